@@ -1,0 +1,270 @@
+package human
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// EventType is what happened to an operation.
+type EventType string
+
+// The events. Each says who may cause it.
+const (
+	Invoked    EventType = "invoked"     // agent: Request
+	ClaimedBy  EventType = "claimed"     // operator
+	Released   EventType = "released"    // operator: Text is the reason, if any
+	Started    EventType = "started"     // operator: work has begun
+	InputSaved EventType = "input_saved" // operator: Answer is a draft, nil forgets it
+	Asked      EventType = "asked"       // operator: Text is a question to the agent
+	Replied    EventType = "replied"     // agent: Text
+	Commented  EventType = "commented"   // operator: Text, after the end ("add as a message")
+	Snoozed    EventType = "snoozed"     // operator: Until; nil wakes it
+	Shown      EventType = "shown"       // system: Channel showed the ring; Text says why it failed
+	Seen       EventType = "seen"        // operator: Channel was looked at
+	Expired    EventType = "overdue"     // system: time is up
+	Finished   EventType = "completed"   // operator: Answer
+	Withdrawn  EventType = "cancelled"   // agent, or system on time-out: Text is the reason
+	TurnedDown EventType = "declined"    // operator: Text is the reason
+	Delivered  EventType = "delivered"   // system: the agent has read the end
+)
+
+// An Event is one change of one operation. Which of the optional fields are set follows from Type.
+type Event struct {
+	Type    EventType  `json:"type"`
+	At      time.Time  `json:"at"`
+	By      Actor      `json:"by"`
+	Request *Request   `json:"request,omitempty"`
+	Text    string     `json:"text,omitempty"`
+	Answer  *Answer    `json:"answer,omitempty"`
+	Channel string     `json:"channel,omitempty"`
+	Until   *time.Time `json:"until,omitempty"`
+}
+
+// An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
+// those of one operation.
+type Entry struct {
+	Seq     uint64
+	ID      OperationID
+	Version uint64
+	Event   Event
+}
+
+// forAgents are the events an operation's agent is told about. The rest is the operator's own
+// business: drafts, snoozes, which screen showed what.
+var forAgents = []EventType{Invoked, ClaimedBy, Released, Started, Asked, Replied, Commented, Expired, Finished, Withdrawn, TurnedDown}
+
+// ForAgents says whether the operation's agent may see events of this type.
+func (t EventType) ForAgents() bool { return slices.Contains(forAgents, t) }
+
+// Apply folds one event into the operation and returns the result; o itself is unchanged. It is the
+// only place where state changes. It returns a Conflict error, and o as it was, when the life cycle
+// does not allow the event now.
+//
+//	pending -> claimed -> in_progress -> completed
+//	any open state -> waiting_input -> (agent replies) in_progress
+//	any open state -> cancelled | declined
+func (o Operation) Apply(e Event) (Operation, error) {
+	if err := o.allows(e); err != nil {
+		return o, err
+	}
+	next := o
+	next.Version++
+	next.UpdatedAt = e.At
+	at := e.At
+	switch e.Type {
+	case Invoked:
+		next.invoke(e)
+	case ClaimedBy:
+		next.State, next.ClaimedBy = Claimed, e.By.Name
+		next.SnoozedUntil = nil
+	case Released:
+		next.State, next.ClaimedBy = Pending, ""
+	case Started:
+		next.take(e, InProgress)
+	case InputSaved:
+		next.Draft = nil
+		if e.Answer != nil {
+			next.Draft = &Draft{Answer: *e.Answer, By: e.By, At: at}
+		}
+		if !o.State.Terminal() && o.State != WaitingInput {
+			next.take(e, InProgress)
+		}
+	case Asked:
+		next.take(e, WaitingInput)
+		next.say(e)
+	case Replied:
+		if o.State == WaitingInput {
+			next.State = InProgress
+		}
+		next.say(e)
+	case Commented:
+		next.say(e)
+		next.DeliveredAt = nil
+	case Snoozed:
+		next.SnoozedUntil = e.Until
+	case Shown, Seen:
+		next.ledger(e)
+	case Expired:
+		next.Overdue = true
+	case Finished:
+		next.take(e, Completed)
+		next.Result = &Result{Answer: *e.Answer, By: e.By, At: at, Digest: o.Digest}
+		next.SnoozedUntil = nil
+		if o.Draft != nil && o.Draft.By == e.By {
+			next.Draft = nil // another operator's words are theirs to keep or drop
+		}
+	case Withdrawn:
+		next.State, next.Ended, next.SnoozedUntil = Cancelled, &Ending{By: e.By, At: at, Reason: e.Text}, nil
+	case TurnedDown:
+		next.take(e, Declined)
+		next.Ended, next.SnoozedUntil = &Ending{By: e.By, At: at, Reason: e.Text}, nil
+	case Delivered:
+		next.DeliveredAt = &at
+	}
+	return next, nil
+}
+
+// take moves the operation to a state an operator brought about, and makes it theirs.
+func (o *Operation) take(e Event, s State) {
+	o.State = s
+	if e.By.Role == Operator {
+		o.ClaimedBy = e.By.Name
+	}
+}
+
+func (o *Operation) say(e Event) {
+	o.Messages = append(slices.Clip(o.Messages), Message{By: e.By, At: e.At, Text: e.Text})
+}
+
+func (o *Operation) invoke(e Event) {
+	r := *e.Request
+	id := o.ID
+	*o = Operation{
+		ID: id, Version: 1, Kind: r.Kind, State: Pending, Description: r.Description, Details: r.Details, Context: r.Context,
+		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: r.Risk(),
+		Digest: r.Digest(), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
+		Messages: []Message{}, Recordings: []string{},
+	}
+	if o.OnTimeout == "" {
+		o.OnTimeout = Mark
+	}
+	if r.Timeout > 0 {
+		expires := e.At.Add(time.Duration(r.Timeout * float64(time.Second)))
+		o.ExpiresAt = &expires
+	}
+}
+
+func (o *Operation) ledger(e Event) {
+	at := e.At
+	o.Deliveries = slices.Clone(o.Deliveries)
+	i := slices.IndexFunc(o.Deliveries, func(d Delivery) bool { return d.Channel == e.Channel })
+	if i < 0 {
+		o.Deliveries = append(o.Deliveries, Delivery{Channel: e.Channel})
+		i = len(o.Deliveries) - 1
+	}
+	d := &o.Deliveries[i]
+	switch {
+	case e.Type == Seen:
+		if d.Seen == nil {
+			d.Seen = &at
+		}
+	case e.Text != "":
+		d.Failed = e.Text
+	case d.Shown == nil:
+		d.Shown, d.Failed = &at, ""
+	}
+}
+
+// allows says, as a Conflict or Invalid error, why the event cannot happen now; nil when it can.
+func (o Operation) allows(e Event) error {
+	if o.Version == 0 {
+		if e.Type != Invoked || e.Request == nil {
+			return Errorf(Invalid, "an operation begins with a request, not with %q", e.Type)
+		}
+		return nil
+	}
+	if o.State.Terminal() {
+		switch e.Type {
+		case Commented, Delivered, Shown, Seen, InputSaved:
+			return nil
+		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown:
+		}
+		return o.overError()
+	}
+	switch e.Type {
+	case Invoked:
+		return Errorf(Conflict, "operation %s exists already", o.ID)
+	case ClaimedBy:
+		if o.ClaimedBy != "" {
+			return o.takenError(e.By)
+		}
+	case Released:
+		if o.ClaimedBy == "" {
+			return Errorf(Conflict, "operation %s is not claimed, so there is nothing to release", o.ID)
+		}
+	case Started, InputSaved, Asked, Finished, TurnedDown:
+		if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name {
+			return o.takenError(e.By)
+		}
+		if e.Type == Finished && e.Answer == nil {
+			return Errorf(Invalid, "an answer is missing")
+		}
+	case Expired:
+		if o.Overdue {
+			return Errorf(Conflict, "operation %s is overdue already", o.ID)
+		}
+	case Commented, Delivered:
+		return Errorf(Conflict, "operation %s is still open", o.ID)
+	case Replied, Snoozed, Shown, Seen, Withdrawn:
+	default:
+		return Errorf(Invalid, "no such event: %q", e.Type)
+	}
+	return nil
+}
+
+func (o Operation) takenError(by Actor) error {
+	if o.ClaimedBy == by.Name {
+		return Errorf(Conflict, "you have claimed operation %s already", o.ID)
+	}
+	return Errorf(Conflict, "operation %s is claimed by %s; ask them to release it, or release it yourself", o.ID, o.ClaimedBy)
+}
+
+// overError says what ended the operation, who did it and when, so that a late answer knows.
+func (o Operation) overError() error {
+	who := "the system"
+	var by Actor
+	switch {
+	case o.Result != nil:
+		by = o.Result.By
+	case o.Ended != nil:
+		by = o.Ended.By
+	}
+	if by.Name != "" {
+		who = by.Name
+	}
+	return Errorf(Conflict, "operation %s was %s by %s at %s; nothing was changed", o.ID, o.State, who, o.EndedAt().UTC().Format(time.RFC3339))
+}
+
+// Fold applies entries in order to an empty operation. It returns an Internal error where a version
+// is missing or an entry does not fit, which means the journal is damaged.
+func Fold(id OperationID, entries []Entry) (Operation, error) {
+	op := Operation{ID: id}
+	for _, e := range entries {
+		if e.Version != op.Version+1 {
+			return op, Errorf(Internal, "the journal of %s jumps from version %d to %d", id, op.Version, e.Version)
+		}
+		var err error
+		if op, err = op.Apply(e.Event); err != nil {
+			return op, Wrap(Internal, err, "the journal of %s does not fold at version %d", id, e.Version)
+		}
+	}
+	if op.Version == 0 {
+		return op, Errorf(NotFound, "no operation %s", id)
+	}
+	return op, nil
+}
+
+func (e Entry) String() string {
+	return fmt.Sprintf("%d %s v%d %s", e.Seq, e.ID, e.Version, e.Event.Type)
+}

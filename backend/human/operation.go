@@ -1,0 +1,273 @@
+// Package human has the nouns of Deskbell: an operation, the events that make it up, the rules of its
+// life, and the errors all floors share. It does no I/O, reads no clock and starts no goroutine. The
+// JSON tags are the wire format of the REST API, the WebSocket, MCP results and the exported files.
+package human
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
+
+// OperationID names one operation, for ever. It sorts by the time it was made.
+type OperationID string
+
+// Kind is what an agent asks a human for (H2). On the wire it is called action_type.
+type Kind string
+
+// The kinds of operations.
+const (
+	Feedback Kind = "feedback"
+	Bash     Kind = "bash"
+	Desktop  Kind = "desktop"
+	Browser  Kind = "browser"
+	Review   Kind = "review"
+	Approve  Kind = "approve"
+)
+
+// Kinds lists every kind an agent may ring with, in the order they are shown.
+var Kinds = []Kind{Feedback, Bash, Desktop, Browser, Review, Approve}
+
+// State is where an operation stands in its life (see Operation.Apply).
+type State string
+
+// The states. The last three are terminal: nothing changes them any more.
+const (
+	Pending      State = "pending"
+	Claimed      State = "claimed"
+	InProgress   State = "in_progress"
+	WaitingInput State = "waiting_input"
+	Completed    State = "completed"
+	Cancelled    State = "cancelled"
+	Declined     State = "declined"
+)
+
+// States lists every state, in the order of a life.
+var States = []State{Pending, Claimed, InProgress, WaitingInput, Completed, Cancelled, Declined}
+
+// Terminal says whether nothing can change an operation in this state any more.
+func (s State) Terminal() bool { return s == Completed || s == Cancelled || s == Declined }
+
+// Risk is how dangerous the agent says the request is; "" when it does not say.
+type Risk string
+
+// The risks an agent may name in details.risk_level.
+const (
+	LowRisk      Risk = "low"
+	MediumRisk   Risk = "medium"
+	HighRisk     Risk = "high"
+	CriticalRisk Risk = "critical"
+)
+
+// Dangerous says whether an answer in favour must be deliberate: no default, no single key, no
+// button on a system notification.
+func (r Risk) Dangerous() bool { return r == HighRisk || r == CriticalRisk }
+
+// Decision is the answer to an approval.
+type Decision string
+
+// The decisions.
+const (
+	Approved Decision = "approve"
+	Refused  Decision = "deny"
+)
+
+// OnTimeout is what happens to an operation whose time is up (H14).
+type OnTimeout string
+
+// The two ways; Mark is the default.
+const (
+	Mark   OnTimeout = "mark"   // it stays open and is marked overdue
+	Cancel OnTimeout = "cancel" // it ends as cancelled
+)
+
+// Priorities run from 0 to MaxPriority; higher rings first.
+const (
+	DefaultPriority = 5
+	MaxPriority     = 9
+)
+
+// Role is which of the two sides somebody is on, or the system itself.
+type Role string
+
+// The roles.
+const (
+	Agent    Role = "agent"
+	Operator Role = "operator"
+	System   Role = "system"
+)
+
+// An Actor did something: an agent by the name of its key, an operator by name.
+type Actor struct {
+	Role Role   `json:"role" enum:"agent,operator,system"`
+	Name string `json:"name,omitempty"`
+}
+
+// Request is what an agent asked for. It never changes once it is in the journal.
+type Request struct {
+	Kind           Kind            `json:"action_type"`
+	Description    string          `json:"description"`
+	Details        json.RawMessage `json:"details,omitempty"` // a JSON object, its bytes as sent
+	Context        json.RawMessage `json:"context,omitempty"` // a JSON object, its bytes as sent
+	AgentID        string          `json:"agent_id"`
+	SessionID      string          `json:"session_id,omitempty"`
+	IdempotencyKey string          `json:"idempotency_key,omitempty"`
+	Priority       int             `json:"priority"`
+	Timeout        float64         `json:"timeout,omitempty"` // seconds; 0 is never overdue
+	OnTimeout      OnTimeout       `json:"on_timeout,omitempty"`
+}
+
+// Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in
+// details.action where there is one, else details as sent, else the description.
+func (r Request) Digest() string {
+	bytes := []byte(r.Description)
+	if len(r.Details) > 0 {
+		bytes = r.Details
+		var d struct {
+			Action string `json:"action"`
+		}
+		if json.Unmarshal(r.Details, &d) == nil && d.Action != "" {
+			bytes = []byte(d.Action)
+		}
+	}
+	sum := sha256.Sum256(bytes)
+	return hex.EncodeToString(sum[:])
+}
+
+// Same says whether two requests ask for the same thing in the same words, whatever their
+// idempotency keys, priorities and time limits.
+func (r Request) Same(o Request) bool {
+	return r.Kind == o.Kind && r.AgentID == o.AgentID && r.SessionID == o.SessionID &&
+		r.Description == o.Description && string(r.Details) == string(o.Details) && string(r.Context) == string(o.Context)
+}
+
+// Risk is the request's details.risk_level where it is one of the four words, else "".
+func (r Request) Risk() Risk {
+	var d struct {
+		Risk Risk `json:"risk_level"`
+	}
+	if len(r.Details) == 0 || json.Unmarshal(r.Details, &d) != nil {
+		return ""
+	}
+	switch d.Risk {
+	case LowRisk, MediumRisk, HighRisk, CriticalRisk:
+		return d.Risk
+	}
+	return ""
+}
+
+// A Message is one turn of the conversation about an operation (M6).
+type Message struct {
+	By   Actor     `json:"by"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// An Answer is what a human gives back (H8).
+type Answer struct {
+	HumanInput      string            `json:"human_input,omitempty" doc:"The operator's own words."`
+	ExecutionResult string            `json:"execution_result,omitempty" doc:"What came of the work."`
+	Summary         string            `json:"summary,omitempty" doc:"What was done, in a line or more."`
+	KeyFindings     []string          `json:"key_findings,omitempty" doc:"What the agent should know."`
+	Decision        Decision          `json:"decision,omitempty" enum:"approve,deny" doc:"The answer to an approval."`
+	Fields          map[string]string `json:"fields,omitempty" doc:"Values for the fields the agent asked for."`
+	Attachments     []string          `json:"attachments,omitempty" doc:"Ids of attached evidence."`
+}
+
+// A Result is the final answer, with who gave it, when, and the digest of what it is bound to.
+type Result struct {
+	Answer
+	By     Actor     `json:"by"`
+	At     time.Time `json:"at"`
+	Digest string    `json:"digest" doc:"SHA-256, in hex, of the exact bytes this answer is bound to."`
+}
+
+// A Draft is an answer saved and not sent. Only operators see it.
+type Draft struct {
+	Answer
+	By Actor     `json:"by"`
+	At time.Time `json:"at"`
+}
+
+// An Ending says who ended an operation without an answer, when and why.
+type Ending struct {
+	By     Actor     `json:"by"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// A Delivery is one channel of the ledger: when a ring was shown on it and when it was seen there.
+type Delivery struct {
+	Channel string     `json:"channel" doc:"card, notification, tray or console."`
+	Shown   *time.Time `json:"shown,omitempty"`
+	Seen    *time.Time `json:"seen,omitempty"`
+	Failed  string     `json:"failed,omitempty" doc:"Why it could not be shown."`
+}
+
+// An Operation is whatever needs a human, as it stands after its last event. It is a value: Apply
+// returns a changed copy.
+type Operation struct {
+	ID          OperationID     `json:"operation_id"`
+	Version     uint64          `json:"version" doc:"The number of events so far."`
+	Kind        Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
+	State       State           `json:"state" enum:"pending,claimed,in_progress,waiting_input,completed,cancelled,declined"`
+	Overdue     bool            `json:"overdue"`
+	Description string          `json:"description"`
+	Details     json.RawMessage `json:"details,omitempty"`
+	Context     json.RawMessage `json:"context,omitempty"`
+	AgentID     string          `json:"agent_id"`
+	SessionID   string          `json:"session_id,omitempty"`
+	Priority    int             `json:"priority" doc:"0 to 9; higher rings first."`
+	Risk        Risk            `json:"risk,omitempty" enum:"low,medium,high,critical" doc:"From details.risk_level."`
+	Digest      string          `json:"digest" doc:"SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description."`
+	CreatedAt   time.Time       `json:"created_at"`
+	UpdatedAt   time.Time       `json:"updated_at"`
+	ExpiresAt   *time.Time      `json:"expires_at,omitempty" doc:"When it becomes overdue; absent: never."`
+	OnTimeout   OnTimeout       `json:"on_timeout" enum:"mark,cancel"`
+	ClaimedBy   string          `json:"claimed_by,omitempty"`
+	Messages    []Message       `json:"messages"`
+	Result      *Result         `json:"result,omitempty" doc:"Once completed."`
+	Ended       *Ending         `json:"ended,omitempty" doc:"Once cancelled or declined: who, when, why."`
+	DeliveredAt *time.Time      `json:"delivered_at,omitempty" doc:"When its agent first read the end of it."`
+	Recordings  []string        `json:"recordings"`
+
+	// For operators only; ForAgent leaves them out.
+	Draft        *Draft     `json:"draft,omitempty"`
+	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
+	Deliveries   []Delivery `json:"deliveries,omitempty"`
+
+	IdempotencyKey string  `json:"idempotency_key,omitempty"`
+	Timeout        float64 `json:"timeout,omitempty" doc:"Seconds from created_at to expires_at."`
+}
+
+// ForAgent is the operation as its agent may see it: without what operators keep to themselves.
+func (o Operation) ForAgent() Operation {
+	o.Draft, o.SnoozedUntil, o.Deliveries = nil, nil, nil
+	return o
+}
+
+// Brief is the operation as lists carry it: without the parts that can be large.
+func (o Operation) Brief() Operation {
+	o.Details, o.Context = nil, nil
+	return o
+}
+
+// Request is what the agent asked for, as it was rung.
+func (o Operation) Request() Request {
+	return Request{
+		Kind: o.Kind, Description: o.Description, Details: o.Details, Context: o.Context, AgentID: o.AgentID,
+		SessionID: o.SessionID, IdempotencyKey: o.IdempotencyKey, Priority: o.Priority, Timeout: o.Timeout, OnTimeout: o.OnTimeout,
+	}
+}
+
+// EndedAt is when the operation reached its terminal state, or the zero time.
+func (o Operation) EndedAt() time.Time {
+	switch {
+	case o.Result != nil:
+		return o.Result.At
+	case o.Ended != nil:
+		return o.Ended.At
+	}
+	return time.Time{}
+}
