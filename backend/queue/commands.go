@@ -1,0 +1,254 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"deskbell/backend/human"
+)
+
+// Channels a ring can be shown on, as the delivery ledger names them.
+var Channels = []string{"card", "notification", "tray", "console", "terminal"}
+
+// Get returns an operation. An agent gets its own, as ForAgent shows it, and is noted as in contact;
+// another's is NotFound, as if it did not exist.
+func (q *Queue) Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error) {
+	op, err := q.load(ctx, id)
+	if err != nil {
+		return op, err
+	}
+	if by.Role != human.Agent {
+		return op, nil
+	}
+	if op.AgentID != by.Name {
+		return human.Operation{}, human.Errorf(human.NotFound, "no operation %s among yours", id)
+	}
+	q.presence.touch(id, by.Name)
+	return op.ForAgent(), nil
+}
+
+// Claim makes an operation the operator's own; nobody else can answer it until it is released.
+func (q *Queue) Claim(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error) {
+	return q.operate(ctx, by, id, human.Event{Type: human.ClaimedBy})
+}
+
+// Release gives a claimed operation back to everybody.
+func (q *Queue) Release(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error) {
+	return q.operate(ctx, by, id, human.Event{Type: human.Released, Text: reason})
+}
+
+// Start says that the operator works on it.
+func (q *Queue) Start(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error) {
+	return q.operate(ctx, by, id, human.Event{Type: human.Started})
+}
+
+// Decline ends an operation without an answer. A reason is required: the agent has nothing else to go by.
+func (q *Queue) Decline(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error) {
+	if strings.TrimSpace(reason) == "" {
+		return human.Operation{}, human.BadField("reason", "is missing; say why you decline, so that the agent can do something else")
+	}
+	return q.operate(ctx, by, id, human.Event{Type: human.TurnedDown, Text: reason})
+}
+
+// SaveInput keeps an answer as a draft, unsent; nil forgets the draft.
+func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.OperationID, draft *human.Answer) (human.Operation, error) {
+	if draft != nil {
+		if err := checkAnswer(*draft); err != nil {
+			return human.Operation{}, err
+		}
+	}
+	return q.operate(ctx, by, id, human.Event{Type: human.InputSaved, Answer: draft})
+}
+
+// Complete gives the answer (H9). Where answer has no human_input, a saved draft of the same operator
+// supplies it. An approval needs a decision. digest, where given, must be the operation's: what was
+// drawn on the screen is what is answered.
+func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
+	if err := checkAnswer(answer); err != nil {
+		return human.Operation{}, err
+	}
+	return q.asOperator(ctx, by, id, func(op human.Operation) ([]human.Event, error) {
+		full := answer
+		if full.HumanInput == "" && op.Draft != nil && op.Draft.By == by {
+			full.HumanInput = op.Draft.HumanInput
+		}
+		if !op.State.Terminal() {
+			if err := fits(op, full, digest); err != nil {
+				return nil, err
+			}
+		}
+		return []human.Event{{Type: human.Finished, By: by, Answer: &full}}, nil
+	})
+}
+
+// fits says what is wrong with an answer to this operation.
+func fits(op human.Operation, a human.Answer, digest string) error {
+	if digest != "" && digest != op.Digest {
+		return human.Errorf(human.Conflict, "the answer was given to other bytes (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
+	}
+	if op.Kind == human.Approve {
+		if a.Decision == "" {
+			return human.BadField("decision", "is missing; an approval is answered with approve or deny")
+		}
+		return nil
+	}
+	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && len(a.KeyFindings) == 0 && a.Decision == "" && len(a.Fields) == 0 && len(a.Attachments) == 0 {
+		return human.BadField("human_input", "is missing, and so is everything else an answer could have; decline with a reason if there is no answer")
+	}
+	return nil
+}
+
+func checkAnswer(a human.Answer) error {
+	switch a.Decision {
+	case "", human.Approved, human.Refused:
+	default:
+		return human.BadField("decision", "%q is not one of approve, deny", a.Decision)
+	}
+	size := 0
+	for _, text := range slices.Concat([]string{a.HumanInput, a.ExecutionResult, a.Summary}, a.KeyFindings, a.Attachments) {
+		if !utf8.ValidString(text) {
+			return human.BadField("human_input", "the answer is not valid UTF-8")
+		}
+		size += len(text)
+	}
+	for k, v := range a.Fields {
+		size += len(k) + len(v)
+	}
+	if size > maxAnswer {
+		return human.BadField("human_input", "the answer is %d bytes, the limit is %d", size, maxAnswer)
+	}
+	return nil
+}
+
+// Snooze keeps an operation from ringing until a time; nil lets it ring again.
+func (q *Queue) Snooze(ctx context.Context, by human.Actor, id human.OperationID, until *time.Time) (human.Operation, error) {
+	if until != nil && !until.After(q.opts.Now()) {
+		return human.Operation{}, human.BadField("until", "is in the past")
+	}
+	return q.operate(ctx, by, id, human.Event{Type: human.Snoozed, Until: until})
+}
+
+// Reply adds a message. From its agent it answers a question and the work goes on; from an operator it
+// is a question (M6), and the operation waits for the agent; after the end an operator's message is
+// delivered at the agent's next contact.
+func (q *Queue) Reply(ctx context.Context, by human.Actor, id human.OperationID, text string) (human.Operation, error) {
+	if strings.TrimSpace(text) == "" {
+		return human.Operation{}, human.BadField("text", "is missing")
+	}
+	if len(text) > maxMessage || !utf8.ValidString(text) {
+		return human.Operation{}, human.BadField("text", "is %d bytes; the limit is %d, in valid UTF-8", len(text), maxMessage)
+	}
+	if by.Role == human.Agent {
+		return q.asAgent(ctx, by, id, human.Event{Type: human.Replied, Text: text})
+	}
+	return q.asOperator(ctx, by, id, func(op human.Operation) ([]human.Event, error) {
+		t := human.Asked
+		if op.State.Terminal() {
+			t = human.Commented
+		}
+		return []human.Event{{Type: t, By: by, Text: text}}, nil
+	})
+}
+
+// Cancel withdraws an agent's own operation.
+func (q *Queue) Cancel(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error) {
+	if by.Role != human.Agent {
+		return human.Operation{}, human.Errorf(human.Denied, "only its agent can cancel operation %s; an operator declines it, with a reason", id)
+	}
+	if len(reason) > maxMessage {
+		return human.Operation{}, human.BadField("reason", "is %d bytes, the limit is %d", len(reason), maxMessage)
+	}
+	return q.asAgent(ctx, by, id, human.Event{Type: human.Withdrawn, Text: reason})
+}
+
+// Shown notes in the ledger that a channel showed the ring, or why it could not.
+func (q *Queue) Shown(ctx context.Context, id human.OperationID, channel, failed string) (human.Operation, error) {
+	return q.ledger(ctx, id, human.Event{Type: human.Shown, Channel: channel, Text: failed, By: human.Actor{Role: human.System}},
+		func(d human.Delivery) bool { return d.Shown != nil || (failed != "" && d.Failed == failed) })
+}
+
+// Seen notes that the operator looked at the ring on a channel.
+func (q *Queue) Seen(ctx context.Context, by human.Actor, id human.OperationID, channel string) (human.Operation, error) {
+	if err := onlyOperators(by); err != nil {
+		return human.Operation{}, err
+	}
+	return q.ledger(ctx, id, human.Event{Type: human.Seen, Channel: channel, By: by},
+		func(d human.Delivery) bool { return d.Seen != nil })
+}
+
+// ledger appends a delivery event unless the ledger says so already.
+func (q *Queue) ledger(ctx context.Context, id human.OperationID, e human.Event, known func(human.Delivery) bool) (human.Operation, error) {
+	if !slices.Contains(Channels, e.Channel) {
+		return human.Operation{}, human.BadField("channel", "%q is not one of %s", e.Channel, strings.Join(Channels, ", "))
+	}
+	return q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
+		for _, d := range op.Deliveries {
+			if d.Channel == e.Channel && known(d) {
+				return nil, nil
+			}
+		}
+		return []human.Event{e}, nil
+	})
+}
+
+// MarkDelivered notes that the agent has read the end of its operation. Before the end, or a second
+// time, it does nothing.
+func (q *Queue) MarkDelivered(ctx context.Context, by human.Actor, id human.OperationID) error {
+	if by.Role != human.Agent {
+		return nil
+	}
+	_, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
+		if !op.State.Terminal() || op.DeliveredAt != nil || op.AgentID != by.Name {
+			return nil, nil
+		}
+		return []human.Event{{Type: human.Delivered, By: human.Actor{Role: human.System}}}, nil
+	})
+	if err == nil {
+		q.presence.drop(id)
+	}
+	return err
+}
+
+func onlyOperators(by human.Actor) error {
+	if by.Role != human.Operator {
+		return human.Errorf(human.Denied, "only an operator can do this; an agent's key can ring, ask and read its own operations")
+	}
+	return nil
+}
+
+// operate appends one event of an operator's.
+func (q *Queue) operate(ctx context.Context, by human.Actor, id human.OperationID, e human.Event) (human.Operation, error) {
+	if len(e.Text) > maxMessage || !utf8.ValidString(e.Text) {
+		return human.Operation{}, human.BadField("reason", "is %d bytes; the limit is %d, in valid UTF-8", len(e.Text), maxMessage)
+	}
+	return q.asOperator(ctx, by, id, func(human.Operation) ([]human.Event, error) {
+		e.By = by
+		return []human.Event{e}, nil
+	})
+}
+
+func (q *Queue) asOperator(ctx context.Context, by human.Actor, id human.OperationID, decide func(human.Operation) ([]human.Event, error)) (human.Operation, error) {
+	if err := onlyOperators(by); err != nil {
+		return human.Operation{}, err
+	}
+	return q.change(ctx, id, decide)
+}
+
+// asAgent appends one event of the agent the operation belongs to.
+func (q *Queue) asAgent(ctx context.Context, by human.Actor, id human.OperationID, e human.Event) (human.Operation, error) {
+	op, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
+		if op.AgentID != by.Name {
+			return nil, human.Errorf(human.NotFound, "no operation %s among yours", id)
+		}
+		e.By = by
+		return []human.Event{e}, nil
+	})
+	if err != nil {
+		return human.Operation{}, err
+	}
+	q.presence.touch(id, by.Name)
+	return op.ForAgent(), nil
+}

@@ -1,0 +1,202 @@
+package queue
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// Presence tells whether an operation's agent still waits for it. It is a state, kept in memory, not
+// history: a reader gets the latest and may miss what was in between.
+type Presence struct {
+	ID          human.OperationID `json:"operation_id"`
+	Waiting     bool              `json:"waiting" doc:"Its agent waits for it now, or has a live connection."`
+	LastContact *time.Time        `json:"last_contact,omitempty" doc:"When its agent last asked about it; absent: not since Deskbell started."`
+}
+
+// presence is what the queue knows of agents' contacts. It has a lock of its own and never takes the queue's.
+type presence struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	contact map[human.OperationID]*contact
+	online  map[string]int // live connections by agent
+	readers map[*presenceReader]struct{}
+}
+
+type contact struct {
+	agent string
+	waits int
+	last  time.Time
+}
+
+type presenceReader struct {
+	changed map[human.OperationID]struct{}
+	wake    chan struct{}
+}
+
+func newPresence(now func() time.Time) *presence {
+	return &presence{now: now, contact: map[human.OperationID]*contact{}, online: map[string]int{}, readers: map[*presenceReader]struct{}{}}
+}
+
+// touch notes a contact of an agent about an operation of its own.
+func (p *presence) touch(id human.OperationID, agent string) {
+	p.add(id, agent, 0)
+}
+
+// waits notes that an agent waits, until the returned function is called.
+func (p *presence) waits(id human.OperationID, agent string) (done func()) {
+	p.add(id, agent, 1)
+	return func() { p.add(id, agent, -1) }
+}
+
+func (p *presence) add(id human.OperationID, agent string, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.contact[id]
+	if c == nil {
+		c = &contact{agent: agent}
+		p.contact[id] = c
+	}
+	c.last = p.now().UTC()
+	before := p.waiting(c)
+	c.waits += n
+	if before != p.waiting(c) {
+		p.tell(id)
+	}
+}
+
+func (p *presence) waiting(c *contact) bool { return c.waits > 0 || p.online[c.agent] > 0 }
+
+// connect counts an agent's live connections up or down, and notes contact about its open operations.
+func (p *presence) connect(agent string, n int, open []human.OperationID) {
+	for _, id := range open {
+		p.touch(id, agent)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.online[agent] += n; p.online[agent] <= 0 {
+		delete(p.online, agent)
+	}
+	for id, c := range p.contact {
+		if c.agent == agent {
+			p.tell(id)
+		}
+	}
+}
+
+func (p *presence) tell(id human.OperationID) {
+	for r := range p.readers {
+		r.changed[id] = struct{}{}
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// drop forgets an operation whose end was delivered.
+func (p *presence) drop(id human.OperationID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.contact[id]; c != nil && c.waits == 0 {
+		delete(p.contact, id)
+	}
+}
+
+func (p *presence) of(id human.OperationID) Presence {
+	c := p.contact[id]
+	if c == nil {
+		return Presence{ID: id}
+	}
+	last := c.last
+	return Presence{ID: id, Waiting: p.waiting(c), LastContact: &last}
+}
+
+// PresenceOf tells whether an operation's agent waits for it.
+func (q *Queue) PresenceOf(id human.OperationID) Presence {
+	q.presence.mu.Lock()
+	defer q.presence.mu.Unlock()
+	return q.presence.of(id)
+}
+
+// FollowPresence yields the presence of every operation in contact, then each change, coalesced, until
+// ctx ends.
+func (q *Queue) FollowPresence(ctx context.Context) iter.Seq[Presence] {
+	p := q.presence
+	return func(yield func(Presence) bool) {
+		r := &presenceReader{changed: map[human.OperationID]struct{}{}, wake: make(chan struct{}, 1)}
+		p.mu.Lock()
+		for id := range p.contact {
+			r.changed[id] = struct{}{}
+		}
+		p.readers[r] = struct{}{}
+		p.mu.Unlock()
+		defer func() {
+			p.mu.Lock()
+			delete(p.readers, r)
+			p.mu.Unlock()
+		}()
+		for {
+			p.mu.Lock()
+			var news []Presence
+			for id := range r.changed {
+				news = append(news, p.of(id))
+			}
+			clear(r.changed)
+			p.mu.Unlock()
+			for _, n := range news {
+				if !yield(n) {
+					return
+				}
+			}
+			select {
+			case <-r.wake:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// AgentOnline shows all operations of an agent as waited for while it has a live connection (a
+// WebSocket), until the returned function is called.
+func (q *Queue) AgentOnline(agent string) (done func()) {
+	q.presence.connect(agent, 1, q.openOf(agent))
+	return func() { q.presence.connect(agent, -1, nil) }
+}
+
+// Online says whether an agent has a live connection or waits for any of its operations.
+func (q *Queue) Online(agent string) bool {
+	p := q.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.online[agent] > 0 {
+		return true
+	}
+	for _, c := range p.contact {
+		if c.agent == agent && c.waits > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (q *Queue) openOf(agent string) []human.OperationID {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var ids []human.OperationID
+	for id, op := range q.open {
+		if op.AgentID == agent {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,364 @@
+package queue
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// Limits of what one request may carry, in bytes unless said otherwise.
+const (
+	DefaultMaxDescription = 16 << 10
+	DefaultMaxPayload     = 1 << 20 // details and context, each
+	maxMessage            = 64 << 10
+	maxAnswer             = 1 << 20 // all texts of an answer together
+	maxSession            = 256
+	maxKey                = 256
+	maxTimeout            = 366 * 24 * 3600 // seconds
+)
+
+// Options are the queue's settings; the zero value is the default of each.
+type Options struct {
+	Disabled       bool          // refuse new rings (H13, setting enabled)
+	DefaultTimeout time.Duration // of a ring that names none; 0 is 300 s
+	MaxPending     int           // open operations per agent; 0 is 10
+	MaxHistory     int           // finished operations that Summary considers; 0 is 100
+	MaxDescription int           // bytes
+	MaxPayload     int           // bytes of details and of context, each
+
+	Now   func() time.Time
+	NewID func(time.Time) human.OperationID
+	Log   *slog.Logger
+}
+
+// A Queue is made by New, and works once Run has said it is ready.
+type Queue struct {
+	journal Journal
+	index   Index
+	opts    Options
+
+	presence *presence
+
+	mu        sync.Mutex
+	open      map[human.OperationID]human.Operation // every operation that is not terminal, as last committed here
+	perAgent  map[string]int                        // open operations, and rings on their way to the journal
+	ringing   map[string]chan struct{}              // rings under way that a second one must wait for, by identity
+	watches   map[human.OperationID]*watch
+	expiry    expiryHeap
+	expirySet chan struct{} // has room for one token: the earliest expiry may have changed
+}
+
+// A watch wakes those who wait for an operation to change.
+type watch struct {
+	changed chan struct{}
+	waiters int
+}
+
+// New makes a queue over a journal and its index. Nothing happens before Run.
+func New(journal Journal, index Index, opts Options) *Queue {
+	opts.DefaultTimeout = cmp.Or(opts.DefaultTimeout, 300*time.Second)
+	opts.MaxPending = cmp.Or(opts.MaxPending, 10)
+	opts.MaxHistory = cmp.Or(opts.MaxHistory, 100)
+	opts.MaxDescription = cmp.Or(opts.MaxDescription, DefaultMaxDescription)
+	opts.MaxPayload = cmp.Or(opts.MaxPayload, DefaultMaxPayload)
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.NewID == nil {
+		opts.NewID = newID
+	}
+	if opts.Log == nil {
+		opts.Log = slog.Default()
+	}
+	return &Queue{
+		journal: journal, index: index, opts: opts, presence: newPresence(opts.Now),
+		open: map[human.OperationID]human.Operation{}, perAgent: map[string]int{},
+		ringing: map[string]chan struct{}{}, watches: map[human.OperationID]*watch{}, expirySet: make(chan struct{}, 1),
+	}
+}
+
+// Load reads the open operations. It must return before the first command is given.
+func (q *Queue) Load(ctx context.Context) error {
+	ops, err := q.index.Open(ctx)
+	if err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, op := range ops {
+		q.open[op.ID] = op
+		q.perAgent[op.AgentID]++
+		q.expireLater(op)
+	}
+	return nil
+}
+
+// Run marks operations overdue, or cancels them, as their time comes, until ctx ends. It returns nil.
+func (q *Queue) Run(ctx context.Context) error {
+	for {
+		wait := q.expireDue(ctx)
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		case <-q.expirySet:
+			timer.Stop()
+		}
+	}
+}
+
+// change gives the operation's present state to decide, appends the events it returns, and returns the
+// operation after them. A lost race is tried again with the newer state, so decide may be called more
+// than once; its errors, and events the life cycle does not allow, are returned as they are.
+func (q *Queue) change(ctx context.Context, id human.OperationID, decide func(human.Operation) ([]human.Event, error)) (human.Operation, error) {
+	const tries = 16
+	for range tries {
+		op, err := q.load(ctx, id)
+		if err != nil {
+			return op, err
+		}
+		events, err := decide(op)
+		if err != nil || len(events) == 0 {
+			return op, err
+		}
+		next := op
+		for i := range events {
+			events[i].At = q.now()
+			if next, err = next.Apply(events[i]); err != nil {
+				return op, err
+			}
+		}
+		// Once it is on its way, giving up would leave nobody knowing whether it was stored.
+		_, err = q.journal.Append(context.WithoutCancel(ctx), id, op.Version, events...)
+		if err == nil {
+			q.keep(next)
+			return next, nil
+		}
+		q.forget(op)
+		if human.KindOf(err) != human.Conflict {
+			return op, err
+		}
+	}
+	return human.Operation{}, human.Errorf(human.Conflict, "operation %s changes too fast; read it again", id)
+}
+
+// now is the time events carry: UTC, to the microsecond, so that it survives JSON and SQLite unchanged.
+func (q *Queue) now() time.Time { return q.opts.Now().UTC().Truncate(time.Microsecond) }
+
+// load returns the operation as last committed.
+func (q *Queue) load(ctx context.Context, id human.OperationID) (human.Operation, error) {
+	q.mu.Lock()
+	op, ok := q.open[id]
+	q.mu.Unlock()
+	if ok {
+		return op, nil
+	}
+	entries, err := q.journal.Operation(ctx, id)
+	if err != nil {
+		return op, err
+	}
+	return human.Fold(id, entries)
+}
+
+// keep takes a committed operation into memory, or out of it when it has ended, and wakes who waits for it.
+func (q *Queue) keep(op human.Operation) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	had, was := q.open[op.ID]
+	switch {
+	case op.State.Terminal():
+		if was {
+			delete(q.open, op.ID)
+			q.leave(op.AgentID)
+		}
+	case !was || had.Version < op.Version:
+		q.open[op.ID] = op
+		if !was {
+			q.expireLater(op)
+		}
+	}
+	if w := q.watches[op.ID]; w != nil {
+		close(w.changed)
+		w.changed = make(chan struct{})
+	}
+}
+
+// forget drops what memory has of an operation after a failed append: the journal knows better. An open
+// operation stays counted; the next load puts it back.
+func (q *Queue) forget(op human.Operation) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	entries, err := q.journal.Operation(ctx, op.ID)
+	if err != nil {
+		return // what memory has is a committed state; the next append will tell
+	}
+	if fresh, err := human.Fold(op.ID, entries); err == nil && fresh.Version > op.Version {
+		q.keep(fresh)
+	}
+}
+
+// leave uncounts one open operation of an agent. The caller holds mu.
+func (q *Queue) leave(agent string) {
+	if q.perAgent[agent]--; q.perAgent[agent] <= 0 {
+		delete(q.perAgent, agent)
+	}
+}
+
+// Pending counts the open operations of all agents.
+func (q *Queue) Pending() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.open)
+}
+
+// PendingOf counts the open operations of one agent.
+func (q *Queue) PendingOf(agent string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.perAgent[agent]
+}
+
+// An expiry is when an open operation's time is up.
+type expiry struct {
+	at time.Time
+	id human.OperationID
+}
+
+type expiryHeap []expiry
+
+func (h expiryHeap) Len() int           { return len(h) }
+func (h expiryHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h expiryHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *expiryHeap) Push(x any)        { *h = append(*h, x.(expiry)) }
+func (h *expiryHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// expireLater notes when an operation is due. The caller holds mu.
+func (q *Queue) expireLater(op human.Operation) {
+	if op.ExpiresAt == nil || op.Overdue {
+		return
+	}
+	heap.Push(&q.expiry, expiry{*op.ExpiresAt, op.ID})
+	if q.expiry[0].id == op.ID {
+		select {
+		case q.expirySet <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// expireDue marks or cancels what is due and returns how long until the next.
+func (q *Queue) expireDue(ctx context.Context) time.Duration {
+	const idle, retry = time.Hour, time.Second
+	for {
+		q.mu.Lock()
+		if len(q.expiry) == 0 {
+			q.mu.Unlock()
+			return idle
+		}
+		next := q.expiry[0]
+		if wait := next.at.Sub(q.opts.Now()); wait > 0 {
+			q.mu.Unlock()
+			return min(wait, idle)
+		}
+		heap.Pop(&q.expiry)
+		_, isOpen := q.open[next.id]
+		q.mu.Unlock()
+		if !isOpen {
+			continue
+		}
+		if err := q.expire(ctx, next.id); err != nil && ctx.Err() == nil {
+			q.opts.Log.Error("an operation could not be marked overdue; trying again", "operation_id", next.id, "err", err)
+			q.mu.Lock()
+			heap.Push(&q.expiry, expiry{q.opts.Now().Add(retry), next.id})
+			q.mu.Unlock()
+		} else if ctx.Err() != nil {
+			return idle
+		}
+	}
+}
+
+func (q *Queue) expire(ctx context.Context, id human.OperationID) error {
+	_, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
+		if op.State.Terminal() || op.Overdue {
+			return nil, nil
+		}
+		overdue := human.Event{Type: human.Expired, By: human.Actor{Role: human.System}}
+		if op.OnTimeout == human.Mark {
+			return []human.Event{overdue}, nil
+		}
+		return []human.Event{overdue, {
+			Type: human.Withdrawn, By: human.Actor{Role: human.System},
+			Text: fmt.Sprintf("no answer within %g seconds", op.Timeout),
+		}}, nil
+	})
+	return err
+}
+
+// Wait blocks until the operation's version is greater than after, then returns it; when ctx ends
+// first it returns the operation as it is, and no error. An agent that waits is shown as waiting.
+func (q *Queue) Wait(ctx context.Context, by human.Actor, id human.OperationID, after uint64) (human.Operation, error) {
+	return q.WaitFor(ctx, by, id, func(op human.Operation) bool { return op.Version > after })
+}
+
+// WaitFor is Wait with a condition of the caller's own. It returns at once for a terminal operation.
+func (q *Queue) WaitFor(ctx context.Context, by human.Actor, id human.OperationID, enough func(human.Operation) bool) (human.Operation, error) {
+	w := q.watch(id)
+	defer q.unwatch(id, w)
+	if by.Role == human.Agent {
+		defer q.presence.waits(id, by.Name)()
+	}
+	for {
+		q.mu.Lock()
+		changed := w.changed
+		q.mu.Unlock()
+		op, err := q.Get(context.WithoutCancel(ctx), by, id)
+		if err != nil || op.State.Terminal() || enough(op) {
+			return op, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return op, nil
+		}
+	}
+}
+
+func (q *Queue) watch(id human.OperationID) *watch {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w := q.watches[id]
+	if w == nil {
+		w = &watch{changed: make(chan struct{})}
+		q.watches[id] = w
+	}
+	w.waiters++
+	return w
+}
+
+func (q *Queue) unwatch(id human.OperationID, w *watch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w.waiters--; w.waiters == 0 {
+		delete(q.watches, id)
+	}
+}
+
+// isNotFound says whether err is a NotFound error.
+func isNotFound(err error) bool {
+	var e *human.Error
+	return errors.As(err, &e) && e.Kind == human.NotFound
+}

@@ -1,0 +1,212 @@
+package queue
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oklog/ulid/v2"
+
+	"deskbell/backend/human"
+)
+
+// newID makes an id that sorts by time and cannot be guessed.
+func newID(at time.Time) human.OperationID {
+	return human.OperationID("op_" + strings.ToLower(ulid.MustNew(ulid.Timestamp(at), rand.Reader).String()))
+}
+
+// Ring takes an agent's request into the queue (H2) and returns the operation, durable. created is
+// false when the request joined an operation that exists: one with the same idempotency key and the
+// same words, or, where attach is set, one with the same words in the same session whose end the agent
+// has not read. A key used before for other words is a Conflict; too many open operations of the agent
+// are Exhausted; what breaks a limit is Invalid and names the field.
+func (q *Queue) Ring(ctx context.Context, r human.Request, attach bool) (op human.Operation, created bool, err error) {
+	if err := q.check(&r); err != nil {
+		return op, false, err
+	}
+	for _, identity := range identities(r, attach) {
+		done, err := q.alone(ctx, identity)
+		if err != nil {
+			return op, false, err
+		}
+		defer done()
+	}
+	if op, found, err := q.existing(ctx, r, attach); found || err != nil {
+		return op, false, err
+	}
+	if err := q.reserve(r.AgentID); err != nil {
+		return op, false, err
+	}
+	at := q.now()
+	op = human.Operation{ID: q.opts.NewID(at)}
+	event := human.Event{Type: human.Invoked, At: at, By: human.Actor{Role: human.Agent, Name: r.AgentID}, Request: &r}
+	op, err = op.Apply(event)
+	if err == nil {
+		_, err = q.journal.Append(context.WithoutCancel(ctx), op.ID, 0, event)
+	}
+	if err != nil {
+		q.mu.Lock()
+		q.leave(r.AgentID)
+		q.mu.Unlock()
+		return human.Operation{}, false, err
+	}
+	q.presence.touch(op.ID, r.AgentID)
+	q.keep(op)
+	return op, true, nil
+}
+
+// check refuses what breaks a rule and fills in the defaults.
+func (q *Queue) check(r *human.Request) error {
+	if q.opts.Disabled {
+		return human.Errorf(human.Unavailable, "Deskbell takes no rings: the setting enabled is false; ask its operator to switch it on")
+	}
+	if !slices.Contains(human.Kinds, r.Kind) {
+		return human.BadField("action_type", "%q is not one of feedback, bash, desktop, browser, review, approve", r.Kind)
+	}
+	if strings.TrimSpace(r.Description) == "" {
+		return human.BadField("description", "is missing; say in a line what you need from the human")
+	}
+	for field, text := range map[string]string{"description": r.Description, "session_id": r.SessionID, "idempotency_key": r.IdempotencyKey} {
+		if !utf8.ValidString(text) {
+			return human.BadField(field, "is not valid UTF-8")
+		}
+	}
+	for _, l := range []struct {
+		field     string
+		size, max int
+		hint      string
+	}{
+		{"description", len(r.Description), q.opts.MaxDescription, "put the long part into details"},
+		{"details", len(r.Details), q.opts.MaxPayload, "send a part, or a path to a file"},
+		{"context", len(r.Context), q.opts.MaxPayload, "send a part, or a path to a file"},
+		{"session_id", len(r.SessionID), maxSession, "use a shorter one"},
+		{"idempotency_key", len(r.IdempotencyKey), maxKey, "use a shorter one"},
+	} {
+		if l.size > l.max {
+			return human.BadField(l.field, "is %d bytes, the limit is %d; %s", l.size, l.max, l.hint)
+		}
+	}
+	for field, raw := range map[string]*json.RawMessage{"details": &r.Details, "context": &r.Context} {
+		text := bytes.TrimSpace(*raw)
+		if len(text) == 0 || string(text) == "null" {
+			*raw = nil
+			continue
+		}
+		if text[0] != '{' || !json.Valid(text) {
+			return human.BadField(field, "must be a JSON object")
+		}
+	}
+	if r.Priority < 0 || r.Priority > human.MaxPriority {
+		return human.BadField("priority", "is %d; it runs from 0 to %d, higher rings first", r.Priority, human.MaxPriority)
+	}
+	if r.Timeout < 0 || r.Timeout > maxTimeout || r.Timeout != r.Timeout {
+		return human.BadField("timeout", "is %g; it is in seconds, from 0 (never overdue) to %d", r.Timeout, maxTimeout)
+	}
+	switch r.OnTimeout {
+	case "":
+		r.OnTimeout = human.Mark
+	case human.Mark, human.Cancel:
+	default:
+		return human.BadField("on_timeout", "%q is not one of mark, cancel", r.OnTimeout)
+	}
+	return nil
+}
+
+// DefaultTimeout is the time limit, in seconds, of a ring that names none.
+func (q *Queue) DefaultTimeout() float64 { return q.opts.DefaultTimeout.Seconds() }
+
+// identities are what two rings must not share while both are on their way.
+func identities(r human.Request, attach bool) []string {
+	var ids []string
+	if r.IdempotencyKey != "" {
+		ids = append(ids, "key\x00"+r.AgentID+"\x00"+r.IdempotencyKey)
+	}
+	if attach {
+		h := sha256.New()
+		for _, part := range []string{r.AgentID, r.SessionID, string(r.Kind), r.Description, string(r.Details), string(r.Context)} {
+			h.Write([]byte(part))
+			h.Write([]byte{0})
+		}
+		ids = append(ids, "words\x00"+hex.EncodeToString(h.Sum(nil)))
+	}
+	return ids
+}
+
+// alone waits until no other ring with this identity is under way, and keeps others out until done.
+func (q *Queue) alone(ctx context.Context, identity string) (done func(), err error) {
+	for {
+		q.mu.Lock()
+		other, busy := q.ringing[identity]
+		if !busy {
+			mine := make(chan struct{})
+			q.ringing[identity] = mine
+			q.mu.Unlock()
+			return func() {
+				q.mu.Lock()
+				delete(q.ringing, identity)
+				q.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		q.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, human.Wrap(human.Unavailable, ctx.Err(), "the request was given up before it was taken")
+		}
+	}
+}
+
+// existing finds the operation a ring joins instead of making a new one.
+func (q *Queue) existing(ctx context.Context, r human.Request, attach bool) (op human.Operation, found bool, err error) {
+	if r.IdempotencyKey != "" {
+		id, err := q.index.ByKey(ctx, r.AgentID, r.IdempotencyKey)
+		if err == nil {
+			op, err = q.load(ctx, id)
+			if err == nil && !op.Request().Same(r) {
+				err = human.Errorf(human.Conflict,
+					"the idempotency_key %q belongs to operation %s, which asks for something else; use another key", r.IdempotencyKey, id)
+			}
+			return op, err == nil, err
+		}
+		if !isNotFound(err) {
+			return op, false, err
+		}
+	}
+	if !attach {
+		return op, false, nil
+	}
+	ids, err := q.index.Undelivered(ctx, r.AgentID)
+	if err != nil {
+		return op, false, err
+	}
+	for _, id := range ids {
+		if op, err = q.load(ctx, id); err != nil {
+			return op, false, err
+		}
+		if op.Request().Same(r) {
+			return op, true, nil
+		}
+	}
+	return human.Operation{}, false, nil
+}
+
+// reserve counts one more open operation for the agent, or says how many wait and what to do.
+func (q *Queue) reserve(agent string) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if n := q.perAgent[agent]; n >= q.opts.MaxPending {
+		return human.Errorf(human.Exhausted,
+			"%d of your requests wait for a human already, the most allowed (max_pending_requests is %d); wait for one of them or cancel one, then ring again",
+			n, q.opts.MaxPending)
+	}
+	q.perAgent[agent]++
+	return nil
+}
