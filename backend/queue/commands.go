@@ -64,7 +64,7 @@ func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.Operatio
 }
 
 // Complete gives the answer (H9). Where answer has no human_input, a saved draft of the same operator
-// supplies it. An approval needs a decision. digest, where given, must be the operation's: what was
+// supplies it; where it has no summary, one line is made of the rest, unless the settings say no. An approval needs a decision. digest, where given, must be the operation's: what was
 // drawn on the screen is what is answered.
 func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
 	if err := checkAnswer(answer); err != nil {
@@ -78,6 +78,9 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 		if !op.State.Terminal() {
 			if err := fits(op, full, digest); err != nil {
 				return nil, err
+			}
+			if full.Summary == "" && !q.opts.NoAutoSummary {
+				full.Summary = full.OneLine()
 			}
 		}
 		return []human.Event{{Type: human.Finished, By: by, Answer: &full}}, nil

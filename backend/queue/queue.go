@@ -32,6 +32,7 @@ type Options struct {
 	MaxHistory     int           // finished operations that Summary considers; 0 is 100
 	MaxDescription int           // bytes
 	MaxPayload     int           // bytes of details and of context, each
+	NoAutoSummary  bool          // do not write a summary where the operator left it empty (H13, setting auto_summarize)
 
 	Now   func() time.Time
 	NewID func(time.Time) human.OperationID
@@ -316,6 +317,9 @@ func (q *Queue) Wait(ctx context.Context, by human.Actor, id human.OperationID, 
 
 // WaitFor is Wait with a condition of the caller's own. It returns at once for a terminal operation.
 func (q *Queue) WaitFor(ctx context.Context, by human.Actor, id human.OperationID, enough func(human.Operation) bool) (human.Operation, error) {
+	if op, err := q.Get(ctx, by, id); err != nil || op.State.Terminal() || enough(op) {
+		return op, err
+	}
 	w := q.watch(id)
 	defer q.unwatch(id, w)
 	if by.Role == human.Agent {
