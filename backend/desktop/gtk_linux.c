@@ -1,0 +1,451 @@
+#include <gtk/gtk.h>
+#include <string.h>
+#ifdef GDK_WINDOWING_X11
+#include <gdk/gdkx.h>
+#include <X11/Xlib.h>
+#include <X11/keysym.h>
+#endif
+#include "gtk_linux.h"
+
+extern void deskbellHotkey(int shown);
+
+enum { WAILS, POPUP, CONSOLE };
+
+// Touched by the main thread only.
+static GtkWindow *window;
+static int state = WAILS;
+static gboolean grabbed;
+static int console_x, console_y, console_w, console_h;
+static gboolean console_known, console_maximized;
+static gulong realize_hook;
+static GtkWidget *held_back; // kept from the window manager until it has been hidden once
+
+static gboolean on_x11(void) {
+#ifdef GDK_WINDOWING_X11
+	GdkDisplay *d = gdk_display_get_default();
+	return d != NULL && GDK_IS_X11_DISPLAY(d);
+#else
+	return FALSE;
+#endif
+}
+
+// ---- running on the main thread ----
+
+typedef struct call call;
+struct call {
+	int (*run)(call *);
+	int x, y, w, h, a, b;
+	db_abilities able;
+	int result;
+	gboolean done;
+	gint refs;
+	GMutex lock;
+	GCond cond;
+};
+
+static void call_unref(call *c) {
+	if (g_atomic_int_dec_and_test(&c->refs)) {
+		g_mutex_clear(&c->lock);
+		g_cond_clear(&c->cond);
+		g_free(c);
+	}
+}
+
+static gboolean call_idle(gpointer data) {
+	call *c = data;
+	int result = c->run(c);
+	g_mutex_lock(&c->lock);
+	c->result = result;
+	c->done = TRUE;
+	g_cond_signal(&c->cond);
+	g_mutex_unlock(&c->lock);
+	call_unref(c);
+	return G_SOURCE_REMOVE;
+}
+
+// The wait has an end because a main loop that has stopped, at quitting, never answers.
+static int on_main(call *c, int seconds) {
+	c->refs = 2;
+	g_mutex_init(&c->lock);
+	g_cond_init(&c->cond);
+	gint64 until = g_get_monotonic_time() + seconds * G_TIME_SPAN_SECOND;
+	g_idle_add_full(G_PRIORITY_DEFAULT, call_idle, c, NULL);
+	g_mutex_lock(&c->lock);
+	while (!c->done && g_cond_wait_until(&c->cond, &c->lock, until))
+		;
+	int result = c->done ? c->result : -2;
+	g_mutex_unlock(&c->lock);
+	return result;
+}
+
+static call *new_call(int (*run)(call *)) {
+	call *c = g_new0(call, 1);
+	c->run = run;
+	return c;
+}
+
+static int finish(call *c, int seconds) {
+	int result = on_main(c, seconds);
+	call_unref(c);
+	return result;
+}
+
+// ---- the window ----
+
+static GtkWidget *find_webview(GtkWidget *w) {
+	if (g_str_has_prefix(G_OBJECT_TYPE_NAME(w), "WebKitWebView"))
+		return w;
+	if (!GTK_IS_CONTAINER(w))
+		return NULL;
+	GtkWidget *found = NULL;
+	GList *children = gtk_container_get_children(GTK_CONTAINER(w));
+	for (GList *l = children; l != NULL && found == NULL; l = l->next)
+		found = find_webview(l->data);
+	g_list_free(children);
+	return found;
+}
+
+static GtkWindow *find_window(void) {
+	GtkWindow *found = NULL;
+	GList *all = gtk_window_list_toplevels();
+	for (GList *l = all; l != NULL && found == NULL; l = l->next)
+		if (find_webview(l->data) != NULL)
+			found = GTK_WINDOW(l->data);
+	g_list_free(all);
+	return found;
+}
+
+// Wails maps a window that starts hidden and then hides it: a flash that takes the keyboard. Until it is
+// hidden, the window manager does not get to see it (X11), or nobody does (Wayland).
+static gboolean on_realize(GSignalInvocationHint *hint, guint n, const GValue *params, gpointer data) {
+	GtkWidget *w = g_value_get_object(&params[0]);
+	if (!GTK_IS_WINDOW(w) || gtk_window_get_window_type(GTK_WINDOW(w)) != GTK_WINDOW_TOPLEVEL)
+		return TRUE;
+	held_back = w;
+	gtk_window_set_focus_on_map(GTK_WINDOW(w), FALSE);
+	gtk_widget_set_opacity(w, 0);
+	if (on_x11()) {
+		gdk_window_set_override_redirect(gtk_widget_get_window(w), TRUE);
+		gdk_window_move(gtk_widget_get_window(w), -30000, -30000);
+	}
+	realize_hook = 0;
+	return FALSE;
+}
+
+static void release(void) {
+	if (held_back == NULL)
+		return;
+	gtk_widget_hide(held_back);
+	gtk_widget_set_opacity(held_back, 1);
+	if (on_x11())
+		gdk_window_set_override_redirect(gtk_widget_get_window(held_back), FALSE);
+	held_back = NULL;
+}
+
+int db_prepare(int start_hidden) {
+	const char *session = g_getenv("XDG_SESSION_TYPE");
+	// Wayland gives a program no say in where its window stands, whether it is above others, or whether
+	// it takes the keyboard. Through XWayland the popup can do all three.
+	if (g_getenv("GDK_BACKEND") == NULL && session != NULL && strcmp(session, "wayland") == 0 && g_getenv("DISPLAY") != NULL)
+		g_setenv("GDK_BACKEND", "x11,wayland", FALSE);
+	if (!gtk_init_check(NULL, NULL))
+		return -1;
+	if (start_hidden) {
+		g_type_class_unref(g_type_class_ref(GTK_TYPE_WINDOW));
+		realize_hook = g_signal_add_emission_hook(g_signal_lookup("realize", GTK_TYPE_WIDGET), 0, on_realize, NULL, NULL);
+	}
+	return 0;
+}
+
+static gboolean on_focus_out(GtkWidget *w, GdkEvent *e, gpointer data) {
+	if (state == POPUP)
+		gtk_window_set_accept_focus(window, FALSE);
+	return FALSE;
+}
+
+static void on_destroy(GtkWidget *w, gpointer data) {
+	window = NULL;
+}
+
+static guint32 now(void) {
+#ifdef GDK_WINDOWING_X11
+	GdkWindow *w = gtk_widget_get_window(GTK_WIDGET(window));
+	if (on_x11() && w != NULL)
+		return gdk_x11_get_server_time(w);
+#endif
+	return GDK_CURRENT_TIME;
+}
+
+static void focus_at(guint32 time) {
+	gtk_window_set_accept_focus(window, TRUE);
+	gtk_window_present_with_time(window, time);
+	GtkWidget *view = find_webview(GTK_WIDGET(window));
+	if (view != NULL)
+		gtk_widget_grab_focus(view);
+}
+
+// ---- Ctrl Alt B ----
+
+#ifdef GDK_WINDOWING_X11
+static KeyCode hotkey_code;
+
+static const unsigned int hotkey_locks[] = {0, LockMask, Mod2Mask, LockMask | Mod2Mask}; // Caps, Num
+
+static void ungrab(void) {
+	if (!grabbed)
+		return;
+	Display *x = gdk_x11_get_default_xdisplay();
+	gdk_x11_display_error_trap_push(gdk_display_get_default());
+	for (guint i = 0; i < G_N_ELEMENTS(hotkey_locks); i++)
+		XUngrabKey(x, hotkey_code, ControlMask | Mod1Mask | hotkey_locks[i], DefaultRootWindow(x));
+	gdk_x11_display_error_trap_pop_ignored(gdk_display_get_default());
+	grabbed = FALSE;
+}
+
+static void grab(void) {
+	Display *x = gdk_x11_get_default_xdisplay();
+	hotkey_code = XKeysymToKeycode(x, XK_b);
+	if (hotkey_code == 0)
+		hotkey_code = 56; // where B is on a keyboard whose layout has no Latin letters
+	gdk_x11_display_error_trap_push(gdk_display_get_default());
+	for (guint i = 0; i < G_N_ELEMENTS(hotkey_locks); i++)
+		XGrabKey(x, hotkey_code, ControlMask | Mod1Mask | hotkey_locks[i], DefaultRootWindow(x), False, GrabModeAsync, GrabModeAsync);
+	grabbed = TRUE;
+	if (gdk_x11_display_error_trap_pop(gdk_display_get_default()) != 0)
+		ungrab(); // another program has the key
+}
+
+static GdkFilterReturn on_root_event(GdkXEvent *xevent, GdkEvent *event, gpointer data) {
+	XEvent *e = xevent;
+	if (e->type != KeyPress || !grabbed || e->xkey.keycode != hotkey_code)
+		return GDK_FILTER_CONTINUE;
+	unsigned int mods = e->xkey.state & (ControlMask | Mod1Mask | ShiftMask | Mod4Mask);
+	if (mods != (ControlMask | Mod1Mask) || window == NULL)
+		return GDK_FILTER_CONTINUE;
+	gboolean shown = gtk_widget_get_visible(GTK_WIDGET(window));
+	if (shown)
+		focus_at(e->xkey.time);
+	deskbellHotkey(shown);
+	return GDK_FILTER_REMOVE;
+}
+
+static void on_keys_changed(GdkKeymap *map, gpointer data) {
+	ungrab();
+	grab();
+}
+#endif
+
+static int adopt(call *c) {
+	release();
+	window = find_window();
+	if (window == NULL)
+		return -1;
+	g_signal_connect(window, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
+	g_signal_connect(window, "destroy", G_CALLBACK(on_destroy), NULL);
+#ifdef GDK_WINDOWING_X11
+	if (on_x11()) {
+		gdk_window_add_filter(gdk_get_default_root_window(), on_root_event, NULL);
+		g_signal_connect(gdk_keymap_get_for_display(gdk_display_get_default()), "keys-changed", G_CALLBACK(on_keys_changed), NULL);
+		grab();
+	}
+#endif
+	return 0;
+}
+
+static int able(call *c) {
+	gboolean x11 = on_x11();
+	c->able.place = c->able.keep_above = c->able.no_focus = x11;
+	c->able.hotkey = grabbed;
+	if (window != NULL) {
+		GdkScreen *screen = gtk_window_get_screen(window);
+		GdkVisual *rgba = gdk_screen_get_rgba_visual(screen);
+		c->able.transparent = rgba != NULL && gdk_screen_is_composited(screen) && gtk_widget_get_visual(GTK_WIDGET(window)) == rgba;
+	}
+	return 0;
+}
+
+static int screen(call *c) {
+	GdkDisplay *d = gdk_display_get_default();
+	GdkMonitor *m = NULL;
+	GdkSeat *seat = gdk_display_get_default_seat(d);
+	GdkDevice *pointer = seat != NULL ? gdk_seat_get_pointer(seat) : NULL;
+	if (pointer != NULL) {
+		int px, py;
+		gdk_device_get_position(pointer, NULL, &px, &py);
+		m = gdk_display_get_monitor_at_point(d, px, py);
+	}
+	if (m == NULL)
+		m = gdk_display_get_primary_monitor(d);
+	if (m == NULL)
+		m = gdk_display_get_monitor(d, 0);
+	if (m == NULL)
+		return -1;
+	GdkRectangle r;
+	gdk_monitor_get_workarea(m, &r);
+	c->x = r.x, c->y = r.y, c->w = r.width, c->h = r.height;
+	return 0;
+}
+
+static void hints(int min_w, int min_h, int max_w, int max_h) {
+	GdkGeometry g;
+	memset(&g, 0, sizeof g);
+	g.min_width = min_w, g.min_height = min_h;
+	g.max_width = max_w, g.max_height = max_h;
+	gtk_window_set_geometry_hints(window, NULL, &g, GDK_HINT_MIN_SIZE | (max_w > 0 ? GDK_HINT_MAX_SIZE : 0));
+}
+
+static void remember_console(void) {
+	if (state != CONSOLE || !gtk_widget_get_visible(GTK_WIDGET(window)))
+		return;
+	console_maximized = gtk_window_is_maximized(window);
+	if (!console_maximized) {
+		gtk_window_get_size(window, &console_w, &console_h);
+		gtk_window_get_position(window, &console_x, &console_y);
+		console_known = TRUE;
+	}
+}
+
+static void pass_clicks_around(int pad, int w, int h) {
+	GdkWindow *gdk = gtk_widget_get_window(GTK_WIDGET(window));
+	if (gdk == NULL)
+		return;
+	if (pad == 0) {
+		gdk_window_input_shape_combine_region(gdk, NULL, 0, 0);
+		return;
+	}
+	cairo_rectangle_int_t inner = {pad, pad, MAX(1, w - 2 * pad), MAX(1, h - 2 * pad)};
+	cairo_region_t *region = cairo_region_create_rectangle(&inner);
+	gdk_window_input_shape_combine_region(gdk, region, 0, 0);
+	cairo_region_destroy(region);
+}
+
+static int popup(call *c) {
+	if (window == NULL)
+		return -1;
+	release();
+	gboolean fresh = state != POPUP || !gtk_widget_get_visible(GTK_WIDGET(window));
+	if (fresh) {
+		remember_console();
+		// Frame, task bar and focus are asked for when a window is mapped; window managers differ in what
+		// they make of a later change.
+		gtk_widget_hide(GTK_WIDGET(window));
+		gtk_window_unfullscreen(window);
+		gtk_window_unmaximize(window);
+		gtk_window_set_decorated(window, FALSE);
+		gtk_window_set_skip_taskbar_hint(window, TRUE);
+		gtk_window_set_skip_pager_hint(window, TRUE);
+		gtk_window_set_accept_focus(window, FALSE);
+		gtk_window_set_focus_on_map(window, FALSE);
+		gtk_window_set_keep_above(window, TRUE);
+		gtk_window_stick(window);
+		state = POPUP;
+	}
+	hints(c->w, c->h, c->w, c->h);
+	gtk_window_resize(window, c->w, c->h);
+	gtk_window_move(window, c->x, c->y);
+	if (fresh) {
+		gtk_widget_show(GTK_WIDGET(window));
+		gtk_window_move(window, c->x, c->y);
+	}
+	pass_clicks_around(c->a, c->w, c->h);
+	return 0;
+}
+
+static int console(call *c) {
+	if (window == NULL)
+		return -1;
+	release();
+	if (state != CONSOLE) {
+		gtk_widget_hide(GTK_WIDGET(window));
+		gtk_window_set_keep_above(window, FALSE);
+		gtk_window_unstick(window);
+		gtk_window_set_decorated(window, TRUE);
+		gtk_window_set_skip_taskbar_hint(window, FALSE);
+		gtk_window_set_skip_pager_hint(window, FALSE);
+		gtk_window_set_accept_focus(window, TRUE);
+		gtk_window_set_focus_on_map(window, TRUE);
+		pass_clicks_around(0, 0, 0);
+		if (!console_known) {
+			call at = {0};
+			console_w = c->w, console_h = c->h;
+			if (screen(&at) == 0) {
+				console_w = MIN(c->w, at.w);
+				console_h = MIN(c->h, at.h);
+				console_x = at.x + (at.w - console_w) / 2;
+				console_y = at.y + (at.h - console_h) / 2;
+			}
+			console_known = TRUE;
+		}
+		hints(MIN(c->a, console_w), MIN(c->b, console_h), 0, 0);
+		gtk_window_resize(window, console_w, console_h);
+		gtk_window_move(window, console_x, console_y);
+		if (console_maximized)
+			gtk_window_maximize(window);
+		state = CONSOLE;
+	}
+	gtk_window_deiconify(window);
+	gtk_widget_show(GTK_WIDGET(window));
+	focus_at(now());
+	return 0;
+}
+
+static int hide(call *c) {
+	if (window == NULL)
+		return -1;
+	remember_console();
+	gtk_widget_hide(GTK_WIDGET(window));
+	return 0;
+}
+
+static int focus(call *c) {
+	if (window == NULL)
+		return -1;
+	if (gtk_widget_get_visible(GTK_WIDGET(window)))
+		focus_at(now());
+	return 0;
+}
+
+static int close_all(call *c) {
+#ifdef GDK_WINDOWING_X11
+	if (on_x11()) {
+		ungrab();
+		gdk_window_remove_filter(gdk_get_default_root_window(), on_root_event, NULL);
+	}
+#endif
+	return 0;
+}
+
+// The first call also waits for Wails to load its engine and start the loop.
+int db_adopt(void) { return finish(new_call(adopt), 60); }
+
+int db_able(db_abilities *out) {
+	call *c = new_call(able);
+	int result = on_main(c, 5);
+	*out = c->able;
+	call_unref(c);
+	return result;
+}
+
+int db_screen(int *x, int *y, int *w, int *h) {
+	call *c = new_call(screen);
+	int result = on_main(c, 5);
+	*x = c->x, *y = c->y, *w = c->w, *h = c->h;
+	call_unref(c);
+	return result;
+}
+
+int db_popup(int x, int y, int w, int h, int pad) {
+	call *c = new_call(popup);
+	c->x = x, c->y = y, c->w = w, c->h = h, c->a = pad;
+	return finish(c, 5);
+}
+
+int db_console(int w, int h, int min_w, int min_h) {
+	call *c = new_call(console);
+	c->w = w, c->h = h, c->a = min_w, c->b = min_h;
+	return finish(c, 5);
+}
+
+int db_hide(void) { return finish(new_call(hide), 5); }
+int db_focus(void) { return finish(new_call(focus), 5); }
+void db_close(void) { finish(new_call(close_all), 2); }

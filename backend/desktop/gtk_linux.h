@@ -1,0 +1,16 @@
+// What window_linux.go asks of GTK. Every call runs on GTK's main thread and blocks until it has run.
+// They return 0 when done, -1 without a window, -2 when the main loop did not answer in time.
+
+typedef struct {
+	int place, keep_above, no_focus, hotkey, transparent;
+} db_abilities;
+
+int db_prepare(int start_hidden);
+int db_adopt(void);
+int db_able(db_abilities *out);
+int db_screen(int *x, int *y, int *w, int *h);
+int db_popup(int x, int y, int w, int h, int pad);
+int db_console(int w, int h, int min_w, int min_h);
+int db_hide(void);
+int db_focus(void);
+void db_close(void);
