@@ -1,0 +1,143 @@
+package settings
+
+import "os/user"
+
+// Settings are the values Deskbell runs with. Their meaning, units and defaults are in Table.
+type Settings struct {
+	Human         Human
+	Limits        Limits
+	Server        Server
+	Operator      Operator
+	UI            UI
+	Notifications Notifications
+}
+
+// Human are the settings of the queue (H13).
+type Human struct {
+	Enabled            bool
+	DefaultTimeout     int // seconds
+	MaxPendingRequests int // open operations of one agent
+	AutoSummarize      bool
+	MaxHistory         int // operations
+}
+
+// Limits are how much one request may carry, in bytes.
+type Limits struct {
+	MaxDescription int
+	MaxDetails     int
+	MaxContext     int
+}
+
+// Server says where the API listens and whom it answers.
+type Server struct {
+	Addr        string
+	AllowHosts  []string
+	AllowRemote bool
+}
+
+// Operator is the person who answers.
+type Operator struct{ Name string }
+
+// UI is how the window and the console look.
+type UI struct {
+	Theme    string
+	Language string
+}
+
+// Notifications are those of the operating system.
+type Notifications struct{ Enabled bool }
+
+// DefaultAddr is where the API listens unless told otherwise: a fixed port, so that an address written
+// into an agent's configuration stays right.
+const DefaultAddr = "127.0.0.1:7717"
+
+// Table has every setting there is, in the order they are shown and documented. Nothing else in the
+// program knows a setting's key, default, variable or flag.
+var Table = []Setting{
+	{
+		Key: "human.enabled", Default: true, Restart: true,
+		Doc:  "Take rings. When false, agents are refused with an explanation.",
+		bind: func(s *Settings) any { return &s.Human.Enabled },
+	},
+	{
+		Key: "human.default_timeout", Default: 300, Min: 1, Max: 366 * 24 * 3600, Unit: "seconds", Restart: true,
+		Doc:  "When a ring that names no time limit becomes overdue. It stays open all the same.",
+		bind: func(s *Settings) any { return &s.Human.DefaultTimeout },
+	},
+	{
+		Key: "human.max_pending_requests", Default: 10, Min: 1, Max: 100_000, Restart: true,
+		Doc:  "How many open operations one agent may have; the next ring is refused.",
+		bind: func(s *Settings) any { return &s.Human.MaxPendingRequests },
+	},
+	{
+		Key: "human.auto_summarize", Default: true, Restart: true,
+		Doc:  "Let summarizers suggest a summary and key findings.",
+		bind: func(s *Settings) any { return &s.Human.AutoSummarize },
+	},
+	{
+		Key: "human.max_history", Default: 100, Min: 1, Max: 10_000, Restart: true,
+		Doc:  "How many finished operations get_summary considers. Nothing is deleted by it.",
+		bind: func(s *Settings) any { return &s.Human.MaxHistory },
+	},
+	{
+		Key: "limits.max_description", Default: 16 << 10, Min: 1 << 10, Max: 1 << 20, Unit: "bytes", Restart: true,
+		Doc:  "The longest description of a ring.",
+		bind: func(s *Settings) any { return &s.Limits.MaxDescription },
+	},
+	{
+		Key: "limits.max_details", Default: 1 << 20, Min: 1 << 10, Max: 16 << 20, Unit: "bytes", Restart: true,
+		Doc:  "The largest details of a ring.",
+		bind: func(s *Settings) any { return &s.Limits.MaxDetails },
+	},
+	{
+		Key: "limits.max_context", Default: 1 << 20, Min: 1 << 10, Max: 16 << 20, Unit: "bytes", Restart: true,
+		Doc:  "The largest context of a ring.",
+		bind: func(s *Settings) any { return &s.Limits.MaxContext },
+	},
+	{
+		Key: "server.addr", Default: DefaultAddr, Env: "DESKBELL_ADDR", Flag: "addr", Restart: true,
+		Doc:   "Host and port the API listens on. Port 0 takes any free one.",
+		check: checkAddr,
+		bind:  func(s *Settings) any { return &s.Server.Addr },
+	},
+	{
+		Key: "server.allow_hosts", Default: []string(nil), Flag: "allow-host", Restart: true,
+		Doc:   "Names by which the API may be called besides loopback's, for a reverse proxy or a tunnel, without ports.",
+		check: checkHosts,
+		bind:  func(s *Settings) any { return &s.Server.AllowHosts },
+	},
+	{
+		Key: "server.allow_remote", Default: false, Flag: "allow-remote", Restart: true,
+		Doc:  "Listen on an address other machines can reach. Traffic is not encrypted: put TLS in front of it.",
+		bind: func(s *Settings) any { return &s.Server.AllowRemote },
+	},
+	{
+		Key: "operator.name", Default: osUser(), Flag: "operator", Restart: true,
+		Doc:   "The name that stands under your answers. The default is your account's name.",
+		check: checkName,
+		bind:  func(s *Settings) any { return &s.Operator.Name },
+	},
+	{
+		Key: "ui.theme", Default: "system", Allowed: []string{"system", "light", "dark"},
+		Doc:  "Colours of the window and the console.",
+		bind: func(s *Settings) any { return &s.UI.Theme },
+	},
+	{
+		Key: "ui.language", Default: "system", Allowed: []string{"system", "en", "zh-CN"},
+		Doc:  "Language of the window and the console.",
+		bind: func(s *Settings) any { return &s.UI.Language },
+	},
+	{
+		Key: "notifications.enabled", Default: true,
+		Doc:  "Show the operating system's own notification beside the card.",
+		bind: func(s *Settings) any { return &s.Notifications.Enabled },
+	},
+}
+
+// osUser is the account's name, or "operator" where the system does not tell it.
+func osUser() string {
+	if u, err := user.Current(); err == nil && checkName(account(u.Username)) == nil {
+		return account(u.Username)
+	}
+	return "operator"
+}
