@@ -265,24 +265,6 @@ func TestOnlySomeChangesNeedARestart(t *testing.T) {
 	}
 }
 
-func TestTheDataFolder(t *testing.T) {
-	t.Setenv("DESKBELL_DATA", "")
-	t.Setenv("XDG_DATA_HOME", "/x/share")
-	t.Setenv("LOCALAPPDATA", `C:\x`)
-	dir, err := DataDir("")
-	if err != nil || strings.ToLower(filepath.Base(dir)) != "deskbell" {
-		t.Errorf("usual: %q, %v", dir, err)
-	}
-	t.Setenv("DESKBELL_DATA", t.TempDir())
-	if dir, _ := DataDir(""); dir != os.Getenv("DESKBELL_DATA") {
-		t.Errorf("DESKBELL_DATA: %q", dir)
-	}
-	flag := t.TempDir()
-	if dir, _ := DataDir(flag); dir != flag {
-		t.Errorf("--data: %q", dir)
-	}
-}
-
 func FuzzEdit(f *testing.F) {
 	f.Add("[human]\nenabled = true # x\n", "x")
 	f.Add("ui = { theme = \"dark\" }\n", "\"\\\n\x00")
