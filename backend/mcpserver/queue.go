@@ -1,0 +1,63 @@
+package mcpserver
+
+import (
+	"context"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+)
+
+// ForQueue is the Ringer of one agent over a queue in this process. by is the agent; it is shown as
+// waiting while it waits.
+func ForQueue(q *queue.Queue, by human.Actor) Ringer { return queueRinger{q, by} }
+
+type queueRinger struct {
+	q  *queue.Queue
+	by human.Actor
+}
+
+func (r queueRinger) Ring(ctx context.Context, ring Ring) (human.Operation, bool, error) {
+	timeout := r.q.DefaultTimeout()
+	if ring.Timeout != nil {
+		timeout = *ring.Timeout
+	}
+	op, created, err := r.q.Ring(ctx, human.Request{
+		Kind: ring.Kind, Description: ring.Description, Details: ring.Details, Context: ring.Context,
+		AgentID: r.by.Name, SessionID: ring.SessionID, IdempotencyKey: ring.IdempotencyKey,
+		Priority: ring.Priority, Timeout: timeout, OnTimeout: ring.OnTimeout,
+	}, true)
+	return op.ForAgent(), created, err
+}
+
+func (r queueRinger) Get(ctx context.Context, id human.OperationID) (human.Operation, error) {
+	return r.q.Get(ctx, r.by, id)
+}
+
+func (r queueRinger) Wait(ctx context.Context, id human.OperationID, after uint64, most time.Duration) (human.Operation, error) {
+	wait, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return r.q.Wait(wait, r.by, id, after)
+}
+
+func (r queueRinger) Reply(ctx context.Context, id human.OperationID, text string) (human.Operation, error) {
+	return r.q.Reply(ctx, r.by, id, text)
+}
+
+func (r queueRinger) Cancel(ctx context.Context, id human.OperationID, reason string) (human.Operation, error) {
+	return r.q.Cancel(ctx, r.by, id, reason)
+}
+
+func (r queueRinger) MarkDelivered(ctx context.Context, id human.OperationID) error {
+	return r.q.MarkDelivered(ctx, r.by, id)
+}
+
+func (r queueRinger) Summary(ctx context.Context, limit int, since time.Time) (string, error) {
+	s, err := r.q.Summary(ctx, r.by, limit, since)
+	return s.Text, err
+}
+
+func (r queueRinger) List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error) {
+	page, err := r.q.List(ctx, r.by, queue.Filter{States: states, Order: queue.Recent, Limit: limit})
+	return page.Operations, err
+}

@@ -1,0 +1,392 @@
+package mcpserver
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"deskbell/backend/human"
+)
+
+// The statuses of a result.
+const (
+	statusOK        = "ok"
+	statusPending   = "pending"
+	statusWaiting   = "waiting_input"
+	statusCompleted = "completed"
+	statusDeclined  = "declined"
+	statusCancelled = "cancelled"
+	statusError     = "error"
+)
+
+// A reading is a tool result: what an agent reads of an operation, a list or a summary. The same object
+// is its structured content and, as JSON, its text.
+type reading struct {
+	Status   string            `json:"status"`
+	ID       human.OperationID `json:"operation_id,omitempty"`
+	Attached bool              `json:"attached,omitempty"`
+	Kind     human.Kind        `json:"action_type,omitempty"`
+	State    human.State       `json:"state,omitempty"`
+	Overdue  bool              `json:"overdue,omitempty"`
+	Waited   int               `json:"waited_seconds,omitempty"`
+	Message  string            `json:"message,omitempty"`
+	Next     string            `json:"next,omitempty"`
+
+	Question string    `json:"question,omitempty"`
+	Messages []message `json:"messages,omitempty"`
+
+	Decision        human.Decision    `json:"decision,omitempty"`
+	HumanInput      string            `json:"human_input,omitempty"`
+	ExecutionResult string            `json:"execution_result,omitempty"`
+	Summary         string            `json:"summary,omitempty"`
+	KeyFindings     []string          `json:"key_findings,omitempty"`
+	Fields          map[string]string `json:"fields,omitempty"`
+	Attachments     []string          `json:"attachments,omitempty"`
+	Recordings      []string          `json:"recordings,omitempty"`
+	Reason          string            `json:"reason,omitempty"`
+	By              string            `json:"by,omitempty"`
+	At              *time.Time        `json:"at,omitempty"`
+
+	Field      string `json:"field,omitempty"`
+	Text       string `json:"text,omitempty"`
+	NextOffset int    `json:"next_offset,omitempty"`
+	Total      int    `json:"total_characters,omitempty"`
+
+	Pending []line `json:"pending,omitzero"`
+	Unread  []line `json:"unread,omitzero"`
+
+	Cut []string `json:"cut,omitempty"`
+
+	ended bool // the operation's end is in it
+}
+
+type message struct {
+	From string    `json:"from"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// A line is an operation in a list.
+type line struct {
+	ID          human.OperationID `json:"operation_id"`
+	Kind        human.Kind        `json:"action_type"`
+	State       human.State       `json:"state"`
+	Overdue     bool              `json:"overdue,omitempty"`
+	Description string            `json:"description"`
+	SessionID   string            `json:"session_id,omitempty"`
+	CreatedAt   time.Time         `json:"created_at"`
+}
+
+func lineOf(op human.Operation) line {
+	return line{op.ID, op.Kind, op.State, op.Overdue, human.OneLine(op.Description, 200), op.SessionID, op.CreatedAt}
+}
+
+// outputSchema names what every result has; the rest depends on status.
+var outputSchema = map[string]any{
+	"type":     "object",
+	"required": []string{"status"},
+	"properties": map[string]any{
+		"status": describe("string", "What this is: pending, waiting_input, completed, declined or cancelled of a request; ok of a list or summary; error.",
+			"enum", []string{statusPending, statusWaiting, statusCompleted, statusDeclined, statusCancelled, statusOK, statusError}),
+		"operation_id":     describe("string", "The request."),
+		"next":             describe("string", "What to do next."),
+		"question":         describe("string", "What the human asks you."),
+		"decision":         describe("string", "The answer to an approval.", "enum", []human.Decision{human.Approved, human.Refused}),
+		"human_input":      describe("string", "The human's own words."),
+		"execution_result": describe("string", "What came of their work."),
+		"summary":          describe("string", "What they did."),
+		"key_findings":     map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+		"fields":           map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
+		"reason":           describe("string", "Why it was declined or cancelled."),
+	},
+	"additionalProperties": true,
+}
+
+// read tells an agent how an operation of its own stands.
+func (c *call) read(op human.Operation, err error) (reading, error) {
+	if err != nil {
+		return reading{}, err
+	}
+	r := reading{
+		ID: op.ID, Kind: op.Kind, Overdue: op.Overdue && !op.State.Terminal(), Waited: int(time.Since(c.began).Seconds()),
+		Recordings: op.Recordings, ended: op.State.Terminal(),
+	}
+	for _, m := range op.Messages {
+		from := "you"
+		if m.By.Role == human.Operator {
+			from = cmp.Or(m.By.Name, "operator")
+			r.Question = m.Text
+		}
+		r.Messages = append(r.Messages, message{from, m.At, m.Text})
+	}
+	if op.State != human.WaitingInput {
+		r.Question = ""
+	}
+	if a := op.Result; a != nil {
+		r.Decision, r.HumanInput, r.ExecutionResult, r.Summary = a.Decision, a.HumanInput, a.ExecutionResult, a.Summary
+		r.KeyFindings, r.Fields, r.Attachments = slices.Clone(a.KeyFindings), maps.Clone(a.Fields), slices.Clone(a.Attachments)
+		r.By, r.At = a.By.Name, &a.At
+	}
+	if e := op.Ended; e != nil {
+		r.Reason, r.By, r.At = e.Reason, cmp.Or(e.By.Name, string(e.By.Role)), &e.At
+	}
+	r.advise(op)
+	return r, nil
+}
+
+// advise sets the status and what to do about it.
+func (r *reading) advise(op human.Operation) {
+	switch op.State {
+	case human.Completed:
+		r.Status = statusCompleted
+		switch r.Decision {
+		case human.Refused:
+			r.Next = "the human said no: do not do it, by any other way either; tell your user, or ask what to do instead"
+		case human.Approved:
+			r.Next = "the human said yes to exactly what you asked, and to nothing else; go on"
+		}
+	case human.Declined:
+		r.Status = statusDeclined
+		r.Next = "read reason and take another way; do not ring again with the same request"
+	case human.Cancelled:
+		r.Status = statusCancelled
+		if op.Ended != nil && op.Ended.By.Role == human.System {
+			r.Next = "nobody answered in time; choose what is safe without an answer, or tell your user that nobody was there"
+		}
+	case human.WaitingInput:
+		r.Status, r.State = statusWaiting, op.State
+		r.Next = fmt.Sprintf("answer the question: call human with action=reply, operation_id=%s and text", op.ID)
+	default:
+		r.Status, r.State = statusPending, op.State
+		r.Next = fmt.Sprintf("call human with action=wait and operation_id=%s to go on waiting, or do other work and use action=check_result later", op.ID)
+		if r.Overdue {
+			r.Message = "Its time limit has passed. It is still open and a human may yet answer: wait on, go on without, or call human with action=cancel and a reason."
+		} else if op.ClaimedBy != "" {
+			r.Message = op.ClaimedBy + " has it in hand."
+		}
+	}
+}
+
+// result is the reading as a tool result, cut to fit.
+func (r reading) result() (*mcp.CallToolResult, error) {
+	data, err := r.fit()
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{&mcp.TextContent{Text: string(data)}},
+		StructuredContent: json.RawMessage(data),
+	}, nil
+}
+
+// budget is the most tokens of one copy of a result. Text and structured content together stay under the
+// 25,000 at which clients cut.
+const budget = 12000
+
+// tokens estimates, on the high side, how many tokens a model makes of text.
+func tokens(text []byte) int {
+	ascii, rest := 0, 0
+	for _, r := range string(text) {
+		if r < utf8.RuneSelf {
+			ascii++
+		} else {
+			rest++
+		}
+	}
+	return ascii/3 + rest*3/2
+}
+
+// fit is the reading as JSON within the budget: the longest texts are cut first, each with a note where
+// the rest can be read.
+func (r reading) fit() ([]byte, error) {
+	data, err := json.Marshal(r)
+	if err != nil || tokens(data) <= budget {
+		return data, err
+	}
+	const most, longest = 100, budget * 3
+	short := sort.Search(longest, func(by int) bool {
+		cut, err := json.Marshal(r.cut(longest-by, most))
+		return err != nil || tokens(cut) <= budget
+	})
+	return json.Marshal(r.cut(longest-short, most))
+}
+
+// cut is a copy of the reading with no text longer than n characters and no list longer than most.
+func (r reading) cut(n, most int) reading {
+	said := map[string]bool{}
+	short := func(field, text string) string {
+		cut, was := clip(text, n)
+		if was && !said[field] {
+			said[field] = true
+			if field != "" {
+				r.Cut = append(r.Cut, fmt.Sprintf("%s: %d of %d characters; read on with action=check_result, operation_id=%s, field=%s, offset=%d",
+					field, n, utf8.RuneCountInString(text), r.ID, field, offsetOf(field, n)))
+			}
+		}
+		return cut
+	}
+	r.Cut = nil
+	r.HumanInput = short("human_input", r.HumanInput)
+	r.ExecutionResult = short("execution_result", r.ExecutionResult)
+	r.Summary = short("summary", r.Summary)
+	r.Reason = short("reason", r.Reason)
+	r.Question = short("messages", r.Question)
+	if r.Status == statusOK {
+		if cut, was := clip(r.Text, n); was {
+			r.Text, r.Cut = cut, append(r.Cut, "text: ask for less with limit or since")
+		}
+	}
+	less := func(field string, have int) int {
+		if have > most {
+			said[field] = true
+			r.Cut = append(r.Cut, fmt.Sprintf("%s: %d of %d; read all with action=check_result, operation_id=%s, field=%s", field, most, have, r.ID, field))
+		}
+		return min(have, most)
+	}
+	r.KeyFindings = slices.Clone(r.KeyFindings[:less("key_findings", len(r.KeyFindings))])
+	for i, f := range r.KeyFindings {
+		r.KeyFindings[i] = short("key_findings", f)
+	}
+	r.Attachments = r.Attachments[:min(len(r.Attachments), most)]
+	r.Messages = slices.Clone(r.Messages[len(r.Messages)-less("messages", len(r.Messages)):])
+	for i := range r.Messages {
+		r.Messages[i].Text = short("messages", r.Messages[i].Text)
+	}
+	keys := slices.Sorted(maps.Keys(r.Fields))
+	fields := map[string]string{}
+	for _, k := range keys[:less("fields", len(keys))] {
+		name, _ := clip(k, n)
+		fields[name] = short("fields", r.Fields[k])
+	}
+	r.Fields = fields
+	return r
+}
+
+// offsetOf is where to read on in a field of which n characters were shown: texts made of several parts
+// are read from their beginning.
+func offsetOf(field string, n int) int {
+	switch field {
+	case "key_findings", "messages", "fields":
+		return 0
+	}
+	return n
+}
+
+// clip is the first n characters of text.
+func clip(text string, n int) (string, bool) {
+	for i := range text {
+		if n == 0 {
+			return text[:i], true
+		}
+		n--
+	}
+	return text, false
+}
+
+// textFields are the texts of a result that can be read in parts.
+var textFields = []string{"human_input", "execution_result", "summary", "key_findings", "fields", "messages", "reason"}
+
+// excerpt is the part of one text of an operation that begins at a character and fits into a result.
+func excerpt(op human.Operation, field string, offset int) (reading, error) {
+	text, err := textOf(op, field)
+	if err != nil {
+		return reading{}, err
+	}
+	runes := []rune(text)
+	if offset < 0 || offset > len(runes) {
+		return reading{}, human.BadField("offset", "is %d; %s has %d characters", offset, field, len(runes))
+	}
+	r := reading{Status: statusOK, ID: op.ID, Field: field, Total: len(runes), ended: op.State.Terminal()}
+	rest := runes[offset:]
+	n := sort.Search(len(rest), func(n int) bool {
+		data, err := json.Marshal(string(rest[:n+1]))
+		return err != nil || tokens(data) > budget-500 // leaves room for the frame
+	})
+	r.Text = string(rest[:n])
+	if n < len(rest) {
+		r.NextOffset = offset + n
+		r.Next = fmt.Sprintf("call human with action=check_result, operation_id=%s, field=%s, offset=%d to read on", op.ID, field, r.NextOffset)
+	}
+	return r, nil
+}
+
+func textOf(op human.Operation, field string) (string, error) {
+	var a human.Answer
+	if op.Result != nil {
+		a = op.Result.Answer
+	}
+	var b strings.Builder
+	switch field {
+	case "human_input":
+		return a.HumanInput, nil
+	case "execution_result":
+		return a.ExecutionResult, nil
+	case "summary":
+		return a.Summary, nil
+	case "reason":
+		if op.Ended != nil {
+			return op.Ended.Reason, nil
+		}
+	case "key_findings":
+		for _, f := range a.KeyFindings {
+			fmt.Fprintf(&b, "- %s\n", f)
+		}
+	case "fields":
+		for _, k := range slices.Sorted(maps.Keys(a.Fields)) {
+			fmt.Fprintf(&b, "%s: %s\n", k, a.Fields[k])
+		}
+	case "messages":
+		for _, m := range op.Messages {
+			from := "you"
+			if m.By.Role == human.Operator {
+				from = cmp.Or(m.By.Name, "operator")
+			}
+			fmt.Fprintf(&b, "%s (%s): %s\n", from, m.At.UTC().Format(time.RFC3339), m.Text)
+		}
+	default:
+		return "", human.BadField("field", "%q is not one of %s", field, strings.Join(textFields, ", "))
+	}
+	return b.String(), nil
+}
+
+// failure is an error as an agent reads it: what is wrong, where, and what to do.
+func failure(err error) *mcp.CallToolResult {
+	kind := human.KindOf(err)
+	r := struct {
+		Status  string `json:"status"`
+		Kind    string `json:"kind"`
+		Field   string `json:"field,omitempty"`
+		Message string `json:"message"`
+		Next    string `json:"next"`
+	}{statusError, kinds[kind].name, "", human.SafeText(err), kinds[kind].next}
+	var e *human.Error
+	if errors.As(err, &e) {
+		r.Field = e.Field
+	}
+	data, _ := json.Marshal(r) // strings only: cannot fail
+	return &mcp.CallToolResult{
+		IsError:           true,
+		Content:           []mcp.Content{&mcp.TextContent{Text: string(data)}},
+		StructuredContent: json.RawMessage(data),
+	}
+}
+
+var kinds = map[human.ErrorKind]struct{ name, next string }{
+	human.Invalid:      {"invalid", "put the arguments right and call human again"},
+	human.NotFound:     {"not_found", "call human with action=list_pending to see your requests"},
+	human.Conflict:     {"conflict", "call human with action=check_result and the operation_id to read how it stands now"},
+	human.Denied:       {"denied", "this key may not do it; tell your user"},
+	human.Exhausted:    {"exhausted", "call human with action=list_pending, then wait for one of those requests or cancel one you no longer need"},
+	human.Internal:     {"internal", "tell your user that Deskbell failed; if this was an invoke, action=list_pending says whether the request was kept"},
+	human.Unavailable:  {"unavailable", "tell your user that Deskbell takes no requests now (is the app running?), and go on only with what needs no human; a request made before is kept"},
+	human.Unauthorized: {"unauthorized", "tell your user that Deskbell does not know this key; a new one is made with: deskbell keys add NAME"},
+}
