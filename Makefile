@@ -1,0 +1,139 @@
+# `make` lists the targets; docs/building.md says what each installs and needs.
+
+BIN     := build/bin/deskbell
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LINT    := build/tools/golangci-lint-v2.15.0
+STAGE   := build/scripts/stage
+ROUNDS  ?= 1000
+
+# Asked anew at each use: at the first, `setup` may only just have installed the library.
+TAGS     = desktop,production$(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo ,webkit2_41)
+# The version comes from git describe, so the go command need not ask git as well (it refuses in a tree of another owner).
+GO_BUILD = go build -buildvcs=false -tags "$(TAGS)" -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+GO_TEST  = go run -buildvcs=false ./build/scripts/gotest -tags "$(TAGS)"
+NPM      = npm --prefix frontend --no-audit --no-fund
+CRASHERS = $(shell grep -rls '^func TestCrash' --include='*_test.go' backend build | xargs -rn1 dirname | sort -u | sed 's,^,./,')
+
+# Folders are named beside their files, so that a deleted file is noticed too.
+GO_FILES := go.mod go.sum $(wildcard *.go) $(shell find backend summarizers ! -path '*/testdata*' ! -name '*_test.go' 2>/dev/null)
+UI_FILES := $(shell find frontend -maxdepth 1 -type f 2>/dev/null) $(shell find frontend/src frontend/public frontend/messages 2>/dev/null)
+
+export DESKBELL_BIN := $(CURDIR)/$(BIN)
+
+.DELETE_ON_ERROR:
+.PHONY: help run build dev test bench soak lint screenshots generate clean \
+	setup-run setup-test lint-frontend test-frontend vet test-go generated windows e2e mcp window crash
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## set up what is missing, build, and run the app (without a display: its server, for a browser)
+	@build/scripts/run $(BIN)
+
+build: $(BIN) ## build build/bin/deskbell
+
+dev: build ## the console with hot reload, against a server with a data folder of its own
+	@build/scripts/dev $(BIN)
+
+test: ## set up what is missing and run every test; stops at the first failure
+	@$(STAGE) begin
+	@$(STAGE) setup         build/scripts/setup run test
+	@$(STAGE) build         $(MAKE) build
+	@$(STAGE) lint          $(MAKE) lint
+	@$(STAGE) test-frontend $(MAKE) test-frontend
+	@$(STAGE) vet           $(MAKE) vet
+	@$(STAGE) test-go       $(MAKE) test-go
+	@$(STAGE) generated     $(MAKE) generated
+	@$(STAGE) windows       $(MAKE) windows
+	@$(STAGE) e2e           $(MAKE) e2e
+	@$(STAGE) mcp           $(MAKE) mcp
+	@$(STAGE) window        $(MAKE) window
+	@$(STAGE) crash         $(MAKE) crash
+	@$(STAGE) end
+
+bench: setup-run ## run the Go benchmarks
+	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/... ./summarizers/...
+
+soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost
+	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
+
+lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and habits, Go and frontend
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
+	$(LINT) run --build-tags "$(TAGS),window,floors" ./...
+	GOLANGCI_LINT=$(CURDIR)/$(LINT) go test -count 1 -tags floors ./build/scripts/floors
+
+screenshots: build setup-test ## take the pictures of the README and docs
+	$(NPM) run screenshots
+
+generate: build/.stamps/schema.d.ts ## write the frontend's types from the API's OpenAPI
+	cp $< frontend/src/backend/schema.d.ts
+
+clean: ## remove what the build made (build/tools stays: it takes minutes to make)
+	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules
+
+# What the targets above stand on.
+
+setup-run:
+	@build/scripts/setup run
+
+setup-test:
+	@build/scripts/setup run test
+
+$(BIN): $(GO_FILES) frontend/dist/index.html | setup-run
+	$(GO_BUILD) -o $@ .
+
+frontend/node_modules/.package-lock.json: frontend/package.json frontend/package-lock.json | setup-run
+	$(NPM) ci
+	@touch $@
+
+frontend/dist/index.html: frontend/node_modules/.package-lock.json $(UI_FILES)
+	$(NPM) run build
+	@touch $@
+
+$(LINT): | setup-run
+	GOBIN=$(CURDIR)/build/tools go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(lastword $(subst -, ,$@))
+	mv build/tools/golangci-lint $@
+
+build/.stamps/schema.d.ts: $(BIN)
+	@mkdir -p $(@D)
+	$(BIN) openapi > $(@D)/openapi.json
+	frontend/node_modules/.bin/openapi-typescript $(@D)/openapi.json -o $@
+
+lint-frontend: frontend/node_modules/.package-lock.json
+	$(NPM) run lint
+	$(NPM) run check
+
+test-frontend: frontend/node_modules/.package-lock.json
+	$(NPM) run test
+
+vet: frontend/dist/index.html
+	go vet -tags "$(TAGS)" ./...
+
+# Tests start the displays and message buses they need; without these variables none can reach the developer's own.
+test-go: frontend/dist/index.html setup-test
+	env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS $(GO_TEST) -race -timeout 15m ./...
+
+generated: build/.stamps/schema.d.ts
+	@diff -u frontend/src/backend/schema.d.ts $< || { echo "the API has changed: run 'make generate'"; exit 1; }
+
+windows: export GOOS = windows
+windows: export GOARCH = amd64
+windows: export CGO_ENABLED = 1
+windows: export CC = x86_64-w64-mingw32-gcc
+windows: TAGS = desktop,production
+windows: frontend/dist/index.html | setup-test
+	$(GO_BUILD) -o $(BIN).exe .
+	go vet -tags "$(TAGS)" ./...
+
+e2e: build setup-test
+	$(NPM) run e2e
+
+mcp: build setup-test
+	$(NPM) run mcp
+
+window: build setup-test
+	build/scripts/with-desktop $(GO_TEST),window -count 1 -p 1 -timeout 10m ./build/e2e/...
+
+crash: setup-test
+	DESKBELL_CRASH_ROUNDS=50 $(GO_TEST) -count 1 -timeout 10m -run '^TestCrash' $(CRASHERS)
