@@ -1,0 +1,74 @@
+/** One server, one token: where calls go and what proves who makes them. The token is never written anywhere. */
+export interface Connection {
+  url: string;
+  token: string;
+}
+
+/** What the server refused, or why it could not be asked. `message` is fit to show. */
+export class Problem extends Error {
+  constructor(
+    /** The HTTP status; 0 when no answer came at all. */
+    readonly status: number,
+    message: string,
+    /** The request's field at fault, in wire spelling, or ''. */
+    readonly field = '',
+  ) {
+    super(message);
+    this.name = 'Problem';
+  }
+
+  /** Somebody or something was faster: the operation changed or ended before this request came. */
+  get conflict(): boolean {
+    return this.status === 409;
+  }
+
+  get unauthorized(): boolean {
+    return this.status === 401;
+  }
+
+  get offline(): boolean {
+    return this.status === 0;
+  }
+}
+
+interface ProblemDocument {
+  title?: string;
+  detail?: string;
+  errors?: { location?: string; message?: string }[];
+}
+
+async function problem(response: Response): Promise<Problem> {
+  const document = (await response.json().catch(() => ({}))) as ProblemDocument;
+  const field = document.errors?.[0]?.location ?? '';
+  return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^body\./, ''));
+}
+
+/**
+ * Makes one call and returns what it answered, or undefined for an empty answer.
+ * @throws Problem, and nothing else.
+ */
+export async function call<T>(to: Connection, method: string, path: string, body?: unknown, keepalive = false): Promise<T> {
+  const headers: Record<string, string> = {};
+  if (to.token) headers.Authorization = `Bearer ${to.token}`;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  let response: Response;
+  try {
+    response = await fetch(to.url + path, {
+      method,
+      headers,
+      keepalive,
+      credentials: 'omit',
+      cache: 'no-store',
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch {
+    throw new Problem(0, '');
+  }
+  if (!response.ok) throw await problem(response);
+  if (response.status === 204) return undefined as T;
+  try {
+    return (await response.json()) as T;
+  } catch {
+    return undefined as T;
+  }
+}

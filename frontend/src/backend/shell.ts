@@ -1,0 +1,129 @@
+/**
+ * The one place that knows whether the page runs in the desktop window or in a browser. Everything else asks for
+ * what it needs by name; in a browser the window's powers do nothing.
+ */
+
+export type WindowMode = 'popup' | 'console' | 'hidden';
+
+/** A system notification to show. Its buttons answer the operation, or open it. */
+export interface Notice {
+  id: string;
+  title: string;
+  body: string;
+  kind: string;
+  risk: string;
+}
+
+/** Where the server is and who the window's operator is. */
+export interface WindowSession {
+  url: string;
+  token: string;
+  locale?: string;
+  theme?: string;
+  operator: string;
+}
+
+/** How the window stands after a change of mode. Cards are drawn `pad` pixels inside the window. */
+export interface Placement {
+  mode: WindowMode;
+  width: number;
+  height: number;
+  pad: number;
+  transparent: boolean;
+}
+
+/** What this session of the desktop can do. */
+export interface DesktopState {
+  notifications: { answers: boolean; name: string; actions: boolean };
+  window: { place: boolean; keep_above: boolean; no_focus: boolean; hotkey: boolean; transparent: boolean };
+  tray: boolean;
+}
+
+/** What the window tells the page by itself. */
+export interface WindowEvents {
+  /** The window changed without the page asking: closed, reopened. */
+  mode(mode: WindowMode): void;
+  /** Somebody asked for this operation; the console is up already. */
+  open(operationId: string): void;
+  /** The popup has the keyboard now. */
+  keys(): void;
+  /** An answer given in a notification did not arrive. */
+  failed(operationId: string, message: string): void;
+}
+
+interface Bound {
+  Session(): Promise<WindowSession>;
+  Mode(mode: WindowMode, height: number): Promise<Placement>;
+  Focus(): Promise<void>;
+  Notify(notice: Notice): Promise<boolean>;
+  Dismiss(id: string): Promise<void>;
+  Desktop(): Promise<DesktopState>;
+}
+
+interface Runtime {
+  EventsOn(name: string, then: (...data: unknown[]) => void): () => void;
+  BrowserOpenURL(url: string): void;
+}
+
+interface Host {
+  go?: { main?: { App?: Bound } };
+  runtime?: Runtime;
+}
+
+export interface Shell {
+  readonly desktop: boolean;
+  /** Null in a browser, where a person signs in with a code. */
+  session(): Promise<WindowSession | null>;
+  /** Gives the window one of its three sizes; height is the stack of cards', in CSS pixels, and counts for a popup. */
+  mode(mode: WindowMode, height: number): Promise<Placement | null>;
+  /** Gives the popup the keyboard, which it does not take by itself. */
+  focus(): Promise<void>;
+  /** False where nobody shows notifications. */
+  notify(notice: Notice): Promise<boolean>;
+  dismiss(id: string): Promise<void>;
+  /** Null in a browser. */
+  state(): Promise<DesktopState | null>;
+  /** Listens to the window. Returns the undo. */
+  listen(events: WindowEvents): () => void;
+  /** Opens a link outside the app. */
+  openLink(url: string): void;
+}
+
+function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return {
+    desktop: true,
+    session: () => app.Session(),
+    mode: (mode, height) => app.Mode(mode, Math.ceil(height)),
+    focus: () => app.Focus(),
+    notify: (notice) => app.Notify(notice),
+    dismiss: (id) => app.Dismiss(id),
+    state: () => app.Desktop(),
+    listen(events) {
+      const undo = [
+        runtime?.EventsOn('mode', (mode) => events.mode(text(mode) as WindowMode)),
+        runtime?.EventsOn('open', (id) => events.open(text(id))),
+        runtime?.EventsOn('keys', () => events.keys()),
+        runtime?.EventsOn('failed', (id, message) => events.failed(text(id), text(message))),
+      ];
+      return () => undo.forEach((off) => off?.());
+    },
+    openLink: (url) => runtime?.BrowserOpenURL(url),
+  };
+}
+
+const inBrowser: Shell = {
+  desktop: false,
+  session: async () => null,
+  mode: async () => null,
+  focus: async () => undefined,
+  notify: async () => false,
+  dismiss: async () => undefined,
+  state: async () => null,
+  listen: () => () => undefined,
+  openLink: (url) => void window.open(url, '_blank', 'noopener,noreferrer'),
+};
+
+const host = (typeof window === 'undefined' ? {} : window) as Host;
+
+export const shell: Shell = host.go?.main?.App ? inWindow(host.go.main.App, host.runtime) : inBrowser;

@@ -1,0 +1,45 @@
+import type { Answer } from './wire';
+
+/** An answer being written: every part is there, so that fields can be bound to it. */
+export interface AnswerForm {
+  human_input: string;
+  execution_result: string;
+  summary: string;
+  key_findings: string[];
+  fields: Record<string, string>;
+}
+
+export function emptyForm(): AnswerForm {
+  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {} };
+}
+
+export function formOf(answer: Answer | undefined): AnswerForm {
+  return {
+    human_input: answer?.human_input ?? '',
+    execution_result: answer?.execution_result ?? '',
+    summary: answer?.summary ?? '',
+    key_findings: [...(answer?.key_findings ?? [])],
+    fields: { ...answer?.fields },
+  };
+}
+
+/** What goes over the wire: without what was left empty. */
+export function answerOf(form: AnswerForm): Answer {
+  const answer: Answer = {};
+  if (form.human_input.trim()) answer.human_input = form.human_input;
+  if (form.execution_result.trim()) answer.execution_result = form.execution_result;
+  if (form.summary.trim()) answer.summary = form.summary;
+  const findings = form.key_findings.map((s) => s.trim()).filter(Boolean);
+  if (findings.length) answer.key_findings = findings;
+  const fields = Object.entries(form.fields).filter(([, value]) => value.trim());
+  if (fields.length) answer.fields = Object.fromEntries(fields);
+  return answer;
+}
+
+export function isEmpty(form: AnswerForm): boolean {
+  return Object.keys(answerOf(form)).length === 0;
+}
+
+export function sameForm(a: AnswerForm, b: AnswerForm): boolean {
+  return JSON.stringify(answerOf(a)) === JSON.stringify(answerOf(b));
+}

@@ -1,0 +1,15 @@
+/** SHA-256 of a text's UTF-8 bytes, in lower-case hex. */
+export async function sha256(text: string): Promise<string> {
+  const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(sum), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A digest short enough to compare by eye: its first and last two groups of four. */
+export function shortDigest(hex: string): string {
+  return hex.length < 16 ? hex : `${hex.slice(0, 4)} ${hex.slice(4, 8)} … ${hex.slice(-8, -4)} ${hex.slice(-4)}`;
+}
+
+/** The shortest form, for cards. */
+export function tinyDigest(hex: string): string {
+  return hex.length < 8 ? hex : `${hex.slice(0, 4)}…${hex.slice(-4)}`;
+}

@@ -1,0 +1,51 @@
+import { ended, endedAt, rings, snoozed } from './life';
+import { sameDay } from './time';
+import type { Kind, Operation } from './wire';
+
+export type GroupName = 'ringing' | 'waiting' | 'snoozed' | 'today';
+
+export interface Group {
+  name: GroupName;
+  operations: Operation[];
+}
+
+export interface Filter {
+  kind: Kind | '';
+  agent: string;
+  state: GroupName | '';
+}
+
+export const noFilter: Filter = { kind: '', agent: '', state: '' };
+
+/** Most urgent first, then oldest first; ids settle ties, so that rows never swap places by themselves. */
+export function byUrgency(a: Operation, b: Operation): number {
+  return b.priority - a.priority || a.created_at.localeCompare(b.created_at) || a.operation_id.localeCompare(b.operation_id);
+}
+
+const byEnd = (a: Operation, b: Operation): number => (endedAt(b) ?? '').localeCompare(endedAt(a) ?? '');
+
+const bySnooze = (a: Operation, b: Operation): number => (a.snoozed_until ?? '').localeCompare(b.snoozed_until ?? '');
+
+function groupOf(op: Operation, now: number): GroupName | null {
+  if (ended(op)) return sameDay(endedAt(op) ?? op.updated_at, now) ? 'today' : null;
+  if (snoozed(op, now)) return 'snoozed';
+  return rings(op, now) ? 'ringing' : 'waiting';
+}
+
+/** Sorts operations into the inbox's groups, leaving out empty ones. What ended today comes last. */
+export function inbox(operations: Iterable<Operation>, now: number, filter: Filter = noFilter): Group[] {
+  const groups: Record<GroupName, Operation[]> = { ringing: [], waiting: [], snoozed: [], today: [] };
+  for (const op of operations) {
+    const name = groupOf(op, now);
+    if (!name) continue;
+    if (filter.kind && op.action_type !== filter.kind) continue;
+    if (filter.agent && op.agent_id !== filter.agent) continue;
+    if (filter.state && name !== filter.state) continue;
+    groups[name].push(op);
+  }
+  groups.ringing.sort(byUrgency);
+  groups.waiting.sort(byUrgency);
+  groups.snoozed.sort(bySnooze);
+  groups.today.sort(byEnd);
+  return (Object.keys(groups) as GroupName[]).filter((name) => groups[name].length).map((name) => ({ name, operations: groups[name] }));
+}

@@ -1,0 +1,83 @@
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
+import type { Api } from '../backend/api';
+import { Problem } from '../backend/http';
+import type { Answer, Operation } from '../lib/wire';
+import type { Operations } from './operations.svelte';
+
+/** What came of something an operator did. */
+export type Outcome =
+  | { kind: 'sent' }
+  /** Somebody was faster, or the operation ended: nothing was changed. */
+  | { kind: 'overtaken'; message: string }
+  /** No server answered: nothing is known to have been sent. */
+  | { kind: 'offline' }
+  | { kind: 'refused'; message: string };
+
+/** Sends what operators decide, one thing at a time per operation, and remembers what came of it. */
+export class Answering {
+  readonly busy = new SvelteSet<string>();
+  readonly outcomes = new SvelteMap<string, Outcome>();
+
+  constructor(
+    private readonly api: Api,
+    private readonly operations: Operations,
+  ) {}
+
+  /** Answers, bound to the digest of the bytes that were shown. */
+  complete(op: Operation, answer: Answer): Promise<boolean> {
+    return this.#send(op.operation_id, () => this.api.complete(op.operation_id, op.digest, answer));
+  }
+
+  decline(op: Operation, reason: string): Promise<boolean> {
+    return this.#send(op.operation_id, () => this.api.decline(op.operation_id, reason));
+  }
+
+  claim(id: string): Promise<boolean> {
+    return this.#send(id, () => this.api.claim(id), false);
+  }
+
+  release(id: string): Promise<boolean> {
+    return this.#send(id, () => this.api.release(id), false);
+  }
+
+  snooze(id: string, until: string | null): Promise<boolean> {
+    return this.#send(id, () => this.api.snooze(id, until), false);
+  }
+
+  /** Asks the agent something; it waits for the reply. */
+  ask(id: string, text: string): Promise<boolean> {
+    return this.#send(id, () => this.api.reply(id, text), false);
+  }
+
+  /** Adds a message to an operation that has ended. */
+  comment(id: string, text: string): Promise<boolean> {
+    return this.#send(id, () => this.api.comment(id, text), false);
+  }
+
+  forget(id: string): void {
+    this.outcomes.delete(id);
+  }
+
+  async #send(id: string, send: () => Promise<Operation>, answers = true): Promise<boolean> {
+    if (this.busy.has(id)) return false;
+    this.busy.add(id);
+    try {
+      this.operations.take(await send());
+      if (answers) this.outcomes.set(id, { kind: 'sent' });
+      else this.outcomes.delete(id);
+      return true;
+    } catch (error) {
+      this.outcomes.set(id, outcomeOf(error));
+      this.operations.refresh(id);
+      return false;
+    } finally {
+      this.busy.delete(id);
+    }
+  }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (!(error instanceof Problem)) throw error;
+  if (error.offline) return { kind: 'offline' };
+  return error.conflict ? { kind: 'overtaken', message: error.message } : { kind: 'refused', message: error.message };
+}

@@ -1,0 +1,112 @@
+import { getContext, setContext } from 'svelte';
+import { Api } from '../backend/api';
+import { keepOverReload, type Session } from '../backend/session';
+import { LiveChannel } from '../backend/socket';
+import { backoff } from '../lib/backoff';
+import { isEmpty } from '../lib/answer';
+import { inbox, noFilter, type Filter, type Group } from '../lib/groups';
+import { rings } from '../lib/life';
+import type { Operation } from '../lib/wire';
+import { Answering } from './answering.svelte';
+import { Draft } from './draft.svelte';
+import { Ledger } from './ledger';
+import { Operations } from './operations.svelte';
+import { Route } from './route.svelte';
+import { ticker } from './ticker.svelte';
+import { Unsent } from './unsent.svelte';
+
+/** Everything a signed-in page works with. */
+export class Desk {
+  readonly api: Api;
+  readonly operator: string;
+  readonly operations: Operations;
+  readonly answering: Answering;
+  readonly ledger: Ledger;
+  readonly route = new Route();
+  readonly unsent = new Unsent();
+  filter = $state<Filter>({ ...noFilter });
+  /** False from one second after the line broke until it is back. */
+  connected = $state(true);
+  loadFailed = $state(false);
+  #drafts = new Map<string, Draft>();
+  #live: LiveChannel;
+  #broken: ReturnType<typeof setTimeout> | undefined;
+
+  readonly groups = $derived.by<Group[]>(() => inbox(this.operations.all.values(), ticker.now, this.filter));
+  readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, ticker.now)));
+  /** The inbox's rows in the order they are drawn. */
+  readonly rows = $derived.by<Operation[]>(() => this.groups.flatMap((group) => group.operations));
+  readonly open = $derived.by<Operation | undefined>(() => this.operations.all.get(this.route.id));
+
+  constructor(readonly session: Session) {
+    this.api = new Api(session);
+    this.operator = session.operator;
+    this.operations = new Operations(this.api);
+    this.answering = new Answering(this.api, this.operations);
+    this.ledger = new Ledger(this.api);
+    this.#live = new LiveChannel(session, {
+      hello: (_seq, fresh) => {
+        if (fresh) void this.#load();
+      },
+      message: (message) => this.operations.hear(message),
+      connected: (yes) => this.#line(yes),
+    });
+  }
+
+  /** Starts the clock, the live channel and the address. Returns the stop. */
+  start(): () => void {
+    keepOverReload(this.session);
+    const undo = [ticker.start(), this.route.start()];
+    const leave = (): void => this.flush();
+    window.addEventListener('pagehide', leave);
+    this.#live.start();
+    return () => {
+      window.removeEventListener('pagehide', leave);
+      this.#live.stop();
+      for (const off of undo) off();
+    };
+  }
+
+  /** The draft of an operation, made when first asked for and the same ever after. */
+  draft(op: Operation): Draft {
+    let draft = this.#drafts.get(op.operation_id);
+    if (!draft) {
+      draft = new Draft(this.api, this.operator, op);
+      this.#drafts.set(op.operation_id, draft);
+    }
+    return draft;
+  }
+
+  /** Whether something is written and not sent for an operation, here or saved by this operator. */
+  hasDraft(op: Operation): boolean {
+    const here = this.#drafts.get(op.operation_id);
+    return here ? !isEmpty(here.form) && here.state !== 'none' : op.draft?.by.name === this.operator;
+  }
+
+  /** Saves whatever is unsaved, now. */
+  flush(): void {
+    for (const draft of this.#drafts.values()) void draft.save(true);
+  }
+
+  /** Reads everything, however often it takes: without it there is no inbox. */
+  async #load(attempt = 0): Promise<void> {
+    try {
+      await this.operations.load();
+      this.loadFailed = false;
+    } catch {
+      this.loadFailed = true;
+      setTimeout(() => void this.#load(attempt + 1), backoff(attempt, Math.random()));
+    }
+  }
+
+  #line(yes: boolean): void {
+    clearTimeout(this.#broken);
+    if (yes) this.connected = true;
+    else this.#broken = setTimeout(() => (this.connected = false), 1000);
+  }
+}
+
+const key = Symbol('desk');
+
+export const provideDesk = (desk: Desk): Desk => setContext(key, desk);
+export const useDesk = (): Desk => getContext(key);

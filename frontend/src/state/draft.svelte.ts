@@ -1,0 +1,84 @@
+import type { Api } from '../backend/api';
+import { answerOf, emptyForm, formOf, sameForm, type AnswerForm } from '../lib/answer';
+import type { Operation } from '../lib/wire';
+
+export type DraftState = 'none' | 'changed' | 'saving' | 'kept' | 'failed';
+
+const pause = 400;
+
+/**
+ * The answer somebody writes to one operation. Every pause in typing saves it on the server; leaving the page saves
+ * what is left. What was typed stays here whatever happens to the operation.
+ */
+export class Draft {
+  form = $state<AnswerForm>(emptyForm());
+  state = $state<DraftState>('none');
+  keptAt = $state('');
+  readonly id: string;
+  #saved: AnswerForm = emptyForm();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #saving: Promise<void> | undefined;
+
+  constructor(
+    private readonly api: Api,
+    private readonly operator: string,
+    op: Operation,
+  ) {
+    this.id = op.operation_id;
+    this.follow(op);
+  }
+
+  /** Takes over a draft saved elsewhere by the same operator, unless something is being typed here. */
+  follow(op: Operation): void {
+    if (!op.draft || op.draft.by.name !== this.operator || this.state === 'changed' || this.state === 'saving') return;
+    const form = formOf(op.draft);
+    if (!sameForm(form, this.#saved)) this.form = form;
+    this.#saved = form;
+    this.keptAt = op.draft.at;
+    this.state = 'kept';
+  }
+
+  /** To be called after every change of the form. */
+  touch(): void {
+    this.state = 'changed';
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.save(), pause);
+  }
+
+  /** Saves now, if anything changed. Resolves when it is kept, or when that failed and `state` says so. */
+  async save(leaving = false): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#saving;
+    if (this.state !== 'changed' && this.state !== 'failed') return;
+    const form = $state.snapshot(this.form) as AnswerForm;
+    if (sameForm(form, this.#saved)) {
+      this.state = this.keptAt ? 'kept' : 'none';
+      return;
+    }
+    this.state = 'saving';
+    this.#saving = this.#send(form, leaving);
+    await this.#saving;
+    this.#saving = undefined;
+  }
+
+  /** Forgets that anything is unsaved, once the answer has been sent. */
+  sent(): void {
+    clearTimeout(this.#timer);
+    this.state = 'none';
+    this.keptAt = '';
+  }
+
+  async #send(form: AnswerForm, leaving: boolean): Promise<void> {
+    try {
+      await this.api.input(this.id, answerOf(form), leaving);
+      this.#saved = form;
+      this.keptAt = new Date().toISOString();
+      // Something may have been typed while the call was under way; its own pause saves it.
+      if (this.state === 'saving') this.state = 'kept';
+    } catch {
+      if (this.state !== 'saving') return;
+      this.state = 'failed';
+      this.#timer = setTimeout(() => void this.save(), 3000);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { overwriteGetLocale, overwriteSetLocale, locales, type Locale } from '../paraglide/runtime';
+
+export type LanguageChoice = 'system' | Locale;
+
+const key = 'deskbell.language';
+
+function fromSystem(): Locale {
+  return navigator.languages.some((tag) => tag.toLowerCase().startsWith('zh')) && !navigator.languages[0]?.toLowerCase().startsWith('en')
+    ? 'zh-CN'
+    : 'en';
+}
+
+const known = (word: string | null | undefined): LanguageChoice | null =>
+  word === 'system' || locales.includes(word as Locale) ? (word as LanguageChoice) : null;
+
+/** The language of the page. Messages read it, so that a change redraws every text at once. */
+class Language {
+  choice = $state<LanguageChoice>(known(localStorage.getItem(key)) ?? 'system');
+  readonly locale = $derived<Locale>(this.choice === 'system' ? fromSystem() : this.choice);
+
+  choose(choice: LanguageChoice): void {
+    this.choice = choice;
+    localStorage.setItem(key, choice);
+    this.apply();
+  }
+
+  /** What the window was set to, unless this page has a choice of its own. */
+  suggest(word: string | undefined): void {
+    const choice = known(word);
+    if (choice && localStorage.getItem(key) === null) this.choice = choice;
+    this.apply();
+  }
+
+  apply(): void {
+    document.documentElement.lang = this.locale;
+  }
+}
+
+export const language = new Language();
+overwriteGetLocale(() => language.locale);
+overwriteSetLocale((locale) => language.choose(locale));

@@ -1,0 +1,39 @@
+import { Problem } from '../backend/http';
+import { findSession, signIn, type Session } from '../backend/session';
+
+export type { Session };
+
+export type SignInState = 'looking' | 'asking' | 'trying' | 'in';
+export type SignInTrouble = '' | 'refused' | 'used' | 'offline';
+
+/** Finds or asks for the operator's session. */
+export class SignIn {
+  state = $state<SignInState>('looking');
+  trouble = $state<SignInTrouble>('');
+  session = $state.raw<Session | null>(null);
+
+  async look(): Promise<void> {
+    const { session, refused } = await findSession();
+    if (session) this.#enter(session);
+    else {
+      this.trouble = refused ? 'used' : '';
+      this.state = 'asking';
+    }
+  }
+
+  async try(code: string): Promise<void> {
+    this.state = 'trying';
+    this.trouble = '';
+    try {
+      this.#enter(await signIn(code));
+    } catch (error) {
+      this.trouble = error instanceof Problem && error.offline ? 'offline' : 'refused';
+      this.state = 'asking';
+    }
+  }
+
+  #enter(session: Session): void {
+    this.session = session;
+    this.state = 'in';
+  }
+}

@@ -1,0 +1,110 @@
+import { m } from '../paraglide/messages';
+import type { GroupName } from '../lib/groups';
+import { age, span } from '../lib/time';
+import type { Kind, Operation, Risk } from '../lib/wire';
+
+/** The words for things that come from the wire. Each is a message of its own, in the language of the page. */
+
+export function kindWord(kind: Kind): string {
+  switch (kind) {
+    case 'approve':
+      return m.kind_approve();
+    case 'feedback':
+      return m.kind_feedback();
+    case 'bash':
+      return m.kind_bash();
+    case 'desktop':
+      return m.kind_desktop();
+    case 'browser':
+      return m.kind_browser();
+    case 'review':
+      return m.kind_review();
+    default:
+      return kind;
+  }
+}
+
+export function riskWord(risk: Risk): string {
+  return { low: m.risk_low, medium: m.risk_medium, high: m.risk_high, critical: m.risk_critical }[risk]();
+}
+
+export function riskSentence(risk: Risk): string {
+  return { low: m.risk_low_long, medium: m.risk_medium_long, high: m.risk_high_long, critical: m.risk_critical_long }[risk]();
+}
+
+export function groupWord(name: GroupName): string {
+  return { ringing: m.group_ringing, waiting: m.group_waiting, snoozed: m.group_snoozed, today: m.group_today }[name]();
+}
+
+/** A span in the least room: '4:12', '29m', '2h'. */
+export function shortSpan(ms: number): string {
+  const s = span(ms);
+  if (s.unit === 'clock') return s.text;
+  return { minutes: m.short_minutes, hours: m.short_hours, days: m.short_days }[s.unit]({ n: s.n });
+}
+
+/** A span in words: '4 min 12 s', '29 min', '3 h'. */
+export function spokenSpan(ms: number): string {
+  const s = span(ms);
+  if (s.unit === 'clock') {
+    const seconds = Math.max(0, Math.floor(ms / 1000));
+    return seconds < 60 ? m.long_seconds({ s: seconds }) : m.long_minutes_seconds({ n: Math.floor(seconds / 60), s: seconds % 60 });
+  }
+  return { minutes: m.long_minutes, hours: m.long_hours, days: m.long_days }[s.unit]({ n: s.n });
+}
+
+/** The age of a row: 'now', '5m', '2h'. */
+export function rowAge(ms: number): string {
+  const a = age(ms);
+  if (a.unit === 'now') return m.short_now();
+  return { minutes: m.short_minutes, hours: m.short_hours, days: m.short_days }[a.unit]({ n: a.n });
+}
+
+/** When it rang, as a card says it. */
+export function rangAgo(ms: number): string {
+  if (ms < 10_000) return m.rang_just_now();
+  const s = span(ms);
+  return m.rang_ago({ time: s.unit === 'clock' ? s.text : spokenSpan(ms) });
+}
+
+/** What came of an operation, in a word. */
+export function outcomeWord(op: Operation): string {
+  if (op.state === 'completed') {
+    if (op.result?.decision === 'approve') return m.outcome_approved();
+    if (op.result?.decision === 'deny') return m.outcome_denied();
+    return m.outcome_answered();
+  }
+  if (op.state === 'cancelled') return op.ended?.by.role === 'system' ? m.outcome_timeout() : m.outcome_cancelled();
+  if (op.state === 'declined') return m.outcome_declined();
+  return stateWord(op);
+}
+
+export function stateWord(op: Operation): string {
+  switch (op.state) {
+    case 'pending':
+      return m.state_pending();
+    case 'claimed':
+      return m.state_claimed();
+    case 'in_progress':
+      return m.state_in_progress();
+    case 'waiting_input':
+      return m.state_waiting_input();
+    default:
+      return outcomeWord(op);
+  }
+}
+
+export function channelWord(channel: string): string {
+  switch (channel) {
+    case 'card':
+      return m.channel_card();
+    case 'notification':
+      return m.channel_notification();
+    case 'tray':
+      return m.channel_tray();
+    case 'console':
+      return m.channel_console();
+    default:
+      return channel;
+  }
+}

@@ -1,0 +1,25 @@
+import { paraglideVitePlugin } from '@inlang/paraglide-js';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vitest/config';
+
+// `npm run dev` serves the page itself and sends what is the server's to a running `deskbell serve`.
+const server = process.env.DESKBELL_DEV_SERVER ?? 'http://127.0.0.1:7717';
+
+export default defineConfig({
+  plugins: [
+    paraglideVitePlugin({
+      project: './project.inlang',
+      outdir: './src/paraglide',
+      strategy: ['custom-deskbell', 'baseLocale'],
+      outputStructure: 'locale-modules',
+    }),
+    svelte(),
+  ],
+  build: {
+    target: ['chrome123', 'safari17.5'],
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { '/api': { target: server, ws: true }, '/healthz': { target: server } } },
+  test: { include: ['src/**/*.test.ts'] },
+});
