@@ -31,7 +31,8 @@ type Options struct {
 	MaxPending     int           // open operations per agent; 0 is 10
 	MaxHistory     int           // finished operations that Summary considers; 0 is 100
 	MaxDescription int           // bytes
-	MaxPayload     int           // bytes of details and of context, each
+	MaxDetails     int           // bytes
+	MaxContext     int           // bytes
 	NoAutoSummary  bool          // do not write a summary where the operator left it empty (H13, setting auto_summarize)
 
 	Now   func() time.Time
@@ -68,7 +69,8 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	opts.MaxPending = cmp.Or(opts.MaxPending, 10)
 	opts.MaxHistory = cmp.Or(opts.MaxHistory, 100)
 	opts.MaxDescription = cmp.Or(opts.MaxDescription, DefaultMaxDescription)
-	opts.MaxPayload = cmp.Or(opts.MaxPayload, DefaultMaxPayload)
+	opts.MaxDetails = cmp.Or(opts.MaxDetails, DefaultMaxPayload)
+	opts.MaxContext = cmp.Or(opts.MaxContext, DefaultMaxPayload)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

@@ -84,8 +84,8 @@ func (q *Queue) check(r *human.Request) error {
 		hint      string
 	}{
 		{"description", len(r.Description), q.opts.MaxDescription, "put the long part into details"},
-		{"details", len(r.Details), q.opts.MaxPayload, "send a part, or a path to a file"},
-		{"context", len(r.Context), q.opts.MaxPayload, "send a part, or a path to a file"},
+		{"details", len(r.Details), q.opts.MaxDetails, "send a part, or a path to a file"},
+		{"context", len(r.Context), q.opts.MaxContext, "send a part, or a path to a file"},
 		{"session_id", len(r.SessionID), maxSession, "use a shorter one"},
 		{"idempotency_key", len(r.IdempotencyKey), maxKey, "use a shorter one"},
 	} {
