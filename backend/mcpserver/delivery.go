@@ -32,8 +32,6 @@ type outbox struct {
 	marking sync.WaitGroup
 }
 
-type boxKey struct{}
-
 func newOutbox(shared *deliveries) *outbox { return &outbox{shared: shared} }
 
 // add says that a message naming the operation's end comes next; mark runs, apart, when it has gone out.

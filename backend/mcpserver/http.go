@@ -35,24 +35,13 @@ type HTTP struct {
 // A callID names a JSON-RPC call within a session.
 type callID struct{ session, id string }
 
-// An exchange is one HTTP request.
-type exchange struct {
-	ringer  Ringer
-	session string
-}
-
-type exchangeKey struct{}
-
 const sessionHeader = "Mcp-Session-Id"
 
 // HTTPHandler makes the handler for the path /mcp. actor tells whose request it is, from its key, with
 // an error of package human; only agents are let in. ringer gives an agent's side of the queue.
 func HTTPHandler(actor func(*http.Request) (human.Actor, error), ringer func(human.Actor) Ringer, opts Options) *HTTP {
 	h := &HTTP{tool: newTool(opts), actor: actor, ringer: ringer, calls: map[callID]context.CancelFunc{}}
-	server := h.tool.server(func(ctx context.Context) (Ringer, string) {
-		x := ctx.Value(exchangeKey{}).(*exchange)
-		return x.ringer, x.session
-	})
+	server := h.tool.server(nil) // every request brings its exchange
 	h.next = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless:                    true, // the SDK serves 2026-07-28 in no other way
 		PropagateRequestCancellation: true,
@@ -102,9 +91,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	box := newOutbox(h.tool.onTheirWay)
 	defer box.close()
 	thread, _, _ := strings.Cut(session, ".")
-	ctx = context.WithValue(ctx, boxKey{}, box)
-	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{h.ringer(actor), thread})
-	h.next.ServeHTTP(&watchedResponse{w, ctx, box}, r.WithContext(ctx))
+	x := &exchange{ringer: h.ringer(actor), session: thread, box: box, gone: ctx}
+	h.next.ServeHTTP(&watchedResponse{w, ctx, box}, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 }
 
 // cancellable lets a later request of the same session cancel this one, until the returned function is called.

@@ -82,8 +82,7 @@ func (o Options) withDefaults() Options {
 // New makes an MCP server for the one agent behind ringer. Connected by the caller over a transport of
 // its own, it counts an end as delivered when the tool call returns; ServeStdio and HTTP know better.
 func New(ringer Ringer, opts Options) *mcp.Server {
-	t := newTool(opts)
-	return t.server(func(context.Context) (Ringer, string) { return ringer, "" })
+	return newTool(opts).server(&exchange{ringer: ringer})
 }
 
 // ServeStdio serves one client over in and out, a line per message, until in ends, ctx ends or out
@@ -92,14 +91,17 @@ func New(ringer Ringer, opts Options) *mcp.Server {
 func ServeStdio(ctx context.Context, ringer Ringer, in io.Reader, out io.Writer, opts Options) error {
 	t := newTool(opts)
 	box := newOutbox(t.onTheirWay)
-	server := t.server(func(context.Context) (Ringer, string) { return ringer, "" })
-	transport := &mcp.IOTransport{
+	defer box.close()
+	session, err := t.server(&exchange{ringer: ringer, box: box}).Connect(ctx, &mcp.IOTransport{
 		Reader:        io.NopCloser(in),
 		Writer:        &watchedWriter{out: out, box: box},
 		MaxLineLength: maxMessage,
+	}, nil)
+	if err != nil {
+		return err
 	}
-	err := server.Run(context.WithValue(ctx, boxKey{}, box), transport)
-	box.close()
+	defer context.AfterFunc(ctx, func() { _ = session.Close() })() // Wait tells how it ended
+	err = session.Wait()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -109,8 +111,18 @@ func ServeStdio(ctx context.Context, ringer Ringer, in io.Reader, out io.Writer,
 // maxMessage bounds one message from a client, in bytes: details and context at their limits, escaped.
 const maxMessage = 8 << 20
 
-// server makes an MCP server with the tool; who says whose call a context belongs to, and its session.
-func (t *tool) server(who func(context.Context) (Ringer, string)) *mcp.Server {
+// An exchange is what calls come over: one HTTP request, or a whole connection of another kind.
+type exchange struct {
+	ringer  Ringer
+	session string          // the thread of calls that name none
+	box     *outbox         // nil where nobody watches what goes out
+	gone    context.Context // done once the client has left; nil where the call's own context says so
+}
+
+type exchangeKey struct{}
+
+// server makes an MCP server with the tool, for calls over x, or over the exchange in their context.
+func (t *tool) server(x *exchange) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "deskbell", Title: "Deskbell", Version: t.opts.Version},
 		&mcp.ServerOptions{
@@ -119,8 +131,17 @@ func (t *tool) server(who func(context.Context) (Ringer, string)) *mcp.Server {
 			Logger:       slog.New(quiet{t.opts.Log.Handler()}),
 		})
 	s.AddTool(definition(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ringer, session := who(ctx)
-		c := &call{tool: t, ringer: ringer, session: cmp.Or(session, t.opts.Session), began: time.Now()}
+		x := x
+		if own, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+			x = own
+		}
+		if x.gone != nil {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(x.gone, cancel)()
+		}
+		c := &call{tool: t, exchange: x, began: time.Now()}
 		if token := req.Params.GetProgressToken(); token != nil {
 			c.progress = func(ctx context.Context, p mcp.ProgressNotificationParams) error {
 				p.ProgressToken = token

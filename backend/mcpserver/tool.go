@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,8 +30,7 @@ func newTool(opts Options) *tool {
 // A call is one use of the tool.
 type call struct {
 	*tool
-	ringer   Ringer
-	session  string
+	*exchange
 	began    time.Time
 	progress func(context.Context, mcp.ProgressNotificationParams) error // nil where the client takes none
 	told     float64
@@ -63,11 +63,11 @@ func (c *call) deliver(ctx context.Context, id human.OperationID) {
 			c.opts.Log.Warn("an answer was delivered, and that could not be noted; it may be delivered again", "operation_id", id, "err", err)
 		}
 	}
-	if box, ok := ctx.Value(boxKey{}).(*outbox); ok {
-		box.add(id, mark)
+	if c.box == nil {
+		mark()
 		return
 	}
-	mark()
+	c.box.add(id, mark)
 }
 
 func (c *call) run(ctx context.Context, raw json.RawMessage) (reading, error) {
@@ -104,7 +104,7 @@ func (c *call) run(ctx context.Context, raw json.RawMessage) (reading, error) {
 }
 
 func (c *call) invoke(ctx context.Context, a arguments) (reading, error) {
-	r, err := a.ring(c.session)
+	r, err := a.ring(cmp.Or(c.session, c.opts.Session))
 	if err != nil {
 		return reading{}, err
 	}
