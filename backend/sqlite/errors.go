@@ -1,0 +1,46 @@
+package sqlite
+
+import (
+	"errors"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"deskbell/backend/human"
+)
+
+// code returns SQLite's primary result code of err, or 0.
+func code(err error) int {
+	var e *driver.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+func busy(err error) bool { return code(err) == codes.SQLITE_BUSY || code(err) == codes.SQLITE_LOCKED }
+
+// storageError says in plain words what is wrong with the file and what to do about it. An error that
+// is a human.Error already, a cancelled context, and nil are returned as they are.
+func storageError(err error, file string) error {
+	var e *human.Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	switch code(err) {
+	case codes.SQLITE_FULL:
+		return human.Wrap(human.Internal, err, "no space is left for %s, so nothing was stored; free some space and try again", file)
+	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return human.Wrap(human.Internal, err, "%s is damaged or not a Deskbell database; stop Deskbell, move the file away and put a backup in its place", file)
+	case codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_PERM:
+		return human.Wrap(human.Unavailable, err, "%s cannot be opened for writing; check the permissions of the file and its folder, or choose another data folder", file)
+	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
+		return human.Wrap(human.Unavailable, err, "another program keeps %s locked; close it and try again", file)
+	case codes.SQLITE_IOERR:
+		return human.Wrap(human.Internal, err, "the disk refused to read or write %s; check its space and its health, then try again", file)
+	}
+	return human.Wrap(human.Internal, err, "storage failed in %s; the log has the details", file)
+}
+
+// isConstraint says whether a row was refused because it exists already.
+func isConstraint(err error) bool { return code(err) == codes.SQLITE_CONSTRAINT }

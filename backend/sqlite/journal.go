@@ -1,0 +1,189 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"deskbell/backend/human"
+)
+
+// Append implements queue.Journal. It blocks until the group it became part of is on the disk. An event
+// that the operation's life cycle does not allow gives Apply's error; nothing is stored then.
+func (s *Store) Append(ctx context.Context, id human.OperationID, expected uint64, events ...human.Event) (uint64, error) {
+	if id == "" || len(events) == 0 {
+		return 0, human.Errorf(human.Invalid, "an append needs an operation's id and at least one event")
+	}
+	r := &request{ctx: ctx, id: id, expected: expected, rows: make([]row, len(events)), done: make(chan error, 1)}
+	for i, e := range events {
+		var err error
+		if r.rows[i], err = encode(human.Entry{ID: id, Version: expected + uint64(i) + 1, Event: e}); err != nil {
+			return 0, err
+		}
+	}
+	// A new operation depends on nothing in the file, so its projection is made here, where many can be
+	// made at once, and not by the one writer.
+	if expected == 0 {
+		next, err := (&folded{op: human.Operation{ID: id}}).apply(r.rows)
+		if err != nil {
+			return 0, err
+		}
+		if r.fresh, err = next.project(); err != nil {
+			return 0, err
+		}
+	}
+	if err := s.submit(ctx, r); err != nil {
+		return 0, err
+	}
+	return r.rows[len(r.rows)-1].entry.Seq, nil
+}
+
+// A row is an entry and its columns in the journal.
+type row struct {
+	entry            human.Entry
+	payload          string
+	details, context []byte // nil or not empty
+}
+
+func (r row) bytes() int { return 256 + len(r.payload) + len(r.details) + len(r.context) }
+
+// encode makes the row of an entry. The row's own entry is what reading the row back gives, and shares no
+// memory with the caller's.
+func encode(e human.Entry) (row, error) {
+	var r row
+	ev := e.Event
+	ev.At = ev.At.UTC()
+	if ev.Until != nil {
+		until := ev.Until.UTC()
+		ev.Until = &until
+	}
+	if ev.Request != nil {
+		request := *ev.Request
+		r.details, r.context = exact(request.Details), exact(request.Context)
+		request.Details, request.Context = nil, nil
+		ev.Request = &request
+	}
+	payload, err := json.Marshal(ev)
+	if err != nil {
+		return r, human.Wrap(human.Invalid, err, "event %s of operation %s cannot be written as JSON", ev.Type, e.ID)
+	}
+	r.payload = string(payload)
+	r.entry = human.Entry{Seq: e.Seq, ID: e.ID, Version: e.Version}
+	return r, r.decode()
+}
+
+func exact(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return slices.Clone(b)
+}
+
+// decode sets the entry's event from the columns.
+func (r *row) decode() error {
+	if err := json.Unmarshal([]byte(r.payload), &r.entry.Event); err != nil {
+		return human.Wrap(human.Internal, err, "the journal is damaged at seq %d (operation %s, version %d); restore a backup", r.entry.Seq, r.entry.ID, r.entry.Version)
+	}
+	if q := r.entry.Event.Request; q != nil {
+		q.Details, q.Context = r.details, r.context
+	}
+	return nil
+}
+
+func (r *row) scan(rows *sql.Rows) error {
+	*r = row{}
+	if err := rows.Scan(&r.entry.Seq, &r.entry.ID, &r.entry.Version, &r.payload, &r.details, &r.context); err != nil {
+		return err
+	}
+	return r.decode()
+}
+
+const selectRows = `SELECT seq, operation_id, version, payload, details, context FROM journal `
+
+// Operation implements queue.Journal.
+func (s *Store) Operation(ctx context.Context, id human.OperationID) ([]human.Entry, error) {
+	var entries []human.Entry
+	err := s.rows(ctx, selectRows+`WHERE operation_id = ? ORDER BY version`, []any{id}, func(rows *sql.Rows) error {
+		var r row
+		err := r.scan(rows)
+		entries = append(entries, r.entry)
+		return err
+	})
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	return entries, nil
+}
+
+// Sizes of the pages in which Read reads: a slow consumer holds no transaction open, and large entries do
+// not pile up.
+const (
+	readEntries = 256
+	readBytes   = 4 << 20
+)
+
+// Read implements queue.Journal. The last few thousand entries come from memory. What an entry points to
+// is shared with other readers and must not be changed.
+func (s *Store) Read(ctx context.Context, after uint64) iter.Seq2[human.Entry, error] {
+	return func(yield func(human.Entry, error) bool) {
+		for head := s.live.seq(); after < head; {
+			page, err := s.page(ctx, after, head)
+			if err != nil {
+				yield(human.Entry{}, err)
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+				after = e.Seq
+			}
+		}
+	}
+}
+
+// page returns the entries that follow after, at least one and none past head.
+func (s *Store) page(ctx context.Context, after, head uint64) ([]human.Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n := int(min(readEntries, head-after))
+	if page, ok := s.live.page(after, n); ok {
+		return page, nil
+	}
+	page, bytes := make([]human.Entry, 0, n), 0
+	err := s.rows(ctx, selectRows+`WHERE seq > ? ORDER BY seq LIMIT ?`, []any{after, n}, func(rows *sql.Rows) error {
+		if bytes >= readBytes {
+			return errEnough
+		}
+		var r row
+		if err := r.scan(rows); err != nil {
+			return err
+		}
+		if want := after + uint64(len(page)) + 1; r.entry.Seq != want {
+			return human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; restore a backup", s.file, want)
+		}
+		bytes += r.bytes()
+		page = append(page, r.entry)
+		return nil
+	})
+	if err != nil && err != errEnough {
+		return nil, s.fail(ctx, err)
+	}
+	if len(page) == 0 {
+		return nil, human.Errorf(human.Internal, "the journal in %s is damaged: entry %d is missing; restore a backup", s.file, after+1)
+	}
+	return page, nil
+}
+
+// errEnough ends a query early.
+var errEnough = fmt.Errorf("enough")
+
+// Head implements queue.Journal. It never touches the disk.
+func (s *Store) Head(ctx context.Context) (uint64, error) { return s.live.seq(), ctx.Err() }
+
+// Wait implements queue.Journal.
+func (s *Store) Wait(ctx context.Context, after uint64) error { return s.live.wait(ctx, after) }

@@ -1,0 +1,227 @@
+// Package sqlite keeps Deskbell's journal, its projection for lists and search, the agents' keys and
+// small settings in one SQLite file. It implements queue.Journal and queue.Index.
+//
+// One goroutine writes. It takes all the appends that are waiting, commits them with one fsync, makes
+// them visible, and only then answers. Reads have connections of their own and never wait for it.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+)
+
+var (
+	_ queue.Journal = (*Store)(nil)
+	_ queue.Index   = (*Store)(nil)
+)
+
+// FileName is the name of the database in the data folder.
+const FileName = "deskbell.db"
+
+// Options are what Open may be told; the zero value is the default.
+type Options struct {
+	// Now is the clock; nil is time.Now. It dates keys, never events.
+	Now func() time.Time
+}
+
+// A Store is one open file. It is safe for concurrent use. One process at a time may append to the
+// journal (Deskbell's server holds a lock for that); keys and settings may be written by others
+// meanwhile.
+type Store struct {
+	file    string
+	now     func() time.Time
+	writes  *sql.DB // one connection, the writer's
+	reads   *sql.DB
+	prepped prepared
+
+	queue  pending
+	writer sync.WaitGroup
+	live   live
+}
+
+// readers is the number of connections that read side by side.
+const readers = 8
+
+// Open opens DIR/deskbell.db and makes the folder (0700) and the file (0600) where they are missing.
+// It brings an older file to this version and blocks while it does. A file that is damaged, newer,
+// another program's, or not writable gives an Internal or Unavailable error that names the path and
+// says what to do.
+func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
+	steps, err := migrations()
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, dir, opts, steps)
+}
+
+func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Store, err error) {
+	file, err := touch(dir)
+	if err != nil {
+		return nil, human.Wrap(human.Unavailable, err, "the data folder %s cannot be used (%s); check its permissions and its disk, or choose another folder",
+			dir, reason(err))
+	}
+	s := &Store{file: file, now: opts.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.live.init()
+	s.queue.init()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.closeFiles())
+		}
+	}()
+	if s.writes, err = connect(file, 1,
+		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-65536)", "temp_store(MEMORY)",
+		// Rarer checkpoints of more pages cost fewer fsyncs and write a page that changes often only once.
+		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)"); err != nil {
+		return nil, err
+	}
+	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-16384)", "temp_store(MEMORY)"); err != nil {
+		return nil, err
+	}
+	w := &writer{Store: s, cache: newCache()}
+	if err := w.start(ctx, steps); err != nil {
+		return nil, errors.Join(err, w.disconnect())
+	}
+	s.writer.Go(w.run)
+	return s, nil
+}
+
+// reason is the cause at the bottom of a file error, without the path, which the message has already.
+func reason(err error) string {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// touch makes the folder and the file, so that both have their modes before anything is in them.
+// SQLite gives its side files the mode of the main one.
+func touch(dir string) (file string, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	file = filepath.Join(dir, FileName)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", err
+	}
+	return file, f.Close()
+}
+
+func connect(file string, conns int, pragmas ...string) (*sql.DB, error) {
+	path := filepath.ToSlash(file)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive letter
+	}
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// Close stops taking writes, commits those that are waiting, wakes every Wait with an Unavailable error,
+// and closes the file. It blocks until that is done. Closing twice does no harm.
+func (s *Store) Close() error {
+	s.queue.close()
+	s.writer.Wait()
+	s.live.close()
+	return s.closeFiles()
+}
+
+func (s *Store) closeFiles() error {
+	var errs []error
+	// Readers first: the last connection to go tidies up the log file, and that takes one that may write.
+	for _, db := range []*sql.DB{s.reads, s.writes} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func closedError() error { return human.Errorf(human.Unavailable, "Deskbell is shutting down") }
+
+// fail makes err fit to show, and leaves a cancelled context recognisable.
+func (s *Store) fail(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("read stopped: %w", ctx.Err())
+	case s.queue.isClosed():
+		return closedError()
+	}
+	return storageError(err, s.file)
+}
+
+// A prepared keeps the statements of the readers that never change their text.
+type prepared struct {
+	mu    sync.RWMutex
+	stmts map[string]*sql.Stmt
+}
+
+// query returns the prepared statement for a constant text.
+func (s *Store) query(ctx context.Context, text string) (*sql.Stmt, error) {
+	s.prepped.mu.RLock()
+	stmt := s.prepped.stmts[text]
+	s.prepped.mu.RUnlock()
+	if stmt != nil {
+		return stmt, nil
+	}
+	s.prepped.mu.Lock()
+	defer s.prepped.mu.Unlock()
+	if stmt := s.prepped.stmts[text]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.reads.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if s.prepped.stmts == nil {
+		s.prepped.stmts = map[string]*sql.Stmt{}
+	}
+	s.prepped.stmts[text] = stmt
+	return stmt, nil
+}
+
+// rows runs a prepared query and calls each for every row; it stops at each's first error.
+func (s *Store) rows(ctx context.Context, text string, args []any, each func(*sql.Rows) error) error {
+	stmt, err := s.query(ctx, text)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,475 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// maxGroup is how many appends share one commit at most: enough to spread the fsync thin, few enough that
+// the first of them does not wait long.
+const maxGroup = 256
+
+// A request is one append, or another piece of work for the writer.
+type request struct {
+	ctx      context.Context
+	id       human.OperationID
+	expected uint64
+	rows     []row
+	fresh    *projected                           // of a new operation
+	work     func(context.Context, *writer) error // instead of an append; runs in a transaction of its own
+	err      error                                // the writer's own note: why it stored nothing
+	done     chan error
+}
+
+// pending is the line of requests before the writer. Each caller waits for its own, so callers bound it.
+type pending struct {
+	mu     sync.Mutex
+	line   []*request
+	closed bool
+	wake   chan struct{}
+}
+
+func (p *pending) init() { p.wake = make(chan struct{}, 1) }
+
+func (p *pending) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+func (p *pending) signal() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *pending) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.signal()
+}
+
+func (p *pending) add(r *request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.line = append(p.line, r)
+	p.signal()
+	return true
+}
+
+// take blocks for the next group: appends, or one other piece of work. It is empty after close, once
+// nothing waits any more.
+func (p *pending) take() []*request {
+	for {
+		p.mu.Lock()
+		n := 0
+		for n < len(p.line) && n < maxGroup && p.line[n].work == nil {
+			n++
+		}
+		if n == 0 && len(p.line) > 0 {
+			n = 1
+		}
+		group := p.line[:n:n]
+		p.line = p.line[n:]
+		if len(p.line) == 0 {
+			p.line = nil
+		}
+		closed := p.closed
+		p.mu.Unlock()
+		if n > 0 || closed {
+			return group
+		}
+		<-p.wake
+	}
+}
+
+func (s *Store) submit(ctx context.Context, r *request) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !s.queue.add(r) {
+		return closedError()
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// do runs work on the writer's connection, in a transaction of its own.
+func (s *Store) do(ctx context.Context, work func(context.Context, *writer) error) error {
+	return s.submit(ctx, &request{ctx: ctx, work: work, done: make(chan error, 1)})
+}
+
+// A writer is the one goroutine that writes.
+type writer struct {
+	*Store
+	conn  *sql.Conn
+	stmts struct{ begin, commit, head, load, details, event, remove, insert, state, data, index, unindex, projected *sql.Stmt }
+	cache *cache
+}
+
+// start connects, brings the file up to date and reads where the journal ends.
+func (w *writer) start(ctx context.Context, steps []string) error {
+	var err error
+	if w.conn, err = w.writes.Conn(ctx); err != nil {
+		return storageError(err, w.file)
+	}
+	if err := checkOwner(ctx, w.conn, w.file, len(steps)); err != nil {
+		return err
+	}
+	if err := w.enterWAL(ctx); err != nil {
+		return storageError(err, w.file)
+	}
+	if err := migrate(ctx, w.conn, w.file, steps); err != nil {
+		return err
+	}
+	if err := w.prepare(ctx); err != nil {
+		return storageError(err, w.file)
+	}
+	var seq uint64
+	var rules int
+	if err := w.conn.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(seq), 0) FROM journal), seq, rules FROM projected`).
+		Scan(&w.live.head, &seq, &rules); err != nil {
+		return storageError(err, w.file)
+	}
+	if seq != w.live.head || rules != projectionRules {
+		if err := inTransaction(ctx, w.conn, func() error { return w.rebuild(ctx) }); err != nil {
+			return storageError(err, w.file)
+		}
+	}
+	return nil
+}
+
+// enterWAL switches a new file to the write-ahead log. SQLite does not wait by itself for another process
+// that is doing the same.
+func (w *writer) enterWAL(ctx context.Context) error {
+	deadline := time.NewTimer(5 * time.Second)
+	defer deadline.Stop()
+	for {
+		_, err := w.conn.ExecContext(ctx, `PRAGMA journal_mode = WAL`)
+		if !busy(err) {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline.C:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// prepare makes the statements of the connection.
+func (w *writer) prepare(ctx context.Context) error {
+	st := &w.stmts
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&st.begin, `BEGIN IMMEDIATE`},
+		{&st.commit, `COMMIT`},
+		{&st.head, `SELECT coalesce(max(seq), 0) FROM journal`},
+		{&st.load, `SELECT n, data FROM operations WHERE n = (SELECT seq FROM journal WHERE operation_id = ? AND version = 1)`},
+		{&st.details, `SELECT details FROM journal WHERE seq = ?`},
+		{&st.event, `INSERT INTO journal (seq, operation_id, version, type, at, payload, details, context) VALUES (?,?,?,?,?,?,?,?)
+			ON CONFLICT (operation_id, version) DO NOTHING`},
+		{&st.remove, `DELETE FROM journal WHERE seq >= ?`},
+		{&st.insert, insertOperation},
+		{&st.state, updateState},
+		{&st.data, updateData},
+		{&st.index, insertSearch},
+		{&st.unindex, deleteSearch},
+		{&st.projected, `UPDATE projected SET seq = ?`},
+	} {
+		var err error
+		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disconnect gives the connection up, with its statements and whatever transaction it still has.
+func (w *writer) disconnect() error {
+	if w.conn == nil {
+		return nil
+	}
+	st := w.stmts
+	var errs []error
+	for _, s := range []*sql.Stmt{st.begin, st.commit, st.head, st.load, st.details, st.event, st.remove, st.insert, st.state, st.data, st.index, st.unindex, st.projected} {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	errs = append(errs, w.conn.Close())
+	w.conn = nil
+	return errors.Join(errs...)
+}
+
+func (w *writer) run() {
+	// Callers' contexts end their waiting, never a transaction that others share.
+	ctx := context.Background()
+	for group := w.queue.take(); len(group) > 0; group = w.queue.take() {
+		if work := group[0].work; work != nil {
+			group[0].done <- w.runWork(group[0].ctx, work)
+			continue
+		}
+		items, err := w.commit(ctx, group)
+		if err != nil {
+			err = storageError(err, w.file)
+		} else {
+			w.live.publish(items)
+		}
+		for _, r := range group {
+			if r.err == nil {
+				r.err = err
+			}
+			r.done <- r.err
+		}
+	}
+	// What a broken connection says on closing was said to those whose writes it broke.
+	_ = w.disconnect()
+}
+
+func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer) error) error {
+	if err := w.connected(ctx); err != nil {
+		return storageError(err, w.file)
+	}
+	err := w.transact(ctx, func() error { return work(ctx, w) })
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return storageError(err, w.file)
+}
+
+// connected makes a new connection after one was given up.
+func (w *writer) connected(ctx context.Context) (err error) {
+	if w.conn != nil {
+		return nil
+	}
+	if w.conn, err = w.writes.Conn(ctx); err != nil {
+		w.conn = nil
+		return err
+	}
+	if err := w.prepare(ctx); err != nil {
+		return errors.Join(err, w.disconnect())
+	}
+	return nil
+}
+
+// busyRounds is how often a lock that another process holds is waited for, five seconds each time.
+const busyRounds = 6
+
+// transact runs do in a transaction. After an error nothing of it is stored, and the connection is ready
+// for the next one.
+func (w *writer) transact(ctx context.Context, do func() error) error {
+	var err error
+	for range busyRounds {
+		if _, err = w.stmts.begin.ExecContext(ctx); !busy(err) {
+			break
+		}
+	}
+	if err == nil {
+		if err = do(); err == nil {
+			_, err = w.stmts.commit.ExecContext(ctx)
+		}
+		if err != nil {
+			// SQLite has rolled back by itself after some errors; then this one fails and does no harm.
+			_, _ = w.conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
+		}
+	}
+	var e *human.Error
+	if err != nil && !errors.As(err, &e) && !busy(err) {
+		w.cache.clear()
+		err = errors.Join(err, w.discard())
+	}
+	return err
+}
+
+// discard closes the connection for good: after a storage error a new one starts from what the disk has.
+func (w *writer) discard() error {
+	// Raw closes a connection that is called bad, and reports it as just that.
+	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
+	err := w.disconnect()
+	if errors.Is(err, sql.ErrConnDone) {
+		return nil
+	}
+	return err
+}
+
+// commit stores a group and returns what to publish. An append that cannot be stored for a reason of its
+// own has it in err and is left out. An error means that nothing of the group is stored.
+func (w *writer) commit(ctx context.Context, group []*request) ([]item, error) {
+	if err := w.connected(ctx); err != nil {
+		return nil, err
+	}
+	var items []item
+	changed := map[human.OperationID]*folded{}
+	err := w.transact(ctx, func() error {
+		var head uint64
+		if err := w.stmts.head.QueryRowContext(ctx).Scan(&head); err != nil {
+			return err
+		}
+		if head != w.live.seq() {
+			w.cache.clear() // another process wrote; what we remember may be old
+		}
+		for _, r := range group {
+			if r.err = r.ctx.Err(); r.err != nil {
+				continue
+			}
+			next, err := w.append(ctx, r, head+1, changed)
+			var refused *human.Error
+			if errors.As(err, &refused) {
+				r.err = refused
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			changed[r.id] = next
+			head += uint64(len(r.rows))
+			for _, row := range r.rows {
+				items = append(items, item{row.entry, row.bytes()})
+			}
+		}
+		if len(items) == 0 {
+			return nil
+		}
+		_, err := w.stmts.projected.ExecContext(ctx, head)
+		return err
+	})
+	if err != nil {
+		for _, r := range group {
+			r.err = nil // why one was left out depended on what is now undone
+		}
+		return nil, err
+	}
+	for id, f := range changed {
+		w.cache.put(id, f)
+	}
+	return items, nil
+}
+
+// append writes one request's events from seq on. A human.Error means that it wrote nothing.
+func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map[human.OperationID]*folded) (*folded, error) {
+	for i := range r.rows {
+		r.rows[i].entry.Seq = seq + uint64(i)
+	}
+	if r.fresh != nil {
+		return w.appendNew(ctx, r, seq)
+	}
+	current := changed[r.id]
+	if current == nil {
+		current = w.cache.get(r.id)
+	}
+	if current == nil {
+		var err error
+		if current, err = w.load(ctx, r.id); err != nil {
+			return nil, err
+		}
+	}
+	if current == nil {
+		return nil, human.Errorf(human.Conflict, "operation %s does not exist, so it is not at version %d", r.id, r.expected)
+	}
+	if current.op.Version != r.expected {
+		return nil, versionError(r.id, current.op.Version, r.expected)
+	}
+	next, err := current.apply(r.rows)
+	if err != nil {
+		return nil, err
+	}
+	text := changesText(r.rows)
+	if text && next.details == nil {
+		var details []byte
+		if err := w.stmts.details.QueryRowContext(ctx, next.n).Scan(&details); err != nil {
+			return nil, err
+		}
+		readable := jsonText(details, detailsText)
+		next.details = &readable
+	}
+	p, err := next.project()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.insertEvents(ctx, r); err != nil {
+		return nil, err
+	}
+	o := next.op
+	if o.State == current.op.State && (o.DeliveredAt == nil) == (current.op.DeliveredAt == nil) {
+		_, err = w.stmts.data.ExecContext(ctx, o.Version, o.Overdue, micro(o.UpdatedAt), p.data, next.n)
+	} else {
+		_, err = w.stmts.state.ExecContext(ctx, o.Version, o.State, !o.State.Terminal(), o.Overdue, o.DeliveredAt != nil, micro(o.UpdatedAt), p.data, next.n)
+	}
+	if err != nil || !text {
+		return next, err
+	}
+	if _, err = w.stmts.unindex.ExecContext(ctx, next.n); err == nil {
+		_, err = w.stmts.index.ExecContext(ctx, next.n, p.body)
+	}
+	return next, err
+}
+
+// appendNew writes the first events of an operation.
+func (w *writer) appendNew(ctx context.Context, r *request, seq uint64) (*folded, error) {
+	if err := w.insertEvents(ctx, r); err != nil {
+		return nil, err
+	}
+	r.fresh.n = seq
+	done, err := w.stmts.insert.ExecContext(ctx, r.fresh.insertArgs()...)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := done.RowsAffected(); err != nil {
+		return nil, err
+	} else if n == 0 {
+		if _, err := w.stmts.remove.ExecContext(ctx, seq); err != nil {
+			return nil, err
+		}
+		return nil, human.Errorf(human.Conflict, "agent %s has rung with the idempotency key %q already", r.fresh.op.AgentID, r.fresh.op.IdempotencyKey)
+	}
+	_, err = w.stmts.index.ExecContext(ctx, seq, r.fresh.body)
+	return &r.fresh.folded, err
+}
+
+// insertEvents writes the request's journal rows; a Conflict where the first version is taken.
+func (w *writer) insertEvents(ctx context.Context, r *request) error {
+	for i, row := range r.rows {
+		e := row.entry
+		done, err := w.stmts.event.ExecContext(ctx, e.Seq, e.ID, e.Version, e.Event.Type, micro(e.Event.At), row.payload, row.details, row.context)
+		if err != nil {
+			return err
+		}
+		n, err := done.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if n == 0 && i == 0 && r.expected == 0 {
+			return human.Errorf(human.Conflict, "operation %s exists already", r.id)
+		}
+		if n == 0 {
+			return errDamaged
+		}
+	}
+	return nil
+}
+
+var errDamaged = errors.New("the journal has a version that the projection does not know")
+
+func versionError(id human.OperationID, is, expected uint64) error {
+	return human.Errorf(human.Conflict, "operation %s is at version %d, not %d: somebody changed it first; read it again", id, is, expected)
+}
