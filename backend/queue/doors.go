@@ -44,7 +44,8 @@ type Index interface {
 	Open(ctx context.Context) ([]human.Operation, error)
 	// ByKey returns the id of the agent's operation with that idempotency key; a NotFound error without.
 	ByKey(ctx context.Context, agentID, key string) (human.OperationID, error)
-	// Undelivered returns the ids of the agent's operations whose end it has not read, newest first.
+	// Undelivered returns the ids of the agent's operations that ended and whose end it has not read, newest
+	// first.
 	Undelivered(ctx context.Context, agentID string) ([]human.OperationID, error)
 }
 

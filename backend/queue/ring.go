@@ -183,11 +183,11 @@ func (q *Queue) existing(ctx context.Context, r human.Request, attach bool) (op 
 	if !attach {
 		return op, false, nil
 	}
-	ids, err := q.index.Undelivered(ctx, r.AgentID)
+	ended, err := q.index.Undelivered(ctx, r.AgentID)
 	if err != nil {
 		return op, false, err
 	}
-	for _, id := range ids {
+	for _, id := range append(q.openOf(r.AgentID), ended...) {
 		if op, err = q.load(ctx, id); err != nil {
 			return op, false, err
 		}

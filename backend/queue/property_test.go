@@ -1,0 +1,197 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+	"deskbell/backend/sqlite"
+)
+
+// A step is one command of one client on one of the operations rung so far.
+type step struct {
+	Client  int // 0, 1: agents; 2, 3: operators
+	Command string
+	Target  int
+}
+
+var clients = []human.Actor{bot, other, mei, tom}
+
+var commands = map[human.Role][]string{
+	human.Agent:    {"ring", "ring with a key", "reply", "cancel", "delivered", "complete", "claim"},
+	human.Operator: {"claim", "release", "start", "draft", "ask", "complete", "complete", "decline", "snooze", "seen", "cancel"},
+}
+
+func steps(client int) *rapid.Generator[step] {
+	return rapid.Custom(func(t *rapid.T) step {
+		return step{client, rapid.SampledFrom(commands[clients[client].Role]).Draw(t, "command"), rapid.IntRange(0, 1<<20).Draw(t, "target")}
+	})
+}
+
+// A ledger is what the clients were told: it must be exactly what the journal says afterwards.
+type ledger struct {
+	mu    sync.Mutex
+	rung  []human.OperationID
+	ended map[human.OperationID][]string // who was told to have ended it
+}
+
+func (l *ledger) pick(target int) human.OperationID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.rung) == 0 {
+		return "op_none"
+	}
+	return l.rung[target%len(l.rung)]
+}
+
+func (l *ledger) note(who human.Actor, op human.Operation, created, ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if created {
+		l.rung = append(l.rung, op.ID)
+	}
+	if ended {
+		l.ended[op.ID] = append(l.ended[op.ID], who.Name)
+	}
+}
+
+// do carries one step out and notes what the client was told.
+func (l *ledger) do(ctx context.Context, q *queue.Queue, s step) error {
+	who, id := clients[s.Client], l.pick(s.Target)
+	var op human.Operation
+	var err error
+	created, ended := false, false
+	switch s.Command {
+	case "ring", "ring with a key":
+		r := request(who, fmt.Sprint("request ", s.Target%3))
+		if s.Command == "ring with a key" {
+			r.IdempotencyKey = fmt.Sprint("key ", s.Target%3)
+		}
+		op, created, err = q.Ring(ctx, r, false)
+	case "reply", "ask":
+		op, err = q.Reply(ctx, who, id, "text")
+	case "cancel":
+		op, err = q.Cancel(ctx, who, id, "no longer")
+		ended = err == nil
+	case "delivered":
+		err = q.MarkDelivered(ctx, who, id)
+	case "claim":
+		op, err = q.Claim(ctx, who, id)
+	case "release":
+		op, err = q.Release(ctx, who, id, "")
+	case "start":
+		op, err = q.Start(ctx, who, id)
+	case "draft":
+		op, err = q.SaveInput(ctx, who, id, &human.Answer{HumanInput: "half"})
+	case "complete":
+		op, err = q.Complete(ctx, who, id, human.Answer{HumanInput: "by " + who.Name}, "")
+		ended = err == nil
+	case "decline":
+		op, err = q.Decline(ctx, who, id, "because")
+		ended = err == nil
+	case "snooze":
+		op, err = q.Snooze(ctx, who, id, nil)
+	case "seen":
+		op, err = q.Seen(ctx, who, id, "card")
+	}
+	if err != nil {
+		switch human.KindOf(err) {
+		case human.Conflict, human.NotFound, human.Denied:
+			return nil // a refusal changes nothing, which check proves
+		}
+		return fmt.Errorf("%+v: %w", s, err)
+	}
+	l.note(who, op, created, ended)
+	return nil
+}
+
+// check holds the journal against what the clients were told.
+func (l *ledger) check(t *rapid.T, store *sqlite.Store) {
+	ctx := context.Background()
+	histories := map[human.OperationID][]human.Entry{}
+	next := uint64(1)
+	for e, err := range store.Read(ctx, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq != next {
+			t.Fatalf("seq %d where %d should be", e.Seq, next)
+		}
+		next++
+		histories[e.ID] = append(histories[e.ID], e)
+	}
+	got, want := slices.Sorted(maps.Keys(histories)), slices.Sorted(slices.Values(l.rung))
+	if !slices.Equal(got, want) {
+		t.Fatalf("the journal has %v, acknowledged were %v", got, want)
+	}
+	for id, entries := range histories {
+		op, err := human.Fold(id, entries)
+		if err != nil {
+			t.Fatal(err) // a gap in versions, or an event the life cycle forbids
+		}
+		ends := 0
+		for _, e := range entries {
+			switch e.Event.Type {
+			case human.Finished, human.Withdrawn, human.TurnedDown:
+				ends++
+			}
+		}
+		if told := l.ended[id]; ends != len(told) || ends > 1 || op.State.Terminal() != (ends == 1) {
+			t.Fatalf("%s ended %d times, %v were told that they ended it, it is %s", id, ends, told, op.State)
+		}
+		if op.Result != nil && (op.Result.By.Role != human.Operator || op.Result.By.Name != l.ended[id][0]) {
+			t.Fatalf("%s was answered by %+v, %v was told so", id, op.Result.By, l.ended[id])
+		}
+	}
+}
+
+// Any sequence of commands from several clients at once: no operation is lost, none is answered twice,
+// no agent answers, and versions have no gaps.
+func TestAnyCommandsFromSeveralClients(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		ctx := context.Background()
+		store, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer func() {
+			if err := store.Close(); err != nil {
+				rt.Error(err)
+			}
+		}()
+		q := queue.New(store, store, queue.Options{MaxPending: 1000})
+		l := &ledger{ended: map[human.OperationID][]string{}}
+		plans := make([][]step, len(clients))
+		for i := range clients {
+			plans[i] = rapid.SliceOfN(steps(i), 0, 25).Draw(rt, clients[i].Name)
+		}
+		if err := l.do(ctx, q, step{0, "ring", 0}); err != nil {
+			rt.Fatal(err)
+		}
+		failed := make(chan error, len(plans))
+		var wg sync.WaitGroup
+		for _, plan := range plans {
+			wg.Go(func() {
+				for _, s := range plan {
+					if err := l.do(ctx, q, s); err != nil {
+						failed <- err
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		close(failed)
+		for err := range failed {
+			rt.Fatal(err)
+		}
+		l.check(rt, store)
+	})
+}

@@ -1,0 +1,381 @@
+package queue_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+	"deskbell/backend/sqlite"
+)
+
+var (
+	bot   = human.Actor{Role: human.Agent, Name: "release-bot"}
+	other = human.Actor{Role: human.Agent, Name: "migrator"}
+	mei   = human.Actor{Role: human.Operator, Name: "Mei"}
+	tom   = human.Actor{Role: human.Operator, Name: "Tom"}
+)
+
+// open makes a running queue over a real SQLite file, stopped when the test ends.
+func open(t testing.TB, dir string, opts queue.Options) (*queue.Queue, *sqlite.Store) {
+	t.Helper()
+	ctx := context.Background()
+	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := queue.New(store, store, opts)
+	if err := q.Load(ctx); err != nil {
+		t.Fatal(err)
+	}
+	running, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = q.Run(running) })
+	t.Cleanup(func() {
+		stop()
+		wg.Wait()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return q, store
+}
+
+func request(by human.Actor, description string) human.Request {
+	return human.Request{Kind: human.Feedback, Description: description, AgentID: by.Name, Priority: human.DefaultPriority, Timeout: 300}
+}
+
+func ring(t testing.TB, q *queue.Queue, r human.Request) human.Operation {
+	t.Helper()
+	op, created, err := q.Ring(t.Context(), r, false)
+	if err != nil || !created {
+		t.Fatalf("ring: created %t, %v", created, err)
+	}
+	return op
+}
+
+func wantKind(t testing.TB, err error, want human.ErrorKind) {
+	t.Helper()
+	if err == nil || human.KindOf(err) != want {
+		t.Errorf("error %v, want kind %d", err, want)
+	}
+}
+
+func TestRingAnswerWait(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	op := ring(t, q, request(bot, "Which tone?"))
+	if op.State != human.Pending || op.Version != 1 || !strings.HasPrefix(string(op.ID), "op_") {
+		t.Fatalf("rung: %+v", op)
+	}
+	answered := make(chan human.Operation)
+	go func() {
+		got, err := q.WaitFor(t.Context(), bot, op.ID, func(o human.Operation) bool { return o.State == human.Completed })
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- got
+	}()
+	if _, err := q.Complete(t.Context(), mei, op.ID, human.Answer{HumanInput: "Plain", KeyFindings: []string{"short"}}, op.Digest); err != nil {
+		t.Fatal(err)
+	}
+	got := <-answered
+	if got.Result == nil || got.Result.HumanInput != "Plain" || got.Result.By != mei || got.Result.Summary != "Plain: 1 key finding" {
+		t.Errorf("the agent read %+v", got.Result)
+	}
+	summary, err := q.Summary(t.Context(), bot, 0, time.Time{})
+	if err != nil || !strings.Contains(summary.Text, "Said: Plain") || len(summary.Operations) != 1 {
+		t.Errorf("summary (H4) %q, %v", summary.Text, err)
+	}
+	if theirs, err := q.Summary(t.Context(), other, 0, time.Time{}); err != nil || len(theirs.Operations) != 0 {
+		t.Errorf("another agent's summary has %d operations, %v", len(theirs.Operations), err)
+	}
+}
+
+func TestBadRingsAreRefusedByField(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{MaxDetails: 100})
+	for field, change := range map[string]func(*human.Request){
+		"action_type": func(r *human.Request) { r.Kind = "dance" },
+		"description": func(r *human.Request) { r.Description = " \n" },
+		"details":     func(r *human.Request) { r.Details = json.RawMessage(`{"a":"` + strings.Repeat("x", 200) + `"}`) },
+		"context":     func(r *human.Request) { r.Context = json.RawMessage(`[1]`) },
+		"priority":    func(r *human.Request) { r.Priority = 10 },
+		"timeout":     func(r *human.Request) { r.Timeout = -1 },
+		"on_timeout":  func(r *human.Request) { r.OnTimeout = "explode" },
+		"session_id":  func(r *human.Request) { r.SessionID = "\xff" },
+	} {
+		r := request(bot, "ok?")
+		change(&r)
+		_, _, err := q.Ring(t.Context(), r, false)
+		wantKind(t, err, human.Invalid)
+		if e, ok := err.(*human.Error); !ok || e.Field != field {
+			t.Errorf("%s: %v names another field", field, err)
+		}
+	}
+	r := request(bot, strings.Repeat("x", queue.DefaultMaxDescription+1))
+	_, _, err := q.Ring(t.Context(), r, false)
+	if err == nil || !strings.Contains(err.Error(), "16385 bytes, the limit is 16384") {
+		t.Errorf("too long a description: %v", err)
+	}
+	if n := q.Pending(); n != 0 {
+		t.Errorf("%d operations after bad rings only", n)
+	}
+}
+
+func TestMaxPendingIsPerAgent(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{MaxPending: 2})
+	first := ring(t, q, request(bot, "1"))
+	ring(t, q, request(bot, "2"))
+	_, _, err := q.Ring(t.Context(), request(bot, "3"), false)
+	wantKind(t, err, human.Exhausted)
+	if err == nil || !strings.Contains(err.Error(), "2 of your requests wait") {
+		t.Errorf("the refusal does not say how many wait: %v", err)
+	}
+	ring(t, q, request(other, "1"))
+	if _, err := q.Cancel(t.Context(), bot, first.ID, "no longer"); err != nil {
+		t.Fatal(err)
+	}
+	ring(t, q, request(bot, "3"))
+}
+
+func TestIdempotencyKeys(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{MaxPending: 100})
+	r := request(bot, "once")
+	r.IdempotencyKey = "k1"
+	ids := make([]human.OperationID, 16)
+	made := make([]bool, len(ids))
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			op, created, err := q.Ring(t.Context(), r, false)
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i], made[i] = op.ID, created
+		})
+	}
+	wg.Wait()
+	if slices.Sort(ids); ids[0] != ids[len(ids)-1] {
+		t.Errorf("one key made several operations: %v", ids)
+	}
+	if n := len(slices.DeleteFunc(made, func(b bool) bool { return !b })); n != 1 {
+		t.Errorf("%d rings say that they made it", n)
+	}
+	changed := r
+	changed.Description = "something else"
+	_, _, err := q.Ring(t.Context(), changed, false)
+	wantKind(t, err, human.Conflict)
+	theirs := request(other, "once")
+	theirs.IdempotencyKey = "k1"
+	if op, created, err := q.Ring(t.Context(), theirs, false); err != nil || !created || op.ID == ids[0] {
+		t.Errorf("another agent's same key: %s, created %t, %v", op.ID, created, err)
+	}
+}
+
+func TestTheSameWordsAttachUntilDelivered(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	r := request(bot, "deploy?")
+	r.SessionID = "s1"
+	first := ring(t, q, r)
+	again, created, err := q.Ring(t.Context(), r, true)
+	if err != nil || created || again.ID != first.ID {
+		t.Fatalf("asked again: %s, created %t, %v", again.ID, created, err)
+	}
+	elsewhere := r
+	elsewhere.SessionID = "s2"
+	if op, created, err := q.Ring(t.Context(), elsewhere, true); err != nil || !created || op.ID == first.ID {
+		t.Errorf("another session attached: %v", err)
+	}
+	if _, err := q.Complete(t.Context(), mei, first.ID, human.Answer{HumanInput: "yes"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	again, created, err = q.Ring(t.Context(), r, true)
+	if err != nil || created || again.ID != first.ID || again.State != human.Completed {
+		t.Errorf("an undelivered answer was not attached to: %+v, %v", again.State, err)
+	}
+	if err := q.MarkDelivered(t.Context(), bot, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if op, created, err := q.Ring(t.Context(), r, true); err != nil || !created || op.ID == first.ID {
+		t.Errorf("a delivered answer was given again: created %t, %v", created, err)
+	}
+}
+
+func TestRolesAreApart(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	ctx := t.Context()
+	op := ring(t, q, request(bot, "mine"))
+	for name, try := range map[string]func() error{
+		"complete": func() error { _, err := q.Complete(ctx, bot, op.ID, human.Answer{HumanInput: "yes"}, ""); return err },
+		"claim":    func() error { _, err := q.Claim(ctx, bot, op.ID); return err },
+		"release":  func() error { _, err := q.Release(ctx, bot, op.ID, ""); return err },
+		"decline":  func() error { _, err := q.Decline(ctx, bot, op.ID, "no"); return err },
+		"input":    func() error { _, err := q.SaveInput(ctx, bot, op.ID, &human.Answer{}); return err },
+		"snooze":   func() error { _, err := q.Snooze(ctx, bot, op.ID, nil); return err },
+		"seen":     func() error { _, err := q.Seen(ctx, bot, op.ID, "card"); return err },
+	} {
+		t.Run("an agent cannot "+name, func(t *testing.T) { wantKind(t, try(), human.Denied) })
+	}
+	for name, try := range map[string]func() error{
+		"get":     func() error { _, err := q.Get(ctx, other, op.ID); return err },
+		"wait":    func() error { _, err := q.Wait(ctx, other, op.ID, 0); return err },
+		"reply":   func() error { _, err := q.Reply(ctx, other, op.ID, "hi"); return err },
+		"cancel":  func() error { _, err := q.Cancel(ctx, other, op.ID, ""); return err },
+		"history": func() error { _, err := q.History(ctx, other, op.ID); return err },
+	} {
+		t.Run("another agent cannot "+name, func(t *testing.T) { wantKind(t, try(), human.NotFound) })
+	}
+	_, err := q.Cancel(ctx, mei, op.ID, "")
+	wantKind(t, err, human.Denied)
+	if now, _ := q.Get(ctx, mei, op.ID); now.Version != 1 {
+		t.Errorf("refused commands changed it to version %d", now.Version)
+	}
+	if p := q.PresenceOf(op.ID); p.Waiting {
+		t.Error("another agent's try counts as its agent waiting")
+	}
+}
+
+func TestApprovals(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	r := request(bot, "deploy?")
+	r.Kind, r.Details = human.Approve, json.RawMessage(`{"action":"make deploy"}`)
+	op := ring(t, q, r)
+	_, err := q.Complete(t.Context(), mei, op.ID, human.Answer{HumanInput: "fine"}, "")
+	wantKind(t, err, human.Invalid)
+	_, err = q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved}, strings.Repeat("0", 64))
+	wantKind(t, err, human.Conflict)
+	done, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved}, op.Digest)
+	if err != nil || done.Result.Digest != op.Digest {
+		t.Errorf("approved: %+v, %v", done.Result, err)
+	}
+	_, err = q.Complete(t.Context(), tom, op.ID, human.Answer{Decision: human.Refused}, op.Digest)
+	wantKind(t, err, human.Conflict)
+	if err == nil || !strings.Contains(err.Error(), "completed by Mei") {
+		t.Errorf("the loser is not told who decided: %v", err)
+	}
+}
+
+func TestTimeOuts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, _ := open(t, t.TempDir(), queue.Options{})
+		marked := request(bot, "take your time")
+		marked.Timeout = 60
+		cancels := request(bot, "now or never")
+		cancels.Timeout, cancels.OnTimeout = 30, human.Cancel
+		never := request(bot, "whenever")
+		never.Timeout = 0
+		a, b, c := ring(t, q, marked), ring(t, q, cancels), ring(t, q, never)
+		start := time.Now()
+		got, err := q.WaitFor(t.Context(), bot, b.ID, func(o human.Operation) bool { return false })
+		if err != nil || got.State != human.Cancelled || time.Since(start) != 30*time.Second {
+			t.Errorf("on_timeout=cancel: %s after %s, %v", got.State, time.Since(start), err)
+		}
+		got, err = q.WaitFor(t.Context(), bot, a.ID, func(o human.Operation) bool { return o.Overdue })
+		if err != nil || got.State != human.Pending || !got.Overdue || time.Since(start) != 60*time.Second {
+			t.Errorf("overdue (H14): %s %t after %s, %v", got.State, got.Overdue, time.Since(start), err)
+		}
+		day, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		if got, err = q.Wait(day, bot, c.ID, 1); err != nil || got.Overdue {
+			t.Errorf("timeout 0 became overdue: %v", err)
+		}
+		if _, err := q.Complete(t.Context(), mei, a.ID, human.Answer{HumanInput: "late"}, ""); err != nil {
+			t.Errorf("an overdue operation cannot be answered (H14): %v", err)
+		}
+	})
+}
+
+func TestWhatIsOpenComesBackAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	var kept human.Operation
+	t.Run("before", func(t *testing.T) {
+		q, _ := open(t, dir, queue.Options{})
+		r := request(bot, "still there?")
+		r.Timeout = 0.02
+		kept = ring(t, q, r)
+		if _, err := q.SaveInput(t.Context(), mei, kept.ID, &human.Answer{HumanInput: "half a th"}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	q, _ := open(t, dir, queue.Options{MaxPending: 1})
+	op, err := q.WaitFor(t.Context(), mei, kept.ID, func(o human.Operation) bool { return o.Overdue })
+	if err != nil || op.State != human.InProgress || op.Draft == nil || op.Draft.HumanInput != "half a th" {
+		t.Errorf("after the restart: %+v, %v", op, err)
+	}
+	_, _, err = q.Ring(t.Context(), request(bot, "one too many"), false)
+	wantKind(t, err, human.Exhausted)
+}
+
+func TestFollowReplaysThenGoesOnLive(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{MaxPending: 100})
+	for i := range 5 {
+		ring(t, q, request(bot, fmt.Sprint("old ", i)))
+	}
+	ring(t, q, request(other, "not yours"))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var got []string
+	last := uint64(0)
+	for e, err := range q.Follow(ctx, bot, 2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq <= last {
+			t.Errorf("seq %d after %d", e.Seq, last)
+		}
+		last = e.Seq
+		got = append(got, e.Event.Request.Description)
+		if len(got) == 3 {
+			go func() {
+				ring(t, q, request(other, "not yours either"))
+				ring(t, q, request(bot, "new"))
+			}()
+		}
+		if len(got) == 4 {
+			break
+		}
+	}
+	if want := []string{"old 2", "old 3", "old 4", "new"}; !slices.Equal(got, want) {
+		t.Errorf("followed %q, want %q", got, want)
+	}
+}
+
+func TestPresenceSaysWhetherTheAgentStillWaits(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	op := ring(t, q, request(bot, "are you there?"))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	waiting, leave := context.WithCancel(ctx)
+	defer leave()
+	var seen []bool
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = q.Wait(waiting, bot, op.ID, op.Version) })
+	for p := range q.FollowPresence(ctx) {
+		if p.ID != op.ID || (len(seen) == 0 && !p.Waiting) {
+			continue
+		}
+		seen = append(seen, p.Waiting)
+		leave()
+		if !p.Waiting {
+			break
+		}
+	}
+	wg.Wait()
+	if !slices.Equal(seen, []bool{true, false}) {
+		t.Errorf("presence went %v", seen)
+	}
+	done := q.AgentOnline(bot.Name)
+	if !q.PresenceOf(op.ID).Waiting || !q.Online(bot.Name) {
+		t.Error("a live connection does not count as waiting")
+	}
+	done()
+	if q.PresenceOf(op.ID).Waiting || q.Online(bot.Name) {
+		t.Error("a closed connection still counts as waiting")
+	}
+}
