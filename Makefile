@@ -11,7 +11,10 @@ TAGS     = desktop,production$(shell pkg-config --exists webkit2gtk-4.1 2>/dev/n
 # The version comes from git describe, so the go command need not ask git as well (it refuses in a tree of another owner).
 GO_BUILD = go build -buildvcs=false -tags "$(TAGS)" -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 GO_TEST  = go run -buildvcs=false ./build/scripts/gotest -tags "$(TAGS)"
-NPM      = npm --prefix frontend --no-audit --no-fund
+NPM      = npm --prefix frontend
+MCP      = build/mcp-clients
+# Tests start the displays and message buses they need; without these variables none can reach the developer's own.
+APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 CRASHERS = $(shell grep -rls '^func TestCrash' --include='*_test.go' backend build | xargs -rn1 dirname | sort -u | sed 's,^,./,')
 
 # Folders are named beside their files, so that a deleted file is noticed too.
@@ -20,6 +23,7 @@ UI_FILES := $(shell find frontend -maxdepth 1 -type f 2>/dev/null) $(shell find 
 
 export DESKBELL_BIN := $(CURDIR)/$(BIN)
 
+MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .PHONY: help run build dev test bench soak lint screenshots generate clean \
 	setup-run setup-test lint-frontend test-frontend vet test-go generated windows e2e mcp window crash
@@ -51,7 +55,8 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) crash         $(MAKE) crash
 	@$(STAGE) end
 
-bench: setup-run ## run the Go benchmarks
+bench: build ## measure: the program as a whole, then the Go benchmarks
+	go run -buildvcs=false ./build/bench -bin $(BIN)
 	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/... ./summarizers/...
 
 soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost
@@ -70,7 +75,7 @@ generate: build/.stamps/schema.d.ts ## write the frontend's types from the API's
 	cp $< frontend/src/backend/schema.d.ts
 
 clean: ## remove what the build made (build/tools stays: it takes minutes to make)
-	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules
+	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules
 
 # What the targets above stand on.
 
@@ -83,8 +88,8 @@ setup-test:
 $(BIN): $(GO_FILES) frontend/dist/index.html | setup-run
 	$(GO_BUILD) -o $@ .
 
-frontend/node_modules/.package-lock.json: frontend/package.json frontend/package-lock.json | setup-run
-	$(NPM) ci
+%/node_modules/.package-lock.json: %/package.json %/package-lock.json | setup-run
+	npm --prefix $* --no-audit --no-fund ci
 	@touch $@
 
 frontend/dist/index.html: frontend/node_modules/.package-lock.json $(UI_FILES)
@@ -110,30 +115,26 @@ test-frontend: frontend/node_modules/.package-lock.json
 vet: frontend/dist/index.html
 	go vet -tags "$(TAGS)" ./...
 
-# Tests start the displays and message buses they need; without these variables none can reach the developer's own.
 test-go: frontend/dist/index.html setup-test
-	env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS $(GO_TEST) -race -timeout 15m ./...
+	$(APART) $(GO_TEST) -race -timeout 15m ./...
 
 generated: build/.stamps/schema.d.ts
 	@diff -u frontend/src/backend/schema.d.ts $< || { echo "the API has changed: run 'make generate'"; exit 1; }
 
-windows: export GOOS = windows
-windows: export GOARCH = amd64
-windows: export CGO_ENABLED = 1
-windows: export CC = x86_64-w64-mingw32-gcc
 windows: TAGS = desktop,production
+windows: WINDOWS = env GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc
 windows: frontend/dist/index.html | setup-test
-	$(GO_BUILD) -o $(BIN).exe .
-	go vet -tags "$(TAGS)" ./...
+	$(WINDOWS) $(GO_BUILD) -o $(BIN).exe .
+	$(WINDOWS) go vet -tags "$(TAGS)" ./...
 
 e2e: build setup-test
-	$(NPM) run e2e
+	$(APART) $(NPM) run e2e
 
-mcp: build setup-test
-	$(NPM) run mcp
+mcp: build $(MCP)/node_modules/.package-lock.json
+	npm --prefix $(MCP) test
 
 window: build setup-test
-	build/scripts/with-desktop $(GO_TEST),window -count 1 -p 1 -timeout 10m ./build/e2e/...
+	$(APART) $(GO_TEST),window -count 1 -timeout 10m ./build/e2e/...
 
 crash: setup-test
 	DESKBELL_CRASH_ROUNDS=50 $(GO_TEST) -count 1 -timeout 10m -run '^TestCrash' $(CRASHERS)

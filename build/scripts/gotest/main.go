@@ -18,11 +18,14 @@ type event struct {
 	Elapsed                       float64 // seconds
 }
 
+type name struct{ pkg, test string }
+
 // A report collects what one run of go test says.
 type report struct {
-	output                  map[string][]string // by package, until it passes
-	groups                  map[string]bool     // tests that have subtests: those are counted in their place
-	tests                   map[string]int      // finished so far, by package
+	output                  map[string][]event // by package, until it passes
+	groups                  map[name]bool      // tests that have subtests: those are counted in their place
+	good                    map[name]bool      // tests whose output nobody needs
+	tests                   map[string]int     // counted so far, by package
 	passed, failed, skipped int
 }
 
@@ -37,7 +40,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "gotest:", err)
 		os.Exit(1)
 	}
-	r := report{output: map[string][]string{}, groups: map[string]bool{}, tests: map[string]int{}}
+	r := report{output: map[string][]event{}, groups: map[name]bool{}, good: map[name]bool{}, tests: map[string]int{}}
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -70,10 +73,10 @@ func (r *report) line(line []byte) {
 		fmt.Print(e.Output)
 	case "run":
 		if i := strings.LastIndex(e.Test, "/"); i > 0 {
-			r.groups[e.Package+" "+e.Test[:i]] = true
+			r.groups[name{e.Package, e.Test[:i]}] = true
 		}
 	case "output":
-		r.output[e.Package] = append(r.output[e.Package], e.Output)
+		r.output[e.Package] = append(r.output[e.Package], e)
 	case "pass", "fail", "skip":
 		if e.Test != "" {
 			r.test(e)
@@ -84,10 +87,11 @@ func (r *report) line(line []byte) {
 }
 
 func (r *report) test(e event) {
+	r.good[name{e.Package, e.Test}] = e.Action != "fail"
 	if e.Action == "skip" {
 		fmt.Printf("skipped  %s %s\n", e.Package, e.Test)
 	}
-	if r.groups[e.Package+" "+e.Test] {
+	if r.groups[name{e.Package, e.Test}] {
 		return
 	}
 	r.tests[e.Package]++
@@ -104,7 +108,11 @@ func (r *report) test(e event) {
 func (r *report) pkg(e event) {
 	switch {
 	case e.Action == "fail":
-		fmt.Print(strings.Join(r.output[e.Package], ""))
+		for _, o := range r.output[e.Package] {
+			if !r.good[name{o.Package, o.Test}] {
+				fmt.Print(o.Output)
+			}
+		}
 	case r.tests[e.Package] > 0:
 		fmt.Printf("ok  %s  %.1f s, %d tests\n", e.Package, e.Elapsed, r.tests[e.Package])
 	}
