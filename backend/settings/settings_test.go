@@ -286,3 +286,22 @@ func FuzzEdit(f *testing.F) {
 		}
 	})
 }
+
+func TestEverySettingIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range Table {
+		shown := "`" + literal(s.Default) + "`"
+		if s.Key == "operator.name" {
+			shown = "your account's name"
+		}
+		if !strings.Contains(string(page), "| `"+s.Key+"` | "+shown+" | ") || !strings.Contains(string(page), "| "+s.Doc+" |") {
+			t.Errorf("docs/configuration.md does not have %s with its default %s and its meaning", s.Key, shown)
+		}
+		if s.Flag != "" && !strings.Contains(string(page), "`--"+s.Flag+"`") {
+			t.Errorf("docs/configuration.md does not have the flag --%s", s.Flag)
+		}
+	}
+}
