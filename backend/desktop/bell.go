@@ -201,7 +201,7 @@ func AppIcon(px int) image.Image {
 	c := newCanvas(px)
 	c.fill(roundRect(1, 1, 30, 30, 6.75), color.NRGBA{0x1c, 0x1c, 0x1a, 0xff})
 	bell := union(bellParts()...)
-	c.fill(offset(bell, 5.2, 5.2, 21.6/32), Brass)
+	c.fill(offset(bell, 4, 4.1, 24.0/32), Brass)
 	return c.NRGBA
 }
 

@@ -117,12 +117,12 @@ func (i *TrayIcon) build(ctx context.Context) {
 
 // draw shows the count; the caller holds mu.
 func (i *TrayIcon) draw() {
+	if runtime.GOOS == "windows" {
+		systray.SetIcon(ICO(TrayBell(16, i.pending), TrayBell(24, i.pending), TrayBell(32, i.pending), TrayBell(48, i.pending)))
+	} else {
+		systray.SetIcon(PNG(TrayBell(48, i.pending)))
+	}
 	text := i.tray.Count(i.pending)
 	i.count.SetTitle(text)
 	systray.SetTooltip("Deskbell: " + text)
-	if runtime.GOOS == "windows" {
-		systray.SetIcon(ICO(TrayBell(16, i.pending), TrayBell(24, i.pending), TrayBell(32, i.pending), TrayBell(48, i.pending)))
-		return
-	}
-	systray.SetIcon(PNG(TrayBell(48, i.pending)))
 }

@@ -1,0 +1,66 @@
+// Command icons draws the program's icons into build, from the shapes in backend/desktop. Run it from the
+// root of the project after changing them:
+//
+//	go run ./build/icons
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+
+	"deskbell/backend/desktop"
+)
+
+func main() {
+	if err := write(); err != nil {
+		fmt.Fprintln(os.Stderr, "icons:", err)
+		os.Exit(1)
+	}
+}
+
+func write() error {
+	var ico []image.Image
+	for _, px := range []int{16, 24, 32, 48, 64, 128, 256} {
+		ico = append(ico, desktop.AppIcon(px))
+	}
+	files := map[string][]byte{
+		"build/appicon.png":            desktop.PNG(desktop.AppIcon(1024)),
+		"build/windows/icon.ico":       desktop.ICO(ico...),
+		"build/darwin/deskbell.icns":   icns(),
+		"build/icons/bell.png":         desktop.PNG(desktop.Bell(256, false)),
+		"build/icons/bell-ringing.png": desktop.PNG(desktop.Bell(256, true)),
+	}
+	// The sizes of the icon theme that Linux packages install.
+	for _, px := range []int{16, 24, 32, 48, 64, 128, 256, 512} {
+		files[fmt.Sprintf("build/icons/hicolor/%dx%d/apps/deskbell.png", px, px)] = desktop.PNG(desktop.AppIcon(px))
+	}
+	for name, data := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// icns packs PNG images for macOS: each has a type by its size, and the file its whole length in front.
+func icns() []byte {
+	var body bytes.Buffer
+	for _, icon := range []struct {
+		kind string
+		px   int
+	}{{"icp4", 16}, {"icp5", 32}, {"ic07", 128}, {"ic08", 256}, {"ic09", 512}, {"ic10", 1024}, {"ic11", 32}, {"ic12", 64}, {"ic13", 256}, {"ic14", 512}} {
+		data := desktop.PNG(desktop.AppIcon(icon.px))
+		body.WriteString(icon.kind)
+		_ = binary.Write(&body, binary.BigEndian, uint32(8+len(data))) // a bytes.Buffer takes everything
+		body.Write(data)
+	}
+	head := binary.BigEndian.AppendUint32([]byte("icns"), uint32(8+body.Len()))
+	return append(head, body.Bytes()...)
+}
