@@ -19,7 +19,7 @@ CRASHERS = $(shell grep -rls '^func TestCrash' --include='*_test.go' backend bui
 
 # Folders are named beside their files, so that a deleted file is noticed too.
 GO_FILES := go.mod go.sum $(wildcard *.go) $(shell find backend summarizers ! -path '*/testdata*' ! -name '*_test.go' 2>/dev/null)
-UI_FILES := $(shell find frontend -maxdepth 1 -type f 2>/dev/null) $(shell find frontend/src frontend/public frontend/messages 2>/dev/null)
+UI_FILES := $(shell find frontend -maxdepth 1 -type f 2>/dev/null) frontend/project.inlang/settings.json $(shell find frontend/src frontend/public frontend/messages -path frontend/src/paraglide -prune -o -print 2>/dev/null)
 
 export DESKBELL_BIN := $(CURDIR)/$(BIN)
 
@@ -78,6 +78,7 @@ clean: ## remove what the build made (build/tools stays: it takes minutes to mak
 	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules
 
 # What the targets above stand on.
+.PRECIOUS: %/node_modules/.package-lock.json
 
 setup-run:
 	@build/scripts/setup run
@@ -88,8 +89,10 @@ setup-test:
 $(BIN): $(GO_FILES) frontend/dist/index.html | setup-run
 	$(GO_BUILD) -o $@ .
 
+# Not `npm ci`: it refuses a lock file that lacks an optional package of another platform, which some registries do not
+# carry. Every version the lock file names is taken all the same.
 %/node_modules/.package-lock.json: %/package.json %/package-lock.json | setup-run
-	npm --prefix $* --no-audit --no-fund ci
+	npm --prefix $* install --no-save --no-audit --no-fund
 	@touch $@
 
 frontend/dist/index.html: frontend/node_modules/.package-lock.json $(UI_FILES)
