@@ -1,0 +1,232 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"deskbell/backend/human"
+)
+
+// bodyTime is how long a caller may take to send a body.
+const bodyTime = 20 * time.Second
+
+// A payload is the JSON body of a request. huma would parse it twice and echo it in its errors, so it is
+// read here: once, strictly, with errors that say what to do.
+type payload[T any] struct{ JSON T }
+
+func (payload[T]) bodyType() reflect.Type { return reflect.TypeFor[T]() }
+
+// Resolve implements huma.Resolver.
+func (p *payload[T]) Resolve(ctx huma.Context) []error {
+	r, w := humago.Unwrap(ctx)
+	if err := decode(w, r, &p.JSON); err != nil {
+		return []error{problemOf(err, r.Method)}
+	}
+	return nil
+}
+
+func decode(w http.ResponseWriter, r *http.Request, into any) error {
+	if text := r.Header.Get("Content-Type"); text != "" {
+		media, _, err := mime.ParseMediaType(text)
+		if err != nil || media != "application/json" {
+			return newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %q; send JSON, with Content-Type: application/json", text))
+		}
+	}
+	buf := buffers.Get().(*bytes.Buffer)
+	defer recycle(buf)
+	deadline := http.NewResponseController(w)
+	_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // a connection that has none takes as long as it takes
+	_, err := buf.ReadFrom(r.Body)
+	if err != nil {
+		return unread(err)
+	}
+	_ = deadline.SetReadDeadline(time.Time{})
+	body := buf.Bytes()
+	if !utf8.Valid(body) {
+		return newProblem(http.StatusBadRequest, "the body is not valid UTF-8")
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		if _, empty := into.(*none); empty {
+			return nil
+		}
+		return newProblem(http.StatusBadRequest, "the body is missing; send a JSON object")
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return undecoded(err, body, into)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return newProblem(http.StatusBadRequest, fmt.Sprintf("something follows the JSON object, at byte %d", d.InputOffset()))
+	}
+	return nil
+}
+
+func unread(err error) error {
+	var tooLarge *http.MaxBytesError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &tooLarge):
+		return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes; send a part, or a path to a file", tooLarge.Limit))
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return newProblem(http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %s", bodyTime))
+	}
+	return newProblem(http.StatusBadRequest, "the body ended before its announced length")
+}
+
+// undecoded says what is wrong with a body that JSON could not be read from.
+func undecoded(err error, body []byte, into any) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var when *time.ParseError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return newProblem(http.StatusBadRequest, fmt.Sprintf("the body is half a JSON object: it ends at byte %d", len(body)))
+	case errors.As(err, &syntax):
+		return newProblem(http.StatusBadRequest, fmt.Sprintf("the body is not JSON: %v, at byte %d", syntax, syntax.Offset))
+	case errors.As(err, &kind):
+		if kind.Field == "" {
+			return newProblem(http.StatusUnprocessableEntity, "the body must be a JSON object, not a "+kind.Value)
+		}
+		return human.BadField(wireName(kind.Field, reflect.TypeOf(into).Elem()), "must be %s, not a %s", jsonName(kind.Type), kind.Value)
+	case errors.As(err, &when):
+		return human.Errorf(human.Invalid, "%q is not a time; send one like 2026-11-21T10:00:00Z", strings.Trim(when.Value, `"`))
+	}
+	var sent map[string]json.RawMessage
+	if t := reflect.TypeOf(into).Elem(); t.Kind() == reflect.Struct && json.Unmarshal(body, &sent) == nil {
+		known := fieldNames(t)
+		for name := range sent {
+			if !containsFold(known, name) {
+				return human.BadField(name, "no such field; there are %s", strings.Join(known, ", "))
+			}
+		}
+	}
+	return human.Wrap(human.Invalid, err, "the body does not fit this call")
+}
+
+// jsonName is a Go type in words of JSON.
+func jsonName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "an array"
+	}
+	return "an object"
+}
+
+// wireName is the path to a field as the caller knows it: without the names of embedded structs.
+func wireName(field string, t reflect.Type) string {
+	if t.Kind() == reflect.Struct {
+		for f := range t.Fields() {
+			if f.Anonymous {
+				field = strings.TrimPrefix(field, f.Name+".")
+			}
+		}
+	}
+	return field
+}
+
+// fieldNames are the names a JSON object may have for t, in the order they are declared.
+func fieldNames(t reflect.Type) []string {
+	var names []string
+	for f := range t.Fields() {
+		if f.Anonymous {
+			names = append(names, fieldNames(f.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func containsFold(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// recycle keeps a buffer for the next request, unless it has grown large.
+func recycle(b *bytes.Buffer) {
+	if b.Cap() <= 1<<16 {
+		b.Reset()
+		buffers.Put(b)
+	}
+}
+
+// exact is a value with parts whose bytes must go out as they came in, where encoding/json would
+// reformat them.
+type exact interface{ appendTo(*bytes.Buffer) error }
+
+// write writes v as JSON, in one piece. Only v can be at fault: a caller who has gone is no error.
+func write(w io.Writer, v any) error {
+	buf := buffers.Get().(*bytes.Buffer)
+	defer recycle(buf)
+	if err := appendJSON(buf, v); err != nil {
+		return err
+	}
+	_, _ = w.Write(buf.Bytes())
+	return nil
+}
+
+func appendJSON(buf *bytes.Buffer, v any) error {
+	if e, ok := v.(exact); ok {
+		return e.appendTo(buf)
+	}
+	return plain(buf, v)
+}
+
+// plain appends v as encoding/json writes it, HTML characters as they are, without a line feed.
+func plain(buf *bytes.Buffer, v any) error {
+	e := json.NewEncoder(buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	buf.Truncate(buf.Len() - 1)
+	return nil
+}
+
+// reopen puts raw members into an object that ends, with depth braces, at the end of buf.
+func reopen(buf *bytes.Buffer, depth int, members ...member) {
+	buf.Truncate(buf.Len() - depth)
+	for _, m := range members {
+		if len(m.raw) > 0 {
+			buf.WriteString(`,"` + m.name + `":`)
+			buf.Write(m.raw)
+		}
+	}
+	for range depth {
+		buf.WriteByte('}')
+	}
+}
+
+type member struct {
+	name string
+	raw  json.RawMessage
+}

@@ -1,0 +1,323 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+)
+
+// InvokeRequest is a ring (H2).
+type InvokeRequest struct {
+	ActionType     human.Kind      `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
+	Description    string          `json:"description" doc:"What you need from the human, in a line."`
+	Details        json.RawMessage `json:"details,omitempty" doc:"Free-form. details.action is the command an approval is bound to, details.risk_level is low, medium, high or critical."`
+	Context        json.RawMessage `json:"context,omitempty" doc:"Free-form."`
+	Timeout        *float64        `json:"timeout,omitempty" doc:"Seconds until it is overdue; absent: the setting default_timeout; 0: never."`
+	Priority       *int            `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Higher rings first; absent: 5."`
+	IdempotencyKey string          `json:"idempotency_key,omitempty" doc:"The same key with the same words gives the same operation again."`
+	SessionID      string          `json:"session_id,omitempty" doc:"The agent's own thread."`
+	OnTimeout      human.OnTimeout `json:"on_timeout,omitempty" enum:"mark,cancel"`
+}
+
+// CompleteRequest is an answer.
+type CompleteRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+	human.Answer
+	Digest string `json:"digest,omitempty" doc:"The digest of what was shown; the answer is refused when the operation's is another."`
+}
+
+// InputRequest is a draft.
+type InputRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+	human.Answer
+}
+
+// OperationRequest names an operation.
+type OperationRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+}
+
+// ReasonRequest names an operation and says why.
+type ReasonRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+	Reason      string            `json:"reason,omitempty"`
+}
+
+// ReplyRequest is a message.
+type ReplyRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+	Text        string            `json:"text"`
+}
+
+// SnoozeRequest says until when an operation must not ring.
+type SnoozeRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+	Until       *time.Time        `json:"until" doc:"Absent or null: ring again."`
+}
+
+// ShownRequest says that a channel showed a ring, or why it could not.
+type ShownRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+	Channel     string            `json:"channel" enum:"card,notification,tray,console,terminal"`
+	Failed      string            `json:"failed,omitempty" doc:"Why it could not."`
+}
+
+// SeenRequest says that a ring was looked at.
+type SeenRequest struct {
+	OperationID human.OperationID `json:"operation_id"`
+	Channel     string            `json:"channel" enum:"card,notification,tray,console,terminal"`
+}
+
+// Page is a part of a list. Its operations come without details and context.
+type Page struct {
+	Operations []Operation `json:"operations"`
+	Next       string      `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+}
+
+// Summary is a readable memory of what humans did.
+type Summary struct {
+	Text       string      `json:"text" doc:"Markdown to put into a prompt."`
+	Operations []Operation `json:"operations"`
+}
+
+// maxWait bounds a long poll, in seconds; clients and proxies give up soon after.
+const maxWait = 60
+
+type (
+	oneInput struct {
+		ID           string `path:"id" doc:"The operation's id."`
+		Wait         int    `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the version to pass after_version."`
+		AfterVersion uint64 `query:"after_version" doc:"The version you have."`
+	}
+	idInput struct {
+		ID string `path:"id" doc:"The operation's id."`
+	}
+	listInput struct {
+		State   []string `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
+		Kind    string   `query:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
+		AgentID string   `query:"agent_id" doc:"For operators; an agent sees its own."`
+		Text    string   `query:"q" maxLength:"500" doc:"Full text: all words, the last as a prefix."`
+		Order   string   `query:"order" enum:"newest,urgent,recent" doc:"By creation (absent), by urgency and age, or by last change."`
+		Limit   int      `query:"limit" minimum:"1" maximum:"500" doc:"Absent: 50."`
+		Cursor  string   `query:"cursor" doc:"next of the page before."`
+	}
+	summaryInput struct {
+		Limit int       `query:"limit" minimum:"1" maximum:"500" doc:"Absent: 10."`
+		Since time.Time `query:"since" doc:"Leave out what was last changed before."`
+	}
+)
+
+type operationAnswer = answer[*Operation]
+
+func (s *Server) operations(c catalogue) {
+	q := s.deps.Queue
+	post := func(name, id, summary string, who role) route {
+		return route{method: http.MethodPost, path: "/api/human/" + name, id: id, summary: summary, who: who}
+	}
+
+	invoke := post("invoke", "invoke", "Ring for a human", agents)
+	invoke.also = http.StatusCreated
+	add(c, invoke, func(ctx context.Context, x *exchange, in *payload[InvokeRequest]) (*operationAnswer, error) {
+		op, created, err := q.Ring(ctx, in.JSON.request(x.by.Name, q.DefaultTimeout()), false)
+		if err != nil {
+			return nil, err
+		}
+		status := http.StatusOK
+		if created {
+			status = http.StatusCreated
+		}
+		return &operationAnswer{status, s.view(x.by, op.ForAgent())}, nil
+	})
+
+	add(c, route{http.MethodGet, "/api/human/operations/{id}", "getOperation", "Read an operation, or wait for it to change", signedIn, 0},
+		func(ctx context.Context, x *exchange, in *oneInput) (*operationAnswer, error) {
+			id := human.OperationID(in.ID)
+			op, err := s.get(ctx, x.by, id, time.Duration(in.Wait)*time.Second, in.AfterVersion)
+			if err == nil && x.by.Role == human.Agent && op.State.Terminal() && op.DeliveredAt == nil {
+				x.then = func() { s.delivered(x.by, id) }
+			}
+			return ok(s.view(x.by, op), err)
+		})
+
+	add(c, route{http.MethodGet, "/api/human/operations/{id}/events", "getEvents", "What happened to an operation, in order", signedIn, 0},
+		func(ctx context.Context, x *exchange, in *idInput) (*answer[*Events], error) {
+			entries, err := q.History(ctx, x.by, human.OperationID(in.ID))
+			events := &Events{Events: make([]*Event, 0, len(entries))}
+			for _, e := range entries {
+				events.Events = append(events.Events, eventOf(e))
+			}
+			return ok(events, err)
+		})
+
+	add(c, route{http.MethodGet, "/api/human/operations", "listOperations", "List and search operations", signedIn, 0},
+		func(ctx context.Context, x *exchange, in *listInput) (*answer[*Page], error) {
+			page, err := q.List(ctx, x.by, in.filter())
+			return ok(&Page{s.views(x.by, page.Operations), page.Next}, err)
+		})
+
+	add(c, route{http.MethodGet, "/api/human/summary", "getSummary", "What humans did lately", signedIn, 0},
+		func(ctx context.Context, x *exchange, in *summaryInput) (*answer[*Summary], error) {
+			sum, err := q.Summary(ctx, x.by, in.Limit, in.Since)
+			return ok(&Summary{sum.Text, s.views(x.by, sum.Operations)}, err)
+		})
+
+	reply := func(ctx context.Context, x *exchange, in *payload[ReplyRequest]) (human.Operation, error) {
+		return q.Reply(ctx, x.by, in.JSON.OperationID, in.JSON.Text)
+	}
+	change(c, post("reply", "reply", "Say something about an operation: ask, answer, or add a word after its end", signedIn), reply)
+	change(c, post("comment", "comment", "Add a word, as reply does", operators), reply)
+	change(c, post("cancel", "cancel", "Withdraw your own operation", agents),
+		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
+			return q.Cancel(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
+		})
+	change(c, post("claim", "claim", "Make an operation yours", operators),
+		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {
+			return q.Claim(ctx, x.by, in.JSON.OperationID)
+		})
+	change(c, post("release", "release", "Give a claimed operation back", operators),
+		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
+			return q.Release(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
+		})
+	change(c, post("start", "start", "Say that you work on it", operators),
+		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {
+			return q.Start(ctx, x.by, in.JSON.OperationID)
+		})
+	change(c, post("decline", "decline", "End an operation without an answer, with a reason", operators),
+		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
+			return q.Decline(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
+		})
+	change(c, post("input", "saveInput", "Save a draft of the answer, unsent; an empty one forgets it", operators),
+		func(ctx context.Context, x *exchange, in *payload[InputRequest]) (human.Operation, error) {
+			return q.SaveInput(ctx, x.by, in.JSON.OperationID, in.JSON.draft())
+		})
+	change(c, post("complete", "complete", "Answer", operators),
+		func(ctx context.Context, x *exchange, in *payload[CompleteRequest]) (human.Operation, error) {
+			return q.Complete(ctx, x.by, in.JSON.OperationID, in.JSON.Answer, in.JSON.Digest)
+		})
+	change(c, post("snooze", "snooze", "Keep an operation from ringing for a while", operators),
+		func(ctx context.Context, x *exchange, in *payload[SnoozeRequest]) (human.Operation, error) {
+			return q.Snooze(ctx, x.by, in.JSON.OperationID, in.JSON.Until)
+		})
+	change(c, post("shown", "shown", "Note that a channel showed the ring", operators),
+		func(ctx context.Context, _ *exchange, in *payload[ShownRequest]) (human.Operation, error) {
+			return q.Shown(ctx, in.JSON.OperationID, in.JSON.Channel, in.JSON.Failed)
+		})
+	change(c, post("seen", "seen", "Note that the ring was looked at", operators),
+		func(ctx context.Context, x *exchange, in *payload[SeenRequest]) (human.Operation, error) {
+			return q.Seen(ctx, x.by, in.JSON.OperationID, in.JSON.Channel)
+		})
+}
+
+// names is implemented by every body that names an operation.
+type names interface{ operation() human.OperationID }
+
+func (r OperationRequest) operation() human.OperationID { return r.OperationID }
+func (r ReasonRequest) operation() human.OperationID    { return r.OperationID }
+func (r ReplyRequest) operation() human.OperationID     { return r.OperationID }
+func (r SnoozeRequest) operation() human.OperationID    { return r.OperationID }
+func (r ShownRequest) operation() human.OperationID     { return r.OperationID }
+func (r SeenRequest) operation() human.OperationID      { return r.OperationID }
+func (r InputRequest) operation() human.OperationID     { return r.OperationID }
+func (r CompleteRequest) operation() human.OperationID  { return r.OperationID }
+
+// change registers a call that changes an operation and answers with it.
+func change[T names](c catalogue, r route, do func(context.Context, *exchange, *payload[T]) (human.Operation, error)) {
+	add(c, r, func(ctx context.Context, x *exchange, in *payload[T]) (*operationAnswer, error) {
+		if in.JSON.operation() == "" {
+			return nil, human.BadField("operation_id", "is missing")
+		}
+		op, err := do(ctx, x, in)
+		return ok(c.view(x.by, op), err)
+	})
+}
+
+// get reads an operation, waiting for a version greater than after where wait is not 0.
+func (s *Server) get(ctx context.Context, by human.Actor, id human.OperationID, wait time.Duration, after uint64) (human.Operation, error) {
+	if wait == 0 {
+		return s.deps.Queue.Get(ctx, by, id)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	return s.deps.Queue.Wait(ctx, by, id, after)
+}
+
+// delivered notes that an agent has read the end, without keeping the agent waiting for it.
+func (s *Server) delivered(by human.Actor, id human.OperationID) {
+	if !s.begin() {
+		return
+	}
+	go func() {
+		defer s.work.Done()
+		if err := s.deps.Queue.MarkDelivered(context.Background(), by, id); err != nil {
+			s.deps.Log.Warn("a delivery could not be noted; the agent will be told again", "operation_id", id, "err", err)
+		}
+	}()
+}
+
+// view is an operation as the caller may see it.
+func (s *Server) view(by human.Actor, op human.Operation) *Operation {
+	v := &Operation{Operation: op}
+	if by.Role == human.Operator && (!op.State.Terminal() || op.DeliveredAt == nil) {
+		p := s.deps.Queue.PresenceOf(op.ID)
+		v.Presence = &p
+	}
+	return v
+}
+
+func (s *Server) views(by human.Actor, ops []human.Operation) []Operation {
+	views := make([]Operation, len(ops))
+	for i, op := range ops {
+		views[i] = *s.view(by, op)
+	}
+	return views
+}
+
+// request is what the queue takes.
+func (r *InvokeRequest) request(agent string, timeout float64) human.Request {
+	if r.Timeout != nil {
+		timeout = *r.Timeout
+	}
+	priority := human.DefaultPriority
+	if r.Priority != nil {
+		priority = *r.Priority
+	}
+	return human.Request{
+		Kind: r.ActionType, Description: r.Description, Details: r.Details, Context: r.Context, AgentID: agent,
+		SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: priority, Timeout: timeout, OnTimeout: r.OnTimeout,
+	}
+}
+
+// draft is the answer to save, nil when there is nothing in it.
+func (r *InputRequest) draft() *human.Answer {
+	a := r.Answer
+	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" && len(a.KeyFindings)+len(a.Fields)+len(a.Attachments) == 0 {
+		return nil
+	}
+	return &a
+}
+
+func (in *listInput) filter() queue.Filter {
+	f := queue.Filter{Kind: human.Kind(in.Kind), AgentID: in.AgentID, Text: in.Text, Limit: in.Limit, Cursor: in.Cursor}
+	switch in.Order {
+	case "urgent":
+		f.Order = queue.Urgent
+	case "recent":
+		f.Order = queue.Recent
+	}
+	for _, state := range in.State {
+		for _, is := range human.States {
+			if state == string(is) || state == "open" && !is.Terminal() || state == "closed" && is.Terminal() {
+				f.States = append(f.States, is)
+			}
+		}
+	}
+	if len(in.State) == 1 && in.State[0] == "open" {
+		f.States, f.Open = nil, true
+	}
+	return f
+}

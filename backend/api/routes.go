@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"encoding/json"
+
+	"deskbell/backend/human"
+)
+
+// A route is a call, in the words of the description.
+type route struct {
+	method, path string
+	id           string // for generated clients
+	summary      string
+	who          role
+	also         int // a second status that means success
+}
+
+// answer is a successful answer; a zero Status is 200.
+type answer[T any] struct {
+	Status int
+	Body   T
+}
+
+func ok[T any](body T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &answer[T]{http.StatusOK, body}, nil
+}
+
+// none is for calls that take no input.
+type none struct{}
+
+// done is an answer without a body.
+type done struct{}
+
+// A catalogue registers calls and describes them.
+type catalogue struct {
+	*Server
+	api     huma.API
+	problem *huma.Response
+}
+
+// add registers a call. do runs once who is allowed and the input was read.
+func add[I, O any](c catalogue, r route, do func(context.Context, *exchange, *I) (*O, error)) {
+	op := huma.Operation{
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Tags: []string{tagOf(r.path)},
+		Responses: map[string]*huma.Response{"default": c.problem},
+	}
+	if r.who == anyone {
+		op.Security = []map[string][]string{}
+	} else {
+		op.Description = "For: " + string(r.who) + "."
+	}
+	huma.Register(c.api, op, func(ctx context.Context, in *I) (*O, error) {
+		x := exchangeOf(ctx)
+		err := r.who.allows(x.by)
+		if err == nil {
+			var out *O
+			if out, err = do(ctx, x, in); err == nil {
+				return out, nil
+			}
+		}
+		c.note(ctx, r.method, r.path, err)
+		return nil, problemOf(err, r.method)
+	})
+	described := operationAt(c.api.OpenAPI(), r.method, r.path)
+	if r.also != 0 {
+		described.Responses[strconv.Itoa(r.also)] = described.Responses["200"]
+	}
+	// Not before: huma would read the body by itself.
+	if b, is := any(new(I)).(interface{ bodyType() reflect.Type }); is {
+		schema := c.api.OpenAPI().Components.Schemas.Schema(b.bodyType(), true, "")
+		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
+	}
+}
+
+func operationAt(o *huma.OpenAPI, method, path string) *huma.Operation {
+	item := o.Paths[path]
+	return map[string]*huma.Operation{
+		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodDelete: item.Delete,
+	}[method]
+}
+
+func tagOf(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/api/"); ok {
+		tag, _, _ := strings.Cut(rest, "/")
+		return tag
+	}
+	return "health"
+}
+
+// register makes all calls and returns their description.
+func (s *Server) register() *huma.OpenAPI {
+	config := describe(s.deps.Version)
+	registry := config.Components.Schemas
+	registry.RegisterTypeAlias(reflect.TypeFor[json.RawMessage](), reflect.TypeFor[map[string]any]())
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", Description: "An agent's key (dbk_…) or an operator's token (dbo_…)."},
+	}
+	config.Security = []map[string][]string{{"bearer": {}}}
+	problem := registry.Schema(reflect.TypeFor[Problem](), true, "")
+	c := catalogue{s, humago.New(s.handler, config), &huma.Response{
+		Description: "Refused; nothing was changed.",
+		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
+	}}
+	s.operations(c)
+	s.administration(c)
+	s.describeSocket(c)
+
+	s.handler.HandleFunc("GET /api/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openapi+json")
+		_, _ = w.Write(s.spec) // a caller who has gone needs no description
+	})
+	s.handler.HandleFunc("GET /api/ws", s.serveSocket)
+	s.handler.HandleFunc("/", s.unknown)
+	return tidy(c.api.OpenAPI())
+}
+
+// unknown answers where no call is, or none with that method.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		try := *r
+		try.Method = method
+		if _, pattern := s.handler.Handler(&try); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		s.refuse(w, r, human.Errorf(human.NotFound, "there is no call %s; GET /api/openapi.json lists all", r.URL.Path))
+		return
+	}
+	p := newProblem(http.StatusMethodNotAllowed, r.Method+" does not work here; use "+strings.Join(allowed, " or "))
+	p.header = http.Header{"Allow": {strings.Join(allowed, ", ")}}
+	s.refuse(w, r, p)
+}
+
+// tidy makes the description say what is so: arrays are never null here.
+func tidy(o *huma.OpenAPI) *huma.OpenAPI {
+	for _, schema := range o.Components.Schemas.Map() {
+		for _, property := range schema.Properties {
+			if property.Type == huma.TypeArray {
+				property.Nullable = false
+			}
+		}
+	}
+	return o
+}

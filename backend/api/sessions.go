@@ -1,0 +1,202 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// Lives of what signs an operator in.
+const (
+	codeLife   = 10 * time.Minute
+	resumeLife = time.Minute    // after the session's last WebSocket closed
+	idleLife   = 24 * time.Hour // of a session that nobody uses
+	settle     = 2 * time.Second
+)
+
+// Wrong codes that are answered as such, per minute; more are told to slow down.
+const maxWrong = 5
+
+type hash [sha256.Size]byte
+
+func hashOf(secret string) hash { return sha256.Sum256([]byte(secret)) }
+
+// sessions are the operators' sessions. They live in memory only, and only as hashes: a look-up by hash
+// takes as long for a near miss as for a far one.
+type sessions struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	codes  map[hash]time.Time // one-time codes, and when they expire
+	resume map[hash]*session
+	tokens map[hash]*session
+	wrong  []time.Time // the last wrong codes, oldest first, at most maxWrong
+}
+
+// A session is one signed-in page, window or terminal.
+type session struct {
+	ctx    context.Context // ends with the session
+	end    context.CancelFunc
+	token  hash
+	resume hash
+	window bool // lasts as long as the server
+
+	// Guarded by sessions.mu.
+	sockets int
+	idle    time.Time     // when it was last used, or its last WebSocket closed
+	quiet   chan struct{} // closed when its last WebSocket closes
+}
+
+// opened is what a new session is told once.
+type opened struct{ token, resume string }
+
+func newSessions(now func() time.Time) *sessions {
+	return &sessions{now: now, codes: map[hash]time.Time{}, resume: map[hash]*session{}, tokens: map[hash]*session{}}
+}
+
+// crockford is base 32 without letters that are mistaken for others.
+var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// typed is a code as a person may have typed it, in the one spelling it is known by.
+var typed = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1")
+
+func normal(code string) string { return typed.Replace(strings.ToUpper(strings.TrimSpace(code))) }
+
+// newCode makes a one-time code of 50 bits, for a person to read and type.
+func (s *sessions) newCode() string {
+	var b [10]byte
+	rand.Read(b[:])
+	code := crockford.EncodeToString(b[:])[:10]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	for h, until := range s.codes {
+		if !until.After(now) {
+			delete(s.codes, h)
+		}
+	}
+	s.codes[hashOf(code)] = now.Add(codeLife)
+	return code[:5] + "-" + code[5:]
+}
+
+// signIn trades a code for a session: a one-time code, or the resume code of a session whose page was
+// loaded anew. A right code always counts, however many wrong ones came before it: nobody can be locked
+// out. 50 bits that live for 10 minutes cannot be guessed at any rate a machine can try them.
+func (s *sessions) signIn(ctx context.Context, code string) (opened, error) {
+	h := hashOf(normal(code))
+	s.mu.Lock()
+	if until, ok := s.codes[h]; ok && until.After(s.now()) {
+		delete(s.codes, h)
+		s.mu.Unlock()
+		return s.open(false), nil
+	}
+	old := s.resume[h]
+	var quiet chan struct{}
+	if old != nil && old.sockets > 0 {
+		quiet = old.quiet
+	}
+	s.mu.Unlock()
+	if quiet != nil { // the page that was left may not have hung up yet
+		late := time.NewTimer(settle)
+		defer late.Stop()
+		select {
+		case <-quiet:
+		case <-late.C:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	if old != nil && s.resume[h] == old && old.sockets == 0 && s.now().Sub(old.idle) <= resumeLife {
+		s.drop(old)
+		s.mu.Unlock()
+		return s.open(false), nil
+	}
+	defer s.mu.Unlock()
+	return opened{}, s.wrongCode()
+}
+
+// wrongCode counts a wrong code. The caller holds mu.
+func (s *sessions) wrongCode() error {
+	now := s.now()
+	for len(s.wrong) > 0 && now.Sub(s.wrong[0]) >= time.Minute {
+		s.wrong = s.wrong[1:]
+	}
+	if len(s.wrong) >= maxWrong {
+		return human.Errorf(human.Exhausted, "too many wrong codes; get a new one from the app or the terminal, and wait a minute before you try again")
+	}
+	s.wrong = append(s.wrong, now)
+	return human.Errorf(human.Unauthorized, "this code is wrong, used or expired; get a new one from the app, or in a terminal with: deskbell login")
+}
+
+// open begins a session.
+func (s *sessions) open(window bool) opened {
+	o := opened{token: "dbo_" + rand.Text(), resume: rand.Text()}
+	n := &session{token: hashOf(o.token), resume: hashOf(normal(o.resume)), window: window, idle: s.now(), quiet: make(chan struct{})}
+	n.ctx, n.end = context.WithCancel(context.Background())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, old := range s.tokens {
+		if s.expired(old) {
+			s.drop(old)
+		}
+	}
+	s.tokens[n.token] = n
+	if !window {
+		s.resume[n.resume] = n
+	}
+	return o
+}
+
+func (s *sessions) expired(x *session) bool {
+	return !x.window && x.sockets == 0 && s.now().Sub(x.idle) > idleLife
+}
+
+// find returns the session of a token, or nil.
+func (s *sessions) find(token string) *session {
+	h := hashOf(token)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.tokens[h]
+	if x == nil || s.expired(x) {
+		return nil
+	}
+	x.idle = s.now()
+	return x
+}
+
+// connect counts a session's WebSocket in, until the returned function is called.
+func (s *sessions) connect(x *session) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x.sockets++; x.sockets == 1 {
+		x.quiet = make(chan struct{})
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		x.idle = s.now()
+		if x.sockets--; x.sockets == 0 {
+			close(x.quiet)
+		}
+	}
+}
+
+// close ends a session.
+func (s *sessions) close(x *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(x)
+}
+
+// drop ends a session. The caller holds mu.
+func (s *sessions) drop(x *session) {
+	delete(s.tokens, x.token)
+	delete(s.resume, x.resume)
+	x.end()
+}

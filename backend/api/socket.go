@@ -1,0 +1,218 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/danielgtaylor/huma/v2"
+
+	"deskbell/backend/human"
+)
+
+// Clocks of a WebSocket.
+const (
+	pingEvery = 25 * time.Second
+	pongTime  = 20 * time.Second
+	writeTime = 30 * time.Second // a reader this slow is cut off; it comes back with its last seq
+)
+
+// serveSocket sends events: those after ?after, then those to come, in order and without loss.
+func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
+	x := exchangeOf(r.Context())
+	head, err := s.deps.Queue.Head(r.Context())
+	after := head
+	if err == nil {
+		after, err = afterOf(r, head)
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	if !s.begin() {
+		s.refuse(w, r, human.Errorf(human.Unavailable, "Deskbell is shutting down"))
+		return
+	}
+	defer s.work.Done()
+	ctx, cancel := context.WithCancel(s.ctx) // the request's own ends when its connection is taken over
+	defer cancel()
+	defer s.holds(x, cancel)()
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{subprotocol},
+		InsecureSkipVerify: true, // the origin was checked before, by rules of our own
+	})
+	if err != nil {
+		s.deps.Log.Debug("no WebSocket came about", "err", err)
+		return
+	}
+	defer conn.CloseNow() //nolint:errcheck // it may be closed already
+	k := &socket{Server: s, conn: conn, x: x, cancel: cancel}
+	k.serve(conn.CloseRead(ctx), head, after)
+	status, reason := websocket.StatusNormalClosure, "the session is over"
+	if s.ctx.Err() != nil {
+		status, reason = websocket.StatusGoingAway, "Deskbell is shutting down"
+	}
+	_ = conn.Close(status, reason) // a peer that has gone needs no farewell
+}
+
+// afterOf reads ?after; absent, it is head: only what is to come.
+func afterOf(r *http.Request, head uint64) (uint64, error) {
+	query := r.URL.Query()
+	for name := range query {
+		if name != "after" {
+			return 0, human.BadField(name, "no such parameter; there is after")
+		}
+	}
+	text := query.Get("after")
+	if text == "" {
+		return head, nil
+	}
+	after, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, human.BadField("after", "%q is not the seq of an event", text)
+	}
+	if after > head {
+		return 0, human.BadField("after", "is %d, but the last event here is %d; this is not the Deskbell it came from, so begin anew with after=0", after, head)
+	}
+	return after, nil
+}
+
+// holds notes that the caller has a WebSocket, until the returned function is called. The socket ends
+// with its session, or when its agent's keys are revoked.
+func (s *Server) holds(x *exchange, cancel context.CancelFunc) (done func()) {
+	if x.session != nil {
+		closed := s.sessions.connect(x.session)
+		stop := context.AfterFunc(x.session.ctx, cancel)
+		return func() { stop(); closed() }
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.agents[x.by.Name]
+	a.sockets[&cancel] = struct{}{}
+	offline := s.deps.Queue.AgentOnline(x.by.Name)
+	return func() {
+		offline()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(a.sockets, &cancel)
+	}
+}
+
+// A socket is one WebSocket.
+type socket struct {
+	*Server
+	conn   *websocket.Conn
+	x      *exchange
+	cancel context.CancelFunc
+}
+
+// serve sends until ctx ends or the reader is gone.
+func (k *socket) serve(ctx context.Context, head, after uint64) {
+	hello := Hello{Type: "hello", Seq: head}
+	if k.x.by.Role == human.Operator {
+		hello.Operator = k.x.by.Name
+	} else {
+		hello.AgentID = k.x.by.Name
+	}
+	if k.send(ctx, hello) != nil {
+		return
+	}
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer k.cancel()
+	others.Go(func() { k.keepAlive(ctx) })
+	if k.x.by.Role == human.Operator {
+		others.Go(func() { k.sendPresence(ctx) })
+	}
+	k.sendEvents(ctx, after)
+}
+
+func (k *socket) sendEvents(ctx context.Context, after uint64) {
+	for entry, err := range k.deps.Queue.Follow(ctx, k.x.by, after) {
+		if err != nil {
+			if ctx.Err() == nil {
+				k.deps.Log.Error("events could not be read for a WebSocket; its reader will come back", "err", err)
+			}
+			return
+		}
+		event := eventOf(entry)
+		if k.send(ctx, event) != nil {
+			return
+		}
+		if event.Type == human.Invoked && k.send(ctx, invocationOf(event)) != nil {
+			return
+		}
+	}
+}
+
+func (k *socket) sendPresence(ctx context.Context) {
+	defer k.cancel()
+	for p := range k.deps.Queue.FollowPresence(ctx) {
+		if k.send(ctx, PresenceChange{"presence", p}) != nil {
+			return
+		}
+	}
+}
+
+// keepAlive finds out about peers that are gone, and about keys that another process revoked.
+func (k *socket) keepAlive(ctx context.Context) {
+	defer k.cancel()
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if k.x.key != "" {
+			if _, err := k.deps.Keys.Authenticate(ctx, k.x.key); human.KindOf(err) == human.Unauthorized {
+				return
+			}
+		}
+		pong, cancel := context.WithTimeout(ctx, pongTime)
+		err := k.conn.Ping(pong)
+		cancel()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (k *socket) send(ctx context.Context, message any) error {
+	buf := buffers.Get().(*bytes.Buffer)
+	defer recycle(buf)
+	if err := appendJSON(buf, message); err != nil {
+		k.deps.Log.Error("a message could not be written as JSON", "err", err)
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	return k.conn.Write(ctx, websocket.MessageText, buf.Bytes())
+}
+
+// describeSocket puts the WebSocket and its messages into the description.
+func (s *Server) describeSocket(c catalogue) {
+	o := c.api.OpenAPI()
+	var messages []*huma.Schema
+	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange]()} {
+		messages = append(messages, o.Components.Schemas.Schema(t, true, ""))
+	}
+	o.Components.Schemas.Map()["SocketMessage"] = &huma.Schema{OneOf: messages, Description: "What arrives on the WebSocket, one JSON object per text message."}
+	minimum := 0.0
+	o.AddOperation(&huma.Operation{
+		OperationID: "follow", Method: http.MethodGet, Path: "/api/ws", Summary: "Follow events over a WebSocket", Tags: []string{"ws"},
+		Description: "For: agent or operator. A page in a browser offers the subprotocols deskbell and deskbell.bearer.TOKEN in place of the header. " +
+			"Messages are SocketMessage; send none.",
+		Parameters: []*huma.Param{{
+			Name: "after", In: "query", Description: "The seq of the last event you have; absent: only what is to come.",
+			Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: &minimum},
+		}},
+		Responses: map[string]*huma.Response{"101": {Description: "A WebSocket."}, "default": c.problem},
+	})
+}

@@ -1,0 +1,147 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+)
+
+// An Operation is a human.Operation as this caller may see it.
+type Operation struct {
+	human.Operation
+	Presence *queue.Presence `json:"presence,omitempty" doc:"Whether its agent still waits. For operators, while the operation is open or its end undelivered."`
+}
+
+// appendTo keeps the exact bytes of details and context.
+func (o *Operation) appendTo(buf *bytes.Buffer) error {
+	short := *o
+	short.Details, short.Context = nil, nil
+	if err := plain(buf, &short); err != nil {
+		return err
+	}
+	reopen(buf, 1, member{"details", o.Details}, member{"context", o.Context})
+	return nil
+}
+
+// An Event is one event of an operation, on the WebSocket and in its history.
+type Event struct {
+	Seq         uint64            `json:"seq" doc:"The event's place among all; without gaps for operators."`
+	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered"`
+	At          time.Time         `json:"at"`
+	OperationID human.OperationID `json:"operation_id"`
+	Version     uint64            `json:"version"`
+	By          human.Actor       `json:"by"`
+	Data        EventData         `json:"data"` // must stay the last member: see appendTo
+}
+
+// EventData is what an event of its type says.
+type EventData struct {
+	Request *human.Request `json:"request,omitempty" doc:"invoked"`
+	Text    string         `json:"text,omitempty" doc:"asked, replied, commented; the reason of released, declined and cancelled; why a channel failed."`
+	Answer  *human.Answer  `json:"answer,omitempty" doc:"completed; input_saved, absent when a draft was forgotten."`
+	Channel string         `json:"channel,omitempty" doc:"shown, seen"`
+	Until   *time.Time     `json:"until,omitempty" doc:"snoozed; absent when it was woken."`
+}
+
+func eventOf(e human.Entry) *Event {
+	return &Event{
+		Seq: e.Seq, Type: e.Event.Type, At: e.Event.At, OperationID: e.ID, Version: e.Version, By: e.Event.By,
+		Data: EventData{Request: e.Event.Request, Text: e.Event.Text, Answer: e.Event.Answer, Channel: e.Event.Channel, Until: e.Event.Until},
+	}
+}
+
+// appendTo keeps the exact bytes of details and context. Only an invoked event has them, and it has
+// nothing else in its data.
+func (e *Event) appendTo(buf *bytes.Buffer) error {
+	if e.Data.Request == nil {
+		return plain(buf, e)
+	}
+	short, request := *e, *e.Data.Request
+	request.Details, request.Context = nil, nil
+	short.Data = EventData{Request: &request}
+	if err := plain(buf, &short); err != nil {
+		return err
+	}
+	reopen(buf, 3, member{"details", e.Data.Request.Details}, member{"context", e.Data.Request.Context})
+	return nil
+}
+
+// Events is the history of an operation.
+type Events struct {
+	Events []*Event `json:"events"`
+}
+
+func (e *Events) appendTo(buf *bytes.Buffer) error {
+	buf.WriteString(`{"events":[`)
+	for i, event := range e.Events {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		if err := event.appendTo(buf); err != nil {
+			return err
+		}
+	}
+	buf.WriteString(`]}`)
+	return nil
+}
+
+// Hello is the first message on a WebSocket.
+type Hello struct {
+	Type     string `json:"type" enum:"hello"`
+	Seq      uint64 `json:"seq" doc:"The last event when the connection was made. Without ?after, what follows begins after it."`
+	Operator string `json:"operator,omitempty" doc:"Who reads, if an operator does."`
+	AgentID  string `json:"agent_id,omitempty" doc:"Who reads, if an agent does."`
+}
+
+// Invocation is what follows each invoked event on a WebSocket (H7).
+type Invocation struct {
+	Type          string            `json:"type" enum:"human_invocation"`
+	OperationID   human.OperationID `json:"operation_id"`
+	ActionType    human.Kind        `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
+	Description   string            `json:"description"`
+	RequestParams json.RawMessage   `json:"request_params" doc:"The request's details."`
+	Context       InvocationContext `json:"context"`
+}
+
+// InvocationContext says who rang, and when.
+type InvocationContext struct {
+	AgentID   string    `json:"agent_id"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func invocationOf(e *Event) *Invocation {
+	r := e.Data.Request
+	params := r.Details
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	return &Invocation{
+		Type: "human_invocation", OperationID: e.OperationID, ActionType: r.Kind, Description: r.Description,
+		RequestParams: params, Context: InvocationContext{AgentID: r.AgentID, CreatedAt: e.At},
+	}
+}
+
+func (i *Invocation) appendTo(buf *bytes.Buffer) error {
+	err := plain(buf, struct {
+		Type        string            `json:"type"`
+		OperationID human.OperationID `json:"operation_id"`
+		ActionType  human.Kind        `json:"action_type"`
+		Description string            `json:"description"`
+		Context     InvocationContext `json:"context"`
+	}{i.Type, i.OperationID, i.ActionType, i.Description, i.Context})
+	if err != nil {
+		return err
+	}
+	reopen(buf, 1, member{"request_params", i.RequestParams})
+	return nil
+}
+
+// PresenceChange tells operators on a WebSocket that an agent waits, or no longer does. It is the state
+// of the moment, with no seq.
+type PresenceChange struct {
+	Type string `json:"type" enum:"presence"`
+	queue.Presence
+}
