@@ -4,14 +4,17 @@ import { keepOverReload, type Session } from '../backend/session';
 import { LiveChannel } from '../backend/socket';
 import { backoff } from '../lib/backoff';
 import { isEmpty } from '../lib/answer';
-import { inbox, noFilter, type Filter, type Group } from '../lib/groups';
 import { rings } from '../lib/life';
 import type { Operation } from '../lib/wire';
 import { Answering } from './answering.svelte';
+import { Commands } from './commands.svelte';
+import { Dialogs } from './dialogs.svelte';
 import { Draft } from './draft.svelte';
+import { Inbox } from './inbox.svelte';
 import { Ledger } from './ledger';
 import { Operations } from './operations.svelte';
 import { Route } from './route.svelte';
+import { Sample } from './sample.svelte';
 import { ticker } from './ticker.svelte';
 import { Unsent } from './unsent.svelte';
 
@@ -24,7 +27,10 @@ export class Desk {
   readonly ledger: Ledger;
   readonly route = new Route();
   readonly unsent = new Unsent();
-  filter = $state<Filter>({ ...noFilter });
+  readonly commands = new Commands();
+  readonly dialogs = new Dialogs();
+  readonly inbox: Inbox;
+  readonly sample: Sample;
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
   loadFailed = $state(false);
@@ -32,10 +38,7 @@ export class Desk {
   #live: LiveChannel;
   #broken: ReturnType<typeof setTimeout> | undefined;
 
-  readonly groups = $derived.by<Group[]>(() => inbox(this.operations.all.values(), ticker.now, this.filter));
   readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, ticker.now)));
-  /** The inbox's rows in the order they are drawn. */
-  readonly rows = $derived.by<Operation[]>(() => this.groups.flatMap((group) => group.operations));
   readonly open = $derived.by<Operation | undefined>(() => this.operations.all.get(this.route.id));
 
   constructor(readonly session: Session) {
@@ -43,6 +46,8 @@ export class Desk {
     this.operator = session.operator;
     this.operations = new Operations(this.api);
     this.answering = new Answering(this.api, this.operations);
+    this.inbox = new Inbox(this.api, this.operations);
+    this.sample = new Sample(this.api);
     this.ledger = new Ledger(this.api);
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {

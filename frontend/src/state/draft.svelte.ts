@@ -61,6 +61,20 @@ export class Draft {
     this.#saving = undefined;
   }
 
+  /** Holds back saving until the next change or save. */
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Throws away what was written, here and on the server. */
+  async clear(): Promise<void> {
+    this.form = emptyForm();
+    this.state = 'changed';
+    await this.save();
+    this.keptAt = '';
+    this.state = 'none';
+  }
+
   /** Forgets that anything is unsaved, once the answer has been sent. */
   sent(): void {
     clearTimeout(this.#timer);

@@ -14,6 +14,12 @@ class Theme {
     this.apply();
   }
 
+  /** Light where it is dark now, and the other way round. */
+  toggle(): void {
+    const dark = this.choice === 'dark' || (this.choice === 'system' && window.matchMedia('(prefers-color-scheme: dark)').matches);
+    this.choose(dark ? 'light' : 'dark');
+  }
+
   suggest(word: string | undefined): void {
     const choice = known(word);
     if (choice && localStorage.getItem(key) === null) this.choice = choice;

@@ -1,7 +1,7 @@
 import { m } from '../paraglide/messages';
 import type { GroupName } from '../lib/groups';
-import { age, span } from '../lib/time';
-import type { Kind, Operation, Risk } from '../lib/wire';
+import { age, span, timeOfDay } from '../lib/time';
+import type { Kind, Operation, Risk, TimelineEvent } from '../lib/wire';
 
 /** The words for things that come from the wire. Each is a message of its own, in the language of the page. */
 
@@ -106,5 +106,49 @@ export function channelWord(channel: string): string {
       return m.channel_console();
     default:
       return channel;
+  }
+}
+
+/** One event of a timeline, as a sentence. */
+export function eventSentence(event: TimelineEvent, operator: string): string {
+  const name = event.by.role === 'operator' && event.by.name === operator ? m.you() : event.by.name || m.the_system();
+  const channel = channelWord(event.channel ?? '');
+  switch (event.type) {
+    case 'invoked':
+      return m.ev_invoked();
+    case 'claimed':
+      return m.ev_claimed({ name });
+    case 'released':
+      return m.ev_released({ name });
+    case 'started':
+      return m.ev_started();
+    case 'input_saved':
+      return m.ev_input_saved();
+    case 'asked':
+      return m.ev_asked({ name });
+    case 'replied':
+      return m.ev_replied({ name });
+    case 'commented':
+      return m.ev_commented({ name });
+    case 'snoozed':
+      return event.until ? m.ev_snoozed({ time: timeOfDay(event.until) }) : m.ev_woken();
+    case 'shown':
+      return event.text ? m.ev_failed({ channel, why: event.text }) : m.ev_shown({ channel });
+    case 'seen':
+      return m.ev_seen({ channel });
+    case 'overdue':
+      return m.ev_overdue();
+    case 'completed':
+      if (event.answer?.decision === 'approve') return m.ev_approved({ name });
+      if (event.answer?.decision === 'deny') return m.ev_denied({ name });
+      return m.ev_completed({ name });
+    case 'cancelled':
+      return m.ev_cancelled({ name });
+    case 'declined':
+      return m.ev_declined({ name });
+    case 'delivered':
+      return m.ev_delivered();
+    default:
+      return event.type;
   }
 }

@@ -1,0 +1,65 @@
+import { SvelteMap } from 'svelte/reactivity';
+import { dangerous } from '../lib/life';
+import type { Answer, Operation } from '../lib/wire';
+import { Arming } from './arming.svelte';
+import type { Desk } from './desk.svelte';
+
+/** One answer for several operations of one kind, sent one after the other; what fails stays selected and says why. */
+export class Batch {
+  readonly arming = new Arming();
+  words = $state('');
+  total = $state(0);
+  done = $state(0);
+  running = $state(false);
+  needsWords = $state(false);
+  readonly failed = new SvelteMap<string, string>();
+  readonly ready = $derived.by(() => this.arming.armed && !this.running);
+  #set = '';
+
+  constructor(private readonly desk: Desk) {}
+
+  /** To be called with what is selected; another set starts the half second anew. */
+  arm(ids: string[]): void {
+    const set = ids.join(' ');
+    if (set === this.#set) return;
+    this.#set = set;
+    if (!this.running) this.arming.start();
+  }
+
+  /** Approves what is not risky. */
+  approve(): Promise<void> {
+    return this.#each((op) => !dangerous(op), { decision: 'approve' });
+  }
+
+  deny(): Promise<void> {
+    return this.#worded({ decision: 'deny' });
+  }
+
+  send(): Promise<void> {
+    return this.#worded({});
+  }
+
+  #worded(answer: Answer): Promise<void> {
+    this.needsWords = !this.words.trim();
+    return this.needsWords ? Promise.resolve() : this.#each(() => true, answer);
+  }
+
+  async #each(which: (op: Operation) => boolean, answer: Answer): Promise<void> {
+    const targets = this.desk.inbox.chosen.filter(which);
+    const words = this.words.trim() ? { human_input: this.words } : {};
+    this.running = true;
+    this.total = targets.length;
+    this.done = 0;
+    this.failed.clear();
+    for (const op of targets) {
+      if (await this.desk.answering.complete(op, { ...words, ...answer })) {
+        this.done += 1;
+        this.desk.inbox.selected.delete(op.operation_id);
+      } else {
+        const outcome = this.desk.answering.outcomes.get(op.operation_id);
+        this.failed.set(op.operation_id, outcome && 'message' in outcome ? outcome.message : '');
+      }
+    }
+    this.running = false;
+  }
+}

@@ -1,0 +1,62 @@
+import { untrack } from 'svelte';
+import { matches, worksWhileTyping, type Chord, type Pressed } from '../lib/keys';
+
+/** Something a person can do. The menu, the key and the palette all come from this one value. */
+export interface Command {
+  id: string;
+  /** In the language of the page, at the moment it is shown. */
+  label: () => string;
+  keys: Chord[];
+  group: 'move' | 'answer' | 'go' | 'help';
+  /** Whether it can be done now. What cannot be done is not offered. */
+  when: () => boolean;
+  run: () => void;
+}
+
+export const mac = /mac|iphone|ipad/i.test(navigator.userAgent);
+
+const typing = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement ||
+    (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type)));
+
+/** What presses itself: the key belongs to it. */
+const pressable = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && !!target.closest('button, a[href], summary, input, select');
+
+/** All commands there are right now. Views add theirs while they are on screen; the last added wins a key. */
+export class Commands {
+  #sets = $state.raw<Command[][]>([]);
+  readonly all = $derived<Command[]>(this.#sets.flat());
+  /** True while a dialog is open: it has the keys. */
+  paused = $state(false);
+
+  /** Adds commands. Returns the undo. */
+  add(commands: Command[]): () => void {
+    // Called from effects, which must not depend on what they change here.
+    this.#sets = [...untrack(() => this.#sets), commands];
+    return () => {
+      this.#sets = untrack(() => this.#sets).filter((set) => set !== commands);
+    };
+  }
+
+  available(): Command[] {
+    return this.all.filter((command) => command.when());
+  }
+
+  /** Runs the command a key stands for, if one can be done now. */
+  press(event: Pressed & Pick<Event, 'target' | 'preventDefault' | 'defaultPrevented'> & { repeat: boolean; isComposing: boolean }): void {
+    if (this.paused || event.defaultPrevented || event.isComposing) return;
+    const inField = typing(event.target);
+    const onButton = event.key === 'Enter' && !event.ctrlKey && !event.metaKey && pressable(event.target);
+    if (onButton) return;
+    for (const command of this.all.toReversed()) {
+      const chord = command.keys.find((key) => matches(key, event, mac));
+      if (!chord || (inField && !worksWhileTyping(chord)) || !command.when()) continue;
+      event.preventDefault();
+      // Holding a key moves on; it never answers twice.
+      if (!event.repeat || command.group === 'move') command.run();
+      return;
+    }
+  }
+}

@@ -1,0 +1,18 @@
+export type DialogState =
+  | { kind: 'palette' }
+  | { kind: 'keys' }
+  | { kind: 'snooze'; ids: string[] }
+  | { kind: 'reason'; ids: string[] };
+
+/** At most one dialog is open. */
+export class Dialogs {
+  current = $state<DialogState | null>(null);
+
+  open(dialog: DialogState): void {
+    this.current = dialog;
+  }
+
+  close(): void {
+    this.current = null;
+  }
+}

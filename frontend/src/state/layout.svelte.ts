@@ -1,0 +1,18 @@
+/** How much room there is, in CSS pixels, so that zooming in counts as a smaller window. */
+class Layout {
+  width = $state(window.innerWidth);
+  /** List, operation and side stand beside each other. */
+  readonly wide = $derived(this.width >= 1120);
+  /** One column: the list, or the operation. */
+  readonly narrow = $derived(this.width < 760);
+
+  start(): () => void {
+    const read = (): void => {
+      this.width = window.innerWidth;
+    };
+    window.addEventListener('resize', read);
+    return () => window.removeEventListener('resize', read);
+  }
+}
+
+export const layout = new Layout();

@@ -1,0 +1,174 @@
+import { answerOf, isEmpty } from '../lib/answer';
+import { choices } from '../lib/details';
+import { dangerous, ended, snoozed } from '../lib/life';
+import type { Answer, Operation } from '../lib/wire';
+import { m } from '../paraglide/messages';
+import { Arming } from './arming.svelte';
+import type { Command } from './commands.svelte';
+import type { Desk } from './desk.svelte';
+import type { Draft } from './draft.svelte';
+import { ticker } from './ticker.svelte';
+
+type Place = 'answer' | 'ask';
+
+/** One operation on the table: its draft, what may be done with it, and the half second before it may. */
+export class Opened {
+  readonly arming = new Arming();
+  readonly draft: Draft;
+  /** Why the last try to answer was not even sent: the field that is missing. */
+  missing = $state<'' | 'reason' | 'answer'>('');
+  #places = new Map<Place, HTMLElement>();
+
+  constructor(
+    readonly desk: Desk,
+    readonly id: string,
+    op: Operation,
+  ) {
+    this.draft = desk.draft(op);
+  }
+
+  get op(): Operation | undefined {
+    return this.desk.operations.all.get(this.id);
+  }
+
+  /** Open, not somebody else's, nothing under way, and on screen for half a second. */
+  readonly ready = $derived.by(() => {
+    const op = this.op;
+    return !!op && !ended(op) && this.mine && this.arming.armed && !this.desk.answering.busy.has(this.id) && this.desk.operations.whole.has(this.id);
+  });
+
+  /** Nobody else has claimed it. */
+  readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.desk.operator);
+
+  get isApproval(): boolean {
+    return this.op?.action_type === 'approve';
+  }
+
+  /** Marks the element that gets the keyboard when a command wants a word typed. */
+  place(name: Place): (element: HTMLElement) => () => void {
+    return (element) => {
+      this.#places.set(name, element);
+      return () => this.#places.delete(name);
+    };
+  }
+
+  focus(name: Place): void {
+    this.#places.get(name)?.focus();
+  }
+
+  approve(): Promise<boolean> {
+    return this.#decide('approve');
+  }
+
+  /** Denies, once there is a reason; without one it asks for it. */
+  deny(): Promise<boolean> {
+    if (!this.draft.form.human_input.trim()) {
+      this.missing = 'reason';
+      this.focus('answer');
+      return Promise.resolve(false);
+    }
+    return this.#decide('deny');
+  }
+
+  /** Sends the answer as it is written; without one it asks for it. */
+  async send(): Promise<boolean> {
+    const op = this.op;
+    if (!op) return false;
+    if (isEmpty(this.draft.form)) {
+      this.missing = 'answer';
+      this.focus('answer');
+      return false;
+    }
+    return this.#complete(op, this.#answer(op));
+  }
+
+  /** Chooses one of what the agent offers; the answer still has to be sent. */
+  choose(value: string): void {
+    this.draft.form.fields.choice = this.draft.form.fields.choice === value ? '' : value;
+    this.missing = '';
+    this.draft.touch();
+  }
+
+  async decline(reason: string): Promise<boolean> {
+    const op = this.op;
+    if (!op) return false;
+    const sent = await this.desk.answering.decline(op, reason);
+    if (sent) this.draft.sent();
+    return sent;
+  }
+
+  /** What was typed for an answer that came too late, as a message. */
+  async addAsMessage(text: string): Promise<boolean> {
+    const sent = await this.desk.answering.comment(this.id, text);
+    if (sent) await this.draft.clear();
+    return sent;
+  }
+
+  /** A choice goes out by name, and in words where nothing else was written. */
+  #answer(op: Operation): Answer {
+    const answer = answerOf($state.snapshot(this.draft.form));
+    const choice = choices(op.details).find((c) => c.value === answer.fields?.choice);
+    return choice && !answer.human_input ? { ...answer, human_input: choice.label } : answer;
+  }
+
+  async #decide(decision: 'approve' | 'deny'): Promise<boolean> {
+    const op = this.op;
+    if (!op) return false;
+    return this.#complete(op, { ...answerOf($state.snapshot(this.draft.form)), decision });
+  }
+
+  async #complete(op: Operation, answer: Answer): Promise<boolean> {
+    this.missing = '';
+    // A draft that is saved after the answer would only confuse: the answer goes first.
+    this.draft.pause();
+    const sent = await this.desk.answering.complete(op, answer);
+    if (sent) this.draft.sent();
+    else void this.draft.save();
+    return sent;
+  }
+
+  /** What can be done with this operation, as commands. */
+  commands(): Command[] {
+    const approval = (): boolean => this.ready && this.isApproval;
+    const other = (): boolean => this.ready && !this.isApproval;
+    const open = (): boolean => !!this.op && !ended(this.op);
+    const one = (n: number): Command => ({
+      id: `choose-${n}`,
+      label: () => m.cmd_choose({ n, what: choices(this.op?.details)[n - 1]?.label ?? '' }),
+      keys: [String(n)],
+      group: 'answer',
+      when: () => other() && this.op?.action_type === 'feedback' && choices(this.op.details).length >= n,
+      run: () => this.choose(choices(this.op?.details)[n - 1]?.value ?? ''),
+    });
+    return [
+      // A risky answer has a chord and no single key.
+      {
+        id: 'approve-risky', label: m.approve, keys: ['Mod+Shift+a'], group: 'answer',
+        when: () => approval() && !!this.op && dangerous(this.op), run: () => void this.approve(),
+      },
+      {
+        id: 'approve', label: m.approve, keys: ['a'], group: 'answer',
+        when: () => approval() && !!this.op && !dangerous(this.op), run: () => void this.approve(),
+      },
+      { id: 'deny', label: m.deny_with_reason, keys: ['d'], group: 'answer', when: approval, run: () => void this.deny() },
+      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: other, run: () => void this.send() },
+      {
+        id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when: other,
+        run: () => this.desk.dialogs.open({ kind: 'reason', ids: [this.id] }),
+      },
+      {
+        id: 'edit', label: m.cmd_edit, keys: ['e'], group: 'answer',
+        when: () => open() && this.mine, run: () => this.focus('answer'),
+      },
+      { id: 'ask', label: () => (open() ? m.ask_why() : m.cmd_message()), keys: ['r'], group: 'answer', when: () => !!this.op, run: () => this.focus('ask') },
+      { id: 'snooze', label: m.snooze, keys: ['s'], group: 'answer', when: open, run: () => this.desk.dialogs.open({ kind: 'snooze', ids: [this.id] }) },
+      {
+        id: 'wake', label: m.snooze_wake, keys: [], group: 'answer',
+        when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.desk.answering.snooze(this.id, null),
+      },
+      { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.desk.answering.claim(this.id) },
+      { id: 'release', label: m.release, keys: [], group: 'answer', when: () => open() && !!this.op?.claimed_by, run: () => void this.desk.answering.release(this.id) },
+      ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(one),
+    ];
+  }
+}

@@ -1,0 +1,53 @@
+import type { Api } from '../backend/api';
+import { Problem } from '../backend/http';
+import type { Agent } from '../lib/wire';
+
+/** The agents that have a key. */
+export class Roster {
+  agents = $state.raw<Agent[]>([]);
+  loaded = $state(false);
+  trouble = $state('');
+  /** The key of the agent that was just added: shown once, kept nowhere. */
+  fresh = $state<{ name: string; key: string } | null>(null);
+  readonly live = $derived<Agent[]>(this.agents.filter((agent) => !agent.revoked));
+
+  constructor(private readonly api: Api) {}
+
+  async load(): Promise<void> {
+    await this.#try(async () => {
+      this.agents = await this.api.agents();
+      this.loaded = true;
+    });
+  }
+
+  add(name: string): Promise<boolean> {
+    return this.#try(async () => {
+      this.fresh = { name, key: await this.api.addAgent(name) };
+      this.agents = await this.api.agents();
+    });
+  }
+
+  revoke(name: string): Promise<boolean> {
+    return this.#try(async () => {
+      await this.api.revokeAgent(name);
+      if (this.fresh?.name === name) this.fresh = null;
+      this.agents = await this.api.agents();
+    });
+  }
+
+  async #try(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      this.trouble = '';
+      return true;
+    } catch (error) {
+      this.trouble = wordsOf(error);
+      return false;
+    }
+  }
+}
+
+/** What went wrong, as words to show. */
+export function wordsOf(error: unknown): string {
+  return error instanceof Problem ? error.message : String(error);
+}
