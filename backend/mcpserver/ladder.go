@@ -17,9 +17,13 @@ var errGone = errors.New("the client has left; the operation stays in the queue"
 // await climbs the wait ladder: it returns once the operation has ended or its operator asks something,
 // or when the client's patience is over, with the operation as it then stands. A client that takes
 // progress is kept informed and waits for as long as it stays; one that does not is answered within
-// Options.Patience. most bounds both where it is not negative. away says that the queue could not be
-// reached at the end. When the client leaves first the error is errGone.
-func (c *call) await(ctx context.Context, op human.Operation, most time.Duration) (_ human.Operation, away bool, err error) {
+// Options.Patience. most bounds both where it is not negative. why says, where there is more to say, why
+// the operation is not settled. When the client leaves first the error is errGone.
+func (c *call) await(ctx context.Context, op human.Operation, most time.Duration) (_ human.Operation, why string, err error) {
+	const (
+		lost   = "Deskbell could not be reached just now. The request is kept and nothing is lost."
+		ending = "This connection is closing. The request is kept and nothing is lost."
+	)
 	patience := most
 	if c.progress == nil && (most < 0 || most > c.opts.Patience) {
 		patience = c.opts.Patience
@@ -28,19 +32,19 @@ func (c *call) await(ctx context.Context, op human.Operation, most time.Duration
 	beat := c.began // when progress is due
 	for {
 		if settled(op) {
-			return op, false, nil
+			return op, "", nil
 		}
 		now := time.Now()
 		left := c.opts.Beat
 		if patience >= 0 {
 			if left = min(left, patience-now.Sub(c.began)); left <= 0 {
-				return op, away, nil
+				return op, why, nil
 			}
 		}
 		if c.progress != nil {
-			if n := standing(op, away); n != news || !now.Before(beat) {
+			if n := standing(op, why != ""); n != news || !now.Before(beat) {
 				if err := c.tell(ctx, n); err != nil {
-					return op, away, errGone
+					return op, why, errGone
 				}
 				news, beat = n, now.Add(c.opts.Beat)
 			}
@@ -49,16 +53,16 @@ func (c *call) await(ctx context.Context, op human.Operation, most time.Duration
 		next, err := c.wait(ctx, op, left)
 		switch {
 		case err == nil:
-			op, away = next, false
+			op, why = next, ""
 		case ctx.Err() != nil:
-			return op, away, errGone
+			return op, why, errGone
 		case errors.Is(err, errClosing):
-			return op, true, nil
+			return op, ending, nil
 		case human.KindOf(err) == human.Unavailable:
-			away = true
+			why = lost
 			pause(ctx, min(c.opts.Pause, left))
 		default:
-			return op, away, err
+			return op, why, err
 		}
 	}
 }

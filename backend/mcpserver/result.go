@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -208,16 +209,25 @@ func tokens(text []byte) int {
 // fit is the reading as JSON within the budget: the longest texts are cut first, each with a note where
 // the rest can be read.
 func (r reading) fit() ([]byte, error) {
-	data, err := json.Marshal(r)
+	data, err := plainJSON(r)
 	if err != nil || tokens(data) <= budget {
 		return data, err
 	}
 	const most, longest = 100, budget * 3
 	short := sort.Search(longest, func(by int) bool {
-		cut, err := json.Marshal(r.cut(longest-by, most))
+		cut, err := plainJSON(r.cut(longest-by, most))
 		return err != nil || tokens(cut) <= budget
 	})
-	return json.Marshal(r.cut(longest-short, most))
+	return plainJSON(r.cut(longest-short, most))
+}
+
+// plainJSON is JSON as a model reads it best: without escapes for HTML.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // cut is a copy of the reading with no text longer than n characters and no list longer than most.
@@ -307,8 +317,8 @@ func excerpt(op human.Operation, field string, offset int) (reading, error) {
 	}
 	r := reading{Status: statusOK, ID: op.ID, Field: field, Total: len(runes), ended: op.State.Terminal()}
 	rest := runes[offset:]
-	n := sort.Search(len(rest), func(n int) bool {
-		data, err := json.Marshal(string(rest[:n+1]))
+	n := sort.Search(min(len(rest), budget*3), func(n int) bool {
+		data, err := plainJSON(string(rest[:n+1]))
 		return err != nil || tokens(data) > budget-500 // leaves room for the frame
 	})
 	r.Text = string(rest[:n])
@@ -372,7 +382,7 @@ func failure(err error) *mcp.CallToolResult {
 	if errors.As(err, &e) {
 		r.Field = e.Field
 	}
-	data, _ := json.Marshal(r) // strings only: cannot fail
+	data, _ := plainJSON(r) // strings only: cannot fail
 	return &mcp.CallToolResult{
 		IsError:           true,
 		Content:           []mcp.Content{&mcp.TextContent{Text: string(data)}},

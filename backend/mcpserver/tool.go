@@ -138,10 +138,10 @@ func (c *call) waitFor(ctx context.Context, a arguments, op human.Operation) (re
 	if err != nil {
 		return reading{}, err
 	}
-	op, away, err := c.await(ctx, op, most)
+	op, why, err := c.await(ctx, op, most)
 	r, err := c.read(op, err)
-	if away {
-		r.Message = "Deskbell could not be reached just now. The request is kept and nothing is lost."
+	if why != "" {
+		r.Message = why
 	}
 	return r, err
 }
