@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"deskbell/backend/human"
 	"deskbell/backend/settings"
 )
@@ -75,6 +77,11 @@ type Health struct {
 
 // changes are settings by key, in JSON.
 type changes map[string]json.RawMessage
+
+// Schema implements huma.SchemaProvider.
+func (changes) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "Values by the setting's key."}
+}
 
 type nameInput struct {
 	Name string `path:"name" doc:"The agent's name."`

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"sync"
 	"time"
 
@@ -232,6 +233,12 @@ func (s *Server) storeSeen(ctx context.Context) {
 // describe is the frame of the description.
 func describe(version string) huma.Config {
 	config := huma.DefaultConfig("Deskbell", version)
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
+		if t == reflect.TypeFor[settings.Value]() || t == reflect.TypeFor[*settings.Value]() {
+			return "Setting"
+		}
+		return huma.DefaultSchemaNamer(t, hint)
+	})
 	config.Info.Description = "AI agents ring for a human; the human answers. Errors are RFC 9457 problem documents."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // they would add $schema to every answer

@@ -21,6 +21,7 @@ type InvokeRequest struct {
 	IdempotencyKey string          `json:"idempotency_key,omitempty" doc:"The same key with the same words gives the same operation again."`
 	SessionID      string          `json:"session_id,omitempty" doc:"The agent's own thread."`
 	OnTimeout      human.OnTimeout `json:"on_timeout,omitempty" enum:"mark,cancel"`
+	Attach         bool            `json:"attach,omitempty" doc:"Join an operation of the same words in the same session whose end you have not read, rather than ring twice."`
 }
 
 // CompleteRequest is an answer.
@@ -92,6 +93,7 @@ type (
 		ID           string `path:"id" doc:"The operation's id."`
 		Wait         int    `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the version to pass after_version."`
 		AfterVersion uint64 `query:"after_version" doc:"The version you have."`
+		Ack          string `query:"ack" enum:"read,explicit" doc:"What counts as delivery of the end to its agent: this answer (read, absent), or only POST /api/human/delivered."`
 	}
 	idInput struct {
 		ID string `path:"id" doc:"The operation's id."`
@@ -122,7 +124,7 @@ func (s *Server) operations(c catalogue) {
 	invoke := post("invoke", "invoke", "Ring for a human", agents)
 	invoke.also = http.StatusCreated
 	add(c, invoke, func(ctx context.Context, x *exchange, in *payload[InvokeRequest]) (*operationAnswer, error) {
-		op, created, err := q.Ring(ctx, in.JSON.request(x.by.Name, q.DefaultTimeout()), false)
+		op, created, err := q.Ring(ctx, in.JSON.request(x.by.Name, q.DefaultTimeout()), in.JSON.Attach)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +139,7 @@ func (s *Server) operations(c catalogue) {
 		func(ctx context.Context, x *exchange, in *oneInput) (*operationAnswer, error) {
 			id := human.OperationID(in.ID)
 			op, err := s.get(ctx, x.by, id, time.Duration(in.Wait)*time.Second, in.AfterVersion)
-			if err == nil && x.by.Role == human.Agent && op.State.Terminal() && op.DeliveredAt == nil {
+			if err == nil && in.Ack != "explicit" && x.by.Role == human.Agent && op.State.Terminal() && op.DeliveredAt == nil {
 				x.then = func() { s.delivered(x.by, id) }
 			}
 			return ok(s.view(x.by, op), err)
@@ -173,6 +175,13 @@ func (s *Server) operations(c catalogue) {
 	change(c, post("cancel", "cancel", "Withdraw your own operation", agents),
 		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
 			return q.Cancel(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
+		})
+	change(c, post("delivered", "delivered", "Say that you have the end of your operation; before its end this does nothing", agents),
+		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {
+			if err := q.MarkDelivered(ctx, x.by, in.JSON.OperationID); err != nil {
+				return human.Operation{}, err
+			}
+			return q.Get(ctx, x.by, in.JSON.OperationID)
 		})
 	change(c, post("claim", "claim", "Make an operation yours", operators),
 		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {

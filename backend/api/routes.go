@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -9,8 +10,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
-	"encoding/json"
 
 	"deskbell/backend/human"
 )
@@ -78,7 +77,7 @@ func add[I, O any](c catalogue, r route, do func(context.Context, *exchange, *I)
 		described.Responses[strconv.Itoa(r.also)] = described.Responses["200"]
 	}
 	// Not before: huma would read the body by itself.
-	if b, is := any(new(I)).(interface{ bodyType() reflect.Type }); is {
+	if b, is := any(new(I)).(interface{ bodyType() reflect.Type }); is && b.bodyType() != reflect.TypeFor[none]() {
 		schema := c.api.OpenAPI().Components.Schemas.Schema(b.bodyType(), true, "")
 		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
 	}
@@ -117,6 +116,13 @@ func (s *Server) register() *huma.OpenAPI {
 	s.administration(c)
 	s.describeSocket(c)
 
+	c.api.OpenAPI().AddOperation(&huma.Operation{
+		OperationID: "openapi", Method: http.MethodGet, Path: "/api/openapi.json", Summary: "This description", Tags: []string{"openapi"},
+		Security: []map[string][]string{},
+		Responses: map[string]*huma.Response{"200": {
+			Description: "OpenAPI 3.1", Content: map[string]*huma.MediaType{"application/openapi+json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
+		}},
+	})
 	s.handler.HandleFunc("GET /api/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/openapi+json")
 		_, _ = w.Write(s.spec) // a caller who has gone needs no description
@@ -145,8 +151,10 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, r, p)
 }
 
-// tidy makes the description say what is so: arrays are never null here.
+// tidy makes the description say what is so: arrays are never null here, errors are ours and not huma's.
 func tidy(o *huma.OpenAPI) *huma.OpenAPI {
+	delete(o.Components.Schemas.Map(), "ErrorModel")
+	delete(o.Components.Schemas.Map(), "ErrorDetail")
 	for _, schema := range o.Components.Schemas.Map() {
 		for _, property := range schema.Properties {
 			if property.Type == huma.TypeArray {

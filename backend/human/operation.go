@@ -124,11 +124,8 @@ func (r Request) Digest() string {
 	bytes := []byte(r.Description)
 	if len(r.Details) > 0 {
 		bytes = r.Details
-		var d struct {
-			Action string `json:"action"`
-		}
-		if json.Unmarshal(r.Details, &d) == nil && d.Action != "" {
-			bytes = []byte(d.Action)
+		if action := r.detail("action"); action != "" {
+			bytes = []byte(action)
 		}
 	}
 	sum := sha256.Sum256(bytes)
@@ -144,17 +141,22 @@ func (r Request) Same(o Request) bool {
 
 // Risk is the request's details.risk_level where it is one of the four words, else "".
 func (r Request) Risk() Risk {
-	var d struct {
-		Risk Risk `json:"risk_level"`
-	}
-	if len(r.Details) == 0 || json.Unmarshal(r.Details, &d) != nil {
-		return ""
-	}
-	switch d.Risk {
+	switch risk := Risk(r.detail("risk_level")); risk {
 	case LowRisk, MediumRisk, HighRisk, CriticalRisk:
-		return d.Risk
+		return risk
 	}
 	return ""
+}
+
+// detail is a text in details, by its exact name. A struct's tags would take "Action" for "action", too,
+// and the person who answers would be shown another text than the answer is bound to.
+func (r Request) detail(name string) string {
+	var all map[string]json.RawMessage
+	var text string
+	if len(r.Details) == 0 || json.Unmarshal(r.Details, &all) != nil || json.Unmarshal(all[name], &text) != nil {
+		return ""
+	}
+	return text
 }
 
 // A Message is one turn of the conversation about an operation (M6).

@@ -207,3 +207,13 @@ func TestOneLine(t *testing.T) {
 		}
 	}
 }
+
+func TestDetailsAreReadByTheirExactNames(t *testing.T) {
+	r := human.Request{Description: "d", Details: json.RawMessage(`{"action":"ls","Action":"rm -rf /","risk_level":"critical","Risk_Level":"low"}`)}
+	if want := (human.Request{Description: "ls"}).Digest(); r.Digest() != want {
+		t.Errorf("the digest is bound to something else than details.action")
+	}
+	if r.Risk() != human.CriticalRisk {
+		t.Errorf("risk %q, want critical", r.Risk())
+	}
+}

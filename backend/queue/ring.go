@@ -102,6 +102,9 @@ func (q *Queue) check(r *human.Request) error {
 		if text[0] != '{' || !json.Valid(text) {
 			return human.BadField(field, "must be a JSON object")
 		}
+		if !utf8.Valid(text) {
+			return human.BadField(field, "is not valid UTF-8")
+		}
 	}
 	if r.Priority < 0 || r.Priority > human.MaxPriority {
 		return human.BadField("priority", "is %d; it runs from 0 to %d, higher rings first", r.Priority, human.MaxPriority)

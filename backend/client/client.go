@@ -1,0 +1,468 @@
+// Package client speaks Deskbell's REST API and WebSocket, as an agent or as an operator. Its errors are
+// those of package human, with the kind the server gave: Unavailable, too, where no server answers.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// A Client makes calls with one key or token. Its methods are safe for concurrent use; URL may be changed
+// between calls, when the server has moved.
+type Client struct {
+	URL   string // such as http://127.0.0.1:7717
+	token string
+	http  *http.Client
+}
+
+// callTime bounds a call, besides what a wait was given. MaxWait is the longest one wait may take.
+const (
+	callTime = 30 * time.Second
+	MaxWait  = 60 * time.Second
+	maxBytes = 64 << 20 // of an answer or a message
+)
+
+// New makes a client of the server at a URL. It connects when the first call is made.
+func New(url, token string) *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 64
+	return &Client{URL: strings.TrimRight(url, "/"), token: token, http: &http.Client{Transport: transport}}
+}
+
+// Close closes connections that no call is using.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// A Ring is what an agent rings with. A nil Timeout is the default from the settings, 0 is never
+// overdue; a nil Priority is the default.
+type Ring struct {
+	Kind           human.Kind      `json:"action_type"`
+	Description    string          `json:"description"`
+	Details        json.RawMessage `json:"details,omitempty"` // a JSON object, or nil
+	Context        json.RawMessage `json:"context,omitempty"` // a JSON object, or nil
+	SessionID      string          `json:"session_id,omitempty"`
+	IdempotencyKey string          `json:"idempotency_key,omitempty"`
+	Priority       *int            `json:"priority,omitempty"`
+	Timeout        *float64        `json:"timeout,omitempty"` // seconds
+	OnTimeout      human.OnTimeout `json:"on_timeout,omitempty"`
+	Attach         bool            `json:"attach,omitempty"` // join an operation of the same words in the same session whose end was not delivered
+}
+
+// Invoke rings. The operation is durable when it returns; created is false when the ring joined one that
+// existed.
+func (c *Client) Invoke(ctx context.Context, r Ring) (op human.Operation, created bool, err error) {
+	status, err := c.call(ctx, http.MethodPost, "/api/human/invoke", r, &op)
+	return op, status == http.StatusCreated, err
+}
+
+// Operation returns an operation as it stands. Reading its end this way does not count as delivery: see
+// MarkDelivered.
+func (c *Client) Operation(ctx context.Context, id human.OperationID) (human.Operation, error) {
+	var op human.Operation
+	_, err := c.call(ctx, http.MethodGet, operationPath(id)+"?ack=explicit", nil, &op)
+	return op, err
+}
+
+// Wait blocks until the operation's version is greater than after, or it has ended, at the longest for
+// most (or MaxWait), and returns it as it then stands. It may return early for no reason.
+func (c *Client) Wait(ctx context.Context, id human.OperationID, after uint64, most time.Duration) (human.Operation, error) {
+	most = max(0, min(most, MaxWait))
+	ctx, cancel := context.WithTimeout(ctx, most+callTime)
+	defer cancel()
+	var op human.Operation
+	seconds := int((most + time.Second - 1) / time.Second)
+	_, err := c.call(ctx, http.MethodGet, fmt.Sprintf("%s?ack=explicit&wait=%d&after_version=%d", operationPath(id), seconds, after), nil, &op)
+	return op, err
+}
+
+func operationPath(id human.OperationID) string {
+	return "/api/human/operations/" + url.PathEscape(string(id))
+}
+
+// History returns what happened to an operation, in order.
+func (c *Client) History(ctx context.Context, id human.OperationID) ([]human.Entry, error) {
+	var answer struct {
+		Events []event `json:"events"`
+	}
+	_, err := c.call(ctx, http.MethodGet, operationPath(id)+"/events", nil, &answer)
+	entries := make([]human.Entry, len(answer.Events))
+	for i, e := range answer.Events {
+		entries[i] = e.entry()
+	}
+	return entries, err
+}
+
+// A Filter selects operations; zero fields select all.
+type Filter struct {
+	States  []human.State
+	Open    bool // only what has not ended
+	Kind    human.Kind
+	AgentID string // for operators; an agent sees its own
+	Text    string // full text
+	Order   string // newest, urgent or recent; "" is urgent with Open, else newest
+	Limit   int    // 0 is 50, 500 the most
+	Cursor  string // Page.Next of the page before
+}
+
+// A Page is a part of a list. Its operations come without details and context.
+type Page struct {
+	Operations []human.Operation `json:"operations"`
+	Next       string            `json:"next,omitempty"`
+}
+
+// List returns a page of operations.
+func (c *Client) List(ctx context.Context, f Filter) (Page, error) {
+	query := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	states := make([]string, len(f.States))
+	for i, s := range f.States {
+		states[i] = string(s)
+	}
+	if f.Open {
+		states = []string{"open"}
+		if f.Order == "" {
+			f.Order = "urgent"
+		}
+	}
+	set("state", strings.Join(states, ","))
+	set("action_type", string(f.Kind))
+	set("agent_id", f.AgentID)
+	set("q", f.Text)
+	set("order", f.Order)
+	set("cursor", f.Cursor)
+	if f.Limit != 0 {
+		set("limit", strconv.Itoa(f.Limit))
+	}
+	var page Page
+	_, err := c.call(ctx, http.MethodGet, "/api/human/operations?"+query.Encode(), nil, &page)
+	return page, err
+}
+
+// A Summary is a readable memory of what humans did.
+type Summary struct {
+	Text       string            `json:"text"` // Markdown
+	Operations []human.Operation `json:"operations"`
+}
+
+// Summary tells what humans did lately; limit 0 is the usual number, a zero since is no bound.
+func (c *Client) Summary(ctx context.Context, limit int, since time.Time) (Summary, error) {
+	query := url.Values{}
+	if limit != 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	if !since.IsZero() {
+		query.Set("since", since.UTC().Format(time.RFC3339Nano))
+	}
+	var sum Summary
+	_, err := c.call(ctx, http.MethodGet, "/api/human/summary?"+query.Encode(), nil, &sum)
+	return sum, err
+}
+
+// change posts a call that answers with the operation.
+func (c *Client) change(ctx context.Context, name string, body any) (human.Operation, error) {
+	var op human.Operation
+	_, err := c.call(ctx, http.MethodPost, "/api/human/"+name, body, &op)
+	return op, err
+}
+
+type target struct {
+	ID human.OperationID `json:"operation_id"`
+}
+
+type because struct {
+	target
+	Reason string `json:"reason,omitempty"`
+}
+
+// Reply adds a message: an operator's question, an agent's answer, or an operator's word after the end.
+func (c *Client) Reply(ctx context.Context, id human.OperationID, text string) (human.Operation, error) {
+	return c.change(ctx, "reply", struct {
+		target
+		Text string `json:"text"`
+	}{target{id}, text})
+}
+
+// Cancel withdraws an agent's own operation.
+func (c *Client) Cancel(ctx context.Context, id human.OperationID, reason string) (human.Operation, error) {
+	return c.change(ctx, "cancel", because{target{id}, reason})
+}
+
+// MarkDelivered notes that the agent has read the operation's end. Before the end it does nothing.
+func (c *Client) MarkDelivered(ctx context.Context, id human.OperationID) error {
+	_, err := c.change(ctx, "delivered", target{id})
+	return err
+}
+
+// Claim makes an operation the operator's own.
+func (c *Client) Claim(ctx context.Context, id human.OperationID) (human.Operation, error) {
+	return c.change(ctx, "claim", target{id})
+}
+
+// Release gives a claimed operation back.
+func (c *Client) Release(ctx context.Context, id human.OperationID, reason string) (human.Operation, error) {
+	return c.change(ctx, "release", because{target{id}, reason})
+}
+
+// Start says that the operator works on it.
+func (c *Client) Start(ctx context.Context, id human.OperationID) (human.Operation, error) {
+	return c.change(ctx, "start", target{id})
+}
+
+// Decline ends an operation without an answer. The reason is required.
+func (c *Client) Decline(ctx context.Context, id human.OperationID, reason string) (human.Operation, error) {
+	return c.change(ctx, "decline", because{target{id}, reason})
+}
+
+// SaveInput saves a draft, unsent; an empty one forgets it.
+func (c *Client) SaveInput(ctx context.Context, id human.OperationID, draft human.Answer) (human.Operation, error) {
+	return c.change(ctx, "input", struct {
+		target
+		human.Answer
+	}{target{id}, draft})
+}
+
+// Complete answers. digest, where not empty, must be the operation's.
+func (c *Client) Complete(ctx context.Context, id human.OperationID, a human.Answer, digest string) (human.Operation, error) {
+	return c.change(ctx, "complete", struct {
+		target
+		human.Answer
+		Digest string `json:"digest,omitempty"`
+	}{target{id}, a, digest})
+}
+
+// Snooze keeps an operation from ringing until a time; nil lets it ring again.
+func (c *Client) Snooze(ctx context.Context, id human.OperationID, until *time.Time) (human.Operation, error) {
+	return c.change(ctx, "snooze", struct {
+		target
+		Until *time.Time `json:"until"`
+	}{target{id}, until})
+}
+
+// Shown notes that a channel showed the ring, or why it failed to.
+func (c *Client) Shown(ctx context.Context, id human.OperationID, channel, failed string) (human.Operation, error) {
+	return c.change(ctx, "shown", struct {
+		target
+		Channel string `json:"channel"`
+		Failed  string `json:"failed,omitempty"`
+	}{target{id}, channel, failed})
+}
+
+// Seen notes that the ring was looked at on a channel.
+func (c *Client) Seen(ctx context.Context, id human.OperationID, channel string) (human.Operation, error) {
+	return c.change(ctx, "seen", struct {
+		target
+		Channel string `json:"channel"`
+	}{target{id}, channel})
+}
+
+// A Session is a signed-in operator.
+type Session struct {
+	Token    string `json:"token"`
+	Resume   string `json:"resume"`
+	Operator string `json:"operator"`
+}
+
+// Login trades a one-time code for a session. It is no secret-keeper: the caller holds the token.
+func Login(ctx context.Context, url, code string) (Session, error) {
+	c := New(url, "")
+	defer c.Close()
+	var s Session
+	_, err := c.call(ctx, http.MethodPost, "/api/session", map[string]string{"code": code}, &s)
+	return s, err
+}
+
+// Logout ends the session.
+func (c *Client) Logout(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/session", nil, nil)
+	return err
+}
+
+// NewCode makes a one-time code for another browser or terminal, and a link to the console with it.
+func (c *Client) NewCode(ctx context.Context) (code, console string, err error) {
+	var answer struct{ Code, Console string }
+	_, err = c.call(ctx, http.MethodPost, "/api/session/codes", nil, &answer)
+	return answer.Code, answer.Console, err
+}
+
+// An Agent is what is known of an agent.
+type Agent struct {
+	Name      string     `json:"name"`
+	CreatedAt time.Time  `json:"created_at"`
+	LastSeen  *time.Time `json:"last_seen,omitempty"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	Online    bool       `json:"online"`
+	Pending   int        `json:"pending"`
+}
+
+// Agents returns every agent that ever had a key.
+func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
+	var answer struct{ Agents []Agent }
+	_, err := c.call(ctx, http.MethodGet, "/api/agents", nil, &answer)
+	return answer.Agents, err
+}
+
+// AddAgent makes a key for an agent. It is told this once.
+func (c *Client) AddAgent(ctx context.Context, name string) (key string, err error) {
+	var answer struct{ Key string }
+	_, err = c.call(ctx, http.MethodPost, "/api/agents", map[string]string{"name": name}, &answer)
+	return answer.Key, err
+}
+
+// RevokeAgent makes all keys of an agent useless.
+func (c *Client) RevokeAgent(ctx context.Context, name string) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/agents/"+url.PathEscape(name), nil, nil)
+	return err
+}
+
+// A Setting is a setting with its value, in JSON.
+type Setting struct {
+	Key         string          `json:"key"`
+	Value       json.RawMessage `json:"value"`
+	Source      string          `json:"source"`
+	Description string          `json:"description"`
+}
+
+// Settings returns all settings.
+func (c *Client) Settings(ctx context.Context) ([]Setting, error) {
+	var answer struct{ Settings []Setting }
+	_, err := c.call(ctx, http.MethodGet, "/api/settings", nil, &answer)
+	return answer.Settings, err
+}
+
+// SetSettings changes settings, all or none, and says whether Deskbell must be started again.
+func (c *Client) SetSettings(ctx context.Context, changes map[string]any) (restart bool, err error) {
+	var answer struct {
+		Restart bool `json:"restart_required"`
+	}
+	_, err = c.call(ctx, http.MethodPut, "/api/settings", changes, &answer)
+	return answer.Restart, err
+}
+
+// A Check is one line of the doctor's report.
+type Check struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // ok, warn or fail
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+// Doctor asks the server what works where it runs.
+func (c *Client) Doctor(ctx context.Context) ([]Check, error) {
+	var answer struct{ Checks []Check }
+	_, err := c.call(ctx, http.MethodGet, "/api/doctor", nil, &answer)
+	return answer.Checks, err
+}
+
+// Sample starts the sample agent.
+func (c *Client) Sample(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodPost, "/api/sample", nil, nil)
+	return err
+}
+
+// Health returns the version of the server, which needs no key.
+func (c *Client) Health(ctx context.Context) (version string, err error) {
+	var answer struct{ Version string }
+	_, err = c.call(ctx, http.MethodGet, "/healthz", nil, &answer)
+	return answer.Version, err
+}
+
+// call makes a request and reads the answer into into, where that is not nil.
+func (c *Client) call(ctx context.Context, method, path string, body, into any) (status int, err error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, callTime)
+		defer cancel()
+	}
+	var send io.Reader
+	if body != nil {
+		var buf bytes.Buffer
+		e := json.NewEncoder(&buf)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(body); err != nil {
+			return 0, human.Wrap(human.Invalid, err, "the request cannot be written as JSON: %v", err)
+		}
+		send = &buf
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, send)
+	if err != nil {
+		return 0, human.Wrap(human.Invalid, err, "%q is not the address of a server", c.URL)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return 0, away(ctx, c.URL, err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxBytes))
+	switch {
+	case err != nil:
+		return 0, away(ctx, c.URL, err)
+	case answer.StatusCode >= 300:
+		return answer.StatusCode, problem(answer.StatusCode, data)
+	case into == nil || len(data) == 0:
+		return answer.StatusCode, nil
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return 0, human.Wrap(human.Internal, err, "%s does not answer like a Deskbell of this version", c.URL)
+	}
+	return answer.StatusCode, nil
+}
+
+// away is the error for a server that did not answer.
+func away(ctx context.Context, url string, err error) error {
+	if ctx.Err() != nil {
+		return human.Wrap(human.Unavailable, errors.Join(ctx.Err(), err), "Deskbell at %s did not answer in time", url)
+	}
+	return human.Wrap(human.Unavailable, err, "no Deskbell answers at %s; start it with `deskbell` or `deskbell serve`", url)
+}
+
+var kinds = map[string]human.ErrorKind{
+	"invalid": human.Invalid, "not_found": human.NotFound, "conflict": human.Conflict, "denied": human.Denied,
+	"exhausted": human.Exhausted, "internal": human.Internal, "unavailable": human.Unavailable, "unauthorized": human.Unauthorized,
+}
+
+// problem reads a problem document (RFC 9457) as the error it tells of.
+func problem(status int, data []byte) error {
+	var p struct {
+		Detail string
+		Kind   string
+		Errors []struct{ Location string }
+	}
+	if json.Unmarshal(data, &p) != nil || p.Detail == "" {
+		kind := human.Invalid
+		switch {
+		case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+			kind = human.Unavailable
+		case status >= 500:
+			kind = human.Internal
+		}
+		return human.Errorf(kind, "something that is not Deskbell answered with %d %s", status, http.StatusText(status))
+	}
+	e := &human.Error{Kind: kinds[p.Kind], Msg: p.Detail}
+	if e.Kind == 0 {
+		e.Kind = human.Invalid
+	}
+	if len(p.Errors) > 0 {
+		_, e.Field, _ = strings.Cut(p.Errors[0].Location, ".")
+	}
+	return e
+}
