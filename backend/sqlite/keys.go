@@ -107,6 +107,15 @@ func (s *Store) RevokeKey(ctx context.Context, name string) (n int, err error) {
 	return n, nil
 }
 
+// DropKey makes this one key useless, in every process, and forgets it. A key that is not there is no error.
+func (s *Store) DropKey(ctx context.Context, key string) error {
+	sum := sha256.Sum256([]byte(key))
+	return s.do(ctx, func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, `DELETE FROM keys WHERE hash = ?`, sum[:])
+		return err
+	})
+}
+
 // Authenticate returns the name of the agent that bears the key. An unknown or revoked one gives an
 // Unauthorized error that says what to do. It asks the file each time, by primary key, so that a
 // revocation by any process counts from the next request on; that costs some ten microseconds.

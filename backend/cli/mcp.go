@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
+)
+
+func (s *shell) mcpCommand() *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve MCP on standard input and output, for an agent that starts its tools",
+		Long: "Serve MCP on standard input and output. It finds the Deskbell that runs on the data folder, or starts it hidden.\n" +
+			"The agent gets a key of its own for as long as this runs, unless DESKBELL_KEY has one.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return s.mcp(ctx, agentName(name))
+		},
+	}
+	s.urlFlag(c)
+	c.Flags().StringVar(&name, "agent", "", "what the operator sees this agent called (DESKBELL_AGENT); default: the name of the program that starts it, or mcp")
+	return c
+}
+
+func (s *shell) mcp(ctx context.Context, name string) (err error) {
+	key := os.Getenv("DESKBELL_KEY")
+	if s.url != "" || os.Getenv("DESKBELL_URL") != "" {
+		if key == "" {
+			return human.Errorf(human.Unauthorized, "a Deskbell elsewhere needs a key: set DESKBELL_KEY to one that was made there")
+		}
+	} else {
+		_, err = s.home(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if key == "" {
+		var drop func() error
+		if key, drop, err = s.mint(ctx, name); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, drop()) }()
+	}
+	return s.ServeMCP(ctx, s.server, key, s.in, s.out)
+}
+
+// home is the URL of the server of the data folder, started where needed.
+func (s *shell) home(ctx context.Context) (string, error) {
+	place, err := s.place()
+	if err != nil {
+		return "", err
+	}
+	return s.findOrStart(ctx, place)
+}
+
+// mint makes a key that lives until drop.
+func (s *shell) mint(ctx context.Context, name string) (key string, drop func() error, err error) {
+	dir, err := s.dir()
+	if err != nil {
+		return "", nil, err
+	}
+	keys, err := s.Keys(ctx, dir)
+	if err != nil {
+		return "", nil, err
+	}
+	key, err = keys.AddKey(ctx, name, true)
+	// The file is not kept open: it would keep its server from tidying up.
+	if err = errors.Join(err, keys.Close()); err != nil {
+		return "", nil, err
+	}
+	return key, func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		keys, err := s.Keys(ctx, dir)
+		if err != nil {
+			return err
+		}
+		return errors.Join(keys.DropKey(ctx, key), keys.Close())
+	}, nil
+}

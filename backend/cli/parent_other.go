@@ -1,0 +1,6 @@
+//go:build !linux
+
+package cli
+
+// parentName is not asked for here.
+func parentName() string { return "" }

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// code is the exit code that tells a script how an operation stands.
+func code(op human.Operation) int {
+	switch op.State {
+	case human.Completed:
+		if op.Result != nil && op.Result.Decision == human.Refused {
+			return exitNo
+		}
+		return exitYes
+	case human.Declined:
+		return exitNo
+	case human.Pending, human.Claimed, human.InProgress, human.WaitingInput, human.Cancelled:
+	}
+	return exitUnended
+}
+
+// outcome tells in a line how an operation ended.
+func outcome(op human.Operation) string {
+	switch {
+	case op.Result != nil:
+		word := "answered"
+		switch op.Result.Decision {
+		case human.Approved:
+			word = "approved"
+		case human.Refused:
+			word = "denied"
+		}
+		return fmt.Sprintf("%s by %s after %s", word, name(op.Result.By), span(op.Result.At.Sub(op.CreatedAt)))
+	case op.Ended != nil:
+		text := fmt.Sprintf("%s by %s after %s", op.State, name(op.Ended.By), span(op.Ended.At.Sub(op.CreatedAt)))
+		if op.Ended.Reason != "" {
+			text += ": " + op.Ended.Reason
+		}
+		return text
+	}
+	return strings.ReplaceAll(string(op.State), "_", " ")
+}
+
+func name(by human.Actor) string {
+	if by.Name == "" {
+		return "the " + string(by.Role)
+	}
+	return by.Name
+}
+
+// span is a length of time for people.
+func span(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// showAnswer prints what the human gave back.
+func (s *shell) showAnswer(op human.Operation) {
+	s.printf("%s\n", visible(outcome(op)))
+	if op.Result == nil {
+		return
+	}
+	a := op.Result.Answer
+	for _, part := range []struct{ label, text string }{
+		{"", a.HumanInput}, {"Result", a.ExecutionResult}, {"Summary", a.Summary},
+	} {
+		s.part(part.label, part.text)
+	}
+	if len(a.KeyFindings) > 0 {
+		s.part("Findings", "- "+strings.Join(a.KeyFindings, "\n- "))
+	}
+	for _, key := range sortedKeys(a.Fields) {
+		s.part(key, a.Fields[key])
+	}
+}
+
+func (s *shell) part(label, text string) {
+	switch {
+	case text == "":
+	case label == "":
+		s.printf("%s\n", indent(text, "  "))
+	default:
+		s.printf("%s:\n%s\n", visible(label), indent(text, "  "))
+	}
+}
+
+// showRequest prints all an operator needs to answer: every byte the agent sent, made visible.
+func (s *shell) showRequest(op human.Operation, now time.Time) {
+	head := fmt.Sprintf("%s rings: %s", op.AgentID, op.Kind)
+	if op.Risk != "" {
+		head += fmt.Sprintf(", %s risk (as it says)", op.Risk)
+	}
+	s.printf("%s\n", visible(head))
+	when := span(now.Sub(op.CreatedAt)) + " ago"
+	switch {
+	case op.Overdue:
+		when += ", overdue"
+	case op.ExpiresAt != nil:
+		when += ", " + span(op.ExpiresAt.Sub(now)) + " left"
+	}
+	s.printf("%s, %s, %s\n\n%s\n", op.ID, when, outcome(op), indent(op.Description, "  "))
+	for _, object := range []struct {
+		label string
+		raw   json.RawMessage
+	}{{"details", op.Details}, {"context", op.Context}} {
+		if len(object.raw) > 0 {
+			s.printf("\n%s:\n", object.label)
+			s.fields(object.raw)
+		}
+	}
+	if len(op.Messages) > 0 {
+		s.printf("\nconversation:\n")
+		for _, m := range op.Messages {
+			s.printf("  %s: %s\n", visible(name(m.By)), strings.TrimSpace(indent(m.Text, "    ")))
+		}
+	}
+	s.printf("\nThe answer is bound to these bytes: sha256 %s\n", op.Digest)
+}
+
+// fields prints a JSON object with every field it has, in the order sent; texts are printed as text, all
+// else as JSON.
+func (s *shell) fields(raw json.RawMessage) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := decoder.Token(); err != nil {
+		s.printf("%s\n", indent(string(raw), "  "))
+		return
+	}
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return
+		}
+		var text string
+		if json.Unmarshal(value, &text) == nil {
+			if !strings.Contains(text, "\n") {
+				s.printf("  %s: %s\n", visible(fmt.Sprint(key)), visible(text))
+				continue
+			}
+		} else {
+			var pretty bytes.Buffer
+			_ = json.Indent(&pretty, value, "", "  ") // it was decoded, so it is valid
+			text = pretty.String()
+		}
+		if strings.Contains(text, "\n") {
+			s.printf("  %s:\n%s\n", visible(fmt.Sprint(key)), indent(text, "    "))
+		} else {
+			s.printf("  %s: %s\n", visible(fmt.Sprint(key)), visible(text))
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package house
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"time"
+
+	"deskbell/backend/api"
+	"deskbell/backend/cli"
+	"deskbell/backend/desktop"
+	"deskbell/backend/human"
+	"deskbell/backend/mcpserver"
+	"deskbell/backend/sqlite"
+)
+
+// build puts the faces on the queue.
+func (h *House) build() error {
+	s := h.settings
+	tool := mcpserver.HTTPHandler(api.ActorOf,
+		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, by) },
+		mcpserver.Options{Version: h.config.Version, Log: h.log})
+	var err error
+	h.api, err = api.New(api.Deps{
+		Queue:    h.queue,
+		Keys:     h.store,
+		Settings: h.config.Config,
+		Doctor:   h.doctor,
+		Sample:   h.sample,
+		Console:  h.config.Console,
+		MCP:      tool,
+		EndWaits: tool.EndWaits,
+		Operator: s.Operator.Name,
+		InApp:    h.config.InApp,
+		Hosts:    s.Server.AllowHosts,
+		MaxBody:  bodyLimit(s.Limits.MaxDescription, s.Limits.MaxDetails, s.Limits.MaxContext),
+		Version:  h.config.Version,
+		Log:      h.log,
+	})
+	return err
+}
+
+// bodyLimit is the largest request, in bytes, whose parts are within their limits: escaped in JSON, a byte
+// of text takes six.
+func bodyLimit(description, details, about int) int64 {
+	return max(4<<20, int64(6*description+details+about+64<<10))
+}
+
+// doctor is the command of that name, for the settings page.
+func (h *House) doctor(ctx context.Context) ([]api.Check, error) {
+	var checks []api.Check
+	for _, c := range cli.Examine(ctx, Program(h.config.Version, nil), cli.Place{Dir: h.config.Dir, Config: h.config.Config}) {
+		checks = append(checks, api.Check{Name: c.Name, Status: c.Status, Detail: c.Detail, Fix: c.Fix})
+	}
+	return checks, nil
+}
+
+// sample starts the sample agent, a process of our own program that knows nothing but a URL and a key.
+func (h *House) sample(ctx context.Context) error {
+	self, err := os.Executable()
+	if err != nil {
+		return human.Wrap(human.Internal, err, "Deskbell cannot find its own program to start the sample agent")
+	}
+	key, err := h.store.AddKey(ctx, cli.SampleAgent, true)
+	if err != nil {
+		return err
+	}
+	language := h.config.Config.Settings().UI.Language
+	cmd := exec.CommandContext(h.life, self, cli.SampleAgent, "--url", h.URL(), "--language", language)
+	cmd.Env = append(os.Environ(), "DESKBELL_KEY="+key, "DESKBELL_DATA="+h.config.Dir)
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return errors.Join(human.Wrap(human.Internal, err, "the sample agent could not be started"), h.store.DropKey(ctx, key))
+	}
+	h.log.Info("sample agent started", "pid", cmd.Process.Pid)
+	h.children.Go(func() {
+		err := cmd.Wait()
+		h.log.Info("sample agent ended", "pid", cmd.Process.Pid, "err", err)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+		if err := h.store.DropKey(last, key); err != nil {
+			h.log.Warn("the sample agent's key could not be dropped", "err", err)
+		}
+	})
+	return nil
+}
+
+// Program is the command line of Deskbell, without the window.
+func Program(version string, console fs.FS) cli.Program {
+	return cli.Program{
+		Version: version,
+		Open: func(ctx context.Context, p cli.Place) (cli.Server, error) {
+			h, err := Open(ctx, Config{Dir: p.Dir, Config: p.Config, Version: version, Console: console})
+			if err != nil {
+				return nil, err
+			}
+			return h, nil
+		},
+		Keys: func(ctx context.Context, dir string) (cli.Keys, error) {
+			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+			if err != nil {
+				return nil, err
+			}
+			return keys{store}, nil
+		},
+		ServeMCP: serveMCP(version),
+		OpenAPI:  api.OpenAPI,
+		Database: func(ctx context.Context, dir string) error {
+			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+			if err != nil {
+				return err
+			}
+			return store.Close()
+		},
+		Notifications: func(ctx context.Context) cli.Notifications {
+			s := desktop.FindNotificationService(ctx)
+			return cli.Notifications{Shown: s.Answers, Name: s.Name, Buttons: s.Actions}
+		},
+	}
+}
+
+// keys are a store's, in the words of the command line.
+type keys struct{ *sqlite.Store }
+
+func (k keys) Keys(ctx context.Context) ([]cli.Key, error) {
+	all, err := k.Store.Keys(ctx)
+	out := make([]cli.Key, len(all))
+	for i, key := range all {
+		out[i] = cli.Key(key)
+	}
+	return out, err
+}

@@ -1,0 +1,7 @@
+//go:build !windows
+
+package house
+
+import "syscall"
+
+const errInUse = syscall.EADDRINUSE

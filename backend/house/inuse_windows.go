@@ -1,0 +1,5 @@
+package house
+
+import "golang.org/x/sys/windows"
+
+const errInUse = windows.WSAEADDRINUSE

@@ -1,0 +1,119 @@
+package house
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"deskbell/backend/client"
+	"deskbell/backend/human"
+	"deskbell/backend/mcpserver"
+)
+
+// serveMCP speaks MCP on standard input and output, over the API of a Deskbell in another process.
+func serveMCP(version string) func(context.Context, func() (string, error), string, io.Reader, io.Writer) error {
+	return func(ctx context.Context, find func() (string, error), key string, in io.Reader, out io.Writer) error {
+		at, err := find()
+		if err != nil {
+			return err
+		}
+		r := &remote{find: find, key: key, to: client.New(at, key)}
+		defer r.close()
+		return mcpserver.ServeStdio(ctx, r, in, out, mcpserver.Options{
+			Version: version,
+			Session: "stdio-" + rand.Text()[:12],
+			Log:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		})
+	}
+}
+
+// A remote is an agent's side of a queue in another process. When that does not answer, it looks whether
+// it has moved before the next call.
+type remote struct {
+	find func() (string, error)
+	key  string
+
+	mu sync.Mutex
+	to *client.Client
+}
+
+var _ mcpserver.Ringer = (*remote)(nil)
+
+func (r *remote) client() *client.Client {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.to
+}
+
+func (r *remote) close() { r.client().Close() }
+
+// moved makes a new client where err says that nobody answered and the server is elsewhere now. It
+// returns err.
+func (r *remote) moved(err error) error {
+	if err == nil || human.KindOf(err) != human.Unavailable {
+		return err
+	}
+	at, findErr := r.find()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if findErr == nil && at != r.to.URL {
+		r.to.Close()
+		r.to = client.New(at, r.key)
+	}
+	return err
+}
+
+// Ring implements mcpserver.Ringer.
+func (r *remote) Ring(ctx context.Context, ring mcpserver.Ring) (human.Operation, bool, error) {
+	op, created, err := r.client().Invoke(ctx, client.Ring{
+		Kind: ring.Kind, Description: ring.Description, Details: ring.Details, Context: ring.Context,
+		SessionID: ring.SessionID, IdempotencyKey: ring.IdempotencyKey, Priority: &ring.Priority,
+		Timeout: ring.Timeout, OnTimeout: ring.OnTimeout, Attach: true,
+	})
+	return op, created, r.moved(err)
+}
+
+// Get implements mcpserver.Ringer.
+func (r *remote) Get(ctx context.Context, id human.OperationID) (human.Operation, error) {
+	op, err := r.client().Operation(ctx, id)
+	return op, r.moved(err)
+}
+
+// Wait implements mcpserver.Ringer.
+func (r *remote) Wait(ctx context.Context, id human.OperationID, after uint64, most time.Duration) (human.Operation, error) {
+	op, err := r.client().Wait(ctx, id, after, most)
+	return op, r.moved(err)
+}
+
+// Reply implements mcpserver.Ringer.
+func (r *remote) Reply(ctx context.Context, id human.OperationID, text string) (human.Operation, error) {
+	op, err := r.client().Reply(ctx, id, text)
+	return op, r.moved(err)
+}
+
+// Cancel implements mcpserver.Ringer.
+func (r *remote) Cancel(ctx context.Context, id human.OperationID, reason string) (human.Operation, error) {
+	op, err := r.client().Cancel(ctx, id, reason)
+	return op, r.moved(err)
+}
+
+// MarkDelivered implements mcpserver.Ringer.
+func (r *remote) MarkDelivered(ctx context.Context, id human.OperationID) error {
+	return r.moved(r.client().MarkDelivered(ctx, id))
+}
+
+// Summary implements mcpserver.Ringer.
+func (r *remote) Summary(ctx context.Context, limit int, since time.Time) (string, error) {
+	sum, err := r.client().Summary(ctx, limit, since)
+	return sum.Text, r.moved(err)
+}
+
+// List implements mcpserver.Ringer.
+func (r *remote) List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error) {
+	page, err := r.client().List(ctx, client.Filter{States: states, Order: "recent", Limit: limit})
+	return page.Operations, r.moved(err)
+}

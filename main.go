@@ -1,0 +1,88 @@
+// Deskbell lets AI agents ring for a human. See README.md.
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"deskbell/backend/cli"
+	"deskbell/backend/house"
+)
+
+//go:embed all:frontend/dist
+var frontend embed.FS
+
+// version is set when a release is built.
+var version = "dev"
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	page, err := fs.Sub(frontend, "frontend/dist")
+	if err != nil {
+		panic(err) // the path is a constant
+	}
+	program := house.Program(version, page)
+	program.Window = func(dir string, load func() (cli.Place, error), hidden bool) error {
+		return NewApp(Deps{
+			Open:     func(ctx context.Context) (Home, error) { return openHome(ctx, load, page) },
+			Instance: instance(dir),
+			Hidden:   hidden,
+			Log:      slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		}).run(page)
+	}
+	return cli.Execute(context.Background(), program, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// openHome opens the house for the window and lets it run until Close.
+func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (Home, error) {
+	place, err := load()
+	if err != nil {
+		return Home{}, err
+	}
+	h, err := house.Open(ctx, house.Config{Dir: place.Dir, Config: place.Config, Version: version, Console: page, InApp: true})
+	if err != nil {
+		return Home{}, err
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(running) }()
+	select {
+	case err := <-ended:
+		stop()
+		return Home{}, err
+	case <-h.Ready():
+	}
+	s := place.Config.Settings()
+	return Home{
+		Session: Session{
+			URL: h.URL(), Token: h.WindowToken(), Operator: s.Operator.Name,
+			Locale: unlessSystem(s.UI.Language), Theme: unlessSystem(s.UI.Theme),
+		},
+		Answerer: h, Pending: h.Pending, Watch: h.Watch,
+		Close: func() {
+			stop()
+			if err := <-ended; err != nil {
+				slog.Error("Deskbell did not stop in order", "err", err)
+			}
+		},
+	}, nil
+}
+
+func unlessSystem(choice string) string {
+	if choice == "system" {
+		return ""
+	}
+	return choice
+}
+
+// instance tells apart the windows of different data folders, of which each may have one.
+func instance(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return "deskbell_" + hex.EncodeToString(sum[:6])
+}
