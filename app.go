@@ -1,0 +1,657 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	goruntime "runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/wailsapp/wails/v2"
+	"github.com/wailsapp/wails/v2/pkg/options"
+	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
+	"github.com/wailsapp/wails/v2/pkg/options/linux"
+	"github.com/wailsapp/wails/v2/pkg/options/windows"
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"deskbell/backend/desktop"
+	"deskbell/backend/human"
+)
+
+// Sizes in CSS pixels. The popup's card is as wide as the design's --popup.
+const (
+	popupWidth   = 400
+	popupMargin  = 16
+	popupPad     = 24 // room for the front card's shadow, where the window can be transparent
+	consoleWidth = 1280
+	consoleHigh  = 832
+	minWidth     = 720
+	minHeight    = 480
+)
+
+// An Answerer answers an approval as the operator. It is called for a click on a notification, which may
+// come while the page is asleep or not loaded. Decision is "approve" or "deny". A human.Error's message
+// is shown to the operator.
+type Answerer interface {
+	Answer(ctx context.Context, operationID, decision string) error
+}
+
+// Session is what the page needs to reach the API. The token is the operator's and stays in memory.
+type Session struct {
+	URL      string `json:"url"`    // of the API, without a slash at the end
+	Token    string `json:"token"`  // for the Authorization header and the WebSocket
+	Locale   string `json:"locale"` // "en", "zh-CN", or "" to follow the system
+	Theme    string `json:"theme"`  // "light", "dark", or "" to follow the system
+	Operator string `json:"operator"`
+}
+
+// Home is the rest of the program as the window sees it, once it is open.
+type Home struct {
+	Session  Session
+	Answerer Answerer
+	Pending  func() int                                           // how many operations wait for the operator
+	Watch    func(ctx context.Context, changed func(pending int)) // reports each change of it until ctx is done
+	Close    func()                                               // after the window has gone
+}
+
+// Deps is what the window is built with. Open is called once, off the main thread, when it is certain
+// that no other instance runs; its error is shown and ends the program.
+type Deps struct {
+	Open     func(ctx context.Context) (Home, error)
+	Instance string // tells programs with different data folders apart; "" is "deskbell"
+	Hidden   bool   // start in the tray (at login), without the console
+	Locale   string // for the texts shown before Home is open
+	Log      *slog.Logger
+}
+
+// App is the window: what a page in a browser cannot do for itself. Its exported methods, and no others,
+// are bound to the page as window.go.main.App.NAME(...), each returning a Promise that rejects with the
+// error's text:
+//
+//	Session(): Promise<{url, token, locale, theme, operator}>      waits until the API answers
+//	Mode(mode: "popup"|"console"|"hidden", height: number): Promise<Placement>
+//	Focus(): Promise<void>                                         the popup gets the keyboard: call it when
+//	                                                               the operator clicks a text field in a card
+//	Notify(notice: Notice): Promise<boolean>                       false: nobody shows notifications here
+//	Dismiss(id: string): Promise<void>
+//	Desktop(): Promise<DesktopState>                               what this session can and cannot do
+//	Quit(): Promise<void>                                          asks first while something waits
+//
+// Events, through window.runtime.EventsOn(NAME, callback):
+//
+//	"mode"   (mode: string)                 the window changed without the page asking: closed, reopened
+//	"open"   (operationID: string)          show this operation; the console is up already
+//	"keys"   ()                             Ctrl Alt B: the popup has the keyboard, focus the front card
+//	"failed" (operationID, message: string) an answer given in a notification did not arrive
+type App struct {
+	deps   Deps
+	log    *slog.Logger
+	window desktop.Window
+
+	ctx      context.Context // Wails', valid from startup on
+	life     context.Context // ends when the window has gone
+	stop     context.CancelFunc
+	running  sync.WaitGroup
+	opened   chan struct{} // closed when home or openErr is set
+	home     Home
+	openErr  error
+	words    desktop.Words
+	tray     *desktop.TrayIcon
+	notifier notifier
+
+	mu       sync.Mutex
+	mode     string
+	quitting bool // told to, without asking
+	gone     bool // Wails has been let
+	asking   bool
+	offered  map[string][]string // the actions each notification offered
+}
+
+// The modes of the window.
+const (
+	modePopup   = "popup"
+	modeConsole = "console"
+	modeHidden  = "hidden"
+)
+
+// A Placement is how the window stands after a change of mode, in CSS pixels. In popup mode the cards are
+// to be drawn Pad pixels inside the window on every side; without transparency Pad is 0 and the page
+// paints its ground.
+type Placement struct {
+	Mode        string `json:"mode"`
+	Width       int    `json:"width"`
+	Height      int    `json:"height"`
+	Pad         int    `json:"pad"`
+	Transparent bool   `json:"transparent"`
+}
+
+// A Notice is an operation that rings, as the system's notification shows it.
+type Notice struct {
+	ID    string `json:"id"`    // of the operation
+	Kind  string `json:"kind"`  // the action_type
+	Risk  string `json:"risk"`  // "" when the agent named none
+	Title string `json:"title"` // who rings and what for, one line
+	Body  string `json:"body"`
+}
+
+// DesktopState says what the session can do, for the card that tells the operator and for `doctor`.
+type DesktopState struct {
+	Notifications desktop.NotificationService `json:"notifications"`
+	Window        desktop.Abilities           `json:"window"`
+	Tray          bool                        `json:"tray"`
+}
+
+// NewApp makes the window; nothing is opened before run.
+func NewApp(deps Deps) *App {
+	if deps.Log == nil {
+		deps.Log = slog.New(slog.DiscardHandler)
+	}
+	if deps.Instance == "" {
+		deps.Instance = "deskbell"
+	}
+	life, stop := context.WithCancel(context.Background())
+	return &App{
+		life: life, stop: stop,
+		deps: deps, log: deps.Log, window: desktop.NewWindow(), words: desktop.WordsFor(deps.Locale),
+		opened: make(chan struct{}), mode: modeHidden, offered: map[string][]string{},
+	}
+}
+
+// run shows the page in assets and blocks until the program quits. It must be called on the main
+// goroutine, once. It is not exported, because whatever is exported is bound to the page.
+func (a *App) run(assets fs.FS) error {
+	if err := a.window.Prepare(true); err != nil {
+		return human.Wrap(human.Unavailable, err, "Deskbell's window needs a display; `deskbell serve` runs without one")
+	}
+	err := wails.Run(&options.App{
+		Title:  "Deskbell",
+		Width:  consoleWidth,
+		Height: consoleHigh,
+		// Always hidden at first: the page decides what it is when it knows what rings.
+		StartHidden: true,
+		// macOS closes by hiding, so that OnBeforeClose is only asked when the operator quits; elsewhere
+		// OnBeforeClose hides, so that the page hears of it.
+		HideWindowOnClose: goruntime.GOOS == "darwin",
+		BackgroundColour:  background(),
+		AssetServer:       &assetserver.Options{Assets: assets},
+		OnStartup:         a.startup,
+		OnDomReady:        a.domReady,
+		OnBeforeClose:     a.beforeClose,
+		OnShutdown:        a.shutdown,
+		Bind:              []any{a},
+		SingleInstanceLock: &options.SingleInstanceLock{
+			UniqueId:               a.deps.Instance,
+			OnSecondInstanceLaunch: func(options.SecondInstanceData) { a.show("") },
+		},
+		Linux: &linux.Options{
+			Icon:                desktop.PNG(desktop.AppIcon(256)),
+			ProgramName:         "deskbell",
+			WindowIsTranslucent: true,
+			// Text and lines need no GPU, and drivers that lie about theirs show an empty window.
+			WebviewGpuPolicy: linux.WebviewGpuPolicyNever,
+		},
+		Windows: &windows.Options{Theme: windows.SystemDefault},
+	})
+	return errors.Join(a.openErr, err)
+}
+
+// startup runs on a goroutine of Wails beside the start of the main loop.
+func (a *App) startup(ctx context.Context) {
+	defer close(a.opened)
+	a.ctx = ctx
+	a.running.Go(func() {
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(signals)
+		select {
+		case <-signals:
+			a.exit() // Wails catches them too, but asks beforeClose, which hides
+		case <-a.life.Done():
+		}
+	})
+	if err := a.window.Adopt(a.hotkey); err != nil {
+		a.log.Warn("the window is Wails' alone", "reason", err)
+	}
+	a.home, a.openErr = a.deps.Open(a.life)
+	if a.openErr != nil {
+		a.log.Error("cannot start", "error", a.openErr)
+		_, _ = runtime.MessageDialog(ctx, runtime.MessageDialogOptions{
+			Type: runtime.ErrorDialog, Title: a.words.Failed, Message: printfSafe(human.SafeText(a.openErr)),
+		})
+		a.exit()
+		return
+	}
+	if a.home.Session.Locale != "" {
+		a.words = desktop.WordsFor(a.home.Session.Locale)
+	}
+	a.tray = desktop.StartTray(desktop.Tray{
+		Open: a.words.OpenApp, Quit: a.words.Quit, Count: a.words.Waiting,
+		OnOpen: func() { a.show("") }, OnQuit: a.Quit,
+	}, a.log)
+	a.tray.Set(a.home.Pending())
+	notifier, err := openNotifier(ctx, a.words, a.respond)
+	if err != nil {
+		a.log.Warn("no notifications", "reason", err)
+	}
+	a.notifier = notifier
+	a.running.Go(func() { a.home.Watch(a.life, a.tray.Set) })
+}
+
+// ready waits until startup is over and tells whether it went well.
+func (a *App) ready() bool {
+	<-a.opened
+	return a.openErr == nil
+}
+
+func (a *App) domReady(context.Context) {
+	go func() {
+		if a.ready() && !a.deps.Hidden && a.currentMode() == modeHidden {
+			a.show("")
+		}
+	}()
+}
+
+func (a *App) currentMode() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mode
+}
+
+// beforeClose is asked when the window's close button is pressed, and when the program is told to quit.
+func (a *App) beforeClose(context.Context) (prevent bool) {
+	a.mu.Lock()
+	quitting, gone := a.quitting, a.gone
+	a.gone = quitting
+	a.mu.Unlock()
+	switch {
+	case quitting:
+		// Once only: a second gtk_main_quit, which Wails calls on a thread of its own, reads a loop that the
+		// main thread has freed. A signal comes here twice, from Wails and from startup.
+		return gone
+	case goruntime.GOOS == "darwin":
+		return !a.mayQuit()
+	}
+	if _, err := a.Mode(modeHidden, 0); err != nil {
+		a.log.Warn("hiding the window", "error", err)
+	}
+	runtime.EventsEmit(a.ctx, "mode", modeHidden)
+	return true
+}
+
+// shutdown runs after the main loop: faces first, then the house.
+func (a *App) shutdown(context.Context) {
+	a.stop()
+	opened := a.ready()
+	a.running.Wait()
+	if !opened {
+		return
+	}
+	a.tray.Stop()
+	if a.notifier != nil {
+		a.notifier.Close()
+	}
+	a.home.Close()
+}
+
+// exit quits without asking.
+func (a *App) exit() {
+	a.mu.Lock()
+	a.quitting = true
+	a.mu.Unlock()
+	runtime.Quit(a.ctx)
+}
+
+// mayQuit asks the operator when something waits. A second question while the first is open is a no.
+func (a *App) mayQuit() bool {
+	if !a.ready() {
+		return true
+	}
+	pending := a.home.Pending()
+	if pending == 0 {
+		return true
+	}
+	a.mu.Lock()
+	asking := a.asking
+	a.asking = true
+	a.mu.Unlock()
+	if asking {
+		return false
+	}
+	defer func() {
+		a.mu.Lock()
+		a.asking = false
+		a.mu.Unlock()
+	}()
+	answer, err := runtime.MessageDialog(a.ctx, runtime.MessageDialogOptions{
+		Type: runtime.QuestionDialog, Title: a.words.QuitTitle, Message: printfSafe(a.words.QuitQuestion(pending)),
+		Buttons: []string{"Yes", "No"}, DefaultButton: "No", CancelButton: "No",
+	})
+	return err == nil && answer == "Yes"
+}
+
+// hotkey is Ctrl Alt B, pressed in any program.
+func (a *App) hotkey(shown bool) {
+	if shown {
+		runtime.EventsEmit(a.ctx, "keys")
+		return
+	}
+	a.show("")
+}
+
+// show brings up the console, at an operation unless id is empty.
+func (a *App) show(id string) {
+	if !a.ready() {
+		return
+	}
+	if _, err := a.Mode(modeConsole, 0); err != nil {
+		a.log.Warn("showing the console", "error", err)
+	}
+	runtime.EventsEmit(a.ctx, "mode", modeConsole)
+	if id != "" {
+		runtime.EventsEmit(a.ctx, "open", id)
+	}
+}
+
+// Session waits until the API answers. See App.
+func (a *App) Session() (Session, error) {
+	if !a.ready() {
+		return Session{}, errors.New(human.SafeText(a.openErr))
+	}
+	return a.home.Session, nil
+}
+
+// Mode makes the window a popup for a stack of cards height CSS pixels high, the console, or nothing. A
+// popup called again moves to the screen the pointer is on and takes the new height; the Placement says
+// how much of it fitted. See App.
+func (a *App) Mode(mode string, height int) (Placement, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var p Placement
+	var err error
+	switch mode {
+	case modePopup:
+		p, err = a.popup(height)
+	case modeConsole:
+		p = Placement{Width: consoleWidth, Height: consoleHigh}
+		a.limits(minWidth, minHeight)
+		err = a.window.ShowConsole(desktop.Console{Width: consoleWidth, Height: consoleHigh, MinWidth: minWidth, MinHeight: minHeight})
+		if errors.Is(err, desktop.ErrUnsupported) {
+			err = nil
+			runtime.WindowSetAlwaysOnTop(a.ctx, false)
+			if a.mode != modeConsole {
+				runtime.WindowSetSize(a.ctx, consoleWidth, consoleHigh)
+				runtime.WindowCenter(a.ctx)
+			}
+			runtime.WindowUnminimise(a.ctx)
+			runtime.WindowShow(a.ctx)
+		}
+	case modeHidden:
+		err = a.window.Hide()
+		if errors.Is(err, desktop.ErrUnsupported) {
+			err = nil
+			runtime.WindowHide(a.ctx)
+		}
+	default:
+		return Placement{}, human.BadField("mode", "must be popup, console or hidden, not %q", mode)
+	}
+	if err != nil {
+		return Placement{}, err
+	}
+	a.mode, p.Mode = mode, mode
+	return p, nil
+}
+
+// popup places the window; the caller holds mu.
+func (a *App) popup(height int) (Placement, error) {
+	transparent := a.window.Abilities().Transparent
+	pad := 0
+	if transparent {
+		pad = popupPad
+	}
+	a.limits(0, 0)
+	screen, err := a.window.Screen()
+	if err == nil {
+		units := func(css int) int { return int(float64(css)*screen.Unit + 0.5) }
+		at := desktop.TopRight(screen.Work, units(popupWidth), units(height), units(popupMargin)).Grow(units(pad))
+		err = a.window.ShowPopup(desktop.Popup{At: at, Pad: units(pad)})
+		return Placement{
+			Width: int(float64(at.W) / screen.Unit), Height: int(float64(at.H) / screen.Unit),
+			Pad: pad, Transparent: transparent,
+		}, err
+	}
+	if !errors.Is(err, desktop.ErrUnsupported) {
+		return Placement{}, err
+	}
+	runtime.WindowSetAlwaysOnTop(a.ctx, true)
+	runtime.WindowSetSize(a.ctx, popupWidth, height)
+	if screens, err := runtime.ScreenGetAll(a.ctx); err == nil {
+		if i := slices.IndexFunc(screens, func(s runtime.Screen) bool { return s.IsCurrent }); i >= 0 {
+			runtime.WindowSetPosition(a.ctx, screens[i].Size.Width-popupWidth-popupMargin, popupMargin)
+		}
+	}
+	runtime.WindowShow(a.ctx)
+	return Placement{Width: popupWidth, Height: height}, nil
+}
+
+// limits sets the window's smallest size where Wails enforces it itself.
+func (a *App) limits(width, height int) {
+	if goruntime.GOOS != "linux" {
+		runtime.WindowSetMinSize(a.ctx, width, height)
+	}
+}
+
+// Focus gives the keyboard to the window. See App.
+func (a *App) Focus() error {
+	if err := a.window.Focus(); err != nil && !errors.Is(err, desktop.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+// Notify shows the system's notification of an operation that rings, with the answers that are safe to
+// give without seeing it: approving only where the agent named a low or medium risk. See App.
+func (a *App) Notify(n Notice) (shown bool, err error) {
+	if !a.ready() || a.notifier == nil {
+		return false, nil
+	}
+	category := categoryOpen
+	if n.Kind == string(human.Approve) {
+		category = categoryRisky
+		if n.Risk == string(human.LowRisk) || n.Risk == string(human.MediumRisk) {
+			category = categoryApprove
+		}
+	}
+	a.mu.Lock()
+	a.offered[n.ID] = categories[category]
+	a.mu.Unlock()
+	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
+	defer cancel()
+	err = a.notifier.Send(ctx, n, category, human.Risk(n.Risk).Dangerous())
+	if errors.Is(err, desktop.ErrUnsupported) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Dismiss takes an operation's notification away. See App.
+func (a *App) Dismiss(id string) error {
+	if !a.ready() || a.notifier == nil {
+		return nil
+	}
+	a.mu.Lock()
+	delete(a.offered, id)
+	a.mu.Unlock()
+	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
+	defer cancel()
+	return a.notifier.Dismiss(ctx, id)
+}
+
+// Desktop says what the session can do. See App.
+func (a *App) Desktop() DesktopState {
+	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
+	defer cancel()
+	state := DesktopState{Notifications: desktop.FindNotificationService(ctx), Window: a.window.Abilities()}
+	if a.ready() {
+		state.Tray = a.tray.Shown()
+	}
+	return state
+}
+
+// Quit ends the program, asking first while operations wait. See App.
+func (a *App) Quit() {
+	if a.mayQuit() {
+		a.exit()
+	}
+}
+
+// respond acts on a click in a notification. It does not need the page.
+func (a *App) respond(id, action string) {
+	a.mu.Lock()
+	offered := a.offered[id]
+	delete(a.offered, id)
+	a.mu.Unlock()
+	switch {
+	case action == actionOpen:
+		a.show(id)
+	case slices.Contains(offered, action): // whatever a service sends, only what was offered counts
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := a.home.Answerer.Answer(ctx, id, action); err != nil {
+			a.log.Warn("an answer from a notification did not arrive", "operation", id, "decision", action, "error", err)
+			a.failed(id, human.SafeText(err))
+		}
+	default:
+		a.log.Warn("a notification answered what it did not offer", "operation", id, "action", action)
+	}
+}
+
+// failed tells the operator, who may see no page, that an answer did not arrive.
+func (a *App) failed(id, message string) {
+	runtime.EventsEmit(a.ctx, "failed", id, message)
+	if _, err := a.Notify(Notice{ID: id, Title: a.words.NotSent, Body: message}); err != nil {
+		a.log.Warn("showing a notification", "error", err)
+	}
+}
+
+// The actions of notifications. The first two are decisions, as Answerer takes them.
+const (
+	actionApprove = string(human.Approved)
+	actionDeny    = string(human.Refused)
+	actionOpen    = "open"
+)
+
+// What a notification offers.
+const (
+	categoryApprove = "approve"
+	categoryRisky   = "risky"
+	categoryOpen    = "open"
+)
+
+var categories = map[string][]string{
+	categoryApprove: {actionApprove, actionDeny, actionOpen},
+	categoryRisky:   {actionOpen, actionDeny},
+	categoryOpen:    {actionOpen},
+}
+
+// A notifier shows notifications and reports clicks, by operation and action, until Close. A click on the
+// notification itself is actionOpen.
+type notifier interface {
+	Send(ctx context.Context, n Notice, category string, urgent bool) error
+	Dismiss(ctx context.Context, id string) error
+	Close()
+}
+
+func openNotifier(ctx context.Context, words desktop.Words, clicked func(id, action string)) (notifier, error) {
+	labels := map[string]string{actionApprove: words.Approve, actionDeny: words.Deny, actionOpen: words.Open}
+	bus, err := desktop.OpenNotifications("Deskbell", "deskbell", func(id, action string) {
+		if action == desktop.DefaultAction {
+			action = actionOpen
+		}
+		clicked(id, action)
+	})
+	if err == nil {
+		return busNotifier{bus, labels}, nil
+	}
+	if !errors.Is(err, desktop.ErrUnsupported) {
+		return nil, err
+	}
+	if err := runtime.InitializeNotifications(ctx); err != nil {
+		return nil, err
+	}
+	for id, actions := range categories {
+		category := runtime.NotificationCategory{ID: id}
+		for _, action := range actions {
+			category.Actions = append(category.Actions, runtime.NotificationAction{ID: action, Title: labels[action]})
+		}
+		if err := runtime.RegisterNotificationCategory(ctx, category); err != nil {
+			return nil, err
+		}
+	}
+	runtime.OnNotificationResponse(ctx, func(result runtime.NotificationResult) {
+		if result.Error != nil {
+			return
+		}
+		action := result.Response.ActionIdentifier
+		if action == "DEFAULT_ACTION" {
+			action = actionOpen
+		}
+		clicked(result.Response.ID, action)
+	})
+	return wailsNotifier{ctx}, nil
+}
+
+// busNotifier is Linux.
+type busNotifier struct {
+	*desktop.Notifications
+	labels map[string]string
+}
+
+func (b busNotifier) Send(ctx context.Context, n Notice, category string, urgent bool) error {
+	var actions []desktop.Action
+	for _, id := range categories[category] {
+		actions = append(actions, desktop.Action{ID: id, Label: b.labels[id]})
+	}
+	return b.Notifications.Send(ctx, desktop.Notification{ID: n.ID, Title: n.Title, Body: n.Body, Urgent: urgent, Actions: actions})
+}
+
+// wailsNotifier is Windows and macOS.
+type wailsNotifier struct{ ctx context.Context }
+
+// Send asks macOS for the operator's consent the first time, which waits for the operator; afterwards, and
+// on Windows, the system answers at once.
+func (w wailsNotifier) Send(_ context.Context, n Notice, category string, _ bool) error {
+	if allowed, err := runtime.RequestNotificationAuthorization(w.ctx); err != nil || !allowed {
+		return errors.Join(desktop.ErrUnsupported, err)
+	}
+	return runtime.SendNotificationWithActions(w.ctx, runtime.NotificationOptions{ID: n.ID, Title: n.Title, Body: n.Body, CategoryID: category})
+}
+
+func (w wailsNotifier) Dismiss(_ context.Context, id string) error {
+	return runtime.RemoveNotification(w.ctx, id)
+}
+
+func (w wailsNotifier) Close() { runtime.CleanupNotifications(w.ctx) }
+
+// printfSafe keeps per cent signs: on Linux Wails hands a dialog's message to GTK as a format.
+func printfSafe(message string) string {
+	if goruntime.GOOS == "linux" {
+		return strings.ReplaceAll(message, "%", "%%")
+	}
+	return message
+}
+
+// background is the ground behind the page: none on Linux, where the popup may be transparent and the
+// page paints its own; the light canvas elsewhere.
+func background() *options.RGBA {
+	if goruntime.GOOS == "linux" {
+		return options.NewRGBA(0xf2, 0xf2, 0xef, 0)
+	}
+	return options.NewRGB(0xf2, 0xf2, 0xef)
+}

@@ -1,0 +1,530 @@
+//go:build window
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+var shellBinary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "shell")
+	if err == nil {
+		shellBinary = filepath.Join(dir, "deskbell")
+		err = buildShell(dir, shellBinary)
+	}
+	code := 1
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// buildShell compiles app.go with the test's main.go in the place of the program's.
+func buildShell(dir, binary string) error {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(root, "main.go"): filepath.Join(root, "build/e2e/testdata/shell/main.go"),
+	}})
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(path, overlay, 0o600); err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "build", "-tags", "desktop,production,webkit2_41", "-overlay", path, "-o", binary, ".")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the shell: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// A shell is the window around the page of testdata/shell.
+type shell struct {
+	d   *Desktop
+	p   *Program
+	url string
+}
+
+// startShell starts it hidden, as at login, and waits for its page.
+func startShell(d *Desktop) *shell {
+	d.t.Helper()
+	s := launchShell(d, "SHELL_HIDDEN=1")
+	s.hears("page wails://wails secret")
+	return s
+}
+
+func launchShell(d *Desktop, env ...string) *shell {
+	d.t.Helper()
+	s := &shell{d: d, p: d.StartWith(env, shellBinary)}
+	d.Wait("the shell's address", func() bool { return strings.Contains(s.p.Out(), "\n") })
+	s.url, _, _ = strings.Cut(s.p.Out(), "\n")
+	return s
+}
+
+// js runs a script in the page.
+func (s *shell) js(script string) {
+	s.d.t.Helper()
+	r, err := http.Post(s.url+"/js", "text/plain", strings.NewReader(script))
+	if err != nil {
+		s.d.t.Fatal(err)
+	}
+	r.Body.Close()
+}
+
+// says returns the next thing that happened in the shell or its page.
+func (s *shell) says() string {
+	s.d.t.Helper()
+	client := http.Client{Timeout: patience}
+	r, err := client.Get(s.url + "/said")
+	if err != nil {
+		s.d.t.Fatal("nothing more happened: ", err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.d.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (s *shell) hears(want string) {
+	s.d.t.Helper()
+	if got := s.says(); got != want {
+		s.d.t.Fatalf("got %q, want %q", got, want)
+	}
+}
+
+type placement struct {
+	Mode               string
+	Width, Height, Pad int
+	Transparent        bool
+}
+
+// mode has the page change the mode, and waits until it stands.
+func (s *shell) mode(name string, height int) (p placement) {
+	s.d.t.Helper()
+	s.js(fmt.Sprintf("mode(%q, %d)", name, height))
+	text, ok := strings.CutPrefix(s.says(), "mode ")
+	if !ok {
+		s.d.t.Fatalf("got %q, want a mode", text)
+	}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		s.d.t.Fatal(err)
+	}
+	return p
+}
+
+func (s *shell) pending(n int) {
+	s.d.t.Helper()
+	r, err := http.PostForm(s.url+"/pending", url.Values{"n": {fmt.Sprint(n)}})
+	if err != nil {
+		s.d.t.Fatal(err)
+	}
+	r.Body.Close()
+}
+
+// notify shows a notification and returns dunst's window of it.
+func (s *shell) notify(notice string) Window {
+	s.d.t.Helper()
+	s.js("app.Notify(" + notice + ").then(shown => say('shown', shown))")
+	s.hears("shown true")
+	return s.d.WaitWindow("Dunst")
+}
+
+func (w Window) middle() (x, y int) { return w.X + w.W/2, w.Y + w.H/2 }
+
+func wantAt(t *testing.T, d *Desktop, want Window) {
+	t.Helper()
+	var got Window
+	d.Wait(fmt.Sprintf("the window to stand at %+v", want), func() bool {
+		got, _ = d.FindWindow("Deskbell")
+		want.ID = got.ID
+		return got == want
+	})
+}
+
+func TestPopupStandsAboveWithoutTheKeyboard(t *testing.T) {
+	d := StartDesktop(t, Options{})
+	typed := d.Terminal("editor")
+	changes, windows := d.Watch("_NET_ACTIVE_WINDOW"), d.Watch("_NET_CLIENT_LIST")
+	s := startShell(d)
+	if n := windows(); n != 0 {
+		t.Errorf("a window that starts hidden came and went: %d changes", n)
+	}
+
+	got := s.mode("popup", 160)
+	if want := (placement{Mode: "popup", Width: 400, Height: 160}); got != want {
+		t.Errorf("placed %+v, want %+v", got, want)
+	}
+	wantAt(t, d, Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 160})
+	w, _ := d.FindWindow("Deskbell")
+	state := d.Do("xprop", "-id", w.ID, "_NET_WM_STATE")
+	for _, want := range []string{"_NET_WM_STATE_ABOVE", "_NET_WM_STATE_SKIP_TASKBAR", "_NET_WM_STATE_SKIP_PAGER"} {
+		if !strings.Contains(state, want) {
+			t.Errorf("%s is missing in %s", want, state)
+		}
+	}
+	if frame := d.Do("xprop", "-id", w.ID, "_NET_FRAME_EXTENTS"); !strings.Contains(frame, "0, 0, 0, 0") {
+		t.Errorf("the popup has a frame: %s", frame)
+	}
+
+	// A window put over it by the operator stays under it.
+	d.Do("xdotool", "search", "--name", "^editor$", "windowmove", "900", "30")
+	d.Wait("the card to be painted", func() bool {
+		return near(d.Screenshot("").At(1024+390, 16+150), color.White)
+	})
+
+	s.mode("popup", 300)
+	wantAt(t, d, Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 300})
+	s.mode("popup", 5000)
+	wantAt(t, d, Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 900 - 32})
+	s.mode("popup", 160)
+	wantAt(t, d, Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 160})
+
+	d.Click(1024+76, 16+128)
+	s.hears("clicked")
+	d.Type("still here")
+	d.Wait("the keys in the editor", func() bool { return typed() == "still here" })
+	if n := changes(); n != 0 {
+		t.Errorf("the keyboard changed hands %d times", n)
+	}
+}
+
+func TestKeysReachThePopupOnlyWhenAskedFor(t *testing.T) {
+	d := StartDesktop(t, Options{})
+	typed := d.Terminal("editor")
+	s := startShell(d)
+	s.mode("popup", 160)
+	wantAt(t, d, Window{X: 1024, Y: 16, W: 400, H: 160})
+
+	d.Click(1024+76, 16+70) // the text field
+	d.WaitActive("Deskbell")
+	d.Type("a")
+	s.hears("typed a")
+	d.Click(100, 300)
+	d.WaitActive("editor")
+
+	d.Key("ctrl+alt+b")
+	s.hears("event keys")
+	d.WaitActive("Deskbell")
+	d.Type("b")
+	s.hears("typed ab")
+	d.Key("ctrl+alt+b") // does not arrive anywhere as text
+	s.hears("event keys")
+
+	s.mode("hidden", 0)
+	d.WaitNoWindow("Deskbell")
+	d.WaitActive("editor")
+	d.Type("c")
+	d.Wait("the key in the editor", func() bool { return typed() == "c" })
+
+	s.mode("popup", 160)
+	wantAt(t, d, Window{X: 1024, Y: 16, W: 400, H: 160})
+	if active := d.ActiveWindow(); active != "editor" {
+		t.Errorf("the second popup took the keyboard from the editor: %s has it", active)
+	}
+}
+
+// Xvfb has one output, and GTK sees no monitor without one: that the popup follows the pointer from one
+// monitor to another is not tested here.
+func TestPopupStaysInsideItsMonitor(t *testing.T) {
+	d := StartDesktop(t, Options{})
+	d.Do("xrandr", "--setmonitor", "lower-left", "800/200x600/150+0+300", "screen")
+	s := startShell(d)
+	s.mode("popup", 160)
+	wantAt(t, d, Window{X: 800 - 16 - 400, Y: 300 + 16, W: 400, H: 160})
+}
+
+func TestConsole(t *testing.T) {
+	d := StartDesktop(t, Options{})
+	d.Terminal("editor")
+	s := launchShell(d) // not hidden
+	first := s.says()
+	second := s.says()
+	if first != "event mode console" && second != "event mode console" {
+		t.Errorf("got %q and %q, want the console", first, second)
+	}
+	d.WaitActive("Deskbell")
+	w := d.WaitWindow("Deskbell")
+	if w.W != 1280 || w.H != 832 {
+		t.Errorf("the console is %d by %d", w.W, w.H)
+	}
+	if frame := d.Do("xprop", "-id", w.ID, "_NET_FRAME_EXTENTS"); strings.Contains(frame, "0, 0, 0, 0") {
+		t.Error("the console has no frame")
+	}
+	d.Do("xdotool", "windowsize", "--sync", w.ID, "900", "600")
+	d.Do("xdotool", "windowmove", "--sync", w.ID, "200", "100")
+	was := d.WaitWindow("Deskbell")
+
+	s.mode("popup", 160)
+	wantAt(t, d, Window{X: 1024, Y: 16, W: 400, H: 160})
+	d.WaitActive("editor")
+	s.mode("console", 0)
+	d.WaitActive("Deskbell")
+	wantAt(t, d, was)
+
+	// Its close button hides it; the program lives on.
+	d.Key("alt+F4")
+	s.hears("event mode hidden")
+	d.WaitNoWindow("Deskbell")
+	if !s.p.Running() {
+		t.Fatal("closing the window ended the program")
+	}
+
+	// A second start shows it again.
+	again := d.Start(shellBinary)
+	s.hears("event mode console")
+	d.WaitActive("Deskbell")
+	wantAt(t, d, was)
+	d.Ended(again)
+}
+
+func TestTransparentPopupLetsClicksThrough(t *testing.T) {
+	d := StartDesktop(t, Options{Compositor: true})
+	s := startShell(d)
+	got := s.mode("popup", 160)
+	if want := (placement{Mode: "popup", Width: 448, Height: 208, Pad: 24, Transparent: true}); got != want {
+		t.Fatalf("placed %+v, want %+v", got, want)
+	}
+	wantAt(t, d, Window{X: 1440 - 16 - 400 - 24, Y: 16 - 24, W: 448, H: 208})
+	var picture image.Image
+	d.Wait("the card to be painted", func() bool {
+		picture = d.Screenshot(os.Getenv("E2E_SHOT"))
+		return near(picture.At(1024+390, 16+100), color.White)
+	})
+	desk := picture.At(600, 100)
+	if near(desk, color.White) {
+		t.Fatal("the desktop is as white as the card")
+	}
+	d.Wait("the desktop to be seen beside the card, and in its rounded corner", func() bool {
+		picture = d.Screenshot(os.Getenv("E2E_SHOT"))
+		return near(picture.At(1024-20, 4), desk) && near(picture.At(1024, 16), desk)
+	})
+
+	d.Do("xdotool", "mousemove", "1010", "100")
+	if under := d.Do("xdotool", "getmouselocation", "--shell"); strings.Contains(under, "WINDOW="+decimal(t, d)) {
+		t.Error("a click beside the card would hit the popup")
+	}
+	d.Click(1024+76, 16+128)
+	s.hears("clicked")
+}
+
+func decimal(t *testing.T, d *Desktop) string {
+	t.Helper()
+	w, _ := d.FindWindow("Deskbell")
+	return w.ID
+}
+
+func near(a, b color.Color) bool {
+	ar, ag, ab, _ := a.RGBA()
+	br, bg, bb, _ := b.RGBA()
+	const slack = 0x400
+	diff := func(x, y uint32) bool { return max(x, y)-min(x, y) <= slack }
+	return diff(ar, br) && diff(ag, bg) && diff(ab, bb)
+}
+
+func TestNotifications(t *testing.T) {
+	d := StartDesktop(t, Options{})
+	d.Terminal("editor")
+	s := startShell(d)
+
+	t.Run("a click on an action answers, without the page", func(t *testing.T) {
+		s.js("document.body.textContent = ''; app.Notify = app.Notify") // a page that does nothing
+		w := s.notify(`{id: "op1", kind: "approve", risk: "low", title: "approve me", body: "<b>100%</b> & more"}`)
+		d.Click(w.middle())
+		s.hears("answer op1 approve")
+		d.WaitNoWindow("Dunst")
+		w = s.notify(`{id: "op2", kind: "approve", risk: "medium", title: "deny me"}`)
+		d.Click(w.middle())
+		s.hears("answer op2 deny")
+		d.WaitNoWindow("Dunst")
+		w = s.notify(`{id: "op3", kind: "approve", risk: "critical", title: "deny me"}`)
+		d.Click(w.middle())
+		s.hears("answer op3 deny")
+		d.WaitNoWindow("Dunst")
+	})
+
+	t.Run("dismissing it answers nothing", func(t *testing.T) {
+		w := s.notify(`{id: "op4", kind: "approve", risk: "low", title: "approve me"}`)
+		d.RightClick(w.middle())
+		d.WaitNoWindow("Dunst")
+		s.js("say('after')")
+		s.hears("after")
+		d.WaitActive("editor")
+	})
+
+	t.Run("a dangerous one cannot be approved in a notification", func(t *testing.T) {
+		for _, risk := range []string{"high", "critical", ""} {
+			// dunst does the action called approve when there is one, and nothing else.
+			w := s.notify(`{id: "op5", kind: "approve", risk: "` + risk + `", title: "approve me"}`)
+			d.Click(w.middle())
+			s.js("app.Dismiss('op5').then(() => say('after'))")
+			s.hears("after")
+			d.WaitNoWindow("Dunst")
+		}
+	})
+
+	t.Run("nobody but the service can say what was clicked", func(t *testing.T) {
+		s.notify(`{id: "op6", kind: "approve", risk: "low", title: "hello"}`)
+		for id := uint32(1); id < 50; id++ {
+			if err := d.Bus.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", id, "approve"); err != nil {
+				t.Fatal(err)
+			}
+			unicast(t, d, id)
+		}
+		s.js("app.Dismiss('op6').then(() => say('after'))")
+		s.hears("after")
+		d.WaitNoWindow("Dunst")
+	})
+
+	t.Run("an answer that came too late is told", func(t *testing.T) {
+		w := s.notify(`{id: "late", kind: "approve", risk: "low", title: "approve me"}`)
+		d.Click(w.middle())
+		s.hears("event failed late something went wrong inside Deskbell; its log has the details")
+		w = d.WaitWindow("Dunst")
+		d.RightClick(w.middle())
+		d.WaitNoWindow("Dunst")
+	})
+
+	t.Run("a click on the notification itself opens it", func(t *testing.T) {
+		w := s.notify(`{id: "op7", kind: "feedback", title: "hello"}`)
+		d.Click(w.middle())
+		s.hears("event mode console")
+		s.hears("event open op7")
+		d.WaitActive("Deskbell")
+	})
+}
+
+// unicast sends the forged signal straight to every program on the bus, past what they subscribed to.
+func unicast(t *testing.T, d *Desktop, id uint32) {
+	t.Helper()
+	var names []string
+	if err := d.Bus.BusObject().Call("org.freedesktop.DBus.ListNames", 0).Store(&names); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, ":") {
+			continue
+		}
+		m := &dbus.Message{Type: dbus.TypeSignal, Headers: map[dbus.HeaderField]dbus.Variant{
+			dbus.FieldPath:        dbus.MakeVariant(dbus.ObjectPath("/org/freedesktop/Notifications")),
+			dbus.FieldInterface:   dbus.MakeVariant("org.freedesktop.Notifications"),
+			dbus.FieldMember:      dbus.MakeVariant("ActionInvoked"),
+			dbus.FieldDestination: dbus.MakeVariant(name),
+			dbus.FieldSignature:   dbus.MakeVariant(dbus.SignatureOf(id, "approve")),
+		}, Body: []any{id, "approve"}}
+		if call := d.Bus.Send(m, nil); call != nil && call.Err != nil {
+			t.Fatal(call.Err)
+		}
+	}
+}
+
+func TestWithoutNotificationService(t *testing.T) {
+	d := StartDesktop(t, Options{NoNotifications: true})
+	s := startShell(d)
+	s.js(`app.Notify({id: "op1", kind: "approve", risk: "low", title: "hello"}).then(shown => say("shown", shown))`)
+	s.hears("shown false")
+	s.js(`app.Desktop().then(d => say(d.notifications.answers, d.tray, d.window.hotkey))`)
+	s.hears("false false true")
+	s.mode("popup", 160)
+	wantAt(t, d, Window{X: 1024, Y: 16, W: 400, H: 160})
+}
+
+func TestTray(t *testing.T) {
+	d := StartDesktop(t, Options{NoNotifications: true})
+	s := startShell(d)
+	panel := d.StartPanel() // panels start after programs as often as before
+	panel.WaitItem()
+	if got, want := panel.Tooltip(), "Deskbell: Nothing is waiting"; got != want {
+		t.Errorf("the tray says %q, want %q", got, want)
+	}
+	if brass(panel.Icon()) {
+		t.Error("the bell is brass although nothing rings")
+	}
+	s.pending(2)
+	d.Wait("the tray to say 2", func() bool { return panel.Tooltip() == "Deskbell: 2 requests are waiting" })
+	two := panel.Icon()
+	if !brass(two) {
+		t.Error("the bell is not brass although two ring")
+	}
+	if menu := panel.Menu(); len(menu) < 3 || menu["2 requests are waiting"] == 0 {
+		t.Errorf("the tray menu is %v", menu)
+	}
+	s.pending(3)
+	d.Wait("the tray to say 3", func() bool { return panel.Tooltip() == "Deskbell: 3 requests are waiting" })
+	if string(panel.Icon().Pix) == string(two.Pix) {
+		t.Error("two and three look the same in the tray")
+	}
+
+	panel.Activate()
+	s.hears("event mode console")
+	d.WaitActive("Deskbell")
+	s.mode("hidden", 0)
+	panel.Choose("Open Deskbell")
+	s.hears("event mode console")
+
+	panel.Choose("Quit")
+	d.WaitActive("Quit Deskbell?")
+	d.Screenshot(os.Getenv("E2E_QUIT"))
+	d.Key("Escape")
+	d.WaitNoWindow("Quit Deskbell.")
+	if !s.p.Running() {
+		t.Fatal("the program ended although the operator said no")
+	}
+	s.pending(0)
+	d.Wait("the tray to say none", func() bool { return panel.Tooltip() == "Deskbell: Nothing is waiting" })
+	panel.Choose("Quit")
+	if code := d.Ended(s.p); code != 0 {
+		t.Errorf("quitting ended with status %d", code)
+	}
+}
+
+func brass(img *image.NRGBA) bool {
+	for i := 0; i < len(img.Pix); i += 4 {
+		if p := img.Pix[i : i+4]; p[3] == 255 && p[0] == 0xd9 && p[1] == 0xa9 && p[2] == 0x3f {
+			return true
+		}
+	}
+	return false
+}
+
+func TestEndOfSessionAsksNothing(t *testing.T) {
+	d := StartDesktop(t, Options{NoNotifications: true})
+	s := startShell(d)
+	s.pending(3)
+	if err := s.p.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if code := d.Ended(s.p); code != 0 {
+		t.Errorf("it ended with status %d", code)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("ending took %v", took)
+	}
+}
