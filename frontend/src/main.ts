@@ -3,9 +3,11 @@ import { mount } from 'svelte';
 import App from './views/App.svelte';
 import { language } from './state/locale.svelte';
 import { theme } from './state/theme.svelte';
+import { deskWindow } from './state/window.svelte';
 
 language.apply();
 theme.apply();
+deskWindow.start();
 
 const target = document.getElementById('app');
 if (target) mount(App, { target });

@@ -1,5 +1,5 @@
-import { call, type Connection } from './http';
-import type { Agent, Answer, Check, Kind, Operation, Setting, State, TimelineEvent } from '../lib/wire';
+import { call, Problem, type Connection } from './http';
+import type { Agent, Answer, Check, Kind, Operation, SettingList, SettingValue, State, TimelineEvent } from '../lib/wire';
 
 export interface Query {
   state?: State | 'open' | 'closed' | '';
@@ -24,6 +24,16 @@ function search(query: object): string {
 /** Every call the console makes, by name. Each throws a Problem and nothing else. */
 export class Api {
   constructor(readonly to: Connection) {}
+
+  /** Whether the server knows this session. It is taken to, as long as it does not say otherwise. */
+  async welcome(): Promise<boolean> {
+    try {
+      await this.operations({ limit: 1 });
+      return true;
+    } catch (error) {
+      return !(error instanceof Problem && error.unauthorized);
+    }
+  }
 
   operations(query: Query): Promise<Page> {
     return this.#get('/api/human/operations' + search(query));
@@ -92,12 +102,11 @@ export class Api {
     return call(this.to, 'DELETE', `/api/agents/${encodeURIComponent(name)}`);
   }
 
-  async settings(): Promise<Setting[]> {
-    const answer = await this.#get<Setting[] | { settings: Setting[] }>('/api/settings');
-    return Array.isArray(answer) ? answer : answer.settings;
+  settings(): Promise<SettingList> {
+    return this.#get('/api/settings');
   }
 
-  setting(key: string, value: Setting['value']): Promise<void> {
+  setting(key: string, value: SettingValue): Promise<SettingList> {
     return call(this.to, 'PUT', '/api/settings', { [key]: value });
   }
 

@@ -1,6 +1,7 @@
 /** One server, one token: where calls go and what proves who makes them. The token is never written anywhere. */
 export interface Connection {
   url: string;
+  /** Changes when the same page signs in anew. */
   token: string;
 }
 

@@ -8,6 +8,8 @@ export interface Listener {
   message(message: Live): void;
   /** Called on every change; false from the moment the line breaks until the next hello. */
   connected(yes: boolean): void;
+  /** Asked when the line cannot be had: false ends the tries, because the server knows this session no more. */
+  welcome(): Promise<boolean>;
 }
 
 /**
@@ -27,6 +29,9 @@ export class LiveChannel {
   ) {}
 
   start(): void {
+    this.#stopped = false;
+    this.#last = -1;
+    this.#attempt = 0;
     this.#open();
     window.addEventListener('online', this.#now);
   }
@@ -82,6 +87,13 @@ export class LiveChannel {
     this.#socket = undefined;
     if (this.#stopped) return;
     this.listener.connected(false);
-    this.#timer = setTimeout(() => this.#open(), backoff(this.#attempt++, Math.random()));
+    this.#timer = setTimeout(() => void this.#retry(), backoff(this.#attempt++, Math.random()));
+  }
+
+  /** A refused handshake looks like a broken line; only a call can tell them apart. */
+  async #retry(): Promise<void> {
+    if (await this.listener.welcome()) {
+      if (!this.#stopped && !this.#socket) this.#open();
+    } else this.stop();
   }
 }

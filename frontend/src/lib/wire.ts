@@ -97,15 +97,13 @@ export interface Operation {
 
 /** One change of one operation, as its timeline tells it. */
 export interface TimelineEvent {
-  seq?: number;
+  seq: number;
   type: string;
   at: string;
+  operation_id: string;
+  version: number;
   by: Actor;
-  version?: number;
-  text?: string;
-  channel?: string;
-  until?: string;
-  answer?: Answer;
+  data: { text?: string; channel?: string; until?: string; answer?: Answer };
 }
 
 export interface Agent {
@@ -114,14 +112,32 @@ export interface Agent {
   last_seen?: string;
   online: boolean;
   pending: number;
-  revoked?: string | boolean;
+  /** Once no key of it is good any more. */
+  revoked_at?: string;
 }
+
+export type SettingValue = boolean | number | string | string[];
 
 export interface Setting {
   key: string;
-  value: boolean | number | string;
-  source: string;
+  type: 'boolean' | 'integer' | 'text' | 'list';
+  value: SettingValue;
+  default: SettingValue;
+  source: 'default' | 'file' | 'environment' | 'flag';
+  /** The file and line, the variable or the flag. */
+  from?: string;
   description: string;
+  unit?: string;
+  allowed?: string[];
+  min?: number;
+  max?: number;
+  env: string;
+}
+
+export interface SettingList {
+  settings: Setting[];
+  /** After a change: it counts once Deskbell was started again. */
+  restart_required?: boolean;
 }
 
 export interface Check {

@@ -54,6 +54,11 @@ export class Answering {
     return this.#send(id, () => this.api.comment(id, text), false);
   }
 
+  /** Notes that an answer given outside the page did not arrive. */
+  refused(id: string, message: string): void {
+    this.outcomes.set(id, { kind: 'refused', message });
+  }
+
   forget(id: string): void {
     this.outcomes.delete(id);
   }

@@ -34,6 +34,8 @@ export class Desk {
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
   loadFailed = $state(false);
+  /** The server knows this session no more: it was started anew. What is typed here is still here. */
+  expired = $state(false);
   #drafts = new Map<string, Draft>();
   #live: LiveChannel;
   #broken: ReturnType<typeof setTimeout> | undefined;
@@ -55,6 +57,10 @@ export class Desk {
       },
       message: (message) => this.operations.hear(message),
       connected: (yes) => this.#line(yes),
+      welcome: async () => {
+        this.expired = !(await this.api.welcome());
+        return !this.expired;
+      },
     });
   }
 
@@ -70,6 +76,14 @@ export class Desk {
       this.#live.stop();
       for (const off of undo) off();
     };
+  }
+
+  /** Goes on with a new session of the same operator. */
+  renew(session: Session): void {
+    Object.assign(this.session, session);
+    this.expired = false;
+    this.#live.start();
+    for (const draft of this.#drafts.values()) void draft.save();
   }
 
   /** The draft of an operation, made when first asked for and the same ever after. */

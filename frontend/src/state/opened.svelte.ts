@@ -127,6 +127,11 @@ export class Opened {
     return sent;
   }
 
+  /** Looking closer is never dangerous, but a click meant for what was here before is still no wish to. */
+  openCommand(run: () => void): Command {
+    return { id: 'open', label: m.open, keys: ['Enter'], group: 'answer', when: () => this.arming.armed, run };
+  }
+
   /** What can be done with this operation, as commands. */
   commands(): Command[] {
     const approval = (): boolean => this.ready && this.isApproval;

@@ -9,7 +9,7 @@ export class Roster {
   trouble = $state('');
   /** The key of the agent that was just added: shown once, kept nowhere. */
   fresh = $state<{ name: string; key: string } | null>(null);
-  readonly live = $derived<Agent[]>(this.agents.filter((agent) => !agent.revoked));
+  readonly live = $derived<Agent[]>(this.agents.filter((agent) => !agent.revoked_at));
 
   constructor(private readonly api: Api) {}
 

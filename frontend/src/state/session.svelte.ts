@@ -12,6 +12,17 @@ export class SignIn {
   trouble = $state<SignInTrouble>('');
   session = $state.raw<Session | null>(null);
 
+  constructor(state: SignInState = 'looking') {
+    this.state = state;
+  }
+
+  /** Makes ready for another sign-in. */
+  reset(): void {
+    this.session = null;
+    this.trouble = '';
+    this.state = 'asking';
+  }
+
   async look(): Promise<void> {
     const { session, refused } = await findSession();
     if (session) this.#enter(session);

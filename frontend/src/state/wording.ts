@@ -111,8 +111,11 @@ export function channelWord(channel: string): string {
 
 /** One event of a timeline, as a sentence. */
 export function eventSentence(event: TimelineEvent, operator: string): string {
-  const name = event.by.role === 'operator' && event.by.name === operator ? m.you() : event.by.name || m.the_system();
-  const channel = channelWord(event.channel ?? '');
+  const mine = event.by.role === 'operator' && event.by.name === operator;
+  // 'You asked', but 'Claimed by you': two words for one, where a language has two.
+  const subject = mine ? m.you() : event.by.name || m.the_system();
+  const name = mine ? m.by_you() : event.by.name || m.the_system();
+  const channel = channelWord(event.data.channel ?? '');
   switch (event.type) {
     case 'invoked':
       return m.ev_invoked();
@@ -125,22 +128,22 @@ export function eventSentence(event: TimelineEvent, operator: string): string {
     case 'input_saved':
       return m.ev_input_saved();
     case 'asked':
-      return m.ev_asked({ name });
+      return m.ev_asked({ name: subject });
     case 'replied':
-      return m.ev_replied({ name });
+      return m.ev_replied({ name: subject });
     case 'commented':
-      return m.ev_commented({ name });
+      return m.ev_commented({ name: subject });
     case 'snoozed':
-      return event.until ? m.ev_snoozed({ time: timeOfDay(event.until) }) : m.ev_woken();
+      return event.data.until ? m.ev_snoozed({ time: timeOfDay(event.data.until) }) : m.ev_woken();
     case 'shown':
-      return event.text ? m.ev_failed({ channel, why: event.text }) : m.ev_shown({ channel });
+      return event.data.text ? m.ev_failed({ channel, why: event.data.text }) : m.ev_shown({ channel });
     case 'seen':
       return m.ev_seen({ channel });
     case 'overdue':
       return m.ev_overdue();
     case 'completed':
-      if (event.answer?.decision === 'approve') return m.ev_approved({ name });
-      if (event.answer?.decision === 'deny') return m.ev_denied({ name });
+      if (event.data.answer?.decision === 'approve') return m.ev_approved({ name });
+      if (event.data.answer?.decision === 'deny') return m.ev_denied({ name });
       return m.ev_completed({ name });
     case 'cancelled':
       return m.ev_cancelled({ name });

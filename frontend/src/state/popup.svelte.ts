@@ -1,0 +1,50 @@
+import { SvelteSet } from 'svelte/reactivity';
+import { byUrgency } from '../lib/groups';
+import { dangerous, ended, endedAt, rings, snoozed } from '../lib/life';
+import { between } from '../lib/time';
+import type { Operation } from '../lib/wire';
+import type { Desk } from './desk.svelte';
+import { ticker } from './ticker.svelte';
+
+/** How many cards are drawn whole; the rest is one line that opens the console. */
+const drawn = 2;
+/** How long a card says that a risky answer was sent, in milliseconds. */
+const confirmation = 6000;
+
+/** The stack of cards: what rings, most urgent on top, and what became of cards that were on screen. */
+export class PopupStack {
+  readonly #onScreen = new SvelteSet<string>();
+  readonly #hidden = new SvelteSet<string>();
+
+  readonly cards = $derived.by<Operation[]>(() => [...this.desk.operations.all.values()].filter((op) => this.#wants(op)).sort(byUrgency));
+  readonly front = $derived<Operation[]>(this.cards.slice(0, this.cards.length > drawn + 1 ? drawn : drawn + 1));
+  readonly deck = $derived<Operation[]>(this.cards.slice(this.front.length));
+
+  constructor(private readonly desk: Desk) {}
+
+  /** Notes that a card is on screen: it stays until it is answered, put off or hidden. */
+  show(id: string): void {
+    this.#onScreen.add(id);
+  }
+
+  hide(id: string): void {
+    this.#hidden.add(id);
+  }
+
+  #wants(op: Operation): boolean {
+    const now = ticker.now;
+    const id = op.operation_id;
+    if (this.#hidden.has(id) && !rings(op, now)) return false;
+    if (ended(op)) return this.#onScreen.has(id) && this.#lingers(op, now);
+    if (snoozed(op, now)) return false;
+    if (rings(op, now)) return true;
+    if (op.overdue && op.state === 'pending') return true;
+    return this.#onScreen.has(id);
+  }
+
+  /** What ended by somebody else stays to say so; what was answered here goes at once, unless it was risky. */
+  #lingers(op: Operation, now: number): boolean {
+    if (this.desk.answering.outcomes.get(op.operation_id)?.kind !== 'sent') return true;
+    return dangerous(op) && op.result?.decision === 'approve' && between(endedAt(op), now) < confirmation;
+  }
+}

@@ -1,0 +1,61 @@
+import { shell, type DesktopState, type Placement, type WindowMode } from '../backend/shell';
+
+const fromAddress = (): WindowMode => (new URLSearchParams(window.location.search).get('view') === 'popup' ? 'popup' : 'console');
+const told = 'deskbell.told-no-notifications';
+
+/** The window's three sizes. In a browser it is what the address says and stays it. */
+class DeskWindow {
+  readonly desktop = shell.desktop;
+  mode = $state<WindowMode>(shell.desktop ? 'hidden' : fromAddress());
+  placement = $state.raw<Placement | null>(null);
+  /** What this desktop can do; null in a browser, and until it is known. */
+  abilities = $state.raw<DesktopState | null>(null);
+  /** Counts up each time somebody asks for the popup's keyboard. */
+  keys = $state(0);
+  /** The operation somebody asked for outside the page, or null. */
+  wanted = $state<string | null>(null);
+  /** An answer from a notification that did not arrive. */
+  failed = $state.raw<{ id: string; message: string } | null>(null);
+  /** Whether the lack of notifications has been said already. */
+  toldNoNotifications = $state(localStorage.getItem(told) !== null);
+
+  /** To be called once, before anything else: the window may speak first. */
+  start(): void {
+    shell.listen({
+      mode: (mode) => (this.mode = mode),
+      open: (id) => (this.wanted = id),
+      keys: () => (this.keys += 1),
+      failed: (id, message) => (this.failed = { id, message }),
+    });
+    void shell.state().then((state) => (this.abilities = state));
+  }
+
+  async popup(height: number): Promise<void> {
+    if (!this.desktop) return;
+    this.mode = 'popup';
+    this.placement = await shell.mode('popup', height);
+  }
+
+  async console(): Promise<void> {
+    this.mode = 'console';
+    await shell.mode('console', 0);
+  }
+
+  async hide(): Promise<void> {
+    if (!this.desktop) return;
+    this.mode = 'hidden';
+    await shell.mode('hidden', 0);
+  }
+
+  /** Gives a popup the keyboard, which it does not take by itself. */
+  focus(): void {
+    if (this.mode === 'popup') void shell.focus();
+  }
+
+  saidNoNotifications(): void {
+    this.toldNoNotifications = true;
+    localStorage.setItem(told, 'yes');
+  }
+}
+
+export const deskWindow = new DeskWindow();
