@@ -382,6 +382,9 @@ static int console(call *c) {
 		if (console_maximized)
 			gtk_window_maximize(window);
 		state = CONSOLE;
+		gtk_widget_show(GTK_WIDGET(window));
+		if (!console_maximized)
+			gtk_window_move(window, console_x, console_y); // the one before is lost on the first showing
 	}
 	gtk_window_deiconify(window);
 	gtk_widget_show(GTK_WIDGET(window));

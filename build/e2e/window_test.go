@@ -270,10 +270,12 @@ func TestConsole(t *testing.T) {
 		t.Errorf("got %q and %q, want the console", first, second)
 	}
 	d.WaitActive("Deskbell")
-	w := d.WaitWindow("Deskbell")
-	if w.W != 1280 || w.H != 832 {
-		t.Errorf("the console is %d by %d", w.W, w.H)
-	}
+	var w Window
+	d.Wait("the console in the middle of the screen", func() bool {
+		w, _ = d.FindWindow("Deskbell")
+		middle := func(from, size, screen int) bool { return max(2*from+size-screen, screen-2*from-size) < 60 } // the frame counts
+		return w.W == 1280 && w.H == 832 && middle(w.X, w.W, 1440) && middle(w.Y, w.H, 900)
+	})
 	if frame := d.Do("xprop", "-id", w.ID, "_NET_FRAME_EXTENTS"); strings.Contains(frame, "0, 0, 0, 0") {
 		t.Error("the console has no frame")
 	}
