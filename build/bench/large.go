@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+	"deskbell/backend/sqlite"
+)
+
+var (
+	things  = []string{"api", "gateway", "worker", "cron", "web", "billing", "search", "mailer", "ledger", "router"}
+	actions = []string{"Roll out", "Roll back", "Review", "Restart", "Migrate", "Rename", "Delete", "Archive", "审批", "检查登录页面"}
+)
+
+// largeFile measures the first page and full-text search in a file with a million operations, most of
+// them answered, as after years of use.
+func largeFile(ctx context.Context) error {
+	dir := *keep
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "deskbell-bench-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	}
+	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := fill(ctx, store); err != nil {
+		return err
+	}
+	fmt.Printf("\n## A file with %d operations\n\n| | p50 | p99 | worst | of |\n| --- | --- | --- | --- | --- |\n", *million)
+	for _, c := range []struct {
+		what   string
+		filter queue.Filter
+	}{
+		{"inbox, first page (open, most urgent first)", queue.Filter{Open: true, Order: queue.Urgent}},
+		{"history, first page (newest first)", queue.Filter{Order: queue.Newest}},
+		{"one agent's history, first page", queue.Filter{Order: queue.Newest, AgentID: "agent-7"}},
+		{"search, a word in a tenth of them", queue.Filter{Text: "gateway"}},
+		{"search, two words", queue.Filter{Text: "gateway migrate"}},
+		{"search, a rare word", queue.Filter{Text: "zanzibar"}},
+		{"search, Chinese", queue.Filter{Text: "登录"}},
+		{"search, one agent's", queue.Filter{Text: "billing", AgentID: "agent-7"}},
+	} {
+		took := make([]time.Duration, 0, 200)
+		for range 200 {
+			begin := time.Now()
+			page, err := store.List(ctx, withLimit(c.filter))
+			if err != nil {
+				return err
+			}
+			took = append(took, time.Since(begin))
+			if len(page.Operations) == 0 {
+				return fmt.Errorf("%s: nothing found", c.what)
+			}
+		}
+		percentiles(c.what, took)
+	}
+	return nil
+}
+
+func withLimit(f queue.Filter) queue.Filter {
+	f.Limit = queue.DefaultPage
+	return f
+}
+
+// fill rings until the file has as many operations as wanted, all but one in a thousand answered.
+func fill(ctx context.Context, store *sqlite.Store) error {
+	head, err := store.Head(ctx)
+	if err != nil || head > 0 {
+		return err // kept from an earlier run
+	}
+	q := queue.New(store, store, queue.Options{MaxPending: 1 << 30})
+	if err := q.Load(ctx); err != nil {
+		return err
+	}
+	const workers = 128
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)); i <= *million && failed.Load() == nil; i = int(next.Add(1)) {
+				if err := lived(ctx, q, i); err != nil {
+					failed.Store(&err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// lived rings the i-th operation and, mostly, answers it.
+func lived(ctx context.Context, q *queue.Queue, i int) error {
+	description := fmt.Sprintf("%s %s %d.%d", actions[i/7%len(actions)], things[i%len(things)], i%50, i%13)
+	if i == 4242 {
+		description += " in Zanzibar"
+	}
+	op, _, err := q.Ring(ctx, human.Request{
+		Kind: human.Kinds[i%len(human.Kinds)], Description: description, AgentID: fmt.Sprint("agent-", i%40),
+		Details: []byte(fmt.Sprintf(`{"action":"make %s","ticket":"OPS-%d"}`, things[i%len(things)], i)), Priority: i % 10, Timeout: 300,
+	}, false)
+	if err != nil || i%1000 == 0 {
+		return err
+	}
+	_, err = q.Complete(ctx, human.Actor{Role: human.Operator, Name: "Mei"}, op.ID,
+		human.Answer{Decision: human.Approved, HumanInput: "Looks right, go ahead"}, "")
+	return err
+}
