@@ -65,7 +65,7 @@ type Deps struct {
 	InApp    bool     // the window's origins may call, too
 	Hosts    []string // names by which the API may be called besides loopback's, without ports
 	MaxBody  int64    // bytes of a request's body; 0 is 4 MiB
-	MaxConns int      // connections at a time; 0 is 2048
+	MaxConns int      // connections at a time, half of them for one agent; 0 is 4096
 
 	Version string
 	Now     func() time.Time
@@ -93,7 +93,7 @@ type Server struct {
 // New makes the API. The only error is a description that cannot be written, or a console that cannot be read.
 func New(deps Deps) (*Server, error) {
 	deps.MaxBody = cmp.Or(deps.MaxBody, 4<<20)
-	deps.MaxConns = cmp.Or(deps.MaxConns, 2048)
+	deps.MaxConns = cmp.Or(deps.MaxConns, 4096)
 	deps.Operator = cmp.Or(deps.Operator, "operator")
 	deps.Version = cmp.Or(deps.Version, "dev")
 	if deps.Now == nil {
@@ -160,10 +160,8 @@ type agent struct {
 	sockets  map[*context.CancelFunc]struct{}
 }
 
-// maxPerAgent keeps one agent from using up all connections.
-const maxPerAgent = 256
-
-// enter counts a request of an agent in, until the returned function is called.
+// enter counts a request of an agent in, until the returned function is called. One agent cannot use up
+// all connections.
 func (s *Server) enter(name string) (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +170,7 @@ func (s *Server) enter(name string) (leave func(), err error) {
 		a = &agent{sockets: map[*context.CancelFunc]struct{}{}}
 		s.agents[name] = a
 	}
-	if a.requests >= maxPerAgent {
+	if a.requests >= s.deps.MaxConns/2 {
 		return nil, human.Errorf(human.Exhausted, "%s has %d requests under way, the most allowed; let some of them end first", name, a.requests)
 	}
 	a.requests++

@@ -99,9 +99,9 @@ func undecoded(err error, body []byte, into any) error {
 		return newProblem(http.StatusBadRequest, fmt.Sprintf("the body is not JSON: %v, at byte %d", syntax, syntax.Offset))
 	case errors.As(err, &kind):
 		if kind.Field == "" {
-			return newProblem(http.StatusUnprocessableEntity, "the body must be a JSON object, not a "+kind.Value)
+			return newProblem(http.StatusUnprocessableEntity, "the body must be a JSON object, not "+article(kind.Value))
 		}
-		return human.BadField(wireName(kind.Field, reflect.TypeOf(into).Elem()), "must be %s, not a %s", jsonName(kind.Type), kind.Value)
+		return human.BadField(wireName(kind.Field, reflect.TypeOf(into).Elem()), "must be %s, not %s", jsonName(kind.Type), article(kind.Value))
 	case errors.As(err, &when):
 		return human.Errorf(human.Invalid, "%q is not a time; send one like 2026-11-21T10:00:00Z", strings.Trim(when.Value, `"`))
 	}
@@ -132,6 +132,17 @@ func jsonName(t reflect.Type) string {
 		return "an array"
 	}
 	return "an object"
+}
+
+// article puts a or an before what encoding/json calls a value. Numbers may follow theirs ("number 1.5").
+func article(value string) string {
+	switch {
+	case value == "bool":
+		return "true or false"
+	case strings.HasPrefix(value, "array"), strings.HasPrefix(value, "object"):
+		return "an " + value
+	}
+	return "a " + value
 }
 
 // wireName is the path to a field as the caller knows it: without the names of embedded structs.

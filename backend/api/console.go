@@ -69,7 +69,7 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 	f, ok := c.files[name]
-	if !ok && path.Ext(name) == "" && !strings.HasPrefix(name, "assets/") && name != "api" {
+	if !ok && path.Ext(name) == "" && !strings.HasPrefix(name, "assets/") && name != "api" && name != "mcp" {
 		f, ok = c.files["index.html"]
 	}
 	if !ok {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,12 +27,12 @@ type house struct {
 	url   string
 	http  *http.Client
 	op    string // an operator's token
-	logs  *bytes.Buffer
+	logs  *logs
 }
 
-func open1(t testing.TB, change func(*Deps, *queue.Options)) *house {
+func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
 	t.Helper()
-	h := &house{t: t, logs: new(bytes.Buffer)}
+	h := &house{t: t, logs: new(logs)}
 	log := slog.New(slog.NewTextHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
 	must(t, err)
@@ -68,6 +69,24 @@ func open1(t testing.TB, change func(*Deps, *queue.Options)) *house {
 		}
 	})
 	return h
+}
+
+// logs is what was logged.
+type logs struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func must(t testing.TB, err error) {

@@ -47,6 +47,8 @@ const answerTime = 2 * time.Minute
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.recover(w, r)
+	// Best effort: a recorder has no connection. It is set for each request, since it outlives one.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 	path := r.URL.Path
 	protected := strings.HasPrefix(path, "/api/") || path == "/mcp" || path == "/healthz"
 	s.harden(w, r, protected)
@@ -82,7 +84,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveMCP(w, r, x)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // best effort: a recorder has none
 	s.handler.ServeHTTP(w, r)
 	if x.then != nil && http.NewResponseController(w).Flush() == nil && r.Context().Err() == nil {
 		x.then()
@@ -108,6 +109,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, x *exchange) {
 	case s.deps.MCP == nil:
 		s.refuse(w, r, human.Errorf(human.NotFound, "this Deskbell serves no MCP"))
 	default:
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // MCP streams for as long as it takes
 		s.deps.MCP.ServeHTTP(w, r)
 	}
 }

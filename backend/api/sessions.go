@@ -49,7 +49,8 @@ type session struct {
 
 	// Guarded by sessions.mu.
 	sockets int
-	idle    time.Time     // when it was last used, or its last WebSocket closed
+	used    time.Time     // by a call or a WebSocket
+	closed  time.Time     // when its last WebSocket closed, or it began
 	quiet   chan struct{} // closed when its last WebSocket closes
 }
 
@@ -112,7 +113,7 @@ func (s *sessions) signIn(ctx context.Context, code string) (opened, error) {
 		}
 	}
 	s.mu.Lock()
-	if old != nil && s.resume[h] == old && old.sockets == 0 && s.now().Sub(old.idle) <= resumeLife {
+	if old != nil && s.resume[h] == old && old.sockets == 0 && s.now().Sub(old.closed) <= resumeLife {
 		s.drop(old)
 		s.mu.Unlock()
 		return s.open(false), nil
@@ -137,7 +138,7 @@ func (s *sessions) wrongCode() error {
 // open begins a session.
 func (s *sessions) open(window bool) opened {
 	o := opened{token: "dbo_" + rand.Text(), resume: rand.Text()}
-	n := &session{token: hashOf(o.token), resume: hashOf(normal(o.resume)), window: window, idle: s.now(), quiet: make(chan struct{})}
+	n := &session{token: hashOf(o.token), resume: hashOf(normal(o.resume)), window: window, used: s.now(), closed: s.now(), quiet: make(chan struct{})}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +155,7 @@ func (s *sessions) open(window bool) opened {
 }
 
 func (s *sessions) expired(x *session) bool {
-	return !x.window && x.sockets == 0 && s.now().Sub(x.idle) > idleLife
+	return !x.window && x.sockets == 0 && s.now().Sub(x.used) > idleLife
 }
 
 // find returns the session of a token, or nil.
@@ -166,7 +167,7 @@ func (s *sessions) find(token string) *session {
 	if x == nil || s.expired(x) {
 		return nil
 	}
-	x.idle = s.now()
+	x.used = s.now()
 	return x
 }
 
@@ -180,8 +181,9 @@ func (s *sessions) connect(x *session) (done func()) {
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		x.idle = s.now()
+		x.used = s.now()
 		if x.sockets--; x.sockets == 0 {
+			x.closed = x.used
 			close(x.quiet)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,12 +20,19 @@ import (
 const (
 	pingEvery = 25 * time.Second
 	pongTime  = 20 * time.Second
+	closeTime = 2 * time.Second
 	writeTime = 30 * time.Second // a reader this slow is cut off; it comes back with its last seq
 )
 
 // serveSocket sends events: those after ?after, then those to come, in order and without loss.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	x := exchangeOf(r.Context())
+	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		p := newProblem(http.StatusUpgradeRequired, "this is a WebSocket; connect with a WebSocket client")
+		p.header = http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}}
+		s.refuse(w, r, p)
+		return
+	}
 	head, err := s.deps.Queue.Head(r.Context())
 	after := head
 	if err == nil {
@@ -51,12 +59,22 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.CloseNow() //nolint:errcheck // it may be closed already
+	// Reading is not under ctx: its end would tear the connection down before the farewell.
+	reading, hangUp := context.WithCancel(context.Background())
+	defer hangUp()
+	s.work.Go(func() { // what the peer says is nothing, or goodbye; the connection's Close waits for this
+		defer cancel()
+		if _, _, err := conn.Reader(reading); err == nil {
+			_ = conn.Close(websocket.StatusPolicyViolation, "this socket only tells; send nothing")
+		}
+	})
 	k := &socket{Server: s, conn: conn, x: x, cancel: cancel}
-	k.serve(conn.CloseRead(ctx), head, after)
+	k.serve(ctx, head, after)
 	status, reason := websocket.StatusNormalClosure, "the session is over"
 	if s.ctx.Err() != nil {
 		status, reason = websocket.StatusGoingAway, "Deskbell is shutting down"
 	}
+	defer time.AfterFunc(closeTime, hangUp).Stop()
 	_ = conn.Close(status, reason) // a peer that has gone needs no farewell
 }
 

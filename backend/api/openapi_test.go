@@ -1,0 +1,99 @@
+package api
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type document struct {
+	OpenAPI    string `json:"openapi"`
+	Info       struct{ Title, Version string }
+	Paths      map[string]map[string]describedCall
+	Components struct {
+		Schemas         map[string]schema
+		SecuritySchemes map[string]any
+	}
+}
+
+type describedCall struct {
+	OperationID string `json:"operationId"`
+	Summary     string
+	RequestBody *struct{ Content map[string]any }
+	Responses   map[string]struct{ Content map[string]any }
+}
+
+type schema struct {
+	Type       any
+	Properties map[string]struct {
+		Type any
+		Enum []any
+		Ref  string `json:"$ref"`
+	}
+	Required []string
+}
+
+func description(t *testing.T) document {
+	t.Helper()
+	data, err := OpenAPI()
+	must(t, err)
+	var d document
+	must(t, json.Unmarshal(data, &d))
+	return d
+}
+
+func TestDescription(t *testing.T) {
+	data, err := OpenAPI()
+	must(t, err)
+	d := description(t)
+	if !strings.HasPrefix(d.OpenAPI, "3.1") || d.Info.Title != "Deskbell" || d.Components.SecuritySchemes["bearer"] == nil {
+		t.Errorf("openapi %q, title %q", d.OpenAPI, d.Info.Title)
+	}
+	for _, m := range regexp.MustCompile(`"\$ref": "([^"]*)"`).FindAllSubmatch(data, -1) {
+		name, local := strings.CutPrefix(string(m[1]), "#/components/schemas/")
+		if _, there := d.Components.Schemas[name]; !local || !there {
+			t.Errorf("%s leads nowhere", m[1])
+		}
+	}
+	ids := map[string]bool{}
+	for path, calls := range d.Paths {
+		for method, call := range calls {
+			if call.OperationID == "" || ids[call.OperationID] || call.Summary == "" {
+				t.Errorf("%s %s: id %q, summary %q", method, path, call.OperationID, call.Summary)
+			}
+			ids[call.OperationID] = true
+			if path != "/api/openapi.json" && call.Responses["default"].Content["application/problem+json"] == nil {
+				t.Errorf("%s %s does not say how it fails", method, path)
+			}
+		}
+	}
+	for _, gone := range []string{"ErrorModel", "None"} {
+		if _, there := d.Components.Schemas[gone]; there {
+			t.Errorf("%s is described and never sent", gone)
+		}
+	}
+	op := d.Components.Schemas["Operation"]
+	for _, name := range []string{"operation_id", "version", "action_type", "state", "messages", "digest"} {
+		if !slices.Contains(op.Required, name) {
+			t.Errorf("an operation need not have %s", name)
+		}
+	}
+	for name, want := range map[string]int{"action_type": 6, "state": 7, "risk": 4, "on_timeout": 2} {
+		if got := len(op.Properties[name].Enum); got != want {
+			t.Errorf("%s has %d values, want %d", name, got, want)
+		}
+	}
+	if op.Properties["messages"].Type != "array" || op.Properties["details"].Type != "object" {
+		t.Errorf("messages are %v, details %v", op.Properties["messages"].Type, op.Properties["details"].Type)
+	}
+	if call := d.Paths["/api/human/invoke"]["post"]; call.RequestBody == nil || len(call.Responses) != 3 {
+		t.Errorf("invoke is described as %+v", call)
+	}
+	h := openHouse(t, nil)
+	r := h.get("/api/openapi.json", "")
+	if want := strings.Replace(string(data), `"version": "dev"`, `"version": "1.2.3"`, 1); string(r.body) != want {
+		t.Error("the server describes itself differently from OpenAPI()")
+	}
+}
