@@ -8,337 +8,401 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
+	"strconv"
 	"strings"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
 )
 
-// narrow is how many rows may be sorted to answer a list. A filter that leaves fewer is answered from its
-// own index; one that leaves more is dense enough for a walk along the order's index to fill a page soon.
+// narrow is how many rows may be sorted to answer a list. A filter that leaves more is dense enough for a
+// walk in the list's order to fill a page soon.
 const narrow = 4096
 
-// List implements queue.Index. A page's Next is empty on the last page.
+// List implements queue.Index. A page's Next is empty on the last page. A first page, or a search for the
+// newest, is answered within milliseconds however many operations there are; see the benchmarks.
 func (s *Store) List(ctx context.Context, f queue.Filter) (queue.Page, error) {
-	page := queue.Page{Operations: []human.Operation{}}
+	none := queue.Page{Operations: []human.Operation{}}
 	switch {
 	case f.Limit < 0 || f.Limit > queue.MaxPage:
-		return page, human.BadField("limit", "is %d; it runs from 1 to %d", f.Limit, queue.MaxPage)
+		return none, human.BadField("limit", "is %d; it runs from 1 to %d", f.Limit, queue.MaxPage)
 	case f.Limit == 0:
 		f.Limit = queue.DefaultPage
 	}
 	if f.Order > queue.Recent {
-		return page, human.BadField("order", "no such order: %d", f.Order)
+		return none, human.BadField("order", "no such order: %d", f.Order)
 	}
-	sel, err := s.selection(ctx, f)
+	l, err := s.newList(f)
+	if err != nil || l == nil {
+		return none, err
+	}
+	// One more than asked for says whether there is a next page.
+	places, err := l.find(ctx, f.Limit+1)
 	if err != nil {
-		return page, s.fail(ctx, err)
+		return none, s.fail(ctx, err)
 	}
-	if sel == nil {
-		return page, nil
+	next := ""
+	if len(places) > f.Limit {
+		places = places[:f.Limit]
+		next = places[f.Limit-1].cursor(f.Order)
 	}
-	var last position
-	rows, err := s.reads.QueryContext(ctx, sel.sql(f), sel.args...)
+	ops, err := s.fetch(ctx, places)
 	if err != nil {
-		return page, s.fail(ctx, err)
+		return none, s.fail(ctx, err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if len(page.Operations) == f.Limit {
-			page.Next = last.String()
-			break
-		}
+	return queue.Page{Operations: ops, Next: next}, nil
+}
+
+// A place is where an operation stands in every order.
+type place struct{ n, priority, updated int64 }
+
+// fetch reads the operations at these places, in their order.
+func (s *Store) fetch(ctx context.Context, places []place) ([]human.Operation, error) {
+	ops := make([]human.Operation, len(places))
+	at := make(map[int64]int, len(places))
+	for i, p := range places {
+		at[p.n] = i
+	}
+	return ops, s.rows(ctx, `SELECT o.n, o.data FROM json_each(?) AS c CROSS JOIN operations AS o ON o.n = c.value`, []any{numbers(places)}, func(rows *sql.Rows) error {
+		var n int64
 		var data sql.RawBytes
-		var priority, updated int64
-		last = position{Order: f.Order}
-		if err := rows.Scan(&last.N, &priority, &updated, &data); err != nil {
-			return page, s.fail(ctx, err)
+		if err := rows.Scan(&n, &data); err != nil {
+			return err
 		}
-		switch f.Order {
-		case queue.Urgent:
-			last.Key = priority
-		case queue.Recent:
-			last.Key = updated
-		case queue.Newest:
+		if err := json.Unmarshal(data, &ops[at[n]]); err != nil {
+			return s.damaged(err)
 		}
-		var op human.Operation
-		if err := json.Unmarshal(data, &op); err != nil {
-			return page, s.damaged(err)
+		return nil
+	})
+}
+
+func numbers(places []place) string {
+	text := []byte{'['}
+	for i, p := range places {
+		if i > 0 {
+			text = append(text, ',')
 		}
-		page.Operations = append(page.Operations, op)
+		text = strconv.AppendInt(text, p.n, 10)
 	}
-	return page, s.fail(ctx, rows.Err())
+	return string(append(text, ']'))
 }
 
 func (s *Store) damaged(err error) error {
 	return human.Wrap(human.Internal, err, "the lists in %s are damaged; stop Deskbell and restore a backup", s.file)
 }
 
-// A selection is the part of a list's query that finds the rows' numbers.
-type selection struct {
-	from  string
-	where []string
-	args  []any
+// A list finds the places of a page. Where the filter leaves few rows it sorts those; else it walks in the
+// order asked for and tests each.
+type list struct {
+	*Store
+	filter queue.Filter
+	where  []string // what a row of operations (o) must satisfy, the text aside; begins after the cursor
+	args   []any
+	open   bool   // only open ones
+	match  string // FTS5 query of the text, or empty
+	tags   string // FTS5 query of agent, kind and ends, or empty
 }
 
-func (q *selection) and(condition string, args ...any) {
-	q.where = append(q.where, condition)
-	q.args = append(q.args, args...)
-}
-
-// sql is the query. The inner part touches as little of each row as it can; only the page's own rows are
-// read whole. One row more than asked for says whether there is a next page.
-func (q *selection) sql(f queue.Filter) string {
-	order := map[queue.Order]string{queue.Newest: "o.n DESC", queue.Urgent: "o.priority DESC, o.n", queue.Recent: "o.updated DESC, o.n DESC"}[f.Order]
-	inner := order
-	if f.Order == queue.Newest && strings.HasPrefix(q.from, "search") {
-		inner = "s.rowid DESC" // this is the order in which the index itself can deliver
-	}
-	where := ""
-	if len(q.where) > 0 {
-		where = " WHERE " + strings.Join(q.where, " AND ")
-	}
-	return fmt.Sprintf(`SELECT o.n, o.priority, o.updated, o.data FROM (SELECT o.n FROM %s%s ORDER BY %s LIMIT %d) AS p CROSS JOIN operations AS o ON o.n = p.n ORDER BY %s`,
-		q.from, where, inner, f.Limit+1, order)
-}
-
-// A condition is one filter, with the index that finds its rows; index is empty where none does.
-type condition struct {
-	text  string
-	args  []any
-	index string
-}
-
-// selection plans the query of a list; nil when it is known to be empty.
-func (s *Store) selection(ctx context.Context, f queue.Filter) (*selection, error) {
-	states := statesOf(f)
-	if states != nil && len(states) == 0 {
-		return nil, nil
-	}
-	from, err := parsePosition(f)
-	if err != nil {
-		return nil, err
-	}
-	var q selection
+// newList returns nil for a list that is known to be empty.
+func (s *Store) newList(f queue.Filter) (*list, error) {
+	l := &list{Store: s, filter: f}
 	if f.Text != "" {
-		q.from = "search AS s CROSS JOIN operations AS o ON o.n = s.rowid"
-		match, err := matchFilter(f, states)
-		if err != nil || match == "" {
+		var err error
+		if l.match, err = matchText(f.Text); err != nil || l.match == "" {
 			return nil, err
 		}
-		q.and("search MATCH ?", match)
-		for _, c := range conditions(queue.Filter{Since: f.Since}, openOnly(states)) {
-			q.and(c.text, c.args...)
-		}
-	} else {
-		all := conditions(f, states)
-		index, err := s.index(ctx, f, all)
+	}
+	if f.Cursor != "" {
+		p, err := parseCursor(f)
 		if err != nil {
 			return nil, err
 		}
-		q.from = "operations AS o " + index
-		if f.Order == queue.Urgent && states == nil && index == "" {
-			// Two walks along one index, open and ended, that SQLite merges.
-			q.from = `(SELECT * FROM (SELECT n, priority, updated FROM operations WHERE open = 1 ORDER BY priority DESC, n)
-				UNION ALL SELECT * FROM (SELECT n, priority, updated FROM operations WHERE open = 0 ORDER BY priority DESC, n)) AS o`
-		}
-		for _, c := range all {
-			q.and(c.text, c.args...)
-		}
+		l.after(p)
 	}
-	if from != nil {
-		from.after(&q)
-	}
-	return &q, nil
-}
-
-// statesOf joins the two filters of states: nil selects all of them.
-func statesOf(f queue.Filter) []human.State {
-	if len(f.States) == 0 && !f.Open {
-		return nil
-	}
-	states := []human.State{}
-	for _, state := range human.States {
-		if (len(f.States) == 0 || slices.Contains(f.States, state)) && (!f.Open || !state.Terminal()) {
-			states = append(states, state)
-		}
-	}
-	return states
-}
-
-// openOnly returns the states that search's words cannot tell apart: nil when there are none among these.
-func openOnly(states []human.State) []human.State {
-	open := 0
-	for _, state := range states {
-		if !state.Terminal() {
-			open++
-		}
-	}
-	if open == 0 || open == 4 {
-		return nil
-	}
-	return states
-}
-
-func conditions(f queue.Filter, states []human.State) []condition {
-	var all []condition
-	if states != nil {
-		c := condition{text: "o.state IN (" + strings.TrimSuffix(strings.Repeat("?,", len(states)), ",") + ")"}
-		open, ended := false, false
-		for _, state := range states {
-			c.args = append(c.args, state)
-			open, ended = open || !state.Terminal(), ended || state.Terminal()
-		}
-		switch {
-		case open && !ended:
-			c.text, c.index = "o.open = 1 AND "+c.text, "operations_urgent"
-		case ended && !open:
-			c.text, c.index = "o.open = 0 AND "+c.text, "operations_ended"
-		}
-		all = append(all, c)
-	}
+	var terms []string
 	if f.AgentID != "" {
-		all = append(all, condition{"o.agent_id = ?", []any{f.AgentID}, "operations_agent"})
-	}
-	if f.Kind != "" {
-		all = append(all, condition{"o.kind = ?", []any{f.Kind}, "operations_kind"})
-	}
-	if !f.Since.IsZero() {
-		all = append(all, condition{"o.updated >= ?", []any{micro(f.Since)}, "operations_recent"})
-	}
-	return all
-}
-
-// index chooses the index for a list without text.
-func (s *Store) index(ctx context.Context, f queue.Filter, all []condition) (string, error) {
-	if len(all) == 0 && f.Order == queue.Urgent {
-		return "", nil
-	}
-	if i := straight(f, all); i != "" {
-		return i, nil
-	}
-	best, least := "", narrow
-	for _, c := range all {
-		if c.index == "" {
-			continue
-		}
-		var n int
-		stmt, err := s.query(ctx, fmt.Sprintf(`SELECT count(*) FROM (SELECT 1 FROM operations AS o INDEXED BY %s WHERE %s LIMIT %d)`, c.index, c.text, narrow))
-		if err != nil {
-			return "", err
-		}
-		if err := stmt.QueryRowContext(ctx, c.args...).Scan(&n); err != nil {
-			return "", err
-		}
-		if n < least {
-			best, least = c.index, n
-		}
-	}
-	if best != "" {
-		return "INDEXED BY " + best, nil
-	}
-	switch f.Order {
-	case queue.Urgent:
-		if slices.ContainsFunc(all, func(c condition) bool { return c.index == "operations_urgent" }) {
-			return "INDEXED BY operations_urgent", nil
-		}
-		return "", nil
-	case queue.Recent:
-		return "INDEXED BY operations_recent", nil
-	case queue.Newest:
-	}
-	return "NOT INDEXED", nil
-}
-
-// straight returns the index that delivers the filter's rows and no others in the order asked for.
-func straight(f queue.Filter, all []condition) string {
-	if len(all) == 0 {
-		return map[queue.Order]string{queue.Newest: "NOT INDEXED", queue.Recent: "INDEXED BY operations_recent"}[f.Order]
-	}
-	if len(all) > 1 || all[0].index == "" {
-		return ""
-	}
-	c := all[0]
-	switch {
-	case f.Order == queue.Newest && (c.index == "operations_agent" || c.index == "operations_kind"),
-		f.Order == queue.Newest && c.index == "operations_ended" && len(c.args) == 1,
-		f.Order == queue.Urgent && c.index == "operations_urgent",
-		f.Order == queue.Recent && c.index == "operations_recent":
-		return "INDEXED BY " + c.index
-	}
-	return ""
-}
-
-// matchFilter is the FTS5 query for the text and for what other filters the index knows as words; empty
-// when the text has nothing that can be searched for.
-func matchFilter(f queue.Filter, states []human.State) (string, error) {
-	match, err := matchText(f.Text)
-	if err != nil || match == "" {
-		return "", err
-	}
-	terms := []string{"(" + match + ")"}
-	if f.AgentID != "" {
+		l.and("o.agent_id = ?", f.AgentID)
 		terms = append(terms, quote(agentTag(f.AgentID)))
 	}
 	if f.Kind != "" {
+		l.and("o.kind = ?", f.Kind)
 		terms = append(terms, quote(kindTag(f.Kind)))
 	}
-	var tags []string
-	for _, state := range states {
-		if tag := quote(stateTag(state)); !slices.Contains(tags, tag) {
-			tags = append(tags, tag)
+	if len(f.States) > 0 || f.Open {
+		var ends []string
+		var states []any
+		for _, state := range human.States {
+			if len(f.States) > 0 && !slices.Contains(f.States, state) || f.Open && state.Terminal() {
+				continue
+			}
+			states = append(states, state)
+			if state.Terminal() {
+				ends = append(ends, quote(stateTag(state)))
+			}
+		}
+		if len(states) == 0 {
+			return nil, nil
+		}
+		l.open = len(ends) == 0
+		if l.open {
+			l.and("o.open = 1")
+		}
+		l.and("o.state IN (?"+strings.Repeat(",?", len(states)-1)+")", states...)
+		if len(ends) == len(states) {
+			terms = append(terms, "("+strings.Join(ends, " OR ")+")")
 		}
 	}
-	if tags != nil {
-		terms = append(terms, "("+strings.Join(tags, " OR ")+")")
+	if !f.Since.IsZero() {
+		l.and("o.updated >= ?", micro(f.Since))
 	}
-	return strings.Join(terms, " AND "), nil
+	l.tags = strings.Join(terms, " AND ")
+	return l, nil
 }
 
-// A position is where a page ends: the last row's number and, where the order has one, its key.
-type position struct {
-	Order queue.Order `json:"o"`
-	Key   int64       `json:"k,omitempty"`
-	N     int64       `json:"n"`
+func (l *list) and(condition string, args ...any) {
+	l.where = append(l.where, condition)
+	l.args = append(l.args, args...)
 }
 
-func (p position) String() string {
-	text, err := json.Marshal(p)
+// after makes the list begin after a place.
+func (l *list) after(p place) {
+	switch l.filter.Order {
+	case queue.Newest:
+		l.and("o.n < ?", p.n)
+	case queue.Urgent:
+		l.and("o.priority <= ? AND (o.priority < ? OR o.n > ?)", p.priority, p.priority, p.n)
+	case queue.Recent:
+		l.and("o.updated <= ? AND (o.updated < ? OR o.n < ?)", p.updated, p.updated, p.n)
+	}
+}
+
+func (l *list) conditions() string {
+	if len(l.where) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(l.where, " AND ")
+}
+
+// find returns the first limit places of the list.
+func (l *list) find(ctx context.Context, limit int) ([]place, error) {
+	walks := l.match == "" // a filter that is the walk's own index needs no narrowing
+	if l.open && (!walks || l.filter.Order != queue.Urgent) {
+		places, err := l.few(ctx, `SELECT n, priority, updated FROM operations INDEXED BY operations_urgent WHERE open = 1 LIMIT ?`, l.narrow)
+		if err != nil || places != nil {
+			return l.sift(ctx, places, limit, err)
+		}
+	}
+	if !l.filter.Since.IsZero() && (!walks || l.filter.Order != queue.Recent) {
+		places, err := l.few(ctx, `SELECT n, priority, updated FROM operations INDEXED BY operations_recent WHERE updated >= ? LIMIT ?`, micro(l.filter.Since), l.narrow)
+		if err != nil || places != nil {
+			return l.sift(ctx, places, limit, err)
+		}
+	}
+	if terms := l.terms(); terms != "" {
+		if l.filter.Order == queue.Newest {
+			return l.indexed(ctx, terms, true, limit)
+		}
+		places, err := l.indexed(ctx, terms, false, l.narrow)
+		if err != nil {
+			return nil, err
+		}
+		if len(places) < l.narrow {
+			return l.sorted(ctx, places, limit)
+		}
+	}
+	if walks {
+		return l.walk(ctx, limit)
+	}
+	return l.walkMatching(ctx, limit)
+}
+
+func (l *list) terms() string {
+	switch {
+	case l.match == "":
+		return l.tags
+	case l.tags == "":
+		return l.match
+	}
+	return "(" + l.match + ") AND " + l.tags
+}
+
+// few returns the rows of a query that ends with LIMIT narrow; nil when they are not few.
+func (l *list) few(ctx context.Context, text string, args ...any) ([]place, error) {
+	places := make([]place, 0, 64)
+	err := l.rows(ctx, text, args, scanPlace(&places))
+	if len(places) == l.narrow {
+		return nil, err
+	}
+	return places, err
+}
+
+func scanPlace(places *[]place) func(*sql.Rows) error {
+	return func(rows *sql.Rows) error {
+		var p place
+		err := rows.Scan(&p.n, &p.priority, &p.updated)
+		*places = append(*places, p)
+		return err
+	}
+}
+
+// sift keeps those of few places that the filter selects, in order.
+func (l *list) sift(ctx context.Context, places []place, limit int, err error) ([]place, error) {
+	if err == nil && l.match != "" {
+		places, err = l.matching(ctx, places)
+	}
 	if err != nil {
-		panic(err) // three numbers
+		return nil, err
 	}
-	return base64.RawURLEncoding.EncodeToString(text)
+	return l.sorted(ctx, places, limit)
 }
 
-func parsePosition(f queue.Filter) (*position, error) {
-	if f.Cursor == "" {
-		return nil, nil
+var orderBy = map[queue.Order]string{queue.Newest: "n DESC", queue.Urgent: "priority DESC, n", queue.Recent: "updated DESC, n DESC"}
+
+// sorted keeps those of few places that satisfy the conditions, in order, at most limit.
+func (l *list) sorted(ctx context.Context, places []place, limit int) ([]place, error) {
+	found := make([]place, 0, min(limit, len(places)))
+	err := l.built(ctx, `SELECT o.n, o.priority, o.updated FROM json_each(?) AS c CROSS JOIN operations AS o ON o.n = c.value`+l.conditions()+
+		` ORDER BY o.`+strings.ReplaceAll(orderBy[l.filter.Order], ", ", ", o.")+` LIMIT ?`,
+		slices.Concat([]any{numbers(places)}, l.args, []any{limit}), scanPlace(&found))
+	return found, err
+}
+
+// walk goes through all operations in the list's order until it has limit of those that satisfy the conditions.
+func (l *list) walk(ctx context.Context, limit int) ([]place, error) {
+	const from = `SELECT o.n AS n, o.priority AS priority, o.updated AS updated FROM operations AS o `
+	var text string
+	args := l.args
+	switch {
+	case l.filter.Order == queue.Newest:
+		text = from + "NOT INDEXED" + l.conditions()
+	case l.filter.Order == queue.Recent:
+		text = from + "INDEXED BY operations_recent" + l.conditions()
+	case l.open:
+		text = from + "INDEXED BY operations_urgent" + l.conditions()
+	default:
+		// Two walks along one index, which SQLite merges.
+		and := strings.Replace(l.conditions(), " WHERE ", " AND ", 1)
+		text = from + "INDEXED BY operations_urgent WHERE o.open = 1" + and + " UNION ALL " + from + "INDEXED BY operations_urgent WHERE o.open = 0" + and
+		args = slices.Concat(args, args)
 	}
-	var p position
+	found := make([]place, 0, min(limit, queue.MaxPage+1))
+	err := l.built(ctx, text+" ORDER BY "+orderBy[l.filter.Order]+" LIMIT ?", slices.Concat(args, []any{limit}), scanPlace(&found))
+	return found, err
+}
+
+// walkMatching is walk for a text that matches many: it walks without the text, and asks the full-text
+// index about a few thousand at a time.
+func (l *list) walkMatching(ctx context.Context, limit int) ([]place, error) {
+	var found []place
+	for rest := *l; ; {
+		batch, err := rest.walk(ctx, l.narrow)
+		if err != nil {
+			return nil, err
+		}
+		full, last := len(batch) == l.narrow, place{}
+		if full {
+			last = batch[len(batch)-1]
+		}
+		matching, err := l.matching(ctx, batch)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, matching...)
+		if len(found) >= limit || !full {
+			return found[:min(limit, len(found))], nil
+		}
+		rest = *l
+		rest.where, rest.args = slices.Clone(l.where), slices.Clone(l.args)
+		rest.after(last)
+	}
+}
+
+// searchParts returns where each part of the full-text index begins, part 1 first.
+func (s *Store) searchParts(ctx context.Context) ([]int64, error) {
+	var firsts []int64
+	return firsts, s.rows(ctx, `SELECT first FROM search_parts ORDER BY part`, nil, func(rows *sql.Rows) error {
+		var first int64
+		err := rows.Scan(&first)
+		firsts = append(firsts, first)
+		return err
+	})
+}
+
+// indexed returns up to limit places that match the FTS5 query, newest first; those that satisfy the
+// conditions, or, without, only the numbers of all.
+func (l *list) indexed(ctx context.Context, terms string, satisfying bool, limit int) ([]place, error) {
+	firsts, err := l.searchParts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	columns, join, and, args := "s.rowid, 0, 0", "", "", []any{terms}
+	if satisfying {
+		columns, join = "s.rowid, o.priority, o.updated", " CROSS JOIN operations AS o ON o.n = s.rowid"
+		// The index must know where to begin, too: it has no use for a condition on o.
+		and = strings.Replace(strings.ReplaceAll(l.conditions(), "o.n ", "s.rowid "), " WHERE ", " AND ", 1)
+		args = append(args, l.args...)
+	}
+	var found []place
+	for part := len(firsts); part > 0 && len(found) < limit; part-- {
+		err := l.built(ctx, fmt.Sprintf(`SELECT %s FROM search_%d AS s%s WHERE search_%[2]d MATCH ?%[4]s ORDER BY s.rowid DESC LIMIT ?`, columns, part, join, and),
+			slices.Concat(args, []any{limit - len(found)}), scanPlace(&found))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// matching keeps those places whose operations match the text; it reuses their slice.
+func (l *list) matching(ctx context.Context, places []place) ([]place, error) {
+	firsts, err := l.searchParts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	type span struct{ low, high int64 }
+	spans := map[int]span{}
+	for _, p := range places {
+		part := sort.Search(len(firsts), func(i int) bool { return firsts[i] > p.n })
+		s, ok := spans[part]
+		if !ok {
+			s = span{p.n, p.n}
+		}
+		spans[part] = span{min(s.low, p.n), max(s.high, p.n)}
+	}
+	hits := map[int64]bool{}
+	for part, span := range spans {
+		if part == 0 {
+			continue
+		}
+		err := l.built(ctx, fmt.Sprintf(`SELECT rowid FROM search_%d WHERE search_%[1]d MATCH ? AND rowid BETWEEN ? AND ?`, part), []any{l.match, span.low, span.high}, func(rows *sql.Rows) error {
+			var n int64
+			err := rows.Scan(&n)
+			hits[n] = true
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(places, func(p place) bool { return !hits[p.n] }), nil
+}
+
+// cursor is the opaque form of the place in an order.
+func (p place) cursor(o queue.Order) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d %d %d", o, p.n, p.priority, p.updated))
+}
+
+func parseCursor(f queue.Filter) (p place, err error) {
+	var order queue.Order
 	text, err := base64.RawURLEncoding.DecodeString(f.Cursor)
 	if err == nil {
-		err = json.Unmarshal(text, &p)
+		_, err = fmt.Sscanf(string(text), "%d %d %d %d", &order, &p.n, &p.priority, &p.updated)
 	}
-	if err != nil || p.Order != f.Order {
-		return nil, human.BadField("cursor", "was not made by this list; start again without it")
+	if err != nil || order != f.Order {
+		return p, human.BadField("cursor", "was not made by this list; start again without it")
 	}
-	return &p, nil
-}
-
-// after adds the condition that a row comes after the position.
-func (p position) after(q *selection) {
-	switch p.Order {
-	case queue.Newest:
-		if strings.HasPrefix(q.from, "search") {
-			q.and("s.rowid < ?", p.N)
-		} else {
-			q.and("o.n < ?", p.N)
-		}
-	case queue.Urgent:
-		q.and("o.priority <= ? AND (o.priority < ? OR o.n > ?)", p.Key, p.Key, p.N)
-	case queue.Recent:
-		q.and("o.updated <= ? AND (o.updated < ? OR o.n < ?)", p.Key, p.Key, p.N)
-	}
+	return p, nil
 }
 
 // Open implements queue.Index. The most urgent comes first.

@@ -78,10 +78,8 @@ const (
 	insertOperation = `INSERT INTO operations (n, operation_id, version, agent_id, kind, state, open, overdue, priority, risk, created, updated, expires,
 		delivered, session_id, idempotency_key, data) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (agent_id, idempotency_key) WHERE idempotency_key <> '' DO NOTHING`
-	updateState  = `UPDATE operations SET version=?, state=?, open=?, overdue=?, delivered=?, updated=?, data=? WHERE n=?`
-	updateData   = `UPDATE operations SET version=?, overdue=?, updated=?, data=? WHERE n=?`
-	insertSearch = `INSERT INTO search (rowid, body) VALUES (?, ?)`
-	deleteSearch = `DELETE FROM search WHERE rowid = ?`
+	updateState = `UPDATE operations SET version=?, state=?, open=?, overdue=?, delivered=?, updated=?, data=? WHERE n=?`
+	updateData  = `UPDATE operations SET version=?, overdue=?, updated=?, data=? WHERE n=?`
 )
 
 func (p *projected) insertArgs() []any {
@@ -105,21 +103,17 @@ func (s *Store) Rebuild(ctx context.Context) error {
 
 func (w *writer) rebuild(ctx context.Context) error {
 	w.cache.clear()
-	for _, text := range []string{`DELETE FROM operations`, `INSERT INTO search (search) VALUES ('delete-all')`} {
-		if _, err := w.conn.ExecContext(ctx, text); err != nil {
-			return err
-		}
+	if _, err := w.conn.ExecContext(ctx, `DELETE FROM operations`); err != nil {
+		return err
+	}
+	if err := w.parts.drop(ctx, w.conn); err != nil {
+		return err
 	}
 	insert, err := w.conn.PrepareContext(ctx, insertOperation)
 	if err != nil {
 		return err
 	}
 	defer insert.Close()
-	index, err := w.conn.PrepareContext(ctx, insertSearch)
-	if err != nil {
-		return err
-	}
-	defer index.Close()
 
 	// Each operation is folded whole and written once. The readers' side supplies the journal, whose
 	// committed rows do not change.
@@ -154,7 +148,7 @@ func (w *writer) rebuild(ctx context.Context) error {
 		if _, err := insert.ExecContext(ctx, p.insertArgs()...); err != nil {
 			return err
 		}
-		if _, err := index.ExecContext(ctx, p.n, p.body); err != nil {
+		if err := w.parts.add(ctx, w.conn, p.n, p.body); err != nil {
 			return err
 		}
 	}

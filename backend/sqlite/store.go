@@ -6,6 +6,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,6 +35,10 @@ const FileName = "deskbell.db"
 type Options struct {
 	// Now is the clock; nil is time.Now. It dates keys, never events.
 	Now func() time.Time
+
+	// For tests: less of everything reaches every branch.
+	narrow   int // rows sorted at once; 0 is the constant narrow
+	partSize int // operations in a part of the search index; 0 is the constant partSize
 }
 
 // A Store is one open file. It is safe for concurrent use. One process at a time may append to the
@@ -45,6 +50,7 @@ type Store struct {
 	writes  *sql.DB // one connection, the writer's
 	reads   *sql.DB
 	prepped prepared
+	narrow  int
 
 	queue  pending
 	writer sync.WaitGroup
@@ -72,7 +78,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		return nil, human.Wrap(human.Unavailable, err, "the data folder %s cannot be used (%s); check its permissions and its disk, or choose another folder",
 			dir, reason(err))
 	}
-	s := &Store{file: file, now: opts.Now}
+	s := &Store{file: file, now: opts.Now, narrow: cmp.Or(opts.narrow, narrow)}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -92,7 +98,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-16384)", "temp_store(MEMORY)"); err != nil {
 		return nil, err
 	}
-	w := &writer{Store: s, cache: newCache()}
+	w := &writer{Store: s, cache: newCache(), parts: parts{size: cmp.Or(opts.partSize, partSize)}}
 	if err := w.start(ctx, steps); err != nil {
 		return nil, errors.Join(err, w.disconnect())
 	}
@@ -207,7 +213,8 @@ func (s *Store) query(ctx context.Context, text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-// rows runs a prepared query and calls each for every row; it stops at each's first error.
+// rows runs a query whose text is constant, prepared once, and calls each for every row; it stops at
+// each's first error.
 func (s *Store) rows(ctx context.Context, text string, args []any, each func(*sql.Rows) error) error {
 	stmt, err := s.query(ctx, text)
 	if err != nil {
@@ -217,6 +224,19 @@ func (s *Store) rows(ctx context.Context, text string, args []any, each func(*sq
 	if err != nil {
 		return err
 	}
+	return eachRow(rows, each)
+}
+
+// built is rows for a query whose text was put together.
+func (s *Store) built(ctx context.Context, text string, args []any, each func(*sql.Rows) error) error {
+	rows, err := s.reads.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	return eachRow(rows, each)
+}
+
+func eachRow(rows *sql.Rows, each func(*sql.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := each(rows); err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
@@ -43,6 +44,12 @@ func (p *pending) isClosed() bool {
 	return p.closed
 }
 
+func (p *pending) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.line)
+}
+
 func (p *pending) signal() {
 	select {
 	case p.wake <- struct{}{}:
@@ -69,8 +76,13 @@ func (p *pending) add(r *request) bool {
 }
 
 // take blocks for the next group: appends, or one other piece of work. It is empty after close, once
-// nothing waits any more.
-func (p *pending) take() []*request {
+// nothing waits any more. The callers of the group before, last of them, were answered just now and many
+// come back at once; take lets them, for at most patience. Without that, every other group would be the
+// one or two who were quickest, and cost an fsync all the same.
+func (p *pending) take(last int, patience time.Duration) []*request {
+	for start := time.Now(); p.len() < last && time.Since(start) < patience; {
+		runtime.Gosched()
+	}
 	for {
 		p.mu.Lock()
 		n := 0
@@ -118,8 +130,9 @@ func (s *Store) do(ctx context.Context, work func(context.Context, *writer) erro
 type writer struct {
 	*Store
 	conn  *sql.Conn
-	stmts struct{ begin, commit, head, load, details, event, remove, insert, state, data, index, unindex, projected *sql.Stmt }
+	stmts struct{ begin, commit, head, load, details, event, remove, insert, state, data, projected *sql.Stmt }
 	cache *cache
+	parts parts
 }
 
 // start connects, brings the file up to date and reads where the journal ends.
@@ -147,7 +160,7 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 		return storageError(err, w.file)
 	}
 	if seq != w.live.head || rules != projectionRules {
-		if err := inTransaction(ctx, w.conn, func() error { return w.rebuild(ctx) }); err != nil {
+		if err := w.transact(ctx, func() error { return w.rebuild(ctx) }); err != nil {
 			return storageError(err, w.file)
 		}
 	}
@@ -192,8 +205,6 @@ func (w *writer) prepare(ctx context.Context) error {
 		{&st.insert, insertOperation},
 		{&st.state, updateState},
 		{&st.data, updateData},
-		{&st.index, insertSearch},
-		{&st.unindex, deleteSearch},
 		{&st.projected, `UPDATE projected SET seq = ?`},
 	} {
 		var err error
@@ -211,12 +222,12 @@ func (w *writer) disconnect() error {
 	}
 	st := w.stmts
 	var errs []error
-	for _, s := range []*sql.Stmt{st.begin, st.commit, st.head, st.load, st.details, st.event, st.remove, st.insert, st.state, st.data, st.index, st.unindex, st.projected} {
+	for _, s := range []*sql.Stmt{st.begin, st.commit, st.head, st.load, st.details, st.event, st.remove, st.insert, st.state, st.data, st.projected} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}
 	}
-	errs = append(errs, w.conn.Close())
+	errs = append(errs, w.parts.forget(), w.conn.Close())
 	w.conn = nil
 	return errors.Join(errs...)
 }
@@ -224,7 +235,14 @@ func (w *writer) disconnect() error {
 func (w *writer) run() {
 	// Callers' contexts end their waiting, never a transaction that others share.
 	ctx := context.Background()
-	for group := w.queue.take(); len(group) > 0; group = w.queue.take() {
+	var last int
+	var took time.Duration
+	for {
+		group := w.queue.take(last, took/4)
+		if len(group) == 0 {
+			break
+		}
+		start := time.Now()
 		if work := group[0].work; work != nil {
 			group[0].done <- w.runWork(group[0].ctx, work)
 			continue
@@ -240,6 +258,10 @@ func (w *writer) run() {
 				r.err = err
 			}
 			r.done <- r.err
+		}
+		last, took = 0, time.Since(start)
+		if len(group) > 1 {
+			last = len(group)
 		}
 	}
 	// What a broken connection says on closing was said to those whose writes it broke.
@@ -285,10 +307,14 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 		}
 	}
 	if err == nil {
-		if err = do(); err == nil {
+		if err = w.parts.load(ctx, w.conn); err == nil {
+			err = do()
+		}
+		if err == nil {
 			_, err = w.stmts.commit.ExecContext(ctx)
 		}
 		if err != nil {
+			err = errors.Join(err, w.parts.forget())
 			// SQLite has rolled back by itself after some errors; then this one fails and does no harm.
 			_, _ = w.conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
 		}
@@ -418,10 +444,7 @@ func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map
 	if err != nil || !text {
 		return next, err
 	}
-	if _, err = w.stmts.unindex.ExecContext(ctx, next.n); err == nil {
-		_, err = w.stmts.index.ExecContext(ctx, next.n, p.body)
-	}
-	return next, err
+	return next, w.parts.replace(ctx, w.conn, next.n, p.body)
 }
 
 // appendNew writes the first events of an operation.
@@ -442,8 +465,7 @@ func (w *writer) appendNew(ctx context.Context, r *request, seq uint64) (*folded
 		}
 		return nil, human.Errorf(human.Conflict, "agent %s has rung with the idempotency key %q already", r.fresh.op.AgentID, r.fresh.op.IdempotencyKey)
 	}
-	_, err = w.stmts.index.ExecContext(ctx, seq, r.fresh.body)
-	return &r.fresh.folded, err
+	return &r.fresh.folded, w.parts.add(ctx, w.conn, seq, r.fresh.body)
 }
 
 // insertEvents writes the request's journal rows; a Conflict where the first version is taken.

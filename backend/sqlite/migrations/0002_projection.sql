@@ -22,17 +22,20 @@ CREATE TABLE operations (
 	data            TEXT    NOT NULL -- human.Operation.Brief as JSON
 ) STRICT;
 
+-- Agents, kinds and ends have no index here: the full-text index has them as words.
 CREATE UNIQUE INDEX operations_key ON operations (agent_id, idempotency_key) WHERE idempotency_key <> '';
 CREATE INDEX operations_urgent ON operations (open, priority DESC, n);
 CREATE INDEX operations_recent ON operations (updated, n);
-CREATE INDEX operations_agent ON operations (agent_id, n);
-CREATE INDEX operations_kind ON operations (kind, n);
-CREATE INDEX operations_ended ON operations (state, n) WHERE open = 0;
 CREATE INDEX operations_undelivered ON operations (agent_id, n) WHERE open = 0 AND delivered = 0;
 
-CREATE VIRTUAL TABLE search USING fts5 (
-	body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3'
-);
+-- The full-text index comes in parts of some ten thousand operations, FTS5 tables named search_1, search_2
+-- and so on, each for the operations from its first to the next part's. A search for the newest asks
+-- the last part first and seldom needs all, the cost of a prefix that matches everything is bounded, and
+-- merging within FTS5 is, too.
+CREATE TABLE search_parts (
+	part  INTEGER PRIMARY KEY,
+	first INTEGER NOT NULL -- operations.n
+) STRICT;
 
 -- How far the tables above have come, and by which rules they were made (see projectionRules).
 CREATE TABLE projected (

@@ -1,0 +1,158 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sort"
+)
+
+// partSize is how many operations a part of the search index takes. A smaller one makes common prefixes
+// cheaper, a larger one rare words.
+const partSize = 32768
+
+// parts is the writer's side of the full-text index: which parts there are, and statements for them. What
+// it remembers is of one connection and its last commit; forget starts over.
+type parts struct {
+	size   int // operations in a part
+	loaded bool
+	firsts []uint64 // of part 1, 2, ...
+	room   int      // of the last part
+	last   partStatements
+}
+
+// A partStatements writes one part.
+type partStatements struct {
+	part           int // 0 for none
+	insert, delete *sql.Stmt
+}
+
+func (p *partStatements) close() error {
+	var errs []error
+	for _, s := range []*sql.Stmt{p.insert, p.delete} {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	*p = partStatements{}
+	return errors.Join(errs...)
+}
+
+func (p *parts) forget() error {
+	err := p.last.close()
+	*p = parts{size: p.size}
+	return err
+}
+
+// load must come before anything else in a transaction: it counts what is there.
+func (p *parts) load(ctx context.Context, conn *sql.Conn) error {
+	if p.loaded {
+		return nil
+	}
+	rows, err := conn.QueryContext(ctx, `SELECT first FROM search_parts ORDER BY part`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var first uint64
+		if err := rows.Scan(&first); err != nil {
+			return err
+		}
+		p.firsts = append(p.firsts, first)
+	}
+	if err := rows.Err(); err != nil || len(p.firsts) == 0 {
+		p.loaded = err == nil
+		return err
+	}
+	var used int
+	if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM operations WHERE n >= ?`, p.firsts[len(p.firsts)-1]).Scan(&used); err != nil {
+		return err
+	}
+	p.room, p.loaded = p.size-used, true
+	return nil
+}
+
+// drop removes every part.
+func (p *parts) drop(ctx context.Context, conn *sql.Conn) error {
+	n := len(p.firsts)
+	if err := p.forget(); err != nil {
+		return err
+	}
+	p.loaded = true
+	for part := 1; part <= n; part++ {
+		if _, err := conn.ExecContext(ctx, fmt.Sprintf(`DROP TABLE search_%d`, part)); err != nil {
+			return err
+		}
+	}
+	_, err := conn.ExecContext(ctx, `DELETE FROM search_parts`)
+	return err
+}
+
+// add indexes a new operation, the one with the highest n so far.
+func (p *parts) add(ctx context.Context, conn *sql.Conn, n uint64, body string) error {
+	if p.room <= 0 {
+		if err := p.grow(ctx, conn, n); err != nil {
+			return err
+		}
+	}
+	st, err := p.statements(ctx, conn, len(p.firsts))
+	if err != nil {
+		return err
+	}
+	p.room--
+	_, err = st.insert.ExecContext(ctx, n, body)
+	return err
+}
+
+// grow begins a new part with operation n.
+func (p *parts) grow(ctx context.Context, conn *sql.Conn, n uint64) error {
+	part := len(p.firsts) + 1
+	for _, text := range []string{
+		// Contentless: the text stands in the journal already, and here its words are enough.
+		fmt.Sprintf(`CREATE VIRTUAL TABLE search_%d USING fts5 (body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2')`, part),
+		// Every commit adds a segment. Merging more of them at a time rewrites each word less often.
+		fmt.Sprintf(`INSERT INTO search_%d (search_%[1]d, rank) VALUES ('automerge', 16)`, part),
+		fmt.Sprintf(`INSERT INTO search_%d (search_%[1]d, rank) VALUES ('crisismerge', 32)`, part),
+		fmt.Sprintf(`INSERT INTO search_parts (part, first) VALUES (%d, %d)`, part, n),
+	} {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	p.firsts, p.room = append(p.firsts, n), p.size
+	return nil
+}
+
+// replace indexes an operation again, with other text.
+func (p *parts) replace(ctx context.Context, conn *sql.Conn, n uint64, body string) error {
+	st, err := p.statements(ctx, conn, sort.Search(len(p.firsts), func(i int) bool { return p.firsts[i] > n }))
+	if err != nil {
+		return err
+	}
+	if _, err := st.delete.ExecContext(ctx, n); err != nil {
+		return err
+	}
+	_, err = st.insert.ExecContext(ctx, n, body)
+	return err
+}
+
+// statements returns those of a part; they are kept until another part's are asked for.
+func (p *parts) statements(ctx context.Context, conn *sql.Conn, part int) (*partStatements, error) {
+	if p.last.part == part {
+		return &p.last, nil
+	}
+	if err := p.last.close(); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.last.insert, err = conn.PrepareContext(ctx, fmt.Sprintf(`INSERT INTO search_%d (rowid, body) VALUES (?, ?)`, part)); err != nil {
+		return nil, err
+	}
+	if p.last.delete, err = conn.PrepareContext(ctx, fmt.Sprintf(`DELETE FROM search_%d WHERE rowid = ?`, part)); err != nil {
+		return nil, err
+	}
+	p.last.part = part
+	return &p.last, nil
+}
