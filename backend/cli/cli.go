@@ -230,13 +230,14 @@ func (s *shell) note(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.err, format+"\n", args...) // there is nowhere else to write to
 }
 
-// printJSON writes one line of JSON to standard output.
+// printJSON writes one line of JSON to standard output. What visible would bracket is escaped, which means
+// the same to a program and does nothing to a terminal.
 func (s *shell) printJSON(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	_, err = s.out.Write(append(line, '\n'))
+	_, err = s.out.Write(append(escapeJSON(line), '\n'))
 	return err
 }
 

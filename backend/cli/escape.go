@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -17,7 +18,7 @@ func visible(text string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, "⟨%02X⟩", text[0])
-		case r == '\n' || r == '\t' || (unicode.IsPrint(r) && !invisible(r)):
+		case r == '\n' || r == '\t' || printable(r):
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
@@ -25,6 +26,26 @@ func visible(text string) string {
 		text = text[size:]
 	}
 	return b.String()
+}
+
+func printable(r rune) bool { return unicode.IsPrint(r) && !invisible(r) }
+
+// escapeJSON spells the runes of valid JSON that visible would bracket as escapes. They stand in strings
+// only.
+func escapeJSON(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	for _, r := range string(line) {
+		switch {
+		case printable(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // invisible finds the letters and marks that print as nothing: Hangul fillers, the grapheme joiner,
