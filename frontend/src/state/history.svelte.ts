@@ -1,5 +1,4 @@
-import type { Api } from '../backend/api';
-import type { Query } from '../backend/api';
+import type { Api, Query } from '../backend/api';
 import { statistics, type Statistics } from '../lib/statistics';
 import type { Kind, Operation } from '../lib/wire';
 import { wordsOf } from './roster.svelte';
@@ -31,16 +30,14 @@ export class History {
   counted = $state.raw<Operation[]>([]);
   /** There are more operations than were counted. */
   cut = $state(false);
+  /** Changes at midnight only, so that the figures are not counted again every second. */
+  readonly #today = $derived(new Date(ticker.now).setHours(23, 59, 59, 0));
   readonly figures = $derived<Statistics>(statistics(this.counted, this.#today, this.days));
   readonly filtered = $derived(!!this.query.trim() || !!this.kind || !!this.agent || this.outcome !== 'closed');
 
   #next = '';
   #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Changes at midnight only, so that the figures are not counted again every second. */
-  get #today(): number {
-    return new Date(ticker.now).setHours(23, 59, 59, 0);
-  }
 
   constructor(private readonly api: Api) {}
 
@@ -122,6 +119,6 @@ export class History {
   }
 
   #filter(): Query {
-    return { state: this.outcome, action_type: this.kind, agent_id: this.agent, q: this.query.trim(), limit: page, order: this.query.trim() ? undefined : 'recent' };
+    return { state: this.outcome, action_type: this.kind, agent_id: this.agent, q: this.query.trim(), limit: page, order: 'recent' };
   }
 }

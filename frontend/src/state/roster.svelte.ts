@@ -1,6 +1,7 @@
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
 import type { Agent } from '../lib/wire';
+import { m } from '../paraglide/messages';
 
 /** The agents that have a key. */
 export class Roster {
@@ -49,5 +50,6 @@ export class Roster {
 
 /** What went wrong, as words to show. */
 export function wordsOf(error: unknown): string {
-  return error instanceof Problem ? error.message : String(error);
+  if (!(error instanceof Problem)) return String(error);
+  return error.offline ? m.no_answer() : error.message;
 }

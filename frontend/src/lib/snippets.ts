@@ -1,0 +1,65 @@
+/** How each client is connected: the texts of docs/agents.md, with this server's address filled in. */
+export type Client = 'claude-code' | 'codex' | 'gemini-cli' | 'cursor' | 'vscode' | 'opencode' | 'langchain' | 'curl';
+
+export interface Snippet {
+  client: Client;
+  name: string;
+  /** Where it goes: a file's path, or '' for a command to run in a terminal. */
+  file: string;
+  text: string;
+  /** It needs a key in DESKBELL_KEY; the others get one of their own. */
+  key: boolean;
+}
+
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+const args = (agent: string): string[] => ['mcp', '--agent', agent];
+
+export function snippets(url: string): Snippet[] {
+  return [
+    { client: 'claude-code', name: 'Claude Code', file: '', key: false, text: 'claude mcp add deskbell -- deskbell mcp --agent claude-code' },
+    {
+      client: 'codex', name: 'Codex', file: '~/.codex/config.toml', key: false,
+      text: '[mcp_servers.deskbell]\ncommand = "deskbell"\nargs = ["mcp", "--agent", "codex"]\ntool_timeout_sec = 300',
+    },
+    {
+      client: 'gemini-cli', name: 'Gemini CLI', file: '~/.gemini/settings.json', key: false,
+      text: pretty({ mcpServers: { deskbell: { command: 'deskbell', args: args('gemini-cli'), timeout: 300_000 } } }),
+    },
+    {
+      client: 'cursor', name: 'Cursor', file: '~/.cursor/mcp.json', key: false,
+      text: pretty({ mcpServers: { deskbell: { command: 'deskbell', args: args('cursor') } } }),
+    },
+    {
+      client: 'vscode', name: 'VS Code', file: '.vscode/mcp.json', key: false,
+      text: pretty({ servers: { deskbell: { type: 'stdio', command: 'deskbell', args: args('vscode') } } }),
+    },
+    {
+      client: 'opencode', name: 'opencode', file: 'opencode.json', key: false,
+      text: pretty({ mcp: { deskbell: { type: 'local', command: ['deskbell', ...args('opencode')], enabled: true, timeout: 300_000 } } }),
+    },
+    {
+      client: 'langchain', name: 'LangChain', file: 'agent.py', key: true,
+      text: [
+        'import os',
+        'from langchain_mcp_adapters.client import MultiServerMCPClient',
+        '',
+        'client = MultiServerMCPClient({',
+        '    "deskbell": {',
+        '        "transport": "streamable_http",',
+        `        "url": "${url}/mcp",`,
+        '        "headers": {"Authorization": f"Bearer {os.environ[\'DESKBELL_KEY\']}"},',
+        '    }',
+        '})',
+        'tools = await client.get_tools()',
+      ].join('\n'),
+    },
+    {
+      client: 'curl', name: 'curl', file: '', key: true,
+      text: [
+        `curl -s ${url}/api/human/invoke \\`,
+        '  -H "Authorization: Bearer $DESKBELL_KEY" -H "Content-Type: application/json" \\',
+        `  -d '{"action_type":"feedback","description":"Which name shall I use?"}'`,
+      ].join('\n'),
+    },
+  ];
+}
