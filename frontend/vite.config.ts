@@ -7,12 +7,14 @@ const server = process.env.DESKBELL_DEV_SERVER ?? 'http://127.0.0.1:7717';
 
 export default defineConfig({
   plugins: [
-    paraglideVitePlugin({
-      project: './project.inlang',
-      outdir: './src/paraglide',
-      strategy: ['custom-deskbell', 'baseLocale'],
-      outputStructure: 'locale-modules',
-    }),
+    // Unit tests take the messages as `npm run messages` left them: the plugin's watcher would keep the process.
+    !process.env.VITEST &&
+      paraglideVitePlugin({
+        project: './project.inlang',
+        outdir: './src/paraglide',
+        strategy: ['custom-deskbell', 'baseLocale'],
+        outputStructure: 'locale-modules',
+      }),
     svelte(),
   ],
   build: {

@@ -1,4 +1,4 @@
-import type { Operation } from './wire';
+import type { Operation, Presence } from './wire';
 
 /** Nothing changes an operation in a terminal state any more. */
 export function ended(op: Operation): boolean {
@@ -35,6 +35,18 @@ export function askedBack(op: Operation): boolean {
 export function rings(op: Operation, now: number): boolean {
   if (ended(op) || op.overdue || snoozed(op, now)) return false;
   return op.state === 'pending' || askedBack(op);
+}
+
+/** An agent between two polls has not gone: silence counts after this many milliseconds. */
+const silence = 30_000;
+
+/** Where the agent is: still in contact, or gone since then; null when nothing is known. */
+export function contact(op: Operation, presence: Presence | undefined, now: number): { here: true } | { here: false; since: string } | null {
+  if (!presence) return null;
+  if (presence.waiting) return { here: true };
+  const spoke = op.messages.findLast((message) => message.by.role === 'agent')?.at ?? '';
+  const since = [op.created_at, spoke, presence.last_contact ?? ''].sort((a, b) => (Date.parse(a) || 0) - (Date.parse(b) || 0)).at(-1) ?? op.created_at;
+  return now - Date.parse(since) < silence ? { here: true } : { here: false, since };
 }
 
 /** The first line, cut to a length, for rows and titles. */

@@ -13,16 +13,17 @@ export interface Command {
   run: () => void;
 }
 
-export const mac = /mac|iphone|ipad/i.test(navigator.userAgent);
+export const mac = /mac|iphone|ipad/i.test(globalThis.navigator?.userAgent ?? '');
 
-const typing = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement ||
-    (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type)));
+const typing = (target: EventTarget | null): boolean => {
+  const element = target as Partial<HTMLInputElement> | null;
+  const typed = /^(TEXTAREA|SELECT)$/.test(element?.tagName ?? '') || (element?.tagName === 'INPUT' && !/^(checkbox|radio|button)$/.test(element.type ?? ''));
+  return typed || element?.isContentEditable === true;
+};
 
 /** What presses itself: the key belongs to it. */
 const pressable = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && !!target.closest('button, a[href], summary, input, select');
+  !!(target as Partial<Element> | null)?.closest?.('button, a[href], summary, input, select');
 
 /** All commands there are right now. Views add theirs while they are on screen; the last added wins a key. */
 export class Commands {

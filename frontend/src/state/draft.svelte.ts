@@ -33,7 +33,7 @@ export class Draft {
     if (!op.draft || op.draft.by.name !== this.operator || this.state === 'changed' || this.state === 'saving') return;
     const form = formOf(op.draft);
     if (!sameForm(form, this.#saved)) this.form = form;
-    this.#saved = form;
+    this.#saved = formOf(op.draft);
     this.keptAt = op.draft.at;
     this.state = 'kept';
   }

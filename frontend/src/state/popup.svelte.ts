@@ -16,7 +16,7 @@ export class PopupStack {
   readonly #onScreen = new SvelteSet<string>();
   readonly #hidden = new SvelteSet<string>();
 
-  readonly cards = $derived.by<Operation[]>(() => [...this.desk.operations.all.values()].filter((op) => this.#wants(op)).sort(byUrgency));
+  readonly cards = $derived.by<Operation[]>(() => [...this.desk.operations.all.values()].filter((op) => this.#wants(op)).sort((a, b) => Number(a.overdue) - Number(b.overdue) || byUrgency(a, b)));
   readonly front = $derived<Operation[]>(this.cards.slice(0, this.cards.length > drawn + 1 ? drawn : drawn + 1));
   readonly deck = $derived<Operation[]>(this.cards.slice(this.front.length));
 

@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { inbox, noFilter } from './groups';
+import { sampleOperation as op } from './sample.testing';
+
+const now = Date.parse('2026-01-02T10:05:00Z');
+const names = (...args: Parameters<typeof inbox>): Record<string, string[]> =>
+  Object.fromEntries(inbox(...args).map((group) => [group.name, group.operations.map((o) => o.operation_id)]));
+
+describe('the inbox', () => {
+  const all = [
+    op({ operation_id: 'young', created_at: '2026-01-02T10:04:00Z' }),
+    op({ operation_id: 'old', created_at: '2026-01-02T10:01:00Z' }),
+    op({ operation_id: 'urgent', created_at: '2026-01-02T10:04:30Z', priority: 9 }),
+    op({ operation_id: 'claimed', state: 'claimed', agent_id: 'other' }),
+    op({ operation_id: 'later', snoozed_until: '2026-01-02T12:00:00Z' }),
+    op({ operation_id: 'sooner', snoozed_until: '2026-01-02T11:00:00Z', action_type: 'bash' }),
+    op({ operation_id: 'done', state: 'completed', result: { by: { role: 'operator' }, at: '2026-01-02T10:03:00Z', digest: '' } }),
+    op({ operation_id: 'long-ago', state: 'declined', ended: { by: { role: 'operator' }, at: '2025-12-01T10:03:00Z' } }),
+  ];
+  test('puts urgent before old before young, and what sleeps by when it wakes', () =>
+    expect(names(all, now)).toEqual({ ringing: ['urgent', 'old', 'young'], waiting: ['claimed'], snoozed: ['sooner', 'later'], today: ['done'] }));
+  test('filters by agent', () => expect(names(all, now, { ...noFilter, agent: 'other' })).toEqual({ waiting: ['claimed'] }));
+  test('filters by kind', () => expect(names(all, now, { ...noFilter, kind: 'bash' })).toEqual({ snoozed: ['sooner'] }));
+  test('filters by state', () => expect(Object.keys(names(all, now, { ...noFilter, state: 'today' }))).toEqual(['today']));
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { contact, dangerous, initials, rings, title } from './life';
+import { sampleOperation as op } from './sample.testing';
+
+const now = Date.parse('2026-01-02T10:05:00Z');
+const agent = { role: 'agent', name: 'release-bot' } as const;
+const operator = { role: 'operator', name: 'ada' } as const;
+
+describe('it rings', () => {
+  test.each([
+    ['when nobody has taken it', op(), true],
+    ['when the agent has answered a question', op({ state: 'in_progress', claimed_by: 'ada', messages: [{ by: agent, at: '2026-01-02T10:04:00Z', text: 'x' }] }), true],
+  ])('%s', (_, o, want) => expect(rings(o, now)).toBe(want));
+});
+
+describe('it does not ring', () => {
+  const asked = { by: agent, at: '2026-01-02T10:04:00Z', text: 'x' };
+  test.each([
+    ['when somebody has claimed it', op({ state: 'claimed', claimed_by: 'mei' })],
+    ['when it is overdue', op({ overdue: true })],
+    ['while it is put off', op({ snoozed_until: '2026-01-02T10:06:00Z' })],
+    ['while the agent is asked', op({ state: 'waiting_input' })],
+    ['when it has ended', op({ state: 'cancelled' })],
+    ['once an answer to the agent is begun', op({ state: 'in_progress', messages: [asked], draft: { by: operator, at: '2026-01-02T10:04:30Z' } })],
+  ])('%s', (_, o) => expect(rings(o, now)).toBe(false));
+});
+
+test('it rings again when the time it was put off to has come', () => {
+  expect(rings(op({ snoozed_until: '2026-01-02T10:05:00Z' }), now)).toBe(true);
+});
+
+test('high and critical risks are dangerous, others are not', () => {
+  expect([undefined, 'low', 'medium', 'high', 'critical'].map((risk) => dangerous(op({ risk: risk as never })))).toEqual([false, false, false, true, true]);
+});
+
+describe('an agent', () => {
+  test('that waits is here', () => expect(contact(op(), { waiting: true }, now)).toEqual({ here: true }));
+  test('is still here between two polls', () => expect(contact(op(), { waiting: false, last_contact: '2026-01-02T10:04:40Z' }, now)).toEqual({ here: true }));
+  test('that has just rung is here', () => expect(contact(op({ created_at: '2026-01-02T10:04:50Z' }), { waiting: false }, now)).toEqual({ here: true }));
+  test('has gone after half a minute of silence', () =>
+    expect(contact(op(), { waiting: false, last_contact: '2026-01-02T10:04:20Z' }, now)).toEqual({ here: false, since: '2026-01-02T10:04:20Z' }));
+  test('nobody has told of is unknown', () => expect(contact(op(), undefined, now)).toBeNull());
+});
+
+test('a title is the first line that says something, cut by letters', () => {
+  expect(title(op({ description: '\n  Deploy  \nmore' }))).toBe('Deploy');
+  expect(title(op({ description: '😀😀😀😀' }), 3)).toBe('😀😀…');
+});
+
+test('initials stand for a name in any script', () => {
+  expect(['release-bot', 'codex', '发布助手', ''].map(initials)).toEqual(['rb', 'co', '发布', '?']);
+});

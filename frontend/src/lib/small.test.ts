@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { backoff } from './backoff';
+import { parseDiff } from './diff';
+import { sha256, shortDigest, tinyDigest } from './digest';
+import { snoozeTimes } from './snooze';
+
+test('waiting doubles, is spread, and has an end', () => {
+  expect([0, 1, 2, 20].map((n) => backoff(n, 1))).toEqual([250, 500, 1000, 10_000]);
+  expect(backoff(2, 0)).toBe(500);
+});
+
+test('a diff has the line numbers of both sides', () => {
+  expect(parseDiff('@@ -41,2 +41,2 @@ f\n a\n-b\n+c\n d')).toEqual([
+    { kind: 'hunk', old: null, new: null, text: '@@ -41,2 +41,2 @@ f' },
+    { kind: 'same', old: 41, new: 41, text: 'a' },
+    { kind: 'del', old: 42, new: null, text: 'b' },
+    { kind: 'add', old: null, new: 42, text: 'c' },
+    { kind: 'same', old: 43, new: 43, text: 'd' },
+  ]);
+});
+
+test('a digest is of the bytes in UTF-8', async () => {
+  expect(await sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+  expect(await sha256('é')).toBe('4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c');
+});
+
+test('a digest is cut for the eye', () => {
+  const hex = '9f2c7ab0'.padEnd(56, '0') + '13d5e41b';
+  expect(shortDigest(hex)).toBe('9f2c 7ab0 … 13d5 e41b');
+  expect(tinyDigest(hex)).toBe('9f2c…e41b');
+});
+
+test('tomorrow is nine in the morning, over the end of a month too', () => {
+  const evening = new Date(2026, 0, 31, 23, 30).getTime();
+  expect(new Date(snoozeTimes(evening).tomorrow)).toEqual(new Date(2026, 1, 1, 9, 0));
+  expect(Date.parse(snoozeTimes(evening).quarter) - evening).toBe(15 * 60_000);
+});

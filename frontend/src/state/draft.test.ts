@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Api } from '../backend/api';
+import { sampleOperation as op } from '../lib/sample.testing';
+import type { Answer } from '../lib/wire';
+import { Draft } from './draft.svelte';
+
+/** A server that keeps drafts, and can be made to fail. */
+function server(): { api: Api; saved: Answer[]; down: boolean } {
+  const it = { saved: [] as Answer[], down: false, api: {} as Api };
+  it.api = {
+    input: (_id: string, answer: Answer) => {
+      if (it.down) return Promise.reject(new Error('down'));
+      it.saved.push(answer);
+      return Promise.resolve(op());
+    },
+  } as unknown as Api;
+  return it;
+}
+
+describe('a draft', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const write = (draft: Draft, text: string): void => {
+    draft.form.human_input = text;
+    draft.touch();
+  };
+
+  test('is saved once typing pauses for 400 ms, not at every key', async () => {
+    const s = server();
+    const draft = new Draft(s.api, 'ada', op());
+    write(draft, 'w');
+    await vi.advanceTimersByTimeAsync(399);
+    write(draft, 'wait');
+    await vi.advanceTimersByTimeAsync(399);
+    expect(s.saved).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(s.saved).toEqual([{ human_input: 'wait' }]);
+    expect(draft.state).toBe('kept');
+  });
+
+  test('says so and tries again when it cannot be saved', async () => {
+    const s = server();
+    s.down = true;
+    const draft = new Draft(s.api, 'ada', op());
+    write(draft, 'wait');
+    await vi.advanceTimersByTimeAsync(400);
+    expect(draft.state).toBe('failed');
+    s.down = false;
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(s.saved).toEqual([{ human_input: 'wait' }]);
+    expect(draft.state).toBe('kept');
+  });
+
+  test('is forgotten on the server when everything was deleted', async () => {
+    const s = server();
+    const draft = new Draft(s.api, 'ada', op({ draft: { human_input: 'old', by: { role: 'operator', name: 'ada' }, at: '' } }));
+    write(draft, '');
+    await vi.advanceTimersByTimeAsync(400);
+    expect(s.saved).toEqual([{}]);
+  });
+
+  test('comes back after a restart, its own only', () => {
+    const s = server();
+    const saved = op({ draft: { human_input: 'kept', by: { role: 'operator', name: 'ada' }, at: '2026-01-02T10:00:00Z' } });
+    expect(new Draft(s.api, 'ada', saved).form.human_input).toBe('kept');
+    expect(new Draft(s.api, 'mei', saved).form.human_input).toBe('');
+  });
+
+  test('is not overwritten by an older one while somebody types', () => {
+    const s = server();
+    const draft = new Draft(s.api, 'ada', op());
+    write(draft, 'new words');
+    draft.follow(op({ draft: { human_input: 'older', by: { role: 'operator', name: 'ada' }, at: '' } }));
+    expect(draft.form.human_input).toBe('new words');
+  });
+
+  test('is saved at once when the page is left', async () => {
+    const s = server();
+    const draft = new Draft(s.api, 'ada', op());
+    write(draft, 'leaving');
+    await draft.save(true);
+    expect(s.saved).toEqual([{ human_input: 'leaving' }]);
+  });
+});
