@@ -61,8 +61,40 @@ type Ring struct {
 // Invoke rings. The operation is durable when it returns; created is false when the ring joined one that
 // existed.
 func (c *Client) Invoke(ctx context.Context, r Ring) (op human.Operation, created bool, err error) {
-	status, err := c.call(ctx, http.MethodPost, "/api/human/invoke", r, &op)
+	body, err := r.exact()
+	if err != nil {
+		return op, false, err
+	}
+	status, err := c.call(ctx, http.MethodPost, "/api/human/invoke", body, &op)
 	return op, status == http.StatusCreated, err
+}
+
+// raw is a body that is JSON already.
+type raw []byte
+
+// exact is the ring as JSON with the very bytes of its details and context, which encoding/json would
+// reformat; an answer may be bound to them.
+func (r Ring) exact() (raw, error) {
+	details, about := r.Details, r.Context
+	r.Details, r.Context = nil, nil
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, human.Wrap(human.Invalid, err, "the ring cannot be written as JSON: %v", err)
+	}
+	body = body[:len(body)-1]
+	for _, part := range []struct {
+		name string
+		json.RawMessage
+	}{{"details", details}, {"context", about}} {
+		if len(part.RawMessage) == 0 {
+			continue
+		}
+		if !json.Valid(part.RawMessage) {
+			return nil, human.BadField(part.name, "must be a JSON object")
+		}
+		body = append(append(body, `,"`+part.name+`":`...), part.RawMessage...)
+	}
+	return append(body, '}'), nil
 }
 
 // Operation returns an operation as it stands. Reading its end this way does not count as delivery: see
@@ -388,7 +420,9 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 		defer cancel()
 	}
 	var send io.Reader
-	if body != nil {
+	if ready, is := body.(raw); is {
+		send = bytes.NewReader(ready)
+	} else if body != nil {
 		var buf bytes.Buffer
 		e := json.NewEncoder(&buf)
 		e.SetEscapeHTML(false)
