@@ -378,5 +378,7 @@ func FuzzSearch(f *testing.F) {
 
 // plain says whether text has a letter or digit that both we and SQLite's older Unicode tables know.
 func plain(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') })
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	})
 }

@@ -215,20 +215,34 @@ func (w *writer) prepare(ctx context.Context) error {
 	return nil
 }
 
-// disconnect gives the connection up, with its statements and whatever transaction it still has.
+// disconnect gives the connection back, without its statements, for Close to close.
 func (w *writer) disconnect() error {
 	if w.conn == nil {
 		return nil
 	}
-	st := w.stmts
-	var errs []error
-	for _, s := range []*sql.Stmt{st.begin, st.commit, st.head, st.load, st.details, st.event, st.remove, st.insert, st.state, st.data, st.projected} {
-		if s != nil {
-			errs = append(errs, s.Close())
+	err := errors.Join(w.closeStatements(), w.conn.Close())
+	w.conn = nil
+	return err
+}
+
+// discard closes the connection for good: after a storage error a new one starts from what the disk has.
+func (w *writer) discard() error {
+	err := w.closeStatements() // first: closing one of a closed connection crashes the driver
+	// Raw closes a connection that is called bad, and reports just that.
+	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
+	w.conn = nil
+	return err
+}
+
+func (w *writer) closeStatements() error {
+	st := &w.stmts
+	errs := []error{w.parts.forget()}
+	for _, s := range []**sql.Stmt{&st.begin, &st.commit, &st.head, &st.load, &st.details, &st.event, &st.remove, &st.insert, &st.state, &st.data, &st.projected} {
+		if *s != nil {
+			errs = append(errs, (*s).Close())
+			*s = nil
 		}
 	}
-	errs = append(errs, w.parts.forget(), w.conn.Close())
-	w.conn = nil
 	return errors.Join(errs...)
 }
 
@@ -289,7 +303,7 @@ func (w *writer) connected(ctx context.Context) (err error) {
 		return err
 	}
 	if err := w.prepare(ctx); err != nil {
-		return errors.Join(err, w.disconnect())
+		return errors.Join(err, w.discard())
 	}
 	return nil
 }
@@ -323,17 +337,6 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	if err != nil && !errors.As(err, &e) && !busy(err) {
 		w.cache.clear()
 		err = errors.Join(err, w.discard())
-	}
-	return err
-}
-
-// discard closes the connection for good: after a storage error a new one starts from what the disk has.
-func (w *writer) discard() error {
-	// Raw closes a connection that is called bad, and reports it as just that.
-	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
-	err := w.disconnect()
-	if errors.Is(err, sql.ErrConnDone) {
-		return nil
 	}
 	return err
 }
