@@ -171,6 +171,11 @@ func TestIdempotencyKeys(t *testing.T) {
 	changed.Description = "something else"
 	_, _, err := q.Ring(t.Context(), changed, false)
 	wantKind(t, err, human.Conflict)
+	elsewhere := r
+	elsewhere.SessionID = "after a reconnect"
+	if op, created, err := q.Ring(t.Context(), elsewhere, false); err != nil || created || op.ID != ids[0] {
+		t.Errorf("the same key from another session: %s, created %t, %v", op.ID, created, err)
+	}
 	theirs := request(other, "once")
 	theirs.IdempotencyKey = "k1"
 	if op, created, err := q.Ring(t.Context(), theirs, false); err != nil || !created || op.ID == ids[0] {

@@ -173,7 +173,9 @@ func (q *Queue) existing(ctx context.Context, r human.Request, attach bool) (op 
 		id, err := q.index.ByKey(ctx, r.AgentID, r.IdempotencyKey)
 		if err == nil {
 			op, err = q.load(ctx, id)
-			if err == nil && !op.Request().Same(r) {
+			words := op.Request()
+			words.SessionID = r.SessionID // a client that comes back has another session and the same key
+			if err == nil && !words.Same(r) {
 				err = human.Errorf(human.Conflict,
 					"the idempotency_key %q belongs to operation %s, which asks for something else; use another key", r.IdempotencyKey, id)
 			}
