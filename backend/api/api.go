@@ -19,7 +19,6 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
 	"deskbell/backend/settings"
-	"deskbell/backend/sqlite"
 )
 
 // Keys are the agents' keys. Errors are of package human.
@@ -27,7 +26,7 @@ type Keys interface {
 	// Authenticate returns the agent that bears the key; Unauthorized for a wrong or revoked one.
 	Authenticate(ctx context.Context, key string) (name string, err error)
 	AddKey(ctx context.Context, name string, ephemeral bool) (key string, err error)
-	Keys(ctx context.Context) ([]sqlite.Key, error)
+	Keys(ctx context.Context) ([]human.Key, error)
 	// RevokeKey makes all keys of that name useless and returns how many it revoked.
 	RevokeKey(ctx context.Context, name string) (int, error)
 	// TouchKeys stores when agents were last seen.
