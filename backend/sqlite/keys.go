@@ -15,16 +15,6 @@ import (
 	"deskbell/backend/human"
 )
 
-// A Key is what is known of an agent's key; the key itself is shown once, by AddKey, and not kept.
-type Key struct {
-	ID        string     `json:"id"`
-	Name      string     `json:"name" doc:"The agent_id of whoever bears the key."`
-	Ephemeral bool       `json:"ephemeral,omitempty"`
-	CreatedAt time.Time  `json:"created_at"`
-	LastSeen  *time.Time `json:"last_seen,omitempty"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-}
-
 // A key is dbk_, its id and its secret in one word: 40 bits to find it by, 160 to prove it.
 const (
 	keyPrefix   = "dbk_"
@@ -62,10 +52,10 @@ func (s *Store) AddKey(ctx context.Context, name string, ephemeral bool) (key st
 }
 
 // Keys returns every key ever made, by name and then by age.
-func (s *Store) Keys(ctx context.Context) ([]Key, error) {
-	keys := []Key{}
+func (s *Store) Keys(ctx context.Context) ([]human.Key, error) {
+	keys := []human.Key{}
 	err := s.rows(ctx, `SELECT id, name, ephemeral, created_at, last_seen, revoked_at FROM keys ORDER BY name, created_at, id`, nil, func(rows *sql.Rows) error {
-		var k Key
+		var k human.Key
 		var created int64
 		var seen, revoked sql.NullInt64
 		if err := rows.Scan(&k.ID, &k.Name, &k.Ephemeral, &created, &seen, &revoked); err != nil {

@@ -605,7 +605,7 @@ func TestKeys(t *testing.T) {
 	}
 	first := keys[2]
 	micros := func(at time.Time) time.Time { return at.Truncate(time.Microsecond) }
-	want := Key{ID: key[4:12], Name: "claude-1", CreatedAt: micros(epoch), LastSeen: new(micros(seen)), RevokedAt: new(micros(now))}
+	want := human.Key{ID: key[4:12], Name: "claude-1", CreatedAt: micros(epoch), LastSeen: new(micros(seen)), RevokedAt: new(micros(now))}
 	if !reflect.DeepEqual(first, want) {
 		t.Errorf("key %+v, want %+v", first, want)
 	}
