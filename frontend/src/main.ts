@@ -1,12 +1,14 @@
 import './app.css';
 import { mount } from 'svelte';
 import App from './views/App.svelte';
+import { startKeyGuard } from './state/guard';
 import { language } from './state/locale.svelte';
 import { theme } from './state/theme.svelte';
 import { deskWindow } from './state/window.svelte';
 
 language.apply();
 theme.apply();
+startKeyGuard();
 deskWindow.start();
 
 const target = document.getElementById('app');

@@ -15,7 +15,8 @@ export interface Command {
 
 export const mac = /mac|iphone|ipad/i.test(globalThis.navigator?.userAgent ?? '');
 
-const typing = (target: EventTarget | null): boolean => {
+/** Whether keys write text there. */
+export const typing = (target: EventTarget | null): boolean => {
   const element = target as Partial<HTMLInputElement> | null;
   const typed = /^(TEXTAREA|SELECT)$/.test(element?.tagName ?? '') || (element?.tagName === 'INPUT' && !/^(checkbox|radio|button)$/.test(element.type ?? ''));
   return typed || element?.isContentEditable === true;

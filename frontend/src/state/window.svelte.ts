@@ -1,4 +1,5 @@
 import { shell, type DesktopState, type Placement, type WindowMode } from '../backend/shell';
+import { keyGuard } from './guard';
 
 const fromAddress = (): WindowMode => (new URLSearchParams(window.location.search).get('view') === 'popup' ? 'popup' : 'console');
 const told = 'deskbell.told-no-notifications';
@@ -24,7 +25,10 @@ class DeskWindow {
     shell.listen({
       mode: (mode) => (this.mode = mode),
       open: (id) => (this.wanted = id),
-      keys: () => (this.keys += 1),
+      keys: () => {
+        keyGuard.taken();
+        this.keys += 1;
+      },
       failed: (id, message) => (this.failed = { id, message }),
     });
     void shell.state().then((state) => (this.abilities = state));
