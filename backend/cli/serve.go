@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"runtime"
@@ -49,8 +50,7 @@ func (s *shell) serve(ctx context.Context) error {
 	}
 	if err := s.greet(server, place); err != nil {
 		stop()
-		<-ended
-		return err
+		return errors.Join(err, <-ended)
 	}
 	if !s.json && isTerminal(s.in) && isTerminal(s.out) {
 		s.note("Press Enter for a fresh link, Ctrl+C to stop.")

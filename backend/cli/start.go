@@ -75,9 +75,9 @@ func (s *shell) start(ctx context.Context, p Place, args []string) (url string, 
 		}
 		select {
 		case <-tick.C:
-		case <-died:
+		case err := <-died:
 			if !datadir.Held(p.Dir) { // else another was faster, and will answer
-				return "", human.Errorf(human.Unavailable, "Deskbell was started (%s) and ended at once: %s", args[0], firstLine(out.Name()))
+				return "", human.Wrap(human.Unavailable, err, "Deskbell was started (%s) and ended at once: %s", args[0], firstLine(out.Name()))
 			}
 			died = nil
 		case <-ctx.Done():

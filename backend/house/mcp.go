@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,10 +27,20 @@ func serveMCP(version string) func(context.Context, func() (string, error), stri
 		defer r.close()
 		return mcpserver.ServeStdio(ctx, r, in, out, mcpserver.Options{
 			Version: version,
-			Session: "stdio-" + rand.Text()[:12],
+			Session: thread(),
 			Log:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}
+}
+
+// thread names this process's thread of work, as the operator sees it: the folder the agent works in, and
+// something to tell apart two agents in one folder.
+func thread() string {
+	folder := "stdio"
+	if dir, err := os.Getwd(); err == nil && len(filepath.Base(dir)) > 1 && len(filepath.Base(dir)) <= 64 {
+		folder = filepath.Base(dir)
+	}
+	return folder + "-" + strings.ToLower(rand.Text()[:6])
 }
 
 // A remote is an agent's side of a queue in another process. When that does not answer, it looks whether
