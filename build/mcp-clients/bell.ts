@@ -1,0 +1,125 @@
+// A Deskbell of the tests' own: `deskbell serve` on a folder that is thrown away, and its operator over REST.
+import { spawn, execFile, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+
+export const program = resolve(process.env.DESKBELL_BIN ?? '../bin/deskbell')
+
+export interface Operation {
+  operation_id: string
+  state: string
+  description: string
+  agent_id: string
+  delivered_at?: string
+}
+
+export class Bell {
+  url = ''
+  #token = ''
+  #process?: ChildProcess
+
+  private constructor(readonly data: string) {}
+
+  static async start(): Promise<Bell> {
+    const bell = new Bell(await mkdtemp(join(tmpdir(), 'deskbell-mcp-')))
+    await bell.up()
+    return bell
+  }
+
+  /** Serves, at the address it had before if it had one, and signs the operator in. */
+  async up(): Promise<void> {
+    const addr = this.url === '' ? '127.0.0.1:0' : new URL(this.url).host
+    const child = spawn(program, ['serve', '--data', this.data, '--addr', addr, '--json'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: this.environment(),
+    })
+    this.#process = child
+    let complaint = ''
+    child.stderr.on('data', (text) => (complaint += text))
+    const ready = await new Promise<{ url: string; code: string }>((started, failed) => {
+      createInterface(child.stdout).once('line', (line) => started(JSON.parse(line)))
+      child.once('error', failed)
+      child.once('exit', (code) => failed(new Error(`deskbell serve ended with ${code}: ${complaint}`)))
+    })
+    this.url = ready.url
+    const session = await this.#fetch('/api/session', { code: ready.code })
+    this.#token = session.token
+  }
+
+  /** Ends the server: in order, or as a crash would. */
+  async down(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const child = this.#process
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((done) => child.once('exit', done))
+    child.kill(signal)
+    await ended
+  }
+
+  async remove(): Promise<void> {
+    await this.down()
+    await rm(this.data, { recursive: true, force: true })
+  }
+
+  /** The environment of a program that is to find this Deskbell and no other. */
+  environment(more: Record<string, string> = {}): Record<string, string> {
+    const { PATH = '', HOME = '' } = process.env
+    return { PATH, HOME, DESKBELL_DATA: this.data, ...more }
+  }
+
+  /** A new agent's key. */
+  async key(name: string): Promise<string> {
+    const { stdout } = await promisify(execFile)(program, ['keys', 'add', name, '--json'], { env: this.environment() })
+    return JSON.parse(stdout).key
+  }
+
+  operation(id: string): Promise<Operation> {
+    return this.#fetch(`/api/human/operations/${id}`)
+  }
+
+  /** Waits until the agent has rung with these words, and returns the operation. */
+  rung(agent: string, words: string): Promise<Operation> {
+    return until(`${agent} rings with ${words}`, async () => {
+      const page = await this.#fetch(`/api/human/operations?agent_id=${encodeURIComponent(agent)}&state=open`)
+      return page.operations.find((op: Operation) => op.description === words)
+    })
+  }
+
+  /** How many open operations an agent has. */
+  async open(agent: string): Promise<number> {
+    const page = await this.#fetch(`/api/human/operations?agent_id=${encodeURIComponent(agent)}&state=open`)
+    return page.operations.length
+  }
+
+  answer(id: string, human_input: string): Promise<Operation> {
+    return this.#fetch('/api/human/complete', { operation_id: id, human_input })
+  }
+
+  ask(id: string, text: string): Promise<Operation> {
+    return this.#fetch('/api/human/reply', { operation_id: id, text })
+  }
+
+  decline(id: string, reason: string): Promise<Operation> {
+    return this.#fetch('/api/human/decline', { operation_id: id, reason })
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  async #fetch(path: string, body?: unknown): Promise<any> {
+    const headers: Record<string, string> = this.#token === '' || path === '/api/session' ? {} : { Authorization: `Bearer ${this.#token}` }
+    if (body !== undefined) headers['Content-Type'] = 'application/json'
+    const answer = await fetch(this.url + path, { method: body === undefined ? 'GET' : 'POST', headers, body: body === undefined ? null : JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return answer.json()
+  }
+}
+
+/** Asks again and again until there is an answer, for twenty seconds at most. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((next) => setTimeout(next, 20))) {
+    const answer = await ask()
+    if (answer !== undefined && answer !== false) return answer
+  }
+  throw new Error(`waited in vain until ${what}`)
+}
