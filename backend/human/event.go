@@ -139,11 +139,12 @@ func (o *Operation) say(e Event) {
 
 func (o *Operation) invoke(e Event) {
 	r := *e.Request
+	action, risk := r.bound()
 	id := o.ID
 	*o = Operation{
 		ID: id, Version: 1, Kind: r.Kind, State: Pending, Description: r.Description, Details: r.Details, Context: r.Context,
-		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: r.Risk(),
-		Digest: r.Digest(), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
+		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk,
+		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
 		Messages: []Message{}, Recordings: []string{},
 	}
 	if o.OnTimeout == "" {

@@ -121,12 +121,17 @@ type Request struct {
 // Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in
 // details.action where there is one, else details as sent, else the description.
 func (r Request) Digest() string {
-	bytes := []byte(r.Description)
-	if len(r.Details) > 0 {
+	action, _ := r.bound()
+	return r.digest(action)
+}
+
+func (r Request) digest(action string) string {
+	bytes := []byte(action)
+	if action == "" {
 		bytes = r.Details
-		if action := r.detail("action"); action != "" {
-			bytes = []byte(action)
-		}
+	}
+	if len(bytes) == 0 {
+		bytes = []byte(r.Description)
 	}
 	sum := sha256.Sum256(bytes)
 	return hex.EncodeToString(sum[:])
@@ -141,22 +146,29 @@ func (r Request) Same(o Request) bool {
 
 // Risk is the request's details.risk_level where it is one of the four words, else "".
 func (r Request) Risk() Risk {
-	switch risk := Risk(r.detail("risk_level")); risk {
-	case LowRisk, MediumRisk, HighRisk, CriticalRisk:
-		return risk
-	}
-	return ""
+	_, risk := r.bound()
+	return risk
 }
 
-// detail is a text in details, by its exact name. A struct's tags would take "Action" for "action", too,
-// and the person who answers would be shown another text than the answer is bound to.
-func (r Request) detail(name string) string {
+// bound reads from details what an answer depends on. It goes by the exact names: a struct's tags would
+// take "Action" for "action", too, and the person who answers would be shown another text than the answer
+// is bound to.
+func (r Request) bound() (action string, risk Risk) {
 	var all map[string]json.RawMessage
-	var text string
-	if len(r.Details) == 0 || json.Unmarshal(r.Details, &all) != nil || json.Unmarshal(all[name], &text) != nil {
-		return ""
+	if len(r.Details) == 0 || json.Unmarshal(r.Details, &all) != nil {
+		return "", ""
 	}
-	return text
+	if json.Unmarshal(all["action"], &action) != nil {
+		action = ""
+	}
+	if json.Unmarshal(all["risk_level"], &risk) != nil {
+		risk = ""
+	}
+	switch risk {
+	case LowRisk, MediumRisk, HighRisk, CriticalRisk:
+		return action, risk
+	}
+	return action, ""
 }
 
 // A Message is one turn of the conversation about an operation (M6).
