@@ -234,6 +234,9 @@ func until[T any](t testing.TB, what string, is func() (T, bool)) T {
 	panic("unreachable")
 }
 
+// pass lets time go by on a synctest bubble's clock.
+func pass(d time.Duration) { <-time.After(d) }
+
 func answer(t testing.TB, q *queue.Queue, id human.OperationID, a human.Answer) {
 	t.Helper()
 	if _, err := q.Complete(context.Background(), mei, id, a, ""); err != nil {

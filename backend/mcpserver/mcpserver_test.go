@@ -276,13 +276,13 @@ func TestWithProgressACallWaitsAsLongAsItsClient(t *testing.T) {
 		notes := make(chan note, 1000)
 		began := time.Now()
 		done := c.start(ask("Take your time").with(args{"timeout": 60}), notes)
-		time.Sleep(20*time.Minute + 2*time.Second)
+		pass(20*time.Minute + 2*time.Second)
 		op := rung(t, q, bot, 1)
 		if _, err := q.Claim(t.Context(), mei, op.ID); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		answer(t, q, op.ID, human.Answer{HumanInput: "Done"})
 		r := <-done
 		if r.Status != "completed" || time.Since(began) != 21*time.Minute+2*time.Second {
@@ -417,7 +417,7 @@ func TestAWaitSurvivesARestartOfTheApp(t *testing.T) {
 
 		ringer.calls = 10
 		answered := c.start(args{"action": "wait", "operation_id": id}, nil)
-		time.Sleep(20 * time.Second)
+		pass(20 * time.Second)
 		answer(t, q, id, human.Answer{HumanInput: "Here"})
 		if r := <-answered; r.HumanInput != "Here" {
 			t.Errorf("after the restart: %+v", r)
