@@ -428,7 +428,7 @@ func TestLongPoll(t *testing.T) {
 		t.Errorf("a wait for a version that is there gave %d", v)
 	}
 	start := time.Now()
-	if v := h.get(path+"?wait=1&after_version=2", bot).operation(200).Version; v != 2 || time.Since(start) < 900*time.Millisecond {
+	if v := h.get(path+"?wait=0.95&after_version=2", bot).operation(200).Version; v != 2 || time.Since(start) < 900*time.Millisecond {
 		t.Errorf("a wait of 1 s ended after %s with version %d", time.Since(start), v)
 	}
 }
@@ -443,7 +443,7 @@ func TestDeliveryOfTheEnd(t *testing.T) {
 	h.post("/api/human/delivered", bot, idBody(op.ID, "")).operation(200)
 	h.post("/api/human/complete", h.op, idBody(op.ID, `,"human_input":"y"`)).operation(200)
 	h.get(path+"?ack=explicit", bot).operation(200)
-	h.Server.work.Wait()
+	h.work.Wait()
 	if delivered() {
 		t.Fatal("delivered before the agent has read it")
 	}

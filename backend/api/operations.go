@@ -85,15 +85,12 @@ type Summary struct {
 	Operations []Operation `json:"operations"`
 }
 
-// maxWait bounds a long poll, in seconds; clients and proxies give up soon after.
-const maxWait = 60
-
 type (
 	oneInput struct {
-		ID           string `path:"id" doc:"The operation's id."`
-		Wait         int    `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the version to pass after_version."`
-		AfterVersion uint64 `query:"after_version" doc:"The version you have."`
-		Ack          string `query:"ack" enum:"read,explicit" doc:"What counts as delivery of the end to its agent: this answer (read, absent), or only POST /api/human/delivered."`
+		ID           string  `path:"id" doc:"The operation's id."`
+		Wait         float64 `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the version to pass after_version. Clients and proxies give up soon after 60."`
+		AfterVersion uint64  `query:"after_version" doc:"The version you have."`
+		Ack          string  `query:"ack" enum:"read,explicit" doc:"What counts as delivery of the end to its agent: this answer (read, absent), or only POST /api/human/delivered."`
 	}
 	idInput struct {
 		ID string `path:"id" doc:"The operation's id."`
@@ -138,7 +135,7 @@ func (s *Server) operations(c catalogue) {
 	add(c, route{http.MethodGet, "/api/human/operations/{id}", "getOperation", "Read an operation, or wait for it to change", signedIn, 0},
 		func(ctx context.Context, x *exchange, in *oneInput) (*operationAnswer, error) {
 			id := human.OperationID(in.ID)
-			op, err := s.get(ctx, x.by, id, time.Duration(in.Wait)*time.Second, in.AfterVersion)
+			op, err := s.get(ctx, x.by, id, time.Duration(in.Wait*float64(time.Second)), in.AfterVersion)
 			if err == nil && in.Ack != "explicit" && x.by.Role == human.Agent && op.State.Terminal() && op.DeliveredAt == nil {
 				x.then = func() { s.delivered(x.by, id) }
 			}

@@ -112,8 +112,7 @@ func (c *Client) Wait(ctx context.Context, id human.OperationID, after uint64, m
 	ctx, cancel := context.WithTimeout(ctx, most+callTime)
 	defer cancel()
 	var op human.Operation
-	seconds := int((most + time.Second - 1) / time.Second)
-	_, err := c.call(ctx, http.MethodGet, fmt.Sprintf("%s?ack=explicit&wait=%d&after_version=%d", operationPath(id), seconds, after), nil, &op)
+	_, err := c.call(ctx, http.MethodGet, fmt.Sprintf("%s?ack=explicit&wait=%g&after_version=%d", operationPath(id), most.Seconds(), after), nil, &op)
 	return op, err
 }
 
