@@ -439,10 +439,10 @@ func TestAWaitSurvivesARestartOfTheApp(t *testing.T) {
 func TestBigResultsAreCutAndCanBeReadOn(t *testing.T) {
 	q := open(t)
 	c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, modern)
-	long := strings.Repeat("Zeile mit <Zeichen> & \"mehr\".\n", 8000)
-	chinese := strings.Repeat("长", 60000)
+	long := strings.Repeat("Zeile mit <Zeichen> & \"mehr\".\n", 3000)
+	chinese := strings.Repeat("长", 25000)
 	var findings []string
-	for i := range 3000 {
+	for i := range 1500 {
 		findings = append(findings, fmt.Sprintf("finding %d", i))
 	}
 	for name, a := range map[string]human.Answer{
