@@ -442,7 +442,7 @@ func TestBigResultsAreCutAndCanBeReadOn(t *testing.T) {
 	long := strings.Repeat("Zeile mit <Zeichen> & \"mehr\".\n", 3000)
 	chinese := strings.Repeat("长", 25000)
 	var findings []string
-	for i := range 1500 {
+	for i := range 3000 {
 		findings = append(findings, fmt.Sprintf("finding %d", i))
 	}
 	for name, a := range map[string]human.Answer{
