@@ -255,27 +255,20 @@ func (s *shell) await(ctx context.Context, agent *client.Client, op human.Operat
 		wait, cancel = context.WithTimeout(ctx, most)
 	}
 	defer cancel()
-	lines := bufio.NewScanner(s.in)
 	lateAtFirst, told := op.Overdue, 0
+	typed := s.typed(wait)
 	for !op.State.Terminal() && (lateAtFirst || !op.Overdue) && wait.Err() == nil {
 		for ; told < len(op.Messages); told++ {
 			if m := op.Messages[told]; m.By.Role == human.Operator {
 				s.note("%s asks:\n%s", visible(name(m.By)), indent(m.Text, "  "))
-				if !s.interactive() {
+				if typed == nil {
 					s.note("  answer with: deskbell reply %s TEXT", op.ID)
+				} else {
+					s.note("Type your reply, then Enter.")
 				}
 			}
 		}
-		if op.State == human.WaitingInput && s.interactive() && s.ask("reply> ", lines) {
-			if reply := strings.TrimSpace(lines.Text()); reply != "" {
-				var err error
-				if op, err = agent.Reply(ctx, op.ID, reply); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		next, err := s.poll(wait, agent, op)
+		next, err := s.change(wait, agent, op, typed)
 		switch {
 		case err == nil:
 			op = next
@@ -284,6 +277,52 @@ func (s *shell) await(ctx context.Context, agent *client.Client, op human.Operat
 		}
 	}
 	return s.conclude(agent, op)
+}
+
+// typed gives the lines a person types; nil where nobody sits there.
+func (s *shell) typed(ctx context.Context) <-chan string {
+	if !s.interactive() {
+		return nil
+	}
+	lines := make(chan string)
+	// Reading a terminal cannot be called off; after ctx the goroutine ends with the process, or at the next line.
+	go func() {
+		for scanner := bufio.NewScanner(s.in); scanner.Scan(); {
+			select {
+			case lines <- strings.TrimSpace(scanner.Text()):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// change waits until the operation changes, if need be by a reply that was typed to the operator's question.
+func (s *shell) change(ctx context.Context, agent *client.Client, op human.Operation, typed <-chan string) (human.Operation, error) {
+	type polled struct {
+		op  human.Operation
+		err error
+	}
+	polling, stop := context.WithCancel(ctx)
+	defer stop()
+	result := make(chan polled, 1)
+	go func() {
+		next, err := s.poll(polling, agent, op)
+		result <- polled{next, err}
+	}()
+	for {
+		select {
+		case p := <-result:
+			return p.op, p.err
+		case line := <-typed:
+			if line != "" && op.State == human.WaitingInput {
+				stop()
+				<-result
+				return agent.Reply(ctx, op.ID, line)
+			}
+		}
+	}
 }
 
 // poll waits once for a change, over interruptions of the server.
@@ -310,12 +349,6 @@ func (s *shell) poll(ctx context.Context, agent *client.Client, op human.Operati
 			agent.URL = at
 		}
 	}
-}
-
-// ask prompts for a line and says whether there is one.
-func (s *shell) ask(prompt string, lines *bufio.Scanner) bool {
-	_, err := io.WriteString(s.err, prompt)
-	return err == nil && lines.Scan()
 }
 
 // conclude prints an operation that is waited for no more.

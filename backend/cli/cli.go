@@ -158,12 +158,24 @@ func (s *shell) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&s.config, "config", "", "the settings file, if not config.toml in the data folder (DESKBELL_CONFIG)")
 	root.Flags().BoolVar(&hidden, "hidden", false, "start without showing the window, until something rings")
 	s.settingFlags(root)
-	root.AddCommand(
-		s.serveCommand(), s.mcpCommand(),
-		s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(),
-		s.loginCommand(), s.inboxCommand(), s.answerCommand(),
-		s.keysCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
-	)
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand()}},
+		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand()}},
+		{"operator", "For an operator in a terminal:", []*cobra.Command{s.loginCommand(), s.inboxCommand(), s.answerCommand()}},
+		{"admin", "Looking after it:", []*cobra.Command{
+			s.keysCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
+		}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.id
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("admin")
 	return root
 }
 
@@ -173,12 +185,14 @@ func (s *shell) settingFlags(c *cobra.Command) {
 		if setting.Flag == "" {
 			continue
 		}
-		c.Flags().String(setting.Flag, "", strings.TrimSuffix(setting.Doc, ".")+" ("+setting.Variable()+")")
+		help := strings.TrimSuffix(setting.Doc, ".") + " (" + setting.Variable() + ")"
 		if setting.Type() == "boolean" {
-			c.Flags().Lookup(setting.Flag).NoOptDefVal = "true"
+			c.Flags().Bool(setting.Flag, false, help)
+		} else {
+			c.Flags().String(setting.Flag, "", help)
 		}
 	}
-	c.Flags().StringArrayVar(&s.set, "set", nil, "override a setting, as KEY=VALUE; see `deskbell config`")
+	c.Flags().StringArrayVar(&s.set, "set", nil, "override a setting, as `KEY=VALUE`; deskbell config lists them")
 	c.PreRun = func(c *cobra.Command, _ []string) {
 		for _, setting := range settings.Table {
 			if f := c.Flags().Lookup(setting.Flag); f != nil && f.Changed {

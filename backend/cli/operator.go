@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -268,6 +269,12 @@ func (s *shell) converse(op human.Operation, r *reply) error {
 		}
 	}
 	return human.Errorf(human.Unavailable, "no answer was given; nothing was changed")
+}
+
+// ask prompts for a line and says whether there is one.
+func (s *shell) ask(prompt string, lines *bufio.Scanner) bool {
+	_, err := io.WriteString(s.err, prompt)
+	return err == nil && lines.Scan()
 }
 
 // more reads one line into text.
