@@ -151,10 +151,17 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, r, p)
 }
 
-// tidy makes the description say what is so: arrays are never null here, errors are ours and not huma's.
+// tidy makes the description say what is so: arrays are never null here, errors are ours and not huma's,
+// settings have values of four types.
 func tidy(o *huma.OpenAPI) *huma.OpenAPI {
 	delete(o.Components.Schemas.Map(), "ErrorModel")
 	delete(o.Components.Schemas.Map(), "ErrorDetail")
+	if setting := o.Components.Schemas.Map()["Setting"]; setting != nil {
+		value := &huma.Schema{OneOf: []*huma.Schema{
+			{Type: huma.TypeBoolean}, {Type: huma.TypeInteger}, {Type: huma.TypeString}, {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
+		}}
+		setting.Properties["value"], setting.Properties["default"] = value, value
+	}
 	for _, schema := range o.Components.Schemas.Map() {
 		for _, property := range schema.Properties {
 			if property.Type == huma.TypeArray {

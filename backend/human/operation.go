@@ -106,7 +106,7 @@ type Actor struct {
 
 // Request is what an agent asked for. It never changes once it is in the journal.
 type Request struct {
-	Kind           Kind            `json:"action_type"`
+	Kind           Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
 	Description    string          `json:"description"`
 	Details        json.RawMessage `json:"details,omitempty"` // a JSON object, its bytes as sent
 	Context        json.RawMessage `json:"context,omitempty"` // a JSON object, its bytes as sent
@@ -115,7 +115,7 @@ type Request struct {
 	IdempotencyKey string          `json:"idempotency_key,omitempty"`
 	Priority       int             `json:"priority"`
 	Timeout        float64         `json:"timeout,omitempty"` // seconds; 0 is never overdue
-	OnTimeout      OnTimeout       `json:"on_timeout,omitempty"`
+	OnTimeout      OnTimeout       `json:"on_timeout,omitempty" enum:"mark,cancel"`
 }
 
 // Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in
