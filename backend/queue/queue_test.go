@@ -197,6 +197,18 @@ func TestTheSameWordsAttachUntilDelivered(t *testing.T) {
 	if op, created, err := q.Ring(t.Context(), elsewhere, true); err != nil || !created || op.ID == first.ID {
 		t.Errorf("another session attached: %v", err)
 	}
+	meant := r
+	meant.SessionID = "s3"
+	for _, key := range []string{"k1", "k2"} {
+		meant.IdempotencyKey = key
+		if _, created, err := q.Ring(t.Context(), meant, true); err != nil || !created {
+			t.Errorf("key %s: created %t, %v; another key means another ring", key, created, err)
+		}
+	}
+	meant.IdempotencyKey = ""
+	if _, created, err := q.Ring(t.Context(), meant, true); err != nil || created {
+		t.Errorf("the same words without a key rang again: %v", err)
+	}
 	if _, err := q.Complete(t.Context(), mei, first.ID, human.Answer{HumanInput: "yes"}, ""); err != nil {
 		t.Fatal(err)
 	}

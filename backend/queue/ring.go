@@ -196,7 +196,8 @@ func (q *Queue) existing(ctx context.Context, r human.Request, attach bool) (op 
 		if op, err = q.load(ctx, id); err != nil {
 			return op, false, err
 		}
-		if op.Request().Same(r) {
+		otherKey := r.IdempotencyKey != "" && op.IdempotencyKey != "" && r.IdempotencyKey != op.IdempotencyKey
+		if op.Request().Same(r) && !otherKey {
 			return op, true, nil
 		}
 	}
