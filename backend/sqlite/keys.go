@@ -118,7 +118,7 @@ func (s *Store) Authenticate(ctx context.Context, key string) (name string, err 
 	var revoked sql.NullInt64
 	stmt, err := s.query(ctx, `SELECT name, hash, revoked_at FROM keys WHERE id = ?`)
 	if err == nil {
-		err = stmt.QueryRowContext(ctx, text[:keyIDLength]).Scan(&name, &hash, &revoked)
+		err = stmt.QueryRowContext(context.WithoutCancel(ctx), text[:keyIDLength]).Scan(&name, &hash, &revoked)
 	}
 	sum := sha256.Sum256([]byte(key))
 	switch {
@@ -154,7 +154,7 @@ func (s *Store) TouchKeys(ctx context.Context, seen map[string]time.Time) error 
 func (s *Store) Setting(ctx context.Context, key string) (value string, err error) {
 	stmt, err := s.query(ctx, `SELECT value FROM meta WHERE key = ?`)
 	if err == nil {
-		err = stmt.QueryRowContext(ctx, key).Scan(&value)
+		err = stmt.QueryRowContext(context.WithoutCancel(ctx), key).Scan(&value)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil

@@ -248,13 +248,16 @@ func scanPlace(places *[]place) func(*sql.Rows) error {
 
 // sift keeps those of few places that the filter selects, in order.
 func (l *list) sift(ctx context.Context, places []place, limit int, err error) ([]place, error) {
+	if err == nil {
+		places, err = l.sorted(ctx, places, len(places))
+	}
 	if err == nil && l.match != "" {
-		places, err = l.matching(ctx, places)
+		places, err = l.matching(ctx, places, limit)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return l.sorted(ctx, places, limit)
+	return places[:min(limit, len(places))], nil
 }
 
 var orderBy = map[queue.Order]string{queue.Newest: "n DESC", queue.Urgent: "priority DESC, n", queue.Recent: "updated DESC, n DESC"}
@@ -304,7 +307,7 @@ func (l *list) walkMatching(ctx context.Context, limit int) ([]place, error) {
 		if full {
 			last = batch[len(batch)-1]
 		}
-		matching, err := l.matching(ctx, batch)
+		matching, err := l.matching(ctx, batch, limit-len(found))
 		if err != nil {
 			return nil, err
 		}
@@ -354,15 +357,18 @@ func (l *list) indexed(ctx context.Context, terms string, satisfying bool, limit
 	return found, nil
 }
 
-// matching keeps those places whose operations match the text; it reuses their slice.
-func (l *list) matching(ctx context.Context, places []place) ([]place, error) {
+// matching keeps those places, which stand in the list's order, whose operations match the text, the first
+// limit of them or more. It reuses the slice.
+func (l *list) matching(ctx context.Context, places []place, limit int) ([]place, error) {
 	firsts, err := l.searchParts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	type span struct{ low, high int64 }
 	spans := map[int]span{}
+	at := make(map[int64]bool, len(places))
 	for _, p := range places {
+		at[p.n] = true
 		part := sort.Search(len(firsts), func(i int) bool { return firsts[i] > p.n })
 		s, ok := spans[part]
 		if !ok {
@@ -371,14 +377,20 @@ func (l *list) matching(ctx context.Context, places []place) ([]place, error) {
 		spans[part] = span{min(s.low, p.n), max(s.high, p.n)}
 	}
 	hits := map[int64]bool{}
-	for part, span := range spans {
-		if part == 0 {
+	for part := len(firsts); part > 0; part-- {
+		span, ok := spans[part]
+		if !ok {
 			continue
+		}
+		if l.filter.Order == queue.Newest && len(hits) >= limit {
+			break
 		}
 		err := l.built(ctx, fmt.Sprintf(`SELECT rowid FROM search_%d WHERE search_%[1]d MATCH ? AND rowid BETWEEN ? AND ?`, part), []any{l.match, span.low, span.high}, func(rows *sql.Rows) error {
 			var n int64
 			err := rows.Scan(&n)
-			hits[n] = true
+			if at[n] {
+				hits[n] = true
+			}
 			return err
 		})
 		if err != nil {
@@ -434,7 +446,7 @@ func (s *Store) ByKey(ctx context.Context, agentID, key string) (id human.Operat
 	// The index knows only keys that are not empty; the query must say so to be allowed to use it.
 	stmt, err := s.query(ctx, `SELECT operation_id FROM operations WHERE agent_id = ? AND idempotency_key = ? AND idempotency_key <> ''`)
 	if err == nil {
-		err = stmt.QueryRowContext(ctx, agentID, key).Scan(&id)
+		err = stmt.QueryRowContext(context.WithoutCancel(ctx), agentID, key).Scan(&id)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", human.Errorf(human.NotFound, "agent %s has no operation with the idempotency key %q", agentID, key)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"encoding/hex"
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -82,8 +83,17 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// segment puts spaces around each character of the scripts that are written without spaces between words,
-// so that the index has them one by one and finds any part of a sentence as a phrase.
+// wordless says whether r belongs to a script that is written without spaces between words, or, as Korean,
+// joins to its words what people leave out when they search.
+func wordless(r rune) bool {
+	const longVowel = 'ー' // Unicode has it as common to two scripts
+	return r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == longVowel)
+}
+
+// segment prepares text for the index. Characters of wordless scripts become words of their own, one by one,
+// and once more, after the text, as overlapping pairs. So any part of a sentence is found: a single
+// character as a word, more as a phrase of pairs, which is much rarer than one of single characters and
+// as much faster to find.
 func segment(s string) string {
 	plain := true
 	for i := range len(s) {
@@ -95,22 +105,32 @@ func segment(s string) string {
 	if plain {
 		return s
 	}
-	var b strings.Builder
+	var b, pairs strings.Builder
 	b.Grow(len(s) + len(s)/2)
+	var last rune
 	for _, r := range s {
 		switch {
-		case r == 0 || unicode.Is(unicode.Co, r):
+		case separates(r):
 			b.WriteByte(' ')
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+		case wordless(r):
 			b.WriteByte(' ')
 			b.WriteRune(r)
 			b.WriteByte(' ')
+			if wordless(last) {
+				pairs.WriteByte(' ')
+				pairs.WriteRune(last)
+				pairs.WriteRune(r)
+			}
 		default:
 			b.WriteRune(r)
 		}
+		last = r
 	}
-	return b.String()
+	return b.String() + pairs.String()
 }
+
+// separates says whether r must not reach the index: NUL, and what only filters' words may have.
+func separates(r rune) bool { return r == 0 || unicode.Is(unicode.Co, r) }
 
 // matchText turns what a person typed into an FTS5 query: each word a quoted phrase, the last also the
 // beginning of a longer one. It is empty when the text has no letter and no digit.
@@ -119,10 +139,16 @@ func matchText(text string) (string, error) {
 		return "", human.BadField("text", "is %d bytes long; search takes at most %d", len(text), maxQuery)
 	}
 	var phrases []string
+	star := ""
 	for word := range strings.FieldsSeq(text) {
-		word = strings.TrimSpace(segment(word))
-		if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-			phrases = append(phrases, quote(word))
+		for part, whole := range runs(word) {
+			if !strings.ContainsFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+				continue
+			}
+			phrases, star = append(phrases, quote(part)), ""
+			if !whole {
+				star = " *"
+			}
 		}
 	}
 	if len(phrases) > maxWords {
@@ -132,7 +158,39 @@ func matchText(text string) (string, error) {
 		return "", nil
 	}
 	// Words that FTS5 finds no token in drop out between spaces; an AND of them would match nothing.
-	return strings.Join(phrases, " ") + " *", nil
+	return strings.Join(phrases, " ") + star, nil
+}
+
+// runs yields the parts of a word as the index has them: what is of wordless scripts as pairs, which stand
+// for themselves whole, and what is not.
+func runs(word string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		text := []rune(word)
+		for len(text) > 0 {
+			whole, n := wordless(text[0]), 1
+			for n < len(text) && wordless(text[n]) == whole {
+				n++
+			}
+			var b strings.Builder
+			for i, r := range text[:n] {
+				switch {
+				case whole && n > 1 && i > 0:
+					b.WriteRune(text[i-1])
+					b.WriteRune(r)
+					b.WriteByte(' ')
+				case whole && n > 1:
+				case separates(r):
+					b.WriteByte(' ')
+				default:
+					b.WriteRune(r)
+				}
+			}
+			if !yield(b.String(), whole) {
+				return
+			}
+			text = text[n:]
+		}
+	}
 }
 
 // quote makes an FTS5 string of s: nothing in it has a meaning there but the quote itself.
