@@ -62,6 +62,7 @@ describe('marked', () => {
 
 it('says what was answered, or why nothing was', () => {
   expect(gist(op(1, 1, { result: { human_input: 'two\nlines', by: operator, at: '', digest: '', fields: { plan: 'A' } } }))).toBe('two lines · plan: A');
+  expect(gist(op(1, 1, { result: { human_input: 'it is Friday', summary: 'Denied: it is Friday', by: operator, at: '', digest: '' } }))).toBe('Denied: it is Friday');
   expect(gist(op(1, null, { state: 'declined', ended: { by: operator, at: '', reason: 'not today' } }))).toBe('not today');
 });
 

@@ -105,7 +105,9 @@ export function statistics(operations: Iterable<Operation>, now: number, days: n
 export function gist(op: Operation): string {
   const r = op.result;
   const parts = r ? [r.human_input, r.summary, r.execution_result, ...(r.key_findings ?? []), ...Object.entries(r.fields ?? {}).map(([k, v]) => `${k}: ${v}`)] : [op.ended?.reason];
-  return parts.filter(Boolean).join(' · ').replace(/\s+/g, ' ').trim();
+  const said = parts.flatMap((part) => part?.replace(/\s+/g, ' ').trim() || []);
+  // A summary often says again what the answer said: what another part contains is left out.
+  return said.filter((part, i) => !said.some((other, k) => k !== i && other.includes(part) && (other !== part || k < i))).join(' · ');
 }
 
 export interface Piece {

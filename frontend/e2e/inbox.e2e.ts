@@ -1,0 +1,175 @@
+import type { Page } from '@playwright/test';
+import { expect, mod, test } from './support/test';
+
+/** How long the page's thread has worked so far, in milliseconds, whatever else the machine does. */
+async function busy(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const { metrics } = await session.send('Performance.getMetrics');
+  return (metrics.find((metric) => metric.name === 'TaskDuration')?.value ?? 0) * 1000;
+}
+
+const approve = (description: string, risk_level = 'low') => ({ description, details: { action: `run ${description}`, risk_level } });
+
+test('a whole answer without a mouse', async ({ desk, bot, page }) => {
+  const first = await bot.ring(approve('First'));
+  const second = await bot.ring(approve('Second'));
+  await desk.open();
+  await expect(desk.row(second.operation_id)).toBeVisible();
+  await desk.press('j');
+  await expect(desk.row(first.operation_id).getByRole('link')).toBeFocused();
+  await desk.press('j');
+  await expect(page.locator('#operation-title')).toHaveText('Second');
+  await desk.press('k', 'j', 'Enter');
+  await expect(page.locator('#operation-title')).toBeFocused();
+  await desk.armed();
+  await desk.press('e');
+  await expect(desk.reason).toBeFocused();
+  await page.keyboard.type('ad d'); // keys rest while somebody types
+  await desk.press('Escape');
+  await expect(desk.reason).not.toBeFocused();
+  await expect(page.getByText(/Draft kept/)).toBeVisible();
+  await desk.press('a');
+  const answered = await bot.until(second.operation_id, (o) => !!o.result);
+  expect(answered.result).toMatchObject({ decision: 'approve', human_input: 'ad d' });
+  expect((await bot.operation(first.operation_id)).state).toBe('pending');
+});
+
+test('Tab reaches the answer, and what has the keyboard is seen', async ({ desk, bot, page }) => {
+  const op = await bot.ring(approve('Tab to me'));
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await page.locator('#operation-title').focus();
+  const approveButton = desk.button('Approve');
+  for (let i = 0; i < 30 && !(await approveButton.evaluate((element) => element === document.activeElement)); i++) await desk.press('Tab');
+  await expect(approveButton).toBeFocused();
+  expect(await approveButton.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid');
+  await desk.press('Enter');
+  expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.decision).toBe('approve');
+});
+
+test('the command palette finds what can be done by its name', async ({ desk, bot, page }) => {
+  const op = await bot.ring(approve('Deploy'));
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.press(`${mod}+k`);
+  const palette = page.getByRole('dialog', { name: 'Command palette' });
+  await expect(palette.getByRole('combobox')).toBeFocused();
+  await page.keyboard.type('go agents');
+  await expect(palette.getByRole('option')).toHaveText(['Go to the agents']);
+  await desk.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Agents' })).toBeVisible();
+  await desk.press(`${mod}+k`);
+  await page.keyboard.type('zzz');
+  await expect(page.getByText('No command is called that.')).toBeVisible();
+  await desk.press('Escape');
+  await expect(palette).toBeHidden();
+});
+
+test('? lists the keys, and a dialog keeps them to itself', async ({ desk, bot, page }) => {
+  const op = await bot.ring(approve('Deploy'));
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.press('?');
+  const keys = page.getByRole('dialog', { name: 'Keys' });
+  await expect(keys).toContainText('Next operation');
+  await desk.press('a');
+  await desk.press('Escape');
+  await expect(keys).toBeHidden();
+  expect((await bot.operation(op.operation_id)).state).toBe('pending');
+});
+
+test('search finds words of the request, details included', async ({ desk, bot, page }) => {
+  const found = await bot.ring({ description: 'Change the schema', details: { action: 'migrate up', note: 'touches the zebra table' } });
+  const other = await bot.ring(approve('Something else'));
+  await desk.open();
+  await desk.press('/');
+  await page.getByRole('searchbox').fill('zeb');
+  await expect(desk.row(other.operation_id)).toHaveCount(0);
+  await expect(desk.row(found.operation_id)).toBeVisible();
+  await page.getByRole('searchbox').fill('nowhere');
+  await expect(page.getByText('Nothing matches.')).toBeVisible();
+  await desk.press('Escape');
+  await expect(desk.row(other.operation_id)).toBeVisible();
+});
+
+test('the list is filtered by agent and kind', async ({ desk, bot, server, page }) => {
+  const mine = await bot.ring(approve('From the bot'));
+  const other = await (await server.agent('doc-writer')).ring({ action_type: 'feedback', description: 'Which name?' });
+  await desk.open();
+  await desk.press('f');
+  await page.getByRole('combobox', { name: 'Agent' }).selectOption('doc-writer');
+  await expect(desk.row(mine.operation_id)).toHaveCount(0);
+  await expect(desk.row(other.operation_id)).toBeVisible();
+  await page.getByRole('combobox', { name: 'Agent' }).selectOption('');
+  await page.getByRole('combobox', { name: 'Kind' }).selectOption('approve');
+  await expect(desk.row(other.operation_id)).toHaveCount(0);
+  await desk.button('Clear filters').click();
+  await expect(desk.row(other.operation_id)).toBeVisible();
+});
+
+test('what is snoozed does not ring until it is woken', async ({ desk, bot, page }) => {
+  const op = await bot.ring(approve('Later please'));
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.press('s');
+  await page.getByRole('dialog').getByRole('button', { name: 'In an hour' }).click();
+  await expect(desk.row(op.operation_id)).toContainText('until');
+  await expect(page).toHaveTitle('Deskbell');
+  const until = Date.parse((await desk.server.operator.operation(op.operation_id)).snoozed_until ?? '');
+  expect(Math.abs(until - Date.now() - 3_600_000)).toBeLessThan(30_000);
+  await desk.press('s');
+  await page.getByRole('dialog').getByRole('button', { name: 'Wake it now' }).click();
+  await expect(page).toHaveTitle('(1) Deskbell');
+});
+
+test('several alike are answered together; the risky one stays', async ({ desk, bot, page }) => {
+  const safe = await Promise.all(['One', 'Two', 'Three'].map((name) => bot.ring(approve(name))));
+  const risky = await bot.ring(approve('Danger', 'critical'));
+  await desk.open();
+  for (const op of [...safe, risky]) await desk.row(op.operation_id).getByRole('checkbox').check({ force: true });
+  await expect(page.getByRole('heading', { name: '4 selected' })).toBeVisible();
+  await expect(page.getByText('1 of them is risky and is answered one by one.')).toBeVisible();
+  await desk.armed();
+  await desk.button(/^Approve/).last().click();
+  for (const op of safe) expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.decision).toBe('approve');
+  expect((await bot.operation(risky.operation_id)).state).toBe('pending');
+});
+
+test('an agent that is gone is said to be, and one that waits as well', async ({ desk, bot, page }) => {
+  const op = await bot.ring(approve('Are you there'));
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  const waiting = bot.until(op.operation_id, (o) => !!o.result);
+  await expect(page.locator('article').getByText('still waiting')).toBeVisible();
+  await desk.button('Approve').click();
+  await waiting;
+});
+
+test.describe('with a thousand open operations', () => {
+  // A trace would take pictures of the page while it is measured.
+  test.use({ flags: ['--set', 'human.max_pending_requests=2000'], trace: 'off' });
+
+  test('the list draws what is seen of it and stays quick', async ({ desk, bot, page }) => {
+    test.setTimeout(120_000);
+    let last = '';
+    for (let i = 0; i < 1000; i += 20) {
+      const ops = await Promise.all(Array.from({ length: 20 }, (_, k) => bot.ring(approve(`Operation ${i + k}`))));
+      last = ops.at(-1)?.operation_id ?? '';
+    }
+    await desk.open();
+    await expect(page).toHaveTitle('(1000) Deskbell', { timeout: 30_000 });
+    expect(await page.locator('[data-id]').count()).toBeLessThan(60);
+    const before = await busy(page);
+    for (let i = 0; i < 30; i++) await desk.press('j');
+    await expect(page.locator('.row.sel')).toBeVisible();
+    expect((await busy(page) - before) / 30, 'milliseconds of work for a step in the list').toBeLessThan(200);
+    expect(await page.locator('[data-id]').count()).toBeLessThan(60);
+    const fresh = await bot.ring({ ...approve('Newest and most urgent'), priority: 9 });
+    await page.locator('.rows > div').first().evaluate((element) => (element.scrollTop = 0));
+    await expect(desk.row(fresh.operation_id)).toBeVisible();
+    await desk.openOperation(last);
+    await desk.press('a');
+    expect((await bot.until(last, (o) => !!o.result)).result?.decision).toBe('approve');
+  });
+});

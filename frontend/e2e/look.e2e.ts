@@ -1,0 +1,105 @@
+import { seed } from './support/seeds';
+import { accessible, Console, expect, fits, mod, test } from './support/test';
+import { Server } from './support/server';
+
+// One desk for all: it is only looked at.
+let server: Server;
+let ids: Record<string, string>;
+test.beforeAll(async () => {
+  server = await Server.start();
+  ids = await seed(server);
+});
+test.afterAll(() => server.end());
+
+type Look = (desk: Console) => Promise<void>;
+const operation = (name: string): Look => (desk) => desk.openOperation(ids[name] ?? '');
+const page = (place: string): Look => async (desk) => {
+  await desk.go(place);
+  await expect(desk.page.getByText('Loading…').or(desk.page.getByText('Checking…'))).toHaveCount(0);
+};
+const dialog = (name: string, key: string): Look => async (desk) => {
+  await desk.openOperation(ids[name] ?? '');
+  await desk.press(key);
+  await expect(desk.page.getByRole('dialog')).toBeVisible();
+};
+const looks: Record<string, Look> = {
+  inbox: page('inbox'),
+  ...Object.fromEntries(['approve', 'critical', 'low', 'feedback', 'desktop', 'browser', 'review', 'bash'].map((name) => [name, operation(name)])),
+  ended: async (desk) => {
+    await desk.go(`inbox/${ids.answered}`);
+    await expect(desk.page.getByText(/Answered by/).first()).toBeVisible();
+  },
+  several: async (desk) => {
+    await desk.go('inbox');
+    for (const name of ['low', 'critical']) await desk.row(ids[name] ?? '').getByRole('checkbox').check({ force: true });
+    await desk.armed();
+  },
+  history: page('history'),
+  agents: page('agents'),
+  settings: page('settings'),
+  'first run': page('welcome'),
+  palette: dialog('approve', `${mod}+k`),
+  keys: dialog('approve', '?'),
+  snooze: dialog('approve', 's'),
+  reason: dialog('bash', 'd'),
+  popup: async (desk) => {
+    await desk.page.goto(`${server.url}/?view=popup#code=${(await server.invite()).code}`);
+    await expect(desk.page.getByRole('article').first()).toBeVisible();
+    await desk.armed();
+  },
+};
+
+for (const theme of ['light', 'dark'] as const) {
+  test.describe(`WCAG 2.2 AA, ${theme}`, () => {
+    test.use({ colorScheme: theme });
+    for (const [name, look] of Object.entries(looks)) {
+      test(name, async ({ page: tab }) => {
+        const desk = new Console(tab, server);
+        await desk.open();
+        await look(desk);
+        await accessible(tab);
+      });
+    }
+  });
+}
+
+// 640 CSS pixels are also what a window of 1280 has at a zoom of 200 %.
+for (const width of [640, 720, 1000]) {
+  test.describe(`${width} pixels wide`, () => {
+    test.use({ viewport: { width, height: 640 } });
+    for (const [name, look] of Object.entries(looks)) {
+      if (name === 'several') continue; // its boxes are chosen in the list, which makes room for what is chosen
+      test(`${name} fits`, async ({ page: tab }) => {
+        const desk = new Console(tab, server);
+        await desk.open();
+        await look(desk);
+        await fits(tab);
+        // No answer is out of reach.
+        for (const button of await tab.locator('.decide .btn:visible, footer .btn:visible, dialog .btn:visible').all()) {
+          const box = await button.boundingBox();
+          expect(box && box.x >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= 641, await button.textContent() ?? '').toBe(true);
+        }
+      });
+    }
+  });
+}
+
+test('the sign-in page is accessible in both themes', async ({ page: tab }) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await tab.emulateMedia({ colorScheme });
+    await tab.goto(server.url);
+    await expect(tab.getByRole('textbox')).toBeVisible();
+    await accessible(tab);
+  }
+});
+
+test('nothing moves for somebody who asked for no motion', async ({ page: tab }) => {
+  const desk = new Console(tab, server);
+  await desk.open();
+  await operation('approve')(desk);
+  const moving = await tab.evaluate(() => [...document.querySelectorAll('*')].filter((element) => {
+    const style = getComputedStyle(element);
+    return style.animationName !== 'none' || Math.max(...style.transitionDuration.split(',').map(parseFloat)) > 0;
+  }).length);
+  expect(moving).toBe(0);
+});

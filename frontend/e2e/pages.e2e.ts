@@ -1,0 +1,277 @@
+import { Console, expect, test } from './support/test';
+import { Agent } from './support/server';
+
+test.describe('first run', () => {
+  test('opens by itself where nothing ever rang, and its ring can be answered', async ({ desk, page, server }) => {
+    test.setTimeout(90_000);
+    await desk.open();
+    await expect(page.getByRole('heading', { name: 'How shall it look?' })).toBeFocused();
+    await desk.button('Dark').click();
+    await expect.poll(() => page.evaluate(() => document.documentElement.style.colorScheme)).toBe('dark');
+    await desk.button('Go on').click();
+    await expect(page.getByRole('heading', { name: 'Can a ring reach you here?' })).toBeFocused();
+    await expect(page.getByText('Notifications').last()).toBeVisible();
+    await desk.press('Enter');
+    await expect(page.getByText('claude mcp add deskbell')).toBeVisible();
+    await desk.press('Enter');
+    await expect(page.getByText('Step 4 of 4')).toBeVisible();
+    await desk.button('Ring me').click();
+    await expect(page.getByText('sample-agent rings.')).toBeVisible({ timeout: 20_000 });
+    await desk.button('Open it').click();
+    await expect(page.locator('#operation-title')).toContainText('Which greeting shall I use?');
+    await desk.armed();
+    await desk.press('2', 'Control+Enter');
+    const second = page.getByRole('link', { name: /May I print the greeting/ });
+    await expect(second).toBeVisible({ timeout: 20_000 });
+    await second.click();
+    await expect(page.getByText("echo 'Hi there'")).toBeVisible();
+    await desk.armed();
+    await desk.press('a');
+    await expect(page.getByText('Approved by you').first()).toBeVisible();
+    // It does not come back, here or in the next page.
+    await page.reload();
+    await expect(page.getByRole('navigation')).toBeVisible();
+    const theme = await server.operator.call<{ settings: { key: string; value: unknown; source: string }[] }>('GET', '/api/settings');
+    expect(theme.settings.find((s) => s.key === 'ui.theme')).toMatchObject({ value: 'dark', source: 'file' });
+  });
+
+  test('can be skipped, and leaves an empty desk that says what to do', async ({ desk, page }) => {
+    await desk.open();
+    await desk.button('Skip the rest').click();
+    await expect(page.getByRole('heading', { name: 'Nothing rings' })).toBeVisible();
+    await page.reload();
+    await expect(page.getByRole('heading', { name: 'Nothing rings' })).toBeVisible();
+    await desk.button('Connect an agent').click();
+    await expect(page.getByRole('heading', { name: 'Agents' })).toBeVisible();
+  });
+
+  test('does not stand in the way where something rang before', async ({ desk, bot, page }) => {
+    await bot.ring({ description: 'Hello' });
+    await desk.open();
+    await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible();
+  });
+});
+
+test.describe('agents', () => {
+  test('a key is shown once, works, and is gone after a reload', async ({ desk, page, server }) => {
+    await desk.open('agents');
+    await page.getByRole('textbox', { name: 'New agent' }).fill('release-bot');
+    await desk.button('Make a key').click();
+    const key = (await page.getByText(/^dbk_\w{20,}$/).textContent()) ?? '';
+    const op = await new Agent(server, key).ring({ description: 'Hello' });
+    expect(op.agent_id).toBe('release-bot');
+    await expect(page.locator('[data-agent="release-bot"]')).toContainText('1 open');
+    await page.reload();
+    await expect(page.locator('[data-agent="release-bot"]')).toBeVisible();
+    await expect(page.getByText(/dbk_\w{20,}/)).toHaveCount(0);
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).not.toContain('dbk_');
+  });
+
+  test('the key can be copied', async ({ desk, page, context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await desk.open('agents');
+    await page.getByRole('textbox', { name: 'New agent' }).fill('release-bot');
+    await desk.press('Enter');
+    const box = page.locator('.fresh');
+    await box.getByRole('button', { name: 'Copy', exact: true }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await box.locator('code').first().textContent());
+    await desk.button('Done').click();
+    await expect(box).toBeHidden();
+  });
+
+  test('revoking asks first, and locks the agent out', async ({ desk, bot, page }) => {
+    await bot.ring({ description: 'Hello' });
+    await desk.open('agents');
+    await desk.button('Revoke the keys of release-bot').click();
+    const dialog = page.getByRole('dialog', { name: 'Revoke the keys of release-bot?' });
+    await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
+    await expect(dialog).toContainText('1 operation of it is open');
+    await desk.press('Enter');
+    await expect(dialog).toBeHidden();
+    expect((await bot.ring({ description: 'Still here' })).agent_id).toBe('release-bot');
+    await desk.button('Revoke the keys of release-bot').click();
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await expect(page.locator('[data-agent="release-bot"]')).toContainText('Revoked');
+    await expect(bot.ring({ description: 'Locked out' })).rejects.toThrow('401');
+  });
+
+  test('a name that cannot be is said before it is sent', async ({ desk, page }) => {
+    await desk.open('agents');
+    await page.getByRole('textbox', { name: 'New agent' }).fill('not a name');
+    await expect(desk.button('Make a key')).toBeDisabled();
+    await expect(page.getByRole('textbox', { name: 'New agent' })).toHaveAttribute('aria-invalid', 'true');
+  });
+
+  test('the lines to connect a client name this server', async ({ desk, page, server }) => {
+    await desk.open('agents');
+    for (const client of ['Claude Code', 'Codex', 'Gemini CLI', 'Cursor', 'VS Code', 'opencode']) {
+      await desk.button(client).click();
+      await expect(page.locator('pre').first()).toContainText('--agent');
+    }
+    await desk.button('LangChain').click();
+    await expect(page.locator('pre').first()).toContainText(`${server.url}/mcp`);
+    await desk.button('curl').click();
+    await expect(page.locator('pre').first()).toContainText(`${server.url}/api/human/invoke`);
+  });
+});
+
+test.describe('settings', () => {
+  test('a value is changed, kept in the file, and said to need a restart', async ({ desk, page, server }) => {
+    await desk.open('settings');
+    const row = page.locator('[data-setting="human.default_timeout"]');
+    await expect(row).toContainText('Default');
+    await row.getByRole('spinbutton').fill('900');
+    await desk.press('Enter');
+    await expect(row).toContainText('From the file');
+    await expect(page.getByText('Deskbell has to be started again')).toBeVisible();
+    const { settings } = await server.operator.call<{ settings: { key: string; value: unknown }[] }>('GET', '/api/settings');
+    expect(settings.find((s) => s.key === 'human.default_timeout')?.value).toBe(900);
+  });
+
+  test('a value that is not allowed is refused with the bounds, and nothing changes', async ({ desk, page, server }) => {
+    await desk.open('settings');
+    const row = page.locator('[data-setting="human.max_pending_requests"]');
+    await row.getByRole('spinbutton').fill('0');
+    await desk.press('Enter');
+    await expect(row.getByRole('alert')).toContainText('from 1 to 100000');
+    const { settings } = await server.operator.call<{ settings: { key: string; value: unknown }[] }>('GET', '/api/settings');
+    expect(settings.find((s) => s.key === 'human.max_pending_requests')?.value).toBe(10);
+    desk.errors.length = 0; // a refused call is logged by the browser
+  });
+
+  test('what a flag sets is shown with the flag, and cannot be changed here', async ({ desk, page }) => {
+    await desk.open('settings');
+    const row = page.locator('[data-setting="operator.name"]');
+    await expect(row).toContainText('From a flag: --operator');
+    await expect(row.getByRole('textbox')).toBeDisabled();
+  });
+
+  test('the doctor says what works, and what to do about the rest', async ({ desk, page }) => {
+    await desk.open('settings');
+    const section = page.getByRole('region', { name: 'What works here' });
+    await expect(section.getByRole('listitem').filter({ hasText: 'Database' })).toContainText('Ready');
+    await desk.button('Check again').click();
+    await expect(section.getByRole('listitem').filter({ hasText: 'Server' })).toContainText('Ready');
+  });
+
+  test('the language changes at once, everywhere, and back', async ({ desk, bot, page }) => {
+    await bot.ring({ description: 'Deploy 2.14?', details: { action: 'make deploy', risk_level: 'high' } });
+    await desk.open('settings');
+    await desk.button('简体中文').click();
+    await expect(page.getByRole('heading', { name: '设置' })).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN');
+    await page.getByRole('link', { name: '收件箱' }).click();
+    await expect(page.locator('[data-id]')).toContainText('Deploy 2.14?'); // what an agent wrote stays in its language
+    await expect(page.locator('[data-id]')).toContainText('高');
+    await page.reload();
+    await page.getByRole('link', { name: '设置' }).click();
+    await desk.button('English').click();
+    await expect(page.getByRole('heading', { name: 'Settings' })).toBeVisible();
+  });
+
+  test('the theme changes at once and stays', async ({ desk, bot, page }) => {
+    await bot.ring({ description: 'Hello' });
+    await desk.open('settings');
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await ground();
+    await desk.button('Dark').click();
+    await expect.poll(ground).not.toBe(light);
+    await page.reload();
+    await expect.poll(ground).not.toBe(light);
+  });
+});
+
+test.describe('history', () => {
+  async function fill(desk: Console, bot: Agent): Promise<string> {
+    const yes = await bot.ring({ description: 'Roll out api 2.13.4', details: { action: 'kubectl apply', risk_level: 'high', note: 'mentions walrus' } });
+    const no = await bot.ring({ description: 'Turn on the price engine', details: { action: 'flagctl set', risk_level: 'low' } });
+    const asked = await (await desk.server.agent('doc-writer')).ring({ action_type: 'feedback', description: 'Which name?' });
+    const me = desk.server.operator;
+    await me.call('POST', '/api/human/complete', { operation_id: yes.operation_id, decision: 'approve', human_input: 'The rollback plan is good' });
+    await me.call('POST', '/api/human/complete', { operation_id: no.operation_id, decision: 'deny', human_input: 'No rollback named' });
+    await me.call('POST', '/api/human/complete', { operation_id: asked.operation_id, human_input: 'Deskbell' });
+    await bot.cancel((await bot.ring({ description: 'Never mind' })).operation_id, 'changed my mind');
+    return yes.operation_id;
+  }
+  const rows = (desk: Console) => desk.page.locator('a.hit');
+
+  test('lists what has ended, with figures that add up', async ({ desk, bot, page }) => {
+    await fill(desk, bot);
+    await bot.ring({ description: 'Still open' });
+    await desk.open('history');
+    await expect(rows(desk)).toHaveCount(4);
+    await expect(rows(desk).filter({ hasText: 'Turn on the price engine' })).toContainText('denied');
+    await expect(rows(desk).filter({ hasText: 'Never mind' })).toContainText('cancelled');
+    await expect(page.getByRole('region', { name: 'Rings per day' }).getByRole('img')).toHaveAttribute('aria-label', /^5 rings in 30 days/);
+    await expect(page.getByRole('region', { name: 'Time to answer' })).toContainText('1 never answered');
+    await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('50 %');
+    await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('of 2 yes-or-no answers');
+  });
+
+  test('is searched by any word, and marks it where it is seen', async ({ desk, bot, page }) => {
+    await fill(desk, bot);
+    await desk.open('history');
+    const field = page.getByRole('searchbox');
+    await field.fill('rollback');
+    await expect(rows(desk)).toHaveCount(2);
+    await expect(page.locator('mark')).toHaveText(['rollback', 'rollback']);
+    await field.fill('walrus'); // only in the details
+    await expect(rows(desk)).toHaveCount(1);
+    await field.fill('unheard-of');
+    await expect(page.getByText('Nothing matches.')).toBeVisible();
+    await desk.button('Clear filters').click();
+    await expect(rows(desk)).toHaveCount(4);
+  });
+
+  test('is filtered by agent, kind and outcome', async ({ desk, bot, page }) => {
+    await fill(desk, bot);
+    await desk.open('history');
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption('doc-writer');
+    await expect(rows(desk)).toHaveText([/Which name\?/]);
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption('');
+    await page.getByRole('combobox', { name: 'Outcome' }).selectOption('cancelled');
+    await expect(rows(desk)).toHaveText([/Never mind/]);
+    await page.getByRole('combobox', { name: 'Outcome' }).selectOption('closed');
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('approve');
+    await expect(rows(desk)).toHaveCount(3);
+  });
+
+  test('opens one, and comes back to where it was', async ({ desk, bot, page }) => {
+    const id = await fill(desk, bot);
+    await desk.open('history');
+    await rows(desk).filter({ hasText: 'Roll out api' }).click();
+    await expect(page.locator('#operation-title')).toHaveText('Roll out api 2.13.4');
+    await expect(page.getByText('The rollback plan is good').first()).toBeVisible();
+    await desk.press('Escape');
+    await expect(page.locator(`a.hit[href="#/history/${id}"]`)).toBeFocused();
+  });
+
+  test('what ends while it is looked at comes to its top', async ({ desk, bot }) => {
+    await fill(desk, bot);
+    const op = await bot.ring({ description: 'Just now' });
+    await desk.open('history');
+    await expect(rows(desk)).toHaveCount(4);
+    await bot.cancel(op.operation_id, 'late');
+    await expect(rows(desk).first()).toContainText('Just now');
+  });
+
+  test('reads on as far as somebody scrolls, and draws only what is seen', async ({ desk, bot, page }) => {
+    for (let i = 0; i < 120; i++) await bot.cancel((await bot.ring({ description: `Number ${i}` })).operation_id, 'x');
+    await desk.open('history');
+    await expect(rows(desk).first()).toContainText('Number 119');
+    const list = page.getByRole('region', { name: 'History', exact: true });
+    await expect
+      .poll(async () => {
+        await list.evaluate((element) => (element.scrollTop = element.scrollHeight));
+        return rows(desk).last().textContent();
+      })
+      .toContain('Number 0');
+    expect(await rows(desk).count()).toBeLessThan(60);
+  });
+
+  test('says what will be here while nothing is', async ({ desk, page }) => {
+    await desk.open('history');
+    await expect(page.getByText('Nothing has ended yet.')).toBeVisible();
+    await expect(page.getByText('No approvals were answered in this time.')).toBeVisible();
+  });
+});

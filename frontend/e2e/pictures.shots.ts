@@ -1,0 +1,136 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Page } from '@playwright/test';
+import { seed } from './support/seeds';
+import { Server } from './support/server';
+import { Console, expect, mod, test } from './support/test';
+
+// Every view in both themes and both languages. SCREENSHOTS names another folder, SCREENSHOTS_ONLY a part of a view's name.
+const folder = path.resolve(process.env.SCREENSHOTS ?? path.join(import.meta.dirname, '../screenshots'));
+const only = process.env.SCREENSHOTS_ONLY ?? '';
+const themes = ['light', 'dark'] as const;
+const languages = ['en', 'zh-CN'] as const;
+
+interface View {
+  name: string;
+  /** What is done before the picture is taken, in a page that is signed in. */
+  show: (desk: Console, ids: Record<string, string>) => Promise<void>;
+  size?: { width: number; height: number };
+  /** On a server where nothing ever rang. */
+  fresh?: boolean;
+}
+
+const operation = (name: string) => async (desk: Console, ids: Record<string, string>) => desk.openOperation(ids[name] ?? '');
+const ended = (name: string) => async (desk: Console, ids: Record<string, string>) => {
+  await desk.go(`inbox/${ids[name]}`);
+  await expect(desk.page.locator('#operation-title')).toBeVisible();
+};
+const settled = async (desk: Console): Promise<void> => {
+  await expect(desk.page.getByRole('region').first()).toBeVisible();
+  await desk.page.waitForLoadState('networkidle');
+};
+const step = (n: number) => async (desk: Console) => {
+  for (let i = 1; i < n; i++) await desk.press('Enter');
+  await desk.page.waitForLoadState('networkidle');
+};
+
+const views: View[] = [
+  { name: 'inbox', show: async (desk) => desk.go('inbox') },
+  ...['approve', 'critical', 'low', 'feedback', 'desktop', 'browser', 'review', 'bash'].map((name) => ({ name, show: operation(name) })),
+  ...['answered', 'declined', 'withdrawn'].map((name) => ({ name, show: ended(name) })),
+  { name: 'popup', size: { width: 448, height: 800 }, show: async (desk) => desk.page.goto(`${desk.server.url}/?view=popup#code=${(await desk.server.invite()).code}`).then(() => desk.page.waitForLoadState('networkidle')) },
+  { name: 'history', show: async (desk) => desk.go('history').then(() => settled(desk)) },
+  {
+    name: 'history-search',
+    show: async (desk) => {
+      await desk.go('history');
+      await desk.page.getByRole('searchbox').fill('rollback');
+      await expect(desk.page.locator('mark').first()).toBeVisible();
+    },
+  },
+  { name: 'agents', show: async (desk) => desk.go('agents').then(() => settled(desk)) },
+  {
+    name: 'agents-key',
+    show: async (desk) => {
+      await desk.go('agents');
+      const field = desk.page.getByPlaceholder('release-bot');
+      await field.fill('deploy-bot');
+      await field.press('Enter');
+      await expect(desk.page.getByText(/^dbk_/).first()).toBeVisible();
+    },
+  },
+  { name: 'settings', show: async (desk) => desk.go('settings').then(() => settled(desk)) },
+  {
+    name: 'settings-end',
+    show: async (desk) => {
+      await desk.go('settings');
+      await settled(desk);
+      await desk.page.getByRole('region').first().evaluate((element) => (element.scrollTop = element.scrollHeight));
+    },
+  },
+  { name: 'palette', show: async (desk, ids) => desk.openOperation(ids.approve ?? '').then(() => desk.press(`${mod}+k`)) },
+  { name: 'keys', show: async (desk, ids) => desk.openOperation(ids.approve ?? '').then(() => desk.press('?')) },
+  { name: 'snooze', show: async (desk, ids) => desk.openOperation(ids.approve ?? '').then(() => desk.press('s')) },
+  { name: 'reason', show: async (desk, ids) => desk.openOperation(ids.bash ?? '').then(() => desk.press('d')) },
+  {
+    name: 'batch',
+    show: async (desk, ids) => {
+      await desk.go('inbox');
+      for (const name of ['low', 'critical', 'approve']) await desk.row(ids[name] ?? '').getByRole('checkbox').check({ force: true });
+      await desk.armed();
+    },
+  },
+  {
+    name: 'signin',
+    show: async (desk) => {
+      await desk.page.evaluate(() => window.addEventListener('pagehide', () => window.sessionStorage.clear()));
+      await desk.page.goto(`${desk.server.url}/#code=USED1-CODE2`);
+      await desk.page.reload();
+      await expect(desk.page.getByRole('textbox')).toBeVisible();
+    },
+  },
+  { name: 'narrow-inbox', size: { width: 640, height: 800 }, show: async (desk) => desk.go('inbox') },
+  { name: 'narrow-approve', size: { width: 640, height: 800 }, show: operation('approve') },
+  { name: 'narrow-history', size: { width: 640, height: 800 }, show: async (desk) => desk.go('history').then(() => settled(desk)) },
+  { name: 'narrow-settings', size: { width: 640, height: 800 }, show: async (desk) => desk.go('settings').then(() => settled(desk)) },
+  { name: 'middle-approve', size: { width: 1000, height: 760 }, show: operation('approve') },
+  { name: 'wide-approve', size: { width: 1920, height: 1080 }, show: operation('approve') },
+  { name: 'welcome-1', fresh: true, show: step(1) },
+  { name: 'welcome-2', fresh: true, show: step(2) },
+  { name: 'welcome-3', fresh: true, show: step(3) },
+  { name: 'welcome-4', fresh: true, show: step(4) },
+  { name: 'empty', fresh: true, show: async (desk) => desk.go('inbox').then(() => desk.page.waitForLoadState('networkidle')) },
+  { name: 'history-empty', fresh: true, show: async (desk) => desk.go('history').then(() => settled(desk)) },
+  { name: 'agents-empty', fresh: true, show: async (desk) => desk.go('agents').then(() => settled(desk)) },
+];
+
+async function picture(page: Page, name: string): Promise<void> {
+  // The pointer would leave a hover behind.
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: path.join(folder, `${name}.png`), animations: 'disabled', caret: 'hide' });
+}
+
+for (const theme of themes) {
+  for (const language of languages) {
+    test(`pictures ${theme} ${language}`, async ({ browser }) => {
+      await mkdir(folder, { recursive: true });
+      const busy = await Server.start();
+      const fresh = await Server.start();
+      try {
+        const ids = await seed(busy);
+        for (const view of views.filter((v) => v.name.includes(only))) {
+          const context = await browser.newContext({ colorScheme: theme, locale: language, viewport: view.size ?? { width: 1280, height: 800 } });
+          const desk = new Console(await context.newPage(), view.fresh ? fresh : busy);
+          await desk.page.goto((await desk.server.invite()).console);
+          await expect(desk.page.locator('nav, aside ol').first()).toBeVisible();
+          await view.show(desk, ids);
+          await picture(desk.page, `${view.name}-${theme}-${language}`);
+          await context.close();
+        }
+      } finally {
+        await busy.end();
+        await fresh.end();
+      }
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import type { Operation, Server } from './server';
+
+/** A desk on a busy afternoon. The ids are by the short names used here. */
+export async function seed(server: Server): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  const me = server.operator;
+  const ring = async (name: string, agent: string, body: Parameters<Awaited<ReturnType<Server['agent']>>['ring']>[0]): Promise<Operation> => {
+    const op = await (await server.agent(agent)).ring(body);
+    ids[name] = op.operation_id;
+    return op;
+  };
+  const complete = (op: Operation, answer: object): Promise<unknown> => me.call('POST', '/api/human/complete', { operation_id: op.operation_id, digest: op.digest, ...answer });
+
+  // What has ended already.
+  const ended: [string, string, object, object][] = [
+    ['release-bot', 'Roll out api 2.13.4 to production', { action: 'kubectl apply -f api-2.13.4.yaml', risk_level: 'high' }, { decision: 'approve', human_input: 'Approved after the rollback plan named a time limit of 90 s' }],
+    ['release-bot', 'Turn on the new price engine for 10 %', { action: 'flagctl set price-engine 10', risk_level: 'medium' }, { decision: 'deny', human_input: 'No rollback named, and it is Friday' }],
+    ['infra-agent', 'Apply terraform plan, 3 to change', { action: 'terraform apply plan.out', risk_level: 'high' }, { decision: 'approve', human_input: 'Keep the rollback note in the ticket' }],
+    ['release-bot', 'Restart the gateway in eu-1', { action: 'kubectl rollout restart deploy/gateway', risk_level: 'low' }, { decision: 'approve', human_input: 'rollback: none needed, it is stateless' }],
+    ['release-bot', 'Scale worker to 40 pods', { action: 'kubectl scale deploy/worker --replicas=40', risk_level: 'low' }, { decision: 'approve' }],
+    ['infra-agent', 'Rotate the signing keys', { action: 'keyctl rotate --all', risk_level: 'critical' }, { decision: 'deny', human_input: 'Not while the release is under way' }],
+  ];
+  for (const [agent, description, details, answer] of ended) await complete(await ring(description, agent, { description, details }), answer);
+  const tone = await ring('answered', 'doc-writer', { action_type: 'feedback', description: 'Which name for the changelog?', details: { options: ['Changes', 'What is new'] } });
+  await complete(tone, { human_input: 'What is new', fields: { choice: 'What is new' } });
+  const review = await ring('reviewed', 'claude-code', { action_type: 'review', description: 'Retry uploads with backoff', session_id: 'web', details: { file_path: 'src/upload.ts', code_snippet: 'retry(upload, 3)' } });
+  await complete(review, { human_input: 'Cap the wait at 30 s', key_findings: ['The timer leaks when the page is left'] });
+  const declined = await ring('declined', 'qa-runner', { action_type: 'desktop', description: 'Pair the test phone again', details: { action_sequence: ['Open Settings', 'Pair'] } });
+  await me.call('POST', '/api/human/decline', { operation_id: declined.operation_id, reason: 'The phone is in repair until Tuesday' });
+  const withdrawn = await ring('withdrawn', 'migrator', { description: 'Rename the orders table', details: { action: 'ALTER TABLE orders RENAME TO purchases', risk_level: 'high' } });
+  await (await server.agent('migrator')).cancel(withdrawn.operation_id, 'The plan changed');
+
+  // What waits.
+  const rollout = await ring('approve', 'release-bot', {
+    description: 'Roll out api 2.14.0 to production', priority: 9, timeout: 600,
+    details: {
+      action: 'kubectl apply -f prod-deployment.yaml', risk_level: 'high', environment: 'production', reversibility: 'costly to reverse',
+      impact: [
+        { Service: 'api', Now: '2.13.4', After: '2.14.0', Pods: 18 }, { Service: 'gateway', Now: '2.13.4', After: '2.14.0', Pods: 8 }, { Service: 'worker', Now: '2.13.4', After: '2.14.0', Pods: 12 },
+        { Service: 'cron', Now: '2.12.9', After: '2.14.0', Pods: 2 }, { Service: 'web', Now: '2.13.4', After: '2.14.0', Pods: 6 },
+      ],
+      risk: 'All traffic moves within 6 minutes. cron skips one minor version.', rollback_plan: 'kubectl rollout undo deployment/api', tests: '412 passed, 0 failed', change_ticket: 'OPS-1182',
+    },
+  });
+  await me.call('POST', '/api/human/reply', { operation_id: rollout.operation_id, text: 'Why does cron jump from 2.12?' });
+  await (await server.agent('release-bot')).reply(rollout.operation_id, 'Its 2.13 rollout was paused on Tuesday (OPS-1170). The migration in 2.14 covers **both** steps.');
+  await me.call('POST', '/api/human/input', { operation_id: rollout.operation_id, human_input: 'Wait until cron is on 2.13' });
+
+  await ring('critical', 'claude-code', { description: 'Delete build/, .cache/ and old fixtures', session_id: 'api-server', priority: 7, details: { action: 'rm -rf build .c\u0430che fixtures/\u202Eold', risk_level: 'critical', impact: '1,204 files, 214 of them in no commit' } });
+  await ring('low', 'qa-runner', { description: 'Run the end-to-end tests', timeout: 60, details: { action: 'npm run e2e -- --project=webkit', risk_level: 'low', impact: 'Runs tests; writes test-results/' } });
+  await ring('feedback', 'doc-writer', {
+    action_type: 'feedback', description: 'Which tone should the 2.14 release notes take?', timeout: 1800,
+    details: { options: ['Plain list, one line per change', { label: 'Short story first, then the list', description: 'About 120 words' }, 'Upgrade steps only'], current_design: 'Release notes are **generated** from commit titles.\n\n- fixes\n- features', concerns: ['Readers skip long lists', 'Two breaking changes'] },
+  });
+  await ring('desktop', 'qa-runner', {
+    action_type: 'desktop', description: 'Export the signed contract from the desktop client', timeout: 1,
+    details: { path: '~/contracts/2026/K-0417.pdf', action_sequence: ['Open Signer and log in', 'Find contract K-0417', 'Check that both signatures are green', 'Export as PDF/A with the audit page'], expected_outcome: 'A PDF/A file of 14 pages, the last one the audit page.' },
+  });
+  await ring('browser', 'price-scout', {
+    action_type: 'browser', description: 'Read our quota and unit prices from the vendor console', timeout: 1800,
+    details: { url: 'https://console.vendor.example/org/acme/billing/quota', required_action: 'Log in with a passkey and open Billing', requires_human: 'The login asks for a passkey', data_to_extract: ['plan_name', { name: 'quota_requests', type: 'number', description: 'per month' }, 'renewal_date'] },
+  });
+  const lock = await ring('review', 'claude-code', {
+    action_type: 'review', description: 'Refresh tokens under a lock\n\nTwo tabs could refresh at once.', session_id: 'web', timeout: 0,
+    details: { file_path: 'src/auth/session.ts', branch: 'fix/token-race', tests_passed: true, focus_areas: ['No double refresh under load', 'Lock is released when refresh throws'], code_snippet: '@@ -41,4 +41,6 @@ export class Session\n   async token(): Promise<string> {\n-    if (this.expiresAt > Date.now()) return this.value;\n+    if (this.expiresAt > this.clock.now()) return this.value;\n+    return this.lock.run(async () => {\n   }' },
+  });
+  await me.call('POST', '/api/human/reply', { operation_id: lock.operation_id, text: 'Why is the token refreshed before the lock is taken?' });
+  const key = await ring('bash', 'infra-agent', { action_type: 'bash', description: 'Touch the hardware key for aws sso', timeout: 0, details: { why_agent_cant: 'The key has to be touched', command: 'aws sso login --profile prod', target: 'prod account' }, context: { task: 'Rotate keys', progress: '3 of 5' } });
+  await me.call('POST', '/api/human/snooze', { operation_id: key.operation_id, until: new Date(Date.now() + 3_600_000).toISOString() });
+  await me.until(ids.desktop ?? '', (op) => op.overdue);
+  return ids;
+}

@@ -1,0 +1,101 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { test as base, expect, type Locator, type Page } from '@playwright/test';
+import { Server, type Agent } from './server';
+
+export { expect };
+export type { Agent, Operation } from './server';
+
+export const mod = process.platform === 'darwin' ? 'Meta' : 'Control';
+
+interface Fixtures {
+  /** Flags of `deskbell serve`. */
+  flags: string[];
+  server: Server;
+  /** release-bot, which has a key. */
+  bot: Agent;
+  /** The console, signed in by a link. It fails the test when the page throws or logs an error. */
+  desk: Console;
+}
+
+/** What a person sees and does in one browser. */
+export class Console {
+  readonly errors: string[] = [];
+  constructor(
+    readonly page: Page,
+    readonly server: Server,
+  ) {
+    page.on('pageerror', (error) => this.errors.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.errors.push(message.text());
+    });
+  }
+
+  /** Opens the console by a fresh link, at a place such as 'inbox' or 'agents'. */
+  async open(place = ''): Promise<void> {
+    const { console } = await this.server.invite();
+    await this.page.goto(console);
+    await expect(this.page.getByRole('navigation').or(this.page.getByText('Step 1 of'))).toBeVisible();
+    if (place) await this.go(place);
+  }
+
+  /** Goes to a place without loading the page anew. */
+  async go(place: string): Promise<void> {
+    await this.page.evaluate((to) => (window.location.hash = `#/${to}`), place);
+  }
+
+  /** Opens one operation and waits until its answers are armed. */
+  async openOperation(id: string): Promise<void> {
+    await this.go(`inbox/${id}`);
+    await expect(this.page.locator('#operation-title')).toBeVisible();
+    await this.armed();
+  }
+
+  /** The half second has passed. */
+  async armed(): Promise<void> {
+    await expect(this.page.locator('.arming').first()).toHaveAttribute('aria-hidden', 'true');
+  }
+
+  row(id: string): Locator {
+    return this.page.locator(`[data-id="${id}"]`);
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name });
+  }
+
+  get reason(): Locator {
+    return this.page.getByRole('textbox', { name: 'Reason' });
+  }
+
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys) await this.page.keyboard.press(key);
+  }
+}
+
+export const test = base.extend<Fixtures>({
+  flags: [[], { option: true }],
+  server: async ({ flags }, use) => {
+    const server = await Server.start(flags);
+    await use(server);
+    await server.end();
+  },
+  bot: async ({ server }, use) => use(await server.agent('release-bot')),
+  desk: async ({ page, server }, use) => {
+    const desk = new Console(page, server);
+    await use(desk);
+    expect(desk.errors, 'errors of the page').toEqual([]);
+  },
+});
+
+/** Holds a page to WCAG 2.2 at the levels A and AA. */
+export async function accessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze();
+  const found = violations.map((v) => `${v.id}: ${v.help}\n  ${v.nodes.map((node) => `${node.target.join(' ')} ${node.failureSummary ?? ''}`).join('\n  ')}`);
+  expect(found).toEqual([]);
+}
+
+/** The page itself never scrolls sideways. */
+export async function fits(page: Page): Promise<void> {
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(over, 'pixels the page is too wide').toBeLessThanOrEqual(0);
+}
