@@ -5,8 +5,8 @@
 //
 //	go test -tags window ./build/e2e/
 //
-// It needs the Debian packages xvfb, openbox, dunst, dbus, xdotool, xterm, x11-utils, x11-xserver-utils
-// and imagemagick; picom too for the test of transparency, which is skipped without it.
+// It needs the Debian packages xvfb, openbox, dunst, dbus, xdotool, xterm, x11-utils, x11-xserver-utils,
+// at-spi2-core and imagemagick; picom too for the test of transparency, which is skipped without it.
 package e2e
 
 import (
@@ -40,6 +40,7 @@ type Options struct {
 	Width, Height   int  // of the screen; 1440 by 900 when 0
 	Compositor      bool // windows may be transparent; the test is skipped when picom is not installed
 	NoNotifications bool // nobody shows notifications
+	Accessible      bool // windows can be read as a screen reader reads them
 }
 
 // A Desktop is a graphical session of its own, gone when its test ends. Its home is empty. Its methods
@@ -49,6 +50,7 @@ type Desktop struct {
 	home string
 	env  []string
 	Bus  *dbus.Conn // to its session bus
+	a11y *dbus.Conn // to its bus of accessibility, where there is one
 }
 
 // StartDesktop starts one and waits until it is ready for windows.
@@ -67,11 +69,16 @@ func StartDesktop(t testing.TB, o Options) *Desktop {
 	d.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "USER=operator", "LANG=C.UTF-8", "SHELL=/bin/sh",
 		"XDG_RUNTIME_DIR=" + run, "XDG_SESSION_TYPE=x11", "XDG_DATA_DIRS=/usr/local/share:/usr/share",
-		"NO_AT_BRIDGE=1", "GTK_THEME=Adwaita",
+		"GTK_THEME=Adwaita",
 		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // containers forbid it its namespaces
 	}
 	d.env = append(d.env, "DISPLAY="+d.startX(o))
 	d.env = append(d.env, "DBUS_SESSION_BUS_ADDRESS="+d.startBus(run))
+	if o.Accessible {
+		d.startAccessibility()
+	} else {
+		d.env = append(d.env, "NO_AT_BRIDGE=1")
+	}
 	d.Start("openbox")
 	d.Wait("the window manager", func() bool {
 		return strings.Contains(d.try("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), "window id")

@@ -42,9 +42,14 @@ export class PopupStack {
     return this.#onScreen.has(id);
   }
 
-  /** What ended by somebody else stays to say so; what was answered here goes at once, unless it was risky. */
+  /**
+   * What ended by somebody else stays to say so, and so does what was being typed. What the operator answered, here or
+   * in a notification, goes at once, unless it was risky.
+   */
   #lingers(op: Operation, now: number): boolean {
-    if (this.desk.answering.outcomes.get(op.operation_id)?.kind !== 'sent') return true;
+    if (this.desk.answering.outcomes.get(op.operation_id)?.kind !== 'sent') {
+      return op.result?.by.name !== this.desk.operator || this.desk.hasDraft(op);
+    }
     return dangerous(op) && op.result?.decision === 'approve' && between(endedAt(op), now) < confirmation;
   }
 }

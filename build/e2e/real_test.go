@@ -1,0 +1,400 @@
+//go:build window
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A desk is the whole program on a desktop of its own: window, server, tray, notifications.
+type desk struct {
+	*Desktop
+	bin, data string
+	tray      *Panel
+}
+
+// newDesk prepares one; nothing of Deskbell runs yet.
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	bin := os.Getenv("DESKBELL_BIN")
+	if bin == "" {
+		t.Fatal("DESKBELL_BIN is not set; run this with `make window`")
+	}
+	d := &desk{Desktop: StartDesktop(t, Options{Accessible: true}), bin: bin}
+	d.data = filepath.Join(d.home, "data")
+	d.env = append(d.env, "DESKBELL_BIN="+bin, "DESKBELL_DATA="+d.data, "DESKBELL_ADDR=127.0.0.1:0")
+	d.tray = d.StartPanel()
+	// What `deskbell mcp` starts is a child of nobody here.
+	t.Cleanup(func() {
+		if pid, ok := d.server(); ok {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return d
+}
+
+// server is the process that says it serves the data folder.
+func (d *desk) server() (pid int, ok bool) {
+	var server struct{ PID int }
+	text, err := os.ReadFile(filepath.Join(d.data, "server.json"))
+	return server.PID, err == nil && json.Unmarshal(text, &server) == nil
+}
+
+// start starts the app as at login.
+func (d *desk) start() *Program {
+	d.t.Helper()
+	p := d.Start(d.bin, "--hidden")
+	d.tray.WaitItem()
+	return p
+}
+
+// rings has an agent, a process of its own, ring over MCP.
+func (d *desk) rings(agent, kind, description string, more map[string]any) *Program {
+	d.t.Helper()
+	call := map[string]any{"action": "invoke", "action_type": kind, "description": description}
+	for name, value := range more {
+		call[name] = value
+	}
+	text, err := json.Marshal(call)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return d.StartWith([]string{agentCall + "=" + string(text), agentName + "=" + agent}, self)
+}
+
+func risk(level, action string) map[string]any {
+	return map[string]any{"details": map[string]any{"action": action, "impact": "One service", "risk_level": level}}
+}
+
+// printed waits for the answer that the agent prints.
+func (d *desk) printed(agent *Program) (r reply) {
+	d.t.Helper()
+	d.Wait("the agent to print the answer", func() bool { return strings.HasSuffix(agent.Out(), "\n") || !agent.Running() })
+	if err := json.Unmarshal([]byte(agent.Out()), &r); err != nil {
+		d.t.Fatalf("the agent printed %q: %v\n%s", agent.Out(), err, agent.Err())
+	}
+	return r
+}
+
+// see waits until an element is on the screen, alive, and the only one of its name.
+func (d *desk) see(role Role, name string) (e Element) {
+	d.t.Helper()
+	d.look(fmt.Sprintf("%q", name), func(all []Element) bool {
+		n := 0
+		for _, one := range all {
+			if one.Role == role && strings.HasPrefix(one.Name, name) && one.Enabled {
+				e = one
+				n++
+			}
+		}
+		return n == 1
+	})
+	return e
+}
+
+// look waits until the window shows something.
+func (d *desk) look(what string, is func(all []Element) bool) {
+	d.t.Helper()
+	var all []Element
+	defer func() {
+		if d.t.Failed() {
+			for _, e := range all {
+				d.t.Log(e)
+			}
+			d.Screenshot(os.Getenv("E2E_SHOT"))
+		}
+	}()
+	d.Wait(what, func() bool {
+		all = d.Elements("deskbell")
+		return is(all)
+	})
+}
+
+// press clicks a button with the pointer, once it is alive.
+func (d *desk) press(name string) {
+	d.t.Helper()
+	middle := d.see(Button, name).At
+	d.Click((middle.Min.X+middle.Max.X)/2, (middle.Min.Y+middle.Max.Y)/2)
+}
+
+// focused is the name of the element that has the keyboard, or "".
+func (d *desk) focused() string {
+	name := ""
+	for _, e := range d.Elements("deskbell") {
+		if e.Focused {
+			name = e.Name
+		}
+	}
+	return name
+}
+
+// keys gives the popup the keyboard as the operator does, and waits until the card has it.
+func (d *desk) keys(card string) {
+	d.t.Helper()
+	d.Key("ctrl+alt+b")
+	d.WaitActive("Deskbell")
+	d.Wait("the card to have the keys", func() bool { return d.focused() == card })
+}
+
+func (d *desk) waiting(n string) {
+	d.t.Helper()
+	d.Wait("the tray to say "+n, func() bool { return d.tray.Tooltip() == "Deskbell: "+n })
+}
+
+func (d *desk) unanswered(agents ...*Program) {
+	d.t.Helper()
+	for _, agent := range agents {
+		if agent.Out() != "" || !agent.Running() {
+			d.t.Fatalf("the agent has an answer nobody gave: %s%s", agent.Out(), agent.Err())
+		}
+	}
+}
+
+// The main job: an agent rings over MCP, a person sees the card and clicks, the agent goes on.
+func TestRingAndAnswer(t *testing.T) {
+	d := newDesk(t)
+	typed := d.Terminal("editor")
+	d.start()
+	changes := d.Watch("_NET_ACTIVE_WINDOW")
+
+	// The operator is in the middle of a sentence.
+	const sentence = "the quick brown fox jumps over the lazy dog, and over it again and again"
+	d.Start("xdotool", "type", "--delay", "60", sentence)
+	d.Wait("the first words", func() bool { return typed() != "" })
+	agent := d.rings("release-bot", "approve", "Roll out api 2.14.0 to staging", risk("medium", "kubectl rollout restart deploy/api"))
+	d.WaitWindow("Deskbell")
+	if typed() == sentence {
+		t.Error("the card came after the sentence: nothing was tried")
+	}
+	d.waiting("1 request is waiting")
+
+	approve := d.see(Button, "Approve")
+	w := d.WaitWindow("Deskbell")
+	if w.X != 1440-16-400 || w.Y != 16 || w.W != 400 {
+		t.Errorf("the card is at %+v", w)
+	}
+	if !approve.At.In(image.Rect(w.X, w.Y, w.X+w.W, w.Y+w.H)) {
+		t.Errorf("Approve is at %v, outside the card at %+v", approve.At, w)
+	}
+	ink := color.RGBA{0x1a, 0x1a, 0x18, 0xff}
+	d.Wait("the card in its colours: ink under Approve, white around it", func() bool {
+		screen := d.Screenshot("")
+		return dark(screen.At(approve.At.Min.X+4, approve.At.Min.Y+approve.At.Dy()/2), ink) &&
+			near(screen.At(approve.At.Min.X-6, approve.At.Min.Y+approve.At.Dy()/2), color.White)
+	})
+	d.Wait("the rest of the sentence", func() bool { return typed() == sentence })
+	if n := changes(); n != 0 {
+		t.Errorf("the ring took the keyboard from the editor %d times", n)
+	}
+	d.unanswered(agent)
+
+	d.press("Approve")
+	if r := d.printed(agent); r.Status != "completed" || r.Decision != "approve" {
+		t.Errorf("the agent was told %+v", r)
+	}
+	d.WaitNoWindow("Deskbell")
+	d.waiting("Nothing is waiting")
+	d.WaitNoWindow("Dunst")
+	d.WaitActive("editor")
+
+	// In the notification; dunst is set to do the action that the title begins with.
+	for _, tt := range []struct{ agent, want string }{{"approve-bot", "approve"}, {"deny-bot", "deny"}} {
+		agent := d.rings(tt.agent, "approve", "Restart the cache", risk("low", "systemctl restart cache"))
+		d.Click(d.WaitWindow("Dunst").middle())
+		if r := d.printed(agent); r.Status != "completed" || r.Decision != tt.want {
+			t.Errorf("%s was told %+v", tt.agent, r)
+		}
+		d.WaitNoWindow("Deskbell")
+		d.WaitNoWindow("Dunst")
+	}
+	if n := changes(); n != 0 {
+		t.Errorf("answering with the pointer took the keyboard from the editor %d times", n)
+	}
+}
+
+func dark(c color.Color, limit color.Color) bool {
+	r, g, b, _ := c.RGBA()
+	lr, lg, lb, _ := limit.RGBA()
+	return r <= lr+0x2000 && g <= lg+0x2000 && b <= lb+0x2000
+}
+
+func TestDenyByKeyboard(t *testing.T) {
+	d := newDesk(t)
+	typed := d.Terminal("editor")
+	d.start()
+	agent := d.rings("release-bot", "approve", "Delete old builds", risk("medium", "rm -r builds/2025"))
+	d.see(Button, "Approve")
+	d.keys("Delete old builds")
+	// Keys are dead until half a second after the card got them: d asks for the reason once it counts.
+	d.Wait("the field for the reason", func() bool {
+		d.Key("d")
+		return d.focused() == "Reason"
+	})
+	d.Type("Keep them until the audit")
+	d.unanswered(agent)
+	d.Key("Return")
+	if r := d.printed(agent); r.Decision != "deny" || !strings.HasSuffix(r.HumanInput, "Keep them until the audit") {
+		t.Errorf("the agent was told %+v", r)
+	}
+	d.WaitNoWindow("Deskbell")
+	d.WaitActive("editor")
+	if typed() != "" {
+		t.Errorf("the editor got %q", typed())
+	}
+}
+
+func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
+	d := newDesk(t)
+	d.Terminal("editor")
+	d.start()
+	const card = "Drop the table orders"
+	agent := d.rings("approve-bot", "approve", card, risk("critical", "DROP TABLE orders"))
+	d.see(Button, "Approve")
+
+	// dunst would do the action called approve; the notification offers none.
+	d.Click(d.WaitWindow("Dunst").middle())
+
+	// A hand already on its way: what it presses right after the popup has the keyboard counts for nothing.
+	d.Do("xdotool", "key", "--delay", "150", "ctrl+alt+b", "ctrl+shift+a")
+	d.WaitActive("Deskbell")
+	d.Wait("the card, not an answer, to have the keys", func() bool { return d.focused() == card })
+	d.unanswered(agent)
+
+	// No single key approves; Enter, the last, opens the console, so the others have been heard.
+	d.Wait("the console", func() bool {
+		d.Key("a", "space", "y", "shift+a", "1", "Return")
+		w, there := d.FindWindow("Deskbell")
+		return there && w.W > 1000
+	})
+	d.see(Button, "Approve")
+	if name := d.focused(); strings.HasPrefix(name, "Approve") {
+		t.Errorf("the console has the keyboard on %q", name)
+	}
+	d.Key("a", "space")
+	d.unanswered(agent)
+	d.Key("ctrl+shift+a")
+	if r := d.printed(agent); r.Decision != "approve" {
+		t.Errorf("the agent was told %+v", r)
+	}
+}
+
+func TestMostUrgentCardIsOnTop(t *testing.T) {
+	d := newDesk(t)
+	d.start()
+	first := d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
+	d.see(Title, "Which tone?")
+	second := d.rings("release-bot", "approve", "Roll out api 2.14.0", risk("low", "make deploy"))
+	top, below := d.see(Title, "Roll out api 2.14.0"), d.see(Title, "Which tone?")
+	if top.At.Max.Y > below.At.Min.Y {
+		t.Errorf("the more urgent card is at %v, the other at %v", top.At, below.At)
+	}
+	d.waiting("2 requests are waiting")
+	d.press("Approve")
+	if r := d.printed(second); r.Decision != "approve" {
+		t.Errorf("the agent was told %+v", r)
+	}
+	// The card below moves up, and answers in words.
+	d.look("one card, at the top", func(all []Element) bool {
+		titles, y := 0, 0
+		for _, e := range all {
+			if e.Role == Title {
+				titles, y = titles+1, e.At.Min.Y
+			}
+		}
+		return titles == 1 && y == top.At.Min.Y
+	})
+	d.unanswered(first)
+	field := d.see(Entry, "Reply").At
+	d.Click(field.Min.X+20, field.Min.Y+16)
+	d.WaitActive("Deskbell")
+	d.Type("Warm")
+	d.press("Send")
+	if r := d.printed(first); r.HumanInput != "Warm" {
+		t.Errorf("the agent was told %+v", r)
+	}
+}
+
+func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
+	d := newDesk(t)
+	app := d.start()
+	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
+	field := d.see(Entry, "Reply").At
+	d.Click(field.Min.X+20, field.Min.Y+16)
+	d.WaitActive("Deskbell")
+	d.Type("Warm, but not")
+	d.look("the draft to be kept", func(all []Element) bool {
+		for _, e := range all {
+			if e.Role == Status && strings.HasPrefix(d.Text(e), "Draft kept") {
+				return true
+			}
+		}
+		return false
+	})
+	if err := app.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	d.Ended(app)
+	d.WaitNoWindow("Deskbell")
+
+	d.start()
+	d.look("the draft in the card", func(all []Element) bool {
+		for _, e := range all {
+			if e.Role == Entry && d.Text(e) == "Warm, but not" {
+				return true
+			}
+		}
+		return false
+	})
+	d.unanswered(agent)
+	d.press("Send")
+	if r := d.printed(agent); r.HumanInput != "Warm, but not" {
+		t.Errorf("the agent was told %+v", r)
+	}
+}
+
+func TestAgentStartsTheApp(t *testing.T) {
+	d := newDesk(t)
+	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
+	d.see(Title, "Which tone?")
+	d.tray.WaitItem()
+	d.waiting("1 request is waiting")
+	pid, ok := d.server()
+	if !ok {
+		t.Fatal("no server")
+	}
+
+	// A second start shows the console; its close button hides it; the rest lives on.
+	again := d.Start(d.bin)
+	d.Wait("the console", func() bool { w, _ := d.FindWindow("Deskbell"); return w.W > 1000 })
+	d.Ended(again)
+	d.WaitActive("Deskbell")
+	d.Key("alt+F4")
+	d.Wait("the console to close", func() bool { w, _ := d.FindWindow("Deskbell"); return w.W < 1000 })
+	d.waiting("1 request is waiting")
+	d.unanswered(agent)
+
+	d.tray.Choose("Quit")
+	d.WaitActive("Quit Deskbell?")
+	d.Key("Escape")
+	d.WaitNoWindow("Quit Deskbell.")
+	d.unanswered(agent)
+	if now, _ := d.server(); now != pid || syscall.Kill(pid, 0) != nil {
+		t.Error("the program ended although the operator said no")
+	}
+	d.tray.Choose("Quit")
+	d.WaitActive("Quit Deskbell?")
+	d.Key("alt+y")
+	d.Wait("the program to end", func() bool { return syscall.Kill(pid, 0) != nil })
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { Operation } from '../lib/wire';
+import type { Desk } from './desk.svelte';
+import { PopupStack } from './popup.svelte';
+import { ticker } from './ticker.svelte';
+
+const ago = (seconds: number): string => new Date(ticker.now - seconds * 1000).toISOString();
+
+function op(id: string, more: Partial<Operation> = {}): Operation {
+  return {
+    operation_id: id, version: 1, action_type: 'approve', state: 'pending', overdue: false, description: id, agent_id: 'bot', priority: 5,
+    digest: '', created_at: ago(10), updated_at: ago(10), on_timeout: 'mark', messages: [], ...more,
+  };
+}
+
+const answered = (id: string, by: string, more: Partial<Operation> = {}): Operation =>
+  op(id, { state: 'completed', result: { decision: 'approve', by: { role: 'operator', name: by }, at: ago(1), digest: '' }, ...more });
+
+/** The ids of the cards, top first, where all of them were on screen before. */
+function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[] } = {}): string[] {
+  const desk = {
+    operator: 'mei',
+    operations: { all: new Map(ops.map((one) => [one.operation_id, one])) },
+    answering: { outcomes: new Map((o.sent ?? []).map((id) => [id, { kind: 'sent' }])) },
+    hasDraft: (one: Operation) => o.drafts?.includes(one.operation_id) ?? false,
+  };
+  const stack = new PopupStack(desk as unknown as Desk);
+  ops.forEach((one) => stack.show(one.operation_id));
+  return stack.cards.map((one) => one.operation_id);
+}
+
+describe('the stack of cards', () => {
+  it('has the most urgent on top, and what is overdue below', () => {
+    expect(cards([op('low', { priority: 2 }), op('late', { priority: 9, overdue: true }), op('high', { priority: 8 })])).toEqual(['high', 'low', 'late']);
+  });
+
+  it('lets go of what this operator answered, in the card or in a notification', () => {
+    expect(cards([answered('here', 'mei'), answered('notification', 'mei')], { sent: ['here'] })).toEqual([]);
+  });
+
+  it('keeps what somebody else answered, until it is put away', () => {
+    expect(cards([answered('faster', 'li')])).toEqual(['faster']);
+  });
+
+  it('keeps what was typed and not sent', () => {
+    expect(cards([answered('typed', 'mei')], { drafts: ['typed'] })).toEqual(['typed']);
+  });
+
+  it('shows for a while that a risky answer went out', () => {
+    expect(cards([answered('risky', 'mei', { risk: 'critical' })], { sent: ['risky'] })).toEqual(['risky']);
+  });
+});
