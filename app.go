@@ -50,6 +50,9 @@ type Session struct {
 	Locale   string `json:"locale"` // "en", "zh-CN", or "" to follow the system
 	Theme    string `json:"theme"`  // "light", "dark", or "" to follow the system
 	Operator string `json:"operator"`
+
+	// Notifications is the setting notifications.enabled: whether the page asks for them at all.
+	Notifications bool `json:"notifications"`
 }
 
 // Home is the rest of the program as the window sees it, once it is open.
@@ -75,7 +78,7 @@ type Deps struct {
 // are bound to the page as window.go.main.App.NAME(...), each returning a Promise that rejects with the
 // error's text:
 //
-//	Session(): Promise<{url, token, locale, theme, operator}>      waits until the API answers
+//	Session(): Promise<{url, token, locale, theme, operator, notifications}>  waits until the API answers
 //	Mode(mode: "popup"|"console"|"hidden", height: number): Promise<Placement>
 //	Focus(): Promise<void>                                         the popup gets the keyboard: call it when
 //	                                                               the operator clicks a text field in a card

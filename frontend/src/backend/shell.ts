@@ -21,6 +21,7 @@ export interface WindowSession {
   locale?: string;
   theme?: string;
   operator: string;
+  notifications: boolean;
 }
 
 /** How the window stands after a change of mode. Cards are drawn `pad` pixels inside the window. */

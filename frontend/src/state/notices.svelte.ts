@@ -9,6 +9,7 @@ import { kindWord, riskSentence } from './wording';
 /** The system's own notifications: one for each ring, taken away when it rings no more. Nothing in a browser. */
 export class Notices {
   readonly #up = new Set<string>();
+  readonly #wanted = shell.session().then((session) => session?.notifications ?? false);
 
   constructor(private readonly desk: Desk) {}
 
@@ -33,6 +34,7 @@ export class Notices {
 
   async #notify(op: Operation): Promise<void> {
     this.#up.add(op.operation_id);
+    if (!(await this.#wanted)) return;
     const line = [kindWord(op.action_type), op.risk ? riskSentence(op.risk) : ''].filter(Boolean).join(' · ');
     const shown = await shell.notify({
       id: op.operation_id,
