@@ -31,8 +31,8 @@ export function matches(chord: Chord, event: Pressed, mac: boolean): boolean {
   return event.key.toLowerCase() === key.toLowerCase();
 }
 
-const macSigns: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↵', Escape: 'esc' };
-const signs: Record<string, string> = { Mod: 'Ctrl', Shift: '⇧', Enter: '↵', Escape: 'Esc' };
+const macSigns: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↵', Escape: 'esc', ArrowUp: '↑', ArrowDown: '↓' };
+const signs: Record<string, string> = { Mod: 'Ctrl', Shift: '⇧', Enter: '↵', Escape: 'Esc', ArrowUp: '↑', ArrowDown: '↓' };
 
 /** A chord as it is printed on a key cap: 'Ctrl ⇧ A'. */
 export function keyCap(chord: Chord, mac: boolean): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contact, dangerous, initials, rings, title } from './life';
+import { contact, dangerous, initials, rings, shortId, title } from './life';
 import { sampleOperation as op } from './sample.testing';
 
 const now = Date.parse('2026-01-02T10:05:00Z');
@@ -45,6 +45,11 @@ describe('an agent', () => {
 test('a title is the first line that says something, cut by letters', () => {
   expect(title(op({ description: '\n  Deploy  \nmore' }))).toBe('Deploy');
   expect(title(op({ description: '😀😀😀😀' }), 3)).toBe('😀😀…');
+});
+
+test('a long id is cut to its end', () => {
+  expect(shortId('op_01m7y0g3603japr1gya2m3ayhe')).toBe('op_…3ayhe');
+  expect(shortId('op_7f3k')).toBe('op_7f3k');
 });
 
 test('initials stand for a name in any script', () => {

@@ -56,6 +56,11 @@ export function title(op: Operation, max = 200): string {
   return letters.length > max ? letters.slice(0, max - 1).join('') + '…' : line;
 }
 
+/** An id short enough for a line; the end of it tells operations of one moment apart. */
+export function shortId(id: string): string {
+  return id.length <= 12 ? id : `${id.slice(0, id.indexOf('_') + 1)}…${id.slice(-5)}`;
+}
+
 /** Two letters that stand for a name: 'rb' for release-bot. */
 export function initials(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);

@@ -2,24 +2,31 @@ import type { Api } from '../backend/api';
 
 export type Channel = 'card' | 'console' | 'notification';
 
-/** Tells the server once per operation and channel that a ring was shown, and that it was seen. */
+/** Tells the server once per operation and channel that a ring was shown, and after that, that it was seen. */
 export class Ledger {
-  readonly #told = new Set<string>();
+  readonly #told = new Map<string, Promise<void>>();
 
   constructor(private readonly api: Api) {}
 
   shown(id: string, channel: Channel, failed = ''): void {
-    this.#once(`shown ${channel} ${id}`, () => this.api.shown(id, channel, failed));
+    void this.#once(`shown ${channel} ${id}`, () => this.api.shown(id, channel, failed));
   }
 
   seen(id: string, channel: Channel): void {
-    this.#once(`seen ${channel} ${id}`, () => this.api.seen(id, channel));
+    const shown = this.#told.get(`shown ${channel} ${id}`);
+    void this.#once(`seen ${channel} ${id}`, async () => {
+      await shown;
+      await this.api.seen(id, channel);
+    });
   }
 
-  #once(what: string, tell: () => Promise<void>): void {
-    if (this.#told.has(what)) return;
-    this.#told.add(what);
-    // The ledger is a record, not a duty: when it cannot be told now, the next page view tells it.
-    tell().catch(() => this.#told.delete(what));
+  #once(what: string, tell: () => Promise<void>): Promise<void> {
+    let telling = this.#told.get(what);
+    if (!telling) {
+      // The ledger is a record, not a duty: when it cannot be told now, the next page view tells it.
+      telling = tell().catch(() => void this.#told.delete(what));
+      this.#told.set(what, telling);
+    }
+    return telling;
   }
 }

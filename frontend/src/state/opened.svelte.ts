@@ -1,5 +1,5 @@
 import { answerOf, isEmpty } from '../lib/answer';
-import { choices } from '../lib/details';
+import { choices, type Choice } from '../lib/details';
 import { dangerous, ended, snoozed } from '../lib/life';
 import type { Answer, Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
@@ -132,39 +132,47 @@ export class Opened {
     return { id: 'open', label: m.open, keys: ['Enter'], group: 'answer', when: () => this.arming.armed, run };
   }
 
-  /** What can be done with this operation, as commands. */
+  /** What can be done with this operation, as commands. Its kind and its risk never change, so neither does the list. */
   commands(): Command[] {
-    const approval = (): boolean => this.ready && this.isApproval;
-    const other = (): boolean => this.ready && !this.isApproval;
-    const open = (): boolean => !!this.op && !ended(this.op);
-    const one = (n: number): Command => ({
+    return [...(this.isApproval ? this.#decisions() : this.#answers()), ...this.#others()];
+  }
+
+  /** A risky answer has a chord and no single key. */
+  #decisions(): Command[] {
+    const when = (): boolean => this.ready;
+    const approve = { label: m.approve, group: 'answer' as const, when, run: () => void this.approve() };
+    return [
+      this.op && dangerous(this.op) ? { ...approve, id: 'approve-risky', keys: ['Mod+Shift+a'] } : { ...approve, id: 'approve', keys: ['a'] },
+      { id: 'deny', label: m.deny_with_reason, keys: ['d'], group: 'answer', when, run: () => void this.deny() },
+    ];
+  }
+
+  #answers(): Command[] {
+    const when = (): boolean => this.ready;
+    const offered = this.op?.action_type === 'feedback' ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [];
+    return [
+      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when, run: () => void this.send() },
+      { id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when, run: () => this.desk.dialogs.open({ kind: 'reason', ids: [this.id] }) },
+      ...offered.map((n) => this.#choice(n)),
+    ];
+  }
+
+  #choice(n: number): Command {
+    const choice = (): Choice | undefined => choices(this.op?.details)[n - 1];
+    return {
       id: `choose-${n}`,
-      label: () => m.cmd_choose({ n, what: choices(this.op?.details)[n - 1]?.label ?? '' }),
+      label: () => m.cmd_choose({ n, what: choice()?.label ?? '' }),
       keys: [String(n)],
       group: 'answer',
-      when: () => other() && this.op?.action_type === 'feedback' && choices(this.op.details).length >= n,
-      run: () => this.choose(choices(this.op?.details)[n - 1]?.value ?? ''),
-    });
+      when: () => this.ready && !!choice(),
+      run: () => this.choose(choice()?.value ?? ''),
+    };
+  }
+
+  #others(): Command[] {
+    const open = (): boolean => !!this.op && !ended(this.op);
     return [
-      // A risky answer has a chord and no single key.
-      {
-        id: 'approve-risky', label: m.approve, keys: ['Mod+Shift+a'], group: 'answer',
-        when: () => approval() && !!this.op && dangerous(this.op), run: () => void this.approve(),
-      },
-      {
-        id: 'approve', label: m.approve, keys: ['a'], group: 'answer',
-        when: () => approval() && !!this.op && !dangerous(this.op), run: () => void this.approve(),
-      },
-      { id: 'deny', label: m.deny_with_reason, keys: ['d'], group: 'answer', when: approval, run: () => void this.deny() },
-      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: other, run: () => void this.send() },
-      {
-        id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when: other,
-        run: () => this.desk.dialogs.open({ kind: 'reason', ids: [this.id] }),
-      },
-      {
-        id: 'edit', label: m.cmd_edit, keys: ['e'], group: 'answer',
-        when: () => open() && this.mine, run: () => this.focus('answer'),
-      },
+      { id: 'edit', label: m.cmd_edit, keys: ['e'], group: 'answer', when: () => open() && this.mine, run: () => this.focus('answer') },
       { id: 'ask', label: () => (open() ? m.ask_why() : m.cmd_message()), keys: ['r'], group: 'answer', when: () => !!this.op, run: () => this.focus('ask') },
       { id: 'snooze', label: m.snooze, keys: ['s'], group: 'answer', when: open, run: () => this.desk.dialogs.open({ kind: 'snooze', ids: [this.id] }) },
       {
@@ -173,7 +181,6 @@ export class Opened {
       },
       { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.desk.answering.claim(this.id) },
       { id: 'release', label: m.release, keys: [], group: 'answer', when: () => open() && !!this.op?.claimed_by, run: () => void this.desk.answering.release(this.id) },
-      ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(one),
     ];
   }
 }

@@ -1,0 +1,144 @@
+import type { Page } from '@playwright/test';
+import type { Server } from './support/server';
+import { expect, test } from './support/test';
+
+const risky = { description: 'Roll out api 2.14.0', details: { action: 'kubectl apply -f prod.yaml', risk_level: 'high' } };
+const harmless = { description: 'Run the end-to-end tests', details: { action: 'npm run e2e', risk_level: 'low' } };
+const question = { action_type: 'feedback', description: 'Which tone?', details: { options: ['Plain list', 'Short story first', 'Upgrade steps only'] } };
+
+/** The popup as a page of a browser. */
+async function popup(server: Server, page: Page): Promise<void> {
+  await page.setViewportSize({ width: 448, height: 900 });
+  const { code } = await server.invite();
+  await page.goto(`${server.url}/?view=popup#code=${code}`);
+}
+
+/** A desktop window around the page: the same bound methods and events, kept in the page. */
+async function inWindow(server: Server, page: Page): Promise<void> {
+  await page.setViewportSize({ width: 448, height: 900 });
+  await page.addInitScript(({ url, token }) => {
+    localStorage.setItem('deskbell.welcome', 'done');
+    const calls: unknown[][] = [];
+    const listeners: Record<string, (...data: unknown[]) => void> = {};
+    const note = (name: string, answer: unknown) => (...args: unknown[]) => {
+      calls.push([name, ...args]);
+      return Promise.resolve(answer);
+    };
+    Object.assign(window, {
+      calls,
+      emit: (name: string, ...data: unknown[]) => listeners[name]?.(...data),
+      go: { main: { App: {
+        Session: () => Promise.resolve({ url, token, locale: '', theme: '', operator: 'mei' }),
+        Mode: (mode: string, height: number) => note('Mode', { mode, width: 448, height, pad: 24, transparent: true })(mode, height),
+        Focus: note('Focus', undefined),
+        Notify: note('Notify', true),
+        Dismiss: note('Dismiss', undefined),
+        Desktop: note('Desktop', { notifications: { answers: true, name: 'x', actions: true }, window: { hotkey: true }, tray: true }),
+      } } },
+      runtime: { EventsOn: (name: string, then: (...data: unknown[]) => void) => ((listeners[name] = then), () => { listeners[name] = () => undefined; }), BrowserOpenURL: note('open', undefined) },
+    });
+  }, { url: server.url, token: server.operator.secret });
+  await page.goto(server.url);
+}
+
+const calls = (page: Page, name: string): Promise<unknown[][]> =>
+  page.evaluate((n) => (window as unknown as { calls: unknown[][] }).calls.filter((call) => call[0] === n), name);
+const emit = (page: Page, name: string, ...data: unknown[]): Promise<void> =>
+  page.evaluate(([n, ...d]) => (window as unknown as { emit: (...args: unknown[]) => void }).emit(n, ...d), [name, ...data] as unknown[]);
+
+test('cards stack, the most urgent on top, the rest in one line', async ({ server, bot, page }) => {
+  await bot.ring({ ...harmless, description: 'Ordinary', priority: 5 });
+  await bot.ring({ ...risky, description: 'Urgent', priority: 9 });
+  for (const n of [1, 2]) await bot.ring({ ...question, description: `Later ${n}`, priority: 1 });
+  await popup(server, page);
+  await expect(page.getByRole('article')).toHaveCount(2);
+  await expect(page.getByRole('article').first()).toContainText('Urgent');
+  await expect(page.getByRole('button', { name: /2 more/ })).toBeVisible();
+});
+
+test('answers are dead for half a second, again when a card moves', async ({ server, bot, page }) => {
+  await bot.ring({ ...harmless, description: 'Below' });
+  await popup(server, page);
+  const below = page.getByRole('article', { name: 'Below' });
+  await expect(below.getByRole('button', { name: 'Approve' })).toBeEnabled();
+  await page.clock.install();
+  await bot.ring({ ...harmless, description: 'Above', priority: 9 });
+  await expect(page.getByRole('article', { name: 'Above' })).toBeVisible();
+  await expect(below.getByRole('button', { name: 'Approve' })).toBeDisabled();
+  await page.clock.runFor(1000);
+  await expect(below.getByRole('button', { name: 'Approve' })).toBeEnabled();
+});
+
+test('a low risk is approved with one click, and the card goes', async ({ server, bot, page }) => {
+  const { operation_id: id } = await bot.ring(harmless);
+  await popup(server, page);
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await bot.until(id, (o) => o.result?.decision === 'approve');
+  await expect(page.getByRole('article')).toHaveCount(0);
+});
+
+test('a denial on a card asks for its reason there', async ({ server, bot, page }) => {
+  const { operation_id: id } = await bot.ring(risky);
+  await popup(server, page);
+  await page.getByRole('button', { name: 'Deny…' }).click();
+  await page.getByLabel('Reason').fill('Not today');
+  await page.getByRole('button', { name: 'Deny', exact: true }).click();
+  await bot.until(id, (o) => o.result?.decision === 'deny' && o.result.human_input === 'Not today');
+});
+
+test('a question is answered on its card', async ({ server, bot, page }) => {
+  const { operation_id: id } = await bot.ring(question);
+  await popup(server, page);
+  await page.getByRole('button', { name: 'Short story first' }).click();
+  await page.getByRole('button', { name: 'Send' }).click();
+  await bot.until(id, (o) => o.result?.human_input === 'Short story first');
+});
+
+test('somebody faster is named, and what was typed is kept', async ({ server, bot, page }) => {
+  const op = await bot.ring(question);
+  await popup(server, page);
+  await page.getByLabel('Reply in your own words').fill('My words');
+  await expect(page.getByText('Draft kept')).toBeVisible();
+  const other = await server.signIn((await server.invite()).code);
+  await other.call('POST', '/api/human/complete', { operation_id: op.operation_id, human_input: 'Their words' });
+  await expect(page.getByText('Answered by mei')).toContainText('Their words');
+  await expect(page.getByText('What you typed is kept as a draft')).toBeVisible();
+  await page.getByRole('button', { name: 'Add as a message' }).click();
+  await bot.until(op.operation_id, (o) => o.messages.at(-1)?.text === 'My words');
+});
+
+test('in the desktop a ring makes the hidden window a popup, and its end hides it', async ({ server, bot, page }) => {
+  await inWindow(server, page);
+  const { operation_id: id } = await bot.ring(harmless);
+  await expect(page.getByRole('article')).toBeVisible();
+  await expect.poll(() => calls(page, 'Mode')).toContainEqual(['Mode', 'popup', expect.any(Number)]);
+  await expect.poll(() => calls(page, 'Notify')).toHaveLength(1);
+  await bot.cancel(id, 'x');
+  await page.getByRole('button', { name: 'Hide' }).click();
+  await expect.poll(async () => (await calls(page, 'Mode')).at(-1)).toEqual(['Mode', 'hidden', 0]);
+  await expect.poll(() => calls(page, 'Dismiss')).toHaveLength(1);
+});
+
+test('the keys that come to the popup press nothing', async ({ server, bot, page }) => {
+  await inWindow(server, page);
+  const { operation_id: id } = await bot.ring(risky);
+  await expect(page.getByRole('button', { name: 'Approve' })).toBeEnabled();
+  await emit(page, 'keys');
+  await expect(page.getByRole('article')).toBeFocused();
+  await page.keyboard.press('Space');
+  // Once the keys count, Enter opens the operation in the console: the answer is still to be given.
+  await expect(async () => {
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('heading', { name: 'What will run' })).toBeVisible({ timeout: 200 });
+  }).toPass();
+  expect((await bot.operation(id)).state).not.toBe('completed');
+});
+
+test('a click on a notification opens the operation', async ({ server, bot, page }) => {
+  await inWindow(server, page);
+  const { operation_id: id } = await bot.ring(risky);
+  await expect(page.getByRole('article')).toBeVisible();
+  await emit(page, 'mode', 'console');
+  await emit(page, 'open', id);
+  await expect(page.getByRole('heading', { name: 'What will run' })).toBeVisible();
+});

@@ -1,0 +1,22 @@
+import type { Agent, Check, Operation, Setting, TimelineEvent } from '../lib/wire';
+import type { components } from './schema';
+
+/**
+ * Holds the nouns of lib/wire.ts to the API's own description (schema.d.ts, generated): a field that the API drops,
+ * renames or makes optional fails the type check here. `Free` names fields of free-form JSON, which the description
+ * leaves open.
+ */
+type Described = components['schemas'];
+type Unknown<Wire, Api> = Exclude<keyof Wire, keyof Api>;
+type Fits<Wire, Api, Free extends keyof Wire = never> = [Unknown<Wire, Api>] extends [never]
+  ? Omit<Api, Free> extends Omit<Wire, Free> ? true : 'a field differs'
+  : Unknown<Wire, Api>;
+type Holds<T extends true> = T;
+
+export type Contract = [
+  Holds<Fits<Operation, Described['Operation'], 'details' | 'context'>>,
+  Holds<Fits<Agent, Described['Agent']>>,
+  Holds<Fits<Check, Described['Check']>>,
+  Holds<Fits<TimelineEvent, Described['Event']>>,
+  Holds<Fits<Setting, Described['Setting'], 'value' | 'default'>>,
+];
