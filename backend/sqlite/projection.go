@@ -75,21 +75,16 @@ func changesText(rows []row) bool {
 }
 
 const (
-	insertOperation = `INSERT INTO operations (n, operation_id, version, agent_id, kind, state, open, overdue, priority, risk, created, updated, expires,
-		delivered, session_id, idempotency_key, data) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	insertOperation = `INSERT INTO operations (n, operation_id, version, agent_id, kind, state, open, priority, updated, delivered, idempotency_key, data)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (agent_id, idempotency_key) WHERE idempotency_key <> '' DO NOTHING`
-	updateState = `UPDATE operations SET version=?, state=?, open=?, overdue=?, delivered=?, updated=?, data=? WHERE n=?`
-	updateData  = `UPDATE operations SET version=?, overdue=?, updated=?, data=? WHERE n=?`
+	updateState = `UPDATE operations SET version=?, state=?, open=?, delivered=?, updated=?, data=? WHERE n=?`
+	updateData  = `UPDATE operations SET version=?, updated=?, data=? WHERE n=?`
 )
 
 func (p *projected) insertArgs() []any {
 	o := p.op
-	var expires any
-	if o.ExpiresAt != nil {
-		expires = o.ExpiresAt.UnixMicro()
-	}
-	return []any{p.n, o.ID, o.Version, o.AgentID, o.Kind, o.State, !o.State.Terminal(), o.Overdue, o.Priority, o.Risk, micro(o.CreatedAt),
-		micro(o.UpdatedAt), expires, o.DeliveredAt != nil, o.SessionID, o.IdempotencyKey, p.data}
+	return []any{p.n, o.ID, o.Version, o.AgentID, o.Kind, o.State, !o.State.Terminal(), o.Priority, micro(o.UpdatedAt), o.DeliveredAt != nil, o.IdempotencyKey, p.data}
 }
 
 func micro(t time.Time) int64 { return t.UnixMicro() }

@@ -440,9 +440,9 @@ func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map
 	}
 	o := next.op
 	if o.State == current.op.State && (o.DeliveredAt == nil) == (current.op.DeliveredAt == nil) {
-		_, err = w.stmts.data.ExecContext(ctx, o.Version, o.Overdue, micro(o.UpdatedAt), p.data, next.n)
+		_, err = w.stmts.data.ExecContext(ctx, o.Version, micro(o.UpdatedAt), p.data, next.n)
 	} else {
-		_, err = w.stmts.state.ExecContext(ctx, o.Version, o.State, !o.State.Terminal(), o.Overdue, o.DeliveredAt != nil, micro(o.UpdatedAt), p.data, next.n)
+		_, err = w.stmts.state.ExecContext(ctx, o.Version, o.State, !o.State.Terminal(), o.DeliveredAt != nil, micro(o.UpdatedAt), p.data, next.n)
 	}
 	if err != nil || !text {
 		return next, err

@@ -10,14 +10,9 @@ CREATE TABLE operations (
 	kind            TEXT    NOT NULL,
 	state           TEXT    NOT NULL,
 	open            INTEGER NOT NULL,
-	overdue         INTEGER NOT NULL,
 	priority        INTEGER NOT NULL,
-	risk            TEXT    NOT NULL,
-	created         INTEGER NOT NULL,
-	updated         INTEGER NOT NULL,
-	expires         INTEGER,
+	updated         INTEGER NOT NULL, -- Unix time in microseconds
 	delivered       INTEGER NOT NULL,
-	session_id      TEXT    NOT NULL,
 	idempotency_key TEXT    NOT NULL,
 	data            TEXT    NOT NULL -- human.Operation.Brief as JSON
 ) STRICT;
