@@ -42,7 +42,7 @@ test.describe('first run', () => {
     await page.reload();
     await expect(page.getByRole('heading', { name: 'Nothing rings' })).toBeVisible();
     await desk.button('Connect an agent').click();
-    await expect(page.getByRole('heading', { name: 'Agents' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Agents', exact: true })).toBeVisible();
   });
 
   test('does not stand in the way where something rang before', async ({ desk, bot, page }) => {
@@ -158,7 +158,7 @@ test.describe('settings', () => {
     await bot.ring({ description: 'Deploy 2.14?', details: { action: 'make deploy', risk_level: 'high' } });
     await desk.open('settings');
     await desk.button('简体中文').click();
-    await expect(page.getByRole('heading', { name: '设置' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: '设置', exact: true })).toBeVisible();
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN');
     await page.getByRole('link', { name: '收件箱' }).click();
     await expect(page.locator('[data-id]')).toContainText('Deploy 2.14?'); // what an agent wrote stays in its language
