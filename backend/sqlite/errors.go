@@ -41,6 +41,3 @@ func storageError(err error, file string) error {
 	}
 	return human.Wrap(human.Internal, err, "storage failed in %s; the log has the details", file)
 }
-
-// isConstraint says whether a row was refused because it exists already.
-func isConstraint(err error) bool { return code(err) == codes.SQLITE_CONSTRAINT }

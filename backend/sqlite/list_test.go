@@ -157,7 +157,7 @@ func TestLookups(t *testing.T) {
 		t.Errorf("a refused ring left %v, %v", entries, err)
 	}
 
-	open, err := h.Store.Open(t.Context())
+	open, err := h.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

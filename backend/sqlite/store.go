@@ -95,7 +95,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)"); err != nil {
 		return nil, err
 	}
-	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-16384)", "temp_store(MEMORY)"); err != nil {
+	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)"); err != nil {
 		return nil, err
 	}
 	w := &writer{Store: s, cache: newCache(), parts: parts{size: cmp.Or(opts.partSize, partSize)}}

@@ -444,7 +444,10 @@ func readBounds(t *testing.T, j *journal) {
 	if seen != n {
 		t.Errorf("Read yields %d entries, want the %d that were there when it started", seen, n)
 	}
-	for range j.Read(context.Background(), 0) {
+	for e, err := range j.Read(context.Background(), 0) {
+		if err != nil || e.Seq != 1 {
+			t.Errorf("Read yields %v, %v first", e, err)
+		}
 		break
 	}
 	ctx, cancel := context.WithCancel(context.Background())
