@@ -59,22 +59,27 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.CloseNow() //nolint:errcheck // it may be closed already
-	// Reading is not under ctx: its end would tear the connection down before the farewell.
-	reading, hangUp := context.WithCancel(context.Background())
+	// Reading and writing are not under ctx: its end would tear the connection down in the middle of a
+	// message, before the farewell. They get a moment more.
+	wire, hangUp := context.WithCancel(context.Background())
 	defer hangUp()
+	defer context.AfterFunc(ctx, func() {
+		late := time.AfterFunc(closeTime, hangUp)
+		context.AfterFunc(wire, func() { late.Stop() })
+	})()
 	s.work.Go(func() { // what the peer says is nothing, or goodbye; the connection's Close waits for this
 		defer cancel()
-		if _, _, err := conn.Reader(reading); err == nil {
+		if _, _, err := conn.Reader(wire); err == nil {
 			_ = conn.Close(websocket.StatusPolicyViolation, "this socket only tells; send nothing")
 		}
 	})
-	k := &socket{Server: s, conn: conn, x: x, cancel: cancel}
+	k := &socket{Server: s, conn: conn, wire: wire, x: x, cancel: cancel}
 	k.serve(ctx, head, after)
 	status, reason := websocket.StatusNormalClosure, "the session is over"
 	if s.ctx.Err() != nil {
 		status, reason = websocket.StatusGoingAway, "Deskbell is shutting down"
 	}
-	defer time.AfterFunc(closeTime, hangUp).Stop()
+	cancel()
 	_ = conn.Close(status, reason) // a peer that has gone needs no farewell
 }
 
@@ -125,6 +130,7 @@ func (s *Server) holds(x *exchange, cancel context.CancelFunc) (done func()) {
 type socket struct {
 	*Server
 	conn   *websocket.Conn
+	wire   context.Context // of reading and writing
 	x      *exchange
 	cancel context.CancelFunc
 }
@@ -137,7 +143,7 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 	} else {
 		hello.AgentID = k.x.by.Name
 	}
-	if k.send(ctx, hello) != nil {
+	if k.send(hello) != nil {
 		return
 	}
 	var others sync.WaitGroup
@@ -159,10 +165,10 @@ func (k *socket) sendEvents(ctx context.Context, after uint64) {
 			return
 		}
 		event := eventOf(entry)
-		if k.send(ctx, event) != nil {
+		if k.send(event) != nil {
 			return
 		}
-		if event.Type == human.Invoked && k.send(ctx, invocationOf(event)) != nil {
+		if event.Type == human.Invoked && k.send(invocationOf(event)) != nil {
 			return
 		}
 	}
@@ -171,7 +177,7 @@ func (k *socket) sendEvents(ctx context.Context, after uint64) {
 func (k *socket) sendPresence(ctx context.Context) {
 	defer k.cancel()
 	for p := range k.deps.Queue.FollowPresence(ctx) {
-		if k.send(ctx, PresenceChange{"presence", p}) != nil {
+		if k.send(PresenceChange{"presence", p}) != nil {
 			return
 		}
 	}
@@ -193,7 +199,7 @@ func (k *socket) keepAlive(ctx context.Context) {
 				return
 			}
 		}
-		pong, cancel := context.WithTimeout(ctx, pongTime)
+		pong, cancel := context.WithTimeout(k.wire, pongTime)
 		err := k.conn.Ping(pong)
 		cancel()
 		if err != nil {
@@ -202,14 +208,14 @@ func (k *socket) keepAlive(ctx context.Context) {
 	}
 }
 
-func (k *socket) send(ctx context.Context, message any) error {
+func (k *socket) send(message any) error {
 	buf := buffers.Get().(*bytes.Buffer)
 	defer recycle(buf)
 	if err := appendJSON(buf, message); err != nil {
 		k.deps.Log.Error("a message could not be written as JSON", "err", err)
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	ctx, cancel := context.WithTimeout(k.wire, writeTime)
 	defer cancel()
 	return k.conn.Write(ctx, websocket.MessageText, buf.Bytes())
 }
