@@ -37,6 +37,9 @@ func newDesk(t *testing.T) *desk {
 		if pid, ok := d.server(); ok {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
+		if log, err := os.ReadFile(filepath.Join(d.data, "deskbell.log")); err == nil && t.Failed() {
+			t.Logf("its log:\n%s", log)
+		}
 	})
 	return d
 }

@@ -39,6 +39,8 @@ export class PopupStack {
     if (snoozed(op, now)) return false;
     if (rings(op, now)) return true;
     if (op.overdue && op.state === 'pending') return true;
+    // A half-written answer comes back after a restart, and when the console is closed over it.
+    if (op.state === 'in_progress' && op.draft?.by.name === this.desk.operator) return true;
     return this.#onScreen.has(id);
   }
 

@@ -16,8 +16,8 @@ function op(id: string, more: Partial<Operation> = {}): Operation {
 const answered = (id: string, by: string, more: Partial<Operation> = {}): Operation =>
   op(id, { state: 'completed', result: { decision: 'approve', by: { role: 'operator', name: by }, at: ago(1), digest: '' }, ...more });
 
-/** The ids of the cards, top first, where all of them were on screen before. */
-function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[] } = {}): string[] {
+/** The ids of the cards, top first, where all of them were on screen before unless fresh. */
+function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[]; fresh?: boolean } = {}): string[] {
   const desk = {
     operator: 'mei',
     operations: { all: new Map(ops.map((one) => [one.operation_id, one])) },
@@ -25,7 +25,7 @@ function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[] } = {})
     hasDraft: (one: Operation) => o.drafts?.includes(one.operation_id) ?? false,
   };
   const stack = new PopupStack(desk as unknown as Desk);
-  ops.forEach((one) => stack.show(one.operation_id));
+  if (!o.fresh) ops.forEach((one) => stack.show(one.operation_id));
   return stack.cards.map((one) => one.operation_id);
 }
 
@@ -44,6 +44,11 @@ describe('the stack of cards', () => {
 
   it('keeps what was typed and not sent', () => {
     expect(cards([answered('typed', 'mei')], { drafts: ['typed'] })).toEqual(['typed']);
+  });
+
+  it('has a half-written answer again after a restart, and nobody else\'s', () => {
+    const written = (id: string, by: string): Operation => op(id, { state: 'in_progress', draft: { by: { role: 'operator', name: by }, at: ago(5), human_input: 'Warm' } as Operation['draft'] });
+    expect(cards([written('mine', 'mei'), written('hers', 'li'), op('claimed', { state: 'claimed', claimed_by: 'mei' })], { fresh: true })).toEqual(['mine']);
   });
 
   it('shows for a while that a risky answer went out', () => {
