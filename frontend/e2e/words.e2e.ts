@@ -13,7 +13,7 @@ test('a draft survives a reload', async ({ desk, bot, page }) => {
   await expect(desk.row(op.operation_id)).toContainText('Draft');
 });
 
-test('a draft survives a crash of the server', async ({ desk, bot, page, server }) => {
+test('a draft survives a crash of the server', async ({ desk, bot, page, server, browser }) => {
   const op = await bot.ring({ action_type: 'feedback', description: 'Which name?' });
   await desk.open();
   await desk.openOperation(op.operation_id);
@@ -21,7 +21,7 @@ test('a draft survives a crash of the server', async ({ desk, bot, page, server 
   await expect(page.getByText(/Draft kept/)).toBeVisible();
   await server.stop('SIGKILL');
   await server.again();
-  const other = new Console(await (await page.context().browser()?.newContext())!.newPage(), server);
+  const other = new Console(await (await browser.newContext()).newPage(), server);
   await other.open(`inbox/${op.operation_id}`);
   await expect(other.page.getByRole('textbox', { name: 'Your answer' }).or(other.page.getByRole('textbox', { name: /words/ })).first()).toHaveValue('Call it Deskbell');
   await other.page.context().close();
