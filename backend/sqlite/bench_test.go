@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,43 +18,58 @@ import (
 	"deskbell/backend/queue/journaltest"
 )
 
-// BenchmarkRings compares what group commit is for: rings by 1, 16 and 64 callers against the same journal
-// row stored alone, one durable transaction each on one connection. Run both in one go; the disk's pace changes.
+// BenchmarkRings compares what group commit is for: rings by 1, 16 and 64 callers against a journal row
+// stored alone, one durable transaction each on one connection. The four take turns, so that a disk or a
+// processor that others use slows them all alike; the figures are medians over the turns:
+//
+//	go test -run - -bench Rings -benchtime 20x ./backend/sqlite
 func BenchmarkRings(b *testing.B) {
-	b.Run("single commits", func(b *testing.B) {
-		db, err := connect(filepath.Join(b.TempDir(), "single.db"), 1, "journal_mode(WAL)", "synchronous(FULL)")
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer db.Close()
-		if _, err := db.Exec(`CREATE TABLE journal (seq INTEGER PRIMARY KEY, id TEXT, payload TEXT)`); err != nil {
-			b.Fatal(err)
-		}
-		insert, err := db.Prepare(`INSERT INTO journal VALUES (?, ?, ?)`)
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer insert.Close()
-		e := ring("Please look at the failing deployment of the billing service")
-		r, err := encode(human.Entry{ID: "op_1", Version: 1, Event: e})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ResetTimer()
-		for i := range b.N {
-			if _, err := insert.Exec(i, fmt.Sprintf("op_%026d", i), r.payload); err != nil {
+	db, err := connect(filepath.Join(b.TempDir(), "single.db"), 1, "journal_mode(WAL)", "synchronous(FULL)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`CREATE TABLE journal (seq INTEGER PRIMARY KEY, id TEXT, payload TEXT)`); err != nil {
+		b.Fatal(err)
+	}
+	insert, err := db.Prepare(`INSERT INTO journal (id, payload) VALUES (?, ?)`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer insert.Close()
+	r, err := encode(human.Entry{ID: "op_1", Version: 1, Event: ring("Please look at the failing deployment of the billing service")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := openJournal(b, b.TempDir())
+	defer s.Close()
+
+	callers := []int{1, 16, 64}
+	rates := map[int][]float64{}
+	ratios := map[int][]float64{}
+	for turn := range b.N {
+		const singles = 200
+		start := time.Now()
+		for i := range singles {
+			if _, err := insert.Exec(fmt.Sprintf("op_%026d", i), r.payload); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rings/s")
-	})
-	for _, callers := range []int{1, 16, 64} {
-		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			s := openJournal(b, b.TempDir())
-			defer s.Close()
-			b.ResetTimer()
-			journaltest.Rings(b, s, callers)
-		})
+		single := singles / time.Since(start).Seconds()
+		rates[0] = append(rates[0], single)
+		for _, c := range callers {
+			n := 100 + 30*c
+			rate := float64(n) / journaltest.Rings(b, s, c, fmt.Sprintf("op_%d_%d", turn, c), n).Seconds()
+			rates[c] = append(rates[c], rate)
+			ratios[c] = append(ratios[c], rate/single)
+		}
+	}
+	median := func(of []float64) float64 { slices.Sort(of); return of[len(of)/2] }
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(rates[0]), "single/s")
+	for _, c := range callers {
+		b.ReportMetric(median(rates[c]), fmt.Sprintf("by%d/s", c))
+		b.ReportMetric(median(ratios[c]), fmt.Sprintf("by%d:single", c))
 	}
 }
 

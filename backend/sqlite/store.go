@@ -213,22 +213,18 @@ func (s *Store) query(ctx context.Context, text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-// quick is a context for a query that ends at once: the driver starts a goroutine for one that can be
-// cancelled, and that costs more than the query.
-func quick(ctx context.Context) (context.Context, error) { return context.WithoutCancel(ctx), ctx.Err() }
-
 // rows runs a query whose text is constant, prepared once, and calls each for every row; it stops at
-// each's first error.
+// each's first error. It is for queries that end at once: the driver starts a goroutine for each that can be
+// cancelled, and that costs more than such a query.
 func (s *Store) rows(ctx context.Context, text string, args []any, each func(*sql.Rows) error) error {
-	ctx, err := quick(ctx)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	stmt, err := s.query(ctx, text)
 	if err != nil {
 		return err
 	}
-	rows, err := stmt.QueryContext(ctx, args...)
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
 	if err != nil {
 		return err
 	}

@@ -666,29 +666,32 @@ func Bench(b *testing.B, open Opener) {
 			j := open(b, b.TempDir())
 			defer j.Close()
 			b.ResetTimer()
-			Rings(b, j, callers)
+			took := Rings(b, j, callers, "op", b.N)
+			b.ReportMetric(float64(b.N)/took.Seconds(), "rings/s")
 		})
 	}
 }
 
-// Rings appends b.N new operations like those agents ring with, from so many goroutines at a time, and
-// reports rings per second.
-func Rings(b *testing.B, j queue.Journal, callers int) {
+// Rings appends n new operations like those agents ring with, from so many goroutines at a time, and returns
+// how long that took. Their ids begin with prefix.
+func Rings(tb testing.TB, j queue.Journal, callers int, prefix string, n int) time.Duration {
+	tb.Helper()
 	var next atomic.Int64
 	var wg sync.WaitGroup
+	start := time.Now()
 	for range callers {
 		wg.Go(func() {
-			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
 				e := ring("Please look at the failing deployment of the billing service and tell me whether to roll back")
 				e.At = time.Now()
 				e.Request.Details = json.RawMessage(`{"action":"kubectl rollout undo deployment/billing","impact":"one minute of downtime","risk_level":"medium","rollback_plan":"roll forward again"}`)
-				if _, err := j.Append(context.Background(), human.OperationID(fmt.Sprintf("op_%026d", n)), 0, e); err != nil {
-					b.Errorf("Append: %v", err)
+				if _, err := j.Append(context.Background(), human.OperationID(fmt.Sprintf("%s_%026d", prefix, i)), 0, e); err != nil {
+					tb.Errorf("Append: %v", err)
 					return
 				}
 			}
 		})
 	}
 	wg.Wait()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rings/s")
+	return time.Since(start)
 }
