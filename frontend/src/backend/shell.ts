@@ -64,6 +64,7 @@ interface Bound {
 interface Runtime {
   EventsOn(name: string, then: (...data: unknown[]) => void): () => void;
   BrowserOpenURL(url: string): void;
+  ClipboardSetText(text: string): Promise<boolean>;
 }
 
 interface Host {
@@ -86,6 +87,7 @@ export interface Shell {
   state(): Promise<DesktopState | null>;
   /** Listens to the window. Returns the undo. */
   listen(events: WindowEvents): () => void;
+  copy(text: string): Promise<void>;
   /** Opens a link outside the app. */
   openLink(url: string): void;
 }
@@ -109,6 +111,7 @@ function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
       ];
       return () => undo.forEach((off) => off?.());
     },
+    copy: async (text) => void (await runtime?.ClipboardSetText(text)),
     openLink: (url) => runtime?.BrowserOpenURL(url),
   };
 }
@@ -122,6 +125,7 @@ const inBrowser: Shell = {
   dismiss: async () => undefined,
   state: async () => null,
   listen: () => () => undefined,
+  copy: (text) => navigator.clipboard.writeText(text),
   openLink: (url) => void window.open(url, '_blank', 'noopener,noreferrer'),
 };
 

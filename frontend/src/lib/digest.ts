@@ -1,5 +1,6 @@
-/** SHA-256 of a text's UTF-8 bytes, in lower-case hex. */
+/** SHA-256 of a text's UTF-8 bytes, in lower-case hex; '' where the page may not compute it (no secure context). */
 export async function sha256(text: string): Promise<string> {
+  if (!globalThis.crypto?.subtle) return '';
   const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(sum), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

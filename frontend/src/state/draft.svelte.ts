@@ -16,6 +16,8 @@ export class Draft {
   keptAt = $state('');
   readonly id: string;
   #saved: AnswerForm = emptyForm();
+  /** Something was typed in this page: what is saved elsewhere must not take its place. */
+  #typed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #saving: Promise<void> | undefined;
 
@@ -28,9 +30,9 @@ export class Draft {
     this.follow(op);
   }
 
-  /** Takes over a draft saved elsewhere by the same operator, unless something is being typed here. */
+  /** Takes over a draft saved elsewhere by the same operator, unless something was typed here. */
   follow(op: Operation): void {
-    if (!op.draft || op.draft.by.name !== this.operator || this.state === 'changed' || this.state === 'saving') return;
+    if (!op.draft || op.draft.by.name !== this.operator || this.#typed) return;
     const form = formOf(op.draft);
     if (!sameForm(form, this.#saved)) this.form = form;
     this.#saved = formOf(op.draft);
@@ -40,6 +42,7 @@ export class Draft {
 
   /** To be called after every change of the form. */
   touch(): void {
+    this.#typed = true;
     this.state = 'changed';
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.save(), pause);
@@ -73,6 +76,7 @@ export class Draft {
     await this.save();
     this.keptAt = '';
     this.state = 'none';
+    this.#typed = false;
   }
 
   /** Forgets that anything is unsaved, once the answer has been sent. */

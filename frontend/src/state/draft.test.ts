@@ -75,6 +75,15 @@ describe('a draft', () => {
     expect(draft.form.human_input).toBe('new words');
   });
 
+  test('is not overwritten by one of the same operator in another browser, saved or not', async () => {
+    const s = server();
+    const draft = new Draft(s.api, 'ada', op());
+    write(draft, 'my words');
+    await vi.advanceTimersByTimeAsync(400);
+    draft.follow(op({ draft: { human_input: 'typed elsewhere', by: { role: 'operator', name: 'ada' }, at: '' } }));
+    expect(draft.form.human_input).toBe('my words');
+  });
+
   test('is saved at once when the page is left', async () => {
     const s = server();
     const draft = new Draft(s.api, 'ada', op());

@@ -1,6 +1,8 @@
 /** How much room there is, in CSS pixels, so that zooming in counts as a smaller window. */
 class Layout {
   width = $state(window.innerWidth);
+  /** Whether anybody can see the page. */
+  visible = $state(document.visibilityState === 'visible');
   /** List, operation and side stand beside each other. */
   readonly wide = $derived(this.width >= 1120);
   /** One column: the list, or the operation. */
@@ -9,9 +11,14 @@ class Layout {
   start(): () => void {
     const read = (): void => {
       this.width = window.innerWidth;
+      this.visible = document.visibilityState === 'visible';
     };
     window.addEventListener('resize', read);
-    return () => window.removeEventListener('resize', read);
+    document.addEventListener('visibilitychange', read);
+    return () => {
+      window.removeEventListener('resize', read);
+      document.removeEventListener('visibilitychange', read);
+    };
   }
 }
 

@@ -1,5 +1,10 @@
 import { shell } from '../backend/shell';
 
+/** Puts a text into the system's clipboard. */
+export function copy(text: string): Promise<void> {
+  return shell.copy(text);
+}
+
 /** Opens an address outside the app: in the system's browser, or in another tab. */
 export function openLink(url: string): void {
   shell.openLink(url);

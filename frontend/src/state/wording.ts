@@ -111,28 +111,27 @@ export function channelWord(channel: string): string {
 
 /** One event of a timeline, as a sentence. */
 export function eventSentence(event: TimelineEvent, operator: string): string {
+  const name = event.by.name || m.the_system();
   const mine = event.by.role === 'operator' && event.by.name === operator;
-  // 'You asked', but 'Claimed by you': two words for one, where a language has two.
-  const subject = mine ? m.you() : event.by.name || m.the_system();
-  const name = mine ? m.by_you() : event.by.name || m.the_system();
+  const by = (own: () => string, other: (of: { name: string }) => string): string => (mine ? own() : other({ name }));
   const channel = channelWord(event.data.channel ?? '');
   switch (event.type) {
     case 'invoked':
       return m.ev_invoked();
     case 'claimed':
-      return m.ev_claimed({ name });
+      return by(m.claimed_by_you, m.claimed_by);
     case 'released':
-      return m.ev_released({ name });
+      return by(m.ev_released_you, m.ev_released);
     case 'started':
       return m.ev_started();
     case 'input_saved':
       return m.ev_input_saved();
     case 'asked':
-      return m.ev_asked({ name: subject });
+      return by(m.you_asked, m.ev_asked);
     case 'replied':
-      return m.ev_replied({ name: subject });
+      return m.ev_replied({ name });
     case 'commented':
-      return m.ev_commented({ name: subject });
+      return by(m.ev_commented_you, m.ev_commented);
     case 'snoozed':
       return event.data.until ? m.ev_snoozed({ time: timeOfDay(event.data.until) }) : m.ev_woken();
     case 'shown':
@@ -142,13 +141,13 @@ export function eventSentence(event: TimelineEvent, operator: string): string {
     case 'overdue':
       return m.ev_overdue();
     case 'completed':
-      if (event.data.answer?.decision === 'approve') return m.ev_approved({ name });
-      if (event.data.answer?.decision === 'deny') return m.ev_denied({ name });
-      return m.ev_completed({ name });
+      if (event.data.answer?.decision === 'approve') return by(m.ev_approved_you, m.ev_approved);
+      if (event.data.answer?.decision === 'deny') return by(m.ev_denied_you, m.ev_denied);
+      return by(m.ev_completed_you, m.ev_completed);
     case 'cancelled':
       return m.ev_cancelled({ name });
     case 'declined':
-      return m.ev_declined({ name });
+      return by(m.ev_declined_you, m.ev_declined);
     case 'delivered':
       return m.ev_delivered();
     default:
