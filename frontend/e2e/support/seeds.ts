@@ -13,7 +13,7 @@ export async function seed(server: Server): Promise<Record<string, string>> {
 
   // What has ended already.
   const ended: [string, string, object, object][] = [
-    ['release-bot', 'Roll out api 2.13.4 to production', { action: 'kubectl apply -f api-2.13.4.yaml', risk_level: 'high' }, { decision: 'approve', human_input: 'Approved after the rollback plan named a time limit of 90 s' }],
+    ['release-bot', 'Roll out api 2.13.4 to production', { action: 'kubectl apply -f api-2.13.4.yaml', risk_level: 'high' }, { decision: 'approve', human_input: 'Fine now that the rollback plan names a time limit of 90 s' }],
     ['release-bot', 'Turn on the new price engine for 10 %', { action: 'flagctl set price-engine 10', risk_level: 'medium' }, { decision: 'deny', human_input: 'No rollback named, and it is Friday' }],
     ['infra-agent', 'Apply terraform plan, 3 to change', { action: 'terraform apply plan.out', risk_level: 'high' }, { decision: 'approve', human_input: 'Keep the rollback note in the ticket' }],
     ['release-bot', 'Restart the gateway in eu-1', { action: 'kubectl rollout restart deploy/gateway', risk_level: 'low' }, { decision: 'approve', human_input: 'rollback: none needed, it is stateless' }],
