@@ -16,6 +16,9 @@ import (
 // the first of them does not wait long.
 const maxGroup = 256
 
+// maxPatience bounds how long the writer lets callers come back before it takes those that are there.
+const maxPatience = 5 * time.Millisecond
+
 // A request is one append, or another piece of work for the writer.
 type request struct {
 	ctx      context.Context
@@ -252,7 +255,7 @@ func (w *writer) run() {
 	var last int
 	var took time.Duration
 	for {
-		group := w.queue.take(last, took/4)
+		group := w.queue.take(last, min(took/4, maxPatience))
 		if len(group) == 0 {
 			break
 		}
