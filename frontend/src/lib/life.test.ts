@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contact, dangerous, initials, rings, shortId, title } from './life';
+import { contact, dangerous, initials, rings, shortId, stateSince, title } from './life';
 import { sampleOperation as op } from './sample.testing';
 
 const now = Date.parse('2026-01-02T10:05:00Z');
@@ -54,4 +54,15 @@ test('a long id is cut to its end', () => {
 
 test('initials stand for a name in any script', () => {
   expect(['release-bot', 'codex', '发布助手', ''].map(initials)).toEqual(['rb', 'co', '发布', '?']);
+});
+
+describe('since when it is as it is', () => {
+  const at = (...types: string[]): string => stateSince(types.map((type, i) => ({ type, at: String(i) })));
+  it.each([
+    ['what is only shown and seen is as it was', ['invoked', 'shown', 'seen'], '0'],
+    ['the first draft is the beginning of work, the second is not', ['invoked', 'input_saved', 'input_saved'], '1'],
+    ['a question waits for the agent, whatever is drafted meanwhile', ['invoked', 'asked', 'input_saved', 'overdue'], '1'],
+    ['a reply begins the work anew', ['invoked', 'asked', 'replied', 'seen'], '2'],
+    ['what was given back waits anew', ['invoked', 'claimed', 'released'], '2'],
+  ])('%s', (_name, types, since) => expect(at(...types)).toBe(since));
 });

@@ -67,3 +67,19 @@ export function initials(name: string): string {
   const letters = words.length > 1 ? words.slice(0, 2).map((w) => [...w][0]) : [...(words[0] ?? '?')].slice(0, 2);
   return letters.join('').toLowerCase();
 }
+
+/** Since when an operation is in the state its events have led to; '' without events. */
+export function stateSince(events: readonly Pick<TimelineEvent, 'type' | 'at'>[]): string {
+  const leads: Record<string, State> = { invoked: 'pending', released: 'pending', claimed: 'claimed', started: 'in_progress', asked: 'waiting_input' };
+  let state: State | undefined;
+  let at = '';
+  for (const event of events) {
+    let next = leads[event.type];
+    if (event.type === 'replied' && state === 'waiting_input') next = 'in_progress';
+    if (event.type === 'input_saved' && state !== 'waiting_input') next = 'in_progress';
+    if (!next || next === state) continue;
+    state = next;
+    at = event.at;
+  }
+  return at;
+}
