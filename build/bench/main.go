@@ -19,7 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	_ "modernc.org/sqlite" // for the single commits that everything is compared with
+	_ "modernc.org/sqlite" // for the single commits that rings are compared with
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -49,67 +49,93 @@ func main() {
 	}
 }
 
-// rings measures how many rings a second are durable, beside single durable commits.
+// turns is how often rings and single commits take turns in a row's measurement.
+const turns = 4
+
+// A load is work that many workers do at once, and how to end it.
+type load struct {
+	work func(worker int) error
+	end  func()
+}
+
+// rings measures how many rings a second are durable. Each row takes turns with single durable commits,
+// so that a neighbour's load falls on both.
 func rings(ctx context.Context) error {
-	single, err := singleCommits()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("\n## Durable rings per second\n\n| | per second | times a single commit |\n| --- | --- | --- |\n")
-	row := func(what string, rate float64) { fmt.Printf("| %s | %.0f | %.1f |\n", what, rate, rate/single) }
-	row("single durable SQLite commits, one connection", single)
-	for _, agents := range []int{1, 16, 64} {
-		rate, err := ringsInProcess(ctx, agents)
-		if err != nil {
-			return err
+	fmt.Printf("\n## Durable rings per second\n\n| | rings | single commits beside them | ratio |\n| --- | --- | --- | --- |\n")
+	for _, way := range []struct {
+		name string
+		open func(ctx context.Context, agents int) (load, error)
+	}{{"in process", inProcess}, {"over REST", overREST}} {
+		for _, agents := range []int{1, 16, 64} {
+			ours, theirs, err := sideBySide(ctx, agents, way.open)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("| %s, %d agents | %.0f | %.0f | **%.1f** |\n", way.name, agents, ours, theirs, ours/theirs)
 		}
-		row(fmt.Sprintf("rings in process, %d agents", agents), rate)
 	}
-	for _, agents := range []int{1, 16, 64} {
-		rate, err := ringsOverREST(agents)
-		if err != nil {
-			return err
-		}
-		row(fmt.Sprintf("rings over REST, %d agents", agents), rate)
-	}
-	again, err := singleCommits()
-	if err != nil {
-		return err
-	}
-	row("single durable SQLite commits, once more at the end", again)
 	return nil
 }
 
-// singleCommits is the rate of one-row transactions with the journal's own settings.
-func singleCommits() (float64, error) {
+// sideBySide returns the rates, per second, of rings from many agents and of single durable commits from
+// one connection, measured in turns.
+func sideBySide(ctx context.Context, agents int, open func(context.Context, int) (load, error)) (ours, theirs float64, err error) {
+	single, err := singleCommits()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer single.end()
+	many, err := open(ctx, agents)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer many.end()
+	for range turns {
+		a, err := rate(1, single.work)
+		if err != nil {
+			return 0, 0, err
+		}
+		b, err := rate(agents, many.work)
+		if err != nil {
+			return 0, 0, err
+		}
+		theirs, ours = theirs+a/turns, ours+b/turns
+	}
+	return ours, theirs, nil
+}
+
+// singleCommits are one-row transactions with the journal's own settings.
+func singleCommits() (load, error) {
 	dir, err := os.MkdirTemp("", "deskbell-bench-")
 	if err != nil {
-		return 0, err
+		return load{}, err
 	}
-	defer os.RemoveAll(dir)
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "single.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
-		return 0, err
+		return load{}, err
 	}
-	defer db.Close()
 	db.SetMaxOpenConns(1)
 	if _, err := db.Exec("CREATE TABLE t (id INTEGER PRIMARY KEY, body TEXT)"); err != nil {
-		return 0, err
+		return load{}, err
 	}
 	insert, err := db.Prepare("INSERT INTO t (body) VALUES (?)")
 	if err != nil {
-		return 0, err
+		return load{}, err
 	}
-	defer insert.Close()
 	body := strings.Repeat("x", 300)
-	return rate(1, func(int) error { _, err := insert.Exec(body); return err })
+	return load{
+		work: func(int) error { _, err := insert.Exec(body); return err },
+		end:  func() { _ = db.Close(); _ = os.RemoveAll(dir) },
+	}, nil
 }
 
-// rate calls work from n goroutines for the measured time, after a short warm-up, and returns calls per second.
+// rate calls work from n goroutines for one turn, after a short warm-up, and returns calls per second.
 func rate(n int, work func(worker int) error) (float64, error) {
 	var count atomic.Int64
 	var failed atomic.Pointer[error]
-	warm, end := time.Now().Add(*seconds/8), time.Now().Add(*seconds/8+*seconds)
+	turn := *seconds / turns
+	warm := time.Now().Add(turn / 8)
+	end := warm.Add(turn)
 	var wg sync.WaitGroup
 	for w := range n {
 		wg.Go(func() {
@@ -131,29 +157,30 @@ func rate(n int, work func(worker int) error) (float64, error) {
 	return float64(count.Load()) / time.Since(warm).Seconds(), nil
 }
 
-func ringsInProcess(ctx context.Context, agents int) (float64, error) {
+func inProcess(ctx context.Context, _ int) (load, error) {
 	dir, err := os.MkdirTemp("", "deskbell-bench-")
 	if err != nil {
-		return 0, err
+		return load{}, err
 	}
-	defer os.RemoveAll(dir)
 	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
 	if err != nil {
-		return 0, err
+		return load{}, err
 	}
-	defer store.Close()
 	q := queue.New(store, store, queue.Options{MaxPending: 1 << 30})
 	if err := q.Load(ctx); err != nil {
-		return 0, err
+		return load{}, err
 	}
-	return rate(agents, func(w int) error {
-		_, _, err := q.Ring(ctx, human.Request{
-			Kind: human.Approve, Description: "Roll out api 2.14.0 to production", AgentID: fmt.Sprint("agent-", w),
-			Details: []byte(`{"action":"kubectl apply -f prod-deployment.yaml","risk_level":"high","impact":"Updates 5 services"}`),
-			Timeout: 300, Priority: human.DefaultPriority,
-		}, false)
-		return err
-	})
+	return load{
+		work: func(w int) error {
+			_, _, err := q.Ring(ctx, human.Request{
+				Kind: human.Approve, Description: "Roll out api 2.14.0 to production", AgentID: fmt.Sprint("agent-", w),
+				Details: []byte(`{"action":"kubectl apply -f prod-deployment.yaml","risk_level":"high","impact":"Updates 5 services"}`),
+				Timeout: 300, Priority: human.DefaultPriority,
+			}, false)
+			return err
+		},
+		end: func() { _ = store.Close(); _ = os.RemoveAll(dir) },
+	}, nil
 }
 
 // percentiles prints a row of p50, p99 and the worst of what was measured.

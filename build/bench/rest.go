@@ -120,19 +120,18 @@ var invocation = map[string]any{
 // manyPending lets the load generator ring more than a person could answer.
 const manyPending = "DESKBELL_HUMAN_MAX_PENDING_REQUESTS=100000"
 
-func ringsOverREST(agents int) (float64, error) {
+func overREST(_ context.Context, agents int) (load, error) {
 	s, err := serve(manyPending)
 	if err != nil {
-		return 0, err
+		return load{}, err
 	}
-	defer s.stop()
 	keys := make([]string, agents)
 	for i := range keys {
 		if keys[i], err = s.key(fmt.Sprint("agent-", i)); err != nil {
-			return 0, err
+			return load{}, err
 		}
 	}
-	return rate(agents, func(w int) error { return s.call(keys[w], "POST", "/api/human/invoke", invocation, nil) })
+	return load{work: func(w int) error { return s.call(keys[w], "POST", "/api/human/invoke", invocation, nil) }, end: s.stop}, nil
 }
 
 // latency measures, at 100 rings a second, how long a ring takes to reach a subscriber as an event, and
