@@ -92,7 +92,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 	if s.writes, err = connect(file, 1,
 		"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(ON)", "cache_size(-65536)", "temp_store(MEMORY)",
 		// Rarer checkpoints of more pages cost fewer fsyncs and write a page that changes often only once.
-		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)"); err != nil {
+		"wal_autocheckpoint(8000)", "journal_size_limit(67108864)"); err != nil {
 		return nil, err
 	}
 	if s.reads, err = connect(file, readers, "busy_timeout(5000)", "query_only(ON)", "cache_size(-8192)", "temp_store(MEMORY)"); err != nil {

@@ -255,7 +255,7 @@ func (w *writer) run() {
 	var last int
 	var took time.Duration
 	for {
-		group := w.queue.take(last, min(took/4, maxPatience))
+		group := w.queue.take(last, min(took/2, maxPatience))
 		if len(group) == 0 {
 			break
 		}
