@@ -26,10 +26,12 @@ type Role uint32
 
 // The roles that tests look for.
 const (
-	Button Role = 43
-	Status Role = 54
-	Entry  Role = 79
-	Title  Role = 83
+	Button  Role = 43
+	Status  Role = 54
+	Entry   Role = 79
+	Title   Role = 83
+	Link    Role = 88
+	Article Role = 109
 )
 
 // Bits of an element's state.

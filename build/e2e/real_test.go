@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -22,13 +23,14 @@ type desk struct {
 }
 
 // newDesk prepares one; nothing of Deskbell runs yet.
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T, o Options) *desk {
 	t.Helper()
+	o.Accessible = true
 	bin := os.Getenv("DESKBELL_BIN")
 	if bin == "" {
 		t.Fatal("DESKBELL_BIN is not set; run this with `make window`")
 	}
-	d := &desk{Desktop: StartDesktop(t, Options{Accessible: true}), bin: bin}
+	d := &desk{Desktop: StartDesktop(t, o), bin: bin}
 	d.data = filepath.Join(d.home, "data")
 	d.env = append(d.env, "DESKBELL_BIN="+bin, "DESKBELL_DATA="+d.data, "DESKBELL_ADDR=127.0.0.1:0")
 	d.tray = d.StartPanel()
@@ -97,7 +99,7 @@ func (d *desk) see(role Role, name string) (e Element) {
 	d.look(fmt.Sprintf("%q", name), func(all []Element) bool {
 		n := 0
 		for _, one := range all {
-			if one.Role == role && strings.HasPrefix(one.Name, name) && one.Enabled {
+			if one.Role == role && strings.Contains(one.Name, name) && one.Enabled {
 				e = one
 				n++
 			}
@@ -167,7 +169,7 @@ func (d *desk) unanswered(agents ...*Program) {
 
 // The main job: an agent rings over MCP, a person sees the card and clicks, the agent goes on.
 func TestRingAndAnswer(t *testing.T) {
-	d := newDesk(t)
+	d := newDesk(t, Options{})
 	typed := d.Terminal("editor")
 	d.start()
 	changes := d.Watch("_NET_ACTIVE_WINDOW")
@@ -234,7 +236,7 @@ func dark(c color.Color, limit color.Color) bool {
 }
 
 func TestDenyByKeyboard(t *testing.T) {
-	d := newDesk(t)
+	d := newDesk(t, Options{})
 	typed := d.Terminal("editor")
 	d.start()
 	agent := d.rings("release-bot", "approve", "Delete old builds", risk("medium", "rm -r builds/2025"))
@@ -259,7 +261,7 @@ func TestDenyByKeyboard(t *testing.T) {
 }
 
 func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
-	d := newDesk(t)
+	d := newDesk(t, Options{})
 	d.Terminal("editor")
 	d.start()
 	const card = "Drop the table orders"
@@ -294,7 +296,7 @@ func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
 }
 
 func TestMostUrgentCardIsOnTop(t *testing.T) {
-	d := newDesk(t)
+	d := newDesk(t, Options{})
 	d.start()
 	first := d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
 	d.see(Title, "Which tone?")
@@ -329,8 +331,42 @@ func TestMostUrgentCardIsOnTop(t *testing.T) {
 	}
 }
 
+// WebKitGTK does not clear what a see-through window showed before.
+func TestCardsLeaveNothingBehind(t *testing.T) {
+	d := newDesk(t, Options{Compositor: true})
+	d.start()
+	d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
+	before := d.see(Title, "Which tone?")
+	d.rings("release-bot", "approve", "Roll out api 2.14.0", risk("low", "make deploy"))
+	d.see(Button, "Approve")
+	top, below := d.see(Article, "Roll out api 2.14.0").At, d.see(Article, "Which tone?").At
+	gap := image.Pt((top.Min.X+top.Max.X)/2, (top.Max.Y+below.Min.Y)/2)
+	if gap.Y < top.Max.Y || gap.Y >= below.Min.Y || before.At.Min.Y >= gap.Y {
+		t.Fatalf("there is no gap between %v and %v where a card was before", top, below)
+	}
+	desk := d.Screenshot("").At(300, 300)
+	rang := func() string {
+		picture := d.Screenshot(os.Getenv("E2E_SHOT"))
+		if !near(picture.At(gap.X, gap.Y), desk) {
+			t.Fatalf("between the cards is %v, not the desktop's %v", picture.At(gap.X, gap.Y), desk)
+		}
+		clock := sha256.New()
+		for y := top.Min.Y; y < top.Max.Y; y++ {
+			for x := top.Min.X; x < top.Max.X; x++ {
+				fmt.Fprint(clock, picture.At(x, y))
+			}
+		}
+		return string(clock.Sum(nil))
+	}
+	d.Wait("the desktop between the cards", func() bool { return near(d.Screenshot("").At(gap.X, gap.Y), desk) })
+	for range 3 { // each second the cards are painted again
+		was := rang()
+		d.Wait("a second to pass on the cards", func() bool { return rang() != was })
+	}
+}
+
 func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
-	d := newDesk(t)
+	d := newDesk(t, Options{})
 	app := d.start()
 	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
 	field := d.see(Entry, "Reply").At
@@ -368,7 +404,7 @@ func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
 }
 
 func TestAgentStartsTheApp(t *testing.T) {
-	d := newDesk(t)
+	d := newDesk(t, Options{})
 	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
 	d.see(Title, "Which tone?")
 	d.tray.WaitItem()
