@@ -58,7 +58,7 @@ test('initials stand for a name in any script', () => {
 
 describe('since when it is as it is', () => {
   const at = (...types: string[]): string => stateSince(types.map((type, i) => ({ type, at: String(i) })));
-  it.each([
+  test.each([
     ['what is only shown and seen is as it was', ['invoked', 'shown', 'seen'], '0'],
     ['the first draft is the beginning of work, the second is not', ['invoked', 'input_saved', 'input_saved'], '1'],
     ['a question waits for the agent, whatever is drafted meanwhile', ['invoked', 'asked', 'input_saved', 'overdue'], '1'],

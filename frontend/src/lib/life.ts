@@ -1,4 +1,4 @@
-import type { Operation, Presence } from './wire';
+import type { Operation, Presence, State, TimelineEvent } from './wire';
 
 /** Nothing changes an operation in a terminal state any more. */
 export function ended(op: Operation): boolean {
