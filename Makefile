@@ -68,7 +68,8 @@ lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and
 	$(LINT) run --build-tags "$(TAGS),window,floors" ./...
 	GOLANGCI_LINT=$(CURDIR)/$(LINT) go test -count 1 -tags floors ./build/scripts/floors
 
-screenshots: build setup-test ## take the pictures of the README and docs
+screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look
+	DESKBELL_PICTURES=$(CURDIR)/docs/images $(APART) $(GO_TEST),window -count 1 -run TestPictures ./build/e2e/
 	$(NPM) run screenshots
 
 generate: build/.stamps/schema.d.ts ## write the frontend's types from the API's OpenAPI

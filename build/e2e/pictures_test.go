@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"image/color"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,7 +35,7 @@ func TestPictures(t *testing.T) {
 			start := func(t *testing.T, conversation bool) (*desk, string, *Program) {
 				d := newDesk(t, Options{Compositor: true})
 				d.env = append(d.env, "DESKBELL_UI_THEME="+theme, "DESKBELL_UI_LANGUAGE="+language, "DESKBELL_OPERATOR_NAME="+operator)
-				d.Do("xsetroot", "-mod", "4", "4", "-fg", ground[theme], "-bg", ground[theme])
+				d.paint(ground[theme])
 				s := seed(t, d, language, conversation)
 				app := d.Start(d.bin, "--hidden")
 				d.tray.WaitItem()
@@ -66,6 +67,18 @@ func TestPictures(t *testing.T) {
 			})
 		}
 	}
+}
+
+// paint covers the desktop: without a wallpaper the compositor shows a grey of its own.
+func (d *desk) paint(colour string) {
+	d.t.Helper()
+	d.Start("xterm", "-T", "ground", "-bg", colour, "-fg", colour, "-cr", colour, "-geometry", "260x75")
+	w := d.WaitWindow("ground")
+	d.Do("xdotool", "windowsize", "--sync", w.ID, "1600", "1100", "windowmove", w.ID, "-60", "-60")
+	d.Wait("the ground", func() bool {
+		screen := d.Screenshot("")
+		return near(screen.At(5, 5), screen.At(1435, 895)) && !near(screen.At(5, 5), color.Gray{0x80})
+	})
 }
 
 // alive waits until the answers are: a dead one is a button that is not enabled.
