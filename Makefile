@@ -55,9 +55,9 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) crash         $(MAKE) crash
 	@$(STAGE) end
 
-bench: build ## measure: the program as a whole, then the Go benchmarks
-	go run -buildvcs=false ./build/bench -bin $(BIN)
-	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/... ./summarizers/...
+bench: build setup-test ## measure: the program as a whole, then the Go benchmarks
+	$(APART) xvfb-run -a -s "-screen 0 1440x900x24" dbus-run-session -- go run -buildvcs=false ./build/bench -bin $(BIN)
+	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/...
 
 soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost
 	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
