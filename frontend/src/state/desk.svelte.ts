@@ -40,7 +40,7 @@ export class Desk {
   #live: LiveChannel;
   #broken: ReturnType<typeof setTimeout> | undefined;
 
-  readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, ticker.now)));
+  readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, this.operations.moment)));
   readonly open = $derived.by<Operation | undefined>(() => this.operations.all.get(this.route.id));
 
   constructor(readonly session: Session) {

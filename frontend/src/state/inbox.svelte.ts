@@ -3,7 +3,6 @@ import type { Api } from '../backend/api';
 import { inbox, noFilter, type Filter, type Group } from '../lib/groups';
 import type { Operation } from '../lib/wire';
 import type { Operations } from './operations.svelte';
-import { ticker } from './ticker.svelte';
 
 const pause = 200;
 
@@ -16,7 +15,7 @@ export class Inbox {
   #found = $state.raw<Set<string> | null>(null);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  readonly groups = $derived.by<Group[]>(() => inbox(this.#matching(), ticker.now, this.filter));
+  readonly groups = $derived.by<Group[]>(() => inbox(this.#matching(), this.operations.moment, this.filter));
   /** The rows in the order they are drawn. */
   readonly rows = $derived<Operation[]>(this.groups.flatMap((group) => group.operations));
   readonly agents = $derived.by<string[]>(() => [...new Set([...this.operations.all.values()].map((op) => op.agent_id))].sort());

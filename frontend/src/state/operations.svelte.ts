@@ -1,6 +1,9 @@
+import { untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { Api } from '../backend/api';
+import { snoozed } from '../lib/life';
 import type { Live, Operation, Presence } from '../lib/wire';
+import { ticker } from './ticker.svelte';
 
 /**
  * What the page knows of operations. It folds the live channel by asking for each operation an event names, many
@@ -12,6 +15,19 @@ export class Operations {
   /** Operations known with their details; the others came from a list. */
   readonly whole = new SvelteSet<string>();
   loaded = $state(false);
+  /**
+   * The time by which operations are grouped. It moves only when one wakes or falls asleep, or a day begins: thousands
+   * of them need not be sorted anew every second.
+   */
+  readonly moment = $derived.by<number>(() => {
+    void this.#turn;
+    return untrack(() => ticker.now);
+  });
+  readonly #turn = $derived.by<string>(() => {
+    let asleep = 0;
+    for (const op of this.all.values()) if (snoozed(op, ticker.now)) asleep += 1;
+    return `${asleep} ${new Date(ticker.now).toDateString()}`;
+  });
   #wanted = new Set<string>();
   #running = new Set<string>();
   #listeners = new Set<(id: string, type: string) => void>();
