@@ -68,11 +68,11 @@ test('an answer after the time limit is taken, and says that it waits for the ag
 });
 
 test('a ring that ends at its time limit keeps what was typed', async ({ desk, bot, page }) => {
-  const op = await bot.ring({ ...deploy, timeout: 4, on_timeout: 'cancel' });
+  const op = await bot.ring({ ...deploy, timeout: 12, on_timeout: 'cancel' });
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.reason.fill('Wait for me');
-  await expect(page.getByText(/Ended at its time limit/)).toBeVisible();
+  await expect(page.getByText(/Ended at its time limit/)).toBeVisible({ timeout: 20_000 });
   await expect(page.getByText('Wait for me')).toBeVisible();
 });
 
