@@ -81,7 +81,8 @@ test('a denial on a card asks for its reason there', async ({ server, bot, page 
   const { operation_id: id } = await bot.ring(risky);
   await popup(server, page);
   await page.getByRole('button', { name: 'Deny…' }).click();
-  await page.getByLabel('Reason').fill('Not today');
+  await expect(page.getByLabel('Reason')).toBeFocused();
+  await page.keyboard.type('Not today');
   await page.getByRole('button', { name: 'Deny', exact: true }).click();
   await bot.until(id, (o) => o.result?.decision === 'deny' && o.result.human_input === 'Not today');
 });

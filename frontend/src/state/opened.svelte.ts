@@ -1,3 +1,4 @@
+import { tick } from 'svelte';
 import { answerOf, isEmpty } from '../lib/answer';
 import { choices, type Choice } from '../lib/details';
 import { dangerous, ended, snoozed } from '../lib/life';
@@ -64,7 +65,8 @@ export class Opened {
   deny(): Promise<boolean> {
     if (!this.draft.form.human_input.trim()) {
       this.missing = 'reason';
-      this.focus('answer');
+      // A card shows the field only now.
+      void tick().then(() => this.focus('answer'));
       return Promise.resolve(false);
     }
     return this.#decide('deny');
