@@ -61,7 +61,9 @@ test('answers are dead for half a second, again when a card moves', async ({ ser
   await popup(server, page);
   const below = page.getByRole('article', { name: 'Below' });
   await expect(below.getByRole('button', { name: 'Approve' })).toBeEnabled();
+  // The page's clock stands still, so that the half second is not over before it was looked at.
   await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 10_000);
   await bot.ring({ ...harmless, description: 'Above', priority: 9 });
   await expect(page.getByRole('article', { name: 'Above' })).toBeVisible();
   await expect(below.getByRole('button', { name: 'Approve' })).toBeDisabled();
