@@ -50,6 +50,9 @@ type Session struct {
 	Locale   string `json:"locale"` // "en", "zh-CN", or "" to follow the system
 	Theme    string `json:"theme"`  // "light", "dark", or "" to follow the system
 	Operator string `json:"operator"`
+	// Popup is how a popup will stand, as far as it is known before: Pad and Transparent. What WebKitGTK has
+	// painted in a see-through window stays, so the page must be drawn for it before Mode shows the window.
+	Popup Placement `json:"popup"`
 
 	// Notifications is the setting notifications.enabled: whether the page asks for them at all.
 	Notifications bool `json:"notifications"`
@@ -78,7 +81,7 @@ type Deps struct {
 // are bound to the page as window.go.main.App.NAME(...), each returning a Promise that rejects with the
 // error's text:
 //
-//	Session(): Promise<{url, token, locale, theme, operator, notifications}>  waits until the API answers
+//	Session(): Promise<{url, token, locale, theme, operator, popup, notifications}>  waits until the API answers
 //	Mode(mode: "popup"|"console"|"hidden", height: number): Promise<Placement>
 //	Focus(): Promise<void>                                         the popup gets the keyboard: call it when
 //	                                                               the operator clicks a text field in a card
@@ -367,7 +370,17 @@ func (a *App) Session() (Session, error) {
 	if !a.ready() {
 		return Session{}, errors.New(human.SafeText(a.openErr))
 	}
-	return a.home.Session, nil
+	session := a.home.Session
+	session.Popup = a.popupLook()
+	return session, nil
+}
+
+// popupLook is what is known of a popup before it is placed.
+func (a *App) popupLook() Placement {
+	if a.window.Abilities().Transparent {
+		return Placement{Mode: modePopup, Pad: popupPad, Transparent: true}
+	}
+	return Placement{Mode: modePopup}
 }
 
 // Mode makes the window a popup for a stack of cards height CSS pixels high, the console, or nothing. A
@@ -413,21 +426,14 @@ func (a *App) Mode(mode string, height int) (Placement, error) {
 
 // popup places the window; the caller holds mu.
 func (a *App) popup(height int) (Placement, error) {
-	transparent := a.window.Abilities().Transparent
-	pad := 0
-	if transparent {
-		pad = popupPad
-	}
+	p := a.popupLook()
 	a.limits(0, 0)
 	screen, err := a.window.Screen()
 	if err == nil {
 		units := func(css int) int { return int(float64(css)*screen.Unit + 0.5) }
-		at := desktop.TopRight(screen.Work, units(popupWidth), units(height), units(popupMargin)).Grow(units(pad))
-		err = a.window.ShowPopup(desktop.Popup{At: at, Pad: units(pad)})
-		return Placement{
-			Width: int(float64(at.W) / screen.Unit), Height: int(float64(at.H) / screen.Unit),
-			Pad: pad, Transparent: transparent,
-		}, err
+		at := desktop.TopRight(screen.Work, units(popupWidth), units(height), units(popupMargin)).Grow(units(p.Pad))
+		p.Width, p.Height = int(float64(at.W)/screen.Unit), int(float64(at.H)/screen.Unit)
+		return p, a.window.ShowPopup(desktop.Popup{At: at, Pad: units(p.Pad)})
 	}
 	if !errors.Is(err, desktop.ErrUnsupported) {
 		return Placement{}, err

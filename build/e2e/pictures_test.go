@@ -29,44 +29,43 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	ground := map[string]string{"light": "#dcdcd7", "dark": "#060606"}
-	for _, theme := range []string{"light", "dark"} {
-		for _, language := range []string{"en", "zh-CN"} {
-			name := theme + "-" + language + ".png"
-			start := func(t *testing.T, conversation bool) (*desk, string, *Program) {
-				d := newDesk(t, Options{Compositor: true})
-				d.env = append(d.env, "DESKBELL_UI_THEME="+theme, "DESKBELL_UI_LANGUAGE="+language, "DESKBELL_OPERATOR_NAME="+operator)
-				d.paint(ground[theme])
-				s := seed(t, d, language, conversation)
-				app := d.Start(d.bin, "--hidden")
-				d.tray.WaitItem()
-				for _, waiter := range s.waiters {
-					d.StartWith([]string{"DESKBELL_KEY=" + waiter.key}, d.bin, "wait", string(waiter.id))
-				}
-				d.look("the cards", func(all []Element) bool { return len(all) > 20 })
-				return d, s.title, app
+	for _, tt := range []struct {
+		view, theme, language string
+		show                  func(d *desk, title string)
+	}{
+		{"popup", "light", "en", cards},
+		{"popup", "dark", "zh-CN", cards},
+		{"console", "light", "en", console},
+		{"console", "dark", "zh-CN", console},
+	} {
+		name := tt.view + "-" + tt.theme + "-" + tt.language + ".png"
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, Options{Compositor: true})
+			d.env = append(d.env, "DESKBELL_UI_THEME="+tt.theme, "DESKBELL_UI_LANGUAGE="+tt.language, "DESKBELL_OPERATOR_NAME="+operator)
+			d.paint(ground[tt.theme])
+			s := seed(t, d, tt.language, tt.view == "console")
+			d.start()
+			for _, waiter := range s.waiters {
+				d.StartWith([]string{"DESKBELL_KEY=" + waiter.key}, d.bin, "wait", string(waiter.id))
 			}
-			t.Run("popup-"+name, func(t *testing.T) {
-				d, title, _ := start(t, false)
-				d.see(Title, title)
-				d.alive()
-				w := d.WaitWindow("Deskbell")
-				d.picture(filepath.Join(folder, "popup-"+name), image.Rect(w.X, max(0, w.Y), w.X+w.W, w.Y+w.H))
-			})
-			t.Run("console-"+name, func(t *testing.T) {
-				d, title, _ := start(t, true)
-				d.Ended(d.Start(d.bin)) // the second start shows the console
-				var w Window
-				d.Wait("the console", func() bool { w, _ = d.FindWindow("Deskbell"); return w.W > 1000 })
-				row := d.see(Link, title).At
-				d.Click(row.Min.X+row.Dx()/2, row.Min.Y+row.Dy()/2)
-				d.see(Title, title)
-				d.Move(720, 895)
-				d.alive()
-				w = d.WaitWindow("Deskbell")
-				d.picture(filepath.Join(folder, "console-"+name), image.Rect(w.X, w.Y, w.X+w.W, w.Y+w.H))
-			})
-		}
+			d.see(Title, s.title)
+			tt.show(d, s.title)
+			d.see(Title, s.title)
+			d.Move(720, 895)
+			d.alive()
+			w := d.WaitWindow("Deskbell")
+			d.picture(filepath.Join(folder, name), image.Rect(w.X, max(0, w.Y), w.X+w.W, w.Y+w.H))
+		})
 	}
+}
+
+func cards(*desk, string) {}
+
+func console(d *desk, title string) {
+	d.Ended(d.Start(d.bin)) // the second start shows it
+	d.Wait("the console", func() bool { w, _ := d.FindWindow("Deskbell"); return w.W > 1000 })
+	row := d.see(Link, title).At
+	d.Click(row.Min.X+row.Dx()/2, row.Min.Y+row.Dy()/2)
 }
 
 // paint covers the desktop: without a wallpaper the compositor shows a grey of its own.

@@ -21,6 +21,8 @@ export interface WindowSession {
   locale?: string;
   theme?: string;
   operator: string;
+  /** How a popup will stand, as far as it is known before it is placed: `pad` and `transparent`. */
+  popup?: Placement;
   notifications: boolean;
 }
 

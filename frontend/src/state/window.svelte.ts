@@ -31,6 +31,8 @@ class DeskWindow {
       },
       failed: (id, message) => (this.failed = { id, message }),
     });
+    // Cards are drawn right from the first: what was once painted in a see-through window stays.
+    void shell.session().then((session) => (this.placement ??= session?.popup ?? null), () => undefined);
     void shell.state().then((state) => (this.abilities = state));
   }
 

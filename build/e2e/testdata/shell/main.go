@@ -39,15 +39,16 @@ const page = `<!doctype html>
   <button id="approve">Approve</button>
 </div>
 <script>
-let url;
+let url, popup;
 const app = window.go.main.App;
 const card = document.getElementById("card"), text = document.getElementById("text");
 let before = Promise.resolve();
 const say = (...words) => before = before.then(() => fetch(url + "/said", {method: "POST", body: words.join(" ")}));
 async function mode(name, height) {
+  // Before it is shown: what was painted once in a see-through window stays.
+  document.documentElement.className = name + (name === "popup" && !popup.transparent ? " solid" : "");
+  card.style.margin = (name === "popup" ? popup.pad : 0) + "px";
   const p = await app.Mode(name, height);
-  document.documentElement.className = name + (name === "popup" && !p.transparent ? " solid" : "");
-  card.style.margin = p.pad + "px";
   say("mode", JSON.stringify(p));
 }
 document.getElementById("approve").onclick = () => say("clicked");
@@ -55,7 +56,7 @@ text.oninput = () => say("typed", text.value);
 text.onmousedown = () => app.Focus();
 for (const name of ["mode", "open", "keys", "failed"])
   window.runtime.EventsOn(name, (...args) => { if (name === "keys") text.focus(); say("event", name, ...args); });
-app.Session().then(s => { url = s.url; say("page", location.origin, s.token); });
+app.Session().then(s => { url = s.url; popup = s.popup; say("page", location.origin, s.token); });
 </script>
 `
 
