@@ -9,7 +9,7 @@ ROUNDS  ?= 1000
 # Asked anew at each use: at the first, `setup` may only just have installed the library.
 TAGS     = desktop,production$(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo ,webkit2_41)
 # The version comes from git describe, so the go command need not ask git as well (it refuses in a tree of another owner).
-GO_BUILD = go build -buildvcs=false -tags "$(TAGS)" -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+GO_BUILD = go build -buildvcs=false -tags "$(TAGS)" -ldflags "-s -w -X main.version=$(VERSION)"
 GO_TEST  = go run -buildvcs=false ./build/scripts/gotest -tags "$(TAGS)"
 NPM      = npm --prefix frontend
 MCP      = build/mcp-clients
