@@ -248,6 +248,7 @@ func TestDenyByKeyboard(t *testing.T) {
 		return d.focused() == "Reason"
 	})
 	d.Type("Keep them until the audit")
+	d.see(Button, "Deny") // the card grew for the field, and is dead for half a second
 	d.unanswered(agent)
 	d.Key("Return")
 	if r := d.printed(agent); r.Decision != "deny" || !strings.HasSuffix(r.HumanInput, "Keep them until the audit") {
