@@ -961,7 +961,8 @@ export interface components {
             checks: components["schemas"]["Check"][];
         };
         Request: {
-            action_type: string;
+            /** @enum {string} */
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve";
             agent_id: string;
             context?: {
                 [key: string]: unknown;
@@ -971,7 +972,8 @@ export interface components {
                 [key: string]: unknown;
             };
             idempotency_key?: string;
-            on_timeout?: string;
+            /** @enum {string} */
+            on_timeout?: "mark" | "cancel";
             /** Format: int64 */
             priority: number;
             session_id?: string;
@@ -1023,7 +1025,7 @@ export interface components {
         Setting: {
             /** @description The only texts allowed. */
             allowed?: string[];
-            default: unknown;
+            default: boolean | number | string | string[];
             description: string;
             /** @description The environment variable that overrides the file. */
             env: string;
@@ -1045,7 +1047,7 @@ export interface components {
             /** @enum {string} */
             type: "boolean" | "integer" | "text" | "list";
             unit?: string;
-            value: unknown;
+            value: boolean | number | string | string[];
         };
         SettingList: {
             /** @description After a change: Deskbell must be started again for it to count. */
@@ -1532,7 +1534,7 @@ export interface operations {
     getOperation: {
         parameters: {
             query?: {
-                /** @description Seconds to wait for the version to pass after_version. */
+                /** @description Seconds to wait for the version to pass after_version. Clients and proxies give up soon after 60. */
                 wait?: number;
                 /** @description The version you have. */
                 after_version?: number;
