@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contact, dangerous, initials, rings, shortId, stateSince, title } from './life';
+import { contact, dangerous, initials, rings, shortId, stateSince, summarySaysMore, title } from './life';
 import { sampleOperation as op } from './sample.testing';
 
 const now = Date.parse('2026-01-02T10:05:00Z');
@@ -65,4 +65,15 @@ describe('since when it is as it is', () => {
     ['a reply begins the work anew', ['invoked', 'asked', 'replied', 'seen'], '2'],
     ['what was given back waits anew', ['invoked', 'claimed', 'released'], '2'],
   ])('%s', (_name, types, since) => expect(at(...types)).toBe(since));
+});
+
+test('a summary made of the answer is not shown beside it; one that somebody wrote is', () => {
+  const says = (summary: string, human_input = '', execution_result = '') =>
+    summarySaysMore({ by: { role: 'operator' }, at: '', digest: '', summary, human_input, execution_result });
+  expect(says('Approved')).toBe(false);
+  expect(says('Denied: not on a Friday', 'not on a Friday\nask again on Monday')).toBe(false);
+  expect(says('exported: 1 field filled in: 2 key findings', '', 'exported')).toBe(false);
+  expect(says('')).toBe(false);
+  expect(says('Checked both signatures', 'done')).toBe(true);
+  expect(says('Approved: after a call with Tom', 'go')).toBe(true);
 });

@@ -1,4 +1,4 @@
-import type { Operation, Presence, State, TimelineEvent } from './wire';
+import type { Operation, Presence, Result, State, TimelineEvent } from './wire';
 
 /** Nothing changes an operation in a terminal state any more. */
 export function ended(op: Operation): boolean {
@@ -16,6 +16,18 @@ export function endedBy(op: Operation): string {
 /** An answer in favour must be deliberate: no default, no single key. */
 export function dangerous(op: Operation): boolean {
   return op.risk === 'high' || op.risk === 'critical';
+}
+
+/**
+ * Whether a summary says more than the answer beside it. The server makes one of the answer's own parts where the
+ * operator wrote none: right for an agent that reads nothing else, an echo on a page that shows all parts.
+ */
+export function summarySaysMore(result: Result): boolean {
+  const rest = (result.summary ?? '')
+    .replace(/^(Approved|Denied)(: |$)/, '')
+    .replace(/(: |^)\d+ (fields? filled in|key findings?)/g, '')
+    .replace(/…$/, '');
+  return rest !== '' && ![result.human_input, result.execution_result].some((text) => text?.includes(rest));
 }
 
 export function snoozed(op: Operation, now: number): boolean {
