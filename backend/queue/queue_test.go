@@ -289,11 +289,13 @@ func TestTimeOuts(t *testing.T) {
 		never.Timeout = 0
 		a, b, c := ring(t, q, marked), ring(t, q, cancels), ring(t, q, never)
 		start := time.Now()
-		got, err := q.WaitFor(t.Context(), bot, b.ID, func(o human.Operation) bool { return false })
+		hour, cancelHour := context.WithTimeout(t.Context(), time.Hour)
+		defer cancelHour()
+		got, err := q.WaitFor(hour, bot, b.ID, func(human.Operation) bool { return false })
 		if err != nil || got.State != human.Cancelled || time.Since(start) != 30*time.Second {
 			t.Errorf("on_timeout=cancel: %s after %s, %v", got.State, time.Since(start), err)
 		}
-		got, err = q.WaitFor(t.Context(), bot, a.ID, func(o human.Operation) bool { return o.Overdue })
+		got, err = q.WaitFor(hour, bot, a.ID, func(o human.Operation) bool { return o.Overdue })
 		if err != nil || got.State != human.Pending || !got.Overdue || time.Since(start) != 60*time.Second {
 			t.Errorf("overdue (H14): %s %t after %s, %v", got.State, got.Overdue, time.Since(start), err)
 		}
@@ -366,7 +368,7 @@ func TestFollowReplaysThenGoesOnLive(t *testing.T) {
 func TestPresenceSaysWhetherTheAgentStillWaits(t *testing.T) {
 	q, _ := open(t, t.TempDir(), queue.Options{})
 	op := ring(t, q, request(bot, "are you there?"))
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second) // so that silence fails, and does not hang
 	defer stop()
 	waiting, leave := context.WithCancel(ctx)
 	defer leave()
