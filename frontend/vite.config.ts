@@ -22,6 +22,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { '/api': { target: server, ws: true }, '/healthz': { target: server } } },
+  // The server answers its own Host and Origin only, so what the development page asks comes from there.
+  server: { proxy: { '/api': { target: server, ws: true, changeOrigin: true, headers: { origin: server } } } },
   test: { include: ['src/**/*.test.ts'] },
 });
