@@ -1,0 +1,160 @@
+// Package record is the recorder: it listens to what an operator does while they work on an operation,
+// hides what is secret before anything is stored, and accounts for every event. It declares here what it
+// asks of the system and of storage, and knows nothing of X11, D-Bus, SQLite or HTTP. What people read is
+// derived from its events in the packages below it.
+package record
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// Clock gives the time of day and the machine's monotonic clock, in nanoseconds, in one reading. Sources
+// stamp their events on the same monotonic clock.
+type Clock func() (wall time.Time, mono int64)
+
+// A Source delivers events as they happen. Implementations pass the conformance suite in recordtest.
+type Source interface {
+	// Check says, without recording, what this source can deliver in this session. It may block until ctx ends.
+	Check(ctx context.Context) human.SourceState
+
+	// Run delivers events until ctx ends, then returns how many it saw at their origin, and nil; or, with
+	// that count, the error by which the source was lost. It calls ready once, when nothing that happens
+	// from then on is missed. emit never blocks and may be called from several goroutines, but events of the
+	// same device come in order. An event's At is on the monotonic clock, as the system stamped it where it
+	// does; Seq is not set. After Run has returned emit is not called any more. Run may be called again.
+	Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (seen uint64, err error)
+}
+
+// Windows is the source of window events (WindowActive, WindowOpened, WindowClosed, WindowRetitled). Run
+// begins with the active window as a WindowActive event.
+type Windows interface {
+	Source
+	// Visible lists the windows on the screen, topmost first, with their applications: for blacking out
+	// those that are excluded. Fast enough to be asked for every picture (a few ms).
+	Visible(ctx context.Context) ([]Placed, error)
+}
+
+// A Placed is a window with its application.
+type Placed struct {
+	App    human.App
+	Window human.Window
+}
+
+// Elements looks up accessible elements, and as a source delivers FocusMoved events. It never reads the
+// text of a secret field and never subscribes to text. Look-ups are safe for concurrent use; ctx bounds
+// them, and an application that does not answer does not hold up look-ups in others.
+type Elements interface {
+	Source
+	// At returns the innermost element at a point of the desktop within a window, with its ancestry.
+	// NotFound when there is none, or none that contains the point.
+	At(ctx context.Context, x, y int, at Placed) (human.Element, error)
+	// Focused returns the element that has the keyboard in a window. NotFound when it cannot be told.
+	Focused(ctx context.Context, in Placed) (human.Element, error)
+	// Value returns the text of an element that was looked up; Denied for a secret one.
+	Value(ctx context.Context, e human.Element) (string, error)
+}
+
+// A Guard knows of secret typing that no element tells of: a terminal whose echo is off, the system's
+// secure input.
+type Guard interface {
+	// Secret says whether what is typed into the window now is secret. It takes a few ms at most.
+	Secret(ctx context.Context, in Placed) (bool, error)
+}
+
+// A Screen takes pictures.
+type Screen interface {
+	Check(ctx context.Context) human.SourceState
+	// Screens lists the displays.
+	Screens(ctx context.Context) ([]human.Screen, error)
+	// Watch calls changed each time something on the screen changes, until ctx ends. changed does not block.
+	// It returns an Unavailable error at once where the system cannot tell; then every
+	// picture counts as changed.
+	Watch(ctx context.Context, ready func(), changed func()) error
+	// Grab takes a picture of the whole desktop into f, reusing its memory. Not for concurrent use.
+	Grab(ctx context.Context, f *Frame) error
+	// Close lets go of what Grab keeps. Grab may be called again afterwards.
+	Close() error
+}
+
+// A Frame is a picture: W by H pixels of 4 bytes (blue, green, red, unused), rows without padding. Its
+// top left is at X, Y of the desktop in the units of human.Screen; Scale pixels make one unit.
+type Frame struct {
+	X, Y  int
+	W, H  int
+	Scale float64
+	Pix   []byte
+	At    int64 // monotonic ns, when it was taken
+}
+
+// A Masker hides known secret shapes in a text.
+type Masker interface {
+	// Mask returns the text with secrets replaced by "•••" and says whether there were any.
+	Mask(text string) (masked string, found bool)
+}
+
+// A Store keeps recordings and their events. Implementations are safe for concurrent use and pass the
+// conformance suite in recordtest.
+type Store interface {
+	// Create stores a new recording.
+	Create(ctx context.Context, r human.Recording) error
+	// Append stores events, all or none, durable when it returns. Their Seqs follow the last stored without a
+	// gap; a Conflict error when they do not. With it the recording's header is stored, too.
+	Append(ctx context.Context, r human.Recording, events []human.RecordedEvent) error
+	// Recording returns one; NotFound without.
+	Recording(ctx context.Context, id human.RecordingID) (human.Recording, error)
+	// Recordings lists them, newest first: of one operation, or all ("").
+	Recordings(ctx context.Context, op human.OperationID, limit int, cursor string) (RecordingPage, error)
+	// Running lists those whose state is recording or paused.
+	Running(ctx context.Context) ([]human.Recording, error)
+	// Events yields those with a seq greater than after, in order.
+	Events(ctx context.Context, id human.RecordingID, after uint64) iter.Seq2[human.RecordedEvent, error]
+	// CountEvents counts stored events by source: for the reconciliation at the end.
+	CountEvents(ctx context.Context, id human.RecordingID) (map[human.SourceName]uint64, error)
+	// Edits returns what SetEdits stored, or none at version 0.
+	Edits(ctx context.Context, id human.RecordingID) (human.Edits, error)
+	// SetEdits stores edits whose Version is that of the stored ones and returns them with the next version;
+	// a Conflict error when it is not.
+	SetEdits(ctx context.Context, id human.RecordingID, e human.Edits) (human.Edits, error)
+	// Delete removes the recording and all that belongs to it; NotFound without. What was deleted is
+	// overwritten, not only unlinked, where the medium allows.
+	Delete(ctx context.Context, id human.RecordingID) error
+}
+
+// A RecordingPage is a part of a list.
+type RecordingPage struct {
+	Recordings []human.Recording `json:"recordings"`
+	Next       string            `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+}
+
+// Pictures keeps pictures in files, named by their content.
+type Pictures interface {
+	// Writer begins to store pictures of one recording. Not for concurrent use.
+	Writer(id human.RecordingID) (PictureWriter, error)
+	// Read returns a picture; NotFound without. Safe for concurrent use, with Writer, too.
+	Read(ctx context.Context, id human.RecordingID, picture string) (*Frame, error)
+	// Delete removes all pictures of a recording.
+	Delete(ctx context.Context, id human.RecordingID) error
+}
+
+// A PictureWriter stores one recording's pictures.
+type PictureWriter interface {
+	// Put stores a picture and returns its id, whether it is new, and the bytes it took on disk (0 when it is
+	// not new). The picture can be read when Put returns, and survives a kill of the process then; a loss of
+	// power only after Sync.
+	Put(f *Frame) (id string, fresh bool, bytes int64, err error)
+	Sync() error
+	Close() error
+}
+
+// Operations is what the recorder asks of the queue.
+type Operations interface {
+	// RecordingBegan notes a recording in the operation; a Conflict error unless by has claimed it and it
+	// is open.
+	RecordingBegan(ctx context.Context, by human.Actor, op human.OperationID, id human.RecordingID) (human.Operation, error)
+	// RecordingDropped takes a discarded or deleted recording out of the operation again.
+	RecordingDropped(ctx context.Context, by human.Actor, op human.OperationID, id human.RecordingID) error
+}
