@@ -29,7 +29,7 @@ func (o *Operation) appendTo(buf *bytes.Buffer) error {
 // An Event is one event of an operation, on the WebSocket and in its history.
 type Event struct {
 	Seq         uint64            `json:"seq" doc:"The event's place among all; without gaps for operators."`
-	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered"`
+	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped"`
 	At          time.Time         `json:"at"`
 	OperationID human.OperationID `json:"operation_id"`
 	Version     uint64            `json:"version"`
@@ -44,12 +44,14 @@ type EventData struct {
 	Answer  *human.Answer  `json:"answer,omitempty" doc:"completed; input_saved, absent when a draft was forgotten."`
 	Channel string         `json:"channel,omitempty" doc:"shown, seen"`
 	Until   *time.Time     `json:"until,omitempty" doc:"snoozed; absent when it was woken."`
+
+	Recording human.RecordingID `json:"recording,omitempty" doc:"recording_began, recording_dropped"`
 }
 
 func eventOf(e human.Entry) *Event {
 	return &Event{
 		Seq: e.Seq, Type: e.Event.Type, At: e.Event.At, OperationID: e.ID, Version: e.Version, By: e.Event.By,
-		Data: EventData{Request: e.Event.Request, Text: e.Event.Text, Answer: e.Event.Answer, Channel: e.Event.Channel, Until: e.Event.Until},
+		Data: EventData{Request: e.Event.Request, Text: e.Event.Text, Answer: e.Event.Answer, Channel: e.Event.Channel, Until: e.Event.Until, Recording: e.Event.Recording},
 	}
 }
 

@@ -11,22 +11,24 @@ type EventType string
 
 // The events. Each says who may cause it.
 const (
-	Invoked    EventType = "invoked"     // agent: Request
-	ClaimedBy  EventType = "claimed"     // operator
-	Released   EventType = "released"    // operator: Text is the reason, if any
-	Started    EventType = "started"     // operator: work has begun
-	InputSaved EventType = "input_saved" // operator: Answer is a draft, nil forgets it
-	Asked      EventType = "asked"       // operator: Text is a question to the agent
-	Replied    EventType = "replied"     // agent: Text
-	Commented  EventType = "commented"   // operator: Text, after the end ("add as a message")
-	Snoozed    EventType = "snoozed"     // operator: Until; nil wakes it
-	Shown      EventType = "shown"       // system: Channel showed the ring; Text says why it failed
-	Seen       EventType = "seen"        // operator: Channel was looked at
-	Expired    EventType = "overdue"     // system: time is up
-	Finished   EventType = "completed"   // operator: Answer
-	Withdrawn  EventType = "cancelled"   // agent, or system on time-out: Text is the reason
-	TurnedDown EventType = "declined"    // operator: Text is the reason
-	Delivered  EventType = "delivered"   // system: the agent has read the end
+	Invoked    EventType = "invoked"           // agent: Request
+	ClaimedBy  EventType = "claimed"           // operator
+	Released   EventType = "released"          // operator: Text is the reason, if any
+	Started    EventType = "started"           // operator: work has begun
+	InputSaved EventType = "input_saved"       // operator: Answer is a draft, nil forgets it
+	Asked      EventType = "asked"             // operator: Text is a question to the agent
+	Replied    EventType = "replied"           // agent: Text
+	Commented  EventType = "commented"         // operator: Text, after the end ("add as a message")
+	Snoozed    EventType = "snoozed"           // operator: Until; nil wakes it
+	Shown      EventType = "shown"             // system: Channel showed the ring; Text says why it failed
+	Seen       EventType = "seen"              // operator: Channel was looked at
+	Expired    EventType = "overdue"           // system: time is up
+	Finished   EventType = "completed"         // operator: Answer
+	Withdrawn  EventType = "cancelled"         // agent, or system on time-out: Text is the reason
+	TurnedDown EventType = "declined"          // operator: Text is the reason
+	Delivered  EventType = "delivered"         // system: the agent has read the end
+	Recorded   EventType = "recording_began"   // operator: a Recording of the work was begun
+	Unrecorded EventType = "recording_dropped" // operator: the Recording was discarded or deleted
 )
 
 // An Event is one change of one operation. Which of the optional fields are set follows from Type.
@@ -39,6 +41,8 @@ type Event struct {
 	Answer  *Answer    `json:"answer,omitempty"`
 	Channel string     `json:"channel,omitempty"`
 	Until   *time.Time `json:"until,omitempty"`
+
+	Recording RecordingID `json:"recording,omitempty"`
 }
 
 // An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
@@ -121,6 +125,13 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		next.Ended, next.SnoozedUntil = &Ending{By: e.By, At: at, Reason: e.Text}, nil
 	case Delivered:
 		next.DeliveredAt = &at
+	case Recorded:
+		if o.State != WaitingInput {
+			next.take(e, InProgress)
+		}
+		next.Recordings = append(slices.Clip(o.Recordings), e.Recording)
+	case Unrecorded:
+		next.Recordings = slices.DeleteFunc(slices.Clone(o.Recordings), func(id RecordingID) bool { return id == e.Recording })
 	}
 	return next, nil
 }
@@ -145,7 +156,7 @@ func (o *Operation) invoke(e Event) {
 		ID: id, Version: 1, Kind: r.Kind, State: Pending, Description: r.Description, Details: r.Details, Context: r.Context,
 		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk,
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
-		Messages: []Message{}, Recordings: []string{},
+		Messages: []Message{}, Recordings: []RecordingID{},
 	}
 	if o.OnTimeout == "" {
 		o.OnTimeout = Mark
@@ -187,9 +198,9 @@ func (o Operation) allows(e Event) error {
 	}
 	if o.State.Terminal() {
 		switch e.Type {
-		case Commented, Delivered, Shown, Seen, InputSaved:
+		case Commented, Delivered, Shown, Seen, InputSaved, Unrecorded:
 			return nil
-		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown:
+		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown, Recorded:
 		}
 		return o.overError()
 	}
@@ -211,13 +222,23 @@ func (o Operation) allows(e Event) error {
 		if e.Type == Finished && e.Answer == nil {
 			return Errorf(Invalid, "an answer is missing")
 		}
+	case Recorded:
+		if o.ClaimedBy == "" {
+			return Errorf(Conflict, "operation %s is not claimed; claim it before you record work on it", o.ID)
+		}
+		if o.ClaimedBy != e.By.Name {
+			return o.takenError(e.By)
+		}
+		if e.Recording == "" {
+			return Errorf(Invalid, "the recording is missing")
+		}
 	case Expired:
 		if o.Overdue {
 			return Errorf(Conflict, "operation %s is overdue already", o.ID)
 		}
 	case Commented, Delivered:
 		return Errorf(Conflict, "operation %s is still open", o.ID)
-	case Replied, Snoozed, Shown, Seen, Withdrawn:
+	case Replied, Snoozed, Shown, Seen, Withdrawn, Unrecorded:
 	default:
 		return Errorf(Invalid, "no such event: %q", e.Type)
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -244,7 +245,7 @@ type Operation struct {
 	Result      *Result         `json:"result,omitempty" doc:"Once completed."`
 	Ended       *Ending         `json:"ended,omitempty" doc:"Once cancelled or declined: who, when, why."`
 	DeliveredAt *time.Time      `json:"delivered_at,omitempty" doc:"When its agent first read the end of it."`
-	Recordings  []string        `json:"recordings"`
+	Recordings  []RecordingID   `json:"recordings"`
 
 	// For operators only; ForAgent leaves them out.
 	Draft        *Draft     `json:"draft,omitempty"`
@@ -255,10 +256,17 @@ type Operation struct {
 	Timeout        float64 `json:"timeout,omitempty" doc:"Seconds from created_at to expires_at."`
 }
 
-// ForAgent is the operation as its agent may see it: without what operators keep to themselves.
+// ForAgent is the operation as its agent may see it: without what operators keep to themselves, and with
+// the recordings that were released to it.
 func (o Operation) ForAgent() Operation {
 	o.Draft, o.SnoozedUntil, o.Deliveries = nil, nil, nil
+	o.Recordings = slices.DeleteFunc(slices.Clone(o.Recordings), func(id RecordingID) bool { return !o.Released(id) })
 	return o
+}
+
+// Released says whether the operator gave this recording to the agent, as an attachment of the answer.
+func (o Operation) Released(id RecordingID) bool {
+	return o.Result != nil && slices.Contains(o.Recordings, id) && slices.Contains(o.Result.Attachments, string(id))
 }
 
 // Brief is the operation as lists carry it: without the parts that can be large.

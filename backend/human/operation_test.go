@@ -34,6 +34,8 @@ func (s story) then(t human.EventType, by human.Actor) story {
 	switch t {
 	case human.Finished, human.InputSaved:
 		e.Answer = &human.Answer{HumanInput: "by " + by.Name, Decision: human.Approved}
+	case human.Recorded, human.Unrecorded:
+		e.Recording = "rec_1"
 	case human.Shown, human.Seen:
 		e.Channel = "card"
 	default:
@@ -68,6 +70,12 @@ func TestLifeCycle(t *testing.T) {
 		"a release gives it back":                       {rung().then(human.ClaimedBy, mei).then(human.Released, mei), human.Pending, 0},
 		"an unclaimed one has nothing to release":       {rung().then(human.Released, mei), human.Pending, human.Conflict},
 		"an answer needs no claim first":                {rung().then(human.Finished, mei), human.Completed, 0},
+		"recording needs a claim":                       {rung().then(human.Recorded, mei), human.Pending, human.Conflict},
+		"recording is the claimer's":                    {rung().then(human.ClaimedBy, mei).then(human.Recorded, tom), human.Claimed, human.Conflict},
+		"recording begins work":                         {rung().then(human.ClaimedBy, mei).then(human.Recorded, mei), human.InProgress, 0},
+		"a question stays one while work is recorded":   {rung().then(human.ClaimedBy, mei).then(human.Asked, mei).then(human.Recorded, mei), human.WaitingInput, 0},
+		"nothing is recorded after the end":             {rung().then(human.ClaimedBy, mei).then(human.Finished, mei).then(human.Recorded, mei), human.Completed, human.Conflict},
+		"a recording may be deleted after the end":      {rung().then(human.ClaimedBy, mei).then(human.Recorded, mei).then(human.Finished, mei).then(human.Unrecorded, mei), human.Completed, 0},
 		"a second claim loses":                          {rung().then(human.ClaimedBy, mei).then(human.ClaimedBy, tom), human.Claimed, human.Conflict},
 		"another's claim cannot be answered past":       {rung().then(human.ClaimedBy, mei).then(human.Finished, tom), human.Claimed, human.Conflict},
 		"a question waits for the agent (M6)":           {rung().then(human.Asked, mei), human.WaitingInput, 0},
@@ -158,10 +166,30 @@ func TestAnAgentSeesNothingOfTheOperatorsOwn(t *testing.T) {
 	if seen.Draft != nil || seen.Deliveries != nil || seen.SnoozedUntil != nil {
 		t.Errorf("the agent sees %+v", seen)
 	}
-	for _, private := range []human.EventType{human.InputSaved, human.Snoozed, human.Shown, human.Seen, human.Delivered} {
+	for _, private := range []human.EventType{human.InputSaved, human.Snoozed, human.Shown, human.Seen, human.Delivered, human.Recorded, human.Unrecorded} {
 		if private.ForAgents() {
 			t.Errorf("agents are told of %q", private)
 		}
+	}
+}
+
+func TestAnAgentSeesTheRecordingsItWasGiven(t *testing.T) {
+	recorded := rung().then(human.ClaimedBy, mei).then(human.Recorded, mei)
+	recorded = append(recorded, human.Event{Type: human.Recorded, By: mei, Recording: "rec_2"})
+	op, err := recorded.tell()
+	if err != nil || len(op.Recordings) != 2 || len(op.ForAgent().Recordings) != 0 {
+		t.Fatalf("before the answer: %v, %v of them for the agent, %v", op.Recordings, op.ForAgent().Recordings, err)
+	}
+	answer := human.Event{Type: human.Finished, By: mei, Answer: &human.Answer{Attachments: []string{"rec_2", "rec_3"}}}
+	if op, err = append(recorded, answer).tell(); err != nil {
+		t.Fatal(err)
+	}
+	if seen := op.ForAgent().Recordings; len(seen) != 1 || seen[0] != "rec_2" {
+		t.Errorf("the agent sees %v, and was given rec_2", seen)
+	}
+	op, err = append(recorded, answer, human.Event{Type: human.Unrecorded, By: mei, Recording: "rec_2"}).tell()
+	if err != nil || len(op.ForAgent().Recordings) != 0 || len(op.Recordings) != 1 {
+		t.Errorf("after it was deleted: %v, for the agent %v, %v", op.Recordings, op.ForAgent().Recordings, err)
 	}
 }
 

@@ -5,6 +5,9 @@ import "time"
 // RecordingID names one recording, for ever. It sorts by the time it was begun.
 type RecordingID string
 
+// RecordingPrefix is how every RecordingID begins.
+const RecordingPrefix = "rec_"
+
 // RecordingState is where a recording stands. A discarded recording exists no more.
 type RecordingState string
 

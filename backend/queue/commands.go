@@ -89,6 +89,11 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 
 // fits says what is wrong with an answer to this operation.
 func fits(op human.Operation, a human.Answer, digest string) error {
+	for _, id := range a.Attachments {
+		if strings.HasPrefix(id, human.RecordingPrefix) && !slices.Contains(op.Recordings, human.RecordingID(id)) {
+			return human.BadField("attachments", "operation %s has no recording %s; it was discarded, or belongs to another operation", op.ID, id)
+		}
+	}
 	if digest != "" && digest != op.Digest {
 		return human.Errorf(human.Conflict, "the answer was given to other bytes (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
 	}
@@ -124,6 +129,24 @@ func checkAnswer(a human.Answer) error {
 		return human.BadField("human_input", "the answer is %d bytes, the limit is %d", size, maxAnswer)
 	}
 	return nil
+}
+
+// RecordingBegan notes in an operation that its work is recorded. A Conflict error unless by has claimed it
+// and it is open.
+func (q *Queue) RecordingBegan(ctx context.Context, by human.Actor, id human.OperationID, recording human.RecordingID) (human.Operation, error) {
+	return q.operate(ctx, by, id, human.Event{Type: human.Recorded, Recording: recording})
+}
+
+// RecordingDropped takes a recording that was discarded or deleted out of its operation, whoever claimed
+// that and however it stands. One that it does not have is no error.
+func (q *Queue) RecordingDropped(ctx context.Context, by human.Actor, id human.OperationID, recording human.RecordingID) error {
+	_, err := q.asOperator(ctx, by, id, func(op human.Operation) ([]human.Event, error) {
+		if !slices.Contains(op.Recordings, recording) {
+			return nil, nil
+		}
+		return []human.Event{{Type: human.Unrecorded, By: by, Recording: recording}}, nil
+	})
+	return err
 }
 
 // Snooze keeps an operation from ringing until a time; nil lets it ring again.
