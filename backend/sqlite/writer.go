@@ -27,6 +27,7 @@ type request struct {
 	rows     []row
 	fresh    *projected                           // of a new operation
 	work     func(context.Context, *writer) error // instead of an append; runs in a transaction of its own
+	bare     bool                                 // work runs outside of any transaction
 	err      error                                // the writer's own note: why it stored nothing
 	done     chan error
 }
@@ -127,6 +128,11 @@ func (s *Store) submit(ctx context.Context, r *request) error {
 // do runs work on the writer's connection, in a transaction of its own.
 func (s *Store) do(ctx context.Context, work func(context.Context, *writer) error) error {
 	return s.submit(ctx, &request{ctx: ctx, work: work, done: make(chan error, 1)})
+}
+
+// bare runs work on the writer's connection, outside of any transaction.
+func (s *Store) bare(ctx context.Context, work func(context.Context, *writer) error) error {
+	return s.submit(ctx, &request{ctx: ctx, work: work, bare: true, done: make(chan error, 1)})
 }
 
 // A writer is the one goroutine that writes.
@@ -261,7 +267,7 @@ func (w *writer) run() {
 		}
 		start := time.Now()
 		if work := group[0].work; work != nil {
-			group[0].done <- w.runWork(group[0].ctx, work)
+			group[0].done <- w.runWork(group[0].ctx, work, group[0].bare)
 			continue
 		}
 		items, err := w.commit(ctx, group)
@@ -285,11 +291,15 @@ func (w *writer) run() {
 	_ = w.disconnect()
 }
 
-func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer) error) error {
+func (w *writer) runWork(ctx context.Context, work func(context.Context, *writer) error, bare bool) error {
 	if err := w.connected(ctx); err != nil {
 		return storageError(err, w.file)
 	}
-	err := w.transact(ctx, func() error { return work(ctx, w) })
+	do := func() error { return work(ctx, w) }
+	if bare {
+		return storageError(do(), w.file)
+	}
+	err := w.transact(ctx, do)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
