@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -261,6 +262,15 @@ func checkHosts(v any) error {
 	for _, h := range v.([]string) {
 		if h == "" || strings.ContainsAny(h, "/ ,*") || !utf8.ValidString(h) {
 			return fmt.Errorf("%q is not the name of a host; give it without scheme, path or wildcard", h)
+		}
+	}
+	return nil
+}
+
+func checkFolders(v any) error {
+	for _, f := range v.([]string) {
+		if !utf8.ValidString(f) || !filepath.IsAbs(f) && f != "~" && !strings.HasPrefix(f, "~/") {
+			return fmt.Errorf("%q is no absolute path; begin it at the root, or with ~/", f)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ type Settings struct {
 	Operator      Operator
 	UI            UI
 	Notifications Notifications
+	Recording     Recording
 }
 
 // Human are the settings of the queue (H13).
@@ -46,6 +47,17 @@ type UI struct {
 
 // Notifications are those of the operating system.
 type Notifications struct{ Enabled bool }
+
+// Recording are the settings of the recorder.
+type Recording struct {
+	Enabled         bool
+	MaxMinutes      int
+	MaxMegabytes    int // of 1,000,000 bytes
+	Folders         []string
+	Clipboard       string
+	Exclude         []string
+	ExcludeDefaults bool
+}
 
 // DefaultAddr is where the API listens unless told otherwise: a fixed port, so that an address written
 // into an agent's configuration stays right.
@@ -131,6 +143,42 @@ var Table = []Setting{
 		Key: "notifications.enabled", Default: true,
 		Doc:  "Show the operating system's own notification beside the card.",
 		bind: func(s *Settings) any { return &s.Notifications.Enabled },
+	},
+	{
+		Key: "recording.enabled", Default: true, Restart: true,
+		Doc:  "Let operators record their work on the desktop. Nothing is recorded before they press Record.",
+		bind: func(s *Settings) any { return &s.Recording.Enabled },
+	},
+	{
+		Key: "recording.max_minutes", Default: 120, Min: 1, Max: 24 * 60, Unit: "minutes", Restart: true,
+		Doc:  "A recording stops by itself when it is this long, pauses left out. It says so before.",
+		bind: func(s *Settings) any { return &s.Recording.MaxMinutes },
+	},
+	{
+		Key: "recording.max_megabytes", Default: 500, Min: 1, Max: 100_000, Unit: "megabytes", Restart: true,
+		Doc:  "A recording stops by itself when it takes this much space. It says so before.",
+		bind: func(s *Settings) any { return &s.Recording.MaxMegabytes },
+	},
+	{
+		Key: "recording.folders", Default: []string(nil),
+		Doc:   "Folders in which file operations are recorded, unless others are named for one recording. Absolute paths, or beginning with ~/.",
+		check: checkFolders,
+		bind:  func(s *Settings) any { return &s.Recording.Folders },
+	},
+	{
+		Key: "recording.clipboard", Default: "kind", Allowed: []string{"off", "kind", "content"},
+		Doc:  "What is recorded when the clipboard changes: nothing, what kind of content it has, or its text as well.",
+		bind: func(s *Settings) any { return &s.Recording.Clipboard },
+	},
+	{
+		Key: "recording.exclude", Default: []string(nil), Restart: true,
+		Doc:  "Applications and windows that are never recorded, besides the password managers Deskbell knows: names, executables or titles, * for anything.",
+		bind: func(s *Settings) any { return &s.Recording.Exclude },
+	},
+	{
+		Key: "recording.exclude_defaults", Default: true, Restart: true,
+		Doc:  "Leave out the password managers Deskbell knows and the system's own password prompts.",
+		bind: func(s *Settings) any { return &s.Recording.ExcludeDefaults },
 	},
 }
 
