@@ -57,8 +57,11 @@ type Deps struct {
 	Doctor   func(context.Context) ([]Check, error)
 	Sample   func(context.Context) error // starts the sample agent and returns
 	Console  fs.FS                       // the built frontend, index.html at its root
-	MCP      http.Handler                // at /mcp; its requests carry an agent's key, and ActorOf knows whose
-	EndWaits func()                      // called when shutdown begins: answer what MCP holds open
+	Recorder Recorder
+	Library  Library
+	Replay   Replay
+	MCP      http.Handler // at /mcp; its requests carry an agent's key, and ActorOf knows whose
+	EndWaits func()       // called when shutdown begins: answer what MCP holds open
 
 	Operator string   // the operator's name
 	InApp    bool     // the window's origins may call, too

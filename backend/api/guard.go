@@ -143,7 +143,7 @@ func (s *Server) harden(w http.ResponseWriter, r *http.Request, api bool) {
 	if s.isOurs(r) { // else the header's text is a stranger's
 		connect += " ws://" + r.Host + " wss://" + r.Host // older WebKit does not count sockets as 'self'
 	}
-	h.Set("Content-Security-Policy", "default-src 'self'; connect-src "+connect+"; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "+
+	h.Set("Content-Security-Policy", "default-src 'self'; connect-src "+connect+"; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "+
 		"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'")
 }
 
@@ -212,6 +212,7 @@ func (s *Server) crossOrigin(w http.ResponseWriter, r *http.Request) bool {
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("Access-Control-Expose-Headers", "Content-Disposition, ETag")
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}

@@ -114,6 +114,7 @@ func (s *Server) register() *huma.OpenAPI {
 	}}
 	s.operations(c)
 	s.administration(c)
+	s.recordings(c)
 	s.describeSocket(c)
 
 	c.api.OpenAPI().AddOperation(&huma.Operation{
@@ -152,7 +153,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 }
 
 // tidy makes the description say what is so: arrays are never null here, errors are ours and not huma's,
-// settings have values of four types.
+// settings have values of four types, and there may be no recording.
 func tidy(o *huma.OpenAPI) *huma.OpenAPI {
 	delete(o.Components.Schemas.Map(), "ErrorModel")
 	delete(o.Components.Schemas.Map(), "ErrorDetail")
@@ -161,6 +162,12 @@ func tidy(o *huma.OpenAPI) *huma.OpenAPI {
 			{Type: huma.TypeBoolean}, {Type: huma.TypeInteger}, {Type: huma.TypeString}, {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
 		}}
 		setting.Properties["value"], setting.Properties["default"] = value, value
+	}
+	if recorder := o.Components.Schemas.Map()["RecorderState"]; recorder != nil {
+		current := recorder.Properties["current"]
+		recorder.Properties["current"] = &huma.Schema{
+			OneOf: []*huma.Schema{{Ref: current.Ref}, {Type: "null"}}, Description: current.Description,
+		}
 	}
 	for _, schema := range o.Components.Schemas.Map() {
 		for _, property := range schema.Properties {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,6 +153,9 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 	others.Go(func() { k.keepAlive(ctx) })
 	if k.x.by.Role == human.Operator {
 		others.Go(func() { k.sendPresence(ctx) })
+		if k.deps.Recorder != nil {
+			others.Go(func() { k.sendRecordings(ctx) })
+		}
 	}
 	k.sendEvents(ctx, after)
 }
@@ -171,6 +175,9 @@ func (k *socket) sendEvents(ctx context.Context, after uint64) {
 		if event.Type == human.Invoked && k.send(invocationOf(event)) != nil {
 			return
 		}
+		if event.Type == human.Unrecorded && k.send(RecordingGone{"recording_gone", event.Data.Recording}) != nil {
+			return
+		}
 	}
 }
 
@@ -179,6 +186,50 @@ func (k *socket) sendPresence(ctx context.Context) {
 	for p := range k.deps.Queue.FollowPresence(ctx) {
 		if k.send(PresenceChange{"presence", p}) != nil {
 			return
+		}
+	}
+}
+
+// sendRecordings sends the recording that runs, whenever it changes. A slow reader gets the latest state
+// of each recording and not all that were between.
+func (k *socket) sendRecordings(ctx context.Context) {
+	defer k.cancel()
+	var mu sync.Mutex
+	var waiting []human.Recording
+	news := make(chan struct{}, 1)
+	changed := func(r human.Recording) {
+		mu.Lock()
+		defer mu.Unlock()
+		if i := slices.IndexFunc(waiting, func(w human.Recording) bool { return w.ID == r.ID }); i >= 0 {
+			waiting[i] = r
+		} else {
+			waiting = append(waiting, r)
+		}
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	watch.Go(func() { k.deps.Recorder.Watch(ctx, changed) })
+	if r, runs := k.deps.Recorder.Current(); runs {
+		changed(r)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-news:
+		}
+		mu.Lock()
+		send := waiting
+		waiting = nil
+		mu.Unlock()
+		for _, r := range send {
+			if k.send(RecordingChange{"recording", *recordingOf(r)}) != nil {
+				return
+			}
 		}
 	}
 }
@@ -224,7 +275,8 @@ func (k *socket) send(message any) error {
 func (s *Server) describeSocket(c catalogue) {
 	o := c.api.OpenAPI()
 	var messages []*huma.Schema
-	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange]()} {
+	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange](),
+		reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone]()} {
 		messages = append(messages, o.Components.Schemas.Schema(t, true, ""))
 	}
 	o.Components.Schemas.Map()["SocketMessage"] = &huma.Schema{OneOf: messages, Description: "What arrives on the WebSocket, one JSON object per text message."}

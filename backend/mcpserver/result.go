@@ -45,17 +45,17 @@ type reading struct {
 	Question string    `json:"question,omitempty"`
 	Messages []message `json:"messages,omitempty"`
 
-	Decision        human.Decision    `json:"decision,omitempty"`
-	HumanInput      string            `json:"human_input,omitempty"`
-	ExecutionResult string            `json:"execution_result,omitempty"`
-	Summary         string            `json:"summary,omitempty"`
-	KeyFindings     []string          `json:"key_findings,omitempty"`
-	Fields          map[string]string `json:"fields,omitempty"`
-	Attachments     []string          `json:"attachments,omitempty"`
-	Recordings      []string          `json:"recordings,omitempty"`
-	Reason          string            `json:"reason,omitempty"`
-	By              string            `json:"by,omitempty"`
-	At              *time.Time        `json:"at,omitempty"`
+	Decision        human.Decision      `json:"decision,omitempty"`
+	HumanInput      string              `json:"human_input,omitempty"`
+	ExecutionResult string              `json:"execution_result,omitempty"`
+	Summary         string              `json:"summary,omitempty"`
+	KeyFindings     []string            `json:"key_findings,omitempty"`
+	Fields          map[string]string   `json:"fields,omitempty"`
+	Attachments     []string            `json:"attachments,omitempty"`
+	Recordings      []human.RecordingID `json:"recordings,omitempty"`
+	Reason          string              `json:"reason,omitempty"`
+	By              string              `json:"by,omitempty"`
+	At              *time.Time          `json:"at,omitempty"`
 
 	Field      string `json:"field,omitempty"`
 	Text       string `json:"text,omitempty"`

@@ -445,6 +445,306 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/recorder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What can be recorded here, and what is being recorded
+         * @description For: operator.
+         */
+        get: operations["getRecorder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The recordings, newest first
+         * @description For: operator.
+         */
+        get: operations["listRecordings"];
+        put?: never;
+        /**
+         * Record the work on an operation that you have claimed
+         * @description For: operator.
+         */
+        post: operations["startRecording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a recording; an agent, what an operator gave it with an answer
+         * @description For: agent or operator.
+         */
+        get: operations["getRecording"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a recording that has ended, for good
+         * @description For: operator.
+         */
+        delete: operations["deleteRecording"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was done in a recording; an agent gets what its operator gave it
+         * @description For: agent or operator.
+         */
+        get: operations["getActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a recording and keep nothing of it
+         * @description For: operator.
+         */
+        post: operations["discardRecording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/edits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is cut and masked before a recording leaves
+         * @description For: operator.
+         */
+        get: operations["getEdits"];
+        /**
+         * Cut and mask, all anew; version is the one that was read
+         * @description For: operator.
+         */
+        put: operations["putEdits"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The raw events of a recording, in order
+         * @description For: operator.
+         */
+        get: operations["getRecordedEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A recording as it leaves, with its edits, as a file
+         * @description For: agent or operator.
+         */
+        get: operations["exportRecording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/mark": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a note into a recording that runs, or tick a step of the checklist
+         * @description For: operator.
+         */
+        post: operations["markRecording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record nothing for now
+         * @description For: operator.
+         */
+        post: operations["pauseRecording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/pictures/{picture}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A picture of a recording; an agent, one that its operator gave it
+         * @description For: agent or operator.
+         */
+        get: operations["getPicture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far playing back has come
+         * @description For: operator.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        /**
+         * Play the actions of a recording on the desktop of this machine
+         * @description For: operator.
+         */
+        post: operations["startReplay"];
+        /**
+         * Stop playing back at once
+         * @description For: operator.
+         */
+        delete: operations["stopReplay"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on recording
+         * @description For: operator.
+         */
+        post: operations["resumeRecording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a recording and keep it
+         * @description For: operator.
+         */
+        post: operations["stopRecording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sample": {
         parameters: {
             query?: never;
@@ -571,6 +871,75 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Action: {
+            /** @description a and the seq of its first event; the same however often it is derived. */
+            action_id: string;
+            /** @description Id of the picture after it. */
+            after?: string;
+            app?: components["schemas"]["App"];
+            /**
+             * Format: int64
+             * @description Nanoseconds from the start of the recording.
+             */
+            at_ns: number;
+            /** @description Id of the picture before it. */
+            before?: string;
+            /** Format: int64 */
+            button?: number;
+            /** @description The raw events it was derived from. */
+            child_seqs: number[];
+            /**
+             * Format: int64
+             * @description Characters typed, or notches scrolled.
+             */
+            count?: number;
+            /** @description The operator left it out. */
+            cut?: boolean;
+            /** Format: double */
+            delta_x?: number;
+            /** Format: double */
+            delta_y?: number;
+            element?: components["schemas"]["Element"];
+            /** Format: int64 */
+            end_ns: number;
+            file?: components["schemas"]["FileChange"];
+            gap?: components["schemas"]["Gap"];
+            /** @description Why the text is hidden. */
+            hidden?: string;
+            key?: string;
+            /** @description The operator hid its text. */
+            masked?: boolean;
+            modifiers?: string[];
+            /**
+             * Format: int64
+             * @description The step of the checklist it was done in.
+             */
+            step?: number;
+            /** @description Where a drag ended. */
+            target?: components["schemas"]["Element"];
+            /** @description What was typed, as meant; masked where it was secret; absent for an agent unless shared. */
+            text?: string;
+            /** Format: int64 */
+            to_x?: number;
+            /** Format: int64 */
+            to_y?: number;
+            /** @enum {string} */
+            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "file" | "note" | "gap";
+            /** @description What stood in the field afterwards. */
+            value?: string;
+            window?: components["schemas"]["Window"];
+            /** @description One line for people, in the language asked for. */
+            words: string;
+            /** Format: int64 */
+            x?: number;
+            /** Format: int64 */
+            y?: number;
+        };
+        Actions: {
+            actions: components["schemas"]["Action"][];
+            /** @description Steps of details.action_sequence that an action seems to have done. Not decided: the operator ticks. */
+            suggestions: components["schemas"]["Suggestion"][];
+        };
         Actor: {
             name?: string;
             /** @enum {string} */
@@ -622,6 +991,24 @@ export interface components {
             key_findings?: string[];
             /** @description What was done, in a line or more. */
             summary?: string;
+        };
+        App: {
+            /** @description The executable's file name, without its folder. */
+            exe?: string;
+            /** @description As people know it, where the system says; else the executable's name. */
+            name: string;
+            /** Format: int64 */
+            pid?: number;
+        };
+        Bounds: {
+            /** Format: int64 */
+            h: number;
+            /** Format: int64 */
+            w: number;
+            /** Format: int64 */
+            x: number;
+            /** Format: int64 */
+            y: number;
         };
         Check: {
             detail: string;
@@ -694,6 +1081,40 @@ export interface components {
             /** @description What was done, in a line or more. */
             summary?: string;
         };
+        Edits: {
+            /** @description Ids of actions that are left out, with their pictures. */
+            cuts: string[];
+            /** @description Ids of actions whose text and element names are hidden. */
+            masked_texts: string[];
+            /** @description Regions of pictures that are blacked out. */
+            masks: components["schemas"]["Mask"][];
+            /** @description The agent may read the pictures. */
+            share_pictures: boolean;
+            /** @description The agent gets what was typed, not only that it was. */
+            share_text: boolean;
+            /**
+             * Format: int64
+             * @description The version changed; a change of another is refused.
+             */
+            version: number;
+            /** @description The operator's own words for a step, by the action's id. */
+            words?: {
+                [key: string]: string;
+            };
+        };
+        Element: {
+            /** @description From its parent to the window, with role and name only. */
+            ancestry?: components["schemas"]["Element"][];
+            bounds: components["schemas"]["Bounds"];
+            /** @description Why its name is masked. */
+            hidden?: string;
+            name?: string;
+            role: string;
+            /** @description A field for passwords; its text is never read. */
+            secret?: boolean;
+            /** @description Of focused, checked, selected, expanded, disabled, editable, multiline. */
+            states?: string[];
+        };
         Ending: {
             /** Format: date-time */
             at: string;
@@ -712,7 +1133,7 @@ export interface components {
              */
             seq: number;
             /** @enum {string} */
-            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered";
+            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped";
             /** Format: int64 */
             version: number;
         };
@@ -721,6 +1142,8 @@ export interface components {
             answer?: components["schemas"]["Answer"];
             /** @description shown, seen */
             channel?: string;
+            /** @description recording_began, recording_dropped */
+            recording?: string;
             /** @description invoked */
             request?: components["schemas"]["Request"];
             /** @description asked, replied, commented; the reason of released, declined and cancelled; why a channel failed. */
@@ -738,6 +1161,34 @@ export interface components {
             /** @description Such as body.description or query.limit. */
             location: string;
             message: string;
+        };
+        FileChange: {
+            dir?: boolean;
+            /** @enum {string} */
+            op: "created" | "changed" | "renamed" | "deleted";
+            path: string;
+            /** Format: int64 */
+            size?: number;
+            /** @description The new path of a renamed one. */
+            to?: string;
+        };
+        Gap: {
+            /**
+             * Format: int64
+             * @description How many events are missing, where that is known.
+             */
+            count?: number;
+            /**
+             * Format: int64
+             * @description Nanoseconds from the start of the recording.
+             */
+            from_ns: number;
+            /** @enum {string} */
+            reason: "paused" | "excluded" | "lost" | "overflow" | "crash" | "limit";
+            /** @description Absent: all of them. */
+            source?: string;
+            /** Format: int64 */
+            to_ns: number;
         };
         Health: {
             /** @enum {string} */
@@ -828,6 +1279,29 @@ export interface components {
              * @description Seconds until it is overdue; absent: the setting default_timeout; 0: never.
              */
             timeout?: number;
+        };
+        MarkRequest: {
+            /** @description With step: it is done; absent or false: it is not, after all. */
+            done?: boolean;
+            /**
+             * Format: int64
+             * @description Index into details.action_sequence.
+             */
+            step?: number;
+            /** @description A note. */
+            text?: string;
+        };
+        Mask: {
+            /** Format: int64 */
+            h: number;
+            /** @description Its id; absent: every picture. */
+            picture?: string;
+            /** Format: int64 */
+            w: number;
+            /** Format: int64 */
+            x: number;
+            /** Format: int64 */
+            y: number;
         };
         Message: {
             /** Format: date-time */
@@ -953,6 +1427,214 @@ export interface components {
             operation_id: string;
             reason?: string;
         };
+        RecordRequest: {
+            /** @description An operation that you have claimed. */
+            operation_id: string;
+            options?: components["schemas"]["RecordingOptions"];
+        };
+        RecordedEvent: {
+            app?: components["schemas"]["App"];
+            /**
+             * Format: int64
+             * @description 1 left, 2 middle, 3 right, 8 back, 9 forward.
+             */
+            button?: number;
+            /**
+             * Format: int64
+             * @description seq of the event this one belongs to.
+             */
+            caused_by?: number;
+            /** @enum {string} */
+            content_kind?: "text" | "image" | "files" | "other" | "empty";
+            /** Format: int64 */
+            count?: number;
+            /** Format: double */
+            delta_x?: number;
+            /** Format: double */
+            delta_y?: number;
+            done?: boolean;
+            element?: components["schemas"]["Element"];
+            file?: components["schemas"]["FileChange"];
+            gap?: components["schemas"]["Gap"];
+            /**
+             * @description Why something was hidden.
+             * @enum {string}
+             */
+            hidden?: "password" | "secure_input" | "secret" | "excluded" | "unknown_field" | "operator";
+            /** @description A key that makes no text, or one pressed with ctrl, alt or meta: W3C UI Events key values (Enter, Tab, ArrowLeft, F5, c). */
+            key?: string;
+            /** @description Of ctrl, alt, shift, meta, in this order. */
+            modifiers?: string[];
+            /** @description Its id: SHA-256 of its size and pixels, in hex. */
+            picture?: string;
+            repeat?: boolean;
+            /**
+             * Format: int64
+             * @description From 1, without gaps.
+             */
+            seq: number;
+            source: string;
+            /**
+             * Format: int64
+             * @description Index into details.action_sequence.
+             */
+            step?: number;
+            /**
+             * Format: int64
+             * @description Nanoseconds from the start of the recording on the machine's monotonic clock; when it happened, as the system stamped it where it does.
+             */
+            t_mono_ns: number;
+            text?: string;
+            type: string;
+            /** Format: int64 */
+            until?: number;
+            /** @enum {string} */
+            when?: "before" | "after" | "window" | "typing" | "scroll" | "start" | "end";
+            window?: components["schemas"]["Window"];
+            /** Format: int64 */
+            x?: number;
+            /** Format: int64 */
+            y?: number;
+        };
+        RecordedEvents: {
+            events: components["schemas"]["RecordedEvent"][];
+            /**
+             * Format: int64
+             * @description The after of the next page; absent on the last, which may grow while the recording runs.
+             */
+            next?: number;
+        };
+        RecorderState: {
+            /** @description The recording that runs or is paused; null without one. */
+            current: components["schemas"]["Recording"] | null;
+            sources: components["schemas"]["SourceState"][];
+        };
+        Recording: {
+            /** @description The operator. */
+            by: string;
+            /**
+             * Format: int64
+             * @description Bytes on disk.
+             */
+            bytes: number;
+            /** @description Once stopped: what the sources counted is what the store has, and nothing was missing. */
+            complete: boolean;
+            counts: components["schemas"]["RecordingCounts"];
+            /**
+             * Format: int64
+             * @description Nanoseconds recorded so far, pauses left out.
+             */
+            elapsed_ns: number;
+            /** Format: date-time */
+            ended_at?: string;
+            gaps: components["schemas"]["Gap"][];
+            /** Format: int64 */
+            max_bytes: number;
+            /** Format: int64 */
+            max_elapsed_ns: number;
+            /** @description It will be stopped soon: a tenth of a limit is left, or two minutes. */
+            near_limit: boolean;
+            operation_id: string;
+            options: components["schemas"]["RecordingOptions"];
+            /**
+             * @description Why it ended.
+             * @enum {string}
+             */
+            reason?: "operator" | "limit" | "operation_ended" | "shutdown" | "crash" | "failed";
+            recording_id: string;
+            screens: components["schemas"]["Screen"][];
+            sources: components["schemas"]["SourceState"][];
+            /**
+             * Format: int64
+             * @description Nanoseconds from the start to the last event, pauses included; the time of events runs to this.
+             */
+            span_ns: number;
+            /** Format: date-time */
+            started_at: string;
+            /** @enum {string} */
+            state: "recording" | "paused" | "stopped" | "interrupted";
+            /** @description Operating system and window system, such as linux/x11. */
+            system: string;
+        };
+        RecordingChange: {
+            recording: components["schemas"]["Recording"];
+            /** @enum {string} */
+            type: "recording";
+        };
+        RecordingCounts: {
+            /** Format: int64 */
+            clicks: number;
+            /**
+             * Format: int64
+             * @description Pictures equal to one that is stored already.
+             */
+            equal_pictures: number;
+            /** Format: int64 */
+            events: number;
+            /** Format: int64 */
+            keys: number;
+            /** Format: int64 */
+            lost: number;
+            /**
+             * Format: int64
+             * @description Texts and fields that were hidden.
+             */
+            masked: number;
+            /**
+             * Format: int64
+             * @description All, equal ones included.
+             */
+            pictures: number;
+        };
+        RecordingGone: {
+            recording_id: string;
+            /** @enum {string} */
+            type: "recording_gone";
+        };
+        RecordingOptions: {
+            /**
+             * @description Of changes of the clipboard: nothing, what kind (default), or text as well.
+             * @enum {string}
+             */
+            clipboard?: "off" | "kind" | "content";
+            /** @description Absolute paths; file operations in and under them are recorded. */
+            folders?: string[];
+            /** @description Absent: true. */
+            pictures?: boolean;
+        };
+        RecordingPage: {
+            /** @description The cursor of the next page; absent on the last. */
+            next?: string;
+            recordings: components["schemas"]["Recording"][];
+        };
+        ReplayRequest: {
+            /** @description Ids; absent: all that are not cut. */
+            actions?: string[];
+            /**
+             * Format: double
+             * @description 2 is twice as fast, at the most 10; absent: 1.
+             */
+            speed?: number;
+        };
+        ReplayState: {
+            /** @description The action under way, or the last one. */
+            action_id?: string;
+            /** @description Why it failed or was stopped. */
+            detail?: string;
+            /**
+             * Format: int64
+             * @description Actions played.
+             */
+            done: number;
+            recording_id: string;
+            /**
+             * @description idle: it was not played since Deskbell started.
+             * @enum {string}
+             */
+            state: "idle" | "playing" | "done" | "stopped" | "failed";
+            /** Format: int64 */
+            total: number;
+        };
         ReplyRequest: {
             operation_id: string;
             text: string;
@@ -1005,6 +1687,21 @@ export interface components {
             key_findings?: string[];
             /** @description What was done, in a line or more. */
             summary?: string;
+        };
+        Screen: {
+            /** Format: int64 */
+            h: number;
+            /**
+             * Format: double
+             * @description Pixels of a picture for one unit.
+             */
+            scale: number;
+            /** Format: int64 */
+            w: number;
+            /** Format: int64 */
+            x: number;
+            /** Format: int64 */
+            y: number;
         };
         SeenRequest: {
             /** @enum {string} */
@@ -1070,11 +1767,60 @@ export interface components {
             until: string | null;
         };
         /** @description What arrives on the WebSocket, one JSON object per text message. */
-        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"];
+        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"];
+        SourceState: {
+            /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, unsupported. */
+            code?: string;
+            /** @description What is missing and why, in a sentence. */
+            detail?: string;
+            /** @description What to do about it. */
+            fix?: string;
+            /**
+             * Format: int64
+             * @description Events the source counted and the store has not.
+             */
+            lost?: number;
+            /**
+             * Format: int64
+             * @description Events counted at the source.
+             */
+            seen?: number;
+            /** @enum {string} */
+            source: "input" | "windows" | "elements" | "screen" | "files" | "clipboard";
+            /**
+             * @description partial: with gaps or without a part; off: not asked for.
+             * @enum {string}
+             */
+            status: "complete" | "partial" | "missing" | "off";
+            /**
+             * Format: int64
+             * @description Events of it in the store.
+             */
+            stored?: number;
+        };
+        Suggestion: {
+            action_id: string;
+            /**
+             * Format: int64
+             * @description When, in nanoseconds from the start of the recording.
+             */
+            at_ns: number;
+            /**
+             * Format: int64
+             * @description Index into details.action_sequence.
+             */
+            step: number;
+        };
         Summary: {
             operations: components["schemas"]["Operation"][];
             /** @description Markdown to put into a prompt. */
             text: string;
+        };
+        Window: {
+            bounds: components["schemas"]["Bounds"];
+            /** @description The system's own, as text. */
+            id: string;
+            title: string;
         };
     };
     responses: never;
@@ -1852,6 +2598,674 @@ export interface operations {
                     "application/openapi+json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+        };
+    };
+    getRecorder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecorderState"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRecordings: {
+        parameters: {
+            query?: {
+                /** @description Only those of this operation. */
+                operation_id?: string;
+                /** @description Absent: 50. */
+                limit?: number;
+                /** @description next of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordingPage"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getActions: {
+        parameters: {
+            query?: {
+                /** @description Of the words; absent: en. */
+                language?: "en" | "zh-CN";
+                /** @description Id of an action: only those that come after it. */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Actions"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    discardRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEdits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Edits"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putEdits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Edits"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Edits"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRecordedEvents: {
+        parameters: {
+            query?: {
+                /** @description The seq of the last event you have. */
+                after?: number;
+                /** @description Absent: 1000. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedEvents"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportRecording: {
+        parameters: {
+            query?: {
+                /** @description One page (absent), a zip of Markdown and pictures, or the actions as JSON. */
+                format?: "html" | "markdown" | "json";
+                /** @description Of the words; absent: en. */
+                language?: "en" | "zh-CN";
+            };
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                    "application/zip": string;
+                    "text/html": string;
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    markRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPicture: {
+        parameters: {
+            query?: {
+                /** @description Pixels, never more than it has; the height follows. Absent: as taken. */
+                width?: number;
+                /** @description Absent: png. */
+                format?: "png" | "jpeg";
+                /** @description With the masks of its edits, which an agent gets in any case. */
+                masked?: boolean;
+            };
+            header?: {
+                /** @description The ETag of the bytes you have. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The recording's id. */
+                id: string;
+                /** @description The picture's id. */
+                picture: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    Vary?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                };
+            };
+            /** @description You have it. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayState"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayState"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayState"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
