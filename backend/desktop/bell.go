@@ -9,12 +9,13 @@ import (
 	"math"
 )
 
-// Colours of the design's tokens: brass, what stands on it, and a grey that holds 3:1 against light and
+// Colours of the design's tokens: brass, what stands on it, the red of a recording, and a grey that holds 3:1 against light and
 // dark panels alike (text-3 of the light theme and line-control lie on either side of it).
 var (
 	Brass   = color.NRGBA{0xd9, 0xa9, 0x3f, 0xff}
 	OnBrass = color.NRGBA{0x15, 0x12, 0x06, 0xff}
 	Silent  = color.NRGBA{0x8a, 0x8a, 0x82, 0xff}
+	Red     = color.NRGBA{0xe0, 0x3e, 0x36, 0xff} // of a recording: 4:1 against white and near-black
 )
 
 // A shape gives the signed distance of a point to its edge, negative inside, in the bell's own units: a
@@ -128,8 +129,9 @@ func drawBell(c canvas, ringing bool) {
 }
 
 // TrayBell is the bell for a panel: silent with nothing pending, and with the count on a badge otherwise
-// ('9+' above nine: more digits could not be read).
-func TrayBell(px, pending int) image.Image {
+// ('9+' above nine: more digits could not be read). While the desktop is recorded a red disc stands at its
+// lower right, two bars while that is paused.
+func TrayBell(px, pending int, recording Recording) image.Image {
 	c := newCanvas(px)
 	drawBell(c, pending > 0)
 	if pending > 0 {
@@ -142,6 +144,14 @@ func TrayBell(px, pending int) image.Image {
 		c.erase(func(x, y float64) float64 { return badge(x, y) - 1.5 })
 		c.fill(badge, Brass)
 		c.fill(text, OnBrass)
+	}
+	sign := circle(24.5, 24.5, 7)
+	if recording == RecordingPaused {
+		sign = union(roundRect(18, 18, 4.5, 13, 1.5), roundRect(26, 18, 4.5, 13, 1.5))
+	}
+	if recording != NotRecording {
+		c.erase(func(x, y float64) float64 { return sign(x, y) - 1.5 })
+		c.fill(sign, Red)
 	}
 	return c.NRGBA
 }

@@ -29,8 +29,19 @@ type Abilities struct {
 	KeepAbove   bool `json:"keep_above"`  // keep it above other windows
 	NoFocus     bool `json:"no_focus"`    // show it without taking the keyboard
 	Hotkey      bool `json:"hotkey"`      // Ctrl Alt B works in every program
+	RecordKeys  bool `json:"record_keys"` // and so do Ctrl Alt R and Ctrl Alt Shift R
 	Transparent bool `json:"transparent"` // what the page leaves unpainted shows the desktop
 }
+
+// A Hotkey is a key that works in every program while Deskbell runs.
+type Hotkey int
+
+// The hot keys.
+const (
+	BellKey   Hotkey = iota // Ctrl Alt B: the keyboard to the window
+	RecordKey               // Ctrl Alt R: begin a recording, or pause the one that runs, or go on with it
+	StopKey                 // Ctrl Alt Shift R: stop the recording
+)
 
 // A Popup is where a popup shall stand. Pad is the transparent rim around the cards, through which clicks
 // fall; it is 0 without transparency.
@@ -53,9 +64,9 @@ type Window interface {
 	// A window that is to start hidden never appears, not even for one frame.
 	Prepare(startHidden bool) error
 	// Adopt finds Wails' window, waiting for the main loop to run. When it returns, Wails' check for an
-	// earlier instance of the program is over. The callback comes on a goroutine of its own when Ctrl Alt B
-	// was pressed; shown tells whether the window was there and has been given the keyboard.
-	Adopt(hotkey func(shown bool)) error
+	// earlier instance of the program is over. The callback comes on a goroutine of its own when a hot key
+	// was pressed; shown tells whether the window was there, and then BellKey has given it the keyboard.
+	Adopt(hotkey func(key Hotkey, shown bool)) error
 	Abilities() Abilities
 	// Screen is the monitor the pointer is on.
 	Screen() (Screen, error)

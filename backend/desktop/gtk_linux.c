@@ -7,14 +7,13 @@
 #endif
 #include "gtk_linux.h"
 
-extern void deskbellHotkey(int shown);
+extern void deskbellHotkey(int key, int shown);
 
 enum { WAILS, POPUP, CONSOLE };
 
 // Touched by the main thread only.
 static GtkWindow *window;
 static int state = WAILS;
-static gboolean grabbed;
 static int console_x, console_y, console_w, console_h;
 static gboolean console_known, console_maximized;
 static gulong realize_hook;
@@ -184,49 +183,70 @@ static void focus_at(guint32 time) {
 		gtk_widget_grab_focus(view);
 }
 
-// ---- Ctrl Alt B ----
+// ---- keys that work in every program ----
 
 #ifdef GDK_WINDOWING_X11
-static KeyCode hotkey_code;
+// In the order of Go's Hotkey.
+static struct hotkey {
+	KeySym sym;
+	KeyCode fallback; // where the key is on a keyboard whose layout has no Latin letters
+	unsigned int mods;
+	KeyCode code;
+	gboolean grabbed;
+} hotkeys[] = {
+	{XK_b, 56, ControlMask | Mod1Mask},
+	{XK_r, 27, ControlMask | Mod1Mask},
+	{XK_r, 27, ControlMask | Mod1Mask | ShiftMask},
+};
 
 static const unsigned int hotkey_locks[] = {0, LockMask, Mod2Mask, LockMask | Mod2Mask}; // Caps, Num
 
-static void ungrab(void) {
-	if (!grabbed)
-		return;
+static void ungrab_key(struct hotkey *k) {
 	Display *x = gdk_x11_get_default_xdisplay();
 	gdk_x11_display_error_trap_push(gdk_display_get_default());
 	for (guint i = 0; i < G_N_ELEMENTS(hotkey_locks); i++)
-		XUngrabKey(x, hotkey_code, ControlMask | Mod1Mask | hotkey_locks[i], DefaultRootWindow(x));
+		XUngrabKey(x, k->code, k->mods | hotkey_locks[i], DefaultRootWindow(x));
 	gdk_x11_display_error_trap_pop_ignored(gdk_display_get_default());
-	grabbed = FALSE;
+	k->grabbed = FALSE;
+}
+
+static void ungrab(void) {
+	for (guint i = 0; i < G_N_ELEMENTS(hotkeys); i++)
+		if (hotkeys[i].grabbed)
+			ungrab_key(&hotkeys[i]);
 }
 
 static void grab(void) {
 	Display *x = gdk_x11_get_default_xdisplay();
-	hotkey_code = XKeysymToKeycode(x, XK_b);
-	if (hotkey_code == 0)
-		hotkey_code = 56; // where B is on a keyboard whose layout has no Latin letters
-	gdk_x11_display_error_trap_push(gdk_display_get_default());
-	for (guint i = 0; i < G_N_ELEMENTS(hotkey_locks); i++)
-		XGrabKey(x, hotkey_code, ControlMask | Mod1Mask | hotkey_locks[i], DefaultRootWindow(x), False, GrabModeAsync, GrabModeAsync);
-	grabbed = TRUE;
-	if (gdk_x11_display_error_trap_pop(gdk_display_get_default()) != 0)
-		ungrab(); // another program has the key
+	for (guint i = 0; i < G_N_ELEMENTS(hotkeys); i++) {
+		struct hotkey *k = &hotkeys[i];
+		k->code = XKeysymToKeycode(x, k->sym);
+		if (k->code == 0)
+			k->code = k->fallback;
+		gdk_x11_display_error_trap_push(gdk_display_get_default());
+		for (guint j = 0; j < G_N_ELEMENTS(hotkey_locks); j++)
+			XGrabKey(x, k->code, k->mods | hotkey_locks[j], DefaultRootWindow(x), False, GrabModeAsync, GrabModeAsync);
+		k->grabbed = TRUE;
+		if (gdk_x11_display_error_trap_pop(gdk_display_get_default()) != 0)
+			ungrab_key(k); // another program has the key
+	}
 }
 
 static GdkFilterReturn on_root_event(GdkXEvent *xevent, GdkEvent *event, gpointer data) {
 	XEvent *e = xevent;
-	if (e->type != KeyPress || !grabbed || e->xkey.keycode != hotkey_code)
+	if (e->type != KeyPress || window == NULL)
 		return GDK_FILTER_CONTINUE;
 	unsigned int mods = e->xkey.state & (ControlMask | Mod1Mask | ShiftMask | Mod4Mask);
-	if (mods != (ControlMask | Mod1Mask) || window == NULL)
-		return GDK_FILTER_CONTINUE;
-	gboolean shown = gtk_widget_get_visible(GTK_WIDGET(window));
-	if (shown)
-		focus_at(e->xkey.time);
-	deskbellHotkey(shown);
-	return GDK_FILTER_REMOVE;
+	for (guint i = 0; i < G_N_ELEMENTS(hotkeys); i++) {
+		if (!hotkeys[i].grabbed || e->xkey.keycode != hotkeys[i].code || mods != hotkeys[i].mods)
+			continue;
+		gboolean shown = gtk_widget_get_visible(GTK_WIDGET(window));
+		if (i == 0 && shown)
+			focus_at(e->xkey.time);
+		deskbellHotkey(i, shown);
+		return GDK_FILTER_REMOVE;
+	}
+	return GDK_FILTER_CONTINUE;
 }
 
 static void on_keys_changed(GdkKeymap *map, gpointer data) {
@@ -255,7 +275,10 @@ static int adopt(call *c) {
 static int able(call *c) {
 	gboolean x11 = on_x11();
 	c->able.place = c->able.keep_above = c->able.no_focus = x11;
-	c->able.hotkey = grabbed;
+	#ifdef GDK_WINDOWING_X11
+	c->able.hotkey = x11 && hotkeys[0].grabbed;
+	c->able.record_keys = x11 && hotkeys[1].grabbed && hotkeys[2].grabbed;
+#endif
 	if (window != NULL) {
 		GdkScreen *screen = gtk_window_get_screen(window);
 		GdkVisual *rgba = gdk_screen_get_rgba_visual(screen);

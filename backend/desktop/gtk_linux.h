@@ -2,7 +2,7 @@
 // They return 0 when done, -1 without a window, -2 when the main loop did not answer in time.
 
 typedef struct {
-	int place, keep_above, no_focus, hotkey, transparent;
+	int place, keep_above, no_focus, hotkey, record_keys, transparent;
 } db_abilities;
 
 int db_prepare(int start_hidden);

@@ -17,5 +17,8 @@ func (*TrayIcon) Shown() bool { return false }
 // Set does nothing.
 func (*TrayIcon) Set(int) {}
 
+// SetRecording does nothing.
+func (*TrayIcon) SetRecording(Recording) {}
+
 // Stop does nothing.
 func (*TrayIcon) Stop() {}

@@ -4,6 +4,7 @@ package desktop
 
 import (
 	"context"
+	"image"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -20,10 +21,12 @@ type TrayIcon struct {
 	stop  context.CancelFunc
 	done  chan struct{}
 
-	mu      sync.Mutex
-	pending int
-	ready   bool
-	count   *systray.MenuItem
+	mu        sync.Mutex
+	pending   int
+	recording Recording
+	ready     bool
+	count     *systray.MenuItem
+	recorder  [4]*systray.MenuItem // what it does, pause or go on, stop, discard
 }
 
 // StartTray shows the icon as soon as there is a panel to show it, which may be never (GNOME has none
@@ -54,6 +57,17 @@ func (i *TrayIcon) Set(pending int) {
 	defer i.mu.Unlock()
 	changed := pending != i.pending
 	i.pending = pending
+	if i.ready && changed {
+		i.draw()
+	}
+}
+
+// SetRecording shows whether the work on the desktop is being recorded.
+func (i *TrayIcon) SetRecording(r Recording) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	changed := r != i.recording
+	i.recording = r
 	if i.ready && changed {
 		i.draw()
 	}
@@ -97,6 +111,11 @@ func (i *TrayIcon) build(ctx context.Context) {
 	i.count = systray.AddMenuItem(i.tray.Count(i.pending), "")
 	i.count.Disable()
 	systray.AddSeparator()
+	for n, title := range []string{i.tray.Recording, i.tray.Pause, i.tray.Stop, i.tray.Discard} {
+		i.recorder[n] = systray.AddMenuItem(title, "")
+	}
+	i.recorder[0].Disable()
+	systray.AddSeparator()
 	quit := systray.AddMenuItem(i.tray.Quit, "")
 	i.draw()
 	i.ready = true
@@ -106,6 +125,12 @@ func (i *TrayIcon) build(ctx context.Context) {
 			select {
 			case <-open.ClickedCh:
 				go i.tray.OnOpen()
+			case <-i.recorder[1].ClickedCh:
+				go i.tray.OnPause()
+			case <-i.recorder[2].ClickedCh:
+				go i.tray.OnStop()
+			case <-i.recorder[3].ClickedCh:
+				go i.tray.OnDiscard()
 			case <-quit.ClickedCh:
 				go i.tray.OnQuit()
 			case <-ctx.Done():
@@ -115,14 +140,35 @@ func (i *TrayIcon) build(ctx context.Context) {
 	}()
 }
 
-// draw shows the count; the caller holds mu.
+// draw shows the count and the recorder; the caller holds mu.
 func (i *TrayIcon) draw() {
 	if runtime.GOOS == "windows" {
-		systray.SetIcon(ICO(TrayBell(16, i.pending), TrayBell(24, i.pending), TrayBell(32, i.pending), TrayBell(48, i.pending)))
+		var sizes []image.Image
+		for _, px := range []int{16, 24, 32, 48} {
+			sizes = append(sizes, TrayBell(px, i.pending, i.recording))
+		}
+		systray.SetIcon(ICO(sizes...))
 	} else {
-		systray.SetIcon(PNG(TrayBell(48, i.pending)))
+		systray.SetIcon(PNG(TrayBell(48, i.pending, i.recording)))
 	}
 	text := i.tray.Count(i.pending)
 	i.count.SetTitle(text)
-	systray.SetTooltip("Deskbell: " + text)
+	tip := "Deskbell: " + text
+	says, pause := i.tray.Recording, i.tray.Pause
+	if i.recording == RecordingPaused {
+		says, pause = i.tray.Paused, i.tray.GoOn
+	}
+	i.recorder[0].SetTitle(says)
+	i.recorder[1].SetTitle(pause)
+	for _, item := range i.recorder {
+		if i.recording == NotRecording {
+			item.Hide()
+		} else {
+			item.Show()
+		}
+	}
+	if i.recording != NotRecording {
+		tip = "Deskbell: " + says + ". " + text
+	}
+	systray.SetTooltip(tip)
 }

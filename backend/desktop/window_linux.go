@@ -18,12 +18,12 @@ func NewWindow() Window { return gtkWindow{} }
 type gtkWindow struct{}
 
 // onHotkey is global because C calls it, and there is one window.
-var onHotkey atomic.Pointer[func(bool)]
+var onHotkey atomic.Pointer[func(Hotkey, bool)]
 
 //export deskbellHotkey
-func deskbellHotkey(shown C.int) {
+func deskbellHotkey(key, shown C.int) {
 	if f := onHotkey.Load(); f != nil {
-		go (*f)(shown != 0) // GTK's main thread must not wait for a callback that may ask GTK something
+		go (*f)(Hotkey(key), shown != 0) // GTK's main thread must not wait for a callback that may ask GTK something
 	}
 }
 
@@ -49,7 +49,7 @@ func (gtkWindow) Prepare(startHidden bool) error {
 	return nil
 }
 
-func (gtkWindow) Adopt(hotkey func(shown bool)) error {
+func (gtkWindow) Adopt(hotkey func(key Hotkey, shown bool)) error {
 	onHotkey.Store(&hotkey)
 	return gtkError(C.db_adopt())
 }
@@ -61,7 +61,7 @@ func (gtkWindow) Abilities() Abilities {
 	}
 	return Abilities{
 		Place: a.place != 0, KeepAbove: a.keep_above != 0, NoFocus: a.no_focus != 0,
-		Hotkey: a.hotkey != 0, Transparent: a.transparent != 0,
+		Hotkey: a.hotkey != 0, RecordKeys: a.record_keys != 0, Transparent: a.transparent != 0,
 	}
 }
 

@@ -8,12 +8,12 @@ func NewWindow() Window { return plainWindow{} }
 
 type plainWindow struct{}
 
-func (plainWindow) Prepare(bool) error        { return nil }
-func (plainWindow) Adopt(func(bool)) error    { return nil }
-func (plainWindow) Abilities() Abilities      { return Abilities{} }
-func (plainWindow) Screen() (Screen, error)   { return Screen{}, ErrUnsupported }
-func (plainWindow) ShowPopup(Popup) error     { return ErrUnsupported }
-func (plainWindow) ShowConsole(Console) error { return ErrUnsupported }
-func (plainWindow) Hide() error               { return ErrUnsupported }
-func (plainWindow) Focus() error              { return ErrUnsupported }
-func (plainWindow) Close()                    {}
+func (plainWindow) Prepare(bool) error             { return nil }
+func (plainWindow) Adopt(func(Hotkey, bool)) error { return nil }
+func (plainWindow) Abilities() Abilities           { return Abilities{} }
+func (plainWindow) Screen() (Screen, error)        { return Screen{}, ErrUnsupported }
+func (plainWindow) ShowPopup(Popup) error          { return ErrUnsupported }
+func (plainWindow) ShowConsole(Console) error      { return ErrUnsupported }
+func (plainWindow) Hide() error                    { return ErrUnsupported }
+func (plainWindow) Focus() error                   { return ErrUnsupported }
+func (plainWindow) Close()                         {}

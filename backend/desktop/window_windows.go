@@ -100,14 +100,14 @@ type winWindow struct {
 	handle  uintptr
 	popup   bool
 	placed  *winPlacement // where the console last stood
-	hotkey  bool
+	keys    [len(winHotkeys)]bool
 	thread  uint32
 	stopped chan struct{}
 }
 
 func (*winWindow) Prepare(bool) error { return nil }
 
-func (w *winWindow) Adopt(hotkey func(shown bool)) error {
+func (w *winWindow) Adopt(hotkey func(key Hotkey, shown bool)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	class, err := windows.UTF16PtrFromString("wailsWindow")
@@ -127,25 +127,37 @@ func (w *winWindow) Adopt(hotkey func(shown bool)) error {
 			break
 		}
 	}
-	registered := make(chan bool)
+	registered := make(chan [len(winHotkeys)]bool)
 	w.stopped = make(chan struct{})
 	go w.listen(hotkey, registered)
-	w.hotkey = <-registered
+	w.keys = <-registered
 	return nil
 }
 
-// listen waits for Ctrl Alt B: the messages of a hot key come to the thread that registered it.
-func (w *winWindow) listen(hotkey func(shown bool), registered chan<- bool) {
+// winHotkeys are the modifiers and virtual key codes, in the order of Hotkey.
+var winHotkeys = [...]struct{ mods, key uintptr }{
+	BellKey:   {modAlt | modControl, 0x42},
+	RecordKey: {modAlt | modControl, 0x52},
+	StopKey:   {modAlt | modControl | modShift, 0x52},
+}
+
+const modAlt, modControl, modShift, modNoRepeat = 0x1, 0x2, 0x4, 0x4000
+
+// listen waits for hot keys: their messages come to the thread that registered them.
+func (w *winWindow) listen(hotkey func(key Hotkey, shown bool), registered chan<- [len(winHotkeys)]bool) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(w.stopped)
-	const modAlt, modControl, modNoRepeat, keyB, id = 0x1, 0x2, 0x4000, 0x42, 1
 	var m winMessage
 	_, _, _ = procPeekMessage.Call(uintptr(unsafe.Pointer(&m)), 0, 0, 0, 0) // gives the thread its queue
 	w.thread = windows.GetCurrentThreadId()
-	ok, _, _ := procRegisterHotKey.Call(0, id, modAlt|modControl|modNoRepeat, keyB)
-	registered <- ok != 0
-	defer func() { _, _, _ = procUnregisterHotKey.Call(0, id) }()
+	var keys [len(winHotkeys)]bool
+	for i, k := range winHotkeys {
+		ok, _, _ := procRegisterHotKey.Call(0, uintptr(i+1), k.mods|modNoRepeat, k.key)
+		keys[i] = ok != 0
+		defer func() { _, _, _ = procUnregisterHotKey.Call(0, uintptr(i+1)) }()
+	}
+	registered <- keys
 	for {
 		got, _, _ := procGetMessage.Call(uintptr(unsafe.Pointer(&m)), 0, 0, 0)
 		if int32(got) <= 0 {
@@ -156,17 +168,18 @@ func (w *winWindow) listen(hotkey func(shown bool), registered chan<- bool) {
 		}
 		// The thread that has just received a hot key may bring a window to the front; others may not.
 		shown, _, _ := procIsWindowVisible.Call(w.handle)
-		if shown != 0 {
+		key := Hotkey(m.W) - 1
+		if key == BellKey && shown != 0 {
 			_ = w.Focus()
 		}
-		go hotkey(shown != 0)
+		go hotkey(key, shown != 0)
 	}
 }
 
 func (w *winWindow) Abilities() Abilities {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return Abilities{Place: true, KeepAbove: true, NoFocus: true, Hotkey: w.hotkey}
+	return Abilities{Place: true, KeepAbove: true, NoFocus: true, Hotkey: w.keys[BellKey], RecordKeys: w.keys[RecordKey] && w.keys[StopKey]}
 }
 
 func (w *winWindow) Screen() (Screen, error) {

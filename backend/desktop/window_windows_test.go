@@ -98,7 +98,7 @@ func TestWindowsWindow(t *testing.T) {
 
 	w := NewWindow()
 	pressed := make(chan bool, 1)
-	if err := w.Adopt(func(shown bool) { pressed <- shown }); err != nil {
+	if err := w.Adopt(func(_ Hotkey, shown bool) { pressed <- shown }); err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()

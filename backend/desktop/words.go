@@ -9,9 +9,14 @@ import (
 type Words struct {
 	Approve, Deny, Open string // buttons of a notification
 	OpenApp, Quit       string // tray menu
+	Recording, Paused   string // the tray, while work is recorded
+	Pause, GoOn         string
+	Stop, Discard       string
+	NotRecorded         string // title of the notification that recording did not do what a key or the tray asked
 	NotSent             string // title of the notification that an answer did not arrive
 	Failed              string // title of the dialog when the program cannot start
 	QuitTitle           string
+	DiscardQuestion     string
 	waiting, quitAsk    func(n int) string
 }
 
@@ -27,7 +32,10 @@ func WordsFor(locale string) Words {
 		return Words{
 			Approve: "批准", Deny: "拒绝", Open: "打开",
 			OpenApp: "打开 Deskbell", Quit: "退出",
-			NotSent: "回答未送达", Failed: "Deskbell 无法启动", QuitTitle: "退出 Deskbell？",
+			Recording: "正在录制", Paused: "录制已暂停", Pause: "暂停录制", GoOn: "继续录制", Stop: "停止录制", Discard: "丢弃录制",
+			NotRecorded: "录制",
+			NotSent:     "回答未送达", Failed: "Deskbell 无法启动", QuitTitle: "退出 Deskbell？",
+			DiscardQuestion: "要丢弃这次录制吗？已记录的内容会被删除，无法恢复。",
 			waiting: func(n int) string {
 				if n == 0 {
 					return "没有待处理的请求"
@@ -42,7 +50,10 @@ func WordsFor(locale string) Words {
 	return Words{
 		Approve: "Approve", Deny: "Deny", Open: "Open",
 		OpenApp: "Open Deskbell", Quit: "Quit",
-		NotSent: "Answer not delivered", Failed: "Deskbell cannot start", QuitTitle: "Quit Deskbell?",
+		Recording: "Recording", Paused: "Recording paused", Pause: "Pause recording", GoOn: "Go on recording", Stop: "Stop recording", Discard: "Discard recording",
+		NotRecorded: "Recording",
+		NotSent:     "Answer not delivered", Failed: "Deskbell cannot start", QuitTitle: "Quit Deskbell?",
+		DiscardQuestion: "Discard this recording? What was recorded is deleted and cannot be brought back.",
 		waiting: func(n int) string {
 			switch n {
 			case 0:
