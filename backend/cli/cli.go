@@ -97,6 +97,8 @@ type Program struct {
 	Database func(ctx context.Context, dir string) error
 	// Notifications asks this session who shows notifications.
 	Notifications func(ctx context.Context) Notifications
+	// Sources says what of the operator's work could be recorded in this session.
+	Sources func(ctx context.Context) []human.SourceState
 }
 
 // A shell is one run of the command line.
@@ -164,7 +166,9 @@ func (s *shell) root() *cobra.Command {
 	}{
 		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand()}},
-		{"operator", "For an operator in a terminal:", []*cobra.Command{s.loginCommand(), s.inboxCommand(), s.answerCommand()}},
+		{"operator", "For an operator in a terminal:", []*cobra.Command{
+			s.loginCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
+		}},
 		{"admin", "Looking after it:", []*cobra.Command{
 			s.keysCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
 		}},

@@ -154,11 +154,6 @@ type Page struct {
 // List returns a page of operations.
 func (c *Client) List(ctx context.Context, f Filter) (Page, error) {
 	query := url.Values{}
-	set := func(name, value string) {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
 	states := make([]string, len(f.States))
 	for i, s := range f.States {
 		states[i] = string(s)
@@ -169,14 +164,14 @@ func (c *Client) List(ctx context.Context, f Filter) (Page, error) {
 			f.Order = "urgent"
 		}
 	}
-	set("state", strings.Join(states, ","))
-	set("action_type", string(f.Kind))
-	set("agent_id", f.AgentID)
-	set("q", f.Text)
-	set("order", f.Order)
-	set("cursor", f.Cursor)
+	put(query, "state", strings.Join(states, ","))
+	put(query, "action_type", string(f.Kind))
+	put(query, "agent_id", f.AgentID)
+	put(query, "q", f.Text)
+	put(query, "order", f.Order)
+	put(query, "cursor", f.Cursor)
 	if f.Limit != 0 {
-		set("limit", strconv.Itoa(f.Limit))
+		query.Set("limit", strconv.Itoa(f.Limit))
 	}
 	var page Page
 	_, err := c.call(ctx, http.MethodGet, "/api/human/operations?"+query.Encode(), nil, &page)
@@ -418,31 +413,9 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 		ctx, cancel = context.WithTimeout(ctx, callTime)
 		defer cancel()
 	}
-	var send io.Reader
-	if ready, is := body.(raw); is {
-		send = bytes.NewReader(ready)
-	} else if body != nil {
-		var buf bytes.Buffer
-		e := json.NewEncoder(&buf)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(body); err != nil {
-			return 0, human.Wrap(human.Invalid, err, "the request cannot be written as JSON: %v", err)
-		}
-		send = &buf
-	}
-	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, send)
+	answer, err := c.send(ctx, method, path, body)
 	if err != nil {
-		return 0, human.Wrap(human.Invalid, err, "%q is not the address of a server", c.URL)
-	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	answer, err := c.http.Do(r)
-	if err != nil {
-		return 0, away(ctx, c.URL, err)
+		return 0, err
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was read
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxBytes))
@@ -458,6 +431,37 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 		return 0, human.Wrap(human.Internal, err, "%s does not answer like a Deskbell of this version", c.URL)
 	}
 	return answer.StatusCode, nil
+}
+
+// send makes a request. The caller reads and closes the answer's body.
+func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var send io.Reader
+	if ready, is := body.(raw); is {
+		send = bytes.NewReader(ready)
+	} else if body != nil {
+		var buf bytes.Buffer
+		e := json.NewEncoder(&buf)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(body); err != nil {
+			return nil, human.Wrap(human.Invalid, err, "the request cannot be written as JSON: %v", err)
+		}
+		send = &buf
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, send)
+	if err != nil {
+		return nil, human.Wrap(human.Invalid, err, "%q is not the address of a server", c.URL)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return nil, away(ctx, c.URL, err)
+	}
+	return answer, nil
 }
 
 // away is the error for a server that did not answer.

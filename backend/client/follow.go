@@ -40,12 +40,15 @@ type event struct {
 		Answer  *human.Answer  `json:"answer"`
 		Channel string         `json:"channel"`
 		Until   *time.Time     `json:"until"`
+
+		Recording human.RecordingID `json:"recording"`
 	} `json:"data"`
 }
 
 func (e event) entry() human.Entry {
 	return human.Entry{Seq: e.Seq, ID: e.OperationID, Version: e.Version, Event: human.Event{
 		Type: e.Type, At: e.At, By: e.By, Request: e.Data.Request, Text: e.Data.Text, Answer: e.Data.Answer, Channel: e.Data.Channel, Until: e.Data.Until,
+		Recording: e.Data.Recording,
 	}}
 }
 
@@ -101,7 +104,7 @@ func (c *Client) follow(ctx context.Context, after *uint64, yield func(human.Ent
 			return true, human.Wrap(human.Internal, err, "%s sent what is not JSON", c.URL)
 		}
 		switch kind.Type {
-		case "human_invocation", "presence":
+		case "human_invocation", "presence", "recording", "recording_gone":
 			continue
 		}
 		var e event

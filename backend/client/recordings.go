@@ -1,0 +1,230 @@
+package client
+
+import (
+	"context"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+	"deskbell/backend/record/library"
+)
+
+// A RecorderState is what the recorder can do where the server runs, and what it does.
+type RecorderState struct {
+	Sources []human.SourceState `json:"sources"`
+	Current *human.Recording    `json:"current"` // nil where nothing is being recorded
+}
+
+// Recorder tells what the recorder can do and what it does.
+func (c *Client) Recorder(ctx context.Context) (RecorderState, error) {
+	var state RecorderState
+	_, err := c.call(ctx, http.MethodGet, "/api/recorder", nil, &state)
+	return state, err
+}
+
+// StartRecording records the work on an operation that the operator has claimed.
+func (c *Client) StartRecording(ctx context.Context, op human.OperationID, o human.RecordingOptions) (human.Recording, error) {
+	var r human.Recording
+	_, err := c.call(ctx, http.MethodPost, "/api/recordings", struct {
+		target
+		Options human.RecordingOptions `json:"options"`
+	}{target{op}, o}, &r)
+	return r, err
+}
+
+// PauseRecording records nothing for now.
+func (c *Client) PauseRecording(ctx context.Context, id human.RecordingID) (human.Recording, error) {
+	return c.changeRecording(ctx, id, "pause", nil)
+}
+
+// ResumeRecording goes on recording.
+func (c *Client) ResumeRecording(ctx context.Context, id human.RecordingID) (human.Recording, error) {
+	return c.changeRecording(ctx, id, "resume", nil)
+}
+
+// StopRecording ends a recording and keeps it.
+func (c *Client) StopRecording(ctx context.Context, id human.RecordingID) (human.Recording, error) {
+	return c.changeRecording(ctx, id, "stop", nil)
+}
+
+// DiscardRecording ends a recording and keeps nothing of it.
+func (c *Client) DiscardRecording(ctx context.Context, id human.RecordingID) error {
+	_, err := c.call(ctx, http.MethodPost, recordingPath(id)+"/discard", nil, nil)
+	return err
+}
+
+// MarkRecording puts a note into a recording that runs, or, where step is not nil, ticks that step of the
+// operation's checklist.
+func (c *Client) MarkRecording(ctx context.Context, id human.RecordingID, text string, step *int, done bool) (human.Recording, error) {
+	return c.changeRecording(ctx, id, "mark", struct {
+		Text string `json:"text,omitempty"`
+		Step *int   `json:"step,omitempty"`
+		Done bool   `json:"done,omitempty"`
+	}{text, step, done})
+}
+
+func (c *Client) changeRecording(ctx context.Context, id human.RecordingID, name string, body any) (human.Recording, error) {
+	var r human.Recording
+	_, err := c.call(ctx, http.MethodPost, recordingPath(id)+"/"+name, body, &r)
+	return r, err
+}
+
+// Recordings lists recordings, newest first: of one operation, or all (""). limit 0 is the usual number;
+// cursor is Next of the page before.
+func (c *Client) Recordings(ctx context.Context, op human.OperationID, limit int, cursor string) (record.RecordingPage, error) {
+	query := url.Values{}
+	put(query, "operation_id", string(op))
+	put(query, "cursor", cursor)
+	if limit != 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	var page record.RecordingPage
+	_, err := c.call(ctx, http.MethodGet, "/api/recordings?"+query.Encode(), nil, &page)
+	return page, err
+}
+
+// Recording returns a recording as it stands.
+func (c *Client) Recording(ctx context.Context, id human.RecordingID) (human.Recording, error) {
+	var r human.Recording
+	_, err := c.call(ctx, http.MethodGet, recordingPath(id), nil, &r)
+	return r, err
+}
+
+// Actions returns what was done in a recording, in words of a language (en or zh-CN; "" is en), after an
+// action, or all ("").
+func (c *Client) Actions(ctx context.Context, id human.RecordingID, language, after string) (library.Actions, error) {
+	query := url.Values{}
+	put(query, "language", language)
+	put(query, "after", after)
+	var found library.Actions
+	_, err := c.call(ctx, http.MethodGet, recordingPath(id)+"/actions?"+query.Encode(), nil, &found)
+	return found, err
+}
+
+// RecordedEvents returns raw events with a seq greater than after; limit 0 is the usual number.
+func (c *Client) RecordedEvents(ctx context.Context, id human.RecordingID, after uint64, limit int) (library.RecordedEvents, error) {
+	query := url.Values{"after": {strconv.FormatUint(after, 10)}}
+	if limit != 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	var found library.RecordedEvents
+	_, err := c.call(ctx, http.MethodGet, recordingPath(id)+"/events?"+query.Encode(), nil, &found)
+	return found, err
+}
+
+// Edits returns what is cut and masked.
+func (c *Client) Edits(ctx context.Context, id human.RecordingID) (human.Edits, error) {
+	var e human.Edits
+	_, err := c.call(ctx, http.MethodGet, recordingPath(id)+"/edits", nil, &e)
+	return e, err
+}
+
+// SetEdits replaces the edits; Conflict where their version is not the one that was read.
+func (c *Client) SetEdits(ctx context.Context, id human.RecordingID, e human.Edits) (human.Edits, error) {
+	_, err := c.call(ctx, http.MethodPut, recordingPath(id)+"/edits", e, &e)
+	return e, err
+}
+
+// Picture returns a picture's bytes as the look says.
+func (c *Client) Picture(ctx context.Context, id human.RecordingID, picture string, look library.Look) ([]byte, error) {
+	query := url.Values{}
+	put(query, "format", look.Format)
+	if look.Width != 0 {
+		query.Set("width", strconv.Itoa(look.Width))
+	}
+	if look.Masked {
+		query.Set("masked", "true")
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	answer, err := c.file(ctx, recordingPath(id)+"/pictures/"+url.PathEscape(picture)+"?"+query.Encode())
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxBytes))
+	if err != nil {
+		return nil, away(ctx, c.URL, err)
+	}
+	return data, nil
+}
+
+// An Exported is a recording as it leaves. Read it to its end, then close it.
+type Exported struct {
+	Name string // of a file, without a folder
+	io.ReadCloser
+}
+
+// Export begins to read a recording as html, markdown (a zip) or json, with its edits, in the words of a
+// language. It takes as long as ctx allows; a read that ends with an error leaves less than the whole.
+func (c *Client) Export(ctx context.Context, id human.RecordingID, format, language string) (Exported, error) {
+	query := url.Values{}
+	put(query, "format", format)
+	put(query, "language", language)
+	answer, err := c.file(ctx, recordingPath(id)+"/export?"+query.Encode())
+	if err != nil {
+		return Exported{}, err
+	}
+	_, about, err := mime.ParseMediaType(answer.Header.Get("Content-Disposition"))
+	if err != nil {
+		_ = answer.Body.Close() // nothing is read of it
+		return Exported{}, human.Wrap(human.Internal, err, "%s does not answer like a Deskbell of this version", c.URL)
+	}
+	return Exported{about["filename"], answer.Body}, nil
+}
+
+// file asks for something that is no JSON.
+func (c *Client) file(ctx context.Context, path string) (*http.Response, error) {
+	answer, err := c.send(ctx, http.MethodGet, path, nil)
+	if err != nil || answer.StatusCode < 300 {
+		return answer, err
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was read
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxBytes))
+	if err != nil {
+		return nil, away(ctx, c.URL, err)
+	}
+	return nil, problem(answer.StatusCode, data)
+}
+
+// DeleteRecording deletes a recording that has ended, for good.
+func (c *Client) DeleteRecording(ctx context.Context, id human.RecordingID) error {
+	_, err := c.call(ctx, http.MethodDelete, recordingPath(id), nil, nil)
+	return err
+}
+
+// StartReplay plays a recording's actions on the desktop of the server's machine, and returns at once.
+func (c *Client) StartReplay(ctx context.Context, id human.RecordingID, r library.ReplayRequest) (library.ReplayState, error) {
+	return c.replay(ctx, http.MethodPost, id, r)
+}
+
+// Replay tells how far playing back has come.
+func (c *Client) Replay(ctx context.Context, id human.RecordingID) (library.ReplayState, error) {
+	return c.replay(ctx, http.MethodGet, id, nil)
+}
+
+// StopReplay stops playing back at once.
+func (c *Client) StopReplay(ctx context.Context, id human.RecordingID) (library.ReplayState, error) {
+	return c.replay(ctx, http.MethodDelete, id, nil)
+}
+
+func (c *Client) replay(ctx context.Context, method string, id human.RecordingID, body any) (library.ReplayState, error) {
+	var state library.ReplayState
+	_, err := c.call(ctx, method, recordingPath(id)+"/replay", body, &state)
+	return state, err
+}
+
+func recordingPath(id human.RecordingID) string {
+	return "/api/recordings/" + url.PathEscape(string(id))
+}
+
+// put adds a parameter, where there is something in it.
+func put(query url.Values, name, value string) {
+	if value != "" {
+		query.Set(name, value)
+	}
+}
