@@ -26,8 +26,9 @@ type Recorder interface {
 	Resume(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error)
 	Stop(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error)
 	Discard(ctx context.Context, by human.Actor, id human.RecordingID) error
-	Mark(ctx context.Context, by human.Actor, id human.RecordingID, text string, step *int, done bool) (human.Recording, error)
-	// Watch calls changed with the running recording as it changes, until ctx ends.
+	Mark(ctx context.Context, by human.Actor, id human.RecordingID, note record.Note) (human.Recording, error)
+	// Watch calls changed with the recording that runs as it changes, and with record.Discarded as its state
+	// when it was discarded, until ctx ends. It blocks; changed may, too.
 	Watch(ctx context.Context, changed func(human.Recording))
 }
 
@@ -79,8 +80,7 @@ type RecordingChange struct {
 	Recording human.Recording `json:"recording"`
 }
 
-// RecordingGone tells operators on a WebSocket that a recording was discarded or deleted. It follows the
-// event recording_dropped.
+// RecordingGone tells operators on a WebSocket that a recording was discarded or deleted. It may come twice.
 type RecordingGone struct {
 	Type        string            `json:"type" enum:"recording_gone"`
 	RecordingID human.RecordingID `json:"recording_id"`
@@ -205,7 +205,7 @@ func (s *Server) recordings(c catalogue) {
 			if s.deps.Recorder == nil {
 				return nil, without("a recorder")
 			}
-			r, err := s.deps.Recorder.Mark(ctx, x.by, in.ID, in.JSON.Text, in.JSON.Step, in.JSON.Done)
+			r, err := s.deps.Recorder.Mark(ctx, x.by, in.ID, record.Note{Text: in.JSON.Text, Step: in.JSON.Step, Done: in.JSON.Done})
 			return ok(recordingOf(r), err)
 		})
 

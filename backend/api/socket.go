@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record"
 )
 
 // Clocks of a WebSocket.
@@ -190,48 +190,24 @@ func (k *socket) sendPresence(ctx context.Context) {
 	}
 }
 
-// sendRecordings sends the recording that runs, whenever it changes. A slow reader gets the latest state
-// of each recording and not all that were between.
+// sendRecordings sends the recording that runs, whenever it changes.
 func (k *socket) sendRecordings(ctx context.Context) {
 	defer k.cancel()
-	var mu sync.Mutex
-	var waiting []human.Recording
-	news := make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	changed := func(r human.Recording) {
-		mu.Lock()
-		defer mu.Unlock()
-		if i := slices.IndexFunc(waiting, func(w human.Recording) bool { return w.ID == r.ID }); i >= 0 {
-			waiting[i] = r
-		} else {
-			waiting = append(waiting, r)
+		var message any = RecordingChange{"recording", *recordingOf(r)}
+		if r.State == record.Discarded {
+			message = RecordingGone{"recording_gone", r.ID}
 		}
-		select {
-		case news <- struct{}{}:
-		default:
+		if k.send(message) != nil {
+			cancel()
 		}
 	}
-	var watch sync.WaitGroup
-	defer watch.Wait()
-	watch.Go(func() { k.deps.Recorder.Watch(ctx, changed) })
 	if r, runs := k.deps.Recorder.Current(); runs {
 		changed(r)
 	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-news:
-		}
-		mu.Lock()
-		send := waiting
-		waiting = nil
-		mu.Unlock()
-		for _, r := range send {
-			if k.send(RecordingChange{"recording", *recordingOf(r)}) != nil {
-				return
-			}
-		}
-	}
+	k.deps.Recorder.Watch(ctx, changed)
 }
 
 // keepAlive finds out about peers that are gone, and about keys that another process revoked.
