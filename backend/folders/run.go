@@ -134,7 +134,11 @@ func (r *run) finish() {
 				r.notice(ev)
 				continue
 			}
-		case _, _ = <-r.watcher.Errors:
+		case err := <-r.watcher.Errors:
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				r.gap("overflow")
+				r.again()
+			}
 			continue
 		case <-time.After(drain):
 		}
