@@ -1,0 +1,122 @@
+package actions
+
+import (
+	"maps"
+	"slices"
+
+	"deskbell/backend/human"
+)
+
+// Apply marks what the operator cut, hides what they masked, and puts their own words in place of ours. The
+// list given stays as it is. Words are made anew, in lang, where something in them was hidden.
+func Apply(list []human.Action, edits human.Edits, lang string) []human.Action {
+	cuts, masked := set(edits.Cuts), set(edits.MaskedTexts)
+	out := slices.Clone(list)
+	for i := range out {
+		a := &out[i]
+		a.Cut = cuts[a.ID]
+		if masked[a.ID] {
+			mask(a)
+			a.Words = Words(*a, lang)
+		}
+		if words := edits.Words[a.ID]; words != "" {
+			a.Words = clean(words, 400)
+		}
+	}
+	return out
+}
+
+func set(ids []string) map[string]bool {
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out
+}
+
+// mask takes out all that came from the screen or the keyboard.
+func mask(a *human.Action) {
+	a.Masked = true
+	a.Text, a.Value = "", ""
+	a.Element, a.Target = nameless(a.Element), nameless(a.Target)
+	switch a.Type {
+	case human.Typing, human.Copy, human.Paste:
+		a.Count, a.Hidden = 0, "operator"
+	case human.Note:
+		a.Hidden = "operator"
+	case human.FileOperation:
+		if a.File != nil {
+			a.File = &human.FileChange{Op: a.File.Op, Dir: a.File.Dir}
+		}
+	}
+	if a.Window != nil {
+		w := *a.Window
+		w.Title = ""
+		a.Window = &w
+	}
+}
+
+func nameless(e *human.Element) *human.Element {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	if out.Name != "" {
+		out.Name, out.Hidden = "", "operator"
+	}
+	out.Ancestry = slices.Clone(e.Ancestry)
+	for i := range out.Ancestry {
+		out.Ancestry[i].Name = ""
+	}
+	return &out
+}
+
+// ForAgent is what an agent gets: without what was cut, with the number of characters in place of a text
+// unless the operator shares it, and without pictures unless they share those. A picture of an action that
+// was cut is in no other action, either.
+func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Action {
+	applied := Apply(list, edits, lang)
+	cut := map[string]bool{}
+	for _, a := range applied {
+		if a.Cut {
+			cut[a.Before], cut[a.After] = true, true
+		}
+	}
+	out := make([]human.Action, 0, len(applied))
+	for _, a := range applied {
+		if a.Cut {
+			continue
+		}
+		if !edits.ShareText && a.Type != human.Note && (a.Text != "" || a.Value != "") {
+			a.Text, a.Value = "", ""
+			if edits.Words[a.ID] == "" {
+				a.Words = Words(a, lang)
+			}
+		}
+		if !edits.SharePictures || cut[a.Before] {
+			a.Before = ""
+		}
+		if !edits.SharePictures || cut[a.After] {
+			a.After = ""
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// Left is what leaves for people: without what was cut and with what was masked hidden, but with the text
+// that was typed and the pictures.
+func Left(list []human.Action, edits human.Edits, lang string) []human.Action {
+	edits.ShareText, edits.SharePictures = true, true
+	return ForAgent(list, edits, lang)
+}
+
+// Pictures are the ids of all pictures of these actions.
+func Pictures(list []human.Action) []string {
+	ids := map[string]bool{}
+	for _, a := range list {
+		ids[a.Before], ids[a.After] = true, true
+	}
+	delete(ids, "")
+	return slices.Sorted(maps.Keys(ids))
+}
