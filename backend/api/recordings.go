@@ -12,6 +12,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
+	"deskbell/backend/record/actions"
 	"deskbell/backend/record/library"
 )
 
@@ -247,7 +248,7 @@ func (s *Server) recordings(c catalogue) {
 			for i := range found.Actions {
 				found.Actions[i].Seqs = append([]uint64{}, found.Actions[i].Seqs...)
 			}
-			found.Suggestions = append([]library.Suggestion{}, found.Suggestions...)
+			found.Suggestions = append([]actions.Suggestion{}, found.Suggestions...)
 			return ok(&found, err)
 		})
 	add(c, get("/{id}/events", "getRecordedEvents", "The raw events of a recording, in order", operators),
@@ -316,13 +317,10 @@ func (s *Server) picture(ctx context.Context, x *exchange, in *pictureInput) (*p
 	if err != nil {
 		return nil, err
 	}
-	// Kept by the caller alone, and asked about again where the masks may have changed meanwhile.
+	// Kept by the caller alone, who asks again each time: the masks may have changed, or the recording be gone.
 	out := &pictureAnswer{Status: http.StatusOK, ContentType: p.Media, ETag: `"` + p.Tag + `"`, CacheControl: "private, no-cache", Vary: "Authorization"}
-	if p.Fixed {
-		out.CacheControl = "private, max-age=3600"
-	}
 	for have := range strings.SplitSeq(in.Have, ",") {
-		if have = strings.TrimPrefix(strings.TrimSpace(have), "W/"); have == out.ETag || have == "*" {
+		if strings.TrimPrefix(strings.TrimSpace(have), "W/") == out.ETag {
 			out.Status = http.StatusNotModified
 			return out, nil
 		}

@@ -203,7 +203,7 @@ func standing(r human.Recording) string {
 		text += ", ended by " + strings.ReplaceAll(r.Reason, "_", " ")
 	}
 	switch {
-	case r.State == human.RecordingRuns || r.State == human.RecordingPaused:
+	case r.Running():
 	case r.Complete:
 		text += ", complete"
 	default:

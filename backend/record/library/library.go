@@ -4,23 +4,54 @@
 package library
 
 import (
+	"context"
+	"encoding/json"
 	"io"
+	"slices"
+	"sync"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record"
+	"deskbell/backend/record/actions"
 )
+
+// Operations is what the library asks of the queue.
+type Operations interface {
+	// Get returns an operation as by may see it; NotFound where that is not at all.
+	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
+	// RecordingDropped takes a deleted recording out of its operation. One that it does not have is no error.
+	RecordingDropped(ctx context.Context, by human.Actor, op human.OperationID, id human.RecordingID) error
+}
+
+// An Encoder writes a frame as a PNG or JPEG (format png or jpeg), scaled down to a width in pixels where
+// that is not 0 and less than the frame's. Safe for concurrent use; it does not keep the frame.
+type Encoder func(w io.Writer, f *record.Frame, format string, width int) error
+
+// Deps are the parts a Library stands on. All are needed.
+type Deps struct {
+	Store      record.Store
+	Pictures   record.Pictures
+	Operations Operations
+	Encode     Encoder
+}
+
+// A Library reads recordings. Its methods are safe for concurrent use; what they return is the caller's.
+// What an agent was not given is NotFound to it, in the same words as what does not exist.
+type Library struct {
+	deps Deps
+
+	mu    sync.Mutex
+	books []*book // read last first
+}
+
+// New makes a library. It does nothing by itself.
+func New(deps Deps) *Library { return &Library{deps: deps} }
 
 // Actions are what was done in a recording, in order, and which of them seem to be steps of the operation's
 // checklist.
 type Actions struct {
-	Actions     []human.Action `json:"actions"`
-	Suggestions []Suggestion   `json:"suggestions" doc:"Steps of details.action_sequence that an action seems to have done. Not decided: the operator ticks."`
-}
-
-// A Suggestion is an action that seems to have done a step of the operation's checklist.
-type Suggestion struct {
-	Step     int    `json:"step" doc:"Index into details.action_sequence."`
-	ActionID string `json:"action_id"`
-	At       int64  `json:"at_ns" doc:"When, in nanoseconds from the start of the recording."`
+	Actions     []human.Action       `json:"actions"`
+	Suggestions []actions.Suggestion `json:"suggestions" doc:"Steps of details.action_sequence that an action seems to have done; the operator decides. None for an agent."`
 }
 
 // RecordedEvents are a part of a recording's raw events, in order.
@@ -29,47 +60,257 @@ type RecordedEvents struct {
 	Next   uint64                `json:"next,omitempty" doc:"The after of the next page; absent on the last, which may grow while the recording runs."`
 }
 
-// A Look says how a picture is wanted.
-type Look struct {
-	Width  int    // pixels, the height follows; 0 or more than it has is its own size
-	Format string // png (also "") or jpeg
-	Masked bool   // with the edits' masks; an agent gets them in any case
+// open returns a recording that by may read, and its operation as by sees it: the zero Operation for an
+// operator where it is gone.
+func (l *Library) open(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, human.Operation, error) {
+	r, err := l.deps.Store.Recording(ctx, id)
+	if human.KindOf(err) == human.NotFound {
+		l.forget(id)
+		return none(id)
+	}
+	if err != nil {
+		return r, human.Operation{}, err
+	}
+	op, err := l.deps.Operations.Get(ctx, by, r.OperationID)
+	switch {
+	case err != nil && human.KindOf(err) != human.NotFound:
+		return human.Recording{}, human.Operation{}, err
+	case by.Role != human.Agent:
+		return r, op, nil
+	case err != nil || op.AgentID != by.Name || !op.Released(id):
+		return none(id)
+	}
+	r.Options = human.RecordingOptions{} // which folders the operator had watched is theirs
+	return r, op, nil
 }
 
-// A Picture is a picture that may be read by who asked for it. Nothing is decoded before Encode.
-type Picture struct {
-	Tag    string // changes whenever the bytes would; fit for an ETag
-	Media  string
-	Fixed  bool                    // the bytes of this tag never change, and no other tag takes its place
-	Encode func(w io.Writer) error // writes it; NotFound where it is not there
+func none(id human.RecordingID) (human.Recording, human.Operation, error) {
+	return human.Recording{}, human.Operation{}, human.Errorf(human.NotFound, "there is no recording %s", id)
 }
 
-// An Export is a recording as it leaves, with its edits.
-type Export struct {
-	Name  string // of a file: letters, digits, dots and dashes only
-	Media string
-	Write func(w io.Writer) error // may be called once
+// openAll is open for what only operators read.
+func (l *Library) openAll(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, human.Operation, error) {
+	if by.Role == human.Agent {
+		return none(id)
+	}
+	return l.open(ctx, by, id)
 }
 
-// The formats of an export.
-const (
-	HTML     = "html"     // one page that needs nothing else
-	Markdown = "markdown" // a zip of a page and its pictures
-	JSON     = "json"     // the actions, for programs
-)
-
-// A ReplayRequest says what to play.
-type ReplayRequest struct {
-	Actions []string `json:"actions,omitempty" doc:"Ids; absent: all that are not cut."`
-	Speed   float64  `json:"speed,omitempty" doc:"2 is twice as fast, at the most 10; absent: 1."`
+// Recordings lists recordings, newest first: of one operation, or all (""). limit 0 is 50. Operators only.
+func (l *Library) Recordings(ctx context.Context, by human.Actor, op human.OperationID, limit int, cursor string) (record.RecordingPage, error) {
+	if by.Role == human.Agent {
+		return record.RecordingPage{}, human.Errorf(human.Denied, "only an operator can list recordings; an agent reads those that its operations name")
+	}
+	if limit == 0 {
+		limit = 50
+	}
+	return l.deps.Store.Recordings(ctx, op, limit, cursor)
 }
 
-// A ReplayState says how far playing back has come.
-type ReplayState struct {
-	RecordingID human.RecordingID `json:"recording_id"`
-	State       string            `json:"state" enum:"idle,playing,done,stopped,failed" doc:"idle: it was not played since Deskbell started."`
-	ActionID    string            `json:"action_id,omitempty" doc:"The action under way, or the last one."`
-	Done        int               `json:"done" doc:"Actions played."`
-	Total       int               `json:"total"`
-	Detail      string            `json:"detail,omitempty" doc:"Why it failed or was stopped."`
+// Recording returns a recording as it stands.
+func (l *Library) Recording(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error) {
+	r, _, err := l.open(ctx, by, id)
+	return r, err
+}
+
+// Actions returns what was done, in words of a language (en, also "", or zh-CN): all of it, or what comes
+// after the action with the id after. An operator gets what is cut, too, marked as such; an agent does not,
+// and no text and no pictures unless they are shared.
+func (l *Library) Actions(ctx context.Context, by human.Actor, id human.RecordingID, language, after string) (Actions, error) {
+	r, op, err := l.open(ctx, by, id)
+	if err != nil {
+		return Actions{}, err
+	}
+	language, err = languageOf(language)
+	if err != nil {
+		return Actions{}, err
+	}
+	from, err := seqOf(after)
+	if err != nil {
+		return Actions{}, err
+	}
+	b, all, err := l.read(ctx, id, language)
+	if err != nil {
+		return Actions{}, err
+	}
+	edits, err := l.deps.Store.Edits(ctx, id)
+	if err != nil {
+		return Actions{}, err
+	}
+	var found Actions
+	if by.Role == human.Agent {
+		found.Actions = actions.ForAgent(all, edits, language)
+	} else {
+		found.Actions = actions.Apply(all, edits, language)
+		found.Suggestions = b.suggest(op, r.Options.Folders, found.Actions, edits.Version)
+	}
+	if after != "" {
+		found.Actions = following(found.Actions, after, from)
+	}
+	return found, nil
+}
+
+// following are the actions after one, or, where that is no more (another event made it part of another
+// action), those that began after it.
+func following(all []human.Action, id string, seq uint64) []human.Action {
+	if i := slices.IndexFunc(all, func(a human.Action) bool { return a.ID == id }); i >= 0 {
+		return all[i+1:]
+	}
+	return slices.DeleteFunc(all, func(a human.Action) bool {
+		began, err := seqOf(a.ID)
+		return err == nil && began <= seq
+	})
+}
+
+// Events returns at most limit (0 is 1000) raw events with a seq greater than after. Operators only.
+func (l *Library) Events(ctx context.Context, by human.Actor, id human.RecordingID, after uint64, limit int) (RecordedEvents, error) {
+	if _, _, err := l.openAll(ctx, by, id); err != nil {
+		return RecordedEvents{}, err
+	}
+	if limit == 0 {
+		limit = 1000
+	}
+	var page RecordedEvents
+	for ev, err := range l.deps.Store.Events(ctx, id, after) {
+		if err != nil {
+			return RecordedEvents{}, err
+		}
+		if len(page.Events) == limit {
+			page.Next = page.Events[limit-1].Seq
+			break
+		}
+		page.Events = append(page.Events, ev)
+	}
+	return page, nil
+}
+
+// Delete removes a recording that has ended, for good: its pictures, its events, and its name in the
+// operation. Conflict while it runs. Operators only. When it fails in between, it can be called again.
+func (l *Library) Delete(ctx context.Context, by human.Actor, id human.RecordingID) error {
+	r, _, err := l.openAll(ctx, by, id)
+	if err != nil {
+		return err
+	}
+	if r.Running() {
+		return human.Errorf(human.Conflict, "recording %s is still being made; stop it first, or discard it", id)
+	}
+	defer l.forget(id)
+	ctx = context.WithoutCancel(ctx) // half deleted is of no use to anybody
+	if err := l.deps.Pictures.Delete(ctx, id); err != nil && human.KindOf(err) != human.NotFound {
+		return err
+	}
+	if err := l.deps.Store.Delete(ctx, id); err != nil {
+		return err
+	}
+	if err := l.deps.Operations.RecordingDropped(ctx, by, r.OperationID, id); err != nil && human.KindOf(err) != human.NotFound {
+		return human.Wrap(human.KindOf(err), err, "recording %s is deleted, but operation %s still names it", id, r.OperationID)
+	}
+	return nil
+}
+
+// A book is a recording as it was read last, in one language. Reading on costs what has come since.
+type book struct {
+	id       human.RecordingID
+	language string
+
+	mu        sync.Mutex
+	deriver   *actions.Deriver
+	seq       uint64 // of the last event
+	all       []human.Action
+	suggested []actions.Suggestion
+	after     struct{ seq, edits uint64 } // of suggested
+}
+
+// shelf is how many books are kept.
+const shelf = 8
+
+// book returns the one of a recording in a language, a new one where it has not been read.
+func (l *Library) book(id human.RecordingID, language string) *book {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.books, func(b *book) bool { return b.id == id && b.language == language })
+	var b *book
+	if i < 0 {
+		b = &book{id: id, language: language, deriver: actions.NewDeriver(language)}
+		l.books = l.books[:min(len(l.books), shelf-1)]
+	} else {
+		b = l.books[i]
+		l.books = slices.Delete(l.books, i, i+1)
+	}
+	l.books = slices.Insert(l.books, 0, b)
+	return b
+}
+
+// forget drops what was read of a recording that is gone.
+func (l *Library) forget(id human.RecordingID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.books = slices.DeleteFunc(l.books, func(b *book) bool { return b.id == id })
+}
+
+// read derives the actions of a recording as far as it goes now, without its edits.
+func (l *Library) read(ctx context.Context, id human.RecordingID, language string) (*book, []human.Action, error) {
+	b := l.book(id, language)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := b.seq
+	for ev, err := range l.deps.Store.Events(ctx, id, b.seq) {
+		if err != nil {
+			return nil, nil, err
+		}
+		b.deriver.Add(ev)
+		b.seq = ev.Seq
+	}
+	if b.seq != before {
+		b.all = b.deriver.Actions()
+	}
+	return b, slices.Clone(b.all), nil
+}
+
+// suggest names actions that seem to be steps of the operation, or its outcome.
+func (b *book) suggest(op human.Operation, folders []string, all []human.Action, edits uint64) []actions.Suggestion {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.after.seq != b.seq || b.after.edits != edits {
+		steps, outcome := checklist(op)
+		b.suggested = actions.Suggest(steps, all)
+		if done, is := actions.Watched(outcome, folders, all); is {
+			b.suggested = append(b.suggested, done)
+		}
+		b.after.seq, b.after.edits = b.seq, edits
+	}
+	return slices.Clone(b.suggested)
+}
+
+// languageOf is the language that was asked for.
+func languageOf(asked string) (string, error) {
+	switch asked {
+	case "":
+		return "en", nil
+	case "en", "zh-CN":
+		return asked, nil
+	}
+	return "", human.BadField("language", "%q is not one of en, zh-CN", human.OneLine(asked, 40))
+}
+
+// checklist is what the operation's details say is to be done, and what is to come of it, as far as those
+// are texts.
+func checklist(op human.Operation) (steps []string, outcome string) {
+	var details map[string]json.RawMessage
+	if json.Unmarshal(op.Details, &details) != nil {
+		return nil, ""
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(details["action_sequence"], &list) == nil {
+		steps = make([]string, len(list))
+		for i, raw := range list {
+			if json.Unmarshal(raw, &steps[i]) != nil {
+				steps[i] = string(raw)
+			}
+		}
+	}
+	if json.Unmarshal(details["expected_outcome"], &outcome) != nil {
+		outcome = ""
+	}
+	return steps, outcome
 }
