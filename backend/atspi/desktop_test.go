@@ -1,0 +1,275 @@
+package atspi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/jezek/xgb"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+)
+
+// patience is how long a condition may take to come true on a busy machine.
+const patience = 30 * time.Second
+
+// xgb opens the display that the environment names, so the tests set it, one desktop after the other.
+func TestMain(m *testing.M) {
+	xgb.Logger.SetOutput(bytes.NewBuffer(nil)) // it reports the end of each test's server
+	os.Exit(m.Run())
+}
+
+// A desktop is a graphical session of its own: X server, window manager, session bus, accessibility.
+type desktop struct {
+	t       testing.TB
+	home    string
+	env     []string
+	session string
+}
+
+func startDesktop(t testing.TB) *desktop {
+	t.Helper()
+	d := &desktop{t: t, home: t.TempDir()}
+	run, err := os.MkdirTemp("", "at") // the path of a socket has at most 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(run) })
+	d.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "LANG=C.UTF-8", "XDG_RUNTIME_DIR=" + run, "GTK_THEME=Adwaita",
+		"XDG_DATA_DIRS=/usr/local/share:/usr/share", "GSETTINGS_BACKEND=memory", "PYTHONDONTWRITEBYTECODE=1",
+	}
+	display := d.firstLine("Xvfb", "-displayfd", "3", "-screen", "0", "1440x900x24", "-nolisten", "tcp", "-noreset")
+	d.env = append(d.env, "DISPLAY=:"+display)
+	setenv(t, "DISPLAY", ":"+display)
+	setenv(t, "XAUTHORITY", "/dev/null")
+	config := filepath.Join(d.home, "bus.conf")
+	text := `<busconfig><type>session</type><listen>unix:dir=` + run + `</listen><policy context="default">` +
+		`<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.session = d.firstLine("dbus-daemon", "--config-file", config, "--nofork", "--print-address", "3")
+	d.env = append(d.env, "DBUS_SESSION_BUS_ADDRESS="+d.session)
+	d.start("openbox")
+	d.wait("the window manager", func() bool {
+		return strings.Contains(d.try("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), "window id")
+	})
+	return d
+}
+
+// accessible starts the bus of accessibility.
+func (d *desktop) accessible() *desktop {
+	d.t.Helper()
+	launchers := []string{"/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher"}
+	i := slices.IndexFunc(launchers, func(path string) bool { _, err := os.Stat(path); return err == nil })
+	if i < 0 {
+		d.t.Fatal("at-spi2-core is not installed")
+	}
+	d.start(launchers[i], "--launch-immediately")
+	bus, err := dbus.Connect(d.session)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer bus.Close()
+	d.wait("the bus of accessibility", func() bool {
+		var address string
+		return bus.Object("org.a11y.Bus", "/org/a11y/bus").Call("org.a11y.Bus.GetAddress", 0).Store(&address) == nil
+	})
+	return d
+}
+
+// elements connects to the desktop.
+func (d *desktop) elements() *Elements {
+	d.t.Helper()
+	began := time.Now()
+	e := New(Options{
+		Clock:   func() (time.Time, int64) { return time.Now(), int64(time.Since(began)) },
+		Session: d.session,
+	})
+	d.t.Cleanup(func() { e.Close() })
+	if s := e.Check(d.t.Context()); s.Status == "missing" {
+		d.t.Fatalf("no elements: %+v", s)
+	}
+	return e
+}
+
+func setenv(t testing.TB, key, value string) {
+	before, was := os.LookupEnv(key)
+	os.Setenv(key, value)
+	t.Cleanup(func() {
+		if was {
+			os.Setenv(key, before)
+		} else {
+			os.Unsetenv(key)
+		}
+	})
+}
+
+type program struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+	mu   sync.Mutex
+	out  bytes.Buffer
+}
+
+func (p *program) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(b)
+}
+
+func (p *program) pid() int { return p.cmd.Process.Pid }
+
+func (d *desktop) run(cmd *exec.Cmd) *program {
+	d.t.Helper()
+	p := &program{cmd: cmd, done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = p, p
+	cmd.Env = append(d.env, cmd.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	go func() {
+		_ = cmd.Wait() // that it was killed is no news
+		close(p.done)
+	}()
+	d.t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its children with it
+		<-p.done
+		if d.t.Failed() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			d.t.Logf("%s:\n%s", filepath.Base(cmd.Path), &p.out)
+		}
+	})
+	return p
+}
+
+func (d *desktop) start(name string, args ...string) *program {
+	d.t.Helper()
+	return d.run(exec.Command(name, args...))
+}
+
+// firstLine starts a program that writes one line to file 3 when it is ready.
+func (d *desktop) firstLine(name string, args ...string) string {
+	d.t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer read.Close()
+	cmd := exec.Command(name, args...)
+	cmd.ExtraFiles = []*os.File{write}
+	d.run(cmd)
+	write.Close()
+	line, err := bufio.NewReader(read).ReadString('\n')
+	if err != nil {
+		d.t.Fatalf("%s did not start: %v", name, err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// formCommand runs one of the forms that the end-to-end tests use as well.
+func (d *desktop) formCommand(name string, env ...string) *exec.Cmd {
+	_, file, _, _ := runtime.Caller(0)
+	cmd := exec.Command("/usr/bin/python3", filepath.Join(filepath.Dir(file), "../../build/e2e/testdata/apps", name), filepath.Join(d.home, name+".json"), d.home)
+	cmd.Env = env
+	return cmd
+}
+
+func (d *desktop) try(name string, args ...string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = d.env
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (d *desktop) do(args ...string) {
+	d.t.Helper()
+	cmd := exec.Command("xdotool", args...)
+	cmd.Env = d.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		d.t.Fatalf("xdotool %v: %v: %s", args, err, out)
+	}
+}
+
+func (d *desktop) wait(what string, condition func() bool) {
+	d.t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			d.t.Fatalf("waited %v in vain for %s", patience, what)
+		}
+	}
+}
+
+// window waits for a window of a title that begins so, and measures it as xwininfo does.
+func (d *desktop) window(title string, pid int) record.Placed {
+	d.t.Helper()
+	p := record.Placed{App: human.App{Name: title, PID: pid}}
+	d.wait("the window "+title, func() bool {
+		for _, id := range strings.Fields(d.try("xdotool", "search", "--onlyvisible", "--name", "^"+title)) {
+			var b human.Bounds
+			for line := range strings.Lines(d.try("xwininfo", "-id", id)) {
+				key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+				n, err := strconv.Atoi(strings.TrimSpace(value))
+				if err != nil {
+					continue
+				}
+				switch key {
+				case "Absolute upper-left X":
+					b.X = n
+				case "Absolute upper-left Y":
+					b.Y = n
+				case "Width":
+					b.W = n
+				case "Height":
+					b.H = n
+				}
+			}
+			if b.W > 20 && b.H > 20 {
+				p.Window = human.Window{ID: id, Title: d.try("xdotool", "getwindowname", id), Bounds: b}
+				return true
+			}
+		}
+		return false
+	})
+	return p
+}
+
+// kind is the kind of an error, 0 without one.
+func kind(err error) human.ErrorKind {
+	if err == nil {
+		return 0
+	}
+	var known *human.Error
+	if !errors.As(err, &known) {
+		return human.Internal
+	}
+	return known.Kind
+}
