@@ -142,7 +142,7 @@ func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 func hasDrive(p string) bool { return len(p) > 2 && p[1] == ':' && p[2] == '/' }
 
-var pathShape = regexp.MustCompile(`(?:~|[A-Za-z]:|\.{0,2})?(?:[/\\][\p{L}\p{N}._@+~-]+)+[/\\]?|[\p{L}\p{N}_@+~-][\p{L}\p{N}._@+~-]*\.[A-Za-z][A-Za-z0-9]{0,4}\b`)
+var pathShape = regexp.MustCompile(`(?:~|[A-Za-z]:|[A-Za-z0-9._@+-]+)?(?:[/\\][\p{L}\p{N}._@+~-]+)+[/\\]?|[\p{L}\p{N}_@+~-][\p{L}\p{N}._@+~-]*\.[A-Za-z][A-Za-z0-9]{0,4}\b`)
 
 // paths are the paths and file names a text has.
 func paths(text string) []string {
@@ -172,7 +172,7 @@ type saying struct {
 	words map[string]float64
 	paths []string
 	path  string // made by an action
-	in    string // its folder
+	verb  string // what an action is by its type, and no name says
 }
 
 // Verbs that mean the same get one word. The first of each is its name.
@@ -237,13 +237,15 @@ func deed(a human.Action) saying {
 	}
 	switch a.Type {
 	case human.OpenApp:
-		add("open " + openedName(a))
+		s.verb = "!open"
+		add(openedName(a))
 		add(windowName(a))
 	case human.CloseWindow:
-		add("close " + openedName(a))
+		s.verb = "!close"
+		add(openedName(a))
 		add(windowName(a))
 	case human.SwitchWindow:
-		add("switch")
+		s.verb = "!switch"
 		if a.Element != nil {
 			add(a.Element.Name)
 		} else {
@@ -258,19 +260,23 @@ func deed(a human.Action) saying {
 			add(path)
 		}
 	case human.Typing:
-		add("type " + a.Text)
+		s.verb = "!type"
+		add(a.Text)
 		add(elementName(a.Element))
 	case human.Drag:
-		add("drag " + elementName(a.Element) + " " + elementName(a.Target))
+		s.verb = "!move"
+		add(elementName(a.Element) + " " + elementName(a.Target))
 	case human.FileOperation:
 		s.path = madePath(a)
 		if s.path == "" {
 			if a.File != nil && a.File.Op == "deleted" {
-				add("delete " + base(a.File.Path))
+				s.verb = "!delete"
+				add(base(a.File.Path))
 			}
 			return s
 		}
-		add("save " + base(s.path))
+		s.verb = "!save"
+		add(base(s.path))
 	}
 	return s
 }
@@ -283,6 +289,9 @@ func (s saying) share(does saying) float64 {
 				return 1
 			}
 		}
+		if len(s.paths) > 0 {
+			return 0 // another one
+		}
 	}
 	all, has := 0.0, 0.0
 	for w, weight := range s.words {
@@ -290,6 +299,10 @@ func (s saying) share(does saying) float64 {
 		if does.words[w] > 0 {
 			has += weight
 		}
+	}
+	// That something was opened or typed says nothing without what.
+	if has > 0 && does.words[does.verb] == 0 {
+		has += s.words[does.verb]
 	}
 	all += float64(len(s.paths))
 	// One small word in common says nothing.

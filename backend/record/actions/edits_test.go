@@ -1,0 +1,75 @@
+package actions_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record/actions"
+)
+
+// secretive is a recording with everything in it that may have to stay.
+func secretive() *tape {
+	return signer().click(20, 20).picture("p1", "before", 2).on(logIn).picture("p2", "after", 3).
+		focus(user).types("Rumpelstilz").value("Rumpelstilz!").picture("p3", "typing", 0).
+		key("c", "ctrl").clip("text", "spinning gold").note("ask the queen")
+}
+
+func TestWhatAnAgentGets(t *testing.T) {
+	list := secretive().actions("en")
+	for name, tt := range map[string]struct {
+		edits human.Edits
+		lang  string
+		want  []string
+		no    []string // nowhere in what leaves
+	}{
+		"text is counted, and pictures stay": {human.Edits{}, "en",
+			[]string{"Clicked button Log in", "Typed 11 characters into User", "Copied 13 characters in Contracts - Signer", "Note: ask the queen"},
+			[]string{"Rumpel", "spinning", "p1", "p2", "p3"}},
+		"text is shared when the operator says so": {human.Edits{ShareText: true}, "en",
+			[]string{"Clicked button Log in", "Typed Rumpelstilz into User", "Copied 13 characters in Contracts - Signer", "Note: ask the queen"}, []string{"p1"}},
+		"what is cut is gone, with its pictures": {human.Edits{Cuts: []string{"a2"}, SharePictures: true}, "en",
+			[]string{"Typed 11 characters into User", "Copied 13 characters in Contracts - Signer", "Note: ask the queen"}, []string{"Log in", "p1", "p2"}},
+		"what is masked says that something was done, and nothing of what": {human.Edits{MaskedTexts: []string{"a2", "a8"}, ShareText: true}, "en",
+			[]string{"Clicked a button", "Typed into a field", "Copied 13 characters in Contracts - Signer", "Note: ask the queen"}, []string{"Log in", "Rumpel"}},
+		"the operator's own words stand": {human.Edits{Words: map[string]string{"a8": "Name  of the\u202e guest"}}, "en",
+			[]string{"Clicked button Log in", "Name of the⟨U+202E⟩ guest", "Copied 13 characters in Contracts - Signer", "Note: ask the queen"}, []string{"Rumpel"}},
+		"in Chinese": {human.Edits{MaskedTexts: []string{"a2"}}, "zh-CN",
+			[]string{"点击按钮", "在“User”中输入 11 个字符", "在“Contracts - Signer”中复制了 13 个字符", "备注：ask the queen"}, []string{"Rumpel"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := actions.ForAgent(secretive().actions(tt.lang), tt.edits, tt.lang)
+			if !slices.Equal(words(got), tt.want) {
+				t.Errorf("\n got %q\nwant %q", words(got), tt.want)
+			}
+			text, _ := json.Marshal(got)
+			for _, no := range tt.no {
+				if strings.Contains(string(text), no) {
+					t.Errorf("%q leaves: %s", no, text)
+				}
+			}
+		})
+	}
+	if got := words(list); !slices.Contains(got, "Typed Rumpelstilz into User") {
+		t.Errorf("what was derived is changed by what leaves: %q", got)
+	}
+}
+
+func TestTheOperatorSeesWhatIsCutAndMasked(t *testing.T) {
+	list := actions.Apply(secretive().actions("en"), human.Edits{Cuts: []string{"a2", "a999"}, MaskedTexts: []string{"a8"}}, "en")
+	if !list[0].Cut || list[0].Words != "Clicked button Log in" || list[1].Cut || !list[1].Masked || list[1].Text != "" || list[1].Hidden != "operator" {
+		t.Errorf("%+v", list[:2])
+	}
+}
+
+func TestPicturesOfWhatLeaves(t *testing.T) {
+	list := secretive().actions("en")
+	if got, want := actions.Pictures(list), []string{"p1", "p2", "p3"}; !slices.Equal(got, want) {
+		t.Errorf("pictures %q, want %q", got, want)
+	}
+	if got, want := actions.Pictures(actions.Left(list, human.Edits{Cuts: []string{"a2"}}, "en")), []string{"p3"}; !slices.Equal(got, want) {
+		t.Errorf("pictures after a cut %q, want %q", got, want)
+	}
+}
