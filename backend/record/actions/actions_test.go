@@ -79,6 +79,8 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 			signer().focus(user).types("mei").focus(password).hidden(4, "password"), []string{"Typed mei into User", "Typed into Password"}, nil},
 		"Tab after typing belongs to it, two more are keys": {
 			signer().focus(user).strokes(3).key("Tab").text("mei", 3, 7).key("Tab").key("Tab"), []string{"Typed mei into User", "Pressed Tab 2 times"}, nil},
+		"also when its text came first": {
+			signer().focus(user).types("mei").key("Tab").hidden(3, "password").key("Tab").click(20, 20).key("Tab"), []string{"Typed mei into User", "Typed into User", "Clicked in Contracts - Signer", "Pressed Tab"}, nil},
 		"a text that comes late parts the keys before from those after": {
 			signer().focus(user).strokes(3).focus(search).strokes(2).text("mei", 3, 7).text("K-", 10, 12), []string{"Typed mei into User", "Typed K- into Search"}, nil},
 		"what the recorder saw as one run is one action": {
@@ -172,7 +174,7 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 			signer().click(20, 20).on(human.Element{Role: "button", Name: strings.Repeat("very ", 30) + "long.pdf"}),
 			[]string{"Clicked button very very very very very very very…ery long.pdf"}, nil},
 		"a name that is hidden is not told": {
-			signer().click(20, 20).on(human.Element{Role: "button", Name: "•••", Hidden: "secret"}), []string{"Clicked a button"}, []string{"点击按钮"}},
+			signer().click(20, 20).on(human.Element{Role: "button", Name: "•••", Hidden: "operator"}), []string{"Clicked a button"}, []string{"点击按钮"}},
 		"a text in which a secret was masked": {
 			signer().focus(user).add(human.RecordedEvent{Type: human.TextTyped, Text: "key •••", Count: 40, Hidden: "secret"}), []string{"Typed key ••• into User"}, nil},
 	} {

@@ -51,6 +51,7 @@ type Deriver struct {
 	click   *entry         // may become a double click
 	scroll  *entry
 	typing  *entry
+	typed   *entry // typing, or typed last with nothing done since
 	key     *entry            // may become "3 times"
 	meta    *entry            // the Meta key, alone so far
 	keys    map[string]*entry // by named key that is down
@@ -289,13 +290,16 @@ func (d *Deriver) merge(e, f *entry) {
 	if d.typing == f {
 		d.typing = e
 	}
+	if d.typed == f {
+		d.typed = e
+	}
 	f.gone = true // it keeps its first event, by which it has its place in the list
 	d.touch(e)
 }
 
 // rest ends what only goes on while nothing else is done.
 func (d *Deriver) rest(keep *entry) {
-	for _, p := range []**entry{&d.click, &d.scroll, &d.typing, &d.key, &d.copied, &d.meta} {
+	for _, p := range []**entry{&d.click, &d.scroll, &d.typing, &d.typed, &d.key, &d.copied, &d.meta} {
 		if *p != keep || keep == nil {
 			*p = nil
 		}
@@ -450,7 +454,7 @@ func (d *Deriver) keyDown(ev human.RecordedEvent) {
 			e = d.begin(human.Typing, ev)
 			e.a.Element = d.focus
 			hush(&e.a)
-			d.typing = e
+			d.typing, d.typed = e, e
 		} else {
 			d.take(e, ev)
 			d.await(e)
@@ -460,15 +464,18 @@ func (d *Deriver) keyDown(ev human.RecordedEvent) {
 			e.a.Count++ // until its text says how many characters they made
 		}
 		return
-	case len(ev.Modifiers) == 0 && d.typing != nil && (ev.Key == "Backspace" || ev.Key == "Tab"):
+	case len(ev.Modifiers) == 0 && (ev.Key == "Backspace" && d.typing != nil || ev.Key == "Tab" && d.typed != nil && d.typed.a.Key == ""):
 		e := d.typing
+		if e == nil {
+			e = d.typed
+		}
 		d.rest(e)
 		d.take(e, ev)
 		d.await(e)
 		d.keys[ev.Key] = e
 		if ev.Key == "Tab" { // it leaves the field, and so belongs to what was done in it
 			e.a.Key = "Tab"
-			d.typing = nil
+			d.typing, d.typed = nil, nil
 		}
 		return
 	}
@@ -610,6 +617,9 @@ func (d *Deriver) later(e *entry, until uint64) {
 	e.a.End, e.a.Key = e.strokes[at-1].at, ""
 	if d.typing == e {
 		d.typing = n
+	}
+	if d.typed == e {
+		d.typed = n
 	}
 }
 

@@ -82,9 +82,10 @@ func unseen(r rune) bool {
 	return false
 }
 
-// elementName is what the element is called, "" where it has no name or it is hidden.
+// elementName is what the element is called, "" where it has no name or that is hidden. One in which a secret
+// was masked is told.
 func elementName(e *human.Element) string {
-	if e == nil || e.Hidden != "" {
+	if e == nil || e.Hidden != "" && e.Hidden != "secret" {
 		return ""
 	}
 	return Name(e.Name)
