@@ -1,5 +1,7 @@
-import { call, Problem, type Connection } from './http';
-import type { Agent, Answer, Check, Kind, Operation, SettingList, SettingValue, State, TimelineEvent } from '../lib/wire';
+import { call, fetchBytes, Problem, type Connection } from './http';
+import type {
+  Action, Agent, Answer, Check, Edits, Kind, Operation, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, SourceState, State, Suggestion, TimelineEvent,
+} from '../lib/wire';
 
 export interface Query {
   state?: State | 'open' | 'closed' | '';
@@ -15,6 +17,10 @@ export interface Page {
   operations: Operation[];
   next?: string;
 }
+
+export type ExportFormat = 'html' | 'markdown' | 'json';
+
+const ofRecording = (id: string, what = ''): string => `/api/recordings/${encodeURIComponent(id)}${what}`;
 
 function search(query: object): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
@@ -124,6 +130,88 @@ export class Api {
     return this.#post('/api/sample', {});
   }
 
+  /** What the recorder can record here, and what it records now. */
+  async recorder(): Promise<{ sources: SourceState[]; current: Recording | null }> {
+    const state = await this.#get<{ sources: SourceState[] | null; current: Recording | null }>('/api/recorder');
+    return { sources: state.sources ?? [], current: state.current };
+  }
+
+  record(operation: string, options: RecordingOptions): Promise<Recording> {
+    return this.#post('/api/recordings', { operation_id: operation, options });
+  }
+
+  pauseRecording(id: string): Promise<Recording> {
+    return this.#post(ofRecording(id, '/pause'), {});
+  }
+
+  resumeRecording(id: string): Promise<Recording> {
+    return this.#post(ofRecording(id, '/resume'), {});
+  }
+
+  stopRecording(id: string): Promise<Recording> {
+    return this.#post(ofRecording(id, '/stop'), {});
+  }
+
+  /** Throws away a recording that runs, with all that belongs to it. */
+  discardRecording(id: string): Promise<void> {
+    return this.#post(ofRecording(id, '/discard'), {});
+  }
+
+  /** Notes this moment, or that a step of the checklist was ticked or unticked. */
+  markRecording(id: string, note: { text?: string; step?: number; done?: boolean }): Promise<Recording> {
+    return this.#post(ofRecording(id, '/mark'), note);
+  }
+
+  async recordings(query: { operation_id?: string; limit?: number; cursor?: string }): Promise<{ recordings: Recording[]; next?: string }> {
+    const page = await this.#get<{ recordings: Recording[] | null; next?: string }>('/api/recordings' + search(query));
+    return { recordings: page.recordings ?? [], next: page.next };
+  }
+
+  recording(id: string): Promise<Recording> {
+    return this.#get(ofRecording(id));
+  }
+
+  deleteRecording(id: string): Promise<void> {
+    return call(this.to, 'DELETE', ofRecording(id));
+  }
+
+  /** What was done, in words of a language; all of it, or only what came after an action. */
+  async actions(id: string, language: string, after = ''): Promise<{ actions: Action[]; suggestions: Suggestion[] }> {
+    const answer = await this.#get<{ actions: Action[] | null; suggestions: Suggestion[] | null }>(ofRecording(id, '/actions') + search({ language, after }));
+    return { actions: answer.actions ?? [], suggestions: answer.suggestions ?? [] };
+  }
+
+  /** Raw events with a seq greater than `after`. Without `next` there are no more for now. */
+  async recordedEvents(id: string, after: number, limit: number): Promise<{ events: RecordedEvent[]; next?: number }> {
+    const page = await this.#get<{ events: RecordedEvent[] | null; next?: number }>(ofRecording(id, '/events') + search({ after, limit }));
+    return { events: page.events ?? [], next: page.next };
+  }
+
+  async edits(id: string): Promise<Edits> {
+    return wholeEdits(await this.#get(ofRecording(id, '/edits')));
+  }
+
+  /** Saves edits. @throws Problem with `conflict` when somebody else changed them since. */
+  async saveEdits(id: string, edits: Edits): Promise<Edits> {
+    return wholeEdits(await call(this.to, 'PUT', ofRecording(id, '/edits'), edits));
+  }
+
+  exportRecording(id: string, format: ExportFormat, language: string): Promise<{ bytes: Blob; name: string }> {
+    return fetchBytes(this.to, ofRecording(id, '/export') + search({ format, language }));
+  }
+
+  replay(id: string, speed: number): Promise<ReplayState> {
+    return this.#post(ofRecording(id, '/replay'), { speed });
+  }
+
+  replayState(id: string): Promise<ReplayState> {
+    return this.#get(ofRecording(id, '/replay'));
+  }
+
+  stopReplay(id: string): Promise<ReplayState> {
+    return call(this.to, 'DELETE', ofRecording(id, '/replay'));
+  }
+
   #get<T>(path: string): Promise<T> {
     return call(this.to, 'GET', path);
   }
@@ -131,4 +219,17 @@ export class Api {
   #post<T>(path: string, body: unknown): Promise<T> {
     return call(this.to, 'POST', path, body);
   }
+}
+
+/** Lists that hold nothing may come as null. */
+function wholeEdits(edits: { [K in keyof Edits]: Edits[K] | null }): Edits {
+  return {
+    version: edits.version ?? 0,
+    cuts: edits.cuts ?? [],
+    masked_texts: edits.masked_texts ?? [],
+    masks: edits.masks ?? [],
+    words: edits.words ?? {},
+    share_text: edits.share_text ?? false,
+    share_pictures: edits.share_pictures ?? false,
+  };
 }

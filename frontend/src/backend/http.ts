@@ -44,32 +44,42 @@ async function problem(response: Response): Promise<Problem> {
   return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^body\./, ''));
 }
 
+/** @throws Problem when no answer came, or a refusal. */
+async function ask(to: Connection, method: string, path: string, init: RequestInit): Promise<Response> {
+  const headers: Record<string, string> = {};
+  if (to.token) headers.Authorization = `Bearer ${to.token}`;
+  if (init.body !== undefined) headers['Content-Type'] = 'application/json';
+  let response: Response;
+  try {
+    response = await fetch(to.url + path, { method, headers, credentials: 'omit', cache: 'no-store', ...init });
+  } catch {
+    throw new Problem(0, '');
+  }
+  if (!response.ok) throw await problem(response);
+  return response;
+}
+
 /**
  * Makes one call and returns what it answered, or undefined for an empty answer.
  * @throws Problem, and nothing else.
  */
 export async function call<T>(to: Connection, method: string, path: string, body?: unknown, keepalive = false): Promise<T> {
-  const headers: Record<string, string> = {};
-  if (to.token) headers.Authorization = `Bearer ${to.token}`;
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
-  let response: Response;
-  try {
-    response = await fetch(to.url + path, {
-      method,
-      headers,
-      keepalive,
-      credentials: 'omit',
-      cache: 'no-store',
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-  } catch {
-    throw new Problem(0, '');
-  }
-  if (!response.ok) throw await problem(response);
+  const response = await ask(to, method, path, { keepalive, body: body === undefined ? undefined : JSON.stringify(body) });
   if (response.status === 204) return undefined as T;
   try {
     return (await response.json()) as T;
   } catch {
     return undefined as T;
+  }
+}
+
+/** Reads bytes, and the name they are to be saved under. @throws Problem, and nothing else. */
+export async function fetchBytes(to: Connection, path: string): Promise<{ bytes: Blob; name: string }> {
+  const response = await ask(to, 'GET', path, {});
+  const name = /filename="?([^";]+)"?/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? '';
+  try {
+    return { bytes: await response.blob(), name };
+  } catch {
+    throw new Problem(0, '');
   }
 }

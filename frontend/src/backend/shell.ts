@@ -3,7 +3,8 @@
  * what it needs by name; in a browser the window's powers do nothing.
  */
 
-export type WindowMode = 'popup' | 'console' | 'hidden';
+/** `recorder` is a strip, always on top, that says that something is recorded. */
+export type WindowMode = 'popup' | 'console' | 'hidden' | 'recorder';
 
 /** A system notification to show. Its buttons answer the operation, or open it. */
 export interface Notice {
@@ -55,6 +56,8 @@ export interface WindowEvents {
 }
 
 interface Bound {
+  /** Asks where to, and saves. False when the operator chose not to. Older windows do not have it. */
+  Save?(name: string, base64: string): Promise<boolean>;
   Session(): Promise<WindowSession>;
   Mode(mode: WindowMode, height: number): Promise<Placement>;
   Focus(): Promise<void>;
@@ -78,7 +81,7 @@ export interface Shell {
   readonly desktop: boolean;
   /** Null in a browser, where a person signs in with a code. */
   session(): Promise<WindowSession | null>;
-  /** Gives the window one of its three sizes; height is the stack of cards', in CSS pixels, and counts for a popup. */
+  /** Gives the window one of its sizes; height is that of what it shows, in CSS pixels, and counts for a popup and a recorder. */
   mode(mode: WindowMode, height: number): Promise<Placement | null>;
   /** Gives the popup the keyboard, which it does not take by itself. */
   focus(): Promise<void>;
@@ -92,6 +95,26 @@ export interface Shell {
   copy(text: string): Promise<void>;
   /** Opens a link outside the app. */
   openLink(url: string): void;
+  /** Saves a file where the operator wants it; false when they chose not to. */
+  save(name: string, bytes: Blob): Promise<boolean>;
+}
+
+/** Saves as browsers do: into the folder for downloads. */
+function download(name: string, bytes: Blob): Promise<boolean> {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(bytes);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return Promise.resolve(true);
+}
+
+async function base64(bytes: Blob): Promise<string> {
+  const view = new Uint8Array(await bytes.arrayBuffer());
+  let text = '';
+  // In parts: one call takes only so many arguments.
+  for (let at = 0; at < view.length; at += 0x8000) text += String.fromCharCode(...view.subarray(at, at + 0x8000));
+  return btoa(text);
 }
 
 function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
@@ -115,6 +138,7 @@ function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
     },
     copy: async (text) => void (await runtime?.ClipboardSetText(text)),
     openLink: (url) => runtime?.BrowserOpenURL(url),
+    save: async (name, bytes) => (app.Save ? app.Save(name, await base64(bytes)) : download(name, bytes)),
   };
 }
 
@@ -129,6 +153,7 @@ const inBrowser: Shell = {
   listen: () => () => undefined,
   copy: (text) => navigator.clipboard.writeText(text),
   openLink: (url) => void window.open(url, '_blank', 'noopener,noreferrer'),
+  save: download,
 };
 
 const host = (typeof window === 'undefined' ? {} : window) as Host;

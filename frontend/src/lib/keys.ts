@@ -19,7 +19,8 @@ export function worksWhileTyping(chord: Chord): boolean {
 
 export function matches(chord: Chord, event: Pressed, mac: boolean): boolean {
   const parts = chord.split('+');
-  const key = parts.pop() ?? '';
+  const last = parts.pop() ?? '';
+  const key = last === 'Space' ? ' ' : last;
   const mod = parts.includes('Mod');
   const shift = parts.includes('Shift');
   if (event.altKey) return false;
@@ -31,8 +32,8 @@ export function matches(chord: Chord, event: Pressed, mac: boolean): boolean {
   return event.key.toLowerCase() === key.toLowerCase();
 }
 
-const macSigns: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↵', Escape: 'esc', ArrowUp: '↑', ArrowDown: '↓' };
-const signs: Record<string, string> = { Mod: 'Ctrl', Shift: '⇧', Enter: '↵', Escape: 'Esc', ArrowUp: '↑', ArrowDown: '↓' };
+const macSigns: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↵', Escape: 'esc', ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Backspace: '⌫' };
+const signs: Record<string, string> = { Mod: 'Ctrl', Shift: '⇧', Enter: '↵', Escape: 'Esc', ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Backspace: '⌫' };
 
 /** A chord as it is printed on a key cap: 'Ctrl ⇧ A'. */
 export function keyCap(chord: Chord, mac: boolean): string {

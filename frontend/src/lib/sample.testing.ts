@@ -16,6 +16,7 @@ export function sampleOperation(over: Partial<Operation> = {}): Operation {
     updated_at: '2026-01-02T10:00:00Z',
     on_timeout: 'mark',
     messages: [],
+    recordings: [],
     ...over,
   };
 }

@@ -10,7 +10,7 @@ function op(secondsAgo: number, took: number | null, more: Partial<Operation> = 
   const at = new Date(created + (took ?? 0) * 1000).toISOString();
   return {
     operation_id: String(secondsAgo), version: 1, action_type: 'approve', state: took === null ? 'pending' : 'completed', overdue: false, description: 'x',
-    agent_id: 'bot', priority: 5, digest: '', created_at: new Date(created).toISOString(), updated_at: at, on_timeout: 'mark', messages: [],
+    agent_id: 'bot', priority: 5, digest: '', created_at: new Date(created).toISOString(), updated_at: at, on_timeout: 'mark', messages: [], recordings: [],
     ...(took === null ? {} : { result: { decision: 'approve', by: operator, at, digest: '' } }),
     ...more,
   };

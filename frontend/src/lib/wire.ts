@@ -93,6 +93,8 @@ export interface Operation {
   deliveries?: Delivery[];
   presence?: Presence;
   timeout?: number;
+  /** Ids of its recordings, the first begun first. */
+  recordings: string[];
 }
 
 /** One change of one operation, as its timeline tells it. */
@@ -147,8 +149,194 @@ export interface Check {
   fix?: string;
 }
 
+export type SourceName = 'input' | 'windows' | 'elements' | 'screen' | 'files' | 'clipboard' | 'recorder';
+
+/** What a source can deliver, and in a recording what it did. */
+export interface SourceState {
+  source: SourceName;
+  status: 'complete' | 'partial' | 'missing' | 'off';
+  /** A word for the reason, such as 'wayland'. */
+  code?: string;
+  detail?: string;
+  fix?: string;
+  seen?: number;
+  stored?: number;
+  lost?: number;
+}
+
+/** A stretch in which something was not recorded. Times are in nanoseconds from the start of the recording. */
+export interface Gap {
+  from_ns: number;
+  to_ns: number;
+  source?: SourceName;
+  reason: 'paused' | 'excluded' | 'lost' | 'overflow' | 'crash' | 'limit';
+  count?: number;
+}
+
+export interface Bounds {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+/** One display. The origin is that of the whole desktop; `scale` pixels of a picture make one unit. */
+export interface Screen extends Bounds {
+  scale: number;
+}
+
+export interface RecordingOptions {
+  folders?: string[];
+  clipboard?: 'off' | 'kind' | 'content';
+  pictures?: boolean;
+}
+
+export interface RecordingCounts {
+  events: number;
+  clicks: number;
+  keys: number;
+  pictures: number;
+  equal_pictures: number;
+  masked: number;
+  lost: number;
+}
+
+export interface Recording {
+  recording_id: string;
+  operation_id: string;
+  by: string;
+  state: 'recording' | 'paused' | 'stopped' | 'interrupted';
+  reason?: 'operator' | 'limit' | 'operation_ended' | 'shutdown' | 'crash' | 'failed';
+  started_at: string;
+  ended_at?: string;
+  /** Nanoseconds recorded, pauses left out. */
+  elapsed_ns: number;
+  /** Nanoseconds to the last event, pauses included. */
+  span_ns: number;
+  system: string;
+  screens: Screen[];
+  options: RecordingOptions;
+  sources: SourceState[];
+  counts: RecordingCounts;
+  complete: boolean;
+  gaps: Gap[];
+  bytes: number;
+  max_bytes: number;
+  max_elapsed_ns: number;
+  near_limit: boolean;
+}
+
+/** A region of one picture, or of every one, in its pixels. */
+export interface Mask extends Bounds {
+  picture?: string;
+}
+
+/** What leaves a recording, and how. */
+export interface Edits {
+  version: number;
+  cuts: string[];
+  masked_texts: string[];
+  masks: Mask[];
+  words?: Record<string, string>;
+  share_text: boolean;
+  share_pictures: boolean;
+}
+
+export interface App {
+  name: string;
+  pid?: number;
+  exe?: string;
+}
+
+export interface UiElement {
+  role: string;
+  name?: string;
+  bounds: Bounds;
+  states?: string[];
+  ancestry?: UiElement[];
+  secret?: boolean;
+  hidden?: string;
+}
+
+export interface FileChange {
+  op: 'created' | 'changed' | 'renamed' | 'deleted';
+  path: string;
+  to?: string;
+  dir?: boolean;
+  size?: number;
+}
+
+export type ActionType =
+  | 'click' | 'double_click' | 'triple_click' | 'drag' | 'scroll' | 'type' | 'shortcut' | 'paste' | 'copy'
+  | 'switch_window' | 'open_app' | 'close_window' | 'file' | 'note' | 'gap';
+
+/** What a person did, as derived from recorded events. */
+export interface Action {
+  action_id: string;
+  type: ActionType;
+  at_ns: number;
+  end_ns: number;
+  child_seqs: number[];
+  button?: number;
+  modifiers?: string[];
+  key?: string;
+  x?: number;
+  y?: number;
+  to_x?: number;
+  to_y?: number;
+  delta_x?: number;
+  delta_y?: number;
+  text?: string;
+  value?: string;
+  count?: number;
+  hidden?: string;
+  element?: UiElement;
+  target?: UiElement;
+  app?: App;
+  window?: { id: string; title: string; bounds: Bounds };
+  file?: FileChange;
+  gap?: Gap;
+  before?: string;
+  after?: string;
+  step?: number;
+  words: string;
+  cut?: boolean;
+  masked?: boolean;
+}
+
+/** An action that seems to have done a step of the checklist. */
+export interface Suggestion {
+  step: number;
+  action_id: string;
+  at_ns: number;
+}
+
+/** The parts of a raw event that playing back needs. */
+export interface RecordedEvent {
+  seq: number;
+  t_mono_ns: number;
+  type: string;
+  x?: number;
+  y?: number;
+  button?: number;
+  picture?: string;
+  step?: number;
+  done?: boolean;
+}
+
+export interface ReplayState {
+  recording_id: string;
+  state: 'idle' | 'playing' | 'done' | 'stopped' | 'failed';
+  action_id?: string;
+  done: number;
+  total: number;
+  detail?: string;
+}
+
 /** What the live channel says, besides the events of single operations. */
 export type Live =
   | { type: 'hello'; seq: number }
+  | { type: 'recording'; recording: Recording }
+  | { type: 'recording_gone'; recording_id: string }
   | ({ type: 'presence'; operation_id: string } & Presence)
   | { type: string; seq: number; operation_id: string; version: number };

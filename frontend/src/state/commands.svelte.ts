@@ -50,7 +50,7 @@ export class Commands {
   press(event: Pressed & Pick<Event, 'target' | 'preventDefault' | 'defaultPrevented'> & { repeat: boolean; isComposing: boolean }): void {
     if (this.paused || event.defaultPrevented || event.isComposing) return;
     const inField = typing(event.target);
-    const onButton = event.key === 'Enter' && !event.ctrlKey && !event.metaKey && pressable(event.target);
+    const onButton = (event.key === 'Enter' || event.key === ' ') && !event.ctrlKey && !event.metaKey && pressable(event.target);
     if (onButton) return;
     for (const command of this.all.toReversed()) {
       const chord = command.keys.find((key) => matches(key, event, mac));

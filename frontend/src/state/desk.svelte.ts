@@ -1,5 +1,6 @@
 import { getContext, setContext } from 'svelte';
 import { Api } from '../backend/api';
+import { Pictures } from '../backend/pictures';
 import { keepOverReload, type Session } from '../backend/session';
 import { LiveChannel } from '../backend/socket';
 import { backoff } from '../lib/backoff';
@@ -13,6 +14,7 @@ import { Draft } from './draft.svelte';
 import { Inbox } from './inbox.svelte';
 import { Ledger } from './ledger';
 import { Operations } from './operations.svelte';
+import { Recorder } from './recorder.svelte';
 import { Route } from './route.svelte';
 import { Sample } from './sample.svelte';
 import { ticker } from './ticker.svelte';
@@ -31,6 +33,8 @@ export class Desk {
   readonly dialogs = new Dialogs();
   readonly inbox: Inbox;
   readonly sample: Sample;
+  readonly recorder: Recorder;
+  readonly pictures: Pictures;
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
   loadFailed = $state(false);
@@ -41,7 +45,7 @@ export class Desk {
   #broken: ReturnType<typeof setTimeout> | undefined;
 
   readonly ringing = $derived.by<Operation[]>(() => [...this.operations.all.values()].filter((op) => rings(op, this.operations.moment)));
-  readonly open = $derived.by<Operation | undefined>(() => this.operations.all.get(this.route.id));
+  readonly open = $derived.by<Operation | undefined>(() => (this.route.page === 'recordings' ? undefined : this.operations.all.get(this.route.id)));
 
   constructor(readonly session: Session) {
     this.api = new Api(session);
@@ -51,11 +55,18 @@ export class Desk {
     this.inbox = new Inbox(this.api, this.operations);
     this.sample = new Sample(this.api);
     this.ledger = new Ledger(this.api);
+    this.recorder = new Recorder(this.api, this.answering);
+    this.pictures = new Pictures(session);
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {
         if (fresh) void this.#load();
+        // What is said of recordings is not said again after a break.
+        void this.recorder.load();
       },
-      message: (message) => this.operations.hear(message),
+      message: (message) => {
+        this.operations.hear(message);
+        this.recorder.hear(message);
+      },
       connected: (yes) => this.#line(yes),
       welcome: async () => {
         this.expired = !(await this.api.welcome());

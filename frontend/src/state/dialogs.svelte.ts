@@ -2,7 +2,10 @@ export type DialogState =
   | { kind: 'palette' }
   | { kind: 'keys' }
   | { kind: 'snooze'; ids: string[] }
-  | { kind: 'reason'; ids: string[] };
+  | { kind: 'reason'; ids: string[] }
+  | { kind: 'discard' }
+  | { kind: 'delete-recording'; id: string }
+  | { kind: 'replay'; id: string };
 
 /** At most one dialog is open. */
 export class Dialogs {

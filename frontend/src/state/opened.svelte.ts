@@ -1,14 +1,18 @@
 import { tick } from 'svelte';
+import { SvelteSet } from 'svelte/reactivity';
 import { answerOf, isEmpty } from '../lib/answer';
 import { choices, type Choice } from '../lib/details';
 import { dangerous, ended, snoozed } from '../lib/life';
-import type { Answer, Operation } from '../lib/wire';
+import { running } from '../lib/recording';
+import type { Answer, Operation, Recording } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { Arming } from './arming.svelte';
 import type { Command } from './commands.svelte';
 import type { Desk } from './desk.svelte';
 import type { Draft } from './draft.svelte';
+import { OpenRecording } from './recording.svelte';
 import { ticker } from './ticker.svelte';
+import { deskWindow } from './window.svelte';
 
 type Place = 'answer' | 'ask';
 
@@ -18,7 +22,12 @@ export class Opened {
   readonly draft: Draft;
   /** Why the last try to answer was not even sent: the field that is missing. */
   missing = $state<'' | 'reason' | 'answer'>('');
+  /** What stands beside an operation that is recorded. */
+  side = $state<'recorder' | 'talk'>('recorder');
+  /** Recordings the agent does not get with the answer; it gets all others. */
+  readonly keptBack = new SvelteSet<string>();
   #places = new Map<Place, HTMLElement>();
+  #recordings = new Map<string, OpenRecording>();
 
   constructor(
     readonly desk: Desk,
@@ -54,7 +63,51 @@ export class Opened {
   }
 
   focus(name: Place): void {
-    this.#places.get(name)?.focus();
+    // The conversation may stand behind the recorder.
+    if (name === 'ask' && this.side !== 'talk') {
+      this.side = 'talk';
+      void tick().then(() => this.#places.get(name)?.focus());
+    } else this.#places.get(name)?.focus();
+  }
+
+  /** The recording of this operation that runs. */
+  readonly recording = $derived.by<Recording | null>(() => this.desk.recorder.on(this.id));
+  /** Those that have ended, the latest last. */
+  readonly recorded = $derived.by<Recording[]>(() => (this.op ? this.desk.recorder.of(this.op).filter((r) => !running(r)) : []));
+
+  /** One recording with its steps, made when first asked for. */
+  recordingOf(id: string): OpenRecording {
+    let open = this.#recordings.get(id);
+    if (!open) {
+      open = new OpenRecording(this.desk, id);
+      this.#recordings.set(id, open);
+    }
+    return open;
+  }
+
+  give(id: string, yes: boolean): void {
+    if (yes) this.keptBack.delete(id);
+    else this.keptBack.add(id);
+  }
+
+  /** Stops reading along when the operation is left. */
+  close(): void {
+    for (const open of this.#recordings.values()) open.close();
+  }
+
+  async record(): Promise<void> {
+    const op = this.op;
+    if (!op || !(await this.desk.recorder.start(op, this.desk.operator))) return;
+    this.side = 'recorder';
+    // What is recorded is the work, not this window.
+    if (this.desk.recorder.on(this.id) && deskWindow.desktop) await deskWindow.recorder();
+  }
+
+  /** Stops the recording and shows it, to be looked through before the answer goes out with it. */
+  async stopAndReview(): Promise<void> {
+    if (!(await this.desk.recorder.stop())) return;
+    await tick();
+    document.getElementById('review-title')?.scrollIntoView({ block: 'start' });
   }
 
   approve(): Promise<boolean> {
@@ -76,7 +129,7 @@ export class Opened {
   async send(): Promise<boolean> {
     const op = this.op;
     if (!op) return false;
-    if (isEmpty(this.draft.form)) {
+    if (isEmpty(this.draft.form) && this.#given().length === 0) {
       this.missing = 'answer';
       this.focus('answer');
       return false;
@@ -109,8 +162,14 @@ export class Opened {
   /** A choice goes out by name, and in words where nothing else was written. */
   #answer(op: Operation): Answer {
     const answer = answerOf($state.snapshot(this.draft.form));
+    const given = this.#given();
+    if (given.length) answer.attachments = given;
     const choice = choices(op.details).find((c) => c.value === answer.fields?.choice);
     return choice && !answer.human_input ? { ...answer, human_input: choice.label } : answer;
+  }
+
+  #given(): string[] {
+    return this.recorded.map((r) => r.recording_id).filter((id) => !this.keptBack.has(id));
   }
 
   async #decide(decision: 'approve' | 'deny'): Promise<boolean> {
@@ -153,7 +212,8 @@ export class Opened {
     const when = (): boolean => this.ready;
     const offered = this.op?.action_type === 'feedback' ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [];
     return [
-      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when, run: () => void this.send() },
+      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.recording, run: () => void this.send() },
+      { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.desk.recorder.busy, run: () => void this.stopAndReview() },
       { id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when, run: () => this.desk.dialogs.open({ kind: 'reason', ids: [this.id] }) },
       ...offered.map((n) => this.#choice(n)),
     ];
@@ -180,6 +240,10 @@ export class Opened {
       {
         id: 'wake', label: m.snooze_wake, keys: [], group: 'answer',
         when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.desk.answering.snooze(this.id, null),
+      },
+      {
+        id: 'record', group: 'answer', keys: ['c'], label: () => (this.op?.claimed_by ? (deskWindow.desktop ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
+        when: () => open() && this.mine && this.desk.recorder.loaded && !this.desk.recorder.current && !this.desk.recorder.busy, run: () => void this.record(),
       },
       { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.desk.answering.claim(this.id) },
       { id: 'release', label: m.release, keys: [], group: 'answer', when: () => open() && !!this.op?.claimed_by, run: () => void this.desk.answering.release(this.id) },

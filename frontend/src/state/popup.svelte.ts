@@ -34,6 +34,8 @@ export class PopupStack {
   #wants(op: Operation): boolean {
     const now = ticker.now;
     const id = op.operation_id;
+    // Who records it works on it: the recorder's own strip says so.
+    if (this.desk.recorder.on(id)) return false;
     if (this.#hidden.has(id) && !rings(op, now)) return false;
     if (ended(op)) return this.#onScreen.has(id) && this.#lingers(op, now);
     if (snoozed(op, now)) return false;

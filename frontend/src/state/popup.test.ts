@@ -9,7 +9,7 @@ const ago = (seconds: number): string => new Date(ticker.now - seconds * 1000).t
 function op(id: string, more: Partial<Operation> = {}): Operation {
   return {
     operation_id: id, version: 1, action_type: 'approve', state: 'pending', overdue: false, description: id, agent_id: 'bot', priority: 5,
-    digest: '', created_at: ago(10), updated_at: ago(10), on_timeout: 'mark', messages: [], ...more,
+    digest: '', created_at: ago(10), updated_at: ago(10), on_timeout: 'mark', messages: [], recordings: [], ...more,
   };
 }
 

@@ -1,11 +1,11 @@
-export type Page = 'inbox' | 'history' | 'agents' | 'settings' | 'welcome';
+export type Page = 'inbox' | 'history' | 'recordings' | 'agents' | 'settings' | 'welcome';
 
-const pages: readonly string[] = ['inbox', 'history', 'agents', 'settings', 'welcome'];
+const pages: readonly string[] = ['inbox', 'history', 'recordings', 'agents', 'settings', 'welcome'];
 
 /** Where the page stands, kept in the address's fragment, so that a reload and the back key work. */
 export class Route {
   page = $state<Page>('inbox');
-  /** The operation that is open, or ''. */
+  /** The operation or the recording that is open, or ''. */
   id = $state('');
 
   constructor() {

@@ -1,10 +1,15 @@
 import { shell, type DesktopState, type Placement, type WindowMode } from '../backend/shell';
 import { keyGuard } from './guard';
 
-const fromAddress = (): WindowMode => (new URLSearchParams(window.location.search).get('view') === 'popup' ? 'popup' : 'console');
+const fromAddress = (): WindowMode => {
+  const view = new URLSearchParams(window.location.search).get('view');
+  return view === 'popup' || view === 'recorder' ? view : 'console';
+};
+/** Of the recorder's strip, in CSS pixels. */
+const stripHeight = 44;
 const told = 'deskbell.told-no-notifications';
 
-/** The window's three sizes. In a browser it is what the address says and stays it. */
+/** The window's sizes. In a browser it is what the address says and stays it. */
 class DeskWindow {
   readonly desktop = shell.desktop;
   mode = $state<WindowMode>(shell.desktop ? 'hidden' : fromAddress());
@@ -40,6 +45,18 @@ class DeskWindow {
     if (!this.desktop) return;
     this.mode = 'popup';
     this.placement = await shell.mode('popup', height);
+  }
+
+  /** The strip that stays on top while something is recorded. The console stays where a window has no such size. */
+  async recorder(): Promise<void> {
+    if (!this.desktop) return;
+    const before = this.mode;
+    this.mode = 'recorder';
+    try {
+      this.placement = await shell.mode('recorder', stripHeight);
+    } catch {
+      this.mode = before;
+    }
   }
 
   async console(): Promise<void> {

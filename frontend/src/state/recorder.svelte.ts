@@ -1,0 +1,180 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { Api } from '../backend/api';
+import { Problem } from '../backend/http';
+import { ms, running } from '../lib/recording';
+import type { Live, Operation, Recording, RecordingOptions, SourceState } from '../lib/wire';
+import type { Answering } from './answering.svelte';
+import { wordsOf } from './roster.svelte';
+import { ticker } from './ticker.svelte';
+
+/** The recorder of this machine: what it can record, what it records now, and the recordings the page knows. */
+export class Recorder {
+  /** What the sources can deliver now. */
+  sources = $state.raw<SourceState[]>([]);
+  /** The recording that runs or is paused. */
+  current = $state.raw<Recording | null>(null);
+  readonly known = new SvelteMap<string, Recording>();
+  /** Ids of recordings that are no more. */
+  readonly gone = new SvelteMap<string, true>();
+  loaded = $state(false);
+  busy = $state(false);
+  trouble = $state('');
+  /** What the next recording is started with. */
+  options = $state<{ folders: string[]; clipboard: 'off' | 'kind' | 'content'; pictures: boolean }>({ folders: [], clipboard: 'kind', pictures: true });
+  /** When steps were ticked in this page, in nanoseconds from the start, by recording and step. */
+  readonly ticks = new SvelteMap<string, number>();
+  /** The time of the page's clock at which the current recording stood at what it says. */
+  #heard = $state(0);
+
+  readonly paused = $derived(this.current?.state === 'paused');
+  /** Nanoseconds recorded by now. It steps with the page's clock. */
+  readonly elapsed = $derived.by<number>(() => {
+    if (!this.current) return 0;
+    const since = this.current.state === 'recording' ? Math.max(0, ticker.now - this.#heard) : 0;
+    return this.current.elapsed_ns + since * ms;
+  });
+
+  constructor(
+    private readonly api: Api,
+    private readonly answering: Answering,
+  ) {}
+
+  /** Reads what can be recorded now, and what is. */
+  async load(): Promise<void> {
+    try {
+      const state = await this.api.recorder();
+      this.sources = state.sources;
+      if (state.current) this.#take(state.current);
+      else this.current = null;
+      this.loaded = true;
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) this.loaded = false;
+    }
+  }
+
+  hear(message: Live): void {
+    if (message.type === 'recording' && 'recording' in message) this.#take(message.recording);
+    else if (message.type === 'recording_gone' && 'recording_id' in message) this.#drop(message.recording_id);
+  }
+
+  /** Asks for a recording unless it is known. */
+  async need(id: string): Promise<void> {
+    if (this.known.has(id) || this.gone.has(id)) return;
+    try {
+      this.#take(await this.api.recording(id));
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) this.gone.set(id, true);
+    }
+  }
+
+  /** The recordings of an operation that are known, the first begun first. */
+  of(op: Operation): Recording[] {
+    const all = new Set([...(op.recordings ?? []), ...(this.current?.operation_id === op.operation_id ? [this.current.recording_id] : [])]);
+    return [...all].flatMap((id) => this.known.get(id) ?? []);
+  }
+
+  /** The recording that runs, if it is of this operation. */
+  on(id: string): Recording | null {
+    return this.current?.operation_id === id ? this.current : null;
+  }
+
+  /** Starts to record an operation; one that nobody has claimed is claimed first. */
+  async start(op: Operation, operator: string): Promise<boolean> {
+    const options: RecordingOptions = {
+      folders: this.options.folders.map((folder) => folder.trim()).filter(Boolean),
+      clipboard: this.options.clipboard,
+      pictures: this.options.pictures,
+    };
+    return this.#do(async () => {
+      if (op.claimed_by !== operator && !(await this.answering.claim(op.operation_id))) return;
+      this.#take(await this.api.record(op.operation_id, options));
+    });
+  }
+
+  pause(): Promise<boolean> {
+    return this.#with((id) => this.api.pauseRecording(id));
+  }
+
+  resume(): Promise<boolean> {
+    return this.#with((id) => this.api.resumeRecording(id));
+  }
+
+  stop(): Promise<boolean> {
+    return this.#with((id) => this.api.stopRecording(id));
+  }
+
+  mark(note: { text?: string; step?: number; done?: boolean }): Promise<boolean> {
+    return this.#with((id) => this.api.markRecording(id, note));
+  }
+
+  /** Notes in the recording that a step was ticked or unticked. */
+  tick(step: number, done: boolean): void {
+    const current = this.current;
+    if (!current) return;
+    const key = `${current.recording_id} ${step}`;
+    if (done) this.ticks.set(key, this.elapsed);
+    else this.ticks.delete(key);
+    void this.mark({ step, done });
+  }
+
+  /** Throws away the recording that runs. */
+  discard(): Promise<boolean> {
+    const id = this.current?.recording_id;
+    return id ? this.#do(async () => {
+      await this.api.discardRecording(id);
+      this.#drop(id);
+    }) : Promise.resolve(false);
+  }
+
+  /** Deletes a recording that has ended. */
+  remove(id: string): Promise<boolean> {
+    return this.#do(async () => {
+      await this.api.deleteRecording(id);
+      this.#drop(id);
+    });
+  }
+
+  take(recordings: Recording[]): void {
+    for (const recording of recordings) this.#take(recording);
+  }
+
+  #take(recording: Recording): void {
+    const whole = { ...recording, gaps: recording.gaps ?? [], sources: recording.sources ?? [], screens: recording.screens ?? [], options: recording.options ?? {} };
+    if (this.gone.has(whole.recording_id)) return;
+    const before = this.known.get(whole.recording_id);
+    // What is lossy may come late: a recording that has ended runs no more.
+    if (before && !running(before) && running(whole)) return;
+    this.known.set(whole.recording_id, whole);
+    if (running(whole)) {
+      this.current = whole;
+      this.#heard = Math.max(Date.now(), ticker.now);
+    } else if (this.current?.recording_id === whole.recording_id) this.current = null;
+  }
+
+  #drop(id: string): void {
+    this.gone.set(id, true);
+    this.known.delete(id);
+    if (this.current?.recording_id === id) this.current = null;
+  }
+
+  #with(call: (id: string) => Promise<Recording>): Promise<boolean> {
+    const id = this.current?.recording_id;
+    return id ? this.#do(async () => this.#take(await call(id))) : Promise.resolve(false);
+  }
+
+  async #do(work: () => Promise<void>): Promise<boolean> {
+    this.busy = true;
+    try {
+      await work();
+      this.trouble = '';
+      return true;
+    } catch (error) {
+      this.trouble = wordsOf(error);
+      // What is shown may be old: somebody stopped it elsewhere, or the limit did.
+      void this.load();
+      return false;
+    } finally {
+      this.busy = false;
+    }
+  }
+}
