@@ -20,7 +20,7 @@ import (
 func (h *House) build() error {
 	s := h.settings
 	tool := mcpserver.HTTPHandler(api.ActorOf,
-		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, by) },
+		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, nil, by) },
 		mcpserver.Options{Version: h.config.Version, Log: h.log})
 	var err error
 	h.api, err = api.New(api.Deps{

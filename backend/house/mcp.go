@@ -129,3 +129,9 @@ func (r *remote) List(ctx context.Context, states []human.State, limit int) ([]h
 	page, err := r.client().List(ctx, client.Filter{States: states, Order: "recent", Limit: limit})
 	return page.Operations, r.moved(err)
 }
+
+// Actions implements mcpserver.Ringer.
+func (r *remote) Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error) {
+	found, err := r.client().Actions(ctx, id, "en", "")
+	return found.Actions, r.moved(err)
+}

@@ -291,7 +291,7 @@ const description = `Ring a human and get their decision, answer or work. Use it
 action=invoke rings and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command the human runs), browser, desktop (work done there by hand).
 
 Then read status:
-- completed: use decision, human_input, execution_result, key_findings, fields. Go on with an approve only if decision is "approve"; "deny" means do not do it, by any other way either.
+- completed: use decision, human_input, execution_result, key_findings, fields, recordings. Go on with an approve only if decision is "approve"; "deny" means do not do it, by any other way either.
 - pending: no answer yet. The request is kept and nothing is lost. Call again with action=wait and its operation_id, or do other work first and action=check_result later. Do not word it anew: that rings twice.
 - waiting_input: the human asks you something (question). Answer with action=reply, operation_id and text; the wait then goes on.
 - declined or cancelled: read reason and find another way; do not ring again with the same request.

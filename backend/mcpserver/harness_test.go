@@ -34,6 +34,13 @@ const (
 // open makes a running queue over a real SQLite file, stopped when the test ends.
 func open(t testing.TB) *queue.Queue {
 	t.Helper()
+	q, _ := openStore(t)
+	return q
+}
+
+// openStore is open, with the file.
+func openStore(t testing.TB) (*queue.Queue, *sqlite.Store) {
+	t.Helper()
 	store, err := sqlite.Open(context.Background(), t.TempDir(), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +59,7 @@ func open(t testing.TB) *queue.Queue {
 			t.Error(err)
 		}
 	})
-	return q
+	return q, store
 }
 
 // A note is one notification of progress.
@@ -128,8 +135,13 @@ type result struct {
 	NextOffset  int `json:"next_offset"`
 	Total       int `json:"total_characters"`
 	Cut         []string
-	Messages    []struct{ From, Text string }
-	Pending     []struct {
+	Recordings  []struct {
+		ID      human.RecordingID `json:"recording_id"`
+		Actions []string
+		Missing string
+	}
+	Messages []struct{ From, Text string }
+	Pending  []struct {
 		OperationID human.OperationID `json:"operation_id"`
 	}
 	Unread []struct {
@@ -264,7 +276,7 @@ func serve(t testing.TB, q *queue.Queue, opts mcpserver.Options) (*httptest.Serv
 			return a, nil
 		}
 		return human.Actor{}, human.Errorf(human.Unauthorized, "no such key")
-	}, func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(q, by) }, opts)
+	}, func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(q, nil, by) }, opts)
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	return s, h

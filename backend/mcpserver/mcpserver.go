@@ -40,6 +40,9 @@ type Ringer interface {
 	Summary(ctx context.Context, limit int, since time.Time) (string, error)
 	// List returns the agent's operations in one of the states, last changed first, without details.
 	List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error)
+	// Actions returns what was done in a recording that came with an answer to this agent, with words in
+	// English.
+	Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error)
 }
 
 // A Ring is what an agent rings with. A nil Timeout is the default from the settings; 0 is never overdue.

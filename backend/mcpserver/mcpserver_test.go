@@ -14,7 +14,7 @@ import (
 )
 
 func TestTheToolTeachesItself(t *testing.T) {
-	c := inMemory(t, mcpserver.ForQueue(open(t), bot), mcpserver.Options{}, modern)
+	c := inMemory(t, mcpserver.ForQueue(open(t), nil, bot), mcpserver.Options{}, modern)
 	list, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestAConversationInBothProtocols(t *testing.T) {
 	for _, version := range []string{modern, legacy} {
 		t.Run(version, func(t *testing.T) {
 			q := open(t)
-			c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, version)
+			c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, version)
 			if got := c.InitializeResult().ProtocolVersion; got != version {
 				t.Fatalf("speaks %s", got)
 			}
@@ -135,7 +135,7 @@ func sameJSON(a, b string) bool {
 
 func TestEndingsSayWhatToDo(t *testing.T) {
 	q := open(t)
-	c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, modern)
+	c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, modern)
 	approval := func(words string) args {
 		return args{"action": "invoke", "action_type": "approve", "description": words, "details": args{"action": "rm -r build", "risk_level": "high"}, "wait_seconds": 0}
 	}
@@ -177,7 +177,7 @@ func TestEndingsSayWhatToDo(t *testing.T) {
 
 func TestBadCallsSayWhatIsWrongWhereAndWhatToDo(t *testing.T) {
 	q := open(t)
-	c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, modern)
+	c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, modern)
 	theirs, _, err := q.Ring(t.Context(), human.Request{Kind: human.Feedback, Description: "theirs", AgentID: other.Name}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestBadCallsSayWhatIsWrongWhereAndWhatToDo(t *testing.T) {
 
 func TestDetailsMayComeAsText(t *testing.T) {
 	q := open(t)
-	c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, modern)
+	c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, modern)
 	for text, want := range map[string]string{
 		`{"file": "a.go",  "snippet":"x < y"}`: `{"file":"a.go","snippet":"x < y"}`,
 		"just words":                           `{"text":"just words"}`,
@@ -247,7 +247,7 @@ func TestDetailsMayComeAsText(t *testing.T) {
 func TestWithoutProgressACallReturnsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := open(t)
-		c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, modern)
+		c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, modern)
 		began := time.Now()
 		r := c.use(ask("Anybody?").with(args{"timeout": 30}))
 		if took := time.Since(began); took != 45*time.Second {
@@ -272,7 +272,7 @@ func TestWithoutProgressACallReturnsInTime(t *testing.T) {
 func TestWithProgressACallWaitsAsLongAsItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := open(t)
-		c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, modern)
+		c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, modern)
 		notes := make(chan note, 1000)
 		began := time.Now()
 		done := c.start(ask("Take your time").with(args{"timeout": 60}), notes)
@@ -308,7 +308,7 @@ func TestWithProgressACallWaitsAsLongAsItsClient(t *testing.T) {
 
 func TestAClientThatLeavesEndsItsCallAndNotItsRequest(t *testing.T) {
 	q := open(t)
-	c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, legacy)
+	c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, legacy)
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
@@ -340,7 +340,7 @@ func TestAClientThatLeavesEndsItsCallAndNotItsRequest(t *testing.T) {
 
 func TestRingingAgainRingsNobodyTwice(t *testing.T) {
 	q := open(t)
-	c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{Session: "stdio"}, modern)
+	c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{Session: "stdio"}, modern)
 	now := args{"wait_seconds": 0}
 	first := c.use(ask("Once").with(now))
 	for name, tt := range map[string]struct {
@@ -406,7 +406,7 @@ func (a *away) Wait(ctx context.Context, id human.OperationID, after uint64, mos
 func TestAWaitSurvivesARestartOfTheApp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := open(t)
-		ringer := &away{Ringer: mcpserver.ForQueue(q, bot)}
+		ringer := &away{Ringer: mcpserver.ForQueue(q, nil, bot)}
 		c := inMemory(t, ringer, mcpserver.Options{}, modern)
 		ringer.calls = 3
 		began := time.Now()
@@ -438,7 +438,7 @@ func TestAWaitSurvivesARestartOfTheApp(t *testing.T) {
 
 func TestBigResultsAreCutAndCanBeReadOn(t *testing.T) {
 	q := open(t)
-	c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, modern)
+	c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, modern)
 	long := strings.Repeat("Zeile mit <Zeichen> & \"mehr\".\n", 3000)
 	chinese := strings.Repeat("长", 25000)
 	var findings []string
@@ -500,7 +500,7 @@ func readAll(c *client, id human.OperationID, field string) string {
 
 func TestTooManyRequestsSayWhichLimit(t *testing.T) {
 	q := open(t)
-	c := inMemory(t, mcpserver.ForQueue(q, bot), mcpserver.Options{}, modern)
+	c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{}, modern)
 	for i := range 10 {
 		c.use(ask(fmt.Sprint("request ", i)).with(args{"wait_seconds": 0}))
 	}

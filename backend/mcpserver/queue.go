@@ -6,15 +6,24 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/record/library"
 )
 
-// ForQueue is the Ringer of one agent over a queue in this process. by is the agent; it is shown as
-// waiting while it waits.
-func ForQueue(q *queue.Queue, by human.Actor) Ringer { return queueRinger{q, by} }
+// Recordings give out what an operator released; library.Library does.
+type Recordings interface {
+	Actions(ctx context.Context, by human.Actor, id human.RecordingID, language, after string) (library.Actions, error)
+}
+
+// ForQueue is the Ringer of one agent over a queue in this process, and the recordings made for it (nil
+// where there are none). by is the agent; it is shown as waiting while it waits.
+func ForQueue(q *queue.Queue, recordings Recordings, by human.Actor) Ringer {
+	return queueRinger{q, recordings, by}
+}
 
 type queueRinger struct {
-	q  *queue.Queue
-	by human.Actor
+	q          *queue.Queue
+	recordings Recordings
+	by         human.Actor
 }
 
 func (r queueRinger) Ring(ctx context.Context, ring Ring) (human.Operation, bool, error) {
@@ -60,4 +69,12 @@ func (r queueRinger) Summary(ctx context.Context, limit int, since time.Time) (s
 func (r queueRinger) List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error) {
 	page, err := r.q.List(ctx, r.by, queue.Filter{States: states, Order: queue.Recent, Limit: limit})
 	return page.Operations, err
+}
+
+func (r queueRinger) Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error) {
+	if r.recordings == nil {
+		return nil, human.Errorf(human.Unavailable, "this Deskbell runs without recordings")
+	}
+	found, err := r.recordings.Actions(ctx, r.by, id, "en", "")
+	return found.Actions, err
 }

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,17 +46,17 @@ type reading struct {
 	Question string    `json:"question,omitempty"`
 	Messages []message `json:"messages,omitempty"`
 
-	Decision        human.Decision      `json:"decision,omitempty"`
-	HumanInput      string              `json:"human_input,omitempty"`
-	ExecutionResult string              `json:"execution_result,omitempty"`
-	Summary         string              `json:"summary,omitempty"`
-	KeyFindings     []string            `json:"key_findings,omitempty"`
-	Fields          map[string]string   `json:"fields,omitempty"`
-	Attachments     []string            `json:"attachments,omitempty"`
-	Recordings      []human.RecordingID `json:"recordings,omitempty"`
-	Reason          string              `json:"reason,omitempty"`
-	By              string              `json:"by,omitempty"`
-	At              *time.Time          `json:"at,omitempty"`
+	Decision        human.Decision    `json:"decision,omitempty"`
+	HumanInput      string            `json:"human_input,omitempty"`
+	ExecutionResult string            `json:"execution_result,omitempty"`
+	Summary         string            `json:"summary,omitempty"`
+	KeyFindings     []string          `json:"key_findings,omitempty"`
+	Fields          map[string]string `json:"fields,omitempty"`
+	Attachments     []string          `json:"attachments,omitempty"`
+	Recordings      []recording       `json:"recordings,omitempty"`
+	Reason          string            `json:"reason,omitempty"`
+	By              string            `json:"by,omitempty"`
+	At              *time.Time        `json:"at,omitempty"`
 
 	Field      string `json:"field,omitempty"`
 	Text       string `json:"text,omitempty"`
@@ -68,6 +69,13 @@ type reading struct {
 	Cut []string `json:"cut,omitempty"`
 
 	ended bool // the operation's end is in it
+}
+
+// A recording is what a human did, a line an action, where they gave it with their answer.
+type recording struct {
+	ID      human.RecordingID `json:"recording_id"`
+	Actions []string          `json:"actions"`
+	Missing string            `json:"missing,omitempty"`
 }
 
 type message struct {
@@ -107,19 +115,20 @@ var outputSchema = map[string]any{
 		"summary":          describe("string", "What they did."),
 		"key_findings":     map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
 		"fields":           map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
+		"recordings":       describe("array", "What they did, step by step, where they recorded it for you."),
 		"reason":           describe("string", "Why it was declined or cancelled."),
 	},
 	"additionalProperties": true,
 }
 
 // read tells an agent how an operation of its own stands.
-func (c *call) read(op human.Operation, err error) (reading, error) {
+func (c *call) read(ctx context.Context, op human.Operation, err error) (reading, error) {
 	if err != nil {
 		return reading{}, err
 	}
 	r := reading{
 		ID: op.ID, Kind: op.Kind, Overdue: op.Overdue && !op.State.Terminal(), Waited: int(time.Since(c.began).Seconds()),
-		Recordings: op.Recordings, ended: op.State.Terminal(),
+		ended: op.State.Terminal(),
 	}
 	for _, m := range op.Messages {
 		from := "you"
@@ -141,7 +150,53 @@ func (c *call) read(op human.Operation, err error) (reading, error) {
 		r.Reason, r.By, r.At = e.Reason, cmp.Or(e.By.Name, string(e.By.Role)), &e.At
 	}
 	r.advise(op)
+	c.recorded(ctx, op, &r)
 	return r, nil
+}
+
+// shown is how many actions of recordings are in a result, and how many characters of each. The rest is
+// read as the field recordings.
+const (
+	shown     = 40
+	shownWide = 160
+)
+
+// recorded puts what the human did into a result, where it came with the answer.
+func (c *call) recorded(ctx context.Context, op human.Operation, r *reading) {
+	left, all := shown, 0
+	for _, id := range given(op) {
+		entry := recording{ID: id, Actions: []string{}}
+		actions, err := c.ringer.Actions(ctx, id)
+		if err != nil {
+			// The answer counts; this can be had later.
+			c.opts.Log.Warn("a recording could not be read for its agent", "recording_id", id, "err", err)
+			entry.Missing = human.SafeText(err)
+		}
+		for _, a := range actions[:min(left, len(actions))] {
+			line, _ := clip(actionLine(a), shownWide)
+			entry.Actions = append(entry.Actions, line)
+		}
+		left -= len(entry.Actions)
+		all += len(actions)
+		r.Recordings = append(r.Recordings, entry)
+	}
+	if all > shown {
+		r.Cut = append(r.Cut, fmt.Sprintf("recordings: %d of %d actions; read all with action=check_result, operation_id=%s, field=recordings", shown, all, op.ID))
+	}
+	if all > 0 && r.Next == "" {
+		r.Next = "recordings tells what the human did, in order; go on from there"
+	}
+}
+
+// given are the recordings that came with the answer.
+func given(op human.Operation) []human.RecordingID {
+	return slices.DeleteFunc(slices.Clone(op.Recordings), func(id human.RecordingID) bool { return !op.Released(id) })
+}
+
+// actionLine is an action as an agent reads it: when, in minutes and seconds of the recording, and what.
+func actionLine(a human.Action) string {
+	seconds := a.At / int64(time.Second)
+	return fmt.Sprintf("%d:%02d %s", seconds/60, seconds%60, human.OneLine(a.Words, 1000))
 }
 
 // advise sets the status and what to do about it.
@@ -244,7 +299,7 @@ func (r reading) cut(n, most int) reading {
 		}
 		return cut
 	}
-	r.Cut = nil
+	r.Cut = slices.Clip(r.Cut)
 	r.HumanInput = short("human_input", r.HumanInput)
 	r.ExecutionResult = short("execution_result", r.ExecutionResult)
 	r.Summary = short("summary", r.Summary)
@@ -267,6 +322,14 @@ func (r reading) cut(n, most int) reading {
 		r.KeyFindings[i] = short("key_findings", f)
 	}
 	r.Attachments = r.Attachments[:min(len(r.Attachments), most)]
+	r.Recordings = slices.Clone(r.Recordings)
+	for i, rec := range r.Recordings {
+		lines := make([]string, len(rec.Actions))
+		for j, line := range rec.Actions {
+			lines[j] = short("recordings", line)
+		}
+		r.Recordings[i].Actions = lines
+	}
 	r.Messages = slices.Clone(r.Messages[len(r.Messages)-less("messages", len(r.Messages)):])
 	for i := range r.Messages {
 		r.Messages[i].Text = short("messages", r.Messages[i].Text)
@@ -285,7 +348,7 @@ func (r reading) cut(n, most int) reading {
 // are read from their beginning.
 func offsetOf(field string, n int) int {
 	switch field {
-	case "key_findings", "messages", "fields":
+	case "key_findings", "messages", "fields", "recordings":
 		return 0
 	}
 	return n
@@ -303,14 +366,10 @@ func clip(text string, n int) (string, bool) {
 }
 
 // textFields are the texts of a result that can be read in parts.
-var textFields = []string{"human_input", "execution_result", "summary", "key_findings", "fields", "messages", "reason"}
+var textFields = []string{"human_input", "execution_result", "summary", "key_findings", "fields", "messages", "recordings", "reason"}
 
 // excerpt is the part of one text of an operation that begins at a character and fits into a result.
-func excerpt(op human.Operation, field string, offset int) (reading, error) {
-	text, err := textOf(op, field)
-	if err != nil {
-		return reading{}, err
-	}
+func excerpt(op human.Operation, field, text string, offset int) (reading, error) {
 	runes := []rune(text)
 	if offset < 0 || offset > len(runes) {
 		return reading{}, human.BadField("offset", "is %d; %s has %d characters", offset, field, len(runes))
@@ -329,7 +388,8 @@ func excerpt(op human.Operation, field string, offset int) (reading, error) {
 	return r, nil
 }
 
-func textOf(op human.Operation, field string) (string, error) {
+// text is one text of an operation, whole.
+func (c *call) text(ctx context.Context, op human.Operation, field string) (string, error) {
 	var a human.Answer
 	if op.Result != nil {
 		a = op.Result.Answer
@@ -353,6 +413,17 @@ func textOf(op human.Operation, field string) (string, error) {
 	case "fields":
 		for _, k := range slices.Sorted(maps.Keys(a.Fields)) {
 			fmt.Fprintf(&b, "%s: %s\n", k, a.Fields[k])
+		}
+	case "recordings":
+		for _, id := range given(op) {
+			actions, err := c.ringer.Actions(ctx, id)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&b, "%s\n", id)
+			for _, a := range actions {
+				b.WriteString(actionLine(a) + "\n")
+			}
 		}
 	case "messages":
 		for _, m := range op.Messages {

@@ -34,7 +34,7 @@ func TestStdioSpeaksOnlyTheProtocolAndEndsWithItsInput(t *testing.T) {
 	var spoken bytes.Buffer
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcpserver.ServeStdio(t.Context(), mcpserver.ForQueue(q, bot), in, both{out, &spoken}, mcpserver.Options{Version: "1.2.3"})
+		ended <- mcpserver.ServeStdio(t.Context(), mcpserver.ForQueue(q, nil, bot), in, both{out, &spoken}, mcpserver.Options{Version: "1.2.3"})
 	}()
 	c := connect(t, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, legacy)
 	if v := c.InitializeResult().ServerInfo; v.Name != "deskbell" || v.Version != "1.2.3" {
@@ -91,7 +91,7 @@ func TestAnAnswerThatCouldNotBeWrittenIsNotDelivered(t *testing.T) {
 	fromServer, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcpserver.ServeStdio(t.Context(), mcpserver.ForQueue(q, bot), in, broken{out}, mcpserver.Options{})
+		ended <- mcpserver.ServeStdio(t.Context(), mcpserver.ForQueue(q, nil, bot), in, broken{out}, mcpserver.Options{})
 	}()
 	c := connect(t, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, modern)
 	go func() { _, _ = c.try(context.Background(), ask("Who reads this?"), nil) }()
@@ -114,7 +114,7 @@ func TestStdioEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcpserver.ServeStdio(ctx, mcpserver.ForQueue(q, bot), in, io.Discard, mcpserver.Options{})
+		ended <- mcpserver.ServeStdio(ctx, mcpserver.ForQueue(q, nil, bot), in, io.Discard, mcpserver.Options{})
 	}()
 	stop()
 	if err := <-ended; err != nil {

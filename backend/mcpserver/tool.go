@@ -90,7 +90,7 @@ func (c *call) run(ctx context.Context, raw json.RawMessage) (reading, error) {
 			return c.reply(ctx, a, id)
 		case doCancel:
 			op, err := c.ringer.Cancel(ctx, id, a.Reason)
-			return c.read(op, err)
+			return c.read(ctx, op, err)
 		}
 		return c.check(ctx, a, id)
 	case doSummary:
@@ -139,7 +139,7 @@ func (c *call) waitFor(ctx context.Context, a arguments, op human.Operation) (re
 		return reading{}, err
 	}
 	op, why, err := c.await(ctx, op, most)
-	r, err := c.read(op, err)
+	r, err := c.read(ctx, op, err)
 	if why != "" {
 		r.Message = why
 	}
@@ -160,7 +160,7 @@ func (c *call) reply(ctx context.Context, a arguments, id human.OperationID) (re
 func (c *call) check(ctx context.Context, a arguments, id human.OperationID) (reading, error) {
 	op, err := c.ringer.Get(ctx, id)
 	if err != nil || a.Field == "" {
-		return c.read(op, err)
+		return c.read(ctx, op, err)
 	}
 	offset := 0
 	if a.Offset != nil {
@@ -168,7 +168,11 @@ func (c *call) check(ctx context.Context, a arguments, id human.OperationID) (re
 			return reading{}, err
 		}
 	}
-	return excerpt(op, a.Field, offset)
+	text, err := c.text(ctx, op, a.Field)
+	if err != nil {
+		return reading{}, err
+	}
+	return excerpt(op, a.Field, text, offset)
 }
 
 func (c *call) summary(ctx context.Context, a arguments) (reading, error) {
