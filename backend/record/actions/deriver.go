@@ -51,7 +51,7 @@ type Deriver struct {
 	click   *entry         // may become a double click
 	scroll  *entry
 	typing  *entry
-	typed   *entry // typing, or typed last with nothing done since
+	typed   *entry            // typing, or typed last with nothing done since
 	key     *entry            // may become "3 times"
 	meta    *entry            // the Meta key, alone so far
 	keys    map[string]*entry // by named key that is down

@@ -34,6 +34,9 @@ func chinese(lang string) bool { return strings.HasPrefix(strings.ToLower(lang),
 // what cannot be seen, and the middle left out of a long one.
 func Name(s string) string { return clean(s, longestName) }
 
+// Line is Name for texts that may be longer: at most longest characters.
+func Line(s string, longest int) string { return clean(s, longest) }
+
 func clean(s string, longest int) string {
 	var b strings.Builder
 	space, n := false, 0
