@@ -1,8 +1,14 @@
 package record
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"deskbell/backend/human"
@@ -49,65 +55,387 @@ type Note struct {
 
 // A Recorder records one operator's desktop, one recording at a time. Its methods are safe for concurrent use.
 type Recorder struct {
-	deps Deps
-	opts Options
+	deps     Deps
+	opts     Options
+	fence    fence
+	mask     *mask
+	watchers watchers
+	serving  chan struct{} // closed once Run has looked after what a crash left
+
+	mu       sync.Mutex
+	base     context.Context // Run's; nil before
+	stopped  bool            // Run's has ended
+	session  *session        // the running recording, or one that begins or ends
+	last     *session        // the one before
+	starting sync.WaitGroup
 }
 
 // New makes a recorder. Nothing happens before Run.
-func New(deps Deps, opts Options) *Recorder { return &Recorder{deps: deps, opts: opts} }
+func New(deps Deps, opts Options) *Recorder {
+	if deps.Log == nil {
+		deps.Log = slog.Default()
+	}
+	if deps.Masker == nil {
+		deps.Masker = closed{}
+	}
+	return &Recorder{
+		deps: deps, opts: opts, fence: newFence(opts.Exclude, deps.SelfPID), mask: &mask{masker: deps.Masker}, serving: make(chan struct{}),
+	}
+}
 
 // Run first marks recordings that a crash left running as interrupted, then serves until ctx ends, and stops
-// the running recording with the reason "shutdown". It returns an error only when the store cannot be read.
+// the running recording with the reason "shutdown". It is called once. It returns an error only when the store
+// cannot be read or written.
 func (r *Recorder) Run(ctx context.Context) error {
+	if err := r.lookAfterCrash(ctx); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.base = ctx
+	r.mu.Unlock()
+	close(r.serving)
 	<-ctx.Done()
+	r.mu.Lock()
+	r.stopped = true
+	r.mu.Unlock()
+	r.starting.Wait()
+	r.mu.Lock()
+	s := r.session
+	r.mu.Unlock()
+	if s != nil {
+		s.post(func() { s.stop("shutdown") })
+		<-s.over // it bounds itself
+	}
+	return nil
+}
+
+// lookAfterCrash ends recordings whose process has died.
+func (r *Recorder) lookAfterCrash(ctx context.Context) error {
+	running, err := r.deps.Store.Running(ctx)
+	if err != nil {
+		return err
+	}
+	for _, rec := range running {
+		seq := rec.Counts.Events // as stored with the last events
+		for e, err := range r.deps.Store.Events(ctx, rec.ID, seq) {
+			if err != nil {
+				return err
+			}
+			seq, rec.Span = e.Seq, max(rec.Span, e.At)
+		}
+		ended := rec.StartedAt.Add(time.Duration(rec.Span))
+		gap := human.Gap{From: rec.Span, To: rec.Span, Reason: "crash"} // how long it went on nobody knows
+		rec.State, rec.Reason, rec.Complete, rec.NearLimit, rec.EndedAt = human.RecordingInterrupted, "crash", false, false, &ended
+		rec.Gaps = append(rec.Gaps, gap)
+		rec.Counts.Events = seq + 1
+		event := human.RecordedEvent{Seq: seq + 1, At: rec.Span, Source: human.RecorderSource, Type: human.GapOpened, Gap: &gap}
+		if err := r.deps.Store.Append(ctx, rec, []human.RecordedEvent{event}); err != nil {
+			return err
+		}
+		r.deps.Log.Warn("a recording was interrupted; it is kept up to its last moment", "recording", rec.ID)
+	}
 	return nil
 }
 
 // Ready says what each source could deliver now. It blocks until every source has answered, 3 s at most.
-func (r *Recorder) Ready(ctx context.Context) []human.SourceState { return nil }
+func (r *Recorder) Ready(ctx context.Context) []human.SourceState {
+	all := r.deps.sources(human.RecordingOptions{Folders: []string{""}})
+	return check(ctx, all, r.deps.System, r.fence)
+}
 
 // Start begins to record for an operation that by has claimed, and returns when every source that can be had
 // listens. A Conflict error when a recording runs already, or the operation is not claimed by this operator;
 // Unavailable when nothing at all can be recorded, with what to do. After an error nothing is left behind.
 func (r *Recorder) Start(ctx context.Context, by human.Actor, op human.OperationID, options human.RecordingOptions) (human.Recording, error) {
-	return human.Recording{}, errNotYet
+	if by.Role != human.Operator {
+		return human.Recording{}, human.Errorf(human.Denied, "only an operator may record the desktop")
+	}
+	options, err := checkOptions(options)
+	if err != nil {
+		return human.Recording{}, err
+	}
+	select {
+	case <-r.serving:
+	case <-ctx.Done():
+		return human.Recording{}, human.Wrap(human.Unavailable, ctx.Err(), "the recorder is not ready yet; try again")
+	}
+	s, err := r.reserve(by, op, options)
+	if err != nil {
+		return human.Recording{}, err
+	}
+	defer r.starting.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.base, cancel)()
+	if _, err := r.deps.Operations.RecordingBegan(ctx, by, op, s.id); err != nil {
+		r.free(s)
+		return human.Recording{}, err
+	}
+	if err := r.deps.Store.Create(ctx, s.header()); err != nil {
+		r.drop(s, by)
+		r.free(s)
+		return human.Recording{}, err
+	}
+	if err := s.open(ctx); err != nil {
+		s.abandon()
+		r.erase(s.id, s.log)
+		r.drop(s, by)
+		r.free(s)
+		return human.Recording{}, err
+	}
+	return *s.latest.Load(), nil
+}
+
+// reserve makes the session of a recording, unless there is one.
+func (r *Recorder) reserve(by human.Actor, op human.OperationID, options human.RecordingOptions) (*session, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return nil, human.Errorf(human.Unavailable, "Deskbell is shutting down; nothing new is recorded")
+	}
+	if s := r.session; s != nil {
+		return nil, human.Errorf(human.Conflict, "recording %s of operation %s runs already; stop it first", s.id, s.rec.OperationID)
+	}
+	wall, mono := r.deps.Clock()
+	id := r.deps.NewID()
+	s := &session{
+		id: id, deps: r.deps, log: r.deps.Log, fence: r.fence, mask: r.mask, tell: r.watchers.publish, gone: r.ended, began: mono,
+		rec: human.Recording{
+			ID: id, OperationID: op, By: by.Name, State: human.RecordingRuns, StartedAt: wall.UTC(), System: r.deps.System,
+			Screens: []human.Screen{}, Options: options, Gaps: []human.Gap{}, MaxBytes: r.opts.MaxBytes, MaxElapsed: int64(r.opts.MaxElapsed),
+		},
+		queue: make(chan item, queueSize), calls: make(chan func()), written: make(chan error, 1),
+		left: make(chan struct{}), over: make(chan struct{}), slots: make(chan struct{}, lookUps),
+		moved: true, gaps: map[string]*human.Gap{}, pressed: map[int]uint64{}, pressedOut: map[int]bool{}, named: map[string]bool{},
+		secretRefs: map[string]bool{}, wishes: map[string]wish{},
+	}
+	s.listening, s.deafen = context.WithCancel(context.WithoutCancel(r.base))
+	s.working, s.finish = context.WithCancel(context.WithoutCancel(r.base))
+	r.session = s
+	r.starting.Add(1)
+	return s, nil
+}
+
+// free gives the place of a recording that did not begin to the next.
+func (r *Recorder) free(s *session) {
+	s.deafen()
+	s.finish()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.session == s {
+		r.session = nil
+	}
+}
+
+// ended is told by a recording that it has ended.
+func (r *Recorder) ended(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.session == s && s.rec.State != Discarded { // what is discarded is deleted first
+		r.session = nil
+	}
+	r.last = s
+}
+
+// drop takes a recording out of its operation.
+func (r *Recorder) drop(s *session, by human.Actor) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.base), storeTime)
+	defer cancel()
+	if err := r.deps.Operations.RecordingDropped(ctx, by, s.rec.OperationID, s.id); err != nil {
+		s.log.Error("a recording that is gone still stands in its operation", "recording", s.id, "operation", s.rec.OperationID, "err", err)
+	}
+}
+
+// erase deletes all that is stored of a recording.
+func (r *Recorder) erase(id human.RecordingID, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.base), storeTime)
+	defer cancel()
+	var pictures error
+	if r.deps.Pictures != nil {
+		pictures = r.deps.Pictures.Delete(ctx, id)
+	}
+	err := errors.Join(pictures, r.deps.Store.Delete(ctx, id))
+	if err != nil {
+		log.Error("a recording could not be deleted", "recording", id, "err", err)
+		return human.Wrap(human.Internal, err, "recording %s could not be deleted altogether; delete it again", id)
+	}
+	return nil
+}
+
+// find returns the running recording if it is this one and by may steer it.
+func (r *Recorder) find(by human.Actor, id human.RecordingID) (*session, error) {
+	if by.Role == human.Agent {
+		return nil, human.Errorf(human.NotFound, "no recording %s", id)
+	}
+	r.mu.Lock()
+	s := r.session
+	r.mu.Unlock()
+	if s == nil || s.id != id || s.latest.Load() == nil {
+		return nil, nil
+	}
+	if by.Role == human.Operator && by.Name != s.rec.By {
+		return nil, human.Errorf(human.Denied, "recording %s is %s's", id, s.rec.By)
+	}
+	return s, nil
+}
+
+// steer has the running recording do something.
+func (r *Recorder) steer(ctx context.Context, by human.Actor, id human.RecordingID, f func(*session) error) (human.Recording, error) {
+	s, err := r.find(by, id)
+	if err != nil {
+		return human.Recording{}, err
+	}
+	if s == nil {
+		rec, err := r.deps.Store.Recording(ctx, id)
+		if err != nil {
+			return rec, err
+		}
+		return rec, human.Errorf(human.Conflict, "recording %s has ended", id)
+	}
+	if err := s.do(ctx, func() error { return f(s) }); err != nil {
+		return *s.latest.Load(), err
+	}
+	return *s.latest.Load(), nil
 }
 
 // Pause holds a recording: nothing is recorded until Resume, and a gap says so. Paused already is no error.
 func (r *Recorder) Pause(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error) {
-	return human.Recording{}, errNotYet
+	return r.steer(ctx, by, id, (*session).pause)
 }
 
-// Resume goes on with a paused recording.
+// Resume goes on with a paused recording. Running already is no error.
 func (r *Recorder) Resume(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error) {
-	return human.Recording{}, errNotYet
-}
-
-// Stop ends a recording and returns it with its account: complete, or with its gaps. It blocks until all is
-// stored, some 300 ms as a rule and a few seconds at most. One that has ended already is returned as it is.
-func (r *Recorder) Stop(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error) {
-	return human.Recording{}, errNotYet
-}
-
-// Discard ends a recording and deletes all of it, one that has ended already, too.
-func (r *Recorder) Discard(ctx context.Context, by human.Actor, id human.RecordingID) error {
-	return errNotYet
+	return r.steer(ctx, by, id, (*session).resume)
 }
 
 // Mark stores the operator's note, or a tick of the checklist, at this moment of the recording.
 func (r *Recorder) Mark(ctx context.Context, by human.Actor, id human.RecordingID, note Note) (human.Recording, error) {
-	return human.Recording{}, errNotYet
+	note.Text = strings.TrimSpace(note.Text)
+	switch {
+	case note.Text == "" && note.Step == nil:
+		return human.Recording{}, human.BadField("text", "is empty; send a note, or a step that is done")
+	case len(note.Text) > maxNote:
+		return human.Recording{}, human.BadField("text", "is longer than %d bytes", maxNote)
+	case note.Step != nil && *note.Step < 0:
+		return human.Recording{}, human.BadField("step", "is %d; steps count from 0", *note.Step)
+	}
+	return r.steer(ctx, by, id, func(s *session) error { return s.note(note) })
 }
 
-// OperationEnded stops the recording of an operation that has ended, if there is one.
-func (r *Recorder) OperationEnded(ctx context.Context, op human.OperationID) error { return nil }
+const maxNote = 4 << 10
 
-// Current returns the recording that runs or is paused, as it was at most a quarter of a second ago.
-func (r *Recorder) Current() (human.Recording, bool) { return human.Recording{}, false }
+// Stop ends a recording and returns it with its account: complete, or with its gaps. It blocks until all is
+// stored, some 300 ms as a rule and a few seconds at most. One that has ended already is returned as it is,
+// with the error that ended it, if one did.
+func (r *Recorder) Stop(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error) {
+	s, err := r.find(by, id)
+	if err != nil {
+		return human.Recording{}, err
+	}
+	if s == nil {
+		r.mu.Lock()
+		s = r.last
+		r.mu.Unlock()
+		if s == nil || s.id != id {
+			return r.deps.Store.Recording(ctx, id)
+		}
+	}
+	return r.stop(ctx, s, "operator")
+}
+
+func (r *Recorder) stop(ctx context.Context, s *session, reason string) (human.Recording, error) {
+	s.post(func() { s.stop(reason) })
+	select {
+	case <-s.over:
+	case <-ctx.Done():
+		return *s.latest.Load(), human.Wrap(human.Unavailable, ctx.Err(), "recording %s is still being stopped", s.id)
+	}
+	if s.rec.State == Discarded {
+		return human.Recording{}, human.Errorf(human.NotFound, "no recording %s", s.id)
+	}
+	return *s.latest.Load(), s.failure
+}
+
+// Discard ends a recording and deletes all of it, one that has ended already, too.
+func (r *Recorder) Discard(ctx context.Context, by human.Actor, id human.RecordingID) error {
+	s, err := r.find(by, id)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		rec, err := r.deps.Store.Recording(ctx, id)
+		if err != nil {
+			return err
+		}
+		if rec.By != by.Name && by.Role == human.Operator {
+			return human.Errorf(human.Denied, "recording %s is %s's", id, rec.By)
+		}
+		if err := r.erase(id, r.deps.Log); err != nil {
+			return err
+		}
+		rec.State = Discarded
+		r.watchers.publish(rec)
+		return r.deps.Operations.RecordingDropped(context.WithoutCancel(ctx), by, rec.OperationID, id)
+	}
+	s.post(func() {
+		s.discard = true
+		s.stop("operator")
+	})
+	<-s.over // it bounds itself
+	err = r.erase(id, s.log)
+	r.drop(s, by)
+	r.free(s)
+	r.watchers.publish(*s.latest.Load())
+	return err
+}
+
+// OperationEnded stops the recording of an operation that has ended, if there is one, and waits for that.
+func (r *Recorder) OperationEnded(ctx context.Context, op human.OperationID) error {
+	r.mu.Lock()
+	s := r.session
+	r.mu.Unlock()
+	if s == nil || s.rec.OperationID != op || s.latest.Load() == nil {
+		return nil
+	}
+	_, err := r.stop(ctx, s, "operation_ended")
+	return err
+}
+
+// Current returns the recording that runs or is paused, as it was at most a second ago.
+func (r *Recorder) Current() (human.Recording, bool) {
+	r.mu.Lock()
+	s := r.session
+	r.mu.Unlock()
+	if s == nil {
+		return human.Recording{}, false
+	}
+	rec := s.latest.Load()
+	if rec == nil || !rec.Running() {
+		return human.Recording{}, false
+	}
+	return *rec, true
+}
 
 // Watch calls changed with the recording at each change of its state, its end (State Discarded included), and
 // in between at most four times a second, until ctx ends. It blocks; changed may, too, and then misses some of
 // what lay in between, but no change of state.
-func (r *Recorder) Watch(ctx context.Context, changed func(human.Recording)) { <-ctx.Done() }
+func (r *Recorder) Watch(ctx context.Context, changed func(human.Recording)) {
+	r.watchers.watch(ctx, changed)
+}
 
-var errNotYet = human.Errorf(human.Unavailable, "recording is not available")
+// checkOptions returns the options with their defaults.
+func checkOptions(o human.RecordingOptions) (human.RecordingOptions, error) {
+	o.Clipboard = cmp.Or(o.Clipboard, "kind")
+	if !slices.Contains([]string{"off", "kind", "content"}, o.Clipboard) {
+		return o, human.BadField("options.clipboard", "is %q; it is off, kind or content", o.Clipboard)
+	}
+	folders := slices.Clone(o.Folders)
+	for i, f := range folders {
+		if !filepath.IsAbs(f) {
+			return o, human.BadField("options.folders", "has %q, which is not an absolute path", f)
+		}
+		folders[i] = filepath.Clean(f)
+	}
+	o.Folders = folders
+	return o, nil
+}

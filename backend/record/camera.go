@@ -1,0 +1,253 @@
+package record
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+const (
+	apart    = int64(200 * time.Millisecond) // pictures are not taken closer than this, but for those before a press
+	margin   = 8                             // units around an excluded window: its frame,
+	titleBar = 40                            // and above it: its title, which bounds of a client area leave out
+	grey     = 0x80
+	frames   = 8 // kept for reuse
+)
+
+// A shot is one frame with the windows that were on the screen. It is shared by all pictures that show the
+// same, and its memory is used again once nobody holds it.
+type shot struct {
+	frame   Frame
+	visible []Placed
+	holders atomic.Int32
+	id      string // once stored; only the film reads and sets it
+}
+
+// A wish is a picture that is wanted.
+type wish struct {
+	when   string
+	cause  uint64
+	due    int64 // a settled picture is taken at this time, monotonic
+	before int64 // not 0: one of the screen as it was at this time
+}
+
+// A camera owns the screen. It keeps the last frame up to date while the screen changes, so that there is a
+// picture from before when something happens.
+type camera struct {
+	screen  Screen
+	windows Windows // nil: no window is known, and none excluded
+	fence   fence
+	now     func() int64
+	taken   func(wish, *shot, error) // called for every wish
+	looked  func([]Placed)           // called with the windows on the screen each time they were looked at
+
+	wishes   chan wish
+	changed  chan struct{}
+	dirty    atomic.Int64           // when the screen first changed after the last frame; 0: not since
+	watching atomic.Bool            // the system tells of changes
+	held     atomic.Bool            // no frames are kept up to date
+	active   atomic.Pointer[Placed] // the active window where that is excluded
+	spare    chan *shot
+}
+
+func newCamera(screen Screen, windows Windows, fence fence, now func() int64) *camera {
+	return &camera{
+		screen: screen, windows: windows, fence: fence, now: now,
+		wishes: make(chan wish, 64), changed: make(chan struct{}, 1), spare: make(chan *shot, frames),
+	}
+}
+
+// touched notes that the screen has changed. It does not block.
+func (c *camera) touched() {
+	if c.dirty.CompareAndSwap(0, c.now()) {
+		select {
+		case c.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// hold stops keeping frames up to date, and begins again.
+func (c *camera) hold(held bool) {
+	c.held.Store(held)
+	if !held {
+		select {
+		case c.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run takes pictures until ctx ends.
+func (c *camera) run(ctx context.Context) {
+	var last *shot
+	var lastAt int64
+	var settled []wish // wait until a picture may be taken again
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	defer func() {
+		for _, w := range settled {
+			c.taken(w, nil, ctx.Err())
+		}
+		for {
+			select {
+			case w := <-c.wishes:
+				c.taken(w, nil, ctx.Err())
+			default:
+				_ = c.screen.Close()
+				return
+			}
+		}
+	}()
+	serve := func(w wish, s *shot, err error) {
+		if err == nil {
+			s.holders.Add(1)
+		}
+		c.taken(w, s, err)
+	}
+	take := func() error {
+		s, err := c.grab(ctx)
+		lastAt = c.now()
+		if last != nil {
+			c.release(last)
+		}
+		last = s
+		for _, w := range settled {
+			serve(w, s, err)
+		}
+		settled = nil
+		return err
+	}
+	fits := func(w wish) bool {
+		if last == nil || !c.watching.Load() {
+			return false
+		}
+		dirty := c.dirty.Load()
+		// What changed after a press was changed by it, or may have been: the last frame is the one from before.
+		return dirty == 0 || w.before != 0 && dirty > w.before
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case w := <-c.wishes:
+			switch {
+			case fits(w):
+				serve(w, last, nil)
+				continue
+			case w.before != 0:
+				err := take()
+				serve(w, last, err)
+				continue
+			}
+			settled = append(settled, w)
+		case <-c.changed:
+			if c.held.Load() {
+				continue
+			}
+		case <-timer.C:
+		}
+		keep := c.watching.Load() && !c.held.Load() && c.dirty.Load() != 0
+		if len(settled) == 0 && !keep {
+			continue
+		}
+		if wait := apart - (c.now() - lastAt); wait > 0 && lastAt != 0 {
+			timer.Reset(time.Duration(wait))
+			continue
+		}
+		_ = take()
+	}
+}
+
+// grab takes a frame and blacks out what is excluded in it. A window may come or go while the frame is taken,
+// so that those before and those after count.
+func (c *camera) grab(ctx context.Context) (*shot, error) {
+	var s *shot
+	select {
+	case s = <-c.spare:
+		s.id, s.visible, s.frame.At = "", nil, 0
+	default:
+		s = &shot{}
+	}
+	s.holders.Store(1)
+	var before []Placed
+	var err error
+	if c.windows != nil {
+		before, err = c.windows.Visible(ctx)
+	}
+	c.dirty.Store(0)
+	if err := c.screen.Grab(ctx, &s.frame); err != nil {
+		c.release(s)
+		return nil, err
+	}
+	if s.frame.At == 0 {
+		s.frame.At = c.now()
+	}
+	if c.windows != nil && err == nil {
+		s.visible, err = c.windows.Visible(ctx)
+	}
+	whole := human.Bounds{X: s.frame.X, Y: s.frame.Y, W: s.frame.W, H: s.frame.H} // units are never smaller than pixels
+	if err != nil {
+		if len(c.fence.patterns) > 0 {
+			paint(&s.frame, whole, 0)
+		}
+		return s, nil
+	}
+	if c.windows != nil {
+		c.looked(s.visible)
+	}
+	c.hide(&s.frame, before)
+	c.hide(&s.frame, s.visible)
+	if active := c.active.Load(); active != nil && !listed(before, active) && !listed(s.visible, active) {
+		if b := active.Window.Bounds; b.W > 0 && b.H > 0 {
+			paint(&s.frame, framed(b), 0)
+		} else {
+			paint(&s.frame, whole, 0)
+		}
+	}
+	return s, nil
+}
+
+func listed(visible []Placed, p *Placed) bool {
+	for _, v := range visible {
+		if v.Window.ID == p.Window.ID && v.Window.Bounds.W > 0 && v.Window.Bounds.H > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func framed(b human.Bounds) human.Bounds {
+	return human.Bounds{X: b.X - margin, Y: b.Y - titleBar, W: b.W + 2*margin, H: b.H + titleBar + margin}
+}
+
+// hide paints over what can be seen of windows that are not recorded.
+func (c *camera) hide(f *Frame, visible []Placed) {
+	var above []human.Bounds
+	for _, p := range visible {
+		switch c.fence.kind(p) {
+		case excluded:
+			for _, b := range without(framed(p.Window.Bounds), above) {
+				paint(f, b, 0)
+			}
+		case own: // grey, so that pictures stay equal while only Deskbell's own window changes
+			for _, b := range without(p.Window.Bounds, above) {
+				paint(f, b, grey)
+			}
+		}
+		above = append(above, p.Window.Bounds)
+	}
+}
+
+// release lets go of a shot.
+func (c *camera) release(s *shot) {
+	if s.holders.Add(-1) > 0 {
+		return
+	}
+	select {
+	case c.spare <- s:
+	default:
+	}
+}

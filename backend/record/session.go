@@ -1,0 +1,769 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+const (
+	tick       = 250 * time.Millisecond // between flushes, and between two tellings of the watchers
+	batchSize  = 1024                   // events that are stored without waiting for the tick
+	maxPending = 64 << 10               // events kept in memory while the store is slow; the queue fills after that
+	stopTime   = 5 * time.Second        // for everything that is under way when a recording is stopped
+	storeTime  = 10 * time.Second       // for one append
+	lookTime   = 200 * time.Millisecond // for one look-up of an element
+	lookUps    = 16                     // at a time
+	looksLive  = int64(500 * time.Millisecond)
+	nearEnd    = int64(2 * time.Minute)
+)
+
+type item struct {
+	from  *feed
+	event human.RecordedEvent
+}
+
+// A session is one running recording. Its loop owns all that is not said to be otherwise; other goroutines
+// reach it through post.
+type session struct {
+	id    human.RecordingID
+	deps  Deps
+	log   *slog.Logger
+	fence fence
+	mask  *mask
+
+	tell func(human.Recording) // the watchers
+	gone func(*session)        // called when it has ended, before over is closed
+
+	listening context.Context // of the sources
+	deafen    context.CancelFunc
+	working   context.Context // of everything else
+	finish    context.CancelFunc
+	hearers   sync.WaitGroup // the sources
+	workers   sync.WaitGroup // everything else but the loop
+
+	queue  chan item
+	calls  chan func()
+	left   chan struct{} // closed when the loop takes no calls any more
+	over   chan struct{} // closed when all is done
+	slots  chan struct{} // for look-ups
+	feeds  []*feed
+	camera *camera // nil without pictures
+	film   chan exposure
+	latest atomic.Pointer[human.Recording]
+
+	// Once over is closed, for everybody.
+	failure error
+
+	began    int64 // monotonic
+	rec      human.Recording
+	seq      uint64
+	bytes    int64 // of events, about
+	pending  []human.RecordedEvent
+	writing  bool       // an append is under way,
+	written  chan error // and its outcome comes here
+	flushed  uint64     // seq of the last event that was handed to the store,
+	stored   uint64     // and of the last that it has
+	span     int64
+	told     human.RecordingCounts // as last told to the watchers
+	toldAt   int64
+	gaps     map[string]*human.Gap // open ones
+	heldAt   int64                 // since when it is paused
+	idle     int64                 // time paused before
+	discard  bool
+	public   bool // it has begun for everybody to see
+	stopping bool
+	ending   bool // the loop is over
+	silent   bool // the sources have ended
+	deadline int64
+
+	active     Placed
+	activeIs   kind
+	known      bool // there is an active window
+	fencedTo   int64
+	visible    []Placed
+	seenAt     int64 // when visible was read
+	looking    bool
+	moved      bool            // windows may have moved since
+	pressed    map[int]uint64  // by button, the seq of its press
+	pressedOut map[int]bool    // by button, whether its last press was left out
+	named      map[string]bool // keys that are down and may be told by name
+	lookups    int
+
+	runs        []*run
+	before      string // the end of what was typed before the open run, in the same go
+	secretAt    int64  // when a secret field was seen to have the focus
+	secretNow   bool   // the last that was seen to have it is secret,
+	secretPID   int    // and belongs to this process
+	secretRefs  map[string]bool
+	fields      []field
+	wishes      map[string]wish
+	lastPicture int64
+	shooting    int // wishes the camera has
+	held        []exposure
+	filming     int
+}
+
+// now is the monotonic time since the recording began.
+func (s *session) now() int64 { return s.mono() - s.began }
+
+func (s *session) mono() int64 {
+	_, mono := s.deps.Clock()
+	return mono
+}
+
+// post has f called by the loop. It says whether that will happen.
+func (s *session) post(f func()) bool {
+	select {
+	case s.calls <- f:
+		return true
+	case <-s.left:
+		return false
+	}
+}
+
+// do has f called by the loop and waits for it.
+func (s *session) do(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	select {
+	case s.calls <- func() { done <- f() }:
+	case <-s.left:
+		return human.Errorf(human.Conflict, "recording %s has ended", s.id)
+	case <-ctx.Done():
+		return human.Wrap(human.Unavailable, ctx.Err(), "recording %s did not answer in time", s.id)
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-s.over: // the loop may have done it as its last deed
+		select {
+		case err := <-done:
+			return err
+		default:
+			return human.Errorf(human.Conflict, "recording %s has ended", s.id)
+		}
+	}
+}
+
+// work runs a look-up beside the loop, which is given what it returns. It says whether there was room.
+func (s *session) work(f func(context.Context) func()) bool {
+	select {
+	case s.slots <- struct{}{}:
+	default:
+		return false
+	}
+	s.lookups++
+	s.workers.Go(func() {
+		ctx, cancel := context.WithTimeout(s.working, lookTime)
+		then := f(ctx)
+		cancel()
+		<-s.slots
+		s.post(func() {
+			s.lookups--
+			if then != nil {
+				then()
+			}
+		})
+	})
+	return true
+}
+
+// open starts everything, and returns once every source that can be had listens. After an error the caller
+// calls abandon.
+func (s *session) open(ctx context.Context) error {
+	all := s.deps.sources(s.rec.Options)
+	states := check(ctx, all, s.deps.System, s.fence)
+	var waits []*feed
+	for i, a := range all {
+		f := &feed{asked: a, state: states[i], first: make(chan error, 1)}
+		s.feeds = append(s.feeds, f)
+		switch {
+		case f.state.Status == "off" || f.state.Status == "missing":
+		case a.name == human.ScreenSource:
+			if err := s.openScreen(ctx, f); err != nil {
+				f.state = missing(f.state, err)
+				continue
+			}
+			waits = append(waits, f)
+		default:
+			waits = append(waits, f)
+		}
+	}
+	go s.loop()
+	s.post(func() { s.store(human.RecordedEvent{Source: human.RecorderSource, Type: human.RecordingBegan}) })
+	if s.camera != nil {
+		s.workers.Go(func() { s.camera.run(s.working) })
+	}
+	for _, f := range waits {
+		if f.name == human.ScreenSource {
+			s.hearers.Go(func() { s.watch(f) })
+		} else {
+			s.hearers.Go(func() { s.listen(f) })
+		}
+	}
+	patience, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	working := 0
+	for _, f := range waits {
+		if err := f.begins(patience); err == nil {
+			working++
+		} else {
+			s.post(func() { s.lost(f, err) })
+		}
+	}
+	if ctx.Err() != nil {
+		return human.Wrap(human.Unavailable, ctx.Err(), "the recording was not begun, because the request ended")
+	}
+	if working == 0 {
+		return nothing(states)
+	}
+	return s.do(ctx, func() error {
+		if s.stopping {
+			return human.Errorf(human.Conflict, "recording %s has ended as soon as it began", s.id)
+		}
+		s.shoot(wish{when: "start", before: s.mono()})
+		s.public = true
+		s.publish()
+		return nil
+	})
+}
+
+func missing(state human.SourceState, err error) human.SourceState {
+	state.Status, state.Code, state.Detail = "missing", cmp.Or(state.Code, "lost"), human.SafeText(err)
+	return state
+}
+
+// nothing is the error when there is nothing to record.
+func nothing(states []human.SourceState) error {
+	what := ""
+	for _, s := range states {
+		if s.Status == "missing" && (s.Source == human.InputSource || s.Source == human.ScreenSource) {
+			what += " " + string(s.Source) + ": " + s.Detail
+			if s.Fix != "" {
+				what += " " + s.Fix
+			}
+		}
+	}
+	return human.Errorf(human.Unavailable, "nothing can be recorded here.%s", what)
+}
+
+func (s *session) openScreen(ctx context.Context, f *feed) error {
+	screens, err := s.deps.Screen.Screens(ctx)
+	if err != nil {
+		return err
+	}
+	s.rec.Screens = append([]human.Screen{}, screens...)
+	writer, err := s.deps.Pictures.Writer(s.id)
+	if err != nil {
+		return err
+	}
+	windows := s.deps.Windows
+	if s.feeds[1].state.Status == "missing" {
+		windows = nil
+	}
+	s.camera = newCamera(s.deps.Screen, windows, s.fence, s.mono)
+	s.camera.taken = func(w wish, shot *shot, err error) {
+		if !s.post(func() { s.taken(w, shot, err) }) && err == nil {
+			s.camera.release(shot)
+		}
+	}
+	s.camera.looked = func(visible []Placed) {
+		s.post(func() { s.visible, s.seenAt = visible, s.now() })
+	}
+	s.film = make(chan exposure, filmLength)
+	s.workers.Go(func() { s.develop(writer) })
+	return nil
+}
+
+// abandon ends a recording that could not begin, without account.
+func (s *session) abandon() {
+	s.post(func() {
+		s.discard = true
+		s.stop("failed")
+	})
+	<-s.over
+}
+
+// loop is the recording. It ends when the recording has been stopped and all that was under way is done.
+func (s *session) loop() {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	next := time.NewTimer(time.Hour)
+	defer next.Stop()
+	for !s.done() {
+		queue := s.queue
+		if len(s.pending) >= maxPending && !s.stopping {
+			queue = nil
+		}
+		next.Reset(s.next())
+		select {
+		case it := <-queue:
+			s.take(it)
+		case f := <-s.calls:
+			f()
+		case err := <-s.written:
+			s.wrote(err)
+		case <-ticker.C:
+			s.keepHouse()
+		case <-next.C:
+		}
+		s.settle()
+		s.shootDue()
+	}
+	s.end()
+}
+
+// next is how long the loop may wait when nothing happens.
+func (s *session) next() time.Duration {
+	now := s.now()
+	at := now + int64(time.Hour)
+	for _, r := range s.runs {
+		at = min(at, r.wakes(now))
+	}
+	for _, w := range s.wishes {
+		at = min(at, w.due)
+	}
+	if s.stopping {
+		at = min(at, s.deadline)
+	}
+	return time.Duration(max(0, at-now))
+}
+
+// keepHouse does what is due now and then.
+func (s *session) keepHouse() {
+	now := s.now()
+	for _, f := range s.feeds {
+		if dropped := f.dropped.Load(); dropped > f.told {
+			s.rec.Counts.Lost += dropped - f.told
+			s.gap(human.Gap{From: max(0, now-int64(tick)), To: now, Source: f.name, Reason: "overflow", Count: dropped - f.told})
+			f.told = dropped
+		}
+	}
+	s.flush()
+	if !s.stopping {
+		s.limit()
+	}
+	if s.rec.Counts != s.told || now-s.toldAt >= int64(time.Second) {
+		s.publish()
+	}
+}
+
+// limit stops the recording at its limits, and says so before.
+func (s *session) limit() {
+	near := false
+	elapsed := s.elapsed()
+	if limit := s.rec.MaxElapsed; limit > 0 {
+		left := limit - elapsed
+		if left <= 0 {
+			s.stop("limit")
+			return
+		}
+		near = left <= limit/10 || left <= nearEnd
+	}
+	if limit := s.rec.MaxBytes; limit > 0 {
+		left := limit - s.size()
+		if left <= 0 {
+			s.stop("limit")
+			return
+		}
+		// At the rate so far; the first seconds tell little of that.
+		ahead := float64(s.size()) / float64(max(elapsed, int64(10*time.Second))) * float64(nearEnd)
+		near = near || left <= limit/10 || float64(left) <= ahead
+	}
+	if near != s.rec.NearLimit {
+		s.rec.NearLimit = near
+		s.publish()
+	}
+}
+
+func (s *session) elapsed() int64 {
+	idle := s.idle
+	if s.rec.State == human.RecordingPaused {
+		idle += s.now() - s.heldAt
+	}
+	return s.now() - idle
+}
+
+func (s *session) size() int64 { return s.rec.Bytes + s.bytes }
+
+// header is the recording as it is now, sharing no memory with the loop's.
+func (s *session) header() human.Recording {
+	now := s.now()
+	r := s.rec
+	r.Elapsed, r.Span, r.Bytes = s.elapsed(), s.span, s.size()
+	r.Counts.Events = s.seq
+	r.Screens = append([]human.Screen{}, s.rec.Screens...)
+	r.Gaps = append([]human.Gap{}, s.rec.Gaps...)
+	for _, g := range s.gaps {
+		open := *g
+		open.To = now
+		r.Gaps = append(r.Gaps, open)
+	}
+	slices.SortStableFunc(r.Gaps, func(a, b human.Gap) int { return cmp.Compare(a.From, b.From) })
+	r.Sources = make([]human.SourceState, 0, len(s.feeds))
+	for _, f := range s.feeds {
+		r.Sources = append(r.Sources, f.state)
+	}
+	return r
+}
+
+func (s *session) publish() {
+	r := s.header()
+	s.told, s.toldAt = s.rec.Counts, s.now()
+	if s.public {
+		s.latest.Store(&r)
+	}
+	if s.public && !s.discard {
+		s.tell(r)
+	}
+}
+
+// store gives an event its seq, to be stored with the next batch. Its At counts from the start already.
+func (s *session) store(e human.RecordedEvent) uint64 {
+	s.seq++
+	e.Seq = s.seq
+	s.span = max(s.span, e.At)
+	s.bytes += weight(e)
+	s.pending = append(s.pending, e)
+	s.rec.Counts.Events = s.seq
+	if len(s.pending) >= batchSize {
+		s.flush()
+	}
+	return e.Seq
+}
+
+// weight is about what an event takes on disk, in bytes.
+func weight(e human.RecordedEvent) int64 {
+	n := 24 + len(e.Text) // compressed, most are smaller than their JSON by far
+	if e.Window != nil {
+		n += len(e.Window.Title) + 40
+	}
+	if e.Element != nil {
+		n += 60 + len(e.Element.Name) + 24*len(e.Element.Ancestry)
+	}
+	if e.File != nil {
+		n += len(e.File.Path) + len(e.File.To)
+	}
+	return int64(n)
+}
+
+// flush hands the pending events to the store, one batch at a time, and never waits.
+func (s *session) flush() {
+	if s.writing || s.ending || len(s.pending) == 0 || s.failure != nil || s.discard {
+		return
+	}
+	batch, header := s.pending, s.header()
+	s.flushed = s.seq
+	s.pending, s.writing = nil, true
+	s.workers.Go(func() {
+		// Giving it up in the midst would leave nobody knowing whether it was stored.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.working), storeTime)
+		defer cancel()
+		s.written <- s.deps.Store.Append(ctx, header, batch)
+	})
+}
+
+// wrote takes the outcome of an append.
+func (s *session) wrote(err error) {
+	s.writing = false
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	s.stored = s.flushed
+	if len(s.pending) >= batchSize {
+		s.flush()
+	}
+}
+
+// fail ends a recording that cannot be stored any more.
+func (s *session) fail(err error) {
+	if s.failure != nil || s.discard {
+		return
+	}
+	s.log.Error("a recording could not be stored", "recording", s.id, "err", err)
+	s.failure = human.Wrap(human.Internal, err,
+		"recording %s could not be stored any further and has ended; what was stored until then is kept. Is the disk full?", s.id)
+	s.stop("failed")
+	s.rec.Reason = "failed" // it may have been stopping for a better reason
+}
+
+// gap notes a stretch that is over.
+func (s *session) gap(g human.Gap) {
+	if n := len(s.rec.Gaps); n > 0 {
+		last := &s.rec.Gaps[n-1]
+		if last.Reason == g.Reason && last.Source == g.Source && g.Reason == "overflow" && g.From-last.To < int64(time.Second) {
+			last.To, last.Count = g.To, last.Count+g.Count
+			s.store(human.RecordedEvent{At: g.From, Source: human.RecorderSource, Type: human.GapOpened, Gap: &g})
+			return
+		}
+	}
+	s.rec.Gaps = append(s.rec.Gaps, g)
+	s.store(human.RecordedEvent{At: g.From, Source: human.RecorderSource, Type: human.GapOpened, Gap: &g})
+}
+
+// openGap begins a stretch in which something is missing; one that is open already stays.
+func (s *session) openGap(reason string, source human.SourceName) *human.Gap {
+	key := reason + string(source)
+	if s.gaps[key] == nil {
+		s.gaps[key] = &human.Gap{From: s.now(), Source: source, Reason: reason}
+	}
+	return s.gaps[key]
+}
+
+func (s *session) closeGap(reason string, source human.SourceName) {
+	key := reason + string(source)
+	if g := s.gaps[key]; g != nil {
+		delete(s.gaps, key)
+		g.To = s.now()
+		s.gap(*g)
+	}
+}
+
+// lost notes that a source delivers nothing any more.
+func (s *session) lost(f *feed, err error) {
+	if s.stopping {
+		return
+	}
+	if s.gaps["lost"+string(f.name)] == nil {
+		s.log.Warn("a source of the recording was lost", "recording", s.id, "source", f.name, "err", err)
+	}
+	f.up = false
+	f.state.Status, f.state.Code, f.state.Detail = "partial", "lost", human.SafeText(err)
+	s.openGap("lost", f.name)
+	s.publish()
+}
+
+// found notes that a source listens.
+func (s *session) found(f *feed) {
+	f.up = true
+	if !s.stopping && s.gaps["lost"+string(f.name)] != nil {
+		s.closeGap("lost", f.name)
+		s.publish()
+	}
+}
+
+func (s *session) feed(name human.SourceName) *feed {
+	for _, f := range s.feeds {
+		if f.name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+func (s *session) pause() error {
+	if s.stopping {
+		return human.Errorf(human.Conflict, "recording %s is being stopped", s.id)
+	}
+	if s.rec.State == human.RecordingPaused {
+		return nil
+	}
+	s.closeRun(byOther)
+	clear(s.wishes)
+	s.closeGap("excluded", "")
+	s.store(human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.RecordingHeld})
+	s.heldAt = s.now()
+	s.rec.State = human.RecordingPaused
+	s.openGap("paused", "")
+	if s.camera != nil {
+		s.camera.hold(true)
+	}
+	s.publish()
+	return nil
+}
+
+func (s *session) resume() error {
+	if s.stopping {
+		return human.Errorf(human.Conflict, "recording %s is being stopped", s.id)
+	}
+	if s.rec.State != human.RecordingPaused {
+		return nil
+	}
+	s.goOn()
+	s.store(human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.RecordingGoesOn})
+	if s.camera != nil {
+		s.camera.hold(false)
+	}
+	// The active window may be another than before.
+	if s.known && s.activeIs == ordinary {
+		s.feed(human.WindowSource).made++
+		s.storeWindow(human.RecordedEvent{
+			At: s.now(), Source: human.WindowSource, Type: human.WindowActive, App: &s.active.App, Window: &s.active.Window,
+		})
+	}
+	if s.activeIs == excluded {
+		s.openGap("excluded", "")
+	}
+	s.publish()
+	return nil
+}
+
+// goOn ends the pause.
+func (s *session) goOn() {
+	s.idle += s.now() - s.heldAt
+	s.rec.State = human.RecordingRuns
+	s.closeGap("paused", "")
+}
+
+func (s *session) note(n Note) error {
+	if s.stopping {
+		return human.Errorf(human.Conflict, "recording %s is being stopped", s.id)
+	}
+	e := human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.Marked, Step: n.Step, Done: n.Done}
+	var found bool
+	if e.Text, found = s.mask.text(n.Text); found {
+		e.Hidden = "secret"
+		s.rec.Counts.Masked++
+	}
+	s.store(e)
+	s.publish()
+	return nil
+}
+
+// stop begins to end the recording.
+func (s *session) stop(reason string) {
+	if s.stopping {
+		return
+	}
+	s.stopping, s.rec.Reason = true, reason
+	s.deadline = s.now() + int64(stopTime)
+	s.closeRun(byOther)
+	if s.rec.State == human.RecordingRuns {
+		for _, w := range s.wishes {
+			w.before = s.mono()
+			s.shoot(w)
+		}
+		s.shoot(wish{when: "end", before: s.mono()})
+	}
+	clear(s.wishes)
+	s.deafen()
+	go func() {
+		s.hearers.Wait()
+		s.post(func() { s.silent = true })
+	}()
+}
+
+// done says whether nothing is under way any more, or nothing is waited for any more.
+func (s *session) done() bool {
+	if !s.stopping {
+		return false
+	}
+	if s.silent && len(s.queue) == 0 {
+		if s.discard || s.failure != nil {
+			return true
+		}
+		if len(s.runs)+s.shooting+len(s.held)+s.filming+s.lookups == 0 {
+			return true
+		}
+	}
+	return s.now() >= s.deadline
+}
+
+// end stores the last of the recording and gives account of it. What is still under way did not end in time.
+func (s *session) end() {
+	close(s.left)
+	s.ending = true
+	under := len(s.runs) + s.shooting + len(s.held) + s.filming + s.lookups
+	if (under > 0 || !s.silent) && !s.discard && s.failure == nil {
+		s.log.Warn("a recording was ended before all of it was done", "recording", s.id, "sources_ended", s.silent,
+			"runs", len(s.runs), "pictures", s.shooting+len(s.held)+s.filming, "lookups", s.lookups)
+	}
+	for _, r := range s.runs {
+		r.hide("unknown_field")
+		s.tellRun(r)
+	}
+	s.runs = nil
+	for _, x := range s.held {
+		s.camera.release(x.shot)
+	}
+	s.held = nil
+	s.finish()
+	s.workers.Wait()
+	if s.writing {
+		s.writing = false
+		if err := <-s.written; err != nil {
+			s.fail(err)
+		} else {
+			s.stored = s.flushed
+		}
+	}
+	wall, _ := s.deps.Clock()
+	wall = wall.UTC()
+	s.rec.EndedAt = &wall
+	if s.discard {
+		s.rec.State = Discarded
+	} else {
+		s.account()
+	}
+	s.publish()
+	s.gone(s)
+	close(s.over)
+}
+
+// account closes what is open, stores the last events, and says what the sources counted and the store has.
+func (s *session) account() {
+	if s.rec.State == human.RecordingPaused {
+		s.goOn()
+	}
+	for _, g := range slices.SortedFunc(maps.Values(s.gaps), func(a, b *human.Gap) int { return cmp.Compare(a.From, b.From) }) {
+		s.closeGap(g.Reason, g.Source)
+	}
+	s.store(human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.RecordingEnded, Text: s.rec.Reason})
+	s.rec.State, s.rec.NearLimit = human.RecordingStopped, false
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	if s.failure == nil {
+		if err := s.deps.Store.Append(ctx, s.header(), s.pending); err != nil {
+			s.fail(err)
+		} else {
+			s.stored = s.seq
+		}
+	}
+	counts, err := s.deps.Store.CountEvents(ctx, s.id)
+	if err != nil {
+		s.log.Error("the events of a recording could not be counted", "recording", s.id, "err", err)
+		counts = nil
+	}
+	s.seq = s.stored
+	s.reconcile(counts)
+	for range 3 {
+		if err = s.deps.Store.Append(ctx, s.header(), nil); err == nil {
+			return
+		}
+	}
+	s.fail(err)
+}
+
+// reconcile compares what the sources counted with what the store has, nil where that is not known.
+func (s *session) reconcile(stored map[human.SourceName]uint64) {
+	complete := s.silent && stored != nil && s.failure == nil
+	s.rec.Counts.Lost = 0
+	for _, f := range s.feeds {
+		if f.state.Status == "off" || f.state.Status == "missing" {
+			complete = complete && f.state.Status == "off"
+			continue
+		}
+		f.state.Stored = stored[f.name]
+		f.state.Seen = max(f.seen.Load(), f.emitted.Load()) + f.made
+		if has := f.state.Stored + f.leftOut; f.state.Seen > has {
+			f.state.Lost = f.state.Seen - has
+			f.state.Status, f.state.Code = "partial", cmp.Or(f.state.Code, "lost")
+			f.state.Detail = cmp.Or(f.state.Detail, fmt.Sprintf("%d of its %d events are not stored.", f.state.Lost, f.state.Seen))
+		}
+		s.rec.Counts.Lost += f.state.Lost
+		complete = complete && f.state.Status == "complete"
+	}
+	for _, g := range s.rec.Gaps {
+		complete = complete && (g.Reason == "paused" || g.Reason == "excluded") // on purpose
+	}
+	s.rec.Complete = complete
+}
