@@ -238,7 +238,9 @@ func (m mark) lines() []distance {
 // wings are the ends of the two short lines at an arrow's tip.
 func (m mark) wings() [4]float64 {
 	at := math.Atan2(m.Y2-m.Y, m.X2-m.X)
-	end := func(turn float64) (float64, float64) { return m.X2 - tip*math.Cos(at+turn), m.Y2 - tip*math.Sin(at+turn) }
+	end := func(turn float64) (float64, float64) {
+		return m.X2 - tip*math.Cos(at+turn), m.Y2 - tip*math.Sin(at+turn)
+	}
 	x1, y1 := end(0.5)
 	x2, y2 := end(-0.5)
 	return [4]float64{x1, y1, x2, y2}

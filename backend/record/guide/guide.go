@@ -34,14 +34,15 @@ type Input struct {
 
 // A step is one action, or the heading of what belongs to a step of the checklist.
 type step struct {
-	Heading string // then nothing else is set
+	Heading string // then nothing else is set, but
+	Caption string // which step of the checklist it is
 	Number  int
 	Words   string
 	Time    string
 	Gap     bool
 	Hidden  bool
 
-	Note   bool
+	Note bool
 
 	action human.Action
 	show   string // id of its picture, or empty
@@ -70,7 +71,7 @@ func newGuide(in Input) *guide {
 		}
 		if headed && at != heading {
 			heading = at
-			g.Steps = append(g.Steps, step{Heading: g.heading(at)})
+			g.Steps = append(g.Steps, g.heading(at))
 		}
 		s := step{
 			Words: a.Words, Time: clock(a.At), Gap: a.Type == human.Missing, Note: a.Type == human.Note, action: a, guide: g,
@@ -91,14 +92,17 @@ func newGuide(in Input) *guide {
 	return g
 }
 
-func (g *guide) heading(at int) string {
-	switch {
-	case at < 0:
-		return g.say.apart
-	case at < len(g.in.Steps):
-		return fmt.Sprintf("%d. %s", at+1, line(g.in.Steps[at], 200))
+func (g *guide) heading(at int) step {
+	if at < 0 {
+		return step{Heading: g.say.apart}
 	}
-	return fmt.Sprintf("%s %d", g.say.step, at+1)
+	number := fmt.Sprintf(g.say.step, at+1)
+	if at < len(g.in.Steps) {
+		if text := line(g.in.Steps[at], 200); text != "" {
+			return step{Heading: text, Caption: number}
+		}
+	}
+	return step{Heading: number}
 }
 
 // pictureOf is the picture that shows an action best: from before it where a place on the screen is marked,

@@ -77,7 +77,7 @@ func html(t *testing.T, in guide.Input) string {
 func TestThePageHasEverythingInItAndNothingForeign(t *testing.T) {
 	page := html(t, sample("en"))
 	for _, want := range []string{
-		"<h1>Export the signed contract from the desktop client</h1>", "1. Open Signer and log in", "2. Find contract K-0417", "Outside the checklist",
+		"<h1>Export the signed contract from the desktop client</h1>", "<span>Step 1</span> Open Signer and log in", "Find contract K-0417", "Outside the checklist",
 		"Opened Signer", "Typed mei.lin into User", "Typed into Password", "Clicked button Log in", "Double-clicked row K-0417", "Note: The audit page",
 		"Created K-0417.pdf in ~/contracts/2026", "Not recorded: an excluded program or window", "Recorded by mei", "2026-11-21 13:26 UTC", "02:47 long",
 		"Not complete: 1 stretch was not recorded.", "01:00 – 01:30", "2 texts and fields were hidden while recording.", "In part: names of elements: Qt told no names",
@@ -172,7 +172,7 @@ func TestMarkdownHasItsPicturesWithTheMarksDrawn(t *testing.T) {
 		}
 		files := unzip(t, b.Bytes())
 		page := files["guide.md"]
-		for _, want := range []string{"# Export the signed contract", "## 1\\. Open Signer and log in", "**4.** Clicked button Log in (00:19)", "](pictures/04.png)", `K-0417 \<script\>alert\(1\)`, "> Not recorded: an excluded program"} {
+		for _, want := range []string{"# Export the signed contract", "## Step 1: Open Signer and log in", "**4.** Clicked button Log in (00:19)", "](pictures/04.png)", `K-0417 \<script\>alert\(1\)`, "> Not recorded: an excluded program"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("the page lacks %q:\n%s", want, page)
 			}

@@ -32,7 +32,11 @@ func Markdown(w io.Writer, in Input) error {
 		s := &g.Steps[i]
 		switch {
 		case s.Heading != "":
-			fmt.Fprintf(&page, "## %s\n\n", escape(s.Heading))
+			text := s.Heading
+			if s.Caption != "" {
+				text = s.Caption + ": " + text
+			}
+			fmt.Fprintf(&page, "## %s\n\n", escape(text))
 			continue
 		case s.Number == 0:
 			fmt.Fprintf(&page, "> %s (%s)\n\n", escape(s.Words), s.Time)

@@ -8,14 +8,14 @@ import (
 
 // said is what a guide says in one language.
 type said struct {
-	lang                                                  string
-	title, step, apart, by, long                          string
-	oneAction, actions, running, complete, incomplete     string
-	oneGap, gaps, oneCut, cuts, oneMask, masks            string
-	oneRegion, regions, oneHidden, hidden                 string
-	picture, nothing, about, made, time, hiddenMark, note string
-	sources                                               map[human.SourceName]string
-	status                                                map[string]string
+	lang                                              string
+	title, step, apart, by, long                      string
+	oneAction, actions, running, complete, incomplete string
+	oneGap, gaps, oneCut, cuts, oneMask, masks        string
+	oneRegion, regions, oneHidden, hidden             string
+	picture, nothing, about, made, hiddenMark         string
+	sources                                           map[human.SourceName]string
+	status                                            map[string]string
 }
 
 func (s *said) count(n int, one, many string) string {
@@ -26,7 +26,7 @@ func (s *said) count(n int, one, many string) string {
 }
 
 var english = &said{
-	lang: "en", title: "Step guide", step: "Step", apart: "Outside the checklist", by: "Recorded by %s", long: "%s long",
+	lang: "en", title: "Step guide", step: "Step %d", apart: "Outside the checklist", by: "Recorded by %s", long: "%s long",
 	oneAction: "1 action", actions: "%d actions",
 	running:  "The recording is still running; this is what was done so far.",
 	complete: "Complete: everything that happened while it ran was recorded.", incomplete: "Not complete.",
@@ -36,7 +36,7 @@ var english = &said{
 	oneRegion: "1 region of pictures was blacked out.", regions: "%d regions of pictures were blacked out.",
 	oneHidden: "1 text or field was hidden while recording.", hidden: "%d texts and fields were hidden while recording.",
 	picture: "Picture of step %d: %s", nothing: "Nothing was done in this recording.", about: "About this guide",
-	made: "Made with Deskbell from recording %s.", time: "time", hiddenMark: "hidden", note: "Note",
+	made: "Made with Deskbell from recording %s.", hiddenMark: "hidden",
 	sources: map[human.SourceName]string{
 		human.InputSource: "pointer and keys", human.WindowSource: "windows", human.ElementSource: "names of elements",
 		human.ScreenSource: "pictures", human.FileSource: "files", human.ClipboardSource: "clipboard",
@@ -45,7 +45,7 @@ var english = &said{
 }
 
 var chinese = &said{
-	lang: "zh-CN", title: "操作步骤指南", step: "步骤", apart: "清单之外的操作", by: "录制者：%s", long: "时长 %s",
+	lang: "zh-CN", title: "操作步骤指南", step: "步骤 %d", apart: "清单之外的操作", by: "录制者：%s", long: "时长 %s",
 	oneAction: "1 个操作", actions: "%d 个操作",
 	running:  "录制仍在进行；以下是目前为止的操作。",
 	complete: "完整：录制期间发生的一切均已记录。", incomplete: "不完整。",
@@ -55,7 +55,7 @@ var chinese = &said{
 	oneRegion: "图片中有 1 处被涂黑。", regions: "图片中有 %d 处被涂黑。",
 	oneHidden: "录制时隐藏了 1 处文字或字段。", hidden: "录制时隐藏了 %d 处文字和字段。",
 	picture: "步骤 %d 的图片：%s", nothing: "此次录制中没有任何操作。", about: "关于本指南",
-	made: "由 Deskbell 根据录制 %s 生成。", time: "时间", hiddenMark: "已隐藏", note: "备注",
+	made: "由 Deskbell 根据录制 %s 生成。", hiddenMark: "已隐藏",
 	sources: map[human.SourceName]string{
 		human.InputSource: "鼠标与键盘", human.WindowSource: "窗口", human.ElementSource: "界面元素名称",
 		human.ScreenSource: "图片", human.FileSource: "文件", human.ClipboardSource: "剪贴板",
