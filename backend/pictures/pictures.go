@@ -1,0 +1,525 @@
+// Package pictures keeps the pictures of recordings in files named by their content, and writes them as PNG
+// and JPEG for people. It implements record.Pictures.
+//
+// A picture is taken several times a minute and differs from the one before in a few windows at most. So a
+// file has either the whole picture or what changed against another one, compressed by zstd at its fastest:
+// PNG takes ten times as long for a file no smaller.
+package pictures
+
+import (
+	"bytes"
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+)
+
+// Store keeps pictures under a data folder. It is safe for concurrent use.
+type Store struct {
+	dir   string
+	mu    sync.Mutex
+	cache *list.List // of *cached, the last used first
+}
+
+var _ record.Pictures = (*Store)(nil)
+
+// New keeps pictures in DIR/recordings/RECORDING/pictures. Nothing is made before the first picture.
+func New(dir string) *Store {
+	return &Store{dir: filepath.Join(dir, "recordings"), cache: list.New()}
+}
+
+const (
+	magic     = "DbP1"
+	headSize  = 4 + 4*4 + 8 + 2 + 4 // magic; width, height, x, y; scale; depth; number of rectangles
+	idSize    = sha256.Size
+	maxSide   = 1 << 16
+	maxPixels = 1 << 28 // a desktop of sixteen 4K displays; a file that says more is damaged
+	maxDepth  = 64      // files read for one picture at most
+	maxRects  = 1 << 16
+	cacheSize = 3 // pictures in memory for reading: neighbours are read one after the other
+)
+
+// Encoders and decoders are safe for concurrent use in this way; their only error is a wrong option.
+var (
+	packer, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true),
+		zstd.WithSingleSegment(true)) // which makes every frame say how large it is
+	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(4*maxPixels))
+)
+
+var (
+	recordingName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+	pictureName   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// folder is where a recording's pictures are. Ids come from outside: they must not lead elsewhere.
+func (s *Store) folder(id human.RecordingID) (string, error) {
+	if !recordingName.MatchString(string(id)) {
+		return "", human.Errorf(human.NotFound, "no recording %.40q", id)
+	}
+	return filepath.Join(s.dir, string(id), "pictures"), nil
+}
+
+// A rect is a part of a picture, in its pixels.
+type rect struct{ x, y, w, h int }
+
+// A file is what stands in one.
+type file struct {
+	record.Frame // without Pix and At
+	depth        int
+	base         string // the picture it changes; "" when it is whole
+	rects        []rect
+	pixels       []byte // of the rectangles, one after the other
+}
+
+// identify is the id of a picture: SHA-256 over where it is, its size and its pixels.
+func identify(f *record.Frame) string {
+	var head [24]byte
+	for i, v := range []int{f.W, f.H, f.X, f.Y} {
+		binary.LittleEndian.PutUint32(head[4*i:], uint32(int32(v)))
+	}
+	binary.LittleEndian.PutUint64(head[16:], math.Float64bits(f.Scale))
+	sum := sha256.New()
+	sum.Write(head[:])
+	sum.Write(f.Pix)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// pack makes the bytes of a file.
+func pack(f *file) []byte {
+	b := make([]byte, 0, headSize+idSize+16*len(f.rects)+len(f.pixels)/8)
+	b = append(b, magic...)
+	for _, v := range []int{f.W, f.H, f.X, f.Y} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(int32(v)))
+	}
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.Scale))
+	b = binary.LittleEndian.AppendUint16(b, uint16(f.depth))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(f.rects)))
+	if f.depth > 0 {
+		base, _ := hex.DecodeString(f.base) // made by identify
+		b = append(b, base...)
+	}
+	for _, r := range f.rects {
+		for _, v := range []int{r.x, r.y, r.w, r.h} {
+			b = binary.LittleEndian.AppendUint32(b, uint32(v))
+		}
+	}
+	return packer.EncodeAll(f.pixels, b)
+}
+
+var errDamaged = errors.New("damaged")
+
+// unpack is pack backwards. It takes no more memory than the picture's size asks for, whatever b is.
+func unpack(b []byte) (*file, error) {
+	if len(b) < headSize || string(b[:4]) != magic {
+		return nil, errDamaged
+	}
+	word := func(at int) int { return int(int32(binary.LittleEndian.Uint32(b[at:]))) }
+	f := &file{Frame: record.Frame{W: word(4), H: word(8), X: word(12), Y: word(16), Scale: math.Float64frombits(binary.LittleEndian.Uint64(b[20:]))}}
+	f.depth = int(binary.LittleEndian.Uint16(b[28:]))
+	count := word(30)
+	if f.W < 1 || f.H < 1 || f.W > maxSide || f.H > maxSide || f.W*f.H > maxPixels || f.depth > maxDepth || count < 0 || count > maxRects {
+		return nil, errDamaged
+	}
+	at := headSize
+	if f.depth > 0 {
+		if len(b) < at+idSize {
+			return nil, errDamaged
+		}
+		f.base = hex.EncodeToString(b[at : at+idSize])
+		at += idSize
+	}
+	if len(b) < at+16*count {
+		return nil, errDamaged
+	}
+	size := 0
+	for range count {
+		r := rect{word(at), word(at + 4), word(at + 8), word(at + 12)}
+		if r.x < 0 || r.y < 0 || r.w < 1 || r.h < 1 || r.x+r.w > f.W || r.y+r.h > f.H {
+			return nil, errDamaged
+		}
+		size += 4 * r.w * r.h
+		if size > 4*f.W*f.H {
+			return nil, errDamaged // they do not overlap, so they are no more than the picture
+		}
+		f.rects = append(f.rects, r)
+		at += 16
+	}
+	var head zstd.Header
+	if err := head.Decode(b[at:]); err != nil || !head.HasFCS || head.FrameContentSize != uint64(size) {
+		return nil, errDamaged
+	}
+	var err error
+	if f.pixels, err = unpacker.DecodeAll(b[at:], make([]byte, 0, size)); err != nil || len(f.pixels) != size {
+		return nil, errDamaged
+	}
+	return f, nil
+}
+
+// apply draws the file's rectangles into a picture of its size.
+func (f *file) apply(pix []byte) {
+	from := f.pixels
+	for _, r := range f.rects {
+		for y := r.y; y < r.y+r.h; y++ {
+			n := copy(pix[4*(y*f.W+r.x):][:4*r.w], from)
+			from = from[n:]
+		}
+	}
+}
+
+// Read implements record.Pictures. The frame is the caller's.
+func (s *Store) Read(ctx context.Context, id human.RecordingID, picture string) (*record.Frame, error) {
+	dir, err := s.folder(id)
+	if err != nil {
+		return nil, err
+	}
+	if !pictureName.MatchString(picture) {
+		return nil, human.Errorf(human.NotFound, "recording %s has no picture %.80q", id, picture)
+	}
+	var chain []*file // from the picture to what it stands on
+	var frame *record.Frame
+	for next := picture; frame == nil; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if frame = s.cached(dir, next); frame != nil {
+			break
+		}
+		path := filepath.Join(dir, next)
+		b, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && next == picture:
+			return nil, human.Errorf(human.NotFound, "recording %s has no picture %s", id, picture)
+		case err != nil:
+			return nil, human.Wrap(human.Internal, err, "the picture in %s cannot be read", path)
+		}
+		f, err := unpack(b)
+		if err != nil || len(chain) > 0 && (f.depth >= chain[len(chain)-1].depth || f.W != chain[0].W || f.H != chain[0].H) {
+			return nil, damaged(path)
+		}
+		chain = append(chain, f)
+		if f.depth == 0 {
+			frame = &record.Frame{Pix: make([]byte, 4*f.W*f.H)}
+		}
+		next = f.base
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		if len(frame.Pix) != 4*chain[i].W*chain[i].H {
+			return nil, damaged(filepath.Join(dir, picture))
+		}
+		chain[i].apply(frame.Pix)
+	}
+	if len(chain) > 0 {
+		f := chain[0]
+		frame.X, frame.Y, frame.W, frame.H, frame.Scale = f.X, f.Y, f.W, f.H, f.Scale
+		if identify(frame) != picture {
+			return nil, damaged(filepath.Join(dir, picture))
+		}
+		s.remember(dir, picture, frame)
+	}
+	return frame, nil
+}
+
+func damaged(path string) error {
+	return human.Errorf(human.Internal, "the picture in %s is damaged; the recording is readable without it", path)
+}
+
+// cached is a picture in memory for reading.
+type cached struct {
+	path  string
+	frame *record.Frame
+}
+
+// cached returns a copy of a picture that was read lately; nil without.
+func (s *Store) cached(dir, picture string) *record.Frame {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for e := s.cache.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*cached); c.path == filepath.Join(dir, picture) {
+			s.cache.MoveToFront(e)
+			return clone(c.frame)
+		}
+	}
+	return nil
+}
+
+func (s *Store) remember(dir, picture string, f *record.Frame) {
+	c := &cached{filepath.Join(dir, picture), clone(f)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cache.PushFront(c)
+	if s.cache.Len() > cacheSize {
+		s.cache.Remove(s.cache.Back())
+	}
+}
+
+func clone(f *record.Frame) *record.Frame {
+	c := *f
+	c.Pix = bytes.Clone(f.Pix)
+	return &c
+}
+
+// Delete implements record.Pictures. Files are overwritten with zeros before they are removed. That there are
+// none is no error.
+func (s *Store) Delete(ctx context.Context, id human.RecordingID) error {
+	dir, err := s.folder(id)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	for e := s.cache.Front(); e != nil; {
+		next := e.Next()
+		if strings.HasPrefix(e.Value.(*cached).path, dir) {
+			s.cache.Remove(e)
+		}
+		e = next
+	}
+	s.mu.Unlock()
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			break
+		}
+		err = erase(filepath.Join(dir, e.Name()))
+	}
+	if err == nil {
+		err = os.RemoveAll(filepath.Dir(dir))
+	}
+	if err != nil {
+		return human.Wrap(human.Internal, err, "the pictures of recording %s in %s cannot all be deleted", id, dir)
+	}
+	return nil
+}
+
+func erase(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		_, err = io.CopyN(f, zeros{}, info.Size())
+	}
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// A writer stores one recording's pictures.
+type writer struct {
+	dir   string
+	last  record.Frame // the picture stored last, its fourth bytes 0xff
+	id    string       // of last
+	depth map[string]int
+	fresh []string // files that Sync has not seen
+	dirty bool     // the folder's entries are not synced
+}
+
+// Writer implements record.Pictures.
+func (s *Store) Writer(id human.RecordingID) (record.PictureWriter, error) {
+	dir, err := s.folder(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, human.Wrap(human.Unavailable, err, "pictures cannot be stored in %s; check its permissions and the disk", dir)
+	}
+	return &writer{dir: dir, depth: map[string]int{}}, nil
+}
+
+// Put implements record.PictureWriter. The frame stays as it is.
+func (w *writer) Put(f *record.Frame) (id string, fresh bool, n int64, err error) {
+	if f.W < 1 || f.H < 1 || f.W > maxSide || f.H > maxSide || f.W*f.H > maxPixels || len(f.Pix) != 4*f.W*f.H {
+		return "", false, 0, human.Errorf(human.Invalid, "a picture of %d by %d pixels in %d bytes cannot be stored", f.W, f.H, len(f.Pix))
+	}
+	// Where it differs from the last, which is seldom: comparing costs a fraction of all that follows.
+	same := w.id != "" && w.last.W == f.W && w.last.H == f.H && w.last.X == f.X && w.last.Y == f.Y && w.last.Scale == f.Scale
+	whole := []rect{{0, 0, f.W, f.H}}
+	rects := whole
+	if same {
+		if rects = changes(&w.last, f); len(rects) == 0 {
+			return w.id, false, 0, nil
+		}
+	}
+	base := w.id
+	pixels := take(f, rects)
+	if !same {
+		w.last = record.Frame{Pix: make([]byte, len(f.Pix))}
+	}
+	w.last.X, w.last.Y, w.last.W, w.last.H, w.last.Scale = f.X, f.Y, f.W, f.H, f.Scale
+	now := file{Frame: w.last, rects: rects, pixels: pixels}
+	now.apply(w.last.Pix)
+	w.id = identify(&w.last)
+	if _, stored := w.depth[w.id]; stored {
+		return w.id, false, 0, nil
+	}
+	now.Frame.Pix = nil
+	if same && len(pixels) <= len(f.Pix)/2 && w.depth[base] < maxDepth {
+		now.base, now.depth = base, w.depth[base]+1
+	} else {
+		now.rects, now.pixels = whole, w.last.Pix
+	}
+	b := pack(&now)
+	if err := w.write(w.id, b); err != nil {
+		// It does not count as stored, and nothing may stand on it.
+		w.id = ""
+		return "", false, 0, human.Wrap(human.Internal, err, "a picture cannot be stored in %s; check the space on its disk", w.dir)
+	}
+	w.depth[w.id] = now.depth
+	return w.id, true, int64(len(b)), nil
+}
+
+// write puts the file in place whole: a process that is killed leaves a name that no picture has.
+func (w *writer) write(id string, b []byte) error {
+	part := filepath.Join(w.dir, ".part")
+	if err := os.WriteFile(part, b, 0o600); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	path := filepath.Join(w.dir, id)
+	w.fresh = append(w.fresh, path)
+	return os.Rename(part, path)
+}
+
+// Sync implements record.PictureWriter.
+func (w *writer) Sync() error {
+	for len(w.fresh) > 0 {
+		if err := syncFile(w.fresh[0]); err != nil {
+			return human.Wrap(human.Internal, err, "the pictures in %s may not survive a loss of power", w.dir)
+		}
+		w.fresh = w.fresh[1:]
+		w.dirty = true
+	}
+	if w.dirty {
+		if err := syncFolder(w.dir); err != nil {
+			return human.Wrap(human.Internal, err, "the pictures in %s may not survive a loss of power", w.dir)
+		}
+		w.dirty = false
+	}
+	return nil
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Close implements record.PictureWriter.
+func (w *writer) Close() error {
+	err := w.Sync()
+	w.last = record.Frame{}
+	w.id = ""
+	return err
+}
+
+// Tiles are what a picture is compared in.
+const tileW, tileH = 64, 32
+
+// changes are the parts of f that differ from last, in whole tiles, none of which overlap. The fourth bytes
+// of f's pixels do not count.
+func changes(last, f *record.Frame) (rects []rect) {
+	columns := (f.W + tileW - 1) / tileW
+	above := make([]int, columns) // which rectangle ends above each column, and begins there; -1 without
+	for i := range above {
+		above[i] = -1
+	}
+	differs := make([]bool, columns)
+	for y := 0; y < f.H; y += tileH {
+		high := min(tileH, f.H-y)
+		for c := range differs {
+			x := c * tileW
+			differs[c] = tileDiffers(last, f, x, y, min(tileW, f.W-x), high)
+		}
+		row := make([]int, columns)
+		for i := range row {
+			row[i] = -1
+		}
+		for c := 0; c < columns; {
+			if !differs[c] {
+				c++
+				continue
+			}
+			end := c
+			for end < columns && differs[end] {
+				end++
+			}
+			wide := min(end*tileW, f.W) - c*tileW
+			if up := above[c]; up >= 0 && rects[up].w == wide {
+				rects[up].h += high
+				row[c] = up
+			} else {
+				row[c] = len(rects)
+				rects = append(rects, rect{c * tileW, y, wide, high})
+			}
+			c = end
+		}
+		above = row
+	}
+	return rects
+}
+
+func tileDiffers(last, f *record.Frame, x, y, w, h int) bool {
+	for ; h > 0; h-- {
+		at := 4 * (y*f.W + x)
+		a, b := last.Pix[at:at+4*w], f.Pix[at:at+4*w]
+		if !bytes.Equal(a, b) && !equalPixels(a, b) {
+			return true
+		}
+		y++
+	}
+	return false
+}
+
+// equalPixels compares without the fourth bytes.
+func equalPixels(a, b []byte) bool {
+	for len(a) >= 8 {
+		if (binary.LittleEndian.Uint64(a)^binary.LittleEndian.Uint64(b))&0x00ffffff00ffffff != 0 {
+			return false
+		}
+		a, b = a[8:], b[8:]
+	}
+	return len(a) < 4 || (binary.LittleEndian.Uint32(a)^binary.LittleEndian.Uint32(b))&0x00ffffff == 0
+}
+
+// take copies the pixels of the rectangles, one after the other, their fourth bytes 0xff.
+func take(f *record.Frame, rects []rect) []byte {
+	size := 0
+	for _, r := range rects {
+		size += 4 * r.w * r.h
+	}
+	pixels := make([]byte, 0, size)
+	for _, r := range rects {
+		for y := r.y; y < r.y+r.h; y++ {
+			pixels = append(pixels, f.Pix[4*(y*f.W+r.x):][:4*r.w]...)
+		}
+	}
+	rest := pixels
+	for ; len(rest) >= 8; rest = rest[8:] {
+		binary.LittleEndian.PutUint64(rest, binary.LittleEndian.Uint64(rest)|0xff000000ff000000)
+	}
+	if len(rest) >= 4 {
+		rest[3] = 0xff
+	}
+	return pixels
+}
