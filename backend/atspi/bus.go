@@ -1,6 +1,7 @@
 package atspi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -29,7 +30,9 @@ type ref struct {
 }
 
 // null refs stand for "none". Calling one makes the bus drop the connection.
-func (r ref) null() bool { return r.Bus == "" || r.Path == "" || strings.HasSuffix(string(r.Path), "/null") }
+func (r ref) null() bool {
+	return r.Bus == "" || r.Path == "" || strings.HasSuffix(string(r.Path), "/null")
+}
 
 func (r ref) String() string { return r.Bus + string(r.Path) }
 
@@ -78,6 +81,7 @@ type lookup struct {
 	ctx   context.Context
 	bus   *bus
 	began time.Time
+	focus func(name string) ref // what had the keyboard last in an application
 
 	mu    sync.Mutex
 	heard map[string]time.Time // when an application answered last
@@ -118,8 +122,8 @@ func (l *lookup) property(r ref, iface, name string) answer {
 
 // into waits for the answer, at most until the look-up's deadline.
 func (a answer) into(values ...any) error {
-	if a.err != nil {
-		return a.err
+	if a.call == nil {
+		return cmp.Or(a.err, errNone)
 	}
 	<-a.call.Done
 	a.l.mu.Lock()

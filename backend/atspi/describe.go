@@ -20,24 +20,29 @@ const (
 
 // describe makes the element that a person means by a node: the button, not the picture on it.
 func (l *lookup) describe(kit toolkit, p placement, n node) human.Element {
-	chain := l.chain(kit, n)
+	chain := l.chain(kit, l.one(kit, n.ref, toDescribe), maxAncestors)
 	i := target(chain)
-	t := chain[i]
+	t := l.one(kit, chain[i].ref, toDescribe)
+	chain[i] = t
 	e := human.Element{Role: t.role.word(), Bounds: p.desktop(t.box), States: t.states.words(), Ref: t.ref.String()}
 	var hint string
 	e.Name, hint = l.called(kit, t)
 	e.Secret = secret(chain[i:], e.Name, hint)
 	for _, a := range chain[i+1:] {
-		e.Ancestry = append(e.Ancestry, human.Element{Role: a.role.word(), Name: clean(a.name)})
+		name := clean(a.name)
+		if name == "" && a.role.is(passive) {
+			continue // boxes that only hold things together
+		}
+		e.Ancestry = append(e.Ancestry, human.Element{Role: a.role.word(), Name: name})
 	}
 	return e
 }
 
-// chain reads the node's ancestors up to its window. It begins with the node itself.
-func (l *lookup) chain(kit toolkit, n node) []node {
+// chain reads the names of the node's ancestors up to its window. It begins with the node itself.
+func (l *lookup) chain(kit toolkit, n node, most int) []node {
 	chain := []node{n}
-	for len(chain) < maxAncestors && !n.parent.null() {
-		above := l.read(kit, []ref{n.parent})[0]
+	for len(chain) <= most && !n.parent.null() {
+		above := l.one(kit, n.parent, withRole|withName|withParent)
 		if above.gone || above.role == roleApplication || slices.ContainsFunc(chain, func(c node) bool { return c.ref == above.ref }) {
 			break
 		}
@@ -111,9 +116,9 @@ func (l *lookup) labels(kit toolkit, n node) string {
 	seen := 0
 	var walk func(n node, depth int)
 	walk = func(n node, depth int) {
-		for _, c := range l.children(kit, n) {
-			if seen++; seen > most || !c.role.is(passive) || !c.shows(kit) {
-				continue
+		for _, c := range l.children(kit, n, toFind|withName) {
+			if seen++; seen > most || !c.role.is(passive) || !c.shows(kit) || !c.box.empty() && !c.box.touches(n.box) {
+				continue // the bullet of a list item stands outside of it
 			}
 			if name := clean(c.name); name != "" && (c.role == roleLabel || c.role == roleStatic || c.role == roleParagraph) {
 				words = append(words, name)

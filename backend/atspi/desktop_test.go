@@ -4,7 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -185,12 +190,54 @@ func (d *desktop) firstLine(name string, args ...string) string {
 	return strings.TrimSpace(line)
 }
 
-// formCommand runs one of the forms that the end-to-end tests use as well.
-func (d *desktop) formCommand(name string, env ...string) *exec.Cmd {
+// apps are the forms that the end-to-end tests use as well.
+func apps() string {
 	_, file, _, _ := runtime.Caller(0)
-	cmd := exec.Command("/usr/bin/python3", filepath.Join(filepath.Dir(file), "../../build/e2e/testdata/apps", name), filepath.Join(d.home, name+".json"), d.home)
+	return filepath.Join(filepath.Dir(file), "../../build/e2e/testdata/apps")
+}
+
+// form starts a form; its state is what it says of itself.
+func (d *desktop) form(name string, env ...string) *program {
+	d.t.Helper()
+	path := filepath.Join(apps(), name)
+	cmd := exec.Command("/usr/bin/python3", path, d.stateFile(name), d.home)
+	if strings.HasSuffix(name, ".html") {
+		cmd = exec.Command("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--password-store=basic", "--kiosk",
+			"--force-renderer-accessibility", "--user-data-dir="+filepath.Join(d.home, "chromium"), d.serve(path))
+	}
 	cmd.Env = env
-	return cmd
+	return d.run(cmd)
+}
+
+// serve serves a page, which posts its state.
+func (d *desktop) serve(path string) (url string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			http.ServeFile(w, r, path)
+			return
+		}
+		state, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = os.WriteFile(d.stateFile(filepath.Base(path)), state, 0o600)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}))
+	d.t.Cleanup(server.Close)
+	return server.URL + "/" + filepath.Base(path)
+}
+
+func (d *desktop) stateFile(name string) string { return filepath.Join(d.home, name+".json") }
+
+// state waits until a form says something of itself.
+func (d *desktop) state(name, key string, want any) {
+	d.t.Helper()
+	d.wait(fmt.Sprintf("%s: %s to be %v", name, key, want), func() bool {
+		text, err := os.ReadFile(d.stateFile(name))
+		var all map[string]any
+		return err == nil && json.Unmarshal(text, &all) == nil && all[key] == want
+	})
 }
 
 func (d *desktop) try(name string, args ...string) string {
@@ -272,4 +319,25 @@ func kind(err error) human.ErrorKind {
 		return human.Internal
 	}
 	return known.Kind
+}
+
+// press clicks a spot of a window.
+func (d *desktop) press(at record.Placed, s spot) {
+	d.t.Helper()
+	d.do("mousemove", strconv.Itoa(at.Window.Bounds.X+s.x), strconv.Itoa(at.Window.Bounds.Y+s.y), "click", "1")
+}
+
+// within says whether a condition comes true soon.
+func (d *desktop) within(condition func() bool) bool {
+	deadline := time.After(5 * time.Second)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			return false
+		}
+	}
+	return true
 }

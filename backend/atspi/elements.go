@@ -166,7 +166,16 @@ func (e *Elements) begin(ctx context.Context) (*lookup, context.CancelFunc, erro
 		cancel()
 		return nil, nil, err
 	}
-	return b.lookup(ctx), cancel, nil
+	l := b.lookup(ctx)
+	l.focus = e.last
+	return l, cancel, nil
+}
+
+// last is what had the keyboard last in an application, while Run runs.
+func (e *Elements) last(name string) ref {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.focused[name]
 }
 
 // end makes the error of a look-up one that may be shown.
@@ -238,17 +247,14 @@ func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element
 	if err != nil {
 		return human.Element{}, end(err)
 	}
-	e.mu.Lock()
-	last := e.focused[f.app.root.Bus]
-	e.mu.Unlock()
 	var found node
-	if !last.null() {
-		if n := l.read(f.kit, []ref{last})[0]; !n.gone && n.states.has(stateFocused) && l.top(f.kit, n) == f.node.ref {
+	if last := e.last(f.app.root.Bus); !last.null() {
+		if n := l.one(f.kit, last, toDescribe); !n.gone && n.states.has(stateFocused) && l.top(f.kit, n) == f.node.ref {
 			found = n
 		}
 	}
 	if found.ref.null() {
-		l.search(f.kit, f.node, func(n node, _ bool) (bool, bool) {
+		l.search(f.kit, withStates, f.node, false, func(n node, _ bool) (bool, bool) {
 			if n.states.has(stateFocused) {
 				found = n // the deepest one, as it goes level by level
 			}
@@ -266,7 +272,7 @@ func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element
 
 // top returns the window that a node is in.
 func (l *lookup) top(kit toolkit, n node) ref {
-	chain := l.chain(kit, n)
+	chain := l.chain(kit, n, maxAncestors)
 	return chain[len(chain)-1].ref
 }
 
@@ -281,7 +287,7 @@ func (e *Elements) Value(ctx context.Context, of human.Element) (string, error) 
 		return "", err
 	}
 	defer cancel()
-	n := l.read(otherT, []ref{parseRef(of.Ref)})[0]
+	n := l.one(otherT, parseRef(of.Ref), withRole|withStates|withName)
 	if n.gone {
 		return "", human.Errorf(human.NotFound, "%s %q is gone", of.Role, of.Name)
 	}

@@ -1,10 +1,12 @@
 package atspi
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
@@ -41,6 +43,64 @@ var forms = map[string]struct {
 		{400, 458, "listitem", "Delta", false},
 		{300, 600, "drawing area", "Drag area", false},
 	}},
+	"GTK 4": {"form.gtk4.py", "Form GTK 4", nil, []spot{
+		{17, 13, "menuitem", "File", false},
+		{316, 50, "textbox", "Name", false},
+		{316, 102, "textbox", "Notes", false},
+		{182, 156, "textbox", "Secret word", true},
+		{182, 195, "textbox", "Passphrase", true},
+		{94, 231, "checkbox", "Agree", false},
+		{285, 268, "combobox", "Colour", false},
+		{41, 308, "button", "Greet", false},
+		{9, 318, "button", "Greet", false}, // on its padding
+		{100, 308, "button", "Save file", false},
+		{136, 308, "button", "Save file", false},
+		{218, 308, "link", "Manual", false},
+		{16, 342, "listitem", "Alpha", false},
+		{389, 413, "listitem", "Delta", false},
+		{182, 578, "filler", "Drag area", false},
+	}},
+	"Chromium": {"form.html", "Form Chromium", nil, []spot{
+		{165, 97, "textbox", "Name", false},
+		{150, 135, "textbox", "Notes", false},
+		{190, 178, "textbox", "Password", true},
+		{200, 210, "textbox", "Passphrase", true},
+		{26, 241, "checkbox", "Agree", false},
+		{100, 272, "combobox", "Colour", false},
+		{40, 303, "button", "Greet", false},
+		{90, 303, "button", "Save file", false},
+		{122, 303, "button", "Save file", false},
+		{170, 303, "link", "Manual", false},
+		{28, 326, "menuitem", "File", false},
+		{80, 365, "listitem", "Alpha", false},
+		{300, 550, "img", "Drag area", false},
+	}},
+	"Qt 5": {"form.qt.py", "Form Qt 5", []string{"QT=5"}, []spot{
+		{20, 10, "menuitem", "File", false},
+		{200, 45, "textbox", "Name", false},
+		{200, 95, "textbox", "Notes", false},
+		{200, 143, "textbox", "Password", true},
+		{200, 175, "textbox", "Answer", true},
+		{90, 201, "checkbox", "Agree", false},
+		{200, 231, "combobox", "Colour", false},
+		{100, 262, "button", "Greet", false},
+		{400, 262, "button", "Save file", false},
+		{100, 305, "listitem", "Alpha", false},
+		{100, 560, "filler", "Drag area", false},
+	}},
+	"Qt 6": {"form.qt.py", "Form Qt 6", []string{"QT=6"}, []spot{
+		{20, 10, "menuitem", "File", false},
+		{200, 43, "textbox", "Name", false},
+		{200, 90, "textbox", "Notes", false},
+		{200, 140, "textbox", "Password", true},
+		{200, 171, "textbox", "Answer", true},
+		{90, 201, "checkbox", "Agree", false},
+		{200, 231, "combobox", "Colour", false},
+		{100, 262, "button", "Greet", false},
+		{400, 262, "button", "Save file", false},
+		{100, 290, "listitem", "Alpha", false},
+		{100, 560, "filler", "Drag area", false},
+	}},
 }
 
 func (d *desktop) dump(e *Elements, at record.Placed) string {
@@ -55,7 +115,7 @@ func (d *desktop) dump(e *Elements, at record.Placed) string {
 	}
 	var s strings.Builder
 	fmt.Fprintln(&s, f.kit, f.node.box, f.placement, at.Window.Bounds)
-	l.search(f.kit, f.node, func(n node, _ bool) (bool, bool) {
+	l.search(f.kit, toFind|withName, f.node, false, func(n node, _ bool) (bool, bool) {
 		fmt.Fprintln(&s, n.role, n.role.word(), n.name, n.box, f.desktop(n.box))
 		return true, false
 	})
@@ -68,7 +128,7 @@ func TestPressedElements(t *testing.T) {
 	for name, form := range forms {
 		t.Run(name, func(t *testing.T) {
 			d.t = t
-			app := d.run(d.formCommand(form.script, form.env...))
+			app := d.form(form.script, form.env...)
 			at := d.window(form.title, app.pid())
 			d.ready(e, at)
 			for _, s := range form.spots {
@@ -77,7 +137,7 @@ func TestPressedElements(t *testing.T) {
 					t.Errorf("at %d,%d is %s %q, secret %t, at %v, in %v, %v; want %s %q, secret %t", s.x, s.y, got.Role, got.Name, got.Secret, got.Bounds, got.Ancestry, err, s.role, s.name, s.secret)
 					continue
 				}
-				if last := got.Ancestry[len(got.Ancestry)-1]; last.Role != "window" || last.Name != form.title {
+				if last := got.Ancestry[len(got.Ancestry)-1]; last.Role != "window" || !strings.HasPrefix(last.Name, form.title) {
 					t.Errorf("the ancestry of %s %q ends with %+v", got.Role, got.Name, last)
 				}
 			}
@@ -95,4 +155,143 @@ func (d *desktop) ready(e *Elements, at record.Placed) {
 		got, err := e.At(d.t.Context(), at.Window.Bounds.X+at.Window.Bounds.W/2, at.Window.Bounds.Y+at.Window.Bounds.H/2, at)
 		return err == nil && slices.ContainsFunc(append(got.Ancestry, got), func(e human.Element) bool { return e.Role == "window" })
 	})
+}
+
+// Menus and lists that open are windows of their own, over things that are still there.
+func TestPopups(t *testing.T) {
+	d := startDesktop(t).accessible()
+	e := d.elements()
+	for name, open := range map[string]struct {
+		menu, entry spot // what opens the menu, and an entry of it
+		list, item  spot
+	}{
+		"GTK 3":    {spot{18, 13, "", "", false}, spot{40, 67, "menuitem", "Open recent", false}, spot{200, 271, "", "", false}, spot{200, 304, "menuitem", "Green", false}},
+		"GTK 4":    {spot{17, 13, "", "", false}, spot{56, 77, "menuitem", "Open recent", false}, spot{285, 268, "", "", false}, spot{150, 343, "listitem", "Green", false}},
+		"Chromium": {list: spot{100, 272, "", "", false}, item: spot{90, 324, "menuitem", "Green", false}},
+		"Qt 5":     {spot{20, 10, "", "", false}, spot{40, 62, "menuitem", "Open recent", false}, spot{200, 231, "", "", false}, spot{200, 256, "listitem", "Green", false}},
+		"Qt 6":     {spot{20, 10, "", "", false}, spot{40, 60, "menuitem", "Open recent", false}, spot{200, 231, "", "", false}, spot{200, 256, "listitem", "Green", false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d.t = t
+			form := forms[name]
+			app := d.form(form.script, form.env...)
+			at := d.window(form.title, app.pid())
+			d.ready(e, at)
+			for key, pair := range map[string][2]spot{"menu": {open.menu, open.entry}, "colour": {open.list, open.item}} {
+				want := pair[1]
+				if want.name == "" {
+					continue
+				}
+				d.press(at, pair[0])
+				var got human.Element
+				var err error
+				if !d.within(func() bool {
+					got, err = e.At(t.Context(), at.Window.Bounds.X+want.x, at.Window.Bounds.Y+want.y, at)
+					return err == nil && got.Role == want.role && got.Name == want.name
+				}) {
+					t.Errorf("at %d,%d is %s %q at %v, in %v, %v; want %s %q", want.x, want.y, got.Role, got.Name, got.Bounds, got.Ancestry, err, want.role, want.name)
+				}
+				d.press(at, want)
+				d.state(form.script, key, want.name) // it was what the application says was pressed
+			}
+		})
+	}
+}
+
+// What has the keyboard is told by events, and can be asked for. Only the text of ordinary fields is read.
+func TestFocusAndValue(t *testing.T) {
+	d := startDesktop(t).accessible()
+	d.try("setxkbmap", "de") // with ü and ß
+	for name, form := range forms {
+		t.Run(name, func(t *testing.T) {
+			d.t = t
+			e := d.elements()
+			app := d.form(form.script, form.env...)
+			at := d.window(form.title, app.pid())
+			d.ready(e, at)
+
+			ctx, cancel := context.WithCancel(t.Context())
+			events := make(chan human.RecordedEvent, 256)
+			ready := make(chan struct{})
+			ended := make(chan struct{})
+			var seen uint64
+			var err error
+			go func() {
+				defer close(ended)
+				seen, err = e.Run(ctx, func() { close(ready) }, func(e human.RecordedEvent) { events <- e })
+			}()
+			<-ready
+			var emitted uint64
+			fields := slices.DeleteFunc(slices.Clone(form.spots), func(s spot) bool { return s.role != "textbox" })
+			slices.Reverse(fields) // the first has the focus already
+			for _, s := range fields {
+				d.press(at, s)
+				moved := d.focus(events, &emitted, s)
+				if moved.Secret != s.secret || !moved.Bounds.Contains(at.Window.Bounds.X+s.x, at.Window.Bounds.Y+s.y) {
+					t.Errorf("the focus moved to %+v, want %s %q, secret %t", moved, s.role, s.name, s.secret)
+				}
+				focused, err := e.Focused(t.Context(), at)
+				if err != nil || focused.Name != s.name || focused.Secret != s.secret {
+					t.Errorf("the focus is on %+v, %v; want %q", focused, err, s.name)
+				}
+				fresh := d.elements() // has heard no event
+				focused, err = fresh.Focused(t.Context(), at)
+				if err != nil || focused.Name != s.name {
+					t.Errorf("by searching, the focus is on %+v, %v; want %q", focused, err, s.name)
+				}
+				d.do("type", "--delay", "5", "Grüße 7")
+				pressed, err := e.At(t.Context(), at.Window.Bounds.X+s.x, at.Window.Bounds.Y+s.y, at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.secret {
+					if text, err := e.Value(t.Context(), pressed); kind(err) != human.Denied || text != "" {
+						t.Errorf("the text of %q is %q, %v", s.name, text, err)
+					}
+					pressed.Secret = false // one who forgets
+					if text, err := e.Value(t.Context(), pressed); kind(err) != human.Denied || text != "" {
+						t.Errorf("the text of %q is %q, %v", s.name, text, err)
+					}
+					continue
+				}
+				var text string
+				if !d.within(func() bool {
+					text, err = e.Value(t.Context(), pressed)
+					return err == nil && text == "Grüße 7"
+				}) {
+					t.Errorf("the text of %q is %q, %v", s.name, text, err)
+				}
+			}
+			button, err := e.At(t.Context(), at.Window.Bounds.X+41, at.Window.Bounds.Y+308, at)
+			if text, err2 := e.Value(t.Context(), button); err != nil || kind(err2) != human.NotFound {
+				t.Errorf("the text of %s %q is %q, %v, %v", button.Role, button.Name, text, err, err2)
+			}
+			cancel()
+			<-ended
+			close(events)
+			for range events {
+				emitted++
+			}
+			if err != nil || seen != emitted {
+				t.Errorf("ended with %d seen, %d delivered, %v", seen, emitted, err)
+			}
+		})
+	}
+}
+
+func (d *desktop) focus(events chan human.RecordedEvent, emitted *uint64, s spot) human.Element {
+	d.t.Helper()
+	deadline := time.After(5 * time.Second)
+	for {
+		select {
+		case e := <-events:
+			*emitted++
+			if e.Type == human.FocusMoved && e.Element.Role == s.role && e.Element.Name == s.name {
+				return *e.Element
+			}
+			d.t.Logf("passing: %s %q", e.Element.Role, e.Element.Name)
+		case <-deadline:
+			d.t.Fatalf("the focus never moved to %q", s.name)
+		}
+	}
 }

@@ -120,7 +120,7 @@ func (e *Elements) moved(ctx context.Context, r ref, at int64) human.RecordedEve
 		return event
 	}
 	kit := l.kit(a)
-	n := l.read(kit, []ref{r})[0]
+	n := l.one(kit, r, withRole)
 	if n.gone {
 		return event
 	}

@@ -10,6 +10,10 @@ import (
 // A box is a place as the application tells it: logical units, of the screen or (GTK 4) of its window.
 type box struct{ X, Y, W, H int32 }
 
+func (b box) touches(o box) bool {
+	return b.X < o.X+o.W && o.X < b.X+b.W && b.Y < o.Y+o.H && o.Y < b.Y+b.H
+}
+
 func (b box) empty() bool { return b.W <= 0 || b.H <= 0 }
 
 // distance is 0 within the box, else how far outside a point is.
@@ -38,8 +42,22 @@ func (n node) shows(kit toolkit) bool {
 	return n.states.has(stateShowing)
 }
 
+// What is read of a node. Of an application no box may be asked: GTK 3 complains of it on its standard error.
+type fields uint8
+
+const (
+	withRole fields = 1 << iota
+	withStates
+	withBox
+	withName
+	withParent
+
+	toFind     = withRole | withStates | withBox
+	toDescribe = toFind | withName | withParent
+)
+
 // read asks for all nodes at once.
-func (l *lookup) read(kit toolkit, refs []ref) []node {
+func (l *lookup) read(kit toolkit, refs []ref, what fields) []node {
 	coordinates := uint32(0) // of the screen
 	if kit == gtk4 {
 		coordinates = 1 // of the window: those of the screen are the same, and wrong
@@ -47,31 +65,52 @@ func (l *lookup) read(kit toolkit, refs []ref) []node {
 	type asked struct{ role, states, box, name, parent answer }
 	all := make([]asked, len(refs))
 	for i, r := range refs {
-		all[i] = asked{
-			l.ask(r, accessible+"GetRole"),
-			l.ask(r, accessible+"GetState"),
-			l.ask(r, component+"GetExtents", coordinates),
-			l.property(r, accessible, "Name"),
-			l.property(r, accessible, "Parent"),
+		if what&withRole != 0 {
+			all[i].role = l.ask(r, accessible+"GetRole")
+		}
+		if what&withStates != 0 {
+			all[i].states = l.ask(r, accessible+"GetState")
+		}
+		if what&withBox != 0 {
+			all[i].box = l.ask(r, component+"GetExtents", coordinates)
+		}
+		if what&withName != 0 {
+			all[i].name = l.property(r, accessible, "Name")
+		}
+		if what&withParent != 0 {
+			all[i].parent = l.property(r, accessible, "Parent")
 		}
 	}
 	nodes := make([]node, len(refs))
 	for i, a := range all {
 		n := node{ref: refs[i]}
-		var number uint32
-		n.gone = a.role.into(&number) != nil
-		n.role = role(number)
-		var bits []uint32
-		if a.states.into(&bits) == nil && len(bits) == 2 {
-			n.states = states{bits[0], bits[1]}
+		if what&withRole != 0 {
+			var number uint32
+			n.gone = a.role.into(&number) != nil
+			n.role = role(number)
 		}
-		_ = a.box.into(&n.box) // without: an empty one
-		n.name = a.name.text()
-		n.parent = a.parent.ref()
+		if what&withStates != 0 {
+			var bits []uint32
+			if n.gone = a.states.into(&bits) != nil || len(bits) != 2 || n.gone; !n.gone {
+				n.states = states{bits[0], bits[1]}
+			}
+		}
+		if what&withBox != 0 {
+			_ = a.box.into(&n.box) // without: an empty one
+		}
+		if what&withName != 0 {
+			n.name = a.name.text()
+		}
+		if what&withParent != 0 {
+			n.parent = a.parent.ref()
+		}
 		nodes[i] = n
 	}
 	return nodes
 }
+
+// one reads one node.
+func (l *lookup) one(kit toolkit, r ref, what fields) node { return l.read(kit, []ref{r}, what)[0] }
 
 // A frame is the accessible object of a window, and how its places lie on the desktop.
 type frame struct {
@@ -149,7 +188,7 @@ func (l *lookup) frame(at record.Placed) (frame, error) {
 			continue
 		}
 		kit := l.kit(a)
-		tops := l.read(kit, children[:min(len(children), 64)])
+		tops := l.read(kit, children[:min(len(children), 64)], toFind|withName)
 		for _, n := range tops {
 			p, s := rate(kit, at, n)
 			if s > score {
@@ -158,6 +197,8 @@ func (l *lookup) frame(at record.Placed) (frame, error) {
 		}
 	}
 	switch {
+	case l.ctx.Err() != nil:
+		return frame{}, l.ctx.Err()
 	case score == 0 && trouble != nil:
 		return frame{}, trouble
 	case score == 0 || at.App.PID == 0 && score < 12:
@@ -195,4 +236,3 @@ func name(a human.App) string {
 	}
 	return "the application"
 }
-

@@ -30,7 +30,7 @@ func (l *lookup) hit(f frame, x, y int, popup *human.Bounds) (node, placement, e
 		return l.inPopover(f, x, y, *popup)
 	default:
 		if n, ok := l.inPopup(f, lx, ly, *popup); ok {
-			return l.inside(f.kit, n, lx, ly), f.placement, nil
+			return n, f.placement, nil
 		}
 	}
 	return node{}, f.placement, errNowhere
@@ -55,7 +55,7 @@ func (l *lookup) under(kit toolkit, n node, x, y float64) (node, bool) {
 		var at struct{ Ref ref }
 		err := l.ask(n.ref, component+"GetAccessibleAtPoint", int32(x), int32(y), uint32(0)).into(&at.Ref)
 		if err == nil && !at.Ref.null() && at.Ref != n.ref {
-			if found := l.read(kit, []ref{at.Ref})[0]; !found.gone && found.box.distance(x, y) == 0 {
+			if found := l.one(kit, at.Ref, toFind); !found.gone && found.box.distance(x, y) == 0 {
 				return found, true
 			}
 		}
@@ -72,7 +72,7 @@ func (l *lookup) child(kit toolkit, n node, x, y float64, depth int) (node, bool
 	var best node
 	nearest := slack + 1
 	var through []node // children without a place, or with their own children elsewhere
-	for _, c := range l.children(kit, n) {
+	for _, c := range l.children(kit, n, toFind) {
 		if c.gone || !c.shows(kit) {
 			continue
 		}
@@ -98,7 +98,7 @@ func (l *lookup) child(kit toolkit, n node, x, y float64, depth int) (node, bool
 	return node{}, false
 }
 
-func (l *lookup) children(kit toolkit, n node) []node {
+func (l *lookup) children(kit toolkit, n node, what fields) []node {
 	var refs []ref
 	if l.ask(n.ref, accessible+"GetChildren").into(&refs) != nil {
 		return nil
@@ -106,7 +106,7 @@ func (l *lookup) children(kit toolkit, n node) []node {
 	if len(refs) == 0 {
 		refs = l.hop(n)
 	}
-	return l.read(kit, refs[:min(len(refs), maxChildren)])
+	return l.read(kit, refs[:min(len(refs), maxChildren)], what)
 }
 
 // hop returns the page behind a socket: WebKitGTK keeps pages in processes of their own, and lists them as
@@ -120,14 +120,14 @@ func (l *lookup) hop(n node) []ref {
 	return []ref{child.Ref}
 }
 
-// search goes through what shows of a tree, level by level. visit gets what it returned for the node above,
-// and says whether to go on below.
-func (l *lookup) search(kit toolkit, from node, visit func(n node, mark bool) (below, markBelow bool)) {
+// search goes through what shows of a tree, level by level. visit gets the mark that it gave to the node above,
+// and says whether to go on below. what has the states in it.
+func (l *lookup) search(kit toolkit, what fields, from node, mark bool, visit func(n node, mark bool) (below, markBelow bool)) {
 	type marked struct {
 		node
 		mark bool
 	}
-	level := []marked{{node: from}}
+	level := []marked{{from, mark}}
 	for seen := 0; len(level) > 0 && seen < maxNodes && l.ctx.Err() == nil; {
 		asked := make([]answer, len(level))
 		for i, n := range level {
@@ -149,7 +149,7 @@ func (l *lookup) search(kit toolkit, from node, visit func(n node, mark bool) (b
 		}
 		seen += len(refs)
 		level = nil
-		for i, n := range l.read(kit, refs) {
+		for i, n := range l.read(kit, refs, what) {
 			if n.gone || !n.shows(kit) {
 				continue
 			}
@@ -161,27 +161,48 @@ func (l *lookup) search(kit toolkit, from node, visit func(n node, mark bool) (b
 }
 
 // Popups hang below what opened them; anything else at the point lies underneath the popup.
-var openers = []role{roleMenu, roleMenuItem, rolePopupMenu, roleComboBox, roleToggleButton, rolePushButton}
+var openers = []role{roleMenu, roleMenuItem, rolePopupMenu, roleComboBox}
+
+// holders have the entries of a popup as children.
+var holders = []role{roleMenu, rolePopupMenu, roleComboBox, roleList, roleListBox}
 
 // bulky roles have many children, and no popups among them.
-var bulky = []role{roleDocument, roleDocumentWeb, roleTable, roleTree, roleList, roleListBox}
+var bulky = []role{roleTable, roleTree, roleList, roleListBox}
 
-// inPopup finds the popup in an application whose places are those of the screen.
+// inPopup finds the popup in an application whose places are those of the screen, and what is under the
+// point in it.
 func (l *lookup) inPopup(f frame, x, y float64, popup human.Bounds) (found node, ok bool) {
 	for _, top := range f.tops {
 		if top.ref != f.node.ref && top.shows(f.kit) && alike(f.desktop(top.box), popup) && top.box.distance(x, y) == 0 {
-			return top, true
+			if n := l.inside(f.kit, top, x, y); n.ref != top.ref {
+				return n, true // a window of Chromium's may be empty, and its entries hang in the page
+			}
 		}
 	}
-	l.search(f.kit, f.node, func(n node, opened bool) (bool, bool) {
-		b := f.desktop(n.box)
-		if opened && !ok && n.box.distance(x, y) == 0 && within(b, popup) {
+	look := func(n node, opened bool) (bool, bool) {
+		if opened && !ok && n.box.distance(x, y) == 0 && within(f.desktop(n.box), popup) {
 			found, ok = n, true
 		}
 		opens := slices.Contains(openers, n.role)
 		return !ok && (opened || !slices.Contains(bulky, n.role)), opened || opens
-	})
-	return found, ok
+	}
+	// In what opens the focus is on an entry: that spares a search of the page around it.
+	if last := l.focus(f.app.root.Bus); !last.null() {
+		if n := l.one(f.kit, last, toDescribe); !n.gone && n.states.has(stateFocused) {
+			for _, above := range l.chain(f.kit, n, 4) {
+				if !ok && slices.Contains(holders, above.role) {
+					l.search(f.kit, toFind, above, true, look)
+				}
+			}
+		}
+	}
+	if !ok {
+		l.search(f.kit, toFind, f.node, false, look)
+	}
+	if !ok {
+		return node{}, false
+	}
+	return l.inside(f.kit, found, x, y), true
 }
 
 // shadow is how far a popup's window may be larger than the popup.
@@ -200,7 +221,7 @@ func within(inner, outer human.Bounds) bool {
 func (l *lookup) inPopover(f frame, x, y int, popup human.Bounds) (node, placement, error) {
 	var found node
 	best := 2*shadow + 1
-	l.search(f.kit, f.node, func(n node, _ bool) (bool, bool) {
+	l.search(f.kit, toFind|withName, f.node, false, func(n node, _ bool) (bool, bool) {
 		if n.role == roleMenu || placeholder(n.name) {
 			b := f.desktop(n.box)
 			off := abs(b.W-popup.W) + abs(b.H-popup.H)
