@@ -105,16 +105,32 @@ func undecoded(err error, body []byte, into any) error {
 	case errors.As(err, &when):
 		return human.Errorf(human.Invalid, "%q is not a time; send one like 2026-11-21T10:00:00Z", strings.Trim(when.Value, `"`))
 	}
-	var sent map[string]json.RawMessage
-	if t := reflect.TypeOf(into).Elem(); t.Kind() == reflect.Struct && json.Unmarshal(body, &sent) == nil {
-		known := fieldNames(t)
-		for name := range sent {
-			if !containsFold(known, name) {
-				return human.BadField(name, "no such field; there are %s", strings.Join(known, ", "))
-			}
-		}
+	if stranger := unknownField(reflect.TypeOf(into).Elem(), body, ""); stranger != nil {
+		return stranger
 	}
 	return human.Wrap(human.Invalid, err, "the body does not fit this call")
+}
+
+// unknownField is the error for a member of an object, or of one in it, that t has no field for; nil
+// without one.
+func unknownField(t reflect.Type, object []byte, path string) error {
+	var sent map[string]json.RawMessage
+	if t.Kind() != reflect.Struct || json.Unmarshal(object, &sent) != nil {
+		return nil
+	}
+	known := fieldNames(t)
+	for name := range sent {
+		if !containsFold(known, name) {
+			return human.BadField(path+name, "no such field; there are %s", strings.Join(known, ", "))
+		}
+	}
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if err := unknownField(f.Type, sent[name], path+name+"."); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // jsonName is a Go type in words of JSON.

@@ -53,6 +53,12 @@ func TestEveryCallByRole(t *testing.T) {
 		return func() string { return idBody(human.OperationID(make()), more) }
 	}
 	text := func(s string) func() string { return func() string { return s } }
+	released := h.recorded(bot, true)
+	shared := "/api/recordings/" + string(released.ID)
+	under := func(more string) func() string { return func() string { return shared + more } }
+	running := func(more string) func() string {
+		return func() string { return "/api/recordings/" + string(h.recordingOf(claimed())) + more }
+	}
 	for _, c := range []struct {
 		call                      string // as in the description
 		path                      func() string
@@ -87,6 +93,25 @@ func TestEveryCallByRole(t *testing.T) {
 		{"PUT /api/settings", nil, text(`{"ui.theme":"dark"}`), 401, 403, 403, 200},
 		{"GET /api/doctor", nil, nil, 401, 403, 403, 200},
 		{"POST /api/sample", nil, nil, 401, 403, 403, 204},
+		{"GET /api/recorder", nil, nil, 401, 403, 403, 200},
+		{"POST /api/recordings", nil, body(func() string { h.stopRecording(); return claimed() }, ""), 401, 403, 403, 201},
+		{"GET /api/recordings", nil, nil, 401, 403, 403, 200},
+		{"GET /api/recordings/{id}", under(""), nil, 401, 200, 404, 200},
+		{"POST /api/recordings/{id}/pause", running("/pause"), nil, 401, 403, 403, 200},
+		{"POST /api/recordings/{id}/resume", running("/resume"), nil, 401, 403, 403, 200},
+		{"POST /api/recordings/{id}/mark", running("/mark"), text(`{"text":"here"}`), 401, 403, 403, 200},
+		{"POST /api/recordings/{id}/stop", running("/stop"), nil, 401, 403, 403, 200},
+		{"POST /api/recordings/{id}/discard", running("/discard"), nil, 401, 403, 403, 204},
+		{"GET /api/recordings/{id}/actions", under("/actions"), nil, 401, 200, 404, 200},
+		{"GET /api/recordings/{id}/events", under("/events"), nil, 401, 403, 403, 200},
+		{"GET /api/recordings/{id}/edits", under("/edits"), nil, 401, 403, 403, 200},
+		{"PUT /api/recordings/{id}/edits", under("/edits"), text(`{"version":1,"share_pictures":true}`), 401, 403, 403, 200},
+		{"GET /api/recordings/{id}/pictures/{picture}", under("/pictures/" + released.picture), nil, 401, 200, 404, 200},
+		{"GET /api/recordings/{id}/export", under("/export"), nil, 401, 200, 404, 200},
+		{"POST /api/recordings/{id}/replay", under("/replay"), text(`{}`), 401, 403, 403, 202},
+		{"GET /api/recordings/{id}/replay", under("/replay"), nil, 401, 403, 403, 200},
+		{"DELETE /api/recordings/{id}/replay", under("/replay"), nil, 401, 403, 403, 200},
+		{"DELETE /api/recordings/{id}", func() string { return "/api/recordings/" + string(h.recorded(bot, false).ID) }, nil, 401, 403, 403, 204},
 		{"GET /api/ws", nil, nil, 401, 426, 426, 426},
 		{"GET /healthz", nil, nil, 200, 200, 200, 200},
 		{"GET /api/openapi.json", nil, nil, 200, 200, 200, 200},

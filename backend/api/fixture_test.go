@@ -14,7 +14,10 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/pictures"
 	"deskbell/backend/queue"
+	"deskbell/backend/record"
+	"deskbell/backend/record/library"
 	"deskbell/backend/sqlite"
 )
 
@@ -28,6 +31,12 @@ type house struct {
 	http  *http.Client
 	op    string // an operator's token
 	logs  *logs
+
+	recorder *record.Recorder
+	replays  *library.Replays
+	pictures *pictures.Store
+	input    *hand
+	playing  chan struct{} // what is played goes on until something can be read from it
 }
 
 func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
@@ -44,6 +53,7 @@ func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
 	}
 	h.queue = queue.New(store, store, opts)
 	deps.Queue = h.queue
+	h.openRecordings(&deps)
 	must(t, h.queue.Load(t.Context()))
 	h.Server, err = New(deps)
 	must(t, err)
@@ -53,13 +63,15 @@ func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
 	h.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
 	h.op = h.WindowToken()
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 2)
+	ended := make(chan error, 3)
 	go func() { ended <- h.Serve(ctx, listener) }()
 	go func() { ended <- h.queue.Run(ctx) }()
+	go func() { ended <- h.recorder.Run(ctx) }()
 	t.Cleanup(func() {
 		h.http.CloseIdleConnections()
+		h.replays.Close()
 		stop()
-		for range 2 {
+		for range 3 {
 			if err := <-ended; err != nil {
 				t.Errorf("the server ended with: %v", err)
 			}

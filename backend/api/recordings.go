@@ -378,6 +378,9 @@ func (f *fileWriter) begin() {
 }
 
 func (f *fileWriter) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
 	f.begin()
 	_ = http.NewResponseController(f.ResponseWriter).SetWriteDeadline(time.Now().Add(answerTime)) // a recorder has no connection
 	return f.ResponseWriter.Write(p)

@@ -56,6 +56,8 @@ type message struct {
 	RequestParams json.RawMessage `json:"request_params"`
 	Context       InvocationContext
 	Waiting       bool
+	Recording     human.Recording
+	RecordingID   human.RecordingID `json:"recording_id"`
 	raw           string
 }
 
@@ -80,6 +82,18 @@ func (l *line) event() message {
 			return m
 		}
 	}
+}
+
+// until reads on to a message of some kind.
+func (l *line) until(what string, is func(message) bool) message {
+	l.t.Helper()
+	for range 1000 {
+		if m := l.next(); is(m) {
+			return m
+		}
+	}
+	l.t.Fatalf("a thousand messages came, and never %s", what)
+	panic("unreachable")
 }
 
 func (l *line) hello() message {

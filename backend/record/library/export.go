@@ -2,12 +2,13 @@ package library
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"strings"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record"
 	"deskbell/backend/record/actions"
+	"deskbell/backend/record/guide"
 )
 
 // An Export is a recording as it leaves, with its edits.
@@ -43,26 +44,27 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 	if err != nil {
 		return Export{}, err
 	}
-	list := actions.Left(all, edits, language)
 	if by.Role == human.Agent {
-		list = actions.ForAgent(all, edits, language)
+		all = actions.ForAgent(all, edits, language)
 	}
-	_ = op
-	e := Export{Name: "recording-" + r.StartedAt.UTC().Format("20060102-150405") + "-" + plain(string(id))}
+	in := guide.Input{
+		Recording: r, Actions: all, Edits: edits, Language: language,
+		Title: human.OneLine(op.Description, 120), Description: op.Description,
+		Picture: func(picture string) (*record.Frame, error) {
+			return l.frame(ctx, id, picture, masksOf(edits, picture))
+		},
+	}
+	in.Steps, _ = checklist(op)
+	name := "recording-" + r.StartedAt.UTC().Format("20060102-150405") + "-" + plain(string(id))
 	switch format {
+	case "", HTML:
+		return Export{name + ".html", "text/html; charset=utf-8", func(w io.Writer) error { return guide.HTML(w, in) }}, nil
+	case Markdown:
+		return Export{name + ".zip", "application/zip", func(w io.Writer) error { return guide.Markdown(w, in) }}, nil
 	case JSON:
-		e.Name, e.Media = e.Name+".json", "application/json"
-		e.Write = func(w io.Writer) error {
-			return json.NewEncoder(w).Encode(struct {
-				Recording human.Recording `json:"recording"`
-				Language  string          `json:"language"`
-				Actions   []human.Action  `json:"actions"`
-			}{r, language, list})
-		}
-	default:
-		return Export{}, human.BadField("format", "%q is not one of html, markdown, json", human.OneLine(format, 40))
+		return Export{name + ".json", "application/json", func(w io.Writer) error { return guide.JSON(w, in) }}, nil
 	}
-	return e, nil
+	return Export{}, human.BadField("format", "%q is not one of html, markdown, json", human.OneLine(format, 40))
 }
 
 // plain keeps what every file system takes in a name.

@@ -86,8 +86,13 @@ func tag(picture string, look Look, masks []human.Mask) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func masksOf(e human.Edits, picture string) []human.Mask {
-	return slices.DeleteFunc(slices.Clone(e.Masks), func(m human.Mask) bool { return m.Picture != "" && m.Picture != picture })
+func masksOf(e human.Edits, picture string) (masks []human.Mask) {
+	for _, m := range e.Masks {
+		if m.Picture == "" || m.Picture == picture {
+			masks = append(masks, m)
+		}
+	}
+	return masks
 }
 
 // encode writes a picture with masks.
