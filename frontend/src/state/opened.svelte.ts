@@ -21,7 +21,7 @@ export class Opened {
   readonly arming = new Arming();
   readonly draft: Draft;
   /** Why the last try to answer was not even sent: the field that is missing. */
-  missing = $state<'' | 'reason' | 'answer'>('');
+  missing = $state<'' | 'reason' | 'answer' | 'edits'>('');
   /** What stands beside an operation that is recorded. */
   side = $state<'recorder' | 'talk'>('recorder');
   /** Recordings the agent does not get with the answer; it gets all others. */
@@ -107,7 +107,9 @@ export class Opened {
   async stopAndReview(): Promise<void> {
     if (!(await this.desk.recorder.stop())) return;
     await tick();
-    document.getElementById('review-title')?.scrollIntoView({ block: 'start' });
+    const title = document.getElementById('review-title');
+    const pane = title?.closest('.scroll');
+    if (title && pane) pane.scrollTop += title.getBoundingClientRect().top - pane.getBoundingClientRect().top - 8;
   }
 
   approve(): Promise<boolean> {
@@ -132,6 +134,12 @@ export class Opened {
     if (isEmpty(this.draft.form) && this.#given().length === 0) {
       this.missing = 'answer';
       this.focus('answer');
+      return false;
+    }
+    // What was cut and masked must count before the agent may read.
+    for (const id of this.#given()) {
+      if (await this.recordingOf(id).save()) continue;
+      this.missing = 'edits';
       return false;
     }
     return this.#complete(op, this.#answer(op));

@@ -69,8 +69,8 @@ export class Recorder {
 
   /** The recordings of an operation that are known, the first begun first. */
   of(op: Operation): Recording[] {
-    const all = new Set([...(op.recordings ?? []), ...(this.current?.operation_id === op.operation_id ? [this.current.recording_id] : [])]);
-    return [...all].flatMap((id) => this.known.get(id) ?? []);
+    // Ids sort by the time they were begun.
+    return [...this.known.values()].filter((r) => r.operation_id === op.operation_id).sort((a, b) => (a.recording_id < b.recording_id ? -1 : 1));
   }
 
   /** The recording that runs, if it is of this operation. */
