@@ -46,6 +46,7 @@ type Deriver struct {
 	out   []human.Action
 	dirty int // list[dirty:] may differ from out
 
+	press   *entry         // pressed last
 	held    *entry         // pressed last and not released
 	down    map[int]*entry // by button
 	click   *entry         // may become a double click
@@ -325,7 +326,7 @@ func (d *Deriver) pressed(ev human.RecordedEvent) {
 	}
 	e.lastPress = ev.At
 	e.moves = nil
-	d.held, d.click = e, nil
+	d.press, d.held, d.click = e, e, nil
 	d.down[ev.Button] = e
 }
 

@@ -107,6 +107,12 @@ func (d *Deriver) active(ev human.RecordedEvent) {
 		w.entry = nil
 	default:
 		w.entry = d.begin(human.SwitchWindow, ev)
+		// A press on a window behind the active one was in it already.
+		if e := d.press; e != nil && before != nil && ev.At-e.a.At <= causePause && e.a.Window == before &&
+			!before.Bounds.Contains(e.a.X, e.a.Y) && ev.Window.Bounds.Contains(e.a.X, e.a.Y) {
+			e.a.App, e.a.Window = ev.App, ev.Window
+			d.touch(e)
+		}
 	}
 	w.seen = true
 }
