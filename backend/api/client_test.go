@@ -1,9 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"deskbell/backend/client"
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/record/library"
 )
 
 func (h *house) client(token string) *client.Client {
@@ -235,5 +239,132 @@ func TestClientFollowsOverBreaks(t *testing.T) {
 			t.Errorf("from now on began with %s", e)
 		}
 		cancel()
+	}
+}
+
+func TestClientSpeaksOfRecordings(t *testing.T) {
+	h := openHouse(t, nil)
+	ctx := t.Context()
+	key := h.agent("bot")
+	ada, bot := h.client(h.op), h.client(key)
+	op := h.ring(key, "record it")
+	_, err := ada.StartRecording(ctx, op.ID, human.RecordingOptions{})
+	if human.KindOf(err) != human.Conflict {
+		t.Errorf("of an operation that nobody claimed: %v", err)
+	}
+	_, err = ada.Claim(ctx, op.ID)
+	must(t, err)
+	rec, err := ada.StartRecording(ctx, op.ID, human.RecordingOptions{Clipboard: "off"})
+	must(t, err)
+	state, err := ada.Recorder(ctx)
+	if err != nil || state.Current == nil || state.Current.ID != rec.ID || state.Current.Options.Clipboard != "off" {
+		t.Errorf("the recorder: %+v, %v", state, err)
+	}
+	step := 0
+	for _, c := range []struct {
+		name string
+		do   func() (human.Recording, error)
+		want human.RecordingState
+	}{
+		{"note", func() (human.Recording, error) { return ada.MarkRecording(ctx, rec.ID, "look", nil, false) }, human.RecordingRuns},
+		{"tick", func() (human.Recording, error) { return ada.MarkRecording(ctx, rec.ID, "", &step, true) }, human.RecordingRuns},
+		{"pause", func() (human.Recording, error) { return ada.PauseRecording(ctx, rec.ID) }, human.RecordingPaused},
+		{"resume", func() (human.Recording, error) { return ada.ResumeRecording(ctx, rec.ID) }, human.RecordingRuns},
+		{"stop", func() (human.Recording, error) { return ada.StopRecording(ctx, rec.ID) }, human.RecordingStopped},
+		{"read", func() (human.Recording, error) { return ada.Recording(ctx, rec.ID) }, human.RecordingStopped},
+	} {
+		if got, err := c.do(); err != nil || got.State != c.want || got.ID != rec.ID {
+			t.Errorf("%s: %s %s, %v; want %s", c.name, got.ID, got.State, err, c.want)
+		}
+	}
+	must(t, ada.DeleteRecording(ctx, rec.ID))
+	if _, err := ada.Recording(ctx, rec.ID); human.KindOf(err) != human.NotFound {
+		t.Errorf("a deleted one: %v", err)
+	}
+	rec, err = ada.StartRecording(ctx, op.ID, human.RecordingOptions{})
+	must(t, err)
+	must(t, ada.DiscardRecording(ctx, rec.ID))
+
+	m := h.recorded(key, true)
+	h.recorded(key, false)
+	page, err := ada.Recordings(ctx, m.OperationID, 5, "")
+	if err != nil || len(page.Recordings) != 1 || page.Recordings[0].ID != m.ID {
+		t.Errorf("the operation's recordings: %+v, %v", page, err)
+	}
+	if page, err = ada.Recordings(ctx, "", 1, ""); err == nil && page.Next != "" {
+		page, err = ada.Recordings(ctx, "", 1, page.Next)
+	}
+	if err != nil || len(page.Recordings) != 1 || page.Recordings[0].ID != m.ID || page.Next != "" {
+		t.Errorf("the second page of recordings: %+v, %v", page, err)
+	}
+	found, err := bot.Actions(ctx, m.ID, "zh-CN", "a1")
+	if err != nil || len(found.Actions) != 1 || found.Actions[0].ID != "a6" {
+		t.Errorf("actions after the first: %+v, %v", found, err)
+	}
+	events, err := ada.RecordedEvents(ctx, m.ID, 3, 4)
+	if err != nil || len(events.Events) != 4 || events.Events[0].Seq != 4 || events.Next != 7 {
+		t.Errorf("events after the third: %+v, %v", events, err)
+	}
+	edits, err := ada.Edits(ctx, m.ID)
+	must(t, err)
+	edits.Cuts = []string{"a1"}
+	next, err := ada.SetEdits(ctx, m.ID, edits)
+	if err != nil || next.Version != edits.Version+1 || len(next.Cuts) != 1 {
+		t.Errorf("edits %+v, %v", next, err)
+	}
+	if _, err := ada.SetEdits(ctx, m.ID, edits); human.KindOf(err) != human.Conflict {
+		t.Errorf("old edits: %v", err)
+	}
+	small, err := ada.Picture(ctx, m.ID, m.picture, library.Look{Width: 8, Format: "jpeg", Masked: true})
+	if size, kind, decodeErr := image.DecodeConfig(bytes.NewReader(small)); err != nil || decodeErr != nil || kind != "jpeg" || size.Width != 8 {
+		t.Errorf("a small picture: %s %v, %v, %v", kind, size, err, decodeErr)
+	}
+	if _, err := ada.Picture(ctx, m.ID, strings.Repeat("0", 64), library.Look{}); human.KindOf(err) != human.NotFound {
+		t.Errorf("no picture: %v", err)
+	}
+	file, err := ada.Export(ctx, m.ID, library.JSON, "en")
+	must(t, err)
+	data, err := io.ReadAll(file)
+	if err != nil || !strings.HasSuffix(file.Name, ".json") || !json.Valid(data) || file.Close() != nil {
+		t.Errorf("an export: %s, %s, %v", file.Name, data, err)
+	}
+	if _, err := ada.Export(ctx, "rec_none", library.JSON, "en"); human.KindOf(err) != human.NotFound {
+		t.Errorf("an export of nothing: %v", err)
+	}
+	play, err := ada.StartReplay(ctx, m.ID, library.ReplayRequest{Actions: []string{"a6"}})
+	if err != nil || play.State != library.ReplayPlaying {
+		t.Errorf("a replay begins as %+v, %v", play, err)
+	}
+	if play, err = ada.Replay(ctx, m.ID); err != nil || play.Total != 1 {
+		t.Errorf("a replay is %+v, %v", play, err)
+	}
+	if play, err = ada.StopReplay(ctx, m.ID); err != nil || play.State != library.ReplayStopped {
+		t.Errorf("a replay ends as %+v, %v", play, err)
+	}
+}
+
+func TestClientFollowsEventsPastRecordings(t *testing.T) {
+	h := openHouse(t, nil)
+	key := h.agent("bot")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	op := h.ring(key, "record it")
+	h.post("/api/human/claim", h.op, idBody(op.ID, "")).operation(200)
+	id := h.recordingOf(string(op.ID))
+	h.post("/api/recordings/"+string(id)+"/discard", h.op, "")
+	var got []string
+	for e, err := range h.client(h.op).Follow(ctx, 0) {
+		must(t, err)
+		text := string(e.Event.Type)
+		if e.Event.Recording != "" {
+			text += " " + string(e.Event.Recording)
+		}
+		got = append(got, text)
+		if e.Event.Type == human.Unrecorded {
+			break
+		}
+	}
+	if want := "invoked, claimed, recording_began " + string(id) + ", recording_dropped " + string(id); strings.Join(got, ", ") != want {
+		t.Errorf("the client was told %s, want %s", strings.Join(got, ", "), want)
 	}
 }

@@ -216,11 +216,6 @@ func (s *Server) recordings(c catalogue) {
 				return nil, without("recordings")
 			}
 			page, err := s.deps.Library.Recordings(ctx, x.by, human.OperationID(in.OperationID), in.Limit, in.Cursor)
-			all := make([]human.Recording, len(page.Recordings))
-			for i, r := range page.Recordings {
-				all[i] = *recordingOf(r)
-			}
-			page.Recordings = all
 			return ok(&page, err)
 		})
 	add(c, get("/{id}", "getRecording", "Read a recording; an agent, what an operator gave it with an answer", signedIn),
@@ -405,11 +400,8 @@ func describeFiles(c catalogue) {
 	delete(play.Responses, "200")
 }
 
-// recordingOf is a recording whose lists are never null.
 func recordingOf(r human.Recording) *human.Recording {
-	r.Screens = append([]human.Screen{}, r.Screens...)
-	r.Sources = append([]human.SourceState{}, r.Sources...)
-	r.Gaps = append([]human.Gap{}, r.Gaps...)
+	r = library.Whole(r)
 	return &r
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -368,6 +369,9 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 			"Without --output the file is put into this folder, under a name that is not taken there.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if to == "-" && format != "json" && isTerminal(s.out) {
+				return human.Errorf(human.Invalid, "standard output is a terminal; say where to with --output")
+			}
 			reader, err := s.reader(c.Context(), code)
 			if err != nil {
 				return err
@@ -378,8 +382,7 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 			}
 			defer from.Close() //nolint:errcheck // it was read
 			if to == "-" {
-				_, err := io.Copy(s.out, from)
-				return err
+				return s.pass(from, format)
 			}
 			path, n, err := save(from, to)
 			if err != nil {
@@ -399,6 +402,25 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 	c.Flags().StringVarP(&to, "output", "o", "", "the `FILE` to write, in place of one that is there; - is standard output")
 	languageFlag(c, &language)
 	return s.operatorCommand(c, &code, "print the file's name and size as one line of JSON")
+}
+
+// pass writes an export to standard output. JSON, which a terminal may show, is spelled so that it does
+// nothing to one.
+func (s *shell) pass(from io.Reader, format string) error {
+	if format != "json" {
+		_, err := io.Copy(s.out, from)
+		return err
+	}
+	text, err := io.ReadAll(from)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(text) { // strings in JSON have no line breaks
+		if _, err := s.out.Write(append(escapeJSON(bytes.TrimSuffix(line, []byte("\n"))), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // save writes an export to a file, all of it or nothing: to the path, or under its own name where that

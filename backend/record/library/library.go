@@ -71,6 +71,7 @@ func (l *Library) open(ctx context.Context, by human.Actor, id human.RecordingID
 	if err != nil {
 		return r, human.Operation{}, err
 	}
+	r = Whole(r)
 	op, err := l.deps.Operations.Get(ctx, by, r.OperationID)
 	switch {
 	case err != nil && human.KindOf(err) != human.NotFound:
@@ -82,6 +83,14 @@ func (l *Library) open(ctx context.Context, by human.Actor, id human.RecordingID
 	}
 	r.Options = human.RecordingOptions{} // which folders the operator had watched is theirs
 	return r, op, nil
+}
+
+// Whole is a recording whose lists are empty where they are nil, as its JSON promises.
+func Whole(r human.Recording) human.Recording {
+	r.Screens = append([]human.Screen{}, r.Screens...)
+	r.Sources = append([]human.SourceState{}, r.Sources...)
+	r.Gaps = append([]human.Gap{}, r.Gaps...)
+	return r
 }
 
 func none(id human.RecordingID) (human.Recording, human.Operation, error) {
@@ -104,7 +113,13 @@ func (l *Library) Recordings(ctx context.Context, by human.Actor, op human.Opera
 	if limit == 0 {
 		limit = 50
 	}
-	return l.deps.Store.Recordings(ctx, op, limit, cursor)
+	page, err := l.deps.Store.Recordings(ctx, op, limit, cursor)
+	all := make([]human.Recording, len(page.Recordings))
+	for i, r := range page.Recordings {
+		all[i] = Whole(r)
+	}
+	page.Recordings = all
+	return page, err
 }
 
 // Recording returns a recording as it stands.
