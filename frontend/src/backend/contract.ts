@@ -1,4 +1,4 @@
-import type { Agent, Check, Operation, Setting, TimelineEvent } from '../lib/wire';
+import type { Action, Agent, Check, Edits, Operation, RecordedEvent, Recording, ReplayState, Setting, SourceState, Suggestion, TimelineEvent } from '../lib/wire';
 import type { components } from './schema';
 
 /**
@@ -18,5 +18,12 @@ export type Contract = [
   Holds<Fits<Agent, Described['Agent']>>,
   Holds<Fits<Check, Described['Check']>>,
   Holds<Fits<TimelineEvent, Described['Event']>>,
+  Holds<Fits<Recording, Described['Recording']>>,
+  Holds<Fits<SourceState, Described['SourceState']>>,
+  Holds<Fits<Action, Described['Action']>>,
+  Holds<Fits<Suggestion, Described['Suggestion']>>,
+  Holds<Fits<Edits, Described['Edits']>>,
+  Holds<Fits<ReplayState, Described['ReplayState']>>,
+  Holds<Fits<RecordedEvent, Described['RecordedEvent']>>,
   Holds<Fits<Setting, Described['Setting'], 'value' | 'default'>>,
 ];

@@ -168,7 +168,7 @@ export interface SourceState {
 export interface Gap {
   from_ns: number;
   to_ns: number;
-  source?: SourceName;
+  source?: string;
   reason: 'paused' | 'excluded' | 'lost' | 'overflow' | 'crash' | 'limit';
   count?: number;
 }

@@ -1,10 +1,10 @@
 import { clock, second, size, type Share } from '../lib/recording';
-import type { Gap, Recording, SourceName, SourceState } from '../lib/wire';
+import type { Gap, Recording, SourceState } from '../lib/wire';
 import { m } from '../paraglide/messages';
 
 /** The words of recordings. Each is a message of its own, in the language of the page. */
 
-export function sourceWord(source: SourceName): string {
+export function sourceWord(source: string): string {
   switch (source) {
     case 'input':
       return m.src_input();
