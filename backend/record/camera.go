@@ -188,10 +188,9 @@ func (c *camera) grab(ctx context.Context) (*shot, error) {
 	if c.windows != nil && err == nil {
 		s.visible, err = c.windows.Visible(ctx)
 	}
-	whole := human.Bounds{X: s.frame.X, Y: s.frame.Y, W: s.frame.W, H: s.frame.H} // units are never smaller than pixels
 	if err != nil {
 		if len(c.fence.patterns) > 0 {
-			paint(&s.frame, whole, 0)
+			s.frame.Black(s.frame.Bounds())
 		}
 		return s, nil
 	}
@@ -202,9 +201,9 @@ func (c *camera) grab(ctx context.Context) (*shot, error) {
 	c.hide(&s.frame, s.visible)
 	if active := c.active.Load(); active != nil && !listed(before, active) && !listed(s.visible, active) {
 		if b := active.Window.Bounds; b.W > 0 && b.H > 0 {
-			paint(&s.frame, framed(b), 0)
+			s.frame.Black(framed(b))
 		} else {
-			paint(&s.frame, whole, 0)
+			s.frame.Black(s.frame.Bounds())
 		}
 	}
 	return s, nil
@@ -230,11 +229,11 @@ func (c *camera) hide(f *Frame, visible []Placed) {
 		switch c.fence.kind(p) {
 		case excluded:
 			for _, b := range without(framed(p.Window.Bounds), above) {
-				paint(f, b, 0)
+				f.Black(b)
 			}
 		case own: // grey, so that pictures stay equal while only Deskbell's own window changes
 			for _, b := range without(p.Window.Bounds, above) {
-				paint(f, b, grey)
+				f.Fill(b, grey, grey, grey)
 			}
 		}
 		above = append(above, p.Window.Bounds)

@@ -167,6 +167,7 @@ func (d *desk) activate(p record.Placed) {
 		w.visible = append([]record.Placed{p}, slices.DeleteFunc(slices.Clone(w.visible), func(o record.Placed) bool { return o.Window.ID == p.Window.ID })...)
 	})
 	d.windows.send(human.RecordedEvent{At: d.mono(), Type: human.WindowActive, App: &p.App, Window: &p.Window})
+	d.screen.show(d.screen.shade)
 	d.settle()
 }
 

@@ -266,10 +266,13 @@ func typed(e human.RecordedEvent, system string) (text string, makes bool) {
 	if text != "" {
 		return text, true
 	}
-	// A name of UI Events: Enter, ArrowLeft, F5. Dead keys become text; a lone letter is none.
-	return "", !isName(e.Key) || e.Key == "Dead"
+	return "", composing[e.Key] || !isName(e.Key)
 }
 
+// composing keys are on the way to a text, which is not always known.
+var composing = map[string]bool{"Dead": true, "Compose": true, "Process": true}
+
+// isName says whether a key has a name of UI Events: Enter, ArrowLeft, F5.
 func isName(key string) bool {
 	if len(key) < 2 || key[0] < 'A' || key[0] > 'Z' {
 		return false
@@ -301,14 +304,17 @@ func (s *session) window(it item, pausing bool) {
 		if s.activeIs == excluded && is != excluded {
 			s.fencedTo = e.At
 		}
-		s.active, s.activeIs, s.known = p, is, e.Window != nil
 		if s.camera != nil {
+			if is != s.activeIs { // a title alone can make it so
+				s.camera.touched()
+			}
 			if is == excluded {
 				s.camera.active.Store(&p)
 			} else {
 				s.camera.active.Store(nil)
 			}
 		}
+		s.active, s.activeIs, s.known = p, is, e.Window != nil
 		if !pausing {
 			if is == excluded {
 				s.openGap("excluded", "")
@@ -367,7 +373,11 @@ func (s *session) focusMoved(it item, pausing bool) {
 		el.Secret = true
 		s.remember(el, in)
 	}
-	s.sawFocus(in, el.Secret)
+	if el.Role == "unknown" { // it did not answer, or not in time
+		s.suspect("unknown_field")
+	} else {
+		s.sawFocus(in, el.Secret)
+	}
 	if !el.Secret {
 		s.movedTo(el)
 	}

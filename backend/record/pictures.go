@@ -149,7 +149,7 @@ func (s *session) develop(writer PictureWriter) {
 		var err error
 		if x.shot.id == "" {
 			for _, b := range x.cover {
-				paint(&x.shot.frame, b, 0)
+				x.shot.frame.Black(b)
 			}
 			x.shot.id, fresh, bytes, err = writer.Put(&x.shot.frame)
 		}

@@ -191,25 +191,3 @@ func places(fields []field, visible []Placed) []human.Bounds {
 	}
 	return all
 }
-
-// paint fills a rectangle of the desktop in a frame with a shade of grey, 0 being black. Pixels that the
-// rectangle only touches are filled, too.
-func paint(f *Frame, b human.Bounds, shade byte) {
-	scale := f.Scale
-	if scale <= 0 {
-		scale = 1
-	}
-	x1 := max(0, int(float64(b.X-f.X)*scale))
-	y1 := max(0, int(float64(b.Y-f.Y)*scale))
-	x2 := min(f.W, int(float64(b.X+b.W-f.X)*scale+0.999))
-	y2 := min(f.H, int(float64(b.Y+b.H-f.Y)*scale+0.999))
-	if x1 >= x2 {
-		return
-	}
-	for y := y1; y < y2; y++ {
-		row := f.Pix[4*(y*f.W+x1) : 4*(y*f.W+x2)]
-		for i := range row {
-			row[i] = shade
-		}
-	}
-}

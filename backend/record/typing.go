@@ -315,11 +315,15 @@ func (s *session) sawFocus(in Placed, secret bool) {
 	if !secret {
 		return
 	}
-	now := s.now()
-	s.secretAt = now
+	s.secretAt = s.now()
+	s.suspect("password")
+}
+
+// suspect takes what was just learnt for true of every run that it may concern.
+func (s *session) suspect(why string) {
 	for _, r := range s.runs {
-		if !r.closed || now-r.heard <= evidence {
-			r.hide("password")
+		if !r.closed || s.now()-r.heard <= evidence {
+			r.hide(why)
 		}
 	}
 }
