@@ -937,7 +937,7 @@ export interface components {
         };
         Actions: {
             actions: components["schemas"]["Action"][];
-            /** @description Steps of details.action_sequence that an action seems to have done. Not decided: the operator ticks. */
+            /** @description Steps of details.action_sequence that an action seems to have done; the operator decides. None for an agent. */
             suggestions: components["schemas"]["Suggestion"][];
         };
         Actor: {
@@ -1619,7 +1619,7 @@ export interface components {
         ReplayState: {
             /** @description The action under way, or the last one. */
             action_id?: string;
-            /** @description Why it failed or was stopped. */
+            /** @description Why it failed. */
             detail?: string;
             /**
              * Format: int64
@@ -1628,7 +1628,7 @@ export interface components {
             done: number;
             recording_id: string;
             /**
-             * @description idle: it was not played since Deskbell started.
+             * @description idle: it was not played since Deskbell started, or another was played since.
              * @enum {string}
              */
             state: "idle" | "playing" | "done" | "stopped" | "failed";
@@ -1800,14 +1800,11 @@ export interface components {
         };
         Suggestion: {
             action_id: string;
-            /**
-             * Format: int64
-             * @description When, in nanoseconds from the start of the recording.
-             */
+            /** Format: int64 */
             at_ns: number;
             /**
              * Format: int64
-             * @description Index into details.action_sequence.
+             * @description Index into details.action_sequence; -1 for the expected outcome.
              */
             step: number;
         };
