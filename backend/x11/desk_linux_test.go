@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -65,11 +66,22 @@ func newDesk(t testing.TB, args ...string) *desk {
 // manage starts a window manager.
 func (d *desk) manage() *desk {
 	d.t.Helper()
-	d.start("openbox", "--config-file", "/dev/null")
+	d.start("openbox")
+	// It says that it is there before it takes windows: one of those mapped meanwhile may never be managed.
+	m := d.maker()
+	var id uint32
 	d.wait("the window manager", func() bool {
-		out, _ := d.try("xprop", "-root", "_NET_SUPPORTING_WM_CHECK")
-		return strings.Contains(out, "window id")
+		id = m.window("Is anybody there?", "Probe", human.Bounds{W: 50, H: 50}, false)
+		defer m.destroy(id)
+		for range 40 {
+			if slices.Contains(m.state().clients, id) && m.state().managed {
+				return true
+			}
+			<-time.After(5 * time.Millisecond)
+		}
+		return false
 	})
+	d.wait("the probe to be gone", func() bool { return !slices.Contains(m.state().clients, id) })
 	return d
 }
 

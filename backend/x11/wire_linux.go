@@ -157,6 +157,46 @@ func (w *wire) call(ctx context.Context, req []byte, event func([]byte)) ([]byte
 	}
 }
 
+// batch sends requests that all have replies, at once, and waits for these; an entry is nil where the server
+// answered with an error: the window is gone. Other frames that come between are given to event.
+func (w *wire) batch(ctx context.Context, reqs [][]byte, event func([]byte)) ([][]byte, error) {
+	if len(reqs) == 0 {
+		return nil, nil
+	}
+	first := w.seq + 1
+	var all []byte
+	for _, req := range reqs {
+		binary.LittleEndian.PutUint16(req[2:], uint16(len(req)/4))
+		all = append(all, req...)
+	}
+	w.seq += uint16(len(reqs))
+	if _, err := w.conn.Write(all); err != nil {
+		return nil, err
+	}
+	replies := make([][]byte, len(reqs))
+	for left := len(reqs); left > 0; {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case f, ok := <-w.frames:
+			if !ok {
+				return nil, w.err
+			}
+			i := int(binary.LittleEndian.Uint16(f[2:]) - first)
+			switch {
+			case f[0] == frameReply && i < len(reqs):
+				replies[i] = f
+				left--
+			case f[0] == frameError && i < len(reqs):
+				left--
+			case event != nil:
+				event(f)
+			}
+		}
+	}
+	return replies, nil
+}
+
 // extension asks for an extension; opcode is 0 where the server has none of that name.
 func (w *wire) extension(ctx context.Context, name string) (opcode, firstEvent byte, err error) {
 	req := make([]byte, 8+(len(name)+3)/4*4)
