@@ -18,6 +18,7 @@ import (
 	"deskbell/backend/pictures"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
+	"deskbell/backend/record/replay"
 )
 
 // A hand is a source of input that a test moves.
@@ -70,12 +71,16 @@ func (h *house) openRecordings(d *Deps) {
 		},
 	}, record.Options{})
 	books := library.New(library.Deps{Store: h.store.Recordings(), Pictures: h.pictures, Operations: h.queue, Encode: pictures.Encode})
-	h.replays = library.NewReplays(books, func(ctx context.Context, list []human.Action, _ float64, at func(int)) error {
-		for i := range list {
-			at(i)
+	h.replays = library.NewReplays(books, func(ctx context.Context, list []human.Action, _ float64, progress func(replay.Played)) error {
+		for i, a := range list {
+			progress(replay.Played{ActionID: a.ID, State: "playing", Index: i})
+			if i < len(list)-1 {
+				progress(replay.Played{ActionID: a.ID, State: "skipped", Index: i})
+			}
 		}
 		select {
 		case <-h.playing:
+			progress(replay.Played{ActionID: list[len(list)-1].ID, State: "done"})
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -430,7 +435,7 @@ func TestReplayIsStartedWatchedAndStopped(t *testing.T) {
 	h.post(path, h.op, "{}").problem(409, string(m.ID))
 	h.post("/api/recordings/"+string(other.ID)+"/replay", h.op, "{}").problem(409, string(m.ID))
 	until(t, "the second action is played", func() bool { return state("GET", path, "", 200).Done == 1 })
-	if s := state("DELETE", path, "", 200); s.State != "stopped" || s.Done != 1 || s.ActionID == "" {
+	if s := state("DELETE", path, "", 200); s.State != "stopped" || s.Done != 1 || s.Skipped != 1 || s.ActionID != "a6" {
 		t.Errorf("stopped it is %+v", s)
 	}
 	if s := state("DELETE", path, "", 200); s.State != "stopped" {

@@ -19,6 +19,7 @@ import (
 	"deskbell/backend/queue"
 	"deskbell/backend/record"
 	"deskbell/backend/record/actions"
+	"deskbell/backend/record/replay"
 	"deskbell/backend/sqlite"
 )
 
@@ -651,4 +652,67 @@ func TestARecordingOutlivesItsOperation(t *testing.T) {
 	_, err = d.Recording(t.Context(), bot, d.rec.ID)
 	refused(t, err, human.NotFound, "", "no recording")
 	must(t, d.Delete(t.Context(), ada, d.rec.ID))
+}
+
+func TestOneReplayAtATime(t *testing.T) {
+	d := newDesk(t)
+	d.end()
+	var list []human.Action
+	going, fail := make(chan struct{}), make(chan error, 1)
+	p := NewReplays(d.Library, func(ctx context.Context, l []human.Action, _ float64, progress func(replay.Played)) error {
+		list = l
+		progress(replay.Played{ActionID: l[0].ID, State: "playing"})
+		progress(replay.Played{ActionID: l[0].ID, State: "done"})
+		going <- struct{}{}
+		select {
+		case err := <-fail:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	ctx, id := t.Context(), d.rec.ID
+	start := func(r ReplayRequest) ReplayState {
+		t.Helper()
+		s, err := p.Start(ctx, ada, id, r)
+		must(t, err)
+		<-going
+		return s
+	}
+	all := d.actions(ada, "").Actions
+	typed, private := d.of(human.Typing, ""), d.of(human.Click, "Private")
+	d.edit(func(e *human.Edits) { e.Cuts, e.MaskedTexts = []string{private.ID}, []string{typed.ID} })
+
+	if s := start(ReplayRequest{}); s.Total != len(all)-1 || s.State != ReplayPlaying {
+		t.Errorf("it begins as %+v", s)
+	}
+	if i := slices.IndexFunc(list, func(a human.Action) bool { return a.ID == typed.ID }); i < 0 || list[i].Text != "quagga total" {
+		t.Error("what is hidden from others cannot be played by its owner")
+	}
+	_, err := p.Start(ctx, ada, id, ReplayRequest{})
+	refused(t, err, human.Conflict, "", "stop that first")
+	if s, err := p.Stop(ctx, ada, id); err != nil || s.State != ReplayStopped || s.Done != 1 {
+		t.Errorf("stopped it is %+v, %v", s, err)
+	}
+	// The cut one is played where it is asked for, in the order of the recording.
+	start(ReplayRequest{Actions: []string{private.ID, typed.ID}})
+	if len(list) != 2 || list[0].ID != typed.ID || list[1].ID != private.ID {
+		t.Errorf("asked for two, it plays\n%s", words(list))
+	}
+	fail <- human.Errorf(human.Conflict, "the window is gone")
+	<-p.ended
+	if s, err := p.State(ctx, ada, id); err != nil || s.State != ReplayFailed || s.Detail != "the window is gone" {
+		t.Errorf("failed it is %+v, %v", s, err)
+	}
+	for field, r := range map[string]ReplayRequest{"speed": {Speed: 11}, "actions": {Actions: []string{"a9999"}}} {
+		_, err := p.Start(ctx, ada, id, r)
+		refused(t, err, human.Invalid, field, "")
+	}
+	start(ReplayRequest{})
+	p.Close()
+	if s, _ := p.State(ctx, ada, id); s.State != ReplayStopped {
+		t.Errorf("after the close it is %+v", s)
+	}
+	_, err = p.Start(ctx, ada, id, ReplayRequest{})
+	refused(t, err, human.Unavailable, "", "shutting down")
 }

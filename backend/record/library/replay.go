@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/replay"
 )
 
 // A ReplayRequest says what to play.
@@ -20,7 +22,8 @@ type ReplayState struct {
 	RecordingID human.RecordingID `json:"recording_id"`
 	State       string            `json:"state" enum:"idle,playing,done,stopped,failed" doc:"idle: it was not played since Deskbell started, or another was played since."`
 	ActionID    string            `json:"action_id,omitempty" doc:"The action under way, or the last one."`
-	Done        int               `json:"done" doc:"Actions played."`
+	Done        int               `json:"done" doc:"Actions that are over."`
+	Skipped     int               `json:"skipped,omitempty" doc:"Of these, left out: what was not recorded, and what needs nothing to be done."`
 	Total       int               `json:"total"`
 	Detail      string            `json:"detail,omitempty" doc:"Why it failed."`
 }
@@ -34,9 +37,22 @@ const (
 	ReplayFailed  = "failed"
 )
 
-// A Play plays actions on this machine's desktop. It calls at before each, with its index, and returns nil
-// after the last, the context's error soon after ctx ends, or why it could not go on.
-type Play func(ctx context.Context, list []human.Action, speed float64, at func(i int)) error
+// A Play plays actions on this machine's desktop at a speed. It blocks, tells progress of each action before
+// and after, and returns nil after the last, the context's error soon after ctx ends, or why it did not go on.
+type Play func(ctx context.Context, list []human.Action, speed float64, progress func(replay.Played)) error
+
+// Through is a Play through a player, which is made anew for each replay. wait blocks for a time or until
+// ctx ends, and returns ctx's error then.
+func Through(player func(context.Context) (replay.Player, error), wait func(context.Context, time.Duration) error) Play {
+	return func(ctx context.Context, list []human.Action, speed float64, progress func(replay.Played)) error {
+		p, err := player(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = replay.Run(ctx, p, list, replay.Options{Wait: wait, Speed: speed, Progress: progress})
+		return err
+	}
+}
 
 // Replays play recordings back, one at a time, for operators. Its methods are safe for concurrent use.
 type Replays struct {
@@ -90,23 +106,30 @@ func (p *Replays) Start(ctx context.Context, by human.Actor, id human.RecordingI
 	p.stop, p.ended = stop, make(chan struct{})
 	go func() { // Close waits for it
 		defer stop()
-		p.end(p.play(playing, list, r.Speed, func(i int) { p.at(i, list) }), len(list))
+		p.end(p.play(playing, list, r.Speed, p.progress))
 	}()
 	return p.state, nil
 }
 
-func (p *Replays) at(i int, list []human.Action) {
+func (p *Replays) progress(now replay.Played) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.state.Done, p.state.ActionID = i, list[i].ID
+	p.state.ActionID = now.ActionID
+	switch now.State {
+	case "skipped":
+		p.state.Skipped++
+		p.state.Done++
+	case "done":
+		p.state.Done++
+	}
 }
 
-func (p *Replays) end(err error, total int) {
+func (p *Replays) end(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case err == nil:
-		p.state.State, p.state.Done = ReplayDone, total
+		p.state.State = ReplayDone
 	case errors.Is(err, context.Canceled):
 		p.state.State = ReplayStopped
 	default:
