@@ -1623,10 +1623,15 @@ export interface components {
             detail?: string;
             /**
              * Format: int64
-             * @description Actions played.
+             * @description Actions that are over.
              */
             done: number;
             recording_id: string;
+            /**
+             * Format: int64
+             * @description Of these, left out: what was not recorded, and what needs nothing to be done.
+             */
+            skipped?: number;
             /**
              * @description idle: it was not played since Deskbell started, or another was played since.
              * @enum {string}
