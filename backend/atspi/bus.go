@@ -242,13 +242,14 @@ func (b *bus) of(pid int) (apps []*app) {
 	return apps
 }
 
-func (b *bus) pid(name string) int {
+// app returns the application with a name on the bus, nil when it is not listed.
+func (b *bus) app(name string) *app {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.apps[name]; a != nil {
-		return a.pid
+	if a := b.apps[name]; a != nil && a.pid != 0 {
+		return a
 	}
-	return 0
+	return nil
 }
 
 // A toolkit is what an application draws its windows with; each has ways of its own.

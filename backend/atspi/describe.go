@@ -167,8 +167,8 @@ var secretWords = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`密码`, `密碼`, `口令`, `验证码`, `驗證碼`, `动态码`, `一次性`, `密钥`, `金鑰`,
 	`パスワード`, `パスフレーズ`, `暗証`, `認証コード`, `비밀번호`, `암호`, `인증번호`,
 	`passwor[td]`, `kennwort`, `passphrase`, `geheim`, `mot de passe`, `phrase secrète`, `code secret`,
-	`contraseña`, `clave`, `senha`, `palavra-passe`, `parola d.ordine`, `parola`, `şifre`, `wachtwoord`, `lösenord`,
-	`adgangskode`, `passord`, `salasana`, `hasło`, `heslo`, `jelszó`, `пароль`, `пин-?код`, `κωδικός`, `mật khẩu`, `رمز`, `كلمة المرور`, `סיסמה`,
+	`contraseña`, `\bclave\b`, `\bsenha\b`, `palavra-passe`, `parola d.ordine`, `parola`, `şifre`, `wachtwoord`, `lösenord`,
+	`adgangskode`, `passord`, `salasana`, `hasło`, `heslo`, `jelszó`, `пароль`, `пин-?код`, `κωδικός`, `mật khẩu`, `رمز المرور`, `كلمة المرور`, `סיסמה`,
 }, "|"))
 
 // text reads what stands in a node; of a long text nothing, because a part would not be its value.

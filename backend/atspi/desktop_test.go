@@ -57,6 +57,7 @@ func startDesktop(t testing.TB) *desktop {
 	d.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "LANG=C.UTF-8", "XDG_RUNTIME_DIR=" + run, "GTK_THEME=Adwaita",
 		"XDG_DATA_DIRS=/usr/local/share:/usr/share", "GSETTINGS_BACKEND=memory", "PYTHONDONTWRITEBYTECODE=1",
+		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // containers forbid it its namespaces
 	}
 	display := d.firstLine("Xvfb", "-displayfd", "3", "-screen", "0", "1440x900x24", "-nolisten", "tcp", "-noreset")
 	d.env = append(d.env, "DISPLAY=:"+display)
@@ -98,13 +99,15 @@ func (d *desktop) accessible() *desktop {
 	return d
 }
 
-// elements connects to the desktop.
-func (d *desktop) elements() *Elements {
+// elements connects to the desktop. They are patient, because so many programs start here.
+func (d *desktop) elements() *Elements { d.t.Helper(); return d.elementsIn(5 * time.Second) }
+
+func (d *desktop) elementsIn(deadline time.Duration) *Elements {
 	d.t.Helper()
 	began := time.Now()
 	e := New(Options{
 		Clock:   func() (time.Time, int64) { return time.Now(), int64(time.Since(began)) },
-		Session: d.session,
+		Session: d.session, Deadline: deadline,
 	})
 	d.t.Cleanup(func() { e.Close() })
 	if s := e.Check(d.t.Context()); s.Status == "missing" {
@@ -204,6 +207,9 @@ func (d *desktop) form(name string, env ...string) *program {
 	if strings.HasSuffix(name, ".html") {
 		cmd = exec.Command("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--password-store=basic", "--kiosk",
 			"--force-renderer-accessibility", "--user-data-dir="+filepath.Join(d.home, "chromium"), d.serve(path))
+	}
+	if strings.HasPrefix(name, "form.webkit") {
+		cmd = exec.Command("/usr/bin/python3", path, d.serve(filepath.Join(apps(), "form.html")))
 	}
 	cmd.Env = env
 	return d.run(cmd)

@@ -22,6 +22,9 @@ type Options struct {
 	Session string
 	// Deadline bounds a whole look-up; 200 ms by default.
 	Deadline time.Duration
+	// Terminal says whether a window is a terminal's, of which something else knows when typing is secret. In
+	// any other application that is not on the bus Focused cannot tell a password from a name, and says so.
+	Terminal func(ctx context.Context, in record.Placed) bool
 }
 
 // Elements implements record.Elements. All methods are safe for concurrent use.
@@ -197,7 +200,7 @@ func end(err error) error {
 func (e *Elements) At(ctx context.Context, x, y int, at record.Placed) (human.Element, error) {
 	l, cancel, err := e.begin(ctx)
 	if err != nil {
-		return human.Element{}, err
+		return human.Element{}, end(err)
 	}
 	defer cancel()
 	f, err := l.frame(at)
@@ -236,15 +239,19 @@ func around(b human.Bounds, x, y int) human.Bounds {
 }
 
 // Focused looks up the element that has the keyboard: the one whose event came last while Run runs, else
-// by searching the window.
+// by searching the window. NotFound only for terminals that are not on the bus; Unavailable where an
+// application does not say into which of its fields is typed, for it may be one for passwords.
 func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element, error) {
 	l, cancel, err := e.begin(ctx)
 	if err != nil {
-		return human.Element{}, err
+		return human.Element{}, end(err)
 	}
 	defer cancel()
 	f, err := l.frame(in)
 	if err != nil {
+		if human.KindOf(end(err)) == human.NotFound && (e.o.Terminal == nil || !e.o.Terminal(ctx, in)) {
+			return human.Element{}, untold(in)
+		}
 		return human.Element{}, end(err)
 	}
 	var found node
@@ -254,7 +261,7 @@ func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element
 		}
 	}
 	if found.ref.null() {
-		l.search(f.kit, withStates, f.node, false, func(n node, _ bool) (bool, bool) {
+		l.search(f.kit, withRole|withStates, f.node, false, func(n node, _ bool) (bool, bool) {
 			if n.states.has(stateFocused) {
 				found = n // the deepest one, as it goes level by level
 			}
@@ -265,9 +272,21 @@ func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element
 		return human.Element{}, end(err)
 	}
 	if found.ref.null() {
-		return human.Element{}, human.Errorf(human.NotFound, "no element of %q is known to have the keyboard", in.Window.Title)
+		return human.Element{}, untold(in)
 	}
-	return l.describe(f.kit, f.placement, found), nil
+	el := l.describe(f.kit, f.placement, found)
+	if err := l.ctx.Err(); err != nil {
+		return human.Element{}, end(err)
+	}
+	// Chromium tells of a page, and not of its fields, unless it was started for it.
+	if el.Role == roleDocument.word() || el.Role == roleWindow.word() {
+		return human.Element{}, untold(in)
+	}
+	return el, nil
+}
+
+func untold(in record.Placed) error {
+	return human.Errorf(human.Unavailable, "%s does not tell which of its fields has the keyboard", name(in.App))
 }
 
 // top returns the window that a node is in.
@@ -284,7 +303,7 @@ func (e *Elements) Value(ctx context.Context, of human.Element) (string, error) 
 	}
 	l, cancel, err := e.begin(ctx)
 	if err != nil {
-		return "", err
+		return "", end(err)
 	}
 	defer cancel()
 	n := l.one(otherT, parseRef(of.Ref), withRole|withStates|withName)

@@ -22,15 +22,21 @@ const (
 var errLost = human.Errorf(human.Unavailable, "the accessibility bus went away; elements are not known from here on")
 
 // Run delivers a FocusMoved event each time the keyboard goes to another element, stamped when the bus
-// delivers it. An element that could not be looked up in time has the role "unknown".
+// delivers it. An element that could not be looked up in time has the role "unknown". A page of WebKitGTK's
+// hears a moment after ready that events are wanted; Focused finds its focus meanwhile by searching.
 func (e *Elements) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (seen uint64, err error) {
+	defer func() {
+		if ctx.Err() != nil {
+			err = nil // it was to end
+		}
+	}()
 	b, err := e.connect(ctx)
 	if err != nil {
-		return 0, err
+		return 0, end(err)
 	}
 	address, _, err := e.address(ctx)
 	if err != nil {
-		return 0, err
+		return 0, end(err)
 	}
 	// A connection of its own: events never stand in the way of look-ups.
 	conn, err := dbus.Connect(address, dbus.WithSignalHandler(dbus.NewSequentialSignalHandler()))
@@ -48,6 +54,10 @@ func (e *Elements) Run(ctx context.Context, ready func(), emit func(human.Record
 		return 0, end(err)
 	}
 	e.greet(ctx, b)
+	defer e.forget()
+	if ctx.Err() != nil {
+		return 0, nil
+	}
 	ready()
 	for {
 		select {
@@ -65,6 +75,13 @@ func (e *Elements) Run(ctx context.Context, ready func(), emit func(human.Record
 			emit(e.moved(ctx, ref{s.Sender, s.Path}, at))
 		}
 	}
+}
+
+// forget drops what had the keyboard: without events it is not known any more.
+func (e *Elements) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.focused)
 }
 
 // greet asks each application for something. When it has answered, it has heard that events are wanted.
@@ -97,42 +114,29 @@ func gained(s *dbus.Signal) bool {
 
 func (e *Elements) moved(ctx context.Context, r ref, at int64) human.RecordedEvent {
 	event := human.RecordedEvent{At: at, Source: human.ElementSource, Type: human.FocusMoved, Element: &human.Element{Role: "unknown", Ref: r.String()}}
-	e.mu.Lock()
-	e.focused[r.Bus] = r
-	e.mu.Unlock()
 	l, cancel, err := e.begin(ctx)
 	if err != nil {
 		return event
 	}
 	defer cancel()
-	if l.bus.pid(r.Bus) == 0 && l.list() != nil {
+	owner := l.owner(r)
+	if owner == nil {
 		return event
 	}
-	pid := l.bus.pid(r.Bus)
-	event.App = process(pid)
-	var a *app
-	for _, one := range l.bus.of(pid) {
-		if one.root.Bus == r.Bus {
-			a = one
-		}
-	}
-	if a == nil {
-		return event
-	}
-	kit := l.kit(a)
-	n := l.one(kit, r, withRole)
-	if n.gone {
-		return event
-	}
+	e.mu.Lock()
+	e.focused[owner.root.Bus] = r
+	e.mu.Unlock()
+	event.App = process(owner.pid)
+	kit := l.kit(owner)
 	// Where the element is on the desktop follows from its window's place, so only for the active one.
 	p := placement{scale: 1}
 	known := kit != gtk4
-	if active, ok := e.screen.active(); ok && active.App.PID == pid {
+	if active, ok := e.screen.active(); ok && active.App.PID == owner.pid {
 		if f, err := l.frame(active); err == nil {
 			p, known = f.placement, true
 		}
 	}
-	found := l.describe(kit, p, n)
+	found := l.describe(kit, p, node{ref: r})
 	if l.ctx.Err() != nil {
 		return event // half of it could hide that it is secret
 	}
@@ -141,6 +145,23 @@ func (e *Elements) moved(ctx context.Context, r ref, at int64) human.RecordedEve
 	}
 	event.Element = &found
 	return event
+}
+
+// owner returns the application in whose window an object is. A page of WebKitGTK's comes from a process
+// of its own, which is not listed.
+func (l *lookup) owner(r ref) *app {
+	bus := r.Bus
+	if a := l.bus.app(bus); a != nil {
+		return a
+	}
+	if l.list() != nil {
+		return nil
+	}
+	if l.bus.app(bus) == nil {
+		chain := l.chain(otherT, l.one(otherT, r, withRole|withParent), maxAncestors)
+		bus = chain[len(chain)-1].ref.Bus
+	}
+	return l.bus.app(bus)
 }
 
 // process says what program a process is.

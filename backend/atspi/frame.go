@@ -34,10 +34,14 @@ type node struct {
 	gone   bool // it answered nothing
 }
 
-// shows says whether it can be seen. GTK 4 tells of its windows only that they show.
+// shows says whether it can be seen. GTK 4 tells of its windows only that they show. What holds a page of
+// WebKitGTK's together does not say it at all.
 func (n node) shows(kit toolkit) bool {
-	if kit == gtk4 {
+	switch {
+	case kit == gtk4:
 		return n.states.has(stateVisible)
+	case n.states == states{}, n.role == roleScrollPane:
+		return !n.gone
 	}
 	return n.states.has(stateShowing)
 }

@@ -121,7 +121,7 @@ func (l *lookup) hop(n node) []ref {
 }
 
 // search goes through what shows of a tree, level by level. visit gets the mark that it gave to the node above,
-// and says whether to go on below. what has the states in it.
+// and says whether to go on below. what has the role and the states in it.
 func (l *lookup) search(kit toolkit, what fields, from node, mark bool, visit func(n node, mark bool) (below, markBelow bool)) {
 	type marked struct {
 		node

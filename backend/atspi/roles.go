@@ -19,6 +19,7 @@ const (
 	rolePassword     role = 40
 	rolePopupMenu    role = 41
 	rolePushButton   role = 43
+	roleScrollPane   role = 49
 	roleTable        role = 55
 	roleText         role = 61
 	roleToggleButton role = 62
@@ -97,7 +98,7 @@ var kinds = map[role]roleKind{
 	46:               {"root pane", passive},
 	47:               {"rowheader", interactive | titled},
 	48:               {"scrollbar", 0},
-	49:               {"scroll pane", 0},
+	roleScrollPane:   {"scroll pane", 0},
 	50:               {"separator", 0},
 	51:               {"slider", 0},
 	52:               {"spinbutton", typed},
