@@ -18,7 +18,6 @@ var (
 	procSetForeground    = user32.NewProc("SetForegroundWindow")
 	procSetFocus         = user32.NewProc("SetFocus")
 	procSetText          = user32.NewProc("SetWindowTextW")
-	procMoveWindow       = user32.NewProc("MoveWindow")
 	procPeekMessage      = user32.NewProc("PeekMessageW")
 	procTranslateMessage = user32.NewProc("TranslateMessage")
 	procDispatchMessage  = user32.NewProc("DispatchMessageW")
