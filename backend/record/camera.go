@@ -21,6 +21,7 @@ const (
 type shot struct {
 	frame   Frame
 	visible []Placed
+	until   int64 // when the screen first changed after it, 0: not yet
 	holders atomic.Int32
 	id      string // once stored; only the film reads and sets it
 }
@@ -82,7 +83,7 @@ func (c *camera) hold(held bool) {
 
 // run takes pictures until ctx ends.
 func (c *camera) run(ctx context.Context) {
-	var last *shot
+	var last, previous *shot
 	var lastAt int64
 	var settled []wish // wait until a picture may be taken again
 	timer := time.NewTimer(time.Hour)
@@ -108,34 +109,42 @@ func (c *camera) run(ctx context.Context) {
 		c.taken(w, s, err)
 	}
 	take := func() error {
+		if last != nil {
+			last.until = c.dirty.Load()
+		}
 		s, err := c.grab(ctx)
 		lastAt = c.now()
-		if last != nil {
-			c.release(last)
+		if previous != nil {
+			c.release(previous)
 		}
-		last = s
+		previous, last = last, s
 		for _, w := range settled {
 			serve(w, s, err)
 		}
 		settled = nil
 		return err
 	}
-	fits := func(w wish) bool {
-		if last == nil || !c.watching.Load() {
-			return false
+	// there returns a frame that shows what is wished for, or nil. What changed after a press may have been
+	// changed by it: the frame from before that change is wanted, the last or the one before it.
+	there := func(w wish) *shot {
+		switch dirty := c.dirty.Load(); {
+		case !c.watching.Load():
+			return nil
+		case w.before != 0 && previous != nil && previous.until > w.before:
+			return previous
+		case dirty == 0 || w.before != 0 && dirty > w.before:
+			return last
 		}
-		dirty := c.dirty.Load()
-		// What changed after a press was changed by it, or may have been: the last frame is the one from before.
-		return dirty == 0 || w.before != 0 && dirty > w.before
+		return nil
 	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case w := <-c.wishes:
-			switch {
-			case fits(w):
-				serve(w, last, nil)
+			switch s := there(w); {
+			case s != nil:
+				serve(w, s, nil)
 				continue
 			case w.before != 0:
 				err := take()
@@ -167,7 +176,7 @@ func (c *camera) grab(ctx context.Context) (*shot, error) {
 	var s *shot
 	select {
 	case s = <-c.spare:
-		s.id, s.visible, s.frame.At = "", nil, 0
+		s.id, s.visible, s.until, s.frame.At = "", nil, 0, 0
 	default:
 		s = &shot{}
 	}

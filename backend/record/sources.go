@@ -181,10 +181,10 @@ func (s *session) watch(f *feed) {
 			default:
 			}
 		}, s.camera.touched)
-		s.camera.watching.Store(false)
 		if s.listening.Err() != nil {
-			return
+			return // the last picture may still be served from the last frame
 		}
+		s.camera.watching.Store(false)
 		select {
 		case f.first <- nil: // pictures can be had all the same
 		default:

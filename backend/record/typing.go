@@ -97,7 +97,8 @@ func (s *session) typed(seq uint64, at int64, text string) {
 	if r == nil {
 		r = &run{in: s.active, first: seq, from: at, before: s.before}
 		s.runs = append(s.runs, r)
-		if s.secretAt != 0 && s.now()-s.secretAt <= evidence {
+		// It may have left since, or not; what the look-ups say then is no proof for the first keys.
+		if s.secretNow && (s.secretPID == r.in.App.PID || s.secretPID == 0) || s.secretAt != 0 && s.now()-s.secretAt <= evidence {
 			r.hide("password")
 		}
 		s.ask(r.in, nil, true, func(f found) { s.begun(r, f) })
@@ -184,9 +185,6 @@ func (s *session) begun(r *run, f found) {
 	s.learn(r, f)
 	switch {
 	case f.element == nil:
-		if s.secretNow && s.secretPID == r.in.App.PID {
-			r.hide("password")
-		}
 	case s.secret(*f.element):
 		s.remember(*f.element, f.in)
 		r.mustHide("password")
