@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,6 +91,23 @@ func TestDescription(t *testing.T) {
 	}
 	if call := d.Paths["/api/human/invoke"]["post"]; call.RequestBody == nil || len(call.Responses) != 3 {
 		t.Errorf("invoke is described as %+v", call)
+	}
+	for call, want := range map[string]map[string][]string{
+		"/api/recordings/{id}/pictures/{picture}": {"200": {"image/jpeg", "image/png"}, "304": nil},
+		"/api/recordings/{id}/export":             {"200": {"application/json", "application/zip", "text/html"}},
+	} {
+		for status, media := range want {
+			answer, there := d.Paths[call]["get"].Responses[status]
+			if got := slices.Sorted(maps.Keys(answer.Content)); !there || !slices.Equal(got, media) {
+				t.Errorf("%s answers %s with %v, want %v", call, status, got, media)
+			}
+		}
+	}
+	if replay := d.Paths["/api/recordings/{id}/replay"]["post"].Responses; len(replay) != 2 || replay["202"].Content["application/json"] == nil {
+		t.Errorf("a replay begins with %v", replay)
+	}
+	if !regexp.MustCompile(`"current": \{\s*"description": "[^"]*",\s*"oneOf": \[\s*\{\s*"\$ref": "#/components/schemas/Recording"\s*\},\s*\{\s*"type": "null"`).Match(data) {
+		t.Error("it is not said that there may be no current recording")
 	}
 	h := openHouse(t, nil)
 	r := h.get("/api/openapi.json", "")

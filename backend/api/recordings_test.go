@@ -16,6 +16,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/pictures"
+	"deskbell/backend/queue"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/record/replay"
@@ -510,4 +511,16 @@ func TestRecordingsOnTheSocket(t *testing.T) {
 		}
 		return m.Type == "completed"
 	})
+}
+
+func TestTheWindowReadsWhatAFileIsCalled(t *testing.T) {
+	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.InApp = true })
+	m := h.recorded(h.agent("bot"), false)
+	r := h.send("GET", "/api/recordings/"+string(m.ID)+"/export", h.op, "", func(r *http.Request) { r.Header.Set("Origin", "wails://wails") })
+	if got := r.header.Get("Access-Control-Expose-Headers"); r.status != 200 || !strings.Contains(got, "Content-Disposition") || !strings.Contains(got, "ETag") {
+		t.Errorf("the window may read the headers %q", got)
+	}
+	if policy := h.get("/", "").header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data: blob:;") {
+		t.Errorf("a page cannot show the pictures it fetched: %s", policy)
+	}
 }

@@ -232,6 +232,7 @@ type book struct {
 	deriver   *actions.Deriver
 	seq       uint64 // of the last event
 	all       []human.Action
+	derived   uint64 // the last event in all
 	suggested []actions.Suggestion
 	after     struct{ seq, edits uint64 } // of suggested
 }
@@ -268,7 +269,6 @@ func (l *Library) read(ctx context.Context, id human.RecordingID, language strin
 	b := l.book(id, language)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	before := b.seq
 	for ev, err := range l.deps.Store.Events(ctx, id, b.seq) {
 		if err != nil {
 			return nil, nil, err
@@ -276,8 +276,8 @@ func (l *Library) read(ctx context.Context, id human.RecordingID, language strin
 		b.deriver.Add(ev)
 		b.seq = ev.Seq
 	}
-	if b.seq != before {
-		b.all = b.deriver.Actions()
+	if b.seq != b.derived {
+		b.all, b.derived = b.deriver.Actions(), b.seq
 	}
 	return b, slices.Clone(b.all), nil
 }

@@ -464,19 +464,38 @@ func TestReadingOnCostsOnlyWhatHasCome(t *testing.T) {
 	}
 }
 
-// A countingStore counts the events that are read.
+// A countingStore counts the events that are read, and fails once after a number of them, where that is not 0.
 type countingStore struct {
 	record.Store
 	events int
+	fails  int
 }
 
 func (c *countingStore) Events(ctx context.Context, id human.RecordingID, after uint64) iter.Seq2[human.RecordedEvent, error] {
 	return func(yield func(human.RecordedEvent, error) bool) {
 		for e, err := range c.Store.Events(ctx, id, after) {
-			c.events++
+			if c.events++; c.events == c.fails {
+				yield(e, human.Errorf(human.Unavailable, "the disk is asleep"))
+				return
+			}
 			if !yield(e, err) {
 				return
 			}
+		}
+	}
+}
+
+func TestAReadingThatBrokeIsTakenUpAgain(t *testing.T) {
+	d := newDesk(t)
+	want := words(d.actions(ada, "").Actions)
+	for after := 2; after <= int(d.seq); after++ {
+		books := New(d.deps)
+		books.deps.Store = &countingStore{Store: d.deps.Store, fails: after}
+		_, err := books.Actions(t.Context(), ada, d.rec.ID, "", "")
+		refused(t, err, human.Unavailable, "", "asleep")
+		found, err := books.Actions(t.Context(), ada, d.rec.ID, "", "")
+		if got := words(found.Actions); err != nil || got != want {
+			t.Errorf("broken off at event %d it reads\n%s\n%v", after, got, err)
 		}
 	}
 }
