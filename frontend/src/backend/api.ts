@@ -1,4 +1,5 @@
 import { call, fetchBytes, Problem, type Connection } from './http';
+import { shell } from './shell';
 import type {
   Action, Agent, Answer, Check, Edits, Kind, Operation, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, SourceState, State, Suggestion, TimelineEvent,
 } from '../lib/wire';
@@ -196,8 +197,11 @@ export class Api {
     return wholeEdits(await call(this.to, 'PUT', ofRecording(id, '/edits'), edits));
   }
 
-  exportRecording(id: string, format: ExportFormat, language: string): Promise<{ bytes: Blob; name: string }> {
-    return fetchBytes(this.to, ofRecording(id, '/export') + search({ format, language }));
+  /** Saves an export as a file. Returns its name, or '' when the operator thought better of it. */
+  exportRecording(id: string, format: ExportFormat, language: string): Promise<string> {
+    const path = ofRecording(id, '/export') + search({ format, language });
+    const endings: Record<ExportFormat, string> = { html: 'html', markdown: 'zip', json: 'json' };
+    return shell.save(`${id}.${endings[format]}`, path, () => fetchBytes(this.to, path));
   }
 
   replay(id: string, speed: number): Promise<ReplayState> {

@@ -56,14 +56,14 @@ export interface WindowEvents {
 }
 
 interface Bound {
-  /** Asks where to, and saves. False when the operator chose not to. Older windows do not have it. */
-  Save?(name: string, base64: string): Promise<boolean>;
   Session(): Promise<WindowSession>;
   Mode(mode: WindowMode, height: number): Promise<Placement>;
   Focus(): Promise<void>;
   Notify(notice: Notice): Promise<boolean>;
   Dismiss(id: string): Promise<void>;
   Desktop(): Promise<DesktopState>;
+  PickFolder(): Promise<string>;
+  Save(name: string, path: string): Promise<string>;
 }
 
 interface Runtime {
@@ -95,26 +95,22 @@ export interface Shell {
   copy(text: string): Promise<void>;
   /** Opens a link outside the app. */
   openLink(url: string): void;
-  /** Saves a file where the operator wants it; false when they chose not to. */
-  save(name: string, bytes: Blob): Promise<boolean>;
+  /** Asks for a folder; '' when none was picked. */
+  pickFolder(): Promise<string>;
+  /**
+   * Saves what the API answers to GET `path` where the operator wants it. Returns the file's name, or '' when they
+   * chose not to. @throws what `read` throws, which gets it in a browser, or an Error of the window.
+   */
+  save(name: string, path: string, read: () => Promise<{ bytes: Blob; name: string }>): Promise<string>;
 }
 
 /** Saves as browsers do: into the folder for downloads. */
-function download(name: string, bytes: Blob): Promise<boolean> {
+function download(name: string, bytes: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(bytes);
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  return Promise.resolve(true);
-}
-
-async function base64(bytes: Blob): Promise<string> {
-  const view = new Uint8Array(await bytes.arrayBuffer());
-  let text = '';
-  // In parts: one call takes only so many arguments.
-  for (let at = 0; at < view.length; at += 0x8000) text += String.fromCharCode(...view.subarray(at, at + 0x8000));
-  return btoa(text);
 }
 
 function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
@@ -138,7 +134,8 @@ function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
     },
     copy: async (text) => void (await runtime?.ClipboardSetText(text)),
     openLink: (url) => runtime?.BrowserOpenURL(url),
-    save: async (name, bytes) => (app.Save ? app.Save(name, await base64(bytes)) : download(name, bytes)),
+    pickFolder: () => app.PickFolder(),
+    save: (name, path) => app.Save(name, path),
   };
 }
 
@@ -153,7 +150,12 @@ const inBrowser: Shell = {
   listen: () => () => undefined,
   copy: (text) => navigator.clipboard.writeText(text),
   openLink: (url) => void window.open(url, '_blank', 'noopener,noreferrer'),
-  save: download,
+  pickFolder: async () => '',
+  async save(name, _path, read) {
+    const found = await read();
+    download(found.name || name, found.bytes);
+    return found.name || name;
+  },
 };
 
 const host = (typeof window === 'undefined' ? {} : window) as Host;

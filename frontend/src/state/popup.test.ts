@@ -17,11 +17,12 @@ const answered = (id: string, by: string, more: Partial<Operation> = {}): Operat
   op(id, { state: 'completed', result: { decision: 'approve', by: { role: 'operator', name: by }, at: ago(1), digest: '' }, ...more });
 
 /** The ids of the cards, top first, where all of them were on screen before unless fresh. */
-function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[]; fresh?: boolean } = {}): string[] {
+function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[]; fresh?: boolean; recorded?: string } = {}): string[] {
   const desk = {
     operator: 'mei',
     operations: { all: new Map(ops.map((one) => [one.operation_id, one])) },
     answering: { outcomes: new Map((o.sent ?? []).map((id) => [id, { kind: 'sent' }])) },
+    recorder: { on: (id: string) => (id === o.recorded ? {} : null) },
     hasDraft: (one: Operation) => o.drafts?.includes(one.operation_id) ?? false,
   };
   const stack = new PopupStack(desk as unknown as Desk);
@@ -49,6 +50,10 @@ describe('the stack of cards', () => {
   it('has a half-written answer again after a restart, and nobody else\'s', () => {
     const written = (id: string, by: string): Operation => op(id, { state: 'in_progress', draft: { by: { role: 'operator', name: by }, at: ago(5), human_input: 'Warm' } as Operation['draft'] });
     expect(cards([written('mine', 'mei'), written('hers', 'li'), op('claimed', { state: 'claimed', claimed_by: 'mei' })], { fresh: true })).toEqual(['mine']);
+  });
+
+  it('leaves out what is being recorded: whoever works on it needs no card of it', () => {
+    expect(cards([op('recorded', { state: 'claimed', claimed_by: 'mei' }), op('other')], { recorded: 'recorded' })).toEqual(['other']);
   });
 
   it('shows for a while that a risky answer went out', () => {

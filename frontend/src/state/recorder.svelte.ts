@@ -3,6 +3,7 @@ import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
 import { ms, running } from '../lib/recording';
 import type { Live, Operation, Recording, RecordingOptions, SourceState } from '../lib/wire';
+import { m } from '../paraglide/messages';
 import type { Answering } from './answering.svelte';
 import { wordsOf } from './roster.svelte';
 import { ticker } from './ticker.svelte';
@@ -105,6 +106,11 @@ export class Recorder {
 
   mark(note: { text?: string; step?: number; done?: boolean }): Promise<boolean> {
     return this.#with((id) => this.api.markRecording(id, note));
+  }
+
+  /** Notes this moment, to be found again when the recording is looked through. */
+  flag(): Promise<boolean> {
+    return this.mark({ text: m.rec_mark_text() });
   }
 
   /** Notes in the recording that a step was ticked or unticked. */
