@@ -575,6 +575,9 @@ func clone(r human.Recording) human.Recording {
 }
 
 func (s *store) Append(ctx context.Context, r human.Recording, events []human.RecordedEvent) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if s.stuck != nil {
 		select {
 		case <-s.stuck:
