@@ -106,7 +106,8 @@ type Store interface {
 	// Create stores a new recording.
 	Create(ctx context.Context, r human.Recording) error
 	// Append stores events, all or none, durable when it returns. Their Seqs follow the last stored without a
-	// gap; a Conflict error when they do not. With it the recording's header is stored, too.
+	// gap; a Conflict error when they do not. With it the recording's header is stored, too; with no events,
+	// that alone.
 	Append(ctx context.Context, r human.Recording, events []human.RecordedEvent) error
 	// Recording returns one; NotFound without.
 	Recording(ctx context.Context, id human.RecordingID) (human.Recording, error)
