@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -147,7 +148,7 @@ func (e *Elements) Value(ctx context.Context, element human.Element) (string, er
 		if err != nil {
 			return "", human.Wrap(human.NotFound, err, "The element does not give its text.")
 		}
-		return text[:min(len(text), maxValue)], nil
+		return strings.ToValidUTF8(text[:min(len(text), maxValue)], ""), nil
 	})
 }
 
