@@ -76,19 +76,19 @@ var (
 	errStuck = human.Errorf(human.Unavailable, "the application does not answer; its elements are not looked up for a moment")
 )
 
-// A lookup is one look-up, with its deadline.
+// A lookup is one look-up, with its deadline. It is for one goroutine.
 type lookup struct {
 	ctx   context.Context
 	bus   *bus
 	began time.Time
 	focus func(name string) ref // what had the keyboard last in an application
 
-	mu    sync.Mutex
 	heard map[string]time.Time // when an application answered last
+	path  map[ref]node         // what was gone through on the way down, with name and parent
 }
 
 func (b *bus) lookup(ctx context.Context) *lookup {
-	return &lookup{ctx: ctx, bus: b, began: time.Now(), heard: map[string]time.Time{}}
+	return &lookup{ctx: ctx, bus: b, began: time.Now(), heard: map[string]time.Time{}, path: map[ref]node{}}
 }
 
 // An answer is one to come. Many are asked for before the first is waited for.
@@ -126,8 +126,6 @@ func (a answer) into(values ...any) error {
 		return cmp.Or(a.err, errNone)
 	}
 	<-a.call.Done
-	a.l.mu.Lock()
-	defer a.l.mu.Unlock()
 	switch now := time.Now(); {
 	case !errors.Is(a.call.Err, context.DeadlineExceeded):
 		a.l.heard[a.from] = now

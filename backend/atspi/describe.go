@@ -20,9 +20,9 @@ const (
 
 // describe makes the element that a person means by a node: the button, not the picture on it.
 func (l *lookup) describe(kit toolkit, p placement, n node) human.Element {
-	chain := l.chain(kit, l.one(kit, n.ref, toDescribe), maxAncestors)
+	chain := l.chain(kit, l.known(kit, n.ref, toDescribe), maxAncestors)
 	i := target(chain)
-	t := l.one(kit, chain[i].ref, toDescribe)
+	t := l.known(kit, chain[i].ref, toDescribe)
 	chain[i] = t
 	e := human.Element{Role: t.role.word(), Bounds: p.desktop(t.box), States: t.states.words(), Ref: t.ref.String()}
 	var hint string
@@ -42,13 +42,21 @@ func (l *lookup) describe(kit toolkit, p placement, n node) human.Element {
 func (l *lookup) chain(kit toolkit, n node, most int) []node {
 	chain := []node{n}
 	for len(chain) <= most && !n.parent.null() {
-		above := l.one(kit, n.parent, withRole|withName|withParent)
+		above := l.known(kit, n.parent, withRole|withName|withParent)
 		if above.gone || above.role == roleApplication || slices.ContainsFunc(chain, func(c node) bool { return c.ref == above.ref }) {
 			break
 		}
 		chain, n = append(chain, above), above
 	}
 	return chain
+}
+
+// known is one, or what was read on the way down.
+func (l *lookup) known(kit toolkit, r ref, what fields) node {
+	if n, ok := l.path[r]; ok {
+		return n
+	}
+	return l.one(kit, r, what)
 }
 
 // target is the index of what was meant.

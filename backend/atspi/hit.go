@@ -36,31 +36,49 @@ func (l *lookup) hit(f frame, x, y int, popup *human.Bounds) (node, placement, e
 	return node{}, f.placement, errNowhere
 }
 
+// whole are roles that are meant as a whole, whatever lies in them.
+var whole = []role{rolePushButton, roleToggleButton, roleCheckBox, roleRadioButton, roleCheckMenuItem, roleRadioMenuItem}
+
 // inside goes down from a node to the innermost one at the point.
 func (l *lookup) inside(kit toolkit, from node, x, y float64) node {
+	next := l.point(kit, from.ref, x, y)
 	for range maxDepth {
-		next, ok := l.under(kit, from, x, y)
+		if slices.Contains(whole, from.role) {
+			break
+		}
+		below, after, ok := l.under(kit, from, next, x, y)
 		if !ok {
 			break
 		}
-		from = next
+		from, next = below, after
+		l.path[from.ref] = from
 	}
 	return from
 }
 
-// under asks the application for the child at the point, and looks for itself where the answer is none,
-// the node itself, or not at the point.
-func (l *lookup) under(kit toolkit, n node, x, y float64) (node, bool) {
-	if kit != gtk4 {
-		var at struct{ Ref ref }
-		err := l.ask(n.ref, component+"GetAccessibleAtPoint", int32(x), int32(y), uint32(0)).into(&at.Ref)
-		if err == nil && !at.Ref.null() && at.Ref != n.ref {
-			if found := l.one(kit, at.Ref, toFind); !found.gone && found.box.distance(x, y) == 0 {
-				return found, true
-			}
+// point asks an application what it has at a point. GTK 4 has nothing there that one can type into.
+func (l *lookup) point(kit toolkit, r ref, x, y float64) answer {
+	if kit == gtk4 {
+		return answer{}
+	}
+	return l.ask(r, component+"GetAccessibleAtPoint", int32(x), int32(y), uint32(0))
+}
+
+// under takes the application's answer, and looks for itself where that is none, the node itself, or not at
+// the point. It returns the answer to come for the node below, too.
+func (l *lookup) under(kit toolkit, n node, next answer, x, y float64) (below node, after answer, ok bool) {
+	var at struct{ Ref ref }
+	if next.into(&at.Ref) == nil && !at.Ref.null() && at.Ref != n.ref {
+		after = l.point(kit, at.Ref, x, y)
+		if below = l.one(kit, at.Ref, toDescribe); !below.gone && below.box.distance(x, y) == 0 {
+			return below, after, true
 		}
 	}
-	return l.child(kit, n, x, y, 0)
+	if below, ok = l.child(kit, n, x, y, 0); !ok {
+		return node{}, answer{}, false
+	}
+	after = l.point(kit, below.ref, x, y)
+	return l.one(kit, below.ref, toDescribe), after, true
 }
 
 // child finds the topmost child at the point.
@@ -113,7 +131,7 @@ func (l *lookup) children(kit toolkit, n node, what fields) []node {
 // nobody's child.
 func (l *lookup) hop(n node) []ref {
 	var child struct{ Ref ref }
-	if !n.role.is(passive) || l.ask(n.ref, accessible+"GetChildAtIndex", int32(0)).into(&child.Ref) != nil ||
+	if n.role != roleFiller || l.ask(n.ref, accessible+"GetChildAtIndex", int32(0)).into(&child.Ref) != nil ||
 		child.Ref.null() || child.Ref.Bus == n.ref.Bus {
 		return nil
 	}

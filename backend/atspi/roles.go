@@ -6,32 +6,37 @@ type role uint32
 
 // The roles that the code asks for by name.
 const (
-	roleComboBox     role = 11
-	roleIcon         role = 26
-	roleImage        role = 27
-	roleLabel        role = 29
-	roleList         role = 31
-	roleListItem     role = 32
-	roleMenu         role = 33
-	roleMenuItem     role = 35
-	rolePageTab      role = 37
-	rolePanel        role = 39
-	rolePassword     role = 40
-	rolePopupMenu    role = 41
-	rolePushButton   role = 43
-	roleScrollPane   role = 49
-	roleTable        role = 55
-	roleText         role = 61
-	roleToggleButton role = 62
-	roleTree         role = 65
-	roleWindow       role = 69
-	roleParagraph    role = 73
-	roleApplication  role = 75
-	roleEntry        role = 79
-	roleDocument     role = 82
-	roleDocumentWeb  role = 95
-	roleListBox      role = 98
-	roleStatic       role = 116
+	roleCheckBox      role = 7
+	roleCheckMenuItem role = 8
+	roleComboBox      role = 11
+	roleFiller        role = 20
+	roleIcon          role = 26
+	roleImage         role = 27
+	roleLabel         role = 29
+	roleList          role = 31
+	roleListItem      role = 32
+	roleMenu          role = 33
+	roleMenuItem      role = 35
+	rolePageTab       role = 37
+	rolePanel         role = 39
+	rolePassword      role = 40
+	rolePopupMenu     role = 41
+	rolePushButton    role = 43
+	roleScrollPane    role = 49
+	roleTable         role = 55
+	roleText          role = 61
+	roleRadioButton   role = 44
+	roleRadioMenuItem role = 45
+	roleToggleButton  role = 62
+	roleTree          role = 65
+	roleWindow        role = 69
+	roleParagraph     role = 73
+	roleApplication   role = 75
+	roleEntry         role = 79
+	roleDocument      role = 82
+	roleDocumentWeb   role = 95
+	roleListBox       role = 98
+	roleStatic        role = 116
 )
 
 // A roleKind says what the recorder makes of a role.
@@ -51,135 +56,135 @@ const (
 
 // kinds has every role that applications were seen to use; others are called "unknown".
 var kinds = map[role]roleKind{
-	1:                {"accelerator label", passive},
-	2:                {"alert", 0},
-	3:                {"animation", passive},
-	4:                {"arrow", passive},
-	5:                {"calendar", 0},
-	6:                {"canvas", passive},
-	7:                {"checkbox", interactive | titled},
-	8:                {"menuitemcheckbox", interactive | titled},
-	9:                {"color chooser", 0},
-	10:               {"columnheader", interactive | titled},
-	roleComboBox:     {"combobox", interactive},
-	12:               {"date editor", 0},
-	13:               {"desktop icon", interactive},
-	14:               {"desktop frame", 0},
-	15:               {"dial", 0},
-	16:               {"dialog", 0},
-	17:               {"directory pane", 0},
-	18:               {"drawing area", 0},
-	19:               {"file chooser", 0},
-	20:               {"filler", passive},
-	22:               {"font chooser", 0},
-	23:               {"window", 0},
-	24:               {"glass pane", passive},
-	25:               {"html container", passive},
-	roleIcon:         {"icon", passive},
-	roleImage:        {"img", passive},
-	28:               {"internal frame", 0},
-	roleLabel:        {"label", passive},
-	30:               {"layered pane", passive},
-	roleList:         {"list", 0},
-	roleListItem:     {"listitem", interactive | titled},
-	roleMenu:         {"menu", interactive | titled},
-	34:               {"menubar", 0},
-	roleMenuItem:     {"menuitem", interactive | titled},
-	36:               {"option pane", 0},
-	rolePageTab:      {"tab", interactive | titled},
-	38:               {"tablist", 0},
-	rolePanel:        {"group", passive},
-	rolePassword:     {"textbox", interactive | typed},
-	rolePopupMenu:    {"menu", 0},
-	42:               {"progressbar", 0},
-	rolePushButton:   {"button", interactive | titled},
-	44:               {"radio", interactive | titled},
-	45:               {"menuitemradio", interactive | titled},
-	46:               {"root pane", passive},
-	47:               {"rowheader", interactive | titled},
-	48:               {"scrollbar", 0},
-	roleScrollPane:   {"scroll pane", 0},
-	50:               {"separator", 0},
-	51:               {"slider", 0},
-	52:               {"spinbutton", typed},
-	53:               {"split pane", 0},
-	54:               {"status", 0},
-	roleTable:        {"table", 0},
-	56:               {"cell", interactive | titled},
-	57:               {"columnheader", interactive | titled},
-	58:               {"rowheader", interactive | titled},
-	59:               {"tearoff menu item", interactive},
-	60:               {"terminal", 0},
-	roleText:         {"textbox", interactive | typed},
-	roleToggleButton: {"button", interactive | titled},
-	63:               {"toolbar", 0},
-	64:               {"tooltip", 0},
-	roleTree:         {"tree", 0},
-	66:               {"treegrid", 0},
-	67:               {"unknown", passive},
-	68:               {"viewport", 0},
-	roleWindow:       {"window", 0},
-	70:               {"extended", passive},
-	71:               {"header", passive},
-	72:               {"footer", passive},
-	roleParagraph:    {"paragraph", passive},
-	74:               {"ruler", 0},
-	roleApplication:  {"application", 0},
-	76:               {"combobox", interactive | typed}, // an autocompleting entry
-	77:               {"edit bar", typed},
-	78:               {"embedded", passive},
-	roleEntry:        {"textbox", interactive | typed},
-	80:               {"chart", 0},
-	81:               {"caption", passive},
-	roleDocument:     {"document", 0},
-	83:               {"heading", passive},
-	84:               {"page", 0},
-	85:               {"section", passive},
-	86:               {"redundant object", passive},
-	87:               {"form", 0},
-	88:               {"link", interactive | titled},
-	89:               {"input method window", 0},
-	90:               {"row", interactive | titled},
-	91:               {"treeitem", interactive | titled},
-	92:               {"spreadsheet", 0},
-	93:               {"presentation", 0},
-	94:               {"text document", 0},
-	roleDocumentWeb:  {"document", 0},
-	96:               {"email", 0},
-	97:               {"comment", 0},
-	roleListBox:      {"listbox", 0},
-	99:               {"group", passive},
-	100:              {"image map", 0},
-	101:              {"notification", 0},
-	102:              {"infobar", 0},
-	103:              {"level bar", 0},
-	104:              {"title bar", 0},
-	105:              {"blockquote", passive},
-	106:              {"audio", 0},
-	107:              {"video", 0},
-	108:              {"definition", passive},
-	109:              {"article", 0},
-	110:              {"landmark", 0},
-	111:              {"log", 0},
-	112:              {"marquee", 0},
-	113:              {"math", passive},
-	114:              {"rating", 0},
-	115:              {"timer", 0},
-	roleStatic:       {"static", passive},
-	117:              {"fraction", passive},
-	118:              {"root", passive},
-	119:              {"subscript", passive},
-	120:              {"superscript", passive},
-	121:              {"definition list", 0},
-	122:              {"term", passive},
-	123:              {"definition", passive},
-	124:              {"footnote", passive},
-	125:              {"deletion", passive},
-	126:              {"insertion", passive},
-	127:              {"mark", passive},
-	128:              {"suggestion", passive},
-	129:              {"menuitem", interactive | titled}, // a push button menu
-	130:              {"switch", interactive | titled},
+	1:                 {"accelerator label", passive},
+	2:                 {"alert", 0},
+	3:                 {"animation", passive},
+	4:                 {"arrow", passive},
+	5:                 {"calendar", 0},
+	6:                 {"canvas", passive},
+	roleCheckBox:      {"checkbox", interactive | titled},
+	roleCheckMenuItem: {"menuitemcheckbox", interactive | titled},
+	9:                 {"color chooser", 0},
+	10:                {"columnheader", interactive | titled},
+	roleComboBox:      {"combobox", interactive},
+	12:                {"date editor", 0},
+	13:                {"desktop icon", interactive},
+	14:                {"desktop frame", 0},
+	15:                {"dial", 0},
+	16:                {"dialog", 0},
+	17:                {"directory pane", 0},
+	18:                {"drawing area", 0},
+	19:                {"file chooser", 0},
+	roleFiller:        {"filler", passive},
+	22:                {"font chooser", 0},
+	23:                {"window", 0},
+	24:                {"glass pane", passive},
+	25:                {"html container", passive},
+	roleIcon:          {"icon", passive},
+	roleImage:         {"img", passive},
+	28:                {"internal frame", 0},
+	roleLabel:         {"label", passive},
+	30:                {"layered pane", passive},
+	roleList:          {"list", 0},
+	roleListItem:      {"listitem", interactive | titled},
+	roleMenu:          {"menu", interactive | titled},
+	34:                {"menubar", 0},
+	roleMenuItem:      {"menuitem", interactive | titled},
+	36:                {"option pane", 0},
+	rolePageTab:       {"tab", interactive | titled},
+	38:                {"tablist", 0},
+	rolePanel:         {"group", passive},
+	rolePassword:      {"textbox", interactive | typed},
+	rolePopupMenu:     {"menu", 0},
+	42:                {"progressbar", 0},
+	rolePushButton:    {"button", interactive | titled},
+	roleRadioButton:   {"radio", interactive | titled},
+	roleRadioMenuItem: {"menuitemradio", interactive | titled},
+	46:                {"root pane", passive},
+	47:                {"rowheader", interactive | titled},
+	48:                {"scrollbar", 0},
+	roleScrollPane:    {"scroll pane", 0},
+	50:                {"separator", 0},
+	51:                {"slider", 0},
+	52:                {"spinbutton", typed},
+	53:                {"split pane", 0},
+	54:                {"status", 0},
+	roleTable:         {"table", 0},
+	56:                {"cell", interactive | titled},
+	57:                {"columnheader", interactive | titled},
+	58:                {"rowheader", interactive | titled},
+	59:                {"tearoff menu item", interactive},
+	60:                {"terminal", 0},
+	roleText:          {"textbox", interactive | typed},
+	roleToggleButton:  {"button", interactive | titled},
+	63:                {"toolbar", 0},
+	64:                {"tooltip", 0},
+	roleTree:          {"tree", 0},
+	66:                {"treegrid", 0},
+	67:                {"unknown", passive},
+	68:                {"viewport", 0},
+	roleWindow:        {"window", 0},
+	70:                {"extended", passive},
+	71:                {"header", passive},
+	72:                {"footer", passive},
+	roleParagraph:     {"paragraph", passive},
+	74:                {"ruler", 0},
+	roleApplication:   {"application", 0},
+	76:                {"combobox", interactive | typed}, // an autocompleting entry
+	77:                {"edit bar", typed},
+	78:                {"embedded", passive},
+	roleEntry:         {"textbox", interactive | typed},
+	80:                {"chart", 0},
+	81:                {"caption", passive},
+	roleDocument:      {"document", 0},
+	83:                {"heading", passive},
+	84:                {"page", 0},
+	85:                {"section", passive},
+	86:                {"redundant object", passive},
+	87:                {"form", 0},
+	88:                {"link", interactive | titled},
+	89:                {"input method window", 0},
+	90:                {"row", interactive | titled},
+	91:                {"treeitem", interactive | titled},
+	92:                {"spreadsheet", 0},
+	93:                {"presentation", 0},
+	94:                {"text document", 0},
+	roleDocumentWeb:   {"document", 0},
+	96:                {"email", 0},
+	97:                {"comment", 0},
+	roleListBox:       {"listbox", 0},
+	99:                {"group", passive},
+	100:               {"image map", 0},
+	101:               {"notification", 0},
+	102:               {"infobar", 0},
+	103:               {"level bar", 0},
+	104:               {"title bar", 0},
+	105:               {"blockquote", passive},
+	106:               {"audio", 0},
+	107:               {"video", 0},
+	108:               {"definition", passive},
+	109:               {"article", 0},
+	110:               {"landmark", 0},
+	111:               {"log", 0},
+	112:               {"marquee", 0},
+	113:               {"math", passive},
+	114:               {"rating", 0},
+	115:               {"timer", 0},
+	roleStatic:        {"static", passive},
+	117:               {"fraction", passive},
+	118:               {"root", passive},
+	119:               {"subscript", passive},
+	120:               {"superscript", passive},
+	121:               {"definition list", 0},
+	122:               {"term", passive},
+	123:               {"definition", passive},
+	124:               {"footnote", passive},
+	125:               {"deletion", passive},
+	126:               {"insertion", passive},
+	127:               {"mark", passive},
+	128:               {"suggestion", passive},
+	129:               {"menuitem", interactive | titled}, // a push button menu
+	130:               {"switch", interactive | titled},
 }
 
 func (r role) is(f flags) bool { return kinds[r].flags&f != 0 }
