@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -66,22 +66,10 @@ func newDesk(t testing.TB, args ...string) *desk {
 // manage starts a window manager.
 func (d *desk) manage() *desk {
 	d.t.Helper()
-	d.start("openbox")
-	// It says that it is there before it takes windows: one of those mapped meanwhile may never be managed.
-	m := d.maker()
-	var id uint32
-	d.wait("the window manager", func() bool {
-		id = m.window("Is anybody there?", "Probe", human.Bounds{W: 50, H: 50}, false)
-		defer m.destroy(id)
-		for range 40 {
-			if slices.Contains(m.state().clients, id) && m.state().managed {
-				return true
-			}
-			<-time.After(5 * time.Millisecond)
-		}
-		return false
-	})
-	d.wait("the probe to be gone", func() bool { return !slices.Contains(m.state().clients, id) })
+	// It says in its properties that it is there before it takes windows; this it runs afterwards.
+	started := filepath.Join(d.t.TempDir(), "started")
+	d.start("openbox", "--startup", "touch "+started)
+	d.wait("the window manager", func() bool { _, err := os.Stat(started); return err == nil })
 	return d
 }
 

@@ -254,7 +254,13 @@ func (r *windowsRun) note(f []byte) {
 
 // refresh asks about what may have changed, and tells what has.
 func (r *windowsRun) refresh(ctx context.Context) error {
-	for r.changed {
+	for r.changed || len(r.stale) > 0 { // while it asks, more may change
+		if !r.changed {
+			if err := r.renew(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		r.changed = false
 		d, err := r.v.desktop(ctx)
 		if err != nil {
@@ -284,7 +290,7 @@ func (r *windowsRun) refresh(ctx context.Context) error {
 		}
 		r.timed = false
 	}
-	return r.renew(ctx)
+	return nil
 }
 
 // now is when the change happened that is being told: as the server stamped it, where it did.
@@ -341,9 +347,6 @@ func (r *windowsRun) activate(ctx context.Context, w uint32) error {
 
 // renew looks at windows whose title or bounds may have changed, and tells of the active one.
 func (r *windowsRun) renew(ctx context.Context) error {
-	if len(r.stale) == 0 {
-		return nil
-	}
 	var windows []uint32
 	for w := range r.stale {
 		windows = append(windows, w)
