@@ -203,7 +203,7 @@ func (e *Elements) At(ctx context.Context, x, y int, at record.Placed) (human.El
 		return human.Element{}, end(err)
 	}
 	defer cancel()
-	f, err := l.frame(at)
+	f, err := l.frame(e.screen.unshadowed(at))
 	if err != nil {
 		return human.Element{}, end(err)
 	}
@@ -247,7 +247,7 @@ func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element
 		return human.Element{}, end(err)
 	}
 	defer cancel()
-	f, err := l.frame(in)
+	f, err := l.frame(e.screen.unshadowed(in))
 	if err != nil {
 		if human.KindOf(end(err)) == human.NotFound && (e.o.Terminal == nil || !e.o.Terminal(ctx, in)) {
 			return human.Element{}, untold(in)

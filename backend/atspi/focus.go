@@ -132,7 +132,7 @@ func (e *Elements) moved(ctx context.Context, r ref, at int64) human.RecordedEve
 	p := placement{scale: 1}
 	known := kit != gtk4
 	if active, ok := e.screen.active(); ok && active.App.PID == owner.pid {
-		if f, err := l.frame(active); err == nil {
+		if f, err := l.frame(e.screen.unshadowed(active)); err == nil {
 			p, known = f.placement, true
 		}
 	}

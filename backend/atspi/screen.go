@@ -33,7 +33,7 @@ func (s *screen) x() (*xgb.Conn, xproto.Window) {
 			return nil, 0
 		}
 		s.conn, s.atoms = conn, map[string]xproto.Atom{}
-		for _, name := range []string{"WM_STATE", "_NET_ACTIVE_WINDOW", "_NET_WM_PID", "_NET_WM_NAME"} {
+		for _, name := range []string{"WM_STATE", "_NET_ACTIVE_WINDOW", "_NET_WM_PID", "_NET_WM_NAME", "_GTK_FRAME_EXTENTS"} {
 			if r, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply(); err == nil {
 				s.atoms[name] = r.Atom
 			}
@@ -103,6 +103,22 @@ func (s *screen) active() (record.Placed, bool) {
 		p.App.PID = int(xgb.Get32(pid))
 	}
 	return p, true
+}
+
+// unshadowed returns a window without the shadow that GTK draws as a part of it, and does not count in.
+func (s *screen) unshadowed(p record.Placed) record.Placed {
+	conn, _ := s.x()
+	id, err := strconv.ParseUint(p.Window.ID, 10, 32)
+	if conn == nil || err != nil {
+		return p
+	}
+	// Left, right, top, bottom, in pixels.
+	if v := s.property(conn, xproto.Window(id), "_GTK_FRAME_EXTENTS"); len(v) >= 16 {
+		left, right, top, bottom := int(xgb.Get32(v)), int(xgb.Get32(v[4:])), int(xgb.Get32(v[8:])), int(xgb.Get32(v[12:]))
+		b := &p.Window.Bounds
+		b.X, b.Y, b.W, b.H = b.X+left, b.Y+top, b.W-left-right, b.H-top-bottom
+	}
+	return p
 }
 
 func (s *screen) property(conn *xgb.Conn, w xproto.Window, name string) []byte {

@@ -141,6 +141,32 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// Where the window manager takes part in it, GTK draws a window's shadow as a part of the window. openbox does not,
+// so the test says what GTK would say.
+func TestShadow(t *testing.T) {
+	d := startDesktop(t).accessible()
+	e := d.elements()
+	form := forms["GTK 4"]
+	app := d.form(form.script)
+	at := d.window(form.title, app.pid())
+	d.ready(e, at, form.spots[0])
+	d.try("xprop", "-id", at.Window.ID, "-f", "_GTK_FRAME_EXTENTS", "32c", "-set", "_GTK_FRAME_EXTENTS", "14,14,12,17")
+	b := at.Window.Bounds
+	at.Window.Bounds = human.Bounds{X: b.X - 14, Y: b.Y - 12, W: b.W + 28, H: b.H + 29}
+	for _, s := range form.spots {
+		if got, err := e.At(t.Context(), b.X+s.x, b.Y+s.y, at); err != nil || got.Name != s.name {
+			t.Errorf("at %d,%d is %s %q, %v; want %q", s.x, s.y, got.Role, got.Name, err, s.name)
+		}
+	}
+	want, err := e.At(t.Context(), b.X+form.spots[7].x, b.Y+form.spots[7].y, record.Placed{App: at.App, Window: human.Window{Title: at.Window.Title, Bounds: b}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.At(t.Context(), b.X+form.spots[7].x, b.Y+form.spots[7].y, at); err != nil || got.Bounds != want.Bounds {
+		t.Errorf("the button is at %v, %v; want %v", got.Bounds, err, want.Bounds)
+	}
+}
+
 func TestSource(t *testing.T) {
 	recordtest.Source(t, func(tb testing.TB) recordtest.SourceRig {
 		d := startDesktop(tb).accessible()
