@@ -43,7 +43,7 @@ type pending struct {
 type run struct {
 	now     func() int64
 	emit    func(human.RecordedEvent)
-	watcher *fsnotify.Watcher
+	watcher *watcher
 	roots   map[string]bool
 	watched map[string]bool
 	known   map[string]entry
@@ -59,7 +59,7 @@ type run struct {
 // GapOpened events of this source; after dropped notices all folders are read again, so that only what came and
 // went unseen is missing. The error, Unavailable, says that all the folders are gone.
 func (s *Source) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
-	watcher, err := fsnotify.NewBufferedWatcher(8192)
+	watcher, err := newWatcher()
 	if err != nil {
 		return 0, human.Wrap(human.Unavailable, err, "The system lets no more folders be watched. Close programs that watch many, or raise fs.inotify.max_user_instances.")
 	}
@@ -239,6 +239,9 @@ func (r *run) notice(ev fsnotify.Event) {
 		return
 	}
 	path := filepath.Clean(ev.Name)
+	if r.inHidden(path) {
+		return
+	}
 	switch {
 	case ev.Has(fsnotify.Create):
 		info, err := os.Lstat(path)
@@ -268,6 +271,26 @@ func (r *run) notice(ev fsnotify.Event) {
 	case ev.Has(fsnotify.Write):
 		r.mark(path).wrote = true
 	}
+}
+
+// inHidden says whether a path lies in a hidden folder: some systems tell of all below a root.
+func (r *run) inHidden(path string) bool {
+	dir := filepath.Dir(path)
+	if r.watched[dir] || r.roots[path] {
+		return false
+	}
+	for root := range r.roots {
+		below, err := filepath.Rel(root, dir)
+		if err != nil || below == ".." || strings.HasPrefix(below, ".."+string(filepath.Separator)) {
+			continue
+		}
+		for part := range strings.SplitSeq(below, string(filepath.Separator)) {
+			if part != "." && hidden(part) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // again reads all folders anew, after notices were lost.
