@@ -1,10 +1,12 @@
 package x11
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +23,7 @@ type Screen struct {
 
 	// Of Grab.
 	w       *wire
+	format  pixelFormat
 	shm     byte // opcode of MIT-SHM; 0 without
 	segment uint32
 	memory  []byte // shared with the server
@@ -58,6 +61,10 @@ const (
 	rearm = 10 * time.Millisecond
 )
 
+// A seal is written into shared memory for the server to write over. A server in another container may take
+// the number of our memory for that of its own: it would write there, and our pictures stay black.
+const seal = "not yet a picture"
+
 // Check implements record.Screen.
 func (s *Screen) Check(ctx context.Context) human.SourceState {
 	state, w := reach(ctx, human.ScreenSource, s.display)
@@ -73,6 +80,11 @@ func (s *Screen) Check(ctx context.Context) human.SourceState {
 	damage, _, err := w.extension(ctx, "DAMAGE")
 	if err != nil {
 		return lostState(human.ScreenSource, err)
+	}
+	if _, err := w.pixelFormat(ctx); err != nil {
+		state.Status, state.Code, state.Detail = "missing", codeUnsupported, human.SafeText(err)+"."
+		state.Fix = "Let the display show true colours, 24 bits of them."
+		return state
 	}
 	if damage == 0 {
 		state.Detail = "The X server has no extension DAMAGE: pictures are taken without knowing whether anything changed, which costs more."
@@ -117,7 +129,10 @@ func monitorsOf(f []byte) (monitors []human.Screen) {
 	rest := f[32:]
 	short := func(at int) int { return int(int16(binary.LittleEndian.Uint16(rest[at:]))) }
 	for n := binary.LittleEndian.Uint32(f[12:]); n > 0 && len(rest) >= 24; n-- {
-		monitors = append(monitors, human.Screen{X: short(8), Y: short(10), W: short(12), H: short(14), Scale: 1})
+		m := human.Screen{X: short(8), Y: short(10), W: short(12), H: short(14), Scale: 1}
+		if !slices.Contains(monitors, m) { // another that shows the same
+			monitors = append(monitors, m)
+		}
 		size := 24 + 4*int(binary.LittleEndian.Uint16(rest[6:]))
 		rest = rest[min(size, len(rest)):]
 	}
@@ -154,15 +169,19 @@ func (s *Screen) Watch(ctx context.Context, ready func(), changed func()) error 
 	if _, err := w.send(request1(opcode, damageCreate, damage, w.root, damageNonEmpty)); err != nil {
 		return ended(ctx, lost(err))
 	}
-	// forget has the server speak again at the next change. What changes until it has heard us is covered by the
-	// call of changed that follows.
+	// forget has the server speak again at the next change, and returns once it has understood: what changes
+	// later it will tell, and what changed before is in the next picture.
 	said := false
 	forget := func() error {
-		if _, err := w.send(request1(opcode, damageSubtract, damage, 0, 0)); err != nil {
+		since, err := w.send(request1(opcode, damageSubtract, damage, 0, 0))
+		if err != nil {
 			return err
 		}
 		said = false
-		_, err := w.call(ctx, request1(opGetInputFocus, 0), func(f []byte) { said = said || f[0]&127 == event })
+		_, err = w.call(ctx, request1(opGetInputFocus, 0), func(f []byte) {
+			later := int16(binary.LittleEndian.Uint16(f[2:])-since) >= 0 // an event names the last request before it
+			said = said || f[0]&127 == event && later
+		})
 		return err
 	}
 	if err := forget(); err != nil {
@@ -186,16 +205,15 @@ func (s *Screen) Watch(ctx context.Context, ready func(), changed func()) error 
 				}
 			}
 		}
+		if err := forget(); err != nil {
+			return ended(ctx, lost(err))
+		}
 		changed()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(rearm):
 		}
-		if err := forget(); err != nil {
-			return ended(ctx, lost(err))
-		}
-		changed()
 	}
 }
 
@@ -248,11 +266,14 @@ func (s *Screen) grab(ctx context.Context, f *record.Frame) error {
 			return nil
 		}
 	}
-	return human.Errorf(human.Unavailable, "the X server gives no picture of its screen in 32 bits a pixel")
+	return human.Errorf(human.Unavailable, "the X server gives no picture of its screen")
 }
 
 func (s *Screen) open(ctx context.Context) (err error) {
 	if s.w, err = dial(ctx, s.display); err != nil {
+		return err
+	}
+	if s.format, err = s.w.pixelFormat(ctx); err != nil {
 		return err
 	}
 	if s.shm, _, err = s.w.extension(ctx, "MIT-SHM"); err != nil {
@@ -283,9 +304,11 @@ func (s *Screen) share(ctx context.Context, width, height int) error {
 		if _, err := s.w.send(request1(s.shm, shmAttach, s.segment, uint32(id), 0)); err != nil {
 			return lost(err)
 		}
-		if _, err := s.w.call(ctx, request1(opGetInputFocus, 0), func(f []byte) { refused = refused || f[0] == frameError }); err != nil {
+		shared, err := s.shared(ctx)
+		if err != nil {
 			return lost(err)
 		}
+		refused = !shared
 	}
 	// Both sides hold it now; it goes when they do, even when one is killed.
 	if _, err := unix.SysvShmCtl(id, unix.IPC_RMID, nil); err != nil {
@@ -296,6 +319,14 @@ func (s *Screen) share(ctx context.Context, width, height int) error {
 		return s.unshare()
 	}
 	return nil
+}
+
+// shared says whether what the server writes is in our memory.
+func (s *Screen) shared(ctx context.Context) (bool, error) {
+	copy(s.memory, seal)
+	row := request1(s.shm, shmGetImage, s.w.root, 0, uint32(s.width)|1<<16, allPlanes, zPixmap, s.segment, 0)
+	replies, err := s.w.batch(ctx, [][]byte{row}, nil)
+	return err == nil && replies[0] != nil && !bytes.HasPrefix(s.memory, []byte(seal)), err
 }
 
 func (s *Screen) unshare() error {
@@ -310,31 +341,35 @@ func (s *Screen) unshare() error {
 	return unix.SysvShmDetach(memory)
 }
 
-// copy has the server write its picture; done is false where it is of another size or depth by now.
+// copy has the server write its picture; done is false where it is of another size by now.
 func (s *Screen) copy(ctx context.Context, f *record.Frame) (done bool, err error) {
-	size := uint32(f.W) | uint32(f.H)<<16
+	stride := s.format.stride(f.W)
 	if s.memory != nil {
+		size := uint32(f.W) | uint32(f.H)<<16
 		replies, err := s.w.batch(ctx, [][]byte{request1(s.shm, shmGetImage, s.w.root, 0, size, allPlanes, zPixmap, s.segment, 0)}, nil)
 		if err != nil {
 			return false, lost(err)
 		}
 		r := replies[0]
-		if r == nil || binary.LittleEndian.Uint32(r[12:]) != uint32(len(f.Pix)) || r[1] < 24 {
+		if r == nil || r[1] != s.format.depth || uint64(binary.LittleEndian.Uint32(r[12:])) != uint64(stride)*uint64(f.H) {
 			return false, nil
 		}
-		copy(f.Pix, s.memory)
+		s.format.unpack(f.Pix, s.memory, f.W)
 		return true, nil
 	}
-	rows := max(1, maxBand/(4*f.W))
+	rows := max(1, maxBand/stride)
 	for y := 0; y < f.H; y += rows {
 		band := f.Pix[4*f.W*y : 4*f.W*min(y+rows, f.H)]
-		replies, err := s.w.batch(ctx, [][]byte{request1(opGetImage, zPixmap, s.w.root, uint32(y)<<16, uint32(f.W)|uint32(len(band)/(4*f.W))<<16, allPlanes)}, nil)
+		high := len(band) / (4 * f.W)
+		replies, err := s.w.batch(ctx, [][]byte{request1(opGetImage, zPixmap, s.w.root, uint32(y)<<16, uint32(f.W)|uint32(high)<<16, allPlanes)}, nil)
 		if err != nil {
 			return false, lost(err)
 		}
-		if r := replies[0]; r == nil || len(r)-32 < len(band) || r[1] < 24 || copy(band, r[32:]) < len(band) {
+		r := replies[0]
+		if r == nil || r[1] != s.format.depth || len(r)-32 < stride*high {
 			return false, nil
 		}
+		s.format.unpack(band, r[32:], f.W)
 	}
 	return true, nil
 }
