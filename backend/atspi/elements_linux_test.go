@@ -173,17 +173,32 @@ func (d *desktop) ready(e *Elements, at record.Placed, first spot) {
 
 // Menus and lists that open are windows of their own, over things that are still there.
 func TestPopups(t *testing.T) {
+	type popup struct {
+		opener, entry spot
+		state         string // what the form says is chosen
+	}
+	open := func(x, y int) spot { return spot{x: x, y: y} }
 	d := startDesktop(t).accessible()
 	e := d.elements()
-	for name, open := range map[string]struct {
-		menu, entry spot // what opens the menu, and an entry of it
-		list, item  spot
-	}{
-		"GTK 3":    {spot{18, 13, "", "", false}, spot{40, 67, "menuitem", "Open recent", false}, spot{200, 271, "", "", false}, spot{200, 304, "menuitem", "Green", false}},
-		"GTK 4":    {spot{17, 13, "", "", false}, spot{56, 77, "menuitem", "Open recent", false}, spot{285, 268, "", "", false}, spot{150, 343, "listitem", "Green", false}},
-		"Chromium": {list: spot{100, 272, "", "", false}, item: spot{90, 324, "menuitem", "Green", false}},
-		"Qt 5":     {spot{20, 10, "", "", false}, spot{40, 62, "menuitem", "Open recent", false}, spot{200, 231, "", "", false}, spot{200, 256, "listitem", "Green", false}},
-		"Qt 6":     {spot{20, 10, "", "", false}, spot{40, 60, "menuitem", "Open recent", false}, spot{200, 231, "", "", false}, spot{200, 256, "listitem", "Green", false}},
+	for name, popups := range map[string][]popup{
+		"GTK 3": {
+			{open(18, 13), spot{40, 67, "menuitem", "Open recent", false}, "menu"},
+			{open(200, 271), spot{200, 304, "menuitem", "Green", false}, "colour"},
+			{open(305, 311), spot{305, 381, "button", "Share", false}, "menu"},
+		},
+		"GTK 4": {
+			{open(17, 13), spot{56, 77, "menuitem", "Open recent", false}, "menu"},
+			{open(285, 268), spot{150, 343, "listitem", "Green", false}, "colour"},
+		},
+		"Chromium": {{open(100, 272), spot{90, 324, "menuitem", "Green", false}, "colour"}},
+		"Qt 5": {
+			{open(20, 10), spot{40, 62, "menuitem", "Open recent", false}, "menu"},
+			{open(200, 231), spot{200, 256, "listitem", "Green", false}, "colour"},
+		},
+		"Qt 6": {
+			{open(20, 10), spot{40, 60, "menuitem", "Open recent", false}, "menu"},
+			{open(200, 231), spot{200, 256, "listitem", "Green", false}, "colour"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d.t = t
@@ -191,22 +206,19 @@ func TestPopups(t *testing.T) {
 			app := d.form(form.script, form.env...)
 			at := d.window(form.title, app.pid())
 			d.ready(e, at, form.spots[0])
-			for key, pair := range map[string][2]spot{"menu": {open.menu, open.entry}, "colour": {open.list, open.item}} {
-				want := pair[1]
-				if want.name == "" {
-					continue
-				}
-				d.press(at, pair[0])
+			for _, p := range popups {
+				d.press(at, p.opener)
+				want := p.entry
 				var got human.Element
 				var err error
 				if !d.within(func() bool {
 					got, err = e.At(t.Context(), at.Window.Bounds.X+want.x, at.Window.Bounds.Y+want.y, at)
 					return err == nil && got.Role == want.role && got.Name == want.name
 				}) {
-					t.Errorf("at %d,%d is %s %q at %v, in %v, %v; want %s %q", want.x, want.y, got.Role, got.Name, got.Bounds, got.Ancestry, err, want.role, want.name)
+					t.Fatalf("at %d,%d is %s %q at %v, in %v, %v; want %s %q", want.x, want.y, got.Role, got.Name, got.Bounds, got.Ancestry, err, want.role, want.name)
 				}
 				d.press(at, want)
-				d.state(form.script, key, want.name) // it was what the application says was pressed
+				d.state(form.script, p.state, want.name) // it was what the application says was pressed
 			}
 		})
 	}

@@ -23,9 +23,15 @@ func (l *lookup) hit(f frame, x, y int, popup *human.Bounds) (node, placement, e
 	lx, ly := f.logical(x, y)
 	switch {
 	case popup == nil:
-		if f.node.box.distance(lx, ly) == 0 {
-			return l.inside(f.kit, f.node, lx, ly), f.placement, nil
+		if f.node.box.distance(lx, ly) > 0 {
+			break
 		}
+		// GTK 3 has popovers in the window itself, and when asked tells of what is underneath.
+		from := f.node
+		if c, ok := l.child(f.kit, from, lx, ly, 0); ok {
+			from = c
+		}
+		return l.inside(f.kit, from, lx, ly), f.placement, nil
 	case f.kit == gtk4:
 		return l.inPopover(f, x, y, *popup)
 	default:

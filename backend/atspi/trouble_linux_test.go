@@ -89,6 +89,25 @@ func TestNotOnTheBus(t *testing.T) {
 	}
 }
 
+// A Chromium that was not started for it tells of no fields, so what is typed there may be a password.
+func TestSilentPage(t *testing.T) {
+	d := startDesktop(t).accessible()
+	e := d.elements()
+	browser := d.start("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--password-store=basic", "--kiosk",
+		"--user-data-dir="+filepath.Join(d.home, "chromium"), d.serve(filepath.Join(apps(), "form.html")))
+	at := d.window("Form Chromium", browser.pid())
+	d.wait("the window on the bus", func() bool {
+		_, err := e.At(t.Context(), 600, 700, at)
+		return err == nil
+	})
+	d.press(at, spot{x: 190, y: 178}) // the field for the password
+	d.do("type", "x")
+	d.state("form.html", "password_length", 1.0)
+	if got, err := e.Focused(t.Context(), at); err == nil && !got.Secret || err != nil && kind(err) != human.Unavailable {
+		t.Errorf("what has the keyboard is %+v, %v", got, err)
+	}
+}
+
 // Check says what is missing and what to do about it.
 func TestCheck(t *testing.T) {
 	d := startDesktop(t)
