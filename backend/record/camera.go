@@ -62,7 +62,7 @@ func newCamera(screen Screen, windows Windows, fence fence, now func() int64) *c
 
 // touched notes that the screen has changed. It does not block.
 func (c *camera) touched() {
-	if c.dirty.CompareAndSwap(0, c.now()) {
+	if c.dirty.Load() == 0 && c.dirty.CompareAndSwap(0, c.now()) {
 		select {
 		case c.changed <- struct{}{}:
 		default:

@@ -659,3 +659,20 @@ func TestMarks(t *testing.T) {
 		}
 	})
 }
+
+func TestWithoutItsStoreNothingIsRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := newStore()
+		d := newDesk(t, record.Options{}, func(deps *record.Deps) { deps.Store = unreadable{broken} })
+		_, err := d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{})
+		wantKind(t, "start", err, human.Unavailable, "earlier recordings")
+		d.end()
+		wantKind(t, "Run", <-d.ended, human.Internal)
+	})
+}
+
+type unreadable struct{ *store }
+
+func (unreadable) Running(context.Context) ([]human.Recording, error) {
+	return nil, human.Errorf(human.Internal, "damaged")
+}

@@ -65,6 +65,7 @@ type Recorder struct {
 	mu       sync.Mutex
 	base     context.Context // Run's; nil before
 	stopped  bool            // Run's has ended
+	trouble  error           // why Run gave up
 	session  *session        // the running recording, or one that begins or ends
 	last     *session        // the one before
 	starting sync.WaitGroup
@@ -87,13 +88,14 @@ func New(deps Deps, opts Options) *Recorder {
 // the running recording with the reason "shutdown". It is called once. It returns an error only when the store
 // cannot be read or written.
 func (r *Recorder) Run(ctx context.Context) error {
-	if err := r.lookAfterCrash(ctx); err != nil {
-		return err
-	}
+	err := r.lookAfterCrash(ctx)
 	r.mu.Lock()
-	r.base = ctx
+	r.base, r.trouble = ctx, err
 	r.mu.Unlock()
 	close(r.serving)
+	if err != nil {
+		return err
+	}
 	<-ctx.Done()
 	r.mu.Lock()
 	r.stopped = true
@@ -139,7 +141,10 @@ func (r *Recorder) lookAfterCrash(ctx context.Context) error {
 
 // Ready says what each source could deliver now. It blocks until every source has answered, 3 s at most.
 func (r *Recorder) Ready(ctx context.Context) []human.SourceState {
-	all := r.deps.sources(human.RecordingOptions{Folders: []string{""}})
+	all := r.deps.sources(human.RecordingOptions{})
+	if files := &all[4]; r.deps.Files != nil { // none are chosen yet
+		files.off, files.check = false, r.deps.Files(nil).Check
+	}
 	return check(ctx, all, r.deps.System, r.fence)
 }
 
@@ -190,6 +195,9 @@ func (r *Recorder) Start(ctx context.Context, by human.Actor, op human.Operation
 func (r *Recorder) reserve(by human.Actor, op human.OperationID, options human.RecordingOptions) (*session, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.trouble != nil {
+		return nil, human.Wrap(human.Unavailable, r.trouble, "nothing can be recorded, because earlier recordings cannot be read; start Deskbell again, and if it stays so, see its log")
+	}
 	if r.stopped {
 		return nil, human.Errorf(human.Unavailable, "Deskbell is shutting down; nothing new is recorded")
 	}

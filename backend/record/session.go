@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,7 @@ import (
 )
 
 const (
-	tick       = 250 * time.Millisecond // between flushes, and between two tellings of the watchers
+	tick       = 250 * time.Millisecond // between two tellings of the watchers, and half of what is between flushes
 	batchSize  = 1024                   // events that are stored without waiting for the tick
 	maxPending = 64 << 10               // events kept in memory while the store is slow; the queue fills after that
 	stopTime   = 5 * time.Second        // for everything that is under way when a recording is stopped
@@ -64,6 +65,7 @@ type session struct {
 	failure error
 
 	began    int64 // monotonic
+	woke     int64 // when the loop did last, from began
 	rec      human.Recording
 	seq      uint64
 	bytes    int64 // of events, about
@@ -72,6 +74,7 @@ type session struct {
 	written  chan error // and its outcome comes here
 	flushed  uint64     // seq of the last event that was handed to the store,
 	stored   uint64     // and of the last that it has
+	ticks    int
 	span     int64
 	told     human.RecordingCounts // as last told to the watchers
 	toldAt   int64
@@ -112,8 +115,11 @@ type session struct {
 	filming     int
 }
 
-// now is the monotonic time since the recording began.
-func (s *session) now() int64 { return s.mono() - s.began }
+// now is the monotonic time since the recording began, as it was when the loop last woke: a clock is a system
+// call, and what the loop does takes no time to speak of.
+func (s *session) now() int64 { return s.woke }
+
+func (s *session) wake() { s.woke = s.mono() - s.began }
 
 func (s *session) mono() int64 {
 	_, mono := s.deps.Clock()
@@ -298,22 +304,32 @@ func (s *session) loop() {
 	defer ticker.Stop()
 	next := time.NewTimer(time.Hour)
 	defer next.Stop()
+	set := never
 	for !s.done() {
 		queue := s.queue
 		if len(s.pending) >= maxPending && !s.stopping {
 			queue = nil
 		}
-		next.Reset(s.next())
+		if due := s.next(); due != set {
+			set = due
+			next.Reset(time.Duration(min(int64(time.Hour), max(0, due-s.now()))))
+		}
 		select {
 		case it := <-queue:
+			s.wake()
 			s.take(it)
 		case f := <-s.calls:
+			s.wake()
 			f()
 		case err := <-s.written:
+			s.wake()
 			s.wrote(err)
 		case <-ticker.C:
+			s.wake()
 			s.keepHouse()
 		case <-next.C:
+			s.wake()
+			set = 0
 		}
 		s.settle()
 		s.shootDue()
@@ -321,10 +337,12 @@ func (s *session) loop() {
 	s.end()
 }
 
-// next is how long the loop may wait when nothing happens.
-func (s *session) next() time.Duration {
-	now := s.now()
-	at := now + int64(time.Hour)
+// never is later than any time.
+const never = int64(math.MaxInt64)
+
+// next is when the loop has something to do although nothing happens.
+func (s *session) next() int64 {
+	now, at := s.now(), never
 	for _, r := range s.runs {
 		at = min(at, r.wakes(now))
 	}
@@ -334,7 +352,7 @@ func (s *session) next() time.Duration {
 	if s.stopping {
 		at = min(at, s.deadline)
 	}
-	return time.Duration(max(0, at-now))
+	return at
 }
 
 // keepHouse does what is due now and then.
@@ -347,7 +365,9 @@ func (s *session) keepHouse() {
 			f.told = dropped
 		}
 	}
-	s.flush()
+	if s.ticks++; s.ticks%2 == 0 {
+		s.flush()
+	}
 	if !s.stopping {
 		s.limit()
 	}
@@ -671,6 +691,7 @@ func (s *session) done() bool {
 // end stores the last of the recording and gives account of it. What is still under way did not end in time.
 func (s *session) end() {
 	close(s.left)
+	s.wake()
 	s.ending = true
 	under := len(s.runs) + s.shooting + len(s.held) + s.filming + s.lookups
 	if (under > 0 || !s.silent) && !s.discard && s.failure == nil {
@@ -688,6 +709,7 @@ func (s *session) end() {
 	s.held = nil
 	s.finish()
 	s.workers.Wait()
+	s.wake()
 	if s.writing {
 		s.writing = false
 		if err := <-s.written; err != nil {
