@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -84,6 +85,9 @@ type file struct {
 	base         string // the picture it changes; "" when it is whole
 	rects        []rect
 	pixels       []byte // of the rectangles, one after the other
+	packed       []byte // pixels, until inflate
+	size         int    // of pixels
+	path         string // where it was read
 }
 
 // identify is the id of a picture: SHA-256 over where it is, its size and its pixels.
@@ -123,7 +127,7 @@ func pack(f *file) []byte {
 
 var errDamaged = errors.New("damaged")
 
-// unpack is pack backwards. It takes no more memory than the picture's size asks for, whatever b is.
+// unpack is pack backwards, but for the pixels: inflate makes those.
 func unpack(b []byte) (*file, error) {
 	if len(b) < headSize || string(b[:4]) != magic {
 		return nil, errDamaged
@@ -146,28 +150,33 @@ func unpack(b []byte) (*file, error) {
 	if len(b) < at+16*count {
 		return nil, errDamaged
 	}
-	size := 0
 	for range count {
 		r := rect{word(at), word(at + 4), word(at + 8), word(at + 12)}
 		if r.x < 0 || r.y < 0 || r.w < 1 || r.h < 1 || r.x+r.w > f.W || r.y+r.h > f.H {
 			return nil, errDamaged
 		}
-		size += 4 * r.w * r.h
-		if size > 4*f.W*f.H {
+		f.size += 4 * r.w * r.h
+		if f.size > 4*f.W*f.H {
 			return nil, errDamaged // they do not overlap, so they are no more than the picture
 		}
 		f.rects = append(f.rects, r)
 		at += 16
 	}
+	f.packed = b[at:]
+	return f, nil
+}
+
+// inflate makes the pixels. It takes no more memory than the rectangles' size asks for, whatever the file says.
+func (f *file) inflate() error {
 	var head zstd.Header
-	if err := head.Decode(b[at:]); err != nil || !head.HasFCS || head.FrameContentSize != uint64(size) {
-		return nil, errDamaged
+	if err := head.Decode(f.packed); err != nil || !head.HasFCS || head.FrameContentSize != uint64(f.size) {
+		return errDamaged
 	}
 	var err error
-	if f.pixels, err = unpacker.DecodeAll(b[at:], make([]byte, 0, size)); err != nil || len(f.pixels) != size {
-		return nil, errDamaged
+	if f.pixels, err = unpacker.DecodeAll(f.packed, make([]byte, 0, f.size)); err != nil || len(f.pixels) != f.size {
+		return errDamaged
 	}
-	return f, nil
+	return nil
 }
 
 // apply draws the file's rectangles into a picture of its size.
@@ -211,17 +220,19 @@ func (s *Store) Read(ctx context.Context, id human.RecordingID, picture string) 
 		if err != nil || len(chain) > 0 && (f.depth >= chain[len(chain)-1].depth || f.W != chain[0].W || f.H != chain[0].H) {
 			return nil, damaged(path)
 		}
+		f.path = path
 		chain = append(chain, f)
 		if f.depth == 0 {
 			frame = &record.Frame{Pix: make([]byte, 4*f.W*f.H)}
 		}
 		next = f.base
 	}
-	for i := len(chain) - 1; i >= 0; i-- {
-		if len(frame.Pix) != 4*chain[i].W*chain[i].H {
-			return nil, damaged(filepath.Join(dir, picture))
+	for _, f := range slices.Backward(chain) {
+		if len(frame.Pix) != 4*f.W*f.H || f.inflate() != nil {
+			return nil, damaged(f.path)
 		}
-		chain[i].apply(frame.Pix)
+		f.apply(frame.Pix)
+		f.pixels = nil // one at a time in memory
 	}
 	if len(chain) > 0 {
 		f := chain[0]
@@ -326,6 +337,9 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // A writer stores one recording's pictures.
 type writer struct {
+	store     *Store
+	recording human.RecordingID
+
 	dir   string
 	last  record.Frame // the picture stored last, its fourth bytes 0xff
 	id    string       // of last
@@ -343,7 +357,28 @@ func (s *Store) Writer(id human.RecordingID) (record.PictureWriter, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "pictures cannot be stored in %s; check its permissions and the disk", dir)
 	}
-	return &writer{dir: dir, depth: map[string]int{}}, nil
+	return &writer{store: s, recording: id, dir: dir, depth: map[string]int{}}, nil
+}
+
+// known says whether a picture is stored and can be read, and how many it stands on. There may be some that an
+// earlier writer stored.
+func (w *writer) known(id string) (depth int, ok bool) {
+	if depth, ok = w.depth[id]; ok {
+		return depth, true
+	}
+	b, err := os.ReadFile(filepath.Join(w.dir, id))
+	if err != nil {
+		return 0, false
+	}
+	f, err := unpack(b)
+	if err != nil {
+		return 0, false
+	}
+	if _, err := w.store.Read(context.Background(), w.recording, id); err != nil {
+		return 0, false
+	}
+	w.depth[id] = f.depth
+	return f.depth, true
 }
 
 // Put implements record.PictureWriter. The frame stays as it is.
@@ -369,7 +404,7 @@ func (w *writer) Put(f *record.Frame) (id string, fresh bool, n int64, err error
 	now := file{Frame: w.last, rects: rects, pixels: pixels}
 	now.apply(w.last.Pix)
 	w.id = identify(&w.last)
-	if _, stored := w.depth[w.id]; stored {
+	if _, stored := w.known(w.id); stored {
 		return w.id, false, 0, nil
 	}
 	now.Frame.Pix = nil

@@ -16,6 +16,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
+	"deskbell/backend/record/recordtest"
 )
 
 const rec = human.RecordingID("rec_1")
@@ -312,7 +313,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(pack(&file))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := unpack(b)
-		if err != nil {
+		if err != nil || got.inflate() != nil {
 			return
 		}
 		if len(got.pixels) > 4*got.W*got.H || got.depth > 0 && len(got.base) != 64 {
@@ -374,4 +375,8 @@ func BenchmarkPut(b *testing.B) {
 		}
 		b.ReportMetric(float64(size)/float64(b.N), "file-B/op")
 	})
+}
+
+func TestPicturesConform(t *testing.T) {
+	recordtest.Pictures(t, func(_ testing.TB, dir string) record.Pictures { return New(dir) })
 }
