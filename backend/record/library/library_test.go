@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	_ "image/jpeg" // exports may have them
 	"image/png"
 	"io"
 	"iter"
@@ -97,10 +99,10 @@ func (d *desk) shot(colour byte) string {
 func (d *desk) click(name string, before, after byte) uint64 {
 	d.t.Helper()
 	press := d.seq + 1
-	element := &human.Element{Role: "button", Name: name, Bounds: human.Bounds{W: 50, H: 20}}
+	element := &human.Element{Role: "button", Name: name, Bounds: human.Bounds{X: 990, Y: 990, W: 50, H: 20}}
 	return d.add(
-		human.RecordedEvent{Source: human.InputSource, Type: human.PointerDown, Button: 1, X: 10, Y: 10},
-		human.RecordedEvent{Source: human.InputSource, Type: human.PointerUp, Button: 1, X: 10, Y: 10},
+		human.RecordedEvent{Source: human.InputSource, Type: human.PointerDown, Button: 1, X: 1000, Y: 1000},
+		human.RecordedEvent{Source: human.InputSource, Type: human.PointerUp, Button: 1, X: 1000, Y: 1000},
 		human.RecordedEvent{Source: human.ElementSource, Type: human.ElementSeen, Element: element, CausedBy: press},
 		human.RecordedEvent{Source: human.ScreenSource, Type: human.PictureTaken, Picture: d.shot(before), When: "before", CausedBy: press},
 		human.RecordedEvent{Source: human.ScreenSource, Type: human.PictureTaken, Picture: d.shot(after), When: "after", CausedBy: press},
@@ -384,9 +386,51 @@ func TestMasksAreInEveryPictureThatLeaves(t *testing.T) {
 			}
 		})
 	}
+	d.deps.Pictures = &keeping{Pictures: d.pictures, frames: map[string]*record.Frame{}}
+	black(ada, d.shots[2], Look{Masked: true})
 	if got := black(ada, d.shots[2], Look{}); got != nil {
 		t.Errorf("masking changed the picture itself: black at %v", got)
 	}
+
+	e, err := d.Export(t.Context(), ada, d.rec.ID, Markdown, "en")
+	must(t, err)
+	var file bytes.Buffer
+	must(t, e.Write(&file))
+	z, err := zip.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	must(t, err)
+	exported := 0
+	for _, f := range z.File {
+		r, err := f.Open()
+		must(t, err)
+		img, _, err := image.Decode(r)
+		if err != nil {
+			continue // the page
+		}
+		exported++
+		if r, g, b, _ := img.At(1, 3).RGBA(); r+g+b != 0 {
+			t.Errorf("%s in an export is not masked: %v %v", f.Name, img.Bounds(), img.At(1, 3))
+		}
+	}
+	if exported == 0 {
+		t.Error("the export has no pictures")
+	}
+}
+
+// keeping pictures give out the same frame again and again.
+type keeping struct {
+	record.Pictures
+	frames map[string]*record.Frame
+}
+
+func (k *keeping) Read(ctx context.Context, id human.RecordingID, picture string) (*record.Frame, error) {
+	if k.frames[picture] == nil {
+		f, err := k.Pictures.Read(ctx, id, picture)
+		if err != nil {
+			return nil, err
+		}
+		k.frames[picture] = f
+	}
+	return k.frames[picture], nil
 }
 
 func TestAPicturesTagFollowsItsBytes(t *testing.T) {
@@ -515,12 +559,25 @@ func TestActionsAfterOne(t *testing.T) {
 	if got := d.actions(bot, all[0].ID).Actions; len(got) == 0 || got[len(got)-1].ID != last.ID || words(got) != words(d.actions(bot, "").Actions) {
 		t.Errorf("after an action that is cut the agent gets\n%s", words(got))
 	}
+	if got := following(slices.Clone(all), "a4", 4); len(got) != 2 || got[0].ID != all[1].ID {
+		t.Errorf("after an action that became part of another come\n%s", words(got))
+	}
+	if got := following(slices.Clone(all), all[1].ID+"0", mustSeq(t, all[1].ID)); len(got) != 1 {
+		t.Errorf("after one that began with another come\n%s", words(got))
+	}
 	for after, field := range map[string]string{"17": "after", "a": "after", "ax": "after", "a-1": "after"} {
 		_, err := d.Actions(t.Context(), ada, d.rec.ID, "", after)
 		refused(t, err, human.Invalid, field, "not the id of an action")
 	}
 	_, err := d.Actions(t.Context(), ada, d.rec.ID, "fr", "")
 	refused(t, err, human.Invalid, "language", "zh-CN")
+}
+
+func mustSeq(t *testing.T, id string) uint64 {
+	t.Helper()
+	seq, err := seqOf(id)
+	must(t, err)
+	return seq
 }
 
 func TestSuggestionsFollowTheChecklist(t *testing.T) {
@@ -632,6 +689,7 @@ func TestDeleting(t *testing.T) {
 	refused(t, d.Delete(t.Context(), ada, d.rec.ID), human.Conflict, "", "stop it first")
 	d.end()
 	d.release()
+	d.actions(ada, "")
 	must(t, d.Delete(t.Context(), ada, d.rec.ID))
 	op, err := d.queue.Get(t.Context(), ada, d.op.ID)
 	if err != nil || len(op.Recordings) != 0 {
@@ -639,6 +697,9 @@ func TestDeleting(t *testing.T) {
 	}
 	if _, err := d.pictures.Read(t.Context(), d.rec.ID, d.shots[0]); human.KindOf(err) != human.NotFound {
 		t.Errorf("a picture is still there: %v", err)
+	}
+	if len(d.books) != 0 {
+		t.Error("what was read of it is still in memory")
 	}
 	if page, err := d.Recordings(t.Context(), ada, "", 0, ""); err != nil || len(page.Recordings) != 0 {
 		t.Errorf("it is still listed: %+v, %v", page, err)
