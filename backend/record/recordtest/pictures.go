@@ -86,6 +86,35 @@ func Pictures(t *testing.T, open func(tb testing.TB, dir string) record.Pictures
 			}
 		}
 	})
+	t.Run("a writer leaves what an earlier one stored as it is", func(t *testing.T) {
+		dir := t.TempDir()
+		frames := make([]*record.Frame, 4)
+		for i := range frames {
+			frames[i] = noise(7, 200, 120)
+			frames[i].Pix[4*i*60] ^= 0xff
+		}
+		names := make([]string, len(frames))
+		w := writer(t, open(t, dir), id)
+		for i := range 2 {
+			names[i] = put(t, w, frames[i], true)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		p := open(t, dir)
+		w = writer(t, p, id)
+		names[2] = put(t, w, frames[2], true)
+		for i := range 2 {
+			if again := put(t, w, frames[i], false); again != names[i] {
+				t.Errorf("picture %d is %s now, and was %s", i, again, names[i])
+			}
+		}
+		names[3] = put(t, w, frames[3], true)
+		for i, name := range names {
+			reads(t, p, id, name, frames[i])
+			reads(t, open(t, dir), id, name, frames[i])
+		}
+	})
 	t.Run("what is read is the reader's own", func(t *testing.T) {
 		p := open(t, t.TempDir())
 		f := noise(3, 50, 30)
