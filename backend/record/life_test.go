@@ -198,9 +198,9 @@ func TestASourceIsLostAndComesBack(t *testing.T) {
 func TestASourceThatIsLateIsAGap(t *testing.T) {
 	run(t, record.Options{}, func(t *testing.T, d *desk) {
 		d.clip.mute = true
-		r := d.start(human.RecordingOptions{})
+		d.start(human.RecordingOptions{})
 		d.wait(time.Second)
-		r = d.stop()
+		r := d.stop()
 		if r.Complete || len(r.Gaps) != 1 || r.Gaps[0].Source != human.ClipboardSource || r.Sources[5].Status != "partial" {
 			t.Errorf("%+v", r)
 		}
@@ -563,7 +563,9 @@ func TestAFullDiskEndsARecordingAndKeepsWhatWasStored(t *testing.T) {
 			t.Errorf("%d events were stored, %d are", len(before), len(after))
 		}
 		d.store.breaks(nil)
-		d.store.Delete(t.Context(), "rec_1")
+		if err := d.store.Delete(t.Context(), "rec_1"); err != nil {
+			t.Fatal(err)
+		}
 		d.start(human.RecordingOptions{}) // the next can begin
 		d.stop()
 	})
@@ -675,4 +677,48 @@ type unreadable struct{ *store }
 
 func (unreadable) Running(context.Context) ([]human.Recording, error) {
 	return nil, human.Errorf(human.Internal, "damaged")
+}
+
+// A source that does not end when it is told to holds nothing up for long, and nothing is claimed of it.
+func TestASourceThatDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		input := &deaf{source: newSource(human.InputSource), end: make(chan struct{})}
+		d := newDesk(t, record.Options{}, func(deps *record.Deps) { deps.Input = input })
+		d.start(human.RecordingOptions{})
+		began := d.mono()
+		r := d.stop()
+		if took := time.Duration(d.mono() - began); took > 6*time.Second || r.Complete || r.State != human.RecordingStopped {
+			t.Errorf("after %v: %+v", took, r)
+		}
+		close(input.end)
+		d.close()
+	})
+}
+
+type deaf struct {
+	*source
+	end chan struct{}
+}
+
+func (s *deaf) Run(_ context.Context, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
+	ready()
+	<-s.end
+	emit(human.RecordedEvent{Type: human.PointerMoved})
+	return 1, nil
+}
+
+func TestAnOperationThatEndsWhileItsRecordingBegins(t *testing.T) {
+	run(t, record.Options{}, func(t *testing.T, d *desk) {
+		d.clip.mute = true // three seconds
+		var started error
+		var start sync.WaitGroup
+		start.Go(func() { _, started = d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{}) })
+		d.wait(time.Second)
+		if err := d.rec.OperationEnded(t.Context(), "op_1"); err != nil {
+			t.Fatal(err)
+		}
+		start.Wait()
+		wantKind(t, "start", started, human.Conflict)
+		d.nowhere()
+	})
 }

@@ -183,7 +183,7 @@ func (r *Recorder) Start(ctx context.Context, by human.Actor, op human.Operation
 	}
 	if err := s.open(ctx); err != nil {
 		s.abandon()
-		r.erase(s.id, s.log)
+		_ = r.erase(s.id, s.log) // it is in the log
 		r.drop(s, by)
 		r.free(s)
 		return human.Recording{}, err
@@ -402,11 +402,15 @@ func (r *Recorder) OperationEnded(ctx context.Context, op human.OperationID) err
 	r.mu.Lock()
 	s := r.session
 	r.mu.Unlock()
-	if s == nil || s.rec.OperationID != op || s.latest.Load() == nil {
+	if s == nil || s.rec.OperationID != op || !s.post(func() { s.stop("operation_ended") }) {
 		return nil
 	}
-	_, err := r.stop(ctx, s, "operation_ended")
-	return err
+	select {
+	case <-s.over:
+		return s.failure
+	case <-ctx.Done():
+		return human.Wrap(human.Unavailable, ctx.Err(), "recording %s is still being stopped", s.id)
+	}
 }
 
 // Current returns the recording that runs or is paused, as it was at most a second ago.

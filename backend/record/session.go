@@ -133,6 +133,8 @@ func (s *session) post(f func()) bool {
 		return true
 	case <-s.left:
 		return false
+	case <-s.working.Done(): // it has not begun
+		return false
 	}
 }
 
