@@ -96,7 +96,7 @@ func (l *lookup) child(kit toolkit, n node, x, y float64, depth int) (node, bool
 	var best node
 	nearest := slack + 1
 	var through []node // children without a place, or with their own children elsewhere
-	for _, c := range l.children(kit, n, toFind) {
+	for _, c := range l.near(kit, n, x, y, slack) {
 		if c.gone || !c.shows(kit) {
 			continue
 		}
@@ -122,16 +122,45 @@ func (l *lookup) child(kit toolkit, n node, x, y float64, depth int) (node, bool
 	return node{}, false
 }
 
+// near reads those children that may be at a point. Of many it asks for their places first.
+func (l *lookup) near(kit toolkit, n node, x, y, slack float64) []node {
+	const few = 16
+	refs := l.below(n)
+	if len(refs) <= few || n.role == rolePageTabList {
+		return l.read(kit, refs, toFind)
+	}
+	var boxes []box
+	var at []ref
+	for _, c := range l.read(kit, refs, withBox) {
+		if c.box.empty() || c.box.distance(x, y) <= slack {
+			boxes, at = append(boxes, c.box), append(at, c.ref)
+		}
+	}
+	nodes := l.read(kit, at, withRole|withStates)
+	for i := range nodes {
+		nodes[i].box = boxes[i]
+	}
+	return nodes
+}
+
 func (l *lookup) children(kit toolkit, n node, what fields) []node {
-	var refs []ref
-	if l.ask(n.ref, accessible+"GetChildren").into(&refs) != nil {
+	return l.read(kit, l.below(n), what)
+}
+
+// below names the children of a node whose role and states were read. A table makes an object for each of its
+// cells when it is asked for them, be they millions; what is at a point of it, it tells.
+func (l *lookup) below(n node) (refs []ref) {
+	if n.states.has(stateManages) && slices.Contains(endless, n.role) || l.ask(n.ref, accessible+"GetChildren").into(&refs) != nil {
 		return nil
 	}
 	if len(refs) == 0 {
 		refs = l.hop(n)
 	}
-	return l.read(kit, refs[:min(len(refs), maxChildren)], what)
+	return refs[:min(len(refs), maxChildren)]
 }
+
+// endless roles may have any number of children, where they manage these themselves.
+var endless = []role{roleList, roleTable, roleTree, roleTreeTable}
 
 // hop returns the page behind a socket: WebKitGTK keeps pages in processes of their own, and lists them as
 // nobody's child.
@@ -155,7 +184,9 @@ func (l *lookup) search(kit toolkit, what fields, from node, mark bool, visit fu
 	for seen := 0; len(level) > 0 && seen < maxNodes && l.ctx.Err() == nil; {
 		asked := make([]answer, len(level))
 		for i, n := range level {
-			asked[i] = l.ask(n.ref, accessible+"GetChildren")
+			if !n.states.has(stateManages) || !slices.Contains(endless, n.role) {
+				asked[i] = l.ask(n.ref, accessible+"GetChildren")
+			}
 		}
 		var refs []ref
 		var marks []bool

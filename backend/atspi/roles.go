@@ -18,6 +18,7 @@ const (
 	roleMenu          role = 33
 	roleMenuItem      role = 35
 	rolePageTab       role = 37
+	rolePageTabList   role = 38
 	rolePanel         role = 39
 	rolePassword      role = 40
 	rolePopupMenu     role = 41
@@ -29,6 +30,7 @@ const (
 	roleRadioMenuItem role = 45
 	roleToggleButton  role = 62
 	roleTree          role = 65
+	roleTreeTable     role = 66
 	roleWindow        role = 69
 	roleParagraph     role = 73
 	roleApplication   role = 75
@@ -92,7 +94,7 @@ var kinds = map[role]roleKind{
 	roleMenuItem:      {"menuitem", interactive | titled},
 	36:                {"option pane", 0},
 	rolePageTab:       {"tab", interactive | titled},
-	38:                {"tablist", 0},
+	rolePageTabList:   {"tablist", 0},
 	rolePanel:         {"group", passive},
 	rolePassword:      {"textbox", interactive | typed},
 	rolePopupMenu:     {"menu", 0},
@@ -120,7 +122,7 @@ var kinds = map[role]roleKind{
 	63:                {"toolbar", 0},
 	64:                {"tooltip", 0},
 	roleTree:          {"tree", 0},
-	66:                {"treegrid", 0},
+	roleTreeTable:     {"treegrid", 0},
 	67:                {"unknown", passive},
 	68:                {"viewport", 0},
 	roleWindow:        {"window", 0},
@@ -212,6 +214,7 @@ const (
 	stateSensitive = 24
 	stateShowing   = 25
 	stateVisible   = 30
+	stateManages   = 31 // its descendants
 )
 
 func (s states) has(bit int) bool { return s[bit/32]>>(bit%32)&1 == 1 }

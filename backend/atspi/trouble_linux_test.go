@@ -108,6 +108,43 @@ func TestSilentPage(t *testing.T) {
 	}
 }
 
+// A table makes an object for each cell it is asked for, so it is only asked what is at a point.
+func TestLongTable(t *testing.T) {
+	d := startDesktop(t).accessible()
+	e := d.elementsIn(0)
+	table := d.start("/usr/bin/python3", "-c", `
+import gi
+gi.require_version("Gtk", "3.0")
+from gi.repository import Gtk
+window = Gtk.Window(title="Long table")
+window.set_default_size(400, 500)
+store = Gtk.ListStore(str, str)
+for i in range(20000):
+    store.append([f"row {i}", str(i)])
+view = Gtk.TreeView(model=store)
+for i in range(2):
+    view.append_column(Gtk.TreeViewColumn(str(i), Gtk.CellRendererText(), text=i))
+pane = Gtk.ScrolledWindow()
+pane.add(view)
+window.add(pane)
+window.show_all()
+Gtk.main()`)
+	at := d.window("Long table", table.pid())
+	row := spot{30, 60, "cell", "row 1", false}
+	d.ready(e, at, row)
+	d.press(at, row)
+	if got, err := e.At(t.Context(), at.Window.Bounds.X+row.x, at.Window.Bounds.Y+row.y, at); err != nil || got.Name != row.name {
+		t.Errorf("the cell is %+v, %v", got, err)
+	}
+	if !d.within(func() bool {
+		got, err := e.Focused(t.Context(), at)
+		return err == nil && (got.Role == "table" || got.Role == "cell")
+	}) {
+		got, err := e.Focused(t.Context(), at)
+		t.Errorf("what has the keyboard is %+v, %v", got, err)
+	}
+}
+
 // Check says what is missing and what to do about it.
 func TestCheck(t *testing.T) {
 	d := startDesktop(t)
