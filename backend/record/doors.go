@@ -25,7 +25,8 @@ type Source interface {
 	// that count, the error by which the source was lost. It calls ready once, when nothing that happens
 	// from then on is missed. emit never blocks and may be called from several goroutines, but events of the
 	// same device come in order. An event's At is on the monotonic clock, as the system stamped it where it
-	// does; Seq is not set. After Run has returned emit is not called any more. Run may be called again.
+	// does; Seq is not set. What the source knows it missed while it works on it tells as a GapOpened event, whose
+	// Gap is on the same clock. After Run has returned emit is not called any more. Run may be called again.
 	//
 	// A key_down has its Key and, where it makes text, the Text; a key_up has what its key_down had, so that
 	// the recorder can hide both: the text that was typed is that of key_downs alone. A key whose text cannot

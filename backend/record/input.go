@@ -20,12 +20,20 @@ const late = int64(time.Second)
 func (s *session) take(it item) {
 	e := &it.event
 	e.At = max(0, e.At-s.began)
+	missed := e.Gap
 	e.Seq, e.Picture, e.Hidden, e.CausedBy, e.Count, e.Until, e.Gap = 0, "", "", 0, 0, 0, nil // the recorder's alone
 	if s.failure != nil || s.discard {
 		return
 	}
 	pausing := s.rec.State == human.RecordingPaused
 	switch e.Type {
+	case human.GapOpened:
+		it.from.leftOut++ // told as the recorder's own
+		if missed != nil && !pausing {
+			s.gap(human.Gap{From: max(0, missed.From-s.began), To: max(0, missed.To-s.began), Source: missed.Source,
+				Reason: missed.Reason, Count: missed.Count})
+		}
+		return
 	case human.WindowActive, human.WindowOpened, human.WindowClosed, human.WindowRetitled:
 		s.window(it, pausing)
 		return
@@ -59,11 +67,11 @@ func (s *session) leaveOut(it item) {
 	}
 }
 
-// fenceOut leaves an event out that belongs to a window of a kind.
-func (s *session) fenceOut(it item, k kind) {
+// fenceOut leaves an event out because of what window it belongs to. The gap, if there is one, counts it.
+func (s *session) fenceOut(it item) {
 	it.from.leftOut++
-	if k == excluded {
-		s.openGap("excluded", "").Count++
+	if g := s.gaps["excluded"]; g != nil {
+		g.Count++
 	}
 }
 
@@ -108,7 +116,10 @@ func (s *session) pointer(it item) {
 		delete(s.pressed, e.Button)
 	}
 	if over != ordinary {
-		s.fenceOut(it, over)
+		if over == excluded {
+			s.openGap("excluded", "")
+		}
+		s.fenceOut(it)
 		return
 	}
 	if s.activeIs != excluded {
@@ -176,7 +187,7 @@ func (s *session) look(press uint64, x, y int) {
 func (s *session) key(it item) {
 	e := it.event
 	if s.activeIs != ordinary {
-		s.fenceOut(it, s.activeIs)
+		s.fenceOut(it)
 		return
 	}
 	if e.Type == human.KeyUp {
@@ -328,7 +339,7 @@ func (s *session) window(it item, pausing bool) {
 		return
 	}
 	if is != ordinary {
-		s.fenceOut(it, is)
+		s.fenceOut(it)
 		return
 	}
 	seq := s.storeWindow(e)
@@ -384,10 +395,8 @@ func (s *session) focusMoved(it item, pausing bool) {
 	switch is := s.fence.kind(in); {
 	case pausing:
 		s.leaveOut(it)
-	case is != ordinary:
-		s.fenceOut(it, is)
-	case s.activeIs != ordinary:
-		s.fenceOut(it, s.activeIs)
+	case is != ordinary || s.activeIs != ordinary:
+		s.fenceOut(it)
 	default:
 		shown, n := s.mask.element(el)
 		s.rec.Counts.Masked += n
@@ -418,7 +427,8 @@ func (s *session) file(it item) {
 func (s *session) clipboard(it item) {
 	e := it.event
 	if s.activeIs == excluded || s.fencedTo > 0 && e.At-s.fencedTo < late {
-		s.fenceOut(it, excluded)
+		s.openGap("excluded", "")
+		s.fenceOut(it)
 		if s.activeIs != excluded {
 			s.closeGap("excluded", "")
 		}
