@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	reaction = int64(20 * time.Millisecond)  // within it applications have seldom shown what a press did
 	apart    = int64(200 * time.Millisecond) // pictures are not taken closer than this, but for those before a press
 	margin   = 8                             // units around an excluded window: its frame,
 	titleBar = 40                            // and above it: its title, which bounds of a client area leave out
@@ -31,7 +32,7 @@ type wish struct {
 	when   string
 	cause  uint64
 	due    int64 // a settled picture is taken at this time, monotonic
-	before int64 // not 0: one of the screen as it was at this time
+	before int64 // not 0: one of the screen as it was at this time; never: as it is
 }
 
 // A camera owns the screen. It keeps the last frame up to date while the screen changes, so that there is a
@@ -134,6 +135,8 @@ func (c *camera) run(ctx context.Context) {
 			return previous
 		case dirty == 0 || w.before != 0 && dirty > w.before:
 			return last
+		case w.before != 0 && c.now()-w.before > reaction:
+			return last // one taken now would show what the press did rather than what was before it
 		}
 		return nil
 	}

@@ -284,6 +284,7 @@ func TestExcludedWindows(t *testing.T) {
 		d.click(15, 50)
 		d.wait(time.Second)
 		d.click(1, 1)
+		d.windows.send(human.RecordedEvent{At: d.mono(), Type: human.WindowClosed, App: &safe.App, Window: &safe.Window}) // no gap of its own
 		d.wait(time.Second)
 		r := d.stop()
 		all := d.written(r.ID)

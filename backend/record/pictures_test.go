@@ -48,6 +48,20 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			},
 			[]string{"start 0 0", "before 260 2", "end 260 2"},
 		},
+		"a press heard of late": {
+			func(d *desk) {
+				d.screen.show(1)
+				d.wait(time.Second)
+				d.screen.show(2)
+				d.wait(10 * time.Millisecond)
+				d.screen.show(3)
+				at := d.mono()
+				d.wait(50 * time.Millisecond) // by now it may show what the press did
+				d.input.send(human.RecordedEvent{At: at + 1, Type: human.PointerDown, Button: 1, X: 1, Y: 1})
+				d.wait(time.Second)
+			},
+			[]string{"start 0 0", "before 1000 2", "end 1200 3"},
+		},
 		"an answer before the press is heard of is not taken for before": {
 			func(d *desk) {
 				d.screen.show(1)

@@ -237,7 +237,7 @@ func (s *session) open(ctx context.Context) error {
 		if s.stopping {
 			return human.Errorf(human.Conflict, "recording %s has ended as soon as it began", s.id)
 		}
-		s.shoot(wish{when: "start", before: s.mono()})
+		s.shoot(wish{when: "start", before: never})
 		s.public = true
 		s.publish()
 		return nil
@@ -661,10 +661,10 @@ func (s *session) stop(reason string) {
 	s.closeRun(byOther)
 	if s.rec.State == human.RecordingRuns {
 		for _, w := range s.wishes {
-			w.before = s.mono()
+			w.before = never
 			s.shoot(w)
 		}
-		s.shoot(wish{when: "end", before: s.mono()})
+		s.shoot(wish{when: "end", before: never})
 	}
 	clear(s.wishes)
 	s.deafen()
