@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -28,6 +31,8 @@ import (
 // Sizes in CSS pixels. The popup's card is as wide as the design's --popup.
 const (
 	popupWidth   = 400
+	recorderHigh = 44
+	recorderWide = 320 // the recorder's sign, while the operator works in other programs
 	popupMargin  = 16
 	popupPad     = 24 // room for the front card's shadow, where the window can be transparent
 	consoleWidth = 1280
@@ -65,6 +70,19 @@ type Home struct {
 	Pending  func() int                                           // how many operations wait for the operator
 	Watch    func(ctx context.Context, changed func(pending int)) // reports each change of it until ctx is done
 	Close    func()                                               // after the window has gone
+	Recorder Recorder
+}
+
+// A Recorder is what keys and the tray ask of the recording of the operator's work. Errors are shown to the
+// operator.
+type Recorder interface {
+	// ToggleRecording pauses the recording that runs, goes on with a paused one, or begins one for the
+	// operation the operator has claimed.
+	ToggleRecording(ctx context.Context) error
+	StopRecording(ctx context.Context) error
+	DiscardRecording(ctx context.Context) error
+	// WatchRecording reports what the tray shows of it, each change until ctx is done.
+	WatchRecording(ctx context.Context, changed func(desktop.Recording))
 }
 
 // Deps is what the window is built with. Open is called once, off the main thread, when it is certain
@@ -82,12 +100,16 @@ type Deps struct {
 // error's text:
 //
 //	Session(): Promise<{url, token, locale, theme, operator, popup, notifications}>  waits until the API answers
-//	Mode(mode: "popup"|"console"|"hidden", height: number): Promise<Placement>
+//	Mode(mode: "popup"|"recorder"|"console"|"hidden", height: number): Promise<Placement>
+//	                                                               recorder: the sign that the desktop is recorded
 //	Focus(): Promise<void>                                         the popup gets the keyboard: call it when
 //	                                                               the operator clicks a text field in a card
 //	Notify(notice: Notice): Promise<boolean>                       false: nobody shows notifications here
 //	Dismiss(id: string): Promise<void>
 //	Desktop(): Promise<DesktopState>                               what this session can and cannot do
+//	PickFolder(): Promise<string>                                  "" when the operator picked none
+//	Save(name: string, path: string): Promise<string>              asks where, and writes there what GET path
+//	                                                               answers; "" when the operator thought better
 //	Quit(): Promise<void>                                          asks first while something waits
 //
 // Events, through window.runtime.EventsOn(NAME, callback):
@@ -114,6 +136,7 @@ type App struct {
 
 	mu       sync.Mutex
 	mode     string
+	sign     desktop.Recording
 	quitting bool // told to, without asking
 	gone     bool // Wails has been let
 	asking   bool
@@ -122,9 +145,10 @@ type App struct {
 
 // The modes of the window.
 const (
-	modePopup   = "popup"
-	modeConsole = "console"
-	modeHidden  = "hidden"
+	modePopup    = "popup"
+	modeRecorder = "recorder" // a popup with the recorder's sign and nothing else
+	modeConsole  = "console"
+	modeHidden   = "hidden"
 )
 
 // A Placement is how the window stands after a change of mode, in CSS pixels. In popup mode the cards are
@@ -240,6 +264,10 @@ func (a *App) startup(ctx context.Context) {
 	a.tray = desktop.StartTray(desktop.Tray{
 		Open: a.words.OpenApp, Quit: a.words.Quit, Count: a.words.Waiting,
 		OnOpen: func() { a.show("") }, OnQuit: a.Quit,
+		Recording: a.words.Recording, Paused: a.words.Paused, Pause: a.words.Pause, GoOn: a.words.GoOn, Stop: a.words.Stop, Discard: a.words.Discard,
+		OnPause:   func() { a.recorder(Recorder.ToggleRecording) },
+		OnStop:    func() { a.recorder(Recorder.StopRecording) },
+		OnDiscard: a.discard,
 	}, a.log)
 	a.tray.Set(a.home.Pending())
 	notifier, err := openNotifier(ctx, a.words, a.respond)
@@ -248,6 +276,7 @@ func (a *App) startup(ctx context.Context) {
 	}
 	a.notifier = notifier
 	a.running.Go(func() { a.home.Watch(a.life, a.tray.Set) })
+	a.running.Go(func() { a.home.Recorder.WatchRecording(a.life, a.recording) })
 }
 
 // ready waits until startup is over and tells whether it went well.
@@ -284,11 +313,57 @@ func (a *App) beforeClose(context.Context) (prevent bool) {
 	case goruntime.GOOS == "darwin":
 		return !a.mayQuit()
 	}
-	if _, err := a.Mode(modeHidden, 0); err != nil {
+	// While the desktop is recorded there is always a sign of it.
+	mode, height := modeHidden, 0
+	if a.recordingNow() {
+		mode, height = modeRecorder, recorderHigh
+	}
+	if _, err := a.Mode(mode, height); err != nil {
 		a.log.Warn("hiding the window", "error", err)
 	}
-	runtime.EventsEmit(a.ctx, "mode", modeHidden)
+	runtime.EventsEmit(a.ctx, "mode", mode)
 	return true
+}
+
+func (a *App) recordingNow() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sign != desktop.NotRecording
+}
+
+// recording shows in the tray whether work is recorded. A window that was only its sign goes with its end.
+func (a *App) recording(sign desktop.Recording) {
+	a.tray.SetRecording(sign)
+	a.mu.Lock()
+	a.sign = sign
+	over := sign == desktop.NotRecording && a.mode == modeRecorder
+	a.mu.Unlock()
+	if over {
+		a.show("")
+	}
+}
+
+// recorder does what a key or the tray asked, and tells the operator when it could not be done.
+func (a *App) recorder(do func(Recorder, context.Context) error) {
+	if !a.ready() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(a.life, 30*time.Second)
+	defer cancel()
+	if err := do(a.home.Recorder, ctx); err != nil {
+		a.log.Warn("the recorder did not do what was asked", "error", err)
+		if _, err := a.Notify(Notice{ID: "recorder", Title: a.words.NotRecorded, Body: human.SafeText(err)}); err != nil {
+			a.log.Warn("showing a notification", "error", err)
+		}
+		a.show("")
+	}
+}
+
+// discard asks first: what is discarded is gone.
+func (a *App) discard() {
+	if a.ask(a.words.Discard, a.words.DiscardQuestion) {
+		a.recorder(Recorder.DiscardRecording)
+	}
 }
 
 // shutdown runs after the main loop: faces first, then the house.
@@ -314,7 +389,7 @@ func (a *App) exit() {
 	runtime.Quit(a.ctx)
 }
 
-// mayQuit asks the operator when something waits. A second question while the first is open is a no.
+// mayQuit asks the operator when something waits.
 func (a *App) mayQuit() bool {
 	if !a.ready() {
 		return true
@@ -323,6 +398,11 @@ func (a *App) mayQuit() bool {
 	if pending == 0 {
 		return true
 	}
+	return a.ask(a.words.QuitTitle, a.words.QuitQuestion(pending))
+}
+
+// ask asks the operator a question. A second one while the first is open is a no.
+func (a *App) ask(title, question string) bool {
 	a.mu.Lock()
 	asking := a.asking
 	a.asking = true
@@ -336,19 +416,24 @@ func (a *App) mayQuit() bool {
 		a.mu.Unlock()
 	}()
 	answer, err := runtime.MessageDialog(a.ctx, runtime.MessageDialogOptions{
-		Type: runtime.QuestionDialog, Title: a.words.QuitTitle, Message: printfSafe(a.words.QuitQuestion(pending)),
+		Type: runtime.QuestionDialog, Title: title, Message: printfSafe(question),
 		Buttons: []string{"Yes", "No"}, DefaultButton: "No", CancelButton: "No",
 	})
 	return err == nil && answer == "Yes"
 }
 
-// hotkey is Ctrl Alt B, pressed in any program.
-func (a *App) hotkey(shown bool) {
-	if shown {
+// hotkey is a key that was pressed in any program.
+func (a *App) hotkey(key desktop.Hotkey, shown bool) {
+	switch {
+	case key == desktop.RecordKey:
+		a.recorder(Recorder.ToggleRecording)
+	case key == desktop.StopKey:
+		a.recorder(Recorder.StopRecording)
+	case shown:
 		runtime.EventsEmit(a.ctx, "keys")
-		return
+	default:
+		a.show("")
 	}
-	a.show("")
 }
 
 // show brings up the console, at an operation unless id is empty.
@@ -393,7 +478,9 @@ func (a *App) Mode(mode string, height int) (Placement, error) {
 	var err error
 	switch mode {
 	case modePopup:
-		p, err = a.popup(height)
+		p, err = a.popup(popupWidth, height)
+	case modeRecorder:
+		p, err = a.popup(recorderWide, height)
 	case modeConsole:
 		p = Placement{Width: consoleWidth, Height: consoleHigh}
 		a.limits(minWidth, minHeight)
@@ -415,7 +502,7 @@ func (a *App) Mode(mode string, height int) (Placement, error) {
 			runtime.WindowHide(a.ctx)
 		}
 	default:
-		return Placement{}, human.BadField("mode", "must be popup, console or hidden, not %q", mode)
+		return Placement{}, human.BadField("mode", "must be popup, recorder, console or hidden, not %q", mode)
 	}
 	if err != nil {
 		return Placement{}, err
@@ -425,13 +512,13 @@ func (a *App) Mode(mode string, height int) (Placement, error) {
 }
 
 // popup places the window; the caller holds mu.
-func (a *App) popup(height int) (Placement, error) {
+func (a *App) popup(width, height int) (Placement, error) {
 	p := a.popupLook()
 	a.limits(0, 0)
 	screen, err := a.window.Screen()
 	if err == nil {
 		units := func(css int) int { return int(float64(css)*screen.Unit + 0.5) }
-		at := desktop.TopRight(screen.Work, units(popupWidth), units(height), units(popupMargin)).Grow(units(p.Pad))
+		at := desktop.TopRight(screen.Work, units(width), units(height), units(popupMargin)).Grow(units(p.Pad))
 		p.Width, p.Height = int(float64(at.W)/screen.Unit), int(float64(at.H)/screen.Unit)
 		return p, a.window.ShowPopup(desktop.Popup{At: at, Pad: units(p.Pad)})
 	}
@@ -439,14 +526,14 @@ func (a *App) popup(height int) (Placement, error) {
 		return Placement{}, err
 	}
 	runtime.WindowSetAlwaysOnTop(a.ctx, true)
-	runtime.WindowSetSize(a.ctx, popupWidth, height)
+	runtime.WindowSetSize(a.ctx, width, height)
 	if screens, err := runtime.ScreenGetAll(a.ctx); err == nil {
 		if i := slices.IndexFunc(screens, func(s runtime.Screen) bool { return s.IsCurrent }); i >= 0 {
-			runtime.WindowSetPosition(a.ctx, screens[i].Size.Width-popupWidth-popupMargin, popupMargin)
+			runtime.WindowSetPosition(a.ctx, screens[i].Size.Width-width-popupMargin, popupMargin)
 		}
 	}
 	runtime.WindowShow(a.ctx)
-	return Placement{Width: popupWidth, Height: height}, nil
+	return Placement{Width: width, Height: height}, nil
 }
 
 // limits sets the window's smallest size where Wails enforces it itself.
@@ -511,6 +598,47 @@ func (a *App) Desktop() DesktopState {
 		state.Tray = a.tray.Shown()
 	}
 	return state
+}
+
+// PickFolder asks the operator for a folder. See App.
+func (a *App) PickFolder() (string, error) {
+	return runtime.OpenDirectoryDialog(a.ctx, runtime.OpenDialogOptions{CanCreateDirectories: true})
+}
+
+// Save writes an answer of the API into a file the operator chooses: the engines of the window do not all
+// download. See App.
+func (a *App) Save(name, path string) (string, error) {
+	if !a.ready() || !strings.HasPrefix(path, "/api/") {
+		return "", human.BadField("path", "%q is not of the API", path)
+	}
+	file, err := runtime.SaveFileDialog(a.ctx, runtime.SaveDialogOptions{DefaultFilename: filepath.Base(name)})
+	if err != nil || file == "" {
+		return "", err
+	}
+	request, err := http.NewRequestWithContext(a.life, http.MethodGet, a.home.Session.URL+path, nil)
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+a.home.Session.Token)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return "", human.Errorf(human.Unavailable, "Deskbell answered %s; nothing was written", answer.Status)
+	}
+	// Beside its place first: a file that breaks off must not stand for the whole.
+	part, err := os.CreateTemp(filepath.Dir(file), ".deskbell-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.Remove(part.Name()) }() // gone once it is renamed
+	_, err = io.Copy(part, answer.Body)
+	if err = errors.Join(err, part.Close()); err != nil {
+		return "", err
+	}
+	return file, os.Rename(part.Name(), file)
 }
 
 // Quit ends the program, asking first while operations wait. See App.

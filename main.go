@@ -64,6 +64,7 @@ func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (
 			URL: h.URL(), Token: h.WindowToken(), Operator: s.Operator.Name,
 			Locale: unlessSystem(s.UI.Language), Theme: unlessSystem(s.UI.Theme), Notifications: s.Notifications.Enabled,
 		},
+		Recorder: h,
 		Answerer: h, Pending: h.Pending, Watch: h.Watch,
 		Close: func() {
 			stop()

@@ -89,7 +89,11 @@ func Examine(ctx context.Context, program Program, p Place) []Check {
 	}
 	checks = append(checks, checkDisplay())
 	checks = append(checks, checkSession(ctx)...)
-	return append(checks, checkNotifications(program.Notifications(ctx)), checkChromium())
+	checks = append(checks, checkNotifications(program.Notifications(ctx)))
+	for _, source := range program.Sources(ctx) {
+		checks = append(checks, checkSource(source))
+	}
+	return append(checks, checkChromium())
 }
 
 func fileState(path string) string {
@@ -194,6 +198,24 @@ func checkNotifications(service Notifications) Check {
 		return Check{"notifications", checkWarn, service.Name + " shows them, without buttons", "answer in the card or the console"}
 	}
 	return Check{"notifications", checkOK, service.Name + ", with buttons", ""}
+}
+
+// recorded are the names of the checks of what can be recorded.
+var recorded = map[human.SourceName]string{
+	human.InputSource: "record keys", human.WindowSource: "record windows", human.ElementSource: "record elements",
+	human.ScreenSource: "record screen", human.FileSource: "record files", human.ClipboardSource: "record clipboard",
+}
+
+// checkSource says whether a source of the recorder is there. Recording goes on without one, so none fails.
+func checkSource(s human.SourceState) Check {
+	c := Check{recorded[s.Source], checkWarn, s.Detail, s.Fix}
+	if s.Status == "complete" {
+		c.Status = checkOK
+		if c.Detail == "" {
+			c.Detail = "can be recorded"
+		}
+	}
+	return c
 }
 
 // checkChromium looks for a browser that later versions will record with. Nothing needs it today but the tests.

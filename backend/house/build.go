@@ -13,6 +13,8 @@ import (
 	"deskbell/backend/desktop"
 	"deskbell/backend/human"
 	"deskbell/backend/mcpserver"
+	"deskbell/backend/pictures"
+	"deskbell/backend/record/library"
 	"deskbell/backend/sqlite"
 )
 
@@ -22,8 +24,17 @@ func (h *House) build() error {
 	tool := mcpserver.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, nil, by) },
 		mcpserver.Options{Version: h.config.Version, Log: h.log})
+	books := library.New(library.Deps{Store: h.store.Recordings(), Pictures: h.pictures, Operations: h.queue, Encode: pictures.Encode})
+	h.replays = library.NewReplays(books, library.Through(h.player, pause))
+	var recorder api.Recorder
+	if h.recorder != nil {
+		recorder = withDefaults{h.recorder, h}
+	}
 	var err error
 	h.api, err = api.New(api.Deps{
+		Recorder: recorder,
+		Library:  books,
+		Replay:   h.replays,
 		Queue:    h.queue,
 		Keys:     h.store,
 		Settings: h.config.Config,
@@ -114,6 +125,7 @@ func Program(version string, console fs.FS) cli.Program {
 			}
 			return store.Close()
 		},
+		Sources: sources,
 		Notifications: func(ctx context.Context) cli.Notifications {
 			s := desktop.FindNotificationService(ctx)
 			return cli.Notifications{Shown: s.Answers, Name: s.Name, Buttons: s.Actions}

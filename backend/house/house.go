@@ -16,7 +16,10 @@ import (
 	"deskbell/backend/api"
 	"deskbell/backend/datadir"
 	"deskbell/backend/human"
+	"deskbell/backend/pictures"
 	"deskbell/backend/queue"
+	"deskbell/backend/record"
+	"deskbell/backend/record/library"
 	"deskbell/backend/settings"
 	"deskbell/backend/sqlite"
 )
@@ -40,6 +43,10 @@ type House struct {
 	logFile  io.Closer
 	store    *sqlite.Store
 	queue    *queue.Queue
+	pictures *pictures.Store
+	senses   record.Deps
+	recorder *record.Recorder // nil when recording is switched off
+	replays  *library.Replays
 	listener net.Listener
 	api      *api.Server
 	ready    chan struct{}
@@ -80,6 +87,8 @@ func Open(ctx context.Context, c Config) (_ *House, err error) {
 	if err = h.queue.Load(ctx); err != nil {
 		return nil, err
 	}
+	h.pictures = pictures.New(c.Dir)
+	h.openRecorder()
 	if h.listener, err = listen(ctx, h.settings.Server.Addr); err != nil {
 		return nil, err
 	}
@@ -117,7 +126,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 		"Deskbell cannot listen on %s; choose another address with --addr, DESKBELL_ADDR or server.addr", addr)
 }
 
-// Run answers requests until ctx ends, then shuts down: faces, queue, journal. Each face gives the
+// Run answers requests until ctx ends, then shuts down: faces, recorder, queue, journal. Each face gives the
 // requests under way a few seconds. It returns nil after an orderly end. The House is closed when it returns.
 func (h *House) Run(ctx context.Context) error {
 	faces, stopFaces := context.WithCancel(ctx)
@@ -126,6 +135,11 @@ func (h *House) Run(ctx context.Context) error {
 	defer stopJobs()
 	var running sync.WaitGroup
 	running.Go(func() { _ = h.queue.Run(jobs) }) // it promises nil
+	records, stopRecorder := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopRecorder()
+	var recording sync.WaitGroup
+	recording.Go(func() { h.endRecordings(records) })
+	recording.Go(func() { h.runRecorder(records) })
 
 	served := make(chan error, 1)
 	go func() { served <- h.api.Serve(faces, h.listener) }()
@@ -141,6 +155,9 @@ func (h *House) Run(ctx context.Context) error {
 	}
 	h.die()
 	h.children.Wait()
+	h.replays.Close()
+	stopRecorder()
+	recording.Wait()
 	stopJobs()
 	running.Wait()
 	h.log.Info("stopped")
@@ -178,6 +195,7 @@ func (h *House) Close() error {
 		if h.api != nil {
 			h.api.Close()
 		}
+		letGo(h.senses)
 		if h.listener != nil {
 			if err := h.listener.Close(); !errors.Is(err, net.ErrClosed) {
 				errs = append(errs, err)

@@ -70,6 +70,7 @@ func StartDesktop(t testing.TB, o Options) *Desktop {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "USER=operator", "LANG=C.UTF-8", "SHELL=/bin/sh",
 		"XDG_RUNTIME_DIR=" + run, "XDG_SESSION_TYPE=x11", "XDG_DATA_DIRS=/usr/local/share:/usr/share",
 		"GTK_THEME=Adwaita",
+		"GSETTINGS_BACKEND=memory",                   // nobody keeps settings here, and at-spi would take back what was switched on
 		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // containers forbid it its namespaces
 	}
 	d.env = append(d.env, "DISPLAY="+d.startX(o))

@@ -123,6 +123,8 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 			signer().opened("w2", "Inbox", "Mail", 8).window("w2", "Inbox", "Mail", 8), []string{"Opened Mail"}, []string{"打开了 Mail"}},
 		"also when the system names it the other way round": {
 			signer().window("w2", "Inbox", "Mail", 8).opened("w2", "Inbox", "Mail", 8), []string{"Opened Mail"}, nil},
+		"also as the first thing on a bare desktop": {
+			record().opened("w2", "Inbox", "Mail", 8).window("w2", "Inbox", "Mail", 8), []string{"Opened Mail"}, nil},
 		"a press on a window behind the active one was in that": {
 			signer().click(20, 20).window("d2", "Inbox", "Mail", 8).click(120, 120).window("w1", "Contracts - Signer", "Signer", 7),
 			[]string{"Clicked in Contracts - Signer", "Switched to Inbox", "Clicked in Contracts - Signer", "Switched to Contracts - Signer"}, nil},

@@ -90,10 +90,6 @@ func (d *Deriver) active(ev human.RecordedEvent) {
 		d.procs[w.proc]++
 	}
 	switch {
-	case fresh:
-		if w.entry != nil && w.entry.gone {
-			w.entry = nil
-		}
 	case known && w.opened && w.entry != nil && w.entry.gone && !w.seen:
 		d.take(w.entry, ev)
 		w.entry.a.App, w.entry.a.Window = ev.App, ev.Window
@@ -102,6 +98,10 @@ func (d *Deriver) active(ev human.RecordedEvent) {
 		}
 		d.revive(w.entry)
 		d.await(w.entry)
+	case fresh:
+		if w.entry != nil && w.entry.gone {
+			w.entry = nil
+		}
 	case ev.At-d.closed <= causePause:
 		// The one that was active is gone: the system chose another, not the person.
 		w.entry = nil

@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ const (
 type Play func(ctx context.Context, list []human.Action, speed float64, progress func(replay.Played)) error
 
 // Through is a Play through a player, which is made anew for each replay. wait blocks for a time or until
-// ctx ends, and returns ctx's error then.
+// ctx ends, and returns ctx's error then. A player that is an io.Closer is closed.
 func Through(player func(context.Context) (replay.Player, error), wait func(context.Context, time.Duration) error) Play {
 	return func(ctx context.Context, list []human.Action, speed float64, progress func(replay.Played)) error {
 		p, err := player(ctx)
@@ -50,6 +51,9 @@ func Through(player func(context.Context) (replay.Player, error), wait func(cont
 			return err
 		}
 		_, err = replay.Run(ctx, p, list, replay.Options{Wait: wait, Speed: speed, Progress: progress})
+		if c, ok := p.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
 		return err
 	}
 }
