@@ -3,11 +3,13 @@
 package hookinput
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	hook "github.com/robotn/gohook"
 
@@ -48,7 +50,7 @@ func (s *Source) Run(ctx context.Context, ready func(), emit func(human.Recorded
 	if ctx.Err() != nil {
 		return 0, nil
 	}
-	t := translator{now: func() int64 { _, mono := s.clock(); return mono }, emit: emit, down: map[uint16]string{}}
+	t := translator{now: func() int64 { _, mono := s.clock(); return mono }, emit: emit, down: map[uint16]pressed{}}
 	events := make(chan hook.Event, 4096)
 	if err := attach(ctx, func(e hook.Event) {
 		select {
@@ -131,13 +133,17 @@ func deliver(events <-chan hook.Event) {
 	}
 }
 
+// pressed is what a key was when it went down.
+type pressed struct{ key, text string }
+
 // A translator makes recorded events of the library's.
 type translator struct {
 	now     func() int64
 	emit    func(human.RecordedEvent)
-	down    map[uint16]string // keys that are down, by code, with the name they went down with
+	down    map[uint16]pressed // keys that are down, by code
 	pending *human.RecordedEvent
 	code    uint16 // of the pending one
+	command bool   // whether it was pressed as a shortcut
 	seen    uint64
 }
 
@@ -147,7 +153,10 @@ func (t *translator) flush() {
 	}
 	e := *t.pending
 	t.pending = nil
-	t.down[t.code] = e.Key
+	if e.Text == "" && !t.command && utf8.RuneCountInString(e.Key) == 1 {
+		e.Key = "Process" // a dead key: what it makes is not known, and not what a plain keyboard has there
+	}
+	t.down[t.code] = pressed{e.Key, e.Text}
 	t.tell(e)
 }
 
@@ -164,6 +173,9 @@ func (t *translator) take(h hook.Event) {
 			if !shortcut(h.Mask) {
 				t.pending.Text += char
 				t.pending.Key = t.pending.Text
+				if runtime.GOOS != "darwin" { // those of AltGr made the text; they are no command
+					t.pending.Modifiers = modifiers(h.Mask & shiftMask)
+				}
 			}
 		}
 		return
@@ -174,11 +186,11 @@ func (t *translator) take(h hook.Event) {
 	case hook.KeyDown:
 		_, held := t.down[h.Keycode]
 		e.Type, e.Key, e.Repeat = human.KeyDown, keyNames[h.Keycode], held
-		t.pending, t.code = &e, h.Keycode
+		t.pending, t.code, t.command = &e, h.Keycode, shortcut(h.Mask)
 	case hook.KeyUp:
-		e.Type, e.Key = human.KeyUp, keyNames[h.Keycode]
-		if name, ok := t.down[h.Keycode]; ok {
-			e.Key = name
+		e.Type, e.Key = human.KeyUp, cmp.Or(keyNames[h.Keycode], "Process")
+		if was, ok := t.down[h.Keycode]; ok {
+			e.Key, e.Text = was.key, was.text
 		}
 		delete(t.down, h.Keycode)
 		t.tell(e)

@@ -245,3 +245,26 @@ func TestIntegrity(t *testing.T) {
 		t.Error("we are above ourselves")
 	}
 }
+
+func TestDeadKeys(t *testing.T) {
+	for _, tt := range []struct {
+		dead rune
+		text string
+		want string
+	}{{0, "e", "e"}, {'´', "e", "é"}, {'^', "O", "Ô"}, {'¨', " ", "¨"}, {'~', "x", "~x"}, {'€', "a", "€a"}, {'ˇ', "s", "š"}} {
+		if got := composed(tt.dead, tt.text); got != tt.want {
+			t.Errorf("%c and %s make %s, not %s", tt.dead, tt.text, got, tt.want)
+		}
+	}
+}
+
+// A character made with AltGr is text: with its modifiers it would be taken for a command, and stored with its name.
+func TestTextOfAltGrHasNoModifiers(t *testing.T) {
+	r := inputRun{held: heldRMenu | heldLShift}
+	if got := r.modifiers("€"); len(got) != 1 || got[0] != "shift" {
+		t.Errorf("modifiers are %v", got)
+	}
+	if got := r.modifiers(""); len(got) != 2 {
+		t.Errorf("modifiers are %v", got)
+	}
+}

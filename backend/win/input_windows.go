@@ -1,14 +1,17 @@
 package win
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+	"golang.org/x/text/unicode/norm"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
@@ -70,8 +73,8 @@ var (
 // any program gets it, so that events are stamped as they happen and none is dropped on the way. Input into programs
 // with more rights than Deskbell has, and into the secure desktop, does not come.
 //
-// The text of a key is that of the active window's keyboard layout. Dead keys are told as keys; what they are composed
-// to shows in the field's value. Reading them does not disturb them (on Windows 10 1607 and newer).
+// The text of a key is that of the active window's keyboard layout; a dead key's comes with the key after it, composed.
+// Reading them does not disturb them (on Windows 10 1607 and newer). What an input method composes is not known.
 type Input struct{ clock record.Clock }
 
 // NewInput makes one.
@@ -90,7 +93,7 @@ func (i *Input) Check(context.Context) human.SourceState {
 // hooks, and Conflict when another Run has them. A hook that the system has removed, as it does when one takes too
 // long, is set again, and the gap told.
 func (i *Input) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
-	r := &inputRun{now: monotonic(i.clock), emit: emit, down: map[uint32]string{}}
+	r := &inputRun{now: monotonic(i.clock), emit: emit, down: map[uint32]pressed{}}
 	if !listening.CompareAndSwap(nil, r) {
 		return 0, human.Errorf(human.Conflict, "Pointer and keys are being read already.")
 	}
@@ -110,14 +113,18 @@ func (i *Input) Run(ctx context.Context, ready func(), emit func(human.RecordedE
 	return r.seen, err
 }
 
+// pressed is what a key was when it went down.
+type pressed struct{ key, text string }
+
 // inputRun is one Run's state; only its thread touches it: hooks are called on the thread that set them.
 type inputRun struct {
 	now    func() int64
 	emit   func(human.RecordedEvent)
 	hooks  [2]uintptr
 	held   uint16
-	down   map[uint32]string // keys that are down, with the name they went down with
-	last   uint32            // tick count of the last event
+	down   map[uint32]pressed // keys that are down
+	dead   rune               // the mark of a dead key that waits for the next
+	last   uint32             // tick count of the last event
 	lastAt int64
 	seen   uint64
 }
@@ -211,7 +218,7 @@ func (r *inputRun) mouse(event uint32, m *mouseStruct) {
 	case msgXDown, msgXUp:
 		e.Button = 7 + int(high)
 	}
-	e.Modifiers = r.modifiers()
+	e.Modifiers = r.modifiers("")
 	r.tell(e)
 }
 
@@ -227,17 +234,17 @@ func (r *inputRun) key(event uint32, k *keyStruct) {
 		r.held |= modifierBits[k.vk]
 		_, e.Repeat = r.down[k.vk]
 		e.Key, e.Text = r.name(k)
-		e.Modifiers = r.modifiers()
-		r.down[k.vk] = e.Key
+		e.Modifiers = r.modifiers(e.Text)
+		r.down[k.vk] = pressed{e.Key, e.Text}
 	case msgKeyUp, msgSysKeyUp:
 		r.held &^= modifierBits[k.vk]
-		e.Type, e.Modifiers = human.KeyUp, r.modifiers()
-		if name, ok := r.down[k.vk]; ok {
-			e.Key = name
-			delete(r.down, k.vk)
-		} else {
-			e.Key, _ = r.name(k)
+		was, ok := r.down[k.vk]
+		if !ok { // it went down before the recording
+			was.key = cmp.Or(keyNames[k.vk], "Process")
 		}
+		delete(r.down, k.vk)
+		e.Type, e.Key, e.Text = human.KeyUp, was.key, was.text
+		e.Modifiers = r.modifiers(was.text)
 	default:
 		return
 	}
@@ -279,6 +286,7 @@ func (r *inputRun) name(k *keyStruct) (key, text string) {
 		uintptr(unsafe.Pointer(&chars[0])), uintptr(len(chars)), leaveState, layout)
 	switch {
 	case int32(n) < 0:
+		r.dead = rune(chars[0])
 		return "Dead", ""
 	case int32(n) > 0:
 		text = string(utf16.Decode(chars[:int32(n)]))
@@ -286,7 +294,28 @@ func (r *inputRun) name(k *keyStruct) (key, text string) {
 	if text == "" || !unicode.IsPrint([]rune(text)[0]) {
 		return key, ""
 	}
+	text, r.dead = composed(r.dead, text), 0
 	return text, text
+}
+
+// marks are the combining characters for the marks of dead keys.
+var marks = map[rune]rune{'`': 0x300, '´': 0x301, '\'': 0x301, '^': 0x302, '~': 0x303, '¯': 0x304, '˘': 0x306, '˙': 0x307, '¨': 0x308,
+	'"': 0x308, '˚': 0x30A, '°': 0x30A, '˝': 0x30B, 'ˇ': 0x30C, '¸': 0x327, '˛': 0x328}
+
+// composed is what a dead key and the key after it make: one character, or the mark before what does not take it.
+func composed(dead rune, text string) string {
+	switch {
+	case dead == 0:
+		return text
+	case text == " ":
+		return string(dead)
+	}
+	if mark, ok := marks[dead]; ok {
+		if one := norm.NFC.String(text + string(mark)); utf8.RuneCountInString(one) == utf8.RuneCountInString(text) {
+			return one
+		}
+	}
+	return string(dead) + text
 }
 
 // Virtual keys, from winuser.h.
@@ -319,13 +348,18 @@ const (
 var modifierBits = map[uint32]uint16{vkLShift: heldLShift, vkRShift: heldRShift, vkLControl: heldLControl, vkRControl: heldRControl,
 	vkLMenu: heldLMenu, vkRMenu: heldRMenu, vkLWin: heldLWin, vkRWin: heldRWin}
 
-func (r *inputRun) modifiers() []string {
+// modifiers are those held, without those of AltGr when they made text: they are no command then.
+func (r *inputRun) modifiers(text string) []string {
+	held := r.held
+	if text != "" {
+		held &= heldShift
+	}
 	var names []string
 	for _, m := range []struct {
 		bits uint16
 		name string
 	}{{heldCtrl, "ctrl"}, {heldAlt, "alt"}, {heldShift, "shift"}, {heldWin, "meta"}} {
-		if r.held&m.bits != 0 {
+		if held&m.bits != 0 {
 			names = append(names, m.name)
 		}
 	}
