@@ -87,7 +87,7 @@ func (s *session) lookAround() {
 		return func() {
 			s.looking, s.seenAt = false, s.now()
 			if err == nil {
-				s.visible = visible
+				s.see(visible)
 			}
 			if s.moved {
 				s.lookAround()
@@ -96,11 +96,29 @@ func (s *session) lookAround() {
 	})
 }
 
+// A standing is where a window of a kind stands.
+type standing struct {
+	in human.Bounds
+	is kind
+}
+
+// see takes the windows on the screen, topmost first.
+func (s *session) see(visible []Placed) {
+	s.seenAt = s.now()
+	s.visible = s.visible[:0]
+	for _, p := range visible {
+		s.visible = append(s.visible, standing{p.Window.Bounds, s.fence.kind(p)})
+	}
+}
+
 func (s *session) pointer(it item) {
 	e := it.event
 	over := ordinary
-	if p, ok := topmost(s.visible, e.X, e.Y); ok {
-		over = s.fence.kind(p)
+	for _, w := range s.visible {
+		if w.in.Contains(e.X, e.Y) {
+			over = w.is
+			break
+		}
 	}
 	if s.activeIs == excluded && over == ordinary {
 		over = excluded

@@ -92,7 +92,7 @@ type session struct {
 	activeIs   kind
 	known      bool // there is an active window
 	fencedTo   int64
-	visible    []Placed
+	visible    []standing
 	seenAt     int64 // when visible was read
 	looking    bool
 	moved      bool            // windows may have moved since
@@ -284,7 +284,7 @@ func (s *session) openScreen(ctx context.Context, f *feed) error {
 		}
 	}
 	s.camera.looked = func(visible []Placed) {
-		s.post(func() { s.visible, s.seenAt = visible, s.now() })
+		s.post(func() { s.see(visible) })
 	}
 	s.film = make(chan exposure, filmLength)
 	s.workers.Go(func() { s.develop(writer) })

@@ -16,6 +16,7 @@ const (
 	runLength   = int64(time.Second)            // a longer run is cut at the next white space,
 	runMost     = int64(10 * time.Second)       // and this one wherever it is
 	maxBefore   = 256                           // characters of earlier runs in which a secret may have begun
+	maxFields   = 500                           // regions kept out of pictures
 	maxValue    = 8 << 10                       // bytes; what is longer is a document and not a field
 )
 
@@ -303,6 +304,9 @@ func (s *session) cover(b human.Bounds, in Placed) {
 	b.X -= in.Window.Bounds.X
 	b.Y -= in.Window.Bounds.Y
 	if f := (field{window: in.Window.ID, in: b}); !slices.Contains(s.fields, f) {
+		if len(s.fields) == maxFields {
+			s.fields = s.fields[1:]
+		}
 		s.fields = append(s.fields, f)
 	}
 }
