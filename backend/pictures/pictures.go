@@ -90,22 +90,43 @@ type file struct {
 	path         string // where it was read
 }
 
-// identify is the id of a picture: SHA-256 over where it is, its size and its pixels.
-func identify(f *record.Frame) string {
+// A sum is of one band of a picture.
+type sum = [sha256.Size]byte
+
+// sumBand hashes one band of tileH rows: of what changes, only the bands it is in are hashed anew.
+func sumBand(f *record.Frame, band int) sum {
+	return sha256.Sum256(f.Pix[4*f.W*tileH*band : 4*f.W*min(f.H, tileH*(band+1))])
+}
+
+// bands is how many a picture has.
+func bands(f *record.Frame) int { return (f.H + tileH - 1) / tileH }
+
+// identify is the id of a picture: SHA-256 over where it is, its size, and the SHA-256 of each of its bands.
+func identify(f *record.Frame, sums []sum) string {
 	var head [24]byte
 	for i, v := range []int{f.W, f.H, f.X, f.Y} {
 		binary.LittleEndian.PutUint32(head[4*i:], uint32(int32(v)))
 	}
 	binary.LittleEndian.PutUint64(head[16:], math.Float64bits(f.Scale))
-	sum := sha256.New()
-	sum.Write(head[:])
-	sum.Write(f.Pix)
-	return hex.EncodeToString(sum.Sum(nil))
+	all := sha256.New()
+	all.Write(head[:])
+	for _, s := range sums {
+		all.Write(s[:])
+	}
+	return hex.EncodeToString(all.Sum(nil))
 }
 
-// pack makes the bytes of a file.
-func pack(f *file) []byte {
-	b := make([]byte, 0, headSize+idSize+16*len(f.rects)+len(f.pixels)/8)
+// identified is the id of a picture of which nothing is known.
+func identified(f *record.Frame) string {
+	sums := make([]sum, bands(f))
+	for i := range sums {
+		sums[i] = sumBand(f, i)
+	}
+	return identify(f, sums)
+}
+
+// pack appends the bytes of a file.
+func pack(b []byte, f *file) []byte {
 	b = append(b, magic...)
 	for _, v := range []int{f.W, f.H, f.X, f.Y} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(int32(v)))
@@ -237,7 +258,7 @@ func (s *Store) Read(ctx context.Context, id human.RecordingID, picture string) 
 	if len(chain) > 0 {
 		f := chain[0]
 		frame.X, frame.Y, frame.W, frame.H, frame.Scale = f.X, f.Y, f.W, f.H, f.Scale
-		if identify(frame) != picture {
+		if identified(frame) != picture {
 			return nil, damaged(filepath.Join(dir, picture))
 		}
 		s.remember(dir, picture, frame)
@@ -340,12 +361,14 @@ type writer struct {
 	store     *Store
 	recording human.RecordingID
 
-	dir   string
-	last  record.Frame // the picture stored last, its fourth bytes 0xff
-	id    string       // of last
-	depth map[string]int
-	fresh []string // files that Sync has not seen
-	dirty bool     // the folder's entries are not synced
+	dir    string
+	last   record.Frame // the picture stored last, its fourth bytes 0xff
+	sums   []sum        // of last's bands
+	id     string       // of last; "" where it is not stored
+	depth  map[string]int
+	fresh  []string // files that Sync has not seen
+	dirty  bool     // the folder's entries are not synced
+	packed []byte   // memory for a file
 }
 
 // Writer implements record.Pictures.
@@ -386,41 +409,54 @@ func (w *writer) Put(f *record.Frame) (id string, fresh bool, n int64, err error
 	if f.W < 1 || f.H < 1 || f.W > maxSide || f.H > maxSide || f.W*f.H > maxPixels || len(f.Pix) != 4*f.W*f.H {
 		return "", false, 0, human.Errorf(human.Invalid, "a picture of %d by %d pixels in %d bytes cannot be stored", f.W, f.H, len(f.Pix))
 	}
-	// Where it differs from the last, which is seldom: comparing costs a fraction of all that follows.
 	same := w.id != "" && w.last.W == f.W && w.last.H == f.H && w.last.X == f.X && w.last.Y == f.Y && w.last.Scale == f.Scale
-	whole := []rect{{0, 0, f.W, f.H}}
-	rects := whole
+	var rects []rect
+	area := f.W * f.H
 	if same {
-		if rects = changes(&w.last, f); len(rects) == 0 {
+		if rects, area = changes(&w.last, f); area == 0 {
 			return w.id, false, 0, nil
 		}
 	}
-	base := w.id
-	pixels := take(f, rects)
-	if !same {
-		w.last = record.Frame{Pix: make([]byte, len(f.Pix))}
-	}
-	w.last.X, w.last.Y, w.last.W, w.last.H, w.last.Scale = f.X, f.Y, f.W, f.H, f.Scale
-	now := file{Frame: w.last, rects: rects, pixels: pixels}
-	now.apply(w.last.Pix)
-	w.id = identify(&w.last)
-	if _, stored := w.known(w.id); stored {
-		return w.id, false, 0, nil
-	}
-	now.Frame.Pix = nil
-	if same && len(pixels) <= len(f.Pix)/2 && w.depth[base] < maxDepth {
-		now.base, now.depth = base, w.depth[base]+1
+	now := file{Frame: record.Frame{W: f.W, H: f.H, X: f.X, Y: f.Y, Scale: f.Scale}}
+	if same && area <= f.W*f.H/2 && w.depth[w.id] < maxDepth {
+		now.base, now.depth = w.id, w.depth[w.id]+1
+		now.rects, now.pixels = rects, take(f, rects)
+		now.apply(w.last.Pix)
 	} else {
-		now.rects, now.pixels = whole, w.last.Pix
+		now.rects = []rect{{0, 0, f.W, f.H}}
+		now.pixels = opaque(append(w.last.Pix[:0], f.Pix...))
+		w.last, w.sums = now.Frame, make([]sum, bands(f))
+		w.last.Pix = now.pixels
 	}
-	b := pack(&now)
-	if err := w.write(w.id, b); err != nil {
-		// It does not count as stored, and nothing may stand on it.
-		w.id = ""
+	w.id = ""
+	var changed []int // bands
+	for _, r := range now.rects {
+		for band := r.y / tileH; band*tileH < r.y+r.h; band++ {
+			if !slices.Contains(changed, band) {
+				changed = append(changed, band)
+			}
+		}
+	}
+	// Hashing and packing take turns of like length, so that they are done at once.
+	var hashing sync.WaitGroup
+	hashing.Go(func() {
+		for _, band := range changed {
+			w.sums[band] = sumBand(&w.last, band)
+		}
+	})
+	w.packed = pack(w.packed[:0], &now)
+	hashing.Wait()
+	id = identify(&w.last, w.sums)
+	if _, stored := w.known(id); stored {
+		w.id = id
+		return id, false, 0, nil
+	}
+	if err := w.write(id, w.packed); err != nil {
+		// Nothing may stand on it.
 		return "", false, 0, human.Wrap(human.Internal, err, "a picture cannot be stored in %s; check the space on its disk", w.dir)
 	}
-	w.depth[w.id] = now.depth
-	return w.id, true, int64(len(b)), nil
+	w.id, w.depth[id] = id, now.depth
+	return id, true, int64(len(w.packed)), nil
 }
 
 // write puts the file in place whole: a process that is killed leaves a name that no picture has.
@@ -463,8 +499,7 @@ func syncFile(path string) error {
 // Close implements record.PictureWriter.
 func (w *writer) Close() error {
 	err := w.Sync()
-	w.last = record.Frame{}
-	w.id = ""
+	w.last, w.sums, w.id, w.packed = record.Frame{}, nil, "", nil
 	return err
 }
 
@@ -472,8 +507,8 @@ func (w *writer) Close() error {
 const tileW, tileH = 64, 32
 
 // changes are the parts of f that differ from last, in whole tiles, none of which overlap. The fourth bytes
-// of f's pixels do not count.
-func changes(last, f *record.Frame) (rects []rect) {
+// of f's pixels do not count. area is how many pixels they have together.
+func changes(last, f *record.Frame) (rects []rect, area int) {
 	columns := (f.W + tileW - 1) / tileW
 	above := make([]int, columns) // which rectangle ends above each column, and begins there; -1 without
 	for i := range above {
@@ -500,6 +535,7 @@ func changes(last, f *record.Frame) (rects []rect) {
 				end++
 			}
 			wide := min(end*tileW, f.W) - c*tileW
+			area += wide * high
 			if up := above[c]; up >= 0 && rects[up].w == wide {
 				rects[up].h += high
 				row[c] = up
@@ -511,7 +547,7 @@ func changes(last, f *record.Frame) (rects []rect) {
 		}
 		above = row
 	}
-	return rects
+	return rects, area
 }
 
 func tileDiffers(last, f *record.Frame, x, y, w, h int) bool {
@@ -549,6 +585,11 @@ func take(f *record.Frame, rects []rect) []byte {
 			pixels = append(pixels, f.Pix[4*(y*f.W+r.x):][:4*r.w]...)
 		}
 	}
+	return opaque(pixels)
+}
+
+// opaque sets the fourth bytes of pixels to 0xff.
+func opaque(pixels []byte) []byte {
 	rest := pixels
 	for ; len(rest) >= 8; rest = rest[8:] {
 		binary.LittleEndian.PutUint64(rest, binary.LittleEndian.Uint64(rest)|0xff000000ff000000)

@@ -308,9 +308,9 @@ func TestEncode(t *testing.T) {
 func FuzzUnpack(f *testing.F) {
 	whole := newFrame(70, 40)
 	file := file{Frame: *whole, rects: []rect{{0, 0, 70, 40}}, pixels: whole.Pix}
-	f.Add(pack(&file))
+	f.Add(pack(nil, &file))
 	file.depth, file.base, file.rects, file.pixels = 1, strings.Repeat("ab", 32), []rect{{64, 32, 6, 8}}, make([]byte, 4*6*8)
-	f.Add(pack(&file))
+	f.Add(pack(nil, &file))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := unpack(b)
 		if err != nil || got.inflate() != nil {
