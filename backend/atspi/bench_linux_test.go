@@ -11,7 +11,7 @@ func BenchmarkPressed(b *testing.B) {
 	for name, form := range forms {
 		b.Run(name, func(b *testing.B) {
 			d := startDesktop(b).accessible()
-			e := d.elementsIn(0)
+			e := d.elements()
 			app := d.form(form.script, form.env...)
 			at := d.window(form.title, app.pid())
 			d.ready(e, at, form.spots[0])
