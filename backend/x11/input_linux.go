@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"deskbell/backend/human"
@@ -92,16 +93,18 @@ type inputRun struct {
 		ok   bool
 	}
 
-	flush   *time.Timer // when a flush is due
-	due     bool
-	asked   bool // a flush is under way
+	wake    chan struct{} // RECORD has put something aside
+	awake   atomic.Bool   // wake was signalled, and no flush asked for since
+	flush   *time.Timer   // when a flush is due
+	asked   bool          // a flush is under way
 	askSeq  uint16
 	askedAt time.Time
 }
 
 func (s *inputRun) run(ctx context.Context, display string, ready func()) error {
 	var err error
-	if s.control, err = dial(ctx, display); err != nil {
+	s.wake = make(chan struct{}, 1)
+	if s.control, err = dialWoken(ctx, display, s.woken); err != nil {
 		return err
 	}
 	defer s.control.close()
@@ -259,8 +262,9 @@ func (s *inputRun) listen(ctx context.Context) error {
 			if !s.take(f) {
 				return errors.New("the X server stopped recording")
 			}
+		case <-s.wake:
+			s.flush.Reset(max(0, flushEvery-time.Since(s.askedAt)))
 		case <-s.flush.C:
-			s.due = false
 			if err := s.ask(); err != nil {
 				return err
 			}
@@ -306,9 +310,6 @@ func (s *inputRun) controlled(ctx context.Context, f []byte, ok bool) error {
 	if s.reread {
 		return s.readMap(ctx)
 	}
-	if f[0] == frameGeneric {
-		return s.wake()
-	}
 	return nil
 }
 
@@ -325,17 +326,12 @@ func (s *inputRun) event(f []byte) {
 	}
 }
 
-// wake asks for RECORD's data now, or when it may be asked for again.
-func (s *inputRun) wake() error {
-	if s.due {
-		return nil
+// woken says that the server has an event that RECORD may have put aside. What has come until the flush is
+// part of that flush: of many events between two flushes, one wakes.
+func (s *inputRun) woken() {
+	if !s.awake.Swap(true) {
+		s.wake <- struct{}{} // there is room: it was taken before awake was cleared
 	}
-	if wait := flushEvery - time.Since(s.askedAt); wait > 0 {
-		s.due = true
-		s.flush.Reset(wait)
-		return nil
-	}
-	return s.ask()
 }
 
 // ask sends a request whose answer makes the server flush. One at a time is enough: a server that is slow
@@ -343,10 +339,10 @@ func (s *inputRun) wake() error {
 func (s *inputRun) ask() error {
 	s.askedAt = time.Now()
 	if s.asked {
-		s.due = true
 		s.flush.Reset(flushEvery)
 		return nil
 	}
+	s.awake.Store(false)
 	var err error
 	s.askSeq, err = s.control.send([]byte{opGetInputFocus, 0, 0, 0})
 	s.asked = true

@@ -26,7 +26,8 @@ type wire struct {
 	step   uint32
 	seq    uint16 // of the last request
 	frames chan []byte
-	err    error // why frames was closed; read it afterwards
+	woken  func() // called by the reader for each GenericEvent, which is not put into frames; nil: they are
+	err    error  // why frames was closed; read it afterwards
 	done   chan struct{}
 	wg     sync.WaitGroup
 }
@@ -48,7 +49,10 @@ const (
 const maxFrame = 16 << 20
 
 // dial connects to a display; to the one of DISPLAY when it is empty. ctx bounds the connecting alone.
-func dial(ctx context.Context, display string) (*wire, error) {
+func dial(ctx context.Context, display string) (*wire, error) { return dialWoken(ctx, display, nil) }
+
+// dialWoken is dial, with woken set.
+func dialWoken(ctx context.Context, display string, woken func()) (*wire, error) {
 	if display == "" {
 		display = os.Getenv("DISPLAY")
 	}
@@ -67,7 +71,7 @@ func dial(ctx context.Context, display string) (*wire, error) {
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the X server %s cannot be reached; is DISPLAY right?", display)
 	}
-	w := &wire{conn: conn, frames: make(chan []byte, 256), done: make(chan struct{})}
+	w := &wire{conn: conn, woken: woken, frames: make(chan []byte, 256), done: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	r := bufio.NewReaderSize(conn, 64<<10)
 	err = w.handshake(r, number)
@@ -96,6 +100,10 @@ func (w *wire) read(r io.Reader) {
 		if err != nil {
 			w.err = err
 			return
+		}
+		if f[0] == frameGeneric && w.woken != nil {
+			w.woken()
+			continue
 		}
 		select {
 		case w.frames <- f:
