@@ -21,10 +21,10 @@ import (
 // build puts the faces on the queue.
 func (h *House) build() error {
 	s := h.settings
-	tool := mcpserver.HTTPHandler(api.ActorOf,
-		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, nil, by) },
-		mcpserver.Options{Version: h.config.Version, Log: h.log})
 	books := library.New(library.Deps{Store: h.store.Recordings(), Pictures: h.pictures, Operations: h.queue, Encode: pictures.Encode})
+	tool := mcpserver.HTTPHandler(api.ActorOf,
+		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, books, by) },
+		mcpserver.Options{Version: h.config.Version, Log: h.log})
 	h.replays = library.NewReplays(books, library.Through(h.player, pause))
 	var recorder api.Recorder
 	if h.recorder != nil {
