@@ -8,11 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/godbus/dbus/v5"
+
+	"deskbell/backend/atspi"
 	"deskbell/backend/human"
 	"deskbell/backend/record"
 	"deskbell/backend/record/replay"
@@ -25,12 +29,16 @@ const patience = 20 * time.Second
 
 // A desk is an X server with a window manager of a test's own.
 type desk struct {
-	t   *testing.T
-	env []string
-	dir string
+	t       *testing.T
+	env     []string
+	dir     string
+	session string // address of its bus, where it has one
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T) *desk { return desktop(t, false) }
+
+// desktop starts one, accessible or not: with a bus of its own on which programs tell of their elements.
+func desktop(t *testing.T, accessible bool) *desk {
 	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -49,12 +57,62 @@ func newDesk(t *testing.T) *desk {
 	display := ":" + strings.TrimSpace(number)
 	t.Setenv("DISPLAY", display)
 	t.Setenv("WAYLAND_DISPLAY", "")
-	d.env = append(os.Environ(), "NO_AT_BRIDGE=1", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "GTK_THEME=Adwaita", "HOME="+d.dir)
+	d.env = append(os.Environ(), "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "GTK_THEME=Adwaita", "HOME="+d.dir)
+	if accessible {
+		d.bus()
+	} else {
+		d.env = append(d.env, "NO_AT_BRIDGE=1")
+	}
 	d.start("openbox")
 	d.wait("the window manager", func() bool {
 		return strings.Contains(d.out("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), "window id")
 	})
 	return d
+}
+
+// bus starts a session bus and the one of accessibility.
+func (d *desk) bus() {
+	d.t.Helper()
+	run, err := os.MkdirTemp("", "robot") // a socket's path is short
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { os.RemoveAll(run) })
+	config := filepath.Join(run, "bus.conf")
+	if err := os.WriteFile(config, []byte(`<busconfig><type>session</type><listen>unix:dir=`+run+`</listen>
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer read.Close()
+	daemon := exec.Command("dbus-daemon", "--config-file", config, "--nofork", "--print-address", "3")
+	daemon.ExtraFiles = []*os.File{write}
+	d.begin(daemon)
+	write.Close()
+	address, err := bufio.NewReader(read).ReadString('\n')
+	if err != nil {
+		d.t.Fatalf("dbus-daemon did not start: %v", err)
+	}
+	d.session = strings.TrimSpace(address)
+	d.env = append(d.env, "DBUS_SESSION_BUS_ADDRESS="+d.session, "XDG_RUNTIME_DIR="+run)
+	launchers := []string{"/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher"}
+	i := slices.IndexFunc(launchers, func(path string) bool { _, err := os.Stat(path); return err == nil })
+	if i < 0 {
+		d.t.Fatal("at-spi2-core is not installed")
+	}
+	d.start(launchers[i], "--launch-immediately")
+	conn, err := dbus.Connect(d.session)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer conn.Close()
+	d.wait("the bus of accessibility", func() bool {
+		var address string
+		return conn.Object("org.a11y.Bus", "/org/a11y/bus").Call("org.a11y.Bus.GetAddress", 0).Store(&address) == nil
+	})
 }
 
 func (d *desk) begin(cmd *exec.Cmd) {
@@ -101,7 +159,19 @@ func (d *desk) wait(what string, is func() bool) {
 func (d *desk) player() *robot.Player {
 	d.t.Helper()
 	windows := x11.NewWindows("", func() (time.Time, int64) { return time.Now(), 0 })
-	p, err := robot.New(windows, nil)
+	var elements record.Elements // nil where there are none
+	if d.session != "" {
+		began := time.Now()
+		e := atspi.New(atspi.Options{
+			Clock: func() (time.Time, int64) { return time.Now(), int64(time.Since(began)) }, Session: d.session, Deadline: 5 * time.Second,
+		})
+		d.t.Cleanup(func() { e.Close() })
+		if s := e.Check(d.t.Context()); s.Status == "missing" {
+			d.t.Fatalf("elements: %+v", s)
+		}
+		elements = e
+	}
+	p, err := robot.New(windows, elements)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -314,12 +384,7 @@ func TestNothingIsHeldAfterAStop(t *testing.T) {
 		if n++; n == 12 {
 			cancel()
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(d):
-			return nil
-		}
+		return wait(ctx, d)
 	}})
 	if err == nil {
 		t.Fatal("it was not stopped")
@@ -346,14 +411,7 @@ func TestARecordedFormIsFilledInAgain(t *testing.T) {
 		done(human.Action{Type: human.Typing, Text: "Two\nlines", Count: 9}),
 		done(human.Action{Type: human.Drag, Button: 1, X: 430, Y: 30 + win.Bounds.H - 70, ToX: 530, ToY: 30 + win.Bounds.H - 50}),
 	}
-	report, err := replay.Run(t.Context(), p, list, replay.Options{Speed: 4, Wait: func(ctx context.Context, d time.Duration) error {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(d):
-			return nil
-		}
-	}})
+	report, err := replay.Run(t.Context(), p, list, replay.Options{Speed: 4, Wait: wait})
 	if err != nil || report.Done != len(list) {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -361,6 +419,112 @@ func TestARecordedFormIsFilledInAgain(t *testing.T) {
 		s := state()
 		return s["name"] == "Мэй 林" && s["notes"] == "Two\nlines" && fmt.Sprint(s["box"]) == "[110 30]"
 	})
+}
+
+// wait is the clock of replays.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func TestElementsAreFoundAgainInAWindowMovedAndResized(t *testing.T) {
+	d := desktop(t, true)
+	p := d.player()
+	w, state := d.form(p)
+	app, win := w.App, w.Window
+	var list []human.Action
+	// see looks up what stands where, as the recorder does at a press, and notes a click on it.
+	see := func(role, name string, x, y int) {
+		t.Helper()
+		x, y = win.Bounds.X+x, win.Bounds.Y+y
+		var e human.Element
+		d.wait(role+" "+name, func() bool {
+			var err error
+			e, err = p.At(t.Context(), x, y, w)
+			return err == nil && e.Role == role && e.Name == name
+		})
+		x, y = e.Bounds.X+e.Bounds.W/3, e.Bounds.Y+e.Bounds.H/2
+		list = append(list, human.Action{ID: "a", Words: "Clicked " + name, Type: human.Click, Button: 1, X: x, Y: y, Element: &e, App: &app, Window: &win})
+	}
+	find := func(role, name string) (x, y int) {
+		t.Helper()
+		for y := 10; y < win.Bounds.H; y += 12 {
+			for _, x := range []int{30, 70, 130, 300} {
+				if e, err := p.At(t.Context(), win.Bounds.X+x, win.Bounds.Y+y, w); err == nil && e.Role == role && e.Name == name {
+					return x, y
+				}
+			}
+		}
+		t.Fatalf("the form has no %s %s", role, name)
+		return 0, 0
+	}
+	for _, e := range [][2]string{{"button", "Greet"}, {"checkbox", "Agree"}, {"textbox", "Name"}} {
+		x, y := find(e[0], e[1])
+		see(e[0], e[1], x, y)
+	}
+	list = append(list, human.Action{ID: "t", Type: human.Typing, Text: "Mei 林", Count: 5, Element: list[2].Element, App: &app, Window: &win})
+	id := w.Window.ID
+	d.out("xdotool", "windowsize", "--sync", id, "700", "700", "windowmove", id, "420", "60")
+	d.wait("the window to be elsewhere and larger", func() bool {
+		now, err := p.Active(t.Context())
+		return err == nil && now.Window.Bounds.W == 700 && now.Window.Bounds.X != win.Bounds.X
+	})
+	report, err := replay.Run(t.Context(), p, list, replay.Options{Speed: 4, Wait: wait})
+	if err != nil {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	d.wait("the form to be filled in", func() bool {
+		s := state()
+		return s["name"] == "Mei 林" && s["agree"] == true && fmt.Sprint(s["greetings"]) == "1"
+	})
+
+	// What is something else now is not clicked.
+	other := *list[0].Element
+	other.Name = "Sign"
+	wrong := list[0]
+	wrong.Element = &other
+	_, err = replay.Run(t.Context(), p, []human.Action{wrong}, replay.Options{Patience: 300 * time.Millisecond, Wait: wait})
+	if human.KindOf(err) != human.Conflict || !strings.Contains(err.Error(), `expected button "Sign"`) {
+		t.Errorf("the error is %v", err)
+	}
+	if fmt.Sprint(state()["greetings"]) != "1" {
+		t.Error("it was clicked all the same")
+	}
+}
+
+func TestAMenuIsOpenedAndItsItemChosen(t *testing.T) {
+	d := desktop(t, true)
+	p := d.player()
+	w, state := d.form(p)
+	app, win := w.App, w.Window
+	at := func(x, y int, e human.Element) human.Action {
+		return human.Action{ID: "a", Words: e.Name, Type: human.Click, Button: 1, X: win.Bounds.X + x, Y: win.Bounds.Y + y, Element: &e, App: &app, Window: &win}
+	}
+	// As the recorder sees them: the bar's item, then the third of its menu.
+	file, err := p.At(t.Context(), win.Bounds.X+15, win.Bounds.Y+12, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, p.Move(win.Bounds.X+15, win.Bounds.Y+12), p.Press(1), p.Release(1))
+	var export human.Element
+	y := 0
+	d.wait("the menu's item", func() bool {
+		for y = 30; y < 150; y += 8 {
+			if export, err = p.At(t.Context(), win.Bounds.X+30, win.Bounds.Y+y, w); err == nil && export.Name == "Export" {
+				return true
+			}
+		}
+		return false
+	})
+	must(t, p.Key("Escape"), p.Key("Escape"))
+	if _, err := replay.Run(t.Context(), p, []human.Action{at(15, 12, file), at(30, y, export)}, replay.Options{Wait: wait}); err != nil {
+		t.Fatal(err)
+	}
+	d.wait("Export to be chosen", func() bool { return state()["menu"] == "Export" })
 }
 
 func TestWithoutADisplayNothingIsPlayed(t *testing.T) {

@@ -226,6 +226,14 @@ func within(was *human.Element, is human.Element, x, y int, at spot) spot {
 	}
 	// Of the same size it is the same pixel, of another the same share.
 	s := spot{n.X + scaled(x-b.X, b.W, n.W), n.Y + scaled(y-b.Y, b.H, n.H)}
-	s.x, s.y = min(max(s.x, n.X), n.X+n.W-1), min(max(s.y, n.Y), n.Y+n.H-1)
-	return s
+	// Not on its very edge, which may be its neighbour's by the next pixel's rounding.
+	return spot{inside(s.x, n.X, n.W), inside(s.y, n.Y, n.H)}
+}
+
+func inside(at, from, long int) int {
+	edge := 0
+	if long >= 8 {
+		edge = 2
+	}
+	return min(max(at, from+edge), from+long-1-edge)
 }
