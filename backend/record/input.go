@@ -271,7 +271,7 @@ func command(modifiers []string, system string) bool {
 	switch {
 	case strings.HasPrefix(system, "windows"):
 		return meta || ctrl != alt
-	case strings.HasPrefix(system, "darwin"):
+	case strings.HasPrefix(system, "macos"):
 		return ctrl || meta
 	}
 	return ctrl || alt || meta

@@ -32,7 +32,7 @@ type Deps struct {
 
 	NewID   func() human.RecordingID
 	Log     *slog.Logger // nil is slog's default
-	System  string       // operating system and window system, such as linux/x11
+	System  string       // operating system and window system: linux/x11, windows, macos; which keys make text follows from it
 	SelfPID int          // the process whose windows are left out, Deskbell's own
 }
 
