@@ -92,7 +92,6 @@ type entry struct {
 	strokes []stroke // the keys that made text
 	texts   int      // text events joined
 	temp    bool     // a file of that makes sense only under its next name
-	known   bool     // a file that was there before, for all that is known
 }
 
 type stroke struct {
