@@ -107,14 +107,9 @@ func (r *clipboardRun) run(ctx context.Context, display string, ready func()) er
 	}
 	defer w.close()
 	r.w = w
-	readings, err := readClock(ctx, w, r.clock, 3)
-	if err != nil {
+	if r.time, err = askTime(ctx, w, r.clock, nil); err != nil {
 		return err
 	}
-	if len(readings) == 0 {
-		return errors.New("the X server does not tell its time")
-	}
-	r.time = newTimeline(r.clock, readings)
 	a, err := w.atoms(ctx, "CLIPBOARD", "TARGETS", "UTF8_STRING", "INCR", "DESKBELL_CLIPBOARD")
 	if err != nil {
 		return err
@@ -143,6 +138,8 @@ func (r *clipboardRun) run(ctx context.Context, display string, ready func()) er
 }
 
 func (r *clipboardRun) listen(ctx context.Context) error {
+	drifted := time.NewTicker(driftsFor)
+	defer drifted.Stop()
 	defer func() { // of these no more can be known
 		for _, c := range r.queue {
 			r.tell(c, "other", "", "")
@@ -158,6 +155,10 @@ func (r *clipboardRun) listen(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-drifted.C:
+			if err := r.setClock(ctx); err != nil {
+				return err
+			}
 		case f, ok := <-r.w.frames:
 			if !ok {
 				return r.w.err
@@ -165,6 +166,14 @@ func (r *clipboardRun) listen(ctx context.Context) error {
 			r.note(f)
 		}
 	}
+}
+
+// setClock reads the server's clock anew, where it is not ours.
+func (r *clipboardRun) setClock(ctx context.Context) (err error) {
+	if !r.time.shared {
+		r.time, err = askTime(ctx, r.w, r.clock, r.note)
+	}
+	return err
 }
 
 // note remembers what an event says.

@@ -3,6 +3,7 @@ package x11
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"math"
 	"time"
 
@@ -60,34 +61,44 @@ func (t timeline) at(ms uint32) int64 {
 	return min(at, now)
 }
 
-// readClock asks a server for its time, n times: every change of a property tells it (ICCCM 2.1).
-func readClock(ctx context.Context, w *wire, clock record.Clock, n int) ([]reading, error) {
-	window := w.newID()
-	create := make([]byte, 36)
-	create[0] = opCreateWindow
-	for at, v := range map[int]uint32{4: window, 8: w.root, 28: 1 << 11 /* event mask */, 32: 1 << 22 /* PropertyChange */} {
-		binary.LittleEndian.PutUint32(create[at:], v)
+// driftsFor is how long a clock that is not ours may drift from ours until it is read again: a bad quartz
+// makes 6 ms of it.
+const driftsFor = time.Minute
+
+// askTime makes a timeline of several readings of a server's clock: every change of a property tells its
+// time (ICCCM 2.1). What else comes meanwhile is given to event.
+func askTime(ctx context.Context, w *wire, clock record.Clock, event func([]byte)) (timeline, error) {
+	readings, err := readClock(ctx, w, clock, event)
+	if err != nil {
+		return timeline{}, err
 	}
-	binary.LittleEndian.PutUint16(create[16:], 1) // width
-	binary.LittleEndian.PutUint16(create[18:], 1) // height
-	binary.LittleEndian.PutUint16(create[22:], 2) // InputOnly
+	if len(readings) == 0 {
+		return timeline{}, errors.New("the X server does not tell its time")
+	}
+	return newTimeline(clock, readings), nil
+}
+
+func readClock(ctx context.Context, w *wire, clock record.Clock, event func([]byte)) ([]reading, error) {
+	const n = 5
+	window := w.newID()
+	create := request1(opCreateWindow, 0, window, w.root, 0, 1|1<<16, classInput<<16, 0, 1<<11, maskProperty)
 	if _, err := w.send(create); err != nil {
 		return nil, err
 	}
 	readings := make([]reading, 0, n)
 	for range n {
 		r := reading{before: math.MaxInt64}
-		change := make([]byte, 24)
-		change[0], change[1], change[16] = opChangeProperty, 2, 8 // append nothing, in bytes
-		binary.LittleEndian.PutUint32(change[4:], window)
-		binary.LittleEndian.PutUint32(change[8:], 39)  // WM_NAME
-		binary.LittleEndian.PutUint32(change[12:], 31) // STRING
+		const appending, bytewise, nothing = 2, 8, 0
+		change := request1(opChangeProperty, appending, window, atomWMName, atomString, bytewise, nothing)
 		_, before := clock()
 		if _, err := w.send(change); err != nil {
 			return nil, err
 		}
 		_, err := w.call(ctx, []byte{opGetInputFocus, 0, 0, 0}, func(f []byte) {
-			if f[0] != 28 || binary.LittleEndian.Uint32(f[4:]) != window { // PropertyNotify
+			if f[0] != eventProperty || binary.LittleEndian.Uint32(f[4:]) != window {
+				if event != nil {
+					event(f)
+				}
 				return
 			}
 			var ts unix.Timespec
@@ -102,9 +113,6 @@ func readClock(ctx context.Context, w *wire, clock record.Clock, n int) ([]readi
 			readings = append(readings, r)
 		}
 	}
-	destroy := make([]byte, 8)
-	destroy[0] = opDestroyWindow
-	binary.LittleEndian.PutUint32(destroy[4:], window)
-	_, err := w.send(destroy)
+	_, err := w.send(request1(opDestroyWindow, 0, window))
 	return readings, err
 }

@@ -126,14 +126,10 @@ func (s *inputRun) run(ctx context.Context, display string, ready func()) error 
 
 // prepare asks for all that must stand before the first event comes.
 func (s *inputRun) prepare(ctx context.Context) error {
-	readings, err := readClock(ctx, s.control, s.clock, 5)
-	if err != nil {
+	var err error
+	if s.time, err = askTime(ctx, s.control, s.clock, nil); err != nil {
 		return err
 	}
-	if len(readings) == 0 {
-		return errors.New("the X server does not tell its time")
-	}
-	s.time = newTimeline(s.clock, readings)
 	if s.record, _, err = s.control.extension(ctx, "RECORD"); err != nil {
 		return err
 	}
@@ -238,6 +234,8 @@ func (s *inputRun) enable(ctx context.Context) error {
 // listen takes what comes until ctx ends, or a connection does. Of the two connections the control one goes
 // first: what it tells of the keyboard's map came before the keys that RECORD has kept back.
 func (s *inputRun) listen(ctx context.Context) error {
+	drifted := time.NewTicker(driftsFor)
+	defer drifted.Stop()
 	for {
 		select {
 		case f, ok := <-s.control.frames:
@@ -262,6 +260,10 @@ func (s *inputRun) listen(ctx context.Context) error {
 			if !s.take(f) {
 				return errors.New("the X server stopped recording")
 			}
+		case <-drifted.C:
+			if err := s.setClock(ctx); err != nil {
+				return err
+			}
 		case <-s.wake:
 			s.flush.Reset(max(0, flushEvery-time.Since(s.askedAt)))
 		case <-s.flush.C:
@@ -270,6 +272,17 @@ func (s *inputRun) listen(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// setClock reads the server's clock anew, where it is not ours.
+func (s *inputRun) setClock(ctx context.Context) (err error) {
+	if s.time.shared {
+		return nil
+	}
+	if s.time, err = askTime(ctx, s.control, s.clock, s.event); err == nil && s.reread {
+		err = s.readMap(ctx)
+	}
+	return err
 }
 
 // finish lets the server hand over what it still has, for a short time.

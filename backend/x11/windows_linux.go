@@ -3,7 +3,6 @@ package x11
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -139,14 +138,9 @@ func (r *windowsRun) run(ctx context.Context, ws *Windows, ready func()) error {
 	if r.v, err = newViewer(ctx, w); err != nil {
 		return err
 	}
-	readings, err := readClock(ctx, w, r.clock, 3)
-	if err != nil {
+	if r.time, err = askTime(ctx, w, r.clock, nil); err != nil {
 		return err
 	}
-	if len(readings) == 0 {
-		return errors.New("the X server does not tell its time")
-	}
-	r.time = newTimeline(r.clock, readings)
 	if err := ws.prepare(ctx); err != nil {
 		return err
 	}
@@ -203,10 +197,16 @@ func (r *windowsRun) begin(ctx context.Context) error {
 // listen waits for changes until ctx ends or the connection does. What has come together is looked at
 // together: a window that opens changes several things at once.
 func (r *windowsRun) listen(ctx context.Context) error {
+	drifted := time.NewTicker(driftsFor)
+	defer drifted.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-drifted.C:
+			if err := r.setClock(ctx); err != nil {
+				return err
+			}
 		case f, ok := <-r.v.frames:
 			if !ok {
 				return r.v.err
@@ -225,6 +225,14 @@ func (r *windowsRun) listen(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// setClock reads the server's clock anew, where it is not ours.
+func (r *windowsRun) setClock(ctx context.Context) (err error) {
+	if !r.time.shared {
+		r.time, err = askTime(ctx, r.v.wire, r.clock, r.note)
+	}
+	return err
 }
 
 // note remembers what an event says has changed.
