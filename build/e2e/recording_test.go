@@ -532,17 +532,15 @@ func TestAReplayEndsInTheSameState(t *testing.T) {
 	h.Ended(h.program)
 
 	again, _, state := begin(h.data)
-	var replay struct {
-		State   string
-		Message string
-	}
+	var replay struct{ State, Detail string }
 	again.call("POST", "/api/recordings/"+string(rec.ID)+"/replay", map[string]any{}, nil)
 	again.Wait("the end of the replay", func() bool {
-		var raw json.RawMessage
-		again.call("GET", "/api/recordings/"+string(rec.ID)+"/replay", nil, &raw)
-		_ = json.Unmarshal(raw, &replay)
-		return replay.State != "running"
+		again.call("GET", "/api/recordings/"+string(rec.ID)+"/replay", nil, &replay)
+		return replay.State != "playing"
 	})
+	if replay.State != "done" {
+		t.Fatalf("the replay ended as %s: %s", replay.State, replay.Detail)
+	}
 	again.Wait("the form as it was", func() bool {
 		text, err := os.ReadFile(state)
 		var is map[string]any
