@@ -165,7 +165,11 @@ func (s *shell) recordStatusCommand() *cobra.Command {
 func (s *shell) sources(all []human.SourceState) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, source := range all {
-		if _, err := fmt.Fprintf(w, "  %s\t%s\t%s\n", visible(string(source.Source)), visible(source.Status), oneLine(source.Detail+" "+source.Fix, 200)); err != nil {
+		line := "  " + visible(string(source.Source)) + "\t" + visible(source.Status)
+		if more := oneLine(source.Detail+" "+source.Fix, 200); more != "" {
+			line += "\t" + more
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
 	}
@@ -353,7 +357,11 @@ func (s *shell) showRecording(r human.Recording, actions []human.Action) error {
 		if a.Masked {
 			marks = append(marks, "masked")
 		}
-		if _, err := fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", moment(a.At), visible(a.ID), oneLine(a.Words, 200), strings.Join(marks, ", ")); err != nil {
+		line := oneLine(a.Words, 200)
+		if len(marks) > 0 {
+			line += "  (" + strings.Join(marks, ", ") + ")"
+		}
+		if _, err := fmt.Fprintf(w, "  %s\t%s\t%s\n", moment(a.At), visible(a.ID), line); err != nil {
 			return err
 		}
 	}
