@@ -11,8 +11,28 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
+	"deskbell/backend/record/recordtest"
 	"deskbell/backend/x11"
 )
+
+func TestScreenConforms(t *testing.T) {
+	recordtest.Screen(t, func(tb testing.TB) recordtest.ScreenRig {
+		desktop(tb, "#000000")
+		c, err := xgb.NewConn()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(c.Close)
+		root := xproto.Setup(c).DefaultScreen(c).Root
+		return recordtest.ScreenRig{Screen: New(clock), Clock: clock, Paint: func(tb testing.TB, blue, green, red byte) {
+			colour := uint32(blue) | uint32(green)<<8 | uint32(red)<<16
+			xproto.ChangeWindowAttributes(c, root, xproto.CwBackPixel, []uint32{colour})
+			if err := xproto.ClearAreaChecked(c, false, root, 0, 0, 0, 0).Check(); err != nil {
+				tb.Fatal(err)
+			}
+		}}
+	})
+}
 
 // draw fills the screen, each pixel in a colour of its own.
 func draw(t testing.TB) {
