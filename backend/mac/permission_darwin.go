@@ -45,21 +45,6 @@ func (i input) Check(ctx context.Context) human.SourceState {
 	return i.Source.Check(ctx)
 }
 
-// Screen is a screen whose Check first asks for the permission macOS wants for pictures. Without it pictures show the
-// desktop and Deskbell's own windows only.
-func Screen(s record.Screen) record.Screen { return screen{s} }
-
-type screen struct{ record.Screen }
-
-func (s screen) Check(ctx context.Context) human.SourceState {
-	state := permitted(human.SourceState{Source: human.ScreenSource, Status: "complete"},
-		func() bool { return system.CGPreflightScreenCapture() }, "take pictures of other programs' windows", "Screen & System Audio Recording")
-	if state.Status == "missing" {
-		return state
-	}
-	return s.Screen.Check(ctx)
-}
-
 // SecureInput is a record.Guard: while the system's secure input is on, as it is in password fields, what is typed is
 // secret, whichever window it goes to.
 type SecureInput struct{}

@@ -43,8 +43,9 @@ type Elements struct {
 	next    uint64
 }
 
-// NewElements makes one. It starts nothing.
+// NewElements makes one. It starts no thread yet.
 func NewElements(clock record.Clock) *Elements {
+	seePixels()
 	return &Elements{clock: clock, connect: newAutomation, avoid: map[int]time.Time{}, refs: map[string]*com{}}
 }
 

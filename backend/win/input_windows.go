@@ -78,7 +78,10 @@ var (
 type Input struct{ clock record.Clock }
 
 // NewInput makes one.
-func NewInput(clock record.Clock) *Input { return &Input{clock: clock} }
+func NewInput(clock record.Clock) *Input {
+	seePixels()
+	return &Input{clock: clock}
+}
 
 // Check says that all is seen, elevated windows aside.
 func (i *Input) Check(context.Context) human.SourceState {

@@ -3,6 +3,7 @@ package win
 import (
 	"context"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -20,6 +21,7 @@ var (
 	procPeekMessage       = user32.NewProc("PeekMessageW")
 	procDispatchMessage   = user32.NewProc("DispatchMessageW")
 	procPostThreadMessage = user32.NewProc("PostThreadMessageW")
+	procSetAwareness      = user32.NewProc("SetProcessDpiAwarenessContext")
 	procSetTimer          = user32.NewProc("SetTimer")
 	procKillTimer         = user32.NewProc("KillTimer")
 )
@@ -41,6 +43,16 @@ type message struct {
 	at      point
 	private uint32
 }
+
+// seePixels has the system speak of pixels to this process: to one that does not say it can, it tells of a screen of
+// 96 dots per inch, and pointer, windows and pictures would not fit each other. A manifest that says it already is
+// as good. It works before the process has a window, so every source calls it when it is made.
+var seePixels = sync.OnceFunc(func() {
+	const perMonitorV2 = ^uintptr(3)    // -4
+	if procSetAwareness.Find() == nil { // Windows 10 1703
+		_, _, _ = procSetAwareness.Call(perMonitorV2)
+	}
+})
 
 // loop runs begin on a thread of its own that has a message queue, then handles its messages until ctx ends, then
 // runs end. With tick, that is run every so many milliseconds. An error of begin is returned at once. Hooks and

@@ -74,7 +74,10 @@ type Windows struct {
 }
 
 // NewWindows makes one.
-func NewWindows(clock record.Clock) *Windows { return &Windows{clock: clock} }
+func NewWindows(clock record.Clock) *Windows {
+	seePixels()
+	return &Windows{clock: clock}
+}
 
 // Check tells of an elevated window that is active now, and of this session having no desktop.
 func (w *Windows) Check(context.Context) human.SourceState {

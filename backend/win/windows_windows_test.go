@@ -92,3 +92,13 @@ func TestCheckOfWindows(t *testing.T) {
 		t.Error("no window is active")
 	}
 }
+
+// Pointer, windows and elements are told in pixels, whatever the display's scale.
+func TestPixelsAreSeen(t *testing.T) {
+	win.NewWindows(clock)
+	now, _, _ := user32.NewProc("GetThreadDpiAwarenessContext").Call()
+	const perMonitor = 2
+	if is, _, _ := user32.NewProc("GetAwarenessFromDpiAwarenessContext").Call(now); is != perMonitor {
+		t.Errorf("the process has DPI awareness %d", is)
+	}
+}
