@@ -13,6 +13,7 @@ export interface Answered {
   summary?: string;
   key_findings?: string[];
   fields?: Record<string, string>;
+  attachments?: string[];
   by: { role: string; name: string };
 }
 
@@ -25,6 +26,7 @@ export interface Operation {
   agent_id: string;
   description: string;
   claimed_by?: string;
+  recordings: string[];
   messages: { by: { role: string; name: string }; text: string }[];
   result?: Answered;
   ended?: { by: { role: string; name: string }; reason?: string };

@@ -28,6 +28,7 @@ export class Opened {
   readonly keptBack = new SvelteSet<string>();
   #places = new Map<Place, HTMLElement>();
   #recordings = new Map<string, OpenRecording>();
+  readonly #roots: (() => void)[] = [];
 
   constructor(
     readonly desk: Desk,
@@ -77,11 +78,15 @@ export class Opened {
 
   /** One recording with its steps, made when first asked for. */
   recordingOf(id: string): OpenRecording {
-    let open = this.#recordings.get(id);
-    if (!open) {
+    const known = this.#recordings.get(id);
+    if (known) return known;
+    let open!: OpenRecording;
+    // What is derived belongs to the part of the page that asks first, and would stand still once that has gone: here it
+    // belongs to nothing but this.
+    this.#roots.push($effect.root(() => {
       open = new OpenRecording(this.desk, id);
-      this.#recordings.set(id, open);
-    }
+    }));
+    this.#recordings.set(id, open);
     return open;
   }
 
@@ -93,6 +98,8 @@ export class Opened {
   /** Stops reading along when the operation is left. */
   close(): void {
     for (const open of this.#recordings.values()) open.close();
+    for (const end of this.#roots.splice(0)) end();
+    this.#recordings.clear();
   }
 
   async record(): Promise<void> {

@@ -15,10 +15,12 @@ export class Recorder {
   /** The recording that runs or is paused. */
   current = $state.raw<Recording | null>(null);
   readonly known = new SvelteMap<string, Recording>();
-  /** Ids of recordings that are no more. */
-  readonly gone = new SvelteMap<string, true>();
+  /** Ids of recordings that are no more, or that the server did not have when it was asked. */
+  readonly gone = new SvelteMap<string, 'dropped' | 'absent'>();
   loaded = $state(false);
-  busy = $state(false);
+  /** How many calls that change what is recorded are under way. */
+  #calls = $state(0);
+  readonly busy = $derived(this.#calls > 0);
   trouble = $state('');
   /** What the next recording is started with. */
   options = $state<{ folders: string[]; clipboard: 'off' | 'kind' | 'content'; pictures: boolean }>({ folders: [], clipboard: 'kind', pictures: true });
@@ -26,6 +28,11 @@ export class Recorder {
   readonly ticks = new SvelteMap<string, number>();
   /** The time of the page's clock at which the current recording stood at what it says. */
   #heard = $state(0);
+
+  /** The sources that would deliver less than all that is asked for. Files are, once a folder was named. */
+  readonly short = $derived.by<SourceState[]>(() =>
+    this.sources.filter((s) => (s.status === 'missing' || s.status === 'partial') && s.code !== 'no_folder' && !(s.source === 'screen' && !this.options.pictures) && !(s.source === 'clipboard' && this.options.clipboard === 'off')),
+  );
 
   readonly paused = $derived(this.current?.state === 'paused');
   /** Nanoseconds recorded by now. It steps with the page's clock. */
@@ -64,7 +71,8 @@ export class Recorder {
     try {
       this.#take(await this.api.recording(id));
     } catch (error) {
-      if (error instanceof Problem && error.status === 404) this.gone.set(id, true);
+      // It may be on its way: what is heard of it later counts.
+      if (error instanceof Problem && error.status === 404) this.gone.set(id, 'absent');
     }
   }
 
@@ -105,7 +113,8 @@ export class Recorder {
   }
 
   mark(note: { text?: string; step?: number; done?: boolean }): Promise<boolean> {
-    return this.#with((id) => this.api.markRecording(id, note));
+    // A note waits for nothing, and nothing for it.
+    return this.#with((id) => this.api.markRecording(id, note), 0);
   }
 
   /** Notes this moment, to be found again when the recording is looked through. */
@@ -140,13 +149,16 @@ export class Recorder {
     });
   }
 
+  /** Takes over a list, as it is stored. */
   take(recordings: Recording[]): void {
-    for (const recording of recordings) this.#take(recording);
+    // Of the one that runs the live channel knows more than what is stored.
+    for (const recording of recordings) if (recording.recording_id !== this.current?.recording_id || !running(recording)) this.#take(recording);
   }
 
   #take(recording: Recording): void {
     const whole = { ...recording, gaps: recording.gaps ?? [], sources: recording.sources ?? [], screens: recording.screens ?? [], options: recording.options ?? {} };
-    if (this.gone.has(whole.recording_id)) return;
+    if (this.gone.get(whole.recording_id) === 'dropped') return;
+    this.gone.delete(whole.recording_id);
     const before = this.known.get(whole.recording_id);
     // What is lossy may come late: a recording that has ended runs no more.
     if (before && !running(before) && running(whole)) return;
@@ -158,18 +170,18 @@ export class Recorder {
   }
 
   #drop(id: string): void {
-    this.gone.set(id, true);
+    this.gone.set(id, 'dropped');
     this.known.delete(id);
     if (this.current?.recording_id === id) this.current = null;
   }
 
-  #with(call: (id: string) => Promise<Recording>): Promise<boolean> {
+  #with(call: (id: string) => Promise<Recording>, counts = 1): Promise<boolean> {
     const id = this.current?.recording_id;
-    return id ? this.#do(async () => this.#take(await call(id))) : Promise.resolve(false);
+    return id ? this.#do(async () => this.#take(await call(id)), counts) : Promise.resolve(false);
   }
 
-  async #do(work: () => Promise<void>): Promise<boolean> {
-    this.busy = true;
+  async #do(work: () => Promise<void>, counts = 1): Promise<boolean> {
+    this.#calls += counts;
     try {
       await work();
       this.trouble = '';
@@ -180,7 +192,7 @@ export class Recorder {
       void this.load();
       return false;
     } finally {
-      this.busy = false;
+      this.#calls -= counts;
     }
   }
 }

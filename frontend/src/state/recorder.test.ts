@@ -56,10 +56,14 @@ test('what was discarded elsewhere is gone here, and stays gone', () => {
   expect(r.of(sampleOperation({ recordings: ['rec_1'] }))).toEqual([]);
 });
 
-test('a recording that is asked for and not there is known to be gone', async () => {
+test('a recording that is asked for and not there is said to be missing, until it is heard of', async () => {
   const { recorder: r } = recorder({ recording: () => Promise.reject(new Problem(404, 'none')) });
   await r.need('rec_9');
   expect(r.gone.has('rec_9')).toBe(true);
+  // Asked a moment too early: what is heard of it later counts.
+  r.hear({ type: 'recording', recording: runs({ recording_id: 'rec_9' }) });
+  expect(r.current?.recording_id).toBe('rec_9');
+  expect(r.gone.has('rec_9')).toBe(false);
 });
 
 test('a refusal is said, and what really is gets read again', async () => {
@@ -81,6 +85,15 @@ test('a tick is timed and told to the recording; taking it back forgets the time
   r.tick(0, false);
   expect(r.ticks.has('rec_1 0')).toBe(false);
   expect(mark.mock.calls).toEqual([['rec_1', { step: 0, done: true }], ['rec_1', { step: 0, done: false }]]);
+});
+
+test('a list, which is as old as what is stored, changes nothing about the one that runs', () => {
+  const { recorder: r } = recorder();
+  r.hear({ type: 'recording', recording: runs({ state: 'paused' }) });
+  r.take([runs({ state: 'recording' })]);
+  expect(r.paused).toBe(true);
+  r.take([recording()]);
+  expect(r.current).toBeNull();
 });
 
 test('the recordings of an operation come in the order they were begun', () => {

@@ -24,6 +24,7 @@ export class OpenRecording {
   #stamp = '';
   #reading: Promise<void> | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
+  #last: ReturnType<typeof setTimeout> | undefined;
   #saver: Promise<void> | undefined;
   #dirty = false;
 
@@ -57,15 +58,20 @@ export class OpenRecording {
     this.#stamp = stamp;
     const fresh = language !== this.#language;
     this.#language = language;
+    clearTimeout(this.#last);
     if (fresh || !running(r)) void this.#read(true);
-    else this.#again ??= setTimeout(() => {
+    if (!running(r)) return;
+    this.#again ??= setTimeout(() => {
       this.#again = undefined;
       void this.#read(false);
     }, pace);
+    // What is counted is stored a moment later: the last of it is read once nothing more comes.
+    this.#last = setTimeout(() => void this.#read(false), 2 * pace);
   }
 
   close(): void {
     clearTimeout(this.#again);
+    clearTimeout(this.#last);
     this.#again = undefined;
     this.#stamp = '';
   }

@@ -1,4 +1,4 @@
-import { clock, second, size, type Share } from '../lib/recording';
+import { clock, faults, second, size, type Share } from '../lib/recording';
 import type { Gap, Recording, SourceState } from '../lib/wire';
 import { m } from '../paraglide/messages';
 
@@ -38,6 +38,8 @@ export function reasonSentence(source: SourceState): string {
       return m.why_elevated();
     case 'lost':
       return m.why_lost();
+    case 'no_folder':
+      return m.why_no_folder();
     case 'unsupported':
       return m.why_unsupported();
     default:
@@ -58,13 +60,26 @@ export function sourceStatus(source: SourceState, recording: Recording): string 
   return m.src_complete();
 }
 
+/** The sources that gave a recording nothing though they were asked to, or only a part. */
+export function lacks(r: Recording): string {
+  return r.sources.filter((s) => s.status === 'missing' || s.status === 'partial').map((s) => sourceWord(s.source)).join(m.list_comma());
+}
+
+/** What a recording that is not complete lacks, as a sentence. */
+export function incompleteSentence(r: Recording): string {
+  const lacking = lacks(r);
+  if (faults(r).length) return m.rec_whole_no();
+  return lacking ? m.rec_whole_without({ what: lacking }) : m.rec_with_gaps();
+}
+
 /** How a recording ended, in a word or a few. */
 export function recordingWord(r: Recording): string {
   if (r.state === 'recording') return m.rec_recording();
   if (r.state === 'paused') return m.rec_paused();
   if (r.complete) return m.rec_complete();
   if (r.state === 'interrupted') return m.rec_interrupted();
-  return m.rec_with_gaps();
+  const lacking = lacks(r);
+  return faults(r).length || !lacking ? m.rec_with_gaps() : m.rec_without({ what: lacking });
 }
 
 /** Why a recording ended, where that was not the operator's wish. */

@@ -1,0 +1,311 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { Screen } from './support/screen';
+import { Server, type Caller, type Operation } from './support/server';
+import { accessible, Console, expect, fits, mod, test as base } from './support/test';
+
+interface Recording {
+  recording_id: string;
+  state: string;
+  elapsed_ns: number;
+  counts: { clicks: number; keys: number; events: number; pictures: number };
+  options: { folders?: string[] };
+}
+interface Actions {
+  actions: { action_id: string; type: string; words: string; text?: string; before?: string; after?: string }[];
+}
+interface Edits {
+  cuts: string[];
+  masked_texts: string[];
+  masks: { picture?: string; x: number; y: number; w: number; h: number }[];
+  words?: Record<string, string>;
+  share_text: boolean;
+  share_pictures: boolean;
+}
+
+// A server that has a desktop to record, and a person at it.
+const test = base.extend<{ desktop: Screen; op: Operation }>({
+  desktop: async ({}, use) => {
+    const desktop = await Screen.start();
+    await use(desktop);
+    await desktop.end();
+  },
+  server: async ({ desktop }, use) => {
+    const server = await Server.start([], desktop.env);
+    await use(server);
+    await server.end();
+  },
+  op: async ({ bot, desktop }, use) =>
+    use(
+      await bot.ring({
+        action_type: 'desktop', description: 'Write the contract', timeout: 3600,
+        details: { path: `${desktop.dir}/K-0417.txt`, action_sequence: ['Open the terminal', 'Write K-0417.txt', 'Close the terminal'], expected_outcome: 'A file K-0417.txt' },
+      }),
+    ),
+});
+
+const recordings = async (of: Caller): Promise<Recording[]> => (await of.call<{ recordings: Recording[] }>('GET', '/api/recordings')).recordings;
+const actions = (by: Caller, id: string): Promise<Actions> => by.call('GET', `/api/recordings/${id}/actions`);
+const edits = (by: Caller, id: string): Promise<Edits> => by.call('GET', `/api/recordings/${id}/edits`);
+
+/** Records some work without the page, and returns the recording. */
+async function recorded(server: Server, desktop: Screen, op: Operation, stop = true): Promise<Recording> {
+  const me = server.operator;
+  await me.call('POST', '/api/human/claim', { operation_id: op.operation_id });
+  const { recording_id: id } = await me.call<Recording>('POST', '/api/recordings', { operation_id: op.operation_id, options: { folders: [desktop.dir], clipboard: 'off' } });
+  await desktop.terminal('Contract');
+  await desktop.type('echo signed > ' + desktop.dir + '/K-0417.txt');
+  await desktop.do('key', 'Return');
+  await desktop.until('the actions', async () => (await actions(me, id)).actions.some((action) => action.type === 'file'));
+  return stop ? me.call('POST', `/api/recordings/${id}/stop`, {}) : me.call('GET', `/api/recordings/${id}`);
+}
+
+/** The page of a recording, with its first step shown. */
+async function page(desk: Console, id: string): Promise<void> {
+  await desk.open(`recordings/${id}`);
+  await expect(desk.page.locator('[aria-current="step"]')).toBeVisible();
+}
+
+test('an operation is claimed, recorded, ticked, looked through and given to its agent', async ({ desk, server, desktop, bot, op }) => {
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.button('Options').click();
+  await expect(desk.page.getByLabel('Folders in which')).toHaveAttribute('placeholder', desktop.dir);
+  await desk.button(/^Add$/).click();
+  await desk.button('Claim and record').click();
+  const bar = desk.page.getByRole('region', { name: 'Recorder', exact: true });
+  await expect(bar).toContainText('Recording');
+  expect((await bot.operation(op.operation_id)).claimed_by).toBe('mei');
+  expect((await recordings(server.operator))[0]?.options.folders).toEqual([desktop.dir]);
+
+  await desktop.terminal('Contract');
+  await desktop.type(`echo signed > ${desktop.dir}/K-0417.txt`);
+  await desktop.do('key', 'Return');
+  // Seen while it records: in the timeline, as pictures, and as the outcome that was expected.
+  await expect(desk.page.getByRole('region', { name: 'What the recorder understood' })).toContainText('Created K-0417.txt');
+  await expect(desk.page.getByText(/^Seen at \d\d:\d\d: Created K-0417.txt in \S+$/)).toBeVisible();
+  await expect(desk.page.locator('figure image').first()).toHaveAttribute('href', /^blob:/);
+  await desk.page.getByRole('checkbox', { name: 'Open the terminal' }).check();
+  await expect(desk.page.getByRole('listitem').filter({ hasText: 'Open the terminal' }).locator('time')).toHaveText(/^\d\d:\d\d$/);
+  await expect(desk.page.getByRole('navigation').getByRole('link', { name: /^Recording, \d\d:\d\d/ })).toBeVisible();
+
+  await desk.press(`${mod}+Enter`);
+  await expect(desk.page.getByRole('heading', { name: 'Look it through' })).toBeInViewport();
+  const [recording] = await recordings(server.operator);
+  const id = recording?.recording_id ?? '';
+  expect(recording?.state).toBe('stopped');
+  expect(recording?.counts.clicks).toBeGreaterThan(0);
+
+  // The agent gets nothing before it is given, and then what was not hidden.
+  await expect(actions(bot, id)).rejects.toThrow('404');
+  await expect(desk.page.getByText('no typed text: only that you typed, and how much')).toBeVisible();
+  await desk.button(/^Pressed Enter/).click();
+  await desk.button('Leave out').click();
+  await desk.button('Send answer').click();
+  const answered = await bot.until(op.operation_id, (o) => !!o.result);
+  expect(answered.result?.attachments).toEqual([id]);
+  expect(answered.result?.fields?.steps_done).toBe('1');
+  const given = await actions(bot, id);
+  expect(given.actions.map((action) => action.type)).toContain('type');
+  expect(given.actions.map((action) => action.words)).not.toContain('Pressed Enter');
+  expect(JSON.stringify(given)).not.toContain('signed');
+  await expect(desk.page.getByRole('link', { name: 'Given with the answer' })).toBeVisible();
+});
+
+test('a recording that is kept back does not go to the agent', async ({ desk, server, desktop, bot, op }) => {
+  const { recording_id: id } = await recorded(server, desktop, op);
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.page.getByRole('checkbox', { name: 'Give the recording to release-bot' }).uncheck();
+  await desk.page.getByLabel('What came of it').fill('Done by hand');
+  await desk.button('Send answer').click();
+  expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.attachments ?? []).toEqual([]);
+  await expect(actions(bot, id)).rejects.toThrow('404');
+});
+
+test('keys pause, go on, mark and stop, wherever one is', async ({ desk, server, desktop, op }) => {
+  await recorded(server, desktop, op, false);
+  await desk.open('agents');
+  const sign = desk.page.getByRole('navigation').getByRole('link', { name: /^Recording[, ]/ });
+  await expect(sign).toBeVisible();
+  await desk.press('p');
+  await expect(sign).toHaveAccessibleName(/^Recording paused/);
+  expect((await server.operator.call<{ current: Recording }>('GET', '/api/recorder')).current.state).toBe('paused');
+  await desk.press('p');
+  await expect(sign).toHaveAccessibleName(/^Recording, /);
+  await desk.press('m');
+  await sign.focus();
+  await desk.press('Enter');
+  await expect(desk.page.getByRole('region', { name: 'What the recorder understood' })).toContainText('Note: Marked');
+  await desk.press(`${mod}+.`);
+  await expect(sign).toHaveCount(0);
+  await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
+});
+
+test('a recording is discarded only after a question, and then nothing is left of it', async ({ desk, server, desktop, op }) => {
+  await recorded(server, desktop, op, false);
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.press(`${mod}+Shift+Backspace`);
+  await expect(desk.button('Keep recording')).toBeFocused();
+  await desk.press('Enter');
+  expect(await recordings(server.operator)).toHaveLength(1);
+  await desk.button('Discard the recording…').click();
+  await desk.button(/^Discard$/).click();
+  await expect(desk.page.getByText('Not recorded yet')).toBeVisible();
+  expect(await recordings(server.operator)).toHaveLength(0);
+});
+
+test('steps are cut, put back, reworded and masked by keys alone', async ({ desk, server, desktop, op }) => {
+  const { recording_id: id } = await recorded(server, desktop, op);
+  const me = server.operator;
+  await page(desk, id);
+  const all = (await actions(me, id)).actions;
+  const second = all[1];
+  await desk.press('ArrowRight', 'x');
+  await expect.poll(async () => (await edits(me, id)).cuts).toEqual([second?.action_id]);
+  await desk.press('u');
+  await expect.poll(async () => (await edits(me, id)).cuts).toEqual([]);
+  await desk.press('h');
+  await expect.poll(async () => (await edits(me, id)).masked_texts).toEqual([second?.action_id]);
+
+  await desk.button('Black out a region').focus();
+  await desk.press('Enter');
+  await expect(desk.page.getByRole('application')).toBeFocused();
+  const before = await desk.page.locator('.region').boundingBox();
+  await desk.press('ArrowRight', 'Shift+ArrowDown');
+  const after = await desk.page.locator('.region').boundingBox();
+  expect(after?.x).toBeGreaterThan(before?.x ?? 0);
+  expect(after?.height).toBeGreaterThan(before?.height ?? 0);
+  await desk.press('Enter');
+  await expect.poll(async () => (await edits(me, id)).masks).toHaveLength(1);
+  await expect(desk.page.locator('.stage .mask')).toHaveCount(1);
+
+  await desk.page.getByLabel(/^Step 2 of/).fill('Wrote it');
+  await desk.press('Enter');
+  await expect.poll(async () => Object.values((await edits(me, id)).words ?? {})).toEqual(['Wrote it']);
+});
+
+test('a region is drawn with the pointer, on this picture only', async ({ desk, server, desktop, op }) => {
+  const { recording_id: id } = await recorded(server, desktop, op);
+  await page(desk, id);
+  await desk.button('Black out a region').click();
+  await desk.page.getByLabel('On every picture').uncheck();
+  const box = await desk.page.locator('.stage .shot').boundingBox();
+  if (!box) throw new Error('no picture');
+  await desk.page.mouse.move(box.x + box.width / 4, box.y + box.height / 4);
+  await desk.page.mouse.down();
+  await desk.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  await desk.page.mouse.up();
+  await desk.button(/^Black out$/).click();
+  await expect.poll(async () => (await edits(server.operator, id)).masks).toHaveLength(1);
+  const [mask] = (await edits(server.operator, id)).masks;
+  expect(mask?.picture).toBeTruthy();
+  // The desktop is 1440 by 900.
+  expect(Math.abs((mask?.x ?? 0) - 360)).toBeLessThan(8);
+  expect(Math.abs((mask?.w ?? 0) - 360)).toBeLessThan(12);
+  expect(Math.abs((mask?.h ?? 0) - 225)).toBeLessThan(12);
+});
+
+test('it plays, with the pointer where it was, and stops at a key', async ({ desk, server, desktop, op }) => {
+  const { recording_id: id } = await recorded(server, desktop, op);
+  await page(desk, id);
+  await desk.press('Space');
+  await expect(desk.page.locator('.pointer')).toBeVisible();
+  await expect(desk.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
+  await desk.press('Space');
+  await expect(desk.button(/^Play$/)).toBeVisible();
+  const slider = desk.page.getByRole('slider', { name: 'Time in the recording' });
+  await slider.focus();
+  await desk.press('Home', 'ArrowRight');
+  await expect(slider).toHaveAttribute('aria-valuetext', /^00:00 of /);
+  await desk.press('End');
+  await expect(desk.page.locator('.step').last()).toHaveAttribute('aria-current', 'step');
+});
+
+test('an export holds the words, and not what was hidden', async ({ desk, server, desktop, op }) => {
+  const { recording_id: id } = await recorded(server, desktop, op);
+  await page(desk, id);
+  await desk.button(/^Export$/).click();
+  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.button('One page (HTML)').click()]);
+  expect(download.suggestedFilename()).toMatch(/\.html$/);
+  const html = await readFile(await download.path(), 'utf8');
+  expect(html).toContain('Created K-0417.txt');
+});
+
+test('recordings are listed, opened and deleted', async ({ desk, server, desktop, op }) => {
+  const { recording_id: id } = await recorded(server, desktop, op);
+  await desk.open('recordings');
+  const row = desk.page.getByRole('link', { name: /Write the contract/ });
+  await row.click();
+  await expect(desk.page).toHaveURL(new RegExp(`#/recordings/${id}$`));
+  await expect(desk.page.getByRole('heading', { name: 'Completeness' })).toBeVisible();
+  await desk.press('Escape');
+  await expect(row).toBeFocused();
+  await desk.button('Delete the recording of Write the contract').click();
+  await expect(desk.button('Cancel')).toBeFocused();
+  await desk.button(/^Delete$/).click();
+  await expect(desk.page.getByRole('heading', { name: 'No recordings yet' })).toBeVisible();
+  expect(await recordings(server.operator)).toHaveLength(0);
+  expect((await server.operator.operation(op.operation_id)).recordings).toEqual([]);
+});
+
+test('what is recorded elsewhere is said where one would record', async ({ desk, server, desktop, bot, op }) => {
+  await recorded(server, desktop, op, false);
+  const other = await bot.ring({ action_type: 'desktop', description: 'Pair the phone', details: { action_sequence: ['Open Settings'] } });
+  await desk.open();
+  await desk.openOperation(other.operation_id);
+  await expect(desk.page.getByText('Another operation is being recorded: Write the contract')).toBeVisible();
+  await expect(desk.button(/record/i)).toHaveCount(0);
+  await desk.page.getByRole('link', { name: 'Go there' }).click();
+  await expect(desk.page.locator('#operation-title')).toHaveText('Write the contract');
+});
+
+test('without a screen it says what will be missing, before', async ({ page: tab }) => {
+  const server = await Server.start([], { DISPLAY: '', WAYLAND_DISPLAY: '' });
+  try {
+    const op = await (await server.agent('bot')).ring({ action_type: 'desktop', description: 'Write the contract' });
+    const desk = new Console(tab, server);
+    await desk.open();
+    await desk.openOperation(op.operation_id);
+    await expect(desk.page.getByText(/^Will be missing here: Pointer and keys/)).toBeVisible();
+    await desk.button('Options').click();
+    await expect(desk.page.getByText('There is no display to record.').first()).toBeVisible();
+    await accessible(tab);
+  } finally {
+    await server.end();
+  }
+});
+
+const widths = [1000, 720, 640];
+async function held(tab: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await tab.emulateMedia({ colorScheme });
+    await accessible(tab);
+  }
+  for (const width of widths) {
+    await tab.setViewportSize({ width, height: 640 });
+    await fits(tab);
+  }
+  await tab.setViewportSize({ width: 1280, height: 800 });
+}
+
+test('every view of recordings: WCAG 2.2 AA in both themes, and room at every width', async ({ desk, server, desktop, op }) => {
+  test.slow();
+  const { recording_id: id } = await recorded(server, desktop, op, false);
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await expect(desk.page.locator('figure image').first()).toBeVisible();
+  await held(desk.page);
+  await desk.press(`${mod}+Enter`);
+  await expect(desk.page.locator('.stage image')).toBeVisible();
+  await held(desk.page);
+  await desk.go('recordings');
+  await expect(desk.page.getByRole('heading', { name: 'Recordings' })).toBeVisible();
+  await held(desk.page);
+  await desk.go(`recordings/${id}`);
+  await expect(desk.page.locator('.stage image')).toBeVisible();
+  await held(desk.page);
+  await desk.button('Black out a region').click();
+  await held(desk.page);
+});
