@@ -200,6 +200,7 @@ var enRoles = map[string]string{
 	"menuitemradio": "menu item", "radio": "option", "checkbox": "checkbox", "spinbutton": "number field", "progressbar": "progress bar",
 	"tab": "tab", "tabpanel": "page", "treeitem": "item", "treegrid": "table", "img": "picture", "scrollbar": "scroll bar", "statusbar": "status bar",
 	"toolbar": "toolbar", "menubar": "menu bar", "document": "page", "link": "link", "heading": "heading", "togglebutton": "button",
+	"drawing area": "canvas",
 }
 
 // plainRoles say nothing to a reader: their name stands alone.
@@ -448,6 +449,7 @@ var zhRoles = map[string]string{
 	"menubar": "菜单栏", "menuitem": "菜单项", "menuitemcheckbox": "菜单项", "menuitemradio": "菜单项", "toolbar": "工具栏", "statusbar": "状态栏",
 	"scrollbar": "滚动条", "progressbar": "进度条", "img": "图片", "image": "图片", "heading": "标题", "document": "页面", "dialog": "对话框",
 	"window": "窗口", "terminal": "终端", "canvas": "画布", "icon": "图标", "separator": "分隔条", "tooltip": "提示", "alert": "警告",
+	"drawing area": "画布",
 }
 
 func zhQuote(name string) string { return "“" + name + "”" }

@@ -14,8 +14,8 @@ import (
 
 // How pictures are cut, in units of the desktop and in pixels.
 const (
-	beside  = 16   // around the window
-	above   = 40   // its title bar is not part of its bounds
+	beside  = 8    // around the window
+	above   = 36   // its title bar is not part of its bounds
 	around  = 60   // around what is marked, where that is outside the window
 	widest  = 1440 // pixels
 	jpegish = 82
@@ -188,8 +188,9 @@ var (
 const (
 	ring  = 15.0
 	inner = 9.0
-	thick = 3.0
-	halo  = 6.0
+	thick = 2.5
+	halo  = 5.0
+	faint = 0.55 // of the edge: what is under it can still be read
 	tip   = 14.0
 )
 
@@ -199,9 +200,10 @@ func (m mark) draw(img *image.RGBA) {
 	for _, pass := range []struct {
 		c     color.RGBA
 		width float64
-	}{{white, halo}, {red, thick}} {
+		full  float64
+	}{{white, halo, faint}, {red, thick, 1}} {
 		for _, d := range lines {
-			stroke(img, d, pass.c, pass.width)
+			stroke(img, d, pass.c, pass.width, pass.full)
 		}
 	}
 }
@@ -261,11 +263,11 @@ func segment(x1, y1, x2, y2 float64) distance {
 	}
 }
 
-func stroke(img *image.RGBA, d distance, c color.RGBA, width float64) {
+func stroke(img *image.RGBA, d distance, c color.RGBA, width, full float64) {
 	r := image.Rect(d.bounds.Min.X-8, d.bounds.Min.Y-8, d.bounds.Max.X+9, d.bounds.Max.Y+9).Intersect(img.Rect)
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		for x := r.Min.X; x < r.Max.X; x++ {
-			cover := min(max(width/2+0.5-d.of(float64(x)+0.5, float64(y)+0.5), 0), 1)
+			cover := full * min(max(width/2+0.5-d.of(float64(x)+0.5, float64(y)+0.5), 0), 1)
 			if cover == 0 {
 				continue
 			}

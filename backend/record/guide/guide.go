@@ -64,7 +64,7 @@ func newGuide(in Input) *guide {
 	list := actions.Left(in.Actions, in.Edits, in.Language)
 	headed := slices.ContainsFunc(list, func(a human.Action) bool { return a.Step != nil })
 	number, heading, shown := 0, -2, ""
-	for _, a := range list {
+	for i, a := range list {
 		at := -1
 		if a.Step != nil && *a.Step >= 0 {
 			at = *a.Step
@@ -81,8 +81,11 @@ func newGuide(in Input) *guide {
 			number++
 			s.Number = number
 		}
-		// The same picture twice in a row tells nothing, unless something is marked in it.
-		if s.show = pictureOf(a); s.show == shown && len(marks(a, view{})) == 0 {
+		// The same picture twice in a row tells nothing, unless something is marked in it. Nor does a click
+		// into a field beside what was typed there.
+		if s.show = pictureOf(a); i+1 < len(list) && entered(a, list[i+1]) {
+			s.show = ""
+		} else if s.show == shown && len(marks(a, view{})) == 0 {
 			s.show = ""
 		} else if s.show != "" {
 			shown = s.show
@@ -103,6 +106,12 @@ func (g *guide) heading(at int) step {
 		}
 	}
 	return step{Heading: number}
+}
+
+// entered says whether a click only went into the field that the next action typed into, and shows.
+func entered(a, next human.Action) bool {
+	return a.Type == human.Click && next.Type == human.Typing && next.After != "" && a.Element != nil && next.Element != nil &&
+		a.Element.Role == next.Element.Role && a.Element.Name == next.Element.Name && a.Element.Bounds == next.Element.Bounds
 }
 
 // pictureOf is the picture that shows an action best: from before it where a place on the screen is marked,

@@ -10,6 +10,7 @@ import (
 	_ "image/png"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,11 +182,11 @@ func TestMarkdownHasItsPicturesWithTheMarksDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The window with what is around it: 84,60 to 716,516.
-		if got, want := img.Bounds().Size(), image.Pt(632*scale, 456*scale); got != want {
+		// The window with what is around it: 92,64 to 708,508.
+		if got, want := img.Bounds().Size(), image.Pt(616*scale, 444*scale); got != want {
 			t.Fatalf("at scale %d the picture is %v, want %v", scale, got, want)
 		}
-		x, y := (340-84)*scale, (330-60)*scale
+		x, y := (340-92)*scale, (330-64)*scale
 		if r, g, _, _ := img.At(x+15, y).RGBA(); r>>8 < 180 || g>>8 > 80 {
 			t.Errorf("at scale %d no ring is drawn around the click: %v", scale, img.At(x+15, y))
 		}
@@ -229,6 +230,18 @@ func TestPicturesOfAnyShapeAreSafe(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+func TestAClickIntoAFieldIsShownByWhatWasTypedThere(t *testing.T) {
+	in := sample("en")
+	typed := in.Actions[1]
+	click := human.Action{ID: "a1b", Type: human.Click, Button: 1, X: 310, Y: 230, Element: typed.Element, Window: typed.Window, Before: "p9", Words: "Clicked field User"}
+	in.Actions = slices.Insert(in.Actions, 1, click)
+	asked := map[string]bool{}
+	in.Picture = func(id string) (*record.Frame, error) { asked[id] = true; return desk(1), nil }
+	if page := html(t, in); !strings.Contains(page, "Clicked field User") || asked["p9"] || !asked["p2"] {
+		t.Errorf("pictures shown: %v", asked)
 	}
 }
 
