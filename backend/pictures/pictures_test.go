@@ -1,12 +1,15 @@
 package pictures
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"image"
 	_ "image/jpeg" // to read what was encoded
 	"image/png"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -254,6 +257,62 @@ func TestDeleteLeavesNothing(t *testing.T) {
 	}
 	if err := s.Delete(t.Context(), rec); err != nil {
 		t.Errorf("deleting nothing: %v", err)
+	}
+}
+
+// A process that is killed while it writes leaves every picture readable whose Put had returned.
+func TestKilledWhileWriting(t *testing.T) {
+	const folder = "DESKBELL_TEST_PICTURES"
+	if dir := os.Getenv(folder); dir != "" { // the process that is killed
+		w, err := New(dir).Writer(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := busy()
+		for i := 0; ; i++ {
+			f.Fill(human.Bounds{X: i % 1400, Y: i % 800, W: 40, H: 40}, byte(i), byte(i>>8), 0)
+			if i%10 == 9 {
+				f.X++ // a whole one
+			}
+			id, _, _, err := w.Put(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Println(id)
+		}
+	}
+	dir := t.TempDir()
+	for _, after := range []int{3, 20, 41} {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledWhileWriting$")
+		cmd.Env = append(os.Environ(), folder+"="+dir)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if ids = append(ids, lines.Text()); len(ids) == after {
+				if err := cmd.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_ = cmd.Wait()
+		if len(ids) < after {
+			t.Fatalf("it stored %d pictures, want %d", len(ids), after)
+		}
+		s := New(dir)
+		for _, id := range ids {
+			if !pictureName.MatchString(id) {
+				continue // cut off by the kill
+			}
+			if _, err := s.Read(t.Context(), rec, id); err != nil {
+				t.Errorf("after %d: %v", after, err)
+			}
+		}
 	}
 }
 
