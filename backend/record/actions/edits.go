@@ -3,6 +3,7 @@ package actions
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"deskbell/backend/human"
 )
@@ -88,6 +89,14 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 			continue
 		}
 		if !edits.ShareText && a.Type != human.Note && (a.Text != "" || a.Value != "") {
+			if e := a.Element; e != nil && (tells(e.Name, a.Text) || tells(e.Name, a.Value)) {
+				a.Element = nameless(e) // some fields are called by what stands in them
+			}
+			if w := a.Window; w != nil && a.Type == human.Typing && (tells(w.Title, a.Text) || tells(w.Title, a.Value)) {
+				bare := *w
+				bare.Title = ""
+				a.Window = &bare
+			}
 			a.Text, a.Value = "", ""
 			if edits.Words[a.ID] == "" {
 				a.Words = Words(a, lang)
@@ -102,6 +111,12 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 		out = append(out, a)
 	}
 	return out
+}
+
+// tells says whether a name has a text in it that is long enough to be no chance.
+func tells(name, text string) bool {
+	text = strings.TrimSpace(text)
+	return len(text) > 2 && strings.Contains(name, text)
 }
 
 // Left is what leaves for people: without what was cut and with what was masked hidden, but with the text

@@ -73,3 +73,12 @@ func TestPicturesOfWhatLeaves(t *testing.T) {
 		t.Errorf("pictures after a cut %q, want %q", got, want)
 	}
 }
+
+func TestAFieldCalledByWhatStandsInItDoesNotTellAnAgent(t *testing.T) {
+	named := human.Element{Role: "combobox", Name: "Rumpelstilz!"}
+	list := record().window("w1", "Rumpelstilz - Editor", "Editor", 7).focus(named).types("Rumpelstilz").actions("en")
+	given := actions.ForAgent(list, human.Edits{}, "en")
+	if text, _ := json.Marshal(given); strings.Contains(string(text), "Rumpel") || given[0].Words != "Typed 11 characters into a list" {
+		t.Errorf("the agent is given %s", text)
+	}
+}

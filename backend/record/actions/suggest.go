@@ -22,6 +22,7 @@ type Suggestion struct {
 const (
 	enough = 0.38
 	ahead  = 0.1
+	recent = 2000 // actions that are looked at: it is asked again and again while a recording runs
 )
 
 // Suggest names, for each step that no action belongs to, the action so far that most likely did it: by the
@@ -49,6 +50,7 @@ func Suggest(steps []string, list []human.Action) []Suggestion {
 	}
 	best := make([]float64, len(steps))
 	found := make([]*human.Action, len(steps))
+	list = list[max(0, len(list)-recent):]
 	for n := range list {
 		a := &list[n]
 		if a.Step != nil || a.Cut || a.Masked {

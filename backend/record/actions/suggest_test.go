@@ -107,3 +107,13 @@ func TestAnOutcomeIsWatched(t *testing.T) {
 		})
 	}
 }
+
+// BenchmarkSuggest is what a live view pays for after half a day without a tick.
+func BenchmarkSuggest(b *testing.B) {
+	list := derive(million(500_000))
+	b.ReportAllocs()
+	for b.Loop() {
+		actions.Suggest(checklist, list)
+	}
+	b.ReportMetric(float64(len(list)), "actions")
+}
