@@ -15,7 +15,7 @@ func TestConformance(t *testing.T) {
 	recordtest.Source(t, func(t testing.TB) recordtest.SourceRig {
 		root, n := scratch(t), 0
 		return recordtest.SourceRig{
-			Source: folders.New(clock, []string{root}), Name: human.FileSource, Clock: clock,
+			Source: folders.New(clock, []string{root}, ""), Name: human.FileSource, Clock: clock,
 			Provoke: func(t testing.TB) []human.RecordedEvent {
 				n++
 				dir := filepath.Join(root, fmt.Sprintf("d%d", n))

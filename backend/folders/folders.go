@@ -35,11 +35,16 @@ const (
 type Source struct {
 	clock   record.Clock
 	folders []string
+	without string
 }
 
-// New makes a source of what happens in and under these folders. Nothing is touched before Check or Run.
-func New(clock record.Clock, paths []string) *Source {
+// New makes a source of what happens in and under these folders, but not in the folder without, where there is
+// one: Deskbell's own, in which every event of a recording is written down. Nothing is touched before Check or Run.
+func New(clock record.Clock, paths []string, without string) *Source {
 	s := &Source{clock: clock}
+	if without != "" {
+		s.without = filepath.Clean(without)
+	}
 	real := map[string]bool{}
 	for _, p := range paths {
 		p = filepath.Clean(p)
@@ -63,7 +68,7 @@ func (s *Source) Check(ctx context.Context) human.SourceState {
 		state.Status = "off"
 		return state
 	}
-	c := counted{ctx: ctx}
+	c := counted{ctx: ctx, without: s.without}
 	bad := 0
 	for _, f := range s.folders {
 		err := usable(f)
@@ -131,6 +136,7 @@ type counted struct {
 	ctx                      context.Context
 	folders, entries, hidden int
 	example, unreadable      string
+	without                  string
 }
 
 func (c *counted) count(dir string) {
@@ -145,7 +151,7 @@ func (c *counted) count(dir string) {
 	for _, e := range entries {
 		c.entries++
 		switch {
-		case !e.IsDir():
+		case !e.IsDir() || filepath.Join(dir, e.Name()) == c.without:
 		case hidden(e.Name()):
 			c.hidden++
 			c.example = e.Name()

@@ -104,7 +104,8 @@ func TestTenThousandFilesQuickly(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.WriteFile(fmt.Sprintf("%s/d%d/f%05d", w.root, i/1000, i), []byte("0123456789"), 0o600); err != nil {
+		// Empty: on a busy machine a file can be told of before it is written.
+		if err := os.WriteFile(fmt.Sprintf("%s/d%d/f%05d", w.root, i/1000, i), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,8 +119,8 @@ func TestTenThousandFilesQuickly(t *testing.T) {
 	}
 	for i := range n {
 		name := fmt.Sprintf("d%d/f%05d", i/1000, i)
-		if count["created "+name+" 10"] != 1 || count["deleted "+name] != 1 {
-			t.Fatalf("%s was told of %d and %d times", name, count["created "+name+" 10"], count["deleted "+name])
+		if count["created "+name+" 0"] != 1 || count["deleted "+name] != 1 {
+			t.Fatalf("%s was told of %d and %d times", name, count["created "+name+" 0"], count["deleted "+name])
 		}
 	}
 	if seen != 2*(n+10) {
@@ -148,7 +149,7 @@ func TestAFolderThatGoes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	var events []human.RecordedEvent
-	seen, err := folders.New(clock, []string{root}).Run(ctx, func() { _ = os.Remove(root) }, func(e human.RecordedEvent) { events = append(events, e) })
+	seen, err := folders.New(clock, []string{root}, "").Run(ctx, func() { _ = os.Remove(root) }, func(e human.RecordedEvent) { events = append(events, e) })
 	if human.KindOf(err) != human.Unavailable || !strings.Contains(human.SafeText(err), root) {
 		t.Errorf("said %v", err)
 	}
@@ -182,7 +183,7 @@ func TestCheck(t *testing.T) {
 		"not absolute":      {[]string{"sub"}, "missing", "no_folder", "absolute"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := folders.New(clock, tt.folders).Check(t.Context())
+			got := folders.New(clock, tt.folders, "").Check(t.Context())
 			if got.Source != human.FileSource || got.Status != tt.status || got.Code != tt.code || !strings.Contains(got.Detail, tt.says) {
 				t.Errorf("said %+v", got)
 			}
@@ -195,7 +196,7 @@ func TestCheck(t *testing.T) {
 
 func TestNothingToWatch(t *testing.T) {
 	t.Parallel()
-	_, err := folders.New(clock, []string{filepath.Join(t.TempDir(), "gone")}).Run(t.Context(), func() { t.Error("ready for nothing") }, func(human.RecordedEvent) {})
+	_, err := folders.New(clock, []string{filepath.Join(t.TempDir(), "gone")}, "").Run(t.Context(), func() { t.Error("ready for nothing") }, func(human.RecordedEvent) {})
 	if human.KindOf(err) != human.Unavailable {
 		t.Errorf("said %v", err)
 	}

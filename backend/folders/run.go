@@ -42,6 +42,7 @@ type pending struct {
 // A run is one Run's state. Only its goroutine touches it.
 type run struct {
 	now     func() int64
+	without string
 	emit    func(human.RecordedEvent)
 	watcher *watcher
 	roots   map[string]bool
@@ -67,6 +68,7 @@ func (s *Source) Run(ctx context.Context, ready func(), emit func(human.Recorded
 	r := &run{
 		now:     func() int64 { _, mono := s.clock(); return mono },
 		emit:    emit,
+		without: s.without,
 		watcher: watcher,
 		roots:   map[string]bool{},
 		watched: map[string]bool{},
@@ -172,7 +174,7 @@ func (r *run) adopt(dir string, found func(path string, info fs.FileInfo)) {
 	r.watched[dir] = true
 	entries, _ := os.ReadDir(dir) // what could be read before an error counts, too
 	for _, e := range entries {
-		if passing(e.Name()) || e.IsDir() && hidden(e.Name()) {
+		if passing(e.Name()) || e.IsDir() && (hidden(e.Name()) || filepath.Join(dir, e.Name()) == r.without) {
 			continue
 		}
 		info, err := e.Info()
@@ -245,7 +247,7 @@ func (r *run) notice(ev fsnotify.Event) {
 	switch {
 	case ev.Has(fsnotify.Create):
 		info, err := os.Lstat(path)
-		if err == nil && info.IsDir() && hidden(info.Name()) {
+		if err == nil && info.IsDir() && (hidden(info.Name()) || path == r.without) {
 			return
 		}
 		r.mark(path)
@@ -273,9 +275,12 @@ func (r *run) notice(ev fsnotify.Event) {
 	}
 }
 
-// inHidden says whether a path lies in a hidden folder: some systems tell of all below a root.
+// inHidden says whether a path lies in a hidden folder, or in Deskbell's own: some systems tell of all below a root.
 func (r *run) inHidden(path string) bool {
 	dir := filepath.Dir(path)
+	if r.without != "" && strings.HasPrefix(path+string(filepath.Separator), r.without+string(filepath.Separator)) {
+		return true
+	}
 	if r.watched[dir] || r.roots[path] {
 		return false
 	}

@@ -41,7 +41,7 @@ func start(t *testing.T, root string, more ...string) *watch {
 	var err error
 	go func() {
 		defer close(done)
-		seen, err = folders.New(clock, append([]string{root}, more...)).Run(ctx, func() { close(ready) }, func(e human.RecordedEvent) {
+		seen, err = folders.New(clock, append([]string{root}, more...), filepath.Join(root, "own data")).Run(ctx, func() { close(ready) }, func(e human.RecordedEvent) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.events = append(w.events, e)

@@ -183,13 +183,15 @@ func (h *House) openRecorder() {
 	deps.Clock, deps.Log, deps.SelfPID = now, h.log, os.Getpid()
 	deps.NewID = newRecordingID
 	deps.Masker = masking.New()
-	deps.Files = func(paths []string) record.Source { return folders.New(now, paths) }
+	deps.Files = func(paths []string) record.Source { return folders.New(now, paths, h.config.Dir) }
 	exclude := s.Exclude
 	if s.ExcludeDefaults {
 		exclude = slices.Concat(record.DefaultExclude, exclude)
 	}
 	h.recorder = record.New(deps, record.Options{
 		MaxElapsed: time.Duration(s.MaxMinutes) * time.Minute, MaxBytes: int64(s.MaxMegabytes) * 1e6, Exclude: exclude,
+		// Those of package desktop, in any window.
+		OwnKeys: []record.Chord{{Key: "r", Modifiers: []string{"ctrl", "alt"}}, {Key: "r", Modifiers: []string{"ctrl", "alt", "shift"}}},
 	})
 }
 

@@ -202,10 +202,31 @@ func (s *session) look(press uint64, x, y int) {
 	})
 }
 
+// own says whether a key is pressed or let go for the recorder itself.
+func (s *session) own(e human.RecordedEvent) bool {
+	name := strings.ToLower(e.Key)
+	if e.Type == human.KeyUp {
+		held := s.ownDown[name]
+		delete(s.ownDown, name)
+		return held
+	}
+	is := slices.ContainsFunc(s.ownKeys, func(c Chord) bool {
+		return strings.EqualFold(c.Key, e.Key) && slices.Equal(c.Modifiers, e.Modifiers)
+	})
+	if is {
+		s.ownDown[name] = true
+	}
+	return is
+}
+
 func (s *session) key(it item) {
 	e := it.event
 	if s.activeIs != ordinary {
 		s.fenceOut(it)
+		return
+	}
+	if s.own(e) {
+		it.from.leftOut++
 		return
 	}
 	if e.Type == human.KeyUp {

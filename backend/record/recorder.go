@@ -41,6 +41,13 @@ type Options struct {
 	MaxElapsed time.Duration // of one recording, pauses left out; 0 is no limit
 	MaxBytes   int64         // of one recording on disk; 0 is no limit
 	Exclude    []string      // patterns of applications and windows that are not recorded; see DefaultExclude
+	OwnKeys    []Chord       // keys that are for the recorder and no part of the work
+}
+
+// A Chord is a key pressed with modifiers, named as in human.RecordedEvent, whatever their case.
+type Chord struct {
+	Key       string
+	Modifiers []string
 }
 
 // Discarded is the state in which Watch shows a discarded recording, once; no stored recording has it.
@@ -215,6 +222,7 @@ func (r *Recorder) reserve(by human.Actor, op human.OperationID, options human.R
 		queue: make(chan item, queueSize), calls: make(chan func()), written: make(chan error, 1),
 		left: make(chan struct{}), over: make(chan struct{}), slots: make(chan struct{}, lookUps),
 		moved: true, gaps: map[string]*human.Gap{}, pressed: map[int]uint64{}, pressedOut: map[int]bool{}, named: map[string]bool{},
+		ownKeys: r.opts.OwnKeys, ownDown: map[string]bool{},
 		secretRefs: map[string]bool{}, wishes: map[string]wish{},
 	}
 	s.listening, s.deafen = context.WithCancel(context.WithoutCancel(r.base))

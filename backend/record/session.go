@@ -99,6 +99,8 @@ type session struct {
 	pressed    map[int]uint64  // by button, the seq of its press
 	pressedOut map[int]bool    // by button, whether its last press was left out
 	named      map[string]bool // keys that are down and may be told by name
+	ownKeys    []Chord
+	ownDown    map[string]bool // of these, those that are down
 	lookups    int
 
 	runs        []*run

@@ -239,6 +239,31 @@ func TestTyping(t *testing.T) {
 	}
 }
 
+func TestTheRecordersOwnKeysAreNoWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, record.Options{OwnKeys: []record.Chord{{Key: "r", Modifiers: []string{"ctrl", "alt"}}}})
+		defer d.close()
+		d.start(human.RecordingOptions{})
+		d.activate(editor)
+		d.key("R", "ctrl", "alt")
+		d.key("r", "ctrl")
+		d.key("r", "ctrl", "alt")
+		r := d.stop()
+		var got []string
+		for _, e := range d.events(r.ID) {
+			if e.Type == human.KeyDown || e.Type == human.KeyUp {
+				got = append(got, string(e.Type)+" "+strings.Join(append(slices.Clone(e.Modifiers), e.Key), "+"))
+			}
+		}
+		if want := []string{"key_down ctrl+r", "key_up ctrl+r"}; !slices.Equal(got, want) {
+			t.Errorf("keys %q, want %q", got, want)
+		}
+		if !r.Complete || r.Counts.Lost != 0 {
+			t.Errorf("complete %t, lost %d: %+v", r.Complete, r.Counts.Lost, r.Sources)
+		}
+	})
+}
+
 func TestShortcutsKeepTheirNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, record.Options{})
