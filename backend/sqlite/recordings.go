@@ -212,7 +212,9 @@ func (r Recordings) Events(ctx context.Context, id human.RecordingID, after uint
 // chunk returns the events of the first chunk that has one after a seq.
 func (r Recordings) chunk(ctx context.Context, id human.RecordingID, n int64, after uint64) (events []human.RecordedEvent, err error) {
 	var packed []byte
-	err = r.store.rows(ctx, `SELECT events FROM recorded WHERE recording = ? AND last > ? ORDER BY first LIMIT 1`, []any{n, after},
+	// The chunk that has the next seq, if there is one: seqs have no gaps. By last it would be looked for in all.
+	err = r.store.rows(ctx, `SELECT events FROM (SELECT last, events FROM recorded WHERE recording = ? AND first <= ? ORDER BY first DESC LIMIT 1)
+		WHERE last > ?`, []any{n, after + 1, after},
 		func(rows *sql.Rows) error { return rows.Scan(&packed) })
 	if err != nil || packed == nil {
 		return nil, r.store.fail(ctx, err)
