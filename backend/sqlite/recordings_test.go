@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record"
+	"deskbell/backend/record/recordtest"
 )
 
 func recording(id human.RecordingID) human.Recording {
@@ -126,4 +128,14 @@ func TestADamagedChunkIsNamed(t *testing.T) {
 			t.Fatalf("read %+v, %v from a damaged chunk", e, err)
 		}
 	}
+}
+
+func TestRecordingsKeepWhatTheyPromise(t *testing.T) {
+	recordtest.Store(t, func(tb testing.TB, dir string) (record.Store, func() error) {
+		s, err := Open(context.Background(), dir, Options{})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return s.Recordings(), s.Close
+	})
 }
