@@ -108,7 +108,7 @@ type (
 	}
 	eventsInput struct {
 		ID    human.RecordingID `path:"id" doc:"The recording's id."`
-		After uint64            `query:"after" doc:"The seq of the last event you have."`
+		After uint64            `query:"after" maximum:"9007199254740991" doc:"The seq of the last event you have."`
 		Limit int               `query:"limit" minimum:"1" maximum:"10000" doc:"Absent: 1000."`
 	}
 	pictureInput struct {

@@ -287,6 +287,7 @@ func TestBadRecordingRequests(t *testing.T) {
 		"unknown language":         {"GET " + path + "/actions?language=fr", ``, 422, "language", "query.language"},
 		"after nothing":            {"GET " + path + "/actions?after=17", ``, 422, "not the id of an action", "query.after"},
 		"after no number":          {"GET " + path + "/events?after=a1", ``, 422, "after", "query.after"},
+		"after more than can be":   {"GET " + path + "/events?after=18446744073709551615", ``, 422, "after", "query.after"},
 		"too many events":          {"GET " + path + "/events?limit=10001", ``, 422, "limit", "query.limit"},
 		"unknown export":           {"GET " + path + "/export?format=pdf", ``, 422, "format", "query.format"},
 		"unknown picture":          {"GET " + path + "/pictures/" + strings.Repeat("0", 64), ``, 404, "no picture", ""},
