@@ -2,6 +2,7 @@ package win_test
 
 import (
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 
@@ -37,7 +38,7 @@ func TestElementsOfAWindow(t *testing.T) {
 	}
 	s := newStage(t)
 	main := s.window(t, "STATIC", "main", overlapped|visible, 0, 10, 10, 400, 300)
-	s.window(t, "BUTTON", "Press me", child|visible, main, 10, 10, 100, 30)
+	press := s.window(t, "BUTTON", "Press me", child|visible, main, 10, 10, 100, 30)
 	field := s.window(t, "EDIT", "text", child|visible|border, main, 10, 50, 100, 30)
 	secret := s.window(t, "EDIT", "hidden", child|visible|border|password, main, 10, 90, 100, 30)
 	s.foreground(main)
@@ -50,8 +51,9 @@ func TestElementsOfAWindow(t *testing.T) {
 	}()
 	e := win.NewElements(clock)
 	defer func() { _ = e.Close() }()
-	at := placed.Window.Bounds
-	button, err := e.At(t.Context(), at.X+20, at.Y+20, placed)
+	var r [4]int32
+	_, _, _ = user32.NewProc("GetWindowRect").Call(uintptr(press), uintptr(unsafe.Pointer(&r)))
+	button, err := e.At(t.Context(), int(r[0])+5, int(r[1])+5, placed)
 	if err != nil || button.Role != "button" || button.Name != "Press me" || len(button.Ancestry) == 0 {
 		t.Errorf("the button is %+v: %v", button, err)
 	}

@@ -15,6 +15,7 @@ import (
 var (
 	procGetWindowText   = user32.NewProc("GetWindowTextW")
 	procGetClientRect   = user32.NewProc("GetClientRect")
+	procGetWindowRect   = user32.NewProc("GetWindowRect")
 	procClientToScreen  = user32.NewProc("ClientToScreen")
 	procIsIconic        = user32.NewProc("IsIconic")
 	procGetAncestor     = user32.NewProc("GetAncestor")
@@ -56,6 +57,19 @@ func bounds(h windows.HWND) human.Bounds {
 	}
 	_, _, _ = procClientToScreen.Call(uintptr(h), uintptr(unsafe.Pointer(&p)))
 	return human.Bounds{X: int(p.x), Y: int(p.y), W: int(r.right), H: int(r.bottom)}
+}
+
+// frame is where a window is with its title bar, as far as it can be seen: the system counts a shadow to it.
+func frame(h windows.HWND) human.Bounds {
+	const extendedFrame = 9
+	var r rect
+	if procDwmGetAttribute.Find() == nil {
+		if failed, _, _ := procDwmGetAttribute.Call(uintptr(h), extendedFrame, uintptr(unsafe.Pointer(&r)), unsafe.Sizeof(r)); failed == 0 && r.right > r.left {
+			return human.Bounds{X: int(r.left), Y: int(r.top), W: int(r.right - r.left), H: int(r.bottom - r.top)}
+		}
+	}
+	_, _, _ = procGetWindowRect.Call(uintptr(h), uintptr(unsafe.Pointer(&r)))
+	return human.Bounds{X: int(r.left), Y: int(r.top), W: int(r.right - r.left), H: int(r.bottom - r.top)}
 }
 
 // onScreen says whether a window is one that people see: visible, not minimised, not a Store application that is

@@ -95,14 +95,16 @@ func (w *Windows) Check(context.Context) human.SourceState {
 	return state
 }
 
-// Visible lists the windows people see, topmost first.
+// Visible lists the windows people see, topmost first. Their bounds here are those of the whole window: its title
+// bar is to be blacked out with it, and a click there is a click on it.
 func (w *Windows) Visible(context.Context) ([]record.Placed, error) {
 	var placed []record.Placed
 	for _, h := range enumerate(0) { // in that order
 		if !onScreen(h) {
 			continue
 		}
-		if p := w.placed(h); p.Window.Bounds.W > 0 && p.Window.Bounds.H > 0 {
+		p := w.placed(h)
+		if p.Window.Bounds = frame(h); p.Window.Bounds.W > 0 && p.Window.Bounds.H > 0 {
 			placed = append(placed, p)
 		}
 	}

@@ -71,7 +71,7 @@ func TestVisible(t *testing.T) {
 			if !strings.EqualFold(p.App.Exe, filepath.Base(self)) || p.App.PID != os.Getpid() || p.App.Name == "" {
 				t.Errorf("its application is %+v", p.App)
 			}
-			if b := p.Window.Bounds; b.W < 250 || b.W > 300 || b.H < 100 || b.H > 200 || b.X < 10 || b.Y < 10 {
+			if b := p.Window.Bounds; b.W != 300 || b.H != 200 || b.X < 10 || b.Y < 10 {
 				t.Errorf("%s is at %+v", p.Window.Title, b)
 			}
 		}
