@@ -49,7 +49,7 @@ const (
 	headSize  = 4 + 4*4 + 8 + 2 + 4 // magic; width, height, x, y; scale; depth; number of rectangles
 	idSize    = sha256.Size
 	maxSide   = 1 << 16
-	maxPixels = 1 << 28 // a desktop of sixteen 4K displays; a file that says more is damaged
+	maxPixels = 1 << 27 // a desktop of sixteen 4K displays; a file that says more is damaged
 	maxDepth  = 64      // files read for one picture at most
 	maxRects  = 1 << 16
 	cacheSize = 3 // pictures in memory for reading: neighbours are read one after the other
@@ -253,11 +253,17 @@ func (s *Store) Read(ctx context.Context, id human.RecordingID, picture string) 
 		f.path = path
 		chain = append(chain, f)
 		if f.depth == 0 {
-			frame = &record.Frame{Pix: make([]byte, 4*f.W*f.H)}
+			if f.size != 4*f.W*f.H || f.inflate() != nil {
+				return nil, damaged(path)
+			}
+			frame = &record.Frame{Pix: f.pixels}
 		}
 		next = f.base
 	}
 	for _, f := range slices.Backward(chain) {
+		if f.depth == 0 {
+			continue
+		}
 		if len(frame.Pix) != 4*f.W*f.H || f.inflate() != nil {
 			return nil, damaged(f.path)
 		}
