@@ -66,13 +66,14 @@ func (p *Player) Move(x, y int) error {
 	if err := p.hand.move(x, y); err != nil {
 		return failed("move the pointer", err)
 	}
+	// A place outside the screens is not reached; what is reached counts as where it was put.
+	x, y, err := p.hand.location()
+	if err != nil {
+		return failed("move the pointer", err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.x, p.y, p.moved = x, y, true
-	// A place outside the screens is not reached; what is reached counts as where it was put.
-	if x, y, err := p.hand.location(); err == nil {
-		p.x, p.y = x, y
-	}
 	return nil
 }
 

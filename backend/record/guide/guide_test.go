@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"image"
-	_ "image/jpeg"
 	_ "image/png"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -250,41 +248,6 @@ func TestARecordingInWhichNothingWasDone(t *testing.T) {
 	for _, want := range []string{"<h1>Step guide</h1>", "Nothing was done in this recording.", "Complete: everything"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
-		}
-	}
-}
-
-// TestLook writes guides to the folder in DESKBELL_LOOK, for eyes.
-func TestLook(t *testing.T) {
-	dir := os.Getenv("DESKBELL_LOOK")
-	if dir == "" {
-		return
-	}
-	for _, lang := range []string{"en", "zh-CN"} {
-		in := sample(lang)
-		if data, err := os.Open(dir + "/desk.png"); err == nil {
-			img, _, err := image.Decode(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := &record.Frame{W: img.Bounds().Dx(), H: img.Bounds().Dy(), Scale: 1}
-			for y := range f.H {
-				for x := range f.W {
-					r, g, b, _ := img.At(x, y).RGBA()
-					f.Pix = append(f.Pix, byte(b>>8), byte(g>>8), byte(r>>8), 0)
-				}
-			}
-			in.Picture = func(string) (*record.Frame, error) { return f, nil }
-		}
-		if err := os.WriteFile(dir+"/guide-"+lang+".html", []byte(html(t, in)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := guide.Markdown(&b, in); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(dir+"/guide-"+lang+".zip", b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
