@@ -157,7 +157,9 @@ func (h *House) endRecordings(ctx context.Context) {
 		}
 		switch e.Event.Type {
 		case human.Finished, human.Withdrawn, human.TurnedDown:
-			h.recorder.OperationEnded(ctx, e.ID)
+			if err := h.recorder.OperationEnded(ctx, e.ID); err != nil {
+				h.log.Error("a recording did not stop with its operation", "operation", e.ID, "err", err)
+			}
 		}
 	}
 }
