@@ -25,7 +25,9 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 		"a press still held is told already": {
 			signer().press(1, 20, 20).on(logIn), []string{"Clicked button Log in"}, nil},
 		"a release without its press is nothing": {signer().release(1, 20, 20), []string{}, nil},
-		"plain moves are nothing":                {signer().move(1, 1).move(300, 300), []string{}, nil},
+		"nor is a second one": {
+			signer().click(20, 20).release(1, 300, 300), []string{"Clicked in Contracts - Signer"}, nil},
+		"plain moves are nothing": {signer().move(1, 1).move(300, 300), []string{}, nil},
 		"a trembling hand still clicks": {
 			signer().press(1, 20, 20).move(22, 21).move(23, 20).release(1, 22, 20).on(logIn), []string{"Clicked button Log in"}, nil},
 		"two clicks in half a second are a double click": {
@@ -214,6 +216,14 @@ func TestAnActionNamesItsEventsItsPlaceAndItsPictures(t *testing.T) {
 	}
 	if drag.After != "p2" {
 		t.Errorf("the nearest picture after the drag is p2, not %q", drag.After)
+	}
+}
+
+func TestKeysBelongToTheTextTheyMade(t *testing.T) {
+	list := signer().focus(user).strokes(3).focus(search).strokes(2).text("mei", 3, 7).text("K-", 10, 12).actions("en")
+	if len(list) != 2 || !slices.Equal(list[0].Seqs, []uint64{3, 4, 5, 6, 7, 8, 14}) || !slices.Equal(list[1].Seqs, []uint64{10, 11, 12, 13, 15}) ||
+		list[0].ID != "a3" || list[1].ID != "a10" || list[1].At != 100e6 || list[0].End != 70e6 {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -82,3 +82,11 @@ func TestAFieldCalledByWhatStandsInItDoesNotTellAnAgent(t *testing.T) {
 		t.Errorf("the agent is given %s", text)
 	}
 }
+
+func TestAPictureOfACutActionIsInNoOther(t *testing.T) {
+	list := signer().click(20, 20).picture("p1", "after", 2).wait(900).press(1, 90, 90).picture("p1", "before", 5).release(1, 90, 90).picture("p2", "after", 5).actions("en")
+	given := actions.ForAgent(list, human.Edits{Cuts: []string{"a2"}, SharePictures: true}, "en")
+	if len(given) != 1 || given[0].Before != "" || given[0].After != "p2" {
+		t.Errorf("%+v", given)
+	}
+}

@@ -48,7 +48,10 @@ func (s *stage) hold(what string, down bool) {
 
 func (s *stage) Move(x, y int) error { return s.do("move %d,%d", x, y) }
 func (s *stage) Press(b int) error   { s.hold(fmt.Sprint(b), true); return s.do("press %d", b) }
-func (s *stage) Release(b int) error { s.hold(fmt.Sprint(b), false); return s.do("release %d", b) }
+func (s *stage) Release(b int) error {
+	s.hold(fmt.Sprint(b), s.fail != nil) // what fails is not let go
+	return s.do("release %d", b)
+}
 func (s *stage) Scroll(x, y int) error {
 	return s.do("scroll %d,%d", x, y)
 }
@@ -201,6 +204,8 @@ func TestWhatDoesNotFitStopsIt(t *testing.T) {
 	}{
 		"another element is there": {
 			stage{windows: []record.Placed{was}, elements: []human.Element{cancel}}, click(&logIn), `expected button "Log in" in window "Contracts - Signer" of Signer, found button "Cancel"`},
+		"another kind of element of that name": {
+			stage{windows: []record.Placed{was}, elements: []human.Element{{Role: "link", Name: "Log in", Bounds: logIn.Bounds}}}, click(&logIn), `found link "Log in"`},
 		"nothing is there": {stage{windows: []record.Placed{was}}, click(&logIn), `found nothing`},
 		"the window is not there": {
 			stage{windows: []record.Placed{mail}}, click(&logIn), `expected window "Contracts - Signer" of Signer, found window "Inbox" of Mail`},
@@ -213,6 +218,8 @@ func TestWhatDoesNotFitStopsIt(t *testing.T) {
 			stage{windows: []record.Placed{was}, focus: &cancel}, action(human.Action{Type: human.Typing, Text: "mei", Element: &user}), `expected textbox "User" to have the keyboard, found button "Cancel"`},
 		"a text that was hidden": {
 			stage{windows: []record.Placed{was}, focus: &user}, action(human.Action{Type: human.Typing, Count: 8, Hidden: "password", Element: &user}), "its text was not recorded"},
+		"a text nobody even counted": {
+			stage{windows: []record.Placed{was}, focus: &user}, action(human.Action{Type: human.Typing, Hidden: "operator", Element: &user}), "its text was not recorded"},
 		"a text that has a secret in it": {
 			stage{windows: []record.Placed{was}, focus: &user}, action(human.Action{Type: human.Typing, Text: "key •••", Hidden: "secret", Element: &user}), "its text was not recorded"},
 		"a text that was not given": {
