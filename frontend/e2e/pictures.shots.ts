@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { seed } from './support/seeds';
+import { Screen } from './support/screen';
+import { record, seed } from './support/seeds';
 import { Server } from './support/server';
 import { Console, expect, mod, test } from './support/test';
 
@@ -14,7 +15,7 @@ const languages = ['en', 'zh-CN'] as const;
 interface View {
   name: string;
   /** What is done before the picture is taken, in a page that is signed in. */
-  show: (desk: Console, ids: Record<string, string>) => Promise<void>;
+  show: (desk: Console, ids: Record<string, string>, screen: Screen) => Promise<void>;
   size?: { width: number; height: number };
   /** On a server where nothing ever rang. */
   fresh?: boolean;
@@ -32,6 +33,19 @@ const settled = async (desk: Console): Promise<void> => {
 const step = (n: number) => async (desk: Console) => {
   for (let i = 1; i < n; i++) await desk.press('Enter');
   await desk.page.waitForLoadState('networkidle');
+};
+
+const look = async (desk: Console): Promise<void> => {
+  await expect(desk.page.locator('.stage image')).toBeVisible();
+  await desk.page.waitForLoadState('networkidle');
+};
+/** Opens the latest recording, at a step with a click. */
+const open = async (desk: Console): Promise<void> => {
+  const { recordings } = await desk.server.operator.call<{ recordings: { recording_id: string }[] }>('GET', '/api/recordings');
+  await desk.go(`recordings/${recordings[0]?.recording_id}`);
+  await look(desk);
+  await desk.press('ArrowRight', 'ArrowRight');
+  await look(desk);
 };
 
 const views: View[] = [
@@ -95,6 +109,37 @@ const views: View[] = [
   { name: 'narrow-settings', size: { width: 640, height: 800 }, show: async (desk) => desk.go('settings').then(() => settled(desk)) },
   { name: 'middle-approve', size: { width: 1000, height: 760 }, show: operation('approve') },
   { name: 'wide-approve', size: { width: 1920, height: 1080 }, show: operation('approve') },
+  {
+    name: 'recorded',
+    show: async (desk, ids, screen) => {
+      ids.recorded ??= await record(desk.server, screen, true);
+      await desk.openOperation(ids.recorded);
+      await look(desk);
+      await desk.page.locator('#review-title').evaluate((title) => title.scrollIntoView());
+    },
+  },
+  { name: 'recording', show: async (desk) => open(desk) },
+  { name: 'recording-mask', show: async (desk) => open(desk).then(() => desk.button(/Black out a region|涂黑区域/).click()) },
+  { name: 'recordings', show: async (desk) => desk.go('recordings').then(() => settled(desk)) },
+  { name: 'narrow-recording', size: { width: 640, height: 800 }, show: async (desk) => open(desk) },
+  { name: 'recordings-empty', fresh: true, show: async (desk) => desk.go('recordings').then(() => settled(desk)) },
+  // Last, because from here on something is recorded.
+  {
+    name: 'records',
+    show: async (desk, ids, screen) => {
+      ids.records ??= await record(desk.server, screen, false);
+      await desk.openOperation(ids.records);
+      await expect(desk.page.locator('figure image').nth(2)).toBeVisible();
+      await desk.page.waitForLoadState('networkidle');
+    },
+  },
+  {
+    name: 'strip', size: { width: 320, height: 44 },
+    show: async (desk) => {
+      await desk.page.goto(`${desk.server.url}/?view=recorder#code=${(await desk.server.invite()).code}`);
+      await expect(desk.page.getByRole('group')).toBeVisible();
+    },
+  },
   { name: 'welcome-1', fresh: true, show: step(1) },
   { name: 'welcome-2', fresh: true, show: step(2) },
   { name: 'welcome-3', fresh: true, show: step(3) },
@@ -114,7 +159,8 @@ for (const theme of themes) {
   for (const language of languages) {
     test(`pictures ${theme} ${language}`, async ({ browser }) => {
       await mkdir(folder, { recursive: true });
-      const busy = await Server.start();
+      const screen = await Screen.start();
+      const busy = await Server.start([], screen.env);
       const fresh = await Server.start();
       try {
         const ids = await seed(busy);
@@ -123,13 +169,14 @@ for (const theme of themes) {
           const desk = new Console(await context.newPage(), view.fresh ? fresh : busy);
           await desk.page.goto((await desk.server.invite()).console);
           await expect(desk.page.locator('nav, aside ol').first()).toBeVisible();
-          await view.show(desk, ids);
+          await view.show(desk, ids, screen);
           await picture(desk.page, `${view.name}-${theme}-${language}`);
           await context.close();
         }
       } finally {
         await busy.end();
         await fresh.end();
+        await screen.end();
       }
     });
   }

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import type { Server } from './support/server';
 import { expect, test } from './support/test';
+import { calls, emit, inWindow } from './support/window';
 
 const risky = { description: 'Roll out api 2.14.0', details: { action: 'kubectl apply -f prod.yaml', risk_level: 'high' } };
 const harmless = { description: 'Run the end-to-end tests', details: { action: 'npm run e2e', risk_level: 'low' } };
@@ -12,39 +13,6 @@ async function popup(server: Server, page: Page): Promise<void> {
   const { code } = await server.invite();
   await page.goto(`${server.url}/?view=popup#code=${code}`);
 }
-
-/** A desktop window around the page: the same bound methods and events, kept in the page. */
-async function inWindow(server: Server, page: Page): Promise<void> {
-  await page.setViewportSize({ width: 448, height: 900 });
-  await page.addInitScript(({ url, token }) => {
-    localStorage.setItem('deskbell.welcome', 'done');
-    const calls: unknown[][] = [];
-    const listeners: Record<string, (...data: unknown[]) => void> = {};
-    const note = (name: string, answer: unknown) => (...args: unknown[]) => {
-      calls.push([name, ...args]);
-      return Promise.resolve(answer);
-    };
-    Object.assign(window, {
-      calls,
-      emit: (name: string, ...data: unknown[]) => listeners[name]?.(...data),
-      go: { main: { App: {
-        Session: () => Promise.resolve({ url, token, locale: '', theme: '', operator: 'mei', notifications: true }),
-        Mode: (mode: string, height: number) => note('Mode', { mode, width: 448, height, pad: 24, transparent: true })(mode, height),
-        Focus: note('Focus', undefined),
-        Notify: note('Notify', true),
-        Dismiss: note('Dismiss', undefined),
-        Desktop: note('Desktop', { notifications: { answers: true, name: 'x', actions: true }, window: { hotkey: true }, tray: true }),
-      } } },
-      runtime: { EventsOn: (name: string, then: (...data: unknown[]) => void) => ((listeners[name] = then), () => { listeners[name] = () => undefined; }), BrowserOpenURL: note('open', undefined) },
-    });
-  }, { url: server.url, token: server.operator.secret });
-  await page.goto(server.url);
-}
-
-const calls = (page: Page, name: string): Promise<unknown[][]> =>
-  page.evaluate((n) => (window as unknown as { calls: unknown[][] }).calls.filter((call) => call[0] === n), name);
-const emit = (page: Page, name: string, ...data: unknown[]): Promise<void> =>
-  page.evaluate(([n, ...d]) => (window as unknown as { emit: (...args: unknown[]) => void }).emit(n, ...d), [name, ...data] as unknown[]);
 
 test('cards stack, the most urgent on top, the rest in one line', async ({ server, bot, page }) => {
   await bot.ring({ ...harmless, description: 'Ordinary', priority: 5 });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { Screen } from './support/screen';
 import { Server, type Caller, type Operation } from './support/server';
+import { calls, emit, inWindow } from './support/window';
 import { accessible, Console, expect, fits, mod, test as base } from './support/test';
 
 interface Recording {
@@ -231,6 +232,34 @@ test('an export holds the words, and not what was hidden', async ({ desk, server
   expect(download.suggestedFilename()).toMatch(/\.html$/);
   const html = await readFile(await download.path(), 'utf8');
   expect(html).toContain('Created K-0417.txt');
+});
+
+test('in the desktop the window makes room for the work: a strip that says it records, until it is stopped there', async ({ page: tab, server, desktop, bot, op }) => {
+  await inWindow(server, tab);
+  await emit(tab, 'mode', 'console');
+  await emit(tab, 'open', op.operation_id);
+  await expect(tab.getByRole('button', { name: 'Claim and record' })).toBeVisible();
+  await tab.getByRole('button', { name: 'Claim and record' }).click();
+  await expect.poll(() => calls(tab, 'Mode')).toContainEqual(['Mode', 'recorder', 44]);
+  const strip = tab.getByRole('group', { name: 'Recorder' });
+  await expect(strip).toContainText(/\d\d:\d\d/);
+  await accessible(tab);
+
+  // A ring is not missed, and the strip stays over its card.
+  await desktop.terminal('Contract');
+  const ring = await bot.ring({ description: 'Run the tests', details: { action: 'npm test', risk_level: 'low' } });
+  await expect(tab.getByRole('article', { name: 'Run the tests' })).toBeVisible();
+  await expect(strip).toBeVisible();
+  await bot.cancel(ring.operation_id, 'x');
+  await tab.getByRole('button', { name: 'Hide' }).click();
+  await expect.poll(async () => (await calls(tab, 'Mode')).at(-1)).toEqual(['Mode', 'recorder', 44]);
+
+  await strip.getByRole('button', { name: 'Pause' }).click();
+  await expect(strip.getByRole('button', { name: 'Go on' })).toBeVisible();
+  await strip.getByRole('button', { name: 'Stop' }).click();
+  await expect.poll(async () => (await calls(tab, 'Mode')).at(-1)).toEqual(['Mode', 'console', 0]);
+  await expect(tab.locator('#operation-title')).toHaveText('Write the contract');
+  expect((await recordings(server.operator))[0]?.state).toBe('stopped');
 });
 
 test('recordings are listed, opened and deleted', async ({ desk, server, desktop, op }) => {

@@ -1,3 +1,4 @@
+import type { Screen } from './screen';
 import type { Operation, Server } from './server';
 
 /** A desk on a busy afternoon. The ids are by the short names used here. */
@@ -69,4 +70,29 @@ export async function seed(server: Server): Promise<Record<string, string>> {
   await me.call('POST', '/api/human/snooze', { operation_id: key.operation_id, until: new Date(Date.now() + 3_600_000).toISOString() });
   await me.until(ids.desktop ?? '', (op) => op.overdue);
   return ids;
+}
+
+/** Somebody at a screen works on an operation and is recorded, up to its end or so far. Returns the operation's id. */
+export async function record(server: Server, screen: Screen, stop: boolean): Promise<string> {
+  const me = server.operator;
+  const { operation_id: id } = await (await server.agent('qa-runner')).ring({
+    action_type: 'desktop', description: 'Write the receipt of contract K-0417', timeout: 3600,
+    details: { path: `${screen.dir}/K-0417.txt`, action_sequence: ['Open the terminal', 'Write K-0417.txt', 'Show what is in the folder', 'Close the terminal'], expected_outcome: 'A file K-0417.txt with one line.' },
+  });
+  await me.call('POST', '/api/human/claim', { operation_id: id });
+  const { recording_id: recording } = await me.call<{ recording_id: string }>('POST', '/api/recordings', { operation_id: id, options: { folders: [screen.dir] } });
+  const types = async (): Promise<string[]> => (await me.call<{ actions: { type: string }[] }>('GET', `/api/recordings/${recording}/actions`)).actions.map((action) => action.type);
+  await screen.terminal('Receipts');
+  await me.call('POST', `/api/recordings/${recording}/mark`, { step: 0, done: true });
+  await screen.type(`echo received > ${screen.dir}/K-0417.txt`);
+  await screen.do('key', 'Return');
+  await screen.until('the file', async () => (await types()).includes('file'));
+  await screen.do('mousemove', '300', '250', 'click', '1');
+  await screen.type(`ls -l ${screen.dir}`);
+  await screen.do('key', 'Return');
+  await screen.do('mousemove', '500', '200', 'click', '4');
+  await screen.until('scrolling', async () => (await types()).includes('scroll'));
+  await me.call('POST', '/api/human/input', { operation_id: id, fields: { steps_done: '1' }, human_input: 'The folder was empty before.' });
+  if (stop) await me.call('POST', `/api/recordings/${recording}/stop`, {});
+  return id;
 }

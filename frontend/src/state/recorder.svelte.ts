@@ -18,12 +18,15 @@ export class Recorder {
   /** Ids of recordings that are no more, or that the server did not have when it was asked. */
   readonly gone = new SvelteMap<string, 'dropped' | 'absent'>();
   loaded = $state(false);
+  /** The server has no recorder: recording is switched off. */
+  off = $state(false);
   /** How many calls that change what is recorded are under way. */
   #calls = $state(0);
   readonly busy = $derived(this.#calls > 0);
   trouble = $state('');
-  /** What the next recording is started with. */
+  /** What the next recording is started with, where it is not what the settings say. */
   options = $state<{ folders: string[]; clipboard: 'off' | 'kind' | 'content'; pictures: boolean }>({ folders: [], clipboard: 'kind', pictures: true });
+  #usual = $state.raw<{ folders: string[]; clipboard: 'off' | 'kind' | 'content' }>({ folders: [], clipboard: 'kind' });
   /** When steps were ticked in this page, in nanoseconds from the start, by recording and step. */
   readonly ticks = new SvelteMap<string, number>();
   /** The time of the page's clock at which the current recording stood at what it says. */
@@ -55,8 +58,11 @@ export class Recorder {
       if (state.current) this.#take(state.current);
       else this.current = null;
       this.loaded = true;
+      this.off = false;
     } catch (error) {
-      if (error instanceof Problem && error.status === 404) this.loaded = false;
+      if (!(error instanceof Problem) || error.offline || error.unauthorized) return;
+      this.loaded = false;
+      this.off = true;
     }
   }
 
@@ -87,12 +93,33 @@ export class Recorder {
     return this.current?.operation_id === id ? this.current : null;
   }
 
+  /** Reads what the settings say a recording takes in, to be shown before it is chosen otherwise. */
+  async usual(): Promise<void> {
+    const before = this.#usual;
+    try {
+      const { settings } = await this.api.settings();
+      const of = (key: string): unknown => settings.find((setting) => setting.key === key)?.value;
+      const folders = of('recording.folders');
+      const clipboard = of('recording.clipboard');
+      this.#usual = {
+        folders: Array.isArray(folders) ? (folders as string[]) : [],
+        clipboard: clipboard === 'off' || clipboard === 'content' ? clipboard : 'kind',
+      };
+    } catch {
+      return;
+    }
+    if (this.options.folders.join('\n') === before.folders.join('\n')) this.options.folders = [...this.#usual.folders];
+    if (this.options.clipboard === before.clipboard) this.options.clipboard = this.#usual.clipboard;
+  }
+
   /** Starts to record an operation; one that nobody has claimed is claimed first. */
   async start(op: Operation, operator: string): Promise<boolean> {
+    const { folders, clipboard, pictures } = this.options;
+    // What is left as the settings say is left to them.
     const options: RecordingOptions = {
-      folders: this.options.folders.map((folder) => folder.trim()).filter(Boolean),
-      clipboard: this.options.clipboard,
-      pictures: this.options.pictures,
+      ...(folders.join('\n') === this.#usual.folders.join('\n') ? {} : { folders: [...folders] }),
+      ...(clipboard === this.#usual.clipboard ? {} : { clipboard }),
+      pictures,
     };
     return this.#do(async () => {
       if (op.claimed_by !== operator && !(await this.answering.claim(op.operation_id))) return;

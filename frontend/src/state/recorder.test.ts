@@ -3,7 +3,7 @@ import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
 import { recording } from '../lib/recording.testing';
 import { sampleOperation } from '../lib/sample.testing';
-import type { Recording } from '../lib/wire';
+import type { Recording, SettingList } from '../lib/wire';
 import type { Answering } from './answering.svelte';
 import { Recorder } from './recorder.svelte';
 
@@ -17,11 +17,25 @@ function recorder(api: Partial<Api> = {}, claims = true): { recorder: Recorder; 
 test('recording an operation that nobody has claimed claims it first', async () => {
   const record = vi.fn(() => Promise.resolve(runs()));
   const { recorder: r, claim } = recorder({ record });
-  r.options.folders = [' /tmp/x ', ''];
+  r.options.folders = ['/tmp/x'];
   expect(await r.start(sampleOperation(), 'mei')).toBe(true);
   expect(claim).toHaveBeenCalledWith('op_1');
-  expect(record).toHaveBeenCalledWith('op_1', { folders: ['/tmp/x'], clipboard: 'kind', pictures: true });
+  expect(record).toHaveBeenCalledWith('op_1', { folders: ['/tmp/x'], pictures: true });
   expect(r.on('op_1')?.recording_id).toBe('rec_1');
+});
+
+test('what the settings say is shown, and left to them unless it is chosen otherwise', async () => {
+  const record = vi.fn(() => Promise.resolve(runs()));
+  const settings = (): Promise<SettingList> => Promise.resolve({ settings: [{ key: 'recording.folders', value: ['~/work'] }, { key: 'recording.clipboard', value: 'off' }] as SettingList['settings'] });
+  const { recorder: r } = recorder({ record, settings });
+  await r.usual();
+  expect(r.options).toMatchObject({ folders: ['~/work'], clipboard: 'off' });
+  await r.start(sampleOperation(), 'mei');
+  expect(record).toHaveBeenLastCalledWith('op_1', { pictures: true });
+  r.options.folders = [];
+  r.options.clipboard = 'content';
+  await r.start(sampleOperation(), 'mei');
+  expect(record).toHaveBeenLastCalledWith('op_1', { folders: [], clipboard: 'content', pictures: true });
 });
 
 test('one that is claimed already is not claimed again', async () => {

@@ -1,0 +1,37 @@
+import type { Page } from '@playwright/test';
+import type { Server } from './server';
+
+/** A desktop window around the page: the same bound methods and events, kept in the page. */
+export async function inWindow(server: Server, page: Page): Promise<void> {
+  await page.setViewportSize({ width: 448, height: 900 });
+  await page.addInitScript(({ url, token }) => {
+    localStorage.setItem('deskbell.welcome', 'done');
+    const calls: unknown[][] = [];
+    const listeners: Record<string, (...data: unknown[]) => void> = {};
+    const note = (name: string, answer: unknown) => (...args: unknown[]) => {
+      calls.push([name, ...args]);
+      return Promise.resolve(answer);
+    };
+    Object.assign(window, {
+      calls,
+      emit: (name: string, ...data: unknown[]) => listeners[name]?.(...data),
+      go: { main: { App: {
+        Session: () => Promise.resolve({ url, token, locale: '', theme: '', operator: 'mei', notifications: true }),
+        Mode: (mode: string, height: number) => note('Mode', { mode, width: 448, height, pad: 24, transparent: true })(mode, height),
+        Focus: note('Focus', undefined),
+        Notify: note('Notify', true),
+        Dismiss: note('Dismiss', undefined),
+        Desktop: note('Desktop', { notifications: { answers: true, name: 'x', actions: true }, window: { hotkey: true }, tray: true }),
+      } } },
+      runtime: { EventsOn: (name: string, then: (...data: unknown[]) => void) => ((listeners[name] = then), () => { listeners[name] = () => undefined; }), BrowserOpenURL: note('open', undefined) },
+    });
+  }, { url: server.url, token: server.operator.secret });
+  await page.goto(server.url);
+}
+
+/** What the page asked of the window. */
+export const calls = (page: Page, name: string): Promise<unknown[][]> =>
+  page.evaluate((n) => (window as unknown as { calls: unknown[][] }).calls.filter((call) => call[0] === n), name);
+/** The window tells the page something. */
+export const emit = (page: Page, name: string, ...data: unknown[]): Promise<void> =>
+  page.evaluate(([n, ...d]) => (window as unknown as { emit: (...args: unknown[]) => void }).emit(n, ...d), [name, ...data] as unknown[]);
