@@ -280,7 +280,7 @@ type Action struct {
 	DeltaY    float64     `json:"delta_y,omitempty"`
 	Text      string      `json:"text,omitempty" doc:"What was typed, as meant; masked where it was secret; absent for an agent unless shared."`
 	Value     string      `json:"value,omitempty" doc:"What stood in the field afterwards."`
-	Count     int         `json:"count,omitempty" doc:"Characters typed, or notches scrolled."`
+	Count     int         `json:"count,omitempty" doc:"Characters typed, notches scrolled, or times a key was pressed."`
 	Hidden    string      `json:"hidden,omitempty" doc:"Why the text is hidden."`
 	Element   *Element    `json:"element,omitempty"`
 	Target    *Element    `json:"target,omitempty" doc:"Where a drag ended."`

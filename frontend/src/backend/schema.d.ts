@@ -890,7 +890,7 @@ export interface components {
             child_seqs: number[];
             /**
              * Format: int64
-             * @description Characters typed, or notches scrolled.
+             * @description Characters typed, notches scrolled, or times a key was pressed.
              */
             count?: number;
             /** @description The operator left it out. */
