@@ -13,8 +13,12 @@ import (
 	"deskbell/backend/record"
 )
 
-// flushEvery is how often at most the server is asked to hand over what RECORD has put aside.
-const flushEvery = 5 * time.Millisecond
+// How often at most the server is asked to hand over what RECORD has put aside: for a key or a button, by
+// which pictures and elements are taken, and for moves alone, which nothing waits for.
+const (
+	flushEvery      = 5 * time.Millisecond
+	flushMovesEvery = 20 * time.Millisecond
+)
 
 // Input is the source of pointer and keys, through the RECORD extension: whatever reaches the server,
 // from devices and from XTEST, with the server's own times.
@@ -61,7 +65,7 @@ func (in *Input) Check(ctx context.Context) human.SourceState {
 func (in *Input) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
 	s := &inputRun{clock: in.clock, emit: emit, keys: &keymap{}}
 	err := s.run(ctx, in.display, ready)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(err, errUnfinished) {
 		err = nil // it ended as it was told to, at whatever point
 	}
 	if err != nil {
@@ -93,8 +97,8 @@ type inputRun struct {
 		ok   bool
 	}
 
-	wake    chan struct{} // RECORD has put something aside
-	awake   atomic.Bool   // wake was signalled, and no flush asked for since
+	wake    chan struct{} // aside has changed
+	aside   atomic.Int32  // what RECORD has put aside since the last flush was asked for
 	flush   *time.Timer   // when a flush is due
 	asked   bool          // a flush is under way
 	askSeq  uint16
@@ -247,8 +251,7 @@ func (s *inputRun) listen(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			s.finish()
-			return nil
+			return s.finish()
 		case f, ok := <-s.control.frames:
 			if err := s.controlled(ctx, f, ok); err != nil {
 				return err
@@ -265,7 +268,11 @@ func (s *inputRun) listen(ctx context.Context) error {
 				return err
 			}
 		case <-s.wake:
-			s.flush.Reset(max(0, flushEvery-time.Since(s.askedAt)))
+			every := flushEvery
+			if s.aside.Load() == movesAside {
+				every = flushMovesEvery
+			}
+			s.flush.Reset(max(0, every-time.Since(s.askedAt)))
 		case <-s.flush.C:
 			if err := s.ask(); err != nil {
 				return err
@@ -285,21 +292,27 @@ func (s *inputRun) setClock(ctx context.Context) (err error) {
 	return err
 }
 
-// finish lets the server hand over what it still has, for a short time.
-func (s *inputRun) finish() {
+// lastWords is how long the server may be silent at the end, while it still owes events.
+const lastWords = time.Second
+
+// errUnfinished says that the server did not come to the end of what it had.
+var errUnfinished = errors.New("the X server did not hand over its last events")
+
+// finish takes what the server still has. On a busy machine that is more than a moment's worth.
+func (s *inputRun) finish() error {
 	req := make([]byte, 8)
 	req[0], req[1] = s.record, 6 // DisableContext
 	binary.LittleEndian.PutUint32(req[4:], s.context)
 	if _, err := s.control.send(req); err != nil {
-		return
+		return errUnfinished
 	}
-	patience := time.NewTimer(500 * time.Millisecond)
+	patience := time.NewTimer(lastWords)
 	defer patience.Stop()
 	control := s.control.frames
 	for {
 		select {
 		case <-patience.C:
-			return
+			return errUnfinished
 		case f, ok := <-control:
 			if !ok {
 				control = nil
@@ -307,9 +320,13 @@ func (s *inputRun) finish() {
 			}
 			s.event(f)
 		case f, ok := <-s.data.frames:
-			if !ok || !s.take(f) {
-				return
+			if !ok {
+				return errUnfinished
 			}
+			if !s.take(f) {
+				return nil
+			}
+			patience.Reset(lastWords)
 		}
 	}
 }
@@ -339,11 +356,28 @@ func (s *inputRun) event(f []byte) {
 	}
 }
 
-// woken says that the server has an event that RECORD may have put aside. What has come until the flush is
-// part of that flush: of many events between two flushes, one wakes.
-func (s *inputRun) woken() {
-	if !s.awake.Swap(true) {
-		s.wake <- struct{}{} // there is room: it was taken before awake was cleared
+// What RECORD may have put aside.
+const (
+	nothingAside = iota
+	movesAside
+	pressesAside
+)
+
+// woken is told of a raw event, which RECORD may have put aside. All that comes until the flush is part of
+// that flush: of many events between two, one wakes, or two.
+func (s *inputRun) woken(f []byte) {
+	const rawMotion = 17
+	what := int32(pressesAside)
+	if binary.LittleEndian.Uint16(f[8:]) == rawMotion {
+		what = movesAside
+	}
+	if s.aside.Load() >= what {
+		return
+	}
+	s.aside.Store(what) // only a flush sets it back, and then this wakes for nothing at worst
+	select {
+	case s.wake <- struct{}{}:
+	default: // it will be looked at anyway
 	}
 }
 
@@ -355,7 +389,7 @@ func (s *inputRun) ask() error {
 		s.flush.Reset(flushEvery)
 		return nil
 	}
-	s.awake.Store(false)
+	s.aside.Store(nothingAside)
 	var err error
 	s.askSeq, err = s.control.send([]byte{opGetInputFocus, 0, 0, 0})
 	s.asked = true

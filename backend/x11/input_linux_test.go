@@ -281,6 +281,9 @@ func TestServerHangs(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("it does not stop while the server hangs")
 	}
+	if human.KindOf(r.err) != human.Unavailable {
+		t.Errorf("what the server still had is lost, and Run = %v", r.err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if state := NewInput(d.display, monotonic).Check(ctx); state.Status != "missing" {
@@ -320,5 +323,34 @@ func TestCheck(t *testing.T) {
 				t.Errorf("it does not say what to do: %+v", state)
 			}
 		})
+	}
+}
+
+// A machine that is too busy to read falls behind; what it has not read yet when it is told to stop still counts.
+func TestLastEventsAreTaken(t *testing.T) {
+	d := newDesk(t)
+	h := d.hand()
+	const moves = 20_000
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, done := make(chan struct{}), make(chan struct{})
+	var got, seen uint64
+	var err error
+	go func() {
+		defer close(done)
+		seen, err = NewInput(d.display, monotonic).Run(ctx, func() { close(ready) }, func(human.RecordedEvent) {
+			if got++; got%1000 == 0 {
+				<-time.After(50 * time.Millisecond) // as if another program had the processor
+			}
+		})
+	}()
+	<-ready
+	for i := range moves {
+		h.move(i%1000+1, i/1000+1)
+	}
+	h.sync()
+	cancel()
+	<-done
+	if err != nil || got != moves || seen != got {
+		t.Errorf("%d of %d moves, seen %d, %v", got, moves, seen, err)
 	}
 }

@@ -26,8 +26,8 @@ type wire struct {
 	step   uint32
 	seq    uint16 // of the last request
 	frames chan []byte
-	woken  func() // called by the reader for each GenericEvent, which is not put into frames; nil: they are
-	err    error  // why frames was closed; read it afterwards
+	woken  func([]byte) // called by the reader for each GenericEvent, which is not put into frames; nil: they are
+	err    error        // why frames was closed; read it afterwards
 	done   chan struct{}
 	wg     sync.WaitGroup
 }
@@ -52,7 +52,7 @@ const maxFrame = 16 << 20
 func dial(ctx context.Context, display string) (*wire, error) { return dialWoken(ctx, display, nil) }
 
 // dialWoken is dial, with woken set.
-func dialWoken(ctx context.Context, display string, woken func()) (*wire, error) {
+func dialWoken(ctx context.Context, display string, woken func([]byte)) (*wire, error) {
 	if display == "" {
 		display = os.Getenv("DISPLAY")
 	}
@@ -102,7 +102,7 @@ func (w *wire) read(r io.Reader) {
 			return
 		}
 		if f[0] == frameGeneric && w.woken != nil {
-			w.woken()
+			w.woken(f)
 			continue
 		}
 		select {
