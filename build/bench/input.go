@@ -25,17 +25,20 @@ import (
 
 var quick = flag.Bool("quick", false, "a short run of the recorder's input: 5 s of each load")
 
-// An injection is one event that was made: what, and for every tenth when, by the server's own clock.
+// An injection is one event that was made: what, and for every tenth when, by the server's own clock: not
+// before from and not after to.
 type injection struct {
-	what   string
-	server int64 // nanoseconds of CLOCK_MONOTONIC, in whole milliseconds; 0 where it was not asked for
+	what     string
+	from, to int64 // nanoseconds of CLOCK_MONOTONIC, in whole milliseconds; 0 where the server was not asked
 }
 
 const askEvery = 10
 
 // inputs makes pointer and key events and has them read by our reader and by the hook library, both at
-// once, each in a process of its own. Delays and time stamps are compared with the server's own time, which it
-// tells right after it has made the event: a server that had to wait for a processor is not the readers' fault.
+// once, each in a process of its own. Time stamps are compared with the server's own time, which it is asked
+// for right before and after every tenth event. The others' delays are counted from the time that our reader has of them,
+// the server's, as that comparison shows: a server that had to wait for a processor is not the readers' fault,
+// and asking it for anything makes it hand over to the readers what it has for them.
 func inputs(ctx context.Context) error {
 	if os.Getenv("DISPLAY") == "" {
 		return errors.New("there is no display; `make bench` brings one")
@@ -89,6 +92,7 @@ func inputLoad(ctx context.Context, reader, name string, rate int, keys bool, ru
 	if err != nil {
 		return err
 	}
+	began := map[int]int64{} // when an event happened, by its place in sent
 	for i, label := range []string{"**ours**", "hook library", "hook library, polled each ms"} {
 		r := readers[i]
 		cpu, err := cpuOf(r.cmd.Process.Pid)
@@ -99,7 +103,7 @@ func inputLoad(ctx context.Context, reader, name string, rate int, keys bool, ru
 		if err != nil {
 			return fmt.Errorf("%s: %w", label, err)
 		}
-		m := match(sent, got)
+		m := match(sent, got, began)
 		fmt.Printf("| %s, %v | %s | %d | %d | %d | %s | %s | %s | %.2f s |\n", name, runs, label, len(sent), m.lost, m.disordered,
 			ms(quantile(m.delays, 0.5)), ms(quantile(m.delays, 0.99)), ms(quantile(m.errors, 0.99)), cpu.Seconds())
 	}
@@ -152,6 +156,12 @@ func inject(rate int, keys bool, runs time.Duration) ([]injection, error) {
 		if wait := time.Until(begin.Add(time.Duration(i) * time.Second / time.Duration(rate))); wait > 0 {
 			time.Sleep(wait)
 		}
+		ask := func() {
+			if i%askEvery == 0 {
+				xproto.ChangeProperty(c, xproto.PropModeAppend, window, xproto.AtomWmName, xproto.AtomString, 8, 0, nil)
+			}
+		}
+		ask()
 		var n injection
 		key := letters[i/4%len(letters)]
 		switch {
@@ -166,9 +176,7 @@ func inject(rate int, keys bool, runs time.Duration) ([]injection, error) {
 			n.what = "m " + strconv.Itoa(x) + " " + strconv.Itoa(y)
 			xtest.FakeInput(c, xproto.MotionNotify, 0, 0, root, int16(x), int16(y), 0)
 		}
-		if i%askEvery == 0 {
-			xproto.ChangeProperty(c, xproto.PropModeAppend, window, xproto.AtomWmName, xproto.AtomString, 8, 0, nil)
-		}
+		ask()
 		sent = append(sent, n)
 	}
 	if _, err = xproto.GetInputFocus(c).Reply(); err != nil {
@@ -177,12 +185,14 @@ func inject(rate int, keys bool, runs time.Duration) ([]injection, error) {
 	time.Sleep(time.Second) // for readers that poll
 	c.Close()
 	times := <-told
-	if len(times) != (count+askEvery-1)/askEvery {
+	if len(times) != 2*((count+askEvery-1)/askEvery) {
 		return nil, fmt.Errorf("the server told its time %d times for %d events", len(times), count)
 	}
 	now := monotonicNow() / 1e6
-	for i, t := range times {
-		sent[i*askEvery].server = (now + int64(int32(t-uint32(now)))) * 1e6
+	at := func(t uint32) int64 { return (now + int64(int32(t-uint32(now)))) * 1e6 }
+	for i := 0; i < len(times); i += 2 {
+		n := &sent[i/2*askEvery]
+		n.from, n.to = at(times[i]), at(times[i+1])
 	}
 	return sent, nil
 }
@@ -278,15 +288,16 @@ type matched struct {
 }
 
 // match finds for each event that was made the one that was read: of equal ones (keys) the first that is
-// left. It is out of order when one that was made before it was read after it.
-func match(sent []injection, got []reading) matched {
+// left. It is out of order when one that was made before it was read after it. The first call fills began.
+func match(sent []injection, got []reading, began map[int]int64) matched {
+	first := len(began) == 0
 	places := map[string][]int{}
 	for i, g := range got {
 		places[g.what] = append(places[g.what], i)
 	}
 	var m matched
 	last := -1
-	for _, s := range sent {
+	for i, s := range sent {
 		p := places[s.what]
 		if len(p) == 0 {
 			m.lost++
@@ -298,9 +309,14 @@ func match(sent []injection, got []reading) matched {
 		}
 		last = max(last, p[0])
 		g := got[p[0]]
-		if s.server != 0 {
-			m.delays = append(m.delays, time.Duration(g.read-s.server))
-			m.errors = append(m.errors, time.Duration(g.at-s.server).Abs())
+		if first {
+			began[i] = g.at
+		}
+		switch at, ok := began[i]; {
+		case s.from != 0:
+			m.errors = append(m.errors, time.Duration(max(s.from-g.at, g.at-s.to, 0)))
+		case ok:
+			m.delays = append(m.delays, time.Duration(g.read-at))
 		}
 	}
 	return m
