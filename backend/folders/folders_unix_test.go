@@ -203,29 +203,3 @@ func TestNothingToWatch(t *testing.T) {
 }
 
 func scratch(t testing.TB) string { return t.TempDir() }
-
-// In Deskbell's own folder each event of a recording is written down: told of, it would be another.
-func TestItsOwnFolderIsLeftOut(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	own := filepath.Join(root, "own")
-	if err := os.MkdirAll(filepath.Join(own, "recordings"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	var told []string
-	_, err := folders.New(clock, []string{root}, own).Run(ctx, func() {
-		for _, file := range []string{"own/a", "own/recordings/b", "owner"} {
-			if err := os.WriteFile(filepath.Join(root, file), nil, 0o600); err != nil {
-				t.Error(err)
-			}
-		}
-	}, func(e human.RecordedEvent) {
-		told = append(told, e.File.Path)
-		cancel()
-	})
-	if err != nil || len(told) != 1 || told[0] != filepath.Join(root, "owner") {
-		t.Errorf("told of %q: %v", told, err)
-	}
-}

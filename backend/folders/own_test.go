@@ -10,7 +10,7 @@ import (
 func TestDeskbellsOwnFolderIsLeftOut(t *testing.T) {
 	for name, before := range map[string]bool{"there before": true, "made meanwhile": false} {
 		t.Run(name, func(t *testing.T) {
-			root := t.TempDir()
+			root := scratch(t)
 			own := filepath.Join(root, "own data", "recordings")
 			if before {
 				if err := os.MkdirAll(own, 0o700); err != nil {
