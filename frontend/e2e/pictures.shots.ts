@@ -135,7 +135,8 @@ const views: View[] = [
   },
   {
     name: 'strip', size: { width: 320, height: 44 },
-    show: async (desk) => {
+    show: async (desk, ids, screen) => {
+      ids.records ??= await record(desk.server, screen, false);
       await desk.page.goto(`${desk.server.url}/?view=recorder#code=${(await desk.server.invite()).code}`);
       await expect(desk.page.getByRole('group')).toBeVisible();
     },
