@@ -257,7 +257,7 @@ export class Opened {
         when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.desk.answering.snooze(this.id, null),
       },
       {
-        id: 'record', group: 'answer', keys: ['c'], label: () => (this.op?.claimed_by ? (deskWindow.desktop ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
+        id: 'record', group: 'answer', keys: this.op?.action_type === 'desktop' ? ['c'] : [], label: () => (this.op?.claimed_by ? (deskWindow.desktop ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
         when: () => open() && this.mine && this.desk.recorder.loaded && !this.desk.recorder.current && !this.desk.recorder.busy, run: () => void this.record(),
       },
       { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.desk.answering.claim(this.id) },
