@@ -11,7 +11,7 @@ import (
 func senses() record.Deps {
 	return record.Deps{
 		System:    "macos",
-		Input:     hookinput.New(now),
+		Input:     mac.Input(hookinput.New(now)),
 		Windows:   mac.NewWindows(now),
 		Elements:  mac.NewElements(now),
 		Guards:    []record.Guard{mac.SecureInput{}},

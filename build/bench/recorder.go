@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -29,7 +31,7 @@ func recorder(ctx context.Context) error {
 		return err
 	}
 	defer s.stop()
-	for _, program := range [][]string{{"openbox"}, {"python3", "build/e2e/testdata/apps/form.gtk3.py", filepath.Join(s.dir, "form.json")}} {
+	for _, program := range [][]string{{"openbox"}, {"build/e2e/testdata/apps/form.gtk3.py", filepath.Join(s.dir, "form.json"), s.dir}} {
 		cmd := exec.CommandContext(ctx, program[0], program[1:]...)
 		if err := cmd.Start(); err != nil {
 			return err

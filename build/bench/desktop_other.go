@@ -1,0 +1,14 @@
+//go:build !linux
+
+package main
+
+import (
+	"context"
+	"errors"
+)
+
+var errLinuxOnly = errors.New("the recorder is measured on Linux only")
+
+func inputs(context.Context) error       { return errLinuxOnly }
+func takePictures(context.Context) error { return errLinuxOnly }
+func recorder(context.Context) error     { return errLinuxOnly }
