@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { Screen } from './support/screen';
 import { Server, type Caller, type Operation } from './support/server';
@@ -232,6 +232,17 @@ test('an export holds the words, and not what was hidden', async ({ desk, server
   expect(download.suggestedFilename()).toMatch(/\.html$/);
   const html = await readFile(await download.path(), 'utf8');
   expect(html).toContain('Created K-0417.txt');
+});
+
+test('after a question it is done again on the desktop', async ({ desk, server, desktop, op }) => {
+  const { recording_id: id } = await recorded(server, desktop, op);
+  await rm(`${desktop.dir}/K-0417.txt`);
+  await page(desk, id);
+  await desk.button('Replay…').click();
+  await expect(desk.button('Close').last()).toBeFocused();
+  await desk.button('Replay now').click();
+  await expect(desk.page.getByText(/^Done: \d+ actions? replayed/)).toBeVisible({ timeout: 30_000 });
+  expect(await readFile(`${desktop.dir}/K-0417.txt`, 'utf8')).toBe('signed\n');
 });
 
 test('in the desktop the window makes room for the work: a strip that says it records, until it is stopped there', async ({ page: tab, server, desktop, bot, op }) => {
