@@ -108,11 +108,11 @@ type inputRun struct {
 func (s *inputRun) run(ctx context.Context, display string, ready func()) error {
 	var err error
 	s.wake = make(chan struct{}, 1)
-	if s.control, err = dialWoken(ctx, display, s.woken); err != nil {
+	if s.control, err = dialAs(ctx, display, false, s.woken); err != nil {
 		return err
 	}
 	defer s.control.close()
-	if s.data, err = dial(ctx, display); err != nil {
+	if s.data, err = dialAs(ctx, display, true, nil); err != nil {
 		return err
 	}
 	defer s.data.close()
@@ -224,14 +224,16 @@ func (s *inputRun) enable(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case f, ok := <-s.data.frames:
+	case _, ok := <-s.data.more:
 		if !ok {
 			return s.data.err
 		}
-		if f[0] != frameReply || f[1] != startOfData {
-			return errors.New("the X server refuses to record")
-		}
 	}
+	first := s.data.piled()
+	if len(first) == 0 || first[0][0] != frameReply || first[0][1] != startOfData {
+		return errors.New("the X server refuses to record")
+	}
+	s.takeAll(first[1:])
 	return nil
 }
 
@@ -256,12 +258,12 @@ func (s *inputRun) listen(ctx context.Context) error {
 			if err := s.controlled(ctx, f, ok); err != nil {
 				return err
 			}
-		case f, ok := <-s.data.frames:
+		case _, ok := <-s.data.more:
+			if !s.takeAll(s.data.piled()) {
+				return errors.New("the X server stopped recording")
+			}
 			if !ok {
 				return s.data.err
-			}
-			if !s.take(f) {
-				return errors.New("the X server stopped recording")
 			}
 		case <-drifted.C:
 			if err := s.setClock(ctx); err != nil {
@@ -319,12 +321,12 @@ func (s *inputRun) finish() error {
 				continue
 			}
 			s.event(f)
-		case f, ok := <-s.data.frames:
+		case _, ok := <-s.data.more:
+			if !s.takeAll(s.data.piled()) {
+				return nil
+			}
 			if !ok {
 				return errUnfinished
-			}
-			if !s.take(f) {
-				return nil
 			}
 			patience.Reset(lastWords)
 		}
@@ -396,13 +398,18 @@ func (s *inputRun) ask() error {
 	return err
 }
 
-// take emits what a frame of RECORD's holds; false when it was the last.
-func (s *inputRun) take(f []byte) bool {
-	raws, more := parseRecord(f)
-	for _, r := range raws {
-		s.deliver(r)
+// takeAll emits what frames of RECORD's hold; false when one was the last.
+func (s *inputRun) takeAll(frames [][]byte) bool {
+	for _, f := range frames {
+		raws, more := parseRecord(f)
+		for _, r := range raws {
+			s.deliver(r)
+		}
+		if !more {
+			return false
+		}
 	}
-	return more
+	return true
 }
 
 // deliver emits what an event of the server means, where it means something by itself.

@@ -27,7 +27,11 @@ type wire struct {
 	seq    uint16 // of the last request
 	frames chan []byte
 	woken  func([]byte) // called by the reader for each GenericEvent, which is not put into frames; nil: they are
-	err    error        // why frames was closed; read it afterwards
+	pile   bool         // frames are piled up instead, so that the reader never waits: see piled
+	mu     sync.Mutex
+	heap   [][]byte
+	more   chan struct{} // there is something piled up; closed at the end
+	err    error         // why frames was closed; read it afterwards
 	done   chan struct{}
 	wg     sync.WaitGroup
 }
@@ -49,10 +53,12 @@ const (
 const maxFrame = 16 << 20
 
 // dial connects to a display; to the one of DISPLAY when it is empty. ctx bounds the connecting alone.
-func dial(ctx context.Context, display string) (*wire, error) { return dialWoken(ctx, display, nil) }
+func dial(ctx context.Context, display string) (*wire, error) {
+	return dialAs(ctx, display, false, nil)
+}
 
-// dialWoken is dial, with woken set.
-func dialWoken(ctx context.Context, display string, woken func([]byte)) (*wire, error) {
+// dialAs is dial, with pile and woken set.
+func dialAs(ctx context.Context, display string, pile bool, woken func([]byte)) (*wire, error) {
 	if display == "" {
 		display = os.Getenv("DISPLAY")
 	}
@@ -71,7 +77,7 @@ func dialWoken(ctx context.Context, display string, woken func([]byte)) (*wire, 
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the X server %s cannot be reached; is DISPLAY right?", display)
 	}
-	w := &wire{conn: conn, woken: woken, frames: make(chan []byte, 256), done: make(chan struct{})}
+	w := &wire{conn: conn, pile: pile, woken: woken, more: make(chan struct{}, 1), frames: make(chan []byte, 256), done: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	r := bufio.NewReaderSize(conn, 64<<10)
 	err = w.handshake(r, number)
@@ -95,6 +101,7 @@ func (w *wire) close() {
 
 func (w *wire) read(r io.Reader) {
 	defer close(w.frames)
+	defer close(w.more)
 	for {
 		f, err := readFrame(r)
 		if err != nil {
@@ -105,12 +112,32 @@ func (w *wire) read(r io.Reader) {
 			w.woken(f)
 			continue
 		}
+		if w.pile {
+			w.mu.Lock()
+			w.heap = append(w.heap, f)
+			w.mu.Unlock()
+			select {
+			case w.more <- struct{}{}:
+			default:
+			}
+			continue
+		}
 		select {
 		case w.frames <- f:
 		case <-w.done:
 			return
 		}
 	}
+}
+
+// piled takes what has piled up. A server that finds a socket full throws RECORD's data away, without a word:
+// a few hundred events are enough for that, so that they must be read whatever else there is to do.
+func (w *wire) piled() [][]byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	frames := w.heap
+	w.heap = nil
+	return frames
 }
 
 // readFrame reads one reply, error or event with all that belongs to it.
