@@ -14,10 +14,12 @@ import (
 )
 
 // How often at most the server is asked to hand over what RECORD has put aside: for a key or a button, by
-// which pictures and elements are taken, and for moves alone, which nothing waits for.
+// which pictures and elements are taken, and for moves alone, which nothing waits for. The pointer rests when
+// nothing came for so long.
 const (
 	flushEvery      = 5 * time.Millisecond
 	flushMovesEvery = 20 * time.Millisecond
+	restsAfter      = 500 * time.Millisecond
 )
 
 // Input is the source of pointer and keys, through the RECORD extension: whatever reaches the server,
@@ -100,7 +102,10 @@ type inputRun struct {
 	wake    chan struct{} // aside has changed
 	aside   atomic.Int32  // what RECORD has put aside since the last flush was asked for
 	flush   *time.Timer   // when a flush is due
-	asked   bool          // a flush is under way
+	moving  *time.Ticker  // flushes while the pointer moves; stopped while it rests
+	moves   bool
+	movedAt time.Time // when data came last
+	asked   bool      // a flush is under way
 	askSeq  uint16
 	askedAt time.Time
 }
@@ -125,6 +130,8 @@ func (s *inputRun) run(ctx context.Context, display string, ready func()) error 
 		return err
 	}
 	ready()
+	s.moving = time.NewTicker(time.Hour)
+	defer s.moving.Stop()
 	return s.listen(ctx)
 }
 
@@ -193,10 +200,23 @@ func (s *inputRun) selectRaw(ctx context.Context) error {
 	if _, err := s.control.call(ctx, []byte{s.xinput, 47, 0, 0, 2, 0, 2, 0}, s.event); err != nil { // XIQueryVersion 2.2
 		return nil // an old server: late data is better than none
 	}
+	return s.wakeBy(rawPresses | rawMotion)
+}
+
+// XInput's raw events, as bits of a mask.
+const (
+	rawPresses = 15 << 13 // and releases, of keys and buttons
+	rawMotion  = 1 << 17
+)
+
+// wakeBy says which raw events are to wake. Each of them makes the server write, and hand over what RECORD
+// has one by one: while the pointer moves it is asked now and then instead, which costs both sides less, and
+// leaves more room in a socket that nobody reads for a while.
+func (s *inputRun) wakeBy(mask uint32) error {
 	req := make([]byte, 20) // XISelectEvents on the root window, all master devices
 	req[0], req[1], req[8], req[12], req[14] = s.xinput, 46, 1, 1, 1
 	binary.LittleEndian.PutUint32(req[4:], s.control.root)
-	binary.LittleEndian.PutUint32(req[16:], 31<<13) // raw press and release of keys and buttons, raw motion
+	binary.LittleEndian.PutUint32(req[16:], mask)
 	_, err := s.control.send(req)
 	return err
 }
@@ -270,11 +290,13 @@ func (s *inputRun) listen(ctx context.Context) error {
 				return err
 			}
 		case <-s.wake:
-			every := flushEvery
-			if s.aside.Load() == movesAside {
-				every = flushMovesEvery
+			if err := s.woke(); err != nil {
+				return err
 			}
-			s.flush.Reset(max(0, every-time.Since(s.askedAt)))
+		case <-s.moving.C:
+			if err := s.moved(); err != nil {
+				return err
+			}
 		case <-s.flush.C:
 			if err := s.ask(); err != nil {
 				return err
@@ -368,9 +390,8 @@ const (
 // woken is told of a raw event, which RECORD may have put aside. All that comes until the flush is part of
 // that flush: of many events between two, one wakes, or two.
 func (s *inputRun) woken(f []byte) {
-	const rawMotion = 17
 	what := int32(pressesAside)
-	if binary.LittleEndian.Uint16(f[8:]) == rawMotion {
+	if uint32(1)<<(f[8]&31) == rawMotion {
 		what = movesAside
 	}
 	if s.aside.Load() >= what {
@@ -381,6 +402,34 @@ func (s *inputRun) woken(f []byte) {
 	case s.wake <- struct{}{}:
 	default: // it will be looked at anyway
 	}
+}
+
+// woke sees to it that what woke us is flushed.
+func (s *inputRun) woke() error {
+	if s.aside.Load() == pressesAside {
+		s.flush.Reset(max(0, flushEvery-time.Since(s.askedAt)))
+		return nil
+	}
+	s.flush.Reset(0)
+	if s.moves {
+		return nil
+	}
+	s.moves, s.movedAt = true, time.Now()
+	s.moving.Reset(flushMovesEvery)
+	return s.wakeBy(rawPresses)
+}
+
+// moved flushes while the pointer moves. When it has come to rest its next move is to wake us again; what came
+// before that stands is part of the flush that follows.
+func (s *inputRun) moved() error {
+	if time.Since(s.movedAt) > restsAfter {
+		s.moves = false
+		s.moving.Stop()
+		if err := s.wakeBy(rawPresses | rawMotion); err != nil {
+			return err
+		}
+	}
+	return s.ask()
 }
 
 // ask sends a request whose answer makes the server flush. One at a time is enough: a server that is slow
@@ -402,6 +451,9 @@ func (s *inputRun) ask() error {
 func (s *inputRun) takeAll(frames [][]byte) bool {
 	for _, f := range frames {
 		raws, more := parseRecord(f)
+		if len(raws) > 0 {
+			s.movedAt = time.Now()
+		}
 		for _, r := range raws {
 			s.deliver(r)
 		}
