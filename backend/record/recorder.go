@@ -179,12 +179,13 @@ func (r *Recorder) Start(ctx context.Context, by human.Actor, op human.Operation
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.base, cancel)()
-	if _, err := r.deps.Operations.RecordingBegan(ctx, by, op, s.id); err != nil {
+	// Stored first: whoever hears of it from the operation may ask for it at once.
+	if err := r.deps.Store.Create(ctx, s.header()); err != nil {
 		r.free(s)
 		return human.Recording{}, err
 	}
-	if err := r.deps.Store.Create(ctx, s.header()); err != nil {
-		r.drop(s, by)
+	if _, err := r.deps.Operations.RecordingBegan(ctx, by, op, s.id); err != nil {
+		_ = r.erase(s.id, s.log) // it is in the log
 		r.free(s)
 		return human.Recording{}, err
 	}
