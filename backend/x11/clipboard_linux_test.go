@@ -45,7 +45,7 @@ func (d *desk) own(mute bool, values map[string]string) (asked func() map[string
 	for name := range values {
 		names = append(names, name)
 	}
-	atoms, err := m.wire.atoms(context.Background(), append([]string{"CLIPBOARD", "TARGETS"}, names...)...)
+	atoms, err := m.atoms(context.Background(), append([]string{"CLIPBOARD", "TARGETS"}, names...)...)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestClipboardChangesFast(t *testing.T) {
 	d := newDesk(t)
 	r := listen(t, NewClipboard(d.display, monotonic, true))
 	m := d.maker()
-	atoms, err := m.wire.atoms(t.Context(), "CLIPBOARD")
+	atoms, err := m.atoms(t.Context(), "CLIPBOARD")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -241,20 +241,26 @@ func (s *inputRun) enable(ctx context.Context) error {
 	if _, err := s.data.send(start); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case _, ok := <-s.data.more:
-		if !ok {
-			return s.data.err
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case _, ok := <-s.data.more:
+			if !ok {
+				return s.data.err
+			}
+		}
+		frames := s.data.piled()
+		for i, f := range frames {
+			switch {
+			case f[0] == frameError, f[0] == frameReply && f[1] != startOfData:
+				return errors.New("the X server refuses to record")
+			case f[0] == frameReply:
+				s.takeAll(frames[i+1:])
+				return nil
+			} // else an event that every connection gets
 		}
 	}
-	first := s.data.piled()
-	if len(first) == 0 || first[0][0] != frameReply || first[0][1] != startOfData {
-		return errors.New("the X server refuses to record")
-	}
-	s.takeAll(first[1:])
-	return nil
 }
 
 // listen takes what comes until ctx ends, or a connection does. Of the two connections the control one goes
