@@ -167,6 +167,13 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 		"a pause": {
 			signer().add(human.RecordedEvent{Type: human.RecordingHeld}).wait(9000).add(human.RecordedEvent{Type: human.RecordingGoesOn}).window("w2", "Inbox", "Mail", 8),
 			[]string{"Recording paused"}, []string{"录制已暂停"}},
+		"a pause and its gap, noted a moment earlier, are one": {
+			func() *tape {
+				t := signer().wait(100).add(human.RecordedEvent{Type: human.RecordingHeld})
+				from := t.at - 200_000
+				t.wait(9000)
+				return t.add(human.RecordedEvent{Type: human.GapOpened, Gap: &human.Gap{From: from, To: t.at, Reason: "paused"}}).add(human.RecordedEvent{Type: human.RecordingGoesOn})
+			}(), []string{"Recording paused"}, nil},
 		"what was lost": {
 			signer().add(human.RecordedEvent{Type: human.GapOpened, Gap: &human.Gap{Reason: "lost", Count: 3}}), []string{"Not recorded: 3 events lost"}, []string{"未录制：丢失 3 个事件"}},
 		"a gap told again as it grows is one": {

@@ -19,6 +19,7 @@ const (
 	scrollPause = int64(400 * time.Millisecond)  // a longer one ends a scroll
 	keyPause    = int64(time.Second)             // a longer one ends "Tab 3 times"
 	causePause  = int64(1500 * time.Millisecond) // within it a window opens, closes or copies because of what was done
+	gapSlop     = int64(50 * time.Millisecond)   // a pause and its gap are noted a moment apart
 	filePause   = int64(2 * time.Second)         // changes of one file within it are one operation
 	tempPause   = int64(10 * time.Second)        // within it a file renamed or deleted was only a step of saving
 )

@@ -383,7 +383,7 @@ func (d *Deriver) gap(ev human.RecordedEvent) {
 func (d *Deriver) missing(g human.Gap) *entry {
 	for i := len(d.list) - 1; i >= max(0, len(d.list)-5); i-- {
 		e := d.list[i]
-		if was := e.a.Gap; was != nil && was.Reason == g.Reason && was.Source == g.Source && g.From <= was.To && g.From >= was.From {
+		if was := e.a.Gap; was != nil && was.Reason == g.Reason && was.Source == g.Source && g.From <= was.To+gapSlop && g.From >= was.From-gapSlop {
 			return e
 		}
 	}
