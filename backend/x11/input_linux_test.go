@@ -331,7 +331,7 @@ func TestCheck(t *testing.T) {
 func TestLastEventsAreTaken(t *testing.T) {
 	d := newDesk(t)
 	h := d.hand()
-	const events = 20_000
+	const events = 5_000
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, done := make(chan struct{}), make(chan struct{})
 	var got, seen uint64
@@ -339,16 +339,17 @@ func TestLastEventsAreTaken(t *testing.T) {
 	go func() {
 		defer close(done)
 		seen, err = NewInput(d.display, monotonic).Run(ctx, func() { close(ready) }, func(human.RecordedEvent) {
-			if got++; got%1000 == 0 {
-				<-time.After(50 * time.Millisecond) // as if another program had the processor
+			if got++; got%250 == 0 {
+				<-time.After(100 * time.Millisecond) // as if another program had the processor
 			}
 		})
 	}()
 	<-ready
 	for i := range events / 2 {
 		h.click(1)
-		if i%100 == 0 {
-			h.sync() // the server discards input that comes faster than it looks at it
+		if i%20 == 0 { // 4,000 a second: far more than that the server throws away when we are slow to read
+			h.sync()
+			<-time.After(10 * time.Millisecond)
 		}
 	}
 	h.sync()
