@@ -124,6 +124,7 @@ type windowsRun struct {
 	changed  bool            // the lists may have: which windows there are, which is active
 	at       uint32          // server time of that
 	timed    bool            // at is set
+	stirred  bool            // windows came or went, which counts where nobody manages them
 	stale    map[uint32]bool // windows whose title may have changed
 	moved    map[uint32]bool // windows whose bounds may have
 	settling *time.Timer
@@ -256,6 +257,7 @@ func (r *windowsRun) note(f []byte) {
 		}
 	case eventCreate, eventDestroy, eventMap, eventUnmap, eventReparent, eventFocusIn, eventFocusOut, eventEnterNotify:
 		// With a window manager its lists say what comes of it, as long as it is there.
+		r.stirred = true
 		r.changed = r.changed || !r.managed || second == r.check
 	}
 }
@@ -269,12 +271,13 @@ func (r *windowsRun) refresh(ctx context.Context) error {
 			}
 			continue
 		}
-		r.changed = false
+		r.changed, r.stirred = false, false
 		d, err := r.v.desktop(ctx)
 		if err != nil {
 			return err
 		}
 		r.managed, r.check = d.managed, d.check
+		r.changed = r.changed || !r.managed && r.stirred // while it asked, not knowing that nobody manages
 		opened, err := r.meet(ctx, d.clients)
 		if err != nil {
 			return err
