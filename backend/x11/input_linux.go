@@ -18,7 +18,7 @@ import (
 // nothing came for so long.
 const (
 	flushEvery      = 5 * time.Millisecond
-	flushMovesEvery = 20 * time.Millisecond
+	flushMovesEvery = 100 * time.Millisecond
 	restsAfter      = 500 * time.Millisecond
 )
 

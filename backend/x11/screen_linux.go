@@ -58,7 +58,7 @@ const (
 
 	// rearm is how long the server is left alone after it said that something has changed. An animation
 	// would have it say so with every stroke.
-	rearm = 10 * time.Millisecond
+	rearm = 50 * time.Millisecond
 )
 
 // A seal is written into shared memory for the server to write over. A server in another container may take
