@@ -483,6 +483,66 @@ func (d *desk) nowhere(text string) {
 	}
 }
 
+// A server that is killed leaves its recording readable up to the last second, and says that it broke off.
+func TestAKilledRecordingIsReadable(t *testing.T) {
+	d := newDesk(t, Options{})
+	typed := d.Terminal("editor")
+	h := d.serve()
+	op, _ := h.ring("Type until it is killed", map[string]any{"path": "editor"})
+	var rec human.Recording
+	h.call("POST", "/api/recordings", map[string]any{"operation_id": op.ID}, &rec)
+	p := &person{Desktop: d.Desktop, looking: 1200 * time.Millisecond}
+	p.types("before the end")
+	p.click(400, 300)
+	d.Do("xdotool", "key", "--delay", "100", "F5", "F6", "F7", "F8", "F9", "F10")
+	killed := time.Since(rec.StartedAt)
+	if err := h.program.Signal(os.Kill); err != nil {
+		t.Fatal(err)
+	}
+	h.Ended(h.program)
+	if !strings.HasPrefix(typed(), "before the end") {
+		t.Fatalf("the person did not do what the script says: %q", typed())
+	}
+
+	again := d.serve()
+	again.Wait("the recording to be looked after", func() bool {
+		again.call("GET", "/api/recordings/"+string(rec.ID), nil, &rec)
+		return rec.State == human.RecordingInterrupted
+	})
+	if rec.Reason != "crash" || rec.Complete {
+		t.Errorf("the recording broke off by %q, complete %t", rec.Reason, rec.Complete)
+	}
+	if !slices.ContainsFunc(rec.Gaps, func(g human.Gap) bool { return g.Reason == "crash" }) {
+		t.Errorf("no gap says that it broke off: %+v", rec.Gaps)
+	}
+	events := again.events(rec.ID)
+	if last := time.Duration(events[len(events)-1].At); killed-last > time.Second {
+		t.Errorf("killed after %v, and the last event is of %v", killed, last)
+	}
+	all := again.actions(rec.ID)
+	has(t, all, "the click", func(a human.Action) bool { return a.Type == human.Click && a.X == 400 && a.Y == 300 })
+	has(t, all, "the typing", func(a human.Action) bool { return a.Type == human.Typing && a.Count == len("before the end") })
+	for _, a := range all {
+		if a.Before != "" {
+			again.picture(rec.ID, string(a.Type), a.Before, 1440, 900)
+		}
+	}
+	if _, running := again.recorder(); running {
+		t.Error("a recording that broke off runs")
+	}
+}
+
+// recorder is the recording that runs, if one does.
+func (h *house) recorder() (r human.Recording, running bool) {
+	h.t.Helper()
+	var state struct{ Current *human.Recording }
+	h.call("GET", "/api/recorder", nil, &state)
+	if state.Current == nil {
+		return r, false
+	}
+	return *state.Current, true
+}
+
 // TestAReplayEndsInTheSameState records work in one X server and plays it back in another.
 func TestAReplayEndsInTheSameState(t *testing.T) {
 	apps, err := filepath.Abs("testdata/apps")
