@@ -50,8 +50,7 @@ func (d *desk) own(mute bool, values map[string]string) (asked func() map[string
 		d.t.Fatal(err)
 	}
 	window := m.window("Owner", "Owner", human.Bounds{W: 10, H: 10}, true)
-	m.do(request1(22, 0, window, atoms[0], 0)) // SetSelectionOwner
-	m.sync()
+	m.do(request1(22, 0, window, atoms[0], 0)) // SetSelectionOwner; the first to ask may be heard at once
 	counts, stop, done := map[string]int{}, make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
