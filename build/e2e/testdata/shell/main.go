@@ -18,6 +18,8 @@ import (
 	"testing/fstest"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"deskbell/backend/desktop"
 )
 
 const page = `<!doctype html>
@@ -101,6 +103,7 @@ func main() {
 			return Home{
 				Session:  Session{URL: "http://" + listener.Addr().String(), Token: "secret", Locale: "en"},
 				Answerer: answers(said),
+				Recorder: recorder(said),
 				Pending:  func() int { return int(pending.Load()) },
 				Watch: func(ctx context.Context, changed func(int)) {
 					for {
@@ -121,6 +124,15 @@ func main() {
 		log.Fatal(err)
 	}
 }
+
+// recorder says what it was asked for; nothing is recorded.
+type recorder chan string
+
+func (r recorder) ToggleRecording(context.Context) error  { r <- "recorder toggle"; return nil }
+func (r recorder) StopRecording(context.Context) error    { r <- "recorder stop"; return nil }
+func (r recorder) DiscardRecording(context.Context) error { r <- "recorder discard"; return nil }
+
+func (recorder) WatchRecording(ctx context.Context, _ func(desktop.Recording)) { <-ctx.Done() }
 
 // answers says what was answered in a notification; an operation named "late" has an answer already.
 type answers chan string
