@@ -63,9 +63,9 @@ func (s *shell) doctorCommand() *cobra.Command {
 				}{s.code == exitYes, checks})
 			}
 			for _, check := range checks {
-				s.printf("%-4s  %-14s %s\n", check.Status, check.Name, visible(check.Detail))
+				s.printf("%-4s  %-16s %s\n", check.Status, check.Name, visible(check.Detail))
 				if check.Fix != "" {
-					s.printf("%-4s  %-14s -> %s\n", "", "", visible(check.Fix))
+					s.printf("%-4s  %-16s -> %s\n", "", "", visible(check.Fix))
 				}
 			}
 			return nil
@@ -209,11 +209,14 @@ var recorded = map[human.SourceName]string{
 // checkSource says whether a source of the recorder is there. Recording goes on without one, so none fails.
 func checkSource(s human.SourceState) Check {
 	c := Check{recorded[s.Source], checkWarn, s.Detail, s.Fix}
-	if s.Status == "complete" {
+	switch s.Status {
+	case "complete":
 		c.Status = checkOK
 		if c.Detail == "" {
 			c.Detail = "can be recorded"
 		}
+	case "off":
+		c.Status, c.Detail = checkOK, "recorded in the folders that are named for a recording, or in recording.folders"
 	}
 	return c
 }

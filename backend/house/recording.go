@@ -15,6 +15,7 @@ import (
 	"deskbell/backend/folders"
 	"deskbell/backend/human"
 	"deskbell/backend/masking"
+	"deskbell/backend/pictures"
 	"deskbell/backend/queue"
 	"deskbell/backend/record"
 	"deskbell/backend/record/replay"
@@ -216,6 +217,8 @@ func sources(ctx context.Context) []human.SourceState {
 	deps := senses()
 	defer letGo(deps)
 	deps.Clock = now
+	deps.Pictures = pictures.New(os.TempDir()) // which it makes nothing in
+	deps.Files = func(paths []string) record.Source { return folders.New(now, paths, "") }
 	return record.New(deps, record.Options{}).Ready(ctx)
 }
 
