@@ -102,7 +102,7 @@ func (h *House) current(do func(human.RecordingID) error) error {
 	return nil
 }
 
-// WatchRecording reports whether the desktop is recorded, now and at each change, until ctx ends.
+// WatchRecording reports whether the desktop is recorded, at each change, until ctx ends.
 func (h *House) WatchRecording(ctx context.Context, changed func(desktop.Recording)) {
 	if h.recorder == nil {
 		<-ctx.Done()
@@ -114,7 +114,7 @@ func (h *House) WatchRecording(ctx context.Context, changed func(desktop.Recordi
 			changed(desktop.Recorded)
 		case human.RecordingPaused:
 			changed(desktop.RecordingPaused)
-		case human.RecordingStopped, human.RecordingInterrupted:
+		default: // it was discarded, too
 			changed(desktop.NotRecording)
 		}
 	})

@@ -723,3 +723,38 @@ func TestAnOperationThatEndsWhileItsRecordingBegins(t *testing.T) {
 		d.nowhere()
 	})
 }
+
+// What was answered is stored (H4): a pause, its end, a note.
+func TestAnAnswerIsDurable(t *testing.T) {
+	run(t, record.Options{}, func(t *testing.T, d *desk) {
+		r := d.start(human.RecordingOptions{})
+		stored := func() (human.Recording, human.RecordedEvent) {
+			d.store.mu.Lock()
+			defer d.store.mu.Unlock()
+			events := d.store.events[r.ID]
+			return d.store.recs[r.ID], events[len(events)-1]
+		}
+		for _, step := range []struct {
+			do    func() (human.Recording, error)
+			last  human.RecordedType
+			state human.RecordingState
+		}{
+			{func() (human.Recording, error) { return d.rec.Mark(t.Context(), ann, r.ID, record.Note{Text: "found it"}) }, human.Marked, human.RecordingRuns},
+			{func() (human.Recording, error) { return d.rec.Pause(t.Context(), ann, r.ID) }, human.RecordingHeld, human.RecordingPaused},
+			{func() (human.Recording, error) { return d.rec.Pause(t.Context(), ann, r.ID) }, human.RecordingHeld, human.RecordingPaused},
+			{func() (human.Recording, error) { return d.rec.Resume(t.Context(), ann, r.ID) }, human.RecordingGoesOn, human.RecordingRuns},
+		} {
+			if _, err := step.do(); err != nil {
+				t.Fatal(err)
+			}
+			if rec, last := stored(); rec.State != step.state || last.Type != step.last {
+				t.Errorf("answered, but stored are %s and %s; want %s and %s", rec.State, last.Type, step.state, step.last)
+			}
+		}
+		d.store.mu.Lock()
+		d.store.broken = human.Errorf(human.Internal, "no space left on device")
+		d.store.mu.Unlock()
+		_, err := d.rec.Mark(t.Context(), ann, r.ID, record.Note{Text: "lost"})
+		wantKind(t, "a note that cannot be stored", err, human.Internal, "could not be stored")
+	})
+}

@@ -296,7 +296,7 @@ func (r *Recorder) find(by human.Actor, id human.RecordingID) (*session, error) 
 	return s, nil
 }
 
-// steer has the running recording do something.
+// steer has the running recording do something, and returns when that is on disk.
 func (r *Recorder) steer(ctx context.Context, by human.Actor, id human.RecordingID, f func(*session) error) (human.Recording, error) {
 	s, err := r.find(by, id)
 	if err != nil {
@@ -309,7 +309,7 @@ func (r *Recorder) steer(ctx context.Context, by human.Actor, id human.Recording
 		}
 		return rec, human.Errorf(human.Conflict, "recording %s has ended", id)
 	}
-	if err := s.do(ctx, func() error { return f(s) }); err != nil {
+	if err := s.durable(ctx, func() error { return f(s) }); err != nil {
 		return *s.latest.Load(), err
 	}
 	return *s.latest.Load(), nil

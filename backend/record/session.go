@@ -32,6 +32,12 @@ type item struct {
 	event human.RecordedEvent
 }
 
+// awaited is a seq somebody waits for to be stored.
+type awaited struct {
+	seq  uint64
+	kept chan struct{}
+}
+
 // A session is one running recording. Its loop owns all that is not said to be otherwise; other goroutines
 // reach it through post.
 type session struct {
@@ -74,6 +80,7 @@ type session struct {
 	written  chan error // and its outcome comes here
 	flushed  uint64     // seq of the last event that was handed to the store,
 	stored   uint64     // and of the last that it has
+	awaited  []awaited
 	ticks    int
 	span     int64
 	told     human.RecordingCounts // as last told to the watchers
@@ -161,6 +168,44 @@ func (s *session) do(ctx context.Context, f func() error) error {
 			return human.Errorf(human.Conflict, "recording %s has ended", s.id)
 		}
 	}
+}
+
+// durable has f called by the loop and waits until what it stored is on disk.
+func (s *session) durable(ctx context.Context, f func() error) error {
+	kept := make(chan struct{})
+	if err := s.do(ctx, func() error {
+		if err := f(); err != nil {
+			return err
+		}
+		s.awaited = append(s.awaited, awaited{s.seq, kept})
+		s.flush()
+		s.settleAwaited()
+		return nil
+	}); err != nil {
+		return err
+	}
+	select {
+	case <-kept:
+		return nil
+	case <-s.over:
+		if s.discard {
+			return human.Errorf(human.Conflict, "recording %s has been discarded", s.id)
+		}
+		return s.failure
+	case <-ctx.Done():
+		return human.Wrap(human.Unavailable, ctx.Err(), "recording %s did not answer in time", s.id)
+	}
+}
+
+// settleAwaited tells those whose events are stored.
+func (s *session) settleAwaited() {
+	s.awaited = slices.DeleteFunc(s.awaited, func(a awaited) bool {
+		if a.seq > s.stored {
+			return false
+		}
+		close(a.kept)
+		return true
+	})
 }
 
 // work runs a look-up beside the loop, which is given what it returns. It says whether there was room.
@@ -503,7 +548,8 @@ func (s *session) wrote(err error) {
 		return
 	}
 	s.stored = s.flushed
-	if len(s.pending) >= batchSize {
+	s.settleAwaited()
+	if len(s.pending) >= batchSize || len(s.awaited) > 0 {
 		s.flush()
 	}
 }
@@ -594,9 +640,9 @@ func (s *session) pause() error {
 	s.closeRun(byOther)
 	clear(s.wishes)
 	s.closeGap("excluded", "")
-	s.store(human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.RecordingHeld})
 	s.heldAt = s.now()
-	s.rec.State = human.RecordingPaused
+	s.rec.State = human.RecordingPaused // first, because the header is stored with the event
+	s.store(human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.RecordingHeld})
 	s.openGap("paused", "")
 	if s.camera != nil {
 		s.camera.hold(true)
