@@ -25,8 +25,8 @@ type step struct {
 var clients = []human.Actor{bot, other, mei, tom}
 
 var commands = map[human.Role][]string{
-	human.Agent:    {"ring", "ring with a key", "reply", "cancel", "delivered", "complete", "claim"},
-	human.Operator: {"claim", "release", "start", "draft", "ask", "complete", "complete", "decline", "snooze", "seen", "cancel"},
+	human.Agent:    {"ring", "ring with a key", "reply", "cancel", "delivered", "complete", "claim", "record"},
+	human.Operator: {"claim", "release", "start", "draft", "ask", "complete", "complete", "decline", "snooze", "seen", "cancel", "record", "record", "drop", "give"},
 }
 
 func steps(client int) *rapid.Generator[step] {
@@ -37,9 +37,18 @@ func steps(client int) *rapid.Generator[step] {
 
 // A ledger is what the clients were told: it must be exactly what the journal says afterwards.
 type ledger struct {
-	mu    sync.Mutex
-	rung  []human.OperationID
-	ended map[human.OperationID][]string // who was told to have ended it
+	mu      sync.Mutex
+	rung    []human.OperationID
+	ended   map[human.OperationID][]string // who was told to have ended it
+	begun   []recorded
+	dropped map[human.RecordingID]bool
+	tried   int // recordings, so that each has an id of its own
+}
+
+// A recorded is a recording that an operator was told to have begun, and of what.
+type recorded struct {
+	of human.OperationID
+	id human.RecordingID
 }
 
 func (l *ledger) pick(target int) human.OperationID {
@@ -49,6 +58,33 @@ func (l *ledger) pick(target int) human.OperationID {
 		return "op_none"
 	}
 	return l.rung[target%len(l.rung)]
+}
+
+// recording names a new one.
+func (l *ledger) recording() human.RecordingID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tried++
+	return human.RecordingID(fmt.Sprint(human.RecordingPrefix, l.tried))
+}
+
+func (l *ledger) pickRecorded(target int) recorded {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.begun) == 0 {
+		return recorded{"op_none", human.RecordingPrefix}
+	}
+	return l.begun[target%len(l.begun)]
+}
+
+func (l *ledger) noteRecorded(of human.OperationID, id human.RecordingID, dropped bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if dropped {
+		l.dropped[id] = true
+	} else {
+		l.begun = append(l.begun, recorded{of, id})
+	}
 }
 
 func (l *ledger) note(who human.Actor, op human.Operation, created, ended bool) {
@@ -93,6 +129,22 @@ func (l *ledger) do(ctx context.Context, q *queue.Queue, s step) error {
 	case "complete":
 		op, err = q.Complete(ctx, who, id, human.Answer{HumanInput: "by " + who.Name}, "")
 		ended = err == nil
+	case "record":
+		r := l.recording()
+		if op, err = q.RecordingBegan(ctx, who, id, r); err == nil {
+			l.noteRecorded(id, r, false)
+		}
+	case "drop":
+		r := l.pickRecorded(s.Target)
+		if err = q.RecordingDropped(ctx, who, r.of, r.id); err == nil {
+			l.noteRecorded(r.of, r.id, true)
+		}
+	case "give":
+		op, err = q.Complete(ctx, who, id, human.Answer{Attachments: []string{string(l.pickRecorded(s.Target / 2).id)}}, "")
+		ended = err == nil
+		if human.KindOf(err) == human.Invalid {
+			return nil // another's, or dropped
+		}
 	case "decline":
 		op, err = q.Decline(ctx, who, id, "because")
 		ended = err == nil
@@ -137,11 +189,33 @@ func (l *ledger) check(t *rapid.T, store *sqlite.Store) {
 			t.Fatal(err) // a gap in versions, or an event the life cycle forbids
 		}
 		ends := 0
-		for _, e := range entries {
+		for i, e := range entries {
 			switch e.Event.Type {
 			case human.Finished, human.Withdrawn, human.TurnedDown:
 				ends++
 			}
+			if e.Event.Type != human.Finished {
+				continue
+			}
+			before, err := human.Fold(id, entries[:i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, given := range e.Event.Answer.Attachments {
+				if !slices.Contains(before.Recordings, human.RecordingID(given)) {
+					t.Fatalf("%s was answered with %s, and had %v", id, given, before.Recordings)
+				}
+			}
+		}
+		var recordings []human.RecordingID
+		for _, r := range l.begun {
+			if r.of == id && !l.dropped[r.id] {
+				recordings = append(recordings, r.id)
+			}
+		}
+		slices.Sort(recordings)
+		if has := slices.Sorted(slices.Values(op.Recordings)); !slices.Equal(has, recordings) {
+			t.Fatalf("%s has the recordings %v, acknowledged were %v", id, has, recordings)
 		}
 		if told := l.ended[id]; ends != len(told) || ends > 1 || op.State.Terminal() != (ends == 1) {
 			t.Fatalf("%s ended %d times, %v were told that they ended it, it is %s", id, ends, told, op.State)
@@ -152,8 +226,8 @@ func (l *ledger) check(t *rapid.T, store *sqlite.Store) {
 	}
 }
 
-// Any sequence of commands from several clients at once: no operation is lost, none is answered twice,
-// no agent answers, and versions have no gaps.
+// Any sequence of commands from several clients at once: no operation or recording is lost, none is answered
+// twice or with a recording of another, no agent answers, and versions have no gaps.
 func TestAnyCommandsFromSeveralClients(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ctx := context.Background()
@@ -167,7 +241,7 @@ func TestAnyCommandsFromSeveralClients(t *testing.T) {
 			}
 		}()
 		q := queue.New(store, store, queue.Options{MaxPending: 1000})
-		l := &ledger{ended: map[human.OperationID][]string{}}
+		l := &ledger{ended: map[human.OperationID][]string{}, dropped: map[human.RecordingID]bool{}}
 		plans := make([][]step, len(clients))
 		for i := range clients {
 			plans[i] = rapid.SliceOfN(steps(i), 0, 25).Draw(rt, clients[i].Name)

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -275,6 +276,147 @@ func TestApprovals(t *testing.T) {
 	wantKind(t, err, human.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "completed by Mei") {
 		t.Errorf("the loser is not told who decided: %v", err)
+	}
+}
+
+func TestRecordingsAreTheClaimersToBegin(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	ctx := t.Context()
+	op := ring(t, q, request(bot, "show me how"))
+	began := func(by human.Actor, want human.ErrorKind) {
+		t.Helper()
+		_, err := q.RecordingBegan(ctx, by, op.ID, "rec_1")
+		wantKind(t, err, want)
+	}
+	began(mei, human.Conflict) // not claimed
+	claim := func(by human.Actor, id human.OperationID) {
+		t.Helper()
+		if _, err := q.Claim(ctx, by, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim(mei, op.ID)
+	began(tom, human.Conflict)
+	began(bot, human.Denied)
+	if now, _ := q.Get(ctx, mei, op.ID); now.Version != 2 || len(now.Recordings) != 0 {
+		t.Errorf("refused recordings changed it to version %d, with %v", now.Version, now.Recordings)
+	}
+	now, err := q.RecordingBegan(ctx, mei, op.ID, "rec_1")
+	if err != nil || now.State != human.InProgress || now.Version != 3 || !slices.Equal(now.Recordings, []human.RecordingID{"rec_1"}) {
+		t.Errorf("recording began: %s, version %d, %v, %v", now.State, now.Version, now.Recordings, err)
+	}
+	if _, err := q.Complete(ctx, mei, op.ID, human.Answer{HumanInput: "done"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	began(mei, human.Conflict) // ended
+	_, err = q.RecordingBegan(ctx, mei, "op_none", "rec_1")
+	wantKind(t, err, human.NotFound)
+}
+
+func TestARecordingIsDroppedHoweverItsOperationStands(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	ctx := t.Context()
+	op := ring(t, q, request(bot, "show me how"))
+	if _, err := q.Claim(ctx, mei, op.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []human.RecordingID{"rec_1", "rec_2", "rec_3"} {
+		if _, err := q.RecordingBegan(ctx, mei, op.ID, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	version := uint64(5) // the ring, the claim, three recordings
+	for _, tt := range []struct {
+		truth  string
+		change func() error
+		by     human.Actor
+		drop   human.RecordingID
+		kind   human.ErrorKind
+		left   []human.RecordingID
+		events uint64
+	}{
+		{"an agent drops none", nil, bot, "rec_1", human.Denied, []human.RecordingID{"rec_1", "rec_2", "rec_3"}, 0},
+		{"one that it does not have is no error", nil, mei, "rec_4", 0, []human.RecordingID{"rec_1", "rec_2", "rec_3"}, 0},
+		{"who claimed it drops one", nil, mei, "rec_1", 0, []human.RecordingID{"rec_2", "rec_3"}, 1},
+		{"a second time changes nothing", nil, mei, "rec_1", 0, []human.RecordingID{"rec_2", "rec_3"}, 0},
+		{"so does another operator", nil, tom, "rec_2", 0, []human.RecordingID{"rec_3"}, 1},
+		{"after the end as well", func() error {
+			_, err := q.Complete(ctx, mei, op.ID, human.Answer{HumanInput: "done", Attachments: []string{"rec_3"}}, "")
+			return err
+		}, tom, "rec_3", 0, nil, 2},
+	} {
+		if tt.change != nil {
+			if err := tt.change(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := q.RecordingDropped(ctx, tt.by, op.ID, tt.drop)
+		if tt.kind != 0 {
+			wantKind(t, err, tt.kind)
+		} else if err != nil {
+			t.Errorf("%s: %v", tt.truth, err)
+		}
+		version += tt.events
+		now, err := q.Get(ctx, mei, op.ID)
+		if err != nil || now.Version != version || !slices.Equal(now.Recordings, tt.left) {
+			t.Errorf("%s: version %d, want %d; %v is left, want %v; %v", tt.truth, now.Version, version, now.Recordings, tt.left, err)
+		}
+	}
+	if seen, err := q.Get(ctx, bot, op.ID); err != nil || len(seen.Recordings) != 0 {
+		t.Errorf("the agent sees %v of what was dropped, %v", seen.Recordings, err)
+	}
+	wantKind(t, q.RecordingDropped(ctx, mei, "op_none", "rec_1"), human.NotFound)
+}
+
+// An agent reads what is among an answer's attachments, so a recording there must be of the work it asked for.
+func TestOnlyRecordingsOfTheOperationAreGiven(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	ctx := t.Context()
+	op, another := ring(t, q, request(bot, "show me how")), ring(t, q, request(other, "and me"))
+	for id, recordings := range map[human.OperationID][]human.RecordingID{op.ID: {"rec_mine", "rec_kept", "rec_dropped"}, another.ID: {"rec_theirs"}} {
+		if _, err := q.Claim(ctx, mei, id); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range recordings {
+			if _, err := q.RecordingBegan(ctx, mei, id, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := q.RecordingDropped(ctx, mei, op.ID, "rec_dropped"); err != nil {
+		t.Fatal(err)
+	}
+	before, err := q.Get(ctx, mei, op.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for truth, attachments := range map[string][]string{
+		"another operation's":           {"rec_theirs"},
+		"one that was dropped":          {"rec_dropped"},
+		"one that never was":            {"rec_none"},
+		"a bad one behind a good one":   {"rec_mine", "rec_theirs"},
+		"a bad one behind another file": {"/tmp/contract.pdf", "rec_theirs"},
+		"the prefix alone":              {human.RecordingPrefix},
+	} {
+		_, err := q.Complete(ctx, mei, op.ID, human.Answer{HumanInput: "done", Attachments: attachments}, "")
+		var known *human.Error
+		if !errors.As(err, &known) || known.Kind != human.Invalid || known.Field != "attachments" || !strings.Contains(known.Msg, attachments[len(attachments)-1]) {
+			t.Errorf("%s: %v", truth, err)
+		}
+	}
+	if now, err := q.Get(ctx, mei, op.ID); err != nil || now.Version != before.Version {
+		t.Errorf("refused answers changed version %d to %d, %v", before.Version, now.Version, err)
+	}
+
+	// A recording is an answer without any word, and beside it other things may be given.
+	given := []string{"/tmp/contract.pdf", "rec_mine"}
+	done, err := q.Complete(ctx, mei, op.ID, human.Answer{Attachments: given}, "")
+	if err != nil || done.Result == nil || !slices.Equal(done.Result.Attachments, given) {
+		t.Fatalf("answered: %+v, %v", done.Result, err)
+	}
+	seen, err := q.Get(ctx, bot, op.ID)
+	if err != nil || !slices.Equal(seen.Recordings, []human.RecordingID{"rec_mine"}) {
+		t.Errorf("the agent was given %v, %v; want the one among the attachments", seen.Recordings, err)
 	}
 }
 
