@@ -181,13 +181,14 @@ type Message struct {
 
 // An Answer is what a human gives back (H8).
 type Answer struct {
-	HumanInput      string            `json:"human_input,omitempty" doc:"The operator's own words."`
-	ExecutionResult string            `json:"execution_result,omitempty" doc:"What came of the work."`
-	Summary         string            `json:"summary,omitempty" doc:"What was done, in a line or more."`
-	KeyFindings     []string          `json:"key_findings,omitempty" doc:"What the agent should know."`
-	Decision        Decision          `json:"decision,omitempty" enum:"approve,deny" doc:"The answer to an approval."`
-	Fields          map[string]string `json:"fields,omitempty" doc:"Values for the fields the agent asked for."`
-	Attachments     []string          `json:"attachments,omitempty" doc:"Ids of attached evidence."`
+	HumanInput      string                 `json:"human_input,omitempty" doc:"The operator's own words."`
+	ExecutionResult string                 `json:"execution_result,omitempty" doc:"What came of the work."`
+	Summary         string                 `json:"summary,omitempty" doc:"What was done, in a line or more."`
+	KeyFindings     []string               `json:"key_findings,omitempty" doc:"What the agent should know."`
+	Decision        Decision               `json:"decision,omitempty" enum:"approve,deny" doc:"The answer to an approval."`
+	Fields          map[string]string      `json:"fields,omitempty" doc:"Values for the fields the agent asked for."`
+	FieldSources    map[string]FieldSource `json:"field_sources,omitempty" doc:"Where the values of fields came from, by the field's name; absent for what was only typed."`
+	Attachments     []string               `json:"attachments,omitempty" doc:"Ids of attached evidence."`
 }
 
 // A Result is the final answer, with who gave it, when, and the digest of what it is bound to.

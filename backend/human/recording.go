@@ -35,9 +35,9 @@ const (
 
 // A SourceState says what a source can deliver, and in a recording what it did deliver.
 type SourceState struct {
-	Source SourceName `json:"source" enum:"input,windows,elements,screen,files,clipboard"`
+	Source SourceName `json:"source" enum:"input,windows,elements,screen,files,clipboard,browser"`
 	Status string     `json:"status" enum:"complete,partial,missing,off" doc:"partial: with gaps or without a part; off: not asked for."`
-	Code   string     `json:"code,omitempty" doc:"A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, unsupported."`
+	Code   string     `json:"code,omitempty" doc:"A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, unsupported, no_browser."`
 	Detail string     `json:"detail,omitempty" doc:"What is missing and why, in a sentence."`
 	Fix    string     `json:"fix,omitempty" doc:"What to do about it."`
 	Seen   uint64     `json:"seen,omitempty" doc:"Events counted at the source."`
@@ -80,6 +80,17 @@ type RecordingOptions struct {
 	Folders   []string `json:"folders,omitempty" doc:"Absolute paths; file operations in and under them are recorded."`
 	Clipboard string   `json:"clipboard,omitempty" enum:"off,kind,content" doc:"Of changes of the clipboard: nothing, what kind (default), or text as well."`
 	Pictures  *bool    `json:"pictures,omitempty" doc:"Absent: true."`
+	// Desktop and Browser say what is recorded: the desktop alone where both are absent.
+	Desktop *bool           `json:"desktop,omitempty" doc:"Record the whole desktop; absent: true, but with browser false."`
+	Browser *BrowserOptions `json:"browser,omitempty" doc:"Open a browser and record what is done in it; absent: none."`
+}
+
+// RecordsDesktop says whether the desktop is recorded.
+func (o RecordingOptions) RecordsDesktop() bool {
+	if o.Desktop != nil {
+		return *o.Desktop
+	}
+	return o.Browser == nil
 }
 
 // A Recording is one recorded stretch of work on an operation.
@@ -189,6 +200,7 @@ type RecordedEvent struct {
 	Gap         *Gap         `json:"gap,omitempty"`
 	Hidden      string       `json:"hidden,omitempty" enum:"password,secure_input,secret,excluded,unknown_field,operator" doc:"Why something was hidden."`
 	CausedBy    uint64       `json:"caused_by,omitempty" doc:"seq of the event this one belongs to."`
+	Browsing
 }
 
 // An App is a program with windows.
@@ -226,9 +238,13 @@ type Element struct {
 	Bounds   Bounds    `json:"bounds"`
 	States   []string  `json:"states,omitempty" doc:"Of focused, checked, selected, expanded, disabled, editable, multiline."`
 	Ancestry []Element `json:"ancestry,omitempty" doc:"From its parent to the window, with role and name only."`
-	Secret   bool      `json:"secret,omitempty" doc:"A field for passwords; its text is never read."`
-	Hidden   string    `json:"hidden,omitempty" doc:"Why its name is masked."`
-	Ref      string    `json:"-"` // how the adapter finds it again while it lives
+	Tag      string    `json:"tag,omitempty" doc:"Of an element of a page: its HTML tag, in lower case, and of an input its type: input/email."`
+	// Selectors find an element of a page again; each was unique when it was recorded. Each is a list that
+	// descends through shadow hosts, mostly of one. They are written as @puppeteer/replay takes them.
+	Selectors [][]string `json:"selectors,omitempty" doc:"The best first: a test id, aria/NAME[role=\"ROLE\"], placeholder, label, alt, text/, title, CSS id, CSS path. Each a list descending through shadow roots."`
+	Secret    bool       `json:"secret,omitempty" doc:"A field for passwords; its text is never read."`
+	Hidden    string     `json:"hidden,omitempty" doc:"Why its name is masked."`
+	Ref       string     `json:"-"` // how the adapter finds it again while it lives
 }
 
 // A FileChange is one change in a folder that is watched.
@@ -264,34 +280,41 @@ const (
 
 // An Action is what a person did, derived from the raw events whose ids it names.
 type Action struct {
-	ID        string      `json:"action_id" doc:"a and the seq of its first event; the same however often it is derived."`
-	Type      ActionType  `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,file,note,gap"`
-	At        int64       `json:"at_ns" doc:"Nanoseconds from the start of the recording."`
-	End       int64       `json:"end_ns"`
-	Seqs      []uint64    `json:"child_seqs" doc:"The raw events it was derived from."`
-	Button    int         `json:"button,omitempty"`
-	Modifiers []string    `json:"modifiers,omitempty"`
-	Key       string      `json:"key,omitempty"`
-	X         int         `json:"x,omitempty"`
-	Y         int         `json:"y,omitempty"`
-	ToX       int         `json:"to_x,omitempty"`
-	ToY       int         `json:"to_y,omitempty"`
-	DeltaX    float64     `json:"delta_x,omitempty"`
-	DeltaY    float64     `json:"delta_y,omitempty"`
-	Text      string      `json:"text,omitempty" doc:"What was typed, as meant; masked where it was secret; absent for an agent unless shared."`
-	Value     string      `json:"value,omitempty" doc:"What stood in the field afterwards."`
-	Count     int         `json:"count,omitempty" doc:"Characters typed, notches scrolled, or times a key was pressed."`
-	Hidden    string      `json:"hidden,omitempty" doc:"Why the text is hidden."`
-	Element   *Element    `json:"element,omitempty"`
-	Target    *Element    `json:"target,omitempty" doc:"Where a drag ended."`
-	App       *App        `json:"app,omitempty"`
-	Window    *Window     `json:"window,omitempty"`
-	File      *FileChange `json:"file,omitempty"`
-	Gap       *Gap        `json:"gap,omitempty"`
-	Before    string      `json:"before,omitempty" doc:"Id of the picture before it."`
-	After     string      `json:"after,omitempty" doc:"Id of the picture after it."`
-	Step      *int        `json:"step,omitempty" doc:"The step of the checklist it was done in."`
-	Words     string      `json:"words" doc:"One line for people, in the language asked for."`
-	Cut       bool        `json:"cut,omitempty" doc:"The operator left it out."`
-	Masked    bool        `json:"masked,omitempty" doc:"The operator hid its text."`
+	ID         string      `json:"action_id" doc:"a and the seq of its first event; the same however often it is derived."`
+	Type       ActionType  `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,file,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,dialog,upload,download,pick"`
+	At         int64       `json:"at_ns" doc:"Nanoseconds from the start of the recording."`
+	End        int64       `json:"end_ns"`
+	Seqs       []uint64    `json:"child_seqs" doc:"The raw events it was derived from."`
+	Button     int         `json:"button,omitempty"`
+	Modifiers  []string    `json:"modifiers,omitempty"`
+	Key        string      `json:"key,omitempty"`
+	X          int         `json:"x,omitempty"`
+	Y          int         `json:"y,omitempty"`
+	ToX        int         `json:"to_x,omitempty"`
+	ToY        int         `json:"to_y,omitempty"`
+	DeltaX     float64     `json:"delta_x,omitempty"`
+	DeltaY     float64     `json:"delta_y,omitempty"`
+	Text       string      `json:"text,omitempty" doc:"What was typed, as meant; masked where it was secret; absent for an agent unless shared."`
+	Value      string      `json:"value,omitempty" doc:"What stood in the field afterwards."`
+	Count      int         `json:"count,omitempty" doc:"Characters typed, notches scrolled, or times a key was pressed."`
+	Hidden     string      `json:"hidden,omitempty" doc:"Why the text is hidden."`
+	Element    *Element    `json:"element,omitempty"`
+	Target     *Element    `json:"target,omitempty" doc:"Where a drag ended."`
+	App        *App        `json:"app,omitempty"`
+	Window     *Window     `json:"window,omitempty"`
+	File       *FileChange `json:"file,omitempty"`
+	Gap        *Gap        `json:"gap,omitempty"`
+	Page       *WebPage    `json:"page,omitempty" doc:"Of an action in a browser; its X, Y and bounds are then from the top left of the page's viewport, which is all of its pictures."`
+	Navigation *Navigation `json:"navigation,omitempty"`
+	Dialog     *Dialog     `json:"dialog,omitempty"`
+	Transfers  []Transfer  `json:"transfers,omitempty"`
+	Pick       *Pick       `json:"pick,omitempty"`
+	Values     []string    `json:"values,omitempty" doc:"Options chosen, or checked or unchecked."`
+	CausedBy   string      `json:"caused_by,omitempty" doc:"Id of the action that led to it: the click a navigation, popup, dialog or download came from."`
+	Before     string      `json:"before,omitempty" doc:"Id of the picture before it."`
+	After      string      `json:"after,omitempty" doc:"Id of the picture after it."`
+	Step       *int        `json:"step,omitempty" doc:"The step of the checklist it was done in."`
+	Words      string      `json:"words" doc:"One line for people, in the language asked for."`
+	Cut        bool        `json:"cut,omitempty" doc:"The operator left it out."`
+	Masked     bool        `json:"masked,omitempty" doc:"The operator hid its text."`
 }

@@ -101,6 +101,24 @@ type Masker interface {
 	Mask(text string) (masked string, found bool)
 }
 
+// A Browser is a browser that an operator works in. As a source it opens one, or attaches to one, when it is
+// run, and calls ready when all its pages are heard. Run ends with ctx, and then closes what it opened; with
+// nil before that when the person closed the browser, which is no loss; with an error when the browser was lost. Run may then be called again and opens it anew.
+// Events are of human.BrowserSource; what is secret in them was hidden in the page.
+type Browser interface {
+	Source
+	// Pick has the person point at something on a page; what they took comes as a PagePicked event. It returns
+	// once the page waits for it; for a selection, once it was taken. Another request replaces one that waits; one
+	// with no Field ends it. Conflict when there is no page to pick from, or nothing is selected.
+	Pick(ctx context.Context, p human.PickRequest) error
+	// Show brings the page that was used last to the front. Conflict when the browser is closed.
+	Show(ctx context.Context) error
+}
+
+// A Keeper stores a picture that a source took itself, and returns its id, to be set as the Picture of an
+// event. Safe for concurrent use; it returns when the picture can be read. It does not keep the frame.
+type Keeper func(f *Frame) (id string, err error)
+
 // A Store keeps recordings and their events. Implementations are safe for concurrent use and pass the
 // conformance suite in recordtest.
 type Store interface {

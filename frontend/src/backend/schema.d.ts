@@ -886,6 +886,8 @@ export interface components {
             before?: string;
             /** Format: int64 */
             button?: number;
+            /** @description Id of the action that led to it: the click a navigation, popup, dialog or download came from. */
+            caused_by?: string;
             /** @description The raw events it was derived from. */
             child_seqs: number[];
             /**
@@ -899,6 +901,7 @@ export interface components {
             delta_x?: number;
             /** Format: double */
             delta_y?: number;
+            dialog?: components["schemas"]["Dialog"];
             element?: components["schemas"]["Element"];
             /** Format: int64 */
             end_ns: number;
@@ -910,6 +913,10 @@ export interface components {
             /** @description The operator hid its text. */
             masked?: boolean;
             modifiers?: string[];
+            navigation?: components["schemas"]["Navigation"];
+            /** @description Of an action in a browser; its X, Y and bounds are then from the top left of the page's viewport, which is all of its pictures. */
+            page?: components["schemas"]["WebPage"];
+            pick?: components["schemas"]["Pick"];
             /**
              * Format: int64
              * @description The step of the checklist it was done in.
@@ -923,10 +930,13 @@ export interface components {
             to_x?: number;
             /** Format: int64 */
             to_y?: number;
+            transfers?: components["schemas"]["Transfer"][];
             /** @enum {string} */
-            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "file" | "note" | "gap";
+            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "file" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "dialog" | "upload" | "download" | "pick";
             /** @description What stood in the field afterwards. */
             value?: string;
+            /** @description Options chosen, or checked or unchecked. */
+            values?: string[];
             window?: components["schemas"]["Window"];
             /** @description One line for people, in the language asked for. */
             words: string;
@@ -981,6 +991,10 @@ export interface components {
             decision?: "approve" | "deny";
             /** @description What came of the work. */
             execution_result?: string;
+            /** @description Where the values of fields came from, by the field's name; absent for what was only typed. */
+            field_sources?: {
+                [key: string]: components["schemas"]["FieldSource"];
+            };
             /** @description Values for the fields the agent asked for. */
             fields?: {
                 [key: string]: string;
@@ -1010,6 +1024,23 @@ export interface components {
             /** Format: int64 */
             y: number;
         };
+        BrowserOptions: {
+            /** @description Address of a running browser's debugging port on this machine, such as http://127.0.0.1:9222; absent: a browser is opened. */
+            attach?: string;
+            /** @description Record errors and warnings of the page's console. */
+            console?: boolean;
+            /** @description Record the page itself with rrweb, so that it can be played like a film; slows pages down. */
+            dom?: boolean;
+            /** @description Record requests, without bodies and credentials. */
+            network?: boolean;
+            /**
+             * @description Deskbell's own profile, whose logins stay (default), or one that is deleted afterwards.
+             * @enum {string}
+             */
+            profile?: "kept" | "throwaway";
+            /** @description Where it opens; absent: details.url of the operation, else an empty page. Only http, https and about:blank. */
+            url?: string;
+        };
         Check: {
             detail: string;
             /** @description What to do about it. */
@@ -1035,6 +1066,10 @@ export interface components {
             digest?: string;
             /** @description What came of the work. */
             execution_result?: string;
+            /** @description Where the values of fields came from, by the field's name; absent for what was only typed. */
+            field_sources?: {
+                [key: string]: components["schemas"]["FieldSource"];
+            };
             /** @description Values for the fields the agent asked for. */
             fields?: {
                 [key: string]: string;
@@ -1047,6 +1082,16 @@ export interface components {
             /** @description What was done, in a line or more. */
             summary?: string;
         };
+        ConsoleLine: {
+            /** @enum {string} */
+            level: "error" | "warning";
+            /** Format: int64 */
+            line?: number;
+            /** @description Masked. */
+            text: string;
+            /** @description Of the script, masked. */
+            url?: string;
+        };
         Delivery: {
             /** @description card, notification, tray or console. */
             channel: string;
@@ -1056,6 +1101,15 @@ export interface components {
             seen?: string;
             /** Format: date-time */
             shown?: string;
+        };
+        Dialog: {
+            accepted: boolean;
+            /** @description What was typed into a prompt, masked. */
+            input?: string;
+            /** @enum {string} */
+            kind: "alert" | "confirm" | "prompt" | "beforeunload";
+            /** @description Masked. */
+            message: string;
         };
         Draft: {
             /** Format: date-time */
@@ -1070,6 +1124,10 @@ export interface components {
             decision?: "approve" | "deny";
             /** @description What came of the work. */
             execution_result?: string;
+            /** @description Where the values of fields came from, by the field's name; absent for what was only typed. */
+            field_sources?: {
+                [key: string]: components["schemas"]["FieldSource"];
+            };
             /** @description Values for the fields the agent asked for. */
             fields?: {
                 [key: string]: string;
@@ -1112,8 +1170,12 @@ export interface components {
             role: string;
             /** @description A field for passwords; its text is never read. */
             secret?: boolean;
+            /** @description The best first: a test id, aria/NAME[role="ROLE"], placeholder, label, alt, text/, title, CSS id, CSS path. Each a list descending through shadow roots. */
+            selectors?: (string[] | null)[];
             /** @description Of focused, checked, selected, expanded, disabled, editable, multiline. */
             states?: string[];
+            /** @description Of an element of a page: its HTML tag, in lower case, and of an input its type: input/email. */
+            tag?: string;
         };
         Ending: {
             /** Format: date-time */
@@ -1161,6 +1223,23 @@ export interface components {
             /** @description Such as body.description or query.limit. */
             location: string;
             message: string;
+        };
+        FieldSource: {
+            /** @description The pick. */
+            action_id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description The value was changed by hand afterwards. */
+            corrected?: boolean;
+            /** @description What was picked. */
+            picked: string;
+            /** @description Id of the crop. */
+            picture?: string;
+            recording_id: string;
+            /** @description Of what was picked. */
+            selector?: string;
+            /** @description Of the page, masked. */
+            url?: string;
         };
         FileChange: {
             dir?: boolean;
@@ -1218,6 +1297,10 @@ export interface components {
             decision?: "approve" | "deny";
             /** @description What came of the work. */
             execution_result?: string;
+            /** @description Where the values of fields came from, by the field's name; absent for what was only typed. */
+            field_sources?: {
+                [key: string]: components["schemas"]["FieldSource"];
+            };
             /** @description Values for the fields the agent asked for. */
             fields?: {
                 [key: string]: string;
@@ -1309,6 +1392,20 @@ export interface components {
             by: components["schemas"]["Actor"];
             text: string;
         };
+        Navigation: {
+            /** @description The network's error, such as net::ERR_NAME_NOT_RESOLVED. */
+            failed?: string;
+            /**
+             * @description address: typed, bookmarked or opened by Deskbell; history: pushState or replaceState.
+             * @enum {string}
+             */
+            kind: "link" | "form" | "script" | "address" | "reload" | "back_forward" | "redirect" | "history" | "fragment" | "restored";
+            /**
+             * Format: int64
+             * @description HTTP status, where there was one.
+             */
+            status?: number;
+        };
         NewKey: {
             key: string;
             name: string;
@@ -1390,6 +1487,19 @@ export interface components {
             next?: string;
             operations: components["schemas"]["Operation"][];
         };
+        Pick: {
+            /** @description What was picked, in the crop, in its pixels. */
+            bounds?: components["schemas"]["Bounds"];
+            field: string;
+            /** @description The first of rows is a header. */
+            header?: boolean;
+            /** @description Of a table or list, the first the header where it has one; masked. */
+            rows?: (string[] | null)[];
+            /** @enum {string} */
+            take: "element" | "selection" | "table" | "list";
+            /** @description Masked; of a table or list its rows as JSON. */
+            text: string;
+        };
         Presence: {
             /**
              * Format: date-time
@@ -1444,6 +1554,7 @@ export interface components {
              * @description seq of the event this one belongs to.
              */
             caused_by?: number;
+            console?: components["schemas"]["ConsoleLine"];
             /** @enum {string} */
             content_kind?: "text" | "image" | "files" | "other" | "empty";
             /** Format: int64 */
@@ -1452,6 +1563,10 @@ export interface components {
             delta_x?: number;
             /** Format: double */
             delta_y?: number;
+            dialog?: components["schemas"]["Dialog"];
+            dom?: {
+                [key: string]: unknown;
+            };
             done?: boolean;
             element?: components["schemas"]["Element"];
             file?: components["schemas"]["FileChange"];
@@ -1465,9 +1580,13 @@ export interface components {
             key?: string;
             /** @description Of ctrl, alt, shift, meta, in this order. */
             modifiers?: string[];
+            navigation?: components["schemas"]["Navigation"];
+            page?: components["schemas"]["WebPage"];
+            pick?: components["schemas"]["Pick"];
             /** @description Its id: SHA-256 of its size and pixels, in hex. */
             picture?: string;
             repeat?: boolean;
+            request?: components["schemas"]["WebRequest"];
             /**
              * Format: int64
              * @description From 1, without gaps.
@@ -1484,10 +1603,18 @@ export interface components {
              * @description Nanoseconds from the start of the recording on the machine's monotonic clock; when it happened, as the system stamped it where it does.
              */
             t_mono_ns: number;
+            /** @description Where a drag ended. */
+            target?: components["schemas"]["Element"];
             text?: string;
+            /** Format: int64 */
+            to_x?: number;
+            /** Format: int64 */
+            to_y?: number;
+            transfers?: components["schemas"]["Transfer"][];
             type: string;
             /** Format: int64 */
             until?: number;
+            values?: string[];
             /** @enum {string} */
             when?: "before" | "after" | "window" | "typing" | "scroll" | "start" | "end";
             window?: components["schemas"]["Window"];
@@ -1592,11 +1719,15 @@ export interface components {
             type: "recording_gone";
         };
         RecordingOptions: {
+            /** @description Open a browser and record what is done in it; absent: none. */
+            browser?: components["schemas"]["BrowserOptions"];
             /**
              * @description Of changes of the clipboard: nothing, what kind (default), or text as well.
              * @enum {string}
              */
             clipboard?: "off" | "kind" | "content";
+            /** @description Record the whole desktop; absent: true, but with browser false. */
+            desktop?: boolean;
             /** @description Absolute paths; file operations in and under them are recorded. */
             folders?: string[];
             /** @description Absent: true. */
@@ -1682,6 +1813,10 @@ export interface components {
             digest: string;
             /** @description What came of the work. */
             execution_result?: string;
+            /** @description Where the values of fields came from, by the field's name; absent for what was only typed. */
+            field_sources?: {
+                [key: string]: components["schemas"]["FieldSource"];
+            };
             /** @description Values for the fields the agent asked for. */
             fields?: {
                 [key: string]: string;
@@ -1774,7 +1909,7 @@ export interface components {
         /** @description What arrives on the WebSocket, one JSON object per text message. */
         SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"];
         SourceState: {
-            /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, unsupported. */
+            /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, unsupported, no_browser. */
             code?: string;
             /** @description What is missing and why, in a sentence. */
             detail?: string;
@@ -1791,7 +1926,7 @@ export interface components {
              */
             seen?: number;
             /** @enum {string} */
-            source: "input" | "windows" | "elements" | "screen" | "files" | "clipboard";
+            source: "input" | "windows" | "elements" | "screen" | "files" | "clipboard" | "browser";
             /**
              * @description partial: with gaps or without a part; off: not asked for.
              * @enum {string}
@@ -1817,6 +1952,91 @@ export interface components {
             operations: components["schemas"]["Operation"][];
             /** @description Markdown to put into a prompt. */
             text: string;
+        };
+        Transfer: {
+            /** @description Without its folder. */
+            name: string;
+            /** @description Of a download, in hex. */
+            sha256?: string;
+            /** Format: int64 */
+            size?: number;
+            /**
+             * @description Of a download.
+             * @enum {string}
+             */
+            state?: "completed" | "canceled";
+            /** @description Media type. */
+            type?: string;
+            /** @description Where a download came from, masked. */
+            url?: string;
+        };
+        WebPage: {
+            /** @description From the page down: which child each frame is, from 0; absent: the page itself. */
+            frame?: number[];
+            /** @description Of that frame, masked. */
+            frame_url?: string;
+            /** Format: int64 */
+            h?: number;
+            /** @description The tab that opened it. */
+            opener?: string;
+            /**
+             * Format: double
+             * @description Pixels of the desktop to a CSS pixel.
+             */
+            scale?: number;
+            /**
+             * Format: double
+             * @description Where the viewport's top left stands on the desktop, in CSS pixels, where that is known.
+             */
+            screen_x?: number;
+            /** Format: double */
+            screen_y?: number;
+            /** @description The tab or popup: t1, t2, in the order they were seen. */
+            target: string;
+            title?: string;
+            /** @description Of the whole page; secret parameters are masked. */
+            url: string;
+            /**
+             * Format: int64
+             * @description Of the viewport, in CSS pixels; all of a picture of the page.
+             */
+            w?: number;
+        };
+        WebRequest: {
+            /** @description Response headers on the list of harmless ones. */
+            answered?: {
+                [key: string]: string;
+            };
+            /** @description Request headers on the list of harmless ones. */
+            asked?: {
+                [key: string]: string;
+            };
+            /** Format: date-time */
+            at: string;
+            failed?: string;
+            from_cache?: boolean;
+            /** @description document, script, xhr, ...: DevTools' resource type in lower case. */
+            kind: string;
+            method: string;
+            protocol?: string;
+            /**
+             * Format: int64
+             * @description Bytes on the wire.
+             */
+            size: number;
+            /** Format: int64 */
+            status?: number;
+            /** Format: int64 */
+            took_ns: number;
+            /** @description Media type of the answer. */
+            type?: string;
+            /** @description Masked. */
+            url: string;
+            /**
+             * Format: int64
+             * @description Until the first byte.
+             */
+            wait_ns?: number;
         };
         Window: {
             bounds: components["schemas"]["Bounds"];
