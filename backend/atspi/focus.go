@@ -23,7 +23,8 @@ var errLost = human.Errorf(human.Unavailable, "the accessibility bus went away; 
 
 // Run delivers a FocusMoved event each time the keyboard goes to another element, stamped when the bus
 // delivers it. An element that could not be looked up in time has the role "unknown". A page of WebKitGTK's
-// hears a moment after ready that events are wanted; Focused finds its focus meanwhile by searching.
+// hears a moment after ready that events are wanted, and may keep a move to itself until it is next asked for
+// anything, with a stamp as late; Focused asks, so it is right all the same.
 func (e *Elements) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (seen uint64, err error) {
 	defer func() {
 		if ctx.Err() != nil {
