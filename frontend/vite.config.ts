@@ -1,6 +1,7 @@
 import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
+import { rrwebRecorder } from './rrweb.build.ts';
 
 // `npm run dev` serves the page itself and sends what is the server's to a running `deskbell serve`.
 const server = process.env.DESKBELL_DEV_SERVER ?? 'http://127.0.0.1:7717';
@@ -16,6 +17,7 @@ export default defineConfig({
         outputStructure: 'locale-modules',
       }),
     svelte(),
+    rrwebRecorder(),
   ],
   build: {
     target: ['chrome123', 'safari17.5'],

@@ -1,4 +1,4 @@
-import type { Action, Agent, Check, Edits, Operation, RecordedEvent, Recording, ReplayState, Setting, SourceState, Suggestion, TimelineEvent } from '../lib/wire';
+import type { Action, Agent, Answer, Check, Edits, FieldSource, Operation, RecordedEvent, Recording, RecordingOptions, ReplayState, Setting, SourceState, Suggestion, TimelineEvent } from '../lib/wire';
 import type { components } from './schema';
 
 /**
@@ -24,6 +24,9 @@ export type Contract = [
   Holds<Fits<Suggestion, Described['Suggestion']>>,
   Holds<Fits<Edits, Described['Edits']>>,
   Holds<Fits<ReplayState, Described['ReplayState']>>,
-  Holds<Fits<RecordedEvent, Described['RecordedEvent']>>,
+  Holds<Fits<RecordedEvent, Described['RecordedEvent'], 'dom'>>,
+  Holds<Fits<RecordingOptions, Described['RecordingOptions']>>,
+  Holds<Fits<FieldSource, Described['FieldSource']>>,
+  Holds<Fits<Pick<Answer, 'field_sources'>, Pick<Described['Result'], 'field_sources'>>>,
   Holds<Fits<Setting, Described['Setting'], 'value' | 'default'>>,
 ];

@@ -26,7 +26,23 @@ export interface Answer {
   key_findings?: string[];
   decision?: Decision;
   fields?: Record<string, string>;
+  /** Where values of fields came from; nothing for what was only typed. */
+  field_sources?: Record<string, FieldSource>;
   attachments?: string[];
+}
+
+/** Where the value of a field came from: a pick of a recording. */
+export interface FieldSource {
+  recording_id: string;
+  action_id: string;
+  picked: string;
+  /** The value was changed by hand afterwards. */
+  corrected?: boolean;
+  at: string;
+  url?: string;
+  selector?: string;
+  /** Id of the crop. */
+  picture?: string;
 }
 
 export interface Draft extends Answer {
@@ -149,7 +165,7 @@ export interface Check {
   fix?: string;
 }
 
-export type SourceName = 'input' | 'windows' | 'elements' | 'screen' | 'files' | 'clipboard' | 'recorder';
+export type SourceName = 'input' | 'windows' | 'elements' | 'screen' | 'files' | 'clipboard' | 'browser' | 'recorder';
 
 /** What a source can deliver, and in a recording what it did. */
 export interface SourceState {
@@ -189,6 +205,21 @@ export interface RecordingOptions {
   folders?: string[];
   clipboard?: 'off' | 'kind' | 'content';
   pictures?: boolean;
+  /** The desktop alone is recorded where both are absent. */
+  desktop?: boolean;
+  browser?: BrowserOptions;
+}
+
+/** What is opened, and what of it is recorded besides what is done in it. */
+export interface BrowserOptions {
+  /** Absent: the operation's own. */
+  url?: string;
+  profile?: 'kept' | 'throwaway';
+  /** Where a browser that runs already listens for a debugger. */
+  attach?: string;
+  network?: boolean;
+  console?: boolean;
+  dom?: boolean;
 }
 
 export interface RecordingCounts {
@@ -254,6 +285,10 @@ export interface UiElement {
   bounds: Bounds;
   states?: string[];
   ancestry?: UiElement[];
+  /** Of an element of a page: its tag, and of an input its type, as in 'input/email'. */
+  tag?: string;
+  /** The best first; each descends through shadow roots. */
+  selectors?: (string[] | null)[];
   secret?: boolean;
   hidden?: string;
 }
@@ -268,7 +303,49 @@ export interface FileChange {
 
 export type ActionType =
   | 'click' | 'double_click' | 'triple_click' | 'drag' | 'scroll' | 'type' | 'shortcut' | 'paste' | 'copy'
-  | 'switch_window' | 'open_app' | 'close_window' | 'file' | 'note' | 'gap';
+  | 'switch_window' | 'open_app' | 'close_window' | 'file' | 'note' | 'gap'
+  | 'open_page' | 'close_page' | 'switch_page' | 'navigate' | 'choose' | 'check' | 'hover' | 'dialog' | 'upload' | 'download' | 'pick';
+
+/** A page of a browser, and the frame of it something happened in. */
+export interface WebPage {
+  /** The tab: t1, t2, in the order they were seen. */
+  target: string;
+  opener?: string;
+  url: string;
+  title?: string;
+  /** From the page down, which child each frame is, from 0. */
+  frame?: number[];
+  frame_url?: string;
+  /** The viewport in CSS pixels: all of a picture of the page. */
+  w?: number;
+  h?: number;
+  scale?: number;
+}
+
+export type Take = 'element' | 'selection' | 'table' | 'list';
+
+/** What was taken from a page for a field. */
+export interface Pick {
+  field: string;
+  take: Take;
+  /** Of a table or list its rows as JSON. */
+  text: string;
+  rows?: (string[] | null)[];
+  /** The first of rows is a header. */
+  header?: boolean;
+  /** What was picked, in the crop, in its pixels. */
+  bounds?: Bounds;
+}
+
+/** A file that came or went. */
+export interface Transfer {
+  name: string;
+  size?: number;
+  type?: string;
+  url?: string;
+  sha256?: string;
+  state?: 'completed' | 'canceled';
+}
 
 /** What a person did, as derived from recorded events. */
 export interface Action {
@@ -296,6 +373,12 @@ export interface Action {
   window?: { id: string; title: string; bounds: Bounds };
   file?: FileChange;
   gap?: Gap;
+  /** Of an action in a browser; places are then from the top left of the page. */
+  page?: WebPage;
+  transfers?: Transfer[];
+  pick?: Pick;
+  /** Id of the action that led to it. */
+  caused_by?: string;
   before?: string;
   after?: string;
   step?: number;
@@ -322,6 +405,11 @@ export interface RecordedEvent {
   picture?: string;
   step?: number;
   done?: boolean;
+  page?: WebPage;
+  to_x?: number;
+  to_y?: number;
+  /** An event of rrweb. */
+  dom?: JsonObject;
 }
 
 export interface ReplayState {

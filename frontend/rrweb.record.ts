@@ -1,0 +1,2 @@
+/** What rrweb.build.ts makes a script of. */
+export { record } from 'rrweb';
