@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -509,6 +510,7 @@ type ops struct {
 	mu      sync.Mutex
 	claimed map[human.OperationID]string
 	has     []human.RecordingID
+	details json.RawMessage // of every operation
 }
 
 func (o *ops) RecordingBegan(_ context.Context, by human.Actor, op human.OperationID, id human.RecordingID) (human.Operation, error) {
@@ -518,7 +520,7 @@ func (o *ops) RecordingBegan(_ context.Context, by human.Actor, op human.Operati
 		return human.Operation{}, human.Errorf(human.Conflict, "operation %s is not claimed by %s", op, by.Name)
 	}
 	o.has = append(o.has, id)
-	return human.Operation{ID: op}, nil
+	return human.Operation{ID: op, Details: o.details}, nil
 }
 
 func (o *ops) RecordingDropped(_ context.Context, _ human.Actor, _ human.OperationID, id human.RecordingID) error {

@@ -21,7 +21,11 @@ func (s *session) take(it item) {
 	e := &it.event
 	e.At = max(0, e.At-s.began)
 	missed := e.Gap
-	e.Seq, e.Picture, e.Hidden, e.CausedBy, e.Count, e.Until, e.Gap = 0, "", "", 0, 0, 0, nil // the recorder's alone
+	e.Seq, e.CausedBy, e.Until, e.Gap = 0, 0, 0, nil // the recorder's alone
+	web := it.from.name == human.BrowserSource
+	if !web { // these, too: it hides and counts, but for what a page has hidden and counted already
+		e.Picture, e.Hidden, e.Count, e.Browsing = "", "", 0, human.Browsing{}
+	}
 	if s.failure != nil || s.discard {
 		return
 	}
@@ -34,6 +38,12 @@ func (s *session) take(it item) {
 				Reason: missed.Reason, Count: missed.Count})
 		}
 		return
+	}
+	if web {
+		s.browse(it, pausing)
+		return
+	}
+	switch e.Type {
 	case human.WindowActive, human.WindowOpened, human.WindowClosed, human.WindowRetitled:
 		s.window(it, pausing)
 		return

@@ -739,7 +739,9 @@ func TestAnAnswerIsDurable(t *testing.T) {
 			last  human.RecordedType
 			state human.RecordingState
 		}{
-			{func() (human.Recording, error) { return d.rec.Mark(t.Context(), ann, r.ID, record.Note{Text: "found it"}) }, human.Marked, human.RecordingRuns},
+			{func() (human.Recording, error) {
+				return d.rec.Mark(t.Context(), ann, r.ID, record.Note{Text: "found it"})
+			}, human.Marked, human.RecordingRuns},
 			{func() (human.Recording, error) { return d.rec.Pause(t.Context(), ann, r.ID) }, human.RecordingHeld, human.RecordingPaused},
 			{func() (human.Recording, error) { return d.rec.Pause(t.Context(), ann, r.ID) }, human.RecordingHeld, human.RecordingPaused},
 			{func() (human.Recording, error) { return d.rec.Resume(t.Context(), ann, r.ID) }, human.RecordingGoesOn, human.RecordingRuns},

@@ -28,7 +28,8 @@ type Deps struct {
 	Screen    Screen
 	Files     func(folders []string) Source
 	Clipboard func(content bool) Source
-	Masker    Masker // nil hides every text
+	Browser   func(o human.BrowserOptions, clipboard bool, keep Keeper) Browser // clipboard: copied text may be recorded
+	Masker    Masker                                                            // nil hides every text
 
 	NewID   func() human.RecordingID
 	Log     *slog.Logger // nil is slog's default
@@ -148,7 +149,8 @@ func (r *Recorder) lookAfterCrash(ctx context.Context) error {
 
 // Ready says what each source could deliver now. It blocks until every source has answered, 3 s at most.
 func (r *Recorder) Ready(ctx context.Context) []human.SourceState {
-	all := r.deps.sources(human.RecordingOptions{})
+	desktop := true
+	all := r.deps.sources(human.RecordingOptions{Desktop: &desktop, Browser: &human.BrowserOptions{}}, nil)
 	if files := &all[4]; r.deps.Files != nil { // none are chosen yet
 		files.off, files.check = false, r.deps.Files(nil).Check
 	}
@@ -184,10 +186,14 @@ func (r *Recorder) Start(ctx context.Context, by human.Actor, op human.Operation
 		r.free(s)
 		return human.Recording{}, err
 	}
-	if _, err := r.deps.Operations.RecordingBegan(ctx, by, op, s.id); err != nil {
+	began, err := r.deps.Operations.RecordingBegan(ctx, by, op, s.id)
+	if err != nil {
 		_ = r.erase(s.id, s.log) // it is in the log
 		r.free(s)
 		return human.Recording{}, err
+	}
+	if b := s.rec.Options.Browser; b != nil && b.URL == "" {
+		b.URL = addressOf(began)
 	}
 	if err := s.open(ctx); err != nil {
 		s.abandon()
@@ -224,7 +230,7 @@ func (r *Recorder) reserve(by human.Actor, op human.OperationID, options human.R
 		left: make(chan struct{}), over: make(chan struct{}), slots: make(chan struct{}, lookUps),
 		moved: true, gaps: map[string]*human.Gap{}, pressed: map[int]uint64{}, pressedOut: map[int]bool{}, named: map[string]bool{},
 		ownKeys: r.opts.OwnKeys, ownDown: map[string]bool{},
-		secretRefs: map[string]bool{}, wishes: map[string]wish{},
+		secretRefs: map[string]bool{}, wishes: map[string]wish{}, web: browsing{refs: map[uint64]uint64{}},
 	}
 	s.listening, s.deafen = context.WithCancel(context.WithoutCancel(r.base))
 	s.working, s.finish = context.WithCancel(context.WithoutCancel(r.base))
@@ -458,5 +464,14 @@ func checkOptions(o human.RecordingOptions) (human.RecordingOptions, error) {
 		folders[i] = filepath.Clean(f)
 	}
 	o.Folders = folders
+	if o.Browser != nil {
+		browser, err := checkBrowser(*o.Browser)
+		if err != nil {
+			return o, err
+		}
+		o.Browser = &browser
+	} else if !o.RecordsDesktop() {
+		return o, human.BadField("options.desktop", "is false, and no browser is asked for; there is nothing to record")
+	}
 	return o, nil
 }

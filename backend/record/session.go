@@ -19,7 +19,8 @@ const (
 	tick       = 250 * time.Millisecond // between two tellings of the watchers, and half of what is between flushes
 	batchSize  = 1024                   // events that are stored without waiting for the tick
 	maxPending = 64 << 10               // events kept in memory while the store is slow; the queue fills after that
-	stopTime   = 5 * time.Second        // for everything that is under way when a recording is stopped
+	stopTime   = 5 * time.Second        // for everything that is under way when a recording is stopped,
+	closeTime  = 10 * time.Second       // and more for a browser to close
 	storeTime  = 10 * time.Second       // for one append
 	lookTime   = 200 * time.Millisecond // for one look-up of an element
 	lookUps    = 16                     // at a time
@@ -64,6 +65,7 @@ type session struct {
 	slots  chan struct{} // for look-ups
 	feeds  []*feed
 	camera *camera // nil without pictures
+	web    browsing
 	film   chan exposure
 	latest atomic.Pointer[human.Recording]
 
@@ -234,12 +236,15 @@ func (s *session) work(f func(context.Context) func()) bool {
 // open starts everything, and returns once every source that can be had listens. After an error the caller
 // calls abandon.
 func (s *session) open(ctx context.Context) error {
-	all := s.deps.sources(s.rec.Options)
+	all := s.deps.sources(s.rec.Options, s.keep)
 	states := check(ctx, all, s.deps.System, s.fence)
 	var waits []*feed
 	for i, a := range all {
-		f := &feed{asked: a, state: states[i], first: make(chan error, 1)}
+		f := &feed{asked: a, state: states[i], first: make(chan error, 1), again: make(chan struct{}, 1)}
 		s.feeds = append(s.feeds, f)
+		if b, is := a.source.(Browser); is && !a.off {
+			s.web.browser, s.web.feed = b, f
+		}
 		switch {
 		case f.state.Status == "off" || f.state.Status == "missing":
 		case a.name == human.ScreenSource:
@@ -258,16 +263,28 @@ func (s *session) open(ctx context.Context) error {
 		s.workers.Go(func() { s.camera.run(s.working) })
 	}
 	for _, f := range waits {
-		if f.name == human.ScreenSource {
+		switch f.name {
+		case human.ScreenSource:
 			s.hearers.Go(func() { s.watch(f) })
-		} else {
+		case human.BrowserSource:
+			s.hearers.Go(func() { s.roam(f) })
+		default:
 			s.hearers.Go(func() { s.listen(f) })
 		}
 	}
+	s.workers.Go(func() {
+		<-s.working.Done()
+		if err := s.web.album.close(); err != nil {
+			s.log.Error("pictures may not outlast a loss of power", "recording", s.id, "err", err)
+		}
+	})
 	patience, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	working := 0
 	for _, f := range waits {
+		if f.name == human.BrowserSource {
+			continue
+		}
 		if err := f.begins(patience); err == nil {
 			working++
 		} else {
@@ -276,6 +293,12 @@ func (s *session) open(ctx context.Context) error {
 	}
 	if ctx.Err() != nil {
 		return human.Wrap(human.Unavailable, ctx.Err(), "the recording was not begun, because the request ended")
+	}
+	if s.rec.Options.Browser != nil { // without it the operator would begin to work where nothing is recorded
+		if err := s.browserBegins(ctx, states[6]); err != nil {
+			return err
+		}
+		working++
 	}
 	if working == 0 {
 		return nothing(states)
@@ -641,6 +664,7 @@ func (s *session) pause() error {
 	clear(s.wishes)
 	s.closeGap("excluded", "")
 	s.heldAt = s.now()
+	s.web.album.held.Store(true)
 	s.rec.State = human.RecordingPaused // first, because the header is stored with the event
 	s.store(human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.RecordingHeld})
 	s.openGap("paused", "")
@@ -680,6 +704,7 @@ func (s *session) resume() error {
 // goOn ends the pause.
 func (s *session) goOn() {
 	s.idle += s.now() - s.heldAt
+	s.web.album.held.Store(false)
 	s.rec.State = human.RecordingRuns
 	s.closeGap("paused", "")
 }
@@ -706,6 +731,9 @@ func (s *session) stop(reason string) {
 	}
 	s.stopping, s.rec.Reason = true, reason
 	s.deadline = s.now() + int64(stopTime)
+	if s.web.browser != nil {
+		s.deadline += int64(closeTime)
+	}
 	s.closeRun(byOther)
 	if s.rec.State == human.RecordingRuns {
 		for _, w := range s.wishes {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -24,15 +25,18 @@ type asked struct {
 	check  func(ctx context.Context) human.SourceState // nil: there is none
 }
 
-// sources lists the six, in the order they are shown.
-func (d Deps) sources(o human.RecordingOptions) []asked {
+// sources lists the seven, in the order they are shown. Pictures that the browser takes itself go to keep.
+func (d Deps) sources(o human.RecordingOptions, keep Keeper) []asked {
+	no := !o.RecordsDesktop()
+	noPictures := o.Pictures != nil && !*o.Pictures
 	all := []asked{
-		{name: human.InputSource, source: d.Input},
-		{name: human.WindowSource},
-		{name: human.ElementSource},
-		{name: human.ScreenSource, off: o.Pictures != nil && !*o.Pictures},
-		{name: human.FileSource, off: len(o.Folders) == 0},
-		{name: human.ClipboardSource, off: o.Clipboard == "off"},
+		{name: human.InputSource, off: no, source: d.Input},
+		{name: human.WindowSource, off: no},
+		{name: human.ElementSource, off: no},
+		{name: human.ScreenSource, off: no || noPictures},
+		{name: human.FileSource, off: no || len(o.Folders) == 0},
+		{name: human.ClipboardSource, off: no || o.Clipboard == "off"},
+		{name: human.BrowserSource, off: o.Browser == nil},
 	}
 	if d.Windows != nil {
 		all[1].source = d.Windows
@@ -48,6 +52,12 @@ func (d Deps) sources(o human.RecordingOptions) []asked {
 	}
 	if d.Clipboard != nil && !all[5].off {
 		all[5].source = d.Clipboard(o.Clipboard == "content")
+	}
+	if d.Browser != nil && o.Browser != nil {
+		if noPictures {
+			keep = nil
+		}
+		all[6].source = d.Browser(*o.Browser, o.Clipboard == "content", keep)
 	}
 	for i := range all {
 		if s := all[i].source; s != nil {
@@ -104,6 +114,7 @@ func check(ctx context.Context, all []asked, system string, fence fence) []human
 type feed struct {
 	asked
 	first   chan error    // how its first attempt to begin went
+	again   chan struct{} // of a browser: it is asked for, closed as it is
 	emitted atomic.Uint64 // events it delivered
 	dropped atomic.Uint64 // of these, those the queue had no room for
 	seen    atomic.Uint64 // events at its origin, as its runs said that have ended
@@ -127,47 +138,56 @@ func (f *feed) begins(ctx context.Context) error {
 	case err := <-f.first:
 		return err
 	case <-ctx.Done():
-		return human.Errorf(human.Unavailable, "it did not begin within three seconds")
+		return human.Errorf(human.Unavailable, "the %s source did not begin in time", f.name)
 	}
 }
 
 // listen runs a source until the recording's sources are stopped, and opens it again when it is lost.
 func (s *session) listen(f *feed) {
-	report := func(err error) {
-		select {
-		case f.first <- err:
-		default:
-		}
-	}
 	for {
-		seen, err := f.source.Run(s.listening, func() {
-			s.post(func() { s.found(f) })
-			report(nil)
-		}, func(e human.RecordedEvent) {
-			e.Source = f.name
-			f.emitted.Add(1)
-			select {
-			case s.queue <- item{f, e}:
-			default:
-				f.dropped.Add(1)
-			}
-		})
-		f.seen.Add(seen)
+		err := s.runOnce(f)
 		if s.listening.Err() != nil {
-			report(s.listening.Err())
 			return
 		}
 		if err == nil {
 			err = errors.New("the source ended by itself")
 		}
 		s.post(func() { s.lost(f, err) })
-		report(err)
 		select {
 		case <-s.listening.Done():
 			return
 		case <-time.After(retryTime):
 		}
 	}
+}
+
+// runOnce runs a source until it ends.
+func (s *session) runOnce(f *feed) error {
+	report := func(err error) {
+		select {
+		case f.first <- err:
+		default:
+		}
+	}
+	seen, err := f.source.Run(s.listening, func() {
+		s.post(func() { s.found(f) })
+		report(nil)
+	}, func(e human.RecordedEvent) {
+		e.Source = f.name
+		f.emitted.Add(1)
+		select {
+		case s.queue <- item{f, e}:
+		default:
+			f.dropped.Add(1)
+		}
+	})
+	f.seen.Add(seen)
+	if s.listening.Err() != nil {
+		report(s.listening.Err())
+	} else {
+		report(cmp.Or(err, errors.New("the source ended by itself")))
+	}
+	return err
 }
 
 // watch keeps the camera told of changes on the screen until the recording's sources are stopped.
