@@ -72,6 +72,8 @@ type Deriver struct {
 	procs   map[string]int     // how many windows of each process are known
 	closed  int64              // when the active window was closed
 	files   map[string]*entry  // by present path
+
+	web *web // nil until a browser is heard of
 }
 
 type entry struct {
@@ -92,6 +94,13 @@ type entry struct {
 	strokes []stroke // the keys that made text
 	texts   int      // text events joined
 	temp    bool     // a file of that makes sense only under its next name
+
+	into  *entry // it was merged into
+	cause *entry // what led to it
+	shown bool   // it stands in out
+	page  *paged // of an action in a browser
+	of    *entry // the action in a browser that this is the desktop's side of
+	sides []*entry
 }
 
 type stroke struct {
@@ -126,11 +135,10 @@ func (d *Deriver) Actions() []human.Action {
 	copy(out, d.out[:min(n, len(d.out))])
 	for _, e := range d.list[d.dirty:] {
 		e.pos = len(out)
-		if e.gone {
+		if e.shown = e.leads(); !e.shown {
 			continue
 		}
-		a := e.a
-		a.Seqs = slices.Clip(a.Seqs)
+		a := e.whole()
 		a.Words = Words(a, d.lang)
 		out = append(out, a)
 	}
@@ -144,6 +152,10 @@ func (d *Deriver) Add(ev human.RecordedEvent) {
 		return
 	}
 	d.seq = ev.Seq
+	if browsers[ev.Type] {
+		d.browsed(ev)
+		return
+	}
 	switch ev.Type {
 	case human.PointerMoved:
 		d.moved(ev)
@@ -186,6 +198,9 @@ func (d *Deriver) Add(ev human.RecordedEvent) {
 	case human.RecordingHeld, human.RecordingGoesOn, human.GapOpened, human.RecordingEnded:
 		d.gap(ev)
 	}
+	if d.web != nil && ev.Type != human.PointerMoved {
+		d.beside(ev)
+	}
 }
 
 // begin makes the action whose first event is ev.
@@ -212,7 +227,7 @@ func (d *Deriver) insert(e *entry) {
 	}
 	if at > 0 { // what it is counted from until it is built
 		e.pos = d.list[at-1].pos
-		if !d.list[at-1].gone {
+		if d.list[at-1].shown {
 			e.pos++
 		}
 	}
@@ -245,6 +260,9 @@ func (d *Deriver) join(e *entry, ev human.RecordedEvent) {
 func (d *Deriver) touch(e *entry) {
 	if e.idx < len(d.list) && d.list[e.idx] == e {
 		d.dirty = min(d.dirty, e.idx)
+	}
+	if e.of != nil || len(e.sides) > 0 {
+		d.dirty = min(d.dirty, e.first().idx)
 	}
 }
 
@@ -293,7 +311,10 @@ func (d *Deriver) merge(e, f *entry) {
 	if d.typed == f {
 		d.typed = e
 	}
-	f.gone = true // it keeps its first event, by which it has its place in the list
+	f.gone, f.into = true, e // it keeps its first event, by which it has its place in the list
+	if e.of == nil && f.of != nil {
+		d.pair(f.of, e)
+	}
 	d.touch(e)
 }
 

@@ -79,6 +79,7 @@ func (d *Deriver) active(ev human.RecordedEvent) {
 	}
 	d.focus = nil
 	d.rest(nil)
+	d.browserLeft()
 	if before != nil {
 		d.before = before
 	}
@@ -349,6 +350,7 @@ func (d *Deriver) marked(ev human.RecordedEvent) {
 
 func (d *Deriver) gap(ev human.RecordedEvent) {
 	d.rest(nil)
+	d.browserRests()
 	d.held = nil
 	clear(d.down)
 	clear(d.keys)

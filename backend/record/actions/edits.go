@@ -50,6 +50,8 @@ func mask(a *human.Action) {
 			a.File = &human.FileChange{Op: a.File.Op, Dir: a.File.Dir}
 		}
 	}
+	a.Values = nil
+	maskPage(a)
 	if a.Window != nil {
 		w := *a.Window
 		w.Title = ""
@@ -65,6 +67,7 @@ func nameless(e *human.Element) *human.Element {
 	if out.Name != "" {
 		out.Name, out.Hidden = "", "operator"
 	}
+	out.Selectors = nil // most of them have names in them
 	out.Ancestry = slices.Clone(e.Ancestry)
 	for i := range out.Ancestry {
 		out.Ancestry[i].Name = ""
@@ -88,10 +91,14 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 		if a.Cut {
 			continue
 		}
+		if !edits.ShareText && unshare(&a) && edits.Words[a.ID] == "" {
+			a.Words = Words(a, lang)
+		}
 		if !edits.ShareText && a.Type != human.Note && (a.Text != "" || a.Value != "") {
 			if e := a.Element; e != nil && (tells(e.Name, a.Text) || tells(e.Name, a.Value)) {
 				a.Element = nameless(e) // some fields are called by what stands in them
 			}
+			a.Element = findable(a.Element, a.Text, a.Value)
 			if w := a.Window; w != nil && a.Type == human.Typing && (tells(w.Title, a.Text) || tells(w.Title, a.Value)) {
 				bare := *w
 				bare.Title = ""
@@ -134,4 +141,97 @@ func Pictures(list []human.Action) []string {
 	}
 	delete(ids, "")
 	return slices.Sorted(maps.Keys(ids))
+}
+
+// maskPage takes out what came from a page or tells which it was.
+func maskPage(a *human.Action) {
+	if p := a.Page; p != nil {
+		a.Page = &human.WebPage{Target: p.Target, Opener: p.Opener, Frame: p.Frame, W: p.W, H: p.H, ScreenX: p.ScreenX, ScreenY: p.ScreenY, Scale: p.Scale}
+	}
+	if d := a.Dialog; d != nil {
+		a.Dialog = &human.Dialog{Kind: d.Kind, Accepted: d.Accepted}
+	}
+	if p := a.Pick; p != nil {
+		a.Pick = &human.Pick{Field: p.Field, Take: p.Take}
+	}
+	if len(a.Transfers) > 0 {
+		bare := make([]human.Transfer, len(a.Transfers))
+		for i, t := range a.Transfers {
+			bare[i] = human.Transfer{State: t.State}
+		}
+		a.Transfers = bare
+	}
+}
+
+// unshare takes out what was typed into a page other than as text: an answer to a prompt, a date. It says
+// whether there was anything.
+func unshare(a *human.Action) bool {
+	switch {
+	case a.Dialog != nil && a.Dialog.Input != "":
+		bare := *a.Dialog
+		bare.Input = ""
+		a.Dialog = &bare
+		return true
+	case a.Type == human.Choose && len(a.Values) > 0 && typedInto(a.Element):
+		a.Element = findable(a.Element, a.Values...)
+		a.Values = nil
+		return true
+	}
+	return false
+}
+
+// typedInto says whether the choices of a field are what a person writes, and not those it offers.
+func typedInto(e *human.Element) bool {
+	if e == nil {
+		return true
+	}
+	switch e.Tag {
+	case "select", "input/range", "input/color", "input/checkbox", "input/radio":
+		return false
+	}
+	switch e.Role {
+	case "listbox", "option", "slider", "radio", "radiogroup", "checkbox", "switch":
+		return false
+	}
+	return true
+}
+
+// findable leaves out the ways to find an element that say what stands in it.
+func findable(e *human.Element, texts ...string) *human.Element {
+	if e == nil || len(e.Selectors) == 0 {
+		return e
+	}
+	telling := func(selector []string) bool {
+		for _, s := range selector {
+			if slices.ContainsFunc(texts, func(text string) bool { return tells(s, text) }) {
+				return true
+			}
+		}
+		return false
+	}
+	if !slices.ContainsFunc(e.Selectors, telling) {
+		return e
+	}
+	out := *e
+	out.Selectors = slices.DeleteFunc(slices.Clone(e.Selectors), telling)
+	return &out
+}
+
+// Picks are the picks that count: the last of each field, in the order in which the fields were first picked.
+// Those that were cut are left out; one that was masked is there without its text.
+func Picks(list []human.Action) []human.Action {
+	var out []human.Action
+	place := map[string]int{}
+	for _, a := range list {
+		if a.Type != human.Extract || a.Pick == nil || a.Cut {
+			continue
+		}
+		if i, known := place[a.Pick.Field]; known {
+			out[i] = a
+			continue
+		}
+		place[a.Pick.Field] = len(out)
+		out = append(out, a)
+	}
+	return out
 }

@@ -211,7 +211,7 @@ func hush(a *human.Action) {
 func (d *Deriver) value(ev human.RecordedEvent) {
 	e := d.own[ev.CausedBy]
 	for i := len(d.list) - 1; e == nil && i >= max(0, len(d.list)-20); i-- {
-		if f := d.list[i]; !f.gone && (f.a.Type == human.Typing || f.a.Type == human.Paste) {
+		if f := d.list[i]; !f.gone && f.page == nil && (f.a.Type == human.Typing || f.a.Type == human.Paste) {
 			e = f
 		}
 	}

@@ -38,7 +38,7 @@ func (d *Deriver) inMenu(e *entry, el *human.Element) *human.Element {
 		}
 	}
 	before := d.list[e.idx-1]
-	if up := before.a.Element; up != nil && before.a.Type == human.Click && e.a.At-before.a.End <= 5*tempPause && isMenu(up.Role) {
+	if up := before.a.Element; up != nil && before.page == nil && before.a.Type == human.Click && e.a.At-before.a.End <= 5*tempPause && isMenu(up.Role) {
 		full := *el
 		full.Ancestry = []human.Element{{Role: up.Role, Name: up.Name, Hidden: up.Hidden}}
 		for _, a := range up.Ancestry {
@@ -56,14 +56,14 @@ func isMenu(role string) bool { return role == "menu" || strings.HasPrefix(role,
 
 // await has e get the nearest picture after it, until one comes that was taken for it.
 func (d *Deriver) await(e *entry) {
-	if !e.shows && (len(d.waiting) == 0 || d.waiting[len(d.waiting)-1] != e) {
+	if e.page == nil && !e.shows && (len(d.waiting) == 0 || d.waiting[len(d.waiting)-1] != e) {
 		e.a.After = ""
 		d.waiting = append(d.waiting, e)
 	}
 }
 
 func (d *Deriver) picture(ev human.RecordedEvent) {
-	if e := d.own[ev.CausedBy]; e != nil && ev.Picture != "" {
+	if e := d.own[ev.CausedBy]; e != nil && ev.Picture != "" && (e.page != nil) == (ev.Source == human.BrowserSource) {
 		if ev.When == "before" {
 			if e.a.Before == "" {
 				e.a.Before = ev.Picture
@@ -72,6 +72,10 @@ func (d *Deriver) picture(ev human.RecordedEvent) {
 			e.a.After, e.shows = ev.Picture, true
 		}
 		d.touch(e)
+	}
+	if ev.Source == human.BrowserSource {
+		d.pageShot(ev)
+		return
 	}
 	rest := d.waiting[:0]
 	for _, e := range d.waiting {

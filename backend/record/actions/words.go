@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -95,6 +96,9 @@ func elementName(e *human.Element) string {
 }
 
 func windowName(a human.Action) string {
+	if a.Page != nil {
+		return pageName(a.Page)
+	}
 	if a.Window != nil {
 		if name := Name(a.Window.Title); name != "" {
 			return name
@@ -174,6 +178,9 @@ func shown(a human.Action) string {
 	if a.Hidden != "" && a.Hidden != "secret" {
 		return ""
 	}
+	if a.Page != nil && a.Type == human.Typing {
+		return clean(a.Value, longestText)
+	}
 	return clean(a.Text, longestText)
 }
 
@@ -197,4 +204,83 @@ var plainRoles = map[string]bool{
 	"": true, "generic": true, "group": true, "filler": true, "panel": true, "unknown": true, "none": true, "presentation": true,
 	"paragraph": true, "label": true, "static": true, "text": true, "section": true, "application": true, "frame": true, "pane": true,
 	"redundant object": true, "viewport": true, "scroll pane": true, "layered pane": true, "client": true, "custom": true,
+}
+
+// --- pages
+
+// host is where a page comes from: the name of its site, the file, or the browser's own address; "" for an empty page.
+func host(address string) string {
+	if blank(address) {
+		return ""
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	switch {
+	case u.Scheme == "file":
+		return Name(base(u.Path))
+	case u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
+		return Name(u.Host)
+	case u.Scheme != "":
+		return Name(u.Scheme + ":" + u.Opaque + u.Host + u.Path)
+	}
+	return ""
+}
+
+// pageTitle is the title of a page, "" where it has none and the browser shows its address instead.
+func pageTitle(p *human.WebPage) string {
+	title := Name(p.Title)
+	if title == "" || len(p.Frame) > 0 && p.FrameURL != "" {
+		return ""
+	}
+	if _, after, found := strings.Cut(p.URL, "://"); title == Name(p.URL) || found && title == Name(strings.TrimRight(after, "/")) || title == Name(after) {
+		return ""
+	}
+	return title
+}
+
+// pageName names a page shortly: by its title, else by where it comes from.
+func pageName(p *human.WebPage) string {
+	if title := pageTitle(p); title != "" {
+		return title
+	}
+	return host(p.URL)
+}
+
+// place names a page with where it comes from; what a title says a page may choose.
+func place(a human.Action) string {
+	p := a.Page
+	address := p.URL
+	if len(p.Frame) > 0 && p.FrameURL != "" {
+		address = p.FrameURL
+	}
+	at := host(address)
+	if a.Navigation != nil && a.Navigation.Kind == "fragment" {
+		if _, fragment, found := strings.Cut(address, "#"); found && fragment != "" {
+			at += Name("#" + fragment)
+		}
+	}
+	title := pageTitle(p)
+	if title == "" || at == "" {
+		return title + at
+	}
+	return title + " (" + at + ")"
+}
+
+// values are options as a line shows them.
+func values(a human.Action) string { return clean(strings.Join(a.Values, ", "), longestText) }
+
+// files names what was uploaded or downloaded: the first of it, and how many there are.
+func files(a human.Action) (name string, more int) {
+	if len(a.Transfers) == 0 {
+		return "", 0
+	}
+	return Name(a.Transfers[0].Name), len(a.Transfers) - 1
+}
+
+func said(d *human.Dialog) string { return clean(d.Message, longestText) }
+
+func isRadio(e *human.Element) bool {
+	return e != nil && (e.Role == "radio" || e.Role == "menuitemradio" || e.Tag == "input/radio")
 }

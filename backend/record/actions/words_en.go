@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -109,6 +110,9 @@ func enWords(a human.Action) string {
 		}
 		return in(words)
 	case human.Typing:
+		if cleared(a) {
+			return "Cleared " + cmp.Or(enField(a.Element), "a field")
+		}
 		what := "Typed"
 		switch text := shown(a); {
 		case text != "":
@@ -116,11 +120,15 @@ func enWords(a human.Action) string {
 		case a.Hidden == "" && a.Count > 0:
 			what += " " + enCount(a.Count, "character")
 		}
+		sent := ""
+		if a.Page != nil && a.Key == "Enter" {
+			sent = " and pressed Enter"
+		}
 		if field := enField(a.Element); field != "" {
-			return what + " into " + field
+			return what + " into " + field + sent
 		}
 		if name := windowName(a); name != "" {
-			return what + " into " + name
+			return what + " into " + name + sent
 		}
 		if what == "Typed" {
 			return "Typed something hidden"
@@ -134,7 +142,7 @@ func enWords(a human.Action) string {
 		return words
 	case human.Copy:
 		verb := "Copied"
-		if strings.EqualFold(a.Key, "x") {
+		if cut(a) {
 			verb = "Cut"
 		}
 		if a.Count > 0 && a.Hidden == "" {
@@ -184,6 +192,9 @@ func enWords(a human.Action) string {
 		return "Note: " + clean(a.Text, 200)
 	case human.Missing:
 		return enGap(a.Gap)
+	}
+	if a.Page != nil {
+		return enPage(a)
 	}
 	return title(strings.ReplaceAll(Name(string(a.Type)), "_", " "))
 }

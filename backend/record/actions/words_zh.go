@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -100,6 +101,13 @@ func zhWords(a human.Action) string {
 		}
 		return in(words)
 	case human.Typing:
+		if cleared(a) {
+			return "清空" + cmp.Or(zhField(a.Element), "输入框")
+		}
+		sent := ""
+		if a.Page != nil && a.Key == "Enter" {
+			sent = "，并按下回车"
+		}
 		field := zhField(a.Element)
 		if field == "" {
 			if name := windowName(a); name != "" {
@@ -112,11 +120,11 @@ func zhWords(a human.Action) string {
 		}
 		switch text := shown(a); {
 		case text != "":
-			return where + "输入 " + text
+			return where + "输入 " + text + sent
 		case a.Hidden == "" && a.Count > 0:
-			return where + "输入 " + strconv.Itoa(a.Count) + " 个字符"
+			return where + "输入 " + strconv.Itoa(a.Count) + " 个字符" + sent
 		}
-		return where + "输入（内容已隐藏）"
+		return where + "输入（内容已隐藏）" + sent
 	case human.Shortcut:
 		words := "按下 " + keys(a, zhKeys)
 		if a.Count > 1 {
@@ -125,7 +133,7 @@ func zhWords(a human.Action) string {
 		return words
 	case human.Copy:
 		verb := "复制"
-		if strings.EqualFold(a.Key, "x") {
+		if cut(a) {
 			verb = "剪切"
 		}
 		if a.Count > 0 && a.Hidden == "" {
@@ -177,6 +185,9 @@ func zhWords(a human.Action) string {
 		return "备注：" + clean(a.Text, 200)
 	case human.Missing:
 		return zhGap(a.Gap)
+	}
+	if a.Page != nil {
+		return zhPage(a)
 	}
 	return Name(string(a.Type))
 }

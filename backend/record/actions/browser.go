@@ -1,0 +1,380 @@
+package actions
+
+import (
+	"slices"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// What belongs together in a browser, by the times pages give their events.
+const (
+	sameMoment = int64(100 * time.Millisecond) // an event of a page is the consequence of the one just before
+	turnPause  = int64(2 * time.Second)        // a longer one ends a scroll of a page
+	clickLate  = int64(time.Second)            // a key that clicks a button may be held so long
+	pageTime   = int64(10 * time.Second)       // within it a page is loaded because of what was done
+	titleTime  = int64(5 * time.Second)        // within it a page that was loaded finds its title
+	answerTime = int64(5 * time.Minute)        // a dialog or a choice of files waits so long for an answer
+)
+
+// browsers are the types of events that a browser gives.
+var browsers = map[human.RecordedType]bool{
+	human.PageOpened: true, human.PageClosed: true, human.PageShown: true, human.PageNavigated: true, human.PagePress: true,
+	human.PageClick: true, human.PageInput: true, human.PageChoice: true, human.PageKey: true, human.PageScrolled: true,
+	human.PageDrag: true, human.PageHover: true, human.PageCopied: true, human.PagePasted: true, human.PageDialog: true,
+	human.PageUpload: true, human.PageDownload: true, human.PagePicked: true, human.PageRequest: true, human.PageConsole: true,
+	human.PageDOM: true, human.BrowserChanged: true,
+}
+
+// A web is what is known of the browser.
+type web struct {
+	app     *human.App
+	tabs    map[string]*tab
+	front   string // the tab that is shown
+	began   int64  // when the browser was attached to: tabs that are told of then were there already
+	closed  int64  // when the tab in front was closed
+	heard   int64  // when something was done or shown last
+	last    *entry // what the person did last in any page
+	press   *entry // the press that is not a click yet
+	waiting []*entry
+	loose   []*entry // of the desktop, and not known to be the other side of anything in the browser
+	recent  []*entry // in the browser, which something of the desktop may be the other side of
+}
+
+// A tab is a tab or popup.
+type tab struct {
+	page   human.WebPage // what it showed last
+	open   *entry        // it was opened by, and has shown nothing since
+	named  *entry        // opened or navigated it last, and takes the title of the page
+	nav    *entry        // navigated it last, with nothing done since
+	acts   []*entry      // what was done in it, the last at the end
+	places map[string][2]int
+}
+
+// paged is what an entry of the browser has beside its action.
+type paged struct {
+	tab     *tab
+	presses int
+	pressed int64
+	clicked bool // the press has become a click
+	chosen  bool // its choice was told
+	valued  bool // what it left in the field was told
+	claims  []claim
+	effects []*entry // what it led to
+}
+
+func (d *Deriver) browsed(ev human.RecordedEvent) {
+	if d.web == nil {
+		d.web = &web{tabs: map[string]*tab{}, began: -turnPause, closed: -causePause}
+	}
+	if ev.Page == nil {
+		ev.Page = &human.WebPage{}
+	}
+	w := d.web
+	switch ev.Type {
+	case human.BrowserChanged:
+		if ev.App != nil {
+			w.app = ev.App
+		}
+		switch ev.Text {
+		case "attached":
+			w.began = ev.At
+			fallthrough
+		case "opened": // its tabs are not those of the one before
+			clear(w.tabs)
+			w.front = ""
+			d.browserRests()
+		}
+		return
+	case human.PageRequest, human.PageConsole, human.PageDOM:
+		return
+	case human.PageClosed:
+		d.pageClosed(ev)
+		return
+	}
+	t := w.tabs[ev.Page.Target]
+	if t == nil {
+		t = &tab{page: *ev.Page}
+		w.tabs[ev.Page.Target] = t
+	}
+	switch ev.Type {
+	case human.PageOpened:
+		d.pageOpened(t, ev)
+		return
+	case human.PageNavigated:
+		d.navigated(t, ev)
+		return
+	}
+	d.titled(t, ev)
+	t.page = *ev.Page
+	switch ev.Type {
+	case human.PageShown:
+		d.pageShown(t, ev)
+	case human.PagePress:
+		d.pagePressed(t, ev)
+	case human.PageClick:
+		d.pageClicked(t, ev)
+	case human.PageInput:
+		d.pageTyped(t, ev)
+	case human.PageChoice:
+		d.chosen(t, ev)
+	case human.PageKey:
+		d.pageKey(t, ev)
+	case human.PageScrolled:
+		d.pageScrolled(t, ev)
+	case human.PageDrag:
+		d.pageDragged(t, ev)
+	case human.PageHover:
+		d.hovered(t, ev)
+	case human.PageCopied, human.PagePasted:
+		d.pageCopied(t, ev)
+	case human.PageDialog:
+		d.answered(t, ev)
+	case human.PageUpload:
+		d.uploaded(t, ev)
+	case human.PageDownload:
+		d.downloaded(t, ev)
+	case human.PagePicked:
+		d.picked(t, ev)
+	}
+}
+
+// browserRests ends what only goes on in the browser while nothing else is done.
+func (d *Deriver) browserRests() {
+	if w := d.web; w != nil {
+		w.last, w.press = nil, nil
+	}
+}
+
+// browserLeft ends the same, but for a press: the window it is in may become active because of it.
+func (d *Deriver) browserLeft() {
+	if w := d.web; w != nil && w.press == nil {
+		w.last = nil
+	}
+}
+
+// beginPage makes the action in a page whose first event is ev.
+func (d *Deriver) beginPage(kind human.ActionType, t *tab, ev human.RecordedEvent) *entry {
+	e := &entry{page: &paged{tab: t}, a: human.Action{
+		Type: kind, App: d.web.app, Page: ev.Page, X: ev.X, Y: ev.Y, Button: ev.Button, Modifiers: ev.Modifiers, Element: ev.Element, Hidden: ev.Hidden,
+	}}
+	d.take(e, ev)
+	d.insert(e)
+	d.awaitPage(e)
+	return e
+}
+
+// acted makes e what was done last.
+func (d *Deriver) acted(e *entry, ev human.RecordedEvent) {
+	w, t := d.web, e.page.tab
+	w.last, w.heard = e, ev.At
+	t.nav = nil
+	t.acts = append(slices.DeleteFunc(t.acts, func(f *entry) bool { return f == e || f.gone }), e)
+	if len(t.acts) > 8 {
+		t.acts = slices.Delete(t.acts, 0, 1)
+	}
+	d.awaitPage(e)
+}
+
+// going is what was done last, where that was in the same frame of the same page.
+func (d *Deriver) going(ev human.RecordedEvent) *entry {
+	e := d.web.last
+	if e == nil || e.gone || !sameFrame(e.a.Page, ev.Page) {
+		return nil
+	}
+	return e
+}
+
+func sameFrame(a, b *human.WebPage) bool {
+	return a.Target == b.Target && slices.Equal(a.Frame, b.Frame)
+}
+
+// same says whether two looks at elements of one frame were looks at one element: where both tell how to find
+// it, by that.
+func same(a, b *human.Element) bool {
+	switch {
+	case a == nil || b == nil:
+		return false
+	case a == b:
+		return true
+	case len(a.Selectors) > 0 && len(b.Selectors) > 0:
+		for _, s := range a.Selectors {
+			if slices.ContainsFunc(b.Selectors, func(other []string) bool { return slices.Equal(s, other) }) {
+				return true
+			}
+		}
+		return false
+	}
+	return a.Role == b.Role && a.Name == b.Name && a.Tag == b.Tag
+}
+
+// swallow makes all of f, which began after e, a part of it.
+func (d *Deriver) swallow(e, f *entry) {
+	for _, s := range f.a.Seqs {
+		d.own[s] = e
+	}
+	e.a.Seqs = append(slices.Clone(e.a.Seqs), f.a.Seqs...)
+	slices.Sort(e.a.Seqs)
+	e.a.End = max(e.a.End, f.a.End)
+	if e.a.Before == "" {
+		e.a.Before = f.a.Before
+	}
+	if f.shows || !e.shows {
+		e.a.After, e.shows = f.a.After, f.shows
+	}
+	if e.a.Step == nil {
+		e.a.Step = f.a.Step
+	}
+	f.gone, f.into = true, e
+	e.page.claims = append(e.page.claims, f.page.claims...)
+	e.page.effects = append(e.page.effects, f.page.effects...)
+	sides := f.sides
+	f.sides = nil
+	for _, s := range sides {
+		s.of = nil
+		d.pair(e, s)
+	}
+	if d.web.press == f {
+		d.web.press = e
+	}
+	d.affected(e)
+	d.touch(f)
+	d.touch(e)
+}
+
+// causes says that c led to e.
+func (d *Deriver) causes(c, e *entry) {
+	if c == nil || e.cause != nil || c.idx >= e.idx {
+		return
+	}
+	e.cause = c
+	c.page.effects = append(c.page.effects, e)
+	d.touch(e)
+}
+
+// affected has what e led to name it anew.
+func (d *Deriver) affected(e *entry) {
+	for _, f := range e.page.effects {
+		d.touch(f)
+	}
+}
+
+// told is the cause that the browser itself named.
+func (d *Deriver) told(ev human.RecordedEvent) *entry {
+	if c := d.own[ev.CausedBy]; c != nil && c.page != nil && !c.gone {
+		return c
+	}
+	return nil
+}
+
+// led is what was done last in a tab, or in the one that opened it, and may have led to ev within a time.
+func (d *Deriver) led(t *tab, ev human.RecordedEvent, within int64, kinds ...human.ActionType) *entry {
+	if c := d.told(ev); c != nil {
+		return c
+	}
+	for _, t := range []*tab{t, d.web.tabs[t.page.Opener]} {
+		if t == nil {
+			continue
+		}
+		for i := len(t.acts) - 1; i >= 0; i-- {
+			if e := t.acts[i]; !e.gone && slices.Contains(kinds, e.a.Type) && ev.At >= e.a.At-sameMoment && ev.At-e.a.End <= within {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// --- what the browser shows beside the page, and files
+
+func (d *Deriver) answered(t *tab, ev human.RecordedEvent) {
+	if ev.Dialog == nil {
+		return
+	}
+	c := d.led(t, ev, answerTime, deeds...)
+	e := d.beginPage(human.DialogEnded, t, ev)
+	e.a.Dialog, e.a.Element = ev.Dialog, nil
+	d.causes(c, e)
+	since := ev.At - 3*clickLate
+	if c != nil {
+		since = max(since, c.a.End)
+	}
+	d.acted(e, ev)
+	d.claim(e, claim{kinds: nativeKinds, from: since, to: ev.At + sameMoment})
+}
+
+// deeds are what pages answer to.
+var deeds = []human.ActionType{
+	human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Typing, human.Shortcut, human.Paste, human.Choose, human.Check,
+	human.Hover, human.DialogEnded, human.Upload,
+}
+
+func (d *Deriver) uploaded(t *tab, ev human.RecordedEvent) {
+	e := d.going(ev)
+	if e != nil && (e.a.Type == human.Click || e.a.Type == human.Upload) && same(e.a.Element, ev.Element) {
+		d.take(e, ev)
+		e.a.Type = human.Upload
+	} else {
+		c := d.told(ev)
+		if c == nil && e != nil && ev.At-e.a.End <= answerTime && (e.a.Type == human.Click || e.a.Type == human.Shortcut) {
+			c = e
+		}
+		e = d.beginPage(human.Upload, t, ev)
+		d.causes(c, e)
+	}
+	e.a.Transfers, e.a.Element = ev.Transfers, ev.Element
+	d.web.press = nil
+	d.acted(e, ev)
+}
+
+func (d *Deriver) downloaded(t *tab, ev human.RecordedEvent) {
+	c := d.led(t, ev, pageTime, deeds...)
+	e := d.beginPage(human.Download, t, ev)
+	e.a.Transfers = ev.Transfers
+	d.causes(c, e)
+}
+
+func (d *Deriver) picked(t *tab, ev human.RecordedEvent) {
+	if ev.Pick == nil {
+		return
+	}
+	e := d.beginPage(human.Extract, t, ev)
+	e.a.Pick = ev.Pick
+	if ev.Picture != "" {
+		e.a.After, e.shows = ev.Picture, true
+	}
+	d.browserRests()
+	d.web.heard = ev.At
+	d.claim(e, claim{kinds: []human.ActionType{human.Click, human.DoubleClick}, from: ev.At - clickLate, to: ev.At + sameMoment})
+}
+
+// awaitPage has e get the nearest picture of its page after it, until one comes that was taken for it.
+func (d *Deriver) awaitPage(e *entry) {
+	w := d.web
+	if e.shows {
+		return
+	}
+	e.a.After = ""
+	w.waiting = append(slices.DeleteFunc(w.waiting, func(f *entry) bool { return f == e || f.gone || f.shows }), e)
+	if len(w.waiting) > 16 {
+		w.waiting = slices.Delete(w.waiting, 0, 1)
+	}
+}
+
+// pageShot takes a picture of a page. Those of the desktop show other places at a point of the page's.
+func (d *Deriver) pageShot(ev human.RecordedEvent) {
+	if d.web == nil || ev.Picture == "" {
+		return
+	}
+	d.web.waiting = slices.DeleteFunc(d.web.waiting, func(e *entry) bool {
+		if e.shows || e.gone {
+			return true
+		}
+		if ev.At < e.a.End || ev.When == "before" && d.own[ev.CausedBy] == e || ev.Page != nil && ev.Page.Target != e.a.Page.Target {
+			return false
+		}
+		e.a.After = ev.Picture
+		d.touch(e)
+		return true
+	})
+}

@@ -1,0 +1,197 @@
+package actions
+
+import (
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+func (d *Deriver) pageTyped(t *tab, ev human.RecordedEvent) {
+	e, since, late := d.field(t, ev)
+	if e == nil {
+		e = d.beginPage(human.Typing, t, ev)
+	} else if late {
+		d.join(e, ev)
+	} else {
+		d.take(e, ev)
+		e.a.End = max(e.a.End, ev.At)
+	}
+	e.a.Value, e.a.Element, e.page.valued = ev.Text, ev.Element, true
+	if ev.Hidden != "" {
+		e.a.Hidden = ev.Hidden
+	}
+	if e.a.Type == human.Typing {
+		e.a.Count = ev.Count
+	}
+	hush(&e.a)
+	d.touch(e)
+	if !late {
+		d.acted(e, ev)
+	}
+	d.claim(e, claim{kinds: []human.ActionType{human.Typing}, from: since, to: ev.At + sameMoment})
+	d.claim(e, claim{kinds: []human.ActionType{human.Shortcut}, key: "Backspace", from: since, to: ev.At + sameMoment})
+}
+
+// field is the action that ev tells the outcome of, and since when keys were for it; late where something else
+// has been done since: a field may say what stands in it only when it is left.
+func (d *Deriver) field(t *tab, ev human.RecordedEvent) (e *entry, since int64, late bool) {
+	since = d.web.heard
+	if e = d.going(ev); e != nil && same(e.a.Element, ev.Element) {
+		switch {
+		case e.a.Type == human.Typing && (e.a.Key == "" || ev.Text == e.a.Value):
+			return e, e.a.At, false
+		case e.a.Type == human.Typing && e.a.Key == "Enter" && multiline(ev.Element) && strings.HasPrefix(ev.Text, e.a.Value):
+			e.a.Key = "" // it began a line
+			return e, e.a.At, false
+		case (e.a.Type == human.Paste || e.a.Type == human.Copy && cut(e.a)) && !e.page.valued:
+			return e, since, false
+		case e.a.Type == human.Shortcut && erases(e.a.Key) && len(e.a.Modifiers) == 0:
+			e.a.Type, e.a.Key = human.Typing, ""
+			return e, since, false
+		}
+		return nil, since, false
+	}
+	for i := len(t.acts) - 1; i >= max(0, len(t.acts)-3); i-- {
+		f := t.acts[i]
+		if !f.gone && f.a.Type == human.Typing && sameFrame(f.a.Page, ev.Page) && same(f.a.Element, ev.Element) {
+			if ev.Text == f.a.Value || ev.At <= f.a.End+causePause {
+				return f, f.a.At, true
+			}
+			break
+		}
+	}
+	return nil, since, false
+}
+
+func multiline(e *human.Element) bool {
+	return e != nil && (e.Tag == "textarea" || slices.Contains(e.States, "multiline"))
+}
+
+func erases(key string) bool { return key == "Backspace" || key == "Delete" }
+
+func cut(a human.Action) bool {
+	return len(a.Values) > 0 && a.Values[0] == "cut" || strings.EqualFold(a.Key, "x")
+}
+
+func (d *Deriver) chosen(t *tab, ev human.RecordedEvent) {
+	kind := human.Choose
+	if checkable(ev) {
+		kind = human.Check
+	}
+	e := d.going(ev)
+	if e != nil && !d.leadsTo(e, kind, ev) {
+		e = nil
+	}
+	if e == nil {
+		e = d.beginPage(kind, t, ev)
+	} else {
+		d.take(e, ev)
+	}
+	e.a.Type, e.a.Element, e.a.Values, e.a.Count = kind, ev.Element, ev.Values, 0
+	e.page.chosen = true
+	if ev.Hidden != "" {
+		e.a.Hidden = ev.Hidden
+	}
+	hush(&e.a)
+	d.web.press = nil
+	since := max(e.a.At, ev.At-answerTime) - sameMoment
+	d.acted(e, ev)
+	if kind == human.Choose { // what opens to choose from is the browser's own
+		d.claim(e, claim{kinds: nativeKinds, from: min(since, ev.At-clickLate), to: ev.At + sameMoment})
+	}
+}
+
+// nativeKinds is what is done on the desktop to what a browser shows beside its page.
+var nativeKinds = []human.ActionType{human.Click, human.DoubleClick, human.Drag, human.Shortcut, human.Scroll, human.Typing}
+
+// leadsTo says whether e is how the choice that ev tells of was made.
+func (d *Deriver) leadsTo(e *entry, kind human.ActionType, ev human.RecordedEvent) bool {
+	is := same(e.a.Element, ev.Element)
+	switch e.a.Type {
+	case human.Check:
+		return kind == human.Check && is && !e.page.chosen && ev.At-e.a.End <= causePause
+	case human.Choose:
+		return kind == human.Choose && is
+	case human.Click:
+		return is || kind == human.Check && e.page.clicked && ev.At-e.a.End <= clickPause
+	case human.Drag:
+		return is && kind == human.Choose
+	case human.Shortcut:
+		return is && len(e.a.Modifiers) == 0 && ev.At-e.a.End <= causePause
+	}
+	return false
+}
+
+// checkable says whether a choice is of a box that is checked or not.
+func checkable(ev human.RecordedEvent) bool {
+	if len(ev.Values) != 1 || ev.Values[0] != "checked" && ev.Values[0] != "unchecked" {
+		return false
+	}
+	e := ev.Element
+	if e == nil {
+		return true
+	}
+	switch e.Role {
+	case "checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio":
+		return true
+	}
+	return e.Tag == "input/checkbox" || e.Tag == "input/radio"
+}
+
+func (d *Deriver) pageKey(t *tab, ev human.RecordedEvent) {
+	if modifierKeys[ev.Key] || composing[ev.Key] || ev.Key == "" {
+		return
+	}
+	e := d.going(ev)
+	switch {
+	case e != nil && e.a.Type == human.Typing && len(ev.Modifiers) == 0 && (same(e.a.Element, ev.Element) || ev.Element == nil) && e.a.Key == "" &&
+		(ev.Key == "Enter" || ev.Key == "Tab" || erases(ev.Key)):
+		d.take(e, ev)
+		if !erases(ev.Key) { // it sends or leaves the field, and so belongs to what was done in it
+			e.a.Key = ev.Key
+		}
+	case e != nil && e.a.Type == human.Choose && same(e.a.Element, ev.Element) && !slices.Contains(ev.Modifiers, "ctrl") && steers[ev.Key]:
+		d.take(e, ev)
+	case e != nil && e.a.Type == human.Shortcut && e.a.Key == ev.Key && slices.Equal(e.a.Modifiers, ev.Modifiers) && ev.At-e.a.End <= keyPause:
+		d.take(e, ev)
+		e.a.Count++
+	default:
+		e = d.beginPage(human.Shortcut, t, ev)
+		e.a.Key, e.a.Count = ev.Key, 1
+	}
+	d.acted(e, ev)
+	d.claim(e, claim{kinds: keyKinds, key: ev.Key, from: ev.At - sameMoment, to: ev.At + sameMoment})
+}
+
+var keyKinds = []human.ActionType{human.Shortcut, human.Copy, human.Paste}
+
+// steers are the keys that change what a list or slider stands at.
+var steers = map[string]bool{
+	"ArrowUp": true, "ArrowDown": true, "ArrowLeft": true, "ArrowRight": true, "Home": true, "End": true, "PageUp": true, "PageDown": true,
+	"Enter": true, " ": true, "Escape": true,
+}
+
+func (d *Deriver) pageCopied(t *tab, ev human.RecordedEvent) {
+	kind := human.Copy
+	if ev.Type == human.PagePasted {
+		kind = human.Paste
+	}
+	e := d.going(ev)
+	if e != nil && e.a.Type == human.Shortcut && e.a.Count == 1 && len(e.a.Modifiers) > 0 && ev.At-e.a.End <= causePause {
+		d.take(e, ev)
+		e.a.Type = kind
+	} else {
+		e = d.beginPage(kind, t, ev)
+	}
+	e.a.Count, e.a.Text, e.a.Values = ev.Count, ev.Text, ev.Values
+	if ev.Element != nil {
+		e.a.Element = ev.Element
+	}
+	if ev.Hidden != "" {
+		e.a.Hidden = ev.Hidden
+	}
+	hush(&e.a)
+	d.acted(e, ev)
+	d.claim(e, claim{kinds: []human.ActionType{kind}, from: ev.At - clickPause, to: ev.At + clickPause})
+}

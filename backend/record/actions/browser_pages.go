@@ -1,0 +1,178 @@
+package actions
+
+import (
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// windowKinds are what a tab or popup is on the desktop.
+var windowKinds = []human.ActionType{human.OpenApp, human.SwitchWindow}
+
+func (d *Deriver) pageOpened(t *tab, ev human.RecordedEvent) {
+	w := d.web
+	if t.open != nil {
+		return // told twice
+	}
+	t.page = *ev.Page
+	if ev.Page.Opener == "" && ev.At-w.began <= turnPause {
+		return // it was there before
+	}
+	c := d.led(t, ev, pageTime, deeds...)
+	e := d.beginPage(human.OpenPage, t, ev)
+	t.open, t.named, t.nav = e, e, nil
+	if ev.Page.Opener != "" {
+		d.causes(c, e)
+	}
+	d.claim(e, claim{kinds: windowKinds, app: true, from: ev.At - causePause, to: ev.At + causePause})
+}
+
+func (d *Deriver) pageClosed(ev human.RecordedEvent) {
+	w := d.web
+	t := w.tabs[ev.Page.Target]
+	if t == nil {
+		return // nothing was ever seen of it
+	}
+	if ev.Page.URL == "" {
+		page := t.page
+		page.Frame, page.FrameURL = nil, ""
+		ev.Page = &page
+	}
+	c := d.led(t, ev, causePause, human.Click, human.DoubleClick, human.Shortcut, human.DialogEnded)
+	e := d.beginPage(human.ClosePage, t, ev)
+	d.causes(c, e)
+	d.claim(e, claim{kinds: []human.ActionType{human.CloseWindow}, app: true, from: ev.At - causePause, to: ev.At + causePause})
+	delete(w.tabs, ev.Page.Target)
+	w.heard = ev.At
+	if w.front == ev.Page.Target {
+		w.front, w.closed = "", ev.At
+	}
+}
+
+func (d *Deriver) pageShown(t *tab, ev human.RecordedEvent) {
+	w := d.web
+	before := w.front
+	w.front = ev.Page.Target
+	switch {
+	case before == w.front, before == "" && ev.At-w.closed > causePause && w.closed < 0:
+		return
+	case ev.At-w.closed <= causePause, t.open != nil, t.named != nil && t.named.a.Type == human.OpenPage && ev.At-t.named.a.At <= causePause:
+		return // the browser chose another, or that it was opened says it
+	}
+	e := d.beginPage(human.SwitchPage, t, ev)
+	d.browserRests()
+	w.heard = ev.At
+	d.claim(e, claim{kinds: windowKinds, app: true, from: ev.At - causePause, to: ev.At + causePause})
+}
+
+// titled gives what opened or navigated a page the title that the page has found since.
+func (d *Deriver) titled(t *tab, ev human.RecordedEvent) {
+	e := t.named
+	if e == nil || e.gone || ev.Page.Title == "" || ev.Page.Title == e.a.Page.Title || ev.Page.URL != e.a.Page.URL {
+		return
+	}
+	if e.a.Page.Title != "" && ev.At-e.a.End > titleTime {
+		return
+	}
+	page := *e.a.Page
+	page.Title = ev.Page.Title
+	e.a.Page = &page
+	d.touch(e)
+}
+
+func blank(url string) bool {
+	return url == "" || strings.HasPrefix(url, "about:blank") || strings.HasPrefix(url, "chrome://newtab") || strings.HasPrefix(url, "chrome://new-tab-page")
+}
+
+// within a page: the address changes and the page stays.
+func inner(kind string) bool { return kind == "history" || kind == "fragment" }
+
+func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
+	n := ev.Navigation
+	if n == nil {
+		n = &human.Navigation{Kind: "script"}
+	}
+	c := d.wentBy(t, n.Kind, ev)
+	if len(ev.Page.Frame) > 0 {
+		if c != nil && (n.Kind == "link" || n.Kind == "form") { // pages fill their frames by themselves
+			e := d.beginPage(human.Navigate, t, ev)
+			e.a.Navigation = n
+			d.causes(c, e)
+		}
+		return
+	}
+	w, was := d.web, t.page
+	t.page = *ev.Page
+	if t.page.Opener == "" {
+		t.page.Opener = was.Opener
+	}
+	if !inner(n.Kind) {
+		clear(t.places)
+		if w.press != nil && w.press.page.tab == t {
+			w.press = nil
+		}
+	}
+	w.heard = ev.At
+	switch e := t.open; {
+	case e != nil && !e.gone && ev.At-e.a.At <= pageTime && len(t.acts) == 0:
+		// What a new tab is opened for.
+		d.take(e, ev)
+		page := *ev.Page
+		if page.Opener == "" {
+			page.Opener = e.a.Page.Opener
+		}
+		if page.Title == "" && page.URL == e.a.Page.URL {
+			page.Title = e.a.Page.Title
+		}
+		e.a.Page = &page
+		if !blank(page.URL) {
+			e.a.Navigation, t.open, t.nav = n, nil, e
+		}
+		d.awaitPage(e)
+		return
+	}
+	t.open = nil
+	if inner(n.Kind) {
+		if ev.Page.URL == was.URL && was.URL != "" {
+			return // the page notes something of its own
+		}
+		if e := t.nav; e != nil && !e.gone && (inner(kindOf(e)) || ev.At-e.a.End <= causePause) {
+			d.take(e, ev)
+			if inner(kindOf(e)) {
+				e.a.Page = ev.Page
+			}
+			d.awaitPage(e)
+			return
+		}
+	}
+	e := d.beginPage(human.Navigate, t, ev)
+	e.a.Navigation = n
+	d.causes(c, e)
+	t.nav, t.named = e, e
+}
+
+func kindOf(e *entry) string {
+	if e.a.Navigation == nil {
+		return ""
+	}
+	return e.a.Navigation.Kind
+}
+
+// wentBy is what led to a navigation, by its kind. Whoever types an address does nothing else; a redirect is the
+// server's doing.
+func (d *Deriver) wentBy(t *tab, kind string, ev human.RecordedEvent) *entry {
+	clicked := []human.ActionType{human.Click, human.DoubleClick, human.Shortcut, human.DialogEnded}
+	switch kind {
+	case "link":
+		return d.led(t, ev, pageTime, append(clicked, human.Typing)...)
+	case "form":
+		return d.led(t, ev, pageTime, append(clicked, human.Typing, human.Choose, human.Check, human.Upload)...)
+	case "script":
+		return d.led(t, ev, 3*causePause, deeds...)
+	case "history", "fragment":
+		return d.led(t, ev, causePause, append(deeds[:len(deeds):len(deeds)], human.Scroll)...)
+	case "reload", "back_forward":
+		return d.led(t, ev, causePause, clicked...)
+	}
+	return nil
+}
