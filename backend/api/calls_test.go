@@ -100,6 +100,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/recordings/{id}/pause", running("/pause"), nil, 401, 403, 403, 200},
 		{"POST /api/recordings/{id}/resume", running("/resume"), nil, 401, 403, 403, 200},
 		{"POST /api/recordings/{id}/mark", running("/mark"), text(`{"text":"here"}`), 401, 403, 403, 200},
+		{"POST /api/recordings/{id}/pick", running("/pick"), text(`{"field":"price"}`), 401, 403, 403, 409}, // it has no browser
+		{"POST /api/recordings/{id}/show", running("/show"), nil, 401, 403, 403, 409},
 		{"POST /api/recordings/{id}/stop", running("/stop"), nil, 401, 403, 403, 200},
 		{"POST /api/recordings/{id}/discard", running("/discard"), nil, 401, 403, 403, 204},
 		{"GET /api/recordings/{id}/actions", under("/actions"), nil, 401, 200, 404, 200},

@@ -260,6 +260,13 @@ func TestClientSpeaksOfRecordings(t *testing.T) {
 	if err != nil || state.Current == nil || state.Current.ID != rec.ID || state.Current.Options.Clipboard != "off" {
 		t.Errorf("the recorder: %+v, %v", state, err)
 	}
+	for what, err := range map[string]error{
+		"pick": ada.PickField(ctx, rec.ID, human.PickRequest{Field: "price"}), "show": ada.ShowBrowser(ctx, rec.ID),
+	} {
+		if human.KindOf(err) != human.Conflict || !strings.Contains(err.Error(), "has no browser") {
+			t.Errorf("%s without a browser: %v", what, err)
+		}
+	}
 	step := 0
 	for _, c := range []struct {
 		name string

@@ -28,6 +28,10 @@ type Recorder interface {
 	Stop(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error)
 	Discard(ctx context.Context, by human.Actor, id human.RecordingID) error
 	Mark(ctx context.Context, by human.Actor, id human.RecordingID, note record.Note) (human.Recording, error)
+	// Pick has the operator point at something in the recorded browser, and returns when the page waits for them.
+	Pick(ctx context.Context, by human.Actor, id human.RecordingID, p human.PickRequest) error
+	// ShowBrowser brings the recorded browser to the front; one that was closed is opened again.
+	ShowBrowser(ctx context.Context, by human.Actor, id human.RecordingID) error
 	// Watch calls changed with the recording that runs as it changes, and with record.Discarded as its state
 	// when it was discarded, until ctx ends. It blocks; changed may, too.
 	Watch(ctx context.Context, changed func(human.Recording))
@@ -121,7 +125,7 @@ type (
 	}
 	exportInput struct {
 		ID       human.RecordingID `path:"id" doc:"The recording's id."`
-		Format   string            `query:"format" enum:"html,markdown,json" doc:"One page (absent), a zip of Markdown and pictures, or the actions as JSON."`
+		Format   string            `query:"format" enum:"html,markdown,json,puppeteer,playwright,har,rrweb" doc:"One page (absent), a zip of Markdown and pictures, the actions as JSON; of a browser's recording also a user flow for @puppeteer/replay, a Playwright test, a HAR of its requests, the events of rrweb."`
 		Language string            `query:"language" enum:"en,zh-CN" doc:"Of the words; absent: en."`
 	}
 )
@@ -208,6 +212,20 @@ func (s *Server) recordings(c catalogue) {
 			}
 			r, err := s.deps.Recorder.Mark(ctx, x.by, in.ID, record.Note{Text: in.JSON.Text, Step: in.JSON.Step, Done: in.JSON.Done})
 			return ok(recordingOf(r), err)
+		})
+	add(c, post("/{id}/pick", "pickField", "Have the operator point at something in the recorded browser, for a field"),
+		func(ctx context.Context, x *exchange, in *recordingCall[human.PickRequest]) (*done, error) {
+			if s.deps.Recorder == nil {
+				return nil, without("a recorder")
+			}
+			return &done{}, s.deps.Recorder.Pick(ctx, x.by, in.ID, in.JSON)
+		})
+	add(c, post("/{id}/show", "showBrowser", "Bring the recorded browser to the front; one that was closed is opened again"),
+		func(ctx context.Context, x *exchange, in *recordingCall[none]) (*done, error) {
+			if s.deps.Recorder == nil {
+				return nil, without("a recorder")
+			}
+			return &done{}, s.deps.Recorder.ShowBrowser(ctx, x.by, in.ID)
 		})
 
 	add(c, get("", "listRecordings", "The recordings, newest first", operators),

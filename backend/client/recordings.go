@@ -67,6 +67,18 @@ func (c *Client) MarkRecording(ctx context.Context, id human.RecordingID, text s
 	}{text, step, done})
 }
 
+// PickField has the operator point at something in the recorded browser.
+func (c *Client) PickField(ctx context.Context, id human.RecordingID, p human.PickRequest) error {
+	_, err := c.call(ctx, http.MethodPost, recordingPath(id)+"/pick", p, nil)
+	return err
+}
+
+// ShowBrowser brings the recorded browser to the front; one that was closed is opened again.
+func (c *Client) ShowBrowser(ctx context.Context, id human.RecordingID) error {
+	_, err := c.call(ctx, http.MethodPost, recordingPath(id)+"/show", nil, nil)
+	return err
+}
+
 func (c *Client) changeRecording(ctx context.Context, id human.RecordingID, name string, body any) (human.Recording, error) {
 	var r human.Recording
 	_, err := c.call(ctx, http.MethodPost, recordingPath(id)+"/"+name, body, &r)

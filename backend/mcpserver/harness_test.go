@@ -127,6 +127,7 @@ type result struct {
 	Summary     string
 	KeyFindings []string `json:"key_findings"`
 	Fields      map[string]string
+	Sources     map[string]string `json:"field_sources"`
 	Reason      string
 	By          string
 	Kind        string

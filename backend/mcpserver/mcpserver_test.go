@@ -107,6 +107,9 @@ func TestAConversationInBothProtocols(t *testing.T) {
 			if r.Status != "completed" || r.HumanInput != "Warm" || r.Fields["tone"] != "warm" || len(r.KeyFindings) != 1 || r.By != "Mei" || len(r.Messages) != 2 {
 				t.Errorf("the answer: %+v", r)
 			}
+			if len(r.Sources) > 0 {
+				t.Errorf("a value that was typed is said to come from %v", r.Sources)
+			}
 			if a, b := r.textAndJSON[0], r.textAndJSON[1]; !sameJSON(a, b) {
 				t.Errorf("the text and the structured content differ:\n%s\n%s", a, b)
 			}

@@ -70,8 +70,18 @@ func TestAnAgentReadsWhatWasRecordedForIt(t *testing.T) {
 	if r := check(given, nil); strings.Contains(r.textAndJSON[0], "rec_given") {
 		t.Errorf("the agent reads of a recording before the answer: %s", r.textAndJSON[0])
 	}
-	answer(t, q, given.ID, human.Answer{HumanInput: "done", Attachments: []string{"rec_given"}})
+	answer(t, q, given.ID, human.Answer{
+		HumanInput: "done", Attachments: []string{"rec_given"}, Fields: map[string]string{"quota": "8,412,903", "plan": "typed"},
+		FieldSources: map[string]human.FieldSource{"quota": {
+			Recording: "rec_given", Action: "a1", Picked: "8.4M", Corrected: true, At: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
+			URL: "https://shop.example/quota", Selector: "aria/Quota",
+		}},
+	})
 	r := check(given, nil)
+	want := "picked from https://shop.example/quota at 2026-11-21T09:00:00Z, aria/Quota; corrected by hand, picked was: 8.4M"
+	if len(r.Sources) != 1 || r.Sources["quota"] != want || r.Fields["plan"] != "typed" {
+		t.Errorf("fields %v come from %v", r.Fields, r.Sources)
+	}
 	if len(r.Recordings) != 1 || r.Recordings[0].ID != "rec_given" || len(r.Recordings[0].Actions) != 4 {
 		t.Fatalf("the agent reads %s", r.textAndJSON[0])
 	}

@@ -52,6 +52,7 @@ type reading struct {
 	Summary         string            `json:"summary,omitempty"`
 	KeyFindings     []string          `json:"key_findings,omitempty"`
 	Fields          map[string]string `json:"fields,omitempty"`
+	FieldSources    map[string]string `json:"field_sources,omitempty"`
 	Attachments     []string          `json:"attachments,omitempty"`
 	Recordings      []recording       `json:"recordings,omitempty"`
 	Reason          string            `json:"reason,omitempty"`
@@ -145,6 +146,12 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 		r.Decision, r.HumanInput, r.ExecutionResult, r.Summary = a.Decision, a.HumanInput, a.ExecutionResult, a.Summary
 		r.KeyFindings, r.Fields, r.Attachments = slices.Clone(a.KeyFindings), maps.Clone(a.Fields), slices.Clone(a.Attachments)
 		r.By, r.At = a.By.Name, &a.At
+		for field, from := range a.FieldSources {
+			if r.FieldSources == nil {
+				r.FieldSources = map[string]string{}
+			}
+			r.FieldSources[field] = sourceLine(from)
+		}
 	}
 	if e := op.Ended; e != nil {
 		r.Reason, r.By, r.At = e.Reason, cmp.Or(e.By.Name, string(e.By.Role)), &e.At
@@ -335,12 +342,15 @@ func (r reading) cut(n, most int) reading {
 		r.Messages[i].Text = short("messages", r.Messages[i].Text)
 	}
 	keys := slices.Sorted(maps.Keys(r.Fields))
-	fields := map[string]string{}
+	fields, sources := map[string]string{}, map[string]string{}
 	for _, k := range keys[:less("fields", len(keys))] {
 		name, _ := clip(k, n)
 		fields[name] = short("fields", r.Fields[k])
+		if from := r.FieldSources[k]; from != "" {
+			sources[name], _ = clip(from, n)
+		}
 	}
-	r.Fields = fields
+	r.Fields, r.FieldSources = fields, sources
 	return r
 }
 
@@ -363,6 +373,18 @@ func clip(text string, n int) (string, bool) {
 		n--
 	}
 	return text, false
+}
+
+// sourceLine says where the value of a field came from.
+func sourceLine(from human.FieldSource) string {
+	line := "picked from " + cmp.Or(from.URL, "a page") + " at " + from.At.UTC().Format(time.RFC3339)
+	if from.Selector != "" {
+		line += ", " + from.Selector
+	}
+	if from.Corrected {
+		line += "; corrected by hand, picked was: " + human.OneLine(from.Picked, 200)
+	}
+	return line
 }
 
 // textFields are the texts of a result that can be read in parts.

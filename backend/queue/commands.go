@@ -94,6 +94,14 @@ func fits(op human.Operation, a human.Answer, digest string) error {
 			return human.BadField("attachments", "operation %s has no recording %s; it was discarded, or belongs to another operation", op.ID, id)
 		}
 	}
+	for field, from := range a.FieldSources {
+		if _, is := a.Fields[field]; !is {
+			return human.BadField("field_sources", "%q is no field of the answer", human.OneLine(field, 80))
+		}
+		if !slices.Contains(op.Recordings, from.Recording) {
+			return human.BadField("field_sources", "operation %s has no recording %s, which %q is said to be from; it was discarded, or belongs to another operation", op.ID, from.Recording, human.OneLine(field, 80))
+		}
+	}
 	if digest != "" && digest != op.Digest {
 		return human.Errorf(human.Conflict, "the answer was given to other bytes (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
 	}
@@ -124,6 +132,9 @@ func checkAnswer(a human.Answer) error {
 	}
 	for k, v := range a.Fields {
 		size += len(k) + len(v)
+	}
+	for k, v := range a.FieldSources {
+		size += len(k) + len(v.Recording) + len(v.Action) + len(v.Picked) + len(v.URL) + len(v.Selector) + len(v.Picture)
 	}
 	if size > maxAnswer {
 		return human.BadField("human_input", "the answer is %d bytes, the limit is %d", size, maxAnswer)

@@ -408,10 +408,22 @@ func TestOnlyRecordingsOfTheOperationAreGiven(t *testing.T) {
 		t.Errorf("refused answers changed version %d to %d, %v", before.Version, now.Version, err)
 	}
 
+	// Nor may a value be said to come from another's recording, or be of a field that is not there.
+	picked := func(field string, r human.RecordingID) human.Answer {
+		return human.Answer{Fields: map[string]string{"price": "12"}, FieldSources: map[string]human.FieldSource{field: {Recording: r, Action: "a7"}}}
+	}
+	for truth, answer := range map[string]human.Answer{"another's recording": picked("price", "rec_theirs"), "no such field": picked("cost", "rec_mine")} {
+		_, err := q.Complete(ctx, mei, op.ID, answer, "")
+		var known *human.Error
+		if !errors.As(err, &known) || known.Kind != human.Invalid || known.Field != "field_sources" {
+			t.Errorf("%s: %v", truth, err)
+		}
+	}
+
 	// A recording is an answer without any word, and beside it other things may be given.
 	given := []string{"/tmp/contract.pdf", "rec_mine"}
-	done, err := q.Complete(ctx, mei, op.ID, human.Answer{Attachments: given}, "")
-	if err != nil || done.Result == nil || !slices.Equal(done.Result.Attachments, given) {
+	done, err := q.Complete(ctx, mei, op.ID, human.Answer{Attachments: given, Fields: picked("price", "rec_mine").Fields, FieldSources: picked("price", "rec_mine").FieldSources}, "")
+	if err != nil || done.Result == nil || !slices.Equal(done.Result.Attachments, given) || done.Result.FieldSources["price"].Action != "a7" {
 		t.Fatalf("answered: %+v, %v", done.Result, err)
 	}
 	seen, err := q.Get(ctx, bot, op.ID)

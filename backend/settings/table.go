@@ -11,6 +11,7 @@ type Settings struct {
 	UI            UI
 	Notifications Notifications
 	Recording     Recording
+	Browser       Browser
 }
 
 // Human are the settings of the queue (H13).
@@ -57,6 +58,16 @@ type Recording struct {
 	Clipboard       string
 	Exclude         []string
 	ExcludeDefaults bool
+}
+
+// Browser are the settings of browsers that operators work in.
+type Browser struct {
+	Path       string
+	Profile    string
+	Exclude    []string
+	Parameters []string
+	Network    bool
+	Console    bool
 }
 
 // DefaultAddr is where the API listens unless told otherwise: a fixed port, so that an address written
@@ -179,6 +190,36 @@ var Table = []Setting{
 		Key: "recording.exclude_defaults", Default: true, Restart: true,
 		Doc:  "Leave out the password managers Deskbell knows and the system's own password prompts.",
 		bind: func(s *Settings) any { return &s.Recording.ExcludeDefaults },
+	},
+	{
+		Key: "recording.browser.path", Default: "", Restart: true,
+		Doc:  "The browser to open: the executable of Chrome, Chromium, Edge or Brave. Empty: the first that is found.",
+		bind: func(s *Settings) any { return &s.Browser.Path },
+	},
+	{
+		Key: "recording.browser.profile", Default: "kept", Allowed: []string{"kept", "throwaway"},
+		Doc:  "Which profile it opens, unless another is chosen for one recording: Deskbell's own, whose logins stay, or one that is deleted afterwards.",
+		bind: func(s *Settings) any { return &s.Browser.Profile },
+	},
+	{
+		Key: "recording.browser.exclude", Default: []string(nil), Restart: true,
+		Doc:  "Private sites, of which nothing is recorded: HOST or HOST/PATH, * for anything.",
+		bind: func(s *Settings) any { return &s.Browser.Exclude },
+	},
+	{
+		Key: "recording.browser.parameters", Default: []string(nil), Restart: true,
+		Doc:  "Parameters of addresses whose values are hidden, besides those Deskbell knows (token, key, password and the like).",
+		bind: func(s *Settings) any { return &s.Browser.Parameters },
+	},
+	{
+		Key: "recording.browser.network", Default: false,
+		Doc:  "Whether the recorder offers to record the requests of pages, without bodies and credentials, switched on.",
+		bind: func(s *Settings) any { return &s.Browser.Network },
+	},
+	{
+		Key: "recording.browser.console", Default: false,
+		Doc:  "Whether the recorder offers to record errors and warnings of pages switched on.",
+		bind: func(s *Settings) any { return &s.Browser.Console },
 	},
 }
 
