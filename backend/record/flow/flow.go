@@ -1,0 +1,331 @@
+// Package flow writes what was done in a browser as something that others can play: a user flow of
+// @puppeteer/replay, and a test of Playwright. Both wait for what came of an action (a page, a popup, a
+// download) and never for a time. What a format cannot say stands in it as a note, never as something else.
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record/actions"
+)
+
+// An Input is what a flow is made of. Nothing in it is trusted: names and texts are those of pages.
+type Input struct {
+	Title   string         // of the work; any text
+	Actions []human.Action // as they leave: without what was cut, with what was masked hidden
+}
+
+// A move is an action in a browser, with what came of it.
+type move struct {
+	human.Action
+	tab     *tab
+	cause   *move   // that this came of; nil where the person, or the page by itself, did it
+	effects []*move // what came of this, in order
+	next    bool    // nothing else was done between the cause and this
+	number  int     // among the effects of its type, from 1
+	passing bool    // a navigation that another one follows at once
+	from    string  // the URL that the tab showed before
+}
+
+// A tab is a page target.
+type tab struct {
+	number int    // from 1
+	url    string // as far as the moves were read
+	opened bool   // as far as they are written
+	went   bool   // it shows a page that the flow brought it to
+	closed bool
+	past   []string // URLs gone through, for back and forward
+	at     int      // in past
+}
+
+// A variable of the environment stands for what a recording does not hold.
+type variable struct{ name, what string }
+
+// A plan is how the actions are played.
+type plan struct {
+	title     string
+	moves     []*move
+	tabs      map[string]*tab
+	variables []variable
+	asked     map[string]string // what for -> name of its variable
+	notes     []string
+	shown     *tab // in the end
+	w, h      int
+}
+
+// isEffect says whether an action is something that happens, not something that is done.
+func isEffect(t human.ActionType) bool {
+	switch t {
+	case human.OpenPage, human.ClosePage, human.Navigate, human.DialogEnded, human.Upload, human.Download, human.SwitchPage:
+		return true
+	}
+	return false
+}
+
+func newPlan(in Input) *plan {
+	p := &plan{title: actions.Line(in.Title, 200), tabs: map[string]*tab{}, asked: map[string]string{}}
+	if p.title == "" {
+		p.title = "Recorded with Deskbell"
+	}
+	byID := map[string]*move{}
+	var did *move // done last by the person
+	numbers := map[human.ActionType]int{}
+	elsewhere, gaps := 0, 0
+	for _, a := range in.Actions {
+		switch {
+		case a.Cut:
+			continue
+		case a.Type == human.Missing:
+			gaps++
+		case a.Type == human.Note:
+		case a.Page == nil:
+			elsewhere++
+			continue
+		}
+		m := &move{Action: a}
+		if a.Page != nil {
+			m.tab = p.tab(a.Page.Target)
+			m.from = m.tab.url
+			if len(a.Page.Frame) == 0 || a.Type != human.Navigate {
+				m.tab.url = a.Page.URL
+			}
+			if p.w == 0 {
+				p.w, p.h = a.Page.W, a.Page.H
+			}
+		}
+		if isEffect(a.Type) {
+			numbers[a.Type]++
+			m.number = numbers[a.Type]
+			p.link(m, byID[a.CausedBy], did)
+		}
+		if m.tab != nil && (!isEffect(a.Type) || m.cause == nil) {
+			did = m
+		}
+		byID[a.ID] = m
+		p.moves = append(p.moves, m)
+	}
+	p.closings()
+	for i, m := range p.moves[:max(len(p.moves)-1, 0)] {
+		after := p.moves[i+1]
+		m.passing = m.Type == human.Navigate && after.Type == human.Navigate && m.tab == after.tab && m.whole() && after.whole() && !after.done()
+	}
+	if elsewhere > 0 {
+		p.note("%d actions outside of the browser are left out.", elsewhere)
+	}
+	if gaps > 0 {
+		p.note("%d stretches were not recorded; what was done in them is missing.", gaps)
+	}
+	return p
+}
+
+// link ties an effect to what it came of. A dialog, a file that came or went and a chooser must be waited
+// for before they can happen; where their cause is not known, that is what was done last.
+func (p *plan) link(m, cause, did *move) {
+	switch m.Type {
+	case human.DialogEnded, human.Download:
+		if cause == nil {
+			cause = did
+		}
+	case human.SwitchPage:
+		return
+	case human.Navigate:
+		switch kind := m.kind(); {
+		case kind == "address":
+			return
+		case (kind == "reload" || kind == "back_forward") && cause != nil && cause.Type == human.Shortcut:
+			return // the browser's own key, which reaches no page
+		}
+	}
+	if cause == nil {
+		return
+	}
+	m.cause, m.next = cause, cause == did
+	cause.effects = append(cause.effects, m)
+}
+
+// tab returns a page target by the recording's name for it.
+func (p *plan) tab(target string) *tab {
+	t := p.tabs[target]
+	if t == nil {
+		t = &tab{number: len(p.tabs) + 1}
+		p.tabs[target] = t
+	}
+	return t
+}
+
+// closings takes out the closing of the last pages (a browser that is closed in the end is no part of the work),
+// and tells which page is shown then.
+func (p *plan) closings() {
+	for len(p.moves) > 0 {
+		last := p.moves[len(p.moves)-1]
+		if last.Type != human.ClosePage || last.cause != nil {
+			break
+		}
+		p.moves = p.moves[:len(p.moves)-1]
+	}
+	for _, m := range p.moves {
+		if m.Type == human.ClosePage {
+			m.tab.closed = true
+		}
+	}
+	for _, m := range slices.Backward(p.moves) {
+		if m.tab != nil && !m.tab.closed {
+			p.shown = m.tab
+			break
+		}
+	}
+}
+
+func (m *move) kind() string {
+	if m.Navigation == nil {
+		return ""
+	}
+	return m.Navigation.Kind
+}
+
+func (m *move) failed() bool { return m.Navigation != nil && m.Navigation.Failed != "" }
+
+// goes says whether a navigation is the person's own, to an address.
+func (m *move) goes() bool {
+	switch m.kind() {
+	case "address":
+		return true
+	case "link", "form", "":
+		return m.cause == nil // what led to it was cut or not recorded
+	}
+	return false
+}
+
+// done says whether a navigation is the person's own, by whatever means.
+func (m *move) done() bool {
+	return m.goes() || m.cause == nil && (m.kind() == "reload" || m.kind() == "back_forward")
+}
+
+// frame is the path of the frame it was done in.
+func (m *move) frame() []int {
+	if m.Page == nil {
+		return nil
+	}
+	return m.Page.Frame
+}
+
+// whole says whether a navigation is one of the page, not of a frame in it.
+func (m *move) whole() bool { return len(m.frame()) == 0 }
+
+// loads says whether a navigation brings a new document.
+func (m *move) loads() bool { return m.kind() != "history" && m.kind() != "fragment" }
+
+// effect returns the first effect of a type.
+func (m *move) effect(t human.ActionType) *move {
+	i := slices.IndexFunc(m.effects, func(e *move) bool { return e.Type == t })
+	if i < 0 {
+		return nil
+	}
+	return m.effects[i]
+}
+
+// isTag says whether the element is one of these, as Element.Tag writes them.
+func (m *move) isTag(tags ...string) bool { return m.Element != nil && slices.Contains(tags, m.Element.Tag) }
+
+// words are the action in a line.
+func (m *move) words() string { return actions.Line(m.Words, 300) }
+
+// text is what is to stand in the field. known is false where the recording does not hold it.
+func (m *move) text() (text string, known bool) {
+	text = m.Value
+	if text == "" {
+		text = m.Text
+	}
+	if m.Hidden != "" || m.Masked || m.Element != nil && m.Element.Secret || strings.Contains(text, dots) || text == "" && m.Count > 0 {
+		return "", false
+	}
+	return text, true
+}
+
+// value is what was set in a field for a date, a colour or a range.
+func (m *move) value() (string, bool) {
+	if len(m.Values) == 0 || strings.Contains(m.Values[0], dots) {
+		return "", false
+	}
+	return m.Values[0], true
+}
+
+// variable is the name of the environment's variable for something. The same thing has the same name.
+func (p *plan) variable(kind, key, what string) string {
+	what = actions.Line(what, 200)
+	if name, is := p.asked[kind+key]; is {
+		return name
+	}
+	n := 1
+	for _, v := range p.variables {
+		if strings.HasPrefix(v.name, "DESKBELL_"+kind+"_") {
+			n++
+		}
+	}
+	name := fmt.Sprintf("DESKBELL_%s_%d", kind, n)
+	p.asked[kind+key] = name
+	p.variables = append(p.variables, variable{name, what})
+	return name
+}
+
+// secret is the variable for a text that the recording does not hold.
+func (p *plan) secret(m *move) string {
+	name := "a field"
+	if e := m.Element; e != nil && e.Name != "" {
+		name = e.Name
+	}
+	return p.variable("SECRET", strings.Join([]string{site(m.Page.URL), fmt.Sprint(m.frame()), fmt.Sprint(selectorsOf(m.Element))}, "\x00"), "what was typed into "+name)
+}
+
+// address is the variable for a URL that has something masked in it.
+func (p *plan) address(url string) string {
+	return p.variable("URL", url, "the address that was recorded as "+url)
+}
+
+// file is the variable for the path of a file that was uploaded.
+func (p *plan) file(m *move, t human.Transfer) string {
+	return p.variable("FILE", m.ID+"\x00"+t.Name, "the path of the file that was "+name(t.Name))
+}
+
+// note keeps a sentence for the top, once.
+func (p *plan) note(format string, args ...any) {
+	if text := actions.Line(fmt.Sprintf(format, args...), 300); !slices.Contains(p.notes, text) {
+		p.notes = append(p.notes, text)
+	}
+}
+
+// name is what a file was called, without its folder.
+func name(file string) string {
+	return actions.Line(file[strings.LastIndexAny(file, `/\`)+1:], 120)
+}
+
+// visit keeps where a tab went, and says how many pages back (negative) or forward a URL lies there; 0 where it
+// does not.
+func (t *tab) visit(m *move) int {
+	url := m.Page.URL
+	if m.kind() == "back_forward" {
+		for far := 1; far < len(t.past); far++ {
+			for _, to := range []int{t.at - far, t.at + far} {
+				if to >= 0 && to < len(t.past) && t.past[to] == url {
+					by := to - t.at
+					t.at = to
+					return by
+				}
+			}
+		}
+		return 0
+	}
+	switch m.kind() {
+	case "reload", "restored", "redirect":
+		if len(t.past) > 0 {
+			t.past[t.at] = url
+			return 0
+		}
+	}
+	t.past = append(t.past[:min(t.at+1, len(t.past))], url)
+	t.at = len(t.past) - 1
+	return 0
+}

@@ -1,0 +1,164 @@
+package flow
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// selectorsOf are the ways to find an element again, the best first, without empty ones.
+func selectorsOf(e *human.Element) [][]string {
+	if e == nil {
+		return nil
+	}
+	var out [][]string
+	for _, s := range e.Selectors {
+		if len(s) > 0 && !slices.Contains(s, "") {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 && e.Role != "" && e.Name != "" && roles[e.Role] {
+		out = append(out, []string{"aria/" + e.Name + `[role="` + e.Role + `"]`})
+	}
+	return out
+}
+
+// steady leaves out the CSS path where there is anything better: a runner takes whichever is there first, and a
+// path fits the page from before, too.
+func steady(all [][]string) [][]string {
+	better := slices.DeleteFunc(slices.Clone(all), func(s []string) bool { return isPath(s[len(s)-1]) })
+	if len(better) > 0 {
+		return better
+	}
+	return all
+}
+
+// isPath says whether a selector is a CSS path.
+func isPath(s string) bool {
+	return !prefixed.MatchString(s) && (strings.Contains(s, ":nth-") || strings.Contains(s, " > ") || plainTag.MatchString(s))
+}
+
+var (
+	prefixed  = regexp.MustCompile(`^(aria|text|xpath|pierce|css)/`)
+	plainTag  = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	attribute = regexp.MustCompile(`^([a-z][a-z0-9-]*)?\[([a-z-]+)=(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([A-Za-z0-9_-]+))\]$`)
+	roleOf    = regexp.MustCompile(`^(.*)\[role="([a-z]+)"\]$`)
+	escaped   = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})[ \t\n]?|\\(.)`)
+)
+
+// roles are those that Playwright's getByRole looks for.
+var roles = map[string]bool{}
+
+func init() {
+	for r := range strings.FieldsSeq(`alert alertdialog application article banner blockquote button caption cell checkbox code
+		columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form
+		generic grid gridcell group heading img insertion link list listbox listitem log main marquee math meter menu menubar
+		menuitem menuitemcheckbox menuitemradio navigation none note option paragraph presentation progressbar radio radiogroup
+		region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript superscript
+		switch tab table tablist tabpanel term textbox time timer toolbar tooltip tree treegrid treeitem`) {
+		roles[r] = true
+	}
+}
+
+// direct are roles of which any point can be clicked.
+func direct(role string) bool {
+	switch role {
+	case "button", "link", "checkbox", "radio", "switch", "tab", "option", "menuitem", "menuitemcheckbox", "menuitemradio", "textbox", "searchbox", "combobox", "spinbutton", "treeitem", "heading", "cell", "gridcell", "columnheader", "rowheader":
+		return true
+	}
+	return false
+}
+
+// locator is Playwright's expression for an element, after the one for its page or frame; "" where it has none.
+func locator(e *human.Element) string {
+	for _, list := range selectorsOf(e) {
+		var b strings.Builder
+		for _, s := range list {
+			l := locate(s, e)
+			if l == "" {
+				b.Reset()
+				break
+			}
+			b.WriteString(l)
+		}
+		if b.Len() > 0 {
+			return b.String()
+		}
+	}
+	return ""
+}
+
+// locate turns one selector of @puppeteer/replay into a locator.
+func locate(s string, e *human.Element) string {
+	prefix, rest, _ := strings.Cut(s, "/")
+	switch prefix {
+	case "aria":
+		if m := roleOf.FindStringSubmatch(rest); m != nil {
+			if !roles[m[2]] || m[1] == "" {
+				return ""
+			}
+			return fmt.Sprintf(".getByRole(%s, { name: %s, exact: true })", js(m[2]), js(m[1]))
+		}
+		switch tag, _, _ := strings.Cut(e.Tag, "/"); tag {
+		case "input", "select", "textarea":
+			return fmt.Sprintf(".getByLabel(%s, { exact: true })", js(rest))
+		}
+		return ""
+	case "text":
+		return fmt.Sprintf(".getByText(%s, { exact: true })", js(rest))
+	case "xpath":
+		return fmt.Sprintf(".locator(%s)", js("xpath="+rest))
+	case "pierce", "css":
+		return fmt.Sprintf(".locator(%s)", js("css="+rest))
+	}
+	if m := attribute.FindStringSubmatch(s); m != nil && m[1] == "" {
+		value := unescaped(m[3] + m[4] + m[5])
+		switch m[2] {
+		case "data-testid":
+			return fmt.Sprintf(".getByTestId(%s)", js(value))
+		case "placeholder":
+			return fmt.Sprintf(".getByPlaceholder(%s, { exact: true })", js(value))
+		case "alt":
+			return fmt.Sprintf(".getByAltText(%s, { exact: true })", js(value))
+		case "title":
+			return fmt.Sprintf(".getByTitle(%s, { exact: true })", js(value))
+		}
+	}
+	return fmt.Sprintf(".locator(%s)", js("css="+s))
+}
+
+// unescaped undoes the escapes of a CSS string.
+func unescaped(s string) string {
+	return escaped.ReplaceAllStringFunc(s, func(e string) string {
+		m := escaped.FindStringSubmatch(e)
+		if m[1] == "" {
+			return m[2]
+		}
+		n, err := strconv.ParseUint(m[1], 16, 32)
+		if err != nil || n == 0 || n > 0x10ffff {
+			return "�"
+		}
+		return string(rune(n))
+	})
+}
+
+// inside is Playwright's expression for a frame of a page.
+func inside(path []int) string {
+	var b strings.Builder
+	for _, n := range path {
+		fmt.Fprintf(&b, ".locator('iframe, frame').nth(%d).contentFrame()", max(n, 0))
+	}
+	return b.String()
+}
+
+// offset is where in the element the pointer was; false where the element's place is not known.
+func (m *move) offset(x, y int, e *human.Element) (int, int, bool) {
+	if e == nil || e.Bounds.W <= 0 || e.Bounds.H <= 0 {
+		return 0, 0, false
+	}
+	return min(max(x-e.Bounds.X, 0), e.Bounds.W-1), min(max(y-e.Bounds.Y, 0), e.Bounds.H-1), true
+}

@@ -1,0 +1,193 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"deskbell/backend/human"
+)
+
+// does adds what a person did to an element.
+func (f *userFlow) does(m *move) {
+	switch m.Type {
+	case human.Click, human.DoubleClick, human.TripleClick:
+		f.clicks(m)
+	case human.Check:
+		if s, ok := f.find(m, "click"); ok {
+			f.at(m, &s)
+			f.add(s)
+		}
+	case human.Typing, human.Paste:
+		f.types(m)
+	case human.Shortcut, human.Copy:
+		f.presses(m)
+	case human.Choose:
+		f.chooses(m)
+	case human.Hover:
+		if s, ok := f.find(m, "hover"); ok {
+			f.add(s)
+		}
+	case human.Scroll:
+		s := f.on(m, "scroll")
+		s.X, s.Y = &m.ToX, &m.ToY
+		if !m.isTag("body", "html") {
+			s.Selectors = selectors(m.Element)
+		}
+		f.add(s)
+	case human.Drag:
+		f.custom(m, dragStep, details{From: []int{m.X, m.Y}, To: []int{m.ToX, m.ToY}, Target: selectors(m.Target)}, "A user flow has no step for a drag.")
+	case human.Extract:
+		if m.Pick != nil {
+			f.custom(m, pickStep, details{Field: m.Pick.Field, Take: m.Pick.Take}, "Picked fields are not read again.")
+		}
+	default:
+		f.note("Steps of the kind %s are left out.", m.Type)
+	}
+}
+
+// inset is where an element is clicked whose place is not known: within the smallest boxes and the roundest corners.
+const inset = 8
+
+// at says where in the element the pointer was.
+func (f *userFlow) at(m *move, s *step) {
+	x, y, ok := m.offset(m.X, m.Y, m.Element)
+	if !ok {
+		x, y = inset, inset
+	}
+	s.OffsetX, s.OffsetY = &x, &y
+}
+
+func (f *userFlow) clicks(m *move) {
+	if m.effect(human.Upload) != nil && m.effect(human.Upload).cause == m {
+		return // it only brought up the chooser of files
+	}
+	kind := "click"
+	if m.Type != human.Click {
+		kind = "doubleClick"
+	}
+	s, ok := f.find(m, kind)
+	if !ok {
+		return
+	}
+	switch m.Button {
+	case 2:
+		s.Button = "auxiliary"
+	case 3:
+		s.Button = "secondary"
+	}
+	f.at(m, &s)
+	if m.Type == human.TripleClick {
+		f.note("A user flow has no triple click; it has a double click instead.")
+	}
+	if m.tab.number > 1 && len(m.Modifiers) > 0 {
+		f.note("The runner holds keys in the first page only.")
+	}
+	f.hold(m.Modifiers, "keyDown")
+	f.add(s)
+	f.hold(m.Modifiers, "keyUp")
+}
+
+func (f *userFlow) hold(list []string, kind string) {
+	names := map[string]string{"ctrl": "Control", "alt": "Alt", "shift": "Shift", "meta": "Meta"}
+	for _, m := range list {
+		if key := names[m]; key != "" {
+			f.add(step{Type: kind, Key: key})
+		}
+	}
+}
+
+func (f *userFlow) types(m *move) {
+	text, known := m.text()
+	if !known {
+		f.custom(m, secretStep, details{Env: []string{f.secret(m)}}, "What the recording does not hold (secret texts) is left out; an extension of the runner may type it.")
+	} else if s, ok := f.find(m, "change"); ok {
+		s.Value = &text
+		f.add(s)
+	}
+	if m.Key != "" {
+		f.presses(m)
+	}
+}
+
+// presses adds keys. The runner presses them in the first page, in the element that has the focus there.
+func (f *userFlow) presses(m *move) {
+	key, modifiers := m.Key, m.Modifiers
+	if key == "" && m.Type == human.Copy {
+		key, modifiers = "c", []string{"ctrl"}
+	}
+	if !pressable(key) || m.tab.number > 1 {
+		note := "Keys that the runner cannot press are left out."
+		if m.tab.number > 1 {
+			note = "The runner presses keys in the first page only; those in others are left out."
+		}
+		f.custom(m, keyStep, details{Keys: append(append([]string{}, modifiers...), key)}, note)
+		return
+	}
+	times := 1
+	if m.Type == human.Shortcut {
+		times = min(max(m.Count, 1), 100)
+	}
+	f.hold(modifiers, "keyDown")
+	for range times {
+		f.add(step{Type: "keyDown", Key: key}, step{Type: "keyUp", Key: key})
+	}
+	f.hold(modifiers, "keyUp")
+}
+
+// chooses sets a field. A select is set by the labels of its options, as the person saw them; the runner itself
+// knows only their values.
+func (f *userFlow) chooses(m *move) {
+	if !m.isTag("select") {
+		value, known := m.value()
+		if !known {
+			f.custom(m, secretStep, details{Env: []string{f.secret(m)}}, "What the recording does not hold (secret texts) is left out; an extension of the runner may type it.")
+			return
+		}
+		if s, ok := f.find(m, "change"); ok {
+			s.Value = &value
+			f.add(s)
+		}
+		return
+	}
+	s, ok := f.find(m, "change")
+	if !ok {
+		return
+	}
+	css := styled(m.Element)
+	if css == nil {
+		f.note("An option is chosen by its value; the recording has its label.")
+		label := ""
+		if len(m.Values) > 0 {
+			label = m.Values[0]
+		}
+		s.Value = &label
+		f.add(s)
+		return
+	}
+	path, _ := json.Marshal(css)
+	labels, _ := json.Marshal(m.Values) // texts: cannot fail
+	wait := s
+	wait.Type, wait.Value = "waitForElement", nil
+	s.Type, s.Selectors = "waitForExpression", nil
+	s.Expression = fmt.Sprintf(chooseScript, path, labels)
+	f.add(wait, s)
+}
+
+// chooseScript does what the runner does to a select, but by labels.
+const chooseScript = `((path, labels) => { let root = document; for (const css of path) { const e = root.querySelector(css); if (!e) return false; root = css === path[path.length - 1] ? e : e.shadowRoot ?? e; } ` +
+	`const all = Array.from(root.options ?? []), on = (o) => labels.includes(o.label.replace(/\s+/g, ' ').trim()); if (!labels.every((l) => all.some((o) => on(o) && o.label.replace(/\s+/g, ' ').trim() === l))) return false; ` +
+	`root.focus(); for (const o of all) o.selected = on(o); root.dispatchEvent(new Event('input', { bubbles: true, composed: true })); root.dispatchEvent(new Event('change', { bubbles: true })); return true; })(%s, %s)`
+
+// styled are CSS selectors that find an element, through shadow roots; nil where there are none.
+func styled(e *human.Element) []string {
+	for _, list := range selectorsOf(e) {
+		ok := true
+		for _, s := range list {
+			ok = ok && !prefixed.MatchString(s)
+		}
+		if ok {
+			return list
+		}
+	}
+	return nil
+}
