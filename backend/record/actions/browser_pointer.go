@@ -67,11 +67,12 @@ func (d *Deriver) pageClicked(t *tab, ev human.RecordedEvent) {
 // again makes the second and third of clicks on one element a double and a triple click.
 func (d *Deriver) again(t *tab, e *entry, ev human.RecordedEvent) *entry {
 	n := (ev.Count-1)%3 + 1
-	if ev.Count < 2 || n == 1 || len(t.acts) < 2 {
+	at := slices.Index(t.acts, e)
+	if ev.Count < 2 || n == 1 || at < 1 {
 		return e
 	}
-	was := t.acts[len(t.acts)-2]
-	if was.gone || was.page.presses != n-1 || was.a.Type != clicks(n-1) || was.a.Button != e.a.Button || !sameFrame(was.a.Page, e.a.Page) ||
+	was := t.acts[at-1]
+	if was.gone || was.idx > e.idx || was.page.presses != n-1 || was.a.Type != clicks(n-1) || was.a.Button != e.a.Button || !sameFrame(was.a.Page, e.a.Page) ||
 		!same(was.a.Element, e.a.Element) || !slices.Equal(was.a.Modifiers, e.a.Modifiers) || e.a.At-was.page.pressed > clickLate {
 		return e
 	}

@@ -80,16 +80,19 @@ func nameless(e *human.Element) *human.Element {
 // was cut is in no other action, either.
 func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Action {
 	applied := Apply(list, edits, lang)
-	cut := map[string]bool{}
+	cut, gone := map[string]bool{}, map[string]bool{}
 	for _, a := range applied {
 		if a.Cut {
-			cut[a.Before], cut[a.After] = true, true
+			cut[a.Before], cut[a.After], gone[a.ID] = true, true, true
 		}
 	}
 	out := make([]human.Action, 0, len(applied))
 	for _, a := range applied {
 		if a.Cut {
 			continue
+		}
+		if gone[a.CausedBy] {
+			a.CausedBy = ""
 		}
 		if !edits.ShareText && unshare(&a) && edits.Words[a.ID] == "" {
 			a.Words = Words(a, lang)

@@ -25,6 +25,11 @@ func anything(t *rapid.T) []human.RecordedEvent {
 		human.WindowRetitled, human.ElementSeen, human.FocusMoved, human.ValueRead, human.PictureTaken, human.FileChanged, human.ClipboardSet,
 		human.RecordingHeld, human.RecordingGoesOn, human.Marked, human.GapOpened,
 	}
+	if browser := rapid.IntRange(0, 2).Draw(t, "browser"); browser == 1 {
+		kinds = append(kinds, pageKinds...)
+	} else if browser == 2 {
+		kinds = slices.Concat(kinds[2:10], pageKinds, pageKinds, []human.RecordedType{human.PictureTaken, human.Marked, human.GapOpened, human.WindowActive})
+	}
 	elements := []*human.Element{nil, &logIn, &user, &password, &contracts, &menuFile, &exportAs}
 	n := rapid.IntRange(0, 80).Draw(t, "events")
 	var out []human.RecordedEvent
@@ -77,9 +82,74 @@ func anything(t *rapid.T) []human.RecordedEvent {
 		case human.GapOpened:
 			ev.Gap = &human.Gap{From: max(0, at-5), To: at, Reason: pick("reason", "lost", "paused", "excluded")}
 		}
+		if slices.Contains(pageKinds, ev.Type) || ev.Type == human.PictureTaken && rapid.Bool().Draw(t, "of a page") {
+			paged(t, &ev, cause)
+		}
 		out = append(out, ev)
 	}
 	return out
+}
+
+var pageKinds = []human.RecordedType{
+	human.PageOpened, human.PageClosed, human.PageShown, human.PageNavigated, human.PagePress, human.PagePress, human.PageClick, human.PageClick,
+	human.PageInput, human.PageInput, human.PageChoice, human.PageKey, human.PageKey, human.PageScrolled, human.PageDrag, human.PageHover,
+	human.PageCopied, human.PagePasted, human.PageDialog, human.PageUpload, human.PageDownload, human.PagePicked, human.PageRequest,
+	human.PageConsole, human.PageDOM, human.BrowserChanged,
+}
+
+// paged makes ev one of a browser, with everything in it that such an event may have.
+func paged(t *rapid.T, ev *human.RecordedEvent, cause uint64) {
+	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(t, label) }
+	ev.Source = human.BrowserSource
+	if rapid.IntRange(0, 3).Draw(t, "caused") == 0 {
+		ev.CausedBy = cause
+	}
+	if rapid.IntRange(0, 20).Draw(t, "page") > 0 {
+		ev.Page = &human.WebPage{Target: pick("tab", "t1", "t1", "t2"), Opener: pick("opener", "", "t1"), URL: pick("url", "https://a.example/", "https://b.example/x#y", "about:blank", "%%")}
+		ev.Page.Title = pick("title", "", "Title")
+		if rapid.IntRange(0, 4).Draw(t, "framed") == 0 {
+			ev.Page.Frame = []int{0, 1}
+		}
+	}
+	ev.Element = rapid.SampledFrom([]*human.Element{nil, &country, &terms, &plan, &field, &password}).Draw(t, "page element")
+	switch ev.Type {
+	case human.PictureTaken:
+	case human.BrowserChanged:
+		ev.Text, ev.App = pick("change", "opened", "attached", "closed"), &human.App{Name: "app", PID: 1, Exe: "app"}
+	case human.PageInput, human.PageCopied:
+		ev.Text, ev.Hidden = pick("typed", "", "typed§1", "typed§12"), pick("hidden", "", "", "password")
+		if ev.Hidden != "" {
+			ev.Text = "hidden§"
+		}
+		ev.Count = len([]rune(ev.Text))
+	case human.PageClick:
+		ev.Count = rapid.IntRange(0, 4).Draw(t, "count")
+		if rapid.IntRange(0, 4).Draw(t, "checks") == 0 {
+			ev.Values = []string{"checked"}
+		}
+	case human.PageChoice:
+		ev.Values = []string{pick("value", "checked", "unchecked", "typed§")}
+		if ev.Values[0] == "typed§" {
+			ev.Element = &field
+		}
+	case human.PageKey:
+		ev.Key = pick("page key", "Enter", "Tab", "Backspace", "c", " ", "ArrowDown", "Shift", "")
+	case human.PageScrolled:
+		ev.ToY = rapid.IntRange(0, 300).Draw(t, "offset")
+	case human.PageDrag:
+		ev.Target = &country
+	case human.PageDialog:
+		ev.Dialog = &human.Dialog{Kind: pick("dialog", "alert", "confirm", "prompt", "beforeunload", "?"), Message: "message", Accepted: rapid.Bool().Draw(t, "accepted"), Input: pick("input", "", "typed§")}
+	case human.PageUpload, human.PageDownload:
+		ev.Transfers = []human.Transfer{{Name: "file§", State: pick("state", "completed", "canceled")}}[:rapid.IntRange(0, 1).Draw(t, "files")]
+	case human.PagePicked:
+		ev.Pick = &human.Pick{Field: pick("field", "plan_name", "price"), Take: human.TakeElement, Text: "picked§"}
+		ev.Picture = "picture§crop"
+	case human.PageNavigated:
+		if rapid.IntRange(0, 9).Draw(t, "navigation") > 0 {
+			ev.Navigation = &human.Navigation{Kind: pick("kind", "link", "form", "script", "address", "reload", "back_forward", "redirect", "history", "history", "fragment", "restored", "?")}
+		}
+	}
 }
 
 func derive(events []human.RecordedEvent) []human.Action {
@@ -108,8 +178,17 @@ func TestEveryEventBelongsToAtMostOneAction(t *testing.T) {
 				owner[s] = a.ID
 			}
 		}
+		ids := map[string]int{}
+		for i, a := range derive(events) {
+			ids[a.ID] = i
+		}
+		for i, a := range derive(events) {
+			if at, known := ids[a.CausedBy]; a.CausedBy != "" && (!known || at == i) {
+				t.Fatalf("%s is caused by %s, which is %v", a.ID, a.CausedBy, known)
+			}
+		}
 		for _, ev := range events {
-			if ev.Type == human.PointerDown && owner[ev.Seq] == "" {
+			if (ev.Type == human.PointerDown || ev.Type == human.PagePress || ev.Type == human.PageClick || ev.Type == human.PageInput) && owner[ev.Seq] == "" {
 				t.Fatalf("press %d belongs to no action", ev.Seq)
 			}
 		}
@@ -206,7 +285,8 @@ func TestAnAgentNeverGetsWhatWasTyped(t *testing.T) {
 			if slices.Contains(e.Cuts, a.ID) {
 				t.Fatalf("%s was cut and is given", a.ID)
 			}
-			if slices.Contains(e.MaskedTexts, a.ID) && (a.Text != "" || strings.Contains(a.Words, "§") || a.Element != nil && a.Element.Name != "") {
+			a.Before, a.After = "", ""
+			if slices.Contains(e.MaskedTexts, a.ID) && (strings.Contains(text([]human.Action{a}), "§") || a.Element != nil && (a.Element.Name != "" || a.Element.Selectors != nil)) {
 				t.Fatalf("%s was masked and says %q, %+v", a.ID, a.Words, a.Element)
 			}
 		}
