@@ -1,7 +1,7 @@
 import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
-import { rrwebRecorder } from './rrweb.build.ts';
+import { rrwebRecorder } from './rrweb.build';
 
 // `npm run dev` serves the page itself and sends what is the server's to a running `deskbell serve`.
 const server = process.env.DESKBELL_DEV_SERVER ?? 'http://127.0.0.1:7717';

@@ -1,7 +1,7 @@
 import { call, fetchBytes, Problem, type Connection } from './http';
 import { shell } from './shell';
 import type {
-  Action, Agent, Answer, Check, Edits, Kind, Operation, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, SourceState, State, Suggestion, TimelineEvent,
+  Action, Agent, Answer, Check, Edits, Kind, Operation, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, SourceState, State, Suggestion, Take, TimelineEvent,
 } from '../lib/wire';
 
 export interface Query {
@@ -19,7 +19,7 @@ export interface Page {
   next?: string;
 }
 
-export type ExportFormat = 'html' | 'markdown' | 'json';
+export type ExportFormat = 'html' | 'markdown' | 'json' | 'puppeteer' | 'playwright' | 'har' | 'rrweb';
 
 const ofRecording = (id: string, what = ''): string => `/api/recordings/${encodeURIComponent(id)}${what}`;
 
@@ -163,6 +163,16 @@ export class Api {
     return this.#post(ofRecording(id, '/mark'), note);
   }
 
+  /** The page waits for the operator to point at something for a field; with no field it waits no more. */
+  pick(id: string, pick: { field: string; take?: Take }): Promise<void> {
+    return this.#post(ofRecording(id, '/pick'), pick);
+  }
+
+  /** Brings the browser that is recorded to the front. */
+  showBrowser(id: string): Promise<void> {
+    return this.#post(ofRecording(id, '/show'), {});
+  }
+
   async recordings(query: { operation_id?: string; limit?: number; cursor?: string }): Promise<{ recordings: Recording[]; next?: string }> {
     const page = await this.#get<{ recordings: Recording[] | null; next?: string }>('/api/recordings' + search(query));
     return { recordings: page.recordings ?? [], next: page.next };
@@ -200,7 +210,7 @@ export class Api {
   /** Saves an export as a file. Returns its name, or '' when the operator thought better of it. */
   exportRecording(id: string, format: ExportFormat, language: string): Promise<string> {
     const path = ofRecording(id, '/export') + search({ format, language });
-    const endings: Record<ExportFormat, string> = { html: 'html', markdown: 'zip', json: 'json' };
+    const endings: Record<ExportFormat, string> = { html: 'html', markdown: 'zip', json: 'json', puppeteer: 'flow.json', playwright: 'spec.ts', har: 'har', rrweb: 'rrweb.json' };
     return shell.save(`${id}.${endings[format]}`, path, () => fetchBytes(this.to, path));
   }
 

@@ -1,4 +1,4 @@
-import type { Answer } from './wire';
+import type { Answer, FieldSource } from './wire';
 
 /** An answer being written: every part is there, so that fields can be bound to it. */
 export interface AnswerForm {
@@ -7,10 +7,12 @@ export interface AnswerForm {
   summary: string;
   key_findings: string[];
   fields: Record<string, string>;
+  /** Of fields that were picked from a page. */
+  field_sources: Record<string, FieldSource>;
 }
 
 export function emptyForm(): AnswerForm {
-  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {} };
+  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {} };
 }
 
 export function formOf(answer: Answer | undefined): AnswerForm {
@@ -20,6 +22,7 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     summary: answer?.summary ?? '',
     key_findings: [...(answer?.key_findings ?? [])],
     fields: { ...answer?.fields },
+    field_sources: { ...answer?.field_sources },
   };
 }
 
@@ -33,11 +36,19 @@ export function answerOf(form: AnswerForm): Answer {
   if (findings.length) answer.key_findings = findings;
   const fields = Object.entries(form.fields).filter(([, value]) => value.trim());
   if (fields.length) answer.fields = Object.fromEntries(fields);
+  if (Object.keys(form.field_sources).length) answer.field_sources = form.field_sources;
   return answer;
 }
 
+/** An answer as it is sent: a source goes with the value it is of, and not without. `left` are those to be left out. */
+export function withSources(answer: Answer, left: (source: FieldSource) => boolean): Answer {
+  const { field_sources: sources, ...rest } = answer;
+  const kept = Object.entries(sources ?? {}).filter(([name, source]) => answer.fields?.[name] !== undefined && !left(source));
+  return kept.length ? { ...rest, field_sources: Object.fromEntries(kept) } : rest;
+}
+
 export function isEmpty(form: AnswerForm): boolean {
-  return Object.keys(answerOf(form)).length === 0;
+  return Object.keys(answerOf({ ...form, field_sources: {} })).length === 0;
 }
 
 export function sameForm(a: AnswerForm, b: AnswerForm): boolean {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import {
-  actionAt, advanced, between, clock, desktop, emptyReel, faults, fileSeen, fromPixels, joined, lastAt, masksOver, noEdits, pictureAt, pictured, pictureOf, pointerAt, reel, second, settledUntil, share, size, toPixels, within,
+  actionAt, advanced, between, clock, desktop, emptyReel, faults, fileSeen, fromPixels, joined, lastAt, masksOver, noEdits, pictureAt, pictured, pictureOf, pointerAt, reel, second, settledUntil, share, size, toPixels, within, marks, points, viewport,
 } from './recording';
 import { action, recording } from './recording.testing';
+import type { RecordedEvent } from './wire';
 
 test('a time in a recording has two digits each', () => {
   expect([0, 4 * second, 167.9 * second, 3767 * second, -5].map(clock)).toEqual(['00:00', '00:04', '02:47', '1:02:47', '00:00']);
@@ -78,7 +79,7 @@ test('the pointer goes straight between moves, and stands until shortly before a
   expect(pointerAt(r, 3 * second)).toEqual({ x: 100, y: 50 });
   expect(pointerAt(r, 4.875 * second)?.x).toBeCloseTo(150);
   expect(pointerAt(r, 9 * second)).toEqual({ x: 200, y: 50 });
-  expect([0, 4.95, 5.1, 6].map((s) => pictureAt(r, s * second))).toEqual(['p0', 'p1', 'p1', 'p2']);
+  expect([0, 4.95, 5.1, 6].map((s) => pictureAt(r, s * second)?.id)).toEqual(['p0', 'p1', 'p1', 'p2']);
 });
 
 test('pictures that come with an earlier time are put in their place', () => {
@@ -119,4 +120,27 @@ test('a file that was expected is known by the end of its path', () => {
 
 test('sizes are said in the unit that reads best', () => {
   expect([12, 2300, 4_260_000, 1.24e9].map(size)).toEqual([{ n: 12, unit: 'byte' }, { n: 2, unit: 'kilobyte' }, { n: 4.3, unit: 'megabyte' }, { n: 1.2, unit: 'gigabyte' }]);
+});
+
+test('a page has a pointer of its own, in its own pixels, and its pictures say which page', () => {
+  const page = { target: 't1', url: 'https://a.example/', w: 800, h: 600 };
+  const event = (seq: number, type: string, of: object): RecordedEvent => ({ seq, t_mono_ns: seq * second, type, ...of });
+  const r = reel(emptyReel(), [
+    event(1, 'move', { x: 900, y: 700 }), event(2, 'page_press', { x: 10, y: 20, page }), event(3, 'page_drag', { x: 10, y: 20, to_x: 50, to_y: 60, page }), event(4, 'picture', { picture: 'p', page }),
+  ]);
+  expect(pointerAt(r, 4 * second)).toEqual({ x: 900, y: 700 });
+  expect(pointerAt(r.onPage, 4 * second)).toEqual({ x: 50, y: 60 });
+  expect(r.onPage.presses).toEqual([{ at: 2 * second, x: 10, y: 20 }]);
+  expect(pictureAt(r, 5 * second)?.page).toEqual(page);
+});
+
+test('on a page an action without a place is marked by its element', () => {
+  const page = { target: 't1', url: 'https://a.example/' };
+  const element = { role: 'textbox', bounds: { x: 1, y: 2, w: 3, h: 4 } };
+  expect(marks(action(1, { type: 'type', element }))).toBe(false);
+  expect(marks(action(1, { type: 'type', element, page }))).toBe(true);
+  expect(points(action(1, { type: 'check', x: 4, y: 5, page }))).toBe(true);
+  expect(points(action(1, { type: 'check', page }))).toBe(false);
+  expect(viewport(page)).toBeNull();
+  expect(viewport({ ...page, w: 8, h: 6 })).toEqual({ x: 0, y: 0, w: 8, h: 6 });
 });

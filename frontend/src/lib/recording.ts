@@ -1,4 +1,4 @@
-import type { Action, Bounds, Edits, Mask, RecordedEvent, Recording, Screen } from './wire';
+import type { Action, Bounds, Edits, Mask, RecordedEvent, Recording, Screen, WebPage } from './wire';
 
 /** Nanoseconds in a millisecond, in a second. */
 export const ms = 1e6;
@@ -29,6 +29,11 @@ export function desktop(screens: readonly Screen[]): Bounds {
   const x = Math.min(...screens.map((s) => s.x));
   const y = Math.min(...screens.map((s) => s.y));
   return { x, y, w: Math.max(...screens.map((s) => s.x + s.w)) - x, h: Math.max(...screens.map((s) => s.y + s.h)) - y };
+}
+
+/** What a picture of a page shows: the whole viewport. Null where its size is not known. */
+export function viewport(page: WebPage | undefined): Bounds | null {
+  return page?.w && page.h ? { x: 0, y: 0, w: page.w, h: page.h } : null;
 }
 
 /** A region in units of the desktop as the pixels of a picture of it, whole ones, none of it left out. */
@@ -79,9 +84,14 @@ export function joined(known: readonly Action[], after: string, answered: readon
 
 const pointed: readonly string[] = ['click', 'double_click', 'triple_click', 'drag'];
 
-/** Whether an action has a place on the picture, to be marked there. */
+/** Whether an action was done at a place that its picture from before shows. */
 export function points(action: Action): boolean {
-  return pointed.includes(action.type);
+  return pointed.includes(action.type) || (!!action.page && (action.type === 'check' || action.type === 'choose') && action.x !== undefined);
+}
+
+/** Whether an action has something on its picture to be marked: a place, or on a page its element. */
+export function marks(action: Action): boolean {
+  return points(action) || (!!action.page && (action.type === 'hover' || !!action.element?.bounds.w));
 }
 
 /** The picture that shows an action: before a click, where what was clicked still stands; after anything else. */
@@ -141,32 +151,44 @@ export function share(actions: readonly Action[], edits: Edits): Share {
 }
 
 /** Where the pointer was, and which picture stood, at every moment: what playing back needs, in order of time. */
-export interface Reel {
+export interface Track {
   times: number[];
   xs: number[];
   ys: number[];
   presses: { at: number; x: number; y: number }[];
-  pictures: { at: number; id: string }[];
+}
+/** The desktop's pointer, that on pages, and pictures of either. */
+export interface Reel extends Track {
+  onPage: Track;
+  pictures: { at: number; id: string; page?: WebPage }[];
 }
 
+const emptyTrack = (): Track => ({ times: [], xs: [], ys: [], presses: [] });
+
 export function emptyReel(): Reel {
-  return { times: [], xs: [], ys: [], presses: [], pictures: [] };
+  return { ...emptyTrack(), onPage: emptyTrack(), pictures: [] };
 }
+
+const moves: Record<string, 'desktop' | 'page'> = { move: 'desktop', press: 'desktop', release: 'desktop', page_press: 'page', page_hover: 'page', page_drag: 'page' };
+const presses: readonly string[] = ['press', 'page_press'];
 
 /** Adds events to a reel. They come by seq; a picture may carry an earlier time than the events before it. */
 export function reel(into: Reel, events: readonly RecordedEvent[]): Reel {
   let late = false;
   for (const event of events) {
     const at = event.t_mono_ns;
-    if (event.type === 'move' || event.type === 'press' || event.type === 'release') {
-      if (at < (into.times.at(-1) ?? 0)) continue;
-      into.times.push(at);
-      into.xs.push(event.x ?? 0);
-      into.ys.push(event.y ?? 0);
-      if (event.type === 'press') into.presses.push({ at, x: event.x ?? 0, y: event.y ?? 0 });
+    const where = moves[event.type];
+    if (where) {
+      const track = where === 'page' ? into.onPage : into;
+      if (at < (track.times.at(-1) ?? 0)) continue;
+      const [x, y] = event.type === 'page_drag' ? [event.to_x ?? 0, event.to_y ?? 0] : [event.x ?? 0, event.y ?? 0];
+      track.times.push(at);
+      track.xs.push(x);
+      track.ys.push(y);
+      if (presses.includes(event.type)) track.presses.push({ at, x, y });
     } else if (event.type === 'picture' && event.picture) {
       late ||= at < (into.pictures.at(-1)?.at ?? 0);
-      into.pictures.push({ at, id: event.picture });
+      into.pictures.push({ at, id: event.picture, ...(event.page && { page: event.page }) });
     }
   }
   if (late) into.pictures.sort((a, b) => a.at - b.at);
@@ -189,7 +211,7 @@ export function lastAt<T>(list: readonly T[], time: number, at: (entry: T) => nu
 const still = 250 * ms;
 
 /** Where the pointer was at a time, drawn straight between two moves; null before the first. */
-export function pointerAt(r: Reel, time: number): { x: number; y: number } | null {
+export function pointerAt(r: Track, time: number): { x: number; y: number } | null {
   const i = lastAt(r.times, time, (at) => at);
   if (i < 0) return null;
   const x = r.xs[i] ?? 0;
@@ -202,8 +224,8 @@ export function pointerAt(r: Reel, time: number): { x: number; y: number } | nul
   return { x: x + ((r.xs[i + 1] ?? x) - x) * part, y: y + ((r.ys[i + 1] ?? y) - y) * part };
 }
 
-export function pictureAt(r: Reel, time: number): string {
-  return r.pictures[Math.max(0, lastAt(r.pictures, time, (p) => p.at))]?.id ?? '';
+export function pictureAt(r: Reel, time: number): { id: string; page?: WebPage } | undefined {
+  return r.pictures[Math.max(0, lastAt(r.pictures, time, (p) => p.at))];
 }
 
 /** The index of the action under way at a time, or the last one before it; 0 before all. */
@@ -221,6 +243,7 @@ export function advanced(time: number, step: number, skip: boolean, r: Reel, act
   if (!skip) return next;
   const coming = Math.min(
     r.times[lastAt(r.times, next, (at) => at) + 1] ?? Infinity,
+    r.onPage.times[lastAt(r.onPage.times, next, (at) => at) + 1] ?? Infinity,
     actions[lastAt(actions, next, (action) => action.at_ns) + 1]?.at_ns ?? Infinity,
   );
   if (coming === Infinity) return next > (actions.at(-1)?.end_ns ?? 0) + lull ? end : next;

@@ -1,6 +1,6 @@
 import { tick } from 'svelte';
 import { SvelteSet } from 'svelte/reactivity';
-import { answerOf, isEmpty } from '../lib/answer';
+import { answerOf, isEmpty, withSources } from '../lib/answer';
 import { choices, type Choice } from '../lib/details';
 import { dangerous, ended, snoozed } from '../lib/life';
 import { running } from '../lib/recording';
@@ -10,6 +10,7 @@ import { Arming } from './arming.svelte';
 import type { Command } from './commands.svelte';
 import type { Desk } from './desk.svelte';
 import type { Draft } from './draft.svelte';
+import { Picking } from './picking.svelte';
 import { OpenRecording } from './recording.svelte';
 import { ticker } from './ticker.svelte';
 import { deskWindow } from './window.svelte';
@@ -20,6 +21,7 @@ type Place = 'answer' | 'ask';
 export class Opened {
   readonly arming = new Arming();
   readonly draft: Draft;
+  readonly picking: Picking;
   /** Why the last try to answer was not even sent: the field that is missing. */
   missing = $state<'' | 'reason' | 'answer' | 'edits'>('');
   /** What stands beside an operation that is recorded. */
@@ -36,6 +38,7 @@ export class Opened {
     op: Operation,
   ) {
     this.draft = desk.draft(op);
+    this.picking = new Picking(this);
   }
 
   get op(): Operation | undefined {
@@ -106,8 +109,8 @@ export class Opened {
     const op = this.op;
     if (!op || !(await this.desk.recorder.start(op, this.desk.operator))) return;
     this.side = 'recorder';
-    // What is recorded is the work, not this window.
-    if (this.desk.recorder.on(this.id) && deskWindow.desktop) await deskWindow.recorder();
+    // What is recorded is the work, not this window; but it stands beside a browser, whose pages fill its fields.
+    if (op.action_type !== 'browser' && this.desk.recorder.on(this.id) && deskWindow.desktop) await deskWindow.recorder();
   }
 
   /** Stops the recording and shows it, to be looked through before the answer goes out with it. */
@@ -176,7 +179,11 @@ export class Opened {
 
   /** A choice goes out by name, and in words where nothing else was written. */
   #answer(op: Operation): Answer {
-    const answer = answerOf($state.snapshot(this.draft.form));
+    // What the operator left out or hid leaves by no other way either.
+    const answer = withSources(answerOf($state.snapshot(this.draft.form)), ({ recording_id, action_id }) => {
+      const open = this.#recordings.get(recording_id);
+      return !!open && (open.isCut(action_id) || open.isMasked(action_id));
+    });
     const given = this.#given();
     if (given.length) answer.attachments = given;
     const choice = choices(op.details).find((c) => c.value === answer.fields?.choice);
@@ -210,7 +217,7 @@ export class Opened {
 
   /** What can be done with this operation, as commands. Its kind and its risk never change, so neither does the list. */
   commands(): Command[] {
-    return [...(this.isApproval ? this.#decisions() : this.#answers()), ...this.#others()];
+    return [...(this.isApproval ? this.#decisions() : this.#answers()), ...this.#others(), ...(this.op?.action_type === 'browser' ? this.picking.commands() : [])];
   }
 
   /** A risky answer has a chord and no single key. */
@@ -257,7 +264,7 @@ export class Opened {
         when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.desk.answering.snooze(this.id, null),
       },
       {
-        id: 'record', group: 'answer', keys: this.op?.action_type === 'desktop' ? ['c'] : [], label: () => (this.op?.claimed_by ? (deskWindow.desktop ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
+        id: 'record', group: 'answer', keys: this.op?.action_type === 'desktop' || this.op?.action_type === 'browser' ? ['c'] : [], label: () => (this.op?.claimed_by ? (deskWindow.desktop && this.op.action_type !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
         when: () => open() && this.mine && this.desk.recorder.loaded && !this.desk.recorder.current && !this.desk.recorder.busy, run: () => void this.record(),
       },
       { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.desk.answering.claim(this.id) },

@@ -1,4 +1,5 @@
-import { advanced, emptyReel, ms, pictureAt, pointerAt, reel, second, type Reel } from '../lib/recording';
+import { advanced, emptyReel, ms, pictureAt, pointerAt, reel, second, type Reel, type Track } from '../lib/recording';
+import type { WebPage } from '../lib/wire';
 import type { OpenRecording } from './recording.svelte';
 import { wordsOf } from './roster.svelte';
 
@@ -28,11 +29,15 @@ export class Player {
   #last = 0;
 
   readonly end = $derived.by<number>(() => Math.max(this.open.recording?.span_ns ?? 0, this.open.actions.at(-1)?.end_ns ?? 0, 1));
-  readonly picture = $derived.by<string>(() => (this.live ? pictureAt(this.#reel, this.time) : ''));
-  readonly pointer = $derived.by<{ x: number; y: number } | null>(() => (this.live ? pointerAt(this.#reel, this.time) : null));
+  readonly #shown = $derived.by<ReturnType<typeof pictureAt>>(() => (this.live ? pictureAt(this.#reel, this.time) : undefined));
+  readonly picture = $derived.by<string>(() => this.#shown?.id ?? '');
+  /** The page that picture is of, where it is not of the desktop. */
+  readonly page = $derived.by<WebPage | undefined>(() => this.#shown?.page);
+  readonly #track = $derived.by<Track>(() => (this.page ? this.#reel.onPage : this.#reel));
+  readonly pointer = $derived.by<{ x: number; y: number } | null>(() => (this.live ? pointerAt(this.#track, this.time) : null));
   readonly press = $derived.by<{ x: number; y: number } | null>(() => {
     if (!this.live) return null;
-    const last = this.#reel.presses.findLast((press) => press.at <= this.time);
+    const last = this.#track.presses.findLast((press) => press.at <= this.time);
     return last && this.time - last.at < shown ? last : null;
   });
 

@@ -7,7 +7,7 @@ export function recorderCommands(desk: Desk): Command[] {
   const recorder = desk.recorder;
   const when = (): boolean => recorder.current !== null && !recorder.busy;
   return [
-    { id: 'record-pause', label: () => (recorder.paused ? m.rec_cmd_go_on() : m.rec_cmd_pause()), keys: ['p'], group: 'answer', when, run: () => void (recorder.paused ? recorder.resume() : recorder.pause()) },
+    { id: 'record-pause', label: () => (recorder.paused ? m.rec_cmd_go_on() : m.rec_cmd_pause()), keys: ['p', 'Shift+p'], group: 'answer', when, run: () => void (recorder.paused ? recorder.resume() : recorder.pause()) },
     { id: 'record-mark', label: m.rec_mark, keys: ['m'], group: 'answer', when: () => recorder.current !== null && !recorder.paused, run: () => void recorder.flag() },
     { id: 'record-stop', label: m.rec_cmd_stop, keys: ['Mod+.'], group: 'answer', when, run: () => void recorder.stop() },
     { id: 'record-discard', label: m.rec_discard_more, keys: ['Mod+Shift+Backspace'], group: 'answer', when, run: () => desk.dialogs.open({ kind: 'discard' }) },

@@ -2,11 +2,23 @@ import { SvelteMap } from 'svelte/reactivity';
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
 import { ms, running } from '../lib/recording';
-import type { Live, Operation, Recording, RecordingOptions, SourceState } from '../lib/wire';
+import type { BrowserOptions, Live, Operation, Recording, RecordingOptions, SourceState, Take } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import type { Answering } from './answering.svelte';
 import { wordsOf } from './roster.svelte';
 import { ticker } from './ticker.svelte';
+
+/** What may be chosen before work in a browser is recorded. */
+export interface BrowserChoice {
+  profile: 'kept' | 'throwaway' | 'attach';
+  /** Where a browser that runs already listens. */
+  attach: string;
+  network: boolean;
+  console: boolean;
+  dom: boolean;
+  /** The desktop is recorded as well. */
+  desktop: boolean;
+}
 
 /** The recorder of this machine: what it can record, what it records now, and the recordings the page knows. */
 export class Recorder {
@@ -26,16 +38,22 @@ export class Recorder {
   trouble = $state('');
   /** What the next recording is started with, where it is not what the settings say. */
   options = $state<{ folders: string[]; clipboard: 'off' | 'kind' | 'content'; pictures: boolean }>({ folders: [], clipboard: 'kind', pictures: true });
+  browser = $state<BrowserChoice>({ profile: 'kept', attach: '', network: false, console: false, dom: false, desktop: false });
   #usual = $state.raw<{ folders: string[]; clipboard: 'off' | 'kind' | 'content' }>({ folders: [], clipboard: 'kind' });
+  /** The browser's options were read from the settings: from then on they are the operator's. */
+  #chosen = false;
   /** When steps were ticked in this page, in nanoseconds from the start, by recording and step. */
   readonly ticks = new SvelteMap<string, number>();
   /** The time of the page's clock at which the current recording stood at what it says. */
   #heard = $state(0);
 
-  /** The sources that would deliver less than all that is asked for. Files are, once a folder was named. */
+  /** The sources of the desktop that would deliver less than all that is asked for. Files are, once a folder was named. */
   readonly short = $derived.by<SourceState[]>(() =>
-    this.sources.filter((s) => (s.status === 'missing' || s.status === 'partial') && s.code !== 'no_folder' && !(s.source === 'screen' && !this.options.pictures) && !(s.source === 'clipboard' && this.options.clipboard === 'off')),
+    this.sources.filter((s) => s.source !== 'browser' && (s.status === 'missing' || s.status === 'partial') && s.code !== 'no_folder' && !(s.source === 'screen' && !this.options.pictures) && !(s.source === 'clipboard' && this.options.clipboard === 'off')),
   );
+
+  /** Whether a browser can be opened, and which. Absent where the server does not say. */
+  readonly browserState = $derived.by<SourceState | undefined>(() => this.sources.find((s) => s.source === 'browser'));
 
   readonly paused = $derived(this.current?.state === 'paused');
   /** Nanoseconds recorded by now. It steps with the page's clock. */
@@ -105,6 +123,12 @@ export class Recorder {
         folders: Array.isArray(folders) ? (folders as string[]) : [],
         clipboard: clipboard === 'off' || clipboard === 'content' ? clipboard : 'kind',
       };
+      if (!this.#chosen) {
+        this.browser.profile = of('recording.browser.profile') === 'throwaway' ? 'throwaway' : 'kept';
+        this.browser.network = of('recording.browser.network') === true;
+        this.browser.console = of('recording.browser.console') === true;
+      }
+      this.#chosen = true;
     } catch {
       return;
     }
@@ -120,11 +144,28 @@ export class Recorder {
       ...(folders.join('\n') === this.#usual.folders.join('\n') ? {} : { folders: [...folders] }),
       ...(clipboard === this.#usual.clipboard ? {} : { clipboard }),
       pictures,
+      ...(op.action_type === 'browser' ? { browser: this.#browser(), desktop: this.browser.desktop } : {}),
     };
     return this.#do(async () => {
       if (op.claimed_by !== operator && !(await this.answering.claim(op.operation_id))) return;
       this.#take(await this.api.record(op.operation_id, options));
     });
+  }
+
+  #browser(): BrowserOptions {
+    const { profile, attach, network, console, dom } = this.browser;
+    const to = attach.trim();
+    return { ...(profile === 'attach' && to ? { attach: to } : { profile: profile === 'throwaway' ? 'throwaway' : 'kept' }), network, console, dom };
+  }
+
+  /** Lets the operator point at something on the page for a field; without a field, no more. @throws Problem */
+  pick(field: string, take?: Take): Promise<void> {
+    return this.current ? this.api.pick(this.current.recording_id, { field, ...(take && { take }) }) : Promise.resolve();
+  }
+
+  /** Brings the browser to the front. @throws Problem */
+  showBrowser(): Promise<void> {
+    return this.current ? this.api.showBrowser(this.current.recording_id) : Promise.resolve();
   }
 
   pause(): Promise<boolean> {

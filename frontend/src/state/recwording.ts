@@ -18,6 +18,8 @@ export function sourceWord(source: string): string {
       return m.src_files();
     case 'clipboard':
       return m.src_clipboard();
+    case 'browser':
+      return m.src_browser();
     default:
       return source;
   }
@@ -40,6 +42,8 @@ export function reasonSentence(source: SourceState): string {
       return m.why_lost();
     case 'no_folder':
       return m.why_no_folder();
+    case 'no_browser':
+      return m.why_no_browser();
     case 'unsupported':
       return m.why_unsupported();
     default:

@@ -1,0 +1,4 @@
+// Loaded only when somebody looks at a film.
+import 'rrweb/dist/style.css';
+
+export { Replayer } from 'rrweb';
