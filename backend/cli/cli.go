@@ -98,7 +98,7 @@ type Program struct {
 	// Notifications asks this session who shows notifications.
 	Notifications func(ctx context.Context) Notifications
 	// Sources says what of the operator's work could be recorded in this session.
-	Sources func(ctx context.Context) []human.SourceState
+	Sources func(ctx context.Context, p Place) []human.SourceState
 }
 
 // A shell is one run of the command line.

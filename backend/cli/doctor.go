@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -90,10 +89,10 @@ func Examine(ctx context.Context, program Program, p Place) []Check {
 	checks = append(checks, checkDisplay())
 	checks = append(checks, checkSession(ctx)...)
 	checks = append(checks, checkNotifications(program.Notifications(ctx)))
-	for _, source := range program.Sources(ctx) {
+	for _, source := range program.Sources(ctx, p) {
 		checks = append(checks, checkSource(source))
 	}
-	return append(checks, checkChromium())
+	return checks
 }
 
 func fileState(path string) string {
@@ -204,6 +203,7 @@ func checkNotifications(service Notifications) Check {
 var recorded = map[human.SourceName]string{
 	human.InputSource: "record keys", human.WindowSource: "record windows", human.ElementSource: "record elements",
 	human.ScreenSource: "record screen", human.FileSource: "record files", human.ClipboardSource: "record clipboard",
+	human.BrowserSource: "record browser",
 }
 
 // checkSource says whether a source of the recorder is there. Recording goes on without one, so none fails.
@@ -219,14 +219,4 @@ func checkSource(s human.SourceState) Check {
 		c.Status, c.Detail = checkOK, "recorded in the folders that are named for a recording, or in recording.folders"
 	}
 	return c
-}
-
-// checkChromium looks for a browser that later versions will record with. Nothing needs it today but the tests.
-func checkChromium() Check {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome", "msedge"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return Check{"chromium", checkOK, path, ""}
-		}
-	}
-	return Check{"chromium", checkOK, "not found; nothing needs it yet but Deskbell's own tests", ""}
 }

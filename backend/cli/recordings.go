@@ -29,8 +29,9 @@ func (s *shell) operatorCommand(c *cobra.Command, code *string, json string) *co
 func (s *shell) recordCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "record",
-		Short: "Record the desktop while you work on an operation, as an operator",
-		Long: "Record what is done on the desktop of the machine that Deskbell runs on, while you work on an operation. What was\n" +
+		Short: "Record the desktop or a browser while you work on an operation, as an operator",
+		Long: "Record what is done on the desktop of the machine that Deskbell runs on, or in a browser that it opens there, while\n" +
+			"you work on an operation. What was\n" +
 			"recorded stays here: its agent reads what you attach to your answer, and nothing else. `deskbell recordings` lists\n" +
 			"what was recorded.",
 	}
@@ -38,14 +39,15 @@ func (s *shell) recordCommand() *cobra.Command {
 		s.recordControl("pause", "Record nothing for now", (*client.Client).PauseRecording),
 		s.recordControl("resume", "Go on recording", (*client.Client).ResumeRecording),
 		s.recordControl("stop", "End the recording and keep it", (*client.Client).StopRecording),
-		s.recordDiscardCommand())
+		s.recordDiscardCommand(), s.recordPickCommand(), s.recordShowCommand())
 	return c
 }
 
 func (s *shell) recordStartCommand() *cobra.Command {
 	var code string
 	var o human.RecordingOptions
-	var plain bool
+	var web human.BrowserOptions
+	var plain, browser, desktop bool
 	c := &cobra.Command{
 		Use:   "start OPERATION",
 		Short: "Record the work on an operation that you have claimed",
@@ -60,6 +62,9 @@ func (s *shell) recordStartCommand() *cobra.Command {
 			}
 			if plain {
 				o.Pictures = new(bool)
+			}
+			if browser || web != (human.BrowserOptions{}) {
+				o.Browser, o.Desktop = &web, &desktop
 			}
 			operator, err := s.operator(c.Context(), code)
 			if err != nil {
@@ -79,6 +84,14 @@ func (s *shell) recordStartCommand() *cobra.Command {
 	f.StringArrayVar(&o.Folders, "folder", nil, "record changes of files in and under this folder, too; may be given several times")
 	f.StringVar(&o.Clipboard, "clipboard", "", "of changes of the clipboard: off, kind (the default: what kind of thing it holds) or content (text, too)")
 	f.BoolVar(&plain, "no-pictures", false, "take no pictures")
+	f.BoolVar(&browser, "browser", false, "open a browser and record what is done in it, instead of the desktop; so does each of the flags below")
+	f.StringVar(&web.URL, "open", "", "the address it opens; the operation's own url unless given")
+	f.StringVar(&web.Profile, "profile", "", "kept (logins stay) or throwaway; as in the settings unless given")
+	f.StringVar(&web.Attach, "attach", "", "record the browser that runs with this debugging address, such as http://127.0.0.1:9222, and open none")
+	f.BoolVar(&web.Network, "network", false, "record requests, without bodies and credentials")
+	f.BoolVar(&web.Console, "console", false, "record errors and warnings of pages")
+	f.BoolVar(&web.DOM, "film", false, "record the pages themselves, to play them like a film; slows them down")
+	f.BoolVar(&desktop, "desktop", false, "with a browser, record the desktop as well")
 	return s.operatorCommand(c, &code, "print the recording as one line of JSON")
 }
 
@@ -115,6 +128,51 @@ func (s *shell) recordControl(name, short string, do func(*client.Client, contex
 	}, &code, "print the recording as one line of JSON")
 }
 
+func (s *shell) recordPickCommand() *cobra.Command {
+	var code, take string
+	c := s.operatorCommand(&cobra.Command{
+		Use: "pick FIELD", Short: "Point at something in the recorded browser for a field; an empty FIELD ends that", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.withCurrent(c.Context(), code, func(operator *client.Client, id human.RecordingID) error {
+				if err := operator.PickField(c.Context(), id, human.PickRequest{Field: args[0], Take: take}); err != nil {
+					return err
+				}
+				return s.told(id, "picking")
+			})
+		},
+	}, &code, "print one line of JSON")
+	c.Flags().StringVar(&take, "take", "", "element (the default), selection (what is selected now), table or list (all of it, as rows)")
+	return c
+}
+
+func (s *shell) recordShowCommand() *cobra.Command {
+	var code string
+	return s.operatorCommand(&cobra.Command{
+		Use: "show-browser", Short: "Bring the recorded browser to the front; one that was closed is opened again", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.withCurrent(c.Context(), code, func(operator *client.Client, id human.RecordingID) error {
+				if err := operator.ShowBrowser(c.Context(), id); err != nil {
+					return err
+				}
+				return s.told(id, "shown")
+			})
+		},
+	}, &code, "print one line of JSON")
+}
+
+// withCurrent does something with the recording that runs.
+func (s *shell) withCurrent(ctx context.Context, code string, do func(*client.Client, human.RecordingID) error) error {
+	operator, err := s.operator(ctx, code)
+	if err != nil {
+		return err
+	}
+	id, err := s.current(ctx, operator, nil)
+	if err != nil {
+		return err
+	}
+	return do(operator, id)
+}
+
 func (s *shell) recordDiscardCommand() *cobra.Command {
 	var code string
 	return s.operatorCommand(&cobra.Command{
@@ -131,7 +189,7 @@ func (s *shell) recordDiscardCommand() *cobra.Command {
 			if err := operator.DiscardRecording(c.Context(), id); err != nil {
 				return err
 			}
-			return s.deleted(id, "discarded")
+			return s.told(id, "discarded")
 		},
 	}, &code, "print one line of JSON")
 }
@@ -477,13 +535,13 @@ func (s *shell) recordingsDeleteCommand() *cobra.Command {
 			if err := operator.DeleteRecording(c.Context(), id); err != nil {
 				return err
 			}
-			return s.deleted(id, "deleted")
+			return s.told(id, "deleted")
 		},
 	}, &code, "print one line of JSON")
 }
 
 // deleted prints that a recording is no more.
-func (s *shell) deleted(id human.RecordingID, how string) error {
+func (s *shell) told(id human.RecordingID, how string) error {
 	if s.json {
 		return s.printJSON(struct {
 			ID    human.RecordingID `json:"recording_id"`

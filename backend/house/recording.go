@@ -3,6 +3,7 @@ package house
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"deskbell/backend/browser"
+	"deskbell/backend/cli"
 	"deskbell/backend/desktop"
 	"deskbell/backend/folders"
 	"deskbell/backend/human"
@@ -136,6 +139,11 @@ func (h *House) recordingOptions(o human.RecordingOptions) human.RecordingOption
 	if o.Clipboard == "" {
 		o.Clipboard = s.Clipboard
 	}
+	if o.Browser != nil && o.Browser.Profile == "" {
+		web := *o.Browser
+		web.Profile = h.config.Config.Settings().Browser.Profile
+		o.Browser = &web
+	}
 	return o
 }
 
@@ -187,6 +195,13 @@ func (h *House) openRecorder() {
 	deps.NewID = newRecordingID
 	deps.Masker = masking.New()
 	deps.Files = func(paths []string) record.Source { return folders.New(now, paths, h.config.Dir) }
+	web := h.settings.Browser
+	deps.Browser = func(o human.BrowserOptions, clipboard bool, keep record.Keeper) record.Browser {
+		return browser.New(browser.Options{
+			Clock: now, Path: web.Path, ProfileDir: filepath.Join(h.config.Dir, "browser"), Exclude: web.Exclude,
+			Parameters: web.Parameters, Masker: deps.Masker, Clipboard: clipboard, RRWeb: h.rrweb, Log: h.log,
+		}, o, keep)
+	}
 	exclude := s.Exclude
 	if s.ExcludeDefaults {
 		exclude = slices.Concat(record.DefaultExclude, exclude)
@@ -196,6 +211,18 @@ func (h *House) openRecorder() {
 		// Those of package desktop, in any window.
 		OwnKeys: []record.Chord{{Key: "r", Modifiers: []string{"ctrl", "alt"}}, {Key: "r", Modifiers: []string{"ctrl", "alt", "shift"}}},
 	})
+}
+
+// rrweb is the source of rrweb's recorder, which the page's build leaves beside the page.
+func (h *House) rrweb() (string, error) {
+	if h.config.Console == nil {
+		return "", human.Errorf(human.Unavailable, "pages cannot be filmed: this Deskbell was built without its own page")
+	}
+	script, err := fs.ReadFile(h.config.Console, "rrweb-record.js")
+	if err != nil {
+		return "", human.Wrap(human.Unavailable, err, "pages cannot be filmed: this Deskbell was built without rrweb")
+	}
+	return string(script), nil
 }
 
 func newRecordingID() human.RecordingID {
@@ -213,12 +240,19 @@ func (r withDefaults) Start(ctx context.Context, by human.Actor, op human.Operat
 }
 
 // sources says what could be recorded in this session, without a house.
-func sources(ctx context.Context) []human.SourceState {
+func sources(ctx context.Context, p cli.Place) []human.SourceState {
+	path := ""
+	if p.Config != nil {
+		path = p.Config.Settings().Browser.Path
+	}
 	deps := senses()
 	defer letGo(deps)
 	deps.Clock = now
 	deps.Pictures = pictures.New(os.TempDir()) // which it makes nothing in
 	deps.Files = func(paths []string) record.Source { return folders.New(now, paths, "") }
+	deps.Browser = func(o human.BrowserOptions, _ bool, _ record.Keeper) record.Browser {
+		return browser.New(browser.Options{Clock: now, Path: path}, o, nil)
+	}
 	return record.New(deps, record.Options{}).Ready(ctx)
 }
 
