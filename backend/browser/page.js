@@ -1,0 +1,354 @@
+// The recorder's part in a page. It runs in a world of its own in every frame: it shares the document with the page and
+// nothing else, adds nothing to it, and listens before the page does. It tells of what a person did (trusted events
+// only), with secrets hidden before anything is sent, and reads no layout while an event is handled.
+(function (send, config, secretsOf, elementsOf, takeOf, fieldsOf, hoverOf) {
+  'use strict';
+
+  if (Object.hasOwn(globalThis, 'deskbell')) {
+    globalThis.deskbell.arm(); // document.open removes all listeners
+    return;
+  }
+
+  const secrets = secretsOf(config);
+  const elements = elementsOf(secrets);
+  const { meant, describe } = elements;
+  let count = 0;
+  let failures = 0;
+  let address = { is: '', shown: '' };
+
+  function post(at, more) {
+    const is = location.href;
+    if (is !== address.is) address = { is, shown: secrets.url(is) };
+    send(JSON.stringify({ v: 1, n: ++count, ts: at, origin: performance.timeOrigin, href: address.shown, ...more }));
+  }
+
+  const tell = (at, event) => post(at, { events: [event] });
+
+  /** A listener that lets nothing through that a script made, and no error out. */
+  const only = (listener) => (event) => {
+    if (!event.isTrusted) return;
+    try {
+      listener(event);
+    } catch (error) {
+      if (++failures < 10) post(event.timeStamp, { failed: secrets.mask(`${event.type}: ${error && error.stack}`).slice(0, 900), events: [] });
+    }
+  };
+
+  /** Where elements stand, as the engine told after a frame. */
+  const sight = (() => {
+    const seen = new WeakMap();
+    const observer = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        const r = entry.boundingClientRect;
+        seen.set(entry.target, { x: Math.round(r.x), y: Math.round(r.y), w: Math.round(r.width), h: Math.round(r.height) });
+        observer.unobserve(entry.target);
+      }
+    });
+    return {
+      look(e) {
+        seen.delete(e);
+        observer.unobserve(e);
+        observer.observe(e);
+      },
+      seen(e, element) {
+        const bounds = seen.get(e);
+        return bounds && bounds.w ? { ...element, bounds } : element;
+      },
+    };
+  })();
+
+  const fields = fieldsOf(secrets, elements, tell, sight);
+  const hover = hoverOf(elements, tell, sight);
+  const { secretRects, take } = takeOf(secrets, elements);
+
+  const modifiers = (event) => ['ctrl', 'alt', 'shift', 'meta'].filter((m) => event[`${m}Key`]);
+  const buttons = [1, 2, 3, 8, 9];
+
+  let size = null; // of the viewport; asking a frame for it lays out its parent, so it is kept
+  function place(event) {
+    size = size || { w: innerWidth, h: innerHeight };
+    return { screen_x: event.screenX - event.clientX, screen_y: event.screenY - event.clientY, scale: devicePixelRatio, ...size };
+  }
+
+  const spot = (event) => ({ x: Math.floor(event.clientX), y: Math.floor(event.clientY), modifiers: modifiers(event), page: place(event) });
+
+  /** Some events do not leave the shadow root they happen in: listen there, once an event came out of it. */
+  const roots = new WeakSet();
+  function enter(way) {
+    for (const node of way) {
+      if (!(node instanceof ShadowRoot) || roots.has(node)) continue;
+      roots.add(node);
+      secrets.watch(node);
+      for (const type of ['change', 'scroll']) node.addEventListener(type, listeners[type], { capture: true, passive: true });
+    }
+  }
+
+  let press = null; // the pointer is down, or was last
+  let acted = -1e9; // when the last key or click was: the browser makes further clicks of them
+  let drag = null;
+
+  const ranged = () => {
+    const s = getSelection();
+    return s ? `${s.type} ${s.anchorOffset} ${s.focusOffset}` : '';
+  };
+
+  function down(event) {
+    if (!event.isPrimary) return;
+    const way = event.composedPath();
+    enter(way);
+    const e = meant(way) || document.documentElement;
+    fields.pausing(e);
+    hover.pressed();
+    press = { e, way0: way[0], element: describe(e), event, x: event.clientX, y: event.clientY, held: true, selection: ranged() };
+    tell(event.timeStamp, { type: 'page_press', button: buttons[event.button], ...spot(event), element: press.element });
+    sight.look(e);
+  }
+
+  /** The element of what follows a press, as it was at the press. */
+  const asPressed = (e) => sight.seen(e, press && press.e === e ? press.element : describe(e));
+
+  function click(event) {
+    const kind = event.type;
+    const button = kind === 'contextmenu' ? 3 : buttons[event.button];
+    const e = meant(event.composedPath()) || document.documentElement;
+    const simulated = kind === 'click' ? event.detail === 0 : event.button < 0 || (kind === 'contextmenu' && !(press && press.event.button === 2));
+    if (simulated && event.timeStamp - acted < 150) return; // made of a key
+    if (kind === 'click' && press && press.clicked) return; // made of the click on a label
+    acted = event.timeStamp;
+    if (press && (press.dragged || (kind === 'auxclick' && button === 3 && press.menu))) return;
+    if (press && kind === 'contextmenu') press.menu = true;
+    if (press && kind === 'click') press.clicked = true;
+    const out = { type: 'page_click', button, ...spot(event), count: Math.max(event.detail, 1), element: asPressed(e) };
+    if (kind === 'contextmenu') out.count = 1;
+    if (fields.kind(e) === 'toggle') out.values = [e.checked ? 'checked' : 'unchecked'];
+    tell(event.timeStamp, out);
+  }
+
+  /** The element a drag ended on: not the one that was dragged. This may lay the page out, once for a drag. */
+  function landed(event) {
+    const under = document.elementsFromPoint(event.clientX, event.clientY).find((e) => !press.e.contains(e));
+    return under ? describe(under) : undefined;
+  }
+
+  function up(event) {
+    if (!press || !press.held || !event.isPrimary) return;
+    press.held = false;
+    if (press.event.button !== 0 || Math.hypot(event.clientX - press.x, event.clientY - press.y) < 10) return;
+    if (press.scrolled || ['text', 'pick', 'select'].includes(fields.kind(press.e))) return;
+    const taken = press.captured || press.event.defaultPrevented || (press.mouse && press.mouse.defaultPrevented);
+    const selects = getSelection() && getSelection().type === 'Range' && ranged() !== press.selection;
+    const same = elements.isActing(press.e) && meant(event.composedPath()) === press.e;
+    if (!taken && (selects || same)) return;
+    press.dragged = true;
+    const from = { x: Math.floor(press.x), y: Math.floor(press.y) };
+    tell(event.timeStamp, {
+      type: 'page_drag', button: 1, modifiers: modifiers(event), page: place(event), ...from, to_x: Math.floor(event.clientX), to_y: Math.floor(event.clientY),
+      element: sight.seen(press.e, press.element), target: landed(event),
+    });
+  }
+
+  function drop(event) {
+    const way = event.composedPath();
+    const e = meant(way) || document.documentElement;
+    const files = event.dataTransfer ? event.dataTransfer.files : null;
+    if (!drag && files && files.length) {
+      if (fields.kind(e) !== 'file') fields.upload(event.timeStamp, e, files); // else its change tells
+      return;
+    }
+    const to = { to_x: Math.floor(event.clientX), to_y: Math.floor(event.clientY), target: describe(way[0] instanceof Element ? way[0] : e) };
+    tell(event.timeStamp, { type: 'page_drag', button: 1, modifiers: modifiers(event), page: place(event), ...(drag || {}), ...to });
+  }
+
+  function lift(event) {
+    const way = event.composedPath();
+    const e = way[0] instanceof Element ? way[0] : meant(way);
+    if (!e) return;
+    const pressed = press && press.held ? press : { x: event.clientX, y: event.clientY };
+    drag = { x: Math.floor(pressed.x), y: Math.floor(pressed.y), element: describe(e) };
+    if (press) press.held = false;
+  }
+
+  const silent = new Set('Shift Control Alt Meta AltGraph CapsLock NumLock ScrollLock Fn FnLock Hyper Super Symbol SymbolLock Dead Process Unidentified Compose OS'.split(' '));
+  const editing = new Set('Backspace Delete ArrowLeft ArrowRight Home End'.split(' '));
+  const vertical = new Set('ArrowUp ArrowDown PageUp PageDown'.split(' '));
+  const scrolling = new Set([' ', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'Home', 'End']);
+  const mac = /^Mac/.test(navigator.platform);
+
+  /** Whether a letter typed here is a command of the page. Where a closed shadow root may hold a field, it is not. */
+  function commands(e) {
+    if (e === document.body || e === document.documentElement) return true;
+    if (elements.tagOf.call(e).includes('-')) return false;
+    return /^(?:a|button|summary|input|label|canvas|video|audio|iframe)$/.test(elements.tagOf.call(e)) || (elements.attr(e, 'role') !== '' && e.hasAttribute('tabindex'));
+  }
+
+  let lastKeyed = { e: null, at: 0, element: null };
+  function keyed(e, at) {
+    const typed = fields.elementOf(e);
+    if (typed) return typed;
+    if (lastKeyed.e !== e || at - lastKeyed.at > 1000) lastKeyed = { e, at, element: describe(e) };
+    return lastKeyed.element;
+  }
+
+  function key(event) {
+    acted = event.timeStamp;
+    const name = event.key;
+    if (event.isComposing || event.keyCode === 229 || !name || silent.has(name)) return;
+    const way = event.composedPath();
+    const at = way[0] instanceof Element ? way[0] : document.documentElement;
+    const e = meant(way) || document.documentElement;
+    const kind = fields.kind(e);
+    if (scrolling.has(name)) intent = event.timeStamp;
+    const graph = event.getModifierState('AltGraph') || (mac && event.altKey && !event.ctrlKey);
+    const command = (event.ctrlKey || event.metaKey || event.altKey) && !graph;
+    const letter = [...name].length === 1;
+    const several = kind === 'text' && !(e instanceof HTMLInputElement);
+    if (!command) {
+      if (kind === 'text' && (letter || editing.has(name) || (several && vertical.has(name)))) return;
+      if (['toggle', 'pick', 'select', 'file'].includes(kind) && !['Enter', 'Tab', 'Escape'].includes(name)) return;
+      if (letter && name !== ' ' && !commands(at)) return;
+    }
+    hover.pressed();
+    const told = () => tell(event.timeStamp, { type: 'page_key', key: name, modifiers: modifiers(event), repeat: event.repeat || undefined, element });
+    const element = keyed(e, event.timeStamp);
+    if (name === 'Enter' && several && !command) {
+      fields.changed(e);
+      setTimeout(() => event.defaultPrevented && told(), 0); // else it is a new line of the text
+      return;
+    }
+    if (name === 'Tab' || name === 'Enter') fields.changed(e);
+    else fields.pausing(null);
+    told();
+  }
+
+  let intent = -1e9; // when a person last did what scrolls
+  const scrollers = new Map();
+  function scrolled(event) {
+    const e = event.composedPath()[0];
+    const known = scrollers.get(e);
+    if (!known && !(press && press.held) && event.timeStamp - intent > 700) return; // a script did it
+    if (press && press.held && (press.way0 === e || (e === document && press.way0 === document.documentElement))) press.scrolled = true;
+    if (known) clearTimeout(known);
+    if (scrollers.size > 50) scrollers.clear();
+    scrollers.set(e, setTimeout(rest, 150, e, event.timeStamp));
+  }
+
+  /** Offsets are read after a frame, when the layout is done. */
+  function rest(e, at) {
+    scrollers.delete(e);
+    const read = () => {
+      const inner = e instanceof Element;
+      const top = inner ? e.scrollTop : scrollY;
+      const left = inner ? e.scrollLeft : scrollX;
+      const out = { type: 'page_scroll', to_x: Math.round(left), to_y: Math.round(top) };
+      if (inner) out.element = describe(e);
+      tell(at, out);
+    };
+    if (document.visibilityState === 'hidden') read();
+    else requestAnimationFrame(() => setTimeout(read, 0));
+  }
+
+  function copied(event) {
+    const e = meant(event.composedPath()) || document.documentElement;
+    const out = { type: 'page_copy', element: describe(e), values: [event.type] };
+    let text = String(getSelection());
+    if (e instanceof HTMLInputElement || e instanceof HTMLTextAreaElement) {
+      try {
+        text = e.value.slice(e.selectionStart, e.selectionEnd);
+      } catch {
+        text = ''; // fields of some types have no selection
+      }
+    }
+    out.count = text.length > 5000 ? text.length : [...text].length;
+    const why = secrets.why(e);
+    const shown = why ? '' : secrets.mask(text.slice(0, 20_000));
+    if (why || shown !== text.slice(0, 20_000)) out.hidden = why || 'secret';
+    if (config.clipboard && shown) out.text = shown;
+    tell(event.timeStamp, out);
+  }
+
+  function pasted(event) {
+    const e = meant(event.composedPath()) || document.documentElement;
+    const text = event.clipboardData ? event.clipboardData.getData('text/plain') : '';
+    tell(event.timeStamp, { type: 'page_paste', element: asPressed(e), count: text.length > 5000 ? text.length : [...text].length });
+  }
+
+  let away = false;
+  function fronted(event) {
+    if (window !== top) return;
+    const here = document.visibilityState === 'visible' && document.hasFocus();
+    if (event.type === 'visibilitychange' && document.visibilityState === 'hidden') away = true;
+    else if (event.type === 'blur') setTimeout(() => (away = away || !document.hasFocus()), 0);
+    else if (away && (here || event.type === 'visibilitychange')) {
+      away = false;
+      tell(event.timeStamp, { type: 'page_shown' });
+    }
+  }
+
+  const inner = (event) => event.composedPath()[0];
+  const hear = {
+    pointerdown: down,
+    mousedown: (event) => press && (press.mouse = event),
+    pointerup: up,
+    pointercancel: () => press && (press.held = false),
+    gotpointercapture: () => press && (press.captured = true),
+    click,
+    auxclick: click,
+    contextmenu: click,
+    keydown: key,
+    keyup: (event) => (acted = event.timeStamp),
+    input(event) {
+      const way = event.composedPath();
+      enter(way);
+      fields.input(event, way[0]);
+    },
+    change: (event) => fields.changed(inner(event)),
+    compositionstart: (event) => fields.composing(inner(event), true),
+    compositionend: (event) => fields.composing(inner(event), false),
+    focusin(event) {
+      enter(event.composedPath());
+      secrets.why(inner(event)); // a password field is known for one from now on
+    },
+    focusout: (event) => fields.end(inner(event)),
+    submit: () => fields.end(null),
+    wheel: (event) => (intent = event.timeStamp),
+    touchmove: (event) => (intent = event.timeStamp),
+    scroll: scrolled,
+    dragstart: lift,
+    drop,
+    dragend: () => (drag = null),
+    copy: copied,
+    cut: copied,
+    paste: pasted,
+    pointerover: (event) => hover.entered(event, event.composedPath()),
+    transitionrun: hover.moved,
+    toggle: hover.toggled,
+    visibilitychange(event) {
+      if (document.visibilityState === 'hidden') fields.end(null);
+      fronted(event);
+    },
+    blur: (event) => event.target === window && fronted(event),
+    focus: (event) => event.target === window && fronted(event),
+    pagehide: () => fields.end(null),
+    resize: () => (size = null),
+    load: () => requestIdleCallback(hover.search),
+  };
+  const listeners = {};
+  for (const type of Object.keys(hear)) listeners[type] = only(hear[type]);
+
+  function arm() {
+    for (const type of Object.keys(listeners)) window.addEventListener(type, listeners[type], { capture: true, passive: true });
+    secrets.watch(document);
+  }
+  arm();
+
+  /** What is held back, such as what is being typed, is told now. */
+  const flush = () => fields.end(null);
+  /** Listens no more: the recording is over, and the page goes on. */
+  function stop() {
+    flush();
+    for (const type of Object.keys(listeners)) window.removeEventListener(type, listeners[type], true);
+  }
+
+  const given = { deskbell: { arm, flush, stop }, secretRects, take, describe: (node) => describe(node instanceof Element ? node : node.parentElement) };
+  for (const name of Object.keys(given)) Object.defineProperty(globalThis, name, { value: given[name] });
+})
