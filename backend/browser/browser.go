@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
@@ -48,6 +49,12 @@ type Browser struct {
 	order   []*tab           // those seen, as they were opened
 	shown   *tab             // the tab that was in front last
 	numbers int
+
+	source    string // of the script for pages
+	begun     bool   // Run said that it is ready
+	downloads map[string]*download
+	senses    meters
+	picking   atomic.Pointer[picker] // the pick that waits, or nil
 
 	work sync.WaitGroup // goroutines of this Run
 }

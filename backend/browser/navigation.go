@@ -1,8 +1,257 @@
 package browser
 
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+const (
+	soon       = 3 * time.Second // after what a person did, in which what follows is its doing
+	atOnce     = 500 * time.Millisecond
+	pageWithin = 500 * time.Millisecond // for a new page to say what it is
+)
+
 // A navigation is what is known of the one a tab is about to make.
 type navigation struct {
-	kind  string // of human.Navigation
+	kind  string // of human.Navigation; "": not known
 	cause uint64
 	at    int64 // monotonic ns, when it began; 0: none is under way
+}
+
+func tabName(n int) string { return "t" + strconv.Itoa(n) }
+
+// cause is the Ref of what was done in the tab last, if that was shortly before.
+func (t *tab) cause(at int64, within time.Duration) uint64 {
+	if t.last.ref == 0 || at-t.last.at > int64(within) {
+		return 0
+	}
+	return t.last.ref
+}
+
+// requested is told when a page wants to go elsewhere.
+func (t *tab) requested(e event) {
+	var r struct {
+		Frame       string `json:"frameId"`
+		Reason      string `json:"reason"`
+		Disposition string `json:"disposition"`
+	}
+	if json.Unmarshal(e.params, &r) != nil || r.Frame != t.main.id || r.Disposition != "" && r.Disposition != "currentTab" {
+		return
+	}
+	n := navigation{at: e.at, cause: t.cause(e.at, soon)}
+	switch r.Reason {
+	case "anchorClick":
+		n.kind = "link"
+	case "formSubmissionGet", "formSubmissionPost":
+		n.kind = "form"
+	case "reload":
+		n.kind = "reload"
+	case "httpHeaderRefresh", "metaTagRefresh":
+		n.kind, n.cause = "redirect", 0
+	default:
+		n.kind = "script"
+	}
+	t.nav = n
+}
+
+// started is told when the browser begins to go elsewhere. What no page requested was the person's doing, by the
+// browser's own buttons and keys; but history.back() in a script says nothing either.
+func (t *tab) started(e event) {
+	var s struct {
+		Frame string `json:"frameId"`
+		Type  string `json:"navigationType"`
+	}
+	if json.Unmarshal(e.params, &s) != nil || s.Frame != t.main.id {
+		return
+	}
+	n := t.nav
+	if n.at == 0 || e.at-n.at > int64(30*time.Second) {
+		n = navigation{at: e.at}
+	}
+	switch s.Type {
+	case "reload", "reloadBypassingCache":
+		if n.kind == "" {
+			n.cause = t.cause(e.at, atOnce)
+		}
+		n.kind = "reload"
+	case "historySameDocument", "historyDifferentDocument":
+		n.kind, n.cause = "back_forward", t.cause(e.at, atOnce)
+	case "restore", "restoreWithPost":
+		n.kind = "restored"
+	case "sameDocument":
+		return
+	default:
+		if n.kind == "" && n.cause == 0 {
+			n.kind = "address"
+		}
+	}
+	t.nav = n
+}
+
+// frameNavigated is told when a frame shows another document.
+func (t *tab) frameNavigated(p *part, e event) {
+	var n struct {
+		Frame treeFrame `json:"frame"`
+		Type  string    `json:"type"`
+	}
+	if json.Unmarshal(e.params, &n) != nil {
+		return
+	}
+	f := t.frames[n.Frame.ID]
+	if f == nil {
+		if f = t.addFrame(n.Frame.ID, n.Frame.Parent, p.session); f == nil {
+			return
+		}
+	}
+	from := f.url
+	t.b.change(func() { f.url, f.placed = n.Frame.address(), false })
+	t.checkPrivate(f, e.at)
+	t.rearm(f)
+	if f != t.main {
+		return
+	}
+	if n.Type == "BackForwardCacheRestore" && t.nav.kind == "" {
+		t.nav.kind = "back_forward"
+	}
+	nav := t.nav
+	t.nav = navigation{}
+	if from == f.url && f.url == "about:blank" && nav.kind == "" || n.Frame.URL == "about:blank" && !t.armed {
+		return // the empty page that a new tab begins with
+	}
+	t.b.change(func() { t.title = "" })
+	if nav.kind == "" {
+		nav.kind = "script"
+		if nav.cause != 0 {
+			nav.kind = "link" // of a popup: a page opened it
+		}
+	}
+	t.navigated(nav, e.at, n.Frame.Unreachable != "")
+}
+
+// navigatedWithin is told when the address of a page changes, and the page does not.
+func (t *tab) navigatedWithin(e event) {
+	var n struct {
+		Frame string `json:"frameId"`
+		URL   string `json:"url"`
+		Type  string `json:"navigationType"`
+	}
+	if json.Unmarshal(e.params, &n) != nil {
+		return
+	}
+	f := t.frames[n.Frame]
+	if f == nil || f.url == n.URL {
+		return
+	}
+	t.b.change(func() { f.url = n.URL })
+	t.checkPrivate(f, e.at)
+	if f != t.main {
+		return
+	}
+	nav := t.nav
+	t.nav = navigation{}
+	if nav.kind != "back_forward" {
+		nav = navigation{kind: "history", cause: t.cause(e.at, soon)}
+		if n.Type == "fragment" {
+			nav.kind = "fragment"
+		}
+	}
+	page := t.pageOf(t.main)
+	if !t.announced || t.hidden(t.main, "") {
+		return
+	}
+	t.b.emit(human.RecordedEvent{Type: human.PageNavigated, At: e.at, Browsing: human.Browsing{
+		Page: &page, Navigation: &human.Navigation{Kind: nav.kind}, Cause: nav.cause,
+	}})
+}
+
+// navigated tells that a tab shows another page, with what the page itself knows of how it came.
+func (t *tab) navigated(nav navigation, at int64, failed bool) {
+	if !t.announced || t.hidden(t.main, "") {
+		return
+	}
+	page := t.pageOf(t.main)
+	l := t.b.box.hold(human.RecordedEvent{Type: human.PageNavigated, At: at, Browsing: human.Browsing{
+		Page: &page, Navigation: &human.Navigation{Kind: nav.kind}, Cause: nav.cause,
+	}})
+	t.do(func(ctx context.Context) {
+		var told struct {
+			Status int    `json:"status"`
+			Failed string `json:"failed"`
+			Title  string `json:"title"`
+			W      int    `json:"w"`
+			H      int    `json:"h"`
+		}
+		ctx, cancel := context.WithTimeout(ctx, pageWithin)
+		defer cancel()
+		expression := pageFacts
+		if failed {
+			expression = failureFacts
+		}
+		err := t.ownWorld(ctx, expression, &told)
+		t.b.box.finish(l, func(e *human.RecordedEvent) {
+			if failed {
+				e.Navigation.Failed = "net::ERR_FAILED"
+			}
+			if err != nil {
+				return
+			}
+			e.Navigation.Status = told.Status
+			if failed && told.Failed != "" {
+				e.Navigation.Failed = clip(told.Failed, 100)
+			}
+			if told.W > 0 && told.H > 0 {
+				e.Page.W, e.Page.H = told.W, told.H
+			}
+			if e.Page.Title == "" {
+				e.Page.Title = t.b.mask(clip(told.Title, 300))
+			}
+		})
+		if err == nil && told.W > 0 && told.H > 0 {
+			t.b.change(func() { t.w, t.h = told.W, told.H })
+		}
+	})
+}
+
+// pageFacts is what a page knows of how it came.
+const pageFacts = `(() => {
+	const n = performance.getEntriesByType('navigation')[0]
+	return {status: n && n.responseStatus || 0, title: document.title, w: innerWidth, h: innerHeight}
+})()`
+
+// failureFacts is what the browser's own page about a failed load knows of it.
+const failureFacts = `(() => {
+	const code = globalThis.loadTimeDataRaw && loadTimeDataRaw.errorCode || ''
+	return {failed: code && (code.startsWith('net::') ? code : 'net::' + code), w: innerWidth, h: innerHeight}
+})()`
+
+// ownWorld evaluates an expression in a world of its own of the page: that of the page script may not be there yet.
+func (t *tab) ownWorld(ctx context.Context, expression string, result any) error {
+	var world struct {
+		ID int64 `json:"executionContextId"`
+	}
+	if err := t.conn.call(ctx, t.session, "Page.createIsolatedWorld", object{"frameId": t.main.id, "worldName": worldName}, &world); err != nil {
+		return err
+	}
+	return t.evaluate(ctx, place{session: t.session, contextID: world.ID}, expression, result)
+}
+
+// windowOpens is told when a page is about to open a popup, whose own target knows no URL at first.
+func (t *tab) windowOpens(e event) {
+	var o struct {
+		URL string `json:"url"`
+	}
+	if json.Unmarshal(e.params, &o) == nil {
+		t.popup = o.URL
+	}
+}
+
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
 }

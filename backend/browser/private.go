@@ -7,26 +7,6 @@ import (
 	"strings"
 )
 
-// masked stands where something is hidden.
-const masked = "•••"
-
-// secretParameters are URL parameters whose values let somebody in: of OAuth and OpenID Connect, SAML, one-time links
-// and session ids.
-var secretParameters = []string{
-	"access_token", "api_key", "apikey", "assertion", "auth", "client_secret", "code", "code_verifier", "id_token", "jsessionid", "jwt", "key",
-	"otp", "passwd", "password", "phpsessid", "pwd", "refresh_token", "samlrequest", "samlresponse", "secret", "session", "session_id",
-	"sessionid", "sid", "sig", "signature", "state", "ticket", "token", "x-amz-credential", "x-amz-security-token", "x-amz-signature",
-}
-
-// parameters are the names of URL parameters that are masked, in lower case.
-func (b *Browser) parameters() []string {
-	names := slices.Clone(secretParameters)
-	for _, p := range b.o.Parameters {
-		names = append(names, strings.ToLower(p))
-	}
-	return names
-}
-
 // mask hides known shapes of secrets in a text.
 func (b *Browser) mask(text string) string {
 	if b.o.Masker == nil || text == "" {
@@ -37,60 +17,17 @@ func (b *Browser) mask(text string) string {
 }
 
 // maskURL hides what is secret in a URL: user and password, the values of named parameters, also in its fragment, and
-// known shapes. Of a data or blob URL only the beginning is left.
+// known shapes. Of a data URL only the beginning is left.
 func (b *Browser) maskURL(raw string) string {
 	if scheme, rest, ok := strings.Cut(raw, ":"); ok && (scheme == "data" || scheme == "javascript") {
 		kind, _, _ := strings.Cut(rest, ",")
-		return scheme + ":" + kind[:min(len(kind), 40)] + ",…"
+		return scheme + ":" + cut(kind, 40) + ",…"
 	}
-	u, err := url.Parse(raw)
-	if err != nil {
-		return b.mask(raw[:min(len(raw), 2000)])
-	}
-	if u.User != nil {
-		u.User = nil
-	}
-	clean := u.String()
-	if u.RawQuery != "" {
-		clean = strings.Replace(clean, "?"+u.RawQuery, "?"+b.maskQuery(u.RawQuery), 1)
-	}
-	if head, fragment, ok := strings.Cut(clean, "#"); ok && strings.Contains(fragment, "=") {
-		route, query, routed := strings.Cut(fragment, "?") // #/path?name=value of single-page applications
-		if routed {
-			fragment = route + "?" + b.maskQuery(query)
-		} else {
-			fragment = b.maskQuery(fragment)
-		}
-		clean = head + "#" + fragment
-	}
-	clean = b.mask(clean)
-	if len(clean) > maxURL {
-		clean = strings.ToValidUTF8(clean[:maxURL], "")
-	}
-	return clean
+	return b.mask(maskURL(cut(raw, maxURL), b.o.Parameters))
 }
 
-// maxURL is how much of a URL is kept.
+// maxURL is how many bytes of a URL are kept.
 const maxURL = 4000
-
-func (b *Browser) maskQuery(query string) string {
-	names := b.parameters()
-	parts := strings.Split(query, "&")
-	for i, part := range parts {
-		name, value, ok := strings.Cut(part, "=")
-		if !ok || value == "" {
-			continue
-		}
-		plain, err := url.QueryUnescape(name)
-		if err != nil {
-			plain = name
-		}
-		if slices.Contains(names, strings.ToLower(plain)) {
-			parts[i] = name + "=" + masked
-		}
-	}
-	return strings.Join(parts, "&")
-}
 
 // private says whether a page is not recorded: one of an excluded site, or one of the browser's own and of its
 // extensions, such as a password manager.
@@ -143,4 +80,49 @@ func matches(pattern, text string) bool {
 	}
 	ok, err := regexp.MatchString("^(?s:"+strings.Join(parts, ".*")+")$", text)
 	return err == nil && ok
+}
+
+// checkPrivate notes that a frame has come to show a private page, or has left it.
+func (t *tab) checkPrivate(f *frame, at int64) {
+	if !t.b.private(f.url) {
+		t.endGap(f, at)
+	} else if f.away == 0 {
+		t.b.change(func() { f.away = at })
+	}
+}
+
+// endGap tells of the time in which a frame showed a private page, if it did, and not of what.
+func (t *tab) endGap(f *frame, at int64) {
+	if f.away == 0 {
+		return
+	}
+	from := f.away
+	t.b.change(func() { f.away = 0 })
+	t.b.emit(gap(from, at, "excluded", 0))
+}
+
+func (t *tab) endGaps(at int64) {
+	for _, f := range t.frames {
+		t.endGap(f, at)
+	}
+}
+
+func (b *Browser) endGaps() {
+	for _, t := range b.order {
+		t.endGaps(b.now())
+	}
+}
+
+// hidden says whether nothing may be recorded of a frame, which may say itself where it is: it, one around it, or its
+// page is private.
+func (t *tab) hidden(f *frame, href string) bool {
+	if href != "" && t.b.private(href) {
+		return true
+	}
+	for ; f != nil; f = f.parent {
+		if t.b.private(f.url) {
+			return true
+		}
+	}
+	return t.b.private(t.main.url)
 }

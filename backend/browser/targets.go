@@ -26,9 +26,14 @@ type tab struct {
 	parts  []*part           // its sessions: the page's own first, then those of frames in other processes
 	w, h   int               // of the viewport, as its pages told
 	last   deed              // what was done in it last
-	nav    navigation
+	nav    navigation        // the one that is under way
+	dialog *dialog           // the one that is open
+	popup  string            // the URL of a popup that is about to open
 	docs   map[document]*counter
-	away   int64 // since when an excluded page has been shown; 0: none is
+
+	armed     bool // all that happens in it is heard
+	announced bool // PageOpened was delivered
+	senses    senses
 }
 
 // A part is a session of a tab.
@@ -49,6 +54,7 @@ type frame struct {
 	children  []*frame // as they came, which is how runners count them
 	x, y      float64  // of its viewport in the tab's, when it was last asked
 	placed    bool     // x and y are known
+	away      int64    // since when it has shown a private page; 0: it shows none
 }
 
 // path is where the frame stands: which child each frame is, from the page down.
