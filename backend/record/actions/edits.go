@@ -156,6 +156,7 @@ func maskPage(a *human.Action) {
 	}
 	if p := a.Pick; p != nil {
 		a.Pick = &human.Pick{Field: p.Field, Take: p.Take}
+		a.Before, a.After = "", "" // they show little else
 	}
 	if len(a.Transfers) > 0 {
 		bare := make([]human.Transfer, len(a.Transfers))

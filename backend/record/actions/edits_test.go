@@ -90,3 +90,54 @@ func TestAPictureOfACutActionIsInNoOther(t *testing.T) {
 		t.Errorf("%+v", given)
 	}
 }
+
+// surfed is a recording of a browser with everything in it that may have to stay.
+func surfed() *surf {
+	named := human.Element{Role: "textbox", Name: "Search", Tag: "input/text", Selectors: [][]string{{`aria/Search[value="Rumpelstilz"]`}, {"#q"}}}
+	s := browse().input(named, "Rumpelstilz").choice(born, "1812-12-20").choice(country, "Germany").dialog("prompt", "Your name?", "Rapunzel", true)
+	return s.pick("plan_name", "Scale 2026", plan).file(human.PageUpload, &cv, "cv.pdf", "").click(billing).goes("link", "https://a.example/secret-path", "Prices")
+}
+
+func TestWhatAnAgentGetsOfABrowser(t *testing.T) {
+	ids := map[string]string{}
+	for _, a := range surfed().actions("en") {
+		ids[a.Words] = a.ID
+	}
+	const input, date, list, prompt, pick, file, click, nav = "Typed Rumpelstilz into Search", "Chose 1812-12-20 in Birthday", "Chose Germany in Country",
+		"Answered Rapunzel to \"Your name?\"", "Picked plan_name", "Uploaded cv.pdf to CV", "Clicked link Billing", "Went to Prices (a.example)"
+	all := []string{input, date, list, prompt, pick, file, click, nav}
+	kept := []string{"Typed 11 characters into Search", "Changed Birthday", list, `Answered OK to "Your name?"`, pick, file, click, nav}
+	for name, tt := range map[string]struct {
+		edits human.Edits
+		want  []string
+		has   []string
+		no    []string // nowhere in what leaves
+	}{
+		"what was typed stays, what was picked goes, with addresses": {human.Edits{}, kept, []string{"Scale 2026", "secret-path", "#q", "Germany"}, []string{"Rumpel", "1812", "Rapunzel", "crop-plan_name"}},
+		"all goes when it is shared":                                 {human.Edits{ShareText: true, SharePictures: true}, all, []string{"Rumpel", "1812", "Rapunzel", "crop-plan_name"}, nil},
+		"what is masked says nothing of the page": {
+			human.Edits{ShareText: true, SharePictures: true, MaskedTexts: []string{ids[input], ids[date], ids[list], ids[prompt], ids[pick], ids[file], ids[click], ids[nav]}},
+			[]string{"Typed into a field", "Changed a field", "Changed a list", "Answered OK to a dialog", pick, "Uploaded a file to a button", "Clicked a link", "Went to another page"},
+			[]string{"plan_name"}, []string{"Rumpel", "1812", "Germany", "Rapunzel", "Your name", "Scale 2026", "cv.pdf", "CV", "Billing", "secret-path", "Prices", "#q", "crop-"}},
+		"what led to something is not named once it is cut": {human.Edits{Cuts: []string{ids[click]}}, append(slices.Clone(kept[:6]), nav), nil, []string{"Billing", ids[click] + `"`}},
+		"the operator's own words":                          {human.Edits{Words: map[string]string{ids[date]: "The day"}}, slices.Concat(kept[:1], []string{"The day"}, kept[2:]), nil, []string{"1812"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := actions.ForAgent(surfed().actions("en"), tt.edits, "en")
+			if !slices.Equal(words(got)[1:], tt.want) {
+				t.Errorf("\n got %q\nwant %q", words(got)[1:], tt.want)
+			}
+			text, _ := json.Marshal(got)
+			for _, has := range tt.has {
+				if !strings.Contains(string(text), has) {
+					t.Errorf("%q does not leave: %s", has, text)
+				}
+			}
+			for _, no := range tt.no {
+				if strings.Contains(string(text), no) {
+					t.Errorf("%q leaves: %s", no, text)
+				}
+			}
+		})
+	}
+}

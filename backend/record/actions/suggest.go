@@ -98,7 +98,7 @@ func Watched(outcome string, folders []string, list []human.Action) (Suggestion,
 				continue
 			}
 			ext := strings.ToLower(strings.TrimPrefix(path.Ext(base(made)), "."))
-			if a.File.Dir || !names(named, made, folders) || len(kinds) > 0 && !slices.Contains(kinds, ext) {
+			if a.File != nil && a.File.Dir || !names(named, made, folders) || len(kinds) > 0 && !slices.Contains(kinds, ext) {
 				continue
 			}
 			return Suggestion{Step: -1, ActionID: a.ID, At: a.At}, true
@@ -107,8 +107,11 @@ func Watched(outcome string, folders []string, list []human.Action) (Suggestion,
 	return Suggestion{}, false
 }
 
-// madePath is the file an action left behind.
+// madePath is the file an action left behind; of a download its name alone.
 func madePath(a human.Action) string {
+	if a.Type == human.Download && len(a.Transfers) == 1 && a.Transfers[0].State == "completed" {
+		return base(a.Transfers[0].Name)
+	}
 	if a.Type != human.FileOperation || a.File == nil {
 		return ""
 	}
@@ -182,11 +185,12 @@ var verbs = map[string]string{}
 
 func init() {
 	for _, same := range []string{
-		"!open launch start run 打开 启动 运行", "!close quit exit leave 关闭 退出", "!save store 保存 存储 另存",
+		"!open launch start run visit navigate go 打开 启动 运行 访问 前往 进入", "!close quit exit leave 关闭 退出", "!save store 保存 存储 另存",
 		"!export download 导出 下载", "!find search look 查找 搜索 寻找 找到", "!type enter fill write 输入 填写 键入",
 		"!login signin 登录 登陆", "!copy 复制 拷贝", "!paste 粘贴", "!scroll 滚动", "!delete remove 删除 移除", "!rename 重命名",
 		"!move drag 移动 拖动", "!print 打印", "!send submit 发送 提交", "!import upload 导入 上传", "!sign 签署 签名", "!confirm ok accept 确认 确定 同意",
-		"!check verify 检查 核对 确认无误", "!create make new 新建 创建", "!switch 切换", "!cancel 取消", "!edit change 编辑 修改", "!select choose pick 选择 选中",
+		"!check verify 检查 核对 确认无误", "!create make new 新建 创建", "!switch 切换", "!cancel 取消", "!edit change 编辑 修改", "!select choose pick 选择 选中 选取",
+		"!read extract 读取 提取", "!tick untick uncheck 勾选",
 	} {
 		all := strings.Fields(same)
 		for _, v := range all[1:] {
@@ -264,6 +268,9 @@ func deed(a human.Action) saying {
 	case human.Typing:
 		s.verb = "!type"
 		add(a.Text)
+		if a.Page != nil {
+			add(a.Value)
+		}
 		add(elementName(a.Element))
 	case human.Drag:
 		s.verb = "!move"
@@ -279,6 +286,57 @@ func deed(a human.Action) saying {
 		}
 		s.verb = "!save"
 		add(base(s.path))
+	case human.OpenPage, human.Navigate:
+		if a.Navigation == nil || a.Navigation.Failed != "" || a.Navigation.Kind == "redirect" {
+			return s
+		}
+		s.verb = "!open"
+		add(pageTitle(a.Page))
+		add(strings.NewReplacer(".", " ", "/", " ", "-", " ").Replace(host(a.Page.URL)))
+		add(host(a.Page.URL))
+	case human.SwitchPage:
+		s.verb = "!switch"
+		add(pageName(a.Page))
+	case human.ClosePage:
+		s.verb = "!close"
+		add(pageName(a.Page))
+	case human.Choose:
+		s.verb = "!select"
+		add(strings.Join(a.Values, " ") + " " + elementName(a.Element))
+	case human.Check:
+		s.verb = "!tick"
+		if isRadio(a.Element) {
+			s.verb = "!select"
+		}
+		add(elementName(a.Element))
+	case human.DialogEnded:
+		if a.Dialog == nil {
+			return s
+		}
+		s.verb = "!cancel"
+		if a.Dialog.Accepted {
+			s.verb = "!confirm"
+		}
+		add(a.Dialog.Message)
+	case human.Upload:
+		s.verb = "!import"
+		for _, f := range a.Transfers {
+			add(f.Name)
+		}
+		add(elementName(a.Element))
+	case human.Download:
+		if s.path = madePath(a); s.path == "" {
+			return s
+		}
+		s.verb = "!export"
+		add(s.path)
+	case human.Extract:
+		if a.Pick == nil {
+			return s
+		}
+		s.verb = "!read"
+		add(a.Pick.Field)
+		add(strings.ReplaceAll(a.Pick.Field, "_", " "))
 	}
 	return s
 }

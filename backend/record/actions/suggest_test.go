@@ -117,3 +117,53 @@ func BenchmarkSuggest(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(list)), "actions")
 }
+
+func TestStepsInABrowserAreSuggested(t *testing.T) {
+	steps := []string{"Open the vendor console", "Go to Billing", "Search for K-0417", "Choose Germany as country", "Tick the terms", "Upload cv.pdf", "Download prices-2026.csv", "Read the plan name", "Confirm the deletion of K-0417"}
+	zh := []string{"打开 console.vendor.example", "前往 Billing", "搜索 K-0417", "在 Country 中选择 Germany", "勾选 Terms", "上传 cv.pdf", "下载 prices-2026.csv", "提取 plan_name"}
+	for name, tt := range map[string]struct {
+		surf *surf
+		step int // -1: none
+	}{
+		"a page was opened":               {browse(), 0},
+		"a link was clicked":              {blankTab().click(billing), 1},
+		"a number was typed":              {blankTab().input(field, "K-0417"), 2},
+		"an option was chosen":            {blankTab().choice(country, "Germany"), 3},
+		"a box was ticked":                {blankTab().choice(terms, "checked"), 4},
+		"a file was uploaded":             {blankTab().file(human.PageUpload, &cv, "cv.pdf", ""), 5},
+		"a file was downloaded":           {blankTab().file(human.PageDownload, nil, "prices-2026.csv", "completed"), 6},
+		"a download that was canceled":    {blankTab().file(human.PageDownload, nil, "prices-2026.csv", "canceled"), -1},
+		"another file":                    {blankTab().file(human.PageDownload, nil, "prices-2025.csv", "completed"), -1},
+		"a field was picked":              {blankTab().pick("plan_name", "Scale 2026", plan), 7},
+		"a page that could not be opened": {blankTab().in("t1", "", quotaURL, "").event(human.RecordedEvent{Type: human.PageNavigated, Browsing: human.Browsing{Navigation: &human.Navigation{Kind: "address", Failed: "net::ERR"}}}), -1},
+		"another option was chosen":       {blankTab().choice(born, "2026-11-21"), -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for lang, steps := range map[string][]string{"en": steps, "zh-CN": zh} {
+				got := actions.Suggest(steps, tt.surf.actions(lang))
+				switch {
+				case tt.step < 0 && len(got) > 0:
+					t.Errorf("step %q is suggested", steps[got[0].Step])
+				case tt.step >= 0 && (len(got) != 1 || got[0].Step != tt.step):
+					t.Errorf("suggestions %+v, want step %d %q", got, tt.step, steps[tt.step])
+				}
+			}
+		})
+	}
+}
+
+func TestADownloadIsWatchedFor(t *testing.T) {
+	list := blankTab().file(human.PageDownload, nil, "prices-2026.csv", "completed").actions("en")
+	if got, ok := actions.Watched("prices-2026.csv is there", nil, list); !ok || got.ActionID != list[0].ID {
+		t.Errorf("found %v %+v", ok, got)
+	}
+	if _, ok := actions.Watched("prices-2025.csv is there", nil, list); ok {
+		t.Error("another file is found")
+	}
+}
+
+// blankTab is a tab of which nothing is known but that it is there.
+func blankTab() *surf {
+	s := &surf{tape: record(), page: human.WebPage{Target: "t1", URL: "https://x.example/"}}
+	return s.event(human.RecordedEvent{Type: human.PageShown})
+}
