@@ -167,7 +167,7 @@ func (d *Deriver) beginPage(kind human.ActionType, t *tab, ev human.RecordedEven
 // acted makes e what was done last.
 func (d *Deriver) acted(e *entry, ev human.RecordedEvent) {
 	w, t := d.web, e.page.tab
-	w.last, w.heard = e, ev.At
+	w.last, w.heard, w.front = e, ev.At, ev.Page.Target
 	t.nav = nil
 	t.acts = append(slices.DeleteFunc(t.acts, func(f *entry) bool { return f == e || f.gone }), e)
 	if len(t.acts) > 8 {

@@ -11,6 +11,7 @@ func (d *Deriver) pageTyped(t *tab, ev human.RecordedEvent) {
 	e, since, late := d.field(t, ev)
 	if e == nil {
 		e = d.beginPage(human.Typing, t, ev)
+		e.a.Values = ev.Values
 	} else if late {
 		d.join(e, ev)
 	} else {
@@ -23,6 +24,9 @@ func (d *Deriver) pageTyped(t *tab, ev human.RecordedEvent) {
 	}
 	if e.a.Type == human.Typing {
 		e.a.Count = ev.Count
+		if !filled(e.a) || len(ev.Values) == 0 {
+			e.a.Values = nil // not all of it was the browser's
+		}
 	}
 	hush(&e.a)
 	d.touch(e)
@@ -62,6 +66,11 @@ func (d *Deriver) field(t *tab, ev human.RecordedEvent) (e *entry, since int64, 
 		}
 	}
 	return nil, since, false
+}
+
+// filled says whether the browser filled a field in, and nobody typed.
+func filled(a human.Action) bool {
+	return a.Page != nil && a.Type == human.Typing && len(a.Values) > 0 && a.Values[0] == "filled"
 }
 
 func multiline(e *human.Element) bool {

@@ -15,9 +15,10 @@ func (d *Deriver) pageOpened(t *tab, ev human.RecordedEvent) {
 		return // told twice
 	}
 	t.page = *ev.Page
-	if ev.Page.Opener == "" && ev.At-w.began <= turnPause {
+	if ev.CausedBy == 0 && ev.At-w.began <= turnPause {
 		return // it was there before
 	}
+	w.front = ev.Page.Target // new ones come to the front, unless what is done next is done elsewhere
 	c := d.led(t, ev, pageTime, deeds...)
 	e := d.beginPage(human.OpenPage, t, ev)
 	t.open, t.named, t.nav = e, e, nil
@@ -54,9 +55,9 @@ func (d *Deriver) pageShown(t *tab, ev human.RecordedEvent) {
 	before := w.front
 	w.front = ev.Page.Target
 	switch {
-	case before == w.front, before == "" && ev.At-w.closed > causePause && w.closed < 0:
-		return
-	case ev.At-w.closed <= causePause, t.open != nil, t.named != nil && t.named.a.Type == human.OpenPage && ev.At-t.named.a.At <= causePause:
+	case before == w.front, before == "" && w.closed < 0:
+		return // the first that is shown
+	case ev.At-w.closed <= causePause, t.named != nil && t.named.a.Type == human.OpenPage && ev.At-t.named.a.At <= causePause:
 		return // the browser chose another, or that it was opened says it
 	}
 	e := d.beginPage(human.SwitchPage, t, ev)
@@ -114,7 +115,7 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 	}
 	w.heard = ev.At
 	switch e := t.open; {
-	case e != nil && !e.gone && ev.At-e.a.At <= pageTime && len(t.acts) == 0:
+	case e != nil && !e.gone && ev.At-e.a.At <= pageTime && len(t.acts) == 0 && (e.a.Page.Opener != "" || blank(e.a.Page.URL) || e.a.Page.URL == ev.Page.URL):
 		// What a new tab is opened for.
 		d.take(e, ev)
 		page := *ev.Page

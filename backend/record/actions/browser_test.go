@@ -78,7 +78,13 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 			browse().hit(terms, " ").up(terms, 0).choice(terms, "checked"), []string{"Checked Terms"}, nil},
 		"a box checked and unchecked": {
 			browse().press(terms).up(terms, 1).choice(terms, "checked").press(terms).up(terms, 2).choice(terms, "unchecked"), []string{"Checked Terms", "Unchecked Terms"}, nil},
-		"a radio button":           {browse().press(express).up(express, 1).choice(express, "checked"), []string{"Chose Express"}, []string{"选择了“Express”"}},
+		"a radio button": {browse().press(express).up(express, 1).choice(express, "checked"), []string{"Chose Express"}, []string{"选择了“Express”"}},
+		"a key on a button, which may do something": {browse().hit(send, "Enter"), []string{"Pressed Enter on button Send"}, []string{"在按钮“Send”上按下 回车"}},
+		"a key on the page":                         {browse().hit(plan, " "), []string{"Pressed Space"}, nil},
+		"what the browser filled in": {
+			browse().event(human.RecordedEvent{Type: human.PageInput, Element: &field, Text: "mei", Count: 3, Browsing: human.Browsing{Values: []string{"filled"}}}), []string{"Filled mei into Search"}, []string{"在“Search”中自动填入 mei"}},
+		"and a person typed on": {
+			browse().event(human.RecordedEvent{Type: human.PageInput, Element: &field, Text: "mei", Count: 3, Browsing: human.Browsing{Values: []string{"filled"}}}).input(field, "mei.lin"), []string{"Typed mei.lin into Search"}, nil},
 		"a click by the Enter key": {browse().hit(send, "Enter").up(send, 0), []string{"Clicked button Send"}, nil},
 		"a scroll with short rests, and one back": {
 			browse().scrolls(200).pause(900).scrolls(500).scrolls(100), []string{"Scrolled down in Quota", "Scrolled up in Quota"}, []string{"在“Quota”中向下滚动", "在“Quota”中向上滚动"}},
@@ -128,6 +134,15 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 			browse().in("t2", "", "about:blank", "").event(human.RecordedEvent{Type: human.PageOpened}).event(human.RecordedEvent{Type: human.PageShown}).pause(30_000).goes("address", "https://b.example/", "B").
 				in("t1", "", quotaURL, "Quota").event(human.RecordedEvent{Type: human.PageShown}),
 			[]string{"Opened a tab", "Went to B (b.example)", "Switched to tab Quota"}, []string{"打开了一个标签页", "前往 B (b.example)", "切换到标签页“Quota”"}},
+		"a tab in the background, and a look at it later": {
+			browse().in("t2", "t1", "https://b.example/", "B").event(human.RecordedEvent{Type: human.PageOpened}).in("t1", "", quotaURL, "Quota").click(send).pause(5000).
+				in("t2", "t1", "https://b.example/", "B").event(human.RecordedEvent{Type: human.PageShown}), []string{"Opened popup B", "Clicked button Send", "Switched to tab B"}, nil},
+		"a popup that is left for the page it came from": {
+			browse().in("t2", "t1", "https://b.example/", "B").event(human.RecordedEvent{Type: human.PageOpened}).pause(5000).in("t1", "", quotaURL, "Quota").event(human.RecordedEvent{Type: human.PageShown}),
+			[]string{"Opened popup B", "Switched to tab Quota"}, nil},
+		"another window and back is no other tab": {browse().pause(9000).event(human.RecordedEvent{Type: human.PageShown}), []string{}, nil},
+		"a page whose loading was not heard, and then an address": {
+			browse().in("t2", "", "https://b.example/", "B").event(human.RecordedEvent{Type: human.PageOpened}).pause(3000).goes("address", "https://c.example/", "C"), []string{"Opened b.example", "Went to C (c.example)"}, nil},
 		"tabs that were there when the browser was joined": {
 			browse().event(human.RecordedEvent{Type: human.BrowserChanged, Text: "attached"}).in("t7", "", "https://mail.example/", "Mail").event(human.RecordedEvent{Type: human.PageOpened}).event(human.RecordedEvent{Type: human.PageShown}).click(send),
 			[]string{"Clicked button Send"}, nil},

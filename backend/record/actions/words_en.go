@@ -114,6 +114,9 @@ func enWords(a human.Action) string {
 			return "Cleared " + cmp.Or(enField(a.Element), "a field")
 		}
 		what := "Typed"
+		if filled(a) {
+			what = "Filled"
+		}
 		switch text := shown(a); {
 		case text != "":
 			what += " " + text
@@ -130,12 +133,15 @@ func enWords(a human.Action) string {
 		if name := windowName(a); name != "" {
 			return what + " into " + name + sent
 		}
-		if what == "Typed" {
-			return "Typed something hidden"
+		if !strings.Contains(what, " ") {
+			return what + " something hidden"
 		}
 		return what
 	case human.Shortcut:
 		words := "Pressed " + keys(a, enKeys)
+		if pressedOn(a) {
+			words += " on " + enElement(a.Element)
+		}
 		if a.Count > 1 {
 			words += " " + enCount(a.Count, "time")
 		}

@@ -12,6 +12,18 @@ func cleared(a human.Action) bool {
 	return a.Page != nil && a.Type == human.Typing && a.Value == "" && a.Count == 0 && a.Hidden == ""
 }
 
+// pressedOn says whether a key was pressed on something that it may have worked, like a button.
+func pressedOn(a human.Action) bool {
+	if a.Page == nil || a.Key != "Enter" && a.Key != " " || elementName(a.Element) == "" {
+		return false
+	}
+	switch a.Element.Role {
+	case "document", "textbox", "searchbox", "heading", "main", "article":
+		return false
+	}
+	return !plainRoles[a.Element.Role]
+}
+
 // --- English
 
 // enPage says what is done in browsers only.

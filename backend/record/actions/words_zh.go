@@ -118,15 +118,22 @@ func zhWords(a human.Action) string {
 		if field != "" {
 			where = "在" + field + "中"
 		}
+		verb := "输入"
+		if filled(a) {
+			verb = "自动填入"
+		}
 		switch text := shown(a); {
 		case text != "":
-			return where + "输入 " + text + sent
+			return where + verb + " " + text + sent
 		case a.Hidden == "" && a.Count > 0:
-			return where + "输入 " + strconv.Itoa(a.Count) + " 个字符" + sent
+			return where + verb + " " + strconv.Itoa(a.Count) + " 个字符" + sent
 		}
-		return where + "输入（内容已隐藏）" + sent
+		return where + verb + "（内容已隐藏）" + sent
 	case human.Shortcut:
 		words := "按下 " + keys(a, zhKeys)
+		if pressedOn(a) {
+			words = "在" + zhElement(a.Element) + "上" + words
+		}
 		if a.Count > 1 {
 			words += " " + strconv.Itoa(a.Count) + " 次"
 		}
