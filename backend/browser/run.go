@@ -73,6 +73,7 @@ func (b *Browser) Run(ctx context.Context, ready func(), emit func(human.Recorde
 
 	// What is under way gets its event, as far as it is known; then nothing is told any more.
 	b.endGaps()
+	b.endSenses()
 	b.change(func() { b.running = false })
 	cancel()
 	for _, t := range b.order {
@@ -308,6 +309,9 @@ func (b *Browser) flush(ctx context.Context) {
 	b.mu.Unlock()
 	var asked sync.WaitGroup // answers come in order with what is told; a page that a dialog holds gives none
 	for _, t := range tabs {
+		if l := t.senses.lens; l != nil {
+			asked.Go(l.finish)
+		}
 		for _, p := range t.places() {
 			if p.contextID != 0 {
 				asked.Go(func() { _ = t.evaluate(ctx, p, expression, nil) })

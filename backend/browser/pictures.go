@@ -1,0 +1,365 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record"
+)
+
+const (
+	quality   = 70                           // of JPEG; text stays readable
+	between   = 200 * time.Millisecond       // pictures of a page that moves are not taken closer than this
+	settled   = 300 * time.Millisecond       // after an action, a page shows what came of it
+	kept      = int64(3 * time.Second)       // how long pictures wait for the action they are from before
+	spread    = int64(20 * time.Millisecond) // how well the times of pictures are known
+	inFlight  = 2                            // pictures on their way from which on Chromium may leave some out
+	maxPixels = 1 << 26
+	maxAcross = 2560 // pixels; larger viewports are scaled down
+	maxDown   = 1600
+)
+
+// A lens keeps the last pictures of one tab, so that there is one from before when something is done in it.
+//
+// DevTools' screencast sends one for each change of what is seen. It is asked for all of them: with everyNthFrame it
+// leaves out single changes, after which nothing comes, so that the last picture would be one of long ago. Slow
+// acknowledgement keeps the number down. It then leaves some out, too, but only while several are on their way, which
+// can be told: a last one is taken after that.
+type lens struct {
+	t    *tab
+	came chan struct{} // a raw picture is there
+
+	work sync.Mutex // held while pictures are worked on
+
+	mu       sync.Mutex
+	raw      []shot // not worked on, oldest first
+	unacked  []int  // screencast's numbers
+	shots    []*shot
+	measured []measure // of late, oldest first
+	next     *shooting // the action whose picture from after is waited for
+}
+
+// A shot is a picture with what has to be blacked out in it.
+type shot struct {
+	data  string // base64 of JPEG; "": it cannot be told what is secret in it, or the page is private
+	at    int64  // monotonic ns, when it was on the screen
+	w, h  float64
+	black []box
+	page  human.WebPage
+	id    string // once stored; guarded by work
+}
+
+// A shooting is what is wanted of an action.
+type shooting struct {
+	ref   uint64
+	at    int64 // monotonic ns, of the action
+	due   int64 // when the picture from after is taken
+	timer *time.Timer
+}
+
+// newest is the tab's newest picture, taken now when there is none; nil when it may not be recorded.
+func (l *lens) newest(ctx context.Context) *shot {
+	l.update(ctx)
+	if s := l.seen(math.MaxInt64); s != nil {
+		return s
+	}
+	l.work.Lock()
+	defer l.work.Unlock()
+	l.refresh(ctx)
+	return l.seen(math.MaxInt64)
+}
+
+// seen is the last picture of what was on the screen at a time, or nil.
+func (l *lens) seen(at int64) *shot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range slices.Backward(l.shots) {
+		if s.at <= at {
+			return s
+		}
+	}
+	return nil
+}
+
+// frame takes an event of the screencast. It does not block.
+func (l *lens) frame(params json.RawMessage) {
+	var p struct {
+		Data string `json:"data"`
+		Meta struct {
+			Width float64 `json:"deviceWidth"`
+			At    float64 `json:"timestamp"` // seconds since 1970
+		} `json:"metadata"`
+		Number int `json:"sessionId"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	wall, mono := l.t.b.o.Clock()
+	at := mono
+	if p.Meta.At > 0 {
+		at = min(mono, mono-wall.UnixNano()+int64(p.Meta.At*1e9))
+	}
+	l.mu.Lock()
+	l.unacked = append(l.unacked, p.Number)
+	l.raw = append(l.raw, shot{data: p.Data, at: at})
+	if n := len(l.raw); n > 2*inFlight {
+		l.raw = slices.Delete(l.raw, 0, n-2*inFlight)
+	}
+	l.mu.Unlock()
+	select {
+	case l.came <- struct{}{}:
+	default:
+	}
+}
+
+// watch runs the screencast until ctx ends.
+func (l *lens) watch(ctx context.Context) {
+	c, session := l.t.conn, l.t.session
+	c.send(session, "Page.startScreencast", object{"format": "jpeg", "quality": quality, "maxWidth": maxAcross, "maxHeight": maxDown})
+	pause := func(d time.Duration) bool {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.came:
+		}
+		for again := true; again; {
+			began := time.Now()
+			l.update(ctx)
+			rest := max(between, 20*time.Since(began)) // looking for secret fields costs the page something
+			if !pause(min(rest, 2*time.Second)) {
+				return
+			}
+			l.mu.Lock()
+			numbers := l.unacked
+			l.unacked = nil
+			l.mu.Unlock()
+			for _, n := range numbers {
+				c.send(session, "Page.screencastFrameAck", object{"sessionId": n})
+			}
+			if again = len(numbers) >= inFlight; !again {
+				break
+			}
+			if !pause(between) {
+				return
+			}
+			l.mu.Lock()
+			idle := len(l.raw) == 0
+			l.mu.Unlock()
+			if idle {
+				l.work.Lock()
+				l.refresh(ctx)
+				l.work.Unlock()
+			}
+		}
+	}
+}
+
+// update works on what has come.
+func (l *lens) update(ctx context.Context) {
+	l.work.Lock()
+	defer l.work.Unlock()
+	l.mu.Lock()
+	raw := l.raw
+	l.raw = nil
+	l.mu.Unlock()
+	if len(raw) == 0 {
+		return
+	}
+	now := l.measure(ctx)
+	unsure := false
+	for i := range raw {
+		s := &raw[i]
+		var ok bool
+		if s.black, ok = l.between(s.at-spread, now.at); ok {
+			s.w, s.h, s.page = now.w, now.h, now.page
+		} else {
+			s.data, unsure = "", !now.private
+		}
+		l.add(s)
+	}
+	if unsure {
+		l.refresh(ctx)
+	}
+}
+
+// refresh takes a picture of what is seen now. Secret fields are looked for before and after, so that one that comes
+// or moves in between is hidden, too. work is held.
+func (l *lens) refresh(ctx context.Context) {
+	before := l.measure(ctx)
+	s := &shot{at: l.t.b.now()}
+	if before.ok {
+		var picture struct {
+			Data string `json:"data"`
+		}
+		err := l.t.conn.call(ctx, l.t.session, "Page.captureScreenshot", object{"format": "jpeg", "quality": quality, "optimizeForSpeed": true}, &picture)
+		after := l.measure(ctx)
+		if black, ok := l.between(before.at, after.at); ok && err == nil {
+			s.data, s.black, s.w, s.h, s.page = picture.Data, black, after.w, after.h, after.page
+		}
+	}
+	l.add(s)
+}
+
+func (l *lens) add(s *shot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shots = append(l.shots, s)
+	old := 0
+	for old < len(l.shots)-2 && l.shots[old+1].at < s.at-kept {
+		old++
+	}
+	l.shots = slices.Delete(l.shots, 0, old)
+}
+
+// action has pictures taken of an action that was just delivered: of before it, where it is a press, and once the
+// page has come to rest. An action that follows ends the wait.
+func (l *lens) action(ref uint64, what human.RecordedType, at int64) {
+	b := l.t.b
+	now := b.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if what == human.PageClick && l.next != nil { // of the press whose pictures are under way
+		l.next.due = now + int64(settled)
+		l.next.timer.Reset(settled)
+		return
+	}
+	last := l.next
+	w := &shooting{ref: ref, at: at, due: now + int64(settled)}
+	first := what == human.PagePress || what == human.PageKey
+	l.next = w
+	w.timer = time.AfterFunc(settled, func() {
+		l.mu.Lock()
+		due := l.next == w
+		if due {
+			l.next = nil
+		}
+		l.mu.Unlock()
+		if due {
+			l.t.b.do(func(context.Context) { l.print(w.ref, "after", math.MaxInt64) })
+		}
+	})
+	cutShort := last != nil && last.timer.Stop()
+	if !first && !cutShort {
+		return
+	}
+	b.do(func(context.Context) { // the action may have closed the tab
+		l.update(l.t.ctx)
+		if cutShort {
+			l.print(last.ref, "after", w.at)
+		}
+		if first {
+			l.print(w.ref, "before", w.at)
+		}
+	})
+}
+
+// finish takes the picture that is waited for now.
+func (l *lens) finish() {
+	l.mu.Lock()
+	last := l.next
+	l.next = nil
+	l.mu.Unlock()
+	if last != nil && last.timer.Stop() {
+		l.print(last.ref, "after", math.MaxInt64)
+	}
+}
+
+// print stores the last picture of a time for an action.
+func (l *lens) print(ref uint64, when string, at int64) {
+	var s *shot
+	if at == math.MaxInt64 {
+		s = l.newest(l.t.ctx)
+	} else {
+		s = l.seen(at)
+	}
+	if s == nil || s.data == "" {
+		return
+	}
+	l.work.Lock()
+	defer l.work.Unlock()
+	b := l.t.b
+	if s.id == "" {
+		f, err := s.develop()
+		if err == nil {
+			s.id, err = b.keep(f)
+		}
+		if err != nil {
+			b.log.Debug("no picture of a page", "err", err)
+			return
+		}
+	}
+	page := s.page
+	b.emit(human.RecordedEvent{At: s.at, Type: human.PictureTaken, Picture: s.id, When: when, Browsing: human.Browsing{Page: &page, Cause: ref}})
+}
+
+// develop makes the picture, with what is secret blacked out.
+func (s *shot) develop() (*record.Frame, error) {
+	raw, err := base64.StdEncoding.DecodeString(s.data)
+	if err != nil {
+		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that is none.")
+	}
+	f, err := decodeJPEG(raw)
+	if err != nil {
+		return nil, err
+	}
+	f.At = s.at
+	if s.w > 0 {
+		f.Scale = float64(f.W) / s.w
+	}
+	for _, b := range s.black {
+		f.Black(b.bounds())
+	}
+	return f, nil
+}
+
+// decodeJPEG makes a frame of a JPEG.
+func decodeJPEG(raw []byte) (*record.Frame, error) {
+	size, err := jpeg.DecodeConfig(bytes.NewReader(raw))
+	if err != nil || size.Width*size.Height > maxPixels {
+		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that is none.")
+	}
+	decoded, err := jpeg.Decode(bytes.NewReader(raw))
+	if err != nil {
+		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that is none.")
+	}
+	r := decoded.Bounds()
+	f := &record.Frame{W: r.Dx(), H: r.Dy(), Scale: 1, Pix: make([]byte, 4*r.Dx()*r.Dy())}
+	i := 0
+	put := func(red, green, blue byte) {
+		f.Pix[i], f.Pix[i+1], f.Pix[i+2], f.Pix[i+3] = blue, green, red, 0xff
+		i += 4
+	}
+	colours, quick := decoded.(*image.YCbCr)
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			if quick {
+				c, d := colours.YOffset(x, y), colours.COffset(x, y)
+				put(color.YCbCrToRGB(colours.Y[c], colours.Cb[d], colours.Cr[d]))
+			} else {
+				c := color.RGBAModel.Convert(decoded.At(x, y)).(color.RGBA)
+				put(c.R, c.G, c.B)
+			}
+		}
+	}
+	return f, nil
+}

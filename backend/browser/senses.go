@@ -1,0 +1,223 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+
+	"deskbell/backend/human"
+)
+
+// senses are what of a tab is recorded beside what is done in it: its looks, its requests, its complaints. What was
+// not asked for is nil and costs nothing.
+type senses struct {
+	lens    *lens
+	traffic *traffic
+	film    *film
+	console bool
+	since   float64            // ms since 1970: what is older was before the recording
+	doing   human.RecordedType // what is being delivered,
+	done    int64              // and when it was done
+}
+
+// meters bound what the senses of all tabs deliver.
+type meters struct {
+	requests, console, film valve
+	source                  string // of the film
+	workers                 map[string]*tab
+}
+
+// begin prepares what is the same for all tabs, before there are any.
+func (m *meters) begin(b *Browser) error {
+	m.requests = valve{what: "requests", rate: 200, burst: 5000}
+	m.console = valve{what: "lines of the console", rate: 10, burst: 300}
+	m.film = valve{what: "parts of the film of a page", rate: filmRate, burst: filmBurst}
+	m.workers, m.source = map[string]*tab{}, ""
+	if !b.want.DOM {
+		return nil
+	}
+	if b.o.RRWeb == nil {
+		return human.Errorf(human.Unavailable, "Pages cannot be filmed: this build has no rrweb. Record without the page itself.")
+	}
+	rrweb, err := b.o.RRWeb()
+	if err == nil {
+		m.source, err = filmSource(rrweb, pageConfig{Parameters: b.o.Parameters})
+	}
+	if err != nil {
+		return human.Wrap(human.Unavailable, err, "Pages cannot be filmed: rrweb cannot be read. Record without the page itself.")
+	}
+	return nil
+}
+
+// equip has a session tell what its tab's senses need. It is called for each one, before what it reaches begins.
+func (t *tab) equip(session string) {
+	c := t.conn
+	if t.b.want.Network {
+		c.send(session, "Network.enable", object{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0})
+	}
+	if t.b.want.Console {
+		c.send(session, "Log.enable", nil)
+	}
+	if source := t.b.senses.source; source != "" {
+		c.send(session, "Runtime.addBinding", object{"name": filmWorld, "executionContextName": filmWorld})
+		c.send(session, "Page.addScriptToEvaluateOnNewDocument", object{"source": source, "worldName": filmWorld, "runImmediately": true})
+	}
+	if p := t.b.picking.Load(); p != nil && p.t == t {
+		p.arm(session)
+	}
+}
+
+// worker is told of a worker of a tab before it begins.
+func (t *tab) worker(session string) {
+	if t.b.want.Network || t.b.want.Console {
+		t.b.senses.workers[session] = t
+	}
+	if t.b.want.Network {
+		t.conn.send(session, "Network.enable", object{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0})
+	}
+	if t.b.want.Console {
+		t.conn.send(session, "Runtime.enable", nil)
+		t.conn.send(session, "Log.enable", nil)
+	}
+}
+
+// elsewhere takes an event of a session that reaches no page.
+func (b *Browser) elsewhere(e event) {
+	if t := b.senses.workers[e.session]; t != nil && t.ctx.Err() == nil {
+		t.event(e.session, e.method, e.params)
+	}
+}
+
+// opened is called when a tab is heard; ctx ends when it is gone. Like the others it is called where events are
+// handled: it must not wait for the browser, but may begin a goroutine by t.do.
+func (t *tab) opened(context.Context) {
+	b := t.b
+	wall, _ := b.o.Clock()
+	t.senses = senses{console: b.want.Console, since: float64(wall.UnixMilli())}
+	if b.keep != nil {
+		t.senses.lens = &lens{t: t, came: make(chan struct{}, 1)}
+		t.do(t.senses.lens.watch)
+	}
+	if b.want.Network {
+		t.senses.traffic = &traffic{url: b.maskURL, text: b.mask, done: t.asked, lost: func() { b.senses.requests.lose(b.now()) }}
+	}
+	if b.want.DOM {
+		t.senses.film = &film{t: t, worlds: map[string]*reel{}}
+	}
+}
+
+// closed is called when the tab is gone.
+func (t *tab) closed() {
+	if t.senses.traffic != nil {
+		t.senses.traffic.close()
+	}
+}
+
+// endSenses tells what is under way at the end.
+func (b *Browser) endSenses() {
+	for _, t := range b.order {
+		t.closed()
+	}
+	b.tell(true)
+}
+
+// event is called with every event of every session of the tab.
+func (t *tab) event(session, method string, params json.RawMessage) {
+	s := &t.senses
+	switch method {
+	case "Page.screencastFrame":
+		if s.lens != nil {
+			s.lens.frame(params)
+		}
+		return
+	case "Overlay.inspectNodeRequested", "Overlay.inspectModeCanceled":
+		t.b.pointed(t, session, method, params)
+		return
+	}
+	if s.traffic != nil {
+		s.traffic.event(session, method, params)
+	}
+	if s.film != nil {
+		s.film.event(session, method, params)
+	}
+	if s.console {
+		t.complain(session, method, params)
+	}
+}
+
+// beforeAction is called with what a person did in a page before it is delivered, and may change it. afterAction
+// follows it.
+func (b *Browser) beforeAction(t *tab, e *human.RecordedEvent) {
+	t.senses.doing, t.senses.done = e.Type, e.At
+}
+
+// afterAction is called once the event has its Ref.
+func (b *Browser) afterAction(t *tab, ref uint64) {
+	if l := t.senses.lens; l != nil && ref != 0 {
+		l.action(ref, t.senses.doing, t.senses.done)
+	}
+}
+
+// asked delivers a request that is over.
+func (t *tab) asked(session, frame string, r human.WebRequest) {
+	b := t.b
+	f := t.frames[frame]
+	if f == nil {
+		f = t.main
+	}
+	now := b.now()
+	if t.shields(f) || b.private(r.URL) {
+		return
+	}
+	b.tell(false)
+	if b.senses.requests.pass(now, 1) {
+		page := t.pageOf(f)
+		b.emit(human.RecordedEvent{At: now, Type: human.PageRequest, Browsing: human.Browsing{Page: &page, Request: &r}})
+	}
+}
+
+// complain delivers an error or warning of the console.
+func (t *tab) complain(session, method string, params json.RawMessage) {
+	c, ok := complains(method, params)
+	if !ok || c.at < t.senses.since {
+		return
+	}
+	b := t.b
+	f := t.main
+	if p := b.by[session]; p != nil {
+		if p.contexts[c.context] != nil {
+			return // of our own world
+		}
+		if root := t.frames[p.root]; root != nil {
+			f = root
+		}
+	}
+	if t.shields(f) || b.private(c.line.URL) {
+		return
+	}
+	now := b.now()
+	b.tell(false)
+	if b.senses.console.pass(now, 1) {
+		page, line := t.pageOf(f), b.hushed(c.line)
+		b.emit(human.RecordedEvent{At: now, Type: human.PageConsole, Browsing: human.Browsing{Page: &page, Console: &line}})
+	}
+}
+
+// shields says whether a frame, or one around it, is of a private site.
+func (t *tab) shields(f *frame) bool {
+	for ; f != nil; f = f.parent {
+		if t.b.private(f.url) {
+			return true
+		}
+	}
+	return false
+}
+
+// tell tells of what was over the bounds.
+func (b *Browser) tell(end bool) {
+	now := b.now()
+	for _, v := range []*valve{&b.senses.requests, &b.senses.console, &b.senses.film} {
+		if e, ok := v.gap(now, end); ok {
+			b.emit(e)
+		}
+	}
+}
