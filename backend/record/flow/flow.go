@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record/actions"
@@ -74,10 +75,8 @@ func newPlan(in Input) *plan {
 	var did *move // done last by the person
 	numbers := map[human.ActionType]int{}
 	elsewhere, gaps := 0, 0
-	for _, a := range in.Actions {
+	for _, a := range ended(in.Actions) {
 		switch {
-		case a.Cut:
-			continue
 		case a.Type == human.Missing:
 			gaps++
 		case a.Type == human.Note:
@@ -87,30 +86,27 @@ func newPlan(in Input) *plan {
 		}
 		m := &move{Action: a}
 		if a.Page != nil {
-			m.tab = p.tab(a.Page.Target)
-			m.from = m.tab.url
-			if len(a.Page.Frame) == 0 || a.Type != human.Navigate {
-				m.tab.url = a.Page.URL
-			}
-			if p.w == 0 {
-				p.w, p.h = a.Page.W, a.Page.H
-			}
+			p.places(m)
 		}
 		if isEffect(a.Type) {
 			numbers[a.Type]++
 			m.number = numbers[a.Type]
 			p.link(m, byID[a.CausedBy], did)
 		}
-		if m.tab != nil && (!isEffect(a.Type) || m.cause == nil) {
+		if m.tab != nil && (m.cause == nil || a.Type == human.Upload) {
 			did = m
 		}
 		byID[a.ID] = m
 		p.moves = append(p.moves, m)
 	}
-	p.closings()
-	for i, m := range p.moves[:max(len(p.moves)-1, 0)] {
-		after := p.moves[i+1]
-		m.passing = m.Type == human.Navigate && after.Type == human.Navigate && m.tab == after.tab && m.whole() && after.whole() && !after.done()
+	for i, m := range p.moves {
+		if m.tab != nil && !m.tab.closed {
+			p.shown = m.tab
+		}
+		if i+1 < len(p.moves) && m.Type == human.Navigate {
+			after := p.moves[i+1]
+			m.passing = after.Type == human.Navigate && m.tab == after.tab && m.whole() && after.whole() && !after.done()
+		}
 	}
 	if elsewhere > 0 {
 		p.note("%d actions outside of the browser are left out.", elsewhere)
@@ -121,9 +117,51 @@ func newPlan(in Input) *plan {
 	return p
 }
 
-// link ties an effect to what it came of. A dialog, a file that came or went and a chooser must be waited
-// for before they can happen; where their cause is not known, that is what was done last.
+// ended are the actions without the closing of the last pages: a browser that is closed in the end is no part of
+// the work.
+func ended(list []human.Action) []human.Action {
+	list = slices.DeleteFunc(slices.Clone(list), func(a human.Action) bool { return a.Cut })
+	open := map[string]bool{}
+	for _, a := range list {
+		if a.Page != nil {
+			open[a.Page.Target] = a.Type != human.ClosePage
+		}
+	}
+	for _, is := range open {
+		if is {
+			return list
+		}
+	}
+	for at := int64(-1); len(list) > 0; list = list[:len(list)-1] {
+		last := list[len(list)-1]
+		if last.Type != human.ClosePage || at >= 0 && at-last.At > int64(time.Second) {
+			break
+		}
+		at = max(at, last.At)
+	}
+	return list
+}
+
+// places says in which tab a move is, and what that shows from then on.
+func (p *plan) places(m *move) {
+	m.tab = p.tab(m.Page.Target)
+	m.from = m.tab.url
+	if m.Page.URL != "" && (m.whole() || m.Type != human.Navigate) {
+		m.tab.url = m.Page.URL
+	}
+	m.tab.closed = m.Type == human.ClosePage
+	if p.w == 0 {
+		p.w, p.h = m.Page.W, m.Page.H
+	}
+}
+
+// link ties an effect to what it came of. A dialog and a file that came must be waited for before they can happen;
+// where their cause is not known, that is what was done last. What came of the answer to a dialog came of what
+// brought that up: neither ends before the other.
 func (p *plan) link(m, cause, did *move) {
+	for cause != nil && cause.Type == human.DialogEnded && cause.cause != nil {
+		cause = cause.cause
+	}
 	switch m.Type {
 	case human.DialogEnded, human.Download:
 		if cause == nil {
@@ -154,29 +192,6 @@ func (p *plan) tab(target string) *tab {
 		p.tabs[target] = t
 	}
 	return t
-}
-
-// closings takes out the closing of the last pages (a browser that is closed in the end is no part of the work),
-// and tells which page is shown then.
-func (p *plan) closings() {
-	for len(p.moves) > 0 {
-		last := p.moves[len(p.moves)-1]
-		if last.Type != human.ClosePage || last.cause != nil {
-			break
-		}
-		p.moves = p.moves[:len(p.moves)-1]
-	}
-	for _, m := range p.moves {
-		if m.Type == human.ClosePage {
-			m.tab.closed = true
-		}
-	}
-	for _, m := range slices.Backward(p.moves) {
-		if m.tab != nil && !m.tab.closed {
-			p.shown = m.tab
-			break
-		}
-	}
 }
 
 func (m *move) kind() string {
@@ -227,8 +242,16 @@ func (m *move) effect(t human.ActionType) *move {
 	return m.effects[i]
 }
 
+// pastes says whether a paste is one into a field, so that what stands in it afterwards can be set.
+func (m *move) pastes() bool {
+	e := m.Element
+	return m.Value != "" || e != nil && (m.isTag("textarea") || strings.HasPrefix(e.Tag, "input") || slices.Contains(e.States, "editable"))
+}
+
 // isTag says whether the element is one of these, as Element.Tag writes them.
-func (m *move) isTag(tags ...string) bool { return m.Element != nil && slices.Contains(tags, m.Element.Tag) }
+func (m *move) isTag(tags ...string) bool {
+	return m.Element != nil && slices.Contains(tags, m.Element.Tag)
+}
 
 // words are the action in a line.
 func (m *move) words() string { return actions.Line(m.Words, 300) }
@@ -239,7 +262,7 @@ func (m *move) text() (text string, known bool) {
 	if text == "" {
 		text = m.Text
 	}
-	if m.Hidden != "" || m.Masked || m.Element != nil && m.Element.Secret || strings.Contains(text, dots) || text == "" && m.Count > 0 {
+	if m.Type == human.Paste && m.Value == "" || m.Hidden != "" || m.Masked || m.Element != nil && m.Element.Secret || strings.Contains(text, dots) || text == "" && m.Count > 0 {
 		return "", false
 	}
 	return text, true
@@ -302,30 +325,32 @@ func name(file string) string {
 	return actions.Line(file[strings.LastIndexAny(file, `/\`)+1:], 120)
 }
 
-// visit keeps where a tab went, and says how many pages back (negative) or forward a URL lies there; 0 where it
-// does not.
+// push keeps that a tab went on to a URL.
+func (t *tab) push(url string) {
+	t.past = append(t.past[:min(t.at+1, len(t.past))], url)
+	t.at = len(t.past) - 1
+}
+
+// visit keeps where a navigation went, and says how many pages back (negative) or forward that lay; 0 where it is
+// not known.
 func (t *tab) visit(m *move) int {
-	url := m.Page.URL
-	if m.kind() == "back_forward" {
+	switch m.kind() {
+	case "back_forward":
 		for far := 1; far < len(t.past); far++ {
 			for _, to := range []int{t.at - far, t.at + far} {
-				if to >= 0 && to < len(t.past) && t.past[to] == url {
+				if to >= 0 && to < len(t.past) && t.past[to] == m.Page.URL {
 					by := to - t.at
 					t.at = to
 					return by
 				}
 			}
 		}
-		return 0
-	}
-	switch m.kind() {
 	case "reload", "restored", "redirect":
 		if len(t.past) > 0 {
-			t.past[t.at] = url
-			return 0
+			t.past[t.at] = m.Page.URL
 		}
+	default:
+		t.push(m.Page.URL)
 	}
-	t.past = append(t.past[:min(t.at+1, len(t.past))], url)
-	t.at = len(t.past) - 1
 	return 0
 }

@@ -18,7 +18,7 @@ const host = "http://127.0.0.1:8080"
 type tape struct{ list []human.Action }
 
 func (r *tape) add(a human.Action) string {
-	a.ID = fmt.Sprintf("a%d", len(r.list)+1)
+	a.ID, a.At = fmt.Sprintf("a%d", len(r.list)+1), int64(len(r.list))*2e9
 	r.list = append(r.list, a)
 	return a.ID
 }

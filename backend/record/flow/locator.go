@@ -27,14 +27,26 @@ func selectorsOf(e *human.Element) [][]string {
 	return out
 }
 
-// steady leaves out the CSS path where there is anything better: a runner takes whichever is there first, and a
-// path fits the page from before, too.
-func steady(all [][]string) [][]string {
-	better := slices.DeleteFunc(slices.Clone(all), func(s []string) bool { return isPath(s[len(s)-1]) })
-	if len(better) > 0 {
-		return better
+// steady leaves out the CSS path and the text where there is anything better. A runner takes whichever is there
+// first: a path fits the page from before, too, and a text is found in the innermost element, which may be smaller
+// than the one meant. byText is true where only texts are left.
+func steady(all [][]string) (best [][]string, byText bool) {
+	var texts [][]string
+	for _, s := range all {
+		switch last := s[len(s)-1]; {
+		case strings.HasPrefix(last, "text/"):
+			texts = append(texts, s)
+		case !isPath(last):
+			best = append(best, s)
+		}
 	}
-	return all
+	switch {
+	case len(best) > 0:
+		return best, false
+	case len(texts) > 0:
+		return texts, true
+	}
+	return all, false
 }
 
 // isPath says whether a selector is a CSS path.
@@ -46,7 +58,7 @@ var (
 	prefixed  = regexp.MustCompile(`^(aria|text|xpath|pierce|css)/`)
 	plainTag  = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 	attribute = regexp.MustCompile(`^([a-z][a-z0-9-]*)?\[([a-z-]+)=(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([A-Za-z0-9_-]+))\]$`)
-	roleOf    = regexp.MustCompile(`^(.*)\[role="([a-z]+)"\]$`)
+	roleOf    = regexp.MustCompile(`^(.*)\[role="([A-Za-z]+)"\]$`)
 	escaped   = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})[ \t\n]?|\\(.)`)
 )
 
@@ -98,10 +110,14 @@ func locate(s string, e *human.Element) string {
 	switch prefix {
 	case "aria":
 		if m := roleOf.FindStringSubmatch(rest); m != nil {
-			if !roles[m[2]] || m[1] == "" {
-				return ""
+			role := m[2]
+			if role == "image" {
+				role = "img"
 			}
-			return fmt.Sprintf(".getByRole(%s, { name: %s, exact: true })", js(m[2]), js(m[1]))
+			if !roles[role] || m[1] == "" {
+				return "" // one that only Chrome's accessibility tree knows
+			}
+			return fmt.Sprintf(".getByRole(%s, { name: %s, exact: true })", js(role), js(m[1]))
 		}
 		switch tag, _, _ := strings.Cut(e.Tag, "/"); tag {
 		case "input", "select", "textarea":
@@ -115,17 +131,15 @@ func locate(s string, e *human.Element) string {
 	case "pierce", "css":
 		return fmt.Sprintf(".locator(%s)", js("css="+rest))
 	}
-	if m := attribute.FindStringSubmatch(s); m != nil && m[1] == "" {
+	if m := attribute.FindStringSubmatch(s); m != nil {
 		value := unescaped(m[3] + m[4] + m[5])
-		switch m[2] {
-		case "data-testid":
+		switch {
+		case m[2] == "data-testid" && m[1] == "":
 			return fmt.Sprintf(".getByTestId(%s)", js(value))
-		case "placeholder":
+		case m[2] == "placeholder":
 			return fmt.Sprintf(".getByPlaceholder(%s, { exact: true })", js(value))
-		case "alt":
+		case m[2] == "alt":
 			return fmt.Sprintf(".getByAltText(%s, { exact: true })", js(value))
-		case "title":
-			return fmt.Sprintf(".getByTitle(%s, { exact: true })", js(value))
 		}
 	}
 	return fmt.Sprintf(".locator(%s)", js("css="+s))

@@ -133,7 +133,11 @@ func (t *test) open(of *tab) {
 	of.opened = true
 }
 
+// goTo opens a URL, which is the first of a tab or the next.
 func (t *test) goTo(m *move, url string) {
+	if !m.tab.went && m.Type != human.Navigate {
+		m.tab.push(url)
+	}
 	m.tab.went = true
 	to := js(url)
 	if masked(url) {
@@ -146,7 +150,9 @@ func (t *test) goTo(m *move, url string) {
 func (t *test) move(m *move, i int) {
 	if m.Type == human.OpenPage && m.tab.number == 1 && m.cause == nil {
 		m.tab.opened = true // the page that the test begins with
-		return
+		if !goable(m.Page.URL) {
+			return
+		}
 	}
 	if i > 0 {
 		t.body.WriteString("\n")
@@ -252,13 +258,19 @@ func (t *test) answer(page string, dialogs []*move) string {
 }
 
 func (t *test) opens(m *move) {
-	if m.cause == nil {
-		t.open(m.tab)
+	if m.cause == nil || m.tab.opened {
+		t.ready(m)
 		return
 	}
 	m.tab.opened, m.tab.went = true, true
 	t.line("const %s = await opened%d;", t.page(m.tab), m.number)
-	t.line("await %s.waitForLoadState();", t.page(m.tab))
+	if !goable(m.Page.URL) {
+		t.line("await %s.waitForLoadState();", t.page(m.tab))
+		return
+	}
+	m.tab.push(m.Page.URL)
+	expression, _ := place(m.Page.URL)
+	t.line("await %s.waitForURL(%s);", t.page(m.tab), expression)
 }
 
 func (t *test) closes(m *move) {
@@ -283,6 +295,8 @@ func (t *test) navigates(m *move) {
 	case m.goes():
 		if goable(m.Page.URL) {
 			t.goTo(m, m.Page.URL)
+		} else {
+			t.note("An address that is no web page, or was hidden, is left out.")
 		}
 		return
 	case m.cause == nil && !m.tab.went:
@@ -343,7 +357,10 @@ func (t *test) uploads(m *move) {
 		t.line("await (await chooser%d).setFiles(%s);", m.number, list)
 		return
 	}
-	if on, ok := t.on(m); ok {
+	if !m.isTag("input/file", "input") {
+		t.line("// These files were dropped: %s", comment(strings.Join(paths, ", ")))
+		t.note("Files that were dropped on a page are left out.")
+	} else if on, ok := t.on(m); ok {
 		t.line("await %s.setInputFiles(%s);", on, list)
 	}
 }

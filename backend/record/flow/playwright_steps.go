@@ -12,9 +12,21 @@ func (t *test) does(m *move) {
 	switch m.Type {
 	case human.Click, human.DoubleClick, human.TripleClick:
 		t.clicks(m)
-	case human.Typing, human.Paste:
+	case human.Paste:
+		if m.pastes() {
+			t.types(m)
+		} else {
+			t.presses(m)
+		}
+	case human.Typing:
 		t.types(m)
-	case human.Shortcut, human.Copy:
+	case human.Copy:
+		if m.Value != "" { // cut, and this is left
+			t.types(m)
+		} else {
+			t.presses(m)
+		}
+	case human.Shortcut:
 		t.presses(m)
 	case human.Choose:
 		t.chooses(m)
@@ -40,7 +52,7 @@ func (t *test) does(m *move) {
 
 // position is where in an element the pointer was, for those of which not any point is as good.
 func (t *test) position(m *move) string {
-	if m.Element != nil && direct(m.Element.Role) {
+	if m.Element != nil && direct(m.Element.Role) || strings.HasPrefix(locator(m.Element), ".getByText") {
 		return ""
 	}
 	x, y, ok := m.offset(m.X, m.Y, m.Element)
@@ -110,7 +122,7 @@ func (t *test) types(m *move) {
 	} else {
 		t.line("await %s%s.fill(%s);", t.in(m), on, value)
 	}
-	if m.Key != "" {
+	if m.Key != "" && m.Type == human.Typing {
 		t.presses(m)
 	}
 }
@@ -140,7 +152,13 @@ func (t *test) presses(m *move) {
 // other is so where it is played, too.
 func chord(m *move) (string, bool) {
 	key := m.Key
-	if key == "" && m.Type == human.Copy {
+	switch {
+	case key != "":
+	case m.Type == human.Paste:
+		return "ControlOrMeta+v", true
+	case m.Type == human.Copy && len(m.Values) > 0 && m.Values[0] == "cut":
+		return "ControlOrMeta+x", true
+	case m.Type == human.Copy:
 		return "ControlOrMeta+c", true
 	}
 	switch {

@@ -155,7 +155,8 @@ func (f *userFlow) find(m *move, kind string) (step, bool) {
 // selectors are those of an element as the schema has them: a text, or a list through shadow roots.
 func selectors(e *human.Element) []any {
 	var out []any
-	for _, s := range steady(selectorsOf(e)) {
+	best, _ := steady(selectorsOf(e))
+	for _, s := range best {
 		if len(s) == 1 {
 			out = append(out, s[0])
 		} else {
@@ -196,20 +197,26 @@ func (f *userFlow) ready(m *move) {
 // open brings up a page that the person opened by the browser's own means.
 func (f *userFlow) open(m *move) {
 	m.tab.went = true
+	if m.Type != human.Navigate {
+		m.tab.push(m.Page.URL)
+	}
 	if goable(m.Page.URL) && !masked(m.Page.URL) {
 		f.add(step{Type: "waitForExpression", Expression: "(window.open(" + jsonText(m.Page.URL) + ", '_blank', 'noopener'), true)"})
 	}
 }
 
-// jsonText is a text as JavaScript in JSON.
-func jsonText(text string) string {
-	out, _ := json.Marshal(text) // a text: cannot fail
+// jsonText is a text, or a list of them, as JavaScript.
+func jsonText(text any) string {
+	out, _ := json.Marshal(text) // texts: cannot fail
 	return string(out)
 }
 
 func (f *userFlow) goTo(m *move, url string) {
 	if !goable(url) {
 		return
+	}
+	if !m.tab.went && m.Type != human.Navigate {
+		m.tab.push(url)
 	}
 	m.tab.went = true
 	if masked(url) {
@@ -231,11 +238,18 @@ func title(m *move) string {
 
 // move adds the steps of one move.
 func (f *userFlow) move(m *move) {
-	if m.Type == human.OpenPage || m.Type == human.Missing {
-		if m.cause != nil {
-			m.tab.went = true
+	switch {
+	case m.Type == human.Missing:
+		return
+	case m.Type == human.OpenPage && m.cause != nil:
+		m.tab.went = true // it is waited for by what is done in it
+		m.tab.push(m.Page.URL)
+		return
+	case m.Type == human.OpenPage:
+		if goable(m.Page.URL) {
+			f.ready(m)
 		}
-		return // a page that is opened is waited for by what is done in it
+		return
 	}
 	if !isEffect(m.Type) && m.tab != nil {
 		f.ready(m)

@@ -1,8 +1,8 @@
 package flow
 
 import (
-	"encoding/json"
 	"fmt"
+	"strings"
 
 	"deskbell/backend/human"
 )
@@ -13,13 +13,22 @@ func (f *userFlow) does(m *move) {
 	case human.Click, human.DoubleClick, human.TripleClick:
 		f.clicks(m)
 	case human.Check:
-		if s, ok := f.find(m, "click"); ok {
-			f.at(m, &s)
-			f.add(s)
+		f.checks(m)
+	case human.Paste:
+		if m.pastes() {
+			f.types(m)
+		} else {
+			f.presses(m)
 		}
-	case human.Typing, human.Paste:
+	case human.Typing:
 		f.types(m)
-	case human.Shortcut, human.Copy:
+	case human.Copy:
+		if m.Value != "" { // cut, and this is left
+			f.types(m)
+		} else {
+			f.presses(m)
+		}
+	case human.Shortcut:
 		f.presses(m)
 	case human.Choose:
 		f.chooses(m)
@@ -51,7 +60,7 @@ const inset = 8
 // at says where in the element the pointer was.
 func (f *userFlow) at(m *move, s *step) {
 	x, y, ok := m.offset(m.X, m.Y, m.Element)
-	if !ok {
+	if _, byText := steady(selectorsOf(m.Element)); !ok || byText {
 		x, y = inset, inset
 	}
 	s.OffsetX, s.OffsetY = &x, &y
@@ -104,7 +113,7 @@ func (f *userFlow) types(m *move) {
 		s.Value = &text
 		f.add(s)
 	}
-	if m.Key != "" {
+	if m.Key != "" && m.Type == human.Typing {
 		f.presses(m)
 	}
 }
@@ -112,7 +121,13 @@ func (f *userFlow) types(m *move) {
 // presses adds keys. The runner presses them in the first page, in the element that has the focus there.
 func (f *userFlow) presses(m *move) {
 	key, modifiers := m.Key, m.Modifiers
-	if key == "" && m.Type == human.Copy {
+	switch {
+	case key != "":
+	case m.Type == human.Paste:
+		key, modifiers = "v", []string{"ctrl"}
+	case m.Type == human.Copy && len(m.Values) > 0 && m.Values[0] == "cut":
+		key, modifiers = "x", []string{"ctrl"}
+	case m.Type == human.Copy:
 		key, modifiers = "c", []string{"ctrl"}
 	}
 	if !pressable(key) || m.tab.number > 1 {
@@ -133,6 +148,29 @@ func (f *userFlow) presses(m *move) {
 	}
 	f.hold(modifiers, "keyUp")
 }
+
+// checks sets a box. One whose place is not known was set by its label, and may not be seen itself: then the
+// page is asked to click it.
+func (f *userFlow) checks(m *move) {
+	s, ok := f.find(m, "click")
+	if !ok {
+		return
+	}
+	css := styled(m.Element)
+	if _, _, placed := m.offset(m.X, m.Y, m.Element); placed || css == nil || !strings.HasPrefix(m.Element.Tag, "input/") {
+		f.at(m, &s)
+		f.add(s)
+		return
+	}
+	s.Type, s.Selectors = "waitForExpression", nil
+	s.Expression = fmt.Sprintf(checkScript, descend, jsonText(css), len(m.Values) == 0 || m.Values[0] != "unchecked")
+	f.add(s)
+}
+
+// descend finds an element by CSS, through shadow roots.
+const descend = `const find = (path) => path.reduce((at, css) => at && (at.shadowRoot ?? at).querySelector(css), document);`
+
+const checkScript = `((path, on) => { %s const box = find(path); if (!box) return false; if (box.checked !== on) box.click(); return true; })(%s, %t)`
 
 // chooses sets a field. A select is set by the labels of its options, as the person saw them; the runner itself
 // knows only their values.
@@ -164,19 +202,18 @@ func (f *userFlow) chooses(m *move) {
 		f.add(s)
 		return
 	}
-	path, _ := json.Marshal(css)
-	labels, _ := json.Marshal(m.Values) // texts: cannot fail
 	wait := s
 	wait.Type, wait.Value = "waitForElement", nil
 	s.Type, s.Selectors = "waitForExpression", nil
-	s.Expression = fmt.Sprintf(chooseScript, path, labels)
+	s.Expression = fmt.Sprintf(chooseScript, descend, jsonText(css), jsonText(m.Values))
 	f.add(wait, s)
 }
 
 // chooseScript does what the runner does to a select, but by labels.
-const chooseScript = `((path, labels) => { let root = document; for (const css of path) { const e = root.querySelector(css); if (!e) return false; root = css === path[path.length - 1] ? e : e.shadowRoot ?? e; } ` +
-	`const all = Array.from(root.options ?? []), on = (o) => labels.includes(o.label.replace(/\s+/g, ' ').trim()); if (!labels.every((l) => all.some((o) => on(o) && o.label.replace(/\s+/g, ' ').trim() === l))) return false; ` +
-	`root.focus(); for (const o of all) o.selected = on(o); root.dispatchEvent(new Event('input', { bubbles: true, composed: true })); root.dispatchEvent(new Event('change', { bubbles: true })); return true; })(%s, %s)`
+const chooseScript = `((path, labels) => { %s const list = find(path), flat = (text) => text.replace(/\s+/g, ' ').trim(), wanted = labels.map(flat); ` +
+	`const all = Array.from(list?.options ?? []); if (!wanted.every((l) => all.some((o) => flat(o.label) === l))) return false; ` +
+	`list.focus(); for (const o of all) o.selected = wanted.includes(flat(o.label)); ` +
+	`for (const type of ['input', 'change']) list.dispatchEvent(new Event(type, { bubbles: true })); return true; })(%s, %s)`
 
 // styled are CSS selectors that find an element, through shadow roots; nil where there are none.
 func styled(e *human.Element) []string {
