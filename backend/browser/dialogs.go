@@ -41,9 +41,9 @@ func (t *tab) dialogCloses(e event) {
 		return
 	}
 	page := t.pageOf(d.frame)
-	told := human.Dialog{Kind: d.kind, Message: t.b.mask(clip(d.message, 2000)), Accepted: c.Accepted}
+	told := human.Dialog{Kind: d.kind, Message: t.b.mask(cut(d.message, maxName*4)), Accepted: c.Accepted}
 	if c.Accepted && d.kind == "prompt" {
-		told.Input = t.b.mask(clip(c.Input, 2000))
+		told.Input = t.b.mask(cut(c.Input, maxName*4))
 	}
 	ref := t.b.emit(human.RecordedEvent{Type: human.PageDialog, At: e.at, Browsing: human.Browsing{Page: &page, Dialog: &told, Cause: d.cause}})
 	t.last = deed{ref: ref, at: e.at, kind: human.PageDialog}

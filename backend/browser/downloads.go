@@ -89,7 +89,7 @@ func (b *Browser) downloadGoesOn(e event) {
 	if d.hidden {
 		return
 	}
-	got := human.Transfer{Name: b.mask(clip(d.name, 300)), URL: d.url, State: p.State, Size: int64(p.Received), Type: mime.TypeByExtension(filepath.Ext(d.name))}
+	got := human.Transfer{Name: b.mask(cut(d.name, maxName)), URL: d.url, State: p.State, Size: int64(p.Received), Type: mime.TypeByExtension(filepath.Ext(d.name))}
 	event := human.RecordedEvent{Type: human.PageDownload, At: e.at, Browsing: human.Browsing{Page: d.page, Cause: d.cause}}
 	if p.State != "completed" || p.Path == "" {
 		event.Transfers = []human.Transfer{got}
@@ -98,7 +98,7 @@ func (b *Browser) downloadGoesOn(e event) {
 	}
 	// The file stays where the person has it.
 	b.do(func(ctx context.Context) {
-		got.Name = b.mask(clip(filepath.Base(p.Path), 300))
+		got.Name = b.mask(cut(filepath.Base(p.Path), maxName))
 		if hash, size, err := hashOf(ctx, p.Path); err == nil {
 			got.Hash, got.Size = hash, size
 		} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"deskbell/backend/human"
@@ -221,7 +222,9 @@ func (t *tab) said(p *part, e event) {
 	}
 	switch call.Name {
 	case shownBinding:
-		if f == t.main {
+		if title, ok := strings.CutPrefix(call.Payload, "title "); f == t.main && ok {
+			t.b.change(func() { t.title = cut(title, maxName) })
+		} else if f == t.main {
 			t.cameToFront(call.Payload, e.at)
 		}
 	case bindingName:

@@ -201,13 +201,13 @@ func (t *tab) navigated(nav navigation, at int64, failed bool) {
 			}
 			e.Navigation.Status = told.Status
 			if failed && told.Failed != "" {
-				e.Navigation.Failed = clip(told.Failed, 100)
+				e.Navigation.Failed = cut(told.Failed, 100)
 			}
 			if told.W > 0 && told.H > 0 {
 				e.Page.W, e.Page.H = told.W, told.H
 			}
 			if e.Page.Title == "" {
-				e.Page.Title = t.b.mask(clip(told.Title, 300))
+				e.Page.Title = t.b.mask(cut(told.Title, maxName))
 			}
 		})
 		if err == nil && told.W > 0 && told.H > 0 {
@@ -247,11 +247,4 @@ func (t *tab) windowOpens(e event) {
 	if json.Unmarshal(e.params, &o) == nil {
 		t.popup = o.URL
 	}
-}
-
-func clip(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

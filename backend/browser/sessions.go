@@ -12,17 +12,29 @@ import (
 const shownBinding = worldName + "Shown"
 
 // shownScript runs beside the page script, in the page itself and not in its frames. A page says "start" when it is
-// visible from its beginning, "visible" and "focus" when it becomes so.
+// visible from its beginning, "visible" and "focus" when it becomes so, and "title" with its title: DevTools tells of
+// neither.
 const shownScript = `(() => {
 	const say = globalThis.` + shownBinding + `
 	if (!say || window !== window.top) return
-	globalThis.` + shownBinding + `Look ??= event => {
-		if (event === undefined) { if (document.visibilityState === 'visible') say(document.hasFocus() ? 'focus' : 'start') }
-		else if (event.type === 'focus') say('focus')
-		else if (document.visibilityState === 'visible') say('visible')
-	}
-	const look = globalThis.` + shownBinding + `Look
-	document.addEventListener('visibilitychange', look)
+	const look = globalThis.` + shownBinding + `Look ??= (() => {
+		let title = '', soon = false, watched = null
+		const entitle = () => {
+			soon = false
+			if (document.title !== title) say('title ' + (title = document.title).slice(0, 300))
+			if (document.head === watched) return
+			observer.disconnect()
+			if (watched = document.head) observer.observe(watched, {childList: true, subtree: true, characterData: true})
+		}
+		const observer = new MutationObserver(() => { if (!soon) soon = true, requestIdleCallback(entitle, {timeout: 500}) })
+		return event => {
+			if (!event) { if (document.visibilityState === 'visible') say(document.hasFocus() ? 'focus' : 'start') }
+			else if (event.type === 'focus') { if (event.target === window) say('focus') }
+			else if (event.type === 'visibilitychange' && document.visibilityState === 'visible') say('visible')
+			entitle()
+		}
+	})()
+	for (const type of ['visibilitychange', 'readystatechange', 'DOMContentLoaded']) document.addEventListener(type, look)
 	window.addEventListener('focus', look)
 	look()
 })()`
@@ -35,8 +47,6 @@ func (b *Browser) told(e event) {
 			b.attached(e)
 		case "Target.detachedFromTarget":
 			b.detached(e)
-		case "Target.targetInfoChanged":
-			b.retitled(e)
 		case "Target.targetCrashed":
 			b.crashed(e)
 		case "Browser.downloadWillBegin":
@@ -279,18 +289,6 @@ func (b *Browser) gone(t *tab, at int64) {
 	})
 	t.cancel()
 	t.closed()
-}
-
-func (b *Browser) retitled(e event) {
-	var changed struct {
-		Info targetInfo `json:"targetInfo"`
-	}
-	if json.Unmarshal(e.params, &changed) != nil {
-		return
-	}
-	if t := b.tabs[changed.Info.ID]; t != nil {
-		b.change(func() { t.title = clip(changed.Info.Title, 300) })
-	}
 }
 
 // crashed is told when the process of a page has died. What its scripts had not sent yet is lost.
