@@ -211,40 +211,50 @@
     const told = () => tell(event.timeStamp, { type: 'page_key', key: name, modifiers: modifiers(event), repeat: event.repeat || undefined, element });
     const element = keyed(e, event.timeStamp);
     if (name === 'Enter' && several && !command) {
-      fields.changed(e);
-      setTimeout(() => event.defaultPrevented && told(), 0); // else it is a new line of the text
+      const held = fields.hold(e);
+      setTimeout(() => {
+        if (!event.defaultPrevented) return; // it is a new line of the text
+        held();
+        told();
+      }, 0);
       return;
     }
-    if (name === 'Tab' || name === 'Enter') fields.changed(e);
+    if (name === 'Tab') fields.end(e);
+    else if (name === 'Enter') fields.changed(e);
     else fields.pausing(null);
     told();
   }
 
   let intent = -1e9; // when a person last did what scrolls
   const scrollers = new Map();
+  const resting = new Map(); // when each of them last moved
   function scrolled(event) {
     const e = event.composedPath()[0];
     const known = scrollers.get(e);
     if (!known && !(press && press.held) && event.timeStamp - intent > 700) return; // a script did it
     if (press && press.held && (press.way0 === e || (e === document && press.way0 === document.documentElement))) press.scrolled = true;
     if (known) clearTimeout(known);
-    if (scrollers.size > 50) scrollers.clear();
-    scrollers.set(e, setTimeout(rest, 150, e, event.timeStamp));
+    if (scrollers.size > 50) return;
+    scrollers.set(e, setTimeout(rest, 150, e));
+    resting.set(e, event.timeStamp);
   }
 
   /** Offsets are read after a frame, when the layout is done. */
-  function rest(e, at) {
+  function rest(e) {
     scrollers.delete(e);
-    const read = () => {
-      const inner = e instanceof Element;
-      const top = inner ? e.scrollTop : scrollY;
-      const left = inner ? e.scrollLeft : scrollX;
-      const out = { type: 'page_scroll', to_x: Math.round(left), to_y: Math.round(top) };
-      if (inner) out.element = describe(e);
-      tell(at, out);
-    };
-    if (document.visibilityState === 'hidden') read();
-    else requestAnimationFrame(() => setTimeout(read, 0));
+    if (document.visibilityState === 'hidden') rested(e);
+    else requestAnimationFrame(() => setTimeout(rested, 0, e));
+  }
+
+  function rested(e) {
+    if (scrollers.has(e) || !resting.has(e)) return; // it goes on
+    const part = e instanceof Element;
+    const top = part ? e.scrollTop : scrollY;
+    const left = part ? e.scrollLeft : scrollX;
+    const out = { type: 'page_scroll', to_x: Math.round(left), to_y: Math.round(top) };
+    if (part) out.element = describe(e);
+    tell(resting.get(e), out);
+    resting.delete(e);
   }
 
   function copied(event) {
@@ -268,6 +278,7 @@
 
   function pasted(event) {
     const e = meant(event.composedPath()) || document.documentElement;
+    if (press && press.event.button === 1 && fields.kind(e) !== 'text') return; // X11 pastes at any middle click
     const text = event.clipboardData ? event.clipboardData.getData('text/plain') : '';
     tell(event.timeStamp, { type: 'page_paste', element: asPressed(e), count: text.length > 5000 ? text.length : [...text].length });
   }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -315,7 +316,7 @@ func (p *testPage) until(what string, is func() bool) {
 	}
 }
 
-// all returns the events so far.
+// all returns the events so far; that the script failed is a failure of the test.
 func (p *testPage) all() []human.RecordedEvent {
 	p.t.Helper()
 	p.browser.mu.Lock()
@@ -345,14 +346,50 @@ func (p *testPage) wait(kind human.RecordedType, fits func(human.RecordedEvent) 
 	return found
 }
 
-// count says how many events of a kind there are.
-func (p *testPage) count(kind human.RecordedType) (n int) {
+// lines has the script tell what it holds back, and returns all events, one to a line.
+func (p *testPage) lines() (lines []string) {
+	p.t.Helper()
+	p.evaluate("deskbell.flush()", true, nil)
 	for _, e := range p.all() {
-		if e.Type == kind {
-			n++
+		lines = append(lines, line(e))
+	}
+	return lines
+}
+
+// line is what an event says, without places.
+func line(e human.RecordedEvent) string {
+	words := []string{strings.TrimPrefix(string(e.Type), "page_")}
+	if e.Button > 1 {
+		words = append(words, fmt.Sprintf("button%d", e.Button))
+	}
+	if e.Count > 1 && e.Type == human.PageClick {
+		words = append(words, fmt.Sprintf("x%d", e.Count))
+	}
+	if e.Key != "" || len(e.Modifiers) > 0 {
+		words = append(words, strings.Join(append(e.Modifiers, e.Key), "+"))
+	}
+	for _, el := range []*human.Element{e.Element, e.Target} {
+		if el == nil {
+			continue
+		}
+		words = append(words, el.Role)
+		if el.Name != "" {
+			words = append(words, quoted(el.Name))
 		}
 	}
-	return n
+	if e.Text != "" {
+		words = append(words, "= "+e.Text)
+	}
+	if len(e.Values) > 0 {
+		words = append(words, "["+strings.Join(e.Values, ", ")+"]")
+	}
+	if e.Hidden != "" {
+		words = append(words, fmt.Sprintf("hidden:%s(%d)", e.Hidden, e.Count))
+	}
+	for _, f := range e.Transfers {
+		words = append(words, fmt.Sprintf("%s:%d", f.Name, f.Size))
+	}
+	return strings.Join(words, " ")
 }
 
 // at is the middle of an element, which may be given by a path of JavaScript.
@@ -379,7 +416,7 @@ func (p *testPage) clickAt(x, y float64, button string, count int) {
 	p.t.Helper()
 	p.mouse("mouseMoved", x, y, nil)
 	for n := 1; n <= count; n++ {
-		p.mouse("mousePressed", x, y, args{"button": button, "clickCount": n, "buttons": 1})
+		p.mouse("mousePressed", x, y, args{"button": button, "clickCount": n, "buttons": map[string]int{"left": 1, "right": 2, "middle": 4}[button]})
 		p.mouse("mouseReleased", x, y, args{"button": button, "clickCount": n})
 	}
 }
@@ -433,4 +470,16 @@ func (p *testPage) typed(text string) {
 	for _, r := range text {
 		p.key(string(r), 0)
 	}
+}
+
+// drag presses in the middle of an element, moves in steps, and lets go.
+func (p *testPage) drag(selector string, toX, toY float64) {
+	p.t.Helper()
+	x, y := p.at(selector)
+	p.mouse("mouseMoved", x, y, nil)
+	p.mouse("mousePressed", x, y, args{"button": "left", "clickCount": 1, "buttons": 1})
+	for i := 1.0; i <= 5; i++ {
+		p.mouse("mouseMoved", x+(toX-x)*i/5, y+(toY-y)*i/5, args{"button": "left", "buttons": 1})
+	}
+	p.mouse("mouseReleased", toX, toY, args{"button": "left", "clickCount": 1})
 }

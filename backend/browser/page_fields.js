@@ -98,19 +98,27 @@
   function later() {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      for (const r of open.values()) if (!r.composing) flush(r, false);
+      let waits = false;
+      for (const r of open.values()) {
+        if (dated(r.e) && performance.now() - r.at < 3 * pause) waits = waits || r.dirty; // each digit makes a date
+        else if (!r.composing) flush(r, false);
+      }
+      if (waits) later();
     }, pause);
   }
 
-  /** Tells what stands in a field, if it was not told. done: it will not be typed on. */
-  function flush(r, done) {
+  /** Says whether it is a field of dates or times, which are typed part by part. */
+  const dated = (e) => kind(e) === 'pick' && !/^(?:range|color)$/.test(typeOf.call(e));
+
+  /** Tells what stands in a field, or stood, if it was not told. done: it will not be typed on. */
+  function flush(r, done, stood) {
     if (!r.dirty && !(done && r.begun)) return;
     r.dirty = false;
     r.begun = false;
     const out = { type: 'page_input', element: sight.seen(r.e, r.element) };
     if (r.filled) out.values = ['filled'];
     if (r.unknown) return tell(r.at, { ...out, count: r.count, hidden: 'unknown_field' }); // in a closed shadow root
-    const value = text(r.e);
+    const value = stood === undefined ? text(r.e) : stood;
     const pick = kind(r.e) === 'pick';
     let why = secrets.why(r.e);
     if (!why && secrets.holds(value)) {
@@ -157,10 +165,21 @@
   /** A field whose change is done, though the person may type on. */
   function changed(e) {
     const r = open.get(e);
-    if (r) flush(r, true);
+    if (r && !dated(e)) flush(r, true);
+  }
+
+  /** Keeps what stands in a field, to be told in case that the page takes it out. */
+  function hold(e) {
+    const r = open.get(e);
+    if (!r || !r.dirty) return () => {};
+    const stood = text(e);
+    return () => {
+      r.dirty = true;
+      flush(r, true, stood);
+    };
   }
 
   const elementOf = (e) => (open.has(e) ? open.get(e).element : null);
 
-  return { kind, input, end, pausing, composing, changed, upload, elementOf, text };
+  return { kind, input, end, pausing, composing, changed, hold, upload, elementOf };
 })

@@ -85,7 +85,7 @@
       fill();
       if (line.length) out.push(line);
     }
-    return { node: at, rows: out, header: rows.length > 0 && rows[0].children.length > 0 && heads(rows[0]) };
+    return { node: at, rows: out, left: Math.max(rows.length - 10_000, 0), header: rows.length > 0 && rows[0].children.length > 0 && heads(rows[0]) };
   }
 
   /** The list around an element: a list, or else the nearest ancestor of several children of one kind. */
@@ -104,7 +104,7 @@
 
   /**
    * Takes what was picked: kind is element, selection, table or list. null when there is none. bounds and element
-   * are those of what was taken: the whole table, not the cell that was pointed at.
+   * are those of what was taken: the whole table, not the cell that was pointed at. cut says how many rows were left out.
    */
   function take(kind, node) {
     let e = node instanceof Element ? node : node ? node.parentElement : null;
@@ -115,7 +115,8 @@
     if (whole) {
       let size = 0;
       const rows = whole.rows.filter((r) => (size += r.join('').length + 4) < 500_000).map((r) => r.map((c) => c.slice(0, 2000)));
-      return { text: JSON.stringify(rows), rows, header: whole.header, bounds: bounds(whole.node), element: elements.describe(whole.node) };
+      const left = whole.rows.length - rows.length + (whole.left || 0);
+      return { text: JSON.stringify(rows), rows, cut: left, header: whole.header, bounds: bounds(whole.node), element: elements.describe(whole.node) };
     }
     if (closest.call(e, 'option')) e = closest.call(e, 'select') || e;
     return { text: text(e), bounds: bounds(e), element: elements.describe(e) };
