@@ -24,7 +24,8 @@ type navigation struct {
 
 func tabName(n int) string { return "t" + strconv.Itoa(n) }
 
-// cause is the Ref of what was done in the tab last, if that was shortly before.
+// cause is the Ref of what was done in the tab last, if that was shortly before; in a popup in which nothing was done
+// yet, of what opened it.
 func (t *tab) cause(at int64, within time.Duration) uint64 {
 	if t.last.ref == 0 || at-t.last.at > int64(within) {
 		return 0
@@ -85,7 +86,11 @@ func (t *tab) started(e event) {
 	case "sameDocument":
 		return
 	default:
-		if n.kind == "" && n.cause == 0 {
+		switch {
+		case n.kind != "":
+		case t.opener != "" && !t.moved:
+			n.kind, n.cause = "link", t.cause(e.at, soon)
+		default:
 			n.kind = "address"
 		}
 	}
@@ -119,15 +124,13 @@ func (t *tab) frameNavigated(p *part, e event) {
 	}
 	nav := t.nav
 	t.nav = navigation{}
-	if from == f.url && f.url == "about:blank" && nav.kind == "" || n.Frame.URL == "about:blank" && !t.armed {
+	if from == f.url && f.url == "about:blank" && !t.moved {
 		return // the empty page that a new tab begins with
 	}
+	t.moved = true
 	t.b.change(func() { t.title = "" })
 	if nav.kind == "" {
-		nav.kind = "script"
-		if nav.cause != 0 {
-			nav.kind = "link" // of a popup: a page opened it
-		}
+		nav.kind, nav.cause = "script", t.cause(e.at, atOnce)
 	}
 	t.navigated(nav, e.at, n.Frame.Unreachable != "")
 }
@@ -185,13 +188,13 @@ func (t *tab) navigated(nav navigation, at int64, failed bool) {
 			W      int    `json:"w"`
 			H      int    `json:"h"`
 		}
-		ctx, cancel := context.WithTimeout(ctx, pageWithin)
-		defer cancel()
-		expression := pageFacts
+		expression, within := pageFacts, pageWithin
 		if failed {
-			expression = failureFacts
+			expression, within = failureFacts, 4*pageWithin // it has to be loaded first
 		}
-		err := t.ownWorld(ctx, expression, &told)
+		ctx, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		err := t.ask(ctx, expression, failed, &told)
 		t.b.box.finish(l, func(e *human.RecordedEvent) {
 			if failed {
 				e.Navigation.Failed = "net::ERR_FAILED"
@@ -223,13 +226,21 @@ const pageFacts = `(() => {
 })()`
 
 // failureFacts is what the browser's own page about a failed load knows of it.
-const failureFacts = `(() => {
-	const code = globalThis.loadTimeDataRaw && loadTimeDataRaw.errorCode || ''
-	return {failed: code && (code.startsWith('net::') ? code : 'net::' + code), w: innerWidth, h: innerHeight}
-})()`
+const failureFacts = `new Promise(told => {
+	const tell = () => {
+		const code = globalThis.loadTimeDataRaw?.errorCode || ''
+		told({failed: code && (code.startsWith('net::') ? code : 'net::' + code), w: innerWidth, h: innerHeight})
+	}
+	if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', tell)
+	else tell()
+})`
 
-// ownWorld evaluates an expression in a world of its own of the page: that of the page script may not be there yet.
-func (t *tab) ownWorld(ctx context.Context, expression string, result any) error {
+// ask evaluates an expression in the isolated world, which may not have been told of yet; or, in the browser's own
+// page about a failed load, in the world that page has.
+func (t *tab) ask(ctx context.Context, expression string, failed bool, result any) error {
+	if failed {
+		return t.evaluate(ctx, place{session: t.session, contextID: pageWorld}, expression, result)
+	}
 	var world struct {
 		ID int64 `json:"executionContextId"`
 	}

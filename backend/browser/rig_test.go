@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -71,7 +72,7 @@ func headless(t *testing.T) Options {
 func run(t *testing.T, o Options, want human.BrowserOptions) *rig {
 	t.Helper()
 	r := start(t, New(o, want, nil))
-	r.until("it is ready", func() bool { return r.ready })
+	r.until("it is ready", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return r.ready })
 	return r
 }
 
@@ -117,27 +118,21 @@ func (r *rig) all() []human.RecordedEvent {
 	return slices.Clone(r.events)
 }
 
-// until waits for something to come true; is is called with mu held.
+// until waits for something to come true.
 func (r *rig) until(what string, is func() bool) {
 	r.t.Helper()
 	deadline := time.After(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		r.mu.Lock()
-		ok := is()
-		r.mu.Unlock()
-		if ok {
+		if is() {
 			return
 		}
 		select {
 		case <-tick.C:
 		case <-r.changed:
 		case <-r.done:
-			r.mu.Lock()
-			ok := is()
-			r.mu.Unlock()
-			if !ok {
+			if !is() {
 				r.t.Fatalf("Run returned (%v) before %s; it told:\n%s", r.err, what, told(r.all()))
 			}
 			return
@@ -152,7 +147,7 @@ func (r *rig) wait(kind human.RecordedType, fits func(human.RecordedEvent) bool)
 	r.t.Helper()
 	var found human.RecordedEvent
 	r.until("an event "+string(kind), func() bool {
-		for _, e := range r.events {
+		for _, e := range r.all() {
 			if e.Type == kind && (fits == nil || fits(e)) {
 				found = e
 				return true
@@ -171,6 +166,7 @@ func (r *rig) at(ending string) *tab {
 		r.b.mu.Lock()
 		tabs := slices.Clone(r.b.order)
 		r.b.mu.Unlock()
+		slices.Reverse(tabs) // the newest first
 		for _, t := range tabs {
 			p := t.places()[0]
 			if strings.HasSuffix(p.url, ending) && p.contextID != 0 {
@@ -225,7 +221,19 @@ func (r *rig) js(t *tab, in place, expression string, result any) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := t.evaluate(ctx, in, expression, result); err != nil {
+	var err error
+	r.until("the frame answers", func() bool {
+		if err = t.evaluate(ctx, in, expression, result); err == nil || !strings.Contains(err.Error(), "context") && !errors.Is(err, errDetached) {
+			return true
+		}
+		for _, p := range t.places() { // it may have got another document
+			if p.id == in.id {
+				in = p
+			}
+		}
+		return false
+	})
+	if err != nil {
 		r.t.Fatalf("%s: %v", expression, err)
 	}
 }

@@ -167,7 +167,7 @@ func (b *Browser) pageAttached(session string, info targetInfo, at int64) {
 		b.tabs[info.ID], b.by[session] = t, p
 		b.order = append(b.order, t)
 	})
-	t.nav = navigation{cause: cause, at: at}
+	t.last = deed{ref: cause, at: at}
 	t.checkPrivate(t.main, at)
 	t.arm(p, func() {
 		b.change(func() { t.armed = true })

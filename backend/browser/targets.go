@@ -31,6 +31,7 @@ type tab struct {
 	popup  string            // the URL of a popup that is about to open
 	docs   map[document]*counter
 
+	moved     bool // it has shown more than the empty page it began with
 	armed     bool // all that happens in it is heard
 	announced bool // PageOpened was delivered
 	senses    senses
@@ -139,6 +140,9 @@ func (t *tab) pageOf(f *frame) human.WebPage {
 	return p
 }
 
+// pageWorld stands for the world that a page itself has, in which nothing of pages of others is evaluated.
+const pageWorld = -1
+
 // evaluate runs an expression in a frame's isolated world and decodes its value, which is awaited, into result.
 func (t *tab) evaluate(ctx context.Context, in place, expression string, result any) error {
 	if in.contextID == 0 {
@@ -152,9 +156,11 @@ func (t *tab) evaluate(ctx context.Context, in place, expression string, result 
 			Text string `json:"text"`
 		} `json:"exceptionDetails"`
 	}
-	err := t.conn.call(ctx, in.session, "Runtime.evaluate", map[string]any{
-		"expression": expression, "contextId": in.contextID, "returnByValue": true, "awaitPromise": true, "silent": true,
-	}, &answer)
+	params := object{"expression": expression, "returnByValue": true, "awaitPromise": true, "silent": true}
+	if in.contextID != pageWorld {
+		params["contextId"] = in.contextID
+	}
+	err := t.conn.call(ctx, in.session, "Runtime.evaluate", params, &answer)
 	switch {
 	case err != nil:
 		return err
