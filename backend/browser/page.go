@@ -92,7 +92,7 @@ func parameterShape(names string) *regexp.Regexp {
 	for i, n := range all {
 		all[i] = regexp.QuoteMeta(n)
 	}
-	r := regexp.MustCompile(`(?i)([?&#;](?:[a-z0-9]+[._-])*(?:` + strings.Join(all, "|") + `)=)[^&#;\s"'<>]+`)
+	r := regexp.MustCompile(`(?i)((?:[?&#;]|%3F|%26|%23)(?:[a-z0-9]+[._-])*(?:` + strings.Join(all, "|") + `)(?:=|%3D))(?:[^&#;%\s"'<>]|%(?:[013-9A-F][0-9A-F]|2[0-57-9A-F]))+`)
 	parameterShapes.Store(names, r)
 	return r
 }

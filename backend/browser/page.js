@@ -79,6 +79,7 @@
       if (!(node instanceof ShadowRoot) || roots.has(node)) continue;
       roots.add(node);
       secrets.watch(node);
+      elements.known(node.host);
       for (const type of ['change', 'scroll']) node.addEventListener(type, listeners[type], { capture: true, passive: true });
     }
   }

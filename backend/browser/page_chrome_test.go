@@ -49,7 +49,9 @@ type testPage struct {
 	events  []human.RecordedEvent
 	from    []message // of each event, its message
 	bad     []error
-	changed chan struct{}
+	// payloads are the messages as they were sent.
+	payloads []string
+	changed  chan struct{}
 }
 
 func startChromium(t *testing.T) *chromium {
@@ -243,6 +245,7 @@ func (p *testPage) heard(r reply) {
 	case "Runtime.bindingCalled":
 		var e struct{ Name, Payload string }
 		_ = json.Unmarshal(r.Params, &e)
+		p.payloads = append(p.payloads, e.Payload)
 		m, err := decode(e.Payload)
 		if err != nil {
 			p.bad = append(p.bad, fmt.Errorf("%w: %s", err, e.Payload))
@@ -443,11 +446,8 @@ func (p *testPage) key(key string, modifiers int) {
 	p.t.Helper()
 	code, ok := keyCodes[key]
 	params := args{"type": "rawKeyDown", "key": key, "modifiers": modifiers}
-	if !ok && len(key) == 1 {
-		code = int(key[0])
-		if code >= 'a' && code <= 'z' {
-			code -= 32
-		}
+	if r := key[0]; !ok && len(key) == 1 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z') {
+		code = int(strings.ToUpper(key)[0])
 	}
 	params["windowsVirtualKeyCode"] = code
 	switch {

@@ -23,6 +23,7 @@
   const attr = (e, name) => attribute.call(e, name) || '';
   const query = { 1: Element.prototype, 9: Document.prototype, 11: DocumentFragment.prototype };
   const kindOf = getter(Node, 'nodeType');
+  const shadowOf = getter(Element, 'shadowRoot');
   const find = (root, selector) => query[kindOf.call(root)].querySelectorAll.call(root, selector);
   const byId = (root, id) => (root instanceof Document ? Document.prototype : DocumentFragment.prototype).getElementById.call(root, id);
   const flat = (text) => text.replace(/\s+/g, ' ').trim();
@@ -102,10 +103,10 @@
     return nodes.map((n) => (n instanceof Text ? n.data : n instanceof Element ? content(n, exact, depth + 1) : '')).join('');
   }
 
-  /** Labels of a field. index knows those of the whole page, where it was built. */
-  function labels(e, exact, index) {
-    const found = index ? index.labels.get(e) || [] : [];
-    if (!index) {
+  /** Labels of a field. known is the index of all labels, where it is built. */
+  function labels(e, exact, known) {
+    const found = known ? known.labels.get(e) || [] : [];
+    if (!known) {
       const around = closest.call(e, 'label');
       if (around && (!has.call(around, 'for') || attr(around, 'for') === attr(e, 'id'))) found.push(around);
       const id = attr(e, 'id');
@@ -115,7 +116,7 @@
   }
 
   /** The accessible name (W3C accname 1.2, without what CSS adds), at most 1,000 characters. */
-  function nameOf(e, exact, index) {
+  function nameOf(e, exact, known) {
     const by = attr(e, 'aria-labelledby').trim();
     if (by) {
       const root = rootOf.call(e);
@@ -131,8 +132,8 @@
       const type = typeOf.call(e);
       if (type === 'image') name = attr(e, 'alt') || attr(e, 'value');
       else if (/^(?:button|submit|reset)$/.test(type)) name = attr(e, 'value') || { submit: 'Submit', reset: 'Reset' }[type] || '';
-      name = labels(e, exact, index) || name;
-    } else if (tag === 'select' || tag === 'textarea') name = labels(e, exact, index);
+      name = labels(e, exact, known) || name;
+    } else if (tag === 'select' || tag === 'textarea') name = labels(e, exact, known);
     else if (tag === 'img' || tag === 'area') name = attr(e, 'alt');
     else if (tag === 'fieldset' || tag === 'table') {
       const first = find(e, tag === 'table' ? 'caption' : 'legend')[0];
@@ -180,6 +181,7 @@
       this.observer.disconnect();
       this.roles = new Map();
       this.labels = null;
+      this.hosts = new Set();
       this.pending = [];
     }
 
@@ -209,6 +211,7 @@
       if (tops.size > 300) return this.drop();
       for (const top of tops) {
         if (tagOf.call(top) === 'label' || find(top, 'label').length) return this.drop();
+        this.host(top);
         for (const role of this.roles.keys()) {
           const selector = selectorOf(role);
           if (matches.call(top, selector)) this.add(role, top);
@@ -217,38 +220,64 @@
       }
     }
 
-    /** Says whether e alone has this role and name. rough is its name with what is not displayed. */
-    unique(e, role, name, rough) {
-      const selector = selectorOf(role);
-      if (!selector) return false;
-      if (this.roles.size) this.renew();
+    /** Notes the open shadow hosts in and under an element. */
+    host(top) {
+      if (top instanceof Element && shadowOf.call(top)) this.hosts.add(top);
+      for (const e of find(top, '*')) if (shadowOf.call(e)) this.hosts.add(e);
+    }
+
+    /** All open shadow roots in it. */
+    shadows() {
+      const out = [];
+      const into = (some) => {
+        for (const host of some) {
+          const root = connected.call(host) && shadowOf.call(host);
+          if (!root || out.length > 2000) continue;
+          out.push(root);
+          into([...find(root, '*')].filter((e) => shadowOf.call(e)));
+        }
+      };
+      into(this.hosts);
+      return out;
+    }
+
+    build() {
+      if (this.labels) this.renew();
       if (!this.labels) {
         this.labels = new Map();
         for (const label of find(this.root, 'label')) {
           if (label.control) this.labels.set(label.control, [...(this.labels.get(label.control) || []), label]);
         }
+        this.host(this.root);
         this.observer.observe(this.root, {
           subtree: true, childList: true, characterData: true, attributes: true,
           attributeFilter: ['role', 'type', 'href', 'for', 'aria-label', 'aria-labelledby', 'alt', 'title', 'placeholder', 'value', 'list'],
         });
       }
+    }
+
+    /** Says whether e alone has this role and name, here and in open shadow roots. rough is its name with what is not displayed. */
+    unique(e, role, name, rough) {
+      const selector = selectorOf(role);
+      if (!selector) return false;
+      this.build();
       if (!this.roles.has(role)) {
         this.roles.set(role, new Map());
         for (const other of find(this.root, selector)) this.add(role, other);
       }
       const named = this.roles.get(role);
+      const same = (other) => other !== e && connected.call(other) && roleOf(other) === role && nameOf(other, true) === name && visible.call(other, { visibilityProperty: true });
       let tried = 0;
       for (const key of new Set([name, rough])) {
-        for (const other of named.get(key) || []) {
-          if (other === e || !connected.call(other) || roleOf(other) !== role) continue;
-          if (++tried > 8) return false;
-          if (nameOf(other, true) === name && visible.call(other, { visibilityProperty: true })) return false;
-        }
+        for (const other of named.get(key) || []) if (other !== e && (++tried > 8 || same(other))) return false;
+      }
+      for (const root of this.shadows()) {
+        for (const other of find(root, selector)) if (++tried > 2000 || same(other)) return false;
       }
       return true;
     }
   }
-  const indexes = new WeakMap();
+  const index = new Index(document);
 
   function quoted(text) {
     return `"${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\a ')}"`;
@@ -304,14 +333,29 @@
     return alone(root, steps, e) ? steps : '';
   }
 
-  /** Selectors of an element within its document or shadow root, the best first. */
-  function within(e, root, role, name, rough) {
-    const out = [];
+  /** Whether a text stands once in a document or shadow root; runners look for it in shadow roots, too. */
+  function once(root, text) {
+    const all = textOf.call(root === document ? document.documentElement : root);
+    const at = all.indexOf(text);
+    if (at < 0 || all.indexOf(text, at + 1) >= 0) return false;
+    if (root !== document) return true;
+    index.build();
+    return index.shadows().every((s) => !textOf.call(s).includes(text));
+  }
+
+  const listing = new Set('select datalist table thead tbody tr ul ol dl form nav main section article body html'.split(' '));
+
+  /**
+   * Selectors of an element, the best first; above are those of the shadow hosts it lies in. A name and role need
+   * none: they are looked up in the accessibility tree, which knows no shadow roots.
+   */
+  function selectors(e, root, above, role, name, rough) {
+    const lists = [];
+    const out = { push: (s) => s && s.length <= 500 && !lists.some((l) => l.at(-1) === s) && lists.push([...above, s]) };
     const own = anchor(e, root);
     if (own[0] === '[') out.push(own);
-    if (name && name.length <= 150 && role !== 'generic' && !/\[\s*\w+\s*=/.test(name)) {
-      if (!indexes.has(root)) indexes.set(root, new Index(root));
-      if (indexes.get(root).unique(e, role, name, rough)) out.push(`aria/${name}[role="${role}"]`);
+    if (name && name.length <= 150 && role !== 'generic' && !/\[\s*\w+\s*=/.test(name) && index.unique(e, role, name, rough)) {
+      lists.push([`aria/${name}[role="${role}"]`]);
     }
     const tag = CSS.escape(tagOf.call(e));
     const by = (called) => {
@@ -322,15 +366,10 @@
     by('placeholder');
     by('aria-label');
     by('alt');
-    const text = e instanceof HTMLElement && !isEditable(e) ? textOf.call(e) : '';
+    const text = e instanceof HTMLElement && !isEditable(e) && !listing.has(tagOf.call(e)) ? textOf.call(e) : '';
     if (text && text.length <= 80) {
       const trimmed = text.trim();
-      const body = root === document ? document.documentElement : root;
-      if (trimmed && !/[\n\t]| {2}/.test(trimmed)) {
-        const all = textOf.call(body);
-        const at = all.indexOf(trimmed);
-        if (at >= 0 && all.indexOf(trimmed, at + 1) < 0) out.push(`text/${trimmed}`);
-      }
+      if (trimmed && !/[\n\t]| {2}/.test(trimmed) && once(root, trimmed)) out.push(`text/${trimmed}`);
     }
     by('title');
     by('name');
@@ -340,7 +379,7 @@
       if (id && !generated(id) && alone(root, `#${CSS.escape(id)}`, e)) out.push(`#${CSS.escape(id)}`);
     }
     out.push(path(e, root));
-    return out.filter((s, i) => s && s.length <= 500 && out.indexOf(s) === i);
+    return lists;
   }
 
   /** The selector of a shadow host, and those of the hosts it lies in, from the outside. */
@@ -379,9 +418,7 @@
       role: role === 'image' ? 'img' : { DisclosureTriangle: 'button', LabelText: 'label', Date: 'textbox', DateTime: 'textbox', InputTime: 'textbox', ColorWell: 'button', Canvas: 'canvas' }[role] || role,
       name: shown,
       tag: tag === 'input' ? `input/${typeOf.call(e)}` : tag.slice(0, 100),
-      selectors: within(e, root, role, name, rough)
-        .filter((s) => secrets.mask(s) === s)
-        .map((s) => [...above, s]),
+      selectors: selectors(e, root, above, role, name, rough).filter((list) => list.every((s) => secrets.mask(s) === s)),
     };
     const state = states(e);
     if (state.length) out.states = state;
@@ -416,5 +453,5 @@
     return first;
   }
 
-  return { describe, meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { describe, known: (host) => index.hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

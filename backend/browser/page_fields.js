@@ -135,7 +135,7 @@
       out.hidden = why;
       out.element = { ...out.element, secret: true };
     }
-    const sent = why ? `${value.length} ${why}` : shown;
+    const sent = out.hidden ? `${value.length} ${shown}` : shown;
     if (sent === r.sent && !why) return;
     r.sent = sent;
     if (pick) return tell(r.at, { type: 'page_choice', element: out.element, values: [shown] });

@@ -14,7 +14,8 @@
 
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const parameter = new RegExp(
-    `([?&#;](?:[a-z0-9]+[._-])*(?:${config.parameters.map(escaped).join('|')})=)[^&#;\\s"'<>]+`,
+    // Also where the address is a parameter of another, and its own signs are encoded.
+    `((?:[?&#;]|%3F|%26|%23)(?:[a-z0-9]+[._-])*(?:${config.parameters.map(escaped).join('|')})(?:=|%3D))(?:[^&#;%\\s"'<>]|%(?:[013-9A-F][0-9A-F]|2[0-57-9A-F]))+`,
     'gi',
   );
   const userInfo = /(\b[a-z][a-z0-9+.-]*:\/\/[^/\s:@?#]*:)[^/\s@]+(?=@)/gi;
@@ -97,7 +98,7 @@
     if (out.length < 4) return out;
     for (const shape of shapes) out = out.replace(shape, hidden);
     out = out.replace(written, (all, before, word) => (/[a-z]/i.test(word) && /[\d!@#%^&*+=~|\\?_]/.test(word) ? before + hidden : all));
-    if (out.includes('=')) out = out.replace(parameter, `$1${hidden}`);
+    if (out.includes('=') || out.includes('%3')) out = out.replace(parameter, `$1${hidden}`);
     if (out.includes('://')) out = out.replace(userInfo, `$1${hidden}`);
     if (/\d{4}/.test(out)) out = out.replace(/\d[\d -]{11,}\d/g, cards);
     return out;
