@@ -63,9 +63,22 @@ func marks(a human.Action, v view) []mark {
 		x, y := v.point(a.X, a.Y)
 		x2, y2 := v.point(a.ToX, a.ToY)
 		out = append(out, mark{Kind: "arrow", X: x, Y: y, X2: x2, Y2: y2}, mark{Kind: "ring", X: x, Y: y})
-	case human.Typing, human.Paste:
+	case human.Typing, human.Paste, human.Choose, human.Check, human.Upload:
 		if m, ok := box(a.Element); ok {
 			out = append(out, m)
+		}
+	case human.Hover:
+		x, y := v.point(a.X, a.Y)
+		if m, ok := box(a.Element); ok {
+			out = append(out, m)
+		} else if a.X != 0 || a.Y != 0 {
+			out = append(out, mark{Kind: "ring", X: x, Y: y})
+		}
+	case human.Extract:
+		if a.Pick != nil {
+			if m, ok := box(&human.Element{Bounds: a.Pick.Bounds}); ok { // of the crop
+				out = append(out, m)
+			}
 		}
 	}
 	return out
@@ -76,6 +89,7 @@ type shot struct {
 	W, H  int
 	Media string
 	Ext   string
+	Alt   string // what it shows, for those who do not see it
 	Data  []byte
 	Marks []mark
 }
@@ -88,6 +102,12 @@ func take(f *record.Frame, a human.Action, draw bool) (*shot, error) {
 	scale := f.Scale
 	if scale <= 0 {
 		scale = 1
+	}
+	switch p := a.Page; {
+	case a.Type == human.Extract: // a crop, of which the places are told in its own pixels
+		f, scale = &record.Frame{W: f.W, H: f.H, Pix: f.Pix}, 1
+	case p != nil && p.W > 0 && p.H > 0: // the whole page that is seen, and nothing else
+		f, scale = &record.Frame{W: f.W, H: f.H, Pix: f.Pix}, float64(f.W)/float64(p.W)
 	}
 	whole := human.Bounds{X: f.X, Y: f.Y, W: int(float64(f.W) / scale), H: int(float64(f.H) / scale)}
 	cut := cutout(a, whole)
@@ -133,7 +153,7 @@ func (s *shot) encode(img *image.RGBA) error {
 // cutout is the window with what is marked; the whole desktop where no window is known.
 func cutout(a human.Action, whole human.Bounds) human.Bounds {
 	w := a.Window
-	if w == nil || w.Bounds.W < 40 || w.Bounds.H < 40 {
+	if w == nil || a.Page != nil || w.Bounds.W < 40 || w.Bounds.H < 40 {
 		return whole
 	}
 	r := image.Rect(w.Bounds.X-beside, w.Bounds.Y-above, w.Bounds.X+w.Bounds.W+beside, w.Bounds.Y+w.Bounds.H+beside)

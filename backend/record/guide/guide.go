@@ -44,8 +44,12 @@ type step struct {
 
 	Note bool
 
+	Where   *where // the page it was done on, where that is another than the step's before
+	Effects []effect
+
 	action human.Action
 	show   string // id of its picture, or empty
+	file   string // of its picture, in a zip
 	guide  *guide
 }
 
@@ -64,7 +68,14 @@ func newGuide(in Input) *guide {
 	list := actions.Left(in.Actions, in.Edits, in.Language)
 	headed := slices.ContainsFunc(list, func(a human.Action) bool { return a.Step != nil })
 	number, heading, shown := 0, -2, ""
+	on := where{}
+	steps := map[string]int{} // by action
 	for i, a := range list {
+		if n, is := steps[a.CausedBy]; is && isEffect(a) {
+			g.Steps[n].Effects = append(g.Steps[n].Effects, effect{a.Words, clock(a.At)})
+			steps[a.ID] = n // what came of that came of the same
+			continue
+		}
 		at := -1
 		if a.Step != nil && *a.Step >= 0 {
 			at = *a.Step
@@ -75,7 +86,10 @@ func newGuide(in Input) *guide {
 		}
 		s := step{
 			Words: a.Words, Time: clock(a.At), Gap: a.Type == human.Missing, Note: a.Type == human.Note, action: a, guide: g,
-			Hidden: a.Hidden != "" && (a.Type == human.Typing || a.Type == human.Paste || a.Type == human.Copy),
+			Hidden: a.Hidden != "" && (a.Type == human.Typing || a.Type == human.Paste || a.Type == human.Copy || a.Type == human.Choose),
+		}
+		if w := whereOf(a.Page); w != nil && w.URL != on.URL {
+			s.Where, on = w, *w
 		}
 		if !s.Gap && a.Type != human.Note {
 			number++
@@ -85,11 +99,14 @@ func newGuide(in Input) *guide {
 		// into a field beside what was typed there.
 		if s.show = pictureOf(a); i+1 < len(list) && entered(a, list[i+1]) {
 			s.show = ""
+		} else if a.Type == human.Extract {
+			s.show = a.After // its crop, which is among the fields
 		} else if s.show == shown && len(marks(a, view{})) == 0 {
 			s.show = ""
 		} else if s.show != "" {
 			shown = s.show
 		}
+		steps[a.ID] = len(g.Steps)
 		g.Steps = append(g.Steps, s)
 	}
 	return g
@@ -111,19 +128,20 @@ func (g *guide) heading(at int) step {
 // entered says whether a click only went into the field that the next action typed into, and shows.
 func entered(a, next human.Action) bool {
 	return a.Type == human.Click && next.Type == human.Typing && next.After != "" && a.Element != nil && next.Element != nil &&
-		a.Element.Role == next.Element.Role && a.Element.Name == next.Element.Name && a.Element.Bounds == next.Element.Bounds
+		(a.Element.Role == next.Element.Role && a.Element.Name == next.Element.Name && a.Element.Bounds == next.Element.Bounds || sameField(a, next))
 }
 
 // pictureOf is the picture that shows an action best: from before it where a place on the screen is marked,
 // from after it where something came of it.
 func pictureOf(a human.Action) string {
 	switch a.Type {
-	case human.Click, human.DoubleClick, human.TripleClick, human.Drag:
+	case human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Hover:
 		if a.Before != "" {
 			return a.Before
 		}
 		return a.After
-	case human.Typing, human.Scroll, human.Paste, human.OpenApp, human.SwitchWindow, human.Shortcut:
+	case human.Typing, human.Scroll, human.Paste, human.OpenApp, human.SwitchWindow, human.Shortcut,
+		human.Choose, human.Check, human.Navigate, human.OpenPage, human.SwitchPage, human.Upload:
 		return a.After
 	}
 	return ""
@@ -254,12 +272,14 @@ func JSON(w io.Writer, in Input) error {
 		Recording human.Recording `json:"recording"`
 		Steps     []string        `json:"action_sequence,omitempty"`
 		Actions   []human.Action  `json:"actions"`
+		Fields    []jsonField     `json:"fields,omitempty"`
 		Left      struct {
 			Cut     int `json:"actions_cut"`
 			Masked  int `json:"actions_masked"`
 			Regions int `json:"picture_regions_masked"`
 		} `json:"left_out"`
 	}{Title: in.Title, Recording: in.Recording, Steps: in.Steps, Actions: actions.Left(in.Actions, in.Edits, in.Language)}
+	out.Fields = jsonFields(out.Actions)
 	out.Left.Cut = len(in.Actions) - len(out.Actions)
 	for _, a := range out.Actions {
 		if a.Masked {

@@ -33,12 +33,16 @@ func HTML(w io.Writer, in Input) error {
 		Complete                        string
 		Whole                           bool
 		Made, Nothing, About            string
+		Fields                          []picked
+		SayFields, SayField, SayValue   string
+		SaySource, SaySelector          string
 	}{
 		guide: g, Lang: g.say.lang, Title: g.title(),
 		Policy: fmt.Sprintf("default-src 'none'; img-src data:; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'", base64.StdEncoding.EncodeToString(sum[:])),
 		Style:  template.CSS(style), Paragraphs: g.paragraphs(), Meta: g.meta(), Gaps: g.gaps(), LeftOut: g.left(),
 		Complete: g.complete(), Whole: in.Recording.Complete,
 		Made: fmt.Sprintf(g.say.made, in.Recording.ID), Nothing: g.say.nothing, About: g.say.about,
+		Fields: g.fields(), SayFields: g.say.fields, SayField: g.say.field, SayValue: g.say.value, SaySource: g.say.source, SaySelector: g.say.selector,
 	})
 	if g.err != nil {
 		return g.err
@@ -61,11 +65,29 @@ func (s *step) shot(draw bool) (*shot, error) {
 		s.guide.err = err
 		return nil, err
 	}
-	return take(f, s.action, draw)
+	out, err := take(f, s.action, draw)
+	if out != nil {
+		out.Alt = fmt.Sprintf(s.guide.say.picture, s.Number, s.Words)
+	}
+	return out, err
 }
 
-// Alt is what the picture shows, for those who do not see it.
-func (s *step) Alt() string { return fmt.Sprintf(s.guide.say.picture, s.Number, s.Words) }
+// MoreRows says how many rows of a table are not shown; empty where all are.
+func (p picked) MoreRows() string {
+	if p.More == 0 {
+		return ""
+	}
+	return p.guide.say.count(p.More, p.guide.say.oneRow, p.guide.say.rows)
+}
+
+// Crop is the picture of what was picked, nil where there is none.
+func (p picked) Crop() (*shot, error) { return p.shot(false) }
+
+// Picked says whether the step filled a field; its picture is among the fields.
+func (s *step) Picked() bool { return s.action.Type == human.Extract }
+
+// EffectsLabel is what effects are announced by to those who do not see the page.
+func (s *step) EffectsLabel() string { return s.guide.say.effects }
 
 // HiddenMark is the word for a hidden text.
 func (s *step) HiddenMark() string { return s.guide.say.hiddenMark }

@@ -42,7 +42,16 @@ func Markdown(w io.Writer, in Input) error {
 			fmt.Fprintf(&page, "> %s (%s)\n\n", escape(s.Words), s.Time)
 			continue
 		}
+		if w := s.Where; w != nil {
+			fmt.Fprintf(&page, "%s\n\n", strings.TrimSpace(escape(w.Title)+" "+code(w.URL)))
+		}
 		fmt.Fprintf(&page, "**%d.** %s (%s)\n\n", s.Number, escape(s.Words), s.Time)
+		for _, e := range s.Effects {
+			fmt.Fprintf(&page, "- %s (%s)\n", escape(e.Words), e.Time)
+		}
+		if len(s.Effects) > 0 {
+			page.WriteString("\n")
+		}
 		shot, err := s.shot(true)
 		if err != nil {
 			return err
@@ -58,8 +67,10 @@ func Markdown(w io.Writer, in Input) error {
 		if _, err := file.Write(shot.Data); err != nil {
 			return err
 		}
-		fmt.Fprintf(&page, "![%s](%s)\n\n", escape(s.Alt()), name)
+		fmt.Fprintf(&page, "![%s](%s)\n\n", escape(shot.Alt), name)
+		s.file = name
 	}
+	g.table(&page)
 	fmt.Fprintf(&page, "---\n\n%s\n\n", escape(g.complete()))
 	for _, gap := range g.gaps() {
 		fmt.Fprintf(&page, "- %s\n", escape(gap))
@@ -80,6 +91,60 @@ func Markdown(w io.Writer, in Input) error {
 		return err
 	}
 	return z.Close()
+}
+
+// table writes the fields that were picked.
+func (g *guide) table(page *strings.Builder) {
+	fields := g.fields()
+	if len(fields) == 0 {
+		return
+	}
+	fmt.Fprintf(page, "## %s\n\n| %s | %s | %s |\n| --- | --- | --- |\n", g.say.fields, g.say.field, g.say.value, g.say.source)
+	for _, f := range fields {
+		value := escape(f.Value)
+		switch {
+		case f.Hidden:
+			value = escape(g.say.hiddenMark)
+		case len(f.Rows) > 0:
+			value = cell(flat(f.Rows))
+			if more := f.MoreRows(); more != "" {
+				value += " " + escape(more)
+			}
+		}
+		if f.file != "" {
+			value += fmt.Sprintf(" ([%d](%s))", f.Step, f.file)
+		}
+		from := ""
+		if f.Where != nil {
+			from = strings.TrimSpace(escape(f.Where.Title) + " " + cell(f.Where.URL))
+		}
+		if f.Selector != "" {
+			from += fmt.Sprintf(" (%s %s)", escape(g.say.selector), cell(f.Selector))
+		}
+		fmt.Fprintf(page, "| %s | %s | %s |\n", escape(f.Field), value, from)
+	}
+	page.WriteString("\n")
+}
+
+// cell is code in a cell of a table, which a bar would end.
+func cell(text string) string { return strings.ReplaceAll(code(text), "|", `\|`) }
+
+// code is a text as it is, as code: in more backticks than it has in a row.
+func code(text string) string {
+	longest, run := 0, 0
+	for _, r := range text {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return fence + text + fence
 }
 
 // escape keeps a text from being read as Markdown or HTML. It is one line already.

@@ -14,6 +14,8 @@ type said struct {
 	oneGap, gaps, oneCut, cuts, oneMask, masks        string
 	oneRegion, regions, oneHidden, hidden             string
 	picture, nothing, about, made, hiddenMark         string
+	effects, fields, field, value, source, selector   string
+	oneRow, rows                                      string
 	sources                                           map[human.SourceName]string
 	status                                            map[string]string
 }
@@ -37,9 +39,11 @@ var english = &said{
 	oneHidden: "1 text or field was hidden while recording.", hidden: "%d texts and fields were hidden while recording.",
 	picture: "Picture of step %d: %s", nothing: "Nothing was done in this recording.", about: "About this guide",
 	made: "Made with Deskbell from recording %s.", hiddenMark: "hidden",
+	effects: "What came of it", fields: "Picked fields", field: "Field", value: "Value", source: "Picked from", selector: "Selector",
+	oneRow: "1 more row", rows: "%d more rows",
 	sources: map[human.SourceName]string{
 		human.InputSource: "pointer and keys", human.WindowSource: "windows", human.ElementSource: "names of elements",
-		human.ScreenSource: "pictures", human.FileSource: "files", human.ClipboardSource: "clipboard",
+		human.ScreenSource: "pictures", human.FileSource: "files", human.ClipboardSource: "clipboard", human.BrowserSource: "browser",
 	},
 	status: map[string]string{"missing": "Not available: %s", "partial": "In part: %s"},
 }
@@ -56,9 +60,11 @@ var chinese = &said{
 	oneHidden: "录制时隐藏了 1 处文字或字段。", hidden: "录制时隐藏了 %d 处文字和字段。",
 	picture: "步骤 %d 的图片：%s", nothing: "此次录制中没有任何操作。", about: "关于本指南",
 	made: "由 Deskbell 根据录制 %s 生成。", hiddenMark: "已隐藏",
+	effects: "由此引起", fields: "采集的字段", field: "字段", value: "值", source: "来源", selector: "选择器",
+	oneRow: "另有 1 行", rows: "另有 %d 行",
 	sources: map[human.SourceName]string{
 		human.InputSource: "鼠标与键盘", human.WindowSource: "窗口", human.ElementSource: "界面元素名称",
-		human.ScreenSource: "图片", human.FileSource: "文件", human.ClipboardSource: "剪贴板",
+		human.ScreenSource: "图片", human.FileSource: "文件", human.ClipboardSource: "剪贴板", human.BrowserSource: "浏览器",
 	},
 	status: map[string]string{"missing": "不可用：%s", "partial": "部分可用：%s"},
 }
