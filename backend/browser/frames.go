@@ -23,6 +23,7 @@ func (p *part) forgetContexts() {
 		}
 	}
 	clear(p.contexts)
+	clear(p.early)
 }
 
 func (t *tab) contextCreated(p *part, e event) {
@@ -39,11 +40,16 @@ func (t *tab) contextCreated(p *part, e event) {
 		return
 	}
 	if f := t.frames[c.Context.Aux.Frame]; f != nil {
-		t.b.change(func() {
-			f.contextID, f.session = c.Context.ID, p.session
-			p.contexts[f.contextID] = f
-		})
+		t.b.change(func() { f.reach(p, c.Context.ID) })
+	} else if len(p.early) < maxFrames {
+		p.early[c.Context.Aux.Frame] = c.Context.ID
 	}
+}
+
+// reach notes the isolated world of a frame.
+func (f *frame) reach(p *part, context int64) {
+	f.contextID, f.session = context, p.session
+	p.contexts[context] = f
 }
 
 func (t *tab) contextDestroyed(p *part, e event) {
@@ -79,6 +85,15 @@ func (f treeFrame) address() string {
 	return f.URL + f.Fragment
 }
 
+// askFrames asks for the frames of a session that nothing was told of.
+func (t *tab) askFrames(p *part) {
+	t.conn.ask(p.session, "Page.getFrameTree", nil, func(raw json.RawMessage, err error) {
+		if err == nil {
+			t.frameTree(p, raw)
+		}
+	})
+}
+
 // frameTree takes in the frames that were there before they could be told of.
 func (t *tab) frameTree(p *part, raw json.RawMessage) {
 	type tree struct {
@@ -93,7 +108,7 @@ func (t *tab) frameTree(p *part, raw json.RawMessage) {
 		}
 		f := t.frames[r.Frame.ID]
 		if f == nil {
-			f = t.addFrame(r.Frame.ID, r.Frame.Parent, p.session)
+			f = t.addFrame(r.Frame.ID, r.Frame.Parent, p)
 		}
 		if f == nil {
 			return
@@ -115,15 +130,19 @@ func (t *tab) frameTree(p *part, raw json.RawMessage) {
 }
 
 // addFrame adds a frame to the tree, or returns nil.
-func (t *tab) addFrame(id, parentID, session string) *frame {
+func (t *tab) addFrame(id, parentID string, p *part) *frame {
 	parent := t.frames[parentID]
 	if parent == nil || len(t.frames) >= maxFrames {
 		return nil
 	}
-	f := &frame{id: id, session: session, parent: parent, url: "about:blank"}
+	f := &frame{id: id, session: p.session, parent: parent, url: "about:blank"}
 	t.b.change(func() {
 		parent.children = append(parent.children, f)
 		t.frames[id] = f
+		if context := p.early[id]; context != 0 {
+			delete(p.early, id)
+			f.reach(p, context)
+		}
 	})
 	return f
 }
@@ -140,7 +159,7 @@ func (t *tab) frameAttached(p *part, e event) {
 		t.b.change(func() { f.session, f.placed = p.session, false })
 		return
 	}
-	t.addFrame(a.ID, a.Parent, p.session)
+	t.addFrame(a.ID, a.Parent, p)
 }
 
 func (t *tab) frameDetached(p *part, e event) {

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -108,12 +109,18 @@ func (t *tab) frameNavigated(p *part, e event) {
 	}
 	f := t.frames[n.Frame.ID]
 	if f == nil {
-		if f = t.addFrame(n.Frame.ID, n.Frame.Parent, p.session); f == nil {
+		if f = t.addFrame(n.Frame.ID, n.Frame.Parent, p); f == nil {
 			return
 		}
 	}
 	from := f.url
+	for _, c := range slices.Clone(f.children) { // of the document before
+		t.dropFrame(c, e.at)
+	}
 	t.b.change(func() { f.url, f.placed = n.Frame.address(), false })
+	if n.Type == "BackForwardCacheRestore" {
+		t.askFrames(p)
+	}
 	t.checkPrivate(f, e.at)
 	t.rearm(f)
 	if f != t.main {

@@ -235,3 +235,38 @@ func TestDocumentOpenCrashAndReload(t *testing.T) {
 		return slices.ContainsFunc(r.all()[from:], func(e human.RecordedEvent) bool { return e.Type == human.PageClick })
 	})
 }
+
+func TestFramesOfAPageThatComesBack(t *testing.T) {
+	site := serve(t, map[string]string{
+		"/": `<title>One</title><a href="http://b.test:PORT/two">two</a><iframe src="/in?same" style="width:200px;height:80px"></iframe>
+			<iframe src="http://b.test:PORT/in?cross" style="width:200px;height:80px"></iframe>`,
+		"/in":  `<button>inner</button>`,
+		"/two": `<title>Two</title><button onclick="history.back()">back</button>`,
+	}, nil)
+	r := run(t, headless(t), human.BrowserOptions{URL: strings.Replace(site.URL, "127.0.0.1", "a.test", 1) + "/", Profile: "throwaway"})
+	tab := r.at("/")
+	r.frame(tab, "/in?cross")
+	for range 2 {
+		r.click(tab, r.top(tab), "a")
+		tab = r.at("/two")
+		if n := len(tab.places()); n != 1 {
+			t.Errorf("a page without frames has %d places", n)
+		}
+		r.click(tab, r.top(tab), "button")
+		tab = r.at("/")
+		for i, ending := range []string{"/in?same", "/in?cross"} {
+			from := r.count()
+			r.click(tab, r.frame(tab, ending), "button")
+			r.until("a click in "+ending, func() bool {
+				return slices.ContainsFunc(r.all()[from:], func(e human.RecordedEvent) bool {
+					return e.Type == human.PageClick && slices.Equal(e.Page.Frame, []int{i}) && strings.HasSuffix(e.Page.FrameURL, ending)
+				})
+			})
+		}
+	}
+	for _, e := range r.all() {
+		if e.Type == human.GapOpened {
+			t.Errorf("a gap: %+v", e.Gap)
+		}
+	}
+}

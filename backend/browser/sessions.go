@@ -146,7 +146,7 @@ func (b *Browser) pageAttached(session string, info targetInfo, at int64) {
 	t.ctx, t.cancel = context.WithCancel(b.ctx)
 	t.main = &frame{id: info.ID, session: session, url: info.URL}
 	t.frames[info.ID] = t.main
-	p := &part{session: session, tab: t, root: info.ID, contexts: map[int64]*frame{}}
+	p := &part{session: session, tab: t, root: info.ID, contexts: map[int64]*frame{}, early: map[string]int64{}}
 	t.parts = []*part{p}
 	opener := b.tabs[info.Opener]
 	var cause uint64
@@ -191,7 +191,7 @@ func (t *tab) announce(cause uint64) {
 // frameMoved is told of a frame that lives in another process than its parent.
 func (b *Browser) frameMoved(over *part, session string, info targetInfo) {
 	t := over.tab
-	p := &part{session: session, tab: t, root: info.ID, contexts: map[int64]*frame{}}
+	p := &part{session: session, tab: t, root: info.ID, contexts: map[int64]*frame{}, early: map[string]int64{}}
 	b.change(func() {
 		f := t.frames[info.ID]
 		if f == nil {
@@ -222,11 +222,7 @@ func (t *tab) arm(p *part, then func()) {
 	c.send(p.session, "Page.addScriptToEvaluateOnNewDocument", object{
 		"source": t.b.source, "worldName": worldName, "runImmediately": true, "includeCommandLineAPI": true,
 	})
-	c.ask(p.session, "Page.getFrameTree", nil, func(raw json.RawMessage, err error) {
-		if err == nil {
-			t.frameTree(p, raw)
-		}
-	})
+	t.askFrames(p)
 	t.equip(p.session)
 	c.send(p.session, "Target.setAutoAttach", autoAttach)
 	c.ask(p.session, "Runtime.runIfWaitingForDebugger", nil, func(json.RawMessage, error) { then() })

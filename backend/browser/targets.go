@@ -43,6 +43,7 @@ type part struct {
 	tab      *tab
 	root     string           // id of its topmost frame
 	contexts map[int64]*frame // isolated worlds of ours, by the id of their execution context
+	early    map[string]int64 // those of frames that are not known yet, by frame
 }
 
 // A frame is one frame of a tab's tree.
