@@ -105,6 +105,12 @@ func weight(e human.RecordedEvent) int64 {
 	if e.File != nil {
 		n += len(e.File.Path) + len(e.File.To)
 	}
+	if e.Source == human.BrowserSource {
+		n += 200 + len(e.DOM)/4 // a film packs well
+		if e.Pick != nil {
+			n += len(e.Pick.Text)
+		}
+	}
 	return int64(n)
 }
 

@@ -186,18 +186,23 @@ func (l *Library) Events(ctx context.Context, by human.Actor, id human.Recording
 		limit = 1000
 	}
 	var page RecordedEvents
+	film := 0
 	for ev, err := range l.deps.Store.Events(ctx, id, after) {
 		if err != nil {
 			return RecordedEvents{}, err
 		}
-		if len(page.Events) == limit {
-			page.Next = page.Events[limit-1].Seq
+		if n := len(page.Events); n > 0 && (n == limit || film+len(ev.DOM) > maxFilm) {
+			page.Next = page.Events[n-1].Seq
 			break
 		}
+		film += len(ev.DOM)
 		page.Events = append(page.Events, ev)
 	}
 	return page, nil
 }
+
+// maxFilm is how many bytes of a film of pages are in one answer; a single event may have more.
+const maxFilm = 8 << 20
 
 // Delete removes a recording that has ended, for good: its pictures, its events, and its name in the
 // operation. Conflict while it runs. Operators only. When it fails in between, it can be called again.

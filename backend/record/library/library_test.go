@@ -619,6 +619,19 @@ func TestEventsComeInPages(t *testing.T) {
 	if err != nil || page.Next != 0 {
 		t.Errorf("a page with the very last says that there is more: %d, %v", page.Next, err)
 	}
+
+	// A film's events are large, so that a page of them is short, though never empty.
+	last := d.seq
+	film := json.RawMessage(`"` + strings.Repeat("x", 5<<20) + `"`)
+	for range 3 {
+		d.add(human.RecordedEvent{Source: human.BrowserSource, Type: human.PageDOM, Browsing: human.Browsing{DOM: film}})
+	}
+	for n := range uint64(3) {
+		page, err = d.Events(t.Context(), ada, d.rec.ID, last+n, 100)
+		if err != nil || len(page.Events) != 1 || (page.Next != 0) != (n < 2) || len(page.Events[0].DOM) != len(film) {
+			t.Fatalf("a page of a film has %d events and goes on after %d, %v", len(page.Events), page.Next, err)
+		}
+	}
 }
 
 func TestEditsMustNameWhatIsThere(t *testing.T) {
