@@ -2,9 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { Screen } from './support/screen';
-import { record, seed } from './support/seeds';
+import { record, seed, visit } from './support/seeds';
 import { Server } from './support/server';
 import { Console, expect, mod, test } from './support/test';
+import { browserPath, Vendor } from './support/vendor';
 
 // Every view in both themes and both languages. SCREENSHOTS names another folder, SCREENSHOTS_ONLY a part of a view's name.
 const folder = path.resolve(process.env.SCREENSHOTS ?? path.join(import.meta.dirname, '../screenshots'));
@@ -15,7 +16,7 @@ const languages = ['en', 'zh-CN'] as const;
 interface View {
   name: string;
   /** What is done before the picture is taken, in a page that is signed in. */
-  show: (desk: Console, ids: Record<string, string>, screen: Screen) => Promise<void>;
+  show: (desk: Console, ids: Record<string, string>, screen: Screen, vendor: Vendor) => Promise<void>;
   size?: { width: number; height: number };
   /** On a server where nothing ever rang. */
   fresh?: boolean;
@@ -46,6 +47,15 @@ const open = async (desk: Console): Promise<void> => {
   await look(desk);
   await desk.press('ArrowRight', 'ArrowRight');
   await look(desk);
+};
+
+/** Work in a browser with its fields picked, one of them corrected by hand. */
+const visited = async (desk: Console, ids: Record<string, string>, screen: Screen, vendor: Vendor): Promise<void> => {
+  ids.visit ??= await visit(desk.server, screen, vendor);
+  await desk.openOperation(ids.visit);
+  await expect(desk.page.locator('li img')).toHaveCount(4);
+  await desk.page.getByRole('textbox', { name: 'used_this_month' }).fill('8,412,903');
+  await desk.page.getByRole('textbox', { name: 'used_this_month' }).blur();
 };
 
 const views: View[] = [
@@ -122,6 +132,53 @@ const views: View[] = [
   { name: 'recording-mask', show: async (desk) => open(desk).then(() => desk.button(/Black out a region|涂黑区域/).click()) },
   { name: 'recordings', show: async (desk) => desk.go('recordings').then(() => settled(desk)) },
   { name: 'narrow-recording', size: { width: 640, height: 800 }, show: async (desk) => open(desk) },
+  {
+    name: 'browser-options',
+    show: async (desk, ids) => {
+      await desk.openOperation(ids.browser ?? '');
+      await desk.button(/^(Options|选项)$/).click();
+      await desk.page.getByRole('switch', { name: /^(Film of the pages|页面影片)/ }).check();
+    },
+  },
+  { name: 'browser-records', show: async (desk, ids, screen, vendor) => visited(desk, ids, screen, vendor) },
+  { name: 'narrow-browser-records', size: { width: 640, height: 800 }, show: async (desk, ids, screen, vendor) => visited(desk, ids, screen, vendor) },
+  {
+    name: 'browser-waits',
+    show: async (desk, ids, screen, vendor) => {
+      await visited(desk, ids, screen, vendor);
+      await desk.press('p');
+      await expect(desk.page.locator('.waiting')).toBeVisible();
+    },
+  },
+  {
+    name: 'browser-recorded',
+    show: async (desk, ids, screen, vendor) => {
+      await visited(desk, ids, screen, vendor);
+      await desk.press(`${mod}+.`);
+      await look(desk);
+      await desk.page.locator('#review-title').evaluate((title) => title.scrollIntoView());
+    },
+  },
+  { name: 'browser-recording', show: async (desk) => open(desk) },
+  {
+    name: 'browser-film',
+    show: async (desk) => {
+      await open(desk);
+      await desk.button(/^(Show the film|查看影片)$/).click();
+      await desk.page.getByRole('slider').focus();
+      await desk.press('End');
+      await desk.page.waitForLoadState('networkidle');
+    },
+  },
+  {
+    name: 'browser-answered',
+    show: async (desk, ids, screen, vendor) => {
+      await visited(desk, ids, screen, vendor);
+      await desk.press(`${mod}+Enter`);
+      await expect(desk.page.locator('[aria-label^="Show the evidence"] img, [aria-label$="的证据"] img').first()).toBeVisible();
+      await desk.page.waitForLoadState('networkidle');
+    },
+  },
   { name: 'recordings-empty', fresh: true, show: async (desk) => desk.go('recordings').then(() => settled(desk)) },
   // Last, because from here on something is recorded.
   {
@@ -161,7 +218,8 @@ for (const theme of themes) {
     test(`pictures ${theme} ${language}`, async ({ browser }) => {
       await mkdir(folder, { recursive: true });
       const screen = await Screen.start();
-      const busy = await Server.start([], screen.env);
+      const vendor = await Vendor.start();
+      const busy = await Server.start([], { ...screen.env, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(screen) });
       const fresh = await Server.start();
       try {
         const ids = await seed(busy);
@@ -170,13 +228,14 @@ for (const theme of themes) {
           const desk = new Console(await context.newPage(), view.fresh ? fresh : busy);
           await desk.page.goto((await desk.server.invite()).console);
           await expect(desk.page.locator('nav, aside ol').first()).toBeVisible();
-          await view.show(desk, ids, screen);
+          await view.show(desk, ids, screen, vendor);
           await picture(desk.page, `${view.name}-${theme}-${language}`);
           await context.close();
         }
       } finally {
         await busy.end();
         await fresh.end();
+        await vendor.end();
         await screen.end();
       }
     });

@@ -1,5 +1,6 @@
 import type { Screen } from './screen';
 import type { Operation, Server } from './server';
+import type { Vendor } from './vendor';
 
 /** A desk on a busy afternoon. The ids are by the short names used here. */
 export async function seed(server: Server): Promise<Record<string, string>> {
@@ -94,5 +95,32 @@ export async function record(server: Server, screen: Screen, stop: boolean): Pro
   await screen.until('scrolling', async () => (await types()).includes('scroll'));
   await me.call('POST', '/api/human/input', { operation_id: id, fields: { steps_done: '1' }, human_input: 'The folder was empty before.' });
   if (stop) await me.call('POST', `/api/recordings/${recording}/stop`, {});
+  return id;
+}
+
+/** Somebody reads a vendor's pages and is recorded; what they pick waits in the recording. Returns the operation's id. */
+export async function visit(server: Server, screen: Screen, vendor: Vendor): Promise<string> {
+  const me = server.operator;
+  const { operation_id: id } = await (await server.agent('price-scout')).ring({
+    action_type: 'browser', description: 'Read our quota and unit prices from the vendor console', timeout: 3600,
+    details: { url: vendor.url, requires_human: 'The login asks for a passkey', data_to_extract: { plan_name: 'text', unit_prices: 'table', used_this_month: 'number', unit_price_usd: 'number', renewal_date: 'date' } },
+  });
+  await me.call('POST', '/api/human/claim', { operation_id: id });
+  const { recording_id: recording } = await me.call<{ recording_id: string }>('POST', '/api/recordings', { operation_id: id, options: { browser: { dom: true, network: true }, desktop: false } });
+  const done = (what: string, type: string, n = 1): Promise<void> =>
+    screen.until(what, async () => (await me.call<{ actions: { type: string }[] }>('GET', `/api/recordings/${recording}/actions`)).actions.filter((action) => action.type === type).length >= n);
+  await vendor.shows(screen, '/');
+  await vendor.click(screen, 'quota');
+  await vendor.shows(screen, '/quota');
+  const picks = [['plan_name', 'element', 'plan'], ['unit_prices', 'table', 'price'], ['used_this_month', 'element', 'used'], ['unit_price_usd', 'element', 'price']] as const;
+  for (const [i, [field, take, part]] of picks.entries()) {
+    await me.call('POST', `/api/recordings/${recording}/pick`, { field, take });
+    await vendor.click(screen, part);
+    await done(field, 'pick', i + 1);
+  }
+  await vendor.click(screen, 'ask');
+  await vendor.click(screen, 'csv');
+  await done('the download', 'download');
+  await me.call('POST', '/api/human/input', { operation_id: id, human_input: 'The renewal date is not shown to our role. Ask the owner of the account.' });
   return id;
 }

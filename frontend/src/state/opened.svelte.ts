@@ -179,10 +179,10 @@ export class Opened {
 
   /** A choice goes out by name, and in words where nothing else was written. */
   #answer(op: Operation): Answer {
-    // What the operator left out or hid leaves by no other way either.
+    // What the operator left out or hid leaves by no other way either; of a recording that is gone nothing can be shown.
     const answer = withSources(answerOf($state.snapshot(this.draft.form)), ({ recording_id, action_id }) => {
       const open = this.#recordings.get(recording_id);
-      return !!open && (open.isCut(action_id) || open.isMasked(action_id));
+      return !op.recordings.includes(recording_id) || (!!open && (open.isCut(action_id) || open.isMasked(action_id)));
     });
     const given = this.#given();
     if (given.length) answer.attachments = given;

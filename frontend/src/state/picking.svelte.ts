@@ -134,7 +134,11 @@ export class Picking {
     return [
       { id: 'pick', label: m.browser_pick, keys: ['p'], group: 'answer', when: () => this.live && this.next !== '', run: () => void this.pick() },
       { id: 'show-browser', label: m.browser_show, keys: ['b'], group: 'answer', when: () => this.live, run: () => void this.show() },
-      { id: 'pick-cancel', label: m.browser_pick_cancel, keys: ['Escape'], group: 'answer', when: () => this.waiting !== null, run: () => void this.cancel() },
     ];
+  }
+
+  /** To be added while the page waits, so that it comes before what else Escape does. */
+  cancelCommand(): Command {
+    return { id: 'pick-cancel', label: m.browser_pick_cancel, keys: ['Escape'], group: 'answer', when: () => this.waiting !== null, run: () => void this.cancel() };
   }
 }

@@ -39,7 +39,8 @@ export class Recorder {
   /** What the next recording is started with, where it is not what the settings say. */
   options = $state<{ folders: string[]; clipboard: 'off' | 'kind' | 'content'; pictures: boolean }>({ folders: [], clipboard: 'kind', pictures: true });
   browser = $state<BrowserChoice>({ profile: 'kept', attach: '', network: false, console: false, dom: false, desktop: false });
-  #usual = $state.raw<{ folders: string[]; clipboard: 'off' | 'kind' | 'content' }>({ folders: [], clipboard: 'kind' });
+  /** What the settings say. Nothing is drawn from it: whoever asks for it must not be asked again once it came. */
+  #usual: { folders: string[]; clipboard: 'off' | 'kind' | 'content' } = { folders: [], clipboard: 'kind' };
   /** The browser's options were read from the settings: from then on they are the operator's. */
   #chosen = false;
   /** When steps were ticked in this page, in nanoseconds from the start, by recording and step. */

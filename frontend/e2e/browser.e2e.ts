@@ -1,0 +1,238 @@
+import { readFile } from 'node:fs/promises';
+import { Screen } from './support/screen';
+import { Server, type Caller, type Operation } from './support/server';
+import { accessible, Console, expect, fits, mod, test as base } from './support/test';
+import { browserPath, Vendor } from './support/vendor';
+
+interface Source {
+  recording_id: string;
+  action_id: string;
+  picked: string;
+  corrected?: boolean;
+  url?: string;
+  selector?: string;
+  picture?: string;
+}
+type Answered = { result?: { fields?: Record<string, string>; field_sources?: Record<string, Source>; attachments?: string[] } };
+
+// A server with a desktop, a browser to open on it, and a vendor's pages to look at.
+const test = base.extend<{ desktop: Screen; vendor: Vendor; op: Operation }>({
+  desktop: async ({}, use) => {
+    const desktop = await Screen.start();
+    await use(desktop);
+    await desktop.end();
+  },
+  vendor: async ({}, use) => {
+    const vendor = await Vendor.start();
+    await use(vendor);
+    await vendor.end();
+  },
+  server: async ({ desktop }, use) => {
+    const server = await Server.start([], { ...desktop.env, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(desktop) });
+    await use(server);
+    await server.end();
+  },
+  op: async ({ bot, vendor }, use) =>
+    use(await bot.ring({
+      action_type: 'browser', description: 'Read our quota and unit prices', timeout: 3600,
+      details: { url: vendor.url, requires_human: 'The login asks for a passkey', data_to_extract: { plan_name: 'text', unit_prices: 'table', renewal_date: 'date' } },
+    })),
+});
+
+const field = (desk: Console, name: string) => desk.page.getByRole('textbox', { name, exact: true });
+const actions = async (by: Caller, id: string): Promise<{ type: string; words: string; caused_by?: string }[]> => (await by.call<{ actions: { type: string; words: string }[] }>('GET', `/api/recordings/${id}/actions`)).actions;
+const recording = async (of: Caller): Promise<string> => (await of.call<{ recordings: { recording_id: string }[] }>('GET', '/api/recordings')).recordings[0]?.recording_id ?? '';
+
+/** Opens the operation and begins to record it; the vendor's first page is shown. */
+async function begin(desk: Console, desktop: Screen, vendor: Vendor, op: Operation): Promise<void> {
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.button('Claim and record').click();
+  await expect(desk.page.getByRole('region', { name: 'Recorder', exact: true })).toContainText('Recording');
+  await vendor.shows(desktop, '/');
+}
+
+test('fields are picked from pages, corrected by hand, and given to the agent with where they came from', async ({ desk, server, desktop, vendor, bot, op }) => {
+  test.slow();
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await expect(desk.page.getByText(`Opens ${new URL(vendor.url).host} in`)).toBeVisible();
+  await desk.button('Claim and record').click();
+  await vendor.shows(desktop, '/');
+  const live = desk.page.getByRole('region', { name: 'Live actions' });
+  await expect(live).toContainText('On page Billing, acme');
+  await expect(desk.page.getByText('page 1 of this visit')).toBeVisible();
+
+  await vendor.click(desktop, 'quota');
+  await vendor.shows(desktop, '/quota');
+  await expect(live).toContainText('On page Quota, acme');
+  await expect(desk.page.getByText('page 2 of this visit')).toBeVisible();
+  await expect(desk.page.getByRole('region', { name: 'Pages' }).getByRole('listitem')).toHaveCount(2);
+
+  // The key P picks the first empty field; the page waits, and says so here.
+  await desk.press('p');
+  await expect(desk.page.getByText('Click it on the page')).toBeVisible();
+  await desk.press('Escape');
+  await expect(desk.page.getByText('Click it on the page')).toHaveCount(0);
+  await desk.press('p');
+  await expect(desk.page.getByText('Click it on the page')).toBeVisible();
+  await vendor.click(desktop, 'plan');
+  await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
+  await expect(desk.page.getByText('heading “Scale 2026”')).toBeVisible();
+  await expect(desk.button('Show the evidence for plan_name').locator('img')).toBeVisible();
+
+  await desk.page.getByLabel('How unit_prices is picked').selectOption('table');
+  await desk.button('Pick a table: unit_prices').click();
+  await vendor.click(desktop, 'price');
+  await expect(desk.page.getByRole('region', { name: 'unit_prices' }).getByRole('columnheader')).toHaveText(['Item', 'Price']);
+
+  await field(desk, 'plan_name').fill('Scale');
+  await expect(desk.page.getByText('Corrected by hand; picked')).toBeVisible();
+  await desk.page.getByLabel('Note for the agent').fill('The renewal date is not shown.');
+  await vendor.click(desktop, 'csv');
+  await expect(desk.page.getByRole('region', { name: 'Downloads' })).toContainText('prices-2026.csv');
+
+  await desk.press(`${mod}+Enter`);
+  await expect(desk.page.getByRole('heading', { name: 'Look it through' })).toBeInViewport();
+  await desk.button('Send answer').click();
+  const id = await recording(server.operator);
+  const answered = (await bot.until(op.operation_id, (o) => !!o.result)) as unknown as Answered;
+  expect(answered.result?.attachments).toEqual([id]);
+  expect(answered.result?.fields).toMatchObject({ plan_name: 'Scale' });
+  expect(JSON.parse(answered.result?.fields?.unit_prices ?? '')).toEqual([['Item', 'Price'], ['Requests', '0.00042'], ['Storage', '0.021']]);
+  const { plan_name: plan, unit_prices: prices } = answered.result?.field_sources ?? {};
+  expect(plan).toMatchObject({ recording_id: id, picked: 'Scale 2026', corrected: true, url: `${vendor.url}/quota` });
+  expect(plan?.selector).toBeTruthy();
+  expect(plan?.picture).toBeTruthy();
+  expect(prices?.corrected).toBeUndefined();
+
+  // What went out is shown with what it stands on.
+  const fields = desk.page.getByRole('region', { name: 'Fields to extract' });
+  await expect(fields).toContainText('Corrected by hand; picked Scale 2026');
+  await desk.button('Show the evidence for plan_name').click();
+  await expect(desk.page.getByRole('dialog')).toContainText(`${vendor.url}/quota`);
+  await accessible(desk.page);
+});
+
+test('what was picked is there after the page was loaded anew, and a killed server leaves it to be recorded again', async ({ desk, server, desktop, vendor, op }) => {
+  test.slow();
+  await begin(desk, desktop, vendor, op);
+  await vendor.click(desktop, 'quota');
+  await vendor.shows(desktop, '/quota');
+  await desk.press('p');
+  await expect(desk.page.getByText('Click it on the page')).toBeVisible();
+  await vendor.click(desktop, 'plan');
+  await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
+  await expect(desk.page.getByText(/^Draft kept/).first()).toBeVisible();
+  await server.stop('SIGKILL');
+  await server.again();
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
+  await expect(desk.page.getByText('heading “Scale 2026”')).toBeVisible();
+  await expect(desk.page.getByRole('region', { name: 'Recorder', exact: true })).toContainText('interrupted');
+  await expect(desk.button('Record again')).toBeEnabled();
+  // While no server answered, the page complained of that.
+  desk.errors.length = 0;
+});
+
+test('its recording tells pages and what came of each step, and is exported as what plays it again', async ({ desk, server, desktop, vendor, op }) => {
+  test.slow();
+  await begin(desk, desktop, vendor, op);
+  await vendor.click(desktop, 'quota');
+  await vendor.shows(desktop, '/quota');
+  const id = await recording(server.operator);
+  await desktop.until('the navigation', async () => (await actions(server.operator, id)).some((action) => action.type === 'navigate' && !!action.caused_by));
+  await desk.press(`${mod}+.`);
+  await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
+  await desk.go(`recordings/${id}`);
+  await expect(desk.page.locator('.place code').filter({ hasText: '/quota' }).first()).toBeVisible();
+  await expect(desk.page.locator('.step.effect').first()).toBeVisible();
+  await desk.page.locator('.step').filter({ hasText: 'Quota and prices' }).first().click();
+  await expect(desk.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
+  await expect(desk.page.locator('.stage circle.click')).toBeVisible();
+  await expect(desk.page.getByText('Found by')).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await desk.page.emulateMedia({ colorScheme });
+    await accessible(desk.page);
+  }
+  await desk.button(/^Export$/).click();
+  await expect(desk.button('Requests (HAR)')).toHaveCount(0);
+  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.button(/^Test \(Playwright\)/).click()]);
+  expect(download.suggestedFilename()).toMatch(/\.spec\.ts$/);
+  expect(await readFile(await download.path(), 'utf8')).toContain(vendor.url);
+});
+
+test('a film of the pages plays in a frame where nothing of them runs', async ({ desk, server, desktop, vendor, op }) => {
+  test.slow();
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.button('Options').click();
+  await desk.page.getByRole('switch', { name: /^Film of the pages/ }).check();
+  await desk.page.getByRole('switch', { name: /^Requests/ }).check();
+  await expect(desk.page.getByText('Recorded as well: requests, a film of the pages.')).toBeVisible();
+  await accessible(desk.page);
+  await desk.button('Claim and record').click();
+  await vendor.shows(desktop, '/');
+  await vendor.click(desktop, 'quota');
+  await vendor.shows(desktop, '/quota');
+  await vendor.click(desktop, 'ask');
+  const id = await recording(server.operator);
+  await desktop.until('the click', async () => (await actions(server.operator, id)).some((action) => action.words.includes('Ask')));
+  await desk.press(`${mod}+.`);
+  await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
+  await desk.go(`recordings/${id}`);
+  await desk.button(/^Export$/).click();
+  await expect(desk.button(/^Requests \(HAR\)/)).toBeVisible();
+  await expect(desk.button(/^Film \(rrweb\)/)).toBeVisible();
+  await desk.press('Escape');
+  await desk.button('Show the film').click();
+  const frame = desk.page.locator('.replayer-wrapper iframe');
+  await expect(frame).toHaveAttribute('sandbox', 'allow-same-origin');
+  const slider = desk.page.getByRole('slider', { name: 'Time in the film' });
+  await slider.focus();
+  await desk.press('End');
+  await expect(desk.page.frameLocator('.replayer-wrapper iframe').locator('#said')).toHaveText('Asked');
+  await accessible(desk.page);
+  // The page's own scripts would have told the vendor where its parts are, and its broken picture would have retitled it.
+  const ran = await frame.evaluate((element) => (element as HTMLIFrameElement).contentDocument?.title ?? '');
+  expect(ran).not.toContain('no picture, no picture');
+  // What the film asks of the network is refused by the console's policy, and only that is complained of.
+  expect(desk.errors.filter((error) => !/Content Security Policy|sandboxed/.test(error))).toEqual([]);
+  desk.errors.length = 0;
+});
+
+test('where there is no browser it says what to install', async ({ page: tab, desktop }) => {
+  const server = await Server.start([], { ...desktop.env, DESKBELL_RECORDING_BROWSER_PATH: '/nowhere/chromium' });
+  try {
+    const op = await (await server.agent('bot')).ring({ action_type: 'browser', description: 'Read the quota', details: { url: 'https://v.example/' } });
+    const desk = new Console(tab, server);
+    await desk.open();
+    await desk.openOperation(op.operation_id);
+    await expect(desk.page.getByText('No browser was found that could be opened.')).toBeVisible();
+    await accessible(tab);
+  } finally {
+    await server.end();
+  }
+});
+
+const widths = [1000, 720, 640];
+test('the view: WCAG 2.2 AA in both themes, and room at every width', async ({ desk, desktop, vendor, op }) => {
+  test.slow();
+  await begin(desk, desktop, vendor, op);
+  await vendor.click(desktop, 'quota');
+  await vendor.shows(desktop, '/quota');
+  await desk.press('p');
+  await vendor.click(desktop, 'plan');
+  await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
+  await field(desk, 'plan_name').fill('Scale');
+  await desk.press('Escape', 'p');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await desk.page.emulateMedia({ colorScheme });
+    await accessible(desk.page);
+  }
+  for (const width of widths) {
+    await desk.page.setViewportSize({ width, height: 640 });
+    await fits(desk.page);
+  }
+});
