@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
@@ -50,8 +51,9 @@ type Browser struct {
 	shown   *tab             // the tab that was in front last
 	numbers int
 
-	source    string // of the script for pages
-	begun     bool   // Run said that it is ready
+	source    string    // of the script for pages
+	since     time.Time // when Run began, by the time of day
+	begun     bool      // Run said that it is ready
 	downloads map[string]*download
 	senses    meters
 	picking   atomic.Pointer[picker] // the pick that waits, or nil

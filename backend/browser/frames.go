@@ -292,6 +292,9 @@ func (t *tab) counted(f *frame, m message, at int64) *counter {
 		}
 		c = &counter{next: 1, base: base}
 		wall, mono := t.b.o.Clock()
+		if m.Origin < float64(t.b.since.UnixMilli()) { // it may have been listened to before
+			c.next = m.Number
+		}
 		if guess := int64(m.Origin*1e6) - wall.UnixNano() + mono; guess <= base && base-guess < int64(250*time.Millisecond) {
 			c.base = guess
 		}

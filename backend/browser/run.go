@@ -54,6 +54,7 @@ func (b *Browser) Run(ctx context.Context, ready func(), emit func(human.Recorde
 	if err != nil {
 		return 0, human.Wrap(human.Internal, err, "The script for pages cannot be made.")
 	}
+	b.since, _ = b.o.Clock()
 	b.source, b.begun, b.downloads = source+";"+shownScript, false, map[string]*download{}
 	if err := b.senses.begin(b); err != nil {
 		return 0, err
@@ -68,7 +69,7 @@ func (b *Browser) Run(ctx context.Context, ready func(), emit func(human.Recorde
 	}
 	b.box.open(emit)
 	s := &stay{b: b, process: process, ready: ready}
-	s.begin(ctx)
+	s.begin()
 	err = s.work(ctx)
 
 	// What is under way gets its event, as far as it is known; then nothing is told any more.
@@ -157,18 +158,12 @@ type stay struct {
 }
 
 // begin has the browser tell of its pages, and hold new ones until they are heard.
-func (s *stay) begin(ctx context.Context) {
-	b := s.b
-	c := b.conn
+func (s *stay) begin() {
+	c := s.b.conn
 	c.send("", "Target.setDiscoverTargets", object{"discover": true, "filter": []object{{"type": "page"}}})
 	c.send("", "Browser.setDownloadBehavior", object{"behavior": "default", "eventsEnabled": true})
 	c.ask("", "Target.setAutoAttach", autoAttach, func(json.RawMessage, error) {
 		s.listed = true
-		if b.own || b.want.URL == "" && len(b.order) > 0 {
-			return
-		}
-		// The operator's own pages stay as they are.
-		c.send("", "Target.createTarget", object{"url": b.start()})
 	})
 }
 
@@ -226,7 +221,7 @@ func (s *stay) handle() {
 		}
 	}
 	b := s.b
-	if b.begun || !s.listed || len(b.order) == 0 || slices.ContainsFunc(b.order, func(t *tab) bool { return !t.armed }) {
+	if b.begun || !s.listed || b.own && len(b.order) == 0 || slices.ContainsFunc(b.order, func(t *tab) bool { return !t.armed }) {
 		return
 	}
 	b.begun = true
@@ -243,9 +238,13 @@ func (s *stay) handle() {
 		b.change(func() { b.shown = nil })
 		front.cameToFront("visible", b.now())
 	}
-	if first := s.b.order[0]; s.b.own && s.b.start() != "about:blank" {
-		first.nav = navigation{kind: "address", at: s.b.now()}
-		s.b.conn.send(first.session, "Page.navigate", object{"url": s.b.start(), "transitionType": "typed"})
+	switch {
+	case !b.own && (b.want.URL != "" || len(b.order) == 0): // the operator's own pages stay as they are
+		b.conn.send("", "Target.createTarget", object{"url": b.start()})
+	case b.own && b.start() != "about:blank":
+		first := b.order[0]
+		first.nav = navigation{kind: "address", at: b.now()}
+		b.conn.send(first.session, "Page.navigate", object{"url": b.start(), "transitionType": "typed"})
 	}
 }
 
