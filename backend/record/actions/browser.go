@@ -32,6 +32,7 @@ type web struct {
 	tabs    map[string]*tab
 	front   string // the tab that is shown
 	began   int64  // when the browser was attached to: tabs that are told of then were there already
+	opened  int64  // when it was opened
 	closed  int64  // when the tab in front was closed
 	heard   int64  // when something was done or shown last
 	last    *entry // what the person did last in any page
@@ -65,7 +66,12 @@ type paged struct {
 
 func (d *Deriver) browsed(ev human.RecordedEvent) {
 	if d.web == nil {
-		d.web = &web{tabs: map[string]*tab{}, began: -turnPause, closed: -causePause}
+		d.web = &web{tabs: map[string]*tab{}, began: -turnPause, opened: -turnPause, closed: -causePause}
+		for _, e := range d.list[max(0, len(d.list)-manySides):] {
+			if !e.gone { // what its window was seen of before its pages
+				d.web.loose = append(d.web.loose, e)
+			}
+		}
 	}
 	if ev.Page == nil {
 		ev.Page = &human.WebPage{}
@@ -79,12 +85,14 @@ func (d *Deriver) browsed(ev human.RecordedEvent) {
 		switch ev.Text {
 		case "attached":
 			w.began = ev.At
-			fallthrough
-		case "opened": // its tabs are not those of the one before
-			clear(w.tabs)
-			w.front = ""
-			d.browserRests()
+		case "opened":
+			w.opened = ev.At
+		default:
+			return
 		}
+		clear(w.tabs) // they are those of the one before
+		w.front = ""
+		d.browserRests()
 		return
 	case human.PageRequest, human.PageConsole, human.PageDOM:
 		return

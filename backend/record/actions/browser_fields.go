@@ -3,6 +3,7 @@ package actions
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 )
@@ -169,8 +170,61 @@ func (d *Deriver) pageKey(t *tab, ev human.RecordedEvent) {
 		e = d.beginPage(human.Shortcut, t, ev)
 		e.a.Key, e.a.Count = ev.Key, 1
 	}
+	if letter(ev) {
+		e = d.letters(t, e, ev)
+		d.acted(e, ev)
+		d.claim(e, claim{kinds: []human.ActionType{human.Typing}, from: ev.At - sameMoment, to: ev.At + sameMoment})
+		return
+	}
 	d.acted(e, ev)
 	d.claim(e, claim{kinds: keyKinds, key: ev.Key, from: ev.At - sameMoment, to: ev.At + sameMoment})
+}
+
+// letter says whether a key makes text, where there is no field for it. One alone is a command of the page.
+func letter(ev human.RecordedEvent) bool {
+	return utf8.RuneCountInString(ev.Key) == 1 && ev.Key != " " && !slices.ContainsFunc(ev.Modifiers, func(m string) bool { return m != "shift" })
+}
+
+// letters makes three letters and more in a row a typing: whatever takes them, such as a picture of another
+// screen, they may be words, and nobody's but the operator's.
+func (d *Deriver) letters(t *tab, e *entry, ev human.RecordedEvent) *entry {
+	if e.a.Type == human.Typing {
+		return e
+	}
+	at := slices.Index(t.acts, e)
+	if at < 0 {
+		at = len(t.acts)
+	}
+	run := []*entry{e}
+	text := strings.Repeat(e.a.Key, e.a.Count)
+	for i := at - 1; i >= 0; i-- {
+		f := t.acts[i]
+		if f.gone || !sameFrame(f.a.Page, e.a.Page) || run[0].a.At-f.a.End > keyPause || f.idx > e.idx {
+			break
+		}
+		if f.a.Type == human.Typing && f.a.Key == "" && f.a.Value == "" && f.a.Text != "" {
+			f.a.Text += text
+			f.a.Count += utf8.RuneCountInString(text)
+			for _, r := range run {
+				d.swallow(f, r)
+			}
+			return f
+		}
+		if f.a.Type != human.Shortcut || !letter(human.RecordedEvent{Key: f.a.Key, Modifiers: f.a.Modifiers}) {
+			break
+		}
+		run = slices.Insert(run, 0, f)
+		text = strings.Repeat(f.a.Key, f.a.Count) + text
+	}
+	if len(run) < 3 {
+		return e
+	}
+	first := run[0]
+	first.a.Type, first.a.Key, first.a.Modifiers, first.a.Text, first.a.Count = human.Typing, "", nil, text, utf8.RuneCountInString(text)
+	for _, r := range run[1:] {
+		d.swallow(first, r)
+	}
+	return first
 }
 
 var keyKinds = []human.ActionType{human.Shortcut, human.Copy, human.Paste}

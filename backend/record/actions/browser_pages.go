@@ -2,12 +2,21 @@ package actions
 
 import (
 	"strings"
+	"time"
 
 	"deskbell/backend/human"
 )
 
 // windowKinds are what a tab or popup is on the desktop.
 var windowKinds = []human.ActionType{human.OpenApp, human.SwitchWindow}
+
+// barKinds are how a person uses the browser's own buttons, and its keys.
+var barKinds = []human.ActionType{human.Click, human.Shortcut}
+
+const (
+	openTime    = int64(time.Minute)      // within it a browser is opened
+	addressTime = int64(15 * time.Second) // within it an address is typed
+)
 
 func (d *Deriver) pageOpened(t *tab, ev human.RecordedEvent) {
 	w := d.web
@@ -22,10 +31,15 @@ func (d *Deriver) pageOpened(t *tab, ev human.RecordedEvent) {
 	c := d.led(t, ev, pageTime, deeds...)
 	e := d.beginPage(human.OpenPage, t, ev)
 	t.open, t.named, t.nav = e, e, nil
+	from := ev.At - causePause
 	if ev.Page.Opener != "" {
 		d.causes(c, e)
+	} else if ev.At-w.opened <= turnPause {
+		from = w.opened - openTime // its first: a browser is on the screen before its pages are heard
+	} else {
+		d.claim(e, claim{kinds: barKinds, app: true, from: ev.At - clickLate, to: ev.At})
 	}
-	d.claim(e, claim{kinds: windowKinds, app: true, from: ev.At - causePause, to: ev.At + causePause})
+	d.claim(e, claim{kinds: windowKinds, app: true, from: from, to: ev.At + causePause})
 }
 
 func (d *Deriver) pageClosed(ev human.RecordedEvent) {
@@ -43,6 +57,9 @@ func (d *Deriver) pageClosed(ev human.RecordedEvent) {
 	e := d.beginPage(human.ClosePage, t, ev)
 	d.causes(c, e)
 	d.claim(e, claim{kinds: []human.ActionType{human.CloseWindow}, app: true, from: ev.At - causePause, to: ev.At + causePause})
+	if c == nil {
+		d.claim(e, claim{kinds: barKinds, app: true, from: max(w.heard+1, ev.At-clickLate), to: ev.At})
+	}
 	delete(w.tabs, ev.Page.Target)
 	w.heard = ev.At
 	if w.front == ev.Page.Target {
@@ -61,6 +78,7 @@ func (d *Deriver) pageShown(t *tab, ev human.RecordedEvent) {
 		return // the browser chose another, or that it was opened says it
 	}
 	e := d.beginPage(human.SwitchPage, t, ev)
+	d.claim(e, claim{kinds: barKinds, app: true, from: max(w.heard+1, ev.At-clickPause), to: ev.At})
 	d.browserRests()
 	w.heard = ev.At
 	d.claim(e, claim{kinds: windowKinds, app: true, from: ev.At - causePause, to: ev.At + causePause})
@@ -102,7 +120,7 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 		}
 		return
 	}
-	w, was := d.web, t.page
+	w, was, since := d.web, t.page, d.web.heard+1
 	t.page = *ev.Page
 	if t.page.Opener == "" {
 		t.page.Opener = was.Opener
@@ -128,6 +146,9 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 		e.a.Page = &page
 		if !blank(page.URL) {
 			e.a.Navigation, t.open, t.nav = n, nil, e
+			if n.Kind == "address" {
+				d.claim(e, claim{kinds: addressKinds, app: true, from: max(since, e.a.At), to: ev.At})
+			}
 		}
 		d.awaitPage(e)
 		return
@@ -150,7 +171,16 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 	e.a.Navigation = n
 	d.causes(c, e)
 	t.nav, t.named = e, e
+	switch {
+	case n.Kind == "address":
+		d.claim(e, claim{kinds: addressKinds, app: true, from: max(since, ev.At-addressTime), to: ev.At})
+	case c == nil && (n.Kind == "reload" || n.Kind == "back_forward"):
+		d.claim(e, claim{kinds: barKinds, app: true, from: max(since, ev.At-causePause), to: ev.At})
+	}
 }
+
+// addressKinds are how an address is typed.
+var addressKinds = []human.ActionType{human.Click, human.DoubleClick, human.TripleClick, human.Shortcut, human.Typing, human.Paste}
 
 func kindOf(e *entry) string {
 	if e.a.Navigation == nil {

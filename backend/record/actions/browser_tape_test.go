@@ -28,10 +28,10 @@ var (
 	cv      = human.Element{Role: "button", Name: "CV", Tag: "input/file", Selectors: [][]string{{"#cv"}}}
 )
 
-// browse begins in a tab that shows a page, which is the tape's first action: "Opened console.vendor.example".
+// browse begins in a tab that was opened for a page, which is its first action.
 func browse() *surf {
 	s := &surf{tape: record(), page: human.WebPage{Target: "t1", URL: "about:blank"}}
-	s.tape.add(human.RecordedEvent{Source: human.BrowserSource, Type: human.BrowserChanged, Text: "opened", App: &human.App{Name: "Chromium", PID: 70, Exe: "chromium"}})
+	s.add(human.RecordedEvent{Source: human.BrowserSource, Type: human.BrowserChanged, Text: "opened", App: &human.App{Name: "Chromium", PID: 70, Exe: "chromium"}})
 	s.event(human.RecordedEvent{Type: human.PageOpened})
 	s.event(human.RecordedEvent{Type: human.PageShown})
 	s.goes("address", quotaURL, "Quota")

@@ -8,8 +8,6 @@ import (
 	"deskbell/backend/record/actions"
 )
 
-const opened = "Opened console.vendor.example"
-
 func TestWhatWasDoneInABrowser(t *testing.T) {
 	for name, tt := range map[string]struct {
 		surf *surf
@@ -59,6 +57,9 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 			[]string{"Copied 10 characters in Quota", "Cut 4 characters in Quota"}, []string{"在“Quota”中复制了 10 个字符", "在“Quota”中剪切了 4 个字符"}},
 		"keys that copied nothing are keys": {browse().hit(plan, "c", "ctrl"), []string{"Pressed Ctrl+C"}, nil},
 		"keys pressed again are counted":    {browse().hit(plan, "Tab").hit(plan, "Tab").hit(plan, "Shift"), []string{"Pressed Tab 2 times"}, nil},
+		"a letter is a command of the page, three are a text": {
+			browse().hit(plan, "j").hit(plan, "j").pause(2000).hit(plan, "o").hit(plan, "T", "shift").hit(plan, "h").hit(plan, "e").hit(plan, "e").hit(plan, "r"),
+			[]string{"Pressed J 2 times", "Typed oTheer into Scale 2026"}, nil},
 		"an option of a list, and the press that opened it": {
 			browse().press(country).pause(4000).choice(country, "Germany"), []string{"Chose Germany in Country"}, []string{"在“Country”中选择“Germany”"}},
 		"chosen by keys": {

@@ -133,7 +133,7 @@ func paged(t *rapid.T, ev *human.RecordedEvent, cause uint64) {
 			ev.Element = &field
 		}
 	case human.PageKey:
-		ev.Key = pick("page key", "Enter", "Tab", "Backspace", "c", " ", "ArrowDown", "Shift", "")
+		ev.Key = pick("page key", "Enter", "Tab", "Backspace", "c", " ", "ArrowDown", "Shift", "", "x", "y")
 	case human.PageScrolled:
 		ev.ToY = rapid.IntRange(0, 300).Draw(t, "offset")
 	case human.PageDrag:

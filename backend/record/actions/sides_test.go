@@ -10,8 +10,8 @@ import (
 // beside is a browser's window on a desktop that is recorded as well.
 func beside() *surf {
 	s := &surf{tape: record().window("w1", "Contracts - Signer", "Signer", 7), page: human.WebPage{Target: "t1", URL: "about:blank"}}
+	s.opened("w2", "Quota - Chromium", "Chromium", 70).window("w2", "Quota - Chromium", "Chromium", 70).wait(4000)
 	s.add(human.RecordedEvent{Source: human.BrowserSource, Type: human.BrowserChanged, Text: "opened", App: &human.App{Name: "Chromium", PID: 70, Exe: "chromium"}})
-	s.opened("w2", "Quota - Chromium", "Chromium", 70).window("w2", "Quota - Chromium", "Chromium", 70)
 	s.event(human.RecordedEvent{Type: human.PageOpened})
 	s.event(human.RecordedEvent{Type: human.PageShown})
 	return s.goes("address", quotaURL, "Quota").pause(20_000)
@@ -51,9 +51,20 @@ func TestWhatThePageAndTheDesktopSawIsOneAction(t *testing.T) {
 			beside().raw(func(t *tape) { t.types("K-0") }).input(field, "K-0").raw(func(t *tape) { t.key("Enter") }).hit(field, "Enter").up(send, 0), []string{"Typed K-0 into Search and pressed Enter"}},
 		"typing that the desktop could not tell from a password": {
 			beside().raw(func(t *tape) { t.hidden(6, "unknown_field") }).input(field, "K-0417"), []string{"Typed K-0417 into Search"}},
-		"an address that is typed is none of the page's": {
-			beside().raw(func(t *tape) { t.types("b.example").key("Enter") }).goes("address", "https://b.example/", "B").pause(900).raw(func(t *tape) { t.types("K-0") }).input(field, "K-0"),
-			[]string{"Typed b.example into Quota - Chromium", "Pressed Enter", "Went to B (b.example)", "Typed K-0 into Search"}},
+		"an address that is typed": {
+			beside().raw(func(t *tape) { t.key("l", "ctrl").types("b.example").key("Enter") }).goes("address", "https://b.example/", "B").pause(900).raw(func(t *tape) { t.types("K-0") }).input(field, "K-0"),
+			[]string{"Went to B (b.example)", "Typed K-0 into Search"}},
+		"what is typed before that into the page is none of it": {
+			beside().raw(func(t *tape) { t.types("K-0") }).input(field, "K-0").pause(900).raw(func(t *tape) { t.types("b.example").key("Enter") }).goes("address", "https://b.example/", "B"),
+			[]string{"Typed K-0 into Search", "Went to B (b.example)"}},
+		"letters that no field takes": {
+			beside().raw(func(t *tape) { t.strokes(1) }).hit(plan, "a").raw(func(t *tape) { t.strokes(1) }).hit(plan, "b").raw(func(t *tape) { t.strokes(1) }).hit(plan, "c").raw(func(t *tape) { t.hidden(3, "unknown_field") }),
+			[]string{"Typed abc into Scale 2026"}},
+		"the browser's own keys and buttons": {
+			beside().raw(func(t *tape) { t.key("t", "ctrl") }).in("t2", "", "chrome://newtab/", "New Tab").event(human.RecordedEvent{Type: human.PageOpened}).pause(3000).
+				raw(func(t *tape) { t.click(150, 30) }).in("t1", "", quotaURL, "Quota").event(human.RecordedEvent{Type: human.PageShown}).pause(3000).
+				raw(func(t *tape) { t.click(110, 70) }).goes("reload", quotaURL, "Quota").pause(3000).raw(func(t *tape) { t.key("w", "ctrl") }).event(human.RecordedEvent{Type: human.PageClosed}),
+			[]string{"Opened a tab", "Switched to tab Quota", "Reloaded Quota (console.vendor.example)", "Closed tab Quota"}},
 		"a key": {
 			beside().raw(func(t *tape) { t.key("F5") }).hit(plan, "F5"), []string{"Pressed F5"}},
 		"copying and pasting": {

@@ -178,7 +178,7 @@ func shown(a human.Action) string {
 	if a.Hidden != "" && a.Hidden != "secret" {
 		return ""
 	}
-	if a.Page != nil && a.Type == human.Typing {
+	if a.Page != nil && a.Type == human.Typing && a.Value != "" {
 		return clean(a.Value, longestText)
 	}
 	return clean(a.Text, longestText)
