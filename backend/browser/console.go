@@ -67,10 +67,10 @@ func complains(method string, params json.RawMessage) (complaint, bool) {
 				Stack     *callStack    `json:"stackTrace"`
 			} `json:"exceptionDetails"`
 		}
-		if json.Unmarshal(params, &p) != nil {
+		d := &p.Details
+		if json.Unmarshal(params, &p) != nil || d.Text == "" && d.Exception == nil {
 			return complaint{}, false
 		}
-		d := p.Details
 		line := human.ConsoleLine{Level: "error", Text: d.Text, URL: d.URL, Line: d.Line + 1}
 		if d.Exception != nil {
 			line.Text += " " + d.Exception.String()

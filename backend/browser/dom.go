@@ -136,7 +136,7 @@ func (f *film) piece(r *reel, payload string) {
 		r.doc, r.n, r.next = m.Doc, m.N, 0
 		r.text.Reset()
 	}
-	if m.Doc != r.doc || m.N != r.n || m.I != r.next || m.Of > filmEvent/filmPiece+1 || r.text.Len()+len(m.Text) > 4*filmEvent {
+	if m.Doc != r.doc || m.N != r.n || m.I != r.next || m.I >= m.Of || m.Of > filmEvent/filmPiece+1 || r.text.Len()+len(m.Text) > 4*filmEvent {
 		return
 	}
 	r.next++

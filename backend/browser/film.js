@@ -45,6 +45,12 @@
     true,
   );
 
+  // rrweb marks fields that were for passwords in the page itself, where others see it. All fields are hidden here.
+  const set = Element.prototype.setAttribute;
+  Element.prototype.setAttribute = function (attribute, value) {
+    if (attribute !== 'data-rr-is-password') set.call(this, attribute, value);
+  };
+
   const all = ['color', 'date', 'datetime-local', 'email', 'hidden', 'month', 'number', 'range', 'search', 'tel', 'text', 'time', 'url', 'week', 'textarea', 'select', 'password'];
 
   function start() {
@@ -55,7 +61,7 @@
         maskInputFn: (text) => (text ? secrets.hidden : ''),
         maskTextSelector: '*',
         maskTextFn: (text) => secrets.mask(text),
-        sampling: { mousemove: 100, scroll: 150, media: 800, input: 'last' },
+        sampling: { mousemove: 100, scroll: 150, media: 800 },
         slimDOMOptions: 'all',
         recordCanvas: false,
         recordCrossOriginIframes: false,

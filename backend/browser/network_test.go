@@ -73,12 +73,16 @@ func TestRequestsAreRecordedWithoutBodiesAndCredentials(t *testing.T) {
 	if r := v.request("/closed"); !strings.HasPrefix(r.Failed, "CORS: ") {
 		t.Errorf("another site that lets nobody read it: %+v", r)
 	}
-	kept := v.all(func(e human.RecordedEvent) bool { return e.Type == human.PageRequest && strings.HasSuffix(e.Request.URL, "/kept") })
+	kept := v.all(func(e human.RecordedEvent) bool {
+		return e.Type == human.PageRequest && strings.HasSuffix(e.Request.URL, "/kept")
+	})
 	if len(kept) != 2 || kept[0].Request.FromCache || !kept[1].Request.FromCache || kept[0].Request.Size < 5000 || kept[1].Request.Size != 0 {
 		t.Errorf("from the server, then from the cache: %+v", kept)
 	}
 	v.request("/of-worker")
-	inner := v.wait("the frame's", func(e human.RecordedEvent) bool { return e.Type == human.PageRequest && strings.HasSuffix(e.Request.URL, "/inner") })
+	inner := v.wait("the frame's", func(e human.RecordedEvent) bool {
+		return e.Type == human.PageRequest && strings.HasSuffix(e.Request.URL, "/inner")
+	})
 	if !slices.Equal(inner.Page.Frame, []int{0}) || !strings.Contains(inner.Page.FrameURL, "frame.example") {
 		t.Errorf("a request of a frame of another site: %+v", inner.Page)
 	}
@@ -161,4 +165,3 @@ func TestValveSaysWhatItHeldBack(t *testing.T) {
 		t.Error("told twice")
 	}
 }
-

@@ -38,7 +38,7 @@ func (b *Browser) Pick(ctx context.Context, p human.PickRequest) error {
 	}
 	t := b.front()
 	if last := b.picking.Swap(nil); last != nil {
-		last.end()
+		last.end(func(session, method string, params any) { _ = last.t.conn.call(ctx, session, method, params, nil) })
 	}
 	switch {
 	case p.Field == "":
@@ -91,10 +91,10 @@ func (w *picker) arm(session string) {
 }
 
 // end lets the page go on as usual.
-func (w *picker) end() {
+func (w *picker) end(send func(session, method string, params any)) {
 	for _, session := range w.t.sessions() {
-		w.t.conn.send(session, "Overlay.setInspectMode", object{"mode": "none", "highlightConfig": object{}})
-		w.t.conn.send(session, "Overlay.disable", nil)
+		send(session, "Overlay.setInspectMode", object{"mode": "none", "highlightConfig": object{}})
+		send(session, "Overlay.disable", nil)
 	}
 }
 
@@ -104,7 +104,7 @@ func (b *Browser) pointed(t *tab, session, method string, params json.RawMessage
 	if w == nil || w.t != t || !b.picking.CompareAndSwap(w, nil) {
 		return
 	}
-	w.end()
+	w.end(t.conn.send)
 	var p struct {
 		Node int64 `json:"backendNodeId"`
 	}
@@ -143,6 +143,18 @@ func (b *Browser) takeNode(ctx context.Context, t *tab, session string, node int
 		// Only the frame whose node it is has it in its world.
 		err := t.conn.call(ctx, session, "DOM.resolveNode", object{"backendNodeId": node, "executionContextId": at.contextID}, &found)
 		if err != nil || found.Object.ID == "" {
+			continue
+		}
+		var its struct {
+			Result struct {
+				Value bool `json:"value"`
+			} `json:"result"`
+		}
+		// The browser gives it to the world of any frame of that process.
+		err = t.conn.call(ctx, session, "Runtime.callFunctionOn", object{
+			"objectId": found.Object.ID, "functionDeclaration": "function () { return (this.ownerDocument || this) === document }", "returnByValue": true,
+		}, &its)
+		if err != nil || !its.Result.Value {
 			continue
 		}
 		if at.private {
@@ -293,10 +305,9 @@ func (b *Browser) maskRows(rows [][]string) (kept [][]string, left int) {
 // nothing of it is on the screen, or it cannot be told what is secret.
 func (l *lens) crop(ctx context.Context, of human.Bounds) (picture string, in human.Bounds) {
 	l.work.Lock()
-	l.refresh(ctx) // without the outline that was drawn for picking
+	s := l.refresh(ctx) // without the outline that was drawn for picking
 	l.work.Unlock()
-	s := l.seen(math.MaxInt64)
-	if s == nil || s.data == "" {
+	if s.data == "" {
 		return "", human.Bounds{}
 	}
 	f, err := s.develop()

@@ -22,6 +22,7 @@ const (
 	between   = 200 * time.Millisecond       // pictures of a page that moves are not taken closer than this
 	settled   = 300 * time.Millisecond       // after an action, a page shows what came of it
 	kept      = int64(3 * time.Second)       // how long pictures wait for the action they are from before
+	shortly   = int64(time.Second)           // before an action, in which a page has seldom changed much
 	spread    = int64(20 * time.Millisecond) // how well the times of pictures are known
 	inFlight  = 2                            // pictures on their way from which on Chromium may leave some out
 	maxPixels = 1 << 26
@@ -67,28 +68,37 @@ type shooting struct {
 	timer *time.Timer
 }
 
-// newest is the tab's newest picture, taken now when there is none; nil when it may not be recorded.
-func (l *lens) newest(ctx context.Context) *shot {
+// since is what the tab shows now, after what happened at a time: its newest picture if that is later and none was
+// left out; else one taken now.
+func (l *lens) since(ctx context.Context, at int64) *shot {
 	l.update(ctx)
-	if s := l.seen(math.MaxInt64); s != nil {
+	l.mu.Lock()
+	all := len(l.unacked) < inFlight
+	l.mu.Unlock()
+	if s := l.seen(math.MaxInt64); s != nil && s.at >= at && all && !l.t.private() {
 		return s
 	}
 	l.work.Lock()
 	defer l.work.Unlock()
-	l.refresh(ctx)
-	return l.seen(math.MaxInt64)
+	return l.refresh(ctx)
 }
 
-// seen is the last picture of what was on the screen at a time, or nil.
+// seen is the last picture of what was on the screen at a time, or nil. Where that may not be shown, it is one from
+// shortly before.
 func (l *lens) seen(at int64) *shot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var last *shot
 	for _, s := range slices.Backward(l.shots) {
-		if s.at <= at {
+		switch {
+		case s.at > at:
+		case s.data != "" && (last == nil || last.at-s.at < shortly):
 			return s
+		case last == nil:
+			last = s
 		}
 	}
-	return nil
+	return last
 }
 
 // frame takes an event of the screencast. It does not block.
@@ -145,8 +155,8 @@ func (l *lens) watch(ctx context.Context) {
 		for again := true; again; {
 			began := time.Now()
 			l.update(ctx)
-			rest := max(between, 20*time.Since(began)) // looking for secret fields costs the page something
-			if !pause(min(rest, 2*time.Second)) {
+			rest := max(between, 10*time.Since(began)) // looking for secret fields costs the page something
+			if !pause(min(rest, 3*between)) {
 				return
 			}
 			l.mu.Lock()
@@ -204,7 +214,7 @@ func (l *lens) update(ctx context.Context) {
 
 // refresh takes a picture of what is seen now. Secret fields are looked for before and after, so that one that comes
 // or moves in between is hidden, too. work is held.
-func (l *lens) refresh(ctx context.Context) {
+func (l *lens) refresh(ctx context.Context) *shot {
 	before := l.measure(ctx)
 	s := &shot{at: l.t.b.now()}
 	if before.ok {
@@ -218,6 +228,7 @@ func (l *lens) refresh(ctx context.Context) {
 		}
 	}
 	l.add(s)
+	return s
 }
 
 func (l *lens) add(s *shot) {
@@ -255,7 +266,7 @@ func (l *lens) action(ref uint64, what human.RecordedType, at int64) {
 		}
 		l.mu.Unlock()
 		if due {
-			l.t.b.do(func(context.Context) { l.print(w.ref, "after", math.MaxInt64) })
+			l.t.b.do(func(context.Context) { l.print(w.ref, "after", l.since(l.t.ctx, w.at)) })
 		}
 	})
 	cutShort := last != nil && last.timer.Stop()
@@ -265,10 +276,10 @@ func (l *lens) action(ref uint64, what human.RecordedType, at int64) {
 	b.do(func(context.Context) { // the action may have closed the tab
 		l.update(l.t.ctx)
 		if cutShort {
-			l.print(last.ref, "after", w.at)
+			l.print(last.ref, "after", l.seen(w.at))
 		}
 		if first {
-			l.print(w.ref, "before", w.at)
+			l.print(w.ref, "before", l.seen(w.at))
 		}
 	})
 }
@@ -280,18 +291,12 @@ func (l *lens) finish() {
 	l.next = nil
 	l.mu.Unlock()
 	if last != nil && last.timer.Stop() {
-		l.print(last.ref, "after", math.MaxInt64)
+		l.print(last.ref, "after", l.since(l.t.ctx, last.at))
 	}
 }
 
-// print stores the last picture of a time for an action.
-func (l *lens) print(ref uint64, when string, at int64) {
-	var s *shot
-	if at == math.MaxInt64 {
-		s = l.newest(l.t.ctx)
-	} else {
-		s = l.seen(at)
-	}
+// print stores a picture for an action, unless there is none that may be shown.
+func (l *lens) print(ref uint64, when string, s *shot) {
 	if s == nil || s.data == "" {
 		return
 	}

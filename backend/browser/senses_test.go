@@ -179,6 +179,21 @@ func (v *visit) run(script string) {
 	}
 }
 
+// ask is a value of the page's own world, as JSON.
+func (v *visit) ask(script string) string {
+	v.Helper()
+	t := v.b.front()
+	var answer struct {
+		Result struct {
+			Value json.RawMessage `json:"value"`
+		} `json:"result"`
+	}
+	if err := t.conn.call(v.Context(), t.session, "Runtime.evaluate", object{"expression": script, "returnByValue": true}, &answer); err != nil {
+		v.Fatal(err)
+	}
+	return string(answer.Result.Value)
+}
+
 // click clicks as a person does.
 func (v *visit) click(x, y float64) {
 	v.Helper()
@@ -211,6 +226,10 @@ func (v *visit) typing(text string) {
 func pages(of map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := of[r.URL.Path]
+		if r.URL.Path == "/favicon.ico" {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		if !ok {
 			http.NotFound(w, r)
 			return
