@@ -105,11 +105,13 @@ func (d *Deriver) chosen(t *tab, ev human.RecordedEvent) {
 	}
 	hush(&e.a)
 	d.web.press = nil
-	since := max(e.a.At, ev.At-answerTime) - sameMoment
-	d.acted(e, ev)
-	if kind == human.Choose { // what opens to choose from is the browser's own
-		d.claim(e, claim{kinds: nativeKinds, from: min(since, ev.At-clickLate), to: ev.At + sameMoment})
+	since := min(max(e.a.At, ev.At-answerTime)-sameMoment, ev.At-clickLate)
+	if kind == human.Check { // by a key it may be, which is held for a moment
+		since = max(ev.At-clickLate, d.web.heard)
 	}
+	d.acted(e, ev)
+	// What opens to choose from is the browser's own.
+	d.claim(e, claim{kinds: nativeKinds, from: since, to: ev.At + sameMoment})
 }
 
 // nativeKinds is what is done on the desktop to what a browser shows beside its page.
@@ -170,8 +172,10 @@ func (d *Deriver) pageKey(t *tab, ev human.RecordedEvent) {
 		e = d.beginPage(human.Shortcut, t, ev)
 		e.a.Key, e.a.Count = ev.Key, 1
 	}
-	if letter(ev) {
-		e = d.letters(t, e, ev)
+	if letter(ev) || ev.Key == " " {
+		if ev.Key != " " {
+			e = d.letters(t, e, ev)
+		}
 		d.acted(e, ev)
 		d.claim(e, claim{kinds: []human.ActionType{human.Typing}, from: ev.At - sameMoment, to: ev.At + sameMoment})
 		return

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -167,9 +168,19 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 			return
 		}
 	}
-	e := d.beginPage(human.Navigate, t, ev)
+	e := w.last
+	if n.Kind == "address" && e != nil && !e.gone && e.page.tab == t && toBar(e.a) && ev.At-e.a.End <= addressTime {
+		d.take(e, ev) // to where the address is typed
+		e.a.Type, e.a.Key, e.a.Modifiers, e.a.Count, e.a.Element, e.a.Page = human.Navigate, "", nil, 0, nil, ev.Page
+		t.acts = slices.DeleteFunc(t.acts, func(f *entry) bool { return f == e })
+		d.browserRests()
+		d.awaitPage(e)
+		since = min(since, e.a.At)
+	} else {
+		e = d.beginPage(human.Navigate, t, ev)
+		d.causes(c, e)
+	}
 	e.a.Navigation = n
-	d.causes(c, e)
 	t.nav, t.named = e, e
 	switch {
 	case n.Kind == "address":
@@ -177,6 +188,22 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 	case c == nil && (n.Kind == "reload" || n.Kind == "back_forward"):
 		d.claim(e, claim{kinds: barKinds, app: true, from: max(since, ev.At-causePause), to: ev.At})
 	}
+}
+
+// toBar says whether an action was going to where the browser takes addresses.
+func toBar(a human.Action) bool {
+	if a.Type != human.Shortcut {
+		return false
+	}
+	switch strings.ToLower(a.Key) {
+	case "f6":
+		return len(a.Modifiers) == 0
+	case "l":
+		return slices.Equal(a.Modifiers, []string{"ctrl"}) || slices.Equal(a.Modifiers, []string{"meta"})
+	case "d":
+		return slices.Equal(a.Modifiers, []string{"alt"})
+	}
+	return false
 }
 
 // addressKinds are how an address is typed.

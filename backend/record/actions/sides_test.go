@@ -52,11 +52,15 @@ func TestWhatThePageAndTheDesktopSawIsOneAction(t *testing.T) {
 		"typing that the desktop could not tell from a password": {
 			beside().raw(func(t *tape) { t.hidden(6, "unknown_field") }).input(field, "K-0417"), []string{"Typed K-0417 into Search"}},
 		"an address that is typed": {
-			beside().raw(func(t *tape) { t.key("l", "ctrl").types("b.example").key("Enter") }).goes("address", "https://b.example/", "B").pause(900).raw(func(t *tape) { t.types("K-0") }).input(field, "K-0"),
+			beside().raw(func(t *tape) { t.key("l", "ctrl") }).hit(plan, "l", "ctrl").raw(func(t *tape) { t.types("b.example").key("Enter") }).goes("address", "https://b.example/", "B").pause(900).raw(func(t *tape) { t.types("K-0") }).input(field, "K-0"),
 			[]string{"Went to B (b.example)", "Typed K-0 into Search"}},
 		"what is typed before that into the page is none of it": {
 			beside().raw(func(t *tape) { t.types("K-0") }).input(field, "K-0").pause(900).raw(func(t *tape) { t.types("b.example").key("Enter") }).goes("address", "https://b.example/", "B"),
 			[]string{"Typed K-0 into Search", "Went to B (b.example)"}},
+		"a box by the space key": {
+			beside().raw(func(t *tape) { t.strokes(1) }).choice(terms, "checked").raw(func(t *tape) { t.hidden(1, "unknown_field") }), []string{"Checked Terms"}},
+		"the space key on a button": {
+			beside().raw(func(t *tape) { t.strokes(1) }).hit(send, " ").raw(func(t *tape) { t.text(" ", t.last()-2, t.last()-1) }), []string{"Pressed Space on button Send"}},
 		"letters that no field takes": {
 			beside().raw(func(t *tape) { t.strokes(1) }).hit(plan, "a").raw(func(t *tape) { t.strokes(1) }).hit(plan, "b").raw(func(t *tape) { t.strokes(1) }).hit(plan, "c").raw(func(t *tape) { t.hidden(3, "unknown_field") }),
 			[]string{"Typed abc into Scale 2026"}},
