@@ -402,7 +402,7 @@ func (t *tab) locate(ctx context.Context, id string) (x, y float64, err error) {
 		}
 		x, y = x+dx, y+dy
 	}
-	t.b.change(func() { f.x, f.y, f.placed = x, y, true })
+	t.b.later(func() { f.x, f.y, f.placed = x, y, true })
 	return x, y, nil
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	soon       = 3 * time.Second // after what a person did, in which what follows is its doing
-	atOnce     = 500 * time.Millisecond
+	soon       = 3 * time.Second        // after what a person did, in which what a page asks for is its doing
+	atOnce     = time.Second            // likewise, of what no page asked for
 	pageWithin = 500 * time.Millisecond // for a new page to say what it is
 )
 
@@ -131,7 +131,7 @@ func (t *tab) frameNavigated(p *part, e event) {
 	}
 	nav := t.nav
 	t.nav = navigation{}
-	if from == f.url && f.url == "about:blank" && !t.moved {
+	if !t.moved && (from == f.url && f.url == "about:blank" || isNewTab(f.url)) {
 		return // the empty page that a new tab begins with
 	}
 	t.moved = true
@@ -221,7 +221,7 @@ func (t *tab) navigated(nav navigation, at int64, failed bool) {
 			}
 		})
 		if err == nil && told.W > 0 && told.H > 0 {
-			t.b.change(func() { t.w, t.h = told.W, told.H })
+			t.b.later(func() { t.w, t.h = told.W, told.H })
 		}
 	})
 }

@@ -40,19 +40,24 @@ func (b *Browser) private(raw string) bool {
 		return true
 	}
 	switch strings.ToLower(u.Scheme) {
-	case "blob":
+	case "blob", "filesystem":
 		return b.private(u.Opaque)
 	case "http", "https", "ws", "wss", "ftp":
 		host, path := strings.ToLower(u.Hostname()), u.EscapedPath()
 		return slices.ContainsFunc(b.o.Exclude, func(pattern string) bool { return excludes(pattern, host, u.Port(), path) })
-	case "about", "data", "file", "filesystem", "javascript":
+	case "about", "data", "file", "javascript":
 		return false
-	case "chrome", "edge", "brave":
-		return !slices.Contains([]string{"newtab", "new-tab-page", "new-tab-page-third-party"}, u.Host)
 	case "chrome-error":
 		return false
 	}
-	return true
+	return !isNewTab(raw)
+}
+
+// isNewTab says whether a page is what a browser shows in a new tab.
+func isNewTab(raw string) bool {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return ok && slices.Contains([]string{"chrome", "edge", "brave"}, scheme) && slices.Contains([]string{"newtab", "new-tab-page", "new-tab-page-third-party"}, host)
 }
 
 // excludes says whether a pattern, HOST or HOST:PORT or either with /PATH, with * for anything, names a page. Without
@@ -84,7 +89,7 @@ func matches(pattern, text string) bool {
 
 // checkPrivate notes that a frame has come to show a private page, or has left it.
 func (t *tab) checkPrivate(f *frame, at int64) {
-	if !t.b.private(f.url) {
+	if !t.conceals(f) {
 		t.endGap(f, at)
 	} else if f.away == 0 {
 		t.b.change(func() { f.away = at })
@@ -120,9 +125,9 @@ func (t *tab) hidden(f *frame, href string) bool {
 		return true
 	}
 	for ; f != nil; f = f.parent {
-		if t.b.private(f.url) {
+		if t.conceals(f) {
 			return true
 		}
 	}
-	return t.b.private(t.main.url)
+	return t.conceals(t.main)
 }

@@ -147,6 +147,16 @@ func (b *Browser) change(what func()) {
 	what()
 }
 
+// later has Run's goroutine change what mu guards, in order with what the browser tells.
+func (b *Browser) later(what func()) {
+	b.mu.Lock()
+	c := b.conn
+	b.mu.Unlock()
+	if c != nil {
+		c.push(event{answer: func() { b.change(what) }})
+	}
+}
+
 // A stay is the time in which a browser is open. Only the goroutine of Run uses it.
 type stay struct {
 	b       *Browser

@@ -205,7 +205,7 @@ func (t *tab) complain(session, method string, params json.RawMessage) {
 // shields says whether a frame, or one around it, is of a private site.
 func (t *tab) shields(f *frame) bool {
 	for ; f != nil; f = f.parent {
-		if t.b.private(f.url) {
+		if t.conceals(f) {
 			return true
 		}
 	}

@@ -157,6 +157,7 @@ func (b *Browser) pageAttached(session string, info targetInfo, at int64) {
 			t.main.url = opener.popup
 		}
 		opener.popup = ""
+		t.shy = opener.conceals(opener.main)
 	}
 	if t.main.url == "" {
 		t.main.url = "about:blank"
@@ -271,7 +272,7 @@ func (b *Browser) gone(t *tab, at int64) {
 	t.endGaps(at)
 	if t.announced {
 		page := t.pageOf(t.main)
-		b.emit(human.RecordedEvent{Type: human.PageClosed, At: at, Browsing: human.Browsing{Page: &page, Cause: t.cause(at, soon)}})
+		b.emit(human.RecordedEvent{Type: human.PageClosed, At: at, Browsing: human.Browsing{Page: &page, Cause: t.cause(at, atOnce)}})
 	}
 	b.change(func() {
 		for _, p := range t.parts {
@@ -295,7 +296,7 @@ func (b *Browser) crashed(e event) {
 	if json.Unmarshal(e.params, &c) != nil {
 		return
 	}
-	if t := b.tabs[c.ID]; t != nil && !b.private(t.main.url) {
+	if t := b.tabs[c.ID]; t != nil && !t.conceals(t.main) {
 		b.emit(gap(max(t.last.at, e.at-int64(soon)), e.at, "crash", 0))
 	}
 }

@@ -31,6 +31,7 @@ type tab struct {
 	popup  string            // the URL of a popup that is about to open
 	docs   map[document]*counter
 
+	shy       bool // a private page opened it
 	moved     bool // it has shown more than the empty page it began with
 	armed     bool // all that happens in it is heard
 	announced bool // PageOpened was delivered
@@ -93,7 +94,7 @@ func (t *tab) places() []place {
 	var all []place
 	var add func(f *frame, hidden bool)
 	add = func(f *frame, hidden bool) {
-		hidden = hidden || t.b.private(f.url)
+		hidden = hidden || t.conceals(f)
 		all = append(all, place{f.id, f.session, f.contextID, f.url, f.path(), hidden})
 		for _, c := range f.children {
 			add(c, hidden)
@@ -118,7 +119,13 @@ func (t *tab) sessions() []string {
 func (t *tab) private() bool {
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
-	return t.b.private(t.main.url)
+	return t.conceals(t.main)
+}
+
+// conceals says whether what a frame shows is of a site that is not recorded. An empty page that a private one opened
+// is its, too: it may write into it.
+func (t *tab) conceals(f *frame) bool {
+	return t.b.private(f.url) || t.shy && f == t.main && f.url == "about:blank"
 }
 
 // page is the tab's page as events name it, without the frame.
@@ -131,7 +138,7 @@ func (t *tab) page() human.WebPage {
 // pageOf is the page as events in one of its frames name it. Of a private page there is no more than which tab it is.
 func (t *tab) pageOf(f *frame) human.WebPage {
 	p := human.WebPage{Target: t.name, Opener: t.opener}
-	if t.b.private(t.main.url) {
+	if t.conceals(t.main) {
 		return p
 	}
 	p.URL, p.Title, p.W, p.H = t.b.maskURL(t.main.url), t.b.mask(t.title), t.w, t.h
