@@ -36,6 +36,9 @@
       .filter((b) => b.w > 0 && b.h > 0 && b.x < innerWidth && b.y < innerHeight && b.x + b.w > 0 && b.y + b.h > 0);
   }
 
+  /** The text as far as it is taken, and how much of it was too much. */
+  const short = (taken) => (taken.length > most ? `${taken.slice(0, most)} … and ${taken.length - most} more characters, which were too many to take` : taken);
+
   function text(e) {
     if (secrets.why(e)) return secrets.hidden;
     if (e instanceof HTMLInputElement) {
@@ -45,7 +48,7 @@
     if (e instanceof HTMLTextAreaElement) return secrets.mask(e.value);
     if (e instanceof HTMLSelectElement) return secrets.mask([...e.selectedOptions].map((o) => o.label).join(', '));
     const shown = e instanceof HTMLElement ? textOf.call(e) : e.textContent;
-    return secrets.mask((shown || attr(e, 'alt') || attr(e, 'aria-label')).trim()).slice(0, most);
+    return short(secrets.mask((shown || attr(e, 'alt') || attr(e, 'aria-label')).trim()));
   }
 
   /** The text of a cell in one line; of fields in it, what stands in them. */
@@ -133,7 +136,7 @@
       }
       if (from !== null && active.selectionEnd > from) {
         const value = secrets.why(active) ? secrets.hidden : secrets.mask(active.value.slice(from, active.selectionEnd));
-        return { text: value.slice(0, most), bounds: bounds(active), element: elements.describe(active) };
+        return { text: short(value), bounds: bounds(active), element: elements.describe(active) };
       }
     }
     const s = getSelection();
@@ -145,7 +148,7 @@
     const x = Math.floor(r.left);
     const y = Math.floor(r.top);
     return {
-      text: secrets.mask(s.toString()).slice(0, most),
+      text: short(secrets.mask(s.toString())),
       bounds: { x, y, w: Math.ceil(r.right) - x, h: Math.ceil(r.bottom) - y },
       element: elements.describe(e),
     };

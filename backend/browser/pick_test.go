@@ -110,8 +110,20 @@ func TestALargeTableIsTakenWhole(t *testing.T) {
 	v := visits(t, human.BrowserOptions{}, pages(map[string]string{"/": `<body style="margin: 0"><table id=t></table><script>
 		t.innerHTML = Array.from({length: 5000}, (_, i) => '<tr><td>row ' + i + '<td>' + i * i).join('')</script>`}))
 	e := v.pick(human.TakeTable, 10, 10)
-	if n := len(e.Pick.Rows); n != 5000 || e.Pick.Rows[4999][1] != "24990001" || e.Picture == "" {
+	if n := len(e.Pick.Rows); strings.Contains(e.Pick.Text, "more rows") || n != 5000 || e.Pick.Rows[4999][1] != "24990001" || e.Picture == "" {
 		t.Errorf("%d rows, the last %v, picture %q", n, e.Pick.Rows[n-1], e.Picture)
+	}
+}
+
+func TestWhatIsTooMuchToTakeIsSaid(t *testing.T) {
+	v := visits(t, human.BrowserOptions{}, pages(map[string]string{"/": `<body style="margin: 0"><table id=t></table><p id=p></p><script>
+		t.innerHTML = Array.from({length: 10003}, () => '<tr><td>x').join(''); p.textContent = 'y'.repeat(20005)</script>`}))
+	if e := v.pick(human.TakeTable, 4, 10); len(e.Pick.Rows) != 10000 || !strings.HasSuffix(e.Pick.Text, "and 3 more rows, which were too many to take") {
+		t.Errorf("%d rows, ending in %q", len(e.Pick.Rows), e.Pick.Text[len(e.Pick.Text)-60:])
+	}
+	v.run(`t.remove()`)
+	if e := v.pick(human.TakeElement, 4, 30); !strings.HasSuffix(e.Pick.Text, "y … and 5 more characters, which were too many to take") {
+		t.Errorf("a text ending in %q", e.Pick.Text[max(0, len(e.Pick.Text)-60):])
 	}
 }
 

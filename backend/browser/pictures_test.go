@@ -113,6 +113,12 @@ func TestThePictureFromBeforeOfAPageThatMoves(t *testing.T) {
 }
 
 func TestSecretFieldsAreBlackInPictures(t *testing.T) {
+	for _, scale := range []string{"1", "1.5"} {
+		t.Run("scale "+scale, func(t *testing.T) { secretFields(t, scale) })
+	}
+}
+
+func secretFields(t *testing.T, scale string) {
 	field := `<style>body { margin: 0; background: white } input { position: absolute; left: 20px; top: %dpx; width: 200px; height: 40px; border: 0; padding: 0; background: red }</style>`
 	v := visits(t, human.BrowserOptions{}, pages(map[string]string{
 		"/": fmt.Sprintf(field, 20) + `<input id=p type=password value=hunter2-3f9a><input style="left: 400px" value=open>
@@ -122,7 +128,7 @@ func TestSecretFieldsAreBlackInPictures(t *testing.T) {
 			<script>f.src = location.href.replace('127.0.0.1', 'other.example') + 'inner'
 			host.attachShadow({mode: 'open'}).innerHTML = '<input autocomplete=one-time-code style="width: 200px; height: 40px; background: red; border: 0" value=123456>'</script>`,
 		"/inner": fmt.Sprintf(field, 10) + `<input type=password value=hunter2-3f9a>`,
-	}))
+	}), func(o *Options) { o.Args = append(o.Args, "--force-device-scale-factor="+scale) })
 	v.until("the frames are there", func() bool {
 		all := v.b.front().places()
 		return len(all) == 3 && !slices.ContainsFunc(all, func(p place) bool { return p.contextID == 0 })
@@ -133,6 +139,9 @@ func TestSecretFieldsAreBlackInPictures(t *testing.T) {
 		press := v.pressed(900, 600)
 		for _, when := range []string{"before", "after"} {
 			_, f := v.shown(press.Ref, when)
+			if got := fmt.Sprint(f.Scale); got != scale {
+				t.Errorf("%s, %s: %s pixels to one of the page's; want %s", what, when, got, scale)
+			}
 			for where, p := range map[string][2]int{
 				"the page's": {120, 40}, "the frame's": {50 + 5 + 120, 100 + 5 + 30}, "the frame's of another site": {500 + 120, 100 + 30}, "the shadow root's": {100, 320},
 			} {
@@ -148,6 +157,40 @@ func TestSecretFieldsAreBlackInPictures(t *testing.T) {
 	look("as they are")
 	v.run(`p.type = 'text'`)
 	look("switched to text")
+}
+
+func TestPicturesGoOnElsewhere(t *testing.T) {
+	paint := func(colour string) string { return `<body style="margin: 0; background: ` + colour + `">` }
+	v := visits(t, human.BrowserOptions{}, pages(map[string]string{
+		"/":      paint("red") + `<script>addEventListener('click', () => open(location.href.replace('127.0.0.1', 'other.example') + 'popup'))</script>`,
+		"/popup": paint("blue"), "/next": paint("green"),
+	}))
+	is := func(colour [3]byte) func(record.Frame) bool {
+		return func(f record.Frame) bool { return like(at(f, 50, 50), colour) }
+	}
+	first := v.b.front()
+	v.look(is(red))
+	press := v.pressed(50, 50)
+	if _, f := v.shown(press.Ref, "before"); !is(red)(f) {
+		t.Errorf("before a popup opens: %v", at(f, 50, 50))
+	}
+	v.until("the popup is in front", func() bool { return v.b.front() != first })
+	v.look(is(blue))
+	v.run(`location = location.href.replace('other.example', 'third.example').replace('popup', 'next')`)
+	v.look(is(green))
+	press = v.pressed(60, 60)
+	if _, f := v.shown(press.Ref, "after"); !is(green)(f) || press.Page.Target != "t2" {
+		t.Errorf("in the popup, at another site: %v of %+v", at(f, 50, 50), press.Page)
+	}
+	// What has changed in a tab while it was not seen is seen when it is.
+	if err := first.conn.call(t.Context(), first.session, "Runtime.evaluate", object{"expression": "document.body.style.background = 'black'"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.conn.call(t.Context(), first.session, "Page.bringToFront", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	v.until("the first tab is in front", func() bool { return v.b.front() == first })
+	v.look(is(black))
 }
 
 func TestAMovingSecretFieldIsHiddenWhereItWasAndIs(t *testing.T) {
