@@ -99,7 +99,7 @@ func (l *lens) measuring(ctx context.Context) measure {
 	if t.private() {
 		return measure{private: true}
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	m := measure{page: t.page()}
 	places := t.places()

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	quality   = 70                           // of JPEG; text stays readable
-	between   = 200 * time.Millisecond       // pictures of a page that moves are not taken closer than this
-	settled   = 300 * time.Millisecond       // after an action, a page shows what came of it
-	kept      = int64(3 * time.Second)       // how long pictures wait for the action they are from before
-	shortly   = int64(time.Second)           // before an action, in which a page has seldom changed much
-	patience  = 3 * time.Second              // with a page that is asked
-	spread    = int64(20 * time.Millisecond) // how well the times of pictures are known
-	inFlight  = 2                            // pictures on their way from which on Chromium may leave some out
-	maxPixels = 1 << 26
-	maxAcross = 2560 // pixels; larger viewports are scaled down
-	maxDown   = 1600
+	quality      = 70                           // of JPEG; text stays readable
+	between      = 200 * time.Millisecond       // pictures of a page that moves are not taken closer than this
+	settled      = 300 * time.Millisecond       // after an action, a page shows what came of it
+	kept         = int64(3 * time.Second)       // how long pictures wait for the action they are from before
+	shortly      = int64(time.Second)           // before an action, in which a page has seldom changed much
+	answerWithin = 3 * time.Second              // with a page that is asked
+	spread       = int64(20 * time.Millisecond) // how well the times of pictures are known
+	inFlight     = 2                            // pictures on their way from which on Chromium may leave some out
+	maxPixels    = 1 << 26
+	maxAcross    = 2560 // pixels; larger viewports are scaled down
+	maxDown      = 1600
 )
 
 // A lens keeps the last pictures of one tab, so that there is one from before when something is done in it.
@@ -216,7 +216,7 @@ func (l *lens) update(ctx context.Context) {
 // refresh takes a picture of what is seen now. Secret fields are looked for before and after, so that one that comes
 // or moves in between is hidden, too. work is held.
 func (l *lens) refresh(ctx context.Context) *shot {
-	ctx, cancel := context.WithTimeout(ctx, patience) // a page that is held by a dialog does not answer
+	ctx, cancel := context.WithTimeout(ctx, answerWithin) // a page that is held by a dialog does not answer
 	defer cancel()
 	before := l.measure(ctx)
 	s := &shot{at: l.t.b.now()}
