@@ -88,11 +88,6 @@
   let acted = -1e9; // when the last key or click was: the browser makes further clicks of them
   let drag = null;
 
-  const ranged = () => {
-    const s = getSelection();
-    return s ? `${s.type} ${s.anchorOffset} ${s.focusOffset}` : '';
-  };
-
   function down(event) {
     if (!event.isPrimary) return;
     const way = event.composedPath();
@@ -100,7 +95,7 @@
     const e = meant(way) || document.documentElement;
     fields.pausing(e);
     hover.pressed();
-    press = { e, way0: way[0], element: describe(e), event, x: event.clientX, y: event.clientY, held: true, selection: ranged() };
+    press = { e, way0: way[0], element: describe(e), event, x: event.clientX, y: event.clientY, held: true };
     tell(event.timeStamp, { type: 'page_press', button: buttons[event.button], ...spot(event), element: press.element });
     sight.look(e);
   }
@@ -137,7 +132,7 @@
     if (press.event.button !== 0 || Math.hypot(event.clientX - press.x, event.clientY - press.y) < 10) return;
     if (press.scrolled || ['text', 'pick', 'select'].includes(fields.kind(press.e))) return;
     const taken = press.captured || press.event.defaultPrevented || (press.mouse && press.mouse.defaultPrevented);
-    const selects = getSelection() && getSelection().type === 'Range' && ranged() !== press.selection;
+    const selects = press.selecting && !press.selecting.defaultPrevented && !getSelection().isCollapsed;
     const same = elements.isActing(press.e) && meant(event.composedPath()) === press.e;
     if (!taken && (selects || same)) return;
     press.dragged = true;
@@ -302,6 +297,7 @@
     mousedown: (event) => press && (press.mouse = event),
     pointerup: up,
     pointercancel: () => press && (press.held = false),
+    selectstart: (event) => press && (press.selecting = event),
     gotpointercapture: () => press && (press.captured = true),
     click,
     auxclick: click,
@@ -344,23 +340,34 @@
     resize: () => (size = null),
     load: () => requestIdleCallback(hover.search),
   };
+  const leaving = only((event) => !event.destination.sameDocument && fields.end(null));
   const listeners = {};
   for (const type of Object.keys(hear)) listeners[type] = only(hear[type]);
 
   function arm() {
     for (const type of Object.keys(listeners)) window.addEventListener(type, listeners[type], { capture: true, passive: true });
     secrets.watch(document);
+    // When pagehide comes, what is sent is not heard any more.
+    navigation.addEventListener('navigate', leaving);
+  }
+
+  /** Tells what was held back until it comes to rest. */
+  function flush() {
+    fields.end(null);
+    for (const timer of scrollers.values()) clearTimeout(timer);
+    scrollers.clear();
+    for (const e of [...resting.keys()]) rested(e);
+  }
+
+  /** Tells the rest and hears no more, until arm: the recording is over, and the page goes on. */
+  function stop() {
+    flush();
+    for (const type of Object.keys(listeners)) window.removeEventListener(type, listeners[type], { capture: true });
+    navigation.removeEventListener('navigate', leaving);
+    hover.pressed();
   }
   arm();
 
-  /** What is held back, such as what is being typed, is told now. */
-  const flush = () => fields.end(null);
-  /** Listens no more: the recording is over, and the page goes on. */
-  function stop() {
-    flush();
-    for (const type of Object.keys(listeners)) window.removeEventListener(type, listeners[type], true);
-  }
-
-  const given = { deskbell: { arm, flush, stop }, secretRects, take, describe: (node) => describe(node instanceof Element ? node : node.parentElement) };
+  const given = { deskbell: Object.freeze({ arm, flush, stop }), secretRects, take, describe: (node) => describe(node instanceof Element ? node : node.parentElement) };
   for (const name of Object.keys(given)) Object.defineProperty(globalThis, name, { value: given[name] });
 })

@@ -45,12 +45,13 @@ type testPage struct {
 	browser *chromium
 	session string
 	world   int // the script's context
-	own     int // the page's context
+	loaded  bool
 	events  []human.RecordedEvent
 	from    []message // of each event, its message
 	bad     []error
 	// payloads are the messages as they were sent.
 	payloads []string
+	dragged  json.RawMessage // what is dragged, where drags are intercepted
 	changed  chan struct{}
 }
 
@@ -205,13 +206,17 @@ func (c *chromium) open(t *testing.T, html string, more ...func(*testSite)) *tes
 		p.call("Runtime.addBinding", args{"name": bindingName, "executionContextName": worldName})
 		p.call("Page.addScriptToEvaluateOnNewDocument", args{"source": source, "worldName": worldName, "runImmediately": true, "includeCommandLineAPI": true})
 	}
+	c.mu.Lock()
+	p.world, p.loaded = 0, false // of the empty page
+	c.mu.Unlock()
 	p.call("Page.navigate", args{"url": server.URL + site.at})
 	p.until("the page is loaded", func() bool {
-		return p.text(`document.readyState`) == "complete" && p.text(`location.href`) != "about:blank"
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return p.loaded && (site.bare || p.world != 0)
 	})
-	if !site.bare {
-		p.until("the script runs", func() bool { c.mu.Lock(); defer c.mu.Unlock(); return p.world != 0 })
-	}
+	// Input is dropped until a page was drawn.
+	p.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))", !site.bare, nil)
 	return p
 }
 
@@ -230,17 +235,13 @@ func (p *testPage) heard(r reply) {
 	case "Runtime.executionContextCreated":
 		var e struct {
 			Context struct {
-				ID      int
-				Name    string
-				AuxData struct{ IsDefault bool }
+				ID   int
+				Name string
 			}
 		}
 		_ = json.Unmarshal(r.Params, &e)
-		switch {
-		case e.Context.Name == worldName:
+		if e.Context.Name == worldName {
 			p.world = e.Context.ID
-		case e.Context.AuxData.IsDefault:
-			p.own = e.Context.ID
 		}
 	case "Runtime.bindingCalled":
 		var e struct{ Name, Payload string }
@@ -255,6 +256,12 @@ func (p *testPage) heard(r reply) {
 		for range m.Events {
 			p.from = append(p.from, m)
 		}
+	case "Page.loadEventFired":
+		p.loaded = true
+	case "Input.dragIntercepted":
+		var e struct{ Data json.RawMessage }
+		_ = json.Unmarshal(r.Params, &e)
+		p.dragged = e.Data
 	case "Runtime.exceptionThrown":
 		p.bad = append(p.bad, errors.New(string(r.Params)))
 	}
@@ -269,13 +276,15 @@ func (p *testPage) call(method string, params any) {
 	p.browser.call(p.t, p.session, method, params, nil)
 }
 
-// evaluate runs an expression in the page's own world, or in the script's.
+// evaluate runs an expression in the page's own world, or in the script's where there is one.
 func (p *testPage) evaluate(expression string, isolated bool, result any) {
 	p.t.Helper()
 	params := args{"expression": expression, "returnByValue": true, "awaitPromise": true}
 	if isolated {
 		p.browser.mu.Lock()
-		params["contextId"] = p.world
+		if p.world != 0 {
+			params["contextId"] = p.world
+		}
 		p.browser.mu.Unlock()
 	}
 	var got struct {

@@ -223,7 +223,9 @@
     /** Notes the open shadow hosts in and under an element. */
     host(top) {
       if (top instanceof Element && shadowOf.call(top)) this.hosts.add(top);
-      for (const e of find(top, '*')) if (shadowOf.call(e)) this.hosts.add(e);
+      const all = find(top, '*');
+      if (top === this.root) this.large = all.length > 3000;
+      for (const e of all) if (shadowOf.call(e)) this.hosts.add(e);
     }
 
     /** All open shadow roots in it. */
@@ -354,8 +356,10 @@
     const out = { push: (s) => s && s.length <= 500 && !lists.some((l) => l.at(-1) === s) && lists.push([...above, s]) };
     const own = anchor(e, root);
     if (own[0] === '[') out.push(own);
-    if (name && name.length <= 150 && role !== 'generic' && !/\[\s*\w+\s*=/.test(name) && index.unique(e, role, name, rough)) {
-      lists.push([`aria/${name}[role="${role}"]`]);
+    let worth = true; // to look for the text, which is to read that of the whole page
+    if (name && name.length <= 150 && role !== 'generic' && !/\[\s*\w+\s*=/.test(name)) {
+      if (index.unique(e, role, name, rough)) lists.push([`aria/${name}[role="${role}"]`]);
+      worth = !index.large || (selectorOf(role) === '' && lists.length === 0);
     }
     const tag = CSS.escape(tagOf.call(e));
     const by = (called) => {
@@ -366,7 +370,7 @@
     by('placeholder');
     by('aria-label');
     by('alt');
-    const text = e instanceof HTMLElement && !isEditable(e) && !listing.has(tagOf.call(e)) ? textOf.call(e) : '';
+    const text = worth && e instanceof HTMLElement && !isEditable(e) && !listing.has(tagOf.call(e)) ? textOf.call(e) : '';
     if (text && text.length <= 80) {
       const trimmed = text.trim();
       if (trimmed && !/[\n\t]| {2}/.test(trimmed) && once(root, trimmed)) out.push(`text/${trimmed}`);

@@ -26,6 +26,12 @@
 
   /** Watches menus that may open without any trace in the document. */
   function search() {
+    const began = performance.now();
+    look();
+    rest = Math.max(3000, (performance.now() - began) * 1000); // on a large page less often: a thousandth of the time
+  }
+
+  function look() {
     let count = 0;
     for (const bar of [...find(document, bars)].slice(0, 50)) {
       for (const menu of find(bar, menus)) {
@@ -75,12 +81,13 @@
     changes.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ['aria-expanded'] });
     clearTimeout(watched);
     watched = setTimeout(() => changes.disconnect(), within);
-    if (event.timeStamp - searched > 3000) {
+    if (event.timeStamp - searched > rest) {
       searched = event.timeStamp;
       requestIdleCallback(search);
     }
   }
   let searched = 0;
+  let rest = 3000; // ms
 
   function pressed() {
     over = null;
