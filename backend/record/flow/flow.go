@@ -37,6 +37,7 @@ type tab struct {
 	url    string // as far as the moves were read
 	opened bool   // as far as they are written
 	went   bool   // it shows a page that the flow brought it to
+	now    string // the URL it shows there
 	closed bool
 	past   []string // URLs gone through, for back and forward
 	at     int      // in past
@@ -83,6 +84,8 @@ func newPlan(in Input) *plan {
 		case a.Page == nil:
 			elsewhere++
 			continue
+		case a.Element != nil && a.Element.Tag == "option" && (a.Type == human.Click || a.Type == human.DoubleClick):
+			continue // what was chosen by it is an action of its own
 		}
 		m := &move{Action: a}
 		if a.Page != nil {
@@ -173,8 +176,11 @@ func (p *plan) link(m, cause, did *move) {
 		switch kind := m.kind(); {
 		case kind == "address":
 			return
-		case (kind == "reload" || kind == "back_forward") && cause != nil && cause.Type == human.Shortcut:
+		case kind != "reload" && kind != "back_forward" || cause == nil:
+		case cause.Type == human.Shortcut:
 			return // the browser's own key, which reaches no page
+		case slices.ContainsFunc(cause.effects, func(e *move) bool { return e.Type == human.Navigate && e.tab == m.tab }):
+			return // that led elsewhere already: this came of the browser's own buttons, soon after it
 		}
 	}
 	if cause == nil {

@@ -172,7 +172,7 @@ func TestWhatComesOfAnActionIsWaitedForBeforeIt(t *testing.T) {
 		"const chooser1 = page.waitForEvent('filechooser');", "name: 'Choose'", "(await chooser1).setFiles([given('DESKBELL_FILE_1'",
 		"page.locator('css=#src').dragTo(page.locator('css=#dst'));",
 		"const opened1 = page.waitForEvent('popup');", "name: 'Open'", "const page2 = await opened1;",
-		"const closed1 = page2.waitForEvent('close');", "page2.getByRole('button', { name: 'Done'", "await closed1;", "toHaveURL('http://127.0.0.1:8080/')")
+		"const closed1 = page2.waitForEvent('close', { timeout: 5000 }).catch(() => page2.close());", "page2.getByRole('button', { name: 'Done'", "await closed1;", "toHaveURL('http://127.0.0.1:8080/')")
 
 	steps := puppeteer(t, r.list...)
 	want := "deskbell.notes setViewport navigate deskbell.dialog deskbell.dialog click click deskbell.download deskbell.upload deskbell.drag click click waitForExpression"
@@ -231,5 +231,125 @@ func TestTextsOfPagesStayTexts(t *testing.T) {
 	}
 	if !json.Valid([]byte(text.String())) || strings.ContainsAny(text.String(), "<>\u2028\x00") {
 		t.Errorf("the flow is not plain JSON:\n%s", text.String())
+	}
+}
+
+func TestWhatARunnerCannotDoIsSaid(t *testing.T) {
+	blank := &human.WebPage{Target: "t2", Opener: "t1", URL: "about:blank"}
+	same := &human.WebPage{Target: "t3", Opener: "t1", URL: host + "/"}
+	secret := &human.WebPage{Target: "t4", Opener: "t1", URL: host + "/in?token=•••"}
+	var r tape
+	r.add(human.Action{Type: human.Navigate, Page: at("/"), Navigation: &human.Navigation{Kind: "address"}})
+	for _, p := range []*human.WebPage{blank, same, secret} {
+		c := r.add(human.Action{Type: human.Click, Page: at("/"), Element: element("link", "Open")})
+		r.add(human.Action{Type: human.OpenPage, Page: p, CausedBy: c})
+		r.add(human.Action{Type: human.Click, Page: p, Element: element("button", "Deep"), Words: "Clicked Deep"})
+	}
+	r.add(human.Action{Type: human.Click, Page: at("/"), X: 5, Y: 6, Element: &human.Element{}})
+	r.add(human.Action{Type: human.Typing, Page: at("/"), Hidden: "password", Count: 7, Element: element("textbox", "Password")})
+	r.add(human.Action{Type: human.TripleClick, Page: at("/"), Element: element("button", "Thrice")})
+	r.add(human.Action{Type: human.Extract, Page: at("/"), Element: element("cell", "Sum"), Pick: &human.Pick{Field: "sum", Take: human.TakeTable}})
+	r.add(human.Action{Type: human.OpenApp, App: &human.App{Name: "Files"}})
+	r.add(human.Action{Type: human.Missing, Gap: &human.Gap{Reason: "paused"}})
+	steps := puppeteer(t, r.list...)
+	want := "deskbell.notes setViewport navigate click deskbell.action deskbell.show click deskbell.action deskbell.show click deskbell.action deskbell.show deskbell.action deskbell.secret doubleClick deskbell.pick waitForExpression"
+	if got := kinds(steps); got != want {
+		t.Fatalf("the steps are\n%s, not\n%s", got, want)
+	}
+	notes := fmt.Sprint(steps[0].Parameters["notes"])
+	for _, what := range []string{"address is not its own", "cannot be found again", "DESKBELL_SECRET_1 stands for what was typed into Password", "triple click", "not read again", "1 actions outside", "1 stretches"} {
+		if !strings.Contains(notes, what) {
+			t.Errorf("the notes lack %q: %s", what, notes)
+		}
+	}
+	for _, s := range steps {
+		if strings.Contains(s.Target, "•") || s.Target == "about:blank" {
+			t.Errorf("a step waits for a page that is never found: %+v", s)
+		}
+	}
+	code := playwright(t, r.list...)
+	has(t, code, "1 actions outside", "1 stretches", "await page.mouse.click(5, 6);", ".fill(given('DESKBELL_SECRET_1', 'what was typed into Password'))", "click({ clickCount: 3 })",
+		"ancestor-or-self::table[1]", "test.info().attach('fields.json'")
+}
+
+func TestTheBrowsersOwnButtons(t *testing.T) {
+	var r tape
+	went := func(path, kind, cause string) string {
+		return r.add(human.Action{Type: human.Navigate, Page: at(path), Navigation: &human.Navigation{Kind: kind}, CausedBy: cause})
+	}
+	went("/a", "address", "")
+	c := r.add(human.Action{Type: human.Click, Page: at("/a"), Element: element("link", "B")})
+	went("/b", "link", c)
+	went("/a", "back_forward", c) // soon after it, so that the click is taken for its cause
+	went("/b", "back_forward", "")
+	key := r.add(human.Action{Type: human.Shortcut, Page: at("/b"), Key: "F5"})
+	went("/b", "reload", key)
+	c = r.add(human.Action{Type: human.Click, Page: at("/b"), Element: element("button", "Again")})
+	went("/b", "reload", c)
+	c = r.add(human.Action{Type: human.Click, Page: at("/b"), Element: element("button", "Send")})
+	went("/b", "form", c)
+	went("/gone", "address", "")
+	r.list[len(r.list)-1].Navigation.Failed = "net::ERR_NAME_NOT_RESOLVED"
+	went("/a", "back_forward", "")
+
+	has(t, playwright(t, r.list...), "goto('http://127.0.0.1:8080/a')", "name: 'B'", `waitForURL(/^http:\/\/127\.0\.0\.1:8080\/b$/)`, "page.goBack();", "page.goForward();", "keyboard.press('F5')", "page.reload();",
+		"const loaded6 = page.waitForEvent('load', { timeout: 5000 }).catch(() => page.reload());", "name: 'Again'", "await loaded6;",
+		"waitForEvent('load');", "name: 'Send'", "await loaded7", "page.goBack();")
+	steps := puppeteer(t, r.list...)
+	var scripts []string
+	for _, s := range steps {
+		if s.Type == "waitForExpression" && len(s.AssertedEvents) > 0 {
+			scripts = append(scripts, s.Expression)
+		}
+	}
+	want := []string{"history.go(-1)", "history.go(1)", "location.reload()", "location.reload()", "history.go(-2)"}
+	for i, w := range want {
+		if i >= len(scripts) || !strings.Contains(scripts[i], w) {
+			t.Fatalf("the scripts are %q, not %q", scripts, want)
+		}
+	}
+}
+
+func TestFramesAndShadowRoots(t *testing.T) {
+	deep := at("/")
+	deep.Frame, deep.FrameURL = []int{1, 0}, "http://b.localhost:8080/in"
+	inner := element("button", "In")
+	inner.Selectors = [][]string{{"x-card", "#in"}}
+	var r tape
+	r.add(human.Action{Type: human.Navigate, Page: at("/"), Navigation: &human.Navigation{Kind: "address"}})
+	c := r.add(human.Action{Type: human.Click, Page: deep, Element: element("link", "Next")})
+	r.add(human.Action{Type: human.Navigate, Page: deep, Navigation: &human.Navigation{Kind: "link"}, CausedBy: c})
+	r.add(human.Action{Type: human.Click, Page: at("/"), Element: inner})
+	has(t, playwright(t, r.list...), "page.locator('iframe, frame').nth(1).contentFrame().locator('iframe, frame').nth(0).contentFrame().getByRole('link'", "page.locator('css=x-card').locator('css=#in').click();", "toHaveURL('http://127.0.0.1:8080/')")
+	steps := puppeteer(t, r.list...)
+	if got, want := kinds(steps), "setViewport navigate waitForElement waitForElement click click waitForExpression"; got != want {
+		t.Fatalf("the steps are\n%s, not\n%s", got, want)
+	}
+	if s := steps[4]; !slices.Equal(s.Frame, []int{1, 0}) || len(s.AssertedEvents) != 1 || !slices.Equal(steps[3].Frame, []int{1}) || len(steps[2].Frame) != 0 {
+		t.Errorf("the frame is reached by %+v, %+v, %+v", steps[2], steps[3], s)
+	}
+	if s := steps[5]; len(s.Selectors) != 1 || fmt.Sprint(s.Selectors[0]) != "[x-card #in]" {
+		t.Errorf("the shadow root is reached by %+v", s)
+	}
+}
+
+func TestAddressesThatAreNeverTheSame(t *testing.T) {
+	for path, want := range map[string]string{
+		"/in?token=•••&a=1":                              `toHaveURL(/^http:\/\/127\.0\.0\.1:8080\/in\?token=[^/&#]*&a=1$/)`,
+		"/in?token=%E2%80%A2%E2%80%A2%E2%80%A2":          `toHaveURL(/^http:\/\/127\.0\.0\.1:8080\/in\?token=[^/&#]*$/)`,
+		"/o/3f2504e0-4f89-11d3-9a0c-0305e82c3301#t":      `toHaveURL(/^http:\/\/127\.0\.0\.1:8080\/o\/[^/?&#]+#t$/)`,
+		"/?t=1732184400123":                              `toHaveURL(/^http:\/\/127\.0\.0\.1:8080\/\?t=[^/?&#]+$/)`,
+		"/orders/123456?page=2":                          `toHaveURL('http://127.0.0.1:8080/orders/123456?page=2')`,
+		"/a-long-name-of-an-article-without-any-numbers": `toHaveURL('http://127.0.0.1:8080/a-long-name-of-an-article-without-any-numbers')`,
+	} {
+		var r tape
+		r.add(human.Action{Type: human.Navigate, Page: at(path), Navigation: &human.Navigation{Kind: "address"}})
+		code := playwright(t, r.list...)
+		if !strings.Contains(code, want) {
+			t.Errorf("%s is expected as\n%s\nnot %s", path, code, want)
+		}
+		if strings.Contains(path, "token") != strings.Contains(code, "goto(given('DESKBELL_URL_1'") {
+			t.Errorf("%s is opened by\n%s", path, code)
+		}
 	}
 }

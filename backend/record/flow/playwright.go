@@ -203,7 +203,7 @@ func (t *test) arm(m *move) {
 			}
 		case human.ClosePage:
 			if e.tab.opened {
-				t.line("const closed%d = %s.waitForEvent('close');", e.number, page)
+				t.line("const closed%d = %s.waitForEvent('close', { timeout: %d }).catch(() => %s.close());", e.number, page, doubt, page)
 			}
 		case human.Download:
 			t.line("const download%d = %s.waitForEvent('download');", e.number, page)
@@ -212,7 +212,11 @@ func (t *test) arm(m *move) {
 				t.line("const chooser%d = %s.waitForEvent('filechooser');", e.number, page)
 			}
 		case human.Navigate:
-			if e.reloads() && e.tab.opened {
+			switch {
+			case !e.reloads() || !e.tab.opened:
+			case e.kind() == "reload":
+				t.line("const loaded%d = %s.waitForEvent('load', { timeout: %d }).catch(() => %s.reload());", e.number, page, doubt, page)
+			default:
 				t.line("const loaded%d = %s.waitForEvent('load');", e.number, page)
 			}
 		case human.DialogEnded:
@@ -287,11 +291,12 @@ func (t *test) navigates(m *move) {
 	if !m.whole() {
 		return // what is done in the frame next waits for it
 	}
-	page, by := t.page(m.tab), m.tab.visit(m)
-	switch {
-	case m.failed():
+	if m.failed() {
 		t.note("A page could not be loaded while this was recorded: %s", m.Page.URL)
 		return
+	}
+	page, by := t.page(m.tab), m.tab.visit(m)
+	switch {
 	case m.goes():
 		if goable(m.Page.URL) {
 			t.goTo(m, m.Page.URL)
@@ -315,22 +320,30 @@ func (t *test) navigates(m *move) {
 		return
 	}
 	expression, _ := place(m.Page.URL)
+	if m.kind() == "back_forward" && by != 0 {
+		t.line("await %s.waitForURL(%s, { timeout: %d }).catch(() => %s.%s());", page, expression, doubt, page, back(by))
+		return
+	}
 	t.line("await %s.waitForURL(%s);", page, expression)
 }
 
+// doubt is how long a page has, in milliseconds, to do what the person may have done by the browser's own buttons
+// soon after an action: to close, to reload, to go back. Then the test does it.
+const doubt = 5000
+
+func back(by int) string {
+	if by > 0 {
+		return "goForward"
+	}
+	return "goBack"
+}
+
 func (t *test) goesBack(m *move, page string, by int) {
-	step := "goBack"
-	switch {
-	case by == 0:
-		if goable(m.Page.URL) {
-			t.goTo(m, m.Page.URL)
-		}
-		return
-	case by > 0:
-		step = "goForward"
+	if by == 0 && goable(m.Page.URL) {
+		t.goTo(m, m.Page.URL)
 	}
 	for range max(by, -by) {
-		t.line("await %s.%s();", page, step)
+		t.line("await %s.%s();", page, back(by))
 	}
 }
 

@@ -22,7 +22,8 @@ const (
 	downloadStep = "deskbell.download"
 	pickStep     = "deskbell.pick"
 	keyStep      = "deskbell.key"
-	clickStep    = "deskbell.click"
+	actionStep   = "deskbell.action" // an element or page that the runner cannot find
+	showStep     = "deskbell.show"   // a page comes to the front
 	noteStep     = "deskbell.note"
 )
 
@@ -106,6 +107,7 @@ func Puppeteer(w io.Writer, in Input) error {
 type userFlow struct {
 	*plan
 	steps []step
+	front *tab
 }
 
 func (f *userFlow) add(s ...step) { f.steps = append(f.steps, s...) }
@@ -127,24 +129,33 @@ func (f *userFlow) head() []step {
 // on is a step in the page and frame of a move. The runner finds a page by the address it shows.
 func (f *userFlow) on(m *move, kind string) step {
 	s := step{Type: kind, Frame: m.frame()}
-	if m.tab == nil || m.tab.number == 1 {
-		return s
-	}
-	s.Target = m.Page.URL
-	switch {
-	case masked(s.Target):
-		f.note("The runner cannot find a page whose address has something secret: %s", s.Target)
-	case !goable(s.Target):
-		f.note("The runner cannot find a page without an address of its own (%s).", s.Target)
+	if m.tab != nil && m.tab.number > 1 {
+		s.Target = m.Page.URL
 	}
 	return s
+}
+
+// reachable says whether the runner finds the page of a move: its first page, or one with an address of its own.
+func (f *userFlow) reachable(m *move) bool {
+	if m.tab.number == 1 {
+		return true
+	}
+	if !goable(m.Page.URL) || masked(m.Page.URL) {
+		return false
+	}
+	for _, t := range f.tabs {
+		if t != m.tab && t.now == m.Page.URL {
+			return false
+		}
+	}
+	return true
 }
 
 // find is on, with what finds the element; false, and a note in the flow, where nothing does.
 func (f *userFlow) find(m *move, kind string) (step, bool) {
 	all := selectors(m.Element)
 	if len(all) == 0 {
-		f.custom(m, clickStep, details{From: []int{m.X, m.Y}}, "Some elements cannot be found again; their steps are left out.")
+		f.custom(m, actionStep, details{From: []int{m.X, m.Y}}, "Some elements cannot be found again; their steps are left out.")
 		return step{}, false
 	}
 	s := f.on(m, kind)
@@ -172,9 +183,16 @@ func (f *userFlow) custom(m *move, name string, d details, note string) {
 	if m.Element != nil && d.Selectors == nil {
 		d.Selectors = selectors(m.Element)
 	}
-	s := step{Type: "customStep", Name: name, Frame: m.frame(), Parameters: &d}
-	if m.tab != nil && m.tab.number > 1 && m.Type != human.DialogEnded {
-		s.Target = m.Page.URL
+	s := step{Type: "customStep", Name: name, Parameters: &d}
+	if !isEffect(m.Type) || m.Type == human.Upload {
+		s.Frame = m.frame()
+	}
+	if m.tab != nil && m.Type != human.DialogEnded {
+		if m.tab.number > 1 && f.reachable(m) {
+			s.Target = m.Page.URL
+		} else if m.tab.number > 1 {
+			s.Frame = nil
+		}
 	}
 	if note != "" {
 		f.note("%s", note)
@@ -238,6 +256,12 @@ func title(m *move) string {
 
 // move adds the steps of one move.
 func (f *userFlow) move(m *move) {
+	if m.tab != nil {
+		m.tab.now = m.Page.URL
+		if m.Type == human.ClosePage {
+			defer func() { m.tab.now = "" }()
+		}
+	}
 	switch {
 	case m.Type == human.Missing:
 		return
@@ -253,6 +277,7 @@ func (f *userFlow) move(m *move) {
 	}
 	if !isEffect(m.Type) && m.tab != nil {
 		f.ready(m)
+		f.shows(m)
 	}
 	for _, e := range m.effects {
 		if e.Type == human.DialogEnded {
@@ -260,6 +285,10 @@ func (f *userFlow) move(m *move) {
 		}
 	}
 	if m.tab != nil && !isEffect(m.Type) {
+		if !f.reachable(m) {
+			f.custom(m, actionStep, details{}, "The runner cannot find a page whose address is not its own alone, or has something secret; steps in it are left out.")
+			return
+		}
 		f.frames(m)
 	}
 	first := len(f.steps)
@@ -271,7 +300,7 @@ func (f *userFlow) move(m *move) {
 		f.navigates(m)
 		return
 	case human.ClosePage:
-		if m.cause == nil && m.tab.went {
+		if m.cause == nil && m.tab.went && f.reachable(m) {
 			s := f.on(m, "close")
 			s.Frame = nil
 			f.add(s)
@@ -283,11 +312,21 @@ func (f *userFlow) move(m *move) {
 		for _, file := range m.Transfers {
 			env = append(env, f.file(m, file))
 		}
+		f.frames(m)
 		f.custom(m, uploadStep, details{Files: m.Transfers, Env: env}, "A user flow has no step for an upload; set the files by hand or by an extension of the runner.")
 	default:
 		f.does(m)
 	}
 	f.await(m, f.steps[first:])
+}
+
+// shows says when another page comes to the front; the runner leaves it where it is, and what moves in a tab behind
+// another stands still.
+func (f *userFlow) shows(m *move) {
+	if f.front != nil && f.front != m.tab && f.front.now != "" && m.tab.number < f.front.number {
+		f.custom(m, showStep, details{}, "The runner brings no page to the front; a step in a tab behind another may not end.")
+	}
+	f.front = m.tab
 }
 
 // frames waits for the frames down to a move's, for the runner does not.
@@ -309,7 +348,7 @@ func (f *userFlow) await(m *move, steps []step) {
 		return
 	}
 	for _, e := range m.effects {
-		if e.Type == human.Navigate && e.next && !e.failed() && e.tab == m.tab && slices.Equal(e.frame(), m.frame()) {
+		if e.Type == human.Navigate && e.kind() != "reload" && e.next && !e.failed() && e.tab == m.tab && slices.Equal(e.frame(), m.frame()) {
 			steps[i].Asserted = []event{{"navigation", e.Page.URL, title(e)}}
 			return
 		}
@@ -339,9 +378,11 @@ func (f *userFlow) dialog(m *move) {
 }
 
 func (f *userFlow) navigates(m *move) {
+	if !m.whole() || m.failed() {
+		return
+	}
 	by := m.tab.visit(m)
 	switch {
-	case !m.whole() || m.failed():
 	case m.goes():
 		if m.tab.number > 1 && !m.tab.went {
 			f.open(m)
@@ -350,7 +391,7 @@ func (f *userFlow) navigates(m *move) {
 		f.goTo(m, m.Page.URL)
 	case !m.tab.went:
 		f.ready(m)
-	case m.cause == nil && m.kind() == "reload":
+	case m.kind() == "reload": // whoever did it: what waits for one that does not come would not end
 		f.evaluates(m, "location.reload()")
 	case m.cause == nil && m.kind() == "back_forward" && by == 0:
 		f.goTo(m, m.Page.URL)
