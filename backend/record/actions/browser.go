@@ -56,7 +56,6 @@ type tab struct {
 type paged struct {
 	tab     *tab
 	presses int
-	pressed int64
 	clicked bool // the press has become a click
 	chosen  bool // its choice was told
 	valued  bool // what it left in the field was told

@@ -131,6 +131,9 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 		if w.press != nil && w.press.page.tab == t {
 			w.press = nil
 		}
+		if w.last != nil && w.last.page.tab == t && !toBar(w.last.a) {
+			w.last = nil // it was done to what is not there any more
+		}
 	}
 	w.heard = ev.At
 	switch e := t.open; {

@@ -17,7 +17,7 @@ func (d *Deriver) pagePressed(t *tab, ev human.RecordedEvent) {
 	} else {
 		e = d.beginPage(human.Click, t, ev)
 	}
-	e.page.presses, e.page.pressed = 1, ev.At
+	e.page.presses = 1
 	d.acted(e, ev)
 	d.web.press = e
 	d.claim(e, claim{kinds: pointerKinds, button: ev.Button, from: ev.At - sameMoment, to: ev.At + sameMoment, press: true})
@@ -59,7 +59,7 @@ func (d *Deriver) pageClicked(t *tab, ev human.RecordedEvent) {
 		return
 	}
 	e = d.beginPage(human.Click, t, ev)
-	e.page.clicked, e.page.presses, e.page.pressed = true, 1, ev.At
+	e.page.clicked, e.page.presses = true, 1
 	d.acted(e, ev)
 	d.checkedBy(e, ev)
 }
@@ -73,11 +73,11 @@ func (d *Deriver) again(t *tab, e *entry, ev human.RecordedEvent) *entry {
 	}
 	was := t.acts[at-1]
 	if was.gone || was.idx > e.idx || was.page.presses != n-1 || was.a.Type != clicks(n-1) || was.a.Button != e.a.Button || !sameFrame(was.a.Page, e.a.Page) ||
-		!same(was.a.Element, e.a.Element) || !slices.Equal(was.a.Modifiers, e.a.Modifiers) || e.a.At-was.page.pressed > clickLate {
+		!same(was.a.Element, e.a.Element) || !slices.Equal(was.a.Modifiers, e.a.Modifiers) {
 		return e
 	}
 	d.swallow(was, e)
-	was.page.presses, was.page.pressed = n, e.page.pressed
+	was.page.presses = n
 	was.a.Type = clicks(n)
 	return was
 }

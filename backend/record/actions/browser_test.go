@@ -60,6 +60,11 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 		"a letter is a command of the page, three are a text": {
 			browse().hit(plan, "j").hit(plan, "j").pause(2000).hit(plan, "o").hit(plan, "T", "shift").hit(plan, "h").hit(plan, "e").hit(plan, "e").hit(plan, "r"),
 			[]string{"Pressed J 2 times", "Typed oTheer into Scale 2026"}, nil},
+		"two letters are two commands": {browse().hit(plan, "g").hit(plan, "i"), []string{"Pressed G", "Pressed I"}, nil},
+		"a box checked and unchecked by a key": {
+			browse().choice(terms, "checked").choice(terms, "unchecked"), []string{"Checked Terms", "Unchecked Terms"}, nil},
+		"a page that is loaded begins at its top": {
+			browse().scrolls(500).goes("address", "https://b.example/", "B").scrolls(200), []string{"Scrolled down in Quota", "Went to B (b.example)", "Scrolled down in B"}, nil},
 		"an option of a list, and the press that opened it": {
 			browse().press(country).pause(4000).choice(country, "Germany"), []string{"Chose Germany in Country"}, []string{"在“Country”中选择“Germany”"}},
 		"chosen by keys": {
@@ -181,5 +186,39 @@ func TestPicksAreTheLastOfEachField(t *testing.T) {
 	}
 	if want := []string{"plan_name Scale 2026 crop-plan_name", "price 1 crop-price"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAPageThatTidiesItsAddressIsStillTheOneThatWasAskedFor(t *testing.T) {
+	list := browse().goes("address", "https://b.example/", "B").goes("history", "https://b.example/#/home", "B").click(send).goes("history", "https://b.example/1", "B").goes("history", "https://b.example/2", "B").actions("en")
+	if len(list) != 4 || list[1].Page.URL != "https://b.example/" || list[3].Page.URL != "https://b.example/2" {
+		t.Errorf("%q at %s and %s", words(list), list[1].Page.URL, list[len(list)-1].Page.URL)
+	}
+}
+
+func TestAPageHasItsOwnPictures(t *testing.T) {
+	s := browse()
+	shot := func(id, when string, cause uint64) {
+		s.event(human.RecordedEvent{Type: human.PictureTaken, Picture: id, When: when, CausedBy: cause})
+	}
+	s.press(billing)
+	pressed := s.last()
+	shot("before", "before", pressed)
+	s.up(billing, 1)
+	s.in("t2", "", "https://b.example/", "B")
+	shot("elsewhere", "after", 0)
+	s.in("t1", "", quotaURL, "Quota")
+	s.raw(func(t *tape) { t.picture("desktop", "after", 0) })
+	s.input(field, "x")
+	shot("near", "typing", 0)
+	shot("after", "after", pressed)
+	s.scrolls(90)
+	shot("later", "scroll", 0)
+	var got []string
+	for _, a := range s.actions("en")[1:] {
+		got = append(got, a.Before+" "+a.After)
+	}
+	if want := []string{"before after", " near", " later"}; !slices.Equal(got, want) {
+		t.Errorf("pictures %q, want %q", got, want)
 	}
 }

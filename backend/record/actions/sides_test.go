@@ -122,6 +122,9 @@ func TestAnActionOfBothSidesHasThePlaceOfThePageAndTheEventsOfBoth(t *testing.T)
 	if a.X != 40 || a.Element.Name != "Billing" || a.Page == nil || a.Page.Target != "t1" || a.Window == nil || a.Window.ID != "w2" || a.App.PID != 70 {
 		t.Errorf("%+v", a)
 	}
+	if a.At != s.events[first-1].At || a.End != s.events[pressed+3].At {
+		t.Errorf("it lasts from %d to %d", a.At, a.End)
+	}
 	if a.Before != "page" || a.After != "page2" {
 		t.Errorf("its pictures are %q and %q: those of the page have its points", a.Before, a.After)
 	}
@@ -132,5 +135,14 @@ func TestAScrollOfBothSidesCountsTheNotchesOfTheWheel(t *testing.T) {
 	a := list[len(list)-1]
 	if a.Type != human.Scroll || a.Count != 2 || a.DeltaY != 2 || a.ToY != 240 || len(a.Seqs) != 3 {
 		t.Errorf("%+v", a)
+	}
+}
+
+func TestAnElementThatOnlyTheDesktopSawHasNoPlaceInThePage(t *testing.T) {
+	s := beside().raw(func(t *tape) { t.click(300, 300).on(logIn) }).event(human.RecordedEvent{Type: human.PagePress, Button: 1, X: 40, Y: 40})
+	list := s.actions("en")
+	a := list[len(list)-1]
+	if a.Words != "Clicked button Log in" || a.Element.Bounds != (human.Bounds{}) || logIn.Bounds == (human.Bounds{}) {
+		t.Errorf("%q %+v", a.Words, a.Element)
 	}
 }
