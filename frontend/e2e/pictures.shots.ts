@@ -44,7 +44,7 @@ const look = async (desk: Console): Promise<void> => {
 const open = async (desk: Console): Promise<void> => {
   const { recordings } = await desk.server.operator.call<{ recordings: { recording_id: string }[] }>('GET', '/api/recordings');
   await desk.go(`recordings/${recordings[0]?.recording_id}`);
-  await look(desk);
+  await expect(desk.page.locator('[aria-current="step"]')).toBeVisible();
   await desk.press('ArrowRight', 'ArrowRight');
   await look(desk);
 };
@@ -155,6 +155,7 @@ const views: View[] = [
     show: async (desk, ids, screen, vendor) => {
       await visited(desk, ids, screen, vendor);
       await desk.press(`${mod}+.`);
+      await desk.page.locator('.step').nth(1).click();
       await look(desk);
       await desk.page.locator('#review-title').evaluate((title) => title.scrollIntoView());
     },
@@ -219,7 +220,7 @@ for (const theme of themes) {
       await mkdir(folder, { recursive: true });
       const screen = await Screen.start();
       const vendor = await Vendor.start();
-      const busy = await Server.start([], { ...screen.env, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(screen) });
+      const busy = await Server.start([], { ...screen.env, HOME: screen.dir, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(screen) });
       const fresh = await Server.start();
       try {
         const ids = await seed(busy);

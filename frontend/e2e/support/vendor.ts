@@ -10,11 +10,12 @@ const pages: Record<string, string> = {
     <p>Used this month: <b id="used" role="status" aria-label="Used this month">8.4M</b> of 12,000,000</p>
     <table id="table"><thead><tr><th>Item<th>Price</tr></thead><tbody><tr><td id="requests">Requests<td id="price">0.00042</tr><tr><td>Storage<td>0.021</tr></tbody></table>
     <p><label>Note <input id="note" autocomplete="off"></label> <button id="ask" type="button" onclick="document.getElementById('said').textContent = 'Asked'">Ask</button> <a id="csv" href="/prices-2026.csv" download>Prices as CSV</a></p><p id="said"></p>
-    <img alt="" src="/no-picture.png" onerror="document.title += ', no picture'">`,
+    <img alt="" src="/no-picture.png" onerror="document.documentElement.dataset.errors = Number(document.documentElement.dataset.errors ?? 0) + 1">`,
 };
 const style = '<style>body { font: 16px/24px sans-serif; margin: 24px } table { border-collapse: collapse } td, th { border: 1px solid #999; padding: 8px 24px; text-align: left } a, button, input { display: inline-block; padding: 8px 16px; font: inherit }</style>';
 // The page says where its parts stand on the screen, as a person would see it.
 const tell = `<script>
+  document.documentElement.dataset.runs = Number(document.documentElement.dataset.runs ?? 0) + 1;
   const say = () => {
     const left = screenX + (outerWidth - innerWidth) / 2, top = screenY + outerHeight - innerHeight - (outerWidth - innerWidth) / 2;
     const where = {};
@@ -32,6 +33,8 @@ export class Vendor {
   #http: Http;
   #path = '';
   #where: Record<string, [number, number]> = {};
+  #before = '';
+  #stands = false;
 
   private constructor(http: Http) {
     this.#http = http;
@@ -47,6 +50,9 @@ export class Vendor {
         request.on('data', (part: Buffer) => (body += part.toString()));
         request.on('end', () => {
           const told = JSON.parse(body) as { path: string; where: Record<string, [number, number]> };
+          // A window that only just opened moves to its place.
+          vendor.#stands = vendor.#before === body && Object.values(told.where).every(([x, y]) => x > 0 && y > 0);
+          vendor.#before = body;
           vendor.#path = told.path;
           vendor.#where = told.where;
           response.writeHead(204).end();
@@ -65,12 +71,12 @@ export class Vendor {
 
   /** Waits until a page is shown. */
   shows(screen: Screen, path: string): Promise<void> {
-    return screen.until(`the page ${path}`, () => Promise.resolve(this.#path === path), 30);
+    return screen.until(`the page ${path}`, () => Promise.resolve(this.#path === path && this.#stands), 30);
   }
 
   /** Presses a part of the page as a person does. */
   async click(screen: Screen, id: string): Promise<void> {
-    await screen.until(id, () => Promise.resolve(id in this.#where));
+    await screen.until(id, () => Promise.resolve(this.#stands && id in this.#where));
     const [x, y] = this.#where[id] as [number, number];
     // The pointer comes from beside, so that the page sees it move.
     await screen.do('mousemove', String(x - 6), String(y - 3), 'mousemove', String(x), String(y), 'sleep', '0.1', 'click', '1');

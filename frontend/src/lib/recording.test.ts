@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  actionAt, advanced, between, clock, desktop, emptyReel, faults, fileSeen, fromPixels, joined, lastAt, masksOver, noEdits, pictureAt, pictured, pictureOf, pointerAt, reel, second, settledUntil, share, size, toPixels, within, marks, points, viewport,
+  actionAt, advanced, between, clock, desktop, emptyReel, faults, fileSeen, fromPixels, joined, lastAt, masksOver, noEdits, pictureAt, pictured, pictureOf, pointerAt, reel, second, settledUntil, share, size, toPixels, within, marks, points, viewport, closeUp,
 } from './recording';
 import { action, recording } from './recording.testing';
 import type { RecordedEvent } from './wire';
@@ -143,4 +143,13 @@ test('on a page an action without a place is marked by its element', () => {
   expect(points(action(1, { type: 'check', page }))).toBe(false);
   expect(viewport(page)).toBeNull();
   expect(viewport({ ...page, w: 8, h: 6 })).toEqual({ x: 0, y: 0, w: 8, h: 6 });
+});
+
+test('a small picture of something long shows the part where what is marked begins', () => {
+  expect(closeUp({ x: 0, y: 0, w: 160, h: 100 }, undefined, 1.6)).toEqual({ x: 0, y: 0, w: 160, h: 100 });
+  const wide = closeUp({ x: 0, y: 0, w: 1200, h: 50 }, { x: 500, y: 10, w: 600, h: 30 }, 1.6);
+  expect(wide).toEqual({ x: 487.5, y: 0, w: 128, h: 50 });
+  expect(closeUp({ x: 0, y: 0, w: 1200, h: 50 }, { x: 1190, y: 10, w: 10, h: 30 }, 1.6).x).toBe(1072);
+  const tall = closeUp({ x: 0, y: 0, w: 160, h: 2000 }, { x: 0, y: 0, w: 160, h: 1900 }, 1.6);
+  expect([tall.y, tall.h]).toEqual([0, 160]);
 });

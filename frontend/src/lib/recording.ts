@@ -36,6 +36,24 @@ export function viewport(page: WebPage | undefined): Bounds | null {
   return page?.w && page.h ? { x: 0, y: 0, w: page.w, h: page.h } : null;
 }
 
+/**
+ * The part of a picture worth showing small: all of it, or of one much wider or higher than the place it gets the part
+ * where what is marked begins.
+ */
+export function closeUp(whole: Bounds, mark: Bounds | undefined, aspect: number): Bounds {
+  const extreme = 1.6;
+  const shape = whole.w / whole.h;
+  if (shape > aspect * extreme) {
+    const w = whole.h * aspect * extreme;
+    return { ...whole, x: whole.x + Math.min(Math.max(0, (mark?.x ?? 0) - whole.h / 4), whole.w - w), w };
+  }
+  if (shape < aspect / extreme) {
+    const h = (whole.w / aspect) * extreme;
+    return { ...whole, y: whole.y + Math.min(Math.max(0, (mark?.y ?? 0) - whole.w / 4), whole.h - h), h };
+  }
+  return whole;
+}
+
 /** A region in units of the desktop as the pixels of a picture of it, whole ones, none of it left out. */
 export function toPixels(region: Bounds, whole: Bounds, pixelWidth: number): Bounds {
   const scale = pixelWidth / whole.w;
