@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -127,6 +128,9 @@ func (t *tab) frameTree(p *part, raw json.RawMessage) {
 	if json.Unmarshal(raw, &root) == nil {
 		add(root.Tree)
 	}
+	if p.session == t.session && !t.moved && t.main.url != "about:blank" && !isNewTab(t.main.url) {
+		t.arrived()
+	}
 }
 
 // addFrame adds a frame to the tree, or returns nil.
@@ -135,16 +139,31 @@ func (t *tab) addFrame(id, parentID string, p *part) *frame {
 	if parent == nil || len(t.frames) >= maxFrames {
 		return nil
 	}
-	f := &frame{id: id, session: p.session, parent: parent, url: "about:blank"}
+	f := &frame{id: id, session: p.session, url: "about:blank"}
 	t.b.change(func() {
-		parent.children = append(parent.children, f)
-		t.frames[id] = f
+		t.adopt(parent, f)
 		if context := p.early[id]; context != 0 {
 			delete(p.early, id)
 			f.reach(p, context)
 		}
 	})
 	return f
+}
+
+// adopt puts a frame into the tree, where it stood before if it comes back with its page.
+func (t *tab) adopt(parent, f *frame) {
+	if len(t.ranks) > 4*maxFrames {
+		clear(t.ranks)
+	}
+	if t.ranks[f.id] == 0 {
+		t.ranked++
+		t.ranks[f.id] = t.ranked
+	} else {
+		f.again = t.b.now()
+	}
+	f.parent, t.frames[f.id] = parent, f
+	parent.children = append(parent.children, f)
+	slices.SortStableFunc(parent.children, func(a, b *frame) int { return cmp.Compare(t.ranks[a.id], t.ranks[b.id]) })
 }
 
 func (t *tab) frameAttached(p *part, e event) {
@@ -207,7 +226,7 @@ func (t *tab) documentOpened(p *part, e event) {
 func (t *tab) rearm(f *frame) {
 	if f.contextID != 0 {
 		t.conn.send(f.session, "Runtime.evaluate", object{
-			"expression": t.b.source, "contextId": f.contextID, "includeCommandLineAPI": true, "silent": true,
+			"expression": armPage + ";" + shownScript, "contextId": f.contextID, "silent": true,
 		})
 	}
 }
@@ -251,6 +270,7 @@ func (t *tab) said(p *part, e event) {
 		if err != nil {
 			t.b.log.Warn("a page's script sent what cannot be read", "err", err)
 			t.b.emit(gap(e.at, e.at, "lost", 1))
+			t.skip(f)
 			return
 		}
 		t.take(f, m, e.at)
@@ -259,10 +279,11 @@ func (t *tab) said(p *part, e event) {
 
 // take delivers what happened in a frame.
 func (t *tab) take(f *frame, m message, at int64) {
+	counter := t.counted(f, m, at)
 	if m.Failed != "" {
 		t.b.log.Warn("the script in a page failed", "err", m.Failed)
+		t.b.emit(gap(at, at, "lost", 1))
 	}
-	counter := t.counted(f, m, at)
 	when := min(counter.base+int64(m.At*1e6), at)
 	when = max(when, counter.last)
 	counter.last = when
@@ -310,6 +331,20 @@ func (t *tab) counted(f *frame, m message, at int64) *counter {
 	}
 	c.next = max(c.next, m.Number+1)
 	return c
+}
+
+// skip counts a message of a frame's document that could not be read, so that it is not told of twice.
+func (t *tab) skip(f *frame) {
+	var newest *counter
+	var since float64
+	for id, c := range t.docs {
+		if id.frame == f.id && id.origin >= since {
+			newest, since = c, id.origin
+		}
+	}
+	if newest != nil {
+		newest.next++
+	}
 }
 
 // deliver completes an event with its page and its place in it, and delivers it.

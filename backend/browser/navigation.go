@@ -21,6 +21,7 @@ type navigation struct {
 	kind  string // of human.Navigation; "": not known
 	cause uint64
 	at    int64 // monotonic ns, when it began; 0: none is under way
+	going bool  // the browser began to go there
 }
 
 func tabName(n int) string { return "t" + strconv.Itoa(n) }
@@ -71,9 +72,10 @@ func (t *tab) started(e event) {
 		return
 	}
 	n := t.nav
-	if n.at == 0 || e.at-n.at > int64(30*time.Second) {
+	if n.at == 0 || n.going { // one that came to nothing does not count
 		n = navigation{at: e.at}
 	}
+	n.going = true
 	switch s.Type {
 	case "reload", "reloadBypassingCache":
 		if n.kind == "" {
@@ -114,11 +116,14 @@ func (t *tab) frameNavigated(p *part, e event) {
 		}
 	}
 	from := f.url
-	for _, c := range slices.Clone(f.children) { // of the document before
-		t.dropFrame(c, e.at)
+	restored := n.Type == "BackForwardCacheRestore"
+	for _, c := range slices.Clone(f.children) { // of the document before, unless they were quicker to come back
+		if !restored || c.again == 0 || c.again < t.nav.at {
+			t.dropFrame(c, e.at)
+		}
 	}
 	t.b.change(func() { f.url, f.placed = n.Frame.address(), false })
-	if n.Type == "BackForwardCacheRestore" {
+	if restored {
 		t.askFrames(p)
 	}
 	t.checkPrivate(f, e.at)
@@ -126,7 +131,7 @@ func (t *tab) frameNavigated(p *part, e event) {
 	if f != t.main {
 		return
 	}
-	if n.Type == "BackForwardCacheRestore" && t.nav.kind == "" {
+	if restored && t.nav.kind == "" {
 		t.nav.kind = "back_forward"
 	}
 	nav := t.nav
@@ -140,6 +145,16 @@ func (t *tab) frameNavigated(p *part, e event) {
 		nav.kind, nav.cause = "script", t.cause(e.at, atOnce)
 	}
 	t.navigated(nav, e.at, n.Frame.Unreachable != "")
+}
+
+// arrived notes that a tab shows a page, though nobody told of its coming: it had come before the tab could be heard.
+func (t *tab) arrived() {
+	t.moved = true
+	nav := navigation{kind: "address"}
+	if t.opener != "" {
+		nav = navigation{kind: "link", cause: t.last.ref}
+	}
+	t.navigated(nav, t.b.now(), false)
 }
 
 // navigatedWithin is told when the address of a page changes, and the page does not.

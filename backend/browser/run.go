@@ -357,8 +357,9 @@ func (b *Browser) Show(ctx context.Context) error {
 	return nil
 }
 
-// What the page script is asked for: to tell what it holds back, and besides to listen no more.
+// What the page script is asked for: to listen again, to tell what it holds back, and besides to listen no more.
 const (
+	armPage   = "globalThis.deskbell?.arm()"
 	flushPage = "globalThis.deskbell?.flush()"
 	stopPage  = "globalThis.deskbell?.stop()"
 )

@@ -142,7 +142,7 @@ func (b *Browser) pageAttached(session string, info targetInfo, at int64) {
 	if old := b.tabs[info.ID]; old != nil { // attached anew
 		b.gone(old, at)
 	}
-	t := &tab{b: b, conn: b.conn, target: info.ID, session: session, title: info.Title, frames: map[string]*frame{}, docs: map[document]*counter{}}
+	t := &tab{b: b, conn: b.conn, target: info.ID, session: session, title: info.Title, frames: map[string]*frame{}, ranks: map[string]int{}, docs: map[document]*counter{}}
 	t.ctx, t.cancel = context.WithCancel(b.ctx)
 	t.main = &frame{id: info.ID, session: session, url: info.URL}
 	t.frames[info.ID] = t.main
@@ -170,6 +170,8 @@ func (b *Browser) pageAttached(session string, info targetInfo, at int64) {
 	})
 	t.last = deed{ref: cause, at: at}
 	t.checkPrivate(t.main, at)
+	// In a page that is rendered ahead nothing would be heard.
+	b.conn.send(session, "Page.setPrerenderingAllowed", object{"isAllowed": false})
 	t.arm(p, func() {
 		b.change(func() { t.armed = true })
 	})
@@ -200,9 +202,8 @@ func (b *Browser) frameMoved(over *part, session string, info targetInfo) {
 			if parent == nil {
 				parent = t.frames[over.root]
 			}
-			f = &frame{id: info.ID, parent: parent, url: info.URL}
-			parent.children = append(parent.children, f)
-			t.frames[info.ID] = f
+			f = &frame{id: info.ID, url: info.URL}
+			t.adopt(parent, f)
 		}
 		f.session, f.contextID, f.placed = session, 0, false
 		t.parts = append(t.parts, p)

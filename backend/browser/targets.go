@@ -23,12 +23,14 @@ type tab struct {
 	title  string
 	main   *frame
 	frames map[string]*frame // by DevTools' id
-	parts  []*part           // its sessions: the page's own first, then those of frames in other processes
-	w, h   int               // of the viewport, as its pages told
-	last   deed              // what was done in it last
-	nav    navigation        // the one that is under way
-	dialog *dialog           // the one that is open
-	popup  string            // the URL of a popup that is about to open
+	ranks  map[string]int    // in what order frames came first, also those that are gone
+	ranked int
+	parts  []*part    // its sessions: the page's own first, then those of frames in other processes
+	w, h   int        // of the viewport, as its pages told
+	last   deed       // what was done in it last
+	nav    navigation // the one that is under way
+	dialog *dialog    // the one that is open
+	popup  string     // the URL of a popup that is about to open
 	docs   map[document]*counter
 
 	shy       bool // a private page opened it
@@ -57,6 +59,7 @@ type frame struct {
 	children  []*frame // as they came, which is how runners count them
 	x, y      float64  // of its viewport in the tab's, when it was last asked
 	placed    bool     // x and y are known
+	again     int64    // when it came back with its page; 0: it did not
 	away      int64    // since when it has shown a private page; 0: it shows none
 }
 
