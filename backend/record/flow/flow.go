@@ -112,10 +112,10 @@ func newPlan(in Input) *plan {
 		}
 	}
 	if elsewhere > 0 {
-		p.note("%d actions outside of the browser are left out.", elsewhere)
+		p.note("What was done outside of the browser is left out; actions: %d.", elsewhere)
 	}
 	if gaps > 0 {
-		p.note("%d stretches were not recorded; what was done in them is missing.", gaps)
+		p.note("What was done while nothing was recorded is missing; gaps: %d.", gaps)
 	}
 	return p
 }

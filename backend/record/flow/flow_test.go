@@ -257,7 +257,7 @@ func TestWhatARunnerCannotDoIsSaid(t *testing.T) {
 		t.Fatalf("the steps are\n%s, not\n%s", got, want)
 	}
 	notes := fmt.Sprint(steps[0].Parameters["notes"])
-	for _, what := range []string{"address is not its own", "cannot be found again", "DESKBELL_SECRET_1 stands for what was typed into Password", "triple click", "not read again", "1 actions outside", "1 stretches"} {
+	for _, what := range []string{"address is not its own", "cannot be found again", "DESKBELL_SECRET_1 stands for what was typed into Password", "triple click", "not read again", "outside of the browser is left out; actions: 1", "missing; gaps: 1"} {
 		if !strings.Contains(notes, what) {
 			t.Errorf("the notes lack %q: %s", what, notes)
 		}
@@ -268,7 +268,7 @@ func TestWhatARunnerCannotDoIsSaid(t *testing.T) {
 		}
 	}
 	code := playwright(t, r.list...)
-	has(t, code, "1 actions outside", "1 stretches", "await page.mouse.click(5, 6);", ".fill(given('DESKBELL_SECRET_1', 'what was typed into Password'))", "click({ clickCount: 3 })",
+	has(t, code, "outside of the browser is left out; actions: 1", "missing; gaps: 1", "await page.mouse.click(5, 6);", ".fill(given('DESKBELL_SECRET_1', 'what was typed into Password'))", "click({ clickCount: 3 })",
 		"ancestor-or-self::table[1]", "test.info().attach('fields.json'")
 }
 
