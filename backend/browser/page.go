@@ -106,6 +106,9 @@ type message struct {
 	Failed string  // what went wrong in the script, for the log; then there are no events
 	// Events have neither Seq, At nor Source. Their coordinates and bounds are of the frame's own viewport; their
 	// Page has W, H, Scale and the place of the frame's viewport on the screen, as far as the frame knows them.
+	// Bounds are set when the engine told them in time, after a frame: mostly in a click, never in its press.
+	// The Values of a PageInput are "filled" where the browser filled the field in; it is Hidden as an unknown_field
+	// where only the count of its characters is known, in a closed shadow root or on a canvas.
 	Events []human.RecordedEvent
 }
 

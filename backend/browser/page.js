@@ -100,8 +100,14 @@
     sight.look(e);
   }
 
-  /** The element of what follows a press, as it was at the press. */
-  const asPressed = (e) => sight.seen(e, press && press.e === e ? press.element : describe(e));
+  /**
+   * The element of what follows a press, as it was at the press. Where that went away under the pointer, as a menu
+   * does, a click comes on what it lay in.
+   */
+  function asPressed(e, event) {
+    const same = press && (press.e === e || (Math.hypot(event.clientX - press.x, event.clientY - press.y) < 10 && e.contains(press.e)));
+    return same ? sight.seen(press.e, press.element) : sight.seen(e, describe(e));
+  }
 
   function click(event) {
     const kind = event.type;
@@ -114,7 +120,7 @@
     if (press && (press.dragged || (kind === 'auxclick' && button === 3 && press.menu))) return;
     if (press && kind === 'contextmenu') press.menu = true;
     if (press && kind === 'click') press.clicked = true;
-    const out = { type: 'page_click', button, ...spot(event), count: Math.max(event.detail, 1), element: asPressed(e) };
+    const out = { type: 'page_click', button, ...spot(event), count: Math.max(event.detail, 1), element: asPressed(e, event) };
     if (kind === 'contextmenu') out.count = 1;
     if (fields.kind(e) === 'toggle') out.values = [e.checked ? 'checked' : 'unchecked'];
     tell(event.timeStamp, out);
@@ -170,11 +176,14 @@
   const scrolling = new Set([' ', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'Home', 'End']);
   const mac = /^Mac/.test(navigator.platform);
 
+  /** What may show another screen: the letters it takes may be a password's. */
+  const pictures = new Set(['canvas', 'video', 'embed', 'object', 'iframe']);
+
   /** Whether a letter typed here is a command of the page. Where a closed shadow root may hold a field, it is not. */
   function commands(e) {
     if (e === document.body || e === document.documentElement) return true;
     if (elements.tagOf.call(e).includes('-')) return false;
-    return /^(?:a|button|summary|input|label|canvas|video|audio|iframe)$/.test(elements.tagOf.call(e)) || (elements.attr(e, 'role') !== '' && e.hasAttribute('tabindex'));
+    return /^(?:a|button|summary|input|label|audio)$/.test(elements.tagOf.call(e)) || (elements.attr(e, 'role') !== '' && e.hasAttribute('tabindex'));
   }
 
   let lastKeyed = { e: null, at: 0, element: null };
@@ -201,7 +210,7 @@
     if (!command) {
       if (kind === 'text' && (letter || editing.has(name) || (several && vertical.has(name)))) return;
       if (['toggle', 'pick', 'select', 'file'].includes(kind) && !['Enter', 'Tab', 'Escape'].includes(name)) return;
-      if (letter && name !== ' ' && !commands(at)) return;
+      if (letter && name !== ' ' && !commands(at)) return pictures.has(elements.tagOf.call(at)) ? fields.unseen(event, at) : undefined;
     }
     hover.pressed();
     const told = () => tell(event.timeStamp, { type: 'page_key', key: name, modifiers: modifiers(event), repeat: event.repeat || undefined, element });
@@ -276,7 +285,7 @@
     const e = meant(event.composedPath()) || document.documentElement;
     if (press && press.event.button === 1 && fields.kind(e) !== 'text') return; // X11 pastes at any middle click
     const text = event.clipboardData ? event.clipboardData.getData('text/plain') : '';
-    tell(event.timeStamp, { type: 'page_paste', element: asPressed(e), count: text.length > 5000 ? text.length : [...text].length });
+    tell(event.timeStamp, { type: 'page_paste', element: describe(e), count: text.length > 5000 ? text.length : [...text].length });
   }
 
   let away = false;

@@ -127,7 +127,10 @@ func TestPageSelectors(t *testing.T) {
 						t.Errorf("%s: %q finds %d elements, this among them: %t", e.Name, s, n, is)
 					}
 				}
-				if !slices.EqualFunc(got, want, strings.HasPrefix) && !(len(got) > len(want) && slices.EqualFunc(got[:len(want)], want, strings.HasPrefix) && strings.HasPrefix(got[len(got)-1], "body > ")) {
+				if len(got) == len(want)+1 && strings.HasPrefix(got[len(want)], "body > ") {
+					got = got[:len(want)] // the path at the end goes without saying
+				}
+				if !slices.EqualFunc(got, want, strings.HasPrefix) {
 					t.Errorf("%s: selectors\n  %s\nwant\n  %s", n, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 				}
 			}

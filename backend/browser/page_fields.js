@@ -87,6 +87,13 @@
     later();
   }
 
+  /** A letter that something takes which does not say what it is: a picture of another screen, a plug-in. */
+  function unseen(event, e) {
+    const r = record(e);
+    Object.assign(r, { dirty: true, at: event.timeStamp, unknown: true, filled: false, count: (r.count || 0) + 1 });
+    later();
+  }
+
   const described = (e) => sight.seen(e, elements.describe(e));
 
   function upload(at, e, files) {
@@ -117,7 +124,7 @@
     r.begun = false;
     const out = { type: 'page_input', element: sight.seen(r.e, r.element) };
     if (r.filled) out.values = ['filled'];
-    if (r.unknown) return tell(r.at, { ...out, count: r.count, hidden: 'unknown_field' }); // in a closed shadow root
+    if (r.unknown) return tell(r.at, { ...out, count: r.count, hidden: 'unknown_field' }); // as in a closed shadow root
     const value = stood === undefined ? text(r.e) : stood;
     const pick = kind(r.e) === 'pick';
     let why = secrets.why(r.e);
@@ -181,5 +188,5 @@
 
   const elementOf = (e) => (open.has(e) ? open.get(e).element : null);
 
-  return { kind, input, end, pausing, composing, changed, hold, upload, elementOf };
+  return { kind, input, end, pausing, composing, changed, hold, upload, unseen, elementOf };
 })

@@ -153,6 +153,17 @@ func TestPage(t *testing.T) {
 			},
 			[]string{`key ctrl+s generic`, `key Escape generic`, `key j generic`, `key alt+shift+ArrowLeft generic`},
 		},
+		"letters that a picture takes are counted, and not told": {
+			`<canvas id=a tabindex=0 aria-label=Screen></canvas><script>a.focus()</script>`,
+			func(p *testPage) { p.typed("hunter"); p.key("Enter", 0) },
+			[]string{`input canvas "Screen" hidden:unknown_field(6)`, `key Enter canvas "Screen"`},
+		},
+		"a box to choose from, of the page's own": {
+			`<input id=a role=combobox aria-label=City aria-expanded=false><ul id=l role=listbox hidden><li role=option><b>Ber</b>lin</li></ul>
+				<script>a.oninput = () => { l.hidden = false }; l.onmousedown = (e) => { e.preventDefault(); a.value = 'Berlin'; l.hidden = true }; a.focus()</script>`,
+			func(p *testPage) { p.typed("Ber"); p.click("li"); p.key("Tab", 0) },
+			[]string{`input combobox "City" = Ber`, `press option "Berlin"`, `click option "Berlin"`, `key Tab combobox "City"`},
+		},
 		"shortcuts in a field": {
 			`<input id=a aria-label=Name value=Ada><script>a.focus()</script>`,
 			func(p *testPage) { p.key("a", ctrlKey); p.key("ArrowLeft", 0); p.key("ArrowDown", 0) },
