@@ -33,14 +33,15 @@ type move struct {
 
 // A tab is a page target.
 type tab struct {
-	number int    // from 1
-	url    string // as far as the moves were read
-	opened bool   // as far as they are written
-	went   bool   // it shows a page that the flow brought it to
-	now    string // the URL it shows there
-	closed bool
-	past   []string // URLs gone through, for back and forward
-	at     int      // in past
+	number   int    // from 1
+	url      string // as far as the moves were read
+	opened   bool   // as far as they are written
+	went     bool   // it shows a page that the flow brought it to
+	now      string // the URL it shows there
+	closed   bool
+	scrolled [2]int   // as far as they are written
+	past     []string // URLs gone through, for back and forward
+	at       int      // in past
 }
 
 // A variable of the environment stands for what a recording does not hold.
@@ -257,6 +258,12 @@ func (m *move) pastes() bool {
 // isTag says whether the element is one of these, as Element.Tag writes them.
 func (m *move) isTag(tags ...string) bool {
 	return m.Element != nil && slices.Contains(tags, m.Element.Tag)
+}
+
+// drawn says whether it matters where in an element a click was, though only its place on the screen is known.
+func (m *move) drawn() bool {
+	_, _, placed := m.offset(m.X, m.Y, m.Element)
+	return !placed && m.isTag("canvas", "svg", "img", "map", "area", "video", "embed", "object") && !direct(m.Element.Role)
 }
 
 // words are the action in a line.

@@ -353,3 +353,27 @@ func TestAddressesThatAreNeverTheSame(t *testing.T) {
 		}
 	}
 }
+
+func TestAClickOnAPicture(t *testing.T) {
+	canvas := func(b human.Bounds) *human.Element {
+		e := tagged(element("canvas", "", "#c"), "canvas")
+		e.Bounds = b
+		return e
+	}
+	var r tape
+	r.add(human.Action{Type: human.Navigate, Page: at("/"), Navigation: &human.Navigation{Kind: "address"}})
+	r.add(human.Action{Type: human.Scroll, Page: at("/"), ToY: 300})
+	r.add(human.Action{Type: human.Click, Page: at("/"), X: 120, Y: 90, Element: canvas(human.Bounds{X: 100, Y: 50, W: 200, H: 100})})
+	r.add(human.Action{Type: human.Click, Page: at("/"), X: 130, Y: 95, Element: canvas(human.Bounds{})})
+	has(t, playwright(t, r.list...), "window.scrollTo(0, 300)", "page.locator('css=#c').click({ position: { x: 20, y: 40 } });", "page.locator('css=#c').waitFor();", "page.mouse.click(130, 95);")
+	steps := puppeteer(t, r.list...)
+	if got, want := kinds(steps), "setViewport navigate scroll click waitForElement click waitForExpression"; got != want {
+		t.Fatalf("the steps are\n%s, not\n%s", got, want)
+	}
+	if s := steps[3]; *s.OffsetX != 20 || *s.OffsetY != 40 {
+		t.Errorf("with its place known it is clicked at %d,%d", *s.OffsetX, *s.OffsetY)
+	}
+	if s := steps[5]; *s.OffsetX != 130 || *s.OffsetY != 395 || s.Selectors[0] != "html" {
+		t.Errorf("without, it is clicked by %+v at %d,%d", s.Selectors, *s.OffsetX, *s.OffsetY)
+	}
+}

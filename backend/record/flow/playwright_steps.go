@@ -94,8 +94,11 @@ func (t *test) clicks(m *move) {
 	if m.Type == human.DoubleClick {
 		call = "dblclick"
 	}
-	if locator(m.Element) == "" {
-		t.note("Some elements cannot be found again; their steps are left out or done by their place.")
+	if l := locator(m.Element); l == "" || m.drawn() {
+		if l != "" {
+			t.line("await %s%s.waitFor();", t.in(m), l)
+		}
+		t.note("Some steps are done by their place in the window.")
 		for _, k := range modifierKeys(m.Modifiers) {
 			t.line("await %s.keyboard.down('%s');", t.page(m.tab), k)
 		}

@@ -382,6 +382,9 @@ func (f *userFlow) navigates(m *move) {
 		return
 	}
 	by := m.tab.visit(m)
+	if m.loads() {
+		m.tab.scrolled = [2]int{}
+	}
 	switch {
 	case m.goes():
 		if m.tab.number > 1 && !m.tab.went {

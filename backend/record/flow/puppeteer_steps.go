@@ -39,8 +39,10 @@ func (f *userFlow) does(m *move) {
 	case human.Scroll:
 		s := f.on(m, "scroll")
 		s.X, s.Y = &m.ToX, &m.ToY
-		if !m.isTag("body", "html") {
+		if m.Element != nil && !m.isTag("body", "html") {
 			s.Selectors = selectors(m.Element)
+		} else if len(m.frame()) == 0 {
+			m.tab.scrolled = [2]int{m.ToX, m.ToY}
 		}
 		f.add(s)
 	case human.Drag:
@@ -85,6 +87,13 @@ func (f *userFlow) clicks(m *move) {
 		s.Button = "secondary"
 	}
 	f.at(m, &s)
+	if m.drawn() && len(m.frame()) == 0 {
+		wait := s
+		wait.Type, wait.Button, wait.OffsetX, wait.OffsetY = "waitForElement", "", nil, nil
+		f.add(wait)
+		x, y := m.X+m.tab.scrolled[0], m.Y+m.tab.scrolled[1]
+		s.Selectors, s.OffsetX, s.OffsetY = []any{"html"}, &x, &y
+	}
 	if m.Type == human.TripleClick {
 		f.note("A user flow has no triple click; it has a double click instead.")
 	}
