@@ -153,6 +153,16 @@ func (d *Deriver) browserRests() {
 	}
 }
 
+// browserStops ends what goes on and what could still come of it: something is not recorded.
+func (d *Deriver) browserStops() {
+	if w := d.web; w != nil {
+		for _, t := range w.tabs {
+			t.acts, t.nav = nil, nil
+		}
+		d.browserRests()
+	}
+}
+
 // browserLeft ends the same, but for a press: the window it is in may become active because of it.
 func (d *Deriver) browserLeft() {
 	if w := d.web; w != nil && w.press == nil {

@@ -60,6 +60,13 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 		"a letter is a command of the page, three are a text": {
 			browse().hit(plan, "j").hit(plan, "j").pause(2000).hit(plan, "o").hit(plan, "T", "shift").hit(plan, "h").hit(plan, "e").hit(plan, "e").hit(plan, "r"),
 			[]string{"Pressed J 2 times", "Typed oTheer into Scale 2026"}, nil},
+		"what was typed before a pause and after it": {
+			browse().input(field, "a").raw(func(t *tape) {
+				t.add(human.RecordedEvent{Type: human.RecordingHeld}).add(human.RecordedEvent{Type: human.RecordingGoesOn})
+			}).input(field, "ab"),
+			[]string{"Typed a into Search", "Recording paused", "Typed ab into Search"}, nil},
+		"a value that the desktop read is none of the page's": {
+			browse().input(field, "a").raw(func(t *tape) { t.value("b") }), []string{"Typed a into Search"}, nil},
 		"two letters are two commands": {browse().hit(plan, "g").hit(plan, "i"), []string{"Pressed G", "Pressed I"}, nil},
 		"a box checked and unchecked by a key": {
 			browse().choice(terms, "checked").choice(terms, "unchecked"), []string{"Checked Terms", "Unchecked Terms"}, nil},
@@ -210,8 +217,12 @@ func TestAPageHasItsOwnPictures(t *testing.T) {
 	s.in("t1", "", quotaURL, "Quota")
 	s.raw(func(t *tape) { t.picture("desktop", "after", 0) })
 	s.input(field, "x")
+	s.in("t2", "", "https://b.example/", "B")
+	shot("elsewhere", "after", 0)
+	s.in("t1", "", quotaURL, "Quota")
 	shot("near", "typing", 0)
 	shot("after", "after", pressed)
+	s.raw(func(t *tape) { t.picture("desktop", "after", pressed) })
 	s.scrolls(90)
 	shot("later", "scroll", 0)
 	var got []string

@@ -350,7 +350,7 @@ func (d *Deriver) marked(ev human.RecordedEvent) {
 
 func (d *Deriver) gap(ev human.RecordedEvent) {
 	d.rest(nil)
-	d.browserRests()
+	d.browserStops()
 	d.held = nil
 	clear(d.down)
 	clear(d.keys)
