@@ -116,10 +116,9 @@ type outbox struct {
 
 // A letter is an event on its way out.
 type letter struct {
-	event   human.RecordedEvent
-	ref     uint64
-	waits   bool
-	started int64
+	event human.RecordedEvent
+	ref   uint64
+	waits bool
 }
 
 func (o *outbox) open(deliver func(human.RecordedEvent)) {
@@ -184,6 +183,9 @@ func (o *outbox) flush() {
 func (b *Browser) Check(context.Context) human.SourceState {
 	state := human.SourceState{Source: human.BrowserSource, Status: "complete"}
 	if b.want.Attach != "" {
+		if _, _, err := loopback(b.want.Attach); err != nil {
+			state.Status, state.Code, state.Detail, state.Fix = "missing", "unsupported", human.SafeText(err), attachHint
+		}
 		return state
 	}
 	if _, _, _, err := Find(b.o.Path); err != nil {

@@ -101,6 +101,7 @@ func (t *tab) frameTree(p *part, raw json.RawMessage) {
 		Frame    treeFrame         `json:"frame"`
 		Children []json.RawMessage `json:"childFrames"`
 	}
+	there := false
 	var add func(raw json.RawMessage)
 	add = func(raw json.RawMessage) {
 		var r tree
@@ -114,7 +115,8 @@ func (t *tab) frameTree(p *part, raw json.RawMessage) {
 		if f == nil {
 			return
 		}
-		if url := r.Frame.address(); f.url == "" || url != "" && url != ":" {
+		if url := r.Frame.address(); url != "" && url != ":" { // it shows something
+			there = there || f == t.main
 			t.b.change(func() { f.url = url })
 			t.checkPrivate(f, t.b.now())
 		}
@@ -128,7 +130,7 @@ func (t *tab) frameTree(p *part, raw json.RawMessage) {
 	if json.Unmarshal(raw, &root) == nil {
 		add(root.Tree)
 	}
-	if p.session == t.session && !t.moved && t.main.url != "about:blank" && !isNewTab(t.main.url) {
+	if p.session == t.session && !t.moved && there && t.main.url != "about:blank" && !isNewTab(t.main.url) {
 		t.arrived()
 	}
 }

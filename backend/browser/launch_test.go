@@ -184,6 +184,7 @@ func TestAttachedBrowserGoesOnAfterwards(t *testing.T) {
 		t.Errorf("Run = %d, %v", seen, err)
 	}
 	// The browser goes on, and its pages are silent; they can be listened to again.
+	host.wait(human.PageClick, nil) // it hears the same page
 	from := host.count()
 	host.click(mine, host.frame(mine, "/in"), "button")
 	host.js(mine, host.frame(mine, "/in"), "new Promise(resolve => setTimeout(resolve, 200))", nil)

@@ -198,6 +198,14 @@ func TestPopups(t *testing.T) {
 			shown++
 		}
 	}
+	navigations := map[string]int{}
+	for _, e := range r.all() {
+		if e.Type == human.PageNavigated {
+			if navigations[e.Page.Target]++; navigations[e.Page.Target] > 1 {
+				t.Errorf("%s navigated twice", e.Page.Target)
+			}
+		}
+	}
 	if shown < 2 {
 		t.Errorf("the opener came to the front %d times", shown)
 	}

@@ -31,7 +31,6 @@ func testClock() (time.Time, int64) {
 type rig struct {
 	t    *testing.T
 	b    *Browser
-	site *httptest.Server
 	stop context.CancelFunc
 	done chan struct{}
 

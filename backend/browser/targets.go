@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 
 	"deskbell/backend/human"
 )
@@ -186,9 +185,4 @@ func (t *tab) evaluate(ctx context.Context, in place, expression string, result 
 // do runs work for the tab in a goroutine of its own, whose ctx ends with the tab; Run waits for it.
 func (t *tab) do(work func(ctx context.Context)) {
 	t.b.do(func(context.Context) { work(t.ctx) })
-}
-
-func (b *Browser) nextName() string {
-	b.numbers++
-	return "t" + strconv.Itoa(b.numbers)
 }
