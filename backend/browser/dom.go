@@ -47,7 +47,6 @@ type film struct {
 	mu    sync.Mutex
 	ready []human.RecordedEvent // not masked yet, in order
 	busy  bool
-	done  sync.WaitGroup
 }
 
 // A reel is what one document sends.

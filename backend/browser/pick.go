@@ -112,8 +112,15 @@ func (b *Browser) pointed(t *tab, session, method string, params json.RawMessage
 		return
 	}
 	t.do(func(ctx context.Context) {
-		if err := b.takeNode(ctx, t, session, p.Node, w.request); err != nil {
-			b.log.Warn("what was picked could not be taken", "err", err)
+		err := b.takeNode(ctx, t, session, p.Node, w.request)
+		if err == nil {
+			return
+		}
+		b.log.Warn("what was picked could not be taken", "err", err)
+		if b.picking.CompareAndSwap(nil, w) { // they may point at something else
+			for _, session := range t.sessions() {
+				w.arm(session)
+			}
 		}
 	})
 }
@@ -328,14 +335,14 @@ func (l *lens) crop(ctx context.Context, of human.Bounds) (picture string, in hu
 // cropped is the part of a picture around bounds, and where in it they are, in its pixels; nil when it shows nothing
 // of them.
 func cropped(f *record.Frame, of human.Bounds) (*record.Frame, human.Bounds) {
-	px := func(v float64, most int) int { return int(min(max(v*f.Scale, 0), float64(most))) }
-	x0, y0 := px(float64(of.X), f.W), px(float64(of.Y), f.H)
-	x1, y1 := px(math.Ceil(float64(of.X+of.W)), f.W), px(math.Ceil(float64(of.Y+of.H)), f.H)
+	px := func(v, most int) int { return int(min(max(math.Round(float64(v)*f.Scale), 0), float64(most))) }
+	x0, y0 := px(of.X, f.W), px(of.Y, f.H)
+	x1, y1 := px(of.X+of.W, f.W), px(of.Y+of.H, f.H)
 	if x0 >= x1 || y0 >= y1 {
 		return nil, human.Bounds{}
 	}
-	left, top := px(float64(of.X-around), f.W), px(float64(of.Y-around), f.H)
-	right, bottom := px(float64(of.X+of.W+around), f.W), px(float64(of.Y+of.H+around), f.H)
+	left, top := px(of.X-around, f.W), px(of.Y-around, f.H)
+	right, bottom := px(of.X+of.W+around, f.W), px(of.Y+of.H+around, f.H)
 	part := &record.Frame{W: right - left, H: bottom - top, Scale: f.Scale, At: f.At}
 	part.Pix = make([]byte, 0, 4*part.W*part.H)
 	for y := top; y < bottom; y++ {

@@ -100,6 +100,16 @@ func TestTablesAndListsAreTakenWhole(t *testing.T) {
 	if !slices.EqualFunc(e.Pick.Rows, want, slices.Equal) || !e.Pick.Header || e.Pick.Text != `[["Name","Price"],["Apple","1"],["Key •••","2"]]` {
 		t.Errorf("the table: %+v", e.Pick)
 	}
+	if err := v.b.Pick(t.Context(), human.PickRequest{Field: "again", Take: human.TakeTable}); err != nil {
+		t.Fatal(err)
+	}
+	v.until("the table, after a click where there is none", func() bool {
+		v.click(900, 600)
+		v.click(20, 135)
+		v.rest(100 * time.Millisecond)
+		all := v.of(human.PagePicked)
+		return all[len(all)-1].Pick.Field == "again"
+	})
 	e = v.pick(human.TakeList, 350, 150)
 	if !slices.EqualFunc(e.Pick.Rows, [][]string{{"one"}, {"two"}, {"three"}}, slices.Equal) || e.Pick.Header {
 		t.Errorf("the list: %+v", e.Pick)

@@ -152,7 +152,7 @@ func (v *visit) until(what string, so func() bool) {
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			var told strings.Builder
-			for _, e := range v.events {
+			for _, e := range v.events[max(0, len(v.events)-40):] {
 				raw, _ := json.Marshal(e)
 				fmt.Fprintf(&told, "%.400s\n", raw)
 			}
