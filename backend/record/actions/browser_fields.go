@@ -100,6 +100,9 @@ func (d *Deriver) chosen(t *tab, ev human.RecordedEvent) {
 	}
 	e.a.Type, e.a.Element, e.a.Values, e.a.Count = kind, ev.Element, ev.Values, 0
 	e.page.chosen = true
+	if kind == human.Choose { // a list that shows its options is chosen from by the pointer
+		e.a.Button, e.a.Modifiers = 0, nil
+	}
 	if ev.Hidden != "" {
 		e.a.Hidden = ev.Hidden
 	}
@@ -126,7 +129,7 @@ func (d *Deriver) leadsTo(e *entry, kind human.ActionType, ev human.RecordedEven
 	case human.Choose:
 		return kind == human.Choose && is
 	case human.Click:
-		return is || kind == human.Check && e.page.clicked && ev.At-e.a.End <= clickPause
+		return is || kind == human.Check && e.page.clicked && ev.At-e.a.End <= clickPause || kind == human.Choose && !e.page.clicked && option(e.a.Element)
 	case human.Drag:
 		return is && kind == human.Choose
 	case human.Shortcut:
@@ -134,6 +137,8 @@ func (d *Deriver) leadsTo(e *entry, kind human.ActionType, ev human.RecordedEven
 	}
 	return false
 }
+
+func option(e *human.Element) bool { return e != nil && e.Role == "option" }
 
 // checkable says whether a choice is of a box that is checked or not.
 func checkable(ev human.RecordedEvent) bool {

@@ -158,6 +158,19 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 		return
 	}
 	t.open = nil
+	if e := t.nav; e != nil && !e.gone && e.a.Page.URL == ev.Page.URL && ev.At-e.a.End <= causePause && (n.Kind == "link" || n.Kind == "script" || n.Kind == "form") {
+		d.take(e, ev) // told once more: a popup is empty before it shows what it was opened for
+		page, how := *ev.Page, *e.a.Navigation
+		if page.Opener == "" {
+			page.Opener = e.a.Page.Opener
+		}
+		if how.Status == 0 {
+			how.Status = n.Status
+		}
+		e.a.Page, e.a.Navigation = &page, &how
+		d.awaitPage(e)
+		return
+	}
 	if inner(n.Kind) {
 		if ev.Page.URL == was.URL && was.URL != "" {
 			return // the page notes something of its own

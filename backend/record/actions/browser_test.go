@@ -143,6 +143,9 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 				click(send).event(human.RecordedEvent{Type: human.PageClosed}).in("t1", "", quotaURL, "Quota").event(human.RecordedEvent{Type: human.PageShown}),
 			[]string{"Clicked link Billing", "Opened popup Price list", "Clicked button Send", "Closed popup Price list"},
 			[]string{"点击链接“Billing”", "打开了弹窗“Price list”", "点击按钮“Send”", "关闭了弹窗“Price list”"}},
+		"a popup that is told of twice": {
+			browse().click(billing).in("t2", "t1", "https://vendor.example/prices", "").event(human.RecordedEvent{Type: human.PageOpened}).goes("link", "https://vendor.example/prices", "").goes("script", "https://vendor.example/prices", "Price list"),
+			[]string{"Clicked link Billing", "Opened popup Price list"}, nil},
 		"a tab of one's own, and back": {
 			browse().in("t2", "", "about:blank", "").event(human.RecordedEvent{Type: human.PageOpened}).event(human.RecordedEvent{Type: human.PageShown}).pause(30_000).goes("address", "https://b.example/", "B").
 				in("t1", "", quotaURL, "Quota").event(human.RecordedEvent{Type: human.PageShown}),
