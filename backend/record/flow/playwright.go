@@ -191,7 +191,7 @@ func (t *test) arm(m *move) {
 	var dialogs []*move
 	for _, e := range m.effects {
 		page := t.page(m.tab)
-		if e.tab != nil && e.tab.opened && !(e.Type == human.OpenPage) {
+		if e.tab != nil && e.tab.opened && e.Type != human.OpenPage {
 			page = t.page(e.tab)
 		}
 		switch e.Type {

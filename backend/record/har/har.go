@@ -96,7 +96,7 @@ func Write(w io.Writer, r human.Recording, events iter.Seq2[human.RecordedEvent,
 	a := archive{at: map[string]int{}, started: r.StartedAt}
 	fmt.Fprintf(out, `{"log":{"version":"1.2","creator":{"name":"Deskbell","version":"1"},"comment":%s,"entries":[`,
 		plain("Recording "+string(r.ID)+", without bodies, cookies and credentials."))
-	first := true
+	before := "\n"
 	for ev, err := range events {
 		if err != nil {
 			return err
@@ -105,12 +105,8 @@ func Write(w io.Writer, r human.Recording, events iter.Seq2[human.RecordedEvent,
 		if ev.Type != human.PageRequest || ev.Request == nil {
 			continue
 		}
-		if !first {
-			out.WriteByte(',')
-		}
-		first = false
-		out.WriteByte('\n')
-		out.Write(plain(a.entry(ev)))
+		fmt.Fprintf(out, "%s%s", before, plain(a.entry(ev)))
+		before = ",\n"
 	}
 	fmt.Fprintf(out, "\n],\"pages\":%s}}\n", plain(append([]page{}, a.pages...)))
 	return out.Flush() // which tells of every write before it
