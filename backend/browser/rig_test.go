@@ -242,6 +242,9 @@ func (r *rig) click(t *tab, in place, selector string) (x, y float64) {
 	var at [2]float64
 	s, _ := json.Marshal(selector)
 	r.js(t, in, `(() => { const b = document.querySelector(`+string(s)+`).getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })()`, &at)
+	if len(in.path) > 0 { // until it is on the screen, what it is pressed on is its parent
+		r.js(t, in, `new Promise(seen => { requestAnimationFrame(() => requestAnimationFrame(seen)); setTimeout(seen, 1000) })`, nil)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	dx, dy, err := t.locate(ctx, in.id)
