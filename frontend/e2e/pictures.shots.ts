@@ -166,9 +166,10 @@ const views: View[] = [
     show: async (desk) => {
       await open(desk);
       await desk.button(/^(Show the film|查看影片)$/).click();
+      await expect(desk.page.getByRole('slider')).toBeEnabled();
       await desk.page.getByRole('slider').focus();
       await desk.press('End');
-      await desk.page.waitForLoadState('networkidle');
+      await expect(desk.page.frameLocator('.replayer-wrapper iframe').locator('#said')).toHaveText('Asked');
     },
   },
   {
