@@ -377,3 +377,28 @@ func TestAClickOnAPicture(t *testing.T) {
 		t.Errorf("without, it is clicked by %+v at %d,%d", s.Selectors, *s.OffsetX, *s.OffsetY)
 	}
 }
+
+func TestActionsThatHaveNothingInThem(t *testing.T) {
+	kinds := []human.ActionType{
+		human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Scroll, human.Typing, human.Shortcut, human.Paste, human.Copy, human.SwitchWindow,
+		human.Note, human.Missing, human.OpenPage, human.ClosePage, human.SwitchPage, human.Navigate, human.Choose, human.Check, human.Hover, human.DialogEnded,
+		human.Upload, human.Download, human.Extract, "unheard of",
+	}
+	frame := &human.WebPage{Target: "t9", URL: "chrome://newtab", Frame: []int{-1, 1 << 40}}
+	odd := &human.Element{Role: "button", Tag: "input/odd", Bounds: human.Bounds{W: -1, H: 1}, Selectors: [][]string{nil, {""}, {"aria/"}, {"aria/x"}, {"[", "text/"}}}
+	for _, page := range []*human.WebPage{nil, {}, at("/"), popup("/"), frame} {
+		for _, e := range []*human.Element{nil, {}, odd, {Tag: "select"}, {Tag: "canvas", Selectors: [][]string{{"canvas"}}}} {
+			var r tape
+			for _, kind := range kinds {
+				r.add(human.Action{Type: kind, Page: page, Element: e})
+				r.add(human.Action{Type: kind, Page: page, Element: e, X: -5, CausedBy: fmt.Sprintf("a%d", len(r.list)), Count: -1, Button: 9, Modifiers: []string{"hyper", "shift"}})
+			}
+			if code := playwright(t, r.list...); !strings.HasSuffix(code, "});\n") {
+				t.Errorf("the test does not end:\n%s", code)
+			}
+			puppeteer(t, r.list...)
+		}
+	}
+	playwright(t)
+	puppeteer(t)
+}
