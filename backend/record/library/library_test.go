@@ -747,6 +747,14 @@ func TestARecordingOutlivesItsOperation(t *testing.T) {
 	must(t, d.Delete(t.Context(), ada, d.rec.ID))
 }
 
+func TestAPageIsNotReplayedOnTheDesktop(t *testing.T) {
+	d := newDesk(t)
+	d.rec.Options = human.RecordingOptions{Browser: &human.BrowserOptions{}}
+	d.end()
+	_, err := NewReplays(d.Library, nil).Start(t.Context(), ada, d.rec.ID, ReplayRequest{})
+	refused(t, err, human.Conflict, "", "Playwright")
+}
+
 func TestOneReplayAtATime(t *testing.T) {
 	d := newDesk(t)
 	d.end()

@@ -87,6 +87,9 @@ func (p *Replays) Start(ctx context.Context, by human.Actor, id human.RecordingI
 	if recording.Running() {
 		return ReplayState{}, human.Errorf(human.Conflict, "recording %s is still being made; stop it first", id)
 	}
+	if !recording.Options.RecordsDesktop() {
+		return ReplayState{}, human.Errorf(human.Conflict, "recording %s was made in a browser; export it as a user flow or a Playwright test, and play that", id)
+	}
 	if r.Speed == 0 {
 		r.Speed = 1
 	}
