@@ -13,6 +13,7 @@ GO_BUILD = go build -buildvcs=false -tags "$(TAGS)" -ldflags "-s -w -X main.vers
 GO_TEST  = go run -buildvcs=false ./build/scripts/gotest -tags "$(TAGS)"
 NPM      = npm --prefix frontend
 MCP      = build/mcp-clients
+PLAYERS  = build/e2e/testdata/roundtrip
 # Tests start the displays and message buses they need; without these variables none can reach the developer's own.
 # What Windows does differently in them needs no window, or only such as Wine has.
 WINE     = ./backend/win ./backend/folders ./backend/masking
@@ -27,8 +28,8 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
-.PHONY: help run build dev test bench soak lint screenshots generate clean \
-	setup-run setup-test lint-frontend test-frontend vet test-go generated windows wine e2e mcp window crash
+.PHONY: help run build dev test bench soak roundtrip lint screenshots generate clean \
+	setup-run setup-test lint-frontend test-frontend vet test-go generated windows wine e2e mcp window browser crash
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +56,7 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) e2e           $(MAKE) e2e
 	@$(STAGE) mcp           $(MAKE) mcp
 	@$(STAGE) window        $(MAKE) window
+	@$(STAGE) browser       $(MAKE) browser
 	@$(STAGE) crash         $(MAKE) crash
 	@$(STAGE) end
 
@@ -64,6 +66,9 @@ bench: build setup-test ## measure: the program as a whole, then the Go benchmar
 
 soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost
 	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
+
+roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play what was recorded in browsers with Puppeteer and Playwright, and write docs/roundtrip.md
+	DESKBELL_ROUNDTRIP=$(CURDIR)/docs/roundtrip.md $(APART) $(GO_TEST),window -count 1 -timeout 40m -run '^TestBrowserCases$$' ./build/e2e/
 
 lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and habits, Go and frontend
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
@@ -79,7 +84,7 @@ generate: build/.stamps/schema.d.ts ## write the frontend's types from the API's
 	cp $< frontend/src/backend/schema.d.ts
 
 clean: ## remove what the build made (build/tools stays: it takes minutes to make)
-	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules
+	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules
 
 # What the targets above stand on.
 .PRECIOUS: %/node_modules/.package-lock.json
@@ -146,7 +151,10 @@ mcp: build $(MCP)/node_modules/.package-lock.json
 	npm --prefix $(MCP) test
 
 window: build setup-test
-	$(APART) $(GO_TEST),window -count 1 -timeout 10m ./build/e2e/...
+	$(APART) $(GO_TEST),window -count 1 -timeout 10m -skip '^TestBrowser' ./build/e2e/...
+
+browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json
+	$(APART) $(GO_TEST),window -count 1 -timeout 40m -run '^TestBrowser' ./build/e2e/
 
 crash: setup-test
 	DESKBELL_CRASH_ROUNDS=50 $(GO_TEST) -count 1 -timeout 10m -run '^TestCrash' $(CRASHERS)

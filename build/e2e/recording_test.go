@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -72,7 +73,7 @@ func (h *house) ask(method, path string, body any, key ...string) (status int, a
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, bytes.NewReader(data))
+	r, err := http.NewRequestWithContext(context.WithoutCancel(h.t.Context()), method, h.url+path, bytes.NewReader(data))
 	if err != nil {
 		h.t.Fatal(err)
 	}

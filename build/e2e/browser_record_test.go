@@ -1,0 +1,155 @@
+//go:build window
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"deskbell/backend/human"
+)
+
+// passwords are typed, and must be nowhere.
+var passwords = []string{"Kv9!plainword-77", "Zt4?switched-word", "Qm2#framed-secret"}
+
+// A study is a server that records browsers, and the site they work on.
+type study struct {
+	*house
+	site
+	folder string // of what browsers start with and leave: profile, which names the profile's folder
+	key    string // an agent's
+	last   human.RecordingID
+}
+
+// newStudy starts a server whose browser is Chromium with a debugging port beside the recorder's own
+// connection, headless unless visible.
+func newStudy(t *testing.T, visible bool) *study {
+	t.Helper()
+	d := newDesk(t, Options{NoNotifications: true})
+	s := &study{site: startSite(t), folder: filepath.Join(d.home, "browser")}
+	if err := os.MkdirAll(filepath.Join(s.folder, "downloads"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	flags := "--remote-debugging-port=0 --no-sandbox --force-device-scale-factor=1 --lang=en-US --disable-gpu"
+	if !visible {
+		flags += " --headless=new --window-size=1280,900"
+	}
+	browser := filepath.Join(s.folder, "chromium")
+	d.write(browser, fmt.Sprintf(`#!/bin/sh
+for flag; do
+	case $flag in --user-data-dir=*)
+		mkdir -p "${flag#*=}/Default"
+		echo '{"download":{"default_directory":"%[1]s/downloads","prompt_for_download":false}}' > "${flag#*=}/Default/Preferences"
+		echo "${flag#*=}" > "%[1]s/profile" ;;
+	esac
+done
+exec chromium %[2]s "$@"
+`, s.folder, flags))
+	if err := os.Chmod(browser, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.house = &house{desk: d}
+	if err := os.MkdirAll(d.data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.write(filepath.Join(d.data, "config.toml"), fmt.Sprintf("[recording.browser]\npath = %q\nprofile = \"throwaway\"\n", browser))
+	s.house = d.serve()
+	var agent struct{ Key string }
+	s.call("POST", "/api/agents", map[string]string{"name": "qa-runner"}, &agent)
+	s.key = agent.Key
+	return s
+}
+
+// in is the same study for a subtest.
+func (s *study) in(t *testing.T) *study {
+	desktop := *s.Desktop
+	desktop.t = t
+	d := *s.desk
+	d.Desktop = &desktop
+	h := *s.house
+	h.desk = &d
+	again := *s
+	again.house = &h
+	return &again
+}
+
+// record begins a recording of a browser that opens at a page, and returns the person before it.
+func (s *study) record(t *testing.T, what, url string, options human.BrowserOptions) (human.Operation, human.Recording, *surfer) {
+	t.Helper()
+	return s.recordWith(t, what, url, human.RecordingOptions{Browser: &options})
+}
+
+func (s *study) recordWith(t *testing.T, what, url string, options human.RecordingOptions) (human.Operation, human.Recording, *surfer) {
+	t.Helper()
+	var op human.Operation
+	s.call("POST", "/api/human/invoke", map[string]any{"action_type": "browser", "description": what, "details": map[string]any{"url": url}}, &op, s.key)
+	s.call("POST", "/api/human/claim", map[string]any{"operation_id": op.ID}, &op)
+	if err := os.Remove(filepath.Join(s.folder, "profile")); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var rec human.Recording
+	s.call("POST", "/api/recordings", map[string]any{"operation_id": op.ID, "options": options}, &rec)
+	s.last = rec.ID
+	t.Cleanup(func() {
+		if t.Failed() {
+			_, _ = s.ask("POST", "/api/recordings/"+string(rec.ID)+"/stop", nil)
+			_, _ = s.ask("POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "summary": "done"})
+		}
+	})
+	profile, err := os.ReadFile(filepath.Join(s.folder, "profile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newSurfer(t, dial(t, strings.TrimSpace(string(profile))), s.site)
+	p.files, p.downloads = s.folder, filepath.Join(s.folder, "downloads")
+	p.must(p.page, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil)
+	if url != "" {
+		p.until("the page to open", fmt.Sprintf("location.href.startsWith(%q) && document.readyState === 'complete'", url))
+	}
+	p.pause()
+	return op, rec, p
+}
+
+// stop ends a recording, which must be complete.
+func (s *study) stop(t *testing.T, rec *human.Recording) []human.Action {
+	t.Helper()
+	s.call("POST", "/api/recordings/"+string(rec.ID)+"/stop", nil, rec)
+	if !rec.Complete || rec.Counts.Lost != 0 || rec.State != human.RecordingStopped {
+		t.Errorf("the recording is %s (%s), complete %t, lost %d, gaps %+v, sources %+v", rec.State, rec.Reason, rec.Complete, rec.Counts.Lost, rec.Gaps, rec.Sources)
+	}
+	all := s.actions(rec.ID)
+	s.call("POST", "/api/human/complete", map[string]any{"operation_id": rec.OperationID, "summary": "done"}, nil)
+	return all
+}
+
+// TestBrowserCases has a scripted person work in real browsers, with trusted input, and looks at every action
+// of the recordings. What was recorded is then played by others' runners.
+func TestBrowserCases(t *testing.T) {
+	s := newStudy(t, false)
+	var played []*playable
+	for _, c := range browserCases {
+		t.Run(c.name, func(t *testing.T) {
+			s := s.in(t)
+			_, rec, p := s.record(t, c.name, s.site.url(c.page), human.BrowserOptions{})
+			c.act(p)
+			p.sees(c.sees)
+			state, err := p.state(false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := sketch(s.stop(t, &rec), s.port)
+			if want := lines(c.want); !slices.Equal(got, want) {
+				t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+			}
+			played = append(played, s.playable(t, c, rec.ID, state, p.uploaded))
+		})
+	}
+	for _, secret := range passwords {
+		s.nowhere(secret)
+	}
+	s.roundTrip(t, played)
+}

@@ -1,0 +1,115 @@
+//go:build window
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// sketch writes actions as lines to compare: what was done to which element, in which frame and tab, what stood
+// there then, and what led to it. The clock, coordinates and ids are not in it.
+func sketch(all []human.Action, port string) (lines []string) {
+	names := map[string]string{}
+	for _, a := range all {
+		did := deed(a)
+		line := did
+		if a.Page != nil {
+			if len(a.Page.Frame) > 0 {
+				line += " in frame " + strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Page.Frame), " ", "."), "[]")
+			}
+			if a.Page.Target != "t1" {
+				line += " in " + a.Page.Target
+			}
+		}
+		if cause, ok := names[a.CausedBy]; ok {
+			line += " <- " + cause
+		} else if a.CausedBy != "" {
+			line += " <- unknown " + a.CausedBy
+		}
+		names[a.ID] = did
+		line = strings.ReplaceAll(line, "http://a.localhost:"+port, "")
+		lines = append(lines, strings.ReplaceAll(line, ":"+port, ""))
+	}
+	return lines
+}
+
+// deed is what was done, and to what.
+func deed(a human.Action) string {
+	var b strings.Builder
+	b.WriteString(string(a.Type))
+	put := func(format string, args ...any) { fmt.Fprintf(&b, " "+format, args...) }
+	if len(a.Modifiers) > 0 || a.Key != "" {
+		keys := slices.Clone(a.Modifiers)
+		if a.Key != "" {
+			keys = append(keys, a.Key)
+		}
+		put("%s", strings.Join(keys, "+"))
+	}
+	if a.Button > 1 {
+		put("button %d", a.Button)
+	}
+	if a.Element != nil {
+		put("%s", named(*a.Element))
+	}
+	if a.Target != nil {
+		put("to %s", named(*a.Target))
+	}
+	switch a.Type {
+	case human.Typing, human.Paste, human.Copy:
+		switch {
+		case a.Hidden != "":
+			put("= hidden (%s), %d", a.Hidden, a.Count)
+		case a.Value != "":
+			put("= %q", a.Value)
+		case a.Text != "":
+			put("= %q", a.Text)
+		}
+	case human.Shortcut:
+		if a.Count > 1 {
+			put("%d times", a.Count)
+		}
+	case human.Scroll:
+		put("to %d,%d", a.ToX, a.ToY)
+	case human.OpenPage, human.Navigate:
+		if a.Navigation != nil {
+			put("%s", a.Navigation.Kind)
+			if a.Navigation.Status >= 300 {
+				put("%d", a.Navigation.Status)
+			}
+		}
+		if a.Page != nil {
+			url := a.Page.URL
+			if len(a.Page.Frame) > 0 {
+				url = a.Page.FrameURL
+			}
+			put("%s", url)
+		}
+	}
+	if len(a.Values) > 0 {
+		put("= %s", strings.Join(a.Values, ", "))
+	}
+	if d := a.Dialog; d != nil {
+		put("%s %q accepted %t", d.Kind, d.Message, d.Accepted)
+		if d.Input != "" {
+			put("%q", d.Input)
+		}
+	}
+	for _, f := range a.Transfers {
+		put("%s", strings.TrimSpace(fmt.Sprintf("%s %d %s", f.Name, f.Size, f.State)))
+	}
+	if p := a.Pick; p != nil {
+		put("%s %s %q", p.Take, p.Field, p.Text)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func named(e human.Element) string {
+	if e.Name == "" {
+		return e.Role
+	}
+	return fmt.Sprintf("%s %q", e.Role, e.Name)
+}
