@@ -92,7 +92,7 @@
     if (!event.isPrimary) return;
     const way = event.composedPath();
     enter(way);
-    const e = meant(way) || document.documentElement;
+    const e = meant(way) || elements.top();
     fields.pausing(e);
     hover.pressed();
     press = { e, way0: way[0], element: describe(e), event, x: event.clientX, y: event.clientY, held: true };
@@ -105,14 +105,14 @@
    * does, a click comes on what it lay in.
    */
   function asPressed(e, event) {
-    const same = press && (press.e === e || (Math.hypot(event.clientX - press.x, event.clientY - press.y) < 10 && e.contains(press.e)));
+    const same = press && (press.e === e || (Math.hypot(event.clientX - press.x, event.clientY - press.y) < 10 && elements.contains(e, press.e)));
     return same ? sight.seen(press.e, press.element) : sight.seen(e, describe(e));
   }
 
   function click(event) {
     const kind = event.type;
     const button = kind === 'contextmenu' ? 3 : buttons[event.button];
-    const e = meant(event.composedPath()) || document.documentElement;
+    const e = meant(event.composedPath()) || elements.top();
     const simulated = kind === 'click' ? event.detail === 0 : event.button < 0 || (kind === 'contextmenu' && !(press && press.event.button === 2));
     if (simulated && event.timeStamp - acted < 150) return; // made of a key
     if (kind === 'click' && press && press.clicked) return; // made of the click on a label
@@ -128,7 +128,7 @@
 
   /** The element a drag ended on: not the one that was dragged. This may lay the page out, once for a drag. */
   function landed(event) {
-    const under = document.elementsFromPoint(event.clientX, event.clientY).find((e) => !press.e.contains(e));
+    const under = Document.prototype.elementsFromPoint.call(document, event.clientX, event.clientY).find((e) => !elements.contains(press.e, e));
     return under ? describe(under) : undefined;
   }
 
@@ -151,7 +151,7 @@
 
   function drop(event) {
     const way = event.composedPath();
-    const e = meant(way) || document.documentElement;
+    const e = meant(way) || elements.top();
     const files = event.dataTransfer ? event.dataTransfer.files : null;
     if (!drag && files && files.length) {
       if (fields.kind(e) !== 'file') fields.upload(event.timeStamp, e, files); // else its change tells
@@ -181,9 +181,9 @@
 
   /** Whether a letter typed here is a command of the page. Where a closed shadow root may hold a field, it is not. */
   function commands(e) {
-    if (e === document.body || e === document.documentElement) return true;
+    if (e === elements.body() || e === elements.top()) return true;
     if (elements.tagOf.call(e).includes('-')) return false;
-    return /^(?:a|button|summary|input|label|audio)$/.test(elements.tagOf.call(e)) || (elements.attr(e, 'role') !== '' && e.hasAttribute('tabindex'));
+    return /^(?:a|button|summary|input|label|audio)$/.test(elements.tagOf.call(e)) || (elements.attr(e, 'role') !== '' && elements.has(e, 'tabindex'));
   }
 
   let lastKeyed = { e: null, at: 0, element: null };
@@ -199,8 +199,8 @@
     const name = event.key;
     if (event.isComposing || event.keyCode === 229 || !name || silent.has(name)) return;
     const way = event.composedPath();
-    const at = way[0] instanceof Element ? way[0] : document.documentElement;
-    const e = meant(way) || document.documentElement;
+    const at = way[0] instanceof Element ? way[0] : elements.top();
+    const e = meant(way) || elements.top();
     const kind = fields.kind(e);
     if (scrolling.has(name)) intent = event.timeStamp;
     const graph = event.getModifierState('AltGraph') || (mac && event.altKey && !event.ctrlKey);
@@ -237,7 +237,7 @@
     const e = event.composedPath()[0];
     const known = scrollers.get(e);
     if (!known && !(press && press.held) && event.timeStamp - intent > 700) return; // a script did it
-    if (press && press.held && (press.way0 === e || (e === document && press.way0 === document.documentElement))) press.scrolled = true;
+    if (press && press.held && (press.way0 === e || (e === document && press.way0 === elements.top()))) press.scrolled = true;
     if (known) clearTimeout(known);
     if (scrollers.size > 50) return;
     scrollers.set(e, setTimeout(rest, 150, e));
@@ -247,7 +247,7 @@
   /** Offsets are read after a frame, when the layout is done. */
   function rest(e) {
     scrollers.delete(e);
-    if (document.visibilityState === 'hidden') rested(e);
+    if (hidden()) rested(e);
     else requestAnimationFrame(() => setTimeout(rested, 0, e));
   }
 
@@ -263,7 +263,7 @@
   }
 
   function copied(event) {
-    const e = meant(event.composedPath()) || document.documentElement;
+    const e = meant(event.composedPath()) || elements.top();
     const out = { type: 'page_copy', element: describe(e), values: [event.type] };
     let text = String(getSelection());
     if (e instanceof HTMLInputElement || e instanceof HTMLTextAreaElement) {
@@ -282,18 +282,21 @@
   }
 
   function pasted(event) {
-    const e = meant(event.composedPath()) || document.documentElement;
+    const e = meant(event.composedPath()) || elements.top();
     if (press && press.event.button === 1 && fields.kind(e) !== 'text') return; // X11 pastes at any middle click
     const text = event.clipboardData ? event.clipboardData.getData('text/plain') : '';
     tell(event.timeStamp, { type: 'page_paste', element: describe(e), count: text.length > 5000 ? text.length : [...text].length });
   }
 
+  const visibility = Object.getOwnPropertyDescriptor(Document.prototype, 'visibilityState').get;
+  const hidden = () => visibility.call(document) === 'hidden';
+  const focused = () => Document.prototype.hasFocus.call(document);
   let away = false;
   function fronted(event) {
     if (window !== top) return;
-    const here = document.visibilityState === 'visible' && document.hasFocus();
-    if (event.type === 'visibilitychange' && document.visibilityState === 'hidden') away = true;
-    else if (event.type === 'blur') setTimeout(() => (away = away || !document.hasFocus()), 0);
+    const here = !hidden() && focused();
+    if (event.type === 'visibilitychange' && hidden()) away = true;
+    else if (event.type === 'blur') setTimeout(() => (away = away || !focused()), 0);
     else if (away && (here || event.type === 'visibilitychange')) {
       away = false;
       tell(event.timeStamp, { type: 'page_shown' });
@@ -340,7 +343,7 @@
     transitionrun: hover.moved,
     toggle: hover.toggled,
     visibilitychange(event) {
-      if (document.visibilityState === 'hidden') fields.end(null);
+      if (hidden()) fields.end(null);
       fronted(event);
     },
     blur: (event) => event.target === window && fronted(event),
@@ -377,6 +380,6 @@
   }
   arm();
 
-  const given = { deskbell: Object.freeze({ arm, flush, stop }), secretRects, take, describe: (node) => describe(node instanceof Element ? node : node.parentElement) };
+  const given = { deskbell: Object.freeze({ arm, flush, stop }), secretRects, take, describe: (node) => describe(node instanceof Element ? node : elements.parent(node)) };
   for (const name of Object.keys(given)) Object.defineProperty(globalThis, name, { value: given[name] });
 })

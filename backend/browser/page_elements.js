@@ -26,6 +26,11 @@
   const shadowOf = getter(Element, 'shadowRoot');
   const find = (root, selector) => query[kindOf.call(root)].querySelectorAll.call(root, selector);
   const byId = (root, id) => (root instanceof Document ? Document.prototype : DocumentFragment.prototype).getElementById.call(root, id);
+  const contains = Node.prototype.contains;
+  const activeOf = getter(Document, 'activeElement');
+  const bodyOf = getter(Document, 'body');
+  const topOf = getter(Document, 'documentElement');
+  const whole = () => topOf.call(document);
   const flat = (text) => text.replace(/\s+/g, ' ').trim();
   const parent = (e) => {
     const p = parentOf.call(e);
@@ -337,7 +342,7 @@
 
   /** Whether a text stands once in a document or shadow root; runners look for it in shadow roots, too. */
   function once(root, text) {
-    const all = textOf.call(root === document ? document.documentElement : root);
+    const all = textOf.call(root === document ? whole() : root);
     const at = all.indexOf(text);
     if (at < 0 || all.indexOf(text, at + 1) >= 0) return false;
     if (root !== document) return true;
@@ -399,7 +404,8 @@
   function states(e) {
     const out = [];
     const says = (name) => attr(e, name) === 'true';
-    if (e.ownerDocument.activeElement === e) out.push('focused');
+    const root = rootOf.call(e);
+    if (e === activeOf.call(document) || (root instanceof ShadowRoot && root.activeElement === e)) out.push('focused');
     if (says('aria-checked') || (e instanceof HTMLInputElement && e.checked)) out.push('checked');
     if (says('aria-selected')) out.push('selected');
     if (says('aria-expanded') || (e instanceof HTMLDetailsElement && e.open)) out.push('expanded');
@@ -457,5 +463,5 @@
     return first;
   }
 
-  return { describe, known: (host) => index.hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
+  return { describe, top: whole, body: () => bodyOf.call(document), active: () => activeOf.call(document), contains: (outer, inner) => contains.call(outer, inner), has: (e, name) => has.call(e, name), parent, known: (host) => index.hosts.add(host), meant, isActing, isEditable, attr, tagOf, content, find, roleOf, rootOf, flat, nameOf };
 })

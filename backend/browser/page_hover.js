@@ -62,7 +62,7 @@
   function opened(e, sure) {
     if (!over || over.told || performance.now() - over.at > within) return;
     if (e && contains.call(e, over.e)) return;
-    if (!sure && !contains.call(over.e, e) && !(over.e.parentElement && contains.call(over.e.parentElement, e))) return;
+    if (!sure && !contains.call(over.e, e) && !(elements.parent(over.e) && contains.call(elements.parent(over.e), e))) return;
     over.told = true;
     changes.disconnect();
     tell(over.at, { type: 'page_hover', x: over.x, y: over.y, element: sight.seen(over.e, elements.describe(over.e)) });

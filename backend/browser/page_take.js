@@ -95,11 +95,11 @@
   function list(e) {
     const at = closest.call(e, 'ul,ol,menu,dl,[role=list],[role=listbox],[role=menu],[role=tree],select');
     if (at) {
-      const items = at instanceof HTMLSelectElement ? [...at.options] : [...find(at, 'li,dt,dd,[role=listitem],[role=option],[role=menuitem],[role=treeitem]')].filter((i) => closest.call(i.parentElement, 'ul,ol,menu,dl,[role=list],[role=listbox],[role=menu],[role=tree]') === at);
+      const items = at instanceof HTMLSelectElement ? [...at.options] : [...find(at, 'li,dt,dd,[role=listitem],[role=option],[role=menuitem],[role=treeitem]')].filter((i) => closest.call(elements.parent(i), 'ul,ol,menu,dl,[role=list],[role=listbox],[role=menu],[role=tree]') === at);
       if (items.length) return { node: at, rows: items.map((i) => [flat(i instanceof HTMLOptionElement ? secrets.mask(i.label) : text(i))]), header: false };
     }
-    for (let child = e, up = e.parentElement; up && tagOf.call(up) !== 'body'; child = up, up = up.parentElement) {
-      const like = [...up.children].filter((c) => tagOf.call(c) === tagOf.call(child) && c.className === child.className);
+    for (let child = e, up = elements.parent(e); up && tagOf.call(up) !== 'body'; child = up, up = elements.parent(up)) {
+      const like = [...find(up, ':scope > *')].filter((c) => tagOf.call(c) === tagOf.call(child) && attr(c, 'class') === attr(child, 'class'));
       if (like.length >= 2) return { node: up, rows: like.map((c) => [flat(text(c))]), header: false };
     }
     return null;
@@ -110,7 +110,7 @@
    * are those of what was taken: the whole table, not the cell that was pointed at. cut says how many rows were left out.
    */
   function take(kind, node) {
-    let e = node instanceof Element ? node : node ? node.parentElement : null;
+    let e = node instanceof Element ? node : node ? elements.parent(node) : null;
     if (kind === 'selection') return selection();
     if (!e) return null;
     const whole = kind === 'table' ? table(e) : kind === 'list' ? list(e) : null;
@@ -126,7 +126,7 @@
   }
 
   function selection() {
-    const active = document.activeElement;
+    const active = elements.active();
     if (active && (active instanceof HTMLTextAreaElement || active instanceof HTMLInputElement) && !isEditable(active)) {
       let from;
       try {
@@ -144,7 +144,7 @@
     const range = s.getRangeAt(0);
     const r = range.getBoundingClientRect();
     const at = range.commonAncestorContainer;
-    const e = at instanceof Element ? at : at.parentElement || rootOf.call(at).host;
+    const e = at instanceof Element ? at : elements.parent(at) || rootOf.call(at).host;
     const x = Math.floor(r.left);
     const y = Math.floor(r.top);
     return {

@@ -261,10 +261,18 @@ func TestPage(t *testing.T) {
 			func(p *testPage) { p.clickAt(40, 20, "left", 1); p.typed("secret"); p.key("Enter", 0) },
 			[]string{`press generic "Box"`, `click generic "Box"`, `input generic "Box" hidden:unknown_field(6)`, `key Enter generic "Box"`},
 		},
-		"a form whose fields hide its own properties": {
-			`<form id=a onsubmit="return false"><input name=id><input name=parentNode><input name=getAttribute><input name=localName><input name=tagName><button name=attributes>Go</button></form>`,
-			func(p *testPage) { p.click("button"); p.run("document.activeElement.blur()") },
-			[]string{`press button "Go"`, `click button "Go"`},
+		"fields and pictures that hide properties of their form and of the document": {
+			`<form id=a onsubmit="return false"><input name=id><input name=parentNode><input name=getAttribute><input name=localName><input name=tagName><input name=contains><input name=closest>
+				<button name=attributes>Go</button><input name=ownerDocument aria-label=Own></form>
+				<img name=body><img name=documentElement><img name=activeElement><img name=querySelectorAll><img name=visibilityState><img name=hasFocus><img name=evaluate><img name=getElementById>`,
+			func(p *testPage) {
+				p.click("button")
+				p.key("Tab", 0)
+				p.typed("x")
+				p.key("Tab", 0)
+				p.key("Escape", 0)
+			},
+			[]string{`press button "Go"`, `click button "Go"`, `key Tab button "Go"`, `input textbox "Own" = x`, `key Tab textbox "Own"`, `key Escape generic`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
