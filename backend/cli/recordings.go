@@ -464,7 +464,7 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&format, "format", "html", "html, markdown or json")
+	c.Flags().StringVar(&format, "format", "html", "html, markdown or json; of a browser's recording also puppeteer, playwright, har or rrweb")
 	c.Flags().StringVarP(&to, "output", "o", "", "the `FILE` to write, in place of one that is there; - is standard output")
 	languageFlag(c, &language)
 	return s.operatorCommand(c, &code, "print the file's name and size as one line of JSON")

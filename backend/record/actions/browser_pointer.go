@@ -33,6 +33,10 @@ func (d *Deriver) pageClicked(t *tab, ev human.RecordedEvent) {
 		e.page.clicked = true
 		if e.a.Element == nil {
 			e.a.Element = ev.Element
+		} else if el := ev.Element; el != nil && e.a.Element.Bounds == (human.Bounds{}) && same(e.a.Element, el) {
+			placed := *e.a.Element
+			placed.Bounds = el.Bounds // to ask for it at the press would have held up the page
+			e.a.Element = &placed
 		}
 		e = d.again(t, e, ev)
 		d.acted(e, ev)

@@ -236,3 +236,16 @@ func TestAPageHasItsOwnPictures(t *testing.T) {
 		t.Errorf("pictures %q, want %q", got, want)
 	}
 }
+
+// Where an element lies is known only with the click: to ask at the press would hold the page up.
+func TestAClickKnowsWhereItsElementLies(t *testing.T) {
+	s := browse()
+	s.event(human.RecordedEvent{Type: human.PagePress, Button: 1, X: 20, Y: 30, Element: &billing})
+	placed := billing
+	placed.Bounds = human.Bounds{X: 10, Y: 20, W: 80, H: 24}
+	s.event(human.RecordedEvent{Type: human.PageClick, Button: 1, Count: 1, X: 20, Y: 30, Element: &placed})
+	list := s.actions("en")
+	if a := list[len(list)-1]; a.Type != human.Click || a.Element.Bounds != placed.Bounds || billing.Bounds != (human.Bounds{}) {
+		t.Errorf("the click's element is %+v", a.Element)
+	}
+}
