@@ -1,7 +1,7 @@
 import { call, fetchBytes, Problem, type Connection } from './http';
 import { shell } from './shell';
 import type {
-  Action, Agent, Answer, Check, Edits, Kind, Operation, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, SourceState, State, Suggestion, Take, TimelineEvent,
+  Action, Agent, Answer, Check, Edits, Kind, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, SourceState, State, Suggestion, TimelineEvent,
 } from '../lib/wire';
 
 export interface Query {
@@ -164,7 +164,7 @@ export class Api {
   }
 
   /** The page waits for the operator to point at something for a field; with no field it waits no more. */
-  pick(id: string, pick: { field: string; take?: Take }): Promise<void> {
+  pick(id: string, pick: PickRequest): Promise<void> {
     return this.#post(ofRecording(id, '/pick'), pick);
   }
 

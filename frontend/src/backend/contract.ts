@@ -1,4 +1,4 @@
-import type { Action, Agent, Answer, Check, Edits, FieldSource, Operation, RecordedEvent, Recording, RecordingOptions, ReplayState, Setting, SourceState, Suggestion, TimelineEvent } from '../lib/wire';
+import type { Action, Agent, Answer, Check, Edits, FieldSource, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, ReplayState, Setting, SourceState, Suggestion, TimelineEvent } from '../lib/wire';
 import type { components } from './schema';
 
 /**
@@ -26,6 +26,7 @@ export type Contract = [
   Holds<Fits<ReplayState, Described['ReplayState']>>,
   Holds<Fits<RecordedEvent, Described['RecordedEvent'], 'dom'>>,
   Holds<Fits<RecordingOptions, Described['RecordingOptions']>>,
+  Holds<Fits<PickRequest, Described['PickRequest']>>,
   Holds<Fits<FieldSource, Described['FieldSource']>>,
   Holds<Fits<Pick<Answer, 'field_sources'>, Pick<Described['Result'], 'field_sources'>>>,
   Holds<Fits<Setting, Described['Setting'], 'value' | 'default'>>,

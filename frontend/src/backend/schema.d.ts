@@ -657,6 +657,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/recordings/{id}/pick": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have the operator point at something in the recorded browser, for a field
+         * @description For: operator.
+         */
+        post: operations["pickField"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/recordings/{id}/pictures/{picture}": {
         parameters: {
             query?: never;
@@ -719,6 +739,26 @@ export interface paths {
          * @description For: operator.
          */
         post: operations["resumeRecording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recordings/{id}/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring the recorded browser to the front; one that was closed is opened again
+         * @description For: operator.
+         */
+        post: operations["showBrowser"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1499,6 +1539,15 @@ export interface components {
             take: "element" | "selection" | "table" | "list";
             /** @description Masked; of a table or list its rows as JSON. */
             text: string;
+        };
+        PickRequest: {
+            /** @description A name of details.data_to_extract, or one of the operator's own. */
+            field: string;
+            /**
+             * @description Absent: element.
+             * @enum {string}
+             */
+            take?: "element" | "selection" | "table" | "list";
         };
         Presence: {
             /**
@@ -3168,8 +3217,8 @@ export interface operations {
     exportRecording: {
         parameters: {
             query?: {
-                /** @description One page (absent), a zip of Markdown and pictures, or the actions as JSON. */
-                format?: "html" | "markdown" | "json";
+                /** @description One page (absent), a zip of Markdown and pictures, the actions as JSON; of a browser's recording also a user flow for @puppeteer/replay, a Playwright test, a HAR of its requests, the events of rrweb. */
+                format?: "html" | "markdown" | "json" | "puppeteer" | "playwright" | "har" | "rrweb";
                 /** @description Of the words; absent: en. */
                 language?: "en" | "zh-CN";
             };
@@ -3260,6 +3309,40 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Recording"];
                 };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pickField: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PickRequest"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused; nothing was changed. */
             default: {
@@ -3448,6 +3531,36 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Recording"];
                 };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showBrowser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused; nothing was changed. */
             default: {

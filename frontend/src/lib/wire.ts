@@ -324,6 +324,12 @@ export interface WebPage {
 
 export type Take = 'element' | 'selection' | 'table' | 'list';
 
+/** Asks the operator to point at something on the page for a field; with no field, no more. */
+export interface PickRequest {
+  field: string;
+  take?: Take;
+}
+
 /** What was taken from a page for a field. */
 export interface Pick {
   field: string;
