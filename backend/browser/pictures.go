@@ -147,12 +147,20 @@ func (l *lens) watch(ctx context.Context) {
 			return false
 		}
 	}
+	first := time.NewTimer(time.Second)
+	defer first.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.came:
+		case <-first.C:
+			if l.seen(math.MaxInt64) != nil || l.t.b.front() != l.t {
+				continue
+			}
+			l.add(&shot{at: l.t.b.now()}) // none came: one is taken below
 		}
+		tries := time.Duration(0)
 		for again := true; again; {
 			began := time.Now()
 			l.update(ctx)
@@ -167,10 +175,15 @@ func (l *lens) watch(ctx context.Context) {
 			for _, n := range numbers {
 				c.send(session, "Page.screencastFrameAck", object{"sessionId": n})
 			}
-			if again = len(numbers) >= inFlight; !again {
+			// A page that was about to change could not be asked. It may be still now.
+			unsure := l.unsure()
+			if again = unsure || len(numbers) >= inFlight; !again {
 				break
 			}
-			if !pause(between) {
+			if tries++; !unsure {
+				tries = 1
+			}
+			if !pause(between * min(tries, 10)) {
 				return
 			}
 			l.mu.Lock()
@@ -183,6 +196,15 @@ func (l *lens) watch(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// unsure says that the tab is in front and may be shown, but there is no picture of it as it is.
+func (l *lens) unsure() bool {
+	l.mu.Lock()
+	n := len(l.shots)
+	blank := n > 0 && l.shots[n-1].data == ""
+	l.mu.Unlock()
+	return blank && l.t.b.front() == l.t && !l.t.private()
 }
 
 // update works on what has come.

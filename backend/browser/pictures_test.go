@@ -106,7 +106,10 @@ func TestThePictureFromBeforeOfAPageThatMoves(t *testing.T) {
 	if !like(at(was, 100, 100), red) || !like(at(is, 100, 100), blue) {
 		t.Errorf("before %v, after %v; want red, then blue", at(was, 100, 100), at(is, 100, 100))
 	}
-	taken := len(v.b.front().senses.lens.shots)
+	l := v.b.front().senses.lens
+	l.mu.Lock()
+	taken := len(l.shots)
+	l.mu.Unlock()
 	if most := int(kept/int64(between))*3 + 3; taken > most {
 		t.Errorf("%d pictures are kept of an animation; want at most %d", taken, most)
 	}
@@ -242,7 +245,9 @@ func TestPrivatePagesHaveNoPictures(t *testing.T) {
 	if got := at(f, 50, 50); !like(got, white) {
 		t.Errorf("around it there is %v; want white", got)
 	}
+	v.mu.Lock()
 	taken := len(v.frames)
+	v.mu.Unlock()
 	v.run(`location = location.href.replace('127.0.0.1', 'private.example') + 'bank'`)
 	v.until("the private page is there", v.b.front().private)
 	v.click(50, 50)
@@ -250,6 +255,8 @@ func TestPrivatePagesHaveNoPictures(t *testing.T) {
 	if s := v.b.front().senses.lens.since(t.Context(), 0); s != nil && s.data != "" {
 		t.Error("there is a picture of a private page")
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if got := len(v.frames); got != taken {
 		t.Errorf("%d pictures were stored of a private page", got-taken)
 	}
