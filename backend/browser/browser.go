@@ -51,6 +51,9 @@ type Browser struct {
 	shown   *tab             // the tab that was in front last
 	numbers int
 
+	namesMu     sync.Mutex // also taken while mu is held
+	secretNames []string   // of fields for passwords that were typed into
+
 	source    string    // of the script for pages
 	since     time.Time // when Run began, by the time of day
 	begun     bool      // Run said that it is ready

@@ -297,6 +297,9 @@ func (t *tab) take(f *frame, m message, at int64) {
 			t.cameToFront("visible", when)
 			continue
 		}
+		if e.Type == human.PageInput {
+			t.b.remember(e.Element)
+		}
 		e.At, e.Seq, e.CausedBy, e.Gap, e.Picture = when, 0, 0, nil, ""
 		t.deliver(f, e)
 	}

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -46,7 +47,8 @@ func navigationSite(t *testing.T) (string, func(string, http.HandlerFunc)) {
 			<button id=later onclick="setTimeout(() => location.href='/two', 300)">later</button>
 			<button id=reload onclick="location.reload()">reload</button>
 			<a id=refresh href="/refresh">refresh</a>
-			<a id=secret href="/two?access_token=abc&page=2#id_token=xyz">secret</a>`,
+			<a id=secret href="/two?access_token=abc&page=2#id_token=xyz">secret</a>
+			<form action="/two"><input id=pin type=password name=pin><button id=get>Log in</button></form>`,
 		"/two":     `<title>Two</title><button id=back onclick="history.back()">back</button>`,
 		"/refresh": `<meta http-equiv=refresh content="0;url=/two">`,
 	}, more)
@@ -100,6 +102,26 @@ func TestNavigationsHaveTheirKindAndCause(t *testing.T) {
 		if tt.caused && (e.Cause == 0 || e.Cause > click) {
 			t.Errorf("%s caused %d, want %d; it told:\n%s", tt.click, e.Cause, click, told(r.all()[from:]))
 		}
+	}
+}
+
+// A form that is sent by GET puts its password into the address, under whatever name the field has.
+func TestAPasswordInAnAddress(t *testing.T) {
+	address, _ := navigationSite(t)
+	r := run(t, headless(t), human.BrowserOptions{URL: address + "/", Profile: "throwaway", Network: true})
+	r.navigated("/", 0)
+	tab := r.at(address + "/")
+	r.click(tab, r.top(tab), "#pin")
+	r.do(tab, "Input.insertText", object{"text": "hunter2"})
+	r.click(tab, r.top(tab), "#get")
+	r.navigated("/two?pin=•••", 0)
+	r.until("the request", func() bool {
+		return slices.ContainsFunc(r.all(), func(e human.RecordedEvent) bool {
+			return e.Type == human.PageRequest && strings.Contains(e.Request.URL, "pin=•••")
+		})
+	})
+	if all, err := json.Marshal(r.all()); err != nil || strings.Contains(string(all), "hunter2") {
+		t.Errorf("the password is in what was recorded, %v:\n%s", err, told(r.all()))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"deskbell/backend/human"
 )
 
 // mask hides known shapes of secrets in a text.
@@ -23,7 +25,39 @@ func (b *Browser) maskURL(raw string) string {
 		kind, _, _ := strings.Cut(rest, ",")
 		return scheme + ":" + cut(kind, 40) + ",…"
 	}
-	return b.mask(maskURL(cut(raw, maxURL), b.o.Parameters))
+	return b.mask(maskURL(cut(raw, maxURL), b.parameters()))
+}
+
+// parameters are the names of URL parameters that are hidden, beside the built-in ones: those of the settings, and
+// those of fields for passwords that were typed into, which a form that is sent by GET puts into its address.
+func (b *Browser) parameters() []string {
+	b.namesMu.Lock()
+	defer b.namesMu.Unlock()
+	return slices.Concat(b.o.Parameters, b.secretNames)
+}
+
+// maxSecretNames is how many names of fields are remembered; the oldest go.
+const maxSecretNames = 50
+
+var namedField = regexp.MustCompile(`\[name="([^"\\]+)"\]$`)
+
+// remember remembers the name of a field for passwords.
+func (b *Browser) remember(e *human.Element) {
+	if e == nil || !e.Secret {
+		return
+	}
+	for _, s := range e.Selectors {
+		found := namedField.FindStringSubmatch(s[len(s)-1])
+		if found == nil {
+			continue
+		}
+		b.namesMu.Lock()
+		if !slices.Contains(b.secretNames, found[1]) {
+			b.secretNames = append(b.secretNames, found[1])
+			b.secretNames = b.secretNames[max(0, len(b.secretNames)-maxSecretNames):]
+		}
+		b.namesMu.Unlock()
+	}
 }
 
 // maxURL is how many bytes of a URL are kept.
