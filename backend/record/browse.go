@@ -258,7 +258,8 @@ func (r *Recorder) ShowBrowser(ctx context.Context, by human.Actor, id human.Rec
 		}
 		if closed = !s.web.feed.up; closed {
 			select { // how it ended
-			case <-s.web.feed.first:
+			case err := <-s.web.feed.first:
+				s.log.Debug("the browser is opened again", "recording", s.id, "ended", err)
 			default:
 			}
 			select {

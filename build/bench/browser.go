@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -189,7 +190,14 @@ func (w *way) record(ctx context.Context, address string, film bool, rrweb strin
 		_, err := b.Run(ctx, func() { close(ready) }, func(human.RecordedEvent) { w.events.Add(1) })
 		ended <- err
 	}()
-	w.end = append(w.end, func() { cancel(); <-ended; _ = writer.Close(); _ = os.RemoveAll(dir) })
+	w.end = append(w.end, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			log.Print(err)
+		}
+		_ = writer.Close()
+		_ = os.RemoveAll(dir)
+	})
 	select {
 	case <-ready:
 		return nil
