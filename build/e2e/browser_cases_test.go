@@ -165,7 +165,7 @@ var browserCases = []browserCase{
 		navigate link /forms.html <- click link "Forms"
 		navigate back_forward /start.html
 		navigate back_forward /links.html
-		navigate back_forward /start.html`},
+		navigate back_forward /start.html`, cannot: map[string]string{"puppeteer": "open: the runner comes to stand before the first page"}},
 	{name: "a redirect", page: "/links.html", act: func(p *surfer) {
 		p.clicks("a|Redirected")
 		p.at("via=redirect")
@@ -278,7 +278,7 @@ var browserCases = []browserCase{
 		open_page address /frames.html?kind=sandboxed
 		click button "Hit" in frame 0
 		click textbox "Field" in frame 0
-		type textbox "Field" = "boxed" in frame 0`},
+		type textbox "Field" = "boxed" in frame 0`, cannot: map[string]string{"puppeteer": "the runner looks for elements by scripts, which this frame forbids"}},
 	{name: "a frame of about:blank", page: "/frames.html?kind=blank", act: func(p *surfer) {
 		p.clicks("iframe >> button")
 	}, sees: "Frames", want: `
@@ -372,13 +372,13 @@ var browserCases = []browserCase{
 		click link "Without opener"
 		open_page link /inner.html?name=tab in t2 <- click link "Without opener"
 		click button "Hit tab" in t2
-		click heading "Popups"`},
+		click heading "Popups"`, cannot: map[string]string{"puppeteer": "open: the runner waits in vain for the tab"}},
 	{name: "an alert", page: "/dialogs.html", act: func(p *surfer) {
 		p.clicksAndAnswers("#alert", true, "")
 	}, sees: "alerted", want: `
 		open_page address /dialogs.html
 		click button "Alert"
-		dialog alert "Careful" accepted true <- click button "Alert"`},
+		dialog alert "Careful" accepted true <- click button "Alert"`, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
 	{name: "a question that is refused, then confirmed", page: "/dialogs.html", act: func(p *surfer) {
 		p.clicksAndAnswers("#confirm", false, "")
 		p.sees("kept")
@@ -388,13 +388,13 @@ var browserCases = []browserCase{
 		click button "Delete"
 		dialog confirm "Really delete it?" accepted false <- click button "Delete"
 		click button "Delete"
-		dialog confirm "Really delete it?" accepted true <- click button "Delete"`},
+		dialog confirm "Really delete it?" accepted true <- click button "Delete"`, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
 	{name: "a prompt", page: "/dialogs.html", act: func(p *surfer) {
 		p.clicksAndAnswers("#prompt", true, "final")
 	}, sees: "named final", want: `
 		open_page address /dialogs.html
 		click button "Rename"
-		dialog prompt "New name" accepted true "final" <- click button "Rename"`},
+		dialog prompt "New name" accepted true "final" <- click button "Rename"`, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
 	{name: "a dialog of the page", page: "/dialogs.html", act: func(p *surfer) {
 		p.clicks("#modal")
 		p.clicks("button|Done")
@@ -412,12 +412,12 @@ var browserCases = []browserCase{
 		type textbox "Draft" = "half"
 		click link "Leave"
 		dialog beforeunload "" accepted true <- click link "Leave"
-		navigate link /start.html <- click link "Leave"`},
+		navigate link /start.html <- click link "Leave"`, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
 	{name: "files are uploaded", page: "/files.html", act: func(p *surfer) {
 		p.uploads("#file", p.file("letter.txt", "Dear Anna"), p.file("list.csv", "a,b"))
 	}, sees: "letter.txt 9, list.csv 3", want: `
 		open_page address /files.html
-		upload button "Documents" letter.txt 9 list.csv 3`},
+		upload button "Documents" letter.txt 9 list.csv 3`, cannot: map[string]string{"puppeteer": "there is no step that gives files"}},
 	{name: "a file is downloaded", page: "/files.html", act: func(p *surfer) {
 		p.clicks("a|Download the report")
 		p.downloaded("report.csv", report)
@@ -458,7 +458,7 @@ var browserCases = []browserCase{
 		click textbox "Letter"
 		type textbox "Letter" = "Dear "
 		click button "Bold"
-		type textbox "Letter" = "Dear Anna"`},
+		type textbox "Letter" = "Dear Anna"`, cannot: map[string]string{"puppeteer": "of a rich text the recording has the words, not their form", "playwright": "of a rich text the recording has the words, not their form"}},
 	{name: "a date by the browser's field", page: "/dates.html", act: func(p *surfer) {
 		p.focuses("#native")
 		p.types("12242026")
@@ -634,7 +634,7 @@ var browserCases = []browserCase{
 		open_page address /scroll.html
 		scroll region "Log" to 0,300
 		scroll to 0,357
-		click button "Item 20"`},
+		click button "Item 20"`, cannot: map[string]string{"puppeteer": "a secret text is left out, and there is no variable for one"}},
 	{name: "a page that rewrites itself", page: "/erased.html", act: func(p *surfer) {
 		p.clicks("#go")
 		p.sees("Rewritten")
