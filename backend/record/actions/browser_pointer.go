@@ -46,7 +46,7 @@ func (d *Deriver) pageClicked(t *tab, ev human.RecordedEvent) {
 	e := d.going(ev)
 	switch {
 	case e == nil:
-	case e.a.Type == human.Choose && e.page.chosen && option(ev.Element) && ev.At-e.a.End <= clickPause:
+	case e.a.Type == human.Choose && e.page.chosen && (option(ev.Element) || same(e.a.Element, ev.Element)) && ev.At-e.a.End <= clickPause:
 		d.take(e, ev) // a list is chosen from when it is pressed, and clicked afterwards
 		return
 	case e.page.clicked && ev.At-e.a.End <= sameMoment:
