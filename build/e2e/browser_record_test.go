@@ -23,6 +23,7 @@ type study struct {
 	folder string // of what browsers start with and leave: profile, which names the profile's folder
 	key    string // an agent's
 	last   human.RecordingID
+	hidden bool // no screen shows the browser, so no page of it would have the focus
 }
 
 // newStudy starts a server whose browser is Chromium with a debugging port beside the recorder's own
@@ -30,7 +31,7 @@ type study struct {
 func newStudy(t *testing.T, visible bool) *study {
 	t.Helper()
 	d := newDesk(t, Options{NoNotifications: true})
-	s := &study{site: startSite(t), folder: filepath.Join(d.home, "browser")}
+	s := &study{hidden: !visible, site: startSite(t), folder: filepath.Join(d.home, "browser")}
 	if err := os.MkdirAll(filepath.Join(s.folder, "downloads"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,9 @@ func (s *study) recordWith(t *testing.T, what, url string, options human.Recordi
 	}
 	p := newSurfer(t, dial(t, strings.TrimSpace(string(profile))), s.site)
 	p.files, p.downloads = s.folder, filepath.Join(s.folder, "downloads")
-	p.must(p.page, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil)
+	if s.hidden {
+		p.must(p.page, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil)
+	}
 	if url != "" {
 		p.until("the page to open", fmt.Sprintf("location.href.startsWith(%q) && document.readyState === 'complete'", url))
 	}
