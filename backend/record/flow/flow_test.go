@@ -308,6 +308,9 @@ func TestTheBrowsersOwnButtons(t *testing.T) {
 			t.Fatalf("the scripts are %q, not %q", scripts, want)
 		}
 	}
+	if want := `test(location.href) || history.go(-1)`; !strings.Contains(scripts[0], want) { // evaluated twice it goes once
+		t.Errorf("the way back is %q, without %q", scripts[0], want)
+	}
 }
 
 func TestFramesAndShadowRoots(t *testing.T) {

@@ -399,7 +399,12 @@ func (f *userFlow) navigates(m *move) {
 	case m.cause == nil && m.kind() == "back_forward" && by == 0:
 		f.goTo(m, m.Page.URL)
 	case m.cause == nil && m.kind() == "back_forward":
-		f.evaluates(m, fmt.Sprintf("history.go(%d)", by))
+		script := fmt.Sprintf("history.go(%d)", by)
+		if arrived, _ := place(m.Page.URL); m.from != m.Page.URL && goable(m.Page.URL) {
+			// The runner may evaluate it again on the page it led to.
+			script = arrived + ".test(location.href) || " + script
+		}
+		f.evaluates(m, script)
 	case m.passing || m.cause == nil && (!m.loads() || m.kind() == "restored"):
 	case m.cause != nil && m.cause.tab == m.tab && m.next && len(m.cause.frame()) == 0 && !m.opensIn():
 		// its cause waits for it
