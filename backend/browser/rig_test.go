@@ -241,7 +241,15 @@ func (r *rig) click(t *tab, in place, selector string) (x, y float64) {
 	r.t.Helper()
 	var at [2]float64
 	s, _ := json.Marshal(selector)
-	r.js(t, in, `(() => { const b = document.querySelector(`+string(s)+`).getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })()`, &at)
+	r.js(t, in, `new Promise(found => {
+		const look = () => {
+			const e = document.querySelector(`+string(s)+`)
+			if (!e) return setTimeout(look, 20)
+			const b = e.getBoundingClientRect()
+			found([b.x + b.width / 2, b.y + b.height / 2])
+		}
+		look()
+	})`, &at)
 	if len(in.path) > 0 { // until it is on the screen, what it is pressed on is its parent
 		r.js(t, in, `new Promise(seen => { requestAnimationFrame(() => requestAnimationFrame(seen)); setTimeout(seen, 1000) })`, nil)
 	}

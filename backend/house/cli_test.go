@@ -481,7 +481,7 @@ func TestTheDoctorReports(t *testing.T) {
 	for _, c := range got.Checks {
 		names[c.Name] = c.Status
 	}
-	for _, name := range []string{"program", "settings", "data folder", "space", "database", "server", "display", "notifications", "chromium"} {
+	for _, name := range []string{"program", "settings", "data folder", "space", "database", "server", "display", "notifications", "record keys", "record browser"} {
 		if names[name] == "" {
 			t.Errorf("there is no check %q", name)
 		}
