@@ -165,7 +165,7 @@ var browserCases = []browserCase{
 		navigate link /forms.html <- click link "Forms"
 		navigate back_forward /start.html
 		navigate back_forward /links.html
-		navigate back_forward /start.html`, cannot: map[string]string{"puppeteer": "open: the runner comes to stand before the first page"}},
+		navigate back_forward /start.html`},
 	{name: "a redirect", page: "/links.html", act: func(p *surfer) {
 		p.clicks("a|Redirected")
 		p.at("via=redirect")
