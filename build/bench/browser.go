@@ -31,13 +31,14 @@ import (
 
 // A way is one Chromium with a page in it, recorded in some way or in none.
 type way struct {
-	name   string
-	tab    context.Context
-	loads  []time.Duration
-	spent  figures // by the script, all turns together
-	events atomic.Uint64
-	heap   int64
-	end    []func()
+	name                     string
+	recorded, pictures, film bool
+	tab                      context.Context
+	loads                    []time.Duration
+	spent                    figures // by the script, all turns together
+	events                   atomic.Uint64
+	heap                     int64
+	end                      []func()
 }
 
 // figures are what the page's own process says it has done.
@@ -47,13 +48,13 @@ type figures struct {
 }
 
 const (
-	loadTurns   = 15
-	scriptTurns = 4
+	loadTurns   = 9
+	scriptTurns = 2
 	interacts   = 1000
 	hourOf      = 10 // scripts: about as much as a person does in an hour
 )
 
-// browsers measures what recording costs the pages of a browser: three Chromiums, alike but for the recorder, load a
+// browsers measures what recording costs the pages of a browser: Chromiums, alike but for the recorder, load a
 // page with a table of 5,000 rows and are worked in, in turns.
 func browsers(ctx context.Context) error {
 	_, version, file, err := browser.Find("")
@@ -73,11 +74,12 @@ func browsers(ctx context.Context) error {
 	defer server.Close()
 	address := "http://" + site.Addr().String() + "/"
 
-	plain, recorded, filmed := &way{name: "without"}, &way{name: "recorded"}, &way{name: "recorded, filmed by rrweb"}
-	ways := []*way{plain, recorded, filmed}
+	plain, bare := &way{name: "without"}, &way{name: "recorded, without pictures", recorded: true}
+	recorded, filmed := &way{name: "recorded", recorded: true, pictures: true}, &way{name: "recorded, filmed by rrweb", recorded: true, pictures: true, film: true}
+	ways := []*way{plain, bare, recorded, filmed}
 	for _, w := range ways {
 		defer w.close()
-		if err := w.open(ctx, file, w != plain, w == filmed, string(script)); err != nil {
+		if err := w.open(ctx, file, string(script)); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 	}
@@ -105,7 +107,7 @@ func browsers(ctx context.Context) error {
 		fmt.Printf("| %s | %s | %.3f | %.3f ms | %+.3f ms | %.2f | %d |\n", w.name, ms(median(w.loads)), float64(median(w.loads))/float64(base),
 			each(w).Seconds()*1e3, (each(w)-each(plain)).Seconds()*1e3, w.spent.layouts/(scriptTurns*interacts), w.events.Load())
 	}
-	for _, w := range ways {
+	for _, w := range []*way{plain, recorded} {
 		for range hourOf - scriptTurns {
 			if err := w.work(); err != nil {
 				return fmt.Errorf("%s: %w", w.name, err)
@@ -118,19 +120,20 @@ func browsers(ctx context.Context) error {
 	runtime.GC()
 	var ours runtime.MemStats
 	runtime.ReadMemStats(&ours)
-	fmt.Printf("\nMemory after %d interactions: the page's script heap %.1f MB without, %.1f MB recorded, %.1f MB filmed; of this program, both recorders together, %.1f MB.\n",
-		hourOf*interacts, float64(plain.heap)/1e6, float64(recorded.heap)/1e6, float64(filmed.heap)/1e6, float64(ours.HeapAlloc)/1e6)
+	fmt.Printf("\nMemory after %d interactions: the page's script heap %.1f MB without and %.1f MB recorded; of this program, all recorders together, %.1f MB.\n",
+		hourOf*interacts, float64(plain.heap)/1e6, float64(recorded.heap)/1e6, float64(ours.HeapAlloc)/1e6)
 	return nil
 }
 
 // open starts a Chromium with an empty tab, and the recorder on it.
-func (w *way) open(ctx context.Context, file string, recorded, film bool, rrweb string) error {
+func (w *way) open(ctx context.Context, file, rrweb string) error {
 	dir, err := os.MkdirTemp("", "deskbell-bench-")
 	if err != nil {
 		return err
 	}
 	w.end = append(w.end, func() { _ = os.RemoveAll(dir) }) // a folder for temporary files
-	args := []string{"--headless=new", "--remote-debugging-port=0", "--user-data-dir=" + dir, "--no-first-run", "--window-size=1280,900", "--disable-gpu"}
+	args := []string{"--headless=new", "--remote-debugging-port=0", "--user-data-dir=" + dir, "--no-first-run", "--window-size=1280,900", "--disable-gpu",
+		"--disable-frame-rate-limit", "--disable-gpu-vsync"} // an input waits for a frame
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
@@ -149,8 +152,8 @@ func (w *way) open(ctx context.Context, file string, recorded, film bool, rrweb 
 		}
 	}
 	address := "http://127.0.0.1:" + port
-	if recorded {
-		if err := w.record(ctx, address, film, rrweb); err != nil {
+	if w.recorded {
+		if err := w.record(ctx, address, rrweb); err != nil {
 			return err
 		}
 	}
@@ -163,8 +166,8 @@ func (w *way) open(ctx context.Context, file string, recorded, film bool, rrweb 
 	return err
 }
 
-// record attaches the recorder as it is used, pictures and all.
-func (w *way) record(ctx context.Context, address string, film bool, rrweb string) error {
+// record attaches the recorder.
+func (w *way) record(ctx context.Context, address, rrweb string) error {
 	dir, err := os.MkdirTemp("", "deskbell-bench-")
 	if err != nil {
 		return err
@@ -176,14 +179,18 @@ func (w *way) record(ctx context.Context, address string, film bool, rrweb strin
 	began := time.Now()
 	clock := func() (time.Time, int64) { return time.Now(), int64(time.Since(began)) }
 	album := make(chan struct{}, 1)
-	b := browser.New(browser.Options{
-		Clock: clock, RRWeb: func() (string, error) { return rrweb, nil },
-	}, human.BrowserOptions{Attach: address, DOM: film}, func(f *record.Frame) (string, error) {
+	keep := func(f *record.Frame) (string, error) {
 		album <- struct{}{} // a writer is not for concurrent use
 		defer func() { <-album }()
 		id, _, _, err := writer.Put(f)
 		return id, err
-	})
+	}
+	if !w.pictures {
+		keep = nil
+	}
+	b := browser.New(browser.Options{
+		Clock: clock, RRWeb: func() (string, error) { return rrweb, nil },
+	}, human.BrowserOptions{Attach: address, DOM: w.film}, keep)
 	ctx, cancel := context.WithCancel(ctx)
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
