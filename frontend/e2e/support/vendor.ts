@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Screen } from './screen';
 
 const pages: Record<string, string> = {
-  '/': `<title>Billing, acme</title><h1>Billing</h1>
+  '/': `<title>Billing, acme</title><h1 id="billing">Billing</h1>
     <p><a id="quota" href="/quota">Quota and prices</a></p>`,
   '/quota': `<title>Quota, acme</title><h2 id="plan">Scale 2026</h2>
     <p>Used this month: <b id="used" role="status" aria-label="Used this month">8.4M</b> of 12,000,000</p>
