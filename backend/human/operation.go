@@ -189,6 +189,9 @@ type Answer struct {
 	Fields          map[string]string      `json:"fields,omitempty" doc:"Values for the fields the agent asked for."`
 	FieldSources    map[string]FieldSource `json:"field_sources,omitempty" doc:"Where the values of fields came from, by the field's name; absent for what was only typed."`
 	Attachments     []string               `json:"attachments,omitempty" doc:"Ids of attached evidence."`
+	Findings        []Finding              `json:"findings,omitempty" doc:"What the agent should know, each with its evidence; key_findings are then their texts."`
+	Suggestions     []Finding              `json:"suggestions,omitempty" doc:"What the agent could do next."`
+	SummaryID       SummaryID              `json:"summary_id,omitempty" doc:"The summary it was drafted from."`
 }
 
 // A Result is the final answer, with who gave it, when, and the digest of what it is bound to.

@@ -20,7 +20,7 @@ import (
 const wails = "github.com/wailsapp/wails/v2"
 
 var (
-	jobs     = []string{"backend/queue", "backend/plan", "backend/gate", "backend/record", "backend/agent"}
+	jobs     = []string{"backend/queue", "backend/plan", "backend/gate", "backend/record", "backend/summary", "backend/agent"}
 	adapters = []string{
 		"backend/sqlite", "backend/client", "backend/settings", "backend/datadir", "backend/desktop", "backend/browser",
 		"backend/terminal", "backend/llm", "backend/notify", "backend/unnamed",
@@ -32,7 +32,7 @@ var (
 
 // arrows lists what may import what: all there is, and nothing else.
 func arrows() map[string][]string {
-	knowsJobs := append([]string{"backend/human"}, jobs...)
+	knowsJobs := append([]string{"backend/human", "summarizers"}, jobs...)
 	calls := append(slices.Clone(knowsJobs), "backend/client", "backend/datadir", "backend/settings")
 	may := map[string][]string{
 		"backend/human":     {},
@@ -49,6 +49,7 @@ func arrows() map[string][]string {
 	for _, j := range jobs {
 		may[j] = []string{"backend/human"}
 	}
+	may["backend/summary"] = []string{"backend/human", "summarizers"}
 	for _, a := range adapters {
 		may[a] = knowsJobs
 	}
