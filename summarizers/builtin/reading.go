@@ -1,0 +1,239 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"deskbell/backend/human"
+	"deskbell/summarizers"
+)
+
+// How long texts of a report may be, in characters.
+const (
+	maxLine = 200 // the one line
+	maxName = 80  // a name from a page or screen within a sentence
+	maxSaid = 300 // words of a person, or a value
+)
+
+// A reading is what the finders read, built once from an input. It is of one report and of one goroutine.
+type reading struct {
+	in    summarizers.Input
+	lang  string
+	acts  []act           // of all recordings, in the order of time
+	found []human.Finding // what was found, in the order of its weight: for suggestions
+
+	at map[place]int // where actions are in acts; made when it is first asked for
+}
+
+// An act is an action with the recording it is in. It points into the input: nobody changes it.
+type act struct {
+	*human.Action
+	rec *summarizers.Recorded
+}
+
+type place struct {
+	rec human.RecordingID
+	id  string
+}
+
+func read(ctx context.Context, in summarizers.Input) (*reading, error) {
+	r := &reading{in: in, lang: english}
+	if in.Language == chinese {
+		r.lang = chinese
+	}
+	n := 0
+	for i := range in.Recordings {
+		n += len(in.Recordings[i].Actions)
+	}
+	r.acts = make([]act, 0, n)
+	for i := range in.Recordings {
+		rec := &in.Recordings[i]
+		for j := range rec.Actions {
+			if !rec.Actions[j].Cut { // what was cut is not there; an input made by hand may have it
+				r.acts = append(r.acts, act{&rec.Actions[j], rec})
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	// Recordings follow each other, and actions are in order, so that there is mostly nothing to sort.
+	earlier := func(a, b act) int { return a.began().Compare(b.began()) }
+	if !slices.IsSortedFunc(r.acts, earlier) {
+		slices.SortStableFunc(r.acts, earlier)
+	}
+	return r, ctx.Err()
+}
+
+// began is when an action began, by the wall clock.
+func (a act) began() time.Time { return a.rec.StartedAt.Add(time.Duration(a.At)) }
+
+// ended is when an action ended.
+func (a act) ended() time.Time { return a.rec.StartedAt.Add(time.Duration(max(a.At, a.End))) }
+
+// ref points at the action.
+func (a act) ref() human.Ref {
+	return human.Ref{Kind: human.RefAction, Recording: a.rec.ID, ID: a.ID}
+}
+
+// refs point at actions.
+func refs(acts ...act) []human.Ref {
+	out := make([]human.Ref, len(acts))
+	for i, a := range acts {
+		out[i] = a.ref()
+	}
+	return out
+}
+
+// index is where in r.acts an action of a recording is; -1 for one that is not there.
+func (r *reading) index(rec human.RecordingID, id string) int {
+	if r.at == nil {
+		r.at = make(map[place]int, len(r.acts))
+		for i, a := range r.acts {
+			r.at[place{a.rec.ID, a.ID}] = i
+		}
+	}
+	if i, ok := r.at[place{rec, id}]; ok {
+		return i
+	}
+	return -1
+}
+
+// cause is the action that led to a, where that is known.
+func (r *reading) cause(a act) (act, bool) {
+	if a.CausedBy == "" {
+		return act{}, false
+	}
+	i := r.index(a.rec.ID, a.CausedBy)
+	if i < 0 {
+		return act{}, false
+	}
+	return r.acts[i], true
+}
+
+// say is a sentence in the language of the report. Both stand side by side where they are used, each written for
+// itself; Chinese may take the arguments in its own order (%[2]s).
+func (r *reading) say(en, zh string, args ...any) string {
+	format := en
+	if r.lang == chinese {
+		format = zh
+	}
+	if len(args) == 0 {
+		return format
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// finding makes one. Confidence is 1 for what stands in the evidence to the letter, less for what follows from it.
+func finding(kind human.FindingKind, confidence float64, text string, evidence ...human.Ref) human.Finding {
+	return human.Finding{Kind: kind, Text: text, Evidence: evidence[:min(len(evidence), maxRefs)], Confidence: confidence}
+}
+
+// quote puts a name or words from elsewhere into quotation marks, cleaned and on one line; "" for nothing.
+func (r *reading) quote(s string) string {
+	if s = clean(s, maxName); s == "" {
+		return ""
+	}
+	return "“" + s + "”"
+}
+
+// name is what an element, window or application is called, made fit for a sentence.
+func name(s string) string { return clean(s, maxName) }
+
+// elementName is what an element is called; "" where it has no name or that is hidden.
+func elementName(e *human.Element) string {
+	if e == nil || e.Secret || e.Hidden != "" && e.Hidden != "secret" {
+		return ""
+	}
+	return name(e.Name)
+}
+
+// clean makes a text from elsewhere fit for one line of plain text: spaces for line breaks, nothing that cannot be
+// seen or that turns the line round, at most longest characters.
+func clean(s string, longest int) string {
+	var b strings.Builder
+	n, space := 0, false
+	for _, c := range s {
+		switch {
+		case unicode.IsSpace(c):
+			space = b.Len() > 0
+			continue
+		case !unicode.IsPrint(c): // invalid bytes come as U+FFFD, which prints
+			continue
+		}
+		if n++; n > longest {
+			return strings.TrimSpace(b.String()) + "…"
+		}
+		if space {
+			b.WriteByte(' ')
+			n, space = n+1, false
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// findNotes tells what the operator noted while recording.
+func findNotes(r *reading) []human.Finding {
+	var out []human.Finding
+	for _, a := range r.acts {
+		if text := clean(a.Text, maxSaid); a.Type == human.Note && text != "" {
+			out = append(out, finding(human.FoundNote, 1, r.say("Noted on the way: %s", "操作者的备注：%s", text), a.ref()))
+		}
+	}
+	return out
+}
+
+// count is a number with what it counts: English has two forms, Chinese a measure word.
+func (r *reading) count(n int, one, many, zh string) string {
+	if r.lang == chinese {
+		return fmt.Sprintf("%d %s", n, zh)
+	}
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// list joins parts of a sentence: a, b and c.
+func (r *reading) list(parts []string) string {
+	switch n := len(parts); {
+	case n < 2:
+		return strings.Join(parts, "")
+	case r.lang == chinese:
+		return strings.Join(parts[:n-1], "、") + "和" + parts[n-1]
+	default:
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+}
+
+// duration is a time as people say it, to the second; parts of a second count below ten.
+func (r *reading) duration(d time.Duration) string {
+	d = max(d, 0)
+	switch s := int(d.Round(time.Second) / time.Second); {
+	case d < 10*time.Second && d%time.Second != 0:
+		return r.say("%.1f s", "%.1f 秒", d.Seconds())
+	case s < 60:
+		return r.say("%d s", "%d 秒", s)
+	case s < 3600:
+		return r.say("%d min %d s", "%d 分 %d 秒", s/60, s%60)
+	default:
+		return r.say("%d h %d min", "%d 小时 %d 分", s/3600, s/60%60)
+	}
+}
+
+// paragraphs joins those that say something.
+func paragraphs(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" })
+	return strings.Join(parts, "\n\n")
+}
+
+// operation is what was asked for, in one line.
+func (r *reading) asked() string {
+	return cmp.Or(human.OneLine(clean(r.in.Operation.Description, maxLine), maxLine), string(r.in.Operation.Kind))
+}
