@@ -64,8 +64,8 @@ type SettingList struct {
 	Restart  bool             `json:"restart_required,omitempty" doc:"After a change: Deskbell must be started again for it to count."`
 }
 
-// Report is what the doctor found.
-type Report struct {
+// DoctorReport is what the doctor found.
+type DoctorReport struct {
 	Checks []Check `json:"checks"`
 }
 
@@ -156,12 +156,12 @@ func (s *Server) administration(c catalogue) {
 			return ok(&SettingList{s.deps.Settings.Values(), restart}, nil)
 		})
 	add(c, route{http.MethodGet, "/api/doctor", "doctor", "What works here and what is missing", operators, 0},
-		func(ctx context.Context, _ *exchange, _ *none) (*answer[*Report], error) {
+		func(ctx context.Context, _ *exchange, _ *none) (*answer[*DoctorReport], error) {
 			if s.deps.Doctor == nil {
 				return nil, without("a doctor")
 			}
 			checks, err := s.deps.Doctor(ctx)
-			return ok(&Report{append([]Check{}, checks...)}, err)
+			return ok(&DoctorReport{append([]Check{}, checks...)}, err)
 		})
 	add(c, route{http.MethodPost, "/api/sample", "sample", "Start a small agent that rings you", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *payload[none]) (*done, error) {

@@ -51,17 +51,18 @@ type Check struct {
 // Deps is what the API needs. Queue and Keys are required; without one of the others, the calls that
 // need it say so.
 type Deps struct {
-	Queue    *queue.Queue
-	Keys     Keys
-	Settings Settings
-	Doctor   func(context.Context) ([]Check, error)
-	Sample   func(context.Context) error // starts the sample agent and returns
-	Console  fs.FS                       // the built frontend, index.html at its root
-	Recorder Recorder
-	Library  Library
-	Replay   Replay
-	MCP      http.Handler // at /mcp; its requests carry an agent's key, and ActorOf knows whose
-	EndWaits func()       // called when shutdown begins: answer what MCP holds open
+	Queue     *queue.Queue
+	Keys      Keys
+	Settings  Settings
+	Doctor    func(context.Context) ([]Check, error)
+	Sample    func(context.Context) error // starts the sample agent and returns
+	Console   fs.FS                       // the built frontend, index.html at its root
+	Recorder  Recorder
+	Library   Library
+	Replay    Replay
+	Summaries Summarist
+	MCP       http.Handler // at /mcp; its requests carry an agent's key, and ActorOf knows whose
+	EndWaits  func()       // called when shutdown begins: answer what MCP holds open
 
 	Operator string   // the operator's name
 	InApp    bool     // the window's origins may call, too
@@ -103,6 +104,9 @@ func New(deps Deps) (*Server, error) {
 	}
 	if deps.Log == nil {
 		deps.Log = slog.Default()
+	}
+	if deps.Summaries == nil {
+		deps.Summaries = noSummaries{}
 	}
 	s := &Server{deps: deps, handler: http.NewServeMux(), sessions: newSessions(deps.Now), agents: map[string]*agent{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())

@@ -59,6 +59,9 @@ func TestEveryCallByRole(t *testing.T) {
 	running := func(more string) func() string {
 		return func() string { return "/api/recordings/" + string(h.recordingOf(claimed())) + more }
 	}
+	of := func(more string) func() string {
+		return func() string { return "/api/human/operations/" + fresh() + more }
+	}
 	for _, c := range []struct {
 		call                      string // as in the description
 		path                      func() string
@@ -114,6 +117,13 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/recordings/{id}/replay", under("/replay"), nil, 401, 403, 403, 200},
 		{"DELETE /api/recordings/{id}/replay", under("/replay"), nil, 401, 403, 403, 200},
 		{"DELETE /api/recordings/{id}", func() string { return "/api/recordings/" + string(h.recorded(bot, false).ID) }, nil, 401, 403, 403, 204},
+		{"GET /api/summarizers", nil, nil, 401, 403, 403, 503},
+		{"DELETE /api/summarizers/consents/{id}", text("/api/summarizers/consents/x"), nil, 401, 403, 403, 503},
+		{"GET /api/human/operations/{id}/summaries", of("/summaries"), nil, 401, 403, 403, 503},
+		{"POST /api/human/operations/{id}/summaries", of("/summaries"), text(`{}`), 401, 403, 403, 503},
+		{"POST /api/human/operations/{id}/summaries/{summary}/stop", of("/summaries/sum_x/stop"), nil, 401, 403, 403, 503},
+		{"GET /api/human/operations/{id}/summaries/preview", of("/summaries/preview?with=model"), nil, 401, 403, 403, 503},
+		{"POST /api/recordings/{id}/summary", under("/summary"), text(`{}`), 401, 403, 403, 503},
 		{"GET /api/ws", nil, nil, 401, 426, 426, 426},
 		{"GET /healthz", nil, nil, 200, 200, 200, 200},
 		{"GET /api/openapi.json", nil, nil, 200, 200, 200, 200},
@@ -432,7 +442,7 @@ func TestListsAndSummary(t *testing.T) {
 	if p := h.get("/api/human/operations", bot); bytes.Contains(p.body, []byte("presence")) {
 		t.Errorf("an agent sees presence: %s", p.body)
 	}
-	var sum Summary
+	var sum Memory
 	h.get("/api/human/summary", bot).into(&sum)
 	if !strings.Contains(sum.Text, "it is blue") || len(sum.Operations) != 1 {
 		t.Errorf("summary %+v", sum)

@@ -79,8 +79,8 @@ type Page struct {
 	Next       string      `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
 }
 
-// Summary is a readable memory of what humans did.
-type Summary struct {
+// Memory is a readable memory of what humans did.
+type Memory struct {
 	Text       string      `json:"text" doc:"Markdown to put into a prompt."`
 	Operations []Operation `json:"operations"`
 }
@@ -159,9 +159,9 @@ func (s *Server) operations(c catalogue) {
 		})
 
 	add(c, route{http.MethodGet, "/api/human/summary", "getSummary", "What humans did lately", signedIn, 0},
-		func(ctx context.Context, x *exchange, in *summaryInput) (*answer[*Summary], error) {
+		func(ctx context.Context, x *exchange, in *summaryInput) (*answer[*Memory], error) {
 			sum, err := q.Summary(ctx, x.by, in.Limit, in.Since)
-			return ok(&Summary{sum.Text, s.views(x.by, sum.Operations)}, err)
+			return ok(&Memory{sum.Text, s.views(x.by, sum.Operations)}, err)
 		})
 
 	reply := func(ctx context.Context, x *exchange, in *payload[ReplyRequest]) (human.Operation, error) {

@@ -153,6 +153,7 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 	others.Go(func() { k.keepAlive(ctx) })
 	if k.x.by.Role == human.Operator {
 		others.Go(func() { k.sendPresence(ctx) })
+		others.Go(func() { k.sendSummaries(ctx) })
 		if k.deps.Recorder != nil {
 			others.Go(func() { k.sendRecordings(ctx) })
 		}
@@ -210,6 +211,18 @@ func (k *socket) sendRecordings(ctx context.Context) {
 	k.deps.Recorder.Watch(ctx, changed)
 }
 
+// sendSummaries sends the drafts that are being made, whenever they change.
+func (k *socket) sendSummaries(ctx context.Context) {
+	defer k.cancel()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	k.deps.Summaries.Watch(ctx, func(s human.Summary) {
+		if k.send(SummaryChange{"summary", *draftOf(s)}) != nil {
+			cancel()
+		}
+	})
+}
+
 // keepAlive finds out about peers that are gone, and about keys that another process revoked.
 func (k *socket) keepAlive(ctx context.Context) {
 	defer k.cancel()
@@ -252,7 +265,7 @@ func (s *Server) describeSocket(c catalogue) {
 	o := c.api.OpenAPI()
 	var messages []*huma.Schema
 	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange](),
-		reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone]()} {
+		reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange]()} {
 		messages = append(messages, o.Components.Schemas.Schema(t, true, ""))
 	}
 	o.Components.Schemas.Map()["SocketMessage"] = &huma.Schema{OneOf: messages, Description: "What arrives on the WebSocket, one JSON object per text message."}

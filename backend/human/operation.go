@@ -287,6 +287,21 @@ func (o Operation) Request() Request {
 	}
 }
 
+// Project is what the agent says it works on: context.project, else context.cwd, as far as those are texts.
+func (o Operation) Project() string {
+	var all map[string]json.RawMessage
+	if len(o.Context) == 0 || json.Unmarshal(o.Context, &all) != nil {
+		return ""
+	}
+	for _, name := range []string{"project", "cwd"} {
+		var text string
+		if json.Unmarshal(all[name], &text) == nil && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
 // EndedAt is when the operation reached its terminal state, or the zero time.
 func (o Operation) EndedAt() time.Time {
 	switch {

@@ -288,6 +288,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/operations/{id}/summaries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The drafts of summaries of an operation
+         * @description For: operator.
+         */
+        get: operations["getDrafts"];
+        put?: never;
+        /**
+         * Have a summary drafted
+         * @description For: operator.
+         */
+        post: operations["startDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/human/operations/{id}/summaries/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What would be sent to a model, to the letter; nothing is
+         * @description For: operator.
+         */
+        get: operations["previewDraft"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/human/operations/{id}/summaries/{summary}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the drafting of a summary
+         * @description For: operator.
+         */
+        post: operations["stopDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/release": {
         parameters: {
             query?: never;
@@ -785,6 +849,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/recordings/{id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have one recording summarised, to see what comes of it; nothing is kept
+         * @description For: operator.
+         */
+        post: operations["trySummarizer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sample": {
         parameters: {
             query?: never;
@@ -865,6 +949,46 @@ export interface paths {
         put: operations["putSettings"];
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/summarizers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What can write summaries, how each fared, and what may be sent to models
+         * @description For: operator.
+         */
+        get: operations["listSummarizers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/summarizers/consents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Send nothing more to a model by an earlier word
+         * @description For: operator.
+         */
+        delete: operations["forgetConsent"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1039,12 +1163,18 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
+            findings?: components["schemas"]["Finding"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
+            /** @description What the agent could do next. */
+            suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
+            /** @description The summary it was drafted from. */
+            summary_id?: string;
         };
         App: {
             /** @description The executable's file name, without its folder. */
@@ -1114,13 +1244,29 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
+            findings?: components["schemas"]["Finding"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
             operation_id: string;
+            /** @description What the agent could do next. */
+            suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
+            /** @description The summary it was drafted from. */
+            summary_id?: string;
+        };
+        Consent: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            consent_id: string;
+            host: string;
+            /** @description project: and its name, or agent: and its name. */
+            scope: string;
+            summarizer: string;
         };
         ConsoleLine: {
             /** @enum {string} */
@@ -1151,6 +1297,9 @@ export interface components {
             /** @description Masked. */
             message: string;
         };
+        DoctorReport: {
+            checks: components["schemas"]["Check"][];
+        };
         Draft: {
             /** Format: date-time */
             at: string;
@@ -1172,12 +1321,50 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
+            findings?: components["schemas"]["Finding"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
+            /** @description What the agent could do next. */
+            suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
+            /** @description The summary it was drafted from. */
+            summary_id?: string;
+        };
+        DraftRequest: {
+            /**
+             * @description Where what it reads leaves this machine: agree for this time, or always for the operation's project (without one, for its agent).
+             * @enum {string}
+             */
+            consent?: "once" | "always";
+            /**
+             * @description Absent: as the settings say.
+             * @enum {string}
+             */
+            language?: "en" | "zh-CN";
+            /** @description The summarizer's name; absent: the one that is chosen for such operations. */
+            with?: string;
+        };
+        Drafts: {
+            /** @description The summarizers that are chosen for it; the first one's draft is shown first. */
+            chosen: string[];
+            /** @description All that could be asked. */
+            fitting: string[];
+            /**
+             * @description The settings' for this operation.
+             * @enum {string}
+             */
+            language: "en" | "zh-CN";
+            /** @description Oldest first; those that run, too. */
+            summaries: components["schemas"]["Summary"][];
+        };
+        Dropped: {
+            text: string;
+            /** @description What its evidence does not have. */
+            why: string;
         };
         Edits: {
             /** @description Ids of actions that are left out, with their pictures. */
@@ -1291,6 +1478,24 @@ export interface components {
             /** @description The new path of a renamed one. */
             to?: string;
         };
+        Finding: {
+            /** @description The operator wrote it, or changed its words. */
+            by_hand?: boolean;
+            /**
+             * Format: double
+             * @description Absent for what the operator says.
+             */
+            confidence?: number;
+            /** @description In a draft: the operator left it out. It never reaches an agent. */
+            cut?: boolean;
+            /** @description The most telling first. None where the operator says it themselves. */
+            evidence: components["schemas"]["Ref"][];
+            /** @description f1, f2, ... in the summary that drafted it; absent for one the operator added. */
+            finding_id?: string;
+            /** @enum {string} */
+            kind: "value" | "outcome" | "error" | "detour" | "undone" | "slow" | "done" | "unseen" | "note";
+            text: string;
+        };
         Gap: {
             /**
              * Format: int64
@@ -1345,13 +1550,19 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
+            findings?: components["schemas"]["Finding"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
             operation_id: string;
+            /** @description What the agent could do next. */
+            suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
+            /** @description The summary it was drafted from. */
+            summary_id?: string;
         };
         Invocation: {
             /** @enum {string} */
@@ -1403,6 +1614,35 @@ export interface components {
              */
             timeout?: number;
         };
+        Known: {
+            built_in: boolean;
+            /** @description The same input gives the same report. */
+            deterministic: boolean;
+            /** @description Of operations; none: all. */
+            kinds: string[];
+            /** @description It can write; the first where another is asked for. */
+            languages: string[];
+            /**
+             * Format: int64
+             * @description Nanoseconds it may take.
+             */
+            limit_ns: number;
+            /** @description The model it asks. */
+            model?: string;
+            /** @description What settings and commands call it: letters, digits, - and _. */
+            name: string;
+            /** @description It looks at pictures. */
+            pictures?: boolean;
+            score: components["schemas"]["Score"];
+            /** @description The host that what it reads is sent to; absent: nothing leaves this machine. */
+            sends?: string;
+            /** @description What it can read; it is asked where one of them is there. */
+            sources: string[];
+            /** @description For people, by language. */
+            title: {
+                [key: string]: string;
+            };
+        };
         MarkRequest: {
             /** @description With step: it is done; absent or false: it is not, after all. */
             done?: boolean;
@@ -1425,6 +1665,11 @@ export interface components {
             x: number;
             /** Format: int64 */
             y: number;
+        };
+        Memory: {
+            operations: components["schemas"]["Operation"][];
+            /** @description Markdown to put into a prompt. */
+            text: string;
         };
         Message: {
             /** Format: date-time */
@@ -1581,6 +1826,15 @@ export interface components {
             status: number;
             title: string;
             type: string;
+        };
+        Progress: {
+            /** @description What is being done, or the text so far. */
+            note?: string;
+            /**
+             * Format: double
+             * @description How much is done; 0 where that cannot be told.
+             */
+            share: number;
         };
         ReasonRequest: {
             operation_id: string;
@@ -1787,6 +2041,14 @@ export interface components {
             next?: string;
             recordings: components["schemas"]["Recording"][];
         };
+        Ref: {
+            /** @description What it is called there: the id of an action, picture or command; the name of a field; the index of a step or message; the part of the answer or request. */
+            id: string;
+            /** @enum {string} */
+            kind: "action" | "picture" | "command" | "field" | "step" | "message" | "answer" | "request";
+            /** @description Of an action, picture or command: the recording it is in. */
+            recording_id?: string;
+        };
         ReplayRequest: {
             /** @description Ids; absent: all that are not cut. */
             actions?: string[];
@@ -1825,7 +2087,13 @@ export interface components {
             text: string;
         };
         Report: {
-            checks: components["schemas"]["Check"][];
+            findings: components["schemas"]["Finding"][];
+            /** @description One line. */
+            line: string;
+            /** @description What the agent could do next, resting on what was seen. */
+            suggestions: components["schemas"]["Finding"][];
+            /** @description A longer account; paragraphs are separated by an empty line. */
+            text: string;
         };
         Request: {
             /** @enum {string} */
@@ -1870,12 +2138,42 @@ export interface components {
             fields?: {
                 [key: string]: string;
             };
+            /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
+            findings?: components["schemas"]["Finding"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
+            /** @description What the agent could do next. */
+            suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
+            /** @description The summary it was drafted from. */
+            summary_id?: string;
+        };
+        Score: {
+            /** Format: int64 */
+            added: number;
+            /** Format: int64 */
+            cut: number;
+            /**
+             * Format: int64
+             * @description Of the latest 500 of all.
+             */
+            drafts: number;
+            /**
+             * Format: int64
+             * @description Findings that did not stand on their evidence.
+             */
+            dropped: number;
+            /** Format: int64 */
+            edited: number;
+            /** Format: int64 */
+            failed: number;
+            /** Format: int64 */
+            kept: number;
+            /** Format: int64 */
+            released: number;
         };
         Screen: {
             /** Format: int64 */
@@ -1940,6 +2238,24 @@ export interface components {
             restart_required?: boolean;
             settings: components["schemas"]["Setting"][];
         };
+        Showing: {
+            /** @description The operator has agreed for that scope. */
+            consented: boolean;
+            host: string;
+            model: string;
+            pictures: components["schemas"]["Ref"][];
+            /** @description What 'always' would cover: project: and its name, or agent: and its name. */
+            scope: string;
+            /** @description Instructions. */
+            system: string;
+            /** @description What is sent of the operation. */
+            text: string;
+            /**
+             * Format: int64
+             * @description About how many, without pictures.
+             */
+            tokens: number;
+        };
         ShownRequest: {
             /** @enum {string} */
             channel: "card" | "notification" | "tray" | "console" | "terminal";
@@ -1956,7 +2272,7 @@ export interface components {
             until: string | null;
         };
         /** @description What arrives on the WebSocket, one JSON object per text message. */
-        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"];
+        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"];
         SourceState: {
             /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, unsupported, no_browser. */
             code?: string;
@@ -1997,10 +2313,48 @@ export interface components {
              */
             step: number;
         };
+        Summarizers: {
+            consents: components["schemas"]["Consent"][];
+            /** @description Where your own ones are put. */
+            folder: string;
+            problems: components["schemas"]["Unusable"][];
+            summarizers: components["schemas"]["Known"][];
+        };
         Summary: {
-            operations: components["schemas"]["Operation"][];
-            /** @description Markdown to put into a prompt. */
-            text: string;
+            /** @description Findings that did not stand on their evidence. */
+            dropped: components["schemas"]["Dropped"][];
+            /** @description The summarizer that failed, where this one serves in its place. */
+            instead_of?: string;
+            /** @enum {string} */
+            language: "en" | "zh-CN";
+            /** @description The model that wrote it. */
+            model?: string;
+            operation_id: string;
+            /** @description Why it failed, and what to do. */
+            problem?: string;
+            progress?: components["schemas"]["Progress"];
+            recordings: string[];
+            report: components["schemas"]["Report"];
+            /** Format: date-time */
+            started_at: string;
+            /** @enum {string} */
+            state: "running" | "done" | "failed" | "stopped" | "needs_consent";
+            summarizer: string;
+            summary_id: string;
+            /** Format: int64 */
+            tokens_in?: number;
+            /** Format: int64 */
+            tokens_out?: number;
+            /**
+             * Format: int64
+             * @description Nanoseconds.
+             */
+            took_ns?: number;
+        };
+        SummaryChange: {
+            summary: components["schemas"]["Summary"];
+            /** @enum {string} */
+            type: "summary";
         };
         Transfer: {
             /** @description Without its folder. */
@@ -2018,6 +2372,11 @@ export interface components {
             type?: string;
             /** @description Where a download came from, masked. */
             url?: string;
+        };
+        Unusable: {
+            name: string;
+            /** @description What is wrong and what to do. */
+            text: string;
         };
         WebPage: {
             /** @description From the page down: which child each frame is, from 0; absent: the page itself. */
@@ -2218,7 +2577,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Report"];
+                    "application/json": components["schemas"]["DoctorReport"];
                 };
             };
             /** @description Refused; nothing was changed. */
@@ -2619,6 +2978,149 @@ export interface operations {
             };
         };
     };
+    getDrafts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Drafts"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            /** @description OK */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewDraft: {
+        parameters: {
+            query?: {
+                /** @description The summarizer's name. */
+                with?: string;
+                /** @description Absent: as the settings say. */
+                language?: "en" | "zh-CN";
+            };
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Showing"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     release: {
         parameters: {
             query?: never;
@@ -2837,7 +3339,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Summary"];
+                    "application/json": components["schemas"]["Memory"];
                 };
             };
             /** @description Refused; nothing was changed. */
@@ -3605,6 +4107,42 @@ export interface operations {
             };
         };
     };
+    trySummarizer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The recording's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summary"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     sample: {
         parameters: {
             query?: never;
@@ -3773,6 +4311,65 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SettingList"];
                 };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSummarizers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Summarizers"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    forgetConsent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The consent's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused; nothing was changed. */
             default: {

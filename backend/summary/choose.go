@@ -1,0 +1,78 @@
+package summary
+
+import (
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+	"deskbell/summarizers"
+)
+
+// A Rule says which summarizers are asked about some operations. The first rule that fits counts; each of its
+// summarizers makes a draft, and the first one's is shown first.
+type Rule struct {
+	What string // kind, agent, project, or * for all
+	Is   string
+	Use  []string
+}
+
+// ParseRule reads a rule as the settings have it: "kind:browser = browser, model", "agent:NAME = ...",
+// "project:NAME = ..." or "* = ...". Invalid says what is wrong with it.
+func ParseRule(text string) (Rule, error) {
+	which, use, is := strings.Cut(text, "=")
+	var r Rule
+	if is {
+		r.What, r.Is, _ = strings.Cut(strings.TrimSpace(which), ":")
+		r.What, r.Is = strings.TrimSpace(r.What), strings.TrimSpace(r.Is)
+		for name := range strings.SplitSeq(use, ",") {
+			if name = strings.TrimSpace(name); name != "" && !slices.Contains(r.Use, name) {
+				r.Use = append(r.Use, name)
+			}
+		}
+	}
+	all := r.What == "*" && r.Is == ""
+	some := (r.What == "kind" || r.What == "agent" || r.What == "project") && r.Is != ""
+	if len(r.Use) == 0 || !all && !some {
+		return Rule{}, human.Errorf(human.Invalid, "%q is no rule; write kind:KIND, agent:NAME, project:NAME or *, then = and summarizers' names with commas between them", human.OneLine(text, 120))
+	}
+	if r.What == "kind" && !slices.Contains(human.Kinds, human.Kind(r.Is)) {
+		return Rule{}, human.Errorf(human.Invalid, "%q names no kind of operation; the kinds are feedback, bash, desktop, browser, review, approve", human.OneLine(text, 120))
+	}
+	return r, nil
+}
+
+func (r Rule) fits(op human.Operation) bool {
+	switch r.What {
+	case "kind":
+		return string(op.Kind) == r.Is
+	case "agent":
+		return op.AgentID == r.Is
+	case "project":
+		return op.Project() == r.Is
+	}
+	return true
+}
+
+// choose names the summarizers for an input: by the rules, else the built-in one for what there is.
+func choose(rules []Rule, in summarizers.Input) []string {
+	for _, r := range rules {
+		if r.fits(in.Operation) {
+			return slices.Clone(r.Use)
+		}
+	}
+	return []string{builtIn(in)}
+}
+
+// builtIn is the name of the built-in summarizer for what an input has.
+func builtIn(in summarizers.Input) string {
+	sources := in.Sources()
+	switch {
+	case len(in.Recordings) == 0:
+		return string(summarizers.FromAnswer)
+	case len(in.Recordings) > 1 || len(sources) > 2:
+		return "joined"
+	case slices.Contains(sources, summarizers.FromBrowser):
+		return string(summarizers.FromBrowser)
+	}
+	return string(summarizers.FromDesktop)
+}
