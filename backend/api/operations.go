@@ -301,7 +301,8 @@ func (r *InvokeRequest) request(agent string, timeout float64) human.Request {
 // draft is the answer to save, nil when there is nothing in it.
 func (r *InputRequest) draft() *human.Answer {
 	a := r.Answer
-	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" && len(a.KeyFindings)+len(a.Fields)+len(a.Attachments) == 0 {
+	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" && a.SummaryID == "" &&
+		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {
 		return nil
 	}
 	return &a

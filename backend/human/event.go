@@ -61,6 +61,16 @@ var forAgents = []EventType{Invoked, ClaimedBy, Released, Started, Asked, Replie
 // ForAgents says whether the operation's agent may see events of this type.
 func (t EventType) ForAgents() bool { return slices.Contains(forAgents, t) }
 
+// ForAgent is the event as the operation's agent may see it, where it may (see EventType.ForAgents). The one
+// given stays as it is.
+func (e Event) ForAgent() Event {
+	if e.Answer != nil {
+		answer := e.Answer.ForAgent()
+		e.Answer = &answer
+	}
+	return e
+}
+
 // Apply folds one event into the operation and returns the result; o itself is unchanged. It is the
 // only place where state changes. It returns a Conflict error, and o as it was, when the life cycle
 // does not allow the event now.

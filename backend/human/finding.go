@@ -109,8 +109,6 @@ type Summary struct {
 	Problem     string        `json:"problem,omitempty" doc:"Why it failed, and what to do."`
 	InsteadOf   string        `json:"instead_of,omitempty" doc:"The summarizer that failed, where this one serves in its place."`
 	Model       string        `json:"model,omitempty" doc:"The model that wrote it."`
-	TokensIn    int           `json:"tokens_in,omitempty"`
-	TokensOut   int           `json:"tokens_out,omitempty"`
 }
 
 // Progress is how far a summary is.
@@ -129,14 +127,25 @@ type Dropped struct {
 // agent reads of them. The first is called e1.
 func (a Answer) Evidence() []Ref {
 	var out []Ref
+	known := map[Ref]bool{}
 	for _, f := range slices.Concat(a.Findings, a.Suggestions) {
 		for _, r := range f.Evidence {
-			if !f.Cut && !slices.Contains(out, r) {
+			if !f.Cut && !known[r] {
+				known[r] = true
 				out = append(out, r)
 			}
 		}
 	}
 	return out
+}
+
+// Labels are what an agent calls each piece of evidence of an answer (see Label).
+func (a Answer) Labels() map[Ref]string {
+	labels := map[Ref]string{}
+	for i, r := range a.Evidence() {
+		labels[r] = "e" + strconv.Itoa(i+1)
+	}
+	return labels
 }
 
 // Label is what an agent calls a piece of evidence of an answer: e1, e2, ...; "" for one that it does not have.
@@ -150,13 +159,34 @@ func (a Answer) Label(r Ref) string {
 // Kept is an answer as it leaves: without the findings that were cut, and with key_findings that say the same
 // as the rest.
 func (a Answer) Kept() Answer {
-	cut := func(f Finding) bool { return f.Cut }
-	a.Findings = slices.DeleteFunc(slices.Clone(a.Findings), cut)
-	a.Suggestions = slices.DeleteFunc(slices.Clone(a.Suggestions), cut)
-	if len(a.Findings) > 0 {
+	all := a.Findings
+	a.Findings, a.Suggestions = kept(a.Findings), kept(a.Suggestions)
+	switch {
+	case len(a.Findings) > 0:
 		a.KeyFindings = make([]string, len(a.Findings))
 		for i, f := range a.Findings {
 			a.KeyFindings[i] = f.Text
+		}
+	case len(all) > 0: // all were cut: none may stay under its other name
+		a.KeyFindings = slices.DeleteFunc(slices.Clone(a.KeyFindings), func(text string) bool {
+			return slices.ContainsFunc(all, func(f Finding) bool { return f.Text == text })
+		})
+	}
+	return a
+}
+
+func kept(all []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Cut })
+}
+
+// ForAgent is an answer as the operation's agent may see it: without what was cut, and without what only tells
+// which summary it was drafted from. The one given stays as it is.
+func (a Answer) ForAgent() Answer {
+	a = a.Kept()
+	a.SummaryID = ""
+	for _, list := range [][]Finding{a.Findings, a.Suggestions} {
+		for i := range list {
+			list[i].ID = "" // a gap in their numbers would tell that one was cut
 		}
 	}
 	return a

@@ -264,6 +264,11 @@ type Operation struct {
 // the recordings that were released to it.
 func (o Operation) ForAgent() Operation {
 	o.Draft, o.SnoozedUntil, o.Deliveries = nil, nil, nil
+	if o.Result != nil {
+		result := *o.Result
+		result.Answer = result.ForAgent()
+		o.Result = &result
+	}
 	o.Recordings = slices.DeleteFunc(slices.Clone(o.Recordings), func(id RecordingID) bool { return !o.Released(id) })
 	return o
 }
@@ -300,6 +305,25 @@ func (o Operation) Project() string {
 		}
 	}
 	return ""
+}
+
+// Steps are the lines of details.action_sequence, the checklist; one that is no text is its JSON.
+func (o Operation) Steps() []string {
+	var details map[string]json.RawMessage
+	if json.Unmarshal(o.Details, &details) != nil {
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(details["action_sequence"], &list) != nil {
+		return nil
+	}
+	steps := make([]string, len(list))
+	for i, raw := range list {
+		if json.Unmarshal(raw, &steps[i]) != nil {
+			steps[i] = string(raw)
+		}
+	}
+	return steps
 }
 
 // EndedAt is when the operation reached its terminal state, or the zero time.

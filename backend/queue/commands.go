@@ -59,19 +59,23 @@ func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.Operatio
 		if err := checkAnswer(*draft); err != nil {
 			return human.Operation{}, err
 		}
+		saved := whole(*draft)
+		draft = &saved
 	}
 	return q.operate(ctx, by, id, human.Event{Type: human.InputSaved, Answer: draft})
 }
 
 // Complete gives the answer (H9). Where answer has no human_input, a saved draft of the same operator
-// supplies it; where it has no summary, one line is made of the rest, unless the settings say no. An approval needs a decision. digest, where given, must be the operation's: what was
-// drawn on the screen is what is answered.
+// supplies it; where it has no summary, one line is made of the rest, unless the settings say no. An approval
+// needs a decision. digest, where given, must be the operation's: what was drawn on the screen is what is
+// answered. Findings that were cut go no further than this call; those that are left must rest on what the
+// operation has.
 func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
 	if err := checkAnswer(answer); err != nil {
 		return human.Operation{}, err
 	}
 	return q.asOperator(ctx, by, id, func(op human.Operation) ([]human.Event, error) {
-		full := answer
+		full := whole(answer.Kept())
 		if full.HumanInput == "" && op.Draft != nil && op.Draft.By == by {
 			full.HumanInput = op.Draft.HumanInput
 		}
@@ -102,6 +106,9 @@ func fits(op human.Operation, a human.Answer, digest string) error {
 			return human.BadField("field_sources", "operation %s has no recording %s, which %q is said to be from; it was discarded, or belongs to another operation", op.ID, from.Recording, human.OneLine(field, 80))
 		}
 	}
+	if err := rests(op, a); err != nil {
+		return err
+	}
 	if digest != "" && digest != op.Digest {
 		return human.Errorf(human.Conflict, "the answer was given to other bytes (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
 	}
@@ -111,7 +118,8 @@ func fits(op human.Operation, a human.Answer, digest string) error {
 		}
 		return nil
 	}
-	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && len(a.KeyFindings) == 0 && a.Decision == "" && len(a.Fields) == 0 && len(a.Attachments) == 0 {
+	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" &&
+		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {
 		return human.BadField("human_input", "is missing, and so is everything else an answer could have; decline with a reason if there is no answer")
 	}
 	return nil
@@ -136,7 +144,11 @@ func checkAnswer(a human.Answer) error {
 	for k, v := range a.FieldSources {
 		size += len(k) + len(v.Recording) + len(v.Action) + len(v.Picked) + len(v.URL) + len(v.Selector) + len(v.Picture)
 	}
-	if size > maxAnswer {
+	found, err := checkFindings(a)
+	if err != nil {
+		return err
+	}
+	if size += found; size > maxAnswer {
 		return human.BadField("human_input", "the answer is %d bytes, the limit is %d", size, maxAnswer)
 	}
 	return nil

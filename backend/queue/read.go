@@ -49,6 +49,7 @@ func (q *Queue) History(ctx context.Context, by human.Actor, id human.OperationI
 	var seen []human.Entry
 	for _, e := range entries {
 		if e.Event.Type.ForAgents() {
+			e.Event = e.Event.ForAgent()
 			seen = append(seen, e)
 		}
 	}
@@ -71,8 +72,11 @@ func (q *Queue) Follow(ctx context.Context, by human.Actor, after uint64) iter.S
 					return
 				}
 				after = e.Seq
-				if by.Role == human.Agent && !q.concerns(ctx, by.Name, e, mine) {
-					continue
+				if by.Role == human.Agent {
+					if !q.concerns(ctx, by.Name, e, mine) {
+						continue
+					}
+					e.Event = e.Event.ForAgent()
 				}
 				if !yield(e, nil) {
 					return
@@ -160,9 +164,7 @@ func summarize(ops []human.Operation, now time.Time) string {
 			line(&b, "Said", r.HumanInput)
 			line(&b, "Done", r.Summary)
 			line(&b, "Result", r.ExecutionResult)
-			for _, f := range r.KeyFindings {
-				line(&b, "Finding", f)
-			}
+			told(&b, r.Kept())
 			for _, k := range sortedKeys(r.Fields) {
 				line(&b, k, r.Fields[k])
 			}
@@ -176,6 +178,31 @@ func summarize(ops []human.Operation, now time.Time) string {
 		}
 	}
 	return b.String()
+}
+
+// told writes what an answer found, with the labels by which its agent can ask for the evidence.
+func told(b *strings.Builder, a human.Answer) {
+	if len(a.Findings) == 0 {
+		for _, text := range a.KeyFindings {
+			line(b, "Finding", text)
+		}
+	}
+	labels := a.Labels()
+	write := func(name string, all []human.Finding) {
+		for _, f := range all {
+			var rests []string
+			for _, r := range f.Evidence {
+				rests = append(rests, labels[r])
+			}
+			if len(rests) > 0 {
+				line(b, fmt.Sprintf("%s (%s)", name, strings.Join(rests, ", ")), f.Text)
+			} else {
+				line(b, name, f.Text)
+			}
+		}
+	}
+	write("Finding", a.Findings)
+	write("Suggestion", a.Suggestions)
 }
 
 func outcome(op human.Operation) string {

@@ -47,8 +47,12 @@ func searchBody(o human.Operation, details string) string {
 		texts = append(texts, m.Text)
 	}
 	if r := o.Result; r != nil {
+		kept := r.Kept() // its key findings are its findings, too
 		texts = append(texts, r.HumanInput, r.Summary, r.ExecutionResult)
-		texts = append(texts, r.KeyFindings...)
+		texts = append(texts, kept.KeyFindings...)
+		for _, s := range kept.Suggestions {
+			texts = append(texts, s.Text)
+		}
 		for _, field := range slices.Sorted(maps.Keys(r.Fields)) {
 			texts = append(texts, r.Fields[field])
 		}
