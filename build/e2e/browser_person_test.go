@@ -175,11 +175,12 @@ func (p *surfer) resolve(path string) (id, session string, dx, dy float64, err e
 	}
 	steps := strings.Split(path, " >> ")
 	for i, step := range steps {
-		err := p.call(session, "Runtime.callFunctionOn", map[string]any{"objectId": o.Result.ObjectID, "functionDeclaration": choose, "arguments": []any{map[string]any{"value": step}}}, &o)
+		var found object
+		err := p.call(session, "Runtime.callFunctionOn", map[string]any{"objectId": o.Result.ObjectID, "functionDeclaration": choose, "arguments": []any{map[string]any{"value": step}}}, &found)
 		if err != nil {
 			return "", "", 0, 0, err
 		}
-		id = o.Result.ObjectID
+		id = found.Result.ObjectID
 		if id == "" {
 			return "", "", 0, 0, fmt.Errorf("there is no %s", step)
 		}
