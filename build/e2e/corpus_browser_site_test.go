@@ -1,0 +1,197 @@
+//go:build window
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+)
+
+// A web is what the corpus's persons work on: the hosts under testdata/corpus-site, a folder each, on one server
+// to which a browser is sent for all of them. It behaves as sites do that keep sessions, fail and take time.
+type web struct {
+	port   string
+	served chan struct{} // closed when no more is served
+
+	mu    sync.Mutex
+	times map[string]int // how often something was asked for in this case
+}
+
+const corpusSite = "testdata/corpus-site"
+
+func startWeb(t *testing.T) *web {
+	t.Helper()
+	b := &web{served: make(chan struct{}), times: map[string]int{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", b.file)
+	mux.HandleFunc("GET /favicon.ico", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join(corpusSite, "style.css"))
+	})
+	for pattern, answer := range webRoutes {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { answer(b, w, r) })
+	}
+	// Over TLS, as sites are; browsers make much of a download or a form without it.
+	server := httptest.NewTLSServer(mux)
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(b.served) })
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.port = port
+	return b
+}
+
+// flags send a browser to the server for every name, but for the hosts of a company that are down.
+func (b *web) flags() string {
+	return fmt.Sprintf(`"--host-resolver-rules=MAP *.down.example ~NOTFOUND, MAP *.example 127.0.0.1:%s, MAP *.example.com 127.0.0.1:%s" --ignore-certificate-errors`, b.port, b.port)
+}
+
+// anew forgets what was asked for: the next case begins.
+func (b *web) anew() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.times)
+}
+
+// nth counts what is asked for, from 1.
+func (b *web) nth(what string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.times[what]++
+	return b.times[what]
+}
+
+// takes lets time pass before an answer.
+func (b *web) takes(r *http.Request, long time.Duration) {
+	select {
+	case <-time.After(long):
+	case <-r.Context().Done():
+	case <-b.served:
+	}
+}
+
+// file serves the file of a path, an HTML page without its ending, or the host's page for one that is not there.
+func (b *web) file(w http.ResponseWriter, r *http.Request) {
+	name := path.Clean("/" + r.URL.Path)
+	for _, try := range []string{name, name + ".html", name + "/index.html"} {
+		if s, err := os.Stat(filepath.Join(corpusSite, r.Host, try)); err != nil || s.IsDir() {
+			continue
+		}
+		if strings.HasSuffix(try, ".html") {
+			page(w, r, try, http.StatusOK)
+			return
+		}
+		http.ServeFile(w, r, filepath.Join(corpusSite, r.Host, try))
+		return
+	}
+	page(w, r, "404.html", http.StatusNotFound)
+}
+
+// page answers with one of the host's pages. What was asked for stands in it as {{.name}}; more are further names
+// and values.
+func page(w http.ResponseWriter, r *http.Request, file string, status int, more ...string) {
+	with := map[string]string{}
+	if err := r.ParseForm(); err == nil {
+		for name := range r.Form {
+			with[name] = r.Form.Get(name)
+		}
+	}
+	for i := 0; i < len(more); i += 2 {
+		with[more[i]] = more[i+1]
+	}
+	text, err := os.ReadFile(filepath.Join(corpusSite, r.Host, file))
+	if err != nil {
+		http.Error(w, "404 Not Found", http.StatusNotFound)
+		return
+	}
+	lang := "en"
+	if bytes.ContainsFunc(text, func(c rune) bool { return unicode.Is(unicode.Han, c) }) {
+		lang = "zh-CN"
+	}
+	t, err := template.New(file).Option("missingkey=zero").Parse(string(text))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<!doctype html>\n<html lang=%q>\n<meta charset=\"utf-8\">\n<link rel=\"stylesheet\" href=\"/style.css\">\n", lang)
+	if err := t.Execute(&b, with); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // a browser that went on needs it no more
+}
+
+// to sends the browser on after a form.
+func to(w http.ResponseWriter, r *http.Request, where string) {
+	http.Redirect(w, r, where, http.StatusSeeOther)
+}
+
+// attachment answers with a file to save.
+func attachment(w http.ResponseWriter, name, kind, text string) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+	fmt.Fprint(w, text)
+}
+
+// webRoutes are what the sites do that is more than a page.
+var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
+	"POST console.vendor.example/login": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("password") != corpusPassword {
+			page(w, r, "index.html", http.StatusUnauthorized, "problem", "Wrong e-mail or password")
+			return
+		}
+		to(w, r, "/org/acme")
+	},
+	"GET console.vendor.example/org/acme/renewal": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		page(w, r, "denied.html", http.StatusForbidden)
+	},
+	"GET console.vendor.example/prices-2026.csv": func(_ *web, w http.ResponseWriter, _ *http.Request) {
+		attachment(w, "prices-2026.csv", "text/csv", vendorPrices)
+	},
+	"POST admin.example.com/login": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("captcha") != "7KQ4" {
+			to(w, r, "/login?error=captcha")
+			return
+		}
+		to(w, r, "/dashboard")
+	},
+	"POST admin.example.com/forgot": func(_ *web, w http.ResponseWriter, r *http.Request) { to(w, r, "/sent") },
+	"POST expenses.example/claims": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("claims") == 1 {
+			to(w, r, "/expired")
+			return
+		}
+		to(w, r, "/claims/C-4711")
+	},
+	"POST expenses.example/login": func(_ *web, w http.ResponseWriter, r *http.Request) { to(w, r, "/claims/new") },
+	"POST tickets.example/tickets": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("tickets") == 1 {
+			page(w, r, "500.html", http.StatusInternalServerError)
+			return
+		}
+		to(w, r, "/tickets/T-2093")
+	},
+}
+
+// vendorPrices is the vendor's price list.
+const vendorPrices = "item,unit,usd\nrequests within quota,1,0\nrequests above quota,1,0.00042\nstorage,GB,0.021\n"
+
+// corpusPassword is the one that sites take; it must be nowhere in the corpus.
+const corpusPassword = "Rv7!lantern-58"
