@@ -1,0 +1,349 @@
+//go:build window
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode"
+
+	"deskbell/backend/human"
+	"deskbell/build/corpus"
+)
+
+// A deskCase is an operation that a scripted person works on at a desktop, or only answers.
+type deskCase struct {
+	name    string
+	source  string // of package corpus
+	kind    human.Kind
+	agent   string // qa-runner when ""
+	what    string // the operation's description
+	details map[string]any
+	act     func(*clerk)
+	gaps    bool // something is not recorded, as the person wishes it
+}
+
+// TestCorpusDesktop records the desktop's half of the corpus anew: scripted persons work on operations in real
+// applications, with the failures and detours that real work has. What their summaries must say is written by
+// hand and stays. Without a folder to write to, one case shows that this still works.
+func TestCorpusDesktop(t *testing.T) {
+	dir := os.Getenv("DESKBELL_CORPUS")
+	cases := deskCases
+	if dir == "" {
+		dir, cases = t.TempDir(), cases[:1]
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := newClerk(t, c)
+			c.act(p)
+			if err := corpus.Save(dir, p.end()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A clerk is a person who works on an operation at a desktop of their own.
+type clerk struct {
+	*person
+	h    *house
+	c    deskCase
+	key  string // the agent's
+	home string // the person's folders
+	op   human.Operation
+	rec  human.Recording // the last
+	done []human.Recording
+
+	answer human.Answer
+	apps   string // the folder of the applications
+}
+
+// Secrets that persons type, and that must be in no recording.
+const (
+	signerPassword = "Gd7?harbour-lights"
+	signerPIN      = "Wq5#copper-4711"
+)
+
+func newClerk(t *testing.T, c deskCase) *clerk {
+	t.Helper()
+	// A short folder, as people have them: its name is in titles and in what is typed.
+	home, err := os.MkdirTemp("", "anna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	apps, err := filepath.Abs("testdata/apps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, Options{NoNotifications: true})
+	d.env = append(d.env, "SIGNER_PIN="+signerPIN)
+	installs(d, c.what)
+	p := &clerk{person: &person{Desktop: d.Desktop, looking: 600 * time.Millisecond}, c: c, home: home, apps: apps}
+	p.h = d.serve()
+	var agent struct{ Key string }
+	if c.agent == "" {
+		c.agent = "qa-runner"
+	}
+	p.h.call("POST", "/api/agents", map[string]string{"name": c.agent}, &agent)
+	p.key = agent.Key
+	details := map[string]any{}
+	for name, value := range c.details {
+		if text, is := value.(string); is {
+			value = strings.ReplaceAll(text, "~/", home+"/")
+		}
+		details[name] = value
+	}
+	p.h.call("POST", "/api/human/invoke", map[string]any{"action_type": c.kind, "description": strings.ReplaceAll(c.what, "~/", home+"/"), "details": details}, &p.op, p.key)
+	p.h.call("POST", "/api/human/claim", map[string]any{"operation_id": p.op.ID}, &p.op)
+	return p
+}
+
+// installs writes the desktop files by which a system knows what the applications are called, in the language
+// that the operation is in.
+func installs(d *desk, what string) {
+	d.t.Helper()
+	dir := filepath.Join(d.home, ".local/share/applications")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	chinese := strings.ContainsFunc(what, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	for class, names := range map[string][2]string{
+		"Editor": {"Editor", "文本编辑器"}, "Signer": {"Signer", "签署工具"}, "Files": {"Files", "文件管理器"}, "Settings": {"Settings", "设置"},
+		"Code": {"Code", "Code"}, "Converter": {"Converter", "转换器"}, "XTerm": {"Terminal", "终端"},
+	} {
+		name := names[0]
+		if chinese {
+			name = names[1]
+		}
+		d.write(filepath.Join(dir, strings.ToLower(class)+".desktop"), "[Desktop Entry]\nType=Application\nName="+name+"\nExec="+class+"\nStartupWMClass="+class+"\n")
+	}
+}
+
+// has makes a file in the person's home that was there before.
+func (p *clerk) has(name, text string) string {
+	p.t.Helper()
+	path := filepath.Join(p.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if strings.HasSuffix(name, "/") {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			p.t.Fatal(err)
+		}
+		return path
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// in is a path in the person's home.
+func (p *clerk) in(name string) string { return filepath.Join(p.home, name) }
+
+// records begins a recording that watches folders of the person's home.
+func (p *clerk) records(folders ...string) {
+	p.t.Helper()
+	p.recordsWith(human.RecordingOptions{}, folders...)
+}
+
+func (p *clerk) recordsWith(o human.RecordingOptions, folders ...string) {
+	p.t.Helper()
+	for _, f := range folders {
+		o.Folders = append(o.Folders, strings.TrimSuffix(p.has(f+"/", ""), "/"))
+	}
+	p.rec = human.Recording{}
+	p.h.call("POST", "/api/recordings", map[string]any{"operation_id": p.op.ID, "options": o}, &p.rec)
+	id := p.rec.ID
+	p.t.Cleanup(func() {
+		if p.t.Failed() {
+			for _, a := range p.h.actions(id) {
+				p.t.Logf("%6.2f %-13s %s", float64(a.At)/1e9, a.Type, a.Words)
+			}
+		}
+	})
+	p.pause()
+}
+
+// control pauses, resumes or stops the recording.
+func (p *clerk) control(what string) {
+	p.t.Helper()
+	p.h.call("POST", "/api/recordings/"+string(p.rec.ID)+"/"+what, nil, &p.rec)
+	p.pause()
+}
+
+// rests stops the recording; another may follow.
+func (p *clerk) rests() {
+	p.t.Helper()
+	p.pause()
+	p.control("stop")
+	if p.rec.State != human.RecordingStopped || p.rec.Counts.Lost != 0 || !p.rec.Complete && !p.c.gaps {
+		p.t.Errorf("the recording is %s (%s), complete %t, lost %d, gaps %+v, sources %+v", p.rec.State, p.rec.Reason, p.rec.Complete, p.rec.Counts.Lost, p.rec.Gaps, p.rec.Sources)
+	}
+	p.done = append(p.done, p.rec)
+}
+
+func (p *clerk) marks(note any) {
+	p.t.Helper()
+	p.pause()
+	p.h.call("POST", "/api/recordings/"+string(p.rec.ID)+"/mark", note, nil)
+}
+
+// ticks ticks steps of the checklist, and notes writes a note at this moment.
+func (p *clerk) ticks(steps ...int) {
+	p.t.Helper()
+	for _, s := range steps {
+		p.marks(map[string]any{"step": s, "done": true})
+	}
+}
+
+func (p *clerk) notes(text string) { p.t.Helper(); p.marks(map[string]any{"text": text}) }
+
+// says replies in the conversation, and asks lets the agent say something.
+func (p *clerk) says(text string) {
+	p.t.Helper()
+	p.h.call("POST", "/api/human/reply", map[string]any{"operation_id": p.op.ID, "text": text}, nil)
+}
+
+func (p *clerk) hears(text string) {
+	p.t.Helper()
+	p.h.call("POST", "/api/human/reply", map[string]any{"operation_id": p.op.ID, "text": text}, nil, p.key)
+}
+
+// opens starts an application of testdata/apps and waits for its window.
+func (p *clerk) opens(called, app, title string, arguments ...string) *Program {
+	p.t.Helper()
+	return p.opensWith(nil, called, app, title, arguments...)
+}
+
+func (p *clerk) opensWith(env []string, called, app, title string, arguments ...string) *Program {
+	p.t.Helper()
+	program := p.StartWith(env, filepath.Join(p.apps, app), arguments...)
+	p.shows(title)
+	p.app, p.corner = called, p.corner.Sub(p.corner)
+	if strings.HasSuffix(app, ".gtk4.py") {
+		w := p.active()
+		p.corner.X, p.corner.Y = w.X, w.Y
+	}
+	return program
+}
+
+// shows waits until a window whose title begins so has the keyboard.
+func (p *clerk) shows(title string) {
+	p.t.Helper()
+	p.Wait("the window "+title, func() bool { return strings.HasPrefix(p.ActiveWindow(), title) })
+	p.pause()
+}
+
+// active is the place of the window that has the keyboard.
+func (p *clerk) active() (w Window) {
+	p.t.Helper()
+	id := p.Do("xdotool", "getactivewindow")
+	for line := range strings.Lines(p.Do("xwininfo", "-id", id)) {
+		for name, into := range map[string]*int{"Absolute upper-left X:": &w.X, "Absolute upper-left Y:": &w.Y} {
+			if value, found := strings.CutPrefix(strings.TrimSpace(line), name); found {
+				fmt.Sscan(value, into)
+			}
+		}
+	}
+	return w
+}
+
+// ended waits until a program is gone.
+func (p *clerk) ended(program *Program) {
+	p.t.Helper()
+	p.Wait("the program to end", func() bool { return !program.Running() })
+	p.pause()
+}
+
+// writes types lines, each ended with Enter but the last.
+func (p *clerk) writes(lines ...string) {
+	p.t.Helper()
+	for i, line := range lines {
+		if i > 0 {
+			p.keys("Return")
+		}
+		p.types(line)
+	}
+}
+
+// twice double-clicks an element.
+func (p *clerk) twice(name string) {
+	p.t.Helper()
+	at := p.find(name).At
+	p.Move((at.Min.X+at.Max.X)/2, (at.Min.Y+at.Max.Y)/2)
+	p.Do("xdotool", "click", "--repeat", "2", "--delay", "90", "1")
+	p.pause()
+}
+
+// chooses opens a menu and takes an entry of it.
+func (p *clerk) chooses(menuName, entry string) {
+	p.t.Helper()
+	p.press(menuName, menu, menuItem)
+	p.press(entry, menuItem)
+}
+
+// replaces puts a text in the place of that in the field that has the keyboard.
+func (p *clerk) replaces(text string) {
+	p.t.Helper()
+	p.keys("ctrl+a")
+	p.types(text)
+}
+
+// there waits for a file of the person's home.
+func (p *clerk) there(name string) {
+	p.t.Helper()
+	p.Wait(name, func() bool { _, err := os.Stat(p.in(name)); return err == nil })
+	p.pause()
+}
+
+// end gives the case: the operation as it stands, with the answer as a draft.
+func (p *clerk) end() corpus.Case {
+	p.t.Helper()
+	if p.rec.Running() {
+		p.rests()
+	}
+	if text, _ := json.Marshal(p.answer); string(text) != "{}" {
+		var body map[string]any
+		if err := json.Unmarshal(text, &body); err != nil {
+			p.t.Fatal(err)
+		}
+		body["operation_id"] = p.op.ID
+		p.h.call("POST", "/api/human/input", body, nil)
+	}
+	p.h.call("GET", "/api/human/operations/"+string(p.op.ID), nil, &p.op)
+	c := corpus.Case{Name: p.c.name, Source: p.c.source, Operation: p.op, Recordings: p.done}
+	if p.op.Draft != nil {
+		c.Answer = p.op.Draft.Answer
+	}
+	for _, r := range p.done {
+		events := p.h.events(r.ID)
+		c.Events = append(c.Events, events)
+		text, err := json.Marshal(events)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		for _, secret := range []string{signerPassword, signerPIN} {
+			if strings.Contains(string(text), secret) {
+				p.t.Errorf("a secret is in the events of %s", p.c.name)
+			}
+		}
+		for _, a := range p.h.actions(r.ID) {
+			p.t.Logf("%6.2f %-13s %s", float64(a.At)/1e9, a.Type, a.Words)
+		}
+	}
+	if p.t.Failed() {
+		p.t.FailNow()
+	}
+	// The server is stopped here and not with the test: a desktop's programs all end at once.
+	_ = p.h.program.Signal(syscall.SIGTERM)
+	p.h.Ended(p.h.program)
+	return c
+}
