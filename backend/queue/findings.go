@@ -103,8 +103,6 @@ func listed[T ~string](all []T) string {
 func rests(op human.Operation, a human.Answer) error {
 	var details map[string]json.RawMessage
 	_ = json.Unmarshal(op.Details, &details) // those that are no object have no parts
-	var steps []json.RawMessage
-	_ = json.Unmarshal(details["action_sequence"], &steps)
 	has := func(r human.Ref) bool {
 		switch r.Kind {
 		case human.RefAction, human.RefPicture, human.RefCommand:
@@ -113,7 +111,7 @@ func rests(op human.Operation, a human.Answer) error {
 			_, is := a.Fields[r.ID]
 			return is
 		case human.RefStep:
-			return within(r.ID, len(steps))
+			return within(r.ID, len(op.Steps()))
 		case human.RefMessage:
 			return within(r.ID, len(op.Messages))
 		case human.RefAnswer:

@@ -30,18 +30,11 @@ type Picture struct {
 // Picture returns a picture of a recording. An agent gets those of its actions that are neither cut nor kept
 // from it, with their masks.
 func (l *Library) Picture(ctx context.Context, by human.Actor, id human.RecordingID, picture string, look Look) (Picture, error) {
-	switch look.Format {
-	case "":
-		look.Format = "png"
-	case "png", "jpeg":
-	default:
-		return Picture{}, human.BadField("format", "%q is not one of png, jpeg", look.Format)
-	}
-	if look.Width < 0 {
-		return Picture{}, human.BadField("width", "is %d; it counts pixels", look.Width)
-	}
-	_, _, err := l.open(ctx, by, id)
+	look, err := look.checked()
 	if err != nil {
+		return Picture{}, err
+	}
+	if _, _, err = l.open(ctx, by, id); err != nil {
 		return Picture{}, err
 	}
 	if !pictureID(picture) {
@@ -63,11 +56,31 @@ func (l *Library) Picture(ctx context.Context, by human.Actor, id human.Recordin
 			return Picture{}, noPicture(id, picture)
 		}
 	}
+	return l.picture(ctx, id, picture, look, edits), nil
+}
+
+// picture is one that may be read, with the masks of edits.
+func (l *Library) picture(ctx context.Context, id human.RecordingID, picture string, look Look, edits human.Edits) Picture {
 	masks := masksOf(edits, picture)
 	return Picture{
 		Tag: tag(picture, look, masks), Media: "image/" + look.Format,
 		Encode: func(w io.Writer) error { return l.encode(ctx, w, id, picture, look, masks) },
-	}, nil
+	}
+}
+
+// checked is a look that can be had, with its defaults.
+func (look Look) checked() (Look, error) {
+	switch look.Format {
+	case "":
+		look.Format = "png"
+	case "png", "jpeg":
+	default:
+		return look, human.BadField("format", "%q is not one of png, jpeg", look.Format)
+	}
+	if look.Width < 0 {
+		return look, human.BadField("width", "is %d; it counts pixels", look.Width)
+	}
+	return look, nil
 }
 
 func noPicture(id human.RecordingID, picture string) error {

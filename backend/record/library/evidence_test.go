@@ -1,0 +1,242 @@
+package library
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record/actions"
+)
+
+// refer is a finding that rests on references.
+func refer(text string, evidence ...human.Ref) human.Finding {
+	return human.Finding{Kind: human.FoundNote, Text: text, Evidence: evidence}
+}
+
+func (d *desk) ref(a human.Action) human.Ref {
+	return human.Ref{Kind: human.RefAction, Recording: d.rec.ID, ID: a.ID}
+}
+
+// answer completes the operation with findings, and with attachments.
+func (d *desk) answer(attachments []string, all ...human.Finding) {
+	d.t.Helper()
+	_, err := d.queue.Complete(d.t.Context(), ada, d.op.ID, human.Answer{
+		HumanInput: "done by hand", Decision: human.Approved, Attachments: attachments, Findings: all, Fields: map[string]string{"total": "42"},
+		FieldSources: map[string]human.FieldSource{"total": {Recording: d.rec.ID, Action: "a1", URL: "https://shop.example/total", At: d.rec.StartedAt.Add(time.Minute)}},
+	}, "")
+	must(d.t, err)
+}
+
+func TestEvidenceOfEveryKind(t *testing.T) {
+	d := newDesk(t)
+	d.end()
+	_, err := d.queue.Reply(t.Context(), ada, d.op.ID, "Which total?")
+	must(t, err)
+	save, typed := d.of(human.Click, "Save"), d.of(human.Typing, "")
+	own := func(kind human.RefKind, id string) human.Ref { return human.Ref{Kind: kind, ID: id} }
+	picture := human.Ref{Kind: human.RefPicture, Recording: d.rec.ID, ID: save.After}
+	refs := []human.Ref{
+		d.ref(save), d.ref(typed), picture, own(human.RefField, "total"), own(human.RefStep, "1"), own(human.RefMessage, "0"),
+		own(human.RefAnswer, "human_input"), own(human.RefAnswer, "decision"), own(human.RefRequest, "description"), own(human.RefRequest, "action_sequence"),
+		{Kind: human.RefCommand, Recording: d.rec.ID, ID: "c1"},
+	}
+	if all, err := d.AllEvidence(t.Context(), bot, d.op.ID, ""); err != nil || len(all) != 0 {
+		t.Errorf("before the answer there is %+v, %v", all, err)
+	}
+	d.answer(nil, refer("all", refs...))
+	d.edit(func(e *human.Edits) { e.SharePictures = true })
+	all, err := d.AllEvidence(t.Context(), bot, d.op.ID, "en")
+	must(t, err)
+	var told []string
+	for _, e := range all {
+		told = append(told, fmt.Sprintf("%s %s %s|%s|%s|%d", e.Label, e.Kind, e.Text, e.Where, e.Missing, len(e.Pictures)))
+		if e.Action != nil || e.Pictures == nil {
+			t.Errorf("in a list: %+v", e)
+		}
+	}
+	cannot := "evidence e11 of operation " + string(d.op.ID) + " cannot be read: recording rec_1 has no command c1"
+	want := []string{
+		"e1 action " + save.Words + "|Books: Accounts||2", "e2 action " + actions.ForAgent([]human.Action{typed}, human.Edits{}, "en")[0].Words + "|Books: Accounts||1",
+		"e3 picture |||1", "e4 field 42|https://shop.example/total||0", "e5 step Click Save|||0", "e6 message Which total?|||0", "e7 answer done by hand|||0",
+		"e8 answer approve|||0", "e9 request save the report|||0", `e10 request ["Type the total","Click Save"]|||0`, "e11 command ||" + cannot + "|0",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("the agent is told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	}
+	e, err := d.Evidence(t.Context(), bot, d.op.ID, "e1", "zh-CN")
+	must(t, err)
+	if e.Action == nil || e.Action.ID != save.ID || *e.Elapsed != save.At || !e.At.Equal(d.rec.StartedAt.Add(time.Duration(save.At))) || e.Text == save.Words {
+		t.Errorf("the first, in Chinese: %+v", e)
+	}
+	// The recording itself, and its other pictures, were not given.
+	_, err = d.Recording(t.Context(), bot, d.rec.ID)
+	refused(t, err, human.NotFound, "", "no recording")
+	_, err = d.Picture(t.Context(), bot, d.rec.ID, save.After, Look{})
+	refused(t, err, human.NotFound, "", "no recording")
+}
+
+func TestWhoMayNotReadEvidence(t *testing.T) {
+	d := newDesk(t)
+	d.end()
+	private, save := d.of(human.Click, "Private"), d.of(human.Click, "Save")
+	d.answer(nil, refer("one", d.ref(private)), refer("two", d.ref(save), human.Ref{Kind: human.RefPicture, Recording: d.rec.ID, ID: private.Before}))
+	ctx, id := t.Context(), d.op.ID
+	read := func(by human.Actor, label string) error {
+		_, err := d.Evidence(ctx, by, id, label, "")
+		_, pictureErr := d.EvidencePicture(ctx, by, id, label, "", Look{})
+		if err != nil && fmt.Sprint(err) != fmt.Sprint(pictureErr) {
+			t.Errorf("%s reads %s: %v, and its picture: %v", by.Name, label, err, pictureErr)
+		}
+		return err
+	}
+	_, elsewhere := d.queue.Get(ctx, stranger, id)
+	if err := read(stranger, "e1"); fmt.Sprint(err) != fmt.Sprint(elsewhere) {
+		t.Errorf("a stranger: %v, elsewhere %v", err, elsewhere)
+	}
+	_, err := d.AllEvidence(ctx, stranger, id, "")
+	refused(t, err, human.NotFound, "", "among yours")
+	for _, label := range []string{"e0", "e4", "e01", "e+1", "1", "", "f1", "e1 ", "e99999999999999999999"} {
+		refused(t, read(bot, label), human.NotFound, "", "its answer has e1 to e3")
+	}
+	refused(t, read(bot, "e3"), human.NotFound, "", "shares no pictures")
+	if _, err := d.EvidencePicture(ctx, bot, id, "e1", "before", Look{}); true {
+		refused(t, err, human.NotFound, "", "shares no pictures")
+	}
+	if e, err := d.Evidence(ctx, bot, id, "e1", ""); err != nil || len(e.Pictures) != 0 || e.Missing == "" || e.Action.Before != "" {
+		t.Errorf("pictures that are not shared: %+v, %v", e, err)
+	}
+	d.edit(func(e *human.Edits) { e.Cuts, e.SharePictures = []string{private.ID}, true })
+	refused(t, read(bot, "e1"), human.NotFound, "", "the operator left it out")
+	refused(t, read(bot, "e3"), human.NotFound, "", "the operator left it out")
+	must(t, read(bot, "e2"))
+	must(t, read(ada, "e1"))
+	must(t, read(ada, "e3"))
+	for field, try := range map[string]struct {
+		which string
+		look  Look
+	}{"which": {"beside", Look{}}, "format": {"", Look{Format: "gif"}}, "width": {"", Look{Width: -1}}} {
+		_, err := d.EvidencePicture(ctx, bot, id, "e2", try.which, try.look)
+		refused(t, err, human.Invalid, field, "")
+	}
+	_, err = d.EvidencePicture(ctx, bot, id, "e2", "picture", Look{})
+	refused(t, err, human.NotFound, "", "no such picture")
+	_, err = d.Evidence(ctx, bot, id, "e2", "fr")
+	refused(t, err, human.Invalid, "language", "zh-CN")
+	must(t, d.Delete(ctx, ada, d.rec.ID))
+	refused(t, read(bot, "e2"), human.NotFound, "", "not there any more")
+	refused(t, read(ada, "e2"), human.NotFound, "", "not there any more")
+}
+
+func TestEvidencePicturesAreMaskedForEverybody(t *testing.T) {
+	d := newDesk(t)
+	d.end()
+	save := d.of(human.Click, "Save")
+	d.answer(nil, refer("x", d.ref(save)))
+	d.edit(func(e *human.Edits) { e.SharePictures, e.Masks = true, []human.Mask{{Picture: save.After, W: 4, H: 4}} })
+	for _, by := range []human.Actor{bot, ada} {
+		for which, black := range map[string]bool{"": true, "after": true, "before": false} {
+			p, err := d.EvidencePicture(t.Context(), by, d.op.ID, "e1", which, Look{Format: "jpeg"})
+			must(t, err)
+			var buf bytes.Buffer
+			must(t, p.Encode(&buf))
+			img, kind, err := image.Decode(&buf)
+			must(t, err)
+			left, _, _, _ := img.At(0, 0).RGBA()
+			if kind != "jpeg" || (left == 0) != black {
+				t.Errorf("%s's picture %q is a %s whose left is %d", by.Name, which, kind, left)
+			}
+		}
+	}
+}
+
+// TestEvidenceGivesOnlyWhatLeaves holds evidence against what an agent gets of a recording, whatever the operator
+// cut, hid and shares: the same actions and pictures, and nothing of what was typed or cut.
+func TestEvidenceGivesOnlyWhatLeaves(t *testing.T) {
+	d := newDesk(t)
+	press := d.seq + 1
+	d.add(
+		human.RecordedEvent{Source: human.InputSource, Type: human.PointerDown, Button: 1, X: 3, Y: 3},
+		human.RecordedEvent{Source: human.InputSource, Type: human.PointerUp, Button: 1, X: 3, Y: 3},
+		human.RecordedEvent{Source: human.ElementSource, Type: human.ElementSeen, Element: &human.Element{Role: "textbox", Name: "Reference"}, CausedBy: press},
+		human.RecordedEvent{Source: human.ScreenSource, Type: human.PictureTaken, Picture: d.shots[1], When: "before", CausedBy: press}, // the one after Private
+	)
+	key := d.add(human.RecordedEvent{Source: human.InputSource, Type: human.KeyDown}, human.RecordedEvent{Source: human.InputSource, Type: human.KeyUp})
+	d.add(human.RecordedEvent{Source: human.InputSource, Type: human.TextTyped, Text: "okapi number", Count: 12, CausedBy: key, Until: key})
+	d.end()
+	all := d.actions(ada, "").Actions
+	secrets := map[string]string{"quagga": d.of(human.Typing, "").ID, "okapi": all[len(all)-1].ID, "Private": d.of(human.Click, "Private").ID}
+	if last := all[len(all)-1]; last.Text != "okapi number" {
+		t.Fatalf("the last action is %s", last.Words)
+	}
+	var refs []human.Ref
+	var ids []string
+	for _, a := range all {
+		refs, ids = append(refs, d.ref(a)), append(ids, a.ID)
+	}
+	for _, p := range actions.Pictures(all) {
+		refs = append(refs, human.Ref{Kind: human.RefPicture, Recording: d.rec.ID, ID: p})
+	}
+	d.answer(nil, refer("everything", refs...))
+	rapid.Check(t, func(t *rapid.T) {
+		some := func(label string) []string {
+			return slices.DeleteFunc(slices.Clone(ids), func(string) bool { return !rapid.Bool().Draw(t, label) })
+		}
+		stored, err := d.Edits(d.t.Context(), ada, d.rec.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edits, err := d.SetEdits(d.t.Context(), ada, d.rec.ID, human.Edits{
+			Version: stored.Version, Cuts: some("cut"), MaskedTexts: some("masked"),
+			ShareText: rapid.Bool().Draw(t, "text"), SharePictures: rapid.Bool().Draw(t, "pictures"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := actions.ForAgent(all, edits, "en")
+		pictures := actions.Pictures(given)
+		list, err := d.AllEvidence(d.t.Context(), bot, d.op.ID, "en")
+		if err != nil || len(list) != len(refs) {
+			t.Fatalf("%d of %d, %v", len(list), len(refs), err)
+		}
+		for i, r := range refs {
+			e, err := d.Evidence(d.t.Context(), bot, d.op.ID, list[i].Label, "en")
+			at := slices.IndexFunc(given, func(a human.Action) bool { return r.Kind == human.RefAction && a.ID == r.ID })
+			may := at >= 0 || r.Kind == human.RefPicture && slices.Contains(pictures, r.ID)
+			if (err == nil) != may || list[i].Text != e.Text || !may && list[i].Missing == "" {
+				t.Fatalf("%s %s: %v, in the list %+v; may be read: %t", r.Kind, r.ID, err, list[i], may)
+			}
+			if at >= 0 {
+				want, got := given[at], *e.Action
+				want.CausedBy = ""
+				if !reflect.DeepEqual(want, got) || e.Text != want.Words {
+					t.Fatalf("%s is given as\n%+v\nand leaves as\n%+v", r.ID, got, want)
+				}
+			}
+			for _, p := range e.Pictures {
+				if !slices.Contains(pictures, p.ID) {
+					t.Fatalf("%s gives the picture %s, which does not leave", r.ID, p.ID)
+				}
+			}
+		}
+		data, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for word, action := range secrets {
+			typed := word != "Private"
+			hidden := slices.Contains(edits.Cuts, action) || typed && (!edits.ShareText || slices.Contains(edits.MaskedTexts, action))
+			if hidden && strings.Contains(string(data), word) {
+				t.Fatalf("%q is told with %+v: %s", word, edits, data)
+			}
+		}
+	})
+}
