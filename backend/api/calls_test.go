@@ -56,6 +56,10 @@ func TestEveryCallByRole(t *testing.T) {
 	released := h.recorded(bot, true)
 	shared := "/api/recordings/" + string(released.ID)
 	under := func(more string) func() string { return func() string { return shared + more } }
+	rests := h.evidenced(bot).OperationID
+	found := func(more string) func() string {
+		return func() string { return "/api/human/operations/" + string(rests) + "/evidence" + more }
+	}
 	running := func(more string) func() string {
 		return func() string { return "/api/recordings/" + string(h.recordingOf(claimed())) + more }
 	}
@@ -72,6 +76,9 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/human/operations", nil, nil, 401, 200, 200, 200},
 		{"GET /api/human/operations/{id}", func() string { return "/api/human/operations/" + fresh() }, nil, 401, 200, 404, 200},
 		{"GET /api/human/operations/{id}/events", func() string { return "/api/human/operations/" + fresh() + "/events" }, nil, 401, 200, 404, 200},
+		{"GET /api/human/operations/{id}/evidence", found(""), nil, 401, 200, 404, 200},
+		{"GET /api/human/operations/{id}/evidence/{label}", found("/e1"), nil, 401, 200, 404, 200},
+		{"GET /api/human/operations/{id}/evidence/{label}/picture", found("/e1/picture"), nil, 401, 404, 404, 200}, // it is not shared
 		{"GET /api/human/summary", nil, nil, 401, 200, 200, 200},
 		{"POST /api/human/reply", nil, body(fresh, `,"text":"hm"`), 401, 200, 404, 200},
 		{"POST /api/human/comment", nil, body(fresh, `,"text":"hm"`), 401, 403, 403, 200},
@@ -117,13 +124,13 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/recordings/{id}/replay", under("/replay"), nil, 401, 403, 403, 200},
 		{"DELETE /api/recordings/{id}/replay", under("/replay"), nil, 401, 403, 403, 200},
 		{"DELETE /api/recordings/{id}", func() string { return "/api/recordings/" + string(h.recorded(bot, false).ID) }, nil, 401, 403, 403, 204},
-		{"GET /api/summarizers", nil, nil, 401, 403, 403, 503},
-		{"DELETE /api/summarizers/consents/{id}", text("/api/summarizers/consents/x"), nil, 401, 403, 403, 503},
-		{"GET /api/human/operations/{id}/summaries", of("/summaries"), nil, 401, 403, 403, 503},
-		{"POST /api/human/operations/{id}/summaries", of("/summaries"), text(`{}`), 401, 403, 403, 503},
-		{"POST /api/human/operations/{id}/summaries/{summary}/stop", of("/summaries/sum_x/stop"), nil, 401, 403, 403, 503},
-		{"GET /api/human/operations/{id}/summaries/preview", of("/summaries/preview?with=model"), nil, 401, 403, 403, 503},
-		{"POST /api/recordings/{id}/summary", under("/summary"), text(`{}`), 401, 403, 403, 503},
+		{"GET /api/summarizers", nil, nil, 401, 403, 403, 200},
+		{"DELETE /api/summarizers/consents/{id}", text("/api/summarizers/consents/x"), nil, 401, 403, 403, 404},
+		{"GET /api/human/operations/{id}/summaries", of("/summaries"), nil, 401, 403, 403, 200},
+		{"POST /api/human/operations/{id}/summaries", of("/summaries"), text(`{}`), 401, 403, 403, 202},
+		{"POST /api/human/operations/{id}/summaries/{summary}/stop", of("/summaries/sum_x/stop"), nil, 401, 403, 403, 404},
+		{"GET /api/human/operations/{id}/summaries/preview", of("/summaries/preview?with=model"), nil, 401, 403, 403, 404},
+		{"POST /api/recordings/{id}/summary", under("/summary"), text(`{}`), 401, 403, 403, 200},
 		{"GET /api/ws", nil, nil, 401, 426, 426, 426},
 		{"GET /healthz", nil, nil, 200, 200, 200, 200},
 		{"GET /api/openapi.json", nil, nil, 200, 200, 200, 200},

@@ -19,6 +19,7 @@ import (
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/sqlite"
+	"deskbell/backend/summary"
 )
 
 // A house is a whole server over a real database, on a real port.
@@ -32,11 +33,12 @@ type house struct {
 	op    string // an operator's token
 	logs  *logs
 
-	recorder *record.Recorder
-	replays  *library.Replays
-	pictures *pictures.Store
-	input    *hand
-	playing  chan struct{} // what is played goes on until something can be read from it
+	recorder  *record.Recorder
+	replays   *library.Replays
+	summaries *summary.Service
+	pictures  *pictures.Store
+	input     *hand
+	playing   chan struct{} // what is played goes on until something can be read from it
 }
 
 func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
@@ -70,6 +72,7 @@ func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
 	t.Cleanup(func() {
 		h.http.CloseIdleConnections()
 		h.replays.Close()
+		h.summaries.Close()
 		stop()
 		for range 3 {
 			if err := <-ended; err != nil {

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +22,8 @@ import (
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/record/replay"
+	"deskbell/backend/summary"
+	"deskbell/summarizers/builtin"
 )
 
 // A hand is a source of input that a test moves.
@@ -87,7 +91,48 @@ func (h *house) openRecordings(d *Deps) {
 			return ctx.Err()
 		}
 	})
-	d.Recorder, d.Library, d.Replay = h.recorder, books, h.replays
+	var drafts atomic.Int64
+	h.summaries = summary.New(summary.Deps{
+		Operations: h.queue, Recordings: books, Store: h.store.Summaries(), Operator: human.Actor{Role: human.Operator, Name: "ada"},
+		Now: time.Now, Log: d.Log, Folder: "/data/summarizers",
+		Shelf:   func() summary.Shelf { return summary.Shelf{BuiltIn: builtin.All()} },
+		Options: func() summary.Options { return summary.Options{Language: "request"} },
+		NewID: func() human.SummaryID {
+			return human.SummaryID(human.SummaryPrefix + strconv.FormatInt(drafts.Add(1), 10))
+		},
+	})
+	d.Recorder, d.Library, d.Replay, d.Summaries = h.recorder, books, h.replays, h.summaries
+}
+
+// A draft of a recording's summary is made over the API, told on the WebSocket, and can be read afterwards.
+func TestDraftsOfSummaries(t *testing.T) {
+	h := openHouse(t, nil)
+	bot := h.agent("bot")
+	rec := h.recorded(bot, true)
+	path := "/api/human/operations/" + string(rec.OperationID) + "/summaries"
+	socket := h.dial("", h.op)
+	socket.hello()
+	var begun human.Summary
+	h.send(http.MethodPost, path, h.op, `{"with":"desktop","language":"zh-CN"}`, nil).into(&begun)
+	if begun.ID == "" || begun.Summarizer != "desktop" || begun.Language != "zh-CN" || begun.OperationID != rec.OperationID {
+		t.Fatalf("begun %+v", begun)
+	}
+	socket.until("the draft", func(m message) bool {
+		return m.Type == "summary" && m.Summary.ID == begun.ID && m.Summary.State == human.SummaryDone
+	})
+	var drafts summary.Drafts
+	h.get(path, h.op).into(&drafts)
+	if len(drafts.Summaries) != 1 || drafts.Summaries[0].State != human.SummaryDone || drafts.Summaries[0].Report.Line == "" || drafts.Language != "en" {
+		t.Errorf("drafts %+v", drafts)
+	}
+	var all summary.Summarizers
+	h.get("/api/summarizers", h.op).into(&all)
+	if len(all.Summarizers) != 4 || !all.Summarizers[0].BuiltIn || all.Folder != "/data/summarizers" {
+		t.Errorf("summarizers %+v", all)
+	}
+	h.send(http.MethodPost, path, h.op, `{"with":"nobody"}`, nil).problem(http.StatusNotFound, "")
+	h.send(http.MethodPost, path, h.op, `{"consent":"perhaps"}`, nil).problem(http.StatusUnprocessableEntity, "consent")
+	h.get(path+"/preview?with=desktop", h.op).problem(http.StatusUnprocessableEntity, "with")
 }
 
 // recordingOf is the recording that runs, begun for an operation where none does.

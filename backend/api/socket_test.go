@@ -57,6 +57,7 @@ type message struct {
 	Context       InvocationContext
 	Waiting       bool
 	Recording     human.Recording
+	Summary       human.Summary
 	RecordingID   human.RecordingID `json:"recording_id"`
 	raw           string
 }

@@ -22,6 +22,7 @@ import (
 func (h *House) build() error {
 	s := h.settings
 	books := library.New(library.Deps{Store: h.store.Recordings(), Pictures: h.pictures, Operations: h.queue, Encode: pictures.Encode})
+	h.openSummaries(books)
 	tool := mcpserver.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, books, by) },
 		mcpserver.Options{Version: h.config.Version, Log: h.log})
@@ -32,23 +33,24 @@ func (h *House) build() error {
 	}
 	var err error
 	h.api, err = api.New(api.Deps{
-		Recorder: recorder,
-		Library:  books,
-		Replay:   h.replays,
-		Queue:    h.queue,
-		Keys:     h.store,
-		Settings: h.config.Config,
-		Doctor:   h.doctor,
-		Sample:   h.sample,
-		Console:  h.config.Console,
-		MCP:      tool,
-		EndWaits: tool.EndWaits,
-		Operator: s.Operator.Name,
-		InApp:    h.config.InApp,
-		Hosts:    s.Server.AllowHosts,
-		MaxBody:  bodyLimit(s.Limits.MaxDescription, s.Limits.MaxDetails, s.Limits.MaxContext),
-		Version:  h.config.Version,
-		Log:      h.log,
+		Recorder:  recorder,
+		Library:   books,
+		Replay:    h.replays,
+		Summaries: h.summaries,
+		Queue:     h.queue,
+		Keys:      h.store,
+		Settings:  h.config.Config,
+		Doctor:    h.doctor,
+		Sample:    h.sample,
+		Console:   h.config.Console,
+		MCP:       tool,
+		EndWaits:  tool.EndWaits,
+		Operator:  s.Operator.Name,
+		InApp:     h.config.InApp,
+		Hosts:     s.Server.AllowHosts,
+		MaxBody:   bodyLimit(s.Limits.MaxDescription, s.Limits.MaxDetails, s.Limits.MaxContext),
+		Version:   h.config.Version,
+		Log:       h.log,
 	})
 	return err
 }

@@ -22,6 +22,7 @@ import (
 	"deskbell/backend/record/library"
 	"deskbell/backend/settings"
 	"deskbell/backend/sqlite"
+	"deskbell/backend/summary"
 )
 
 // Config is what a House is opened with.
@@ -36,25 +37,26 @@ type Config struct {
 
 // A House is Deskbell without a face of its own. Open, then Run once; or Close without Run.
 type House struct {
-	config   Config
-	settings settings.Settings
-	claim    *datadir.Claim
-	log      *slog.Logger
-	logFile  io.Closer
-	store    *sqlite.Store
-	queue    *queue.Queue
-	pictures *pictures.Store
-	senses   record.Deps
-	recorder *record.Recorder // nil when recording is switched off
-	replays  *library.Replays
-	listener net.Listener
-	api      *api.Server
-	ready    chan struct{}
-	life     context.Context // of the processes started here
-	die      context.CancelFunc
-	children sync.WaitGroup
-	closing  sync.Once
-	closeErr error
+	config    Config
+	settings  settings.Settings
+	claim     *datadir.Claim
+	log       *slog.Logger
+	logFile   io.Closer
+	store     *sqlite.Store
+	queue     *queue.Queue
+	pictures  *pictures.Store
+	senses    record.Deps
+	recorder  *record.Recorder // nil when recording is switched off
+	replays   *library.Replays
+	summaries *summary.Service
+	listener  net.Listener
+	api       *api.Server
+	ready     chan struct{}
+	life      context.Context // of the processes started here
+	die       context.CancelFunc
+	children  sync.WaitGroup
+	closing   sync.Once
+	closeErr  error
 }
 
 // farewell is how long the last write of something may take.
@@ -140,6 +142,7 @@ func (h *House) Run(ctx context.Context) error {
 	var recording sync.WaitGroup
 	recording.Go(func() { h.endRecordings(records) })
 	recording.Go(func() { h.runRecorder(records) })
+	recording.Go(func() { h.draftSummaries(records) })
 
 	served := make(chan error, 1)
 	go func() { served <- h.api.Serve(faces, h.listener) }()
@@ -158,6 +161,7 @@ func (h *House) Run(ctx context.Context) error {
 	h.replays.Close()
 	stopRecorder()
 	recording.Wait()
+	h.summaries.Close()
 	stopJobs()
 	running.Wait()
 	h.log.Info("stopped")
@@ -194,6 +198,9 @@ func (h *House) Close() error {
 		h.children.Wait()
 		if h.api != nil {
 			h.api.Close()
+		}
+		if h.summaries != nil {
+			h.summaries.Close()
 		}
 		letGo(h.senses)
 		if h.listener != nil {

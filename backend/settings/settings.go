@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/backend/summary"
 )
 
 // A Setting is one line of Table.
@@ -272,6 +274,28 @@ func checkFolders(v any) error {
 		if !utf8.ValidString(f) || !filepath.IsAbs(f) && f != "~" && !strings.HasPrefix(f, "~/") {
 			return fmt.Errorf("%q is no absolute path; begin it at the root, or with ~/", f)
 		}
+	}
+	return nil
+}
+
+func checkRules(v any) error {
+	for _, text := range v.([]string) {
+		if _, err := summary.ParseRule(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkBaseURL takes an address of http or https without anything secret in it.
+func checkBaseURL(v any) error {
+	text := v.(string)
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("it must be an address such as https://example.org/v1, without a user, a query or a fragment")
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ type Settings struct {
 	Notifications Notifications
 	Recording     Recording
 	Browser       Browser
+	Summarizers   Summarizers
+	Model         Model
 }
 
 // Human are the settings of the queue (H13).
@@ -70,6 +72,24 @@ type Browser struct {
 	Console    bool
 }
 
+// Summarizers are the settings of drafts of summaries.
+type Summarizers struct {
+	Use      []string // summary.ParseRule
+	Language string
+	Plugins  bool
+}
+
+// Model is the model that may be asked for summaries.
+type Model struct {
+	Provider        string
+	Name            string
+	BaseURL         string
+	AllowHTTP       bool
+	Pictures        bool
+	MaxInputTokens  int
+	MaxOutputTokens int
+}
+
 // DefaultAddr is where the API listens unless told otherwise: a fixed port, so that an address written
 // into an agent's configuration stays right.
 const DefaultAddr = "127.0.0.1:7717"
@@ -93,8 +113,8 @@ var Table = []Setting{
 		bind: func(s *Settings) any { return &s.Human.MaxPendingRequests },
 	},
 	{
-		Key: "human.auto_summarize", Default: true, Restart: true,
-		Doc:  "Let summarizers suggest a summary and key findings.",
+		Key: "human.auto_summarize", Default: true,
+		Doc:  "Draft a summary and key findings as soon as recorded work ends, and write the one line of answers that have none.",
 		bind: func(s *Settings) any { return &s.Human.AutoSummarize },
 	},
 	{
@@ -220,6 +240,58 @@ var Table = []Setting{
 		Key: "recording.browser.console", Default: false,
 		Doc:  "Whether the recorder offers to record errors and warnings of pages switched on.",
 		bind: func(s *Settings) any { return &s.Browser.Console },
+	},
+	{
+		Key: "summarizers.use", Default: []string(nil),
+		Doc:   "Which summarizers draft what, first rule that fits: \"kind:browser = browser model\", \"agent:NAME = ...\", \"project:NAME = ...\", \"* = ...\". Without one, the built-in one that fits.",
+		check: checkRules,
+		bind:  func(s *Settings) any { return &s.Summarizers.Use },
+	},
+	{
+		Key: "summarizers.language", Default: "request", Allowed: []string{"request", "en", "zh-CN"},
+		Doc:  "Language of drafts: that of the agent's request, or always one.",
+		bind: func(s *Settings) any { return &s.Summarizers.Language },
+	},
+	{
+		Key: "summarizers.plugins", Default: true, Restart: true,
+		Doc:  "Use what lies in the folder summarizers of the data folder: executables and prompts of your own.",
+		bind: func(s *Settings) any { return &s.Summarizers.Plugins },
+	},
+	{
+		Key: "model.provider", Default: "none", Allowed: []string{"none", "anthropic", "openai"}, Restart: true,
+		Doc:  "The protocol of the model that may be asked for summaries; openai is spoken by many others as well. Its key is in the keychain or the environment, never here.",
+		bind: func(s *Settings) any { return &s.Model.Provider },
+	},
+	{
+		Key: "model.name", Default: "", Restart: true,
+		Doc:  "The model's name, as its provider writes it.",
+		bind: func(s *Settings) any { return &s.Model.Name },
+	},
+	{
+		Key: "model.base_url", Default: "", Restart: true,
+		Doc:   "Where the model is asked; empty: the provider's own address. For Ollama: http://127.0.0.1:11434/v1.",
+		check: checkBaseURL,
+		bind:  func(s *Settings) any { return &s.Model.BaseURL },
+	},
+	{
+		Key: "model.allow_http", Default: false, Restart: true,
+		Doc:  "Ask a model on another machine without encryption.",
+		bind: func(s *Settings) any { return &s.Model.AllowHTTP },
+	},
+	{
+		Key: "model.pictures", Default: false, Restart: true,
+		Doc:  "The model takes pictures, and may be sent those of recordings.",
+		bind: func(s *Settings) any { return &s.Model.Pictures },
+	},
+	{
+		Key: "model.max_input_tokens", Default: 60_000, Min: 1000, Max: 2_000_000, Unit: "tokens", Restart: true,
+		Doc:  "The most that is sent for one summary; what matters least is left out.",
+		bind: func(s *Settings) any { return &s.Model.MaxInputTokens },
+	},
+	{
+		Key: "model.max_output_tokens", Default: 4000, Min: 200, Max: 100_000, Unit: "tokens", Restart: true,
+		Doc:  "The longest answer for one summary.",
+		bind: func(s *Settings) any { return &s.Model.MaxOutputTokens },
 	},
 }
 

@@ -16,7 +16,7 @@ type Rule struct {
 	Use  []string
 }
 
-// ParseRule reads a rule as the settings have it: "kind:browser = browser, model", "agent:NAME = ...",
+// ParseRule reads a rule as the settings have it: "kind:browser = browser model", "agent:NAME = ...",
 // "project:NAME = ..." or "* = ...". Invalid says what is wrong with it.
 func ParseRule(text string) (Rule, error) {
 	which, use, is := strings.Cut(text, "=")
@@ -24,8 +24,8 @@ func ParseRule(text string) (Rule, error) {
 	if is {
 		r.What, r.Is, _ = strings.Cut(strings.TrimSpace(which), ":")
 		r.What, r.Is = strings.TrimSpace(r.What), strings.TrimSpace(r.Is)
-		for name := range strings.SplitSeq(use, ",") {
-			if name = strings.TrimSpace(name); name != "" && !slices.Contains(r.Use, name) {
+		for _, name := range strings.Fields(use) {
+			if !slices.Contains(r.Use, name) {
 				r.Use = append(r.Use, name)
 			}
 		}
@@ -33,7 +33,7 @@ func ParseRule(text string) (Rule, error) {
 	all := r.What == "*" && r.Is == ""
 	some := (r.What == "kind" || r.What == "agent" || r.What == "project") && r.Is != ""
 	if len(r.Use) == 0 || !all && !some {
-		return Rule{}, human.Errorf(human.Invalid, "%q is no rule; write kind:KIND, agent:NAME, project:NAME or *, then = and summarizers' names with commas between them", human.OneLine(text, 120))
+		return Rule{}, human.Errorf(human.Invalid, "%q is no rule; write kind:KIND, agent:NAME, project:NAME or *, then = and summarizers' names with spaces between them", human.OneLine(text, 120))
 	}
 	if r.What == "kind" && !slices.Contains(human.Kinds, human.Kind(r.Is)) {
 		return Rule{}, human.Errorf(human.Invalid, "%q names no kind of operation; the kinds are feedback, bash, desktop, browser, review, approve", human.OneLine(text, 120))

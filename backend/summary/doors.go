@@ -39,8 +39,6 @@ type Store interface {
 	Summaries(ctx context.Context, op human.OperationID) ([]human.Summary, error)
 	// Recent returns the drafts that are done, newest first, at most so many.
 	Recent(ctx context.Context, most int) ([]human.Summary, error)
-	// DropSummaries deletes the drafts of an operation.
-	DropSummaries(ctx context.Context, op human.OperationID) error
 
 	Consents(ctx context.Context) ([]Consent, error)
 	// PutConsent stores a consent; one with the same ID is replaced.
@@ -61,8 +59,9 @@ type Consent struct {
 
 // A Shelf has the summarizers there are now, and what is wrong with those that cannot be used.
 type Shelf struct {
-	Summarizers []summarizers.Summarizer
-	Problems    []Unusable
+	BuiltIn  []summarizers.Summarizer
+	Others   []summarizers.Summarizer
+	Problems []Unusable
 }
 
 // An Unusable is a summarizer that cannot be used, and why.
@@ -85,6 +84,7 @@ type Deps struct {
 	Store      Store
 	Shelf      func() Shelf   // asked anew each time
 	Options    func() Options // likewise
+	Folder     string         // where users put their own
 	Operator   human.Actor    // in whose name drafts are made by themselves
 	Now        func() time.Time
 	NewID      func() human.SummaryID

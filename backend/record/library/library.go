@@ -237,7 +237,8 @@ type book struct {
 	deriver   *actions.Deriver
 	seq       uint64 // of the last event
 	all       []human.Action
-	derived   uint64 // the last event in all
+	derived   uint64       // the last event in all
+	ticked    map[int]bool // steps of the checklist
 	suggested []actions.Suggestion
 	after     struct{ seq, edits uint64 } // of suggested
 }
@@ -252,7 +253,7 @@ func (l *Library) book(id human.RecordingID, language string) *book {
 	i := slices.IndexFunc(l.books, func(b *book) bool { return b.id == id && b.language == language })
 	var b *book
 	if i < 0 {
-		b = &book{id: id, language: language, deriver: actions.NewDeriver(language)}
+		b = &book{id: id, language: language, deriver: actions.NewDeriver(language), ticked: map[int]bool{}}
 		l.books = l.books[:min(len(l.books), shelf-1)]
 	} else {
 		b = l.books[i]
@@ -280,6 +281,11 @@ func (l *Library) read(ctx context.Context, id human.RecordingID, language strin
 		}
 		b.deriver.Add(ev)
 		b.seq = ev.Seq
+		if ev.Type == human.Marked && ev.Step != nil {
+			if b.ticked[*ev.Step] = ev.Done; !ev.Done {
+				delete(b.ticked, *ev.Step)
+			}
+		}
 	}
 	if b.seq != b.derived {
 		b.all, b.derived = b.deriver.Actions(), b.seq
@@ -313,24 +319,12 @@ func languageOf(asked string) (string, error) {
 	return "", human.BadField("language", "%q is not one of en, zh-CN", human.OneLine(asked, 40))
 }
 
-// checklist is what the operation's details say is to be done, and what is to come of it, as far as those
-// are texts.
+// checklist is what the operation's details say is to be done, and what is to come of it, as far as that is a
+// text.
 func checklist(op human.Operation) (steps []string, outcome string) {
 	var details map[string]json.RawMessage
-	if json.Unmarshal(op.Details, &details) != nil {
-		return nil, ""
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(details["action_sequence"], &list) == nil {
-		steps = make([]string, len(list))
-		for i, raw := range list {
-			if json.Unmarshal(raw, &steps[i]) != nil {
-				steps[i] = string(raw)
-			}
-		}
-	}
-	if json.Unmarshal(details["expected_outcome"], &outcome) != nil {
+	if json.Unmarshal(op.Details, &details) != nil || json.Unmarshal(details["expected_outcome"], &outcome) != nil {
 		outcome = ""
 	}
-	return steps, outcome
+	return op.Steps(), outcome
 }
