@@ -5,9 +5,14 @@ package prompt
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"deskbell/backend/human"
 )
+
+// ErrAnswer is in the chain of Ask's Invalid error where the request was taken and the answer is no JSON, or was cut
+// short: asking once more, with what was wrong, may help.
+var ErrAnswer = errors.New("an answer that cannot be used")
 
 // A Model answers prompts. Implementations are safe for concurrent use and pass the suite in prompttest.
 type Model interface {
@@ -19,7 +24,7 @@ type Model interface {
 	// second time (a rate limit, an overload, a connection that was cut), within ctx. Errors are of package human:
 	// Denied for a key that is refused, Unavailable for a provider that cannot be reached or does not answer,
 	// Exhausted for limits and budgets, Invalid for a request it does not take or an answer that is no JSON or was
-	// cut short; their text says what to do and never has the key in it.
+	// cut short (ErrAnswer); their text says what to do and never has the key in it. Where ctx ends, the error is ctx's.
 	Ask(ctx context.Context, r Request, tell func(soFar string)) (Reply, error)
 }
 
@@ -44,6 +49,7 @@ type Request struct {
 
 // A Picture goes with a request, after the name it has in the text.
 type Picture struct {
+	Name string // what the text calls it: p1
 	Ref  human.Ref
 	JPEG []byte
 }

@@ -1,0 +1,94 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"time"
+)
+
+// newClient makes the HTTP client that both SDKs use. It follows no redirects (a key would go along) and uses no proxy.
+func newClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	return &http.Client{
+		Transport: guard{&http.Transport{
+			DialContext: dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 15 * time.Second,
+			MaxIdleConnsPerHost: 2, IdleConnTimeout: 90 * time.Second,
+		}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// guard lets only streams of events through, within the bounds of time and size. Everything else is a failure,
+// so that neither SDK has to read, keep or word what a server says.
+type guard struct{ next http.RoundTripper }
+
+func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cut := context.WithCancelCause(r.Context())
+	limit := time.AfterFunc(longest, func() { cut(errSlow) })
+	b := &body{ctx: ctx, left: mostBytes, cut: cut, limit: limit}
+	res, err := g.next.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		return nil, b.end(err)
+	}
+	b.from = res.Body
+	b.stall = time.AfterFunc(idle, func() { cut(errStalled) })
+	res.Body = b
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if res.StatusCode == http.StatusOK && kind == "text/event-stream" {
+		return res, nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	said, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	if err != nil && r.Context().Err() != nil {
+		return nil, r.Context().Err()
+	}
+	return nil, failureOf(res.StatusCode, res.Header, said) // by its status, however much of the text came
+}
+
+// body is an answer as it comes.
+type body struct {
+	ctx   context.Context // of the request; its cause says what ended it
+	from  io.ReadCloser
+	left  int
+	cut   context.CancelCauseFunc
+	limit *time.Timer
+	stall *time.Timer
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, b.end(errHuge)
+	}
+	n, err := b.from.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	b.stall.Reset(idle)
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return n, err
+	case b.ctx.Err() == nil:
+		err = errCut
+	}
+	return n, b.end(err)
+}
+
+func (b *body) Close() error {
+	b.stall.Stop()
+	_ = b.end(nil)
+	return b.from.Close()
+}
+
+// end stops the clocks, and says what ended the request where the error does not.
+func (b *body) end(err error) error {
+	b.limit.Stop()
+	if cause := context.Cause(b.ctx); cause != nil && err != nil {
+		err = cause
+	}
+	b.cut(nil)
+	return err
+}
