@@ -48,6 +48,7 @@ type Library interface {
 	Picture(ctx context.Context, by human.Actor, id human.RecordingID, picture string, look library.Look) (library.Picture, error)
 	Export(ctx context.Context, by human.Actor, id human.RecordingID, format, language string) (library.Export, error)
 	Delete(ctx context.Context, by human.Actor, id human.RecordingID) error
+	Evidencer
 }
 
 // A Replay plays recordings back on this machine's desktop, one at a time.
@@ -327,12 +328,17 @@ func (s *Server) picture(ctx context.Context, x *exchange, in *pictureInput) (*p
 		return nil, without("recordings")
 	}
 	p, err := s.deps.Library.Picture(ctx, x.by, in.ID, in.Picture, library.Look{Width: in.Width, Format: in.Format, Masked: in.Masked})
+	return pictureOf(p, err, in.Have)
+}
+
+// pictureOf answers with a picture, where the caller does not have it.
+func pictureOf(p library.Picture, err error, has string) (*pictureAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
 	// Kept by the caller alone, who asks again each time: the masks may have changed, or the recording be gone.
 	out := &pictureAnswer{Status: http.StatusOK, ContentType: p.Media, ETag: `"` + p.Tag + `"`, CacheControl: "private, no-cache", Vary: "Authorization"}
-	for have := range strings.SplitSeq(in.Have, ",") {
+	for have := range strings.SplitSeq(has, ",") {
 		if strings.TrimPrefix(strings.TrimSpace(have), "W/") == out.ETag {
 			out.Status = http.StatusNotModified
 			return out, nil
@@ -409,9 +415,11 @@ func describeFiles(c catalogue) {
 		return content
 	}
 	o := c.api.OpenAPI()
-	picture := operationAt(o, http.MethodGet, "/api/recordings/{id}/pictures/{picture}")
-	picture.Responses["200"].Content = bytes("image/png", "image/jpeg")
-	picture.Responses["304"] = &huma.Response{Description: "You have it."}
+	for _, path := range []string{"/api/recordings/{id}/pictures/{picture}", evidencePath + "/{label}/picture"} {
+		picture := operationAt(o, http.MethodGet, path)
+		picture.Responses["200"].Content = bytes("image/png", "image/jpeg")
+		picture.Responses["304"] = &huma.Response{Description: "You have it."}
+	}
 	operationAt(o, http.MethodGet, "/api/recordings/{id}/export").Responses["200"].Content = bytes("text/html", "application/zip", "application/json")
 	play := operationAt(o, http.MethodPost, "/api/recordings/{id}/replay")
 	play.Responses["202"] = play.Responses["200"]

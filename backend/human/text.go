@@ -3,6 +3,7 @@ package human
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // OneLine is the first non-empty line of text, cut to at most n runes with an ellipsis.
@@ -19,6 +20,20 @@ func OneLine(text string, n int) string {
 		return line
 	}
 	return ""
+}
+
+// Tokens estimates, on the high side, how many tokens a language model makes of a text: three letters of English
+// each, and no more than one and a half for any other character.
+func Tokens[T string | []byte](text T) int {
+	ascii, rest := 0, 0
+	for _, r := range string(text) {
+		if r < utf8.RuneSelf {
+			ascii++
+		} else {
+			rest++
+		}
+	}
+	return ascii/3 + rest*3/2
 }
 
 // OneLine tells an answer in one line, from the parts it has: the decision, the operator's own words

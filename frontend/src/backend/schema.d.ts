@@ -288,6 +288,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/operations/{id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the findings of an answer rest on
+         * @description For: agent or operator.
+         */
+        get: operations["listEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/human/operations/{id}/evidence/{label}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One piece of what the findings of an answer rest on
+         * @description For: agent or operator.
+         */
+        get: operations["getEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/human/operations/{id}/evidence/{label}/picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A picture of a piece of evidence, with its masks; an agent, where its operator shares pictures
+         * @description For: agent or operator.
+         */
+        get: operations["getEvidencePicture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/operations/{id}/summaries": {
         parameters: {
             query?: never;
@@ -1446,6 +1506,50 @@ export interface components {
         Events: {
             events: components["schemas"]["Event"][];
         };
+        Evidence: {
+            /** @description As whoever asks may read it. Not in lists. */
+            action?: components["schemas"]["Action"];
+            /**
+             * Format: date-time
+             * @description When it was, where that is known.
+             */
+            at?: string;
+            /**
+             * Format: int64
+             * @description Nanoseconds from the start of the recording.
+             */
+            at_ns?: number;
+            /** @description What it is called there (see Ref). */
+            id: string;
+            /** @enum {string} */
+            kind: "action" | "picture" | "command" | "field" | "step" | "message" | "answer" | "request";
+            /** @description e1, e2, ... as in the findings. */
+            label: string;
+            /** @description What of it cannot be read, and why. */
+            missing?: string;
+            /** @description That may be read. An agent gets those its operator shares. */
+            pictures: components["schemas"]["EvidencePicture"][];
+            /** @description Of an action, picture or command. */
+            recording_id?: string;
+            /** @description What was done, in words; the value of a field; the message, the step, the part of the answer or request. None of a picture. */
+            text?: string;
+            /** @description The page or window it was in, or that a field was picked from. */
+            where?: string;
+        };
+        EvidenceList: {
+            /** @description In the order of their labels, without the actions. */
+            evidence: components["schemas"]["Evidence"][];
+            /** @description The from of what was left out to keep to max_tokens; absent where nothing was. */
+            next?: string;
+        };
+        EvidencePicture: {
+            picture_id: string;
+            /**
+             * @description Before or after an action; or the evidence itself.
+             * @enum {string}
+             */
+            which: "before" | "after" | "picture";
+        };
         FieldError: {
             /** @description Such as body.description or query.limit. */
             location: string;
@@ -2341,10 +2445,6 @@ export interface components {
             state: "running" | "done" | "failed" | "stopped" | "needs_consent";
             summarizer: string;
             summary_id: string;
-            /** Format: int64 */
-            tokens_in?: number;
-            /** Format: int64 */
-            tokens_out?: number;
             /**
              * Format: int64
              * @description Nanoseconds.
@@ -2966,6 +3066,138 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Events"];
                 };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEvidence: {
+        parameters: {
+            query?: {
+                /** @description Of the words; absent: en. */
+                language?: "en" | "zh-CN";
+                /** @description Begin at this label; absent: e1. */
+                from?: string;
+                /** @description The answer has at most about so many tokens of a language model. Absent: all. */
+                max_tokens?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceList"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvidence: {
+        parameters: {
+            query?: {
+                /** @description Of the words; absent: en. */
+                language?: "en" | "zh-CN";
+            };
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+                /** @description e1, e2, ... as in the findings. */
+                label: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evidence"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvidencePicture: {
+        parameters: {
+            query?: {
+                /** @description Absent: after an action, where there is one. */
+                which?: "before" | "after" | "picture";
+                /** @description Pixels, never more than it has; the height follows. Absent: as taken. */
+                width?: number;
+                /** @description Absent: png. */
+                format?: "png" | "jpeg";
+            };
+            header?: {
+                /** @description The ETag of the bytes you have. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The operation's id. */
+                id: string;
+                /** @description e1, e2, ... as in the findings. */
+                label: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    Vary?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                };
+            };
+            /** @description You have it. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused; nothing was changed. */
             default: {
