@@ -27,7 +27,8 @@ type reading struct {
 	acts  []act           // of all recordings, in the order of time
 	found []human.Finding // what was found, in the order of its weight: for suggestions
 
-	at map[place]int // where actions are in acts; made when it is first asked for
+	at  map[actionKey]int // where actions are in acts; made when it is first asked for
+	web *web              // what was done in pages; likewise
 }
 
 // An act is an action with the recording it is in. It points into the input: nobody changes it.
@@ -36,7 +37,7 @@ type act struct {
 	rec *summarizers.Recorded
 }
 
-type place struct {
+type actionKey struct {
 	rec human.RecordingID
 	id  string
 }
@@ -93,12 +94,12 @@ func refs(acts ...act) []human.Ref {
 // index is where in r.acts an action of a recording is; -1 for one that is not there.
 func (r *reading) index(rec human.RecordingID, id string) int {
 	if r.at == nil {
-		r.at = make(map[place]int, len(r.acts))
+		r.at = make(map[actionKey]int, len(r.acts))
 		for i, a := range r.acts {
-			r.at[place{a.rec.ID, a.ID}] = i
+			r.at[actionKey{a.rec.ID, a.ID}] = i
 		}
 	}
-	if i, ok := r.at[place{rec, id}]; ok {
+	if i, ok := r.at[actionKey{rec, id}]; ok {
 		return i
 	}
 	return -1
@@ -178,9 +179,12 @@ func clean(s string, longest int) string {
 	return b.String()
 }
 
-// findNotes tells what the operator noted while recording.
+// findNotes tells what the operator said: in the answer, and while recording.
 func findNotes(r *reading) []human.Finding {
 	var out []human.Finding
+	if text := clean(r.in.Answer.HumanInput, maxSaid); text != "" {
+		out = append(out, finding(human.FoundNote, 1, r.say("The operator says: %s", "操作者说明：%s", text), human.Ref{Kind: human.RefAnswer, ID: "human_input"}))
+	}
 	for _, a := range r.acts {
 		if text := clean(a.Text, maxSaid); a.Type == human.Note && text != "" {
 			out = append(out, finding(human.FoundNote, 1, r.say("Noted on the way: %s", "操作者的备注：%s", text), a.ref()))
@@ -198,6 +202,19 @@ func (r *reading) count(n int, one, many, zh string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// times says how often: twice, 3 times; 两次, 3 次 with the space that digits have in Chinese.
+func (r *reading) times(n int, one, many string) string {
+	switch {
+	case n == 2 && r.lang == chinese:
+		return "两次"
+	case r.lang == chinese:
+		return fmt.Sprintf(" %d 次", n)
+	case n == 2 && one == "time":
+		return "twice"
+	}
+	return r.count(n, one, many, "次")
 }
 
 // list joins parts of a sentence: a, b and c.

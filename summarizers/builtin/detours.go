@@ -1,0 +1,372 @@
+package builtin
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// findDetours tells of ways that were tried and given up, and of what was tried again.
+func findDetours(r *reading) []human.Finding {
+	return slices.Concat(r.sentAgain(), r.thereAndBack(), r.clickedAgain(), r.openedAgain())
+}
+
+// sentAgain finds forms that were sent again because they came to nothing the first time.
+func (r *reading) sentAgain() []human.Finding {
+	var out []human.Finding
+	for _, g := range r.forms() {
+		if len(g.sends) < 2 {
+			continue
+		}
+		// Sending a form for one thing after the other is work; after an error it is a retry.
+		var tries []*send
+		var why string
+		var evidence []human.Ref
+		for i, s := range g.sends {
+			said, bad := r.answered(s)
+			if i == len(g.sends)-1 {
+				if len(tries) > 0 {
+					tries = append(tries, s)
+				}
+				break
+			}
+			if !bad {
+				tries, why = nil, ""
+				continue
+			}
+			tries = append(tries, s)
+			why = cmp.Or(why, said)
+		}
+		if len(tries) < 2 {
+			continue
+		}
+		tries = tries[:min(len(tries), maxRefs)]
+		for _, s := range tries {
+			evidence = append(evidence, r.acts[s.at].ref())
+		}
+		n := len(tries)
+		alike := !slices.ContainsFunc(tries, func(s *send) bool { return r.acts[s.at].Type != r.acts[tries[0].at].Type })
+		for _, s := range tries[:n-1] { // what it came to, where that does not blur how often it was
+			if !alike {
+				break
+			}
+			for _, j := range s.said {
+				evidence = append(evidence, r.acts[j].ref())
+			}
+			if s.then != nil && s.then.came >= 0 && s.then.came != s.at {
+				evidence = append(evidence, r.acts[s.then.came].ref())
+			}
+		}
+		from := tries[0].at
+		if s := tries[0]; s.then != nil && from == s.then.came && len(s.fields) > 0 {
+			from = s.fields[0]
+		}
+		form := cmp.Or(r.pageName(r.page(from, &evidence)), r.say("a page", "页面"))
+		var text string
+		switch {
+		case g.secret:
+			site := cmp.Or(r.host(tries[0].on.page.URL), form)
+			text = r.say("Signing in at %s took %s", "在 %s 登录尝试了%s", site, r.times(n, "attempt", "attempts"))
+		default:
+			text = r.say("The form on %s was sent %s", "%s的表单提交了%s", form, r.times(n, "time", "times"))
+		}
+		if why != "" {
+			text += r.say("; at first %s came back", "，起初得到的是%s", why)
+		}
+		out = append(out, finding(human.FoundDetour, 0.9, text, evidence...))
+	}
+	return out
+}
+
+// A form is one that was sent once or more often.
+type form struct {
+	sends  []*send
+	secret bool
+}
+
+// forms are what was sent, put together by form: those of one site that share a button and a field.
+func (r *reading) forms() []*form {
+	w := r.pages()
+	if w.forms != nil {
+		return w.forms
+	}
+	of := map[[3]string]*form{}
+	w.forms = []*form{}
+	for _, s := range w.sends {
+		if s.search {
+			continue
+		}
+		host, button := r.host(s.on.page.URL), ""
+		if e := r.acts[s.at].Element; isButton(e) {
+			button = e.Name
+		}
+		var keys [][3]string
+		for _, i := range s.fields {
+			if n := elementName(r.acts[i].Element); n != "" {
+				keys = append(keys, [3]string{host, button, n})
+			}
+			if isPassword(r.acts[i]) {
+				keys = append(keys, [3]string{host, "", "\x00password"}) // however it is sent
+			}
+		}
+		page := [3]string{host, button, "\x00" + place(s.on.page.URL)}
+		var f *form
+		for _, k := range keys {
+			f = cmp.Or(f, of[k])
+		}
+		if f == nil && len(s.fields) == 0 { // as it was filled in before
+			f = of[page]
+		}
+		if f == nil {
+			f = &form{}
+			w.forms = append(w.forms, f)
+		}
+		f.sends, f.secret = append(f.sends, s), f.secret || s.secret
+		for _, k := range append(keys, page) {
+			of[k] = f
+		}
+	}
+	return w.forms
+}
+
+// answered says what came back for a form, where that was an error or the form once more.
+func (r *reading) answered(s *send) (string, bool) {
+	for _, j := range s.said {
+		if d := r.acts[j].Dialog; d != nil && d.Kind == "alert" && speaksOfError(d.Message, false) {
+			return r.quote(d.Message), true
+		}
+	}
+	if said, bad := r.refused(s.then); bad {
+		return said, true
+	}
+	if s.secret && s.then != nil && r.sameForm(s.on, s.then) {
+		return r.say("%s again", "仍是%s", cmp.Or(r.pageName(&s.then.page), r.say("the same page", "原页面"))), true
+	}
+	return "", false
+}
+
+// sameForm says whether a page that came back is the one before.
+func (r *reading) sameForm(a, b *visit) bool {
+	if r.host(a.page.URL) != r.host(b.page.URL) {
+		return false
+	}
+	return place(a.page.URL) == place(b.page.URL) || title(&a.page) != "" && title(&a.page) == title(&b.page)
+}
+
+// thereAndBack finds pages that were gone to and left the same way, with nothing done in them.
+func (r *reading) thereAndBack() []human.Finding {
+	w := r.pages()
+	var out []human.Finding
+	type trip struct {
+		names []string
+		refs  []human.Ref
+	}
+	var trips []*trip
+	from := map[actionKey]*trip{} // trips from one page are told together
+	for _, v := range w.visits {
+		// A popup or tab of its own that was opened and closed again.
+		if v.ended >= 0 && v.last == nil && v.came >= 0 && !r.did(v) && !blankPage(v.page.URL) && r.acts[v.came].Type == human.OpenPage {
+			if _, bad := r.refused(v); bad {
+				continue
+			}
+			if what := r.pageName(&v.page); what != "" {
+				evidence := append(refs(r.acts[v.came], r.acts[v.ended]), r.acts[v.named].ref())
+				out = append(out, finding(human.FoundDetour, 0.7, r.say("%s was opened in a tab of its own and closed again with nothing done in it", "在新标签页打开了%s，未做任何操作就关闭了", what), evidence...))
+			}
+			continue
+		}
+		there := v.last
+		if there == nil || there.last == nil || there.came < 0 || v.came < 0 {
+			continue
+		}
+		here := there.last
+		if place(here.page.URL) != place(v.page.URL) || place(there.page.URL) == place(v.page.URL) || v.page.URL == "" || r.did(there) || !r.went(there) || !r.went(v) {
+			continue
+		}
+		if _, bad := r.refused(there); bad {
+			continue // told as an error already
+		}
+		what := r.pageName(&there.page)
+		if what == "" {
+			continue
+		}
+		key := actionKey{r.acts[v.came].rec.ID, place(v.page.URL)}
+		t := from[key]
+		if t == nil {
+			t = &trip{}
+			from[key] = t
+			trips = append(trips, t)
+		}
+		if len(t.refs)+3 <= maxRefs {
+			t.refs = append(t.refs, r.acts[there.came].ref(), r.acts[v.came].ref(), r.acts[there.named].ref())
+			if !slices.Contains(t.names, what) && len(t.names) < 4 {
+				t.names = append(t.names, what)
+			}
+		}
+	}
+	for _, t := range trips {
+		out = append(out, finding(human.FoundDetour, 0.8, r.say("Went to %s and back, with nothing done there", "打开了%s，未做任何操作就返回了", r.list(t.names)), t.refs...))
+	}
+	return out
+}
+
+// did says whether anything was done in a page but looking and leaving it.
+func (r *reading) did(v *visit) bool {
+	w := r.pages()
+	for _, i := range v.acts {
+		switch a := r.acts[i]; a.Type {
+		case human.Scroll, human.Hover, human.SwitchPage, human.SwitchWindow, human.Missing, human.Note, human.ClosePage:
+		case human.Click, human.Shortcut:
+			if a.Button == 8 || a.Button == 9 {
+				continue
+			}
+			leaves := false
+			for _, j := range w.effects[i] {
+				b := r.acts[j]
+				leaves = leaves || (b.Type == human.Navigate || b.Type == human.ClosePage) && b.Page != nil && b.Page.Target == a.Page.Target
+			}
+			if !leaves {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// went says whether a person brought a page, and not a server or script.
+func (r *reading) went(v *visit) bool {
+	a := r.acts[v.came]
+	if a.Navigation == nil {
+		return a.Type == human.OpenPage
+	}
+	switch a.Navigation.Kind {
+	case "link", "address", "back_forward":
+		return true
+	case "history", "fragment", "script":
+		return v.by >= 0
+	}
+	return false
+}
+
+// clickedAgain finds clicks on one thing, one after the other, that nothing came of.
+func (r *reading) clickedAgain() []human.Finding {
+	w := r.pages()
+	var out []human.Finding
+	var run []int
+	end := func() {
+		if len(run) > 1 {
+			first := r.acts[run[0]]
+			n := min(len(run), maxRefs)
+			var evidence []human.Ref
+			for _, i := range run[:n] {
+				evidence = append(evidence, r.acts[i].ref())
+			}
+			times := r.times(n, "time", "times")
+			if n < len(run) {
+				times = r.say("more than %s", "%s以上", times)
+			}
+			sure := 0.7
+			if first.Before != "" && first.Before == first.After {
+				sure = 0.9 // the page looked the same
+			}
+			out = append(out, finding(human.FoundDetour, sure, r.say("%s was clicked %s in a row; nothing was seen to come of it in between", "连续点击%s%s，其间没有看到任何反应",
+				r.quote(elementName(first.Element)), times), evidence...))
+		}
+		run = run[:0]
+	}
+	for i, a := range r.acts {
+		switch {
+		case w.in[i] == nil, a.Type == human.Hover, a.Type == human.Scroll, a.Type == human.Missing:
+			continue
+		case a.Type != human.Click && a.Type != human.DoubleClick || a.Button > 1 || !r.answers(a):
+			end()
+			continue
+		}
+		if len(run) > 0 {
+			last := r.acts[run[len(run)-1]]
+			if w.in[i] != w.in[run[0]] || !sameElement(last.Element, a.Element) || len(w.effects[run[len(run)-1]]) > 0 {
+				end()
+			}
+		}
+		run = append(run, i)
+	}
+	end()
+	return out
+}
+
+// answers says whether something is to be expected of a click at once, and once is enough.
+func (r *reading) answers(a act) bool {
+	e := a.Element
+	if e == nil || elementName(e) == "" || stepWords.begins(e.Name) {
+		return false
+	}
+	return e.Role == "link" || isButton(e) || e.Role == "menuitem"
+}
+
+// openedAgain finds pages that were loaded again and again.
+func (r *reading) openedAgain() []human.Finding {
+	w := r.pages()
+	type page struct {
+		first    *visit
+		opened   []human.Ref
+		reloaded []human.Ref
+	}
+	var order []*page
+	pages := map[actionKey]*page{}
+	for _, v := range w.visits {
+		if v.came < 0 || v.page.URL == "" || blankPage(v.page.URL) {
+			continue
+		}
+		if _, bad := r.refused(v); bad {
+			continue
+		}
+		a := r.acts[v.came]
+		key := actionKey{a.rec.ID, v.page.URL}
+		p := pages[key]
+		if p == nil {
+			p = &page{first: v}
+			pages[key] = p
+			order = append(order, p)
+		}
+		switch kind := kindOf(a); {
+		case kind == "reload":
+			p.reloaded = append(p.reloaded, a.ref())
+		case kind == "address":
+			p.opened = append(p.opened, a.ref())
+		}
+	}
+	var out []human.Finding
+	for _, p := range order {
+		what := cmp.Or(r.pageName(&p.first.page), r.say("a page", "一个页面"))
+		if n := len(p.reloaded); n > 0 {
+			p.reloaded = p.reloaded[:min(n, maxRefs)]
+			text := r.say("%s was reloaded", "%s被重新加载", what)
+			if n > 1 {
+				text = r.say("%s was reloaded %s", "%s重新加载了%s", what, r.times(len(p.reloaded), "time", "times"))
+			}
+			out = append(out, finding(human.FoundDetour, 1, text, p.reloaded...))
+		}
+		if n := len(p.opened); n > 1 {
+			p.opened = p.opened[:min(n, maxRefs)]
+			out = append(out, finding(human.FoundDetour, 0.9, r.say("%s was opened by its address %s", "%s通过网址打开了%s", what, r.times(len(p.opened), "time", "times")), p.opened...))
+		}
+	}
+	return out
+}
+
+func kindOf(a act) string {
+	if a.Navigation == nil {
+		return ""
+	}
+	return a.Navigation.Kind
+}
+
+// blankPage says whether an address is that of an empty tab.
+func blankPage(address string) bool {
+	return address == "" || strings.HasPrefix(address, "about:blank") || strings.HasPrefix(address, "chrome://newtab") ||
+		strings.HasPrefix(address, "chrome://new-tab-page")
+}

@@ -1,0 +1,82 @@
+package builtin
+
+// What pages, buttons and messages say in English, in lower case.
+
+// sendEnglish is how buttons begin that send what was filled in.
+var sendEnglish = []string{
+	"add", "apply", "book", "buy", "change", "check out", "checkout", "confirm", "continue", "create", "delete", "done", "finish", "import", "invite",
+	"join", "log in", "log on", "login", "next", "ok", "order", "pay", "place order", "post", "publish", "register", "remove", "request", "reset",
+	"save", "search", "send", "set", "sign in", "sign on", "sign up", "signin", "submit", "subscribe", "update", "upload", "verify",
+}
+
+// deedsEnglish is how buttons begin that change something by themselves.
+var deedsEnglish = []string{
+	"accept", "activate", "approve", "archive", "assign", "block", "buy", "cancel order", "cancel subscription", "close account", "close issue", "close ticket",
+	"confirm", "create", "deactivate", "decline", "delete", "deny", "deploy", "disable", "enable", "generate", "grant", "import", "invite", "lock",
+	"log off", "log out", "logout", "merge", "pay", "place order", "publish", "reboot", "refund", "regenerate", "reject", "remove", "reset", "restart",
+	"restore", "revoke", "rotate", "save", "send", "sign out", "start", "stop", "submit", "suspend", "terminate", "transfer", "turn off", "turn on",
+	"unassign", "unblock", "unlock", "update",
+}
+
+// stepsEnglish is how buttons begin that are meant to be clicked again and again.
+var stepsEnglish = []string{
+	"add", "back", "collapse", "decrease", "down", "expand", "fewer", "forward", "hide", "increase", "later", "left", "less", "load more", "minus",
+	"more", "newer", "next", "older", "open", "page", "pause", "play", "plus", "prev", "previous", "right", "show", "skip", "toggle", "undo", "redo",
+	"up", "view more", "zoom",
+}
+
+// signEnglish is in the names of pages and buttons by which people sign in.
+var signEnglish = []string{"log in", "log on", "login", "sign in", "sign on", "sign-in", "signin"}
+
+// searchEnglish is in the names of what is searched with.
+var searchEnglish = []string{"filter", "find", "look up", "query", "search"}
+
+// strongEnglish speaks of an error wherever it stands, weakEnglish in what a page only tells.
+var (
+	strongEnglish = []string{
+		"access denied", "bad request", "denied", "error", "exception", "failed", "failure", "forbidden", "incorrect", "internal server", "invalid",
+		"not authorized", "not found", "unauthorized", "went wrong",
+	}
+	weakEnglish = []string{
+		"already exists", "at least", "at most", "already in use", "already taken", "can't", "cannot", "can’t", "conflict", "could not", "couldn't", "couldn’t", "exceeded",
+		"expired", "is required", "locked", "missing", "must be", "must not", "not allowed", "not available", "not permitted", "not supported",
+		"not valid", "permission", "please enter", "please fill", "please select", "problem", "rejected", "timed out", "timeout", "too large", "too long",
+		"too many", "too short", "try again", "unable", "unavailable", "unknown", "unsuccessful", "wrong",
+	}
+	// fineEnglish is what sounds like an error and is none.
+	fineEnglish = []string{
+		"0 errors", "0 failed", "error-free", "no conflict", "no error", "no errors", "no failures", "no problem", "none failed", "without any error",
+		"without error", "without errors", "without problems", "zero errors",
+	}
+)
+
+// errorTitlesEnglish are in the titles of pages that tell of an error, as a part of the title of a few words.
+var errorTitlesEnglish = []string{
+	"access denied", "an error occurred", "application error", "bad gateway", "bad request", "can't be reached", "can’t be reached", "does not exist",
+	"doesn't exist", "doesn’t exist", "error occurred", "forbidden", "gateway timeout", "has expired", "internal error", "internal server error", "invalid link",
+	"is unavailable", "link expired", "log in failed", "login failed", "no access", "no permission", "not authorised", "not authorized", "not found",
+	"page unavailable", "payment failed", "permission denied", "request timeout", "server error", "service unavailable", "session expired",
+	"sign in failed", "sign-in failed", "something went wrong", "temporarily unavailable", "timed out", "too many requests", "unauthorized",
+	"under maintenance", "unexpected error",
+}
+
+// networkEnglish says what the network's errors mean, where that helps.
+var networkEnglish = map[string]string{
+	"ERR_NAME_NOT_RESOLVED":        "the name of the site could not be resolved",
+	"ERR_CONNECTION_REFUSED":       "the connection was refused",
+	"ERR_CONNECTION_RESET":         "the connection was cut",
+	"ERR_CONNECTION_CLOSED":        "the connection was closed",
+	"ERR_CONNECTION_TIMED_OUT":     "the connection timed out",
+	"ERR_TIMED_OUT":                "it timed out",
+	"ERR_INTERNET_DISCONNECTED":    "there was no connection to the internet",
+	"ERR_ADDRESS_UNREACHABLE":      "the address could not be reached",
+	"ERR_EMPTY_RESPONSE":           "the server sent nothing",
+	"ERR_CERT_DATE_INVALID":        "the certificate has expired or is not valid yet",
+	"ERR_CERT_AUTHORITY_INVALID":   "the certificate is of an unknown authority",
+	"ERR_CERT_COMMON_NAME_INVALID": "the certificate is of another name",
+	"ERR_SSL_PROTOCOL_ERROR":       "no secure connection came about",
+	"ERR_TOO_MANY_REDIRECTS":       "the site sent the browser round in a circle",
+	"ERR_BLOCKED_BY_CLIENT":        "something in the browser blocked it",
+	"ERR_PROXY_CONNECTION_FAILED":  "the proxy could not be reached",
+	"ERR_ABORTED":                  "it was stopped before it was there",
+}
