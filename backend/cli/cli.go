@@ -168,6 +168,7 @@ func (s *shell) root() *cobra.Command {
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
+			s.summarizeCommand(), s.summarizersCommand(),
 		}},
 		{"admin", "Looking after it:", []*cobra.Command{
 			s.keysCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),

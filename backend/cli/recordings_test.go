@@ -21,6 +21,8 @@ import (
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/sqlite"
+	"deskbell/backend/summary"
+	"deskbell/summarizers/builtin"
 )
 
 // A pointer is a source that can be listened to and tells nothing.
@@ -58,10 +60,17 @@ func newDesk(t *testing.T) *desk {
 		Clock: func() (time.Time, int64) { now := time.Now(); return now, int64(now.Sub(d.began)) },
 		NewID: func() human.RecordingID { return "rec_live" },
 	}, record.Options{})
-	server, err := api.New(api.Deps{
-		Queue: d.queue, Keys: store, Operator: "ada", Log: log, Recorder: recorder,
-		Library: library.New(library.Deps{Store: store.Recordings(), Pictures: files, Operations: d.queue, Encode: pictures.Encode}),
+	books := library.New(library.Deps{Store: store.Recordings(), Pictures: files, Operations: d.queue, Encode: pictures.Encode})
+	drafts := summary.New(summary.Deps{
+		Operations: d.queue, Recordings: books, Store: store.Summaries(), Operator: human.Actor{Role: human.Operator, Name: "ada"}, Now: time.Now, Log: log, Folder: "/data/summarizers",
+		Shelf: func() summary.Shelf {
+			return summary.Shelf{BuiltIn: builtin.All(), Problems: []summary.Unusable{{Name: "mine", Text: "its manifest\x1b has no command"}}}
+		},
+		Options: func() summary.Options { return summary.Options{Language: "request"} },
+		NewID:   func() human.SummaryID { return "sum_1" },
 	})
+	t.Cleanup(drafts.Close)
+	server, err := api.New(api.Deps{Queue: d.queue, Keys: store, Operator: "ada", Log: log, Recorder: recorder, Library: books, Summaries: drafts})
 	must(t, err)
 	web := httptest.NewServer(server)
 	ctx, stop := context.WithCancel(context.Background())

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"deskbell/backend/human"
+	"deskbell/backend/summary"
+)
+
+// H12: a summarizer is tried on a recording from a terminal, and leaves nothing behind.
+func TestSummarizingInATerminal(t *testing.T) {
+	d := newDesk(t)
+	d.made("rec_1")
+	_, err := d.queue.RecordingBegan(t.Context(), human.Actor{Role: human.Operator, Name: "ada"}, d.op.ID, "rec_1")
+	must(t, err)
+	d.says("desktop, in", "summarize", "rec_1")
+	d.says("answer", "summarizers")
+	d.says("mine cannot be used", "summarizers")
+	d.says("/data/summarizers", "summarizers")
+	out, _ := d.run(exitYes, "summarize", "rec_1", "--with", "desktop", "--language", "zh-CN", "--json")
+	var sum human.Summary
+	must(t, json.Unmarshal([]byte(out), &sum))
+	if sum.State != human.SummaryDone || sum.Language != "zh-CN" || sum.Report.Line == "" {
+		t.Errorf("summary %+v", sum)
+	}
+	out, _ = d.run(exitYes, "summarizers", "--json")
+	var all summary.Summarizers
+	must(t, json.Unmarshal([]byte(out), &all))
+	if len(all.Summarizers) != 4 || all.Summarizers[0].Score.Drafts != 0 {
+		t.Errorf("summarizers %+v", all)
+	}
+	for want, args := range map[string][]string{
+		"there is no summarizer":  {"summarize", "rec_1", "--with", "nobody"},
+		"there is no recording":   {"summarize", "rec_none"},
+		"not one of once, always": {"summarize", "rec_1", "--consent", "perhaps"},
+	} {
+		if _, errs := d.run(exitError, args...); !strings.Contains(errs, want) {
+			t.Errorf("%v prints %q, which does not say %q", args, errs, want)
+		}
+	}
+}
