@@ -14,7 +14,7 @@ import (
 // short: asking once more, with what was wrong, may help.
 var ErrAnswer = errors.New("an answer that cannot be used")
 
-// A Model answers prompts. Implementations are safe for concurrent use and pass the suite in prompttest.
+// A Model answers prompts. Implementations are safe for concurrent use.
 type Model interface {
 	// About says which model it is and what it takes.
 	About() ModelInfo
