@@ -27,8 +27,9 @@ type reading struct {
 	acts  []act           // of all recordings, in the order of time
 	found []human.Finding // what was found, in the order of its weight: for suggestions
 
-	at  map[actionKey]int // where actions are in acts; made when it is first asked for
-	web *web              // what was done in pages; likewise
+	at   map[actionKey]int // where actions are in acts; made when it is first asked for
+	web  *web              // what was done in pages; likewise
+	desk                   // what was done on the desktop; likewise
 }
 
 // An act is an action with the recording it is in. It points into the input: nobody changes it.

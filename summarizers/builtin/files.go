@@ -1,0 +1,187 @@
+package builtin
+
+import (
+	"cmp"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// A file is what became of one file or folder, whatever it was called on the way.
+type file struct {
+	was, now string // paths; was is "" for one that was made here, now "" for one that is gone
+	dir      bool
+	ops      []act
+}
+
+func (f *file) last() act { return f.ops[len(f.ops)-1] }
+
+// files are those that were made, changed, renamed and deleted in watched folders, in the order in which they were
+// first heard of.
+func (r *reading) files() []*file {
+	if r.touched != nil {
+		return r.touched
+	}
+	r.touched = []*file{}
+	type at struct {
+		rec  human.RecordingID
+		path string
+	}
+	known := map[at]*file{}
+	for _, a := range r.acts {
+		c := a.File
+		if a.Type != human.FileOperation || c == nil || c.Path == "" || c.Op == "renamed" && c.To == "" {
+			continue
+		}
+		f := known[at{a.rec.ID, c.Path}]
+		if f == nil || f.now == "" && c.Op != "created" {
+			f = &file{now: c.Path, dir: c.Dir}
+			if c.Op != "created" {
+				f.was = c.Path
+			}
+			r.touched = append(r.touched, f)
+		}
+		f.ops = append(f.ops, a)
+		switch c.Op {
+		case "renamed":
+			delete(known, at{a.rec.ID, c.Path})
+			f.now = c.To
+		case "deleted":
+			f.now = ""
+		default:
+			f.now = c.Path
+		}
+		known[at{a.rec.ID, cmp.Or(f.now, c.Path)}] = f
+	}
+	return r.touched
+}
+
+// baseName is the last part of a path of any system, folder what comes before it.
+func baseName(p string) string {
+	p = strings.TrimRight(p, `/\`)
+	return p[strings.LastIndexAny(p, `/\`)+1:]
+}
+
+func folder(p string) string {
+	p = strings.TrimRight(p, `/\`)
+	i := strings.LastIndexAny(p, `/\`)
+	if i < 0 {
+		return ""
+	}
+	return p[:max(i, 1)]
+}
+
+// fewFiles is how many files with the same fate in one folder have a finding each; of more, so many are named.
+const (
+	fewFiles   = 3
+	namedFiles = 8
+)
+
+// findFiles tells what became of files. Those of one folder that went the same way are told together.
+func findFiles(r *reading) []human.Finding {
+	type fate struct{ verb, dir string }
+	groups := map[fate][]*file{}
+	var order []fate
+	for _, f := range r.files() {
+		if f.was == "" && f.now == "" {
+			continue // it came and went: findFilesGone
+		}
+		verb, at := "changed", f.now
+		switch {
+		case f.was == "":
+			verb = "created"
+		case f.now == "":
+			verb, at = "deleted", f.was
+		case f.was != f.now:
+			verb = "renamed"
+			if folder(f.was) != folder(f.now) {
+				verb = "moved"
+			}
+		case f.ops[0].File.Op == "renamed":
+			continue // renamed and back again
+		}
+		key := fate{verb, folder(at)}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], f)
+	}
+	var out []human.Finding
+	for _, key := range order {
+		group := groups[key]
+		if len(group) <= fewFiles {
+			for _, f := range group {
+				out = append(out, finding(human.FoundDone, 1, r.fate(f, key.verb), refs(f.ops...)...))
+			}
+			continue
+		}
+		var names []string
+		var evidence []human.Ref
+		for i, f := range group {
+			if i < namedFiles {
+				names = append(names, name(baseName(cmp.Or(f.now, f.was))))
+			}
+			evidence = append(evidence, f.last().ref())
+		}
+		dir := clean(key.dir, maxSaid)
+		what := r.list(names)
+		more := len(group) > len(names)
+		if more && r.lang == english {
+			what = strings.Join(names, ", ") + " and more"
+		} else if more {
+			what = strings.Join(names, "、") + "等"
+		}
+		n := r.count(len(group), "file", "files", "个文件")
+		if len(group) > maxRefs {
+			n = r.say("many files", "多个文件")
+		}
+		text := map[string]string{
+			"created": r.say("Created %s in %s: %s", "在 %[2]s 中新建了 %[1]s：%[3]s", n, dir, what),
+			"changed": r.say("Saved changes to %s in %s: %s", "在 %[2]s 中保存了 %[1]s：%[3]s", n, dir, what),
+			"renamed": r.say("Renamed %s in %s; they are now %s", "在 %[2]s 中重命名了 %[1]s，现名为 %[3]s", n, dir, what),
+			"moved":   r.say("Moved %s to %s: %s", "将 %[1]s移到了 %[2]s：%[3]s", n, dir, what),
+			"deleted": r.say("Deleted %s in %s: %s", "删除了 %[2]s 中的 %[1]s：%[3]s", n, dir, what),
+		}[key.verb]
+		out = append(out, finding(human.FoundDone, 1, text, evidence...))
+	}
+	return out
+}
+
+// fate says what became of one file.
+func (r *reading) fate(f *file, verb string) string {
+	en, zh := "", "文件 "
+	if f.dir {
+		en, zh = "folder ", "文件夹 "
+	}
+	was, now := clean(f.was, maxSaid), clean(f.now, maxSaid)
+	switch verb {
+	case "created":
+		return r.say("Created "+en+"%s", "新建了"+zh+"%s", now)
+	case "deleted":
+		return r.say("Deleted "+en+"%s", "删除了"+zh+"%s", was)
+	case "renamed":
+		return r.say("Renamed "+en+"%s to %s in %s", "在 %[3]s 中将"+zh+"%[1]s 重命名为 %[2]s", clean(baseName(f.was), maxSaid), clean(baseName(f.now), maxSaid), clean(folder(f.now), maxSaid))
+	case "moved":
+		if baseName(f.was) == baseName(f.now) {
+			return r.say("Moved "+en+"%s to %s", "将"+zh+"%s 移到了 %s", was, clean(folder(f.now), maxSaid))
+		}
+		return r.say("Moved "+en+"%s to %s", "将"+zh+"%s 移为 %s", was, now)
+	}
+	return r.say("Saved changes to "+en+"%s", "保存了"+zh+"%s 的修改", now)
+}
+
+// findFilesGone tells of files that came and went again, or got a name and lost it.
+func findFilesGone(r *reading) []human.Finding {
+	var out []human.Finding
+	for _, f := range r.files() {
+		switch {
+		case f.was == "" && f.now == "" && len(f.ops) > 1:
+			first := f.ops[0].File
+			out = append(out, finding(human.FoundDetour, 1, r.say("Created %s and deleted it again", "新建了 %s，随后又删除", clean(first.Path, maxSaid)), refs(f.ops...)...))
+		case f.was != "" && f.was == f.now && f.ops[0].File.Op == "renamed" && len(f.ops) > 1:
+			out = append(out, finding(human.FoundDetour, 1, r.say("Renamed %s to %s and back again", "将 %s 重命名为 %s，随后又改了回来",
+				clean(f.was, maxSaid), clean(baseName(f.ops[0].File.To), maxSaid)), refs(f.ops...)...))
+		}
+	}
+	return out
+}

@@ -1,0 +1,459 @@
+package builtin
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// What the agent expects to come of the work may stand under any of these names.
+var expectations = []string{"expected_outcome", "expected_result", "expected_results", "expected"}
+
+// Limits on what is read of an expectation.
+const (
+	maxClauses   = 5
+	maxWitnesses = 20000 // different texts; more say nothing new
+)
+
+// A witness is something seen or said that may tell whether what was expected has come about.
+type witness struct {
+	text string
+	ref  human.Ref
+	kind witnessKind
+	at   int // in reading.acts, so that what came last counts; what was said afterwards comes after all of them
+	claim
+}
+
+type witnessKind int
+
+const (
+	seenTitle   witnessKind = iota // of a window or dialog
+	seenPage                       // the title of a page
+	seenElement                    // what an element says
+	seenMessage                    // a message of a page
+	seenField                      // a value
+	saidNote                       // a note on the way
+	saidAnswer                     // the operator's words
+)
+
+// expected are the texts of what the agent expects, with the name they have in details.
+func (r *reading) expected() (texts []string, name string) {
+	var details map[string]json.RawMessage
+	if len(r.in.Operation.Details) == 0 || json.Unmarshal(r.in.Operation.Details, &details) != nil {
+		return nil, ""
+	}
+	for _, name := range expectations {
+		var one string
+		if json.Unmarshal(details[name], &one) == nil && strings.TrimSpace(one) != "" {
+			return sentences(one), name
+		}
+		var many []any
+		if json.Unmarshal(details[name], &many) == nil {
+			for _, x := range many {
+				if s, ok := x.(string); ok && strings.TrimSpace(s) != "" {
+					texts = append(texts, sentences(s)...)
+				}
+			}
+			if len(texts) > 0 {
+				return texts, name
+			}
+		}
+	}
+	return nil, ""
+}
+
+// sentences takes an expectation apart into what can hold each for itself.
+func sentences(text string) []string {
+	var out []string
+	from := 0
+	r := []rune(text)
+	cut := func(to, next int) {
+		if s := strings.TrimSpace(string(r[from:to])); s != "" {
+			out = append(out, s)
+		}
+		from = next
+	}
+	for i, c := range r {
+		switch c {
+		case '。', '；', '\n', '！', ';', '!':
+			cut(i, i+1)
+		case '.':
+			if i+1 == len(r) || r[i+1] == ' ' || r[i+1] == '\n' {
+				cut(i, i+1)
+			}
+		}
+	}
+	cut(len(r), len(r))
+	var parts []string
+	for _, s := range out {
+		parts = append(parts, joints(s)...)
+	}
+	return parts[:min(len(parts), maxClauses)]
+}
+
+// joints parts what is joined by and, where both sides can stand alone.
+func joints(s string) []string {
+	for _, and := range []string{", and ", " and ", "，并且", "，而且", "，同时", "，并", "，", "并且", ", "} {
+		before, after, found := strings.Cut(s, and)
+		if !found {
+			continue
+		}
+		a, b := claims(before), claims(after)
+		if a.stands() && b.stands() {
+			return append([]string{strings.TrimSpace(before)}, joints(strings.TrimSpace(after))...)
+		}
+	}
+	return []string{s}
+}
+
+// stands says whether a claim says something by itself.
+func (c claim) stands() bool {
+	if len(c.paths) > 0 {
+		return true
+	}
+	verb, noun := false, false
+	for w := range c.words {
+		if w[0] == '!' {
+			verb = true
+		} else {
+			noun = true
+		}
+	}
+	return verb && noun
+}
+
+// findOutcome holds what was expected against what was seen and said.
+func findOutcome(r *reading) []human.Finding {
+	texts, called := r.expected()
+	if len(texts) == 0 {
+		return nil
+	}
+	request := human.Ref{Kind: human.RefRequest, ID: called}
+	witnesses := r.witnesses()
+	var out []human.Finding
+	for _, text := range texts {
+		e := claims(text)
+		if len(e.words) == 0 && len(e.paths) == 0 {
+			continue
+		}
+		out = append(out, r.outcome(text, e, witnesses, request))
+	}
+	return out
+}
+
+// outcome judges one expectation.
+func (r *reading) outcome(text string, e claim, witnesses []witness, request human.Ref) human.Finding {
+	quoted := r.quote(text)
+	said := r.judge(e, witnesses)
+	if len(e.paths) > 0 {
+		if f, ok := r.fileOutcome(text, e, said, request); ok {
+			return f
+		}
+	}
+	if said.w == nil {
+		where := r.say("nothing in the recording shows it", "录制内容中没有看到")
+		if len(r.in.Recordings) == 0 {
+			where = r.say("the answer does not say so", "答复中没有提到")
+		}
+		return finding(human.FoundOutcome, 0.6, r.say("Expected %s: %s", "预期结果%s：%s", quoted, where), request)
+	}
+	seen := r.seen(said.w)
+	switch said.verdict {
+	case agrees:
+		return finding(human.FoundOutcome, said.w.sure(), r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, seen), said.w.ref, request)
+	case otherNumber:
+		return finding(human.FoundOutcome, 0.7, r.say("Not the number expected (%s): %s", "数字与预期（%s）不一致：%s", quoted, seen), said.w.ref, request)
+	}
+	return finding(human.FoundOutcome, 0.8, r.say("Not as expected (%s): %s", "与预期（%s）不符：%s", quoted, seen), said.w.ref, request)
+}
+
+// sure is how far what a witness says can be relied on.
+func (w *witness) sure() float64 {
+	switch w.kind {
+	case seenElement:
+		return 0.75
+	case seenField, saidAnswer, saidNote:
+		return 0.9
+	}
+	return 0.85
+}
+
+// seen says who says what.
+func (r *reading) seen(w *witness) string {
+	q := r.quote(w.text)
+	switch w.kind {
+	case seenPage:
+		return r.say("a page was titled %s", "页面标题为%s", q)
+	case seenElement:
+		return r.say("the screen said %s", "界面上显示%s", q)
+	case seenMessage:
+		return r.say("a message said %s", "提示信息为%s", q)
+	case seenField:
+		return r.say("the field says %s", "字段内容为%s", q)
+	case saidNote:
+		return r.say("the operator noted %s", "操作者备注%s", q)
+	case saidAnswer:
+		return r.say("the operator says %s", "操作者说%s", q)
+	}
+	return r.say("a window was titled %s", "窗口标题为%s", q)
+}
+
+type judged struct {
+	w *witness
+	verdict
+}
+
+// judge asks all witnesses; what was seen or said last counts, and what was said counts more than what was seen.
+func (r *reading) judge(e claim, witnesses []witness) (out judged) {
+	for i := range witnesses {
+		w := &witnesses[i]
+		if v := e.holds(w.claim); v != unsaid && (out.w == nil || w.at >= out.w.at || v != otherNumber && out.verdict == otherNumber) {
+			if v == otherNumber && out.w != nil && out.verdict != otherNumber {
+				continue
+			}
+			out = judged{w, v}
+		}
+	}
+	return out
+}
+
+// fileOutcome judges an expectation that names a file.
+func (r *reading) fileOutcome(text string, e claim, said judged, request human.Ref) (human.Finding, bool) {
+	quoted := r.quote(text)
+	gone := e.says["delete"] != (saying{}) && !e.says["delete"].contrary || e.says["exist"].contrary || e.says["create"].contrary
+	kept := e.says["change"].contrary || e.says["delete"].contrary
+	rest := 0.0 // what it says beside that there is a file
+	for w, weight := range e.words {
+		switch w {
+		case "!save", "!create", "!exist", "!export", "!delete", "!rename", "!move", "!copy", "!change", "!ok", "!receive", "file", "folder", "contain", "document", "文档", "目录":
+		default:
+			if !containsFold(e.paths, w) {
+				rest += weight
+			}
+		}
+	}
+	var near *file
+	made := r.made()
+	for _, p := range e.paths {
+		var hit *file
+		for i := range made {
+			f := made[i]
+			at := f.now
+			if gone {
+				at = cmp.Or(f.was, f.ops[0].File.Path)
+			}
+			if r.samePath(p, at, f.last()) {
+				hit = f
+			} else if near == nil && !gone && alike(p, f.now) {
+				near = f
+			}
+		}
+		switch {
+		case hit == nil && said.w != nil:
+			return human.Finding{}, false // somebody says more
+		case hit == nil && near != nil && !kept:
+			return finding(human.FoundOutcome, 0.8, r.say("Not as expected (%s): what was saved is %s", "与预期（%s）不符：实际保存的是 %s", quoted, clean(near.now, maxSaid)),
+				near.last().ref(), request), true
+		case hit == nil:
+			return human.Finding{}, false
+		case kept:
+			return finding(human.FoundOutcome, 0.9, r.say("Not as expected (%s): %s", "与预期（%s）不符：%s", quoted, r.lastFate(hit)), hit.last().ref(), request), true
+		case gone != (hit.now == ""):
+			if !gone {
+				return finding(human.FoundOutcome, 0.9, r.say("Not as expected (%s): %s was deleted again", "与预期（%s）不符：%s 后来被删除了", quoted, clean(cmp.Or(hit.was, hit.ops[0].File.Path), maxSaid)),
+					append(refs(hit.ops...), request)...), true
+			}
+			return human.Finding{}, false
+		case rest >= 1 && (said.w == nil || said.verdict != agrees):
+			if said.w != nil {
+				return human.Finding{}, false
+			}
+			return finding(human.FoundOutcome, 0.8, r.say("Expected %s: the file is there, %s; whether the rest holds is not seen", "预期结果%s：文件已有，%s；其余是否符合，录制中看不出来", quoted, r.lastFate(hit)),
+				hit.last().ref(), request), true
+		case p == e.paths[len(e.paths)-1]:
+			evidence := []human.Ref{hit.last().ref(), request}
+			return finding(human.FoundOutcome, 0.95, r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, r.lastFate(hit)), evidence...), true
+		}
+	}
+	return human.Finding{}, false
+}
+
+func containsFold(paths []string, w string) bool {
+	return slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(strings.ToLower(p), w) })
+}
+
+// lastFate says what was last done to a file, so that one piece of evidence tells it.
+func (r *reading) lastFate(f *file) string {
+	c := f.last().File
+	if c == nil {
+		return r.say("%s was downloaded", "下载了 %s", clean(f.now, maxSaid))
+	}
+	switch c.Op {
+	case "created":
+		return r.say("%s was created", "新建了 %s", clean(c.Path, maxSaid))
+	case "renamed":
+		return r.say("%s is now %s", "%s 现在是 %s", clean(baseName(c.Path), maxSaid), clean(c.To, maxSaid))
+	case "deleted":
+		return r.say("%s was deleted", "%s 已被删除", clean(c.Path, maxSaid))
+	}
+	return r.say("%s was saved", "保存了 %s", clean(c.Path, maxSaid))
+}
+
+// made are the files of folders that were watched, and those that were downloaded.
+func (r *reading) made() []*file {
+	out := slices.Clone(r.files())
+	for _, a := range r.acts {
+		if a.Type == human.Download {
+			for _, t := range a.Transfers {
+				if t.State == "completed" && t.Name != "" {
+					out = append(out, &file{now: t.Name, ops: []act{a}})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// samePath says whether a file is the one that is named: by its whole path, from the home folder, from a watched
+// folder, by its name, or by the folder it lies in.
+func (r *reading) samePath(named, at string, a act) bool {
+	if at == "" {
+		return false
+	}
+	named, at = strings.ReplaceAll(named, `\`, "/"), strings.ReplaceAll(at, `\`, "/")
+	dir := strings.HasSuffix(named, "/") || path.Ext(named) == ""
+	named = strings.TrimSuffix(named, "/")
+	if rest, ok := strings.CutPrefix(named, "~/"); ok {
+		if !strings.HasPrefix(at, "/") && !strings.Contains(at, ":/") {
+			return path.Base(named) == at // of a download the folder is not known
+		}
+		return strings.HasSuffix(at, "/"+rest) || dir && strings.HasSuffix(path.Dir(at), "/"+rest)
+	}
+	switch {
+	case named == at, dir && path.Dir(at) == named:
+		return true
+	case !strings.HasPrefix(named, "/") && !strings.Contains(named, ":/"):
+		return strings.HasSuffix(at, "/"+named) || dir && strings.Contains(named, "/") && strings.HasSuffix(path.Dir(at), "/"+named)
+	}
+	return a.File == nil && path.Base(named) == at
+}
+
+// alike says whether a file may be the one that is named under another name: of the same kind in the same folder, or
+// with the same name and another end.
+func alike(named, at string) bool {
+	named, at = strings.ReplaceAll(named, `\`, "/"), strings.ReplaceAll(at, `\`, "/")
+	if at == "" || path.Ext(named) == "" {
+		return false
+	}
+	stem := func(p string) string { return strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p))) }
+	a, b := stem(named), stem(at)
+	if a == b {
+		return true
+	}
+	return strings.EqualFold(path.Ext(named), path.Ext(at)) && len(a) > 3 && len(b) > 3 && (strings.Contains(a, b) || strings.Contains(b, a))
+}
+
+// witnesses are all that was seen and said, each text once, as it was last.
+func (r *reading) witnesses() []witness {
+	var out []witness
+	known := map[string]int{}
+	add := func(kind witnessKind, text string, at int, ref human.Ref) {
+		if text = strings.TrimSpace(text); text == "" {
+			return
+		}
+		key := string(rune(kind)) + text
+		if i, ok := known[key]; ok {
+			out[i].at, out[i].ref = at, ref
+			return
+		}
+		if len(out) < maxWitnesses {
+			known[key] = len(out)
+			out = append(out, witness{text: text, ref: ref, kind: kind, at: at})
+		}
+	}
+	for i, a := range r.acts {
+		ref := a.ref()
+		switch {
+		case a.Type == human.Note:
+			add(saidNote, a.Text, i, ref)
+			continue
+		case a.Page != nil:
+			if n := a.Navigation; n == nil || n.Failed == "" && n.Status < 400 {
+				add(seenPage, a.Page.Title, i, ref)
+			}
+		case a.Window != nil && a.Type != human.FileOperation:
+			add(seenTitle, a.Window.Title, i, ref)
+		}
+		if a.Type == human.SwitchWindow && a.Element != nil {
+			add(seenTitle, a.Element.Name, i, ref)
+		} else if e := a.Element; e != nil && !isControl(e) && e.Role != "list" && e.Role != "listitem" && e.Role != "cell" && e.Role != "gridcell" {
+			add(seenElement, elementName(e), i, ref)
+		}
+		if a.Element != nil {
+			add(seenTitle, inDialog(a.Element), i, ref)
+		}
+		if d := a.Dialog; d != nil {
+			add(seenMessage, d.Message, i, ref)
+		}
+		if p := a.Pick; p != nil && len(p.Rows) == 0 && len(p.Text) < maxSaid {
+			add(seenField, p.Field+": "+p.Text, i, ref)
+		}
+	}
+	n := len(r.acts)
+	for _, field := range slices.Sorted(maps.Keys(r.in.Answer.Fields)) {
+		value := r.in.Answer.Fields[field]
+		if value != "" && len(value) < maxSaid {
+			add(seenField, strings.ReplaceAll(field, "_", " ")+": "+value, n, human.Ref{Kind: human.RefField, ID: field})
+		}
+	}
+	for _, s := range split(r.in.Answer.ExecutionResult) {
+		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "execution_result"})
+	}
+	for _, s := range split(r.in.Answer.HumanInput) {
+		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "human_input"})
+	}
+	for i := range out {
+		w := &out[i]
+		w.claim = claims(w.text)
+		w.unreal = w.unreal || asks(w.text)
+	}
+	return out
+}
+
+// split takes what somebody said apart into sentences.
+func split(text string) []string {
+	var out []string
+	from := 0
+	r := []rune(text)
+	cut := func(to, next int) {
+		if s := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(string(r[from:to])), "-*•· ")); s != "" {
+			out = append(out, s)
+		}
+		from = next
+	}
+	for i, c := range r {
+		switch c {
+		case '\n', '。', '！', '？', '；', '!', '?', ';':
+			next := i + 1
+			if c == '？' || c == '?' {
+				cut(i+1, next) // a question is one by its mark
+			} else {
+				cut(i, next)
+			}
+		case '.':
+			if i+1 == len(r) || r[i+1] == ' ' || r[i+1] == '\n' {
+				if i > 0 && r[i-1] >= '0' && r[i-1] <= '9' && (i < 2 || r[i-2] == '\n' || from >= i-2) {
+					continue // 1. of a list
+				}
+				cut(i, i+1)
+			}
+		}
+	}
+	cut(len(r), len(r))
+	return out
+}
