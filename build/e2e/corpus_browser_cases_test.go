@@ -35,6 +35,20 @@ func signsInToAdmin(p *worker, captcha string) {
 	p.clicks("button|登录")
 }
 
+// corpusKey is typed into a plain field; it must be nowhere in the corpus.
+const corpusKey = "sk_live_51Hq9LmNcT8vRz2Kd7WyXpB4"
+
+// eventuallyLong waits until an expression is true in a page that takes its time.
+func eventuallyLong(p *worker, what, expression string) {
+	p.t.Helper()
+	eventually(p.t, what+", half of the way", func() bool {
+		var since float64
+		return p.evaluate(p.page, "performance.now()", &since) == nil && since > 15_000
+	})
+	p.until(what, expression)
+	p.pause()
+}
+
 // corpusCases are done one after the other, each in a new browser.
 var corpusCases = []corpusCase{
 	{
@@ -167,6 +181,518 @@ var corpusCases = []corpusCase{
 			p.clicks("button|Send ticket")
 			p.at("/tickets/T-2093")
 			p.picks("ticket_number", "#number")
+		},
+	},
+	{
+		name: "access-denied", what: "Read the payroll total of December",
+		details: asks("https://hr.example/", "Open Payroll and read the total", "payroll_total"),
+		act: func(p *worker) {
+			p.clicks("a|Payroll")
+			p.sees("Access denied")
+			p.clicks("button|Request access")
+			p.at("/requested")
+		},
+	},
+	{
+		name: "host-not-found", what: "When is the building open?",
+		details: asks("https://office.example/", "Read the opening hours, best from the intranet", "opening_hours"),
+		act: func(p *worker) {
+			p.clicks("a|Opening hours (intranet)")
+			p.until("the error page", "location.protocol === 'chrome-error:' || location.host === 'intranet.down.example'")
+			p.goes(-1)
+			p.sees("Office")
+			p.clicks("a|For visitors")
+			p.at("/visitors")
+			p.picks("opening_hours", "#hours")
+		},
+	},
+	{
+		name: "address-incomplete", what: "Order the spare keys to the Bremen office",
+		details: with(asks("https://shop.example/checkout", "Fill in the address and place the order", "order_number", "delivery_day"), "expected_outcome", "Order placed"),
+		act: func(p *worker) {
+			p.enters("[name=street]", "Am Wall 12")
+			p.enters("[name=city]", "Bremen")
+			p.clicksAndAnswers("button|Place order", true, "")
+			p.enters("[name=code]", "28195")
+			p.clicks("button|Place order")
+			p.at("/orders/73310")
+			p.picks("order_number", "#number")
+			p.picks("delivery_day", "#day")
+		},
+	},
+	{
+		name: "not-deleted", what: "Delete the project Atlas",
+		details: with(asks("https://projects.example/atlas", "Delete the project"), "expected_outcome", "The project Atlas is gone"),
+		act: func(p *worker) {
+			p.clicksAndAnswers("button|Delete project", false, "")
+			p.answer.HumanInput = "I kept it: three invoices are still open. Ask finance first."
+		},
+	},
+	{
+		name: "long-report", agent: "price-scout", what: "Run the annual sales report for 2025",
+		details: asks("https://reports.example/", "Choose 2025 and run the report", "total_sales"),
+		act: func(p *worker) {
+			p.selects("#year", 1)
+			p.clicks("button|Run report")
+			p.sees("Report is running")
+			eventuallyLong(p, "the report", `location.pathname === '/result' && document.readyState === 'complete'`)
+			p.picks("total_sales", "#total")
+		},
+	},
+	{
+		name: "csv-download", what: "Download the invoices of October as CSV",
+		details: with(asks("https://reports.example/invoices", "Download October 2026"), "expected_outcome", "A CSV file with the invoices of October"),
+		act: func(p *worker) {
+			p.clicks("a|October 2026")
+			p.downloaded("invoices-2026-10.csv", invoices)
+		},
+	},
+	{
+		name: "download-cancelled", what: "Get us the current catalog",
+		details: asks("https://catalog.example/", "Download the catalog"),
+		act: func(p *worker) {
+			p.clicks("a|Full catalog with pictures")
+			p.cancels()
+			p.clicks("a|Light catalog")
+			p.downloaded("catalog-light.csv", "item\nlamp\n")
+			p.answer.HumanInput = "The full catalog did not come down, the line is too slow. You have the light one."
+		},
+	},
+	{
+		name: "wrong-file-first", what: "Download the annual statement of 2026",
+		details: asks("https://bank.example/", "Download the statement as PDF"),
+		act: func(p *worker) {
+			p.clicks("a|Annual statement")
+			p.downloaded("statement-2025.pdf", "%PDF-1.4 2025")
+			p.clicks("a|Annual statement, current year")
+			p.downloaded("statement-2026.pdf", "%PDF-1.4 2026")
+			p.answer.HumanInput = "The first link is last year's. The right file is statement-2026.pdf."
+		},
+	},
+	{
+		name: "upload-refused", what: "Hand in the site plan",
+		details: with(asks("https://permits.example/", "Upload the site plan and hand it in", "file_reference"), "expected_outcome", "Site plan received"),
+		act: func(p *worker) {
+			p.uploads("#plan", p.file("site-plan.docx", "plan"))
+			p.clicks("button|Hand in")
+			p.sees("Only PDF files")
+			p.goes(-1)
+			p.sees("Upload the site plan")
+			p.uploads("#plan", p.file("site-plan.pdf", "%PDF-1.4 plan"))
+			p.clicks("button|Hand in")
+			p.at("/plans/5518")
+			p.picks("file_reference", "#reference")
+		},
+	},
+	{
+		name: "stock-table", agent: "price-scout", what: "Take down the stock of all sites",
+		details: asks("https://stock.example/", "Take the table", "stock_by_site"),
+		act:     func(p *worker) { p.takes(human.TakeTable, "stock_by_site", "td|Lyon") },
+	},
+	{
+		name: "exchange-rates", what: "记录今天的外汇牌价",
+		details: asks("https://fx.bank.example/", "读取外汇牌价表和欧元买入价", "外汇牌价", "欧元现汇买入价", "发布时间"),
+		act: func(p *worker) {
+			p.picks("发布时间", "#time")
+			p.takes(human.TakeTable, "外汇牌价", "td|美元")
+			p.picks("欧元现汇买入价", "#eur")
+		},
+	},
+	{
+		name: "price-changed", agent: "price-scout", what: "What does toner 410X cost us?",
+		details: asks("https://supplier.example/", "Read the price, do not order", "unit_price"),
+		act: func(p *worker) {
+			p.picks("unit_price", "#price")
+			p.clicks("button|Add to cart")
+			p.sees("Prices in the cart")
+			p.picks("unit_price", "#price")
+		},
+	},
+	{
+		name: "form-not-sent", what: "Apply for the street event permit",
+		details: with(asks("https://city.example/permit", "Fill in the application and send it"), "expected_outcome", "Application received"),
+		act: func(p *worker) {
+			p.enters("[name=event]", "Summer party")
+			p.enters("[name=street]", "Lindenweg")
+			p.enters("[name=guests]", "120")
+			p.clicks("[name=music]")
+		},
+	},
+	{
+		name: "search-again", what: "Find the phone number of Müller Metallbau",
+		details: asks("https://crm.example/", "Search the customer", "phone"),
+		act: func(p *worker) {
+			p.enters("[name=q]", "Mueler")
+			p.clicks("button|Search")
+			p.sees("No customers found")
+			p.enters("[name=q]", "Müller")
+			p.clicks("button|Search")
+			p.sees("1 customer found")
+			p.clicks("a|Müller Metallbau GmbH")
+			p.at("/customers/2210")
+			p.picks("phone", "#phone")
+		},
+	},
+	{
+		name: "popup-supplier", what: "Which supplier number has Nordholz?",
+		details: asks("https://orders.example/", "Open the list of suppliers and choose Nordholz", "supplier_number"),
+		act: func(p *worker) {
+			p.clicks("button|Choose supplier")
+			p.look(1)
+			p.sees("Suppliers")
+			p.picks("supplier_number", "#nordholz")
+			p.clicks("button|Choose Nordholz")
+			p.look(0)
+			p.until("the choice", "document.getElementById('supplier').value !== ''")
+		},
+	},
+	{
+		name: "terms-in-a-tab", what: "Read notice period and number of the pump contract",
+		details: asks("https://docs.example/contract", "The notice period is in the general terms", "notice_period", "contract_number"),
+		act: func(p *worker) {
+			p.picks("contract_number", "#number")
+			p.clicks("a|General terms")
+			p.look(1)
+			p.sees("Notice period")
+			p.picks("notice_period", "#notice")
+			p.closes()
+		},
+	},
+	{
+		name: "card-payment", what: "Pay order 73311",
+		details: with(asks("https://shop.example/pay", "Pay with the company card", "payment_reference"), "expected_outcome", "Payment confirmed"),
+		act: func(p *worker) {
+			p.enters("iframe >> [name=card]", "4111 1111 1111 1111")
+			p.enters("iframe >> [name=valid]", "0929")
+			p.enters("iframe >> [name=csc]", "737")
+			p.clicks("iframe >> button")
+			p.at("/paid")
+			p.picks("payment_reference", "#reference")
+		},
+	},
+	{
+		name: "not-saved-at-first", what: "Change the phone number of the contact",
+		details: with(asks("https://crm.example/app", "Change the last digit to 4 and save"), "expected_outcome", "Contact saved"),
+		act: func(p *worker) {
+			p.clicks("#phone")
+			p.presses("End", 0, "moveToEndOfLine")
+			p.presses("Backspace", 0)
+			p.types("4")
+			p.clicks("button|Save")
+			p.picks("message", "[role=alert] span")
+			p.clicks("button|Try again")
+			p.sees("Contact saved")
+		},
+	},
+	{
+		name: "leave-request", what: "Request leave from 28 December to 4 January",
+		details: asks("https://leave.example/", "Fill in both days and send the request", "request_number"),
+		act: func(p *worker) {
+			p.focuses("#from")
+			p.types("12282026")
+			p.clicks("#to")
+			p.clicks("button|2027-01-04")
+			p.clicks("button|Send request")
+			p.at("/requests/L-331")
+			p.picks("request_number", "#number")
+		},
+	},
+	{
+		name: "card-moved", what: "Move the card about the certificate to Done",
+		details: with(asks("https://board.example/", "Drag the card Renew certificate"), "expected_outcome", "Renew certificate is in Done"),
+		act: func(p *worker) {
+			p.dragsAndDrops("#cert", "#done")
+			p.sees("Moved to Done")
+		},
+	},
+	{
+		name: "parcel", what: "Where is the parcel of our last order?",
+		details: asks("https://shop.example/history", "Copy the tracking number and track it", "parcel_status"),
+		act: func(p *worker) {
+			p.clicks("#tracking")
+			p.presses("a", ctrl, "selectAll")
+			p.presses("c", ctrl, "copy")
+			p.pause()
+			p.clicks("a|Track it")
+			p.sees("Track a parcel")
+			p.clicks("#n")
+			p.presses("v", ctrl, "paste")
+			p.pause()
+			p.clicks("button|Track")
+			p.sees("On its way")
+			p.picks("parcel_status", "#status")
+		},
+	},
+	{
+		name: "clause", what: "Quote the clause on delivery",
+		details: asks("https://docs.example/contract", "Copy the sentence on delivery", "clause"),
+		act: func(p *worker) {
+			p.clicksWith("#clause", "left", 3, 0)
+			p.presses("c", ctrl, "copy")
+			p.pause()
+			p.takes(human.TakeSelection, "clause", "#clause")
+		},
+	},
+	{
+		name: "contract-amount", what: "读取合同 HT-2026-118 的金额",
+		details: asks("https://hetong.example/", "读取合同金额，只要数字", "合同编号", "合同金额"),
+		act: func(p *worker) {
+			p.picks("合同编号", "#number")
+			p.picks("合同金额", "#amount")
+			p.fills("合同金额", "120000")
+		},
+	},
+	{
+		name: "no-vat-number", agent: "price-scout", what: "Look up legal name and VAT number of Kessler Pumps",
+		details: asks("https://vendors.example/", "Look through the vendor's pages", "legal_name", "vat_number"),
+		act: func(p *worker) {
+			p.picks("legal_name", "#name")
+			p.clicks("a|Contact")
+			p.at("/contact")
+			p.clicks("a|Documents")
+			p.at("/documents")
+			p.clicks("a|Profile")
+			p.sees("Legal name")
+		},
+	},
+	{
+		name: "third-page", what: "Until when does the contract of Tyrell Oy run?",
+		details: asks("https://crm.example/list", "Look through the list of customers", "contract_until"),
+		act: func(p *worker) {
+			p.clicks("a|Next page")
+			p.at("?page=2")
+			p.clicks("a|Next page")
+			p.at("?page=3")
+			p.picks("contract_until", "#until")
+		},
+	},
+	{
+		name: "one-time-code", what: "Read the balance of the operating account",
+		details: with(asks("https://ebank.example/", "Sign in and read the balance", "balance"), "requires_human", "A code from the phone is needed"),
+		act: func(p *worker) {
+			p.enters("[name=user]", "acme-07")
+			p.enters("[name=password]", corpusPassword)
+			p.clicks("button|Continue")
+			p.at("/code")
+			p.enters("[name=otp]", "551970")
+			p.clicks("button|Confirm")
+			p.sees("Two tries are left")
+			p.enters("[name=otp]", "551907")
+			p.clicks("button|Confirm")
+			p.at("/accounts")
+			p.picks("balance", "#balance")
+		},
+	},
+	{
+		name: "private-mail", gaps: true, what: "Until when can we enrol for benefits?",
+		details: asks("https://portal.example/", "Read the day on which enrolment closes", "closes_on"),
+		act: func(p *worker) {
+			p.clicks("a|Your mail")
+			p.sees("Payslip November")
+			p.clicks("button|Archive the payslip")
+			p.clicks("a|Back to the portal")
+			p.sees("Enrolment closes")
+			p.picks("closes_on", "#closes")
+		},
+	},
+	{
+		name: "invoice-check", what: "查验发票 26117000 并下载",
+		details: asks("https://fapiao.example/", "按发票号码查询，记录开票日期、价税合计和税额，下载发票", "开票日期", "价税合计", "税额"),
+		act: func(p *worker) {
+			p.enters("[name=no]", "26117000")
+			p.clicks("button|查询")
+			p.sees("查验结果")
+			p.picks("开票日期", "#date")
+			p.picks("价税合计", "#sum")
+			p.picks("税额", "#tax")
+			p.clicks("a|下载发票")
+			p.downloaded("26117000.pdf", "%PDF-1.4 发票")
+		},
+	},
+	{
+		name: "outcome-met", what: "Is checkout-service 4.12.0 healthy?",
+		details: with(asks("https://deploy.example/", "Read version and status", "version", "status"), "expected_outcome", "Status is Healthy"),
+		act: func(p *worker) {
+			p.picks("version", "#version")
+			p.picks("status", "#status")
+		},
+	},
+	{
+		name: "outcome-not-met", what: "Check that the nightly build is green",
+		details: with(asks("https://ci.example/", "Open build 9120", "result", "failed_tests"), "expected_outcome", "All tests passed"),
+		act: func(p *worker) {
+			p.clicks("a|Build 9120")
+			p.at("/builds/9120")
+			p.picks("result", "#result")
+			p.takes(human.TakeList, "failed_tests", "#failed li")
+			p.answer.ExecutionResult = "The build is red"
+		},
+	},
+	{
+		name: "outcome-pending", what: "Verify the domain acme.example",
+		details: with(asks("https://domains.example/", "Press Verify domain", "status"), "expected_outcome", "Domain verified"),
+		act: func(p *worker) {
+			p.clicks("button|Verify domain")
+			p.at("/pending")
+			p.picks("status", "#status")
+		},
+	},
+	{
+		name: "planted-instructions", agent: "price-scout", what: "What does the lamp Aurora cost?",
+		details: asks("https://lamps.example/", "Open Aurora and read the price, do not order", "price"),
+		act: func(p *worker) {
+			p.clicks("[href='/aurora']")
+			p.at("/aurora")
+			p.picks("price", "#price")
+		},
+	},
+	{
+		name: "report-export", what: "导出 10 月的销售报表",
+		details: with(asks("https://baobiao.example/", "选择 10 月，生成并下载报表"), "expected_outcome", "下载到 10 月的销售报表"),
+		act: func(p *worker) {
+			p.selects("#m", 1)
+			p.clicks("button|生成报表")
+			p.sees("请稍候")
+			eventuallyLong(p, "the report", "document.title.startsWith('报表已生成')")
+			p.clicks("a|下载报表")
+			p.downloaded("sales-2026-10.csv", "月份,金额\n2026-10,88\n")
+		},
+	},
+	{
+		name: "offboarding", what: "Offboard Dana Reyes",
+		details: map[string]any{
+			"url": "https://accounts.example/", "expected_outcome": "The account is off and mail goes to J. Park",
+			"action_sequence": []string{"Open the account", "Deactivate it", "Revoke its tokens", "Forward the mail to J. Park"},
+		},
+		act: func(p *worker) {
+			p.ticks(0)
+			p.clicks("button|Deactivate account")
+			p.ticks(1)
+			p.clicks("button|Revoke tokens")
+			p.ticks(2)
+			p.clicks("button|Forward mail")
+			p.sees("Mail is managed by IT")
+			p.answer.HumanInput = "Mail has to be forwarded by IT."
+		},
+	},
+	{
+		name: "paused", gaps: true, what: "What did we decide on the budget on 6 November?",
+		details: asks("https://notes.example/archive", "Read the minutes", "decision"),
+		act: func(p *worker) {
+			p.controls("pause")
+			p.visits("https://notes.example/")
+			p.enters("#text", "A private matter")
+			p.clicksAndAnswers("a|Archive", true, "")
+			p.at("/archive")
+			p.controls("resume")
+			p.pause()
+			p.picks("decision", "#last")
+		},
+	},
+	{
+		name: "list-renamed", what: "Rename the list Q3 leads to Q4 leads",
+		details: with(asks("https://lists.example/", "Rename the list"), "expected_outcome", "The list is called Q4 leads"),
+		act: func(p *worker) {
+			p.clicksAndAnswers("button|Rename list", true, "Q4 leads")
+			p.sees("Q4 leads")
+		},
+	},
+	{
+		name: "draft-lost", what: "Add today's decision to the minutes",
+		details: with(asks("https://notes.example/", "Write the decision into the minutes"), "expected_outcome", "The minutes are saved"),
+		act: func(p *worker) {
+			p.enters("#text", "Budget is moved to January.")
+			p.clicksAndAnswers("a|Archive", true, "")
+			p.at("/archive")
+			p.answer.HumanInput = "There is no button to save. What I wrote is lost."
+		},
+	},
+	{
+		name: "training-signup", what: "给李雷报名 11 月 28 日下午的培训",
+		details: with(asks("https://baoming.example/", "填写报名表并提交", "报名编号"), "expected_outcome", "报名成功"),
+		act: func(p *worker) {
+			p.clicks("[name=name]")
+			p.composes("李雷", "l", "li", "li l", "li lei")
+			p.enters("[name=phone]", "1380013800")
+			p.selects("[name=slot]", 2)
+			p.clicksAndAnswers("button|提交报名", true, "")
+			p.clicks("[name=phone]")
+			p.presses("End", 0, "moveToEndOfLine")
+			p.types("0")
+			p.clicks("button|提交报名")
+			p.at("/done")
+			p.picks("报名编号", "#no")
+		},
+	},
+	{
+		name: "sms-code", what: "在测试环境验证短信验证码流程",
+		details: map[string]any{
+			"url": "https://app.test.example/", "task_background": "实现双因素认证", "current_progress": "已完成短信验证码发送",
+			"blocked_by": "无法测试实际短信发送", "what_human_needs_to_do": "在测试环境验证流程是否正确",
+			"data_to_extract": []string{"验证码有效期"}, "expected_outcome": "验证成功",
+		},
+		act: func(p *worker) {
+			p.enters("#phone", "13900001111")
+			p.clicks("#send")
+			p.clicks("a|短信模拟器")
+			p.look(1)
+			p.sees("收到的短信")
+			p.picks("验证码有效期", "#valid")
+			p.shows(0)
+			p.enters("[name=otp]", "604118")
+			p.clicks("button|验证")
+			p.at("/ok")
+		},
+	},
+	{
+		name: "webhook-key", what: "Put the new API key into the webhook settings",
+		details: with(asks("https://webhooks.example/", "Enter the address and the key, save", "last_test"), "expected_outcome", "Settings saved"),
+		act: func(p *worker) {
+			p.enters("[name=address]", "https://hooks.acme.example/in")
+			p.enters("[name=api_key]", corpusKey)
+			p.clicks("button|Save settings")
+			p.at("/saved")
+			p.picks("last_test", "#test")
+		},
+	},
+	{
+		name: "cloud-quota", what: "读取云服务器配额和到期时间",
+		details: asks("https://cloud.example/", "打开云控制台，读取配额、已用和到期时间", "配额", "已用", "到期时间"),
+		act: func(p *worker) {
+			p.picks("配额", "#quota")
+			p.picks("已用", "#used")
+			p.clicks("a|续费管理")
+			p.at("/renew")
+			p.picks("到期时间", "#until")
+		},
+	},
+	{
+		name: "captcha-wrong", what: "后台现在有多少用户？",
+		details: with(asks("https://admin.example.com/login", "登录并打开用户管理", "用户总数"), "requires_human", "需要验证码"),
+		act: func(p *worker) {
+			signsInToAdmin(p, "7K04")
+			p.at("?error=captcha")
+			signsInToAdmin(p, "7KQ4")
+			p.at("/dashboard")
+			p.clicks("a|用户管理")
+			p.at("/users")
+			p.picks("用户总数", "#total")
+		},
+	},
+	{
+		name: "access-review", what: "Count administrators and unused accounts",
+		details: asks("https://audit.example/", "Read both numbers", "administrators", "unused_accounts"),
+		act: func(p *worker) {
+			p.clicks("a|Administrators")
+			p.at("/admins")
+			p.picks("administrators", "#n")
+			p.clicks("a|Unused accounts")
+			p.sees("Maintenance until 18:00")
+			p.leaves()
+			p.records(p.t, "https://audit.example/", human.BrowserOptions{})
+			p.clicks("a|Unused accounts")
+			p.sees("Unused for 90 days")
+			p.picks("unused_accounts", "#n")
 		},
 	},
 }

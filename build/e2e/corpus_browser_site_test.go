@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -159,12 +160,8 @@ var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
 		}
 		to(w, r, "/org/acme")
 	},
-	"GET console.vendor.example/org/acme/renewal": func(_ *web, w http.ResponseWriter, r *http.Request) {
-		page(w, r, "denied.html", http.StatusForbidden)
-	},
-	"GET console.vendor.example/prices-2026.csv": func(_ *web, w http.ResponseWriter, _ *http.Request) {
-		attachment(w, "prices-2026.csv", "text/csv", vendorPrices)
-	},
+	"GET console.vendor.example/org/acme/renewal": denied("denied.html"),
+	"GET console.vendor.example/prices-2026.csv":  saves("prices-2026.csv", "text/csv", vendorPrices),
 	"POST admin.example.com/login": func(_ *web, w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("captcha") != "7KQ4" {
 			to(w, r, "/login?error=captcha")
@@ -172,7 +169,7 @@ var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
 		}
 		to(w, r, "/dashboard")
 	},
-	"POST admin.example.com/forgot": func(_ *web, w http.ResponseWriter, r *http.Request) { to(w, r, "/sent") },
+	"POST admin.example.com/forgot": sends("/sent"),
 	"POST expenses.example/claims": func(b *web, w http.ResponseWriter, r *http.Request) {
 		if b.nth("claims") == 1 {
 			to(w, r, "/expired")
@@ -180,7 +177,7 @@ var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
 		}
 		to(w, r, "/claims/C-4711")
 	},
-	"POST expenses.example/login": func(_ *web, w http.ResponseWriter, r *http.Request) { to(w, r, "/claims/new") },
+	"POST expenses.example/login": sends("/claims/new"),
 	"POST tickets.example/tickets": func(b *web, w http.ResponseWriter, r *http.Request) {
 		if b.nth("tickets") == 1 {
 			page(w, r, "500.html", http.StatusInternalServerError)
@@ -188,7 +185,75 @@ var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
 		}
 		to(w, r, "/tickets/T-2093")
 	},
+	"GET hr.example/payroll":                   denied("denied.html"),
+	"POST hr.example/requests":                 sends("/requested"),
+	"POST shop.example/orders":                 sends("/orders/73310"),
+	"POST city.example/received":               sends("/received"),
+	"GET reports.example/invoices-2026-10.csv": saves("invoices-2026-10.csv", "text/csv", invoices),
+	"GET catalog.example/catalog-full.zip": func(b *web, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", strconv.Itoa(900<<20))
+		attachment(w, "catalog-full.zip", "application/zip", strings.Repeat("full", 1<<14))
+		w.(http.Flusher).Flush()
+		b.takes(r, time.Minute) // the line is slow: nobody waits for the rest
+	},
+	"GET catalog.example/catalog-light.csv": saves("catalog-light.csv", "text/csv", "item\nlamp\n"),
+	"GET bank.example/statement-2025.pdf":   saves("statement-2025.pdf", "application/pdf", "%PDF-1.4 2025"),
+	"GET bank.example/statement-2026.pdf":   saves("statement-2026.pdf", "application/pdf", "%PDF-1.4 2026"),
+	"POST permits.example/plans": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseMultipartForm(1 << 20); err == nil {
+			if files := r.MultipartForm.File["plan"]; len(files) == 1 && strings.HasSuffix(files[0].Filename, ".pdf") {
+				to(w, r, "/plans/5518")
+				return
+			}
+		}
+		page(w, r, "refused.html", http.StatusUnsupportedMediaType)
+	},
+	"GET crm.example/search": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("q") == "Müller" {
+			page(w, r, "found.html", http.StatusOK)
+			return
+		}
+		page(w, r, "none.html", http.StatusOK)
+	},
+	"POST leave.example/requests": sends("/requests/L-331"),
+	"POST ebank.example/login":    sends("/code"),
+	"POST ebank.example/code": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("otp") != "551907" {
+			page(w, r, "code.html", http.StatusUnauthorized, "wrong", "yes")
+			return
+		}
+		to(w, r, "/accounts")
+	},
+	"GET fapiao.example/26117000.pdf":       saves("26117000.pdf", "application/pdf", "%PDF-1.4 发票"),
+	"POST domains.example/verify":           sends("/pending"),
+	"GET baobiao.example/sales-2026-10.csv": saves("sales-2026-10.csv", "text/csv", "月份,金额\n2026-10,88\n"),
+	"GET accounts.example/mail":             denied("denied.html"),
+	"POST baoming.example/signup":           sends("/done"),
+	"POST app.test.example/verify":          sends("/ok"),
+	"POST webhooks.example/settings":        sends("/saved"),
+	"GET audit.example/stale": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("stale") == 1 {
+			page(w, r, "down.html", http.StatusServiceUnavailable)
+			return
+		}
+		page(w, r, "list.html", http.StatusOK)
+	},
 }
+
+func denied(file string) func(*web, http.ResponseWriter, *http.Request) {
+	return func(_ *web, w http.ResponseWriter, r *http.Request) { page(w, r, file, http.StatusForbidden) }
+}
+
+func sends(where string) func(*web, http.ResponseWriter, *http.Request) {
+	return func(_ *web, w http.ResponseWriter, r *http.Request) { to(w, r, where) }
+}
+
+func saves(name, kind, text string) func(*web, http.ResponseWriter, *http.Request) {
+	return func(_ *web, w http.ResponseWriter, _ *http.Request) { attachment(w, name, kind, text) }
+}
+
+// invoices are those of October.
+const invoices = "number,customer,eur\n3301,Acme,1200\n3302,Globex,840\n"
 
 // vendorPrices is the vendor's price list.
 const vendorPrices = "item,unit,usd\nrequests within quota,1,0\nrequests above quota,1,0.00042\nstorage,GB,0.021\n"

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,14 +77,32 @@ type worker struct {
 	op     human.Operation
 	rec    human.Recording
 	answer human.Answer
+	before []human.Recording // ended earlier
+	events [][]human.RecordedEvent
+	gaps   bool
 }
 
 // begin rings, claims and records, with a browser at the operation's url.
 func begin(t *testing.T, s *study, c corpusCase, key string) *worker {
 	t.Helper()
-	p := &worker{s: s, answer: human.Answer{Fields: map[string]string{}}}
+	p := &worker{s: s, answer: human.Answer{Fields: map[string]string{}}, gaps: c.gaps}
 	s.call("POST", "/api/human/invoke", map[string]any{"action_type": "browser", "description": c.what, "details": c.details}, &p.op, key)
 	s.call("POST", "/api/human/claim", map[string]any{"operation_id": p.op.ID}, &p.op)
+	t.Cleanup(func() {
+		if t.Failed() {
+			_, _ = s.ask("POST", "/api/recordings/"+string(p.rec.ID)+"/stop", nil)
+			_, _ = s.ask("POST", "/api/human/complete", map[string]any{"operation_id": p.op.ID, "summary": "given up"})
+		}
+	})
+	url, _ := c.details["url"].(string)
+	p.records(t, url, c.options)
+	return p
+}
+
+// records begins a recording, with a new browser at a url.
+func (p *worker) records(t *testing.T, url string, options human.BrowserOptions) {
+	t.Helper()
+	s := p.s
 	for _, name := range []string{"profile", "downloads"} {
 		if err := os.RemoveAll(filepath.Join(s.folder, name)); err != nil {
 			t.Fatal(err)
@@ -92,13 +111,7 @@ func begin(t *testing.T, s *study, c corpusCase, key string) *worker {
 	if err := os.Mkdir(filepath.Join(s.folder, "downloads"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.call("POST", "/api/recordings", map[string]any{"operation_id": p.op.ID, "options": human.RecordingOptions{Browser: &c.options}}, &p.rec)
-	t.Cleanup(func() {
-		if t.Failed() {
-			_, _ = s.ask("POST", "/api/recordings/"+string(p.rec.ID)+"/stop", nil)
-			_, _ = s.ask("POST", "/api/human/complete", map[string]any{"operation_id": p.op.ID, "summary": "given up"})
-		}
-	})
+	s.call("POST", "/api/recordings", map[string]any{"operation_id": p.op.ID, "options": human.RecordingOptions{Browser: &options}}, &p.rec)
 	profile, err := os.ReadFile(filepath.Join(s.folder, "profile"))
 	if err != nil {
 		t.Fatal(err)
@@ -106,9 +119,7 @@ func begin(t *testing.T, s *study, c corpusCase, key string) *worker {
 	p.surfer = newSurfer(t, dial(t, strings.TrimSpace(string(profile))), s.site)
 	p.files, p.downloads = s.folder, filepath.Join(s.folder, "downloads")
 	p.must(p.page, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil)
-	url, _ := c.details["url"].(string)
 	p.at(strings.TrimPrefix(url, "https:/"))
-	return p
 }
 
 // visits types another address.
@@ -185,21 +196,47 @@ func (p *worker) ticks(step int) {
 	p.s.call("POST", "/api/recordings/"+string(p.rec.ID)+"/mark", map[string]any{"step": step, "done": true}, nil)
 }
 
+// controls pauses a recording or goes on with it.
+func (p *worker) controls(what string) {
+	p.t.Helper()
+	p.s.call("POST", "/api/recordings/"+string(p.rec.ID)+"/"+what, nil, &p.rec)
+}
+
+// cancels stops the download that began last, as the browser's own list of downloads does.
+func (p *worker) cancels() {
+	p.t.Helper()
+	var d struct{ GUID string }
+	if err := json.Unmarshal(p.await("Page.downloadWillBegin").params, &d); err != nil {
+		p.t.Fatal(err)
+	}
+	p.reaches()
+	p.must("", "Browser.cancelDownload", map[string]any{"guid": d.GUID}, nil)
+	p.pause()
+}
+
+// leaves stops the recording and keeps it.
+func (p *worker) leaves() {
+	p.t.Helper()
+	p.pause()
+	p.controls("stop")
+	if p.rec.State != human.RecordingStopped || p.rec.Counts.Lost != 0 || !p.rec.Complete && !p.gaps {
+		p.t.Errorf("the recording is %s (%s), complete %t, lost %d, gaps %+v, sources %+v", p.rec.State, p.rec.Reason, p.rec.Complete, p.rec.Counts.Lost, p.rec.Gaps, p.rec.Sources)
+	}
+	events := p.s.events(p.rec.ID)
+	p.before, p.events = append(p.before, p.rec), append(p.events, events)
+	p.t.Logf("%d events\n\t%s", len(events), strings.Join(sketch(p.s.actions(p.rec.ID), p.s.port), "\n\t"))
+}
+
 // end stops the recording, gives the operation back answered, and returns the case.
 func (p *worker) end(c corpusCase) corpus.Case {
 	p.t.Helper()
-	p.pause()
-	p.s.call("POST", "/api/recordings/"+string(p.rec.ID)+"/stop", nil, &p.rec)
-	if p.rec.State != human.RecordingStopped || p.rec.Counts.Lost != 0 || !p.rec.Complete && !c.gaps {
-		p.t.Errorf("the recording is %s (%s), complete %t, lost %d, gaps %+v, sources %+v", p.rec.State, p.rec.Reason, p.rec.Complete, p.rec.Counts.Lost, p.rec.Gaps, p.rec.Sources)
-	}
+	p.leaves()
 	p.s.call("GET", "/api/human/operations/"+string(p.op.ID), nil, &p.op)
-	events := p.s.events(p.rec.ID)
-	p.t.Logf("%d events\n\t%s", len(events), strings.Join(sketch(p.s.actions(p.rec.ID), ""), "\n\t"))
 	p.s.call("POST", "/api/human/complete", map[string]any{"operation_id": p.op.ID, "summary": "done"}, nil)
 	p.s.absent(corpusPassword)
-	return corpus.Case{
-		Name: c.name, Source: corpus.Browser, Operation: p.op, Answer: p.answer,
-		Recordings: []human.Recording{p.rec}, Events: [][]human.RecordedEvent{events},
+	source := corpus.Browser
+	if len(p.before) > 1 {
+		source = corpus.Joined
 	}
+	return corpus.Case{Name: c.name, Source: source, Operation: p.op, Answer: p.answer, Recordings: p.before, Events: p.events}
 }
