@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"image"
 	"os"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/build/corpus"
@@ -58,11 +60,13 @@ var deskCases = []deskCase{
 			p.records("config")
 			p.opens("Settings", "settings.qt.py", "Settings", p.in("config/settings.ini"))
 			p.ticks(0)
-			p.press("Theme")
-			p.keys("Down", "Return")
+			p.press("Light", comboBox)
+			p.keys("Down")
+			p.keys("Return")
 			p.ticks(1)
 			p.press("Apply", Button)
 			p.there("config/settings.ini")
+			p.reads("config/settings.ini", "theme = 1")
 			p.ticks(2)
 		},
 	},
@@ -116,6 +120,7 @@ var deskCases = []deskCase{
 			p.keys("ctrl+a")
 			p.writes("def add(a, b):", "    return a + b", "")
 			p.keys("ctrl+s")
+			p.reads("my-project/calc.py", "a + b")
 			p.press("Run tests", Button)
 			p.shows("✔ 3 tests passed")
 			p.press("✔ 3 tests passed")
@@ -192,6 +197,609 @@ var deskCases = []deskCase{
 			p.press("删除", Button)
 			p.Wait("the file to be gone", func() bool { _, err := os.Stat(p.in("数据/old-2019.csv")); return os.IsNotExist(err) })
 			p.ticks(1)
+		},
+	},
+	{
+		name: "desktop_contract_signed", source: corpus.Desktop, kind: human.Desktop, what: "Sign contract K-0418 and export it as PDF/A",
+		details: map[string]any{
+			"action_sequence": []string{"Log in to Signer", "Sign K-0418", "Export it as PDF/A"}, "expected_outcome": "K-0418-signed.pdf and K-0418.pdf in contracts",
+			"requires_human": "The PIN is only known to the signatory",
+		},
+		act: func(p *clerk) {
+			p.records("contracts")
+			logsIn(p, p.in("contracts"))
+			p.ticks(0)
+			p.press("K-0418")
+			p.shows("K-0418")
+			p.press("Sign…", Button)
+			p.shows("Sign contract")
+			p.types("not the PIN")
+			p.keys("Return")
+			p.shows("Wrong PIN")
+			p.press("OK", Button)
+			p.shows("K-0418")
+			p.press("Sign…", Button)
+			p.shows("Sign contract")
+			p.types(signerPIN)
+			p.keys("Return")
+			p.shows("Signed")
+			p.press("OK", Button)
+			p.there("contracts/K-0418-signed.pdf")
+			p.ticks(1)
+			p.press("K-0418")
+			p.chooses("File", "Export as…")
+			p.shows("Export")
+			p.press("PDF/A-2")
+			p.press("Export", Button)
+			p.there("contracts/K-0418.pdf")
+			p.ticks(2)
+		},
+	},
+	{
+		name: "desktop_saved_in_wrong_folder", source: corpus.Desktop, kind: human.Desktop, what: "Write the minutes of today's meeting and save them as reports/minutes.txt",
+		details: map[string]any{"expected_outcome": "reports/minutes.txt"},
+		act: func(p *clerk) {
+			p.records("downloads", "reports")
+			p.opens("editor", "editor.gtk3.py", "Untitled", p.in("downloads"))
+			p.writes("Minutes", "Present: Mei, Jonas. Decided: ship on Friday.")
+			p.chooses("File", "Save As…")
+			p.shows("Save file")
+			p.replaces(p.in("downloads/minutes.txt"))
+			p.press("Save", Button)
+			p.there("downloads/minutes.txt")
+			p.looking = 1500 * time.Millisecond // where it went is noticed late
+			p.opens("files", "files.gtk3.py", "downloads", p.in("downloads"), p.in(".trash"))
+			p.press("minutes.txt")
+			p.press("Move to…", Button)
+			p.shows("Move")
+			p.replaces(p.in("reports"))
+			p.press("Move", Button)
+			p.there("reports/minutes.txt")
+		},
+	},
+	{
+		name: "desktop_wrong_menu_then_right", source: corpus.Desktop, kind: human.Desktop, what: "Save the list in the editor under the name stock-2026.txt",
+		details: map[string]any{"expected_outcome": "stock-2026.txt"},
+		act: func(p *clerk) {
+			p.has("lists/stock.txt", "apples 40\npears 12\n")
+			p.records("lists")
+			p.opens("editor", "editor.gtk3.py", "stock.txt", p.in("lists"), p.in("lists/stock.txt"))
+			p.chooses("Format", "Font…")
+			p.shows("Font")
+			p.press("Cancel", Button)
+			p.shows("stock.txt")
+			p.press("Edit", menu, menuItem)
+			p.keys("Escape", "Escape")
+			p.chooses("File", "Save As…")
+			p.shows("Save file")
+			p.replaces(p.in("lists/stock-2026.txt"))
+			p.press("Save", Button)
+			p.there("lists/stock-2026.txt")
+		},
+	},
+	{
+		name: "desktop_undone_and_typed_again", source: corpus.Desktop, kind: human.Desktop, what: "请把会议时间写进 notes.txt 并保存",
+		details: map[string]any{"action_sequence": []string{"打开 notes.txt", "写入会议时间", "保存"}},
+		act: func(p *clerk) {
+			p.has("笔记/notes.txt", "")
+			p.records("笔记")
+			p.opens("editor", "editor.gtk3.py", "notes.txt", "--zh", p.in("笔记"), p.in("笔记/notes.txt"))
+			p.ticks(0)
+			p.types("Tuesday 14:00")
+			p.chooses("编辑", "撤销")
+			p.chooses("编辑", "撤销")
+			p.types("Thursday 09:30")
+			p.ticks(1)
+			p.chooses("文件", "保存")
+			p.reads("笔记/notes.txt", "Thursday 09:30")
+			p.ticks(2)
+		},
+	},
+	{
+		name: "desktop_file_renamed", source: corpus.Desktop, kind: human.Desktop, what: "Rename report-draft.txt to report-final.txt",
+		details: map[string]any{"expected_outcome": "report-final.txt"},
+		act: func(p *clerk) {
+			p.has("reports/report-draft.txt", "draft\n")
+			p.has("reports/report-old.txt", "old\n")
+			p.records("reports")
+			p.opens("files", "files.gtk3.py", "reports", p.in("reports"), p.in(".trash"))
+			p.press("report-draft.txt")
+			p.press("Rename…", Button)
+			p.shows("Rename")
+			p.replaces("report-old.txt")
+			p.press("Rename", Button)
+			p.shows("Already there")
+			p.press("OK", Button)
+			p.shows("reports")
+			p.press("Rename…", Button)
+			p.shows("Rename")
+			p.replaces("report-final.txt")
+			p.press("Rename", Button)
+			p.there("reports/report-final.txt")
+		},
+	},
+	{
+		name: "desktop_password_typed", source: corpus.Desktop, kind: human.Desktop, what: "Log in to Signer and leave it open for me",
+		details: map[string]any{"requires_human": "The password is only known to you"},
+		act: func(p *clerk) {
+			p.records("contracts")
+			p.opens("signer", "signer.gtk3.py", "Log in", p.in("contracts"))
+			p.types("anna")
+			p.keys("Tab")
+			p.types("oops")
+			p.press("Log in", Button)
+			p.shows("Login failed")
+			p.press("OK", Button)
+			p.shows("Log in")
+			p.press("Password", passwordText)
+			p.replaces(signerPassword)
+			p.press("Log in", Button)
+			p.shows("Signer")
+			p.answer.ExecutionResult = "Logged in"
+		},
+	},
+	{
+		name: "desktop_excluded_window", source: corpus.Desktop, kind: human.Desktop, what: "Note in hosts.txt that the vault was looked after", gaps: true,
+		act: func(p *clerk) {
+			p.has("notes/hosts.txt", "db-1\n")
+			p.records("notes")
+			p.opens("editor", "editor.gtk3.py", "hosts.txt", p.in("notes"), p.in("notes/hosts.txt"))
+			vault := p.Start("xterm", "-T", "KeePassXC", "-geometry", "60x10+760+500", "-e", "cat")
+			p.shows("KeePassXC")
+			p.types("the vault's own words")
+			p.keys("Return")
+			p.click(400, 300)
+			p.shows("hosts.txt")
+			_ = vault.Signal(os.Interrupt)
+			p.keys("ctrl+End")
+			p.types("looked after")
+			p.keys("ctrl+s")
+		},
+	},
+	{
+		name: "desktop_paused", source: corpus.Desktop, kind: human.Desktop, what: "请整理 数据 文件夹：把 a.csv 改名为 a-2026.csv，b.csv 改名为 b-2026.csv", gaps: true,
+		details: map[string]any{"action_sequence": []string{"a.csv 改名为 a-2026.csv", "b.csv 改名为 b-2026.csv"}},
+		act: func(p *clerk) {
+			p.has("数据/a.csv", "1\n")
+			p.has("数据/b.csv", "2\n")
+			p.has("数据/salaries.csv", "3\n")
+			p.records("数据")
+			p.opens("files", "files.gtk3.py", "数据", "--zh", p.in("数据"), p.in(".trash"))
+			rename := func(from, to string) {
+				p.press(from)
+				p.press("重命名…", Button)
+				p.shows("重命名")
+				p.replaces(to)
+				p.press("重命名", Button)
+				p.there("数据/" + to)
+			}
+			rename("a.csv", "a-2026.csv")
+			p.ticks(0)
+			p.control("pause")
+			p.press("salaries.csv")
+			p.press("删除", Button)
+			p.pause()
+			p.control("resume")
+			rename("b.csv", "b-2026.csv")
+			p.ticks(1)
+		},
+	},
+	{
+		name: "desktop_long_wait", source: corpus.Desktop, kind: human.Desktop, what: "请用转换器把 film.mov 转换成 film.mp4",
+		details: map[string]any{"expected_outcome": "film.mp4"},
+		act: func(p *clerk) {
+			p.has("影片/film.mov", "moving pictures\n")
+			p.records("影片")
+			p.opensWith([]string{"CONVERT_SECONDS=75"}, "Converter", "convert.gtk4.py", "film.mov", "--zh", p.in("影片/film.mov"), p.in("影片/film.mp4"))
+			p.clicksIn(28, 29)   // High quality
+			p.clicksIn(240, 103) // Convert
+			p.waits("影片/film.mp4")
+			p.shows("完成")
+			p.keys("alt+F4")
+		},
+	},
+	{
+		name: "desktop_opened_and_closed", source: corpus.Desktop, kind: human.Desktop, what: "Switch off the search for updates in Settings",
+		details: map[string]any{"action_sequence": []string{"Open Settings", "Uncheck Check for updates", "Apply"}, "expected_outcome": "settings.ini is written"},
+		act: func(p *clerk) {
+			p.records("config")
+			program := p.opens("Settings", "settings.qt.py", "Settings", p.in("config/settings.ini"))
+			p.ticks(0)
+			p.press("Cancel", Button)
+			p.ended(program)
+		},
+	},
+	{
+		name: "desktop_typed_and_not_saved", source: corpus.Desktop, kind: human.Desktop, what: "请把今天的电表读数写进 meter.txt",
+		details: map[string]any{"expected_outcome": "meter.txt 里有今天的读数"},
+		act: func(p *clerk) {
+			p.has("家/meter.txt", "4711\n")
+			p.records("家")
+			program := p.opens("editor", "editor.gtk3.py", "meter.txt", "--zh", p.in("家"), p.in("家/meter.txt"))
+			p.keys("ctrl+End")
+			p.types("4893")
+			p.chooses("文件", "退出")
+			p.shows("未保存的更改")
+			p.press("不保存", Button)
+			p.ended(program)
+		},
+	},
+	{
+		name: "desktop_step_left_undone", source: corpus.Desktop, kind: human.Desktop, what: "Tidy up the folder inbox",
+		details: map[string]any{"action_sequence": []string{"Make a folder archive", "Move jan.csv into it", "Move feb.csv into it", "Delete temp.csv"}},
+		act: func(p *clerk) {
+			for _, name := range []string{"jan.csv", "feb.csv", "temp.csv"} {
+				p.has("inbox/"+name, name+"\n")
+			}
+			p.records("inbox")
+			p.opens("files", "files.gtk3.py", "inbox", p.in("inbox"), p.in(".trash"))
+			p.press("New folder…", Button)
+			p.shows("New folder")
+			p.types("archive")
+			p.press("Create", Button)
+			p.there("inbox/archive")
+			p.ticks(0)
+			for i, name := range []string{"jan.csv", "feb.csv"} {
+				p.press(name)
+				p.press("Move to…", Button)
+				p.shows("Move")
+				p.replaces(p.in("inbox/archive"))
+				p.press("Move", Button)
+				p.there("inbox/archive/" + name)
+				p.ticks(i + 1)
+			}
+			p.answer.HumanInput = "I left temp.csv where it is, somebody has it open."
+		},
+	},
+	{
+		name: "desktop_outcome_met", source: corpus.Desktop, kind: human.Desktop, what: "Write release-notes.txt for version 8.2",
+		details: map[string]any{"expected_outcome": "release-notes.txt in the folder release"},
+		act: func(p *clerk) {
+			p.records("release")
+			p.opens("editor", "editor.gtk3.py", "Untitled", p.in("release"))
+			p.writes("Version 8.2", "The audit page is off by default.")
+			p.keys("ctrl+s")
+			p.shows("Save file")
+			p.replaces(p.in("release/release-notes.txt"))
+			p.keys("Return")
+			p.there("release/release-notes.txt")
+			p.keys("ctrl+q")
+		},
+	},
+	{
+		name: "desktop_outcome_not_met", source: corpus.Desktop, kind: human.Desktop, what: "请把合同 K-0416 导出到共享盘",
+		details: map[string]any{"expected_outcome": "共享盘里有 K-0416.pdf"},
+		act: func(p *clerk) {
+			p.records("合同")
+			logsIn(p, "--zh", p.in("共享盘"))
+			p.press("K-0416")
+			p.shows("K-0416")
+			p.chooses("文件", "导出为…")
+			p.shows("导出")
+			for range 2 {
+				p.press("导出", Button)
+				p.shows("导出失败")
+				p.press("确定", Button)
+				p.shows("导出")
+			}
+			p.keys("Escape")
+			p.answer.HumanInput = "共享盘没有挂载，导不出来，请先联系 IT。"
+		},
+	},
+	{
+		name: "desktop_outcome_other", source: corpus.Desktop, kind: human.Desktop, what: "Save the summary as reports/summary.pdf",
+		details: map[string]any{"expected_outcome": "reports/summary.pdf"},
+		act: func(p *clerk) {
+			p.records("reports")
+			p.opens("editor", "editor.gtk3.py", "Untitled", p.in("reports"))
+			p.types("All quiet in the third quarter.")
+			p.chooses("File", "Save As…")
+			p.shows("Save file")
+			p.replaces(p.in("reports/summary.txt"))
+			p.press("Save", Button)
+			p.there("reports/summary.txt")
+			p.answer.HumanInput = "The editor cannot write PDF, so it is a text file."
+		},
+	},
+	{
+		name: "desktop_application_crashed", source: corpus.Desktop, kind: human.Desktop, what: "Convert talk.wav to talk.ogg",
+		details: map[string]any{"expected_outcome": "talk.ogg"},
+		act: func(p *clerk) {
+			p.has("sound/talk.wav", "hum\n")
+			p.records("sound")
+			open := func() *Program {
+				return p.opensWith([]string{"CONVERT_SECONDS=6", "CONVERT_CRASH=" + p.in("crashed")}, "Converter", "convert.gtk4.py", "talk.wav", p.in("sound/talk.wav"), p.in("sound/talk.ogg"))
+			}
+			program := open()
+			p.clicksIn(240, 103) // Convert
+			p.ended(program)
+			p.pause()
+			open()
+			p.clicksIn(240, 103) // Convert
+			p.there("sound/talk.ogg")
+			p.shows("Done")
+			p.notes("The converter crashed the first time")
+		},
+	},
+	{
+		name: "desktop_file_dragged", source: corpus.Desktop, kind: human.Desktop, what: "Put invoice-77.txt into the folder paid",
+		details: map[string]any{"action_sequence": []string{"Drag invoice-77.txt to paid"}},
+		act: func(p *clerk) {
+			p.has("invoices/invoice-77.txt", "77\n")
+			p.has("invoices/invoice-78.txt", "78\n")
+			p.has("invoices/paid/", "")
+			p.records("invoices")
+			p.opens("files", "files.gtk3.py", "invoices", p.in("invoices"), p.in(".trash"))
+			from, to := p.find("invoice-77.txt").At, p.find("paid/").At
+			p.drag(from.Min.Add(image.Pt(30, 8)), to.Min.Add(image.Pt(20, 8)))
+			p.there("invoices/paid/invoice-77.txt")
+			p.ticks(0)
+		},
+	},
+	{
+		name: "desktop_shortcuts", source: corpus.Desktop, kind: human.Desktop, what: "请新建 todo.txt，写上三件待办事项",
+		details: map[string]any{"expected_outcome": "todo.txt"},
+		act: func(p *clerk) {
+			p.has("文档/old.txt", "old\n")
+			p.records("文档")
+			p.opens("editor", "editor.gtk3.py", "old.txt", "--zh", p.in("文档"), p.in("文档/old.txt"))
+			p.keys("ctrl+n")
+			p.shows("未命名")
+			p.writes("1. call Li", "2. order paper", "3. backup")
+			p.keys("ctrl+s")
+			p.shows("保存文件")
+			p.replaces(p.in("文档/todo.txt"))
+			p.keys("Return")
+			p.there("文档/todo.txt")
+		},
+	},
+	{
+		name: "desktop_copied_between_windows", source: corpus.Desktop, kind: human.Desktop, what: "Copy the address of the proxy from proxy.txt into Settings and apply it",
+		details: map[string]any{"action_sequence": []string{"Copy the address", "Paste it into Settings, Network, Host", "Apply"}},
+		act: func(p *clerk) {
+			p.has("config/proxy.txt", "proxy.corp.example")
+			p.records("config")
+			p.opens("editor", "editor.gtk3.py", "proxy.txt", p.in("config"), p.in("config/proxy.txt"))
+			p.keys("ctrl+a")
+			p.keys("ctrl+c")
+			p.ticks(0)
+			p.opens("Settings", "settings.qt.py", "Settings", p.in("config/settings.ini"))
+			p.press("Network")
+			p.press("Host", textField)
+			p.keys("ctrl+v")
+			p.ticks(1)
+			p.press("Apply", Button)
+			p.there("config/settings.ini")
+			p.reads("config/settings.ini", "host = proxy.corp.example")
+			p.ticks(2)
+		},
+	},
+	{
+		name: "desktop_terminal", source: corpus.Desktop, kind: human.Bash, what: "Unpack parts.tar in the folder parts",
+		details: map[string]any{"why_agent_cant": "No shell on that machine", "required_action": "tar xf parts.tar"},
+		act: func(p *clerk) {
+			for _, name := range []string{"wheel", "axle", "frame", "bolt", "nut", "washer"} {
+				p.has("parts/new/"+name+".txt", name+"\n")
+			}
+			p.Do("tar", "cf", p.in("parts/parts.tar"), "-C", p.in("parts/new"), ".")
+			if err := os.RemoveAll(p.in("parts/new")); err != nil {
+				p.t.Fatal(err)
+			}
+			p.records("parts")
+			p.StartWith([]string{"PS1=$ "}, "xterm", "-T", "Terminal", "-geometry", "80x14+40+400", "-e", "sh", "-c", "cd "+p.in("parts")+" && exec bash --norc")
+			p.shows("Terminal")
+			p.types("tar xf part.tar")
+			p.keys("Return")
+			p.types("tar xf parts.tar")
+			p.keys("Return")
+			p.there("parts/washer.txt")
+			p.answer.ExecutionResult = "exit 0, 6 files"
+		},
+	},
+	{
+		name: "desktop_notes_marked", source: corpus.Desktop, kind: human.Desktop, what: "请检查签署工具里四份合同的签名",
+		details: map[string]any{"action_sequence": []string{"登录", "检查每份合同的签名"}},
+		act: func(p *clerk) {
+			p.records("合同")
+			logsIn(p, "--zh", p.in("合同"))
+			p.ticks(0)
+			for _, name := range []string{"K-0415", "K-0416"} {
+				p.press(name)
+				p.shows(name)
+			}
+			p.notes("K-0416 缺少一处签名")
+			for _, name := range []string{"K-0417", "K-0418"} {
+				p.press(name)
+				p.shows(name)
+			}
+			p.notes("K-0418 缺少一处签名")
+			p.ticks(1)
+			p.answer.HumanInput = "四份合同里有两份还缺签名：K-0416 和 K-0418。"
+		},
+	},
+	{
+		name: "desktop_invalid_port", source: corpus.Desktop, kind: human.Desktop, what: "请在设置里填写代理 proxy.corp.example，端口 8080",
+		details: map[string]any{"action_sequence": []string{"打开设置", "填写代理", "应用"}, "expected_outcome": "settings.ini"},
+		act: func(p *clerk) {
+			p.records("配置")
+			p.opens("Settings", "settings.qt.py", "设置", "--zh", p.in("配置/settings.ini"))
+			p.ticks(0)
+			p.press("网络")
+			p.press("使用代理")
+			p.press("主机", textField)
+			p.types("proxy.corp.example")
+			p.press("端口", textField)
+			p.types("808080")
+			p.press("应用", Button)
+			p.shows("端口无效")
+			p.press("确定", Button)
+			p.shows("设置")
+			p.press("端口", textField)
+			p.replaces("8080")
+			p.ticks(1)
+			p.press("应用", Button)
+			p.there("配置/settings.ini")
+			p.reads("配置/settings.ini", "port = 8080\n")
+			p.ticks(2)
+		},
+	},
+	{
+		name: "desktop_wrong_application", source: corpus.Desktop, kind: human.Desktop, what: "Add a line to changes.txt",
+		act: func(p *clerk) {
+			p.has("docs/changes.txt", "first\n")
+			p.records("docs")
+			wrong := p.opens("Settings", "settings.qt.py", "Settings", p.in("docs/settings.ini"))
+			p.press("Cancel", Button)
+			p.ended(wrong)
+			p.opens("editor", "editor.gtk3.py", "changes.txt", p.in("docs"), p.in("docs/changes.txt"))
+			p.keys("ctrl+End")
+			p.types("second")
+			p.keys("ctrl+s")
+			p.reads("docs/changes.txt", "second")
+			p.answer.Summary = "Added a line to changes.txt"
+		},
+	},
+	{
+		name: "desktop_waited_for_a_file", source: corpus.Desktop, kind: human.Desktop, what: "When tonight's export has arrived in the folder drop, rename it to export-latest.csv",
+		details: map[string]any{"action_sequence": []string{"Wait for the export", "Rename it to export-latest.csv"}, "expected_outcome": "export-latest.csv"},
+		act: func(p *clerk) {
+			p.records("drop")
+			p.opens("files", "files.gtk3.py", "drop", p.in("drop"), p.in(".trash"))
+			p.Start("sh", "-c", "sleep 70; echo done > "+p.in("drop/export-0411.csv"))
+			p.waits("drop/export-0411.csv")
+			p.ticks(0)
+			p.press("export-0411.csv")
+			p.press("Rename…", Button)
+			p.shows("Rename")
+			p.replaces("export-latest.csv")
+			p.press("Rename", Button)
+			p.there("drop/export-latest.csv")
+			p.ticks(1)
+		},
+	},
+	{
+		name: "joined_written_then_moved", source: corpus.Joined, kind: human.Desktop, what: "Write price-list.txt and file it in the folder 2026",
+		details: map[string]any{"action_sequence": []string{"Write price-list.txt", "Move it to the folder 2026"}, "expected_outcome": "2026/price-list.txt"},
+		act: func(p *clerk) {
+			p.has("lists/2026/", "")
+			p.records("lists")
+			p.opens("editor", "editor.gtk3.py", "Untitled", p.in("lists"))
+			p.writes("wheel 40", "axle 95")
+			p.keys("ctrl+s")
+			p.shows("Save file")
+			p.replaces(p.in("lists/price-list.txt"))
+			p.press("Save", Button)
+			p.there("lists/price-list.txt")
+			p.ticks(0)
+			p.rests()
+			p.records("lists")
+			p.opens("files", "files.gtk3.py", "lists", p.in("lists"), p.in(".trash"))
+			p.press("price-list.txt")
+			p.press("Move to…", Button)
+			p.shows("Move")
+			p.replaces(p.in("lists/2026"))
+			p.press("Move", Button)
+			p.there("lists/2026/price-list.txt")
+			p.ticks(1)
+		},
+	},
+	{
+		name: "joined_failed_then_exported", source: corpus.Joined, kind: human.Desktop, what: "请导出合同 K-0417",
+		details: map[string]any{"expected_outcome": "合同文件夹里有 K-0417.pdf"},
+		act: func(p *clerk) {
+			p.records("合同")
+			signer := logsIn(p, "--zh", p.in("合同"))
+			p.press("K-0417")
+			p.shows("K-0417")
+			p.chooses("文件", "导出为…")
+			p.shows("导出")
+			p.press("PDF/A-1")
+			p.press("导出", Button)
+			p.shows("导出失败")
+			p.press("确定", Button)
+			p.shows("导出")
+			p.keys("Escape")
+			p.shows("K-0417")
+			p.chooses("文件", "关闭")
+			p.ended(signer)
+			p.rests()
+			p.hears("可以用普通 PDF 格式。")
+			p.records("合同")
+			logsIn(p, "--zh", p.in("合同"))
+			p.press("K-0417")
+			p.shows("K-0417")
+			p.chooses("文件", "导出为…")
+			p.shows("导出")
+			p.press("导出", Button)
+			p.there("合同/K-0417.pdf")
+			p.answer.HumanInput = "PDF/A-1 不行，用普通 PDF 导出了。"
+		},
+	},
+	{
+		name: "answer_feedback_design", source: corpus.Answer, kind: human.Feedback, agent: "main_agent", what: "这个设计是否合理？",
+		details: map[string]any{"current_design": "使用微服务架构...", "concerns": []string{"复杂度较高", "运维成本"}},
+		act: func(p *clerk) {
+			p.answer.HumanInput = "暂时不要拆微服务。先用模块化单体，等团队超过 3 个小组再拆。运维成本是主要原因。"
+		},
+	},
+	{
+		name: "answer_bash_done", source: corpus.Answer, kind: human.Bash, what: "Connect the database by hand",
+		details: map[string]any{
+			"why_agent_cant": "The password has to be typed", "target_db": "postgresql://prod-db:5432", "required_action": "Run psql and type the password",
+			"expected_outcome": "psql shows 63 tables",
+		},
+		act: func(p *clerk) {
+			p.answer.ExecutionResult = "psql (16.4) connected. \\dt lists 61 tables."
+			p.answer.HumanInput = "Two tables of the old billing schema are gone: invoices_old and invoices_tmp."
+		},
+	},
+	{
+		name: "answer_bash_failed", source: corpus.Answer, kind: human.Bash, what: "请手动重启支付服务",
+		details: map[string]any{"required_action": "systemctl restart payment", "expected_outcome": "服务状态为 active (running)"},
+		act: func(p *clerk) {
+			p.answer.ExecutionResult = "exit 1: Job for payment.service failed because the control process exited with error code."
+			p.answer.HumanInput = "重启失败，端口 8443 被占用。"
+		},
+	},
+	{
+		name: "answer_review", source: corpus.Answer, kind: human.Review, agent: "main_agent", what: "请审查这段用户认证代码",
+		details: map[string]any{"file_path": "/workspace/auth.py", "focus_areas": []string{"安全性", "性能", "可读性"}, "tests_passed": true},
+		act: func(p *clerk) {
+			p.answer.HumanInput = "安全性：第 42 行拼接 SQL，有注入风险，必须改成参数化查询。可读性：函数 check() 太长，建议拆开。"
+			p.answer.KeyFindings = []string{"第 42 行有 SQL 注入风险"}
+		},
+	},
+	{
+		name: "answer_denied", source: corpus.Answer, kind: human.Approve, agent: "deployer", what: "Deploy release 8.2 to production?",
+		details: map[string]any{"action": "kubectl apply -f prod-deployment.yaml", "impact": "Updates 5 services", "risk_level": "high", "rollback_plan": "Run rollback.sh"},
+		act: func(p *clerk) {
+			p.answer.Decision = human.Refused
+			p.answer.HumanInput = "Not on a Friday. Ask again on Monday after 09:00."
+		},
+	},
+	{
+		name: "answer_approved", source: corpus.Answer, kind: human.Approve, agent: "main_agent", what: "确认是否部署到生产环境？",
+		details: map[string]any{"action": "执行 kubectl apply -f prod-deployment.yaml", "impact": "将更新 5 个微服务", "risk_level": "high", "rollback_plan": "执行 rollback.sh"},
+		act: func(p *clerk) {
+			p.answer.Decision = human.Approved
+			p.answer.HumanInput = "可以部署，但请先通知值班同事。"
+		},
+	},
+	{
+		name: "answer_question_left_open", source: corpus.Answer, kind: human.Feedback, what: "Which of the two logos shall we use?",
+		details: map[string]any{"options": []string{"blue", "green"}},
+		act: func(p *clerk) {
+			p.says("Is the green one meant for print as well?")
+			p.hears("Yes, in CMYK. Do you want to see a proof?")
+			p.says("Green then, if the proof is fine. Who pays for the proof?")
+		},
+	},
+	{
+		name: "answer_fields", source: corpus.Answer, kind: human.Feedback, agent: "hr-bot", what: "Fill in the data of the new colleague",
+		details: map[string]any{"data_to_extract": []string{"name", "start_date", "team", "badge_number"}},
+		act: func(p *clerk) {
+			p.answer.Fields = map[string]string{"name": "Jonas Weber", "start_date": "2026-12-01", "team": "Harbour"}
+			p.answer.HumanInput = "The badge number comes from reception, on his first day."
 		},
 	},
 }

@@ -70,6 +70,12 @@ const (
 	signerPIN      = "Wq5#copper-4711"
 )
 
+// Roles that Qt gives to what one is chosen from, and to a field of one line.
+const (
+	comboBox  Role = 11
+	textField Role = 61
+)
+
 func newClerk(t *testing.T, c deskCase) *clerk {
 	t.Helper()
 	// A short folder, as people have them: its name is in titles and in what is typed.
@@ -227,11 +233,7 @@ func (p *clerk) opensWith(env []string, called, app, title string, arguments ...
 	p.t.Helper()
 	program := p.StartWith(env, filepath.Join(p.apps, app), arguments...)
 	p.shows(title)
-	p.app, p.corner = called, p.corner.Sub(p.corner)
-	if strings.HasSuffix(app, ".gtk4.py") {
-		w := p.active()
-		p.corner.X, p.corner.Y = w.X, w.Y
-	}
+	p.app = called
 	return program
 }
 
@@ -242,18 +244,19 @@ func (p *clerk) shows(title string) {
 	p.pause()
 }
 
-// active is the place of the window that has the keyboard.
-func (p *clerk) active() (w Window) {
+// clicksIn clicks a place of the active window: what stands where in one of GTK 4 is only seen.
+func (p *clerk) clicksIn(x, y int) {
 	p.t.Helper()
+	var w Window
 	id := p.Do("xdotool", "getactivewindow")
 	for line := range strings.Lines(p.Do("xwininfo", "-id", id)) {
 		for name, into := range map[string]*int{"Absolute upper-left X:": &w.X, "Absolute upper-left Y:": &w.Y} {
 			if value, found := strings.CutPrefix(strings.TrimSpace(line), name); found {
-				fmt.Sscan(value, into)
+				_, _ = fmt.Sscan(value, into)
 			}
 		}
 	}
-	return w
+	p.click(w.X+x, w.Y+y)
 }
 
 // ended waits until a program is gone.
@@ -302,6 +305,32 @@ func (p *clerk) there(name string) {
 	p.t.Helper()
 	p.Wait(name, func() bool { _, err := os.Stat(p.in(name)); return err == nil })
 	p.pause()
+}
+
+// reads waits until a file of the person's home has a text: that the person did what the script says.
+func (p *clerk) reads(name, text string) {
+	p.t.Helper()
+	p.Wait(fmt.Sprintf("%q in %s", text, name), func() bool {
+		is, err := os.ReadFile(p.in(name))
+		return err == nil && strings.Contains(string(is), text)
+	})
+}
+
+// waits does so for a file that takes its time, longer than is patient with what should be there.
+func (p *clerk) waits(name string) {
+	p.t.Helper()
+	long, tick := time.After(3*time.Minute), time.NewTicker(200*time.Millisecond)
+	defer tick.Stop()
+	for there := false; !there; {
+		select {
+		case <-tick.C:
+			_, err := os.Stat(p.in(name))
+			there = err == nil
+		case <-long:
+			p.t.Fatalf("%s does not come", name)
+		}
+	}
+	p.there(name)
 }
 
 // end gives the case: the operation as it stands, with the answer as a draft.
