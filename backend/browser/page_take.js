@@ -19,10 +19,15 @@
     return { x, y, w: Math.ceil(r.right) - x, h: Math.ceil(r.bottom) - y };
   }
 
+  // Elements that cannot have a shadow root, of those that pages have most of (DOM, attachShadow). To ask each
+  // element of a large table for one took most of the time of a picture.
+  const rootless = 'td,th,tr,tbody,thead,li,ul,ol,dl,dt,dd,a,b,i,em,strong,small,label,button,img,svg,path,g,use,option,select,input,textarea,br,hr,script,style,link,meta';
+
   function fields(root, out) {
-    for (const e of find(root, '*')) {
-      const tag = tagOf.call(e);
-      if (tag === 'input' ? secrets.why(e) : tag === 'textarea' && (secrets.why(e) || secrets.holds(e.value))) out.push(e);
+    for (const e of find(root, 'input,textarea')) {
+      if (secrets.why(e) || (tagOf.call(e) === 'textarea' && secrets.holds(e.value))) out.push(e);
+    }
+    for (const e of find(root, `:not(${rootless})`)) {
       const inner = shadowOf.call(e);
       if (inner) fields(inner, out);
     }
