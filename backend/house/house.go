@@ -110,6 +110,7 @@ func (h *House) queueOptions() queue.Options {
 		MaxDescription: s.Limits.MaxDescription,
 		MaxDetails:     s.Limits.MaxDetails,
 		MaxContext:     s.Limits.MaxContext,
+		Summarize:      func(op human.Operation, a human.Answer) string { return h.summaries.Line(op, a) },
 		Log:            h.log,
 	}
 }

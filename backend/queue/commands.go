@@ -83,8 +83,8 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 			if err := fits(op, full, digest); err != nil {
 				return nil, err
 			}
-			if full.Summary == "" && !q.opts.NoAutoSummary {
-				full.Summary = full.OneLine()
+			if full.Summary == "" {
+				full.Summary = q.opts.Summarize(op, full)
 			}
 		}
 		return []human.Event{{Type: human.Finished, By: by, Answer: &full}}, nil

@@ -33,7 +33,10 @@ type Options struct {
 	MaxDescription int           // bytes
 	MaxDetails     int           // bytes
 	MaxContext     int           // bytes
-	NoAutoSummary  bool          // do not write a summary where the operator left it empty (H13, setting auto_summarize)
+
+	// Summarize writes the summary of an answer whose operator left it empty (H13); "" leaves it so. It must be
+	// quick: the operator waits. nil is Answer.OneLine.
+	Summarize func(human.Operation, human.Answer) string
 
 	Now   func() time.Time
 	NewID func(time.Time) human.OperationID
@@ -79,6 +82,9 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	}
 	if opts.Log == nil {
 		opts.Log = slog.Default()
+	}
+	if opts.Summarize == nil {
+		opts.Summarize = func(_ human.Operation, a human.Answer) string { return a.OneLine() }
 	}
 	return &Queue{
 		journal: journal, index: index, opts: opts, presence: newPresence(opts.Now),

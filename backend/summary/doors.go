@@ -22,6 +22,8 @@ type Operations interface {
 type Recordings interface {
 	// Recording returns a recording as it stands; NotFound without.
 	Recording(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error)
+	// Edits returns what is cut and masked in a recording, and whether its texts are shared.
+	Edits(ctx context.Context, by human.Actor, id human.RecordingID) (human.Edits, error)
 	// Summarized returns what a summarizer may read of a recording: at most so many actions from its beginning
 	// with words in a language, as its agent would get them but with their pictures, how many more there are,
 	// and the steps that were ticked.
@@ -100,10 +102,11 @@ type DraftRequest struct {
 
 // Drafts are what was made of an operation.
 type Drafts struct {
-	Summaries []human.Summary `json:"summaries" doc:"Oldest first; those that run, too."`
-	Chosen    []string        `json:"chosen" doc:"The summarizers that are chosen for it; the first one's draft is shown first."`
-	Fitting   []string        `json:"fitting" doc:"All that could be asked."`
-	Language  string          `json:"language" doc:"The settings' for this operation." enum:"en,zh-CN"`
+	Summaries []human.Summary   `json:"summaries" doc:"Oldest first; those that run, too."`
+	Chosen    []string          `json:"chosen" doc:"The summarizers that are chosen for it; the first one's draft is shown first."`
+	Fitting   []string          `json:"fitting" doc:"All that could be asked."`
+	Stale     []human.SummaryID `json:"stale" doc:"Drafts from before the operator last cut, masked, reworded or shared something in the recordings; they may tell what is no longer to leave."`
+	Language  string            `json:"language" doc:"The settings' for this operation." enum:"en,zh-CN"`
 }
 
 // A Showing is what would be sent to another machine, and what was agreed about it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -88,6 +89,16 @@ func (s *Service) Drafts(ctx context.Context, by human.Actor, id human.Operation
 	if d.Summaries, err = s.list(ctx, id); err != nil {
 		return Drafts{}, err
 	}
+	d.Stale = []human.SummaryID{}
+	if edits, err := s.edits(ctx, in); err != nil {
+		return Drafts{}, err
+	} else if !op.State.Terminal() {
+		for _, one := range d.Summaries {
+			if one.State == human.SummaryDone && one.Edits != edits && slices.Equal(one.Recordings, recordingsOf(in)) {
+				d.Stale = append(d.Stale, one.ID)
+			}
+		}
+	}
 	if options.Auto && !op.State.Terminal() && len(in.Recordings) > 0 && !slices.ContainsFunc(d.Summaries, func(one human.Summary) bool {
 		return slices.Equal(one.Recordings, recordingsOf(in))
 	}) {
@@ -100,6 +111,28 @@ func (s *Service) Drafts(ctx context.Context, by human.Actor, id human.Operation
 		}
 	}
 	return d, nil
+}
+
+// edits sums up what was cut, masked, reworded and shared in the recordings of an input.
+func (s *Service) edits(ctx context.Context, in summarizers.Input) (string, error) {
+	hash := sha256.New()
+	for _, r := range in.Recordings {
+		e, err := s.deps.Recordings.Edits(ctx, s.deps.Operator, r.ID)
+		if err != nil {
+			return "", err
+		}
+		// Pictures are no part of what a summary tells.
+		words := make([][2]string, 0, len(e.Words))
+		for _, action := range slices.Sorted(maps.Keys(e.Words)) {
+			words = append(words, [2]string{action, e.Words[action]})
+		}
+		said, err := json.Marshal([]any{append([]string{}, e.Cuts...), append([]string{}, e.MaskedTexts...), words, e.ShareText})
+		if err != nil {
+			return "", human.Wrap(human.Internal, err, "the edits of recording %s cannot be summed up", r.ID)
+		}
+		hash.Write(said)
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
 }
 
 // list has the drafts of an operation, those that are being made last.
@@ -314,6 +347,10 @@ func (s *Service) draft(ctx context.Context, sum *human.Summary, op human.Operat
 				return human.Report{}, nil, errAsks
 			}
 		}
+		var err error
+		if sum.Edits, err = s.edits(ctx, in); err != nil { // before they are read: what comes between makes it stale
+			return human.Report{}, nil, err
+		}
 		if err := s.fill(ctx, &in, sum.Language); err != nil {
 			return human.Report{}, nil, err
 		}
@@ -393,6 +430,43 @@ func (s *Service) finish(m *making, sum human.Summary) {
 	s.tell(sum)
 }
 
+// Line is one line about an answer, by the built-in summarizer for answers, in the language of drafts; "" where
+// drafts are not made by themselves. It reads no recordings.
+func (s *Service) Line(op human.Operation, answer human.Answer) string {
+	options := s.deps.Options()
+	which, err := s.find(string(summarizers.FromAnswer))
+	if !options.Auto || err != nil {
+		return ""
+	}
+	op.Result, op.Recordings = nil, []human.RecordingID{}
+	in := input(op, answer)
+	in.Language, in.Checklist = languageOf(op, options, ""), checklist(op, nil)
+	report, err := ask(s.life, which, in, func(human.Progress) {})
+	if err != nil {
+		s.deps.Log.Warn("an answer has no summary", "operation", op.ID, "err", err)
+		return answer.OneLine()
+	}
+	report, _ = summarizers.Check(in, report)
+	return cmp.Or(report.Line, answer.OneLine())
+}
+
+// input is an operation with an answer, as a summarizer reads it, without recordings.
+func input(op human.Operation, answer human.Answer) summarizers.Input {
+	in := summarizers.Input{Version: 1, Operation: op, Answer: answer, Recordings: []summarizers.Recorded{}}
+	in.Operation.Draft, in.Operation.Deliveries, in.Operation.SnoozedUntil, in.Operation.Result = nil, nil, nil, nil
+	// What earlier drafts said is no evidence for another.
+	in.Answer.Summary, in.Answer.KeyFindings, in.Answer.Findings, in.Answer.Suggestions, in.Answer.SummaryID = "", nil, nil, nil, ""
+	return in
+}
+
+func checklist(op human.Operation, ticked map[int]bool) []summarizers.Step {
+	steps := []summarizers.Step{}
+	for i, text := range op.Steps() {
+		steps = append(steps, summarizers.Step{Text: text, Done: ticked[i]})
+	}
+	return steps
+}
+
 // outline is an operation for an operator, and what a summarizer will read of it without actions: all of its
 // recordings that have ended, or some.
 func (s *Service) outline(ctx context.Context, by human.Actor, id human.OperationID, only []human.RecordingID) (human.Operation, summarizers.Input, error) {
@@ -403,16 +477,15 @@ func (s *Service) outline(ctx context.Context, by human.Actor, id human.Operatio
 	if err != nil {
 		return op, summarizers.Input{}, err
 	}
-	in := summarizers.Input{Version: 1, Operation: op, Recordings: []summarizers.Recorded{}, Pictures: pictures{s.deps.Recordings}}
-	in.Operation.Draft, in.Operation.Deliveries, in.Operation.SnoozedUntil, in.Operation.Result = nil, nil, nil, nil
+	var answer human.Answer
 	switch {
 	case op.Result != nil:
-		in.Answer = op.Result.Answer
+		answer = op.Result.Answer
 	case op.Draft != nil:
-		in.Answer = op.Draft.Answer
+		answer = op.Draft.Answer
 	}
-	// What earlier drafts said is no evidence for another.
-	in.Answer.Summary, in.Answer.KeyFindings, in.Answer.Findings, in.Answer.Suggestions, in.Answer.SummaryID = "", nil, nil, nil, ""
+	in := input(op, answer)
+	in.Pictures = pictures{s.deps.Recordings}
 	for _, rec := range op.Recordings {
 		if only != nil && !slices.Contains(only, rec) {
 			continue
@@ -444,10 +517,7 @@ func (s *Service) fill(ctx context.Context, in *summarizers.Input, language stri
 			ticked[step] = true
 		}
 	}
-	in.Checklist = []summarizers.Step{}
-	for i, text := range in.Operation.Steps() {
-		in.Checklist = append(in.Checklist, summarizers.Step{Text: text, Done: ticked[i]})
-	}
+	in.Checklist = checklist(in.Operation, ticked)
 	return nil
 }
 

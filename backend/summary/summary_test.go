@@ -486,6 +486,24 @@ func TestTrying(t *testing.T) {
 	wantKind(t, err, human.NotFound, "browser")
 }
 
+// H13: an answer without a summary gets one line, of what the operator said.
+func TestALineAboutAnAnswer(t *testing.T) {
+	h := open(t)
+	op := human.Operation{ID: "op_1", Kind: human.Approve, Description: "Deploy to production?", AgentID: bot.Name}
+	line := h.Line(op, human.Answer{Decision: human.Refused, HumanInput: "The migration was not tested"})
+	if !strings.Contains(line, "The migration was not tested") || strings.Contains(line, "\n") {
+		t.Errorf("line %q", line)
+	}
+	op.Description = "是否部署到生产环境？"
+	if line := h.Line(op, human.Answer{Decision: human.Approved}); !strings.ContainsAny(line, "批准同意") {
+		t.Errorf("line %q", line)
+	}
+	h.options.Auto = false
+	if line := h.Line(op, human.Answer{Decision: human.Approved}); line != "" {
+		t.Errorf("line %q, where none is wanted", line)
+	}
+}
+
 func TestAgentsHaveNoPartInDrafts(t *testing.T) {
 	h := open(t)
 	op, rec := h.recorded("Read the plan")
@@ -506,6 +524,39 @@ func TestAgentsHaveNoPartInDrafts(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A draft from before something was cut is said to be stale; one made anew is not.
+func TestADraftFromBeforeACutIsStale(t *testing.T) {
+	h := open(t)
+	op, rec := h.recorded("Read the plan")
+	h.drafts(op.ID)
+	first := h.until(op.ID, is("browser", human.SummaryDone))
+	if d := h.drafts(op.ID); len(d.Stale) != 0 {
+		t.Fatalf("stale %v", d.Stale)
+	}
+	edits, err := h.library.SetEdits(t.Context(), mei, rec, human.Edits{SharePictures: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := h.drafts(op.ID); len(d.Stale) != 0 {
+		t.Errorf("stale for pictures that are shared: %v", d.Stale)
+	}
+	edits.Cuts = []string{"a2"}
+	if _, err = h.library.SetEdits(t.Context(), mei, rec, edits); err != nil {
+		t.Fatal(err)
+	}
+	if d := h.drafts(op.ID); !slices.Equal(d.Stale, []human.SummaryID{first.ID}) || len(d.Summaries) != 1 {
+		t.Errorf("after a cut: stale %v of %d", d.Stale, len(d.Summaries))
+	}
+	again, err := h.Start(t.Context(), mei, op.ID, summary.DraftRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.until(op.ID, func(s human.Summary) bool { return s.ID == again.ID && s.State == human.SummaryDone })
+	if d := h.drafts(op.ID); !slices.Equal(d.Stale, []human.SummaryID{first.ID}) {
+		t.Errorf("stale %v", d.Stale)
+	}
+}
 
 // What was made of a recording goes with it.
 func TestADeletedRecordingTakesItsDraftsAlong(t *testing.T) {
