@@ -295,14 +295,19 @@ func (s *sheet) request(in Input, part string) bool {
 	case "action_sequence":
 		s.steps(in)
 	case "data_to_extract":
-		filled := 0
+		asked, filled := map[string]bool{}, 0
 		for _, name := range names {
-			if in.Answer.Fields[name] != "" {
+			if strings.TrimSpace(name) == "" || asked[name] {
+				continue
+			}
+			asked[name] = true
+			if strings.TrimSpace(in.Answer.Fields[name]) != "" {
 				filled++
 			}
 		}
+		s.number(len(asked))
 		s.number(filled)
-		s.number(len(names) - filled)
+		s.number(len(asked) - filled)
 	}
 	return true
 }
@@ -318,8 +323,16 @@ func (s *sheet) json(raw json.RawMessage) (names []string) {
 	switch v := v.(type) {
 	case []any:
 		for _, x := range v {
-			if name, ok := x.(string); ok {
-				names = append(names, name)
+			switch x := x.(type) {
+			case string:
+				names = append(names, x)
+			case map[string]any: // fields may be asked for with more than their names
+				for _, key := range []string{"name", "field"} {
+					if name, ok := x[key].(string); ok && name != "" {
+						names = append(names, name)
+						break
+					}
+				}
 			}
 		}
 	case map[string]any:
