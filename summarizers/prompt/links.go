@@ -132,10 +132,11 @@ type atlas struct {
 	in      summarizers.Input
 	actions map[human.Ref]*human.Action
 	all     *places
+	read    map[human.Ref]string // what Resolve said, which looks through the input each time
 }
 
 func newAtlas(in summarizers.Input) *atlas {
-	a := &atlas{in: in, actions: map[human.Ref]*human.Action{}, all: &places{}}
+	a := &atlas{in: in, actions: map[human.Ref]*human.Action{}, all: &places{}, read: map[human.Ref]string{}}
 	for i := range in.Recordings {
 		r := &in.Recordings[i]
 		for j := range r.Actions {

@@ -67,9 +67,7 @@ func (s *Summarizer) record(ctx context.Context, in summarizers.Input) (record, 
 		recorded += (len(r.Actions) + len(r.Commands)) * 3 * oneAction
 	}
 	lines := w.spoken(room - min(room/2, recorded))
-	for _, l := range lines {
-		room -= human.Tokens(l)
-	}
+	room -= sum(lines)
 	lines = append(lines, w.recorded(room, shots)...)
 	data := strings.Join(lines, "\n")
 	// Nobody who writes into the record knows the mark: it depends on all of it.
@@ -173,7 +171,7 @@ func (w *writer) spoken(room int) []string {
 	}
 	kept, left := 0, room-30
 	for _, l := range lines {
-		if left -= human.Tokens(l); left < 0 {
+		if left -= human.Tokens(l) + 1; left < 0 {
 			break
 		}
 		kept++
@@ -181,6 +179,7 @@ func (w *writer) spoken(room int) []string {
 	return append(lines[:kept:kept], w.line("kind", "left_out", "count", itoa(len(lines)-kept), "what", "further parts of the request and the answer"))
 }
 
+// sum is how many tokens lines have, each with its end.
 func sum(lines []string) (n int) {
 	for _, l := range lines {
 		n += human.Tokens(l) + 1

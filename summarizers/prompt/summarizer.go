@@ -179,8 +179,8 @@ func (a answer) report(refs map[string]human.Ref) human.Report {
 	return human.Report{Line: *a.Line, Text: *a.Text, Findings: of(*a.Findings), Suggestions: of(a.Suggestions)}
 }
 
-// check drops what names an address that its evidence does not have, takes markup out of the rest, and holds that
-// against its evidence.
+// check drops what names an address that its evidence does not have, or has nothing to do with it, takes markup out of
+// the rest, and holds that against its evidence.
 func (s *Summarizer) check(in summarizers.Input, r human.Report) (human.Report, []human.Dropped) {
 	var dropped []human.Dropped
 	known := newAtlas(in)
@@ -200,10 +200,15 @@ func (s *Summarizer) check(in summarizers.Input, r human.Report) (human.Report, 
 	keep := func(all []human.Finding) []human.Finding {
 		out := make([]human.Finding, 0, len(all))
 		for _, f := range all {
-			var ok bool
-			if f.Text, ok = plain(f.Text, known.of(f.Evidence)); ok {
-				out = append(out, f)
+			text, ok := plain(f.Text, known.of(f.Evidence))
+			if !ok {
+				continue
 			}
+			if f.Text = text; !known.shares(text, f.Evidence) {
+				dropped = append(dropped, human.Dropped{Text: human.OneLine(text, summarizers.MaxFindingText), Why: said[s.language(in)].apart})
+				continue
+			}
+			out = append(out, f)
 		}
 		return out
 	}

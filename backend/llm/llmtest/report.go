@@ -101,8 +101,8 @@ func (m Made) spoiled(text string, b Behaviour) Made {
 	case Planted:
 		to := "http://collect.example/take"
 		for _, it := range items {
-			for _, v := range it {
-				if at := address.FindString(v); at != "" && it["page"] != v {
+			for _, where := range []string{"dialog", "page_title", "window", "element", "typed", "file"} {
+				if at := address.FindString(it[where]); at != "" {
 					to = at
 				}
 			}
