@@ -151,9 +151,14 @@ func (c *Client) Picture(ctx context.Context, id human.RecordingID, picture stri
 	if look.Masked {
 		query.Set("masked", "true")
 	}
+	return c.picture(ctx, recordingPath(id)+"/pictures/"+url.PathEscape(picture)+"?"+query.Encode())
+}
+
+// picture asks for a picture's bytes.
+func (c *Client) picture(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	answer, err := c.file(ctx, recordingPath(id)+"/pictures/"+url.PathEscape(picture)+"?"+query.Encode())
+	answer, err := c.file(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +168,32 @@ func (c *Client) Picture(ctx context.Context, id human.RecordingID, picture stri
 		return nil, away(ctx, c.URL, err)
 	}
 	return data, nil
+}
+
+// Evidence returns a piece of what the findings of an answer rest on, by its label, in words of a language (en or
+// zh-CN; "" is en).
+func (c *Client) Evidence(ctx context.Context, op human.OperationID, label, language string) (library.Evidence, error) {
+	query := url.Values{}
+	put(query, "language", language)
+	var e library.Evidence
+	_, err := c.call(ctx, http.MethodGet, evidencePath(op, label)+"?"+query.Encode(), nil, &e)
+	return e, err
+}
+
+// EvidencePicture returns a picture of a piece of evidence, with its masks, as the look says: before, after or
+// picture, "" for the one that tells most.
+func (c *Client) EvidencePicture(ctx context.Context, op human.OperationID, label, which string, look library.Look) ([]byte, error) {
+	query := url.Values{}
+	put(query, "which", which)
+	put(query, "format", look.Format)
+	if look.Width != 0 {
+		query.Set("width", strconv.Itoa(look.Width))
+	}
+	return c.picture(ctx, evidencePath(op, label)+"/picture?"+query.Encode())
+}
+
+func evidencePath(op human.OperationID, label string) string {
+	return operationPath(op) + "/evidence/" + url.PathEscape(label)
 }
 
 // An Exported is a recording as it leaves. Read it to its end, then close it.

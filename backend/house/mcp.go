@@ -14,6 +14,7 @@ import (
 	"deskbell/backend/client"
 	"deskbell/backend/human"
 	"deskbell/backend/mcpserver"
+	"deskbell/backend/record/library"
 )
 
 // serveMCP speaks MCP on standard input and output, over the API of a Deskbell in another process.
@@ -134,4 +135,16 @@ func (r *remote) List(ctx context.Context, states []human.State, limit int) ([]h
 func (r *remote) Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error) {
 	found, err := r.client().Actions(ctx, id, "en", "")
 	return found.Actions, r.moved(err)
+}
+
+// Evidence implements mcpserver.Ringer.
+func (r *remote) Evidence(ctx context.Context, id human.OperationID, label string) (library.Evidence, error) {
+	e, err := r.client().Evidence(ctx, id, label, "en")
+	return e, r.moved(err)
+}
+
+// EvidencePicture implements mcpserver.Ringer.
+func (r *remote) EvidencePicture(ctx context.Context, id human.OperationID, label, which string, width int) ([]byte, error) {
+	data, err := r.client().EvidencePicture(ctx, id, label, which, library.Look{Width: width, Format: "jpeg"})
+	return data, r.moved(err)
 }

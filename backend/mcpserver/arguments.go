@@ -15,16 +15,17 @@ import (
 
 // The actions of the tool (H1).
 const (
-	doInvoke  = "invoke"
-	doCheck   = "check_result"
-	doWait    = "wait"
-	doReply   = "reply"
-	doCancel  = "cancel"
-	doSummary = "get_summary"
-	doList    = "list_pending"
+	doInvoke   = "invoke"
+	doCheck    = "check_result"
+	doWait     = "wait"
+	doReply    = "reply"
+	doCancel   = "cancel"
+	doSummary  = "get_summary"
+	doEvidence = "get_evidence"
+	doList     = "list_pending"
 )
 
-var actions = []string{doInvoke, doCheck, doWait, doReply, doCancel, doSummary, doList}
+var actions = []string{doInvoke, doCheck, doWait, doReply, doCancel, doSummary, doEvidence, doList}
 
 // arguments are a call's, as sent. A pointer is nil where nothing, or null, was sent.
 type arguments struct {
@@ -33,7 +34,9 @@ type arguments struct {
 	Timeout, Priority, WaitSeconds          *number
 	IdempotencyKey, SessionID, OnTimeout    string
 	OperationID, Text, Reason, Since, Field string
-	Limit, Offset                           *number
+	Limit, Offset, MaxTokens                *number
+	Evidence                                labels
+	Pictures                                yes
 }
 
 // A property is one argument: its schema, and where it goes.
@@ -80,7 +83,7 @@ var properties = []property{
 		func(a *arguments) any { return &a.SessionID }},
 	{"wait_seconds", describe("number", "invoke, wait, reply: wait at most so long for the human; 0 returns the operation_id at once. Without it: as long as this connection allows.", "minimum", 0),
 		func(a *arguments) any { return &a.WaitSeconds }},
-	{"operation_id", describe("string", "wait, check_result, reply, cancel: the request, as invoke named it."),
+	{"operation_id", describe("string", "wait, check_result, reply, cancel, get_evidence: the request, as invoke named it."),
 		func(a *arguments) any { return &a.OperationID }},
 	{"text", describe("string", "reply: what you say to the human."),
 		func(a *arguments) any { return &a.Text }},
@@ -94,6 +97,12 @@ var properties = []property{
 		func(a *arguments) any { return &a.Field }},
 	{"offset", describe("integer", "check_result with field: the character to begin at.", "minimum", 0),
 		func(a *arguments) any { return &a.Offset }},
+	{"evidence", describe("array", "get_evidence: labels from findings, such as e1.", "items", map[string]any{"type": "string"}, "maxItems", maxLabels),
+		func(a *arguments) any { return &a.Evidence }},
+	{"pictures", describe("boolean", "get_evidence: with a picture of each, where the human shares pictures."),
+		func(a *arguments) any { return &a.Pictures }},
+	{"max_tokens", describe("integer", "The result takes at most about so many tokens; what matters most comes first, and what was cut is named.", "minimum", minBudget, "maximum", maxBudget),
+		func(a *arguments) any { return &a.MaxTokens }},
 }
 
 // An object is a JSON object. It also reads a string: one that holds an object is that object, any other
@@ -125,6 +134,27 @@ func (o *object) UnmarshalJSON(b []byte) error {
 	}
 	*o = flat.Bytes()
 	return nil
+}
+
+// labels are a JSON array of texts. It also reads a text with one or more, separated by commas or spaces.
+type labels []string
+
+func (l *labels) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*l = strings.FieldsFunc(one, func(r rune) bool { return r == ',' || r == ' ' })
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(l))
+}
+
+// A yes is true or false. It also reads a text that says so.
+type yes bool
+
+func (y *yes) UnmarshalJSON(b []byte) error {
+	is, err := strconv.ParseBool(strings.Trim(string(b), `"`))
+	*y = yes(is)
+	return err
 }
 
 // A number is a JSON number. It also reads a string that holds one.
@@ -204,6 +234,18 @@ func (a arguments) operation() (human.OperationID, error) {
 		return human.OperationID(id), nil
 	}
 	return "", human.BadField("operation_id", "is missing; action=%s needs the operation_id that invoke returned, and action=list_pending lists yours", a.Action)
+}
+
+// budget is how many tokens the result may have.
+func (a arguments) budget() (int, error) {
+	if a.MaxTokens == nil {
+		return maxBudget, nil
+	}
+	n, err := whole("max_tokens", *a.MaxTokens)
+	if err == nil && n < minBudget {
+		err = human.BadField("max_tokens", "is %d; it runs from %d to %d", n, minBudget, maxBudget)
+	}
+	return min(n, maxBudget), err
 }
 
 // most is how long the agent wants to wait, negative where it does not say.
@@ -286,15 +328,15 @@ func definition() *mcp.Tool {
 const instructions = `Deskbell lets you ring for a human with the tool human: for feedback, a review, an approval, or work you cannot do yourself. Requests are kept until a human answers; when a result says pending, call the tool again with action=wait.`
 
 // description is under 2 KB, because some clients cut what is longer.
-const description = `Ring a human and get their decision, answer or work. Use it for what only a person can give: a judgement, an approval before something risky, a login or captcha, a step on another machine or desktop, a fact that is written nowhere. Ask one complete question rather than several; the human may not have seen your conversation.
+const description = `Ring a human and get their decision, answer or work. Use it for what only a person can give: a judgement, an approval before something risky, a login or captcha, a step on another machine or desktop, a fact that is written nowhere. Ask one complete question; the human may not have seen your conversation.
 
 action=invoke rings and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command the human runs), browser, desktop (work done there by hand).
 
 Then read status:
-- completed: use decision, human_input, execution_result, key_findings, fields, recordings. Go on with an approve only if decision is "approve"; "deny" means do not do it, by any other way either.
+- completed: use decision, human_input, summary, findings, fields, suggestions, recordings. Go on with an approve only if decision is "approve"; "deny" means do not do it, by any other way either. get_evidence with labels (e1) shows what findings rest on, with pictures=true as images.
 - pending: no answer yet. The request is kept and nothing is lost. Call again with action=wait and its operation_id, or do other work first and action=check_result later. Do not word it anew: that rings twice.
 - waiting_input: the human asks you something (question). Answer with action=reply, operation_id and text; the wait then goes on.
 - declined or cancelled: read reason and find another way; do not ring again with the same request.
 overdue=true: late but still open; wait on, go on without, or action=cancel with a reason.
 
-Other actions: list_pending (your open requests and answers you have not read, for instance after a restart), get_summary (what humans did for you lately), cancel (you no longer need it). invoke with wait_seconds=0 returns the operation_id at once, so that you can work while the human does.`
+Others: list_pending (your open requests and unread answers, for instance after a restart), get_summary (what humans did for you lately), cancel (you no longer need it). invoke with wait_seconds=0 returns the operation_id at once, so that you can work while the human does. max_tokens keeps a result short.`

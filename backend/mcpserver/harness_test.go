@@ -124,8 +124,21 @@ type result struct {
 	Question    string
 	Decision    string
 	HumanInput  string `json:"human_input"`
+	Result      string `json:"execution_result"`
 	Summary     string
 	KeyFindings []string `json:"key_findings"`
+	Findings    []struct {
+		Text, Kind string
+		Evidence   []string
+		ByHand     bool `json:"by_hand"`
+	}
+	Suggestions []struct {
+		Text     string
+		Evidence []string
+	}
+	Evidence []struct {
+		Label, Kind, Text, When, Where, Picture, Missing string
+	}
 	Fields      map[string]string
 	Sources     map[string]string `json:"field_sources"`
 	Reason      string
@@ -136,6 +149,7 @@ type result struct {
 	NextOffset  int `json:"next_offset"`
 	Total       int `json:"total_characters"`
 	Cut         []string
+	Attachments []string
 	Recordings  []struct {
 		ID      human.RecordingID `json:"recording_id"`
 		Actions []string
@@ -150,6 +164,7 @@ type result struct {
 	}
 	ActionType  string `json:"action_type"`
 	failed      bool
+	images      []*mcp.ImageContent
 	textAndJSON [2]string
 }
 
@@ -184,6 +199,9 @@ func (c *client) try(ctx context.Context, a args, progress chan note) (result, e
 		return result{}, err
 	}
 	r := result{failed: res.IsError, textAndJSON: [2]string{res.Content[0].(*mcp.TextContent).Text, string(structured)}}
+	for _, more := range res.Content[1:] {
+		r.images = append(r.images, more.(*mcp.ImageContent))
+	}
 	return r, json.Unmarshal([]byte(r.textAndJSON[0]), &r)
 }
 

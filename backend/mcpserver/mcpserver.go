@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record/library"
 )
 
 // A Ringer is one agent's side of the queue: all that the tool asks for. Its methods are safe for
@@ -43,6 +44,12 @@ type Ringer interface {
 	// Actions returns what was done in a recording that came with an answer to this agent, with words in
 	// English.
 	Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error)
+	// Evidence returns a piece of what the answer to an operation of this agent rests on, by its label, with words
+	// in English.
+	Evidence(ctx context.Context, id human.OperationID, label string) (library.Evidence, error)
+	// EvidencePicture returns a picture of it, as library.Evidence names it, as a JPEG of at most so many pixels
+	// in width.
+	EvidencePicture(ctx context.Context, id human.OperationID, label, which string, width int) ([]byte, error)
 }
 
 // A Ring is what an agent rings with. A nil Timeout is the default from the settings; 0 is never overdue.

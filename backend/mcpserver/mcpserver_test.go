@@ -26,7 +26,7 @@ func TestTheToolTeachesItself(t *testing.T) {
 	if n := len(tool.Description); n > 2048 {
 		t.Errorf("the description has %d bytes; some clients cut at 2048", n)
 	}
-	for _, word := range []string{"pending", "waiting_input", "declined", "deny", "action=wait", "overdue", "get_summary", "list_pending"} {
+	for _, word := range []string{"pending", "waiting_input", "declined", "deny", "action=wait", "overdue", "get_summary", "list_pending", "findings", "get_evidence", "max_tokens"} {
 		if !strings.Contains(tool.Description, word) {
 			t.Errorf("the description does not speak of %s", word)
 		}
@@ -46,7 +46,7 @@ func TestTheToolTeachesItself(t *testing.T) {
 	if err := json.Unmarshal(schema, &s); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(s.Properties["action"].Enum, " "); got != "invoke check_result wait reply cancel get_summary list_pending" {
+	if got := strings.Join(s.Properties["action"].Enum, " "); got != "invoke check_result wait reply cancel get_summary get_evidence list_pending" {
 		t.Errorf("actions %q", got)
 	}
 	if got := strings.Join(s.Properties["action_type"].Enum, " "); got != "feedback bash desktop browser review approve" {
@@ -465,7 +465,7 @@ func TestBigResultsAreCutAndCanBeReadOn(t *testing.T) {
 			if size > 13000 || size < 400 {
 				t.Errorf("about %d tokens", size)
 			}
-			if len(r.Cut) == 0 || !strings.Contains(r.Cut[0], "action=check_result") || !strings.Contains(r.Cut[0], string(id)) {
+			if len(r.Cut) == 0 || !strings.Contains(r.Cut[0], "action=check_result") || r.OperationID != id {
 				t.Errorf("what was cut: %v", r.Cut)
 			}
 			if got := readAll(c, id, "human_input"); got != a.HumanInput {

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 // Recordings give out what an operator released; library.Library does.
 type Recordings interface {
 	Actions(ctx context.Context, by human.Actor, id human.RecordingID, language, after string) (library.Actions, error)
+	Evidence(ctx context.Context, by human.Actor, op human.OperationID, label, language string) (library.Evidence, error)
+	EvidencePicture(ctx context.Context, by human.Actor, op human.OperationID, label, which string, look library.Look) (library.Picture, error)
 }
 
 // ForQueue is the Ringer of one agent over a queue in this process, and the recordings made for it (nil
@@ -73,8 +76,30 @@ func (r queueRinger) List(ctx context.Context, states []human.State, limit int) 
 
 func (r queueRinger) Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error) {
 	if r.recordings == nil {
-		return nil, human.Errorf(human.Unavailable, "this Deskbell runs without recordings")
+		return nil, errNoRecordings
 	}
 	found, err := r.recordings.Actions(ctx, r.by, id, "en", "")
 	return found.Actions, err
+}
+
+var errNoRecordings = human.Errorf(human.Unavailable, "this Deskbell runs without recordings")
+
+func (r queueRinger) Evidence(ctx context.Context, id human.OperationID, label string) (library.Evidence, error) {
+	if r.recordings == nil {
+		return library.Evidence{}, errNoRecordings
+	}
+	return r.recordings.Evidence(ctx, r.by, id, label, "en")
+}
+
+func (r queueRinger) EvidencePicture(ctx context.Context, id human.OperationID, label, which string, width int) ([]byte, error) {
+	if r.recordings == nil {
+		return nil, errNoRecordings
+	}
+	p, err := r.recordings.EvidencePicture(ctx, r.by, id, label, which, library.Look{Width: width, Format: "jpeg"})
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	err = p.Encode(&buf)
+	return buf.Bytes(), err
 }

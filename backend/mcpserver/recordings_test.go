@@ -99,7 +99,7 @@ func TestAnAgentReadsWhatWasRecordedForIt(t *testing.T) {
 	long := begun("rec_long", 700, strings.Repeat("长", 50))
 	answer(t, q, long.ID, human.Answer{HumanInput: "done", Attachments: []string{"rec_long"}})
 	r = check(long, nil)
-	if n := len(r.Recordings[0].Actions); n != 40 || len(r.Cut) == 0 || !strings.Contains(r.Cut[0], "40 of 701 actions") {
+	if n := len(r.Recordings[0].Actions); n != 40 || len(r.Cut) == 0 || r.Cut[len(r.Cut)-1] != "recordings 40 of 701 actions" || !strings.Contains(r.Cut[0], "check_result") {
 		t.Errorf("%d actions of a long recording are shown, cut %q", n, r.Cut)
 	}
 	var all string
@@ -120,7 +120,7 @@ func TestAnAgentReadsWhatWasRecordedForIt(t *testing.T) {
 }
 
 // deaf recordings cannot be read.
-type deaf struct{}
+type deaf struct{ mcpserver.Recordings }
 
 func (deaf) Actions(context.Context, human.Actor, human.RecordingID, string, string) (library.Actions, error) {
 	return library.Actions{}, human.Errorf(human.Unavailable, "the disk is asleep")

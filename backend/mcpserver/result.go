@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,7 +11,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -50,14 +48,18 @@ type reading struct {
 	HumanInput      string            `json:"human_input,omitempty"`
 	ExecutionResult string            `json:"execution_result,omitempty"`
 	Summary         string            `json:"summary,omitempty"`
-	KeyFindings     []string          `json:"key_findings,omitempty"`
+	Findings        []finding         `json:"findings,omitempty"`
+	KeyFindings     []string          `json:"key_findings,omitempty"` // of answers without findings
 	Fields          map[string]string `json:"fields,omitempty"`
 	FieldSources    map[string]string `json:"field_sources,omitempty"`
+	Suggestions     []finding         `json:"suggestions,omitempty"`
 	Attachments     []string          `json:"attachments,omitempty"`
 	Recordings      []recording       `json:"recordings,omitempty"`
 	Reason          string            `json:"reason,omitempty"`
 	By              string            `json:"by,omitempty"`
 	At              *time.Time        `json:"at,omitempty"`
+
+	Evidence []evidence `json:"evidence,omitempty"`
 
 	Field      string `json:"field,omitempty"`
 	Text       string `json:"text,omitempty"`
@@ -69,7 +71,19 @@ type reading struct {
 
 	Cut []string `json:"cut,omitempty"`
 
-	ended bool // the operation's end is in it
+	ended  bool     // the operation's end is in it
+	did    int      // actions of the recordings, those that are not shown too
+	images [][]byte // JPEGs that come with it
+	filled []field  // Fields and FieldSources in order, while it is fitted
+	fitted bool     // into its budget
+}
+
+// A finding is what a human found, or suggests, and the labels of what it rests on.
+type finding struct {
+	Text     string            `json:"text"`
+	Kind     human.FindingKind `json:"kind"`
+	Evidence []string          `json:"evidence,omitempty"`
+	ByHand   bool              `json:"by_hand,omitempty"`
 }
 
 // A recording is what a human did, a line an action, where they gave it with their answer.
@@ -114,10 +128,14 @@ var outputSchema = map[string]any{
 		"human_input":      describe("string", "The human's own words."),
 		"execution_result": describe("string", "What came of their work."),
 		"summary":          describe("string", "What they did."),
+		"findings":         describe("array", "What you should know, each with its text, its kind and the labels of what it rests on."),
 		"key_findings":     map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
 		"fields":           map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
 		"recordings":       describe("array", "What they did, step by step, where they recorded it for you."),
+		"suggestions":      describe("array", "What you could do next, as findings."),
+		"evidence":         describe("array", "What findings rest on, as you asked for it."),
 		"reason":           describe("string", "Why it was declined or cancelled."),
+		"cut":              describe("array", "What is not here, or not whole, and how to read it."),
 	},
 	"additionalProperties": true,
 }
@@ -144,7 +162,12 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 	}
 	if a := op.Result; a != nil {
 		r.Decision, r.HumanInput, r.ExecutionResult, r.Summary = a.Decision, a.HumanInput, a.ExecutionResult, a.Summary
-		r.KeyFindings, r.Fields, r.Attachments = slices.Clone(a.KeyFindings), maps.Clone(a.Fields), slices.Clone(a.Attachments)
+		labels := a.Labels()
+		if r.Findings = findingsOf(a.Findings, labels); len(r.Findings) == 0 {
+			r.KeyFindings = slices.Clone(a.KeyFindings)
+		}
+		r.Suggestions = findingsOf(a.Suggestions, labels)
+		r.Fields, r.Attachments = maps.Clone(a.Fields), slices.Clone(a.Attachments)
 		r.By, r.At = a.By.Name, &a.At
 		for field, from := range a.FieldSources {
 			if r.FieldSources == nil {
@@ -158,7 +181,26 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 	}
 	r.advise(op)
 	c.recorded(ctx, op, &r)
+	if op.Result != nil && len(op.Result.Evidence()) > 0 {
+		const ask = `action=get_evidence with evidence=["e1"] shows what a finding rests on`
+		r.Next = strings.TrimPrefix(r.Next+"; "+ask, "; ")
+	}
 	return r, nil
+}
+
+// findingsOf are the findings of an answer as its agent reads them.
+func findingsOf(all []human.Finding, labels map[human.Ref]string) (out []finding) {
+	for _, f := range all {
+		if f.Cut {
+			continue
+		}
+		told := finding{Text: f.Text, Kind: f.Kind, ByHand: f.ByHand}
+		for _, r := range f.Evidence {
+			told.Evidence = append(told.Evidence, labels[r])
+		}
+		out = append(out, told)
+	}
+	return out
 }
 
 // shown is how many actions of recordings are in a result, and how many characters of each. The rest is
@@ -170,7 +212,7 @@ const (
 
 // recorded puts what the human did into a result, where it came with the answer.
 func (c *call) recorded(ctx context.Context, op human.Operation, r *reading) {
-	left, all := shown, 0
+	left := shown
 	for _, id := range given(op) {
 		entry := recording{ID: id, Actions: []string{}}
 		actions, err := c.ringer.Actions(ctx, id)
@@ -184,13 +226,10 @@ func (c *call) recorded(ctx context.Context, op human.Operation, r *reading) {
 			entry.Actions = append(entry.Actions, line)
 		}
 		left -= len(entry.Actions)
-		all += len(actions)
+		r.did += len(actions)
 		r.Recordings = append(r.Recordings, entry)
 	}
-	if all > shown {
-		r.Cut = append(r.Cut, fmt.Sprintf("recordings: %d of %d actions; read all with action=check_result, operation_id=%s, field=recordings", shown, all, op.ID))
-	}
-	if all > 0 && r.Next == "" {
+	if r.did > 0 && r.Next == "" {
 		r.Next = "recordings tells what the human did, in order; go on from there"
 	}
 }
@@ -202,8 +241,7 @@ func given(op human.Operation) []human.RecordingID {
 
 // actionLine is an action as an agent reads it: when, in minutes and seconds of the recording, and what.
 func actionLine(a human.Action) string {
-	seconds := a.At / int64(time.Second)
-	return fmt.Sprintf("%d:%02d %s", seconds/60, seconds%60, human.OneLine(a.Words, 1000))
+	return minutes(a.At) + " " + human.OneLine(a.Words, 1000)
 }
 
 // advise sets the status and what to do about it.
@@ -239,142 +277,6 @@ func (r *reading) advise(op human.Operation) {
 	}
 }
 
-// result is the reading as a tool result, cut to fit.
-func (r reading) result() (*mcp.CallToolResult, error) {
-	data, err := r.fit()
-	if err != nil {
-		return nil, err
-	}
-	return &mcp.CallToolResult{
-		Content:           []mcp.Content{&mcp.TextContent{Text: string(data)}},
-		StructuredContent: json.RawMessage(data),
-	}, nil
-}
-
-// budget is the most tokens of one copy of a result. Text and structured content together stay under the
-// 25,000 at which clients cut.
-const budget = 12000
-
-// tokens estimates, on the high side, how many tokens a model makes of text.
-func tokens(text []byte) int {
-	ascii, rest := 0, 0
-	for _, r := range string(text) {
-		if r < utf8.RuneSelf {
-			ascii++
-		} else {
-			rest++
-		}
-	}
-	return ascii/3 + rest*3/2
-}
-
-// fit is the reading as JSON within the budget: the longest texts are cut first, each with a note where
-// the rest can be read.
-func (r reading) fit() ([]byte, error) {
-	data, err := plainJSON(r)
-	if err != nil || tokens(data) <= budget {
-		return data, err
-	}
-	const most, longest = 100, budget * 3
-	short := sort.Search(longest, func(by int) bool {
-		cut, err := plainJSON(r.cut(longest-by, most))
-		return err != nil || tokens(cut) <= budget
-	})
-	return plainJSON(r.cut(longest-short, most))
-}
-
-// plainJSON is JSON as a model reads it best: without escapes for HTML.
-func plainJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// cut is a copy of the reading with no text longer than n characters and no list longer than most.
-func (r reading) cut(n, most int) reading {
-	said := map[string]bool{}
-	short := func(field, text string) string {
-		cut, was := clip(text, n)
-		if was && !said[field] {
-			said[field] = true
-			if field != "" {
-				r.Cut = append(r.Cut, fmt.Sprintf("%s: %d of %d characters; read on with action=check_result, operation_id=%s, field=%s, offset=%d",
-					field, n, utf8.RuneCountInString(text), r.ID, field, offsetOf(field, n)))
-			}
-		}
-		return cut
-	}
-	r.Cut = slices.Clip(r.Cut)
-	r.HumanInput = short("human_input", r.HumanInput)
-	r.ExecutionResult = short("execution_result", r.ExecutionResult)
-	r.Summary = short("summary", r.Summary)
-	r.Reason = short("reason", r.Reason)
-	r.Question = short("messages", r.Question)
-	if r.Status == statusOK {
-		if cut, was := clip(r.Text, n); was {
-			r.Text, r.Cut = cut, append(r.Cut, "text: ask for less with limit or since")
-		}
-	}
-	less := func(field string, have int) int {
-		if have > most {
-			said[field] = true
-			r.Cut = append(r.Cut, fmt.Sprintf("%s: %d of %d; read all with action=check_result, operation_id=%s, field=%s", field, most, have, r.ID, field))
-		}
-		return min(have, most)
-	}
-	r.KeyFindings = slices.Clone(r.KeyFindings[:less("key_findings", len(r.KeyFindings))])
-	for i, f := range r.KeyFindings {
-		r.KeyFindings[i] = short("key_findings", f)
-	}
-	r.Attachments = r.Attachments[:min(len(r.Attachments), most)]
-	r.Recordings = slices.Clone(r.Recordings)
-	for i, rec := range r.Recordings {
-		lines := make([]string, len(rec.Actions))
-		for j, line := range rec.Actions {
-			lines[j] = short("recordings", line)
-		}
-		r.Recordings[i].Actions = lines
-	}
-	r.Messages = slices.Clone(r.Messages[len(r.Messages)-less("messages", len(r.Messages)):])
-	for i := range r.Messages {
-		r.Messages[i].Text = short("messages", r.Messages[i].Text)
-	}
-	keys := slices.Sorted(maps.Keys(r.Fields))
-	fields, sources := map[string]string{}, map[string]string{}
-	for _, k := range keys[:less("fields", len(keys))] {
-		name, _ := clip(k, n)
-		fields[name] = short("fields", r.Fields[k])
-		if from := r.FieldSources[k]; from != "" {
-			sources[name], _ = clip(from, n)
-		}
-	}
-	r.Fields, r.FieldSources = fields, sources
-	return r
-}
-
-// offsetOf is where to read on in a field of which n characters were shown: texts made of several parts
-// are read from their beginning.
-func offsetOf(field string, n int) int {
-	switch field {
-	case "key_findings", "messages", "fields", "recordings":
-		return 0
-	}
-	return n
-}
-
-// clip is the first n characters of text.
-func clip(text string, n int) (string, bool) {
-	for i := range text {
-		if n == 0 {
-			return text[:i], true
-		}
-		n--
-	}
-	return text, false
-}
-
 // sourceLine says where the value of a field came from.
 func sourceLine(from human.FieldSource) string {
 	line := "picked from " + cmp.Or(from.URL, "a page") + " at " + from.At.UTC().Format(time.RFC3339)
@@ -388,26 +290,28 @@ func sourceLine(from human.FieldSource) string {
 }
 
 // textFields are the texts of a result that can be read in parts.
-var textFields = []string{"human_input", "execution_result", "summary", "key_findings", "fields", "messages", "recordings", "reason"}
+var textFields = []string{"human_input", "execution_result", "summary", "findings", "key_findings", "suggestions", "fields", "messages", "recordings", "attachments", "reason"}
 
-// excerpt is the part of one text of an operation that begins at a character and fits into a result.
-func excerpt(op human.Operation, field, text string, offset int) (reading, error) {
+// excerpt is the part of one text of an operation that begins at a character and fits into a budget of tokens.
+func excerpt(op human.Operation, field, text string, offset, budget int) (reading, error) {
 	runes := []rune(text)
 	if offset < 0 || offset > len(runes) {
 		return reading{}, human.BadField("offset", "is %d; %s has %d characters", offset, field, len(runes))
 	}
-	r := reading{Status: statusOK, ID: op.ID, Field: field, Total: len(runes), ended: op.State.Terminal()}
 	rest := runes[offset:]
-	n := sort.Search(min(len(rest), budget*3), func(n int) bool {
-		data, err := plainJSON(string(rest[:n+1]))
-		return err != nil || tokens(data) > budget-500 // leaves room for the frame
-	})
-	r.Text = string(rest[:n])
-	if n < len(rest) {
-		r.NextOffset = offset + n
-		r.Next = fmt.Sprintf("call human with action=check_result, operation_id=%s, field=%s, offset=%d to read on", op.ID, field, r.NextOffset)
+	part := func(n int) reading {
+		r := reading{Status: statusOK, ID: op.ID, Field: field, Text: string(rest[:n]), Total: len(runes), ended: op.State.Terminal()}
+		if n < len(rest) {
+			r.NextOffset = offset + n
+			r.Next = fmt.Sprintf("call human with action=check_result, operation_id=%s, field=%s, offset=%d to read on", op.ID, field, r.NextOffset)
+		}
+		return r
 	}
-	return r, nil
+	n := sort.Search(min(len(rest), budget*3), func(n int) bool {
+		data, err := plainJSON(part(n + 1))
+		return err != nil || human.Tokens(data) > budget
+	})
+	return part(n), nil
 }
 
 // text is one text of an operation, whole.
@@ -428,13 +332,32 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 		if op.Ended != nil {
 			return op.Ended.Reason, nil
 		}
+	case "findings", "suggestions":
+		all := a.Findings
+		if field == "suggestions" {
+			all = a.Suggestions
+		}
+		for _, f := range findingsOf(all, a.Labels()) {
+			rests := ""
+			if len(f.Evidence) > 0 {
+				rests = " (" + strings.Join(f.Evidence, ", ") + ")"
+			}
+			fmt.Fprintf(&b, "- %s%s: %s\n", f.Kind, rests, f.Text)
+		}
 	case "key_findings":
 		for _, f := range a.KeyFindings {
 			fmt.Fprintf(&b, "- %s\n", f)
 		}
+	case "attachments":
+		for _, id := range a.Attachments {
+			fmt.Fprintf(&b, "- %s\n", id)
+		}
 	case "fields":
 		for _, k := range slices.Sorted(maps.Keys(a.Fields)) {
 			fmt.Fprintf(&b, "%s: %s\n", k, a.Fields[k])
+			if from, picked := a.FieldSources[k]; picked {
+				fmt.Fprintf(&b, "  %s\n", sourceLine(from))
+			}
 		}
 	case "recordings":
 		for _, id := range given(op) {

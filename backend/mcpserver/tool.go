@@ -38,7 +38,7 @@ type call struct {
 
 // answer runs a call. Its error is for the protocol; what the agent should know of is in the result.
 func (c *call) answer(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
-	r, err := c.run(ctx, raw)
+	r, budget, err := c.run(ctx, raw)
 	if errors.Is(err, errGone) || ctx.Err() != nil {
 		return nil, errGone
 	}
@@ -51,7 +51,7 @@ func (c *call) answer(ctx context.Context, raw json.RawMessage) (*mcp.CallToolRe
 	if r.ended {
 		c.deliver(ctx, r.ID)
 	}
-	return r.result()
+	return r.result(budget)
 }
 
 // deliver sees to it that the operation's end counts as read once this call's result has gone out.
@@ -70,15 +70,25 @@ func (c *call) deliver(ctx context.Context, id human.OperationID) {
 	c.box.add(id, mark)
 }
 
-func (c *call) run(ctx context.Context, raw json.RawMessage) (reading, error) {
+// run does what a call asks for. It returns how many tokens the result may have, too.
+func (c *call) run(ctx context.Context, raw json.RawMessage) (reading, int, error) {
 	a, err := read(raw)
 	if err != nil {
-		return reading{}, err
+		return reading{}, 0, err
 	}
+	budget, err := a.budget()
+	if err != nil {
+		return reading{}, 0, err
+	}
+	r, err := c.do(ctx, a)
+	return r, budget, err
+}
+
+func (c *call) do(ctx context.Context, a arguments) (reading, error) {
 	switch a.Action {
 	case doInvoke:
 		return c.invoke(ctx, a)
-	case doWait, doReply, doCancel, doCheck:
+	case doWait, doReply, doCancel, doCheck, doEvidence:
 		id, err := a.operation()
 		if err != nil {
 			return reading{}, err
@@ -91,6 +101,8 @@ func (c *call) run(ctx context.Context, raw json.RawMessage) (reading, error) {
 		case doCancel:
 			op, err := c.ringer.Cancel(ctx, id, a.Reason)
 			return c.read(ctx, op, err)
+		case doEvidence:
+			return c.evidence(ctx, a, id)
 		}
 		return c.check(ctx, a, id)
 	case doSummary:
@@ -172,7 +184,11 @@ func (c *call) check(ctx context.Context, a arguments, id human.OperationID) (re
 	if err != nil {
 		return reading{}, err
 	}
-	return excerpt(op, a.Field, text, offset)
+	budget, err := a.budget()
+	if err != nil {
+		return reading{}, err
+	}
+	return excerpt(op, a.Field, text, offset, budget)
 }
 
 func (c *call) summary(ctx context.Context, a arguments) (reading, error) {
