@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
@@ -35,52 +36,109 @@ func of(found []human.Finding, kinds ...human.FindingKind) []human.Finding {
 	return out
 }
 
-// browserLine says the most that fits one line: what was read, what was done, what is missing, what went wrong.
+// browserLine says the most that fits one line: what was read or done, what is missing, what went wrong.
 func browserLine(r *reading, found []human.Finding) string {
 	have, missing := r.values()
+	site := r.mainSite()
+	at := ""
+	if site != "" {
+		at = r.say(" at %s", "在 %s ", site)
+	}
 	asked := r.wanted()
 	var parts []string
-	names := func(list []string) string {
-		short := make([]string, 0, 3)
-		for _, n := range list[:min(len(list), 3)] {
-			short = append(short, clean(n, maxField))
-		}
-		if len(list) > len(short) {
-			return strings.Join(short, r.say(", ", "、")) + r.say(" and others", "等")
-		}
-		return r.list(short)
-	}
 	var fields []string
 	for _, v := range have {
 		fields = append(fields, v.field)
 	}
-	site := r.mainSite()
-	switch {
-	case len(fields) > 0 && len(asked) > 0 && len(missing) > 0:
-		parts = append(parts, r.say("Got %d of %d values asked for (%s)", "取得所需 %[2]d 项中的 %[1]d 项（%[3]s）", len(asked)-len(missing), len(asked), names(fields)))
-	case len(fields) > 0:
-		parts = append(parts, r.say("Got %s", "取得%s", names(fields)))
-	}
-	if len(parts) > 0 && site != "" {
-		parts[0] += r.say(" from %s", "，来自 %s", site)
+	switch n := len(fields); {
+	case n > 0 && len(missing) > 0 && len(asked) > max(2, len(missing)):
+		parts = append(parts, r.say("Read %[1]d of %[2]d values asked for%[3]s", "%[3]s读取了所需 %[2]d 项中的 %[1]d 项", len(asked)-len(missing), len(asked), at))
+	case n > 0 && n <= maxNamed:
+		parts = append(parts, r.say("Read %[1]s%[2]s", "%[2]s读取了%[1]s", r.fieldNames(fields), at))
+	case n > 0:
+		parts = append(parts, r.say("Read %[1]s%[2]s", "%[2]s读取了 %[1]s", r.count(n, "value", "values", "项内容"), at))
 	}
 	if len(missing) > 0 {
-		parts = append(parts, r.say("%s not found", "未找到%s", names(missing)))
+		parts = append(parts, r.say("%s not found", "未找到%s", r.fieldNames(missing)))
 	}
-	if done := of(found, human.FoundOutcome, human.FoundDone); len(done) > 0 && len(fields) == 0 {
-		parts = append(parts, strings.TrimRight(done[len(done)-1].Text, ".。"))
+	outcomes, done := of(found, human.FoundOutcome), of(found, human.FoundDone)
+	switch {
+	case len(outcomes) > 0:
+		parts = append(parts, ended(outcomes[0].Text))
+	case len(fields) > 0:
+	case len(done) > 0:
+		parts = append(parts, ended(done[len(done)-1].Text)) // what came last is what it came to
 	}
 	if errors := of(found, human.FoundError); len(errors) > 0 {
-		parts = append(parts, strings.TrimRight(errors[0].Text, ".。"))
-	}
-	if len(parts) == 0 {
-		if site == "" {
-			return r.say("Nothing was done in a page: %s", "没有在网页中操作：%s", r.asked())
+		if short := r.inShort(errors[0]); short != "" {
+			if len(errors) > 1 {
+				short += r.say(" and more", "等")
+			}
+			parts = append(parts, r.say("on the way %s", "途中遇到%s", short))
 		}
-		return r.say("Looked at %s; nothing was changed or picked there", "浏览了 %s，没有更改或选取内容", site)
 	}
-	return strings.Join(parts, r.say("; ", "；"))
+	switch {
+	case len(parts) > 0:
+	case site == "":
+		parts = append(parts, r.say("Nothing was done in a page", "没有在网页中操作"))
+	default:
+		parts = append(parts, r.say("Looked at %s; nothing was changed or picked there", "浏览了 %s，没有更改或选取内容", site))
+	}
+	line := ""
+	for _, p := range parts { // as many as there is room for
+		next := p
+		if line != "" {
+			next = line + r.say("; ", "；") + p
+		}
+		if line != "" && utf8.RuneCountInString(next) > maxLine {
+			break
+		}
+		line = next
+	}
+	return line
 }
+
+// maxNamed values are named in the line, more are counted.
+const maxNamed = 3
+
+// ended is a sentence that others follow.
+func ended(text string) string { return strings.TrimRight(text, ".。") }
+
+// inShort is what an error was, for the line: a status, a code, a message.
+func (r *reading) inShort(f human.Finding) string {
+	for _, ref := range f.Evidence {
+		i := r.index(ref.Recording, ref.ID)
+		if ref.Kind != human.RefAction || i < 0 {
+			continue
+		}
+		a := r.acts[i]
+		switch n := a.Navigation; {
+		case n != nil && n.Failed != "":
+			return name(n.Failed)
+		case n != nil && n.Status >= 400:
+			return r.say("status %d", "状态码 %d", n.Status)
+		case a.Dialog != nil:
+			return r.quoteShort(a.Dialog.Message)
+		case a.Page != nil && r.errorTitle(a.Page.Title):
+			return r.quoteShort(title(a.Page))
+		case a.Type == human.Download:
+			return r.say("a download that was not completed", "未完成的下载")
+		}
+	}
+	return ""
+}
+
+// quoteShort is quote for what has little room.
+func (r *reading) quoteShort(s string) string {
+	out, _, whole := shorten(s, maxShort, true)
+	if out == "" {
+		return ""
+	}
+	return quoted(out, whole)
+}
+
+// maxShort characters of a message go into the line.
+const maxShort = 40
 
 // mainSite is the site that most pages were of.
 func (r *reading) mainSite() string {
@@ -102,15 +160,16 @@ func browserText(r *reading, found []human.Finding, left map[human.FindingKind]i
 	return paragraphs(
 		r.where(),
 		r.sentences("", found, human.FoundOutcome, human.FoundDone),
-		r.sentences(r.say("Read: ", "取得的内容："), found, human.FoundValue),
-		r.sentences(r.say("On the way: ", "过程中："), found, human.FoundError, human.FoundDetour, human.FoundSlow),
-		r.sentences(r.say("Open: ", "未完成或无法确认："), found, human.FoundUndone, human.FoundUnseen),
+		r.listed(r.say("Read: ", "读取到："), found, human.FoundValue),
+		r.sentences("", found, human.FoundError, human.FoundDetour, human.FoundSlow),
+		r.listed(r.say("Still open: ", "尚未完成："), found, human.FoundUndone),
+		r.sentences("", found, human.FoundUnseen),
 		r.sentences("", found, human.FoundNote),
 		r.leftOut(left),
 	)
 }
 
-// sentences joins findings of some kinds to a paragraph.
+// sentences are findings of some kinds as a paragraph, after what it begins with.
 func (r *reading) sentences(begin string, found []human.Finding, kinds ...human.FindingKind) string {
 	var b strings.Builder
 	for _, f := range of(found, kinds...) {
@@ -120,11 +179,23 @@ func (r *reading) sentences(begin string, found []human.Finding, kinds ...human.
 			b.WriteByte(' ')
 		}
 		b.WriteString(f.Text)
-		if !strings.HasSuffix(f.Text, ".") && !strings.HasSuffix(f.Text, "。") && !strings.HasSuffix(f.Text, "！") && !strings.HasSuffix(f.Text, "!") {
+		if c, _ := utf8.DecodeLastRuneInString(f.Text); !strings.ContainsRune(".。!！?？…", c) {
 			b.WriteString(r.say(".", "。"))
 		}
 	}
 	return b.String()
+}
+
+// listed are findings of one kind in one sentence.
+func (r *reading) listed(begin string, found []human.Finding, kind human.FindingKind) string {
+	var parts []string
+	for _, f := range of(found, kind) {
+		parts = append(parts, ended(f.Text))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return begin + strings.Join(parts, r.say("; ", "；")) + r.say(".", "。")
 }
 
 // leftOut says of which kinds there was more than the report has room for.
@@ -193,7 +264,7 @@ func (r *reading) where() string {
 			parts = append(parts, s.host)
 			continue
 		}
-		parts = append(parts, r.say("%s (%s)", " %s（%s）", s.host, pages))
+		parts = append(parts, r.say("%s (%s)", "%s（%s）", s.host, pages))
 	}
 	took := ""
 	var elapsed int64
@@ -203,14 +274,14 @@ func (r *reading) where() string {
 	if elapsed > 0 {
 		took = r.duration(time.Duration(elapsed))
 	}
-	places := strings.TrimSpace(r.list(parts))
+	places := r.list(parts)
 	if more {
 		places += r.say(" and other sites", "等网站")
 	}
 	if took == "" {
-		return r.say("Worked on %s.", "操作的页面：%s。", places)
+		return r.say("Worked on %s.", "操作过的页面：%s。", places)
 	}
-	return r.say("Worked for %[2]s on %[1]s.", "操作的页面：%[1]s，用时 %[2]s。", places, took)
+	return r.say("Worked for %[2]s on %[1]s.", "操作过的页面：%[1]s，用时 %[2]s。", places, took)
 }
 
 // suggestPages are what the agent could do next about what was seen in pages.
@@ -221,39 +292,52 @@ func suggestPages(r *reading) []human.Finding {
 	suggest := func(sure float64, text string, evidence ...human.Ref) {
 		out = append(out, human.Finding{Kind: human.FoundNote, Text: text, Evidence: evidence, Confidence: sure})
 	}
-	denied, failed := -1, -1
+	denied, gone, failed := -1, -1, -1
 	for _, v := range w.visits {
 		if v.came < 0 || r.acts[v.came].Navigation == nil {
 			continue
 		}
 		switch n := r.acts[v.came].Navigation; {
-		case n.Failed != "" && networkError(n.Failed) != "ERR_ABORTED":
+		case n.Failed != "" && networkError(n.Failed) != "ERR_ABORTED", n.Status >= 500:
 			failed = v.came
 		case n.Status == 403 && denied < 0:
 			denied = v.came
-		case n.Status >= 500:
-			failed = v.came
+		case (n.Status == 404 || n.Status == 410) && gone < 0:
+			gone = v.came
 		}
 	}
 	request := human.Ref{Kind: human.RefRequest, ID: extract}
+	// behind is what led to a page, as a person would name it: the link, else the site.
+	behind := func(i int, evidence *[]human.Ref) string {
+		if c, ok := r.cause(r.acts[i]); ok && elementName(c.Element) != "" {
+			*evidence = append(*evidence, c.ref())
+			return r.quote(elementName(c.Element))
+		}
+		return cmp.Or(r.host(r.acts[i].Page.URL), r.say("a page", "某个页面"))
+	}
 	switch {
 	case len(missing) > 0 && denied >= 0:
-		suggest(0.6, r.say("Ask somebody with access to %s for %s, if that is where it is shown", "如果%[2]s在%[1]s上，请由有权限的人再取一次",
-			cmp.Or(r.pageName(&w.in[denied].page), r.say("that page", "该页面")), r.fieldNames(missing)), r.acts[denied].ref(), request)
+		evidence := []human.Ref{request, r.acts[denied].ref()}
+		what := behind(denied, &evidence)
+		suggest(0.6, r.say("%s may stand behind %s, which was refused with status 403: ask somebody who may open it", "%s可能在%s里，那里返回了状态码 403：请让有权限的人再取一次", r.fieldNames(missing), what), evidence...)
 	case denied >= 0:
-		suggest(0.6, r.say("Have access granted to %s if it is needed", "如需使用%s，请先申请权限", cmp.Or(r.pageAt(&w.in[denied].page), r.say("that page", "该页面"))), r.acts[denied].ref())
+		evidence := []human.Ref{r.acts[denied].ref()}
+		what := behind(denied, &evidence)
+		suggest(0.6, r.say("If %s is needed, have access to it granted: it was refused with status 403", "如果需要%s，请先申请权限：那里返回了状态码 403", what), evidence...)
 	case len(missing) > 0:
 		suggest(0.6, r.say("Ask again for %s, saying on which page it is to be found", "重新请求%s，并说明在哪个页面可以找到", r.fieldNames(missing)), request)
+	}
+	if gone >= 0 {
+		evidence := []human.Ref{r.acts[gone].ref()}
+		what := behind(gone, &evidence)
+		suggest(0.5, r.say("Do not rely on %s: it leads to status %d", "不要再使用%s：它指向的页面返回状态码 %d", what, r.acts[gone].Navigation.Status), evidence...)
 	}
 	if failed >= 0 {
 		v := w.in[failed]
 		later := false // it was there afterwards
 		for n := v.next; n != nil && !later; n = n.next {
 			_, bad := r.refused(n)
-			later = !bad && r.host(n.page.URL) == r.host(v.page.URL)
-			if n.next != nil && n.next == v {
-				break
-			}
+			later = !bad && r.host(n.page.URL) == r.host(v.page.URL) && kindOf(r.acts[max(n.came, 0)]) != "back_forward"
 		}
 		if !later {
 			suggest(0.6, r.say("Check whether %s can be reached before asking again", "再次请求前，先确认能否访问 %s", cmp.Or(r.host(v.page.URL), r.say("the page", "该页面"))), r.acts[failed].ref())
@@ -261,20 +345,21 @@ func suggestPages(r *reading) []human.Finding {
 	}
 	for _, v := range have {
 		if v.picked != "" && v.given {
-			suggest(0.7, r.say("Use the corrected value of %s rather than what the page shows", "%s请以更正后的值为准，而不是页面上的值", clean(v.field, maxField)), human.Ref{Kind: human.RefField, ID: v.field})
+			suggest(0.7, r.say("Use the corrected value of %s rather than what the page shows", "%s请以更正后的值为准，而不是页面上的值", r.exactly(v.field, maxField)), human.Ref{Kind: human.RefField, ID: v.field})
 			break
 		}
 	}
 	return out
 }
 
+// fieldNames names a few fields.
 func (r *reading) fieldNames(names []string) string {
-	short := make([]string, 0, 3)
-	for _, n := range names[:min(len(names), 3)] {
-		short = append(short, clean(n, maxField))
+	short := make([]string, 0, maxNamed)
+	for _, n := range names[:min(len(names), maxNamed)] {
+		short = append(short, r.exactly(n, maxField))
 	}
 	if len(names) > len(short) {
-		return strings.Join(short, r.say(", ", "、")) + r.say(" and others", "等")
+		return r.say("%s and others", "%s等", strings.Join(short, r.say(", ", "、")))
 	}
 	return r.list(short)
 }

@@ -73,7 +73,7 @@ func (r *reading) sentAgain() []human.Finding {
 			text = r.say("The form on %s was sent %s", "%s的表单提交了%s", form, r.times(n, "time", "times"))
 		}
 		if why != "" {
-			text += r.say("; at first %s came back", "，起初得到的是%s", why)
+			text += r.say("; at first %s", "，起初%s", why)
 		}
 		out = append(out, finding(human.FoundDetour, 0.9, text, evidence...))
 	}
@@ -131,18 +131,18 @@ func (r *reading) forms() []*form {
 	return w.forms
 }
 
-// answered says what came back for a form, where that was an error or the form once more.
+// answered says what came back for a form, as a part of a sentence, where that was an error or the form once more.
 func (r *reading) answered(s *send) (string, bool) {
 	for _, j := range s.said {
 		if d := r.acts[j].Dialog; d != nil && d.Kind == "alert" && speaksOfError(d.Message, false) {
-			return r.quote(d.Message), true
+			return r.say("the page said %s", "页面提示%s", r.quote(d.Message)), true
 		}
 	}
 	if said, bad := r.refused(s.then); bad {
-		return said, true
+		return r.say("%s came back", "得到的是%s", said), true
 	}
 	if s.secret && s.then != nil && r.sameForm(s.on, s.then) {
-		return r.say("%s again", "仍是%s", cmp.Or(r.pageName(&s.then.page), r.say("the same page", "原页面"))), true
+		return r.say("%s came back", "又回到%s", cmp.Or(r.pageName(&s.then.page), r.say("the same page", "原页面"))), true
 	}
 	return "", false
 }

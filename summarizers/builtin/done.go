@@ -124,8 +124,8 @@ func (r *reading) declined(s *send) bool {
 func (r *reading) signsIn(s *send) bool {
 	passwords := map[string]bool{}
 	for _, i := range s.fields {
-		if a := r.acts[i]; isPassword(a) {
-			passwords[elementName(a.Element)] = true
+		if a := r.acts[i]; isPassword(a) && a.Element != nil {
+			passwords[a.Element.Name] = true
 		}
 	}
 	if len(passwords) > 1 {
@@ -187,7 +187,7 @@ func (r *reading) filled(s *send, evidence *[]human.Ref) string {
 		case a.Type == human.Check && unchecked(a):
 			said += r.say(" (unchecked)", "（取消勾选）")
 		case a.Type == human.Upload && len(a.Transfers) > 0:
-			said += r.say(" (%s)", "（%s）", name(a.Transfers[0].Name))
+			said += r.say(" (%s)", "（%s）", r.exactly(a.Transfers[0].Name, maxName))
 		}
 		if !slices.ContainsFunc(names, func(o string) bool { return o == said }) {
 			names = append(names, said)
@@ -202,7 +202,7 @@ func unchecked(a act) bool { return len(a.Values) > 0 && a.Values[0] == "uncheck
 func (r *reading) chosen(a act) string {
 	values := make([]string, 0, len(a.Values))
 	for _, v := range a.Values[:min(len(a.Values), 5)] {
-		values = append(values, name(v))
+		values = append(values, r.exactly(v, maxName))
 	}
 	return r.list(values)
 }

@@ -57,7 +57,7 @@ func (r *reading) pages() *web {
 	r.web = w
 	shown := map[tabOf]*visit{}
 	for i, a := range r.acts {
-		if a.CausedBy != "" {
+		if a.CausedBy != "" && a.Page != nil {
 			if c := r.index(a.rec.ID, a.CausedBy); c >= 0 && c < i {
 				w.effects[c] = append(w.effects[c], i)
 			}
@@ -233,7 +233,7 @@ func (r *reading) host(address string) string {
 		case u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
 			h = name(u.Host)
 		case u.Scheme == "file":
-			h = name(u.Path[strings.LastIndexByte(u.Path, '/')+1:])
+			h = r.exactly(u.Path[strings.LastIndexByte(u.Path, '/')+1:], maxName)
 		}
 	}
 	w.hosts[address] = h
@@ -249,8 +249,8 @@ func place(address string) string {
 
 // title is what a page is called, "" where it has no title and shows its address instead.
 func title(p *human.WebPage) string {
-	t := name(p.Title)
-	if _, after, ok := strings.Cut(p.URL, "://"); t == "" || t == name(p.URL) || ok && (t == name(after) || t == name(strings.TrimRight(after, "/"))) {
+	t := strings.TrimSpace(p.Title)
+	if _, after, ok := strings.Cut(p.URL, "://"); name(t) == "" || t == p.URL || ok && (t == after || t == strings.TrimRight(after, "/")) {
 		return ""
 	}
 	return t

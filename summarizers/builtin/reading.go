@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
@@ -119,7 +120,8 @@ func (r *reading) cause(a act) (act, bool) {
 }
 
 // say is a sentence in the language of the report. Both stand side by side where they are used, each written for
-// itself; Chinese may take the arguments in its own order (%[2]s).
+// itself; Chinese may take the arguments in its own order (%[2]s). It writes a space between Chinese and other letters
+// or digits, which names from elsewhere may begin and end with or not: the format need not.
 func (r *reading) say(en, zh string, args ...any) string {
 	format := en
 	if r.lang == chinese {
@@ -128,8 +130,69 @@ func (r *reading) say(en, zh string, args ...any) string {
 	if len(args) == 0 {
 		return format
 	}
-	return fmt.Sprintf(format, args...)
+	if r.lang != chinese {
+		return fmt.Sprintf(format, args...)
+	}
+	marked := make([]any, len(args))
+	for i, arg := range args {
+		marked[i] = arg
+		if s, ok := arg.(string); ok {
+			marked[i] = string(argument) + strings.Map(noMark, s) + string(argument)
+		}
+	}
+	return spaced(fmt.Sprintf(format, marked...))
 }
+
+// argument stands around the arguments of a sentence until their spaces are known. Texts from elsewhere have none:
+// it is no character that can be seen.
+const argument = '\x00'
+
+func noMark(c rune) rune {
+	if c == argument {
+		return -1
+	}
+	return c
+}
+
+// spaced puts the spaces of Chinese where arguments begin and end: one between a Chinese character and another letter
+// or digit, none beside the wide punctuation. What stands within arguments stays as it is.
+func spaced(marked string) string {
+	var b strings.Builder
+	b.Grow(len(marked))
+	last := rune(0)
+	parts := strings.Split(marked, string(argument))
+	for _, part := range parts {
+		first, _ := utf8.DecodeRuneInString(part)
+		if first == ' ' && wide(last) || b.Len() == 0 {
+			part = strings.TrimLeft(part, " ")
+			first, _ = utf8.DecodeRuneInString(part)
+		}
+		if part == "" {
+			continue
+		}
+		switch {
+		case han(last) && narrow(first) || narrow(last) && han(first):
+			b.WriteByte(' ')
+		case last == ' ' && wide(first):
+			s := strings.TrimRight(b.String(), " ")
+			b.Reset()
+			b.WriteString(s)
+		}
+		b.WriteString(part)
+		last, _ = utf8.DecodeLastRuneInString(part)
+	}
+	return b.String()
+}
+
+func han(c rune) bool { return unicode.Is(unicode.Han, c) }
+
+// narrow characters are parted from Chinese by a space.
+func narrow(c rune) bool {
+	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c)) && !han(c)
+}
+
+// wide punctuation has its space within it.
+func wide(c rune) bool { return strings.ContainsRune("“”（）：；，。、《》", c) }
 
 // finding makes one. Confidence is 1 for what stands in the evidence to the letter, less for what follows from it.
 func finding(kind human.FindingKind, confidence float64, text string, evidence ...human.Ref) human.Finding {
@@ -138,10 +201,11 @@ func finding(kind human.FindingKind, confidence float64, text string, evidence .
 
 // quote puts a name or words from elsewhere into quotation marks, cleaned and on one line; "" for nothing.
 func (r *reading) quote(s string) string {
-	if s = clean(s, maxName); s == "" {
+	out, _, whole := shorten(s, maxName, true)
+	if out == "" {
 		return ""
 	}
-	return "“" + s + "”"
+	return quoted(out, whole)
 }
 
 // name is what an element, window or application is called, made fit for a sentence.
@@ -156,20 +220,36 @@ func elementName(e *human.Element) string {
 }
 
 // clean makes a text from elsewhere fit for one line of plain text: spaces for line breaks, nothing that cannot be
-// seen or that turns the line round, at most longest characters.
+// seen or that turns the line round, at most longest characters. It is not cut within a word or number where it has
+// more than one: half a number is another one.
 func clean(s string, longest int) string {
+	out, within, whole := shorten(s, longest, false)
+	if whole {
+		return out
+	}
+	if at := strings.LastIndexFunc(out, func(c rune) bool { return unicode.IsSpace(c) || han(c) }); within && at > 0 {
+		_, size := utf8.DecodeRuneInString(out[at:])
+		out = strings.TrimSpace(out[:at+size])
+	}
+	return out + "…"
+}
+
+// shorten is the first characters of a text as clean shows them; within, whether it was cut within a word, and whole,
+// whether it is all of it. Of a text to be quoted only one line can be: its evidence has it in lines, too.
+func shorten(s string, longest int, line bool) (out string, within, whole bool) {
 	var b strings.Builder
-	n, space := 0, false
+	n, space, ended := 0, false, false
 	for _, c := range s {
 		switch {
 		case unicode.IsSpace(c):
 			space = b.Len() > 0
+			ended = ended || space && strings.ContainsRune("\n\v\f\r\u0085\u2028\u2029", c)
 			continue
-		case !unicode.IsPrint(c): // invalid bytes come as U+FFFD, which prints
+		case unseenRune(c): // invalid bytes come as U+FFFD, which is seen
 			continue
 		}
-		if n++; n > longest {
-			return strings.TrimSpace(b.String()) + "…"
+		if n++; n > longest || line && ended {
+			return b.String(), !space, false
 		}
 		if space {
 			b.WriteByte(' ')
@@ -177,17 +257,75 @@ func clean(s string, longest int) string {
 		}
 		b.WriteRune(c)
 	}
-	return b.String()
+	return b.String(), false, true
 }
+
+// unseenRune finds what prints as nothing or turns a line round.
+func unseenRune(c rune) bool {
+	switch c {
+	case '\u115f', '\u1160', '\u3164', '\uffa0':
+		return true
+	}
+	return unicode.IsControl(c) || unicode.Is(unicode.Cf, c)
+}
+
+// exactly is a text as it is, on one line; one that is longer than most characters is cut, and quoted to show it. So is
+// one with a quotation that has no end, so that it ends before what follows.
+func (r *reading) exactly(s string, most int) string {
+	out, _, whole := shorten(s, most, false)
+	if whole && !leavesOpen(out) {
+		return out
+	}
+	out, _, whole = shorten(s, most, true)
+	return quoted(out, whole)
+}
+
+// quoted puts a cleaned text into quotation marks; what it quotes itself gets others.
+func quoted(s string, whole bool) string {
+	if !whole {
+		s += "…"
+	}
+	return "“" + innerMarks.Replace(s) + "”"
+}
+
+var innerMarks = strings.NewReplacer("“", "‘", "”", "’", "„", "‘", "\"", "’")
+
+// leavesOpen says whether a text has a sign that begins a quotation and none that ends it.
+func leavesOpen(s string) bool {
+	if !strings.ContainsAny(s, "\"“„「『«'‘`") {
+		return false
+	}
+	r := []rune(s)
+	for i := 0; i < len(r); i++ {
+		end, ok := quotationEnds[r[i]]
+		if !ok || (r[i] == '\'' || r[i] == '‘') && i > 0 && narrow(r[i-1]) { // it's
+			continue
+		}
+		j := i + 1
+		for j < len(r) && r[j] != end {
+			j++
+		}
+		if j == len(r) {
+			return true
+		}
+		i = j
+	}
+	return false
+}
+
+var quotationEnds = map[rune]rune{'"': '"', '“': '”', '„': '“', '「': '」', '『': '』', '«': '»', '\'': '\'', '‘': '’', '`': '`'}
 
 // findNotes tells what the operator said: in the answer, and while recording.
 func findNotes(r *reading) []human.Finding {
 	var out []human.Finding
-	if text := clean(r.in.Answer.HumanInput, maxSaid); text != "" {
+	if text := r.exactly(r.in.Answer.HumanInput, maxSaid); text != "" {
 		out = append(out, finding(human.FoundNote, 1, r.say("The operator says: %s", "操作者说明：%s", text), human.Ref{Kind: human.RefAnswer, ID: "human_input"}))
 	}
 	for _, a := range r.acts {
-		if text := clean(a.Text, maxSaid); a.Type == human.Note && text != "" {
+		if a.Type != human.Note {
+			continue
+		}
+		if text := r.exactly(a.Text, maxSaid); text != "" {
 			out = append(out, finding(human.FoundNote, 1, r.say("Noted on the way: %s", "操作者的备注：%s", text), a.ref()))
 		}
 	}
@@ -223,10 +361,8 @@ func (r *reading) list(parts []string) string {
 	switch n := len(parts); {
 	case n < 2:
 		return strings.Join(parts, "")
-	case r.lang == chinese:
-		return strings.Join(parts[:n-1], "、") + "和" + parts[n-1]
 	default:
-		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+		return r.say("%s and %s", "%s和%s", strings.Join(parts[:n-1], r.say(", ", "、")), parts[n-1])
 	}
 }
 

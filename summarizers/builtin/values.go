@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"deskbell/backend/human"
 )
@@ -72,7 +71,7 @@ func (r *reading) wanted() []string {
 const extract = "data_to_extract"
 
 // maxWanted bounds the fields that are looked at.
-const maxWanted = 100
+const maxWanted = 1000
 
 // A value is what is known of one field.
 type value struct {
@@ -166,7 +165,7 @@ func findValues(r *reading) []human.Finding {
 }
 
 func (r *reading) valueOf(v value) (text string, sure float64) {
-	field := clean(v.field, maxField)
+	field := r.exactly(v.field, maxField)
 	rows := [][]string(nil)
 	if v.pick != nil && len(v.pick.Pick.Rows) > 0 && v.text == v.pick.Pick.Text {
 		rows = v.pick.Pick.Rows
@@ -175,28 +174,19 @@ func (r *reading) valueOf(v value) (text string, sure float64) {
 	case rows != nil:
 		text = r.say("%s: %s", "%s：%s", field, r.rows(v.pick.Pick))
 	default:
-		text = r.say("%s: %s", "%s：%s", field, r.exactly(v.text))
+		text = r.say("%s: %s", "%s：%s", field, r.exactly(v.text, maxValue))
 	}
 	switch {
 	case v.picked != "" && v.pick != nil && len(v.pick.Pick.Rows) > 0:
 		text += r.say(" (corrected by hand)", "（经手工更正）")
 	case v.picked != "":
-		text += r.say(" (corrected by hand; the page had %s)", "（经手工更正，页面上是 %s）", r.exactly(v.picked))
+		text += r.say(" (corrected by hand; the page had %s)", "（经手工更正，页面上是 %s）", r.exactly(v.picked, maxValue))
 	case v.pick == nil:
 		text += r.say(" (filled in by hand)", "（手工填写）")
 	case len(v.before) > 0:
-		text += r.say(" (picked anew; before that %s)", "（重新选取过，之前是 %s）", r.exactly(v.before[len(v.before)-1].Pick.Text))
+		text += r.say(" (picked anew; before that %s)", "（重新选取过，之前是 %s）", r.exactly(v.before[len(v.before)-1].Pick.Text, maxValue))
 	}
 	return text, 1
-}
-
-// exactly is a value as it is; one that is too long for a sentence is cut, and quoted to show it.
-func (r *reading) exactly(s string) string {
-	whole := clean(s, maxValue)
-	if !strings.HasSuffix(whole, "…") || utf8.RuneCountInString(whole) <= maxValue && strings.HasSuffix(strings.TrimSpace(s), "…") {
-		return whole
-	}
-	return "“" + whole + "”"
 }
 
 // maxValue is how many characters of a value are said. The answer's field has all of them.
@@ -211,8 +201,8 @@ func (r *reading) rows(p *human.Pick) string {
 	var head []string
 	if p.Header {
 		for _, cell := range rows[0] {
-			if c := clean(cell, maxField); c != "" && len(head) < maxItems {
-				head = append(head, r.quote(c))
+			if c := r.quote(cell); c != "" && len(head) < maxItems {
+				head = append(head, c)
 			}
 		}
 		rows = rows[1:]
@@ -220,17 +210,17 @@ func (r *reading) rows(p *human.Pick) string {
 	var items []string
 	for _, row := range rows {
 		if len(row) > 0 && len(items) < maxItems {
-			if c := clean(row[0], maxField); c != "" {
-				items = append(items, r.quote(c))
+			if c := r.quote(row[0]); c != "" {
+				items = append(items, c)
 			}
 		}
 	}
 	text := ""
 	switch {
 	case p.Take == human.TakeList || columns < 2:
-		text = r.say("a list of %s", "列表，共 %s", r.count(len(rows), "item", "items", "项"))
+		text = r.say("a list of %s", "列表，共%s", r.count(len(rows), "item", "items", "项"))
 	default:
-		text = r.say("a table of %s and %s", "表格，%s %s", r.count(len(rows), "row", "rows", "行"), r.count(columns, "column", "columns", "列"))
+		text = r.say("a table of %s and %s", "表格，%s%s", r.count(len(rows), "row", "rows", "行"), r.count(columns, "column", "columns", "列"))
 	}
 	if len(head) > 0 && columns > 1 {
 		text += r.say(" (columns %s)", "（列为%s）", r.list(head))
@@ -259,12 +249,12 @@ func findMissing(r *reading) []human.Finding {
 	}
 	few := missing[:min(len(missing), maxMissing)]
 	for _, n := range few {
-		out = append(out, finding(human.FoundUndone, 1, r.say("%s: not found; it was asked for and no value was given", "%s：未找到，要求提取但没有填写", clean(n, maxField)), ref(n)))
+		out = append(out, finding(human.FoundUndone, 1, r.say("%s: not found; it was asked for and no value was given", "%s：未找到，要求提取但没有填写", r.exactly(n, maxField)), ref(n)))
 	}
 	if more := missing[len(few):]; len(more) > 0 {
 		var names []string
 		for _, n := range more[:min(len(more), 20)] {
-			names = append(names, clean(n, maxField))
+			names = append(names, r.exactly(n, maxField))
 		}
 		out = append(out, finding(human.FoundUndone, 1, r.say("Not found either: %s", "同样未找到：%s", strings.Join(names, r.say(", ", "、"))), request))
 	}

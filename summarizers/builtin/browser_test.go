@@ -1,0 +1,316 @@
+package builtin
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/summarizers"
+)
+
+// A surfer makes the actions of a recording in a browser, as they are derived from one.
+type surfer struct {
+	in   summarizers.Input
+	rec  *summarizers.Recorded
+	page human.WebPage
+	at   int64
+	last string
+}
+
+func surf(address, title string) *surfer {
+	s := &surfer{in: summarizers.Input{Version: 1, Operation: human.Operation{ID: "op_1", Kind: human.Browser, Description: "Look it up"}}}
+	s.in.Recordings = []summarizers.Recorded{{Recording: human.Recording{
+		ID: "rec_1", StartedAt: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), Elapsed: 90e9, Span: 90e9, State: human.RecordingStopped,
+		Options: human.RecordingOptions{Browser: &human.BrowserOptions{}}, Complete: true,
+	}}}
+	s.rec = &s.in.Recordings[0]
+	s.page = human.WebPage{Target: "t1", URL: address, Title: title}
+	return s.add(human.Action{Type: human.OpenPage, Navigation: &human.Navigation{Kind: "address", Status: 200}})
+}
+
+func (s *surfer) asks(details string) *surfer {
+	s.in.Operation.Details = json.RawMessage(details)
+	return s
+}
+
+func (s *surfer) add(a human.Action) *surfer {
+	s.at += 1e9
+	a.ID, a.At, a.End = fmt.Sprintf("a%d", len(s.rec.Actions)+1), s.at, s.at+2e8
+	if a.Page == nil {
+		page := s.page
+		a.Page = &page
+	}
+	s.rec.Actions = append(s.rec.Actions, a)
+	s.last = a.ID
+	return s
+}
+
+func el(role, name string) *human.Element {
+	e := &human.Element{Role: role, Name: name, Tag: map[string]string{"button": "button", "link": "a", "textbox": "input/text", "searchbox": "input/search", "checkbox": "input/checkbox", "combobox": "select"}[role]}
+	e.Selectors = [][]string{{"aria/" + name + "[role=\"" + role + "\"]"}}
+	return e
+}
+
+func (s *surfer) click(role, name string) *surfer {
+	return s.add(human.Action{Type: human.Click, Button: 1, Element: el(role, name)})
+}
+
+func (s *surfer) typed(name string, n int) *surfer {
+	return s.add(human.Action{Type: human.Typing, Count: n, Element: el("textbox", name)})
+}
+
+func (s *surfer) enter(name string, n int) *surfer {
+	return s.add(human.Action{Type: human.Typing, Count: n, Key: "Enter", Element: el("textbox", name)})
+}
+
+func (s *surfer) password(name string) *surfer {
+	e := el("textbox", name)
+	e.Secret, e.Tag = true, "input/password"
+	return s.add(human.Action{Type: human.Typing, Hidden: "password", Element: e})
+}
+
+func (s *surfer) choose(name, value string) *surfer {
+	return s.add(human.Action{Type: human.Choose, Values: []string{value}, Element: el("combobox", name)})
+}
+
+func (s *surfer) check(name, state string) *surfer {
+	return s.add(human.Action{Type: human.Check, Values: []string{state}, Element: el("checkbox", name)})
+}
+
+// goes navigates; by link, form, script and history because of what was done last.
+func (s *surfer) goes(kind, address, title string, status int) *surfer {
+	s.page.URL, s.page.Title = address, title
+	a := human.Action{Type: human.Navigate, Navigation: &human.Navigation{Kind: kind, Status: status}}
+	switch kind {
+	case "link", "form", "script", "history":
+		a.CausedBy = s.last
+	}
+	return s.add(a)
+}
+
+func (s *surfer) fails(address, code string) *surfer {
+	page := human.WebPage{Target: s.page.Target, URL: address}
+	return s.add(human.Action{Type: human.Navigate, Page: &page, Navigation: &human.Navigation{Kind: "address", Failed: code}})
+}
+
+func (s *surfer) dialog(kind, message string, ok bool) *surfer {
+	return s.add(human.Action{Type: human.DialogEnded, CausedBy: s.last, Dialog: &human.Dialog{Kind: kind, Message: message, Accepted: ok}})
+}
+
+func (s *surfer) file(kind human.ActionType, name, state string, size int64) *surfer {
+	t := human.Transfer{Name: name, State: state, Size: size}
+	if state == "completed" {
+		t.Hash = "5222cf1aebd6a7d1aa0f4cbd0a1a6b3fe7c9e6a55a0d8d9a2f3c7a0b1c2d3e4f"
+	}
+	return s.add(human.Action{Type: kind, Transfers: []human.Transfer{t}})
+}
+
+func (s *surfer) pick(field, text string) *surfer {
+	return s.add(human.Action{Type: human.Extract, Pick: &human.Pick{Field: field, Take: human.TakeElement, Text: text}})
+}
+
+func (s *surfer) table(field string, header bool, rows ...[]string) *surfer {
+	text, _ := json.Marshal(rows)
+	return s.add(human.Action{Type: human.Extract, Pick: &human.Pick{Field: field, Take: human.TakeTable, Text: string(text), Rows: rows, Header: header}})
+}
+
+// answers fills in a field, as the pick made last left it or corrected by hand.
+func (s *surfer) answers(field, value string, picked bool) *surfer {
+	a := &s.in.Answer
+	if a.Fields == nil {
+		a.Fields, a.FieldSources = map[string]string{}, map[string]human.FieldSource{}
+	}
+	a.Fields[field] = value
+	if last := s.rec.Actions[len(s.rec.Actions)-1]; picked && last.Pick != nil {
+		a.FieldSources[field] = human.FieldSource{Recording: s.rec.ID, Action: last.ID, Picked: last.Pick.Text, Corrected: last.Pick.Text != value}
+	}
+	return s
+}
+
+const (
+	login = "https://vendor.example/login"
+	home  = "https://vendor.example/home"
+	quota = "https://vendor.example/quota"
+)
+
+// What a summary of work in pages says, in both languages. Every one of these findings stands on its evidence.
+func TestWhatIsFoundInPages(t *testing.T) {
+	for name, tt := range map[string]struct {
+		surfer *surfer
+		en, zh []string
+	}{
+		"nothing but a look": {surf(quota, "Quota").add(human.Action{Type: human.Scroll, DeltaY: 4}), nil, nil},
+
+		"a value that was picked": {
+			surf(quota, "Quota").asks(`{"data_to_extract":["plan_name"]}`).pick("plan_name", "Scale 2026").answers("plan_name", "Scale 2026", true),
+			[]string{"value plan_name: Scale 2026"}, []string{"value plan_name：Scale 2026"}},
+		"one that is not in the answer yet": {
+			surf(quota, "Quota").pick("plan_name", "Scale 2026"), []string{"value plan_name: Scale 2026"}, []string{"value plan_name：Scale 2026"}},
+		"one that was corrected by hand": {
+			surf(quota, "Quota").pick("used", "8,412,903 (70 %)").answers("used", "8412903", true),
+			[]string{"value used: 8412903 (corrected by hand; the page had 8,412,903 (70 %))"}, []string{"value used：8412903（经手工更正，页面上是 8,412,903 (70 %)）"}},
+		"one that was only typed": {
+			surf(quota, "Quota").answers("renews", "2027-01-01", false), []string{"value renews: 2027-01-01 (filled in by hand)"}, []string{"value renews：2027-01-01（手工填写）"}},
+		"one that was picked twice": {
+			surf(quota, "Quota").pick("used", "8 M").pick("used", "8,412,903").answers("used", "8,412,903", true),
+			[]string{"value used: 8,412,903 (picked anew; before that 8 M)"}, []string{"value used：8,412,903（重新选取过，之前是 8 M）"}},
+		"a table": {
+			surf(quota, "Quota").table("prices", true, []string{"item", "usd"}, []string{"requests", "0.00042"}, []string{"storage", "0.021"}),
+			[]string{"value prices: a table of 2 rows and 2 columns (columns “item” and “usd”): “requests”, “storage”"}, []string{"value prices：表格，2 行 2 列（列为“item”和“usd”）：“requests”、“storage”"}},
+		"a long list": {
+			surf(quota, "Quota").add(human.Action{Type: human.Extract, Pick: &human.Pick{Field: "用户", Take: human.TakeList, Text: "[]", Rows: [][]string{{"王芳"}, {"李雷"}, {"韩梅梅"}, {"张三"}, {"李四"}, {"王五"}, {"赵六"}}}}),
+			[]string{"value 用户: a list of 7 items, beginning with “王芳”, “李雷”, “韩梅梅”, “张三”, “李四”, “王五”"}, []string{"value 用户：列表，共 7 项，开头是“王芳”、“李雷”、“韩梅梅”、“张三”、“李四”、“王五”"}},
+		"a value that is too long for a sentence": {
+			surf(quota, "Quota").pick("terms", strings.Repeat("ab 12345 ", 40)),
+			[]string{"value terms: “" + strings.TrimSpace(strings.Repeat("ab 12345 ", 17)) + " ab 1234" + "…”"}, nil},
+
+		"what was asked for and is not there": {
+			surf(quota, "Quota").asks(`{"data_to_extract":[{"name":"plan"},{"field":"renewal_date"}]}`).pick("plan", "Scale"),
+			[]string{"value plan: Scale", "undone renewal_date: not found; it was asked for and no value was given"},
+			[]string{"value plan：Scale", "undone renewal_date：未找到，要求提取但没有填写"}},
+		"fields by name, and one left empty": {
+			surf(quota, "Quota").asks(`{"data_to_extract":{"plan":"text","renewal_date":"date"}}`).answers("plan", "Scale", false).answers("renewal_date", "", false),
+			[]string{"value plan: Scale (filled in by hand)", "undone renewal_date: not found; it was asked for and no value was given"}, nil},
+		"many that are not there": {
+			surf(quota, "Quota").asks(`{"data_to_extract":["a","b","c","d","e","f"]}`),
+			[]string{"undone a: not found; it was asked for and no value was given", "undone b: not found; it was asked for and no value was given", "undone c: not found; it was asked for and no value was given", "undone d: not found; it was asked for and no value was given", "undone Not found either: e, f"}, nil},
+
+		"a page that answers with an error": {
+			surf(home, "Home").click("link", "Renewal").goes("link", "https://vendor.example/renewal", "Access denied", 403),
+			[]string{"error “Access denied” (vendor.example) answered with status 403"}, []string{"error “Access denied”（vendor.example）返回了状态码 403"}},
+		"one without a name": {
+			surf(home, "Home").goes("address", "https://api.example/x", "", 502), []string{"error api.example answered with status 502"}, []string{"error api.example 返回了状态码 502"}},
+		"an error that only the title tells": {
+			surf(home, "首页").click("link", "设置").goes("link", "https://vendor.example/settings", "无权限 - 管理后台", 200),
+			[]string{"error A page titled “无权限 - 管理后台” was shown (vendor.example)"}, []string{"error 出现了标题为“无权限 - 管理后台”的页面（vendor.example）"}},
+		"a title that is about errors": {surf("https://wiki.example/e", "How to fix error 404 - Wiki").goes("address", "https://wiki.example/f", "Error handling in Go, a long and thorough guide", 200), nil, nil},
+		"a site that is not there": {
+			surf(home, "Home").fails("https://gone.example/", "net::ERR_NAME_NOT_RESOLVED"),
+			[]string{"error gone.example could not be opened: net::ERR_NAME_NOT_RESOLVED (the name of the site could not be resolved)"}, []string{"error gone.example 打不开：net::ERR_NAME_NOT_RESOLVED（域名无法解析）"}},
+		"the same error again is told once": {
+			surf(home, "Home").fails("https://gone.example/", "net::ERR_NAME_NOT_RESOLVED").fails("https://gone.example/", "net::ERR_NAME_NOT_RESOLVED"),
+			[]string{"error gone.example could not be opened: net::ERR_NAME_NOT_RESOLVED (the name of the site could not be resolved)"}, nil},
+		"a message of an error": {
+			surf(home, "Home").click("button", "Export").dialog("alert", "Export failed: quota exceeded", true),
+			[]string{"error The page said “Export failed: quota exceeded”"}, []string{"error 页面弹出提示：“Export failed: quota exceeded”"}},
+		"a question that was answered with no": {
+			surf(home, "Home").click("button", "Delete project").dialog("confirm", "Delete it?", false),
+			[]string{"error The page asked “Delete it?”, and the answer was Cancel"}, []string{"error 页面询问“Delete it?”，选择了取消"}},
+		"a page that was left although it asked to stay": {
+			surf(home, "Edit").typed("Comment", 9).dialog("beforeunload", "", true).goes("address", quota, "Quota", 200),
+			[]string{"error “Edit” was left although it asked to stay; what was not saved there may be lost"}, []string{"error “Edit”提示未保存，仍然离开了，其中未保存的内容可能丢失"}},
+		"a download that was stopped": {
+			surf(home, "Home").click("link", "Image").file(human.Download, "big.iso", "canceled", 0), []string{"error The download of “big.iso” was not completed"}, []string{"error “big.iso”的下载没有完成"}},
+		"an alert of the page itself": {
+			surf(home, "Home").add(human.Action{Type: human.Click, Button: 1, Element: &human.Element{Role: "button", Name: "Close", Ancestry: []human.Element{{Role: "alertdialog", Name: "支付失败"}}}}),
+			[]string{"error The page showed a message: “支付失败”"}, []string{"error 页面出现提示：“支付失败”"}},
+
+		"signing in": {
+			surf(login, "Sign in").typed("E-mail", 16).password("Password").click("button", "Sign in").goes("form", home, "Overview", 200),
+			[]string{"done Sign-in at vendor.example: a password was typed (hidden) and sent; then “Overview” was shown"}, []string{"done 登录 vendor.example：输入了密码（已隐藏）并提交；随后显示“Overview”"}},
+		"signing in, and nothing is seen to come of it": {
+			surf(login, "登录").typed("用户名", 4).password("密码").click("button", "登录"),
+			[]string{"done Sign-in at vendor.example: a password was typed (hidden) and sent"}, []string{"done 登录 vendor.example：输入了密码（已隐藏）并提交"}},
+		"a password that is not taken, and one that is": {
+			surf(login, "Sign in").typed("E-mail", 16).password("Password").click("button", "Sign in").goes("form", login, "Sign in failed", 401).
+				password("Password").click("button", "Sign in").goes("form", home, "Overview", 200),
+			[]string{"error “Sign in failed” (vendor.example) answered with status 401", "done Sign-in at vendor.example: a password was typed (hidden) and sent; then “Overview” was shown",
+				"detour Signing in at vendor.example took 2 attempts; at first “Sign in failed” (status 401) came back"},
+			[]string{"error “Sign in failed”（vendor.example）返回了状态码 401", "done 登录 vendor.example：输入了密码（已隐藏）并提交；随后显示“Overview”", "detour 在 vendor.example 登录尝试了两次，起初得到的是“Sign in failed”（状态码 401）"}},
+		"the same sign-in page again and again": {
+			surf(login, "Sign in").password("Password").click("button", "Sign in").goes("form", login+"?e=1", "Sign in", 200).password("Password").click("button", "Sign in").
+				goes("form", login+"?e=1", "Sign in", 200).password("Password").enter("Code", 6).goes("form", login+"?e=2", "Sign in", 200),
+			[]string{"detour Signing in at vendor.example took 3 attempts; at first “Sign in” came back"}, []string{"detour 在 vendor.example 登录尝试了 3 次，起初又回到“Sign in”"}},
+		"a new password is no sign-in": {
+			surf(home, "New password").password("New password").password("Repeat").click("button", "Save").goes("form", home+"/ok", "Password changed", 200),
+			[]string{"done Sent the form on “New password” with a password (hidden); then “Password changed” was shown"}, []string{"done 提交了“New password”的表单，其中有密码（已隐藏）；随后显示“Password changed”"}},
+		"a form": {
+			surf(home, "新建用户").typed("姓名", 3).choose("角色", "管理员").check("发送邀请", "checked").click("button", "创建").goes("form", home+"/7", "用户已创建", 200),
+			[]string{"done Sent the form on “新建用户” with “创建”; filled in: “姓名” (3 characters), “角色” (管理员) and “发送邀请”; then “用户已创建” was shown"},
+			[]string{"done 提交了“新建用户”的表单（按钮“创建”），填写了“姓名”（3 个字符）、“角色”（管理员）和“发送邀请”；随后显示“用户已创建”"}},
+		"a form that answers with a message": {
+			surf(home, "Profile").typed("Name", 5).click("button", "Save").dialog("alert", "Profile saved", true),
+			[]string{"done Sent the form on “Profile” with “Save”; filled in: “Name” (5 characters); the page said “Profile saved”"}, []string{"done 提交了“Profile”的表单（按钮“Save”），填写了“Name”（5 个字符）；页面提示“Profile saved”"}},
+		"a form that is refused, and taken": {
+			surf(home, "Ticket").typed("Subject", 30).click("button", "Send").goes("form", home+"/send", "Internal server error", 500).goes("back_forward", home, "Ticket", 200).
+				click("button", "Send").goes("form", home+"/T-2093", "Ticket T-2093", 200),
+			[]string{"error “Internal server error” (vendor.example) answered with status 500", "done Sent the form on “Ticket” with “Send”; then “Ticket T-2093” was shown",
+				"detour The form on “Ticket” was sent twice; at first “Internal server error” (status 500) came back"},
+			[]string{"error “Internal server error”（vendor.example）返回了状态码 500", "done 提交了“Ticket”的表单（按钮“Send”）；随后显示“Ticket T-2093”", "detour “Ticket”的表单提交了两次，起初得到的是“Internal server error”（状态码 500）"}},
+		"the same form for one thing after the other is no retry": {
+			surf(home, "New user").typed("Name", 3).click("button", "Create").goes("form", home+"/1", "Users", 200).click("link", "New").goes("link", home, "New user", 200).
+				typed("Name", 4).click("button", "Create").goes("form", home+"/2", "Users", 200),
+			[]string{"done Sent the form on “New user” twice"}, []string{"done 提交了“New user”的表单两次"}},
+		"a search is no form": {surf(home, "Home").enter("Search", 9).goes("form", home+"?q=1", "Results", 200), nil, nil},
+		"settings": {
+			surf(home, "Settings").choose("Language", "Deutsch").check("Two-factor", "checked").check("Newsletter", "unchecked"),
+			[]string{"done Set on “Settings”: “Language” to Deutsch, “Two-factor” checked and “Newsletter” unchecked"}, []string{"done 在“Settings”上设置：“Language”设为 Deutsch、勾选“Two-factor”和取消勾选“Newsletter”"}},
+		"a button that changes something": {
+			surf(home, "Users").click("button", "Delete user").dialog("confirm", "Delete Mei?", true).goes("script", home+"/users", "Users, 11", 200),
+			[]string{"done Clicked “Delete user” on “Users”; asked “Delete Mei?”, the answer was OK; then “Users, 11” was shown"}, []string{"done 在“Users”上点击了“Delete user”；页面询问“Delete Mei?”，选择了确定；随后显示“Users, 11”"}},
+		"files that came and went": {
+			surf(home, "Files").click("link", "Prices").file(human.Download, "prices.csv", "completed", 12345).file(human.Upload, "cv.pdf", "", 2048),
+			[]string{"done Downloaded “prices.csv” (12345 bytes, hash “5222cf1aebd6…”) from “Files”", "done Chose “cv.pdf” for upload (2048 bytes)"}, []string{"done 下载了“prices.csv”（12345 字节，哈希值“5222cf1aebd6…”），来自“Files”", "done 选择了“cv.pdf”上传（2048 字节）"}},
+		"a card that was moved": {
+			surf(home, "Board").add(human.Action{Type: human.Drag, Element: el("listitem", "K-0417"), Target: el("list", "Done")}), []string{"done Dragged “K-0417” to “Done” on “Board”"}, []string{"done 在“Board”上将“K-0417”拖到“Done”"}},
+
+		"there and back": {
+			surf(home, "Home").click("link", "Plans").goes("link", "https://vendor.example/plans", "Plans", 200).goes("back_forward", home, "Home", 200),
+			[]string{"detour Went to “Plans” and back, with nothing done there"}, []string{"detour 打开了“Plans”，未做任何操作就返回了"}},
+		"there and back is no detour where something was picked": {
+			surf(home, "Home").click("link", "Plans").goes("link", "https://vendor.example/plans", "Plans", 200).pick("plan", "Scale").goes("back_forward", home, "Home", 200),
+			[]string{"value plan: Scale"}, nil},
+		"two ways that led nowhere from one page": {
+			surf(home, "Home").click("link", "Plans").goes("link", "https://vendor.example/plans", "Plans", 200).goes("back_forward", home, "Home", 200).
+				click("link", "Team").goes("link", "https://vendor.example/team", "Team", 200).goes("back_forward", home, "Home", 200),
+			[]string{"detour Went to “Plans” and “Team” and back, with nothing done there"}, []string{"detour 打开了“Plans”和“Team”，未做任何操作就返回了"}},
+		"a click that nothing came of, again": {
+			surf(home, "Home").click("button", "Export").click("button", "Export").click("button", "Export"),
+			[]string{"detour “Export” was clicked 3 times in a row; nothing was seen to come of it in between"}, []string{"detour 连续点击“Export”3 次，其间没有看到任何反应"}},
+		"turning pages is no retry": {surf(home, "Home").click("button", "Next page").click("button", "Next page").click("button", "下一页").click("button", "下一页"), nil, nil},
+		"a page that was loaded again": {
+			surf(home, "Home").goes("reload", home, "Home", 200).goes("reload", home, "Home", 200), []string{"detour “Home” was reloaded twice"}, []string{"detour “Home”重新加载了两次"}},
+
+		"what the operator says": {
+			func() *surfer {
+				s := surf(home, "Home").add(human.Action{Type: human.Note, Text: "Only owners see it"})
+				s.in.Answer.HumanInput = "Ask Mei."
+				return s
+			}(),
+			[]string{"note The operator says: Ask Mei.", "note Noted on the way: Only owners see it"}, []string{"note 操作者说明：Ask Mei.", "note 操作者的备注：Only owners see it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for lang, want := range map[string][]string{english: tt.en, chinese: tt.zh} {
+				if lang == chinese && tt.zh == nil && len(tt.en) > 0 {
+					continue
+				}
+				in := tt.surfer.in
+				in.Language = lang
+				raw, err := browser().Summarize(t.Context(), in, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, dropped := summarizers.Check(in, raw)
+				for _, d := range dropped {
+					t.Errorf("%s: dropped %q: %s", lang, d.Text, d.Why)
+				}
+				if r.Line == "" || r.Text == "" {
+					t.Errorf("%s: line %q, text %q", lang, raw.Line, raw.Text)
+				}
+				var got []string
+				for _, f := range r.Findings {
+					if f.Kind != human.FoundUnseen && f.Kind != human.FoundOutcome { // theirs are tests of their own
+						got = append(got, string(f.Kind)+" "+f.Text)
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: found\n  %s\nwant\n  %s", lang, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+				}
+			}
+		})
+	}
+}
