@@ -1,7 +1,7 @@
 import { call, fetchBytes, Problem, type Connection } from './http';
 import { shell } from './shell';
 import type {
-  Action, Agent, Answer, Check, Edits, Kind, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, SourceState, State, Suggestion, TimelineEvent,
+  Action, Agent, Answer, Check, DraftRequest, Drafts, Edits, Kind, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, Showing, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent,
 } from '../lib/wire';
 
 export interface Query {
@@ -21,6 +21,7 @@ export interface Page {
 
 export type ExportFormat = 'html' | 'markdown' | 'json' | 'puppeteer' | 'playwright' | 'har' | 'rrweb';
 
+const summariesOf = (id: string, what = ''): string => `/api/human/operations/${encodeURIComponent(id)}/summaries${what}`;
 const ofRecording = (id: string, what = ''): string => `/api/recordings/${encodeURIComponent(id)}${what}`;
 
 function search(query: object): string {
@@ -224,6 +225,37 @@ export class Api {
 
   stopReplay(id: string): Promise<ReplayState> {
     return call(this.to, 'DELETE', ofRecording(id, '/replay'));
+  }
+
+  /** What can write summaries, and what may be sent to models. */
+  async summarizers(): Promise<Summarizers> {
+    const all = await this.#get<{ [K in keyof Summarizers]: Summarizers[K] | null }>('/api/summarizers');
+    return { summarizers: all.summarizers ?? [], problems: all.problems ?? [], consents: all.consents ?? [], folder: all.folder ?? '' };
+  }
+
+  /** Takes back a word that something may be sent to a model. */
+  forgetConsent(id: string): Promise<void> {
+    return call(this.to, 'DELETE', `/api/summarizers/consents/${encodeURIComponent(id)}`);
+  }
+
+  /** The drafts of an operation; those that are due are begun. */
+  async drafts(id: string): Promise<Drafts> {
+    const all = await this.#get<Omit<Drafts, 'summaries' | 'chosen' | 'fitting'> & { summaries: Summary[] | null; chosen: string[] | null; fitting: string[] | null }>(summariesOf(id));
+    return { ...all, summaries: all.summaries ?? [], chosen: all.chosen ?? [], fitting: all.fitting ?? [] };
+  }
+
+  /** Begins a draft and answers at once. */
+  startDraft(id: string, request: DraftRequest): Promise<Summary> {
+    return this.#post(summariesOf(id), request);
+  }
+
+  stopDraft(id: string, summary: string): Promise<Summary> {
+    return this.#post(summariesOf(id, `/${encodeURIComponent(summary)}/stop`), {});
+  }
+
+  /** What would be sent to another machine, to the letter. Nothing is. */
+  previewDraft(id: string, summarizer: string): Promise<Showing> {
+    return this.#get(summariesOf(id, '/preview') + search({ with: summarizer }));
   }
 
   #get<T>(path: string): Promise<T> {

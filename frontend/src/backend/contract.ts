@@ -1,4 +1,4 @@
-import type { Action, Agent, Answer, Check, Edits, FieldSource, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, ReplayState, Setting, SourceState, Suggestion, TimelineEvent } from '../lib/wire';
+import type { Action, Agent, Answer, Check, Consent, DraftRequest, Drafts, Edits, FieldSource, Finding, Known, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, Ref, ReplayState, Setting, Showing, SourceState, Suggestion, Summarizers, Summary, TimelineEvent } from '../lib/wire';
 import type { components } from './schema';
 
 /**
@@ -29,5 +29,14 @@ export type Contract = [
   Holds<Fits<PickRequest, Described['PickRequest']>>,
   Holds<Fits<FieldSource, Described['FieldSource']>>,
   Holds<Fits<Pick<Answer, 'field_sources'>, Pick<Described['Result'], 'field_sources'>>>,
+  Holds<Fits<Ref, Described['Ref']>>,
+  Holds<Fits<Finding, Described['Finding']>>,
+  Holds<Fits<Summary, Described['Summary']>>,
+  Holds<Fits<Drafts, Described['Drafts']>>,
+  Holds<Fits<DraftRequest, Described['DraftRequest']>>,
+  Holds<Fits<Showing, Described['Showing']>>,
+  Holds<Fits<Known, Described['Known']>>,
+  Holds<Fits<Consent, Described['Consent']>>,
+  Holds<Fits<Summarizers, Described['Summarizers']>>,
   Holds<Fits<Setting, Described['Setting'], 'value' | 'default'>>,
 ];

@@ -3,7 +3,7 @@ import { answerOf, emptyForm, formOf, isEmpty, sameForm } from './answer';
 
 describe('an answer', () => {
   test('goes out without what was left empty', () =>
-    expect(answerOf({ human_input: ' ', execution_result: 'done', summary: '', key_findings: ['', ' a '], fields: { x: '', y: '1' }, field_sources: {} })).toEqual({
+    expect(answerOf({ ...emptyForm(), human_input: ' ', execution_result: 'done', summary: '', key_findings: ['', ' a '], fields: { x: '', y: '1' } })).toEqual({
       execution_result: 'done', key_findings: ['a'], fields: { y: '1' },
     }));
   test('comes back into its form as it was', () => {

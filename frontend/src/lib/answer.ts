@@ -1,4 +1,9 @@
-import type { Answer, FieldSource } from './wire';
+import type { Answer, FieldSource, Finding } from './wire';
+
+/** A finding in a form: its key tells it from the others for as long as the page stands, wherever it is moved. */
+export interface FormFinding extends Finding {
+  key: string;
+}
 
 /** An answer being written: every part is there, so that fields can be bound to it. */
 export interface AnswerForm {
@@ -9,35 +14,69 @@ export interface AnswerForm {
   fields: Record<string, string>;
   /** Of fields that were picked from a page. */
   field_sources: Record<string, FieldSource>;
+  findings: FormFinding[];
+  suggestions: FormFinding[];
+  /** The summary that the findings were drafted in, '' for none. */
+  summary_id: string;
+  /** Recordings the agent does not get as a whole; it gets all others. */
+  kept_back: string[];
 }
+
+/** The field of a saved draft that says which recordings are kept back. It is never sent. */
+const keptBack = 'recordings_kept_back';
+
+let keys = 0;
+export const withKey = (finding: Finding): FormFinding => ({ ...finding, evidence: [...finding.evidence], key: `k${++keys}` });
 
 export function emptyForm(): AnswerForm {
-  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {} };
+  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [] };
 }
 
+/** The form of a saved draft. */
 export function formOf(answer: Answer | undefined): AnswerForm {
+  const { [keptBack]: back = '', ...fields } = answer?.fields ?? {};
+  const findings = (answer?.findings ?? []).map(withKey);
   return {
     human_input: answer?.human_input ?? '',
     execution_result: answer?.execution_result ?? '',
     summary: answer?.summary ?? '',
-    key_findings: [...(answer?.key_findings ?? [])],
-    fields: { ...answer?.fields },
+    // Where there are findings, these only say the same again.
+    key_findings: findings.length ? [] : [...(answer?.key_findings ?? [])],
+    fields,
     field_sources: { ...answer?.field_sources },
+    findings,
+    suggestions: (answer?.suggestions ?? []).map(withKey),
+    summary_id: answer?.summary_id ?? '',
+    kept_back: back.split(',').filter(Boolean),
   };
 }
 
-/** What goes over the wire: without what was left empty. */
+/** What is written so far, without what was left empty. Findings that were cut are in it, and say so. */
 export function answerOf(form: AnswerForm): Answer {
   const answer: Answer = {};
   if (form.human_input.trim()) answer.human_input = form.human_input;
   if (form.execution_result.trim()) answer.execution_result = form.execution_result;
   if (form.summary.trim()) answer.summary = form.summary;
-  const findings = form.key_findings.map((s) => s.trim()).filter(Boolean);
-  if (findings.length) answer.key_findings = findings;
+  const lines = form.key_findings.map((s) => s.trim()).filter(Boolean);
+  if (lines.length) answer.key_findings = lines;
   const fields = Object.entries(form.fields).filter(([, value]) => value.trim());
   if (fields.length) answer.fields = Object.fromEntries(fields);
   if (Object.keys(form.field_sources).length) answer.field_sources = form.field_sources;
+  const findings = written(form.findings);
+  if (findings.length) answer.findings = findings;
+  const suggestions = written(form.suggestions);
+  if (suggestions.length) answer.suggestions = suggestions;
+  if (form.summary_id) answer.summary_id = form.summary_id;
   return answer;
+}
+
+const written = (list: FormFinding[]): Finding[] =>
+  list.filter(({ text }) => text.trim()).map(({ key: _key, ...finding }) => ({ ...finding, text: finding.text.trim() }));
+
+/** What is saved of a form, so that it is found again just so. */
+export function draftOf(form: AnswerForm): Answer {
+  const answer = answerOf(form);
+  return form.kept_back.length ? { ...answer, fields: { ...answer.fields, [keptBack]: form.kept_back.join(',') } } : answer;
 }
 
 /** An answer as it is sent: a source goes with the value it is of, and not without. `left` are those to be left out. */
@@ -48,9 +87,9 @@ export function withSources(answer: Answer, left: (source: FieldSource) => boole
 }
 
 export function isEmpty(form: AnswerForm): boolean {
-  return Object.keys(answerOf({ ...form, field_sources: {} })).length === 0;
+  return Object.keys(answerOf({ ...form, field_sources: {}, summary_id: '' })).length === 0;
 }
 
 export function sameForm(a: AnswerForm, b: AnswerForm): boolean {
-  return JSON.stringify(answerOf(a)) === JSON.stringify(answerOf(b));
+  return JSON.stringify(draftOf(a)) === JSON.stringify(draftOf(b));
 }

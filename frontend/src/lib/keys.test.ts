@@ -11,6 +11,8 @@ describe('a chord', () => {
     ['a letter with Shift is another key', 'a', press('A', 's'), false, false],
     ['a letter with Control is another key', 'a', press('a', 'c'), false, false],
     ['a letter with Alt is another key', 'a', press('a', 'a'), false, false],
+    ['a chord may ask for Alt', 'Alt+ArrowUp', press('ArrowUp', 'a'), false, true],
+    ['an arrow without Alt is another key', 'Alt+ArrowUp', press('ArrowUp'), false, false],
     ['a sign counts however it is typed', '?', press('?', 's'), false, true],
     ['Mod is Control here', 'Mod+Shift+a', press('A', 'cs'), false, true],
     ['Mod is not Control on a Mac', 'Mod+Shift+a', press('A', 'cs'), true, false],

@@ -1,6 +1,6 @@
 /**
- * A key as commands write it: 'j', 'Enter', '?', 'Mod+k', 'Mod+Shift+a'. Mod is Command on a Mac and Control
- * elsewhere.
+ * A key as commands write it: 'j', 'Enter', '?', 'Mod+k', 'Mod+Shift+a', 'Alt+ArrowUp'. Mod is Command on a
+ * Mac and Control elsewhere.
  */
 export type Chord = string;
 
@@ -23,7 +23,7 @@ export function matches(chord: Chord, event: Pressed, mac: boolean): boolean {
   const key = last === 'Space' ? ' ' : last;
   const mod = parts.includes('Mod');
   const shift = parts.includes('Shift');
-  if (event.altKey) return false;
+  if (parts.includes('Alt') !== event.altKey) return false;
   if (mod !== (mac ? event.metaKey : event.ctrlKey)) return false;
   if (mac ? event.ctrlKey : event.metaKey) return false;
   // A sign such as '?' needs Shift on most keyboards and not on all: what is typed counts, not how.
@@ -32,7 +32,7 @@ export function matches(chord: Chord, event: Pressed, mac: boolean): boolean {
   return event.key.toLowerCase() === key.toLowerCase();
 }
 
-const macSigns: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↵', Escape: 'esc', ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Backspace: '⌫' };
+const macSigns: Record<string, string> = { Mod: '⌘', Alt: '⌥', Shift: '⇧', Enter: '↵', Escape: 'esc', ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Backspace: '⌫' };
 const signs: Record<string, string> = { Mod: 'Ctrl', Shift: '⇧', Enter: '↵', Escape: 'Esc', ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Backspace: '⌫' };
 
 /** A chord as it is printed on a key cap: 'Ctrl ⇧ A'. */

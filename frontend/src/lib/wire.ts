@@ -29,6 +29,140 @@ export interface Answer {
   /** Where values of fields came from; nothing for what was only typed. */
   field_sources?: Record<string, FieldSource>;
   attachments?: string[];
+  /** What the agent should know, each with its evidence. */
+  findings?: Finding[];
+  /** What the agent could do next. */
+  suggestions?: Finding[];
+  /** The summary it was drafted from. */
+  summary_id?: string;
+}
+
+export type RefKind = 'action' | 'picture' | 'command' | 'field' | 'step' | 'message' | 'answer' | 'request';
+
+/** One piece of evidence in an operation. */
+export interface Ref {
+  kind: RefKind;
+  /** Of an action, picture or command. */
+  recording_id?: string;
+  id: string;
+}
+
+export type FindingKind = 'value' | 'outcome' | 'error' | 'detour' | 'undone' | 'slow' | 'done' | 'unseen' | 'note';
+
+/** One thing an agent should know, with what it rests on. */
+export interface Finding {
+  /** f1, f2, ... in the summary that drafted it; absent for one the operator added. */
+  finding_id?: string;
+  kind: FindingKind;
+  text: string;
+  evidence: Ref[];
+  confidence?: number;
+  /** The operator wrote it, or changed its words. */
+  by_hand?: boolean;
+  /** In a draft: the operator left it out. */
+  cut?: boolean;
+}
+
+/** What a summarizer makes of an operation. */
+export interface Report {
+  line: string;
+  text: string;
+  findings: Finding[];
+  suggestions: Finding[];
+}
+
+export type Tongue = 'en' | 'zh-CN';
+
+/** A draft that a summarizer made. It never changes once it is done. */
+export interface Summary {
+  summary_id: string;
+  operation_id: string;
+  recordings: string[];
+  summarizer: string;
+  language: Tongue;
+  state: 'running' | 'done' | 'failed' | 'stopped' | 'needs_consent';
+  progress?: { share: number; note?: string };
+  started_at: string;
+  took_ns?: number;
+  report: Report;
+  dropped: { text: string; why: string }[];
+  problem?: string;
+  /** The summarizer that failed, where this one serves in its place. */
+  instead_of?: string;
+  model?: string;
+}
+
+/** What was made of an operation, and by what it could be. */
+export interface Drafts {
+  /** Oldest first. */
+  summaries: Summary[];
+  chosen: string[];
+  fitting: string[];
+  language: Tongue;
+}
+
+export interface DraftRequest {
+  with?: string;
+  language?: Tongue;
+  consent?: 'once' | 'always';
+}
+
+/** What would be sent to another machine. */
+export interface Showing {
+  host: string;
+  model: string;
+  system: string;
+  text: string;
+  pictures: Ref[];
+  tokens: number;
+  /** 'project:NAME' or 'agent:NAME': what 'always' would cover. */
+  scope: string;
+  consented: boolean;
+}
+
+/** How operators took the drafts of a summarizer. */
+export interface Score {
+  drafts: number;
+  released: number;
+  kept: number;
+  edited: number;
+  cut: number;
+  added: number;
+  dropped: number;
+  failed: number;
+}
+
+/** A summarizer there is. */
+export interface Known {
+  name: string;
+  title: Record<string, string>;
+  kinds: string[];
+  sources: string[];
+  languages: string[];
+  limit_ns: number;
+  deterministic: boolean;
+  /** The host that what it reads is sent to. */
+  sends?: string;
+  model?: string;
+  pictures?: boolean;
+  built_in: boolean;
+  score: Score;
+}
+
+export interface Consent {
+  consent_id: string;
+  scope: string;
+  summarizer: string;
+  host: string;
+  by: string;
+  at: string;
+}
+
+export interface Summarizers {
+  summarizers: Known[];
+  problems: { name: string; text: string }[];
+  consents: Consent[];
+  folder: string;
 }
 
 /** Where the value of a field came from: a pick of a recording. */
@@ -432,5 +566,6 @@ export type Live =
   | { type: 'hello'; seq: number }
   | { type: 'recording'; recording: Recording }
   | { type: 'recording_gone'; recording_id: string }
+  | { type: 'summary'; summary: Summary }
   | ({ type: 'presence'; operation_id: string } & Presence)
   | { type: string; seq: number; operation_id: string; version: number };

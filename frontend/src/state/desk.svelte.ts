@@ -11,12 +11,14 @@ import { Answering } from './answering.svelte';
 import { Commands } from './commands.svelte';
 import { Dialogs } from './dialogs.svelte';
 import { Draft } from './draft.svelte';
+import { Findings } from './findings.svelte';
 import { Inbox } from './inbox.svelte';
 import { Ledger } from './ledger';
 import { Operations } from './operations.svelte';
 import { Recorder } from './recorder.svelte';
 import { Route } from './route.svelte';
 import { Sample } from './sample.svelte';
+import { Shelf } from './shelf.svelte';
 import { ticker } from './ticker.svelte';
 import { Unsent } from './unsent.svelte';
 
@@ -35,12 +37,14 @@ export class Desk {
   readonly sample: Sample;
   readonly recorder: Recorder;
   readonly pictures: Pictures;
+  readonly shelf: Shelf;
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
   loadFailed = $state(false);
   /** The server knows this session no more: it was started anew. What is typed here is still here. */
   expired = $state(false);
   #drafts = new Map<string, Draft>();
+  #findings = new Map<string, Findings>();
   #live: LiveChannel;
   #broken: ReturnType<typeof setTimeout> | undefined;
 
@@ -57,15 +61,18 @@ export class Desk {
     this.ledger = new Ledger(this.api);
     this.recorder = new Recorder(this.api, this.answering);
     this.pictures = new Pictures(session);
+    this.shelf = new Shelf(this.api);
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {
         if (fresh) void this.#load();
         // What is said of recordings is not said again after a break.
         void this.recorder.load();
+        for (const findings of this.#findings.values()) if (findings.loaded) void findings.load();
       },
       message: (message) => {
         this.operations.hear(message);
         this.recorder.hear(message);
+        if (message.type === 'summary' && 'summary' in message) this.#findings.get(message.summary.operation_id)?.hear(message.summary);
       },
       connected: (yes) => this.#line(yes),
       welcome: async () => {
@@ -105,6 +112,16 @@ export class Desk {
       this.#drafts.set(op.operation_id, draft);
     }
     return draft;
+  }
+
+  /** The findings of an operation, made when first asked for: what is being written stays wherever one goes. */
+  findings(op: Operation): Findings {
+    let findings = this.#findings.get(op.operation_id);
+    if (!findings) {
+      findings = new Findings(this, op.operation_id, this.draft(op));
+      this.#findings.set(op.operation_id, findings);
+    }
+    return findings;
   }
 
   /** Whether something is written and not sent for an operation, here or saved by this operator. */

@@ -1,5 +1,5 @@
 import type { Api } from '../backend/api';
-import { answerOf, emptyForm, formOf, sameForm, type AnswerForm } from '../lib/answer';
+import { draftOf, emptyForm, formOf, sameForm, type AnswerForm } from '../lib/answer';
 import type { Operation } from '../lib/wire';
 
 export type DraftState = 'none' | 'changed' | 'saving' | 'kept' | 'failed';
@@ -88,7 +88,7 @@ export class Draft {
 
   async #send(form: AnswerForm, leaving: boolean): Promise<void> {
     try {
-      await this.api.input(this.id, answerOf(form), leaving);
+      await this.api.input(this.id, draftOf(form), leaving);
       this.#saved = form;
       this.keptAt = new Date().toISOString();
       // Something may have been typed while the call was under way; its own pause saves it.

@@ -1,7 +1,7 @@
 import { tick } from 'svelte';
-import { SvelteSet } from 'svelte/reactivity';
 import { answerOf, isEmpty, withSources } from '../lib/answer';
 import { choices, type Choice } from '../lib/details';
+import { released } from '../lib/findings';
 import { dangerous, ended, snoozed } from '../lib/life';
 import { running } from '../lib/recording';
 import type { Answer, Operation, Recording } from '../lib/wire';
@@ -26,8 +26,6 @@ export class Opened {
   missing = $state<'' | 'reason' | 'answer' | 'edits'>('');
   /** What stands beside an operation that is recorded. */
   side = $state<'recorder' | 'talk'>('recorder');
-  /** Recordings the agent does not get with the answer; it gets all others. */
-  readonly keptBack = new SvelteSet<string>();
   #places = new Map<Place, HTMLElement>();
   #recordings = new Map<string, OpenRecording>();
   readonly #roots: (() => void)[] = [];
@@ -93,10 +91,22 @@ export class Opened {
     return open;
   }
 
-  give(id: string, yes: boolean): void {
-    if (yes) this.keptBack.delete(id);
-    else this.keptBack.add(id);
+  /** Whether the agent gets a recording as a whole with the answer. */
+  gives(id: string): boolean {
+    return !this.draft.form.kept_back.includes(id);
   }
+
+  give(id: string, yes: boolean): void {
+    const rest = this.draft.form.kept_back.filter((one) => one !== id);
+    this.draft.form.kept_back = yes ? rest : [...rest, id];
+    this.draft.touch();
+  }
+
+  /** Work with hands that was recorded is answered with findings. */
+  readonly sifts = $derived.by<boolean>(() => {
+    const kind = this.op?.action_type;
+    return (kind === 'desktop' || kind === 'browser' || kind === 'bash') && !this.recording && this.recorded.length > 0;
+  });
 
   /** Stops reading along when the operation is left. */
   close(): void {
@@ -113,13 +123,9 @@ export class Opened {
     if (op.action_type !== 'browser' && this.desk.recorder.on(this.id) && deskWindow.desktop) await deskWindow.recorder();
   }
 
-  /** Stops the recording and shows it, to be looked through before the answer goes out with it. */
+  /** Stops the recording and goes on to what was found. */
   async stopAndReview(): Promise<void> {
-    if (!(await this.desk.recorder.stop())) return;
-    await tick();
-    const title = document.getElementById('review-title');
-    const pane = title?.closest('.scroll');
-    if (title && pane) pane.scrollTop += title.getBoundingClientRect().top - pane.getBoundingClientRect().top - 8;
+    if (await this.desk.recorder.stop()) this.desk.route.go('findings', this.id);
   }
 
   approve(): Promise<boolean> {
@@ -141,18 +147,18 @@ export class Opened {
   async send(): Promise<boolean> {
     const op = this.op;
     if (!op) return false;
-    if (isEmpty(this.draft.form) && this.#given().length === 0) {
+    if (isEmpty(this.draft.form) && this.given.length === 0) {
       this.missing = 'answer';
       this.focus('answer');
       return false;
     }
     // What was cut and masked must count before the agent may read.
-    for (const id of this.#given()) {
+    for (const { recording_id: id } of this.recorded) {
       if (await this.recordingOf(id).save()) continue;
       this.missing = 'edits';
       return false;
     }
-    return this.#complete(op, this.#answer(op));
+    return this.#complete(op, this.answer(op));
   }
 
   /** Chooses one of what the agent offers; the answer still has to be sent. */
@@ -177,21 +183,22 @@ export class Opened {
     return sent;
   }
 
-  /** A choice goes out by name, and in words where nothing else was written. */
-  #answer(op: Operation): Answer {
+  /** The answer as it would leave now. A choice goes out by name, and in words where nothing else was written. */
+  answer(op: Operation): Answer {
     // What the operator left out or hid leaves by no other way either; of a recording that is gone nothing can be shown.
-    const answer = withSources(answerOf($state.snapshot(this.draft.form)), ({ recording_id, action_id }) => {
+    const written = withSources(answerOf($state.snapshot(this.draft.form)), ({ recording_id, action_id }) => {
       const open = this.#recordings.get(recording_id);
       return !op.recordings.includes(recording_id) || (!!open && (open.isCut(action_id) || open.isMasked(action_id)));
     });
-    const given = this.#given();
-    if (given.length) answer.attachments = given;
+    const answer = released(written, op, (recording, action) => !!this.#recordings.get(recording)?.isCut(action));
+    if (this.given.length) answer.attachments = this.given;
     const choice = choices(op.details).find((c) => c.value === answer.fields?.choice);
     return choice && !answer.human_input ? { ...answer, human_input: choice.label } : answer;
   }
 
-  #given(): string[] {
-    return this.recorded.map((r) => r.recording_id).filter((id) => !this.keptBack.has(id));
+  /** The recordings the agent gets as a whole. */
+  get given(): string[] {
+    return this.recorded.map((r) => r.recording_id).filter((id) => this.gives(id));
   }
 
   async #decide(decision: 'approve' | 'deny'): Promise<boolean> {
@@ -234,8 +241,10 @@ export class Opened {
     const when = (): boolean => this.ready;
     const offered = this.op?.action_type === 'feedback' ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [];
     return [
-      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.recording, run: () => void this.send() },
+      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => void this.send() },
       { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.desk.recorder.busy, run: () => void this.stopAndReview() },
+      { id: 'sift', label: m.find_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && this.sifts, run: () => this.desk.route.go('findings', this.id) },
+      { id: 'findings', label: m.find_review, keys: [], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => this.desk.route.go('findings', this.id) },
       { id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when, run: () => this.desk.dialogs.open({ kind: 'reason', ids: [this.id] }) },
       ...offered.map((n) => this.#choice(n)),
     ];
