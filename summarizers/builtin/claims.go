@@ -48,7 +48,7 @@ func pathsIn(text string) []string {
 		if strings.HasPrefix(text[max(0, at[0]-1):], ":/") || strings.Contains(p, "//") || at[0] > 0 && text[at[0]-1] == '/' {
 			continue // of an address
 		}
-		if !strings.ContainsAny(p, `/\`) && (!fileEnd(p) || strings.HasPrefix(text[at[1]:], "/")) {
+		if !strings.ContainsAny(p, `/\`) && (!fileEnd(p) || strings.HasPrefix(text[at[1]:], "/")) || isPair(p) {
 			continue
 		}
 		if len(p) > 2 {
@@ -56,6 +56,15 @@ func pathsIn(text string) []string {
 		}
 	}
 	return out
+}
+
+// isPair says whether something with a stroke in it is no path: PDF/A, and/or, 读/写.
+func isPair(p string) bool {
+	before, after, found := strings.Cut(p, "/")
+	if !found || before == "" || before == "~" || strings.Contains(after, "/") || after == "" || fileEnd(p) || strings.HasSuffix(before, ":") {
+		return false
+	}
+	return len([]rune(before)) <= 3 || len([]rune(after)) <= 2 || before == strings.ToUpper(before)
 }
 
 // hanBefore takes the Chinese off the front of a name of a file that goes on in other letters: 保存report.pdf.
@@ -68,7 +77,9 @@ func hanBefore(p string) string {
 }
 
 var fileEnds = set(`pdf csv tsv txt md png jpg jpeg gif svg webp bmp xls xlsx doc docx ppt pptx odt ods odp odg rtf json xml html htm zip gz tar tgz 7z mp3 mp4
-	wav mov log ini conf cfg toml yaml yml py go js ts java c h cpp rs sh rb php sql db sqlite bak ics eml vcf tex epub ps kt swift css deb rpm exe msi dmg iso key pem crt`)
+	wav mov log ini conf cfg toml yaml yml py go js ts java c h cpp rs sh rb php sql db sqlite bak ics eml vcf tex epub ps kt swift css deb rpm exe msi dmg iso key pem crt
+	ogg oga flac m4a aac webm mkv avi ogv tif tiff heic avif ico eps xz bz2 rar iml lock env ipynb parquet feather dat bin img apk jar war wasm map patch diff srt vtt
+	vsdx drawio fig sketch psd ai indd xcf kra dwg stl obj rst adoc pages odb mdb accdb dbf shp kml gpx geojson ttf otf woff woff2 torrent pub`)
 
 // fileEnd says whether a name ends like a file's.
 func fileEnd(p string) bool {

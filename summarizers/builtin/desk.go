@@ -11,6 +11,7 @@ import (
 type desk struct {
 	touched []*file
 	shown   *screen
+	results []result // set by findOutcome
 }
 
 // A screen is what was seen of windows: dialogs and what became of them, and titles.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
@@ -14,7 +15,7 @@ import (
 func desktop() summarizers.Summarizer {
 	return &base{
 		about:    about("desktop", "Desktop", "桌面", summarizers.FromDesktop, summarizers.FromTerminal),
-		finders:  slices.Concat([]finder{findResult, findValues, findMissing}, desktopFinders, common),
+		finders:  []finder{united(slices.Concat([]finder{findResult, findValues, findMissing}, desktopFinders, common))},
 		suggests: []finder{suggestNext},
 		line:     desktopLine,
 		text:     desktopText,
@@ -34,6 +35,12 @@ func findDeeds(r *reading) []human.Finding {
 			led[d.by] = true
 		}
 	}
+	again := map[string]bool{} // it is told that it was tried again
+	for _, d := range s.dialogs {
+		if d.by >= 0 && led[d.by] {
+			again[deedKey(r.acts[d.by])] = true
+		}
+	}
 	type deeds struct {
 		names []string
 		acts  []act
@@ -48,8 +55,8 @@ func findDeeds(r *reading) []human.Finding {
 		if d := s.in[i]; d != nil && s.trouble(d.title) {
 			continue // it answers an error
 		}
-		// Saving is told by the file, where folders are watched.
-		if savesIt(a) && r.savedSoon(i) {
+		// What came of it is told by the file, where folders are watched; that somebody logged in is no news.
+		if r.savedSoon(i) || startsWith(n, enLogin, zhLogin) || again[deedKey(a)] || isCloser(a) {
 			continue
 		}
 		app := cmp.Or(appName(a), name(windowTitle(a)))
@@ -101,11 +108,13 @@ func isCommand(e *human.Element) bool {
 	return false
 }
 
-// findFilled tells which fields text was typed into, by window: that it was, and not what.
+// findFilled tells which fields text was typed into, by window: that it was, and not what. One field is a detail of
+// something else, and so is a login.
 func findFilled(r *reading) []human.Finding {
 	type form struct {
 		fields []string
 		acts   []act
+		secret bool
 	}
 	forms := map[string]*form{}
 	var order []string
@@ -113,14 +122,17 @@ func findFilled(r *reading) []human.Finding {
 		if !onDesktop(a) || a.Type != human.Typing && a.Type != human.Paste || a.Element == nil || isTerminal(a) {
 			continue
 		}
+		key := windowKey(a)
 		n := elementName(a.Element)
-		if a.Element.Secret { // it is told that it is hidden
+		if a.Element.Secret || a.Hidden == "password" {
+			if f := forms[key]; f != nil {
+				f.secret = true
+			}
 			continue
 		}
 		if n == "" || searches(n) || a.Element.Role == "document" {
 			continue
 		}
-		key := windowKey(a)
 		if forms[key] == nil {
 			forms[key] = &form{}
 			order = append(order, key)
@@ -134,6 +146,9 @@ func findFilled(r *reading) []human.Finding {
 	var out []human.Finding
 	for _, key := range order {
 		f := forms[key]
+		if len(f.fields) < 2 || f.secret {
+			continue
+		}
 		where := cmp.Or(r.quote(windowTitle(f.acts[0])), appName(f.acts[0]))
 		fields := r.list(f.fields[:min(len(f.fields), namedFiles)])
 		text := r.say("Text was typed into %s in %s", "在%[2]s的%[1]s中输入了文字", fields, where)
@@ -154,10 +169,10 @@ func findSettings(r *reading) []human.Finding {
 	}
 	by := map[string]*setting{}
 	var order []string
-	for _, a := range r.acts {
+	for i, a := range r.acts {
 		n := button(a)
-		if !onDesktop(a) || n == "" {
-			continue
+		if !onDesktop(a) || n == "" || r.screen().in[i] != nil {
+			continue // what is set in a dialog is a detail of what the dialog is for
 		}
 		switch a.Element.Role {
 		case "checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio":
@@ -170,6 +185,9 @@ func findSettings(r *reading) []human.Finding {
 			order = append(order, key)
 		}
 		s := by[key]
+		if i := len(s.acts) - 1; i >= 0 && s.acts[i].Element.Role == a.Element.Role && strings.HasSuffix(a.Element.Role, "radio") {
+			s.acts, s.names = s.acts[:i], s.names[:len(s.names)-1] // another choice of the same
+		}
 		s.acts = append(s.acts, a)
 		if q := r.quote(n); !slices.Contains(s.names, q) {
 			s.names = append(s.names, q)
@@ -208,41 +226,96 @@ func (r *reading) apps() []string {
 // maxApps are named in the line.
 const maxApps = 3
 
-// desktopLine says the most that fits one line: what came of it, in which programs, what went wrong.
+// desktopLine says the most that fits one line: in which programs, what came of it, what went wrong, what is open.
 func desktopLine(r *reading, found []human.Finding) string {
 	var parts []string
-	for _, kinds := range [][]human.FindingKind{{human.FoundOutcome}, {human.FoundDone}, {human.FoundError}, {human.FoundUndone}} {
-		list := of(found, kinds...)
-		most := 1
-		if kinds[0] == human.FoundDone && len(parts) == 0 {
-			most = 2
+	told := map[human.Ref]bool{}
+	for _, x := range r.results {
+		for _, ref := range x.by {
+			told[ref] = true
 		}
-		for _, f := range list[:min(len(list), most)] {
-			parts = append(parts, strings.TrimRight(f.Text, ".。"))
+		switch {
+		case x.verdict == agrees:
+			parts = append(parts, r.say("as expected, %s", "符合预期，%s", x.brief))
+		case x.verdict != unsaid:
+			parts = append(parts, r.say("otherwise than expected: %s", "与预期不符：%s", x.brief))
+		case x.brief != "":
+			parts = append(parts, x.brief)
+		default:
+			parts = append(parts, r.say("the expected outcome was not seen", "没有看到预期结果"))
 		}
+		if len(parts) == 2 {
+			break
+		}
+	}
+	n := len(parts)
+	for _, g := range r.fates() {
+		known := !slices.ContainsFunc(g.files, func(f *file) bool { return !told[f.last().ref()] })
+		if !known && len(parts) < n+2 {
+			parts = append(parts, r.briefly(g))
+		}
+	}
+	if done := of(found, human.FoundDone); len(parts) == 0 && len(done) > 0 {
+		parts = append(parts, r.lower(strings.TrimRight(done[0].Text, ".。")))
+	}
+	seen := map[string]bool{}
+	for _, d := range r.screen().dialogs {
+		if t := r.quote(d.title); t != "" && r.screen().trouble(d.title) && !seen[t] && len(seen) < 2 {
+			seen[t] = true
+			parts = append(parts, r.say("%s came up", "出现了%s", t))
+		}
+	}
+	if errors := of(found, human.FoundError); len(seen) == 0 && len(errors) > 0 {
+		parts = append(parts, r.lower(strings.TrimRight(errors[0].Text, ".。")))
+	}
+	for _, f := range of(found, human.FoundUndone) {
+		parts = append(parts, r.lower(strings.TrimRight(f.Text, ".。")))
 	}
 	where := ""
 	if apps := r.apps(); len(apps) > maxApps {
-		where = r.say("In %s and other programs", "在 %s 等程序中", strings.Join(apps[:maxApps], r.say(", ", "、")))
+		where = strings.Join(apps[:maxApps], r.say(", ", "、")) + r.say(" and others", "等")
 	} else if len(apps) > 0 {
-		where = r.say("In %s", "在 %s 中", r.list(apps))
+		where = r.list(apps)
 	}
 	if len(parts) == 0 {
 		if where == "" {
 			return r.say("Nothing was done on the desktop: %s", "没有在桌面上操作：%s", r.asked())
 		}
-		return r.say("%s: looked around; no file, form or setting was seen to change", "%s：浏览查看，没有看到文件、表单或设置被更改", where)
+		return r.say("Looked at %s; no file, form or setting was seen to change", "查看了 %s，没有看到文件、表单或设置被更改", where)
 	}
-	if where == "" {
-		return strings.Join(parts, r.say("; ", "；"))
+	line := where
+	for i, p := range parts {
+		next := r.say("%s; %s", "%s；%s", line, p)
+		if i == 0 {
+			next = p
+			if where != "" {
+				next = r.say("%s: %s", "%s：%s", where, p)
+			}
+		}
+		if utf8.RuneCountInString(next) > maxLine {
+			if i == 0 {
+				return next
+			}
+			break
+		}
+		line = next
 	}
-	return r.say("%s: %s", "%s：%s", where, strings.Join(parts, r.say("; ", "；")))
+	return line
+}
+
+// lower is a sentence for the middle of a line.
+func (r *reading) lower(s string) string {
+	if r.lang == chinese || len(s) < 2 || s[1] < 'a' || s[1] > 'z' {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
 }
 
 // Limits on the account of what was done in each program.
 const (
 	maxSections = 8
-	maxDeeds    = 6
+	maxDeeds    = 24 // together, but a few in each
+	leastDeeds  = 5
 )
 
 // desktopText is a hand-over: what was done in each program in its order, what came of it, what went wrong, what is
@@ -266,7 +339,6 @@ func (r *reading) account() string {
 	type section struct {
 		app   string
 		deeds []string
-		more  bool
 	}
 	var all []*section
 	for _, a := range r.acts {
@@ -275,32 +347,36 @@ func (r *reading) account() string {
 		}
 		app := appName(a)
 		if n := len(all); n == 0 || all[n-1].app != app && app != "" {
+			if n == maxSections+1 {
+				break
+			}
 			all = append(all, &section{app: app})
 		}
 		s := all[len(all)-1]
 		did := r.deed(a)
-		switch n := len(s.deeds); {
-		case did == "" || n > 0 && s.deeds[n-1] == did:
-		case n == maxDeeds:
-			s.more = true
-		default:
+		if a.Type == human.OpenApp && app != "" {
+			did = r.say("opened it", "打开程序")
+		}
+		if n := len(s.deeds); did != "" && (n == 0 || s.deeds[n-1] != did) && n <= maxDeeds {
 			s.deeds = append(s.deeds, did)
 		}
 	}
-	all = slices.DeleteFunc(all, func(s *section) bool { return len(s.deeds) == 0 })
+	more := len(all) > maxSections
+	all = slices.DeleteFunc(all[:min(len(all), maxSections)], func(s *section) bool { return len(s.deeds) == 0 })
 	var lines []string
-	for _, s := range all[:min(len(all), maxSections)] {
-		what := strings.Join(s.deeds, r.say(", ", "，"))
-		if s.more {
-			what += r.say(" and more", "等")
+	for _, s := range all {
+		most := max(leastDeeds, maxDeeds/len(all))
+		what := strings.Join(s.deeds[:min(len(s.deeds), most)], r.say(", ", "，"))
+		if len(s.deeds) > most {
+			what += r.say(", and more", "等")
 		}
 		if s.app == "" {
-			lines = append(lines, r.say("%s.", "%s。", what))
+			lines = append(lines, r.fullStop(what))
 			continue
 		}
-		lines = append(lines, r.say("%s: %s.", "%s：%s。", s.app, what))
+		lines = append(lines, r.fullStop(r.say("%s: %s", "%s：%s", s.app, what)))
 	}
-	if len(all) > maxSections {
+	if more {
 		lines = append(lines, r.say("After that, work went on in these and other windows.", "之后继续在这些窗口和其他窗口中操作。"))
 	}
 	if took := r.took(); took != "" && len(lines) > 0 {

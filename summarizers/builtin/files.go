@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -77,11 +78,15 @@ const (
 	namedFiles = 8
 )
 
-// findFiles tells what became of files. Those of one folder that went the same way are told together.
-func findFiles(r *reading) []human.Finding {
-	type fate struct{ verb, dir string }
-	groups := map[fate][]*file{}
-	var order []fate
+// fates are files of one folder that went the same way.
+type fates struct {
+	verb, dir string
+	files     []*file
+}
+
+func (r *reading) fates() []*fates {
+	groups := map[[2]string]*fates{}
+	var out []*fates
 	for _, f := range r.files() {
 		if f.was == "" && f.now == "" {
 			continue // it came and went: findFilesGone
@@ -97,54 +102,94 @@ func findFiles(r *reading) []human.Finding {
 			if folder(f.was) != folder(f.now) {
 				verb = "moved"
 			}
-		case f.ops[0].File.Op == "renamed":
-			continue // renamed and back again
+		case f.ops[0].File.Op == "renamed" || f.restored():
+			continue // as it was: findFilesGone
 		}
-		key := fate{verb, folder(at)}
-		if groups[key] == nil {
-			order = append(order, key)
+		key := [2]string{verb, folder(at)}
+		g := groups[key]
+		if g == nil {
+			g = &fates{verb: verb, dir: folder(at)}
+			groups[key] = g
+			out = append(out, g)
 		}
-		groups[key] = append(groups[key], f)
+		g.files = append(g.files, f)
 	}
+	return out
+}
+
+// findFiles tells what became of files. Those of one folder that went the same way are told together.
+func findFiles(r *reading) []human.Finding {
 	var out []human.Finding
-	for _, key := range order {
-		group := groups[key]
-		if len(group) <= fewFiles {
-			for _, f := range group {
-				out = append(out, finding(human.FoundDone, 1, r.fate(f, key.verb), refs(f.ops...)...))
+	for _, g := range r.fates() {
+		if len(g.files) <= fewFiles {
+			for _, f := range g.files {
+				out = append(out, finding(human.FoundDone, 1, r.fate(f, g.verb), refs(f.ops...)...))
 			}
 			continue
 		}
 		var names []string
 		var evidence []human.Ref
-		for i, f := range group {
+		for i, f := range g.files {
 			if i < namedFiles {
 				names = append(names, name(baseName(cmp.Or(f.now, f.was))))
 			}
+			if len(g.files) > 10*maxRefs && i >= namedFiles {
+				break
+			}
 			evidence = append(evidence, f.last().ref())
 		}
-		dir := clean(key.dir, maxSaid)
+		dir := clean(g.dir, maxSaid)
 		what := r.list(names)
-		more := len(group) > len(names)
-		if more && r.lang == english {
+		if more := len(g.files) > len(names); more && r.lang == english {
 			what = strings.Join(names, ", ") + " and more"
 		} else if more {
 			what = strings.Join(names, "、") + "等"
 		}
-		n := r.count(len(group), "file", "files", "个文件")
-		if len(group) > maxRefs {
-			n = r.say("many files", "多个文件")
-		}
+		n := r.manyFiles(len(g.files))
 		text := map[string]string{
 			"created": r.say("Created %s in %s: %s", "在 %[2]s 中新建了 %[1]s：%[3]s", n, dir, what),
 			"changed": r.say("Saved changes to %s in %s: %s", "在 %[2]s 中保存了 %[1]s：%[3]s", n, dir, what),
 			"renamed": r.say("Renamed %s in %s; they are now %s", "在 %[2]s 中重命名了 %[1]s，现名为 %[3]s", n, dir, what),
 			"moved":   r.say("Moved %s to %s: %s", "将 %[1]s移到了 %[2]s：%[3]s", n, dir, what),
 			"deleted": r.say("Deleted %s in %s: %s", "删除了 %[2]s 中的 %[1]s：%[3]s", n, dir, what),
-		}[key.verb]
+		}[g.verb]
 		out = append(out, finding(human.FoundDone, 1, text, evidence...))
 	}
 	return out
+}
+
+// manyFiles counts files, as far as their references can be counted.
+func (r *reading) manyFiles(n int) string {
+	if n > maxRefs {
+		return r.say("many files", "多个文件")
+	}
+	return r.count(n, "file", "files", "个文件")
+}
+
+// briefly says what became of files, for the line.
+func (r *reading) briefly(g *fates) string {
+	f := g.files[0]
+	now := name(baseName(cmp.Or(f.now, f.was)))
+	if len(g.files) > 1 {
+		now = r.manyFiles(len(g.files))
+	}
+	switch g.verb {
+	case "created":
+		return r.say("created %s", "新建了 %s", now)
+	case "deleted":
+		return r.say("deleted %s", "删除了 %s", now)
+	case "renamed":
+		if len(g.files) == 1 {
+			return r.say("renamed %s to %s", "将 %s 重命名为 %s", name(baseName(f.was)), now)
+		}
+		return r.say("renamed %s", "重命名了 %s", now)
+	case "moved":
+		if len(g.files) == 1 {
+			return r.say("moved %s to %s", "将 %s 移到了 %s", name(baseName(f.was)), name(baseName(folder(f.now))))
+		}
+		return r.say("moved %s", "移动了 %s", now)
+	}
+	return r.say("saved %s", "保存了 %s", now)
 }
 
 // fate says what became of one file.
@@ -154,6 +199,12 @@ func (r *reading) fate(f *file, verb string) string {
 		en, zh = "folder ", "文件夹 "
 	}
 	was, now := clean(f.was, maxSaid), clean(f.now, maxSaid)
+	switch first := f.ops[0].File; {
+	case verb == "created" && first.Path != f.now && folder(first.Path) != folder(f.now):
+		return r.say("Created "+en+"%s, then moved it to %s", "新建了"+zh+"%s，随后移到了 %s", clean(first.Path, maxSaid), now)
+	case verb == "created" && first.Path != f.now:
+		return r.say("Created "+en+"%s, then renamed it to %s", "新建了"+zh+"%s，随后重命名为 %s", clean(first.Path, maxSaid), now)
+	}
 	switch verb {
 	case "created":
 		return r.say("Created "+en+"%s", "新建了"+zh+"%s", now)
@@ -170,7 +221,16 @@ func (r *reading) fate(f *file, verb string) string {
 	return r.say("Saved changes to "+en+"%s", "保存了"+zh+"%s 的修改", now)
 }
 
-// findFilesGone tells of files that came and went again, or got a name and lost it.
+// restored says whether a file was deleted and is there again.
+func (f *file) restored() bool {
+	if f.was == "" || f.now != f.was {
+		return false
+	}
+	gone := slices.IndexFunc(f.ops, func(a act) bool { return a.File.Op == "deleted" })
+	return gone >= 0
+}
+
+// findFilesGone tells of files that came and went again, went and came again, or got a name and lost it.
 func findFilesGone(r *reading) []human.Finding {
 	var out []human.Finding
 	for _, f := range r.files() {
@@ -178,6 +238,8 @@ func findFilesGone(r *reading) []human.Finding {
 		case f.was == "" && f.now == "" && len(f.ops) > 1:
 			first := f.ops[0].File
 			out = append(out, finding(human.FoundDetour, 1, r.say("Created %s and deleted it again", "新建了 %s，随后又删除", clean(first.Path, maxSaid)), refs(f.ops...)...))
+		case f.restored():
+			out = append(out, finding(human.FoundDetour, 1, r.say("Deleted %s and brought it back", "删除了 %s，随后又恢复", clean(f.was, maxSaid)), refs(f.ops...)...))
 		case f.was != "" && f.was == f.now && f.ops[0].File.Op == "renamed" && len(f.ops) > 1:
 			out = append(out, finding(human.FoundDetour, 1, r.say("Renamed %s to %s and back again", "将 %s 重命名为 %s，随后又改了回来",
 				clean(f.was, maxSaid), clean(baseName(f.ops[0].File.To), maxSaid)), refs(f.ops...)...))

@@ -13,20 +13,25 @@ import (
 func joined() summarizers.Summarizer {
 	return &base{
 		about:    about("joined", "Everything", "综合", summarizers.FromAnswer, summarizers.FromDesktop, summarizers.FromBrowser, summarizers.FromTerminal),
-		finders:  []finder{findAll},
+		finders:  []finder{united(everything)},
 		suggests: []finder{suggestPages, suggestNext},
 		line:     joinedLine,
 		text:     joinedText,
 	}
 }
 
-// findAll runs all finders and makes one finding of what two of them tell.
-func findAll(r *reading) []human.Finding {
-	var all []human.Finding
-	for _, f := range slices.Concat([]finder{findDecision, findResult}, browserFinders, desktopFinders, common, []finder{findTalk, findUnspoken}) {
-		all = append(all, f(r)...)
+// everything is what all of them look for.
+var everything = slices.Concat([]finder{findDecision, findResult}, browserFinders, desktopFinders, common, []finder{findTalk, findUnspoken})
+
+// united runs finders, and makes one finding of what two of them tell.
+func united(finders []finder) finder {
+	return func(r *reading) []human.Finding {
+		var all []human.Finding
+		for _, f := range finders {
+			all = append(all, f(r)...)
+		}
+		return r.unite(all)
 	}
-	return r.unite(all)
 }
 
 // unite makes one finding of those that tell the same: in the same words, or the same file, as a download and as a
@@ -59,6 +64,7 @@ func (r *reading) unite(all []human.Finding) []human.Finding {
 	texts := map[string]int{}
 	var out []human.Finding
 	gone := map[int]bool{}
+
 	for i := range all {
 		if all[i].Kind != human.FoundDone || len(all[i].Evidence) != 1 {
 			continue

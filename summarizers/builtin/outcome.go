@@ -22,10 +22,11 @@ const (
 
 // A witness is something seen or said that may tell whether what was expected has come about.
 type witness struct {
-	text string
-	ref  human.Ref
-	kind witnessKind
-	at   int // in reading.acts, so that what came last counts; what was said afterwards comes after all of them
+	text  string
+	ref   human.Ref
+	kind  witnessKind
+	field string // it is the value of
+	at    int    // in reading.acts, so that what came last counts; what was said afterwards comes after all of them
 	claim
 }
 
@@ -113,10 +114,7 @@ func joints(s string) []string {
 
 // stands says whether a claim says something by itself.
 func (c claim) stands() bool {
-	if len(c.paths) > 0 {
-		return true
-	}
-	verb, noun := false, false
+	verb, noun := false, len(c.paths) > 0
 	for w := range c.words {
 		if w[0] == '!' {
 			verb = true
@@ -146,6 +144,24 @@ func findOutcome(r *reading) []human.Finding {
 	return out
 }
 
+// A result is how an expectation came out, for the line and for suggestions.
+type result struct {
+	verdict
+	brief string // what was seen
+	by    []human.Ref
+}
+
+// judgedAs keeps how an expectation came out, and makes its finding.
+func (r *reading) judgedAs(v verdict, brief string, confidence float64, text string, evidence ...human.Ref) human.Finding {
+	r.results = append(r.results, result{v, brief, evidence})
+	return finding(human.FoundOutcome, confidence, text, evidence...)
+}
+
+// met says whether all that was expected was seen or said to have come about.
+func (r *reading) met() bool {
+	return len(r.results) > 0 && !slices.ContainsFunc(r.results, func(x result) bool { return x.verdict != agrees })
+}
+
 // outcome judges one expectation.
 func (r *reading) outcome(text string, e claim, witnesses []witness, request human.Ref) human.Finding {
 	quoted := r.quote(text)
@@ -160,16 +176,16 @@ func (r *reading) outcome(text string, e claim, witnesses []witness, request hum
 		if len(r.in.Recordings) == 0 {
 			where = r.say("the answer does not say so", "答复中没有提到")
 		}
-		return finding(human.FoundOutcome, 0.6, r.say("Expected %s: %s", "预期结果%s：%s", quoted, where), request)
+		return r.judgedAs(unsaid, "", 0.6, r.say("Expected %s, not seen: %s", "预期结果%s：%s", quoted, where), request)
 	}
-	seen := r.seen(said.w)
+	seen, brief := r.seen(said.w), "“"+clean(said.w.text, maxBrief)+"”"
 	switch said.verdict {
 	case agrees:
-		return finding(human.FoundOutcome, said.w.sure(), r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, seen), said.w.ref, request)
+		return r.judgedAs(agrees, brief, said.w.sure(), r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, seen), said.w.ref, request)
 	case otherNumber:
-		return finding(human.FoundOutcome, 0.7, r.say("Not the number expected (%s): %s", "数字与预期（%s）不一致：%s", quoted, seen), said.w.ref, request)
+		return r.judgedAs(otherNumber, brief, 0.7, r.say("Expected %s, but with another number: %s", "数字与预期（%s）不一致：%s", quoted, seen), said.w.ref, request)
 	}
-	return finding(human.FoundOutcome, 0.8, r.say("Not as expected (%s): %s", "与预期（%s）不符：%s", quoted, seen), said.w.ref, request)
+	return r.judgedAs(differs, brief, 0.8, r.say("Expected %s, but %s", "与预期（%s）不符：%s", quoted, seen), said.w.ref, request)
 }
 
 // sure is how far what a witness says can be relied on.
@@ -194,7 +210,7 @@ func (r *reading) seen(w *witness) string {
 	case seenMessage:
 		return r.say("a message said %s", "提示信息为%s", q)
 	case seenField:
-		return r.say("the field says %s", "字段内容为%s", q)
+		return r.say("%s is %s", "%s 为%s", clean(w.field, maxField), q)
 	case saidNote:
 		return r.say("the operator noted %s", "操作者备注%s", q)
 	case saidAnswer:
@@ -237,12 +253,12 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 			}
 		}
 	}
-	var near *file
 	made := r.made()
+	var hits []*file
+	var near *file
 	for _, p := range e.paths {
 		var hit *file
-		for i := range made {
-			f := made[i]
+		for _, f := range made {
 			at := f.now
 			if gone {
 				at = cmp.Or(f.was, f.ops[0].File.Path)
@@ -253,34 +269,68 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 				near = f
 			}
 		}
-		switch {
-		case hit == nil && said.w != nil:
-			return human.Finding{}, false // somebody says more
-		case hit == nil && near != nil && !kept:
-			return finding(human.FoundOutcome, 0.8, r.say("Not as expected (%s): what was saved is %s", "与预期（%s）不符：实际保存的是 %s", quoted, clean(near.now, maxSaid)),
+		if hit != nil && !slices.Contains(hits, hit) {
+			hits = append(hits, hit)
+		} else if hit == nil && !isFolder(p) {
+			if said.w != nil || near == nil || kept {
+				return human.Finding{}, false // somebody says more, or nobody anything
+			}
+			return r.judgedAs(differs, r.fileBrief(near), 0.8, r.say("Expected %s, but what was saved is %s", "与预期（%s）不符：实际保存的是 %s", quoted, clean(near.now, maxSaid)),
 				near.last().ref(), request), true
-		case hit == nil:
-			return human.Finding{}, false
-		case kept:
-			return finding(human.FoundOutcome, 0.9, r.say("Not as expected (%s): %s", "与预期（%s）不符：%s", quoted, r.lastFate(hit)), hit.last().ref(), request), true
-		case gone != (hit.now == ""):
-			if !gone {
-				return finding(human.FoundOutcome, 0.9, r.say("Not as expected (%s): %s was deleted again", "与预期（%s）不符：%s 后来被删除了", quoted, clean(cmp.Or(hit.was, hit.ops[0].File.Path), maxSaid)),
-					append(refs(hit.ops...), request)...), true
-			}
-			return human.Finding{}, false
-		case rest >= 1 && (said.w == nil || said.verdict != agrees):
-			if said.w != nil {
-				return human.Finding{}, false
-			}
-			return finding(human.FoundOutcome, 0.8, r.say("Expected %s: the file is there, %s; whether the rest holds is not seen", "预期结果%s：文件已有，%s；其余是否符合，录制中看不出来", quoted, r.lastFate(hit)),
-				hit.last().ref(), request), true
-		case p == e.paths[len(e.paths)-1]:
-			evidence := []human.Ref{hit.last().ref(), request}
-			return finding(human.FoundOutcome, 0.95, r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, r.lastFate(hit)), evidence...), true
 		}
 	}
-	return human.Finding{}, false
+	if len(hits) == 0 {
+		return human.Finding{}, false
+	}
+	var evidence []human.Ref
+	var what, brief []string
+	for _, f := range hits {
+		evidence = append(evidence, f.last().ref())
+		what, brief = append(what, r.lastFate(f)), append(brief, r.fileBrief(f))
+		if gone != (f.now == "") {
+			if !gone {
+				return r.judgedAs(differs, r.fileBrief(f), 0.9, r.say("Expected %s, but %s", "与预期（%s）不符：%s", quoted, r.lastFate(f)), f.last().ref(), request), true
+			}
+			return human.Finding{}, false
+		}
+		for w := range e.words { // of the folder it is in, which is where it should be
+			if w[0] != '!' && strings.Contains(strings.ToLower(f.now), w) && !containsFold(e.paths, w) {
+				rest -= e.words[w]
+			}
+		}
+	}
+	evidence = append(evidence, request)
+	all, short := strings.Join(what, r.say(", ", "，")), strings.Join(brief, r.say(", ", "，"))
+	switch {
+	case kept:
+		return r.judgedAs(differs, short, 0.9, r.say("Expected %s, but %s", "与预期（%s）不符：%s", quoted, all), evidence...), true
+	case rest >= 1 && said.w != nil && said.verdict != agrees:
+		return human.Finding{}, false
+	case rest >= 1 && said.w == nil:
+		return r.judgedAs(unsaid, short, 0.8, r.say("Of what was expected (%s), the file is there: %s; the rest cannot be told from the recording", "预期结果（%s）中的文件已有：%s；其余部分无法从录制中得知", quoted, all), evidence...), true
+	}
+	return r.judgedAs(agrees, short, 0.95, r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, all), evidence...), true
+}
+
+// isFolder says whether a path names no file.
+func isFolder(p string) bool { return strings.HasSuffix(p, "/") || path.Ext(p) == "" }
+
+// maxBrief characters of what was seen go into the line.
+const maxBrief = 48
+
+// fileBrief says shortly what was last done to a file.
+func (r *reading) fileBrief(f *file) string {
+	if c := f.last().File; c != nil {
+		n := name(baseName(cmp.Or(f.now, f.was, c.Path)))
+		switch c.Op {
+		case "created":
+			return r.say("%s was created", "新建了 %s", n)
+		case "deleted":
+			return r.say("%s was deleted", "%s 已被删除", n)
+		}
+		return r.say("%s was saved", "保存了 %s", n)
+	}
+	return r.say("%s was downloaded", "下载了 %s", name(f.now))
 }
 
 func containsFold(paths []string, w string) bool {
@@ -376,6 +426,9 @@ func (r *reading) witnesses() []witness {
 			out = append(out, witness{text: text, ref: ref, kind: kind, at: at})
 		}
 	}
+	field := func(called, value string, at int, ref human.Ref) {
+		add(seenField, called+"\x00"+value, at, ref)
+	}
 	for i, a := range r.acts {
 		ref := a.ref()
 		switch {
@@ -401,14 +454,14 @@ func (r *reading) witnesses() []witness {
 			add(seenMessage, d.Message, i, ref)
 		}
 		if p := a.Pick; p != nil && len(p.Rows) == 0 && len(p.Text) < maxSaid {
-			add(seenField, p.Field+": "+p.Text, i, ref)
+			field(p.Field, p.Text, i, ref)
 		}
 	}
 	n := len(r.acts)
-	for _, field := range slices.Sorted(maps.Keys(r.in.Answer.Fields)) {
-		value := r.in.Answer.Fields[field]
-		if value != "" && len(value) < maxSaid {
-			add(seenField, strings.ReplaceAll(field, "_", " ")+": "+value, n, human.Ref{Kind: human.RefField, ID: field})
+	for _, called := range slices.Sorted(maps.Keys(r.in.Answer.Fields)) {
+		value := r.in.Answer.Fields[called]
+		if value != "" && len(value) < maxSaid && !strings.HasPrefix(value, "[") {
+			field(called, value, n, human.Ref{Kind: human.RefField, ID: called})
 		}
 	}
 	for _, s := range split(r.in.Answer.ExecutionResult) {
@@ -419,7 +472,12 @@ func (r *reading) witnesses() []witness {
 	}
 	for i := range out {
 		w := &out[i]
-		w.claim = claims(w.text)
+		if called, value, found := strings.Cut(w.text, "\x00"); found && w.kind == seenField {
+			w.claim = claims(strings.ReplaceAll(called, "_", " ") + " " + value)
+			w.field, w.text = called, value
+		} else {
+			w.claim = claims(w.text)
+		}
 		w.unreal = w.unreal || asks(w.text)
 	}
 	return out

@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -24,9 +26,10 @@ type stretch struct {
 	wait     bool // it ended with something that a person does not do: what they had begun took that long
 }
 
-// stretches are those without a gap of the recording in them, in the order of time.
-func (r *reading) stretches() []stretch {
-	var out []stretch
+// stretches are those of a second or more without a gap of the recording in them, in the order of time; usual is how
+// long it mostly took from one action to the next.
+func (r *reading) stretches() (out []stretch, usual time.Duration) {
+	var lengths []time.Duration
 	last := -1
 	var until time.Time
 	for i, a := range r.acts {
@@ -36,7 +39,9 @@ func (r *reading) stretches() []stretch {
 		}
 		began := a.began()
 		if last >= 0 && r.acts[last].rec == a.rec {
-			if d := began.Sub(until); d >= time.Second {
+			d := max(began.Sub(until), 0)
+			lengths = append(lengths, d)
+			if d >= time.Second {
 				p := r.acts[last]
 				out = append(out, stretch{from: p, to: a, long: d, wait: startsWork(p) && endsWait(a, p)})
 			}
@@ -48,13 +53,13 @@ func (r *reading) stretches() []stretch {
 			until = e
 		}
 	}
-	return out
+	return out, middle(lengths)
 }
 
 // startsWork says whether something may take its time after an action.
 func startsWork(a act) bool {
 	switch a.Type {
-	case human.Click, human.DoubleClick, human.Shortcut, human.Typing, human.DialogEnded, human.Upload, human.Drag, human.Paste:
+	case human.Click, human.DoubleClick, human.Shortcut, human.Typing, human.DialogEnded, human.Upload, human.Drag, human.Paste, human.Navigate, human.OpenPage:
 		return true
 	}
 	return false
@@ -68,19 +73,30 @@ func endsWait(a, p act) bool {
 	case human.SwitchWindow:
 		return a.Element != nil
 	case human.Navigate, human.OpenPage:
+		if n := a.Navigation; n != nil && (n.Kind == "script" || n.Kind == "redirect" || n.Kind == "form") {
+			return true
+		}
 		return a.CausedBy == p.ID
 	}
-	return false
+	return busy(p)
 }
+
+// busy says whether what was shown said that it is not done yet.
+func busy(a act) bool {
+	t := windowTitle(a)
+	if a.Page != nil {
+		t = a.Page.Title
+	} else if a.Type == human.SwitchWindow && a.Element != nil {
+		t = cmp.Or(a.Element.Name, t)
+	}
+	return hasAny(t, enBusy, zhBusy) || percent.MatchString(t)
+}
+
+var percent = regexp.MustCompile(`\b\d{1,2} ?%`)
 
 // findSlow tells of what took long: what was waited for, pauses, steps of the checklist.
 func findSlow(r *reading) []human.Finding {
-	all := r.stretches()
-	lengths := make([]time.Duration, len(all))
-	for i, s := range all {
-		lengths[i] = s.long
-	}
-	usual := middle(lengths)
+	all, usual := r.stretches()
 	var waits, pauses []stretch
 	for _, s := range all {
 		switch {
@@ -123,13 +139,14 @@ func longest(all []stretch) []stretch {
 	return out
 }
 
+// middle is the lower of the two in the middle: of few, the shorter ones are the rule.
 func middle(d []time.Duration) time.Duration {
 	if len(d) == 0 {
 		return 0
 	}
 	d = slices.Clone(d)
 	slices.Sort(d)
-	return d[len(d)/2]
+	return d[(len(d)-1)/2]
 }
 
 // slowSteps finds steps of the checklist that took much longer than the others, pauses left out.

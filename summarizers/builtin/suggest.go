@@ -51,7 +51,7 @@ func suggestNext(r *reading) []human.Finding {
 		}
 		told[f.Kind] = true
 		switch {
-		case f.Kind == human.FoundError && f.Evidence[0].Kind != human.RefAnswer && !r.onPage(f.Evidence[0]):
+		case f.Kind == human.FoundError && !r.met() && f.Evidence[0].Kind != human.RefAnswer && !r.onPage(f.Evidence[0]):
 			suggest(0.5, r.say("Look into this before relying on the result: %s", "采用结果之前，先查明这一问题：%s", clean(f.Text, maxSaid)), f.Evidence...)
 		case f.Kind == human.FoundUndone && f.Evidence[0].Kind == human.RefStep:
 			suggest(0.6, r.say("Ask whether the steps that were not ticked are still to be done", "确认未勾选的步骤是否仍需完成"), f.Evidence...)

@@ -29,7 +29,7 @@ func findTroubles(r *reading) []human.Finding {
 		all := same[key]
 		out = append(out, r.troubleFound(all))
 	}
-	return append(out, r.hung()...)
+	return slices.Concat(out, r.hung(), r.vanished())
 }
 
 // trouble is what an element in a dialog said of an error, where somebody clicked it: most dialogs have their
@@ -58,24 +58,22 @@ func isControl(e *human.Element) bool {
 
 func (r *reading) troubleFound(all []*dialog) human.Finding {
 	d := all[0]
-	what := r.say("A dialog came up: %s", "出现对话框%s", r.quote(d.title))
-	if d.title == "" {
-		what = r.say("A dialog came up", "出现了一个对话框")
-	}
-	if said := r.trouble(d); said != "" {
-		what += r.say(", saying %s", "，内容为%s", r.quote(said))
-	}
-	var evidence []human.Ref
+	title := cmp.Or(r.quote(d.title), r.say("without a title", "（无标题）"))
+	evidence := make([]human.Ref, 0, len(all)+2)
 	for _, d := range all {
 		evidence = append(evidence, r.acts[d.opened].ref())
 	}
-	n := len(evidence)
-	if n > 1 && n <= maxRefs {
-		what += r.say(" (%d times)", "（%d 次）", n)
+	often := ""
+	if n := len(all); n > 1 && n <= maxRefs {
+		often = r.say(" %s", " %s ", r.times(n, "time", "times"))
 	}
+	what := r.say("Dialog %s came up%s", "出现%[2]s对话框%[1]s", title, often)
 	if d.by >= 0 && r.deed(r.acts[d.by]) != "" {
-		what += r.say(", after this: %s", "，此前：%s", r.deed(r.acts[d.by]))
+		what = r.say("Dialog %s came up%s after this: %s", "%[3]s后，出现%[2]s对话框%[1]s", title, often, r.deed(r.acts[d.by]))
 		evidence = append(evidence, r.acts[d.by].ref())
+	}
+	if said := r.trouble(d); said != "" {
+		what += r.say("; it said %s", "，内容为%s", r.quote(said))
 	}
 	if d.closed >= 0 && d.closed != d.opened {
 		if b := button(r.acts[d.closed]); b != "" {
@@ -98,6 +96,43 @@ func (r *reading) hung() []human.Finding {
 		}
 		told[t] = true
 		out = append(out, finding(human.FoundError, 0.9, r.say("A program did not respond: %s", "有程序没有响应：%s", r.quote(t)), a.ref()))
+	}
+	return out
+}
+
+// vanished tells of programs whose window was gone although nobody had closed it, and that were opened again: they
+// may have crashed, or ended by themselves.
+func (r *reading) vanished() []human.Finding {
+	const soon = 2e9 // after what was done, in nanoseconds, a window is closed by it
+	lost := map[string]int{}
+	var out []human.Finding
+	last := -1
+	for i, a := range r.acts {
+		if !onDesktop(a) || a.App == nil {
+			continue
+		}
+		app := string(a.rec.ID) + "\x00" + a.App.Name + "\x00" + a.App.Exe
+		switch {
+		case a.Type == human.CloseWindow && a.Element == nil:
+			if last >= 0 && r.acts[last].rec == a.rec && a.At-r.acts[last].End > soon && !isCloser(r.acts[last]) && !isQuit(r.acts[last]) && appName(r.acts[last]) == appName(a) {
+				lost[app] = i
+			}
+		case a.Type == human.OpenApp:
+			if j, ok := lost[app]; ok {
+				delete(lost, app)
+				closed := r.acts[j]
+				text := r.say("A window of %[1]s was gone without having been closed by hand, and %[1]s was opened again", "%[1]s 的窗口在没有手动关闭的情况下消失，之后又重新打开了 %[1]s", appName(a))
+				if t := windowTitle(closed); t != "" {
+					text = r.say("The window %[2]s of %[1]s was gone without having been closed by hand, and %[1]s was opened again", "%[1]s 的窗口%[2]s在没有手动关闭的情况下消失，之后又重新打开了 %[1]s", appName(a), r.quote(t))
+				}
+				out = append(out, finding(human.FoundError, 0.7, text, closed.ref(), a.ref()))
+			}
+		case byHand(a):
+			last = i
+			if a.Type != human.Shortcut || !isQuit(a) {
+				delete(lost, app)
+			}
+		}
 	}
 	return out
 }
@@ -163,8 +198,16 @@ func (r *reading) triedAgain() []human.Finding {
 		if n := len(tries); n > 2 {
 			text += r.say(" (%d tries in all)", "（共 %d 次）", n)
 		}
+		if with := r.changedBetween(tries[0], tries[len(tries)-1]); len(with) > 0 {
+			var did []string
+			for _, i := range with {
+				did = append(did, r.deed(r.acts[i]))
+			}
+			text += r.say("; before that: %s", "，此前：%s", strings.Join(did, r.say(", ", "、")))
+			evidence = append(evidence, r.refsAt(with...)...)
+		}
 		if len(bad) == len(tries) {
-			text += r.say("; the error came again", "，但错误再次出现")
+			text += r.say("; it came up again", "，但又出现了同样的提示")
 		}
 		out = append(out, finding(human.FoundDetour, 0.85, text, evidence...))
 	}
@@ -218,6 +261,23 @@ func (r *reading) triedAgain() []human.Finding {
 		out = append(out, finding(human.FoundDetour, 0.9, text, r.refsAt(all...)...))
 	}
 	return out
+}
+
+// changedBetween are the last choices and inputs that were made between two tries.
+func (r *reading) changedBetween(from, to int) []int {
+	var out []int
+	for i := from + 1; i < to; i++ {
+		a := r.acts[i]
+		e := orNone(a.Element)
+		switch {
+		case a.Type == human.Typing && elementName(e) != "" && !e.Secret:
+		case a.Type == human.Click && elementName(e) != "" && (e.Role == "radio" || e.Role == "checkbox" || e.Role == "option" || e.Role == "switch"):
+		default:
+			continue
+		}
+		out = append(out, i)
+	}
+	return out[max(0, len(out)-2):]
 }
 
 func (r *reading) refsAt(at ...int) []human.Ref {
@@ -347,6 +407,7 @@ func (r *reading) openedForNothing() []human.Finding {
 		at   int
 		done bool
 		last int // a click on nothing that is known, if it was the last thing done: it may have been on the window's frame
+		by   int // the button that closed it; -1
 	}
 	open := map[string]*run{} // by program
 	var out []human.Finding
@@ -357,7 +418,7 @@ func (r *reading) openedForNothing() []human.Finding {
 		app := string(a.rec.ID) + "\x00" + a.App.Name + "\x00" + a.App.Exe
 		switch a.Type {
 		case human.OpenApp:
-			open[app] = &run{at: i, last: -1}
+			open[app] = &run{at: i, last: -1, by: -1}
 		case human.CloseWindow:
 			o := open[app]
 			delete(open, app)
@@ -368,7 +429,13 @@ func (r *reading) openedForNothing() []human.Finding {
 			if called == "" || r.screen().in[o.at] != nil {
 				continue
 			}
-			out = append(out, finding(human.FoundDetour, 0.9, r.say("Opened %s and closed it again; nothing was done in it", "打开了 %s，什么也没做又关闭了", called), r.acts[o.at].ref(), a.ref()))
+			text := r.say("Opened %s and closed it again; nothing was done in it", "打开了 %s，什么也没做又关闭了", called)
+			evidence := r.refsAt(o.at, i)
+			if o.by >= 0 {
+				text = r.say("Opened %s and left it again with %s; nothing was done in it", "打开了 %s，什么也没做又用%s离开了", called, r.quote(button(r.acts[o.by])))
+				evidence = append(evidence, r.acts[o.by].ref())
+			}
+			out = append(out, finding(human.FoundDetour, 0.9, text, evidence...))
 		default:
 			o := open[app]
 			if o == nil {
@@ -379,6 +446,9 @@ func (r *reading) openedForNothing() []human.Finding {
 			o.done = o.done || !leaves || o.last >= 0 && byHand(a)
 			if unknown {
 				o.last = i
+			}
+			if isCloser(a) {
+				o.by = i
 			}
 		}
 	}

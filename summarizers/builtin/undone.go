@@ -52,7 +52,11 @@ const fewOpen = 3
 // findLeftOpen tells of what was begun on the desktop and not ended: documents that were not saved, changes that were
 // thrown away, dialogs that were still open.
 func findLeftOpen(r *reading) []human.Finding {
-	return slices.Concat(r.notSaved(), r.thrownAway(), r.stillOpen(), r.notSent())
+	thrown := r.thrownAway()
+	if len(thrown) == 0 {
+		thrown = r.notSaved()
+	}
+	return slices.Concat(thrown, r.stillOpen(), r.notSent())
 }
 
 // unsaved says whether a title has a mark of a document that is not saved, and what it is without the mark.
@@ -277,4 +281,62 @@ func (r *reading) notSent() []human.Finding {
 		out = append(out, finding(human.FoundUndone, 0.6, r.say("%s%s were filled in, and nothing was done there afterwards that sends or saves them", "填写了%[2]s%[1]s，之后没有提交或保存的操作", fields, where), refs(f.acts...)...))
 	}
 	return out
+}
+
+// findNotSent tells of forms of pages that were filled in, at least in two fields, and not sent.
+func findNotSent(r *reading) []human.Finding {
+	w := r.pages()
+	sent := map[int]bool{}
+	for _, s := range w.sends {
+		for _, i := range s.fields {
+			sent[i] = true
+		}
+	}
+	var out []human.Finding
+	for _, v := range w.visits {
+		var fields []string
+		var evidence []human.Ref
+		typed := false
+		for _, i := range v.acts {
+			a := r.acts[i]
+			switch a.Type {
+			case human.Typing, human.Paste, human.Choose, human.Check, human.Upload:
+				if sent[i] || isPassword(a) {
+					continue
+				}
+				if n := elementName(a.Element); n != "" && !searches(n) && a.Element.Role != "searchbox" && a.Element.Tag != "input/search" {
+					typed = typed || a.Type == human.Typing || a.Type == human.Paste
+					evidence = append(evidence, a.ref())
+					if q := r.quote(n); !slices.Contains(fields, q) {
+						fields = append(fields, q)
+					}
+				}
+			case human.Click, human.DoubleClick, human.Shortcut, human.Drag:
+				// What else was done there may have sent or taken it.
+				e := orNone(a.Element)
+				if a.Type != human.Shortcut && !isField(e) || a.Type == human.Shortcut && (a.Key == "Enter" || len(a.Modifiers) > 0) {
+					fields, evidence, typed = nil, nil, false
+				}
+			}
+		}
+		if len(fields) < 2 || !typed {
+			continue
+		}
+		where := r.pageAt(&v.page)
+		text := r.say("%s were filled in and not sent: nothing was done there afterwards that sends them", "填写了%s，但没有看到提交操作", r.list(fields[:min(len(fields), namedFiles)]))
+		if where != "" {
+			text = r.say("On %[2]s, %[1]s were filled in and not sent: nothing was done there afterwards that sends them", "在%[2]s上填写了%[1]s，但没有看到提交操作", r.list(fields[:min(len(fields), namedFiles)]), where)
+		}
+		out = append(out, finding(human.FoundUndone, 0.7, text, evidence...))
+	}
+	return out
+}
+
+// isField says whether an element is one to be filled in.
+func isField(e *human.Element) bool {
+	switch e.Role {
+	case "textbox", "searchbox", "combobox", "listbox", "option", "spinbutton", "checkbox", "radio", "switch", "slider", "label":
+		return true
+	}
+	return e.Tag == "textarea" || e.Tag == "select" || strings.HasPrefix(e.Tag, "input") && e.Tag != "input/submit" && e.Tag != "input/button" && e.Tag != "input/image"
 }

@@ -134,7 +134,8 @@ func (r *reading) first(rec human.RecordingID) *act {
 	return nil
 }
 
-// hidden tells of texts that nobody may read, and of actions whose words the operator hid.
+// hidden tells of texts that nobody may read, and of actions whose words the operator hid. That passwords are not to
+// be read needs no saying.
 func (r *reading) hidden() []human.Finding {
 	var secret, masked []act
 	var fields []string
@@ -142,7 +143,7 @@ func (r *reading) hidden() []human.Finding {
 		switch {
 		case a.Masked || a.Hidden == "operator":
 			masked = append(masked, a)
-		case a.Hidden != "" && a.Hidden != "secret" && (a.Type == human.Typing || a.Type == human.Paste):
+		case a.Hidden != "" && a.Hidden != "secret" && a.Hidden != "password" && (a.Type == human.Typing || a.Type == human.Paste):
 			secret = append(secret, a)
 			if n := elementName(&human.Element{Name: orNone(a.Element).Name, Hidden: orNone(a.Element).Hidden}); n != "" && !slices.Contains(fields, r.quote(n)) && len(fields) < 4 {
 				fields = append(fields, r.quote(n))

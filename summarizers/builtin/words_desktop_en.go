@@ -10,7 +10,8 @@ var enTrouble = phrases(`error|errors|failed|failure|failures|fails|fail|cannot|
 	|does not respond|access denied|permission denied|denied|refused|rejected|invalid|not valid|crash|crashed|stopped working|has stopped|fatal|exception
 	|warning|warnings|not found|does not exist|doesn t exist|no such|timed out|time out|timeout|aborted|not permitted|not allowed
 	|no space left|disk is full|disk full|corrupt|corrupted|damaged|expired|unavailable|not available|conflict|went wrong|a problem occurred
-	|read only|not writable|locked by|in use by|unexpected|unsupported|not supported|segmentation fault|traceback|panic|killed`)
+	|read only|not writable|locked by|in use by|unexpected|unsupported|not supported|segmentation fault|traceback|panic|killed
+	|wrong|incorrect|already there|already exists|already in use|already taken|missing|mismatch|not possible|interrupted|lost connection|disconnected|low on`)
 
 // enQuiet are phrases that have a word of trouble in them and speak of none.
 var enQuiet = phrases(`no error|no errors|without error|without errors|0 error|0 errors|zero errors|error free|no warnings|0 warnings|no warning
@@ -144,7 +145,11 @@ func verbs(table string) map[string]verb {
 }
 
 // enCloser are words on what closes a window, or a program.
-var enCloser = phrases(`close|quit|exit|file|minimize`)
+var enCloser = phrases(`close|quit|exit|file|minimize|cancel`)
+
+// enBusy are words in titles of what is not done yet.
+var enBusy = phrases(`running|is being|generating|loading|please wait|processing|working|converting|exporting|importing|uploading|downloading|installing|updating
+	|building|connecting|in progress|preparing|saving|copying|moving|searching|scanning|syncing|waiting`)
 
 // enAreas are what reviewers are asked to look at, with the beginnings of words that speak of it; zhAreas the same in
 // Chinese, in the same order: an area may be named in one language and spoken about in the other.
@@ -157,3 +162,6 @@ var enAreas = [][]string{
 
 // enAskPhrases are how a request for an answer is put that is no question.
 var enAskPhrases = phrases(`please tell|please provide|please specify|please say|please confirm|let me know|could you|can you|which one`)
+
+// enLogin are words on buttons that let somebody in.
+var enLogin = phrases(`log in|login|sign in|log on|unlock|connect`)

@@ -7,7 +7,7 @@ import "strings"
 
 // zhTrouble are words of errors and warnings.
 var zhTrouble = zhWords(`错误 出错 失败 无法 不能 异常 警告 拒绝 无效 不存在 未找到 找不到 没有找到 超时 崩溃 未响应 无响应 没有响应 停止响应 已停止工作
-	损坏 不允许 没有权限 无权限 权限不足 冲突 过期 不可用 空间不足 已满 被占用 只读 中止 意外 不支持 报错 不正确`)
+	损坏 不允许 没有权限 无权限 权限不足 冲突 过期 不可用 空间不足 已满 被占用 只读 中止 意外 不支持 报错 不正确 有误 已存在 已被占用 缺少 中断 断开连接`)
 
 // zhQuiet are words that have one of trouble in them and speak of none.
 var zhQuiet = zhWords(`没有错误 无错误 未发现错误 没有发现错误 没有出错 未出错 没有报错 无报错 零错误 错误日志 错误报告 错误信息 错误处理 错误代码 错误码 错误页
@@ -107,7 +107,10 @@ var zhNouns = map[string]string{
 var zhBut = zhWords(`但是 但 不过 然而 可是`)
 
 // zhCloser are words on what closes a window, or a program.
-var zhCloser = zhWords(`关闭 退出 文件 最小化`)
+var zhCloser = zhWords(`关闭 退出 文件 最小化 取消`)
+
+// zhBusy are words in titles of what is not done yet.
+var zhBusy = zhWords(`正在 请稍候 请稍等 处理中 加载中 生成中 运行中 转换中 导出中 导入中 上传中 下载中 安装中 更新中 连接中 等待`)
 
 // zhAreas are those of enAreas.
 var zhAreas = [][]string{
@@ -115,3 +118,6 @@ var zhAreas = [][]string{
 	{"设计", "架构"}, {"风格", "规范", "格式"}, {"命名", "名称"}, {"文档", "注释"}, {"并发", "竞争", "线程"}, {"无障碍"}, {"易用", "好用"}, {"成本", "费用", "价格"},
 	{"复杂"}, {"扩展", "伸缩"}, {"兼容"}, {"隐私", "个人信息"}, {"密码", "口令"}, {"会话"}, {"运维"},
 }
+
+// zhLogin are words on buttons that let somebody in.
+var zhLogin = zhWords(`登录 登陆 解锁`)
