@@ -156,6 +156,9 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 		"saving by way of another file is saving": {
 			signer().file("created", "/data/.goutputstream-X1", "").file("changed", "/data/.goutputstream-X1", "").file("renamed", "/data/a.txt", "/data/a.txt~").file("renamed", "/data/.goutputstream-X1", "/data/a.txt"),
 			[]string{"Saved a.txt in /data"}, nil},
+		"a new file that a person renames or moves was made under its first name": {
+			signer().file("created", "/in/export.csv", "").wait(4000).file("renamed", "/in/export.csv", "/in/latest.csv").wait(4000).file("renamed", "/in/latest.csv", "/out/latest.csv"),
+			[]string{"Created export.csv in /in", "Renamed export.csv to latest.csv in /in", "Moved latest.csv to /out"}, nil},
 		"a lock file that comes and goes is nothing": {
 			signer().file("created", "/data/.~lock.a.odt#", "").file("deleted", "/data/.~lock.a.odt#", ""), []string{}, nil},
 		"files are renamed, moved, deleted": {

@@ -196,8 +196,8 @@ func (d *Deriver) file(ev human.RecordedEvent) {
 			if temporary(f.To) {
 				d.drop(e) // the old version steps aside
 			}
-		case e.temp || e.a.File.Op == "created":
-			// Saving writes another file first and then gives it its name.
+		case e.temp || e.a.File.Op == "created" && ev.At-e.a.End <= filePause:
+			// Saving writes another file first and then gives it its name. A person who renames takes longer.
 			d.take(e, ev)
 			op := e.a.File.Op
 			if e.temp {
