@@ -5,6 +5,7 @@ package e2e
 import (
 	"image"
 	"os"
+	"path/filepath"
 	"time"
 
 	"deskbell/backend/human"
@@ -733,6 +734,64 @@ var deskCases = []deskCase{
 			p.press("导出", Button)
 			p.there("合同/K-0417.pdf")
 			p.answer.HumanInput = "PDF/A-1 不行，用普通 PDF 导出了。"
+		},
+	},
+	{
+		name: "joined_downloaded_and_filed", source: corpus.Joined, kind: human.Browser, web: true, what: "Download the invoices of October and file them in the folder 2026",
+		details: map[string]any{
+			"url": "https://reports.example/invoices", "action_sequence": []string{"Download October 2026", "Move the file to the folder 2026"},
+			"expected_outcome": "2026/invoices-2026-10.csv",
+		},
+		act: func(p *clerk) {
+			h := p.browses("https://reports.example/invoices", true, "2026")
+			downloads := filepath.Join(p.s.folder, "downloads")
+			h.click("a|October 2026")
+			p.Wait("the download", func() bool { _, err := os.Stat(filepath.Join(downloads, "invoices-2026-10.csv")); return err == nil })
+			p.ticks(0)
+			p.opens("files", "files.gtk3.py", "downloads", downloads, p.in(".trash"))
+			p.looking = 1500 * time.Millisecond
+			p.press("invoices-2026-10.csv")
+			p.press("Move to…", Button)
+			p.shows("Move")
+			p.replaces(p.in("2026"))
+			p.press("Move", Button)
+			p.there("2026/invoices-2026-10.csv")
+			p.ticks(1)
+		},
+	},
+	{
+		name: "joined_rate_written_down", source: corpus.Joined, kind: human.Browser, web: true, what: "请查欧元现汇买入价并记到 rate.txt",
+		details: map[string]any{
+			"url": "https://fx.bank.example/", "data_to_extract": []string{"欧元现汇买入价"}, "expected_outcome": "rate.txt 里有今天的汇率",
+		},
+		act: func(p *clerk) {
+			h := p.browses("https://fx.bank.example/", true, "汇率")
+			p.picks(h, "欧元现汇买入价", "#eur")
+			p.opens("editor", "editor.gtk3.py", "未命名", "--zh", p.in("汇率"))
+			p.types("EUR 7.6215")
+			p.keys("ctrl+s")
+			p.shows("保存文件")
+			p.replaces(p.in("汇率/rate.txt"))
+			p.press("保存", Button)
+			p.reads("汇率/rate.txt", "7.6215")
+		},
+	},
+	{
+		name: "joined_downloaded_then_converted", source: corpus.Joined, kind: human.Desktop, web: true, what: "Get the invoices of October from the reports and convert them for the tax office",
+		details: map[string]any{"action_sequence": []string{"Download October 2026 from https://reports.example/invoices", "Convert it to invoices.xml", "Send it to the tax office"}, "expected_outcome": "invoices.xml"},
+		act: func(p *clerk) {
+			h := p.browses("https://reports.example/invoices", false)
+			file := filepath.Join(p.s.folder, "downloads", "invoices-2026-10.csv")
+			h.click("a|October 2026")
+			p.Wait("the download", func() bool { _, err := os.Stat(file); return err == nil })
+			p.ticks(0)
+			p.rests()
+			p.records("tax")
+			p.opensWith([]string{"CONVERT_SECONDS=3"}, "Converter", "convert.gtk4.py", "invoices-2026-10.csv", file, p.in("tax/invoices.xml"))
+			p.clicksIn(240, 103) // Convert
+			p.there("tax/invoices.xml")
+			p.ticks(1)
+			p.answer.HumanInput = "I have not sent it: the tax office's portal is closed until Monday."
 		},
 	},
 	{

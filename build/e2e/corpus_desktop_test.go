@@ -27,6 +27,7 @@ type deskCase struct {
 	details map[string]any
 	act     func(*clerk)
 	gaps    bool // something is not recorded, as the person wishes it
+	web     bool // they work in a browser, too
 }
 
 // TestCorpusDesktop records the desktop's half of the corpus anew: scripted persons work on operations in real
@@ -62,6 +63,7 @@ type clerk struct {
 
 	answer human.Answer
 	apps   string // the folder of the applications
+	s      *study // with the browser, where there is one
 }
 
 // Secrets that persons type, and that must be in no recording.
@@ -88,11 +90,23 @@ func newClerk(t *testing.T, c deskCase) *clerk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t, Options{NoNotifications: true})
+	p := &clerk{c: c, home: home, apps: apps}
+	var d *desk
+	if c.web {
+		p.s = newStudy(t, true)
+		d = p.s.desk
+		d.write(filepath.Join(p.s.folder, "chromium"), strings.Replace(d.read("browser/chromium"), "exec chromium ", "exec chromium "+startWeb(t).flags()+" ", 1))
+	} else {
+		d = newDesk(t, Options{NoNotifications: true})
+	}
 	d.env = append(d.env, "SIGNER_PIN="+signerPIN)
 	installs(d, c.what)
-	p := &clerk{person: &person{Desktop: d.Desktop, looking: 600 * time.Millisecond}, c: c, home: home, apps: apps}
-	p.h = d.serve()
+	p.person = &person{Desktop: d.Desktop, looking: 600 * time.Millisecond}
+	if c.web {
+		p.h = p.s.house
+	} else {
+		p.h = d.serve()
+	}
 	var agent struct{ Key string }
 	if c.agent == "" {
 		c.agent = "qa-runner"
@@ -176,6 +190,51 @@ func (p *clerk) recordsWith(o human.RecordingOptions, folders ...string) {
 		}
 	})
 	p.pause()
+}
+
+// browses begins a recording of a browser, and of the desktop as well where its options say so, and returns the
+// hands that work in it. What it downloads comes to the folder downloads of the study.
+func (p *clerk) browses(url string, desktop bool, folders ...string) *hands {
+	p.t.Helper()
+	o := human.RecordingOptions{Desktop: &desktop, Browser: &human.BrowserOptions{URL: url}}
+	if desktop {
+		o.Folders = []string{filepath.Join(p.s.folder, "downloads")}
+	}
+	p.recordsWith(o, folders...)
+	profile, err := os.ReadFile(filepath.Join(p.s.folder, "profile"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	surfing := newSurfer(p.t.(*testing.T), dial(p.t.(*testing.T), strings.TrimSpace(string(profile))), p.s.site)
+	surfing.at(strings.TrimPrefix(url, "https:/"))
+	return newHands(p.t.(*testing.T), p.Desktop, surfing)
+}
+
+// picks points at something in the page for a field, which is filled with it.
+func (p *clerk) picks(h *hands, field, path string) {
+	p.t.Helper()
+	picked := func() (all []human.Action) {
+		for _, a := range p.h.actions(p.rec.ID) {
+			if a.Type == human.Extract && a.Pick.Field == field {
+				all = append(all, a)
+			}
+		}
+		return all
+	}
+	p.h.call("POST", "/api/recordings/"+string(p.rec.ID)+"/pick", human.PickRequest{Field: field}, nil)
+	h.click(path)
+	eventually(p.t.(*testing.T), "the pick of "+field, func() bool { return len(picked()) > 0 })
+	p.pause()
+	p.pause()
+	a := picked()[0]
+	if p.answer.Fields == nil {
+		p.answer.Fields, p.answer.FieldSources = map[string]string{}, map[string]human.FieldSource{}
+	}
+	p.answer.Fields[field] = a.Pick.Text
+	p.answer.FieldSources[field] = human.FieldSource{
+		Recording: p.rec.ID, Action: a.ID, Picked: a.Pick.Text, At: p.rec.StartedAt.Add(time.Duration(a.At)).UTC().Truncate(time.Millisecond),
+		URL: a.Page.URL, Picture: a.After,
+	}
 }
 
 // control pauses, resumes or stops the recording.
