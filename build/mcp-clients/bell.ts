@@ -97,6 +97,11 @@ export class Bell {
     return this.#fetch('/api/human/complete', { operation_id: id, human_input })
   }
 
+  /** Answers with more than words: fields, findings. */
+  complete(id: string, answer: object): Promise<Operation> {
+    return this.#fetch('/api/human/complete', { operation_id: id, ...answer })
+  }
+
   ask(id: string, text: string): Promise<Operation> {
     return this.#fetch('/api/human/reply', { operation_id: id, text })
   }

@@ -19,6 +19,11 @@ export interface Reading {
   kind?: string
   field?: string
   text?: string
+  summary?: string
+  key_findings?: string[]
+  findings?: { text: string; kind: string; evidence?: string[]; by_hand?: boolean }[]
+  evidence?: { label: string; kind: string; text?: string; missing?: string }[]
+  cut?: string[]
   pending?: { operation_id: string }[]
   unread?: { operation_id: string }[]
   isError: boolean

@@ -152,6 +152,29 @@ describe('MCP clients', { concurrency: true }, () => {
         }
       })
 
+      test('findings come with what they rest on, within the tokens that are asked for', async () => {
+        const { operation_id } = await agent.human(ask('What is the quota?', { wait_seconds: 0 }))
+        const findings = [
+          { kind: 'value', text: 'The quota is 8,412,903', evidence: [{ kind: 'field', id: 'quota' }, { kind: 'request', id: 'description' }] },
+          { kind: 'note', text: 'left out', evidence: [], cut: true },
+          { kind: 'note', text: 'It is renewed on Monday', evidence: [], by_hand: true },
+        ]
+        await bell.complete(operation_id, { fields: { quota: '8,412,903' }, findings, human_input: 'many words '.repeat(500) })
+        const r = await agent.human({ action: 'check_result', operation_id, max_tokens: 300 })
+        assert.equal(r.status, 'completed')
+        assert.equal(r.key_findings, undefined)
+        assert.deepEqual(r.findings, [
+          { text: 'The quota is 8,412,903', kind: 'value', evidence: ['e1', 'e2'] },
+          { text: 'It is renewed on Monday', kind: 'note', by_hand: true },
+        ])
+        assert.match(r.next ?? '', /get_evidence/)
+        assert.ok(r.cut?.some((c) => c.startsWith('human_input from offset')), String(r.cut))
+        assert.ok(JSON.stringify(r).length < 1000)
+        const seen = await agent.human({ action: 'get_evidence', operation_id, evidence: ['e1', 'e2', 'e3'], pictures: true })
+        assert.deepEqual(seen.evidence?.map((e) => e.text), ['8,412,903', 'What is the quota?', undefined])
+        assert.match(seen.evidence?.[2]?.missing ?? '', /its answer has e1 to e2/)
+      })
+
       test('the summary is there to be read', async () => {
         const { operation_id } = await agent.human(ask('For the memory', { wait_seconds: 0 }))
         await bell.answer(operation_id, 'Remembered')
