@@ -195,6 +195,9 @@ func (c *checker) stands(text string, most int, has func(token) bool, quotes fun
 			continue
 		}
 		if !quotes(said) {
+			if quotes(within(r, q[0])) && quotes(within(r, q[1])) {
+				continue // the marks are the evidence's own, and only look like a pair
+			}
 			c.drop(whole, "its evidence does not say "+quoted(said), "依据中没有这样的文字："+quoted(said))
 			return "", false
 		}

@@ -37,6 +37,27 @@ func quotations(r []rune) [][2]int {
 // apostrophe says whether a sign stands in words, too: it's.
 func apostrophe(r rune) bool { return r == '\'' || r == '’' || r == '‘' }
 
+// asItStands begins what is looked for as a part of evidence that has the marks, too.
+const asItStands = '\x00'
+
+// within is a quotation mark with the words around it, as it would have to stand in evidence that has it itself, such
+// as the second of 5" and 3.5"; then with what follows it, as a piece would begin, and with what stands before it, as
+// one would end.
+func within(r []rune, i int) string {
+	word := func(from, by int) int {
+		at := from + by
+		for at >= 0 && at < len(r) && unicode.IsSpace(r[at]) {
+			at += by
+		}
+		for n := 0; at >= 0 && at < len(r) && !unicode.IsSpace(r[at]) && n < 20; n++ {
+			at += by
+		}
+		return at
+	}
+	from, to := word(i, -1)+1, word(i, 1)
+	return string(asItStands) + string(r[from:to]) + string(asItStands) + string(r[i:to]) + string(asItStands) + string(r[from:i+1])
+}
+
 // plainRune is a character as it is compared: of full width as the plain one, every space and every quotation
 // mark alike.
 func plainRune(r rune) rune {
@@ -93,6 +114,14 @@ func norm(text string) string {
 // quotes says whether one piece of the text has what is quoted: word for word, where it stands for itself. What an
 // ellipsis leaves out may be anything.
 func (f *facts) quotes(said string) bool {
+	if context, ok := strings.CutPrefix(said, string(asItStands)); ok {
+		of := strings.Split(strings.ReplaceAll(context, "\n", " "), string(asItStands))
+		for i := range of {
+			of[i] = norm(of[i])
+		}
+		text := "\n" + f.text + "\n"
+		return strings.Contains(text, of[0]) || strings.Contains(text, "\n"+of[1]) || strings.Contains(text, of[2]+"\n")
+	}
 	said = norm(strings.ReplaceAll(said, "\n", " "))
 	if f.contains(said) {
 		return true

@@ -131,6 +131,24 @@ func TestWhatStandsOnItsEvidence(t *testing.T) {
 	}
 }
 
+// Texts of pages have quotation marks that pair with nothing, or with one of another text.
+func TestMarksOfTheEvidenceItselfQuoteNothing(t *testing.T) {
+	in := worked()
+	in.Answer.HumanInput = `The 5" disk failed, the 3.5" disk did not`
+	ref := human.Ref{Kind: human.RefAnswer, ID: "human_input"}
+	for text, stands := range map[string]bool{
+		`Noted: The 5" disk failed, and the 3.5" disk did not`:  true,
+		`Noted: The 5" disk failed`:                             true,
+		`Noted: The "disk" and the 5" disk`:                     true,
+		`Noted: The "lost disk" and the 5" disk`:                false,
+		`The 5" disk said "it works" and the 3.5" disk did not`: false,
+	} {
+		if kept, dropped := check(in, text, ref); (len(kept) == 1) != stands {
+			t.Errorf("%q: %+v", text, dropped)
+		}
+	}
+}
+
 func TestWhatDoesNotStand(t *testing.T) {
 	in := worked()
 	for text, refs := range map[string][]human.Ref{
