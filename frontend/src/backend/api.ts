@@ -240,8 +240,8 @@ export class Api {
 
   /** The drafts of an operation; those that are due are begun. */
   async drafts(id: string): Promise<Drafts> {
-    const all = await this.#get<Omit<Drafts, 'summaries' | 'chosen' | 'fitting'> & { summaries: Summary[] | null; chosen: string[] | null; fitting: string[] | null }>(summariesOf(id));
-    return { ...all, summaries: all.summaries ?? [], chosen: all.chosen ?? [], fitting: all.fitting ?? [] };
+    const all = await this.#get<Pick<Drafts, 'language'> & { [K in keyof Drafts]: Drafts[K] | null }>(summariesOf(id));
+    return { language: all.language, summaries: all.summaries ?? [], chosen: all.chosen ?? [], fitting: all.fitting ?? [], stale: all.stale ?? [] };
   }
 
   /** Begins a draft and answers at once. */

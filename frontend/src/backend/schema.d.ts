@@ -1418,6 +1418,8 @@ export interface components {
              * @enum {string}
              */
             language: "en" | "zh-CN";
+            /** @description Drafts from before the operator last cut, masked, reworded or shared something in the recordings; they may tell what is no longer to leave. */
+            stale: string[];
             /** @description Oldest first; those that run, too. */
             summaries: components["schemas"]["Summary"][];
         };
@@ -2427,6 +2429,8 @@ export interface components {
         Summary: {
             /** @description Findings that did not stand on their evidence. */
             dropped: components["schemas"]["Dropped"][];
+            /** @description Changes when something was cut, masked, reworded or shared in the recordings. */
+            edits?: string;
             /** @description The summarizer that failed, where this one serves in its place. */
             instead_of?: string;
             /** @enum {string} */

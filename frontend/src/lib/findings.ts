@@ -163,13 +163,11 @@ export function resultOf(op: Pick<Operation, 'operation_id' | 'action_type'>, an
     left -= lines.length;
     return { recording_id: id, actions: lines };
   });
-  const told = (list: Finding[] | undefined) => list?.map(({ kind, text, evidence: refs, by_hand, confidence }) => ({ kind, text, evidence: refs.map((ref) => labelOf(evidence, ref)), by_hand, confidence }));
+  const told = (list: Finding[] | undefined) => list?.map(({ text, kind, evidence: refs, by_hand }) => ({ text, kind, ...(refs.length && { evidence: refs.map((ref) => labelOf(evidence, ref)) }), by_hand }));
   return JSON.stringify({
     status: 'completed', operation_id: op.operation_id, action_type: op.action_type,
     human_input: answer.human_input, execution_result: answer.execution_result, summary: answer.summary,
-    key_findings: answer.findings?.map((finding) => finding.text) ?? answer.key_findings,
-    findings: told(answer.findings), suggestions: told(answer.suggestions),
-    fields: answer.fields, attachments: answer.attachments, ...(given.length && { recordings: given }),
+    findings: told(answer.findings), key_findings: answer.key_findings, fields: answer.fields, suggestions: told(answer.suggestions), attachments: answer.attachments, ...(given.length && { recordings: given }),
   });
 }
 

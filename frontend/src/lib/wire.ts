@@ -98,6 +98,8 @@ export interface Drafts {
   summaries: Summary[];
   chosen: string[];
   fitting: string[];
+  /** Ids of drafts from before something was cut, masked, reworded or shared in the recordings. */
+  stale: string[];
   language: Tongue;
 }
 

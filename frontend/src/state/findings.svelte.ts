@@ -23,6 +23,8 @@ export class Findings {
   summaries = $state.raw<Summary[]>([]);
   chosen = $state.raw<string[]>([]);
   fitting = $state.raw<string[]>([]);
+  /** Drafts from before something was cut, masked or shared in the recordings. */
+  stale = $state.raw<string[]>([]);
   language = $state<Tongue>('en');
   loaded = $state(false);
   trouble = $state('');
@@ -38,6 +40,8 @@ export class Findings {
   said = $state('');
   #editing = $state<Editing | null>(null);
   #opened = false;
+  /** The draft that takes the place of the one the list was made from, as nothing of that was changed. */
+  #instead = '';
   #reading: Promise<void> | undefined;
 
   constructor(
@@ -110,7 +114,7 @@ export class Findings {
   async #read(): Promise<void> {
     try {
       const all = await this.desk.api.drafts(this.id);
-      Object.assign(this, { summaries: all.summaries, chosen: all.chosen, fitting: all.fitting, language: all.language, loaded: true, trouble: '' });
+      Object.assign(this, { summaries: all.summaries, chosen: all.chosen, fitting: all.fitting, stale: all.stale, language: all.language, loaded: true, trouble: '' });
       // Several that were chosen stand side by side from the first.
       if (!this.#opened && !this.beside) this.beside = all.chosen[1] ?? '';
       this.#opened = true;
@@ -131,7 +135,10 @@ export class Findings {
       if (before?.state === 'done' || (before?.state !== 'running' && summary.state === 'running')) return;
       this.summaries = this.summaries.with(known, summary);
     } else this.summaries = [...this.summaries, summary];
-    if (summary.state === 'done') this.#adopt();
+    if (summary.state === 'done') {
+      if (this.#instead === summary.summary_id && !this.touched) this.#begin(summary);
+      else this.#adopt();
+    }
     // A draft that failed may have another in its place.
     if (summary.state === 'failed') void this.load();
   }
@@ -157,8 +164,10 @@ export class Findings {
     try {
       const summary = await this.desk.api.startDraft(this.id, request);
       this.showing = null;
+      if (summary.summarizer !== this.base?.summarizer) this.beside = this.base ? summary.summarizer : '';
+      else if (this.touched) this.beside = summary.summarizer;
+      else this.#instead = summary.summary_id;
       this.hear(summary);
-      if (this.base && summary.summary_id !== this.base.summary_id) this.beside = summary.summarizer;
     } catch (error) {
       this.trouble = wordsOf(error);
     } finally {
@@ -195,14 +204,18 @@ export class Findings {
 
   /** Begins anew with a draft: what the operator added stays, what they changed of the former one goes. */
   startOver(summary: Summary): void {
+    this.#begin(summary);
+    this.draft.touch();
+  }
+
+  #begin(summary: Summary): void {
     const { form } = this.draft;
     const before = this.base;
     // The summary is the draft's as long as nobody changed it.
     if (before && form.summary === summaryText(before.report)) form.summary = '';
     adopt(form, summary);
     this.beside = '';
-    this.#editing = null;
-    this.draft.touch();
+    this.#write(null);
   }
 
   has(list: ListName, finding: Finding): boolean {
