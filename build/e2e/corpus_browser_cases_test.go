@@ -2,7 +2,11 @@
 
 package e2e
 
-import "deskbell/backend/human"
+import (
+	"slices"
+
+	"deskbell/backend/human"
+)
 
 // asks are the details of an operation: where, and what is to be read there.
 func asks(url, action string, fields ...string) map[string]any {
@@ -693,6 +697,91 @@ var corpusCases = []corpusCase{
 			p.clicks("a|Unused accounts")
 			p.sees("Unused for 90 days")
 			p.picks("unused_accounts", "#n")
+		},
+	},
+	{
+		name: "wrong-menu", what: "How many lines do we have at the telco?",
+		details: asks("https://telco.example/", "Look it up in the business portal", "lines"),
+		act: func(p *worker) {
+			p.clicks("a|Billing")
+			p.at("/billing")
+			p.goes(-1)
+			p.sees("prices change")
+			p.notes("From 1 December prices change, says the start page")
+			p.clicks("a|Contracts")
+			p.at("/contracts")
+			p.picks("lines", "#lines")
+		},
+	},
+	{
+		name: "asked-which", what: "Read the balance",
+		details: asks("https://treasury.example/", "Read the balance of the account", "balance"),
+		act: func(p *worker) {
+			p.says("There are two accounts, EUR and USD. Which one?")
+			p.hears("USD, please")
+			p.picks("balance", "#usd")
+		},
+	},
+	{
+		name: "download-breaks", what: "Download the backup of 20 November",
+		details: with(asks("https://backups.example/", "Download the backup"), "expected_outcome", "backup-2026-11-20.tar is downloaded"),
+		act: func(p *worker) {
+			p.clicks("a|Backup of 20 November")
+			eventually(p.t, "the download to break off", func() bool {
+				return slices.ContainsFunc(p.s.actions(p.rec.ID), func(a human.Action) bool { return a.Type == human.Download })
+			})
+			p.clicks("a|Mirror")
+			p.downloaded("backup-2026-11-20.tar", "all of it")
+		},
+	},
+	{
+		name: "job-reloaded", what: "Wait until the import has finished and read how many rows came",
+		details: with(asks("https://jobs.example/", "Reload until it has finished", "state", "rows"), "expected_outcome", "State is finished"),
+		act: func(p *worker) {
+			p.sees("running")
+			p.reloads()
+			p.sees("running")
+			p.reloads()
+			p.sees("finished")
+			p.picks("state", "#state")
+			p.picks("rows", "#rows")
+		},
+	},
+	{
+		name: "salary-denied", what: "读取 10 月的薪资总额",
+		details: asks("https://oa.example/", "打开薪资报表，读取 10 月总额", "薪资总额"),
+		act: func(p *worker) {
+			p.clicks("a|薪资报表")
+			p.sees("无权访问")
+			p.answer.HumanInput = "没有查看薪资报表的权限，需要人事部开通。"
+		},
+	},
+	{
+		name: "seal-request", what: "提交合同用印申请",
+		details: with(asks("https://oa.example/seal", "填写用途和份数并提交", "流程编号"), "expected_outcome", "申请已提交"),
+		act: func(p *worker) {
+			p.clicks("[name=use]")
+			p.composes("合同盖章", "h", "he", "he t", "he tong")
+			p.enters("[name=n]", "2")
+			p.clicks("button|提交申请")
+			p.sees("系统繁忙")
+			p.goes(-1)
+			p.sees("用印申请")
+			p.clicks("button|提交申请")
+			p.at("/ok")
+			p.picks("流程编号", "#no")
+		},
+	},
+	{
+		name: "part-gone", agent: "price-scout", what: "How many seal kits 88 are in stock?",
+		details: asks("https://parts.example/", "Open the seal kit 88 and read the stock", "in_stock"),
+		act: func(p *worker) {
+			p.clicks("a|Seal kit 88")
+			p.sees("we cannot find that page")
+			p.goes(-1)
+			p.clicks("a|Seal kit 88 (new number)")
+			p.at("/p/88-2")
+			p.picks("in_stock", "#stock")
 		},
 	},
 }

@@ -231,6 +231,32 @@ var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
 	"POST baoming.example/signup":           sends("/done"),
 	"POST app.test.example/verify":          sends("/ok"),
 	"POST webhooks.example/settings":        sends("/saved"),
+	"GET backups.example/backup-2026-11-20.tar": func(b *web, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "500000")
+		attachment(w, "backup-2026-11-20.tar", "application/x-tar", strings.Repeat("part", 1<<14))
+		w.(http.Flusher).Flush()
+		b.takes(r, time.Second)
+		panic(http.ErrAbortHandler) // the line breaks each time
+	},
+	"GET backups.example/mirror/backup-2026-11-20.tar": saves("backup-2026-11-20.tar", "application/x-tar", "all of it"),
+	"GET jobs.example/{$}": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("jobs") < 3 {
+			page(w, r, "index.html", http.StatusOK, "state", "running", "rows", "0")
+			return
+		}
+		page(w, r, "index.html", http.StatusOK, "state", "finished", "rows", "20,416")
+	},
+	"GET oa.example/salary": denied("denied.html"),
+	"POST oa.example/seal": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("seal") == 1 {
+			page(w, r, "busy.html", http.StatusOK)
+			return
+		}
+		to(w, r, "/ok")
+	},
+	"GET parts.example/p/88-1": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		page(w, r, "404.html", http.StatusOK) // as many sites answer
+	},
 	"GET audit.example/stale": func(b *web, w http.ResponseWriter, r *http.Request) {
 		if b.nth("stale") == 1 {
 			page(w, r, "down.html", http.StatusServiceUnavailable)

@@ -80,12 +80,13 @@ type worker struct {
 	before []human.Recording // ended earlier
 	events [][]human.RecordedEvent
 	gaps   bool
+	key    string // the agent's
 }
 
 // begin rings, claims and records, with a browser at the operation's url.
 func begin(t *testing.T, s *study, c corpusCase, key string) *worker {
 	t.Helper()
-	p := &worker{s: s, answer: human.Answer{Fields: map[string]string{}}, gaps: c.gaps}
+	p := &worker{s: s, answer: human.Answer{Fields: map[string]string{}}, gaps: c.gaps, key: key}
 	s.call("POST", "/api/human/invoke", map[string]any{"action_type": "browser", "description": c.what, "details": c.details}, &p.op, key)
 	s.call("POST", "/api/human/claim", map[string]any{"operation_id": p.op.ID}, &p.op)
 	t.Cleanup(func() {
@@ -194,6 +195,19 @@ func (p *worker) notes(text string) {
 func (p *worker) ticks(step int) {
 	p.t.Helper()
 	p.s.call("POST", "/api/recordings/"+string(p.rec.ID)+"/mark", map[string]any{"step": step, "done": true}, nil)
+}
+
+// says writes to the agent.
+func (p *worker) says(text string) {
+	p.t.Helper()
+	p.s.call("POST", "/api/human/reply", map[string]any{"operation_id": p.op.ID, "text": text}, nil)
+}
+
+// hears gets the agent's answer.
+func (p *worker) hears(text string) {
+	p.t.Helper()
+	p.s.call("POST", "/api/human/reply", map[string]any{"operation_id": p.op.ID, "text": text}, nil, p.key)
+	p.pause()
 }
 
 // controls pauses a recording or goes on with it.
