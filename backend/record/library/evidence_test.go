@@ -2,6 +2,7 @@ package library
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -134,6 +135,51 @@ func TestWhoMayNotReadEvidence(t *testing.T) {
 	must(t, d.Delete(ctx, ada, d.rec.ID))
 	refused(t, read(bot, "e2"), human.NotFound, "", "not there any more")
 	refused(t, read(ada, "e2"), human.NotFound, "", "not there any more")
+}
+
+func TestEvidenceNamesNoOtherAction(t *testing.T) {
+	d := newDesk(t)
+	press := d.add(
+		human.RecordedEvent{Source: human.BrowserSource, Type: human.PagePress, Button: 1, Element: &human.Element{Role: "link", Name: "Next"}, Browsing: human.Browsing{Page: &human.WebPage{Target: "t1", URL: "https://shop.example/"}}},
+		human.RecordedEvent{Source: human.BrowserSource, Type: human.PageClick, Button: 1, Count: 1, Element: &human.Element{Role: "link", Name: "Next"}, Browsing: human.Browsing{Page: &human.WebPage{Target: "t1", URL: "https://shop.example/"}}},
+	)
+	d.add(human.RecordedEvent{Source: human.BrowserSource, Type: human.PageNavigated, CausedBy: press + 1, Browsing: human.Browsing{
+		Page: &human.WebPage{Target: "t1", URL: "https://shop.example/next", Title: "Next"}, Navigation: &human.Navigation{Kind: "link", Status: 404}}})
+	d.end()
+	went := d.of(human.Navigate, "")
+	if went.CausedBy == "" {
+		t.Fatalf("no cause: %+v", went)
+	}
+	d.answer(nil, refer("x", d.ref(went)))
+	if e, err := d.Evidence(t.Context(), bot, d.op.ID, "e1", ""); err != nil || e.Action.CausedBy != "" || e.Where != "Next: https://shop.example/next" {
+		t.Errorf("the agent reads %+v of %+v, %v", e.Action, e, err)
+	}
+	if e, err := d.Evidence(t.Context(), ada, d.op.ID, "e1", ""); err != nil || e.Action.CausedBy != went.CausedBy {
+		t.Errorf("the operator reads %+v, %v", e.Action, err)
+	}
+}
+
+// claims is a queue that says one thing of every operation.
+type claims struct {
+	lost
+	op human.Operation
+}
+
+func (c claims) Get(context.Context, human.Actor, human.OperationID) (human.Operation, error) {
+	return c.op, nil
+}
+
+func TestEvidenceIsOfTheOperationsOwnRecordings(t *testing.T) {
+	d := newDesk(t)
+	d.end()
+	save := d.of(human.Click, "Save")
+	d.deps.Operations = claims{op: human.Operation{ID: "op_another", AgentID: "bot", Recordings: []human.RecordingID{d.rec.ID}, Result: &human.Result{Answer: human.Answer{
+		Findings: []human.Finding{refer("x", d.ref(save), human.Ref{Kind: human.RefPicture, Recording: d.rec.ID, ID: save.After})},
+	}}}}
+	for _, label := range []string{"e1", "e2"} {
+		_, err := d.Evidence(t.Context(), bot, "op_another", label, "")
+		refused(t, err, human.NotFound, "", "recording rec_1 is not there any more")
+	}
 }
 
 func TestEvidencePicturesAreMaskedForEverybody(t *testing.T) {
