@@ -62,8 +62,13 @@ func browserLine(r *reading, found []human.Finding) string {
 		parts = append(parts, r.say("%s not found", "未找到%s", r.fieldNames(missing)))
 	}
 	outcomes, done := of(found, human.FoundOutcome), of(found, human.FoundDone)
+	if i := slices.IndexFunc(found, func(f human.Finding) bool {
+		return f.Kind == human.FoundUndone && f.Evidence[0].Kind == human.RefAction
+	}); i >= 0 {
+		parts = append(parts, ended(found[i].Text))
+	}
 	switch {
-	case len(outcomes) > 0:
+	case len(outcomes) > 0 && (outcomes[0].Confidence >= 0.7 || len(parts) == 0):
 		parts = append(parts, ended(outcomes[0].Text))
 	case len(fields) > 0:
 	case len(done) > 0:
@@ -117,6 +122,10 @@ func (r *reading) inShort(f human.Finding) string {
 			return name(n.Failed)
 		case n != nil && n.Status >= 400:
 			return r.say("status %d", "状态码 %d", n.Status)
+		case a.Dialog != nil && a.Dialog.Message == "":
+			return r.say("a dialog", "一个对话框")
+		case a.Dialog != nil && a.Dialog.Kind != "alert" && !a.Dialog.Accepted:
+			return r.say("%s, answered with Cancel", "%s（选择了取消）", r.quoteShort(a.Dialog.Message))
 		case a.Dialog != nil:
 			return r.quoteShort(a.Dialog.Message)
 		case a.Page != nil && r.errorTitle(a.Page.Title):

@@ -81,6 +81,12 @@ func (s *surfer) check(name, state string) *surfer {
 	return s.add(human.Action{Type: human.Check, Values: []string{state}, Element: el("checkbox", name)})
 }
 
+// pause lets seconds pass.
+func (s *surfer) pause(seconds int64) *surfer {
+	s.at += seconds * 1e9
+	return s
+}
+
 // goes navigates; by link, form, script and history because of what was done last.
 func (s *surfer) goes(kind, address, title string, status int) *surfer {
 	s.page.URL, s.page.Title = address, title
@@ -202,7 +208,17 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"error The page asked “Delete it?”, and the answer was Cancel"}, []string{"error 页面询问“Delete it?”，选择了取消"}},
 		"a page that was left although it asked to stay": {
 			surf(home, "Edit").typed("Comment", 9).dialog("beforeunload", "", true).goes("address", quota, "Quota", 200),
-			[]string{"error “Edit” was left although it asked to stay; what was not saved there may be lost"}, []string{"error “Edit”提示未保存，仍然离开了，其中未保存的内容可能丢失"}},
+			[]string{"error “Edit” was left although it asked to stay; what was not saved there may be lost"},
+			[]string{"error “Edit”提示未保存，仍然离开了，其中未保存的内容可能丢失"}},
+		"a search that finds nothing, and another": {
+			surf(home, "CRM").enter("Search", 6).goes("form", home+"?q=1", "No customers found", 200).enter("Search", 6).goes("form", home+"?q=2", "1 customer found", 200),
+			[]string{"detour Searched twice; at first “No customers found” was shown"}, []string{"detour 搜索了两次，起初显示“No customers found”"}},
+		"an error that was taken down, and the button to try again": {
+			surf(home, "Contact").typed("Phone", 9).click("button", "Save").pick("message", "Could not save: too many requests").click("button", "Try again").goes("script", home+"/7", "Contact saved", 200),
+			[]string{"value message: Could not save: too many requests", "done Sent the form on “Contact” with “Try again”; then “Contact saved” was shown", "detour The form on “Contact” was sent twice; at first the page said “Could not save: too many requests”"}, nil},
+		"a page that sends on by itself": {
+			surf(home, "Report").click("button", "Run report").goes("form", home+"/r", "Report is running", 200).pause(24).goes("redirect", home+"/r/1", "Sales 2025", 200),
+			[]string{"done Sent the form on “Report” with “Run report”; then “Sales 2025” was shown"}, nil},
 		"a download that was stopped": {
 			surf(home, "Home").click("link", "Image").file(human.Download, "big.iso", "canceled", 0), []string{"error The download of “big.iso” was not completed"}, []string{"error “big.iso”的下载没有完成"}},
 		"an alert of the page itself": {
@@ -303,7 +319,7 @@ func TestWhatIsFoundInPages(t *testing.T) {
 				}
 				var got []string
 				for _, f := range r.Findings {
-					if f.Kind != human.FoundUnseen && f.Kind != human.FoundOutcome { // theirs are tests of their own
+					if f.Kind != human.FoundUnseen && f.Kind != human.FoundOutcome && f.Kind != human.FoundSlow { // theirs are tests of their own
 						got = append(got, string(f.Kind)+" "+f.Text)
 					}
 				}

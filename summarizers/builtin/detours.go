@@ -3,6 +3,7 @@ package builtin
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deskbell/backend/human"
@@ -10,7 +11,7 @@ import (
 
 // findDetours tells of ways that were tried and given up, and of what was tried again.
 func findDetours(r *reading) []human.Finding {
-	return slices.Concat(r.sentAgain(), r.thereAndBack(), r.clickedAgain(), r.openedAgain())
+	return slices.Concat(r.sentAgain(), r.searchedAgain(), r.thereAndBack(), r.clickedAgain(), r.openedAgain())
 }
 
 // sentAgain finds forms that were sent again because they came to nothing the first time.
@@ -53,6 +54,9 @@ func (r *reading) sentAgain() []human.Finding {
 				break
 			}
 			for _, j := range s.said {
+				evidence = append(evidence, r.acts[j].ref())
+			}
+			if j := r.pickedError(s); j >= 0 {
 				evidence = append(evidence, r.acts[j].ref())
 			}
 			if s.then != nil && s.then.came >= 0 && s.then.came != s.at {
@@ -119,12 +123,15 @@ func (r *reading) forms() []*form {
 		if f == nil && len(s.fields) == 0 { // as it was filled in before
 			f = of[page]
 		}
+		if s.again != nil {
+			f = of[[3]string{"", "", "\x00" + strconv.Itoa(s.again.at)}]
+		}
 		if f == nil {
 			f = &form{}
 			w.forms = append(w.forms, f)
 		}
 		f.sends, f.secret = append(f.sends, s), f.secret || s.secret
-		for _, k := range append(keys, page) {
+		for _, k := range append(keys, page, [3]string{"", "", "\x00" + strconv.Itoa(s.at)}) {
 			of[k] = f
 		}
 	}
@@ -141,10 +148,90 @@ func (r *reading) answered(s *send) (string, bool) {
 	if said, bad := r.refused(s.then); bad {
 		return r.say("%s came back", "得到的是%s", said), true
 	}
+	if i := r.pickedError(s); i >= 0 {
+		return r.say("the page said %s", "页面提示%s", r.quote(r.acts[i].Pick.Text)), true
+	}
 	if s.secret && s.then != nil && r.sameForm(s.on, s.then) {
 		return r.say("%s came back", "又回到%s", cmp.Or(r.pageName(&s.then.page), r.say("the same page", "原页面"))), true
 	}
 	return "", false
+}
+
+// pickedError is the action that picked from the page, right after a form was sent, words that tell of an error; -1.
+func (r *reading) pickedError(s *send) int {
+	at, ok := slices.BinarySearch(s.on.acts, s.at)
+	if s.then != nil || !ok {
+		return -1
+	}
+	for _, i := range s.on.acts[at+1:] {
+		switch a := r.acts[i]; a.Type {
+		case human.Extract:
+			if a.Pick != nil && len(a.Pick.Rows) == 0 && speaksOfError(a.Pick.Text, false) {
+				return i
+			}
+		case human.Scroll, human.Hover, human.Note, human.Copy:
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// searchedAgain finds searches that were made anew with nothing done to what the one before had found.
+func (r *reading) searchedAgain() []human.Finding {
+	w := r.pages()
+	var out []human.Finding
+	var run []*send
+	end := func() {
+		if n := min(len(run), maxRefs/2); n > 1 {
+			var evidence []human.Ref
+			for _, s := range run[:n] {
+				evidence = append(evidence, r.acts[s.at].ref())
+			}
+			text := r.say("Searched %s", "搜索了%s", r.times(n, "time", "times"))
+			if to := run[0].then; to != nil && to.came >= 0 {
+				evidence = append(evidence, r.acts[to.came].ref())
+				if t := r.pageName(r.page(to.came, &evidence)); t != "" {
+					text += r.say("; at first %s was shown", "，起初显示%s", t)
+				}
+			}
+			out = append(out, finding(human.FoundDetour, 0.8, text, evidence...))
+		}
+		run = nil
+	}
+	for _, s := range w.sends {
+		if !s.search {
+			continue
+		}
+		if len(run) > 0 {
+			last := run[len(run)-1]
+			if r.host(last.on.page.URL) != r.host(s.on.page.URL) || r.acts[last.at].Type != r.acts[s.at].Type || r.usedBetween(last.at, s) {
+				end()
+			}
+		}
+		run = append(run, s)
+	}
+	end()
+	return out
+}
+
+// usedBetween says whether anything was done after a search but to search again.
+func (r *reading) usedBetween(from int, s *send) bool {
+	w := r.pages()
+	for i := from + 1; i < s.at; i++ {
+		switch a := r.acts[i]; a.Type {
+		case human.Navigate, human.Scroll, human.Hover, human.Shortcut, human.Note:
+		case human.Click, human.DoubleClick, human.TripleClick:
+			if len(w.effects[i]) > 0 {
+				return true
+			}
+		default:
+			if !slices.Contains(s.fields, i) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sameForm says whether a page that came back is the one before.

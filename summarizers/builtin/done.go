@@ -17,6 +17,11 @@ func findDone(r *reading) []human.Finding {
 	for _, f := range r.forms() {
 		out = append(out, r.sent(f, used)...)
 	}
+	for _, v := range w.visits {
+		for _, i := range r.unsent(v) {
+			used[i] = true
+		}
+	}
 	for _, s := range w.sends {
 		if s.search {
 			used[s.at] = true

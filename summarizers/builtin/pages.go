@@ -29,6 +29,8 @@ type visit struct {
 	last  *visit        // what the tab showed before; nil at first
 	next  *visit        // and after
 	ended int           // the action that closed the tab; -1
+	// unsent is what was filled in after what was sent last.
+	unsent []int
 }
 
 // A send is a form that was sent, or a button that stands for it.
@@ -40,7 +42,8 @@ type send struct {
 	said   []int  // dialogs it led to
 	secret bool   // a password was among the fields
 	search bool
-	known  bool // that it was sent is certain: the browser said so
+	known  bool  // that it was sent is certain: the browser said so
+	again  *send // what it sends once more, where the button says so
 }
 
 type tabOf struct {
@@ -114,15 +117,17 @@ func (r *reading) pages() *web {
 // findSends finds what was sent from a page.
 func (r *reading) findSends(w *web, v *visit) {
 	var fields []int
+	var last *send
 	for _, i := range v.acts {
 		a := r.acts[i]
-		sent := false
+		sent, again := false, false
 		switch a.Type {
 		case human.Typing, human.Paste, human.Choose, human.Check, human.Upload:
 			fields = append(fields, i)
 			sent = a.Type == human.Typing && a.Key == "Enter" && oneLine(a.Element)
 		case human.Click:
-			sent = sends(a.Element) && (len(fields) > 0 || a.Element.Tag == "input/submit")
+			again = last != nil && isButton(a.Element) && retryWords.begins(a.Element.Name)
+			sent = again || sends(a.Element) && (len(fields) > 0 || a.Element.Tag == "input/submit")
 		case human.Shortcut, human.DoubleClick:
 		default:
 			continue
@@ -131,13 +136,19 @@ func (r *reading) findSends(w *web, v *visit) {
 		if !sent && !form {
 			continue
 		}
-		w.sends = append(w.sends, r.newSend(send{at: i, fields: fields, on: v, then: to, said: said, known: form}))
-		fields = nil
+		next := r.newSend(send{at: i, fields: fields, on: v, then: to, said: said, known: form})
+		if again {
+			next.again = last
+		}
+		w.sends = append(w.sends, next)
+		fields, last = nil, next
 	}
+	v.unsent = fields
 	// A form may be sent by what was not seen: a key held in another program, a script.
 	if n := v.next; n != nil && n.came >= 0 && n.by < 0 && len(fields) > 0 {
 		if nav := r.acts[n.came].Navigation; nav != nil && nav.Kind == "form" {
 			w.sends = append(w.sends, r.newSend(send{at: n.came, fields: fields, on: v, then: n, known: true}))
+			v.unsent = nil
 		}
 	}
 }

@@ -13,6 +13,7 @@ var (
 	deedWords   = newWords(deedsEnglish, deedsChinese)
 	stepWords   = newWords(stepsEnglish, stepsChinese)
 	signWords   = newWords(signEnglish, signChinese)
+	retryWords  = newWords(retryEnglish, retryChinese)
 	searchWords = newWords(searchEnglish, searchChinese)
 	strongWords = newWords(strongEnglish, strongChinese)
 	weakWords   = newWords(weakEnglish, weakChinese)
@@ -135,6 +136,15 @@ func errorPart(part string) bool {
 		return false
 	}
 	if part == "error" || part == "错误" || part == "expired" || part == "oops" || part == "failed" {
+		return true
+	}
+	for _, end := range []string{"错误", "有误"} {
+		if strings.HasSuffix(part, end) && !strings.HasPrefix(part, "常见") {
+			return true
+		}
+	}
+	switch fields[0] {
+	case "wrong", "invalid", "incorrect":
 		return true
 	}
 	code := fields[0]

@@ -263,3 +263,28 @@ func findMissing(r *reading) []human.Finding {
 
 // maxMissing fields are told each by itself, further ones together.
 const maxMissing = 4
+
+// unsent is what was typed into a page, and chosen beside it, with no button clicked afterwards that may have sent it;
+// pages can save by themselves, too.
+func (r *reading) unsent(v *visit) []int {
+	if len(v.unsent) == 0 {
+		return nil
+	}
+	typed := false
+	for _, i := range v.unsent {
+		a := r.acts[i]
+		if a.Element == nil || a.Element.Role == "searchbox" || searches(a.Element.Name) {
+			continue
+		}
+		typed = typed || a.Type == human.Typing || a.Type == human.Paste
+	}
+	if !typed {
+		return nil
+	}
+	for _, i := range v.acts {
+		if a := r.acts[i]; i > v.unsent[0] && (a.Type == human.Click && isButton(a.Element) || a.Type == human.Shortcut && a.Key == "Enter") {
+			return nil
+		}
+	}
+	return v.unsent
+}

@@ -25,6 +25,9 @@ var stepsEnglish = []string{
 	"up", "view more", "zoom",
 }
 
+// retryEnglish is how buttons begin that send once more what was sent.
+var retryEnglish = []string{"resend", "retry", "send again", "submit again", "try again"}
+
 // signEnglish is in the names of pages and buttons by which people sign in.
 var signEnglish = []string{"log in", "log on", "login", "sign in", "sign on", "sign-in", "signin"}
 

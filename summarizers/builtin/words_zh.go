@@ -22,6 +22,9 @@ var stepsChinese = []string{
 	"增加", "展开", "暂停", "返回", "打开",
 }
 
+// retryChinese is how buttons begin that send once more what was sent.
+var retryChinese = []string{"再试一次", "再次提交", "重新发送", "重新提交", "重试"}
+
 // signChinese is in the names of pages and buttons by which people sign in.
 var signChinese = []string{"登入", "登录", "登陆"}
 
