@@ -174,7 +174,7 @@ type scanner struct {
 func digit(r rune) bool { return r >= '0' && r <= '9' }
 func latin(r rune) bool { return unicode.IsLetter(r) && !han(r) }
 func han(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) // none comes before the Jamo
 }
 func wordish(r rune) bool { return latin(r) || digit(r) || r == '_' }
 
