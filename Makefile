@@ -28,7 +28,7 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
-.PHONY: help run build dev test bench soak roundtrip lint screenshots generate clean \
+.PHONY: help run build dev test bench soak roundtrip corpus lint screenshots generate clean \
 	setup-run setup-test lint-frontend test-frontend vet test-go generated windows wine e2e mcp window browser crash
 
 help: ## list the targets
@@ -62,13 +62,16 @@ test: ## set up what is missing and run every test; stops at the first failure
 
 bench: build setup-test ## measure: the program as a whole, then the Go benchmarks
 	$(APART) xvfb-run -a -s "-screen 0 1440x900x24" dbus-run-session -- go run -buildvcs=false ./build/bench -bin $(BIN)
-	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/...
+	go test -run '^$$' -bench . -benchmem -tags "$(TAGS)" ./backend/... ./build/corpus
 
 soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost
 	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
 
 roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play what was recorded in browsers with Puppeteer and Playwright, and write docs/roundtrip.md
 	DESKBELL_ROUNDTRIP=$(CURDIR)/docs/roundtrip.md $(APART) $(GO_TEST),window -count 1 -timeout 40m -run '^TestBrowserCases$$' ./build/e2e/
+
+corpus: build setup-test ## record the corpus of build/corpus again: persons at desktops and in browsers, half an hour
+	DESKBELL_CORPUS=$(CURDIR)/build/corpus/testdata $(APART) $(GO_TEST),window -count 1 -timeout 60m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
 
 lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and habits, Go and frontend
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \

@@ -16,6 +16,7 @@ import (
 
 // What the built-in summarizers are held to. Precision is what was reached, so that it does not get worse.
 const (
+	leastCases     = 90
 	leastRecall    = 0.95
 	leastPrecision = 0.90
 )
@@ -25,6 +26,9 @@ func TestTheBuiltInSummarizersFindWhatHappened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(cases) < leastCases {
+		t.Errorf("there are %d cases, want %d", len(cases), leastCases)
+	}
 	var all []corpus.Judged
 	for _, lang := range corpus.Languages {
 		judged, err := corpus.Measure(t.Context(), cases, corpus.ByName(builtin.All()), lang)
@@ -33,9 +37,6 @@ func TestTheBuiltInSummarizersFindWhatHappened(t *testing.T) {
 		}
 		all = append(all, judged...)
 		f := corpus.Sum(judged)
-		if f.Findings == 0 {
-			t.Skip("the summarizers find nothing yet")
-		}
 		if f.Recall() < leastRecall {
 			t.Errorf("%s: recall is %.3f, want %.2f", lang, f.Recall(), leastRecall)
 		}
@@ -45,7 +46,9 @@ func TestTheBuiltInSummarizersFindWhatHappened(t *testing.T) {
 	}
 	t.Log("\n" + corpus.Table(all))
 	for _, j := range all {
-		t.Log(j.String())
+		if wrong := j.String(); wrong != "" {
+			t.Log(wrong)
+		}
 		if n := len(j.Said) + len(j.Line) + len(j.Unresolved) + len(j.Dropped); n > 0 {
 			t.Errorf("%s in %s has %d things that must not be", j.Case.Name, j.Language, n)
 		}
@@ -126,9 +129,6 @@ func TestAReportIsJudged(t *testing.T) {
 	}
 	file := human.Ref{Kind: human.RefAction, Recording: "rec_1", ID: "a1"}
 	step := human.Ref{Kind: human.RefStep, ID: "0"}
-	if _, ok := in.Resolve(file); !ok {
-		t.Skip("references do not resolve yet")
-	}
 	find := func(kind human.FindingKind, text string, refs ...human.Ref) human.Finding {
 		return human.Finding{Kind: kind, Text: text, Evidence: refs}
 	}
