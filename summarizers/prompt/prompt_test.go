@@ -117,7 +117,7 @@ func TestReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(d.Dropped) > 0 {
-			t.Errorf("an honest report lost %v", d.Dropped)
+			t.Errorf("%s: an honest report lost %v", language, d.Dropped)
 		}
 		refs := map[human.Ref]bool{}
 		for _, one := range slices.Concat(d.Report.Findings, d.Report.Suggestions) {
@@ -133,7 +133,7 @@ func TestReport(t *testing.T) {
 				t.Errorf("nothing rests on %v", want)
 			}
 		}
-		if d.Model != "fake-1" || d.TokensIn != 100 || d.TokensOut != 10 || len(notes) < 2 || d.Report.Line != in.Operation.Description {
+		if d.Model != "fake-1" || d.TokensIn != 100 || d.TokensOut != 10 || len(notes) < 2 || !strings.HasSuffix(d.Report.Line, in.Operation.Description) {
 			t.Errorf("%+v %q", d, notes)
 		}
 		if got := f.got[0]; !json.Valid(got.Schema) || !strings.Contains(got.System, map[string]string{"en": "Write in English.", "zh-CN": "请用简体中文书写。"}[language]) {
@@ -198,7 +198,7 @@ func TestPreviewIsWhatIsSent(t *testing.T) {
 					t.Fatal(err)
 				}
 				in := input()
-				in.Operation.Description = "Odd <b>\"text\"</b> & \u2028 \\u0041 \x00 ‮ 😀\r\n\t{}\nEND"
+				in.Operation.Description = "Odd <b>\"text\"</b> & \u2028 \\u0041 \x00 \u202e 😀\r\n\t{}\nEND"
 				in.Answer.HumanInput = "password: hunter2!x"
 				s := prompt.New(prompt.Default(), m, mask)
 				p, err := s.Preview(t.Context(), in)

@@ -99,6 +99,9 @@ func Parse(name string, markdown []byte) (Template, error) {
 	if t.Title["en"] == "" {
 		t.Title["en"] = t.Name
 	}
+	if t.Title["zh-CN"] == "" {
+		t.Title["zh-CN"] = t.Title["en"]
+	}
 	if len(t.Languages) == 0 {
 		t.Languages = languages
 	}
@@ -136,21 +139,21 @@ func (t *Template) set(key, value string) error {
 		}
 		return out
 	}
-	switch {
-	case key == "name":
+	switch key {
+	case "name":
 		t.Name = value
-	case key == "title":
+	case "title":
 		t.Title["en"] = value
-	case key == "title.zh-CN":
+	case "title.zh-CN":
 		t.Title["zh-CN"] = value
-	case key == "kinds":
+	case "kinds":
 		for _, k := range list() {
 			if !slices.Contains(human.Kinds, human.Kind(k)) {
 				return fmt.Errorf("there is no kind %q; there are %v", k, human.Kinds)
 			}
 			t.Kinds = append(t.Kinds, human.Kind(k))
 		}
-	case key == "sources":
+	case "sources":
 		all := []summarizers.Source{summarizers.FromAnswer, summarizers.FromDesktop, summarizers.FromBrowser, summarizers.FromTerminal}
 		for _, s := range list() {
 			if !slices.Contains(all, summarizers.Source(s)) {
@@ -158,21 +161,21 @@ func (t *Template) set(key, value string) error {
 			}
 			t.Sources = append(t.Sources, summarizers.Source(s))
 		}
-	case key == "languages":
+	case "languages":
 		for _, l := range list() {
 			if !slices.Contains(languages, l) {
 				return fmt.Errorf("there is no language %q; there are %v", l, languages)
 			}
 			t.Languages = append(t.Languages, l)
 		}
-	case key == "pictures":
+	case "pictures":
 		if value != "true" && value != "false" {
 			return fmt.Errorf("pictures is true or false, not %q", value)
 		}
 		t.Pictures = value == "true"
-	case key == "model":
+	case "model":
 		t.Model = value
-	case key == "max_tokens":
+	case "max_tokens":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 200 || n > 100_000 {
 			return fmt.Errorf("max_tokens is a number from 200 to 100000, not %q", value)

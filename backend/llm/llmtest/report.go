@@ -44,9 +44,15 @@ func Items(text string) []map[string]string {
 }
 
 // Report is what an honest model would write of a request's text: values of fields, what failed, what was done
-// last, in the words of the evidence.
+// last, in the words of the evidence. Where it is asked for in Chinese, what is between those words is Chinese.
 func Report(text string) Made {
 	m := Made{Findings: []Finding{}, Suggestions: []Finding{}}
+	said := func(english, chinese string) string {
+		if strings.Contains(text, "请写报告") {
+			return chinese
+		}
+		return english
+	}
 	add := func(kind, text, id string) {
 		m.Findings = append(m.Findings, Finding{kind, text, []string{id}, 0.9})
 	}
@@ -56,29 +62,31 @@ func Report(text string) Made {
 		switch it["kind"] {
 		case "request":
 			if m.Line == "" {
-				m.Line = it["text"]
+				m.Line = said("", "事由：") + it["text"]
 			}
 		case "field":
-			add("value", it["name"]+": "+it["text"], it["id"])
+			add("value", said("", "字段 ")+it["name"]+": "+it["text"], it["id"])
 		case "answer":
-			add("note", it["text"], it["id"])
+			add("note", said("", "操作员：")+it["text"], it["id"])
 		case "action":
 			last = it
 			if len(did) < 5 {
 				did = append(did, it["did"])
 			}
 			if it["dialog"] != "" {
-				add("error", it["dialog"], it["id"])
+				add("error", said("", "提示：")+it["dialog"], it["id"])
 			} else if it["picked"] != "" {
-				add("value", it["picked"], it["id"])
+				add("value", said("", "取得：")+it["picked"], it["id"])
 			}
 		}
 	}
 	if last != nil {
 		add("done", last["did"], last["id"])
-		m.Suggestions = append(m.Suggestions, Finding{"note", "Go on from here: " + last["did"], []string{last["id"]}, 0.5})
+		m.Suggestions = append(m.Suggestions, Finding{"note", said("Go on from here: ", "接着做：") + last["did"], []string{last["id"]}, 0.5})
 	}
-	m.Text = strings.Join(did, ". ")
+	if len(did) > 0 {
+		m.Text = said("", "经过：") + strings.Join(did, ". ")
+	}
 	return m
 }
 

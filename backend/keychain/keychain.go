@@ -1,0 +1,136 @@
+// Package keychain keeps the keys of models where the system keeps passwords: the Secret Service on Linux, the
+// keychain on macOS, the credential manager on Windows. A key in the environment goes before one that is kept there.
+// Keys never stand in Deskbell's own files.
+package keychain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/zalando/go-keyring"
+
+	"deskbell/backend/human"
+)
+
+// service is what the entries are filed under.
+const service = "deskbell"
+
+// longest is how long the system may take; somebody may have to unlock their keychain meanwhile.
+const longest = time.Minute
+
+// Variable is the environment variable with the key, whatever the model.
+const Variable = "DESKBELL_MODEL_KEY"
+
+// own are the providers' own hosts, with the variables that others read keys for them from. Such a key goes nowhere
+// else: it was not meant for the server behind another model.base_url.
+var own = map[string]string{"api.anthropic.com": "ANTHROPIC_API_KEY", "api.openai.com": "OPENAI_API_KEY"}
+
+// An Account is what a key is for: a server, by host and port. A key that was set for one is not sent to another.
+type Account struct{ Host string }
+
+func (a Account) user() string { return "model " + a.Host }
+
+// variables are those that may have the key, the first that has one wins.
+func (a Account) variables() []string {
+	if v := own[a.Host]; v != "" {
+		return []string{Variable, v}
+	}
+	return []string{Variable}
+}
+
+// Get returns the key of an account and where it was found: a variable's name, or "keychain". NotFound where there is
+// none, Unavailable where the system has no keychain or did not answer; both say what to do. It blocks until the
+// keychain is unlocked, a minute has passed or ctx ends.
+func Get(ctx context.Context, a Account) (key, from string, err error) {
+	for _, v := range a.variables() {
+		if key := strings.TrimSpace(os.Getenv(v)); key != "" {
+			return key, v, nil
+		}
+	}
+	key, err = do(ctx, func() (string, error) { return keyring.Get(service, a.user()) })
+	if errors.Is(err, keyring.ErrNotFound) {
+		return "", "", human.Errorf(human.NotFound, "there is no key for %s: set one, or the environment variable %s", a.Host, strings.Join(a.variables(), " or "))
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return key, "keychain", nil
+}
+
+// Key returns what asks for the key when it is needed. A server that is not a provider's own may need none: without
+// one, or without a keychain, the key is then "".
+func (a Account) Key() func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		key, _, err := Get(ctx, a)
+		kind := human.KindOf(err)
+		if err != nil && own[a.Host] == "" && (kind == human.NotFound || kind == human.Unavailable && !errors.Is(err, errLocked)) {
+			return "", nil
+		}
+		return key, err
+	}
+}
+
+// Set keeps a key in the system's keychain, in place of one that is there. Invalid for what cannot be a key.
+func Set(ctx context.Context, a Account, key string) error {
+	key = strings.TrimSpace(key)
+	switch {
+	case key == "" || len(key) > 2000: // Windows keeps 2,560 bytes
+		return human.BadField("key", "a key has 1 to 2000 characters")
+	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return human.BadField("key", "it has a space or a character that no key has")
+	}
+	_, err := do(ctx, func() (string, error) { return "", keyring.Set(service, a.user(), key) })
+	return err
+}
+
+// Delete removes a key from the system's keychain. NotFound where there is none; keys in the environment stay.
+func Delete(ctx context.Context, a Account) error {
+	_, err := do(ctx, func() (string, error) { return "", keyring.Delete(service, a.user()) })
+	if errors.Is(err, keyring.ErrNotFound) {
+		return human.Errorf(human.NotFound, "the keychain has no key for %s", a.Host)
+	}
+	return err
+}
+
+// do calls the system's keychain, which takes no context: a call that is given up ends by itself once the person has
+// answered the question to unlock the keychain, and its result is lost.
+func do(ctx context.Context, call func() (string, error)) (string, error) {
+	limited, stop := context.WithTimeout(ctx, longest)
+	defer stop()
+	if err := reachable(limited); err != nil {
+		return "", err
+	}
+	type result struct {
+		key string
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			// The library takes what a Secret Service answers on trust.
+			if p := recover(); p != nil {
+				done <- result{err: fmt.Errorf("the keychain answered with something else than was asked for: %v", p)}
+			}
+		}()
+		key, err := call()
+		done <- result{key, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err == nil || errors.Is(r.err, keyring.ErrNotFound) {
+			return r.key, r.err
+		}
+		return "", human.Wrap(human.Unavailable, r.err, "the system's keychain refused: unlock it, or set the environment variable %s", Variable)
+	case <-limited.Done():
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		return "", human.Wrap(human.Unavailable, errLocked, "the system's keychain did not answer within a minute: is it waiting to be unlocked?")
+	}
+}
+
+var errLocked = errors.New("no answer")
