@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record/library"
@@ -20,6 +21,7 @@ type evidence struct {
 	Label   string        `json:"label"`
 	Kind    human.RefKind `json:"kind"`
 	Text    string        `json:"text,omitempty"`
+	Picked  string        `json:"picked,omitempty"`
 	When    string        `json:"when,omitempty"`
 	Where   string        `json:"where,omitempty"`
 	Picture string        `json:"picture,omitempty"`
@@ -30,7 +32,7 @@ type evidence struct {
 
 var labelled = regexp.MustCompile(`^e[0-9]{1,6}$`)
 
-func (e evidence) said() string { return e.Text }
+func (e evidence) said() string { return e.Text + e.Picked }
 
 // Limits of one get_evidence.
 const (
@@ -156,7 +158,7 @@ func (c *call) picture(ctx context.Context, id human.OperationID, e evidence, wi
 
 // evidenceOf is a piece of evidence as an agent reads it.
 func evidenceOf(e library.Evidence) evidence {
-	told := evidence{Label: e.Label, Kind: e.Kind, Text: e.Text, Missing: e.Missing}
+	told := evidence{Label: e.Label, Kind: e.Kind, Text: e.Text, Picked: e.Picked, Missing: e.Missing}
 	told.Where, _ = clip(e.Where, wherePart)
 	var when []string
 	if e.Elapsed != nil {
@@ -181,7 +183,8 @@ func minutes(elapsed int64) string {
 func showEvidence(r *reading, n int) string {
 	all := len(r.Evidence)
 	some, whole := take(r.Evidence, n, evidence.said, func(e evidence, text string) evidence {
-		return evidence{Label: e.Label, Kind: e.Kind, Text: text, which: e.which, Picture: e.Picture}
+		first, _ := clip(text, utf8.RuneCountInString(e.Text))
+		return evidence{Label: e.Label, Kind: e.Kind, Text: first, Picked: text[len(first):], which: e.which, Picture: e.Picture}
 	})
 	r.Evidence = some
 	if whole == all {

@@ -20,6 +20,7 @@ type Evidence struct {
 	Recording human.RecordingID `json:"recording_id,omitempty" doc:"Of an action, picture or command."`
 	ID        string            `json:"id" doc:"What it is called there (see Ref)."`
 	Text      string            `json:"text,omitempty" doc:"What was done, in words; the value of a field; the message, the step, the part of the answer or request. None of a picture."`
+	Picked    string            `json:"picked,omitempty" doc:"What was picked from a page: by an action, or for a field that was then corrected by hand."`
 	Where     string            `json:"where,omitempty" doc:"The page or window it was in, or that a field was picked from."`
 	At        *time.Time        `json:"at,omitempty" doc:"When it was, where that is known."`
 	Elapsed   *int64            `json:"at_ns,omitempty" doc:"Nanoseconds from the start of the recording."`
@@ -164,6 +165,9 @@ func (f *finder) find(ctx context.Context, label string) (Evidence, error) {
 		e.Text, has = f.op.Result.Fields[r.ID]
 		if from, picked := f.op.Result.FieldSources[r.ID]; picked {
 			e.Where, e.At = from.URL, &from.At
+			if from.Corrected {
+				e.Picked = from.Picked
+			}
 		}
 	case human.RefStep:
 		e.Text, has = at(f.op.Steps(), r.ID)
@@ -238,6 +242,9 @@ func (f *finder) recorded(ctx context.Context, r human.Ref, e *Evidence) error {
 		}
 		when(a.At)
 		e.Text, e.Where, e.Action = a.Words, where(a), &a
+		if a.Pick != nil {
+			e.Picked = a.Pick.Text
+		}
 		e.show(EvidencePicture{"before", a.Before}, EvidencePicture{"after", a.After})
 		if f.by.Role == human.Agent && !o.edits.SharePictures && o.shown[a.ID] {
 			e.Missing = "its operator shares no pictures"

@@ -32,7 +32,7 @@ func (d *desk) answer(attachments []string, all ...human.Finding) {
 	d.t.Helper()
 	_, err := d.queue.Complete(d.t.Context(), ada, d.op.ID, human.Answer{
 		HumanInput: "done by hand", Decision: human.Approved, Attachments: attachments, Findings: all, Fields: map[string]string{"total": "42"},
-		FieldSources: map[string]human.FieldSource{"total": {Recording: d.rec.ID, Action: "a1", URL: "https://shop.example/total", At: d.rec.StartedAt.Add(time.Minute)}},
+		FieldSources: map[string]human.FieldSource{"total": {Recording: d.rec.ID, Action: "a1", Picked: "41", Corrected: true, URL: "https://shop.example/total", At: d.rec.StartedAt.Add(time.Minute)}},
 	}, "")
 	must(d.t, err)
 }
@@ -59,7 +59,7 @@ func TestEvidenceOfEveryKind(t *testing.T) {
 	must(t, err)
 	var told []string
 	for _, e := range all {
-		told = append(told, fmt.Sprintf("%s %s %s|%s|%s|%d", e.Label, e.Kind, e.Text, e.Where, e.Missing, len(e.Pictures)))
+		told = append(told, fmt.Sprintf("%s %s %s|%s|%s|%d", e.Label, e.Kind, e.Text+e.Picked, e.Where, e.Missing, len(e.Pictures)))
 		if e.Action != nil || e.Pictures == nil {
 			t.Errorf("in a list: %+v", e)
 		}
@@ -67,7 +67,7 @@ func TestEvidenceOfEveryKind(t *testing.T) {
 	cannot := "evidence e11 of operation " + string(d.op.ID) + " cannot be read: recording rec_1 has no command c1"
 	want := []string{
 		"e1 action " + save.Words + "|Books: Accounts||2", "e2 action " + actions.ForAgent([]human.Action{typed}, human.Edits{}, "en")[0].Words + "|Books: Accounts||1",
-		"e3 picture |||1", "e4 field 42|https://shop.example/total||0", "e5 step Click Save|||0", "e6 message Which total?|||0", "e7 answer done by hand|||0",
+		"e3 picture |||1", "e4 field 4241|https://shop.example/total||0", "e5 step Click Save|||0", "e6 message Which total?|||0", "e7 answer done by hand|||0",
 		"e8 answer approve|||0", "e9 request save the report|||0", `e10 request ["Type the total","Click Save"]|||0`, "e11 command ||" + cannot + "|0",
 	}
 	if !slices.Equal(told, want) {
@@ -145,12 +145,24 @@ func TestEvidenceNamesNoOtherAction(t *testing.T) {
 	)
 	d.add(human.RecordedEvent{Source: human.BrowserSource, Type: human.PageNavigated, CausedBy: press + 1, Browsing: human.Browsing{
 		Page: &human.WebPage{Target: "t1", URL: "https://shop.example/next", Title: "Next"}, Navigation: &human.Navigation{Kind: "link", Status: 404}}})
+	d.add(human.RecordedEvent{Source: human.BrowserSource, Type: human.PagePicked, Browsing: human.Browsing{
+		Page: &human.WebPage{Target: "t1", URL: "https://shop.example/next"}, Pick: &human.Pick{Field: "price", Take: human.TakeElement, Text: "12 EUR"}}})
 	d.end()
 	went := d.of(human.Navigate, "")
 	if went.CausedBy == "" {
 		t.Fatalf("no cause: %+v", went)
 	}
-	d.answer(nil, refer("x", d.ref(went)))
+	picked := d.of(human.Extract, "")
+	d.answer(nil, refer("x", d.ref(went), d.ref(picked)))
+	for _, want := range []string{"12 EUR", ""} {
+		hidden := want == ""
+		if hidden {
+			d.edit(func(e *human.Edits) { e.MaskedTexts = []string{picked.ID} })
+		}
+		if e, err := d.Evidence(t.Context(), bot, d.op.ID, "e2", ""); err != nil || e.Picked != want {
+			t.Errorf("hidden: %t, the agent reads that %q was picked, %v", hidden, e.Picked, err)
+		}
+	}
 	if e, err := d.Evidence(t.Context(), bot, d.op.ID, "e1", ""); err != nil || e.Action.CausedBy != "" || e.Where != "Next: https://shop.example/next" {
 		t.Errorf("the agent reads %+v of %+v, %v", e.Action, e, err)
 	}

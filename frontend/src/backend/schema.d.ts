@@ -1529,6 +1529,8 @@ export interface components {
             label: string;
             /** @description What of it cannot be read, and why. */
             missing?: string;
+            /** @description What was picked from a page: by an action, or for a field that was then corrected by hand. */
+            picked?: string;
             /** @description That may be read. An agent gets those its operator shares. */
             pictures: components["schemas"]["EvidencePicture"][];
             /** @description Of an action, picture or command. */
