@@ -45,3 +45,9 @@ test('odd characters are counted by reason', () => {
   expect(seen.counts).toEqual({ invisible: 2, direction: 1 });
   expect(oddCount(seen)).toBe(3);
 });
+
+test('in sentences typographic signs are ordinary, and what hides or turns is not', () => {
+  expect(inspect('Read “Quota” – 8.4M', true).counts).toEqual({});
+  expect(inspect('Read “Quota”').counts).toEqual({ lookalike: 2 });
+  expect(inspect('safe\u202Etxt\u200B.\u0007', true).counts).toEqual({ direction: 1, invisible: 1, control: 1 });
+});

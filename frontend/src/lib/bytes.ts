@@ -47,10 +47,11 @@ const hex = (char: string): string => 'U+' + (char.codePointAt(0) ?? 0).toString
 /**
  * Takes a text apart so that everything in it can be seen: controls, characters that turn the direction of reading,
  * invisible ones, unusual spaces, and letters of another alphabet among Latin ones. Full-width and typographic signs
- * count as look-alikes only where no Han, Kana or Hangul is written, because there they are ordinary.
+ * count as look-alikes only where no Han, Kana or Hangul is written, because there they are ordinary, as they are in
+ * `words`, which are sentences and no command.
  */
-export function inspect(text: string): Inspection {
-  const prose = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(text);
+export function inspect(text: string, words = false): Inspection {
+  const prose = words || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(text);
   const pieces: Piece[] = [];
   const counts: Partial<Record<Oddness, number>> = {};
   let plain = '';

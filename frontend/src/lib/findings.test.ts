@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answerOf, draftOf, emptyForm, formOf, type AnswerForm } from './answer';
-import { adopt, best, changed, changes, evidenceOf, labelOf, latest, masked, moved, ownFinding, released, reworded, takenOver, tokens } from './findings';
+import { adopt, best, changed, changes, evidenceOf, labelOf, latest, masked, moved, otherSummary, ownFinding, released, reworded, takenOver, tokens } from './findings';
 import { draft, finding } from './findings.testing';
 import { action } from './recording.testing';
 import type { Ref } from './wire';
@@ -56,6 +56,14 @@ describe('a draft taken into a form', () => {
     expect(again.kept_back).toEqual(['rec_1']);
     expect(JSON.stringify(answerOf(form))).not.toContain('kept_back');
   });
+});
+
+test('a summary is the line or the account, whichever is wanted', () => {
+  const report = { ...draft().report, text: 'Read it.\n\nAll of it.' };
+  expect(otherSummary(report, report.line)).toBe(report.text);
+  expect(otherSummary(report, report.text)).toBe(report.line);
+  expect(otherSummary(report, 'Mine')).toBe('');
+  expect(otherSummary(draft().report, 'Read the plan.')).toBe('');
 });
 
 describe('what was changed', () => {

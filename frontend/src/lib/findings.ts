@@ -39,9 +39,15 @@ export function adopt(form: AnswerForm, draft: Summary): void {
   if (!form.summary.trim()) form.summary = summaryText(report);
 }
 
-/** The summary of a report as an answer has it. */
+/** The summary of a report as an answer has it: one line, as the findings say the rest. */
 export function summaryText(report: Report): string {
-  return report.text.trim() || report.line.trim();
+  return report.line.trim() || report.text.trim();
+}
+
+/** What else a report has for a summary: its account where that is the line, the line where that is the account; or ''. */
+export function otherSummary(report: Report | undefined, now: string): string {
+  const both = [report?.line.trim() ?? '', report?.text.trim() ?? ''];
+  return both[0] !== both[1] && both.every(Boolean) && both.includes(now.trim()) ? (both.find((one) => one !== now.trim()) ?? '') : '';
 }
 
 /** A finding that the operator says themselves. */
@@ -114,7 +120,7 @@ export function changes(answer: Pick<Answer, 'findings' | 'suggestions'>, report
 export function changed(form: AnswerForm, report: Report): boolean {
   const { edited, cut, added } = changes(form, report);
   const order = (list: readonly Finding[]): string => list.map((one) => one.finding_id).join(' ');
-  return edited + cut + added > 0 || form.summary !== summaryText(report) || listNames.some((list) => order(form[list]) !== order(report[list]));
+  return edited + cut + added > 0 || ![report.line.trim(), report.text.trim()].includes(form.summary.trim()) || listNames.some((list) => order(form[list]) !== order(report[list]));
 }
 
 /**
