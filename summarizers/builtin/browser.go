@@ -39,9 +39,8 @@ func of(found []human.Finding, kinds ...human.FindingKind) []human.Finding {
 // browserLine says the most that fits one line: what was read or done, what is missing, what went wrong.
 func browserLine(r *reading, found []human.Finding) string {
 	have, missing := r.values()
-	site := r.mainSite()
 	at := ""
-	if site != "" {
+	if site := r.readAt(have); site != "" {
 		at = r.say(" at %s", "在 %s ", site)
 	}
 	asked := r.wanted()
@@ -65,11 +64,11 @@ func browserLine(r *reading, found []human.Finding) string {
 	if i := slices.IndexFunc(found, func(f human.Finding) bool {
 		return f.Kind == human.FoundUndone && f.Evidence[0].Kind == human.RefAction
 	}); i >= 0 {
-		parts = append(parts, ended(found[i].Text))
+		parts = append(parts, within(ended(found[i].Text), len(parts) > 0))
 	}
 	switch {
 	case len(outcomes) > 0 && (outcomes[0].Confidence >= 0.7 || len(parts) == 0):
-		parts = append(parts, ended(outcomes[0].Text))
+		parts = append(parts, within(ended(outcomes[0].Text), len(parts) > 0))
 	case len(fields) > 0:
 	case len(done) > 0:
 		parts = append(parts, ended(done[len(done)-1].Text)) // what came last is what it came to
@@ -82,7 +81,7 @@ func browserLine(r *reading, found []human.Finding) string {
 			parts = append(parts, r.say("on the way %s", "途中遇到%s", short))
 		}
 	}
-	switch {
+	switch site := r.mainSite(); {
 	case len(parts) > 0:
 	case site == "":
 		parts = append(parts, r.say("Nothing was done in a page", "没有在网页中操作"))
@@ -101,6 +100,30 @@ func browserLine(r *reading, found []human.Finding) string {
 		line = next
 	}
 	return line
+}
+
+// within makes a sentence one that does not begin the line.
+func within(text string, follows bool) string {
+	if follows && len(text) > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z' {
+		return strings.ToLower(text[:1]) + text[1:]
+	}
+	return text
+}
+
+// readAt is the site that all values were picked from; "" where there are several.
+func (r *reading) readAt(have []value) string {
+	site := ""
+	for _, v := range have {
+		if v.pick == nil || v.pick.Page == nil {
+			continue
+		}
+		h := r.host(v.pick.Page.URL)
+		if site != "" && h != site {
+			return ""
+		}
+		site = h
+	}
+	return site
 }
 
 // maxNamed values are named in the line, more are counted.

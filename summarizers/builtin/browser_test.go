@@ -230,27 +230,38 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"done Sign-in at vendor.example: a password was typed (hidden) and sent; then “Overview” was shown"}, []string{"done 登录 vendor.example：输入了密码（已隐藏）并提交；随后显示“Overview”"}},
 		"signing in, and nothing is seen to come of it": {
 			surf(login, "登录").typed("用户名", 4).password("密码").click("button", "登录"),
-			[]string{"done Sign-in at vendor.example: a password was typed (hidden) and sent"}, []string{"done 登录 vendor.example：输入了密码（已隐藏）并提交"}},
+			[]string{"done Sign-in at vendor.example: a password was typed (hidden) and sent; what it led to is not recorded"}, []string{"done 登录 vendor.example：输入了密码（已隐藏）并提交，之后的结果没有记录"}},
 		"a password that is not taken, and one that is": {
 			surf(login, "Sign in").typed("E-mail", 16).password("Password").click("button", "Sign in").goes("form", login, "Sign in failed", 401).
 				password("Password").click("button", "Sign in").goes("form", home, "Overview", 200),
 			[]string{"error “Sign in failed” (vendor.example) answered with status 401", "done Sign-in at vendor.example: a password was typed (hidden) and sent; then “Overview” was shown",
-				"detour Signing in at vendor.example took 2 attempts; at first “Sign in failed” (status 401) came back"},
+				"detour 2 attempts to sign in at vendor.example; at first “Sign in failed” (status 401) came back"},
 			[]string{"error “Sign in failed”（vendor.example）返回了状态码 401", "done 登录 vendor.example：输入了密码（已隐藏）并提交；随后显示“Overview”", "detour 在 vendor.example 登录尝试了两次，起初得到的是“Sign in failed”（状态码 401）"}},
 		"the same sign-in page again and again": {
 			surf(login, "Sign in").password("Password").click("button", "Sign in").goes("form", login+"?e=1", "Sign in", 200).password("Password").click("button", "Sign in").
 				goes("form", login+"?e=1", "Sign in", 200).password("Password").enter("Code", 6).goes("form", login+"?e=2", "Sign in", 200),
-			[]string{"detour Signing in at vendor.example took 3 attempts; at first “Sign in” came back"}, []string{"detour 在 vendor.example 登录尝试了 3 次，起初又回到“Sign in”"}},
+			[]string{"detour 3 attempts to sign in at vendor.example; at first “Sign in” came back"}, []string{"detour 在 vendor.example 登录尝试了 3 次，起初又回到“Sign in”"}},
 		"a new password is no sign-in": {
 			surf(home, "New password").password("New password").password("Repeat").click("button", "Save").goes("form", home+"/ok", "Password changed", 200),
-			[]string{"done Sent the form on “New password” with a password (hidden); then “Password changed” was shown"}, []string{"done 提交了“New password”的表单，其中有密码（已隐藏）；随后显示“Password changed”"}},
+			[]string{"done Sent the form on “New password” with “Save”; filled in: “New password” (hidden) and “Repeat” (hidden); then “Password changed” was shown"}, []string{"done 提交了“New password”的表单（按钮“Save”），填写了“New password”（已隐藏）和“Repeat”（已隐藏）；随后显示“Password changed”"}},
 		"a form": {
 			surf(home, "新建用户").typed("姓名", 3).choose("角色", "管理员").check("发送邀请", "checked").click("button", "创建").goes("form", home+"/7", "用户已创建", 200),
 			[]string{"done Sent the form on “新建用户” with “创建”; filled in: “姓名” (3 characters), “角色” (管理员) and “发送邀请”; then “用户已创建” was shown"},
 			[]string{"done 提交了“新建用户”的表单（按钮“创建”），填写了“姓名”（3 个字符）、“角色”（管理员）和“发送邀请”；随后显示“用户已创建”"}},
 		"a form that answers with a message": {
 			surf(home, "Profile").typed("Name", 5).click("button", "Save").dialog("alert", "Profile saved", true),
-			[]string{"done Sent the form on “Profile” with “Save”; filled in: “Name” (5 characters); the page said “Profile saved”"}, []string{"done 提交了“Profile”的表单（按钮“Save”），填写了“Name”（5 个字符）；页面提示“Profile saved”"}},
+			[]string{"done On “Profile” filled in “Name” (5 characters) and clicked “Save”; the page said “Profile saved”"}, []string{"done 在“Profile”填写了“Name”（5 个字符），并点击“Save”；页面提示“Profile saved”"}},
+		"a form of which nothing is seen to come": {
+			surf(home, "Profile").typed("Name", 5).click("button", "Save"),
+			[]string{"done On “Profile” filled in “Name” (5 characters) and clicked “Save”; what it led to is not recorded"}, []string{"done 在“Profile”填写了“Name”（5 个字符），并点击“Save”，之后的结果没有记录"}},
+		"other secrets are no passwords": {
+			func() *surfer {
+				s := surf(home, "Payment")
+				e := el("textbox", "Card number")
+				e.Secret = true
+				return s.add(human.Action{Type: human.Typing, Hidden: "secret", Element: e}).click("button", "Pay").goes("form", home+"/paid", "Payment confirmed", 200)
+			}(),
+			[]string{"done Sent the form on “Payment” with “Pay”; filled in: “Card number” (hidden); then “Payment confirmed” was shown"}, nil},
 		"a form that is refused, and taken": {
 			surf(home, "Ticket").typed("Subject", 30).click("button", "Send").goes("form", home+"/send", "Internal server error", 500).goes("back_forward", home, "Ticket", 200).
 				click("button", "Send").goes("form", home+"/T-2093", "Ticket T-2093", 200),
@@ -286,7 +297,7 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"detour Went to “Plans” and “Team” and back, with nothing done there"}, []string{"detour 打开了“Plans”和“Team”，未做任何操作就返回了"}},
 		"a click that nothing came of, again": {
 			surf(home, "Home").click("button", "Export").click("button", "Export").click("button", "Export"),
-			[]string{"detour “Export” was clicked 3 times in a row; nothing was seen to come of it in between"}, []string{"detour 连续点击“Export”3 次，其间没有看到任何反应"}},
+			[]string{"detour “Export” was clicked 3 times in a row; no page, message or download was seen to come of it in between"}, []string{"detour 连续点击“Export”3 次，其间没有看到页面跳转、提示或下载"}},
 		"turning pages is no retry": {surf(home, "Home").click("button", "Next page").click("button", "Next page").click("button", "下一页").click("button", "下一页"), nil, nil},
 		"a page that was loaded again": {
 			surf(home, "Home").goes("reload", home, "Home", 200).goes("reload", home, "Home", 200), []string{"detour “Home” was reloaded twice"}, []string{"detour “Home”重新加载了两次"}},

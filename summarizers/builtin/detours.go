@@ -72,7 +72,7 @@ func (r *reading) sentAgain() []human.Finding {
 		switch {
 		case g.secret:
 			site := cmp.Or(r.host(tries[0].on.page.URL), form)
-			text = r.say("Signing in at %s took %s", "在 %s 登录尝试了%s", site, r.times(n, "attempt", "attempts"))
+			text = r.say("%[2]s to sign in at %[1]s", "在 %[1]s 登录尝试了%[2]s", site, r.times(n, "attempt", "attempts"))
 		default:
 			text = r.say("The form on %s was sent %s", "%s的表单提交了%s", form, r.times(n, "time", "times"))
 		}
@@ -254,7 +254,7 @@ func (r *reading) thereAndBack() []human.Finding {
 	from := map[actionKey]*trip{} // trips from one page are told together
 	for _, v := range w.visits {
 		// A popup or tab of its own that was opened and closed again.
-		if v.ended >= 0 && v.last == nil && v.came >= 0 && !r.did(v) && !blankPage(v.page.URL) && r.acts[v.came].Type == human.OpenPage {
+		if v.ended >= 0 && v.last == nil && v.came >= 0 && !r.did(v) && !blankPage(v.page.URL) && r.acts[v.came].Type == human.OpenPage && !r.gapBetween(v.came, v.ended) {
 			if _, bad := r.refused(v); bad {
 				continue
 			}
@@ -269,7 +269,7 @@ func (r *reading) thereAndBack() []human.Finding {
 			continue
 		}
 		here := there.last
-		if place(here.page.URL) != place(v.page.URL) || place(there.page.URL) == place(v.page.URL) || v.page.URL == "" || r.did(there) || !r.went(there) || !r.went(v) {
+		if place(here.page.URL) != place(v.page.URL) || place(there.page.URL) == place(v.page.URL) || v.page.URL == "" || r.did(there) || !r.went(there) || !r.went(v) || r.gapBetween(there.came, v.came) {
 			continue
 		}
 		if _, bad := r.refused(there); bad {
@@ -297,6 +297,13 @@ func (r *reading) thereAndBack() []human.Finding {
 		out = append(out, finding(human.FoundDetour, 0.8, r.say("Went to %s and back, with nothing done there", "打开了%s，未做任何操作就返回了", r.list(t.names)), t.refs...))
 	}
 	return out
+}
+
+// gapBetween says whether something was not recorded between two actions.
+func (r *reading) gapBetween(from, to int) bool {
+	w := r.pages()
+	i, _ := slices.BinarySearch(w.gaps, from)
+	return i < len(w.gaps) && w.gaps[i] < to
 }
 
 // did says whether anything was done in a page but looking and leaving it.
@@ -360,14 +367,17 @@ func (r *reading) clickedAgain() []human.Finding {
 			if first.Before != "" && first.Before == first.After {
 				sure = 0.9 // the page looked the same
 			}
-			out = append(out, finding(human.FoundDetour, sure, r.say("%s was clicked %s in a row; nothing was seen to come of it in between", "连续点击%s%s，其间没有看到任何反应",
+			out = append(out, finding(human.FoundDetour, sure, r.say("%s was clicked %s in a row; no page, message or download was seen to come of it in between", "连续点击%s%s，其间没有看到页面跳转、提示或下载",
 				r.quote(elementName(first.Element)), times), evidence...))
 		}
 		run = run[:0]
 	}
 	for i, a := range r.acts {
 		switch {
-		case w.in[i] == nil, a.Type == human.Hover, a.Type == human.Scroll, a.Type == human.Missing:
+		case a.Type == human.Missing: // what was done then is not known
+			end()
+			continue
+		case w.in[i] == nil, a.Type == human.Hover, a.Type == human.Scroll:
 			continue
 		case a.Type != human.Click && a.Type != human.DoubleClick || a.Button > 1 || !r.answers(a):
 			end()

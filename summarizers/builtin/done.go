@@ -83,34 +83,48 @@ func (r *reading) sent(f *form, used map[int]bool) []doneAt {
 	if s.known || s.then != nil {
 		sure = 0.95
 	}
+	page = cmp.Or(page, site, r.say("a page", "页面"))
+	by := ""
+	if e := r.acts[s.at].Element; isButton(e) {
+		by = r.quote(elementName(e))
+	}
+	seen := s.known || s.then != nil
 	var text string
-	if f.secret {
-		text = r.say("Sign-in at %s: a password was typed (hidden) and sent", "登录 %s：输入了密码（已隐藏）并提交", cmp.Or(site, page, r.say("a page", "一个页面")))
-		if !r.signsIn(s) {
-			text = r.say("Sent the form on %s with a password (hidden)", "提交了%s的表单，其中有密码（已隐藏）", cmp.Or(page, site, r.say("a page", "页面")))
+	switch n := min(len(good), maxRefs); {
+	case f.secret && r.signsIn(s):
+		text = r.say("Sign-in at %s: a password was typed (hidden) and sent", "登录 %s：输入了密码（已隐藏）并提交", cmp.Or(site, page))
+	case n > 1: // for one thing after the other
+		evidence = evidence[:0]
+		page = cmp.Or(r.pageName(r.page(from, &evidence)), page)
+		for _, s := range good[:n] {
+			if ref := r.acts[s.at].ref(); !slices.Contains(evidence, ref) {
+				evidence = append(evidence, ref)
+			}
 		}
-	} else {
-		text = r.say("Sent the form on %s", "提交了%s的表单", cmp.Or(page, site, r.say("a page", "页面")))
-		if e := r.acts[s.at].Element; isButton(e) && elementName(e) != "" {
-			text += r.say(" with %s", "（按钮%s）", r.quote(elementName(e)))
+		text = r.say("Sent the form on %s %s", "提交了%s的表单%s", page, r.times(n, "time", "times"))
+		s, seen = &send{on: s.on}, true
+	case seen:
+		text = r.say("Sent the form on %s", "提交了%s的表单", page)
+		if by != "" {
+			text += r.say(" with %s", "（按钮%s）", by)
 		}
 		if filled != "" {
 			text += r.say("; filled in: %s", "，填写了%s", filled)
 		}
-		if n := len(good); n > 1 { // for one thing after the other
-			n = min(n, maxRefs)
-			evidence = evidence[:0]
-			page = r.pageName(r.page(from, &evidence))
-			for _, s := range good[:n] {
-				if ref := r.acts[s.at].ref(); !slices.Contains(evidence, ref) {
-					evidence = append(evidence, ref)
-				}
-			}
-			text = r.say("Sent the form on %s %s", "提交了%s的表单%s", cmp.Or(page, site, r.say("a page", "页面")), r.times(n, "time", "times"))
-			s = &send{on: s.on}
+	default:
+		text = r.say("On %s filled in %s", "在%s填写了%s", page, cmp.Or(filled, r.say("a form", "表单")))
+		switch {
+		case by != "":
+			text += r.say(" and clicked %s", "，并点击%s", by)
+		case r.acts[s.at].Key == "Enter":
+			text += r.say(" and pressed Enter", "，并按下回车")
 		}
 	}
-	text += r.cameOf(s, &evidence)
+	came := r.cameOf(s, &evidence)
+	if came == "" && !seen {
+		came = r.say("; what it led to is not recorded", "，之后的结果没有记录")
+	}
+	text += came
 	return []doneAt{{finding(human.FoundDone, sure, text, evidence...), s.at}}
 }
 

@@ -15,6 +15,7 @@ type web struct {
 	effects map[int][]int // what actions led to, by where they are in reading.acts
 	sends   []*send
 	forms   []*form
+	gaps    []int // where something was not recorded
 	hosts   map[string]string
 	bad     map[string]bool // whether a title is one of an error
 }
@@ -64,6 +65,9 @@ func (r *reading) pages() *web {
 			if c := r.index(a.rec.ID, a.CausedBy); c >= 0 && c < i {
 				w.effects[c] = append(w.effects[c], i)
 			}
+		}
+		if a.Type == human.Missing {
+			w.gaps = append(w.gaps, i)
 		}
 		if a.Page == nil {
 			continue
@@ -196,10 +200,10 @@ func (r *reading) ledTo(w *web, i int) (to *visit, said []int, form bool) {
 	return to, said, form
 }
 
-// isPassword says whether a password was typed. What it was nobody knows.
+// isPassword says whether a password was typed, and not another secret: a card's number, a code.
 func isPassword(a act) bool {
 	return (a.Type == human.Typing || a.Type == human.Paste) &&
-		(a.Hidden == "password" || a.Element != nil && (a.Element.Secret || a.Element.Tag == "input/password"))
+		(a.Hidden == "password" || a.Element != nil && (a.Element.Tag == "input/password" || a.Element.Secret && passWords.in(plain(a.Element.Name))))
 }
 
 // oneLine says whether Enter in a field sends what is in it.

@@ -213,7 +213,7 @@ func name(s string) string { return clean(s, maxName) }
 
 // elementName is what an element is called; "" where it has no name or that is hidden.
 func elementName(e *human.Element) string {
-	if e == nil || e.Secret || e.Hidden != "" && e.Hidden != "secret" {
+	if e == nil || e.Hidden != "" && e.Hidden != "secret" {
 		return ""
 	}
 	return name(e.Name)

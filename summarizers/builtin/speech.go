@@ -12,6 +12,7 @@ var (
 	sendWords   = newWords(sendEnglish, sendChinese)
 	deedWords   = newWords(deedsEnglish, deedsChinese)
 	stepWords   = newWords(stepsEnglish, stepsChinese)
+	passWords   = newWords(passEnglish, passChinese)
 	signWords   = newWords(signEnglish, signChinese)
 	retryWords  = newWords(retryEnglish, retryChinese)
 	searchWords = newWords(searchEnglish, searchChinese)

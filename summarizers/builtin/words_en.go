@@ -28,6 +28,9 @@ var stepsEnglish = []string{
 // retryEnglish is how buttons begin that send once more what was sent.
 var retryEnglish = []string{"resend", "retry", "send again", "submit again", "try again"}
 
+// passEnglish is in the names of fields for passwords.
+var passEnglish = []string{"passcode", "passphrase", "password"}
+
 // signEnglish is in the names of pages and buttons by which people sign in.
 var signEnglish = []string{"log in", "log on", "login", "sign in", "sign on", "sign-in", "signin"}
 

@@ -25,6 +25,9 @@ var stepsChinese = []string{
 // retryChinese is how buttons begin that send once more what was sent.
 var retryChinese = []string{"再试一次", "再次提交", "重新发送", "重新提交", "重试"}
 
+// passChinese is in the names of fields for passwords.
+var passChinese = []string{"密码", "口令"}
+
 // signChinese is in the names of pages and buttons by which people sign in.
 var signChinese = []string{"登入", "登录", "登陆"}
 
