@@ -116,14 +116,14 @@ type finder struct {
 	recordings map[human.RecordingID]*opened
 }
 
-// An opened is a recording as far as a finder's reader may read it.
+// An opened is a recording as far as its answer's evidence goes.
 type opened struct {
 	human.Recording
 	edits   human.Edits
-	actions []human.Action
-	all     map[string]bool // the ids of all actions, cut ones too
-	shots   map[string]bool // the pictures of all actions
-	shown   map[string]bool // the ids of those that have pictures
+	actions []human.Action  // as the reader may read them
+	all     map[string]bool // the ids of actions, cut ones too
+	shots   map[string]bool // their pictures
+	shown   map[string]bool // the ids of those that have any
 }
 
 func (l *Library) finder(ctx context.Context, by human.Actor, id human.OperationID, language string) (*finder, error) {
@@ -324,6 +324,17 @@ func (f *finder) open(ctx context.Context, id human.RecordingID) (*opened, error
 	if o.edits, err = l.deps.Store.Edits(ctx, id); err != nil {
 		return nil, err
 	}
+	// Of a long recording only what may matter: what was asked for, and what was cut, whose pictures nobody gets.
+	want := map[string]bool{}
+	for _, r := range f.refs {
+		if r.Recording == id {
+			want[r.ID] = true
+		}
+	}
+	for _, cut := range o.edits.Cuts {
+		want[cut] = true
+	}
+	all = slices.DeleteFunc(all, func(a human.Action) bool { return !want[a.ID] && !want[a.Before] && !want[a.After] })
 	for _, a := range all {
 		o.all[a.ID], o.shots[a.Before], o.shots[a.After] = true, true, true
 		o.shown[a.ID] = a.Before != "" || a.After != ""

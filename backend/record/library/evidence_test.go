@@ -171,6 +171,29 @@ func TestEvidenceNamesNoOtherAction(t *testing.T) {
 	}
 }
 
+func TestThePictureOfACutActionIsNoEvidenceOfAnother(t *testing.T) {
+	d := newDesk(t)
+	press := d.seq + 1
+	d.add(
+		human.RecordedEvent{Source: human.InputSource, Type: human.PointerDown, Button: 1, X: 3, Y: 3},
+		human.RecordedEvent{Source: human.InputSource, Type: human.PointerUp, Button: 1, X: 3, Y: 3},
+		human.RecordedEvent{Source: human.ElementSource, Type: human.ElementSeen, Element: &human.Element{Role: "button", Name: "Next"}, CausedBy: press},
+		human.RecordedEvent{Source: human.ScreenSource, Type: human.PictureTaken, Picture: d.shots[1], When: "before", CausedBy: press}, // the one after Private
+	)
+	d.end()
+	d.answer(nil, refer("x", d.ref(d.of(human.Click, "Next"))))
+	d.edit(func(e *human.Edits) { e.SharePictures = true })
+	if e, err := d.Evidence(t.Context(), bot, d.op.ID, "e1", ""); err != nil || len(e.Pictures) != 1 || e.Pictures[0].ID != d.shots[1] {
+		t.Fatalf("before the cut: %+v, %v", e, err)
+	}
+	d.edit(func(e *human.Edits) { e.Cuts = []string{d.of(human.Click, "Private").ID} })
+	if e, err := d.Evidence(t.Context(), bot, d.op.ID, "e1", ""); err != nil || len(e.Pictures) != 0 || e.Action.Before != "" {
+		t.Errorf("after it: %+v, %v", e, err)
+	}
+	_, err := d.EvidencePicture(t.Context(), bot, d.op.ID, "e1", "before", Look{})
+	refused(t, err, human.NotFound, "", "no such picture")
+}
+
 // claims is a queue that says one thing of every operation.
 type claims struct {
 	lost
