@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -127,27 +128,41 @@ func strip(address string) string {
 	return strings.TrimRight(address, "/")
 }
 
-// atlas finds the places of an input's evidence.
+// atlas finds the places of an input's evidence, and what it says.
 type atlas struct {
 	in      summarizers.Input
-	actions map[human.Ref]*human.Action
+	actions map[human.Ref][]*human.Action // that a report rests on; of a picture, those it shows
 	all     *places
 	read    map[human.Ref]string // what Resolve said, which looks through the input each time
 }
 
-func newAtlas(in summarizers.Input) *atlas {
-	a := &atlas{in: in, actions: map[human.Ref]*human.Action{}, all: &places{}, read: map[human.Ref]string{}}
+func newAtlas(in summarizers.Input, r human.Report) *atlas {
+	a := &atlas{in: in, actions: map[human.Ref][]*human.Action{}, all: &places{}, read: map[human.Ref]string{}}
+	for _, f := range slices.Concat(r.Findings, r.Suggestions) {
+		for _, ref := range f.Evidence {
+			a.actions[ref] = nil
+		}
+	}
+	note := func(ref human.Ref, act *human.Action) {
+		if _, wanted := a.actions[ref]; wanted {
+			a.actions[ref] = append(a.actions[ref], act)
+		}
+	}
+	last := ""
 	for i := range in.Recordings {
 		r := &in.Recordings[i]
 		for j := range r.Actions {
 			act := &r.Actions[j]
-			a.actions[human.Ref{Kind: human.RefAction, Recording: r.ID, ID: act.ID}] = act
-			for _, id := range []string{act.Before, act.After} {
-				if id != "" {
-					a.actions[human.Ref{Kind: human.RefPicture, Recording: r.ID, ID: id}] = act
-				}
+			note(human.Ref{Kind: human.RefAction, Recording: r.ID, ID: act.ID}, act)
+			note(human.Ref{Kind: human.RefPicture, Recording: r.ID, ID: act.Before}, act)
+			note(human.Ref{Kind: human.RefPicture, Recording: r.ID, ID: act.After}, act)
+			// Most actions are on the page of the one before.
+			if act.Page == nil || act.Page.URL != last || act.Page.FrameURL != "" || act.Pick != nil || act.File != nil || len(act.Transfers) > 0 {
+				a.all.action(act)
 			}
-			a.all.action(act)
+			if act.Page != nil {
+				last = act.Page.URL
+			}
 		}
 		for j := range r.Commands {
 			a.all.values(r.Commands[j].Line)
@@ -167,9 +182,8 @@ func newAtlas(in summarizers.Input) *atlas {
 func (a *atlas) of(refs []human.Ref) *places {
 	p := &places{}
 	for _, ref := range refs {
-		if act := a.actions[ref]; act != nil {
+		for _, act := range a.actions[ref] {
 			p.action(act)
-			continue
 		}
 		if ref.Kind == human.RefCommand {
 			for _, r := range a.in.Recordings {

@@ -187,7 +187,8 @@ func TestEveryLabel(t *testing.T) {
 }
 
 func TestPreviewIsWhatIsSent(t *testing.T) {
-	mask := func(text string) string { masked, _ := masking.New().Mask(text); return masked }
+	masker := masking.New()
+	mask := func(text string) string { masked, _ := masker.Mask(text); return masked }
 	for _, provider := range []string{llm.Anthropic, llm.OpenAI} {
 		for _, do := range []llmtest.Behaviour{llmtest.Right, llmtest.NoSchema, llmtest.OnlyText} {
 			t.Run(provider+" "+string(do), func(t *testing.T) {

@@ -251,12 +251,17 @@ func texts(details json.RawMessage) map[string]string {
 
 // A happening is an action or a command, as one line of the record.
 type happening struct {
-	recording, at int // which recording, and where in it
-	action        *human.Action
-	command       *summarizers.Command
-	weight        int
-	line          string
-	ref           human.Ref
+	place
+	action  *human.Action
+	command *summarizers.Command
+	line    string
+	ref     human.Ref
+}
+
+// A place is where a happening stands: which recording, and which of its actions or commands.
+type place struct {
+	recording, at int32
+	isCommand     bool
 }
 
 // weight says how telling an action is.
@@ -308,7 +313,7 @@ func (w *writer) recorded(room int, shots []shot) []string {
 			out["command"] = len(r.Commands)
 		}
 		for _, h := range kept {
-			if h.recording != i {
+			if h.recording != int32(i) {
 				continue
 			}
 			if h.action != nil {
@@ -381,21 +386,21 @@ func number(n int) string {
 // choose takes the most telling actions and commands that fit into room tokens, in their order.
 func (w *writer) choose(room int) []happening {
 	const most = 6
-	var by [most + 1][]happening
+	var by [most + 1][]place // only places: there may be a million
 	for i := range w.in.Recordings {
 		r := &w.in.Recordings[i]
 		for j := range r.Actions {
 			if a := &r.Actions[j]; !a.Cut {
 				g := weight(a)
-				by[g] = append(by[g], happening{recording: i, at: j, action: a, weight: g, ref: human.Ref{Kind: human.RefAction, Recording: r.ID, ID: a.ID}})
+				by[g] = append(by[g], place{int32(i), int32(j), false})
 			}
 		}
 		for j := range r.Commands {
-			c, g := &r.Commands[j], 4
-			if c.Exit != nil && *c.Exit != 0 {
+			g := 4
+			if exit := r.Commands[j].Exit; exit != nil && *exit != 0 {
 				g = most
 			}
-			by[g] = append(by[g], happening{recording: i, at: j, command: c, weight: g, ref: human.Ref{Kind: human.RefCommand, Recording: r.ID, ID: c.ID}})
+			by[g] = append(by[g], place{int32(i), int32(j), true})
 		}
 	}
 	var kept []happening
@@ -403,14 +408,14 @@ func (w *writer) choose(room int) []happening {
 	for g := most; g >= 0 && room >= oneAction; g-- {
 		// From both ends: how it began and how it came out say more than the middle.
 		for i, j := 0, len(by[g])-1; i <= j && room >= oneAction && missed < 20; {
-			h := by[g][j]
+			p := by[g][j]
 			if (len(by[g])-(j-i))%2 == 1 {
 				j--
 			} else {
-				h = by[g][i]
+				p = by[g][i]
 				i++
 			}
-			h.line = w.happened(h)
+			h := w.happening(p)
 			cost := human.Tokens(h.line) + 1
 			if cost > room {
 				missed++
@@ -424,6 +429,20 @@ func (w *writer) choose(room int) []happening {
 		return cmp.Or(cmp.Compare(a.recording, b.recording), cmp.Compare(a.time(), b.time()), cmp.Compare(a.at, b.at))
 	})
 	return kept
+}
+
+// happening is what stands at a place.
+func (w *writer) happening(p place) happening {
+	r, h := &w.in.Recordings[p.recording], happening{place: p}
+	if p.isCommand {
+		h.command = &r.Commands[p.at]
+		h.ref = human.Ref{Kind: human.RefCommand, Recording: r.ID, ID: h.command.ID}
+	} else {
+		h.action = &r.Actions[p.at]
+		h.ref = human.Ref{Kind: human.RefAction, Recording: r.ID, ID: h.action.ID}
+	}
+	h.line = w.happened(h)
+	return h
 }
 
 func (h happening) time() int64 {

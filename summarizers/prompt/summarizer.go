@@ -183,7 +183,7 @@ func (a answer) report(refs map[string]human.Ref) human.Report {
 // the rest, and holds that against its evidence.
 func (s *Summarizer) check(in summarizers.Input, r human.Report) (human.Report, []human.Dropped) {
 	var dropped []human.Dropped
-	known := newAtlas(in)
+	known := newAtlas(in, r)
 	// plain is the text without markup; false where it names an address, with its markup or without.
 	plain := func(text string, p *places) (string, bool) {
 		text = visible(text)
