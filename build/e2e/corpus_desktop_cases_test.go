@@ -861,4 +861,248 @@ var deskCases = []deskCase{
 			p.answer.HumanInput = "The badge number comes from reception, on his first day."
 		},
 	},
+	{
+		name: "desktop_copy_edited", source: corpus.Desktop, kind: human.Desktop, what: "请复制 plan.txt，在副本里写上新的日期",
+		details: map[string]any{"action_sequence": []string{"复制 plan.txt", "在副本里写上日期并保存"}},
+		act: func(p *clerk) {
+			p.has("计划/plan.txt", "date: 2026-11-01\n")
+			p.records("计划")
+			p.opens("files", "files.gtk3.py", "计划", "--zh", p.in("计划"), p.in(".trash"))
+			p.press("plan.txt")
+			p.press("创建副本", Button)
+			p.there("计划/plan (2).txt")
+			p.ticks(0)
+			p.opens("editor", "editor.gtk3.py", "plan (2).txt", "--zh", p.in("计划"), p.in("计划/plan (2).txt"))
+			p.keys("ctrl+a")
+			p.types("date: 2026-12-01")
+			p.keys("ctrl+s")
+			p.reads("计划/plan (2).txt", "2026-12-01")
+			p.ticks(1)
+		},
+	},
+	{
+		name: "desktop_gave_up_signing", source: corpus.Desktop, kind: human.Desktop, what: "Sign contract K-0416",
+		details: map[string]any{"action_sequence": []string{"Log in to Signer", "Sign K-0416"}, "expected_outcome": "K-0416-signed.pdf"},
+		act: func(p *clerk) {
+			p.records("contracts")
+			signer := logsIn(p, p.in("contracts"))
+			p.ticks(0)
+			p.press("K-0416")
+			p.shows("K-0416")
+			for range 2 {
+				p.press("Sign…", Button)
+				p.shows("Sign contract")
+				p.types("an old PIN")
+				p.keys("Return")
+				p.shows("Wrong PIN")
+				p.press("OK", Button)
+				p.shows("K-0416")
+			}
+			p.press("Sign…", Button)
+			p.shows("Sign contract")
+			p.keys("Escape")
+			p.shows("K-0416")
+			p.chooses("File", "Close")
+			p.ended(signer)
+			p.answer.HumanInput = "I do not have the new PIN with me. Ask me again after lunch."
+		},
+	},
+	{
+		name: "desktop_tests_left_red", source: corpus.Desktop, kind: human.Desktop, what: "Open my-project in the IDE and run its tests",
+		details: map[string]any{"project_path": "~/my-project", "expected_outcome": "3 tests passed"},
+		act: func(p *clerk) {
+			calculator(p, "a * b")
+			p.records("my-project")
+			p.opens("Code", "ide.qt.py", "Code")
+			p.chooses("File", "Open Folder…")
+			p.shows("Open Folder")
+			p.types(p.in("myproject"))
+			p.press("Open", Button)
+			p.shows("Cannot open")
+			p.press("OK", Button)
+			p.shows("Code")
+			p.chooses("File", "Open Folder…")
+			p.shows("Open Folder")
+			p.types(p.in("my-project"))
+			p.press("Open", Button)
+			p.shows("my-project")
+			p.press("Run tests", Button)
+			p.shows("Tests failed")
+			p.press("OK", Button)
+			p.shows("my-project")
+			p.answer.HumanInput = "add() multiplies. I did not touch it, that is for you to mend."
+		},
+	},
+	{
+		name: "desktop_ticked_and_taken_back", source: corpus.Desktop, kind: human.Desktop, what: "Clean up the folder exports",
+		details: map[string]any{"action_sequence": []string{"Delete export-1.csv", "Delete export-2.csv"}},
+		act: func(p *clerk) {
+			for _, name := range []string{"export-1.csv", "export-2.csv", "export-3.csv"} {
+				p.has("exports/"+name, name+"\n")
+			}
+			p.records("exports")
+			p.opens("files", "files.gtk3.py", "exports", p.in("exports"), p.in(".trash"))
+			p.press("export-1.csv")
+			p.press("Delete", Button)
+			p.ticks(0)
+			p.press("export-2.csv")
+			p.press("Delete", Button)
+			p.ticks(1)
+			p.press("Restore", Button)
+			p.there("exports/export-2.csv")
+			p.marks(map[string]any{"step": 1, "done": false})
+			p.answer.HumanInput = "export-2.csv is still needed by the auditors, I put it back."
+		},
+	},
+	{
+		name: "desktop_long_pause", source: corpus.Desktop, kind: human.Desktop, what: "请把名单 names.txt 里的最后一行删掉", gaps: true,
+		act: func(p *clerk) {
+			p.has("名单/names.txt", "Li\nWang\nZhao")
+			p.records("名单")
+			p.opens("editor", "editor.gtk3.py", "names.txt", "--zh", p.in("名单"), p.in("名单/names.txt"))
+			p.control("pause")
+			<-time.After(65 * time.Second) // a telephone call
+			p.control("resume")
+			p.keys("ctrl+End")
+			p.keys("shift+Home")
+			p.keys("Delete")
+			p.keys("ctrl+s")
+			p.answer.ExecutionResult = "最后一行已删除"
+		},
+	},
+	{
+		name: "desktop_many_files_deleted", source: corpus.Desktop, kind: human.Desktop, what: "请清空文件夹 临时",
+		details: map[string]any{"expected_outcome": "文件夹 临时 里没有文件"},
+		act: func(p *clerk) {
+			for _, name := range []string{"a.tmp.txt", "b.tmp.txt", "c.tmp.txt", "d.tmp.txt"} {
+				p.has("临时/"+name, name)
+			}
+			p.records("临时")
+			p.opens("files", "files.gtk3.py", "临时", "--zh", p.in("临时"), p.in(".trash"))
+			for _, name := range []string{"a.tmp.txt", "b.tmp.txt", "c.tmp.txt", "d.tmp.txt"} {
+				p.press(name)
+				p.press("删除", Button)
+			}
+		},
+	},
+	{
+		name: "desktop_folder_misspelt", source: corpus.Desktop, kind: human.Desktop, what: "Make a folder 2026 in archive",
+		details: map[string]any{"expected_outcome": "archive/2026"},
+		act: func(p *clerk) {
+			p.has("archive/2025/", "")
+			p.records("archive")
+			p.opens("files", "files.gtk3.py", "archive", p.in("archive"), p.in(".trash"))
+			p.press("New folder…", Button)
+			p.shows("New folder")
+			p.types("2062")
+			p.press("Create", Button)
+			p.there("archive/2062")
+			p.press("2062/")
+			p.pause()
+			p.press("Rename…", Button)
+			p.shows("Rename")
+			p.replaces("2026")
+			p.press("Rename", Button)
+			p.there("archive/2026")
+		},
+	},
+	{
+		name: "desktop_compared_only", source: corpus.Desktop, kind: human.Desktop, what: "Are the two lists of addresses equal?",
+		details: map[string]any{"expected_outcome": "A yes or a no"},
+		act: func(p *clerk) {
+			p.has("lists/old.txt", "Main Street 1\nHarbour 2\n")
+			p.has("lists/new.txt", "Main Street 1\nHarbour 3\n")
+			p.records("lists")
+			p.opens("editor", "editor.gtk3.py", "old.txt", p.in("lists"), p.in("lists/old.txt"))
+			p.opens("editor", "editor.gtk3.py", "new.txt", p.in("lists"), p.in("lists/new.txt"))
+			for _, title := range []string{"old.txt", "new.txt", "old.txt"} {
+				p.Do("xdotool", "search", "--name", "^"+title, "windowactivate", "--sync")
+				p.shows(title)
+			}
+			p.answer.HumanInput = "No: the second address differs, Harbour 2 in the old list and Harbour 3 in the new one."
+		},
+	},
+	{
+		name: "desktop_form_filled", source: corpus.Desktop, kind: human.Desktop, what: "请填写表单并保存",
+		details: map[string]any{"action_sequence": []string{"填写姓名", "勾选 Agree", "保存文件"}, "expected_outcome": "form.txt"},
+		act: func(p *clerk) {
+			p.records("表单")
+			p.opens("form.gtk3.py", "form.gtk3.py", "Form GTK 3", filepath.Join(p.home, "state.json"), p.in("表单"))
+			p.enter("Name")
+			p.types("Mei Tanaka")
+			p.ticks(0)
+			p.press("Agree", checkBox)
+			p.press("Agree", checkBox)
+			p.press("Agree", checkBox)
+			p.ticks(1)
+			p.press("Save file", Button)
+			p.there("表单/form.txt")
+			p.ticks(2)
+		},
+	},
+	{
+		name: "joined_second_takes_back", source: corpus.Joined, kind: human.Desktop, what: "Call the draft final",
+		details: map[string]any{"expected_outcome": "offer-final.txt"},
+		act: func(p *clerk) {
+			p.has("offers/offer-draft.txt", "offer\n")
+			rename := func(from, to string) {
+				p.records("offers")
+				program := p.opens("files", "files.gtk3.py", "offers", p.in("offers"), p.in(".trash"))
+				p.press(from)
+				p.press("Rename…", Button)
+				p.shows("Rename")
+				p.replaces(to)
+				p.press("Rename", Button)
+				p.there("offers/" + to)
+				_ = program.Signal(os.Kill)
+				p.ended(program)
+				p.rests()
+			}
+			rename("offer-draft.txt", "offer-final.txt")
+			p.says("Sales has called: the price changes again. I take it back.")
+			rename("offer-final.txt", "offer-draft.txt")
+			p.answer.HumanInput = "It is a draft again."
+		},
+	},
+	{
+		name: "joined_denied_and_noted", source: corpus.Joined, kind: human.Browser, web: true, what: "Read the payroll of October and note the sum in payroll.txt",
+		details: map[string]any{"url": "https://hr.example/", "data_to_extract": []string{"payroll_sum"}, "expected_outcome": "payroll.txt with the sum"},
+		act: func(p *clerk) {
+			h := p.browses("https://hr.example/", true, "hr")
+			h.key("ctrl+l")
+			h.write("https://hr.example/payroll\n")
+			h.at("/payroll")
+			p.opens("editor", "editor.gtk3.py", "Untitled", p.in("hr"))
+			p.types("No access to the payroll.")
+			p.keys("ctrl+s")
+			p.shows("Save file")
+			p.replaces(p.in("hr/payroll.txt"))
+			p.keys("Return")
+			p.there("hr/payroll.txt")
+			p.answer.HumanInput = "We have no access to the payroll."
+		},
+	},
+	{
+		name: "answer_review_complete", source: corpus.Answer, kind: human.Review, what: "Review the migration of the billing tables",
+		details: map[string]any{"focus_areas": []string{"locking", "rollback"}, "file_path": "migrations/0042.sql"},
+		act: func(p *clerk) {
+			p.answer.HumanInput = "Locking: fine, the index is built concurrently. Rollback: missing for the second statement."
+			p.answer.KeyFindings = []string{"The second statement has no rollback"}
+		},
+	},
+	{
+		name: "answer_nothing_yet", source: corpus.Answer, kind: human.Feedback, agent: "main_agent", what: "新版首页用哪一张图片？",
+		details: map[string]any{"options": []string{"山", "海"}, "data_to_extract": []string{"图片"}},
+		act: func(p *clerk) {
+			p.says("两张图片的授权都有吗？")
+		},
+	},
+	{
+		name: "answer_bash_expected", source: corpus.Answer, kind: human.Bash, what: "请在跳板机上检查磁盘",
+		details: map[string]any{"required_action": "df -h /data", "expected_outcome": "/data 使用率低于 80%"},
+		act: func(p *clerk) {
+			p.answer.ExecutionResult = "/dev/sdb1 500G 455G 45G 91% /data"
+			p.answer.HumanInput = "已经超过 80%，日志目录占了 300G，建议清理。"
+		},
+	},
 }
