@@ -64,11 +64,11 @@ func findDecision(r *reading) []human.Finding {
 	evidence := []human.Ref{answerRef("decision")}
 	text := decided
 	if action := r.detail("action"); action != "" {
-		text = r.say("%s: %s", "%s：%s", decided, clean(action, maxSaid))
+		text = r.say("%s: %s", "%s：%s", decided, r.exactly(action, maxSaid))
 		evidence = append(evidence, human.Ref{Kind: human.RefRequest, ID: "action"})
 	}
 	if said := split(r.in.Answer.HumanInput); len(said) > 0 {
-		text += r.say(" - the operator says: %s", "。操作者说：%s", clean(said[0], maxSaid))
+		text += r.say(" - the operator says: %s", "。操作者说：%s", r.exactly(said[0], maxSaid))
 		evidence = append(evidence, answerRef("human_input"))
 	}
 	return []human.Finding{finding(human.FoundOutcome, 1, text, evidence...)}
@@ -82,19 +82,22 @@ func findResult(r *reading) []human.Finding {
 	}
 	ref := answerRef("execution_result")
 	var lines []string
-	for line := range strings.Lines(text) {
+	for _, line := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("\n\v\f\r\u0085\u2028\u2029", c) }) {
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)
 		}
 	}
+	if len(lines) == 0 {
+		return nil
+	}
 	for _, line := range lines {
 		if trouble(line) {
-			return []human.Finding{finding(human.FoundError, 0.9, r.say("The result speaks of an error: %s", "执行结果中有错误：%s", clean(line, maxSaid)), ref)}
+			return []human.Finding{finding(human.FoundError, 0.9, r.say("The result speaks of an error: %s", "执行结果中有错误：%s", r.exactly(line, maxSaid)), ref)}
 		}
 	}
-	said := clean(lines[0], maxSaid)
+	said := r.exactly(lines[0], maxSaid/2)
 	if n := len(lines); n > 1 { // of output, how it begins and how it ends
-		said += " … " + clean(lines[n-1], maxSaid)
+		said += " … " + r.exactly(lines[n-1], maxSaid/2)
 	}
 	return []human.Finding{finding(human.FoundOutcome, 1, r.say("Result: %s", "执行结果：%s", said), ref)}
 }
@@ -113,10 +116,10 @@ func findWords(r *reading) []human.Finding {
 	var out []human.Finding
 	for _, s := range said {
 		if asks(s) {
-			out = append(out, finding(human.FoundUndone, 0.9, r.say("The operator asks: %s", "操作者提问：%s", clean(s, maxSaid)), ref))
+			out = append(out, finding(human.FoundUndone, 0.9, r.say("The operator asks: %s", "操作者提问：%s", r.exactly(s, maxSaid)), ref))
 			continue
 		}
-		out = append(out, finding(human.FoundNote, 1, r.say("The operator says: %s", "操作者说：%s", clean(s, maxSaid)), ref))
+		out = append(out, finding(human.FoundNote, 1, r.say("The operator says: %s", "操作者说：%s", r.exactly(s, maxSaid)), ref))
 	}
 	return out
 }
@@ -167,7 +170,7 @@ func (r *reading) turns() []turn {
 func findTalk(r *reading) []human.Finding {
 	var out []human.Finding
 	ref := func(i int) human.Ref { return human.Ref{Kind: human.RefMessage, ID: strconv.Itoa(i)} }
-	said := func(i int) string { return clean(r.in.Operation.Messages[i].Text, maxSaid/2) }
+	said := func(i int) string { return r.exactly(r.in.Operation.Messages[i].Text, maxSaid/2) }
 	for _, t := range r.turns() {
 		switch {
 		case t.question < 0:
@@ -317,16 +320,16 @@ func speaksOf(text, area string) (spoken, sure bool) {
 // there is.
 func answerLine(r *reading, found []human.Finding) string {
 	a := r.in.Answer
-	said := human.OneLine(clean(a.HumanInput, 10*maxLine), maxAnswer)
+	said := ""
 	if all := split(a.HumanInput); len(all) > 0 {
-		said = clean(all[0], maxAnswer)
+		said = r.exactly(all[0], maxAnswer)
 	}
-	result := clean(strings.TrimSpace(human.OneLine(a.ExecutionResult, maxAnswer)), maxAnswer)
+	result := r.exactly(human.OneLine(a.ExecutionResult, 4*maxLine), maxAnswer)
 	var parts []string
 	if d := r.decided(); d != "" {
 		about := cmp.Or(said, result)
 		if about == "" {
-			about = clean(cmp.Or(r.detail("action"), r.in.Operation.Description), maxAnswer)
+			about = r.exactly(cmp.Or(r.detail("action"), r.in.Operation.Description), maxAnswer)
 		}
 		parts = append(parts, r.say("%s: %s", "%s：%s", d, about))
 	} else if said != "" {
@@ -353,19 +356,19 @@ func answerLine(r *reading, found []human.Finding) string {
 		for _, f := range of(found, human.FoundUndone, human.FoundNote) {
 			return f.Text
 		}
-		return r.say("No answer yet: %s", "尚未答复：%s", r.asked())
+		return r.say("No answer yet: %s", "尚未答复：%s", r.exactly(cmp.Or(r.in.Operation.Description, string(r.in.Operation.Kind)), maxAnswer))
 	}
 	for i, p := range parts { // one after the other, they need no full stops
 		parts[i] = strings.TrimRight(p, ".。;； ")
 	}
-	return strings.Join(parts, r.say("; ", "；"))
+	return r.fit("", parts)
 }
 
 // answerText is the longer account: what was asked, what was said and decided, what is open.
 func answerText(r *reading, found []human.Finding, left map[human.FindingKind]int) string {
 	begin := ""
 	if d := r.in.Operation.Description; strings.TrimSpace(d) != "" {
-		begin = r.say("Asked: %s", "请求：%s", r.fullStop(r.asked()))
+		begin = r.say("Asked: %s", "请求：%s", r.fullStop(r.exactly(d, maxSaid)))
 	}
 	covered := ""
 	if areas, _ := r.areas(); len(areas) > 0 {

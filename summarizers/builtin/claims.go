@@ -11,6 +11,7 @@ import (
 // numbers and files it names. Two claims can be held against each other, whichever language they are in.
 type claim struct {
 	words   map[string]float64 // with their weights; verbs by what they mean, after an exclamation mark
+	not     map[string]bool    // words it says that there is none of
 	says    map[string]saying  // by verb; "is" where there is none
 	numbers []string
 	paths   []string
@@ -160,7 +161,7 @@ func trouble(text string) bool {
 
 // claims reads a text.
 func claims(text string) claim {
-	c := claim{words: map[string]float64{}, says: map[string]saying{}, paths: pathsIn(text)}
+	c := claim{words: map[string]float64{}, not: map[string]bool{}, says: map[string]saying{}, paths: pathsIn(text)}
 	rest := text
 	for _, p := range c.paths {
 		rest = strings.ReplaceAll(rest, p, " ")
@@ -211,7 +212,12 @@ func (c *claim) read(clause string) {
 	var verbs []said
 	negated, past := false, false
 	keep := map[string]float64{}
-	weigh := func(w string, weight float64) { keep[w] = max(keep[w], weight) }
+	weigh := func(w string, weight float64) {
+		keep[w] = max(keep[w], weight)
+		if negated && w[0] != '!' {
+			c.not[w] = true
+		}
+	}
 	flush := func() {
 		sure := past
 		bad := false
@@ -222,7 +228,7 @@ func (c *claim) read(clause string) {
 			}
 		}
 		for _, v := range verbs {
-			s := saying{contrary: v.contrary != v.negated, happened: v.happened || sure}
+			s := saying{contrary: v.contrary != v.negated, happened: v.happened || v.negated || sure}
 			if v.what != "ok" && bad && !s.contrary {
 				s.contrary = true // saving failed
 			}
@@ -250,7 +256,7 @@ func (c *claim) read(clause string) {
 		}
 		verbs = append(verbs, said{v, negated})
 	}
-	low := strings.NewReplacer("logged in", "logged-in", "signed in", "signed-in", "logged out", "logged-out", "signed out", "signed-out",
+	low := strings.NewReplacer("couldn't", "cannot", "couldn’t", "cannot", "could not", "cannot", "n't", " not", "n’t", " not", "logged in", "logged-in", "signed in", "signed-in", "logged out", "logged-out", "signed out", "signed-out",
 		"log in", "log-in", "sign in", "sign-in", "switched on", "switched-on", "turned on", "switched-on", "email", "mail", "e-mail", "mail").Replace(strings.ToLower(clause))
 	for _, part := range runs(low) {
 		if !hasHan(part) {
@@ -302,6 +308,8 @@ func (c *claim) read(clause string) {
 				weigh(w, 0.3)
 			case zhIsNoun:
 				weigh(zhNouns[w], 1)
+			case zhIsWhole:
+				weigh(w, 0.5)
 			case zhIsBut:
 				flush()
 			}
@@ -356,6 +364,7 @@ const (
 	zhIsNoun
 	zhIsBut
 	zhIsPast
+	zhIsWhole
 )
 
 // zhAll is what each Chinese word is that means something here, and how long the longest is.
@@ -378,6 +387,7 @@ var zhAll, zhLongest = func() (map[string]int, int) {
 		all[w] = zhIsVerb
 	}
 	put(zhIsPlain, zhPlain)
+	put(zhIsWhole, zhWhole)
 	put(zhIsBut, zhBut)
 	longest := 0
 	for w := range all {
@@ -460,12 +470,16 @@ func (e claim) holds(w claim) verdict {
 	}
 	enough := 0.6
 	if only {
-		enough = 0.75
-		// What has a verb of its own says more than that something is.
-		for what, said := range w.says {
-			if what != "is" && said.happened && said.contrary != e.says["is"].contrary {
-				no = true
+		// Nothing has come about: it is, or there is none of it.
+		enough, yes, no = 0.75, false, false
+		for word, weight := range e.words {
+			if weight >= 0.5 && w.words[word] > 0 {
+				same := w.not[word] == e.says["is"].contrary
+				yes, no = yes || same, no || !same
 			}
+		}
+		for what, said := range w.says { // what failed is not
+			no = no || what != "is" && said.happened && said.contrary && !e.says["is"].contrary
 		}
 	}
 	switch {

@@ -3,6 +3,8 @@ package builtin
 import (
 	"cmp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 )
@@ -204,12 +206,15 @@ func appName(a act) string {
 	if a.App == nil {
 		return ""
 	}
-	return cmp.Or(name(a.App.Name), name(a.App.Exe))
+	return cmp.Or(a.App.Name, a.App.Exe)
 }
+
+// app is the name of the program, for a sentence.
+func (r *reading) app(a act) string { return r.exactly(appName(a), maxName) }
 
 // deed says in the words of the action what was done, for the middle of a sentence.
 func (r *reading) deed(a act) string {
-	words := clean(a.Words, maxName)
+	words := r.exactly(a.Words, 2*maxName)
 	if r.lang == chinese || len(words) < 2 || words[1] < 'a' || words[1] > 'z' {
 		return words
 	}
@@ -222,4 +227,66 @@ func button(a act) string {
 		return ""
 	}
 	return elementName(a.Element)
+}
+
+// brief is a text of one line, cut where it is longer than most characters: not within a word, a number or what is
+// quoted in it, so that what is left stands in the text as it is.
+func brief(s string, most int) string {
+	whole := []rune(clean(s, 4*most))
+	if len(whole) <= most {
+		return string(whole)
+	}
+	cut := whole[:most]
+	if letterOrDigit(whole[most]) {
+		for len(cut) > 0 && letterOrDigit(cut[len(cut)-1]) {
+			cut = cut[:len(cut)-1]
+		}
+	}
+	for len(cut) > 0 && strings.ContainsRune(".,:-/+%", cut[len(cut)-1]) {
+		cut = cut[:len(cut)-1]
+		for len(cut) > 0 && unicode.IsDigit(cut[len(cut)-1]) { // 12.5 is one number
+			cut = cut[:len(cut)-1]
+		}
+	}
+	for _, marks := range []string{"“”", "\"\"", "「」", "『』", "«»", "„“", "‘’", "''"} {
+		pair := []rune(marks)
+		open := -1
+		for i, c := range cut {
+			switch {
+			case open >= 0 && c == pair[1]:
+				open = -1
+			case c == pair[0]:
+				open = i
+			}
+		}
+		if open >= 0 {
+			cut = cut[:open]
+		}
+	}
+	return strings.TrimSpace(string(cut)) + "…"
+}
+
+// letterOrDigit says whether a character is within a word that is written with others; Chinese ones stand alone.
+func letterOrDigit(c rune) bool { return (unicode.IsLetter(c) || unicode.IsDigit(c)) && !han(c) }
+
+// fit joins parts to a line, as many as it has room for.
+func (r *reading) fit(begin string, parts []string) string {
+	line := begin
+	for i, p := range parts {
+		next := r.say("%s; %s", "%s；%s", line, p)
+		if i == 0 {
+			next = p
+			if begin != "" {
+				next = r.say("%s: %s", "%s：%s", begin, p)
+			}
+		}
+		if utf8.RuneCountInString(next) > maxLine {
+			if i == 0 {
+				return brief(next, maxLine)
+			}
+			continue
+		}
+		line = next
+	}
+	return line
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
@@ -59,7 +58,7 @@ func findDeeds(r *reading) []human.Finding {
 		if r.savedSoon(i) || startsWith(n, enLogin, zhLogin) || again[deedKey(a)] || isCloser(a) {
 			continue
 		}
-		app := cmp.Or(appName(a), name(windowTitle(a)))
+		app := r.exactly(cmp.Or(appName(a), windowTitle(a)), maxName)
 		if by[app] == nil {
 			by[app] = &deeds{}
 			order = append(order, app)
@@ -149,7 +148,7 @@ func findFilled(r *reading) []human.Finding {
 		if len(f.fields) < 2 || f.secret {
 			continue
 		}
-		where := cmp.Or(r.quote(windowTitle(f.acts[0])), appName(f.acts[0]))
+		where := cmp.Or(r.quote(windowTitle(f.acts[0])), r.app(f.acts[0]))
 		fields := r.list(f.fields[:min(len(f.fields), namedFiles)])
 		text := r.say("Text was typed into %s in %s", "在%[2]s的%[1]s中输入了文字", fields, where)
 		if where == "" {
@@ -196,7 +195,7 @@ func findSettings(r *reading) []human.Finding {
 	var out []human.Finding
 	for _, key := range order {
 		s := by[key]
-		where := cmp.Or(r.quote(windowTitle(s.acts[0])), appName(s.acts[0]))
+		where := cmp.Or(r.quote(windowTitle(s.acts[0])), r.app(s.acts[0]))
 		what := r.list(s.names[:min(len(s.names), namedFiles)])
 		text := r.say("Settings clicked in %[2]s: %[1]s", "在%[2]s中点击了设置项%[1]s", what, where)
 		if where == "" {
@@ -215,7 +214,7 @@ func (r *reading) apps() []string {
 		if !onDesktop(a) || !byHand(a) && a.Type != human.OpenApp && a.Type != human.SwitchWindow && a.Type != human.Scroll {
 			continue
 		}
-		if n := appName(a); n != "" && !known[n] {
+		if n := r.app(a); n != "" && !known[n] {
 			known[n] = true
 			out = append(out, n)
 		}
@@ -242,7 +241,7 @@ func desktopLine(r *reading, found []human.Finding) string {
 		case x.brief != "":
 			parts = append(parts, x.brief)
 		default:
-			parts = append(parts, r.say("the expected outcome was not seen", "没有看到预期结果"))
+			parts = append(parts, r.say("what was expected is not confirmed", "预期结果未能确认"))
 		}
 		if len(parts) == 2 {
 			break
@@ -279,28 +278,11 @@ func desktopLine(r *reading, found []human.Finding) string {
 	}
 	if len(parts) == 0 {
 		if where == "" {
-			return r.say("Nothing was done on the desktop: %s", "没有在桌面上操作：%s", r.asked())
+			return r.say("Nothing was done on the desktop: %s", "没有在桌面上操作：%s", r.exactly(cmp.Or(r.in.Operation.Description, string(r.in.Operation.Kind)), maxAnswer))
 		}
 		return r.say("Looked at %s; no file, form or setting was seen to change", "查看了 %s，没有看到文件、表单或设置被更改", where)
 	}
-	line := where
-	for i, p := range parts {
-		next := r.say("%s; %s", "%s；%s", line, p)
-		if i == 0 {
-			next = p
-			if where != "" {
-				next = r.say("%s: %s", "%s：%s", where, p)
-			}
-		}
-		if utf8.RuneCountInString(next) > maxLine {
-			if i == 0 {
-				return next
-			}
-			break
-		}
-		line = next
-	}
-	return line
+	return r.fit(where, parts)
 }
 
 // lower is a sentence for the middle of a line.
@@ -345,7 +327,7 @@ func (r *reading) account() string {
 		if !onDesktop(a) || !telling(a) {
 			continue
 		}
-		app := appName(a)
+		app := r.app(a)
 		if n := len(all); n == 0 || all[n-1].app != app && app != "" {
 			if n == maxSections+1 {
 				break

@@ -131,14 +131,14 @@ func findFiles(r *reading) []human.Finding {
 		var evidence []human.Ref
 		for i, f := range g.files {
 			if i < namedFiles {
-				names = append(names, name(baseName(cmp.Or(f.now, f.was))))
+				names = append(names, r.exactly(baseName(cmp.Or(f.now, f.was)), maxName))
 			}
 			if len(g.files) > 10*maxRefs && i >= namedFiles {
 				break
 			}
 			evidence = append(evidence, f.last().ref())
 		}
-		dir := clean(g.dir, maxSaid)
+		dir := r.exactly(g.dir, maxSaid)
 		what := r.list(names)
 		if more := len(g.files) > len(names); more && r.lang == english {
 			what = strings.Join(names, ", ") + " and more"
@@ -169,7 +169,7 @@ func (r *reading) manyFiles(n int) string {
 // briefly says what became of files, for the line.
 func (r *reading) briefly(g *fates) string {
 	f := g.files[0]
-	now := name(baseName(cmp.Or(f.now, f.was)))
+	now := r.exactly(baseName(cmp.Or(f.now, f.was)), maxName)
 	if len(g.files) > 1 {
 		now = r.manyFiles(len(g.files))
 	}
@@ -180,12 +180,12 @@ func (r *reading) briefly(g *fates) string {
 		return r.say("deleted %s", "删除了 %s", now)
 	case "renamed":
 		if len(g.files) == 1 {
-			return r.say("renamed %s to %s", "将 %s 重命名为 %s", name(baseName(f.was)), now)
+			return r.say("renamed %s to %s", "将 %s 重命名为 %s", r.exactly(baseName(f.was), maxName), now)
 		}
 		return r.say("renamed %s", "重命名了 %s", now)
 	case "moved":
 		if len(g.files) == 1 {
-			return r.say("moved %s to %s", "将 %s 移到了 %s", name(baseName(f.was)), name(baseName(folder(f.now))))
+			return r.say("moved %s to %s", "将 %s 移到了 %s", r.exactly(baseName(f.was), maxName), r.exactly(baseName(folder(f.now)), maxName))
 		}
 		return r.say("moved %s", "移动了 %s", now)
 	}
@@ -198,12 +198,12 @@ func (r *reading) fate(f *file, verb string) string {
 	if f.dir {
 		en, zh = "folder ", "文件夹 "
 	}
-	was, now := clean(f.was, maxSaid), clean(f.now, maxSaid)
+	was, now := r.exactly(f.was, maxSaid), r.exactly(f.now, maxSaid)
 	switch first := f.ops[0].File; {
 	case verb == "created" && first.Path != f.now && folder(first.Path) != folder(f.now):
-		return r.say("Created "+en+"%s, then moved it to %s", "新建了"+zh+"%s，随后移到了 %s", clean(first.Path, maxSaid), now)
+		return r.say("Created "+en+"%s, then moved it to %s", "新建了"+zh+"%s，随后移到了 %s", r.exactly(first.Path, maxSaid), now)
 	case verb == "created" && first.Path != f.now:
-		return r.say("Created "+en+"%s, then renamed it to %s", "新建了"+zh+"%s，随后重命名为 %s", clean(first.Path, maxSaid), now)
+		return r.say("Created "+en+"%s, then renamed it to %s", "新建了"+zh+"%s，随后重命名为 %s", r.exactly(first.Path, maxSaid), now)
 	}
 	switch verb {
 	case "created":
@@ -211,10 +211,10 @@ func (r *reading) fate(f *file, verb string) string {
 	case "deleted":
 		return r.say("Deleted "+en+"%s", "删除了"+zh+"%s", was)
 	case "renamed":
-		return r.say("Renamed "+en+"%s to %s in %s", "在 %[3]s 中将"+zh+"%[1]s 重命名为 %[2]s", clean(baseName(f.was), maxSaid), clean(baseName(f.now), maxSaid), clean(folder(f.now), maxSaid))
+		return r.say("Renamed "+en+"%s to %s in %s", "在 %[3]s 中将"+zh+"%[1]s 重命名为 %[2]s", r.exactly(baseName(f.was), maxSaid), r.exactly(baseName(f.now), maxSaid), r.exactly(folder(f.now), maxSaid))
 	case "moved":
 		if baseName(f.was) == baseName(f.now) {
-			return r.say("Moved "+en+"%s to %s", "将"+zh+"%s 移到了 %s", was, clean(folder(f.now), maxSaid))
+			return r.say("Moved "+en+"%s to %s", "将"+zh+"%s 移到了 %s", was, r.exactly(folder(f.now), maxSaid))
 		}
 		return r.say("Moved "+en+"%s to %s", "将"+zh+"%s 移为 %s", was, now)
 	}
@@ -237,12 +237,12 @@ func findFilesGone(r *reading) []human.Finding {
 		switch {
 		case f.was == "" && f.now == "" && len(f.ops) > 1:
 			first := f.ops[0].File
-			out = append(out, finding(human.FoundDetour, 1, r.say("Created %s and deleted it again", "新建了 %s，随后又删除", clean(first.Path, maxSaid)), refs(f.ops...)...))
+			out = append(out, finding(human.FoundDetour, 1, r.say("Created %s and deleted it again", "新建了 %s，随后又删除", r.exactly(first.Path, maxSaid)), refs(f.ops...)...))
 		case f.restored():
-			out = append(out, finding(human.FoundDetour, 1, r.say("Deleted %s and brought it back", "删除了 %s，随后又恢复", clean(f.was, maxSaid)), refs(f.ops...)...))
+			out = append(out, finding(human.FoundDetour, 1, r.say("Deleted %s and brought it back", "删除了 %s，随后又恢复", r.exactly(f.was, maxSaid)), refs(f.ops...)...))
 		case f.was != "" && f.was == f.now && f.ops[0].File.Op == "renamed" && len(f.ops) > 1:
 			out = append(out, finding(human.FoundDetour, 1, r.say("Renamed %s to %s and back again", "将 %s 重命名为 %s，随后又改了回来",
-				clean(f.was, maxSaid), clean(baseName(f.ops[0].File.To), maxSaid)), refs(f.ops...)...))
+				r.exactly(f.was, maxSaid), r.exactly(baseName(f.ops[0].File.To), maxSaid)), refs(f.ops...)...))
 		}
 	}
 	return out

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"deskbell/backend/human"
 )
@@ -84,7 +86,7 @@ func sentences(text string) []string {
 		case '。', '；', '\n', '！', ';', '!':
 			cut(i, i+1)
 		case '.':
-			if i+1 == len(r) || r[i+1] == ' ' || r[i+1] == '\n' {
+			if stops(r, i) {
 				cut(i, i+1)
 			}
 		}
@@ -166,17 +168,25 @@ func (r *reading) met() bool {
 func (r *reading) outcome(text string, e claim, witnesses []witness, request human.Ref) human.Finding {
 	quoted := r.quote(text)
 	said := r.judge(e, witnesses)
+	if said.w == nil {
+		if a, ok := r.dragged(text); ok {
+			return r.judgedAs(agrees, r.deed(a), 0.8, r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, r.deed(a)), a.ref(), request)
+		}
+	}
 	if len(e.paths) > 0 {
 		if f, ok := r.fileOutcome(text, e, said, request); ok {
 			return f
 		}
 	}
 	if said.w == nil {
-		where := r.say("nothing in the recording shows it", "录制内容中没有看到")
-		if len(r.in.Recordings) == 0 {
-			where = r.say("the answer does not say so", "答复中没有提到")
+		if f := r.fileLike(text, e); f != nil {
+			return r.judgedAs(unsaid, r.fileBrief(f), 0.7, r.say("Of the expected outcome (%s), there is this: %s; the rest cannot be told from the recording", "与预期结果（%s）有关的有：%s；其余部分无法从录制中得知", quoted, r.lastFate(f)),
+				f.last().ref(), request)
 		}
-		return r.judgedAs(unsaid, "", 0.6, r.say("Expected %s, not seen: %s", "预期结果%s：%s", quoted, where), request)
+		if len(r.in.Recordings) == 0 {
+			return r.judgedAs(unsaid, "", 0.6, r.say("The answer does not confirm what was expected: %s", "答复内容不足以确认预期结果%s", quoted), request)
+		}
+		return r.judgedAs(unsaid, "", 0.6, r.say("The recording does not confirm what was expected: %s", "录制内容不足以确认预期结果%s", quoted), request)
 	}
 	seen, brief := r.seen(said.w), "“"+clean(said.w.text, maxBrief)+"”"
 	switch said.verdict {
@@ -243,6 +253,7 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 	quoted := r.quote(text)
 	gone := e.says["delete"] != (saying{}) && !e.says["delete"].contrary || e.says["exist"].contrary || e.says["create"].contrary
 	kept := e.says["change"].contrary || e.says["delete"].contrary
+	where := places(text)
 	rest := 0.0 // what it says beside that there is a file
 	for w, weight := range e.words {
 		switch w {
@@ -260,10 +271,10 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 		var hit *file
 		for _, f := range made {
 			at := f.now
-			if gone {
+			if at == "" {
 				at = cmp.Or(f.was, f.ops[0].File.Path)
 			}
-			if r.samePath(p, at, f.last()) {
+			if r.samePath(p, at, f.last()) && (hit == nil || f.now != "") {
 				hit = f
 			} else if near == nil && !gone && alike(p, f.now) {
 				near = f
@@ -275,7 +286,7 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 			if said.w != nil || near == nil || kept {
 				return human.Finding{}, false // somebody says more, or nobody anything
 			}
-			return r.judgedAs(differs, r.fileBrief(near), 0.8, r.say("Expected %s, but what was saved is %s", "与预期（%s）不符：实际保存的是 %s", quoted, clean(near.now, maxSaid)),
+			return r.judgedAs(differs, r.fileBrief(near), 0.8, r.say("Expected %s, but what was saved is %s", "与预期（%s）不符：实际保存的是 %s", quoted, r.exactly(near.now, maxSaid)),
 				near.last().ref(), request), true
 		}
 	}
@@ -294,7 +305,7 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 			return human.Finding{}, false
 		}
 		for w := range e.words { // of the folder it is in, which is where it should be
-			if w[0] != '!' && strings.Contains(strings.ToLower(f.now), w) && !containsFold(e.paths, w) {
+			if w[0] != '!' && where[w] && strings.Contains(strings.ToLower(folder(f.now)), w) && !containsFold(e.paths, w) {
 				rest -= e.words[w]
 			}
 		}
@@ -304,12 +315,96 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 	switch {
 	case kept:
 		return r.judgedAs(differs, short, 0.9, r.say("Expected %s, but %s", "与预期（%s）不符：%s", quoted, all), evidence...), true
-	case rest >= 1 && said.w != nil && said.verdict != agrees:
+	case rest >= someRest && said.w != nil && said.verdict != agrees:
 		return human.Finding{}, false
-	case rest >= 1 && said.w == nil:
-		return r.judgedAs(unsaid, short, 0.8, r.say("Of what was expected (%s), the file is there: %s; the rest cannot be told from the recording", "预期结果（%s）中的文件已有：%s；其余部分无法从录制中得知", quoted, all), evidence...), true
+	case rest >= someRest && said.w == nil:
+		return r.judgedAs(unsaid, short, 0.8, r.say("Of the expected outcome (%s), the file is there: %s; the rest cannot be told from the recording", "预期结果（%s）中的文件已有：%s；其余部分无法从录制中得知", quoted, all), evidence...), true
 	}
 	return r.judgedAs(agrees, short, 0.95, r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, all), evidence...), true
+}
+
+// someRest is the weight of words beside a file's name that say something more of it.
+const someRest = 0.5
+
+var placeShape = regexp.MustCompile(`(?i)\b(?:in|into|to|under|inside|at)\s+(?:the\s+)?(?:folder\s+)?([\p{L}\p{N}_-]+)|([\p{Han}\p{N}A-Za-z_-]+?)(?:文件夹|目录)`)
+
+// places are the words of a text that name a folder: in contracts, 合同文件夹.
+func places(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range placeShape.FindAllStringSubmatch(text, -1) {
+		for w := range claims(m[1] + " " + m[2]).words {
+			out[w] = true
+		}
+	}
+	return out
+}
+
+// dragged is the last drag between two things that an expectation names both.
+func (r *reading) dragged(text string) (found act, ok bool) {
+	low := flat(text)
+	named := func(e *human.Element) bool {
+		n := elementName(e)
+		return len([]rune(n)) > 1 && (strings.Contains(low, flat(n)) || hasHan(n) && strings.Contains(text, n))
+	}
+	for _, a := range r.acts {
+		if a.Type == human.Drag && named(a.Element) && named(a.Target) && elementName(a.Element) != elementName(a.Target) {
+			found, ok = a, true
+		}
+	}
+	return found, ok && !claims(text).contrary()
+}
+
+// contrary says whether a claim says of anything that it is not.
+func (c claim) contrary() bool {
+	for _, s := range c.says {
+		if s.contrary {
+			return true
+		}
+	}
+	return false
+}
+
+var kindShape = regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{N}]|\p{Han})(pdf|csv|tsv|txt|png|jpe?g|svg|xlsx?|docx?|pptx?|odt|ods|json|xml|html?|zip|mp3|mp4|excel|word)(?:$|[^\p{L}\p{N}]|\p{Han})`)
+
+// fileLike is a file that was made or downloaded and may be what is meant: of the kind that is named, and with a word
+// in common, or one that was downloaded where a download is expected.
+func (r *reading) fileLike(text string, e claim) *file {
+	if e.contrary() {
+		return nil
+	}
+	kinds := map[string]bool{}
+	for _, m := range kindShape.FindAllStringSubmatch(text, -1) {
+		k := strings.ToLower(m[1])
+		kinds[k] = true
+		switch k {
+		case "excel":
+			kinds["xlsx"], kinds["xls"] = true, true
+		case "word":
+			kinds["docx"], kinds["doc"] = true, true
+		case "jpeg", "jpg":
+			kinds["jpg"], kinds["jpeg"] = true, true
+		}
+	}
+	var found *file
+	for _, f := range r.made() {
+		if f.now == "" || f.dir {
+			continue
+		}
+		ext := strings.TrimPrefix(strings.ToLower(path.Ext(f.now)), ".")
+		if len(kinds) > 0 && !kinds[ext] {
+			continue
+		}
+		stem := strings.TrimSuffix(baseName(f.now), path.Ext(f.now))
+		common := false
+		for w, weight := range claims(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(stem)).words {
+			common = common || weight >= 0.5 && e.words[w] >= 0.5
+		}
+		_, exports := e.says["export"]
+		if common && (len(kinds) > 0 || exports) || exports && f.last().Type == human.Download {
+			found = f
+		}
+	}
+	return found
 }
 
 // isFolder says whether a path names no file.
@@ -321,7 +416,7 @@ const maxBrief = 48
 // fileBrief says shortly what was last done to a file.
 func (r *reading) fileBrief(f *file) string {
 	if c := f.last().File; c != nil {
-		n := name(baseName(cmp.Or(f.now, f.was, c.Path)))
+		n := r.exactly(baseName(cmp.Or(f.now, f.was, c.Path)), maxName)
 		switch c.Op {
 		case "created":
 			return r.say("%s was created", "新建了 %s", n)
@@ -330,7 +425,7 @@ func (r *reading) fileBrief(f *file) string {
 		}
 		return r.say("%s was saved", "保存了 %s", n)
 	}
-	return r.say("%s was downloaded", "下载了 %s", name(f.now))
+	return r.say("%s was downloaded", "下载了 %s", r.exactly(f.now, maxName))
 }
 
 func containsFold(paths []string, w string) bool {
@@ -341,17 +436,17 @@ func containsFold(paths []string, w string) bool {
 func (r *reading) lastFate(f *file) string {
 	c := f.last().File
 	if c == nil {
-		return r.say("%s was downloaded", "下载了 %s", clean(f.now, maxSaid))
+		return r.say("%s was downloaded", "下载了 %s", r.exactly(f.now, maxSaid))
 	}
 	switch c.Op {
 	case "created":
-		return r.say("%s was created", "新建了 %s", clean(c.Path, maxSaid))
+		return r.say("%s was created", "新建了 %s", r.exactly(c.Path, maxSaid))
 	case "renamed":
-		return r.say("%s is now %s", "%s 现在是 %s", clean(baseName(c.Path), maxSaid), clean(c.To, maxSaid))
+		return r.say("%s is now %s", "%s 现在是 %s", r.exactly(baseName(c.Path), maxSaid), r.exactly(c.To, maxSaid))
 	case "deleted":
-		return r.say("%s was deleted", "%s 已被删除", clean(c.Path, maxSaid))
+		return r.say("%s was deleted", "%s 已被删除", r.exactly(c.Path, maxSaid))
 	}
-	return r.say("%s was saved", "保存了 %s", clean(c.Path, maxSaid))
+	return r.say("%s was saved", "保存了 %s", r.exactly(c.Path, maxSaid))
 }
 
 // made are the files of folders that were watched, and those that were downloaded.
@@ -483,6 +578,24 @@ func (r *reading) witnesses() []witness {
 	return out
 }
 
+// stops says whether a full stop ends a sentence: not after an initial, nor within a name or a number.
+func stops(r []rune, i int) bool {
+	if i+1 < len(r) && r[i+1] != ' ' && r[i+1] != '\n' {
+		return false
+	}
+	from := i
+	for from > 0 && unicode.IsLetter(r[from-1]) {
+		from--
+	}
+	switch word := string(r[from:i]); {
+	case i+1 == len(r):
+		return true
+	case len(word) == 1 && unicode.IsUpper(rune(word[0])), word == "Mr", word == "Mrs", word == "Ms", word == "Dr", word == "No", word == "St", word == "vs", word == "etc", word == "approx":
+		return false
+	}
+	return true
+}
+
 // split takes what somebody said apart into sentences.
 func split(text string) []string {
 	var out []string
@@ -504,10 +617,7 @@ func split(text string) []string {
 				cut(i, next)
 			}
 		case '.':
-			if i+1 == len(r) || r[i+1] == ' ' || r[i+1] == '\n' {
-				if i > 0 && r[i-1] >= '0' && r[i-1] <= '9' && (i < 2 || r[i-2] == '\n' || from >= i-2) {
-					continue // 1. of a list
-				}
+			if stops(r, i) && !(i > 0 && unicode.IsDigit(r[i-1]) && from >= i-2) { // 1. of a list
 				cut(i, i+1)
 			}
 		}

@@ -30,7 +30,7 @@ type stretch struct {
 // long it mostly took from one action to the next.
 func (r *reading) stretches() (out []stretch, usual time.Duration) {
 	var lengths []time.Duration
-	last := -1
+	last := -1 // the one that ended last: some go on beside others
 	var until time.Time
 	for i, a := range r.acts {
 		if a.Type == human.Missing || a.Type == human.Note && a.CausedBy == "" && a.Text == "" {
@@ -46,12 +46,14 @@ func (r *reading) stretches() (out []stretch, usual time.Duration) {
 				out = append(out, stretch{from: p, to: a, long: d, wait: startsWork(p) && endsWait(a, p)})
 			}
 		} else {
-			until = time.Time{}
+			last = -1
 		}
-		last = i
-		if e := a.ended(); e.After(until) {
-			until = e
+		if e := a.ended(); last < 0 || !e.Before(until) {
+			last, until = i, e
 		}
+	}
+	if len(lengths) < 3 { // of so few none is the usual one
+		return out, 0
 	}
 	return out, middle(lengths)
 }
@@ -108,11 +110,17 @@ func findSlow(r *reading) []human.Finding {
 	}
 	var out []human.Finding
 	for _, s := range longest(waits) {
+		if r.deed(s.from) == "" || r.deed(s.to) == "" {
+			continue
+		}
 		out = append(out, finding(human.FoundSlow, 0.8, r.say("Waited %s, from this: %s, until this: %s", "从%[2]s到%[3]s，等待了 %[1]s",
 			r.duration(s.long), r.deed(s.from), r.deed(s.to)), s.from.ref(), s.to.ref()))
 	}
 	out = append(out, r.slowSteps()...)
 	for _, s := range longest(pauses) {
+		if r.deed(s.from) == "" {
+			continue
+		}
 		out = append(out, finding(human.FoundSlow, 0.8, r.say("Pause: for %s nothing was done, after this: %s", "停顿：%s内没有任何操作，此前：%s",
 			r.duration(s.long), r.deed(s.from)), s.from.ref(), s.to.ref()))
 	}

@@ -24,7 +24,7 @@ func suggestNext(r *reading) []human.Finding {
 	}
 	for _, t := range r.turns() {
 		if t.answer < 0 && t.question >= 0 && r.in.Operation.Messages[t.question].By.Role == human.Operator {
-			suggest(0.8, r.say("Answer the operator: %s", "回答操作者的提问：%s", clean(r.in.Operation.Messages[t.question].Text, maxSaid/2)),
+			suggest(0.8, r.say("Answer the operator: %s", "回答操作者的提问：%s", r.exactly(r.in.Operation.Messages[t.question].Text, maxSaid/2)),
 				human.Ref{Kind: human.RefMessage, ID: strconv.Itoa(t.question)})
 			break
 		}
@@ -39,10 +39,10 @@ func suggestNext(r *reading) []human.Finding {
 	switch n := len(made); {
 	case n > 0 && n <= fewFiles:
 		for _, f := range made {
-			suggest(0.6, r.say("Check the file %s", "检查文件 %s", clean(f.now, maxSaid)), f.last().ref())
+			suggest(0.6, r.say("Check the file %s", "检查文件 %s", r.exactly(f.now, maxSaid)), f.last().ref())
 		}
 	case n > 0:
-		suggest(0.6, r.say("Check the files in %s", "检查 %s 中的文件", clean(folder(made[n-1].now), maxSaid)), made[n-1].last().ref())
+		suggest(0.6, r.say("Check the files in %s", "检查 %s 中的文件", r.exactly(folder(made[n-1].now), maxSaid)), made[n-1].last().ref())
 	}
 	told := map[human.FindingKind]bool{}
 	for _, f := range r.found {
@@ -52,7 +52,7 @@ func suggestNext(r *reading) []human.Finding {
 		told[f.Kind] = true
 		switch {
 		case f.Kind == human.FoundError && !r.met() && f.Evidence[0].Kind != human.RefAnswer && !r.onPage(f.Evidence[0]):
-			suggest(0.5, r.say("Look into this before relying on the result: %s", "采用结果之前，先查明这一问题：%s", clean(f.Text, maxSaid)), f.Evidence...)
+			suggest(0.5, r.say("Look into this before relying on the result: %s", "采用结果之前，先查明这一问题：%s", r.exactly(f.Text, maxSaid)), f.Evidence...)
 		case f.Kind == human.FoundUndone && f.Evidence[0].Kind == human.RefStep:
 			suggest(0.6, r.say("Ask whether the steps that were not ticked are still to be done", "确认未勾选的步骤是否仍需完成"), f.Evidence...)
 		case f.Kind == human.FoundUndone && f.Evidence[0].Kind == human.RefRequest && f.Evidence[0].ID != extract:

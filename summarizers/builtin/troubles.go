@@ -74,6 +74,12 @@ func (r *reading) troubleFound(all []*dialog) human.Finding {
 	}
 	if said := r.trouble(d); said != "" {
 		what += r.say("; it said %s", "，内容为%s", r.quote(said))
+		for _, i := range d.acts {
+			if elementName(r.acts[i].Element) == said {
+				evidence = append(evidence, r.acts[i].ref())
+				break
+			}
+		}
 	}
 	if d.closed >= 0 && d.closed != d.opened {
 		if b := button(r.acts[d.closed]); b != "" {
@@ -121,9 +127,9 @@ func (r *reading) vanished() []human.Finding {
 			if j, ok := lost[app]; ok {
 				delete(lost, app)
 				closed := r.acts[j]
-				text := r.say("A window of %[1]s was gone without having been closed by hand, and %[1]s was opened again", "%[1]s 的窗口在没有手动关闭的情况下消失，之后又重新打开了 %[1]s", appName(a))
+				text := r.say("A window of %[1]s was gone without having been closed by hand, and %[1]s was opened again", "%[1]s 的窗口在没有手动关闭的情况下消失，之后又重新打开了 %[1]s", r.app(a))
 				if t := windowTitle(closed); t != "" {
-					text = r.say("The window %[2]s of %[1]s was gone without having been closed by hand, and %[1]s was opened again", "%[1]s 的窗口%[2]s在没有手动关闭的情况下消失，之后又重新打开了 %[1]s", appName(a), r.quote(t))
+					text = r.say("The window %[2]s of %[1]s was gone without having been closed by hand, and %[1]s was opened again", "%[1]s 的窗口%[2]s在没有手动关闭的情况下消失，之后又重新打开了 %[1]s", r.app(a), r.quote(t))
 				}
 				out = append(out, finding(human.FoundError, 0.7, text, closed.ref(), a.ref()))
 			}
@@ -425,7 +431,7 @@ func (r *reading) openedForNothing() []human.Finding {
 			if o == nil || o.done || o.last >= 0 && a.At-r.acts[o.last].End > frameWithin || a.Element != nil || windowKey(r.acts[o.at]) != windowKey(a) && a.Window != nil && a.Window.ID != "" {
 				continue
 			}
-			called := cmp.Or(appName(a), name(windowTitle(a)))
+			called := r.exactly(cmp.Or(appName(a), windowTitle(a)), maxName)
 			if called == "" || r.screen().in[o.at] != nil {
 				continue
 			}

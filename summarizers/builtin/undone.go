@@ -23,7 +23,7 @@ func findUndone(r *reading) []human.Finding {
 	if len(open) <= fewOpen && len(open) < len(r.in.Checklist) {
 		var out []human.Finding
 		for _, i := range open {
-			out = append(out, finding(human.FoundUndone, 0.9, r.say("Not ticked: %s", "未勾选：%s", clean(r.in.Checklist[i].Text, maxSaid)), ref(i)))
+			out = append(out, finding(human.FoundUndone, 0.9, r.say("Not ticked: %s", "未勾选：%s", r.exactly(r.in.Checklist[i].Text, maxSaid)), ref(i)))
 		}
 		return out
 	}
@@ -296,6 +296,7 @@ func findNotSent(r *reading) []human.Finding {
 	for _, v := range w.visits {
 		var fields []string
 		var evidence []human.Ref
+		var last act
 		typed := false
 		for _, i := range v.acts {
 			a := r.acts[i]
@@ -306,7 +307,7 @@ func findNotSent(r *reading) []human.Finding {
 				}
 				if n := elementName(a.Element); n != "" && !searches(n) && a.Element.Role != "searchbox" && a.Element.Tag != "input/search" {
 					typed = typed || a.Type == human.Typing || a.Type == human.Paste
-					evidence = append(evidence, a.ref())
+					evidence, last = append(evidence, a.ref()), a
 					if q := r.quote(n); !slices.Contains(fields, q) {
 						fields = append(fields, q)
 					}
@@ -322,7 +323,8 @@ func findNotSent(r *reading) []human.Finding {
 		if len(fields) < 2 || !typed {
 			continue
 		}
-		where := r.pageAt(&v.page)
+		where := r.pageAt(last.Page) // as it was then
+		evidence = append([]human.Ref{last.ref()}, evidence[:len(evidence)-1]...)
 		text := r.say("%s were filled in and not sent: nothing was done there afterwards that sends them", "填写了%s，但没有看到提交操作", r.list(fields[:min(len(fields), namedFiles)]))
 		if where != "" {
 			text = r.say("On %[2]s, %[1]s were filled in and not sent: nothing was done there afterwards that sends them", "在%[2]s上填写了%[1]s，但没有看到提交操作", r.list(fields[:min(len(fields), namedFiles)]), where)

@@ -59,6 +59,10 @@ func (r *reading) gaps() []human.Finding {
 		case "paused":
 			text = r.say("The recording was paused%s%s; what was done then is not known", "录制曾暂停%s%s，期间的操作不得而知", times, long)
 		case "excluded":
+			if rec := h.acts[0].rec; !rec.Options.RecordsDesktop() {
+				text = r.say("An excluded page was open%s%s; nothing of that was recorded", "打开过被排除的网页%s%s，这部分没有录制", times, long)
+				break
+			}
 			text = r.say("An excluded program or window was in front%s%s; nothing of that was recorded", "有被排除的程序或窗口处于前台%s%s，这部分没有录制", times, long)
 		case "crash":
 			text = r.say("Deskbell ended while it was recording%s%s; what was done then is missing", "录制期间 Deskbell 曾退出%s%s，这段操作缺失", times, "")

@@ -20,7 +20,7 @@ var zhHung = zhWords(`未响应 无响应 没有响应 停止响应`)
 var zhNot = zhWords(`没有 并未 尚未 还没 不能 无法 未能 未曾 从未 不 没 未 无 非 否 零`)
 
 // zhPlain are words that have one of zhNot in them and turn nothing round.
-var zhPlain = zhWords(`不过 不同 不仅 不但 不断 不久 不少 不错 不动产 不锈钢 无线 无论 无人机 未来 非常 是否 否则 差不多 对不起 无误 没问题 没有问题 没错 无异常 没有错误 零售 零件`)
+var zhPlain = zhWords(`不过 不同 不仅 不但 不断 不久 不少 不错 不动产 不锈钢 无线 无论 无人机 未来 非常 是否 否则 差不多 对不起 无误 没问题 没有问题 没错 零售 零件`)
 
 // zhUnreal are words of what is wanted, meant or still to come.
 var zhUnreal = zhWords(`需要 请 应该 应当 必须 准备 打算 计划 待 将要 即将 将会 如果 若 是否 希望 期望 预期 稍后 明天 尝试 试图 可能 也许 大概 等待 正在 怎么 如何 建议`)
@@ -121,3 +121,6 @@ var zhAreas = [][]string{
 
 // zhLogin are words on buttons that let somebody in.
 var zhLogin = zhWords(`登录 登陆 解锁`)
+
+// zhWhole are words with a character in them that means something else alone.
+var zhWhole = zhWords(`申请 邀请 请求 请假 聘请 需求 计划书 计划表 会议 会员 机会 社会 上海 中国 中心 有效 有限 在线 地址 地区 目的 的确 了解 功能 性能 智能 才能 能源 能力 了结 后台 后端 前后 背后 处理 得分 得到 被告 一致 一般 统一 唯一 已有 都市 首都 里程 公里 就业 成就 从业`)

@@ -1,0 +1,226 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"deskbell/backend/human"
+	"deskbell/summarizers"
+)
+
+func TestWhatWasSeenIsHeldAgainstWhatWasExpected(t *testing.T) {
+	for _, tt := range []struct {
+		expected, seen string
+		want           verdict
+	}{
+		// It says so, in the same words or in others.
+		{"All tests pass", "12 tests passed", agrees},
+		{"Tests pass", "Test run: success", agrees},
+		{"The tests have passed", "✔ 3 tests passed", agrees},
+		{"3 tests passed", "✔ 3 tests passed", agrees},
+		{"看到测试通过的绿色标识", "3 个测试通过", agrees},
+		{"看到测试通过的绿色标识", "测试全部通过，看到了绿色标识", agrees},
+		{"看到测试通过的绿色标识", "All tests passed", agrees},
+		{"The tests pass", "测试通过", agrees},
+		{"The contract is exported", "Contract K-0417 was exported", agrees},
+		{"合同已导出", "合同导出成功", agrees},
+		{"No errors", "Build finished with no errors", agrees},
+		{"没有错误", "构建完成，没有错误", agrees},
+		{"12 passed", "12 passed, 0 failed", agrees},
+		{"Balance is 1,200", "Balance: 1200", agrees},
+		{"收到测试短信并成功验证", "收到了测试短信，验证成功", agrees},
+		{"The user is logged in", "User anna logged in", agrees},
+		{"Status is Healthy", "status Healthy", agrees},
+
+		// It says the contrary.
+		{"All tests pass", "2 tests failed", differs},
+		{"All tests pass", "Tests failed", differs},
+		{"All tests pass", "10 tests passed, 2 failed", differs},
+		{"测试通过", "测试失败", differs},
+		{"测试通过", "测试未通过", differs},
+		{"The contract is exported", "The contract could not be exported", differs},
+		{"The contract is exported", "Contract: export failed", differs},
+		{"合同已导出", "合同导出失败", differs},
+		{"合同已导出", "没有导出合同", differs},
+		{"The printer is connected", "Printer disconnected", differs},
+		{"Sync is enabled", "Sync is disabled", differs},
+
+		// It says the same of another number.
+		{"3 contracts are exported", "13 contracts exported", otherNumber},
+		{"共导出 3 份合同", "已导出 12 份合同", otherNumber},
+		{"Build 9120 passed", "Build 912 passed", otherNumber},
+
+		// It says nothing of it: a name, a wish, a command, a question, something else.
+		{"The contract is exported as PDF", "Export contract as PDF", unsaid},
+		{"合同已导出", "导出合同", unsaid},
+		{"All tests pass", "Tests - IDE", unsaid},
+		{"All tests pass", "Run tests", unsaid},
+		{"All tests pass", "Tests should pass", unsaid},
+		{"All tests pass", "Waiting until the tests passed", unsaid},
+		{"测试通过", "等待测试通过", unsaid},
+		{"测试通过", "请让测试通过", unsaid},
+		{"Tests pass", "Login successful", unsaid},
+		{"测试通过", "登录成功", unsaid},
+		{"The mail is sent", "The file was saved", unsaid},
+		{"3 contracts are exported", "Contracts exported", unsaid},
+		{"The upload is complete", "The download is complete", unsaid},
+		{"Invoice 77 is paid", "Invoice 77", unsaid},
+		{"The lamp blinks twice", "Lamp", unsaid},
+	} {
+		if got := claims(tt.expected).holds(claims(tt.seen)); got != tt.want {
+			t.Errorf("expected %q, seen %q: %v, want %v\n%+v\n%+v", tt.expected, tt.seen, got, tt.want, claims(tt.expected), claims(tt.seen))
+		}
+	}
+}
+
+func TestPathsAreToldFromOtherWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"form.txt is there":                              "form.txt",
+		"A PDF/A file in contracts/2026: K-0417.pdf":     "contracts/2026|K-0417.pdf",
+		"saved to ~/docs/a b.txt":                        "~/docs/a|b.txt",
+		"保存report.pdf到桌面":                                "report.pdf",
+		"文件夹里有 K-0415.pdf":                               "K-0415.pdf",
+		"see https://example.com/a.html and example.com": "",
+		"yes/no and/or TCP/IP":                           "",
+		`C:\Users\Mei\notes.txt`:                         `C:\Users\Mei\notes.txt`,
+		"会议纪要.docx 已保存":                                  "会议纪要.docx",
+		"version 2.1.3":                                  "",
+	} {
+		if got := strings.Join(pathsIn(text), "|"); got != want {
+			t.Errorf("%q has %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTroubleIsToldFromOtherWords(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Error": true, "Save failed": true, "Could not save “a.txt”": true, "couldn’t connect": true, "Wrong PIN": true, "Already there": true,
+		"导出失败": true, "错误": true, "无法保存": true, "程序未响应": true, "Warning: low disk space": true,
+		"No errors": false, "0 errors, 0 warnings": false, "没有错误": false, "errors.log": false, "Export": false, "保存": false, "Terror": false,
+		"error_handler.py": false, "Build finished without errors": false, "未发现错误": false, "": false,
+	} {
+		if trouble(text) != want {
+			t.Errorf("%q is %v, want %v", text, !want, want)
+		}
+	}
+}
+
+// outcomes are what a report says of an expectation.
+func outcomes(t *testing.T, in summarizers.Input) []string {
+	t.Helper()
+	r, err := read(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range findOutcome(r) {
+		if f.Kind != human.FoundOutcome {
+			t.Errorf("%+v is of another kind", f)
+		}
+		out = append(out, f.Text)
+	}
+	return out
+}
+
+func TestOutcomesAreTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		desk   *worker
+		expect any
+		en, zh []string
+	}{
+		"a file that came": {
+			work("Editor").file("created", "/home/mei/contracts/report.pdf", ""), "report.pdf is in ~/contracts",
+			[]string{"As expected (“report.pdf is in ~/contracts”): /home/mei/contracts/report.pdf was created"},
+			[]string{"符合预期（“report.pdf is in ~/contracts”）：新建了 /home/mei/contracts/report.pdf"},
+		},
+		"a file of another name": {
+			work("Editor").file("created", "/home/mei/report-v2.pdf", ""), "report.pdf is saved",
+			[]string{"Expected “report.pdf is saved”, but what was saved is /home/mei/report-v2.pdf"}, nil,
+		},
+		"a file that came and went": {
+			work("Editor").file("created", "/home/mei/report.pdf", "").file("deleted", "/home/mei/report.pdf", ""), "report.pdf",
+			[]string{"Expected “report.pdf”, but /home/mei/report.pdf was deleted"}, nil,
+		},
+		"a file that is to go": {
+			work("Files").file("deleted", "/data/old.csv", ""), "old.csv is deleted",
+			[]string{"As expected (“old.csv is deleted”): /data/old.csv was deleted"}, nil,
+		},
+		"a file that is to go and did not": {
+			work("Files").file("changed", "/data/old.csv", ""), "old.csv 已删除",
+			[]string{"The recording does not confirm what was expected: “old.csv 已删除”"}, []string{"录制内容不足以确认预期结果“old.csv 已删除”"},
+		},
+		"a file that is to stay as it is": {
+			work("Files").file("changed", "/data/old.csv", ""), "old.csv is not changed",
+			[]string{"Expected “old.csv is not changed”, but /data/old.csv was saved"}, nil,
+		},
+		"a file of which more is expected": {
+			work("Editor").file("created", "/data/report.pdf", ""), "report.pdf has 14 pages with the signature of Mei Lin",
+			[]string{"Of the expected outcome (“report.pdf has 14 pages with the signature of Mei Lin”), the file is there: /data/report.pdf was created; the rest cannot be told from the recording"}, nil,
+		},
+		"a window that says so": {
+			work("IDE").window("12 tests passed - IDE"), "All tests pass",
+			[]string{"As expected (“All tests pass”): a window was titled “12 tests passed - IDE”"},
+			[]string{"符合预期（“All tests pass”）：窗口标题为“12 tests passed - IDE”"},
+		},
+		"the last one counts": {
+			work("IDE").window("2 tests failed - IDE").window("12 tests passed - IDE"), "All tests pass",
+			[]string{"As expected (“All tests pass”): a window was titled “12 tests passed - IDE”"}, nil,
+		},
+		"also where it is worse": {
+			work("IDE").window("12 tests passed - IDE").window("2 tests failed - IDE"), "All tests pass",
+			[]string{"Expected “All tests pass”, but a window was titled “2 tests failed - IDE”"},
+			[]string{"与预期（“All tests pass”）不符：窗口标题为“2 tests failed - IDE”"},
+		},
+		"a command is no evidence": {
+			work("Signer").click("menuitem", "Export contract").click("button", "Contract exported"), "The contract is exported",
+			[]string{"The recording does not confirm what was expected: “The contract is exported”"}, nil,
+		},
+		"nor is what was typed": {
+			work("Chat").typed("Message", "the contract is exported"), "The contract is exported",
+			[]string{"The recording does not confirm what was expected: “The contract is exported”"}, nil,
+		},
+		"the operator's word": {
+			work("Lamp").says("The lamp is connected now."), "The lamp is connected",
+			[]string{"As expected (“The lamp is connected”): the operator says “The lamp is connected now”"},
+			[]string{"符合预期（“The lamp is connected”）：操作者说“The lamp is connected now”"},
+		},
+		"the operator's word against the screen": {
+			work("Lamp").window("Lamp connected").says("It still does not work: the lamp is not connected."), "The lamp is connected",
+			[]string{"Expected “The lamp is connected”, but the operator says “It still does not work: the lamp is not connected”"}, nil,
+		},
+		"a question is no answer": {
+			work("Lamp").says("Is the lamp connected?"), "The lamp is connected",
+			[]string{"The recording does not confirm what was expected: “The lamp is connected”"}, nil,
+		},
+		"two things, one of them seen": {
+			work("Mail").file("created", "/data/a.pdf", "").says("could not send the mail"), "a.pdf is created, and the mail is sent",
+			[]string{"As expected (“a.pdf is created”): /data/a.pdf was created", "Expected “the mail is sent”, but the operator says “could not send the mail”"}, nil,
+		},
+		"a list": {
+			work("Mail").file("created", "/data/a.pdf", ""), []string{"a.pdf is created", "b.pdf is created"},
+			[]string{"As expected (“a.pdf is created”): /data/a.pdf was created", "The recording does not confirm what was expected: “b.pdf is created”"}, nil,
+		},
+		"nothing expected": {work("Mail"), 7, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			details, err := json.Marshal(map[string]any{"expected_outcome": tt.expect})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for lang, want := range map[string][]string{english: tt.en, chinese: tt.zh} {
+				if lang == chinese && want == nil {
+					continue
+				}
+				in := tt.desk.input(lang)
+				in.Operation.Details = details
+				got := outcomes(t, in)
+				if strings.Join(got, "\n") != strings.Join(want, "\n") {
+					t.Errorf("%s\n got %q\nwant %q", lang, got, want)
+				}
+				holds(t, in, findOutcome)
+			}
+		})
+	}
+}
