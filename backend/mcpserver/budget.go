@@ -85,12 +85,12 @@ func (r reading) fit(budget int) reading {
 			if used := r.with(n).cost(); !generous {
 				limit = used + (budget-used)*2/3
 			}
-			if fits(i, size, limit) {
+			most := budget * 3 // a token is no more than three characters
+			if size <= most && fits(i, size, limit) {
 				n[i] = size
 				continue
 			}
-			// More than three characters a token fit only where they are no text.
-			n[i] += sort.Search(min(size-n[i], budget*3), func(more int) bool { return !fits(i, n[i]+more+1, limit) })
+			n[i] += sort.Search(min(size, most)-n[i], func(more int) bool { return !fits(i, n[i]+more+1, limit) })
 		}
 	}
 	return r.with(n)

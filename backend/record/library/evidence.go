@@ -316,10 +316,6 @@ func (f *finder) open(ctx context.Context, id human.RecordingID) (*opened, error
 	if err != nil {
 		return nil, err
 	}
-	_, all, err := l.read(ctx, id, f.language)
-	if err != nil {
-		return nil, err
-	}
 	o := &opened{Recording: r, all: map[string]bool{}, shots: map[string]bool{}, shown: map[string]bool{}}
 	if o.edits, err = l.deps.Store.Edits(ctx, id); err != nil {
 		return nil, err
@@ -334,7 +330,17 @@ func (f *finder) open(ctx context.Context, id human.RecordingID) (*opened, error
 	for _, cut := range o.edits.Cuts {
 		want[cut] = true
 	}
-	all = slices.DeleteFunc(all, func(a human.Action) bool { return !want[a.ID] && !want[a.Before] && !want[a.After] })
+	b, err := l.readOn(ctx, id, f.language)
+	if err != nil {
+		return nil, err
+	}
+	var all []human.Action
+	for i := range b.all {
+		if a := &b.all[i]; want[a.ID] || want[a.Before] || want[a.After] {
+			all = append(all, *a)
+		}
+	}
+	b.mu.Unlock()
 	for _, a := range all {
 		o.all[a.ID], o.shots[a.Before], o.shots[a.After] = true, true, true
 		o.shown[a.ID] = a.Before != "" || a.After != ""

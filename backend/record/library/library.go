@@ -272,12 +272,26 @@ func (l *Library) forget(id human.RecordingID) {
 
 // read derives the actions of a recording as far as it goes now, without its edits.
 func (l *Library) read(ctx context.Context, id human.RecordingID, language string) (*book, []human.Action, error) {
+	b, err := l.readOn(ctx, id, language)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer b.mu.Unlock()
+	return b, slices.Clone(b.all), nil
+}
+
+// readOn brings the book of a recording up to date, and returns it locked.
+func (l *Library) readOn(ctx context.Context, id human.RecordingID, language string) (_ *book, err error) {
 	b := l.book(id, language)
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer func() {
+		if err != nil {
+			b.mu.Unlock()
+		}
+	}()
 	for ev, err := range l.deps.Store.Events(ctx, id, b.seq) {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		b.deriver.Add(ev)
 		b.seq = ev.Seq
@@ -290,7 +304,7 @@ func (l *Library) read(ctx context.Context, id human.RecordingID, language strin
 	if b.seq != b.derived {
 		b.all, b.derived = b.deriver.Actions(), b.seq
 	}
-	return b, slices.Clone(b.all), nil
+	return b, nil
 }
 
 // suggest names actions that seem to be steps of the operation, or its outcome.
