@@ -28,8 +28,9 @@ const (
 const (
 	maxFindings    = 12
 	maxSuggestions = 5
-	maxOfKind      = 3  // of each kind so many are kept before more of a weightier one
-	maxRefs        = 24 // of one finding
+	maxOfKind      = 3   // of each kind so many are kept before more of a weightier one
+	maxRefs        = 24  // of one finding
+	enough         = 200 // findings of one sort are looked for
 	timeLimit      = 10 * time.Second
 )
 

@@ -183,7 +183,7 @@ func (r *reading) searchedAgain() []human.Finding {
 	var out []human.Finding
 	var run []*send
 	end := func() {
-		if n := min(len(run), maxRefs/2); n > 1 {
+		if n := min(len(run), maxRefs/2); n > 1 && len(out) < enough {
 			var evidence []human.Ref
 			for _, s := range run[:n] {
 				evidence = append(evidence, r.acts[s.at].ref())
@@ -293,7 +293,7 @@ func (r *reading) thereAndBack() []human.Finding {
 			}
 		}
 	}
-	for _, t := range trips {
+	for _, t := range trips[:min(len(trips), enough)] {
 		out = append(out, finding(human.FoundDetour, 0.8, r.say("Went to %s and back, with nothing done there", "打开了%s，未做任何操作就返回了", r.list(t.names)), t.refs...))
 	}
 	return out
@@ -352,7 +352,7 @@ func (r *reading) clickedAgain() []human.Finding {
 	var out []human.Finding
 	var run []int
 	end := func() {
-		if len(run) > 1 {
+		if len(run) > 1 && len(out) < enough {
 			first := r.acts[run[0]]
 			n := min(len(run), maxRefs)
 			var evidence []human.Ref
@@ -407,49 +407,55 @@ func (r *reading) answers(a act) bool {
 // openedAgain finds pages that were loaded again and again.
 func (r *reading) openedAgain() []human.Finding {
 	w := r.pages()
-	type page struct {
-		first    *visit
-		opened   []human.Ref
-		reloaded []human.Ref
-	}
+	type page struct{ opened, reloaded []int }
 	var order []*page
 	pages := map[actionKey]*page{}
 	for _, v := range w.visits {
-		if v.came < 0 || v.page.URL == "" || blankPage(v.page.URL) {
+		if v.came < 0 || blankPage(v.page.URL) {
 			continue
 		}
 		if _, bad := r.refused(v); bad {
-			continue
+			continue // told as an error
 		}
 		a := r.acts[v.came]
 		key := actionKey{a.rec.ID, v.page.URL}
 		p := pages[key]
 		if p == nil {
-			p = &page{first: v}
+			p = &page{}
 			pages[key] = p
 			order = append(order, p)
 		}
-		switch kind := kindOf(a); {
-		case kind == "reload":
-			p.reloaded = append(p.reloaded, a.ref())
-		case kind == "address":
-			p.opened = append(p.opened, a.ref())
+		switch kindOf(a) {
+		case "reload":
+			p.reloaded = append(p.reloaded, v.came)
+		case "address":
+			p.opened = append(p.opened, v.came)
 		}
 	}
 	var out []human.Finding
-	for _, p := range order {
-		what := cmp.Or(r.pageName(&p.first.page), r.say("a page", "一个页面"))
-		if n := len(p.reloaded); n > 0 {
-			p.reloaded = p.reloaded[:min(n, maxRefs)]
-			text := r.say("%s was reloaded", "%s被重新加载", what)
-			if n > 1 {
-				text = r.say("%s was reloaded %s", "%s重新加载了%s", what, r.times(len(p.reloaded), "time", "times"))
-			}
-			out = append(out, finding(human.FoundDetour, 1, text, p.reloaded...))
+	tell := func(at []int, sure float64, en, zh string) {
+		var evidence []human.Ref
+		for _, i := range at[:min(len(at), maxRefs)] {
+			evidence = append(evidence, r.acts[i].ref())
 		}
-		if n := len(p.opened); n > 1 {
-			p.opened = p.opened[:min(n, maxRefs)]
-			out = append(out, finding(human.FoundDetour, 0.9, r.say("%s was opened by its address %s", "%s通过网址打开了%s", what, r.times(len(p.opened), "time", "times")), p.opened...))
+		// By its title where one of these has it: with another piece of evidence it would be told how often wrongly.
+		page := r.acts[at[max(0, slices.IndexFunc(at[:len(evidence)], func(i int) bool { return title(r.acts[i].Page) != "" }))]].Page
+		what := cmp.Or(r.pageName(page), r.say("a page", "一个页面"))
+		out = append(out, finding(human.FoundDetour, sure, r.say(en, zh, what, r.times(len(evidence), "time", "times")), evidence...))
+	}
+	for _, p := range order {
+		switch {
+		case len(out) >= enough:
+			return out
+		case len(p.reloaded) == 1:
+			evidence := refs(r.acts[p.reloaded[0]])
+			what := cmp.Or(r.pageName(r.page(p.reloaded[0], &evidence)), r.say("a page", "一个页面"))
+			out = append(out, finding(human.FoundDetour, 1, r.say("%s was reloaded", "重新加载了%s", what), evidence...))
+		case len(p.reloaded) > 1:
+			tell(p.reloaded, 1, "%s was reloaded %s", "%s重新加载了%s")
+		}
+		if len(p.opened) > 1 {
+			tell(p.opened, 0.9, "%s was opened by its address %s", "%s通过网址打开了%s")
 		}
 	}
 	return out

@@ -15,7 +15,9 @@ func findDone(r *reading) []human.Finding {
 	var out []doneAt
 	used := map[int]bool{} // actions that are told as a part of something
 	for _, f := range r.forms() {
-		out = append(out, r.sent(f, used)...)
+		if sent := r.sent(f, used); len(out) < enough {
+			out = append(out, sent...)
+		}
 	}
 	for _, v := range w.visits {
 		for _, i := range r.unsent(v) {
@@ -230,6 +232,9 @@ func (r *reading) chosen(a act) string {
 func (r *reading) transfers() []doneAt {
 	var out []doneAt
 	for i, a := range r.acts {
+		if len(out) >= enough {
+			break
+		}
 		for _, f := range a.Transfers {
 			what := cmp.Or(r.quote(f.Name), r.say("a file", "一个文件"))
 			size := ""
@@ -315,7 +320,7 @@ func (r *reading) choices(used map[int]bool) []doneAt {
 				names = append(names, r.say("%s checked", "勾选%s", r.quote(n)))
 			}
 		}
-		if len(names) > 0 {
+		if len(names) > 0 && len(out) < enough {
 			page := cmp.Or(r.pageName(r.page(at, &evidence)), r.say("a page", "页面"))
 			out = append(out, doneAt{finding(human.FoundDone, 0.95, r.say("Set on %s: %s", "在%s上设置：%s", page, r.list(names)), evidence...), at})
 		}
@@ -332,8 +337,11 @@ func (r *reading) deeds(used map[int]bool) []doneAt {
 		if v == nil || used[i] {
 			continue
 		}
+		if len(out) == enough {
+			break
+		}
 		evidence := []human.Ref{a.ref()}
-		page := cmp.Or(r.pageName(r.page(i, &evidence)), r.say("a page", "页面"))
+		here := func() string { return cmp.Or(r.pageName(r.page(i, &evidence)), r.say("a page", "页面")) }
 		switch a.Type {
 		case human.Click, human.DoubleClick:
 			if (!isButton(a.Element) && (a.Element == nil || a.Element.Role != "menuitem")) || !deedWords.begins(elementName(a.Element)) {
@@ -351,12 +359,12 @@ func (r *reading) deeds(used map[int]bool) []doneAt {
 			if to != nil && to.came >= 0 {
 				evidence = append(evidence, r.acts[to.came].ref())
 			}
-			text := r.say("Clicked %s on %s", "在%[2]s上点击了%[1]s", r.quote(elementName(a.Element)), page) + r.cameOf(s, &evidence)
+			text := r.say("Clicked %s on %s", "在%[2]s上点击了%[1]s", r.quote(elementName(a.Element)), here()) + r.cameOf(s, &evidence)
 			out = append(out, doneAt{finding(human.FoundDone, 0.8, text, evidence...), i})
 		case human.Drag:
 			from, to := r.quote(elementName(a.Element)), r.quote(elementName(a.Target))
 			if from != "" && to != "" && from != to {
-				out = append(out, doneAt{finding(human.FoundDone, 0.9, r.say("Dragged %s to %s on %s", "在%[3]s上将%[1]s拖到%[2]s", from, to, page), evidence...), i})
+				out = append(out, doneAt{finding(human.FoundDone, 0.9, r.say("Dragged %s to %s on %s", "在%[3]s上将%[1]s拖到%[2]s", from, to, here()), evidence...), i})
 			}
 		case human.DialogEnded:
 			d := a.Dialog

@@ -19,6 +19,9 @@ func findErrors(r *reading) []human.Finding {
 			}
 			return
 		}
+		if len(out) == enough {
+			return
+		}
 		told[what] = len(out)
 		out = append(out, finding(human.FoundError, confidence, text, evidence...))
 	}
@@ -52,8 +55,9 @@ func findErrors(r *reading) []human.Finding {
 				continue
 			}
 		}
-		if t := title(a.Page); !spoke[v] && len(a.Page.Frame) == 0 && t != "" && r.errorTitle(a.Page.Title) {
+		if len(a.Page.Frame) == 0 && a.Page.Title != "" && !spoke[v] && r.errorTitle(a.Page.Title) {
 			spoke[v] = true
+			t := title(a.Page)
 			tell("title "+place(a.Page.URL)+t, 0.9, r.say("A page titled %s was shown (%s)", "出现了标题为%s的页面（%s）",
 				r.quote(t), cmp.Or(r.host(a.Page.URL), r.say("address not known", "网址未知"))), a.ref())
 		}

@@ -61,9 +61,10 @@ func (r *reading) pages() *web {
 	r.web = w
 	shown := map[tabOf]*visit{}
 	for i, a := range r.acts {
+		by := -1
 		if a.CausedBy != "" && a.Page != nil {
-			if c := r.index(a.rec.ID, a.CausedBy); c >= 0 && c < i {
-				w.effects[c] = append(w.effects[c], i)
+			if by = r.before(i, a.CausedBy); by >= 0 {
+				w.effects[by] = append(w.effects[by], i)
 			}
 		}
 		if a.Type == human.Missing {
@@ -88,8 +89,8 @@ func (r *reading) pages() *web {
 				came = i
 			}
 			n := &visit{came: came, by: -1, last: v, ended: -1}
-			if came >= 0 && a.CausedBy != "" {
-				n.by = r.index(a.rec.ID, a.CausedBy)
+			if came >= 0 {
+				n.by = by
 			}
 			if v != nil {
 				v.next = n
@@ -116,6 +117,20 @@ func (r *reading) pages() *web {
 	}
 	slices.SortStableFunc(w.sends, func(a, b *send) int { return a.at - b.at })
 	return w
+}
+
+// before is where the action is that led to the one at i; -1 where it does not come before. Mostly it is the one before
+// it.
+func (r *reading) before(i int, id string) int {
+	for j := i - 1; j >= max(0, i-8); j-- {
+		if r.acts[j].ID == id && r.acts[j].rec == r.acts[i].rec {
+			return j
+		}
+	}
+	if j := r.index(r.acts[i].rec.ID, id); j < i {
+		return j
+	}
+	return -1
 }
 
 // findSends finds what was sent from a page.
@@ -265,7 +280,10 @@ func place(address string) string {
 // title is what a page is called, "" where it has no title and shows its address instead.
 func title(p *human.WebPage) string {
 	t := strings.TrimSpace(p.Title)
-	if _, after, ok := strings.Cut(p.URL, "://"); name(t) == "" || t == p.URL || ok && (t == after || t == strings.TrimRight(after, "/")) {
+	if t == "" || !strings.ContainsFunc(t, func(c rune) bool { return !unseenRune(c) }) {
+		return ""
+	}
+	if _, after, ok := strings.Cut(p.URL, "://"); t == p.URL || ok && (t == after || t == strings.TrimRight(after, "/")) {
 		return ""
 	}
 	return t

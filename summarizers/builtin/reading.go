@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -209,7 +208,13 @@ func (r *reading) quote(s string) string {
 }
 
 // name is what an element, window or application is called, made fit for a sentence.
-func name(s string) string { return clean(s, maxName) }
+func name(s string) string {
+	out, _, whole := shorten(s, maxName, true)
+	if !whole {
+		out += "…"
+	}
+	return out
+}
 
 // elementName is what an element is called; "" where it has no name or that is hidden.
 func elementName(e *human.Element) string {
@@ -385,9 +390,4 @@ func (r *reading) duration(d time.Duration) string {
 func paragraphs(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" })
 	return strings.Join(parts, "\n\n")
-}
-
-// operation is what was asked for, in one line.
-func (r *reading) asked() string {
-	return cmp.Or(human.OneLine(clean(r.in.Operation.Description, maxLine), maxLine), string(r.in.Operation.Kind))
 }
