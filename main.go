@@ -12,6 +12,7 @@ import (
 
 	"deskbell/backend/cli"
 	"deskbell/backend/house"
+	"deskbell/backend/plugins"
 )
 
 //go:embed all:frontend/dist
@@ -23,6 +24,7 @@ var version = "dev"
 func main() { os.Exit(run()) }
 
 func run() int {
+	plugins.Child() // a summarizer of the user's own is run by a process of this program
 	page, err := fs.Sub(frontend, "frontend/dist")
 	if err != nil {
 		panic(err) // the path is a constant

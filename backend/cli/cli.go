@@ -78,6 +78,19 @@ type Notifications struct {
 	Buttons bool
 }
 
+// A ModelKey is the key of one model, in the system's keychain or the environment.
+type ModelKey interface {
+	// Model is the model's name, and the host that the key is for.
+	Model() (name, host string)
+	// Find says where a key is: a variable's name, or "keychain". NotFound without one, Unavailable where there is
+	// no keychain. It blocks while the keychain waits to be unlocked.
+	Find(ctx context.Context) (from string, err error)
+	// Set keeps a key in the keychain.
+	Set(ctx context.Context, key string) error
+	// Remove deletes it from the keychain; NotFound without.
+	Remove(ctx context.Context) error
+}
+
 // A Program is the rest of Deskbell as the command line knows it.
 type Program struct {
 	Version string
@@ -97,6 +110,10 @@ type Program struct {
 	Database func(ctx context.Context, dir string) error
 	// Notifications asks this session who shows notifications.
 	Notifications func(ctx context.Context) Notifications
+	// ModelKey is the key of the model in the settings; the error says why there is none.
+	ModelKey func(p Place) (ModelKey, error)
+	// Summaries says what is wrong with summarizers, and how far those of the user's own are confined.
+	Summaries func(ctx context.Context, p Place) []Check
 	// Sources says what of the operator's work could be recorded in this session.
 	Sources func(ctx context.Context, p Place) []human.SourceState
 }
@@ -171,7 +188,7 @@ func (s *shell) root() *cobra.Command {
 			s.summarizeCommand(), s.summarizersCommand(),
 		}},
 		{"admin", "Looking after it:", []*cobra.Command{
-			s.keysCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
+			s.keysCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

@@ -92,6 +92,9 @@ func Examine(ctx context.Context, program Program, p Place) []Check {
 	for _, source := range program.Sources(ctx, p) {
 		checks = append(checks, checkSource(source))
 	}
+	if p.Config != nil {
+		checks = append(checks, program.Summaries(ctx, p)...)
+	}
 	return checks
 }
 

@@ -127,7 +127,9 @@ func Program(version string, console fs.FS) cli.Program {
 			}
 			return store.Close()
 		},
-		Sources: sources,
+		Sources:   sources,
+		ModelKey:  modelAccount,
+		Summaries: examineSummaries,
 		Notifications: func(ctx context.Context) cli.Notifications {
 			s := desktop.FindNotificationService(ctx)
 			return cli.Notifications{Shown: s.Answers, Name: s.Name, Buttons: s.Actions}

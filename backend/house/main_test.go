@@ -21,6 +21,7 @@ import (
 	"deskbell/backend/cli"
 	"deskbell/backend/house"
 	"deskbell/backend/human"
+	"deskbell/backend/plugins"
 )
 
 // asProgram makes the test's own binary behave as the program, so that tests have real processes without
@@ -28,6 +29,7 @@ import (
 const asProgram = "DESKBELL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	plugins.Child()
 	if os.Getenv(asProgram) != "" {
 		program := house.Program("1.0-test", fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Deskbell</title>")}})
 		program.Window = func(string, func() (cli.Place, error), bool) error {

@@ -146,7 +146,7 @@ func (s Setting) flagName() string {
 
 // strangers refuses variables that look like settings and are none.
 func (c *Config) strangers() error {
-	known := map[string]bool{}
+	known := map[string]bool{modelKey: true}
 	for _, s := range Table {
 		known[s.Variable()] = true
 	}

@@ -90,6 +90,9 @@ type Model struct {
 	MaxOutputTokens int
 }
 
+// modelKey is the variable that may have the model's key: no setting, so that it is never in a file.
+const modelKey = "DESKBELL_MODEL_KEY"
+
 // DefaultAddr is where the API listens unless told otherwise: a fixed port, so that an address written
 // into an agent's configuration stays right.
 const DefaultAddr = "127.0.0.1:7717"

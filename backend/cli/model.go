@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"deskbell/backend/human"
+)
+
+func (s *shell) modelCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "model", Short: "Say which model may be asked for summaries, and keep its key",
+		Long: "A model is asked for summaries only where one is set (model.provider, model.name) and the operator agrees to what\n" +
+			"is sent. Its key is in the system's keychain or the environment, never in the settings file.",
+		Args: cobra.NoArgs,
+		RunE: s.withModel(func(ctx context.Context, key ModelKey) error {
+			name, host := key.Model()
+			from, err := key.Find(ctx)
+			if s.json {
+				return s.printJSON(struct {
+					Model string `json:"model"`
+					Host  string `json:"host"`
+					Key   string `json:"key_from,omitempty"`
+				}{name, host, from})
+			}
+			s.printf("%s at %s\n", visible(name), visible(host))
+			if err != nil {
+				s.note("%s", visible(human.SafeText(err)))
+				return nil
+			}
+			s.printf("The key is in %s.\n", visible(from))
+			return nil
+		}),
+	}
+	s.jsonFlag(c, "print one line of JSON")
+	c.AddCommand(
+		&cobra.Command{
+			Use: "set-key", Short: "Keep the model's key in the keychain; it is read from standard input", Args: cobra.NoArgs,
+			RunE: s.withModel(func(ctx context.Context, key ModelKey) error {
+				text, err := s.secret("Key: ")
+				if err != nil {
+					return err
+				}
+				if err := key.Set(ctx, text); err != nil {
+					return err
+				}
+				_, host := key.Model()
+				s.printf("The key for %s is in the keychain.\n", visible(host))
+				return nil
+			}),
+		},
+		&cobra.Command{
+			Use: "remove-key", Short: "Delete the model's key from the keychain", Args: cobra.NoArgs,
+			RunE: s.withModel(func(ctx context.Context, key ModelKey) error { return key.Remove(ctx) }),
+		})
+	return c
+}
+
+func (s *shell) withModel(do func(context.Context, ModelKey) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		p, err := s.place()
+		if err != nil {
+			return err
+		}
+		key, err := s.ModelKey(p)
+		if err != nil {
+			return err
+		}
+		return do(c.Context(), key)
+	}
+}
+
+// secret reads a line that does not appear on the screen where a person types it.
+func (s *shell) secret(ask string) (string, error) {
+	if f, is := s.in.(*os.File); is && s.interactive() {
+		_, _ = io.WriteString(s.err, ask)
+		text, err := term.ReadPassword(int(f.Fd()))
+		s.note("")
+		return string(text), err
+	}
+	text, err := bufio.NewReader(s.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return strings.TrimSpace(text), nil
+}
