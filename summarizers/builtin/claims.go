@@ -475,7 +475,8 @@ func (e claim) holds(w claim) verdict {
 		for word, weight := range e.words {
 			if weight >= 0.5 && w.words[word] > 0 {
 				same := w.not[word] == e.says["is"].contrary
-				yes, no = yes || same, no || !same
+				// A name does not say that there is something: Errors, but 3 errors does.
+				yes, no = yes || same, no || !same && (w.not[word] || len(w.numbers) > 0)
 			}
 		}
 		for what, said := range w.says { // what failed is not

@@ -24,17 +24,13 @@ func (r *reading) files() []*file {
 		return r.touched
 	}
 	r.touched = []*file{}
-	type at struct {
-		rec  human.RecordingID
-		path string
-	}
-	known := map[at]*file{}
+	known := map[string]*file{} // all recordings are of one machine
 	for _, a := range r.acts {
 		c := a.File
 		if a.Type != human.FileOperation || c == nil || c.Path == "" || c.Op == "renamed" && c.To == "" {
 			continue
 		}
-		f := known[at{a.rec.ID, c.Path}]
+		f := known[c.Path]
 		if f == nil || f.now == "" && c.Op != "created" {
 			f = &file{now: c.Path, dir: c.Dir}
 			if c.Op != "created" {
@@ -45,14 +41,14 @@ func (r *reading) files() []*file {
 		f.ops = append(f.ops, a)
 		switch c.Op {
 		case "renamed":
-			delete(known, at{a.rec.ID, c.Path})
+			delete(known, c.Path)
 			f.now = c.To
 		case "deleted":
 			f.now = ""
 		default:
 			f.now = c.Path
 		}
-		known[at{a.rec.ID, cmp.Or(f.now, c.Path)}] = f
+		known[cmp.Or(f.now, c.Path)] = f
 	}
 	return r.touched
 }

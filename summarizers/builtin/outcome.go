@@ -268,7 +268,7 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 	var hits []*file
 	var near *file
 	for _, p := range e.paths {
-		var hit *file
+		var hit, was *file // was: it had that name, and has another now
 		for _, f := range made {
 			at := f.now
 			if at == "" {
@@ -276,9 +276,19 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 			}
 			if r.samePath(p, at, f.last()) && (hit == nil || f.now != "") {
 				hit = f
-			} else if near == nil && !gone && alike(p, f.now) {
+				continue
+			}
+			for _, a := range f.ops {
+				if a.File != nil && a.File.Op == "renamed" && (r.samePath(p, a.File.To, a) || r.samePath(p, a.File.Path, a)) {
+					was = f
+				}
+			}
+			if near == nil && !gone && alike(p, f.now) {
 				near = f
 			}
+		}
+		if hit == nil && was != nil && was.now != "" && !gone && !kept {
+			return r.judgedAs(differs, r.fileBrief(was), 0.9, r.say("Expected %s, but %s", "与预期（%s）不符：%s", quoted, r.lastFate(was)), append(refs(was.ops...), request)...), true
 		}
 		if hit != nil && !slices.Contains(hits, hit) {
 			hits = append(hits, hit)
@@ -422,6 +432,11 @@ func (r *reading) fileBrief(f *file) string {
 			return r.say("%s was created", "新建了 %s", n)
 		case "deleted":
 			return r.say("%s was deleted", "%s 已被删除", n)
+		case "renamed":
+			if folder(c.Path) != folder(c.To) {
+				return r.say("%s was moved to %s", "%s 已移到 %s", n, r.exactly(baseName(folder(c.To)), maxName))
+			}
+			return r.say("%s was renamed to %s", "%s 已重命名为 %s", r.exactly(baseName(c.Path), maxName), n)
 		}
 		return r.say("%s was saved", "保存了 %s", n)
 	}
