@@ -94,8 +94,8 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
   await expect(desk.page.getByRole('region', { name: 'Downloads' })).toContainText('prices-2026.csv');
 
   await desk.press(`${mod}+Enter`);
-  await expect(desk.page.getByRole('heading', { name: 'Look it through' })).toBeInViewport();
-  await desk.button('Send answer').click();
+  await expect(desk.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
+  await desk.button(/^Release to/).click();
   const id = await recording(server.operator);
   const answered = (await bot.until(op.operation_id, (o) => !!o.result)) as unknown as Answered;
   expect(answered.result?.attachments).toEqual([id]);

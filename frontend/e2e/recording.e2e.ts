@@ -91,7 +91,7 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   await expect(desk.page.getByRole('navigation').getByRole('link', { name: /^Recording, \d\d:\d\d/ })).toBeVisible();
 
   await desk.press(`${mod}+Enter`);
-  await expect(desk.page.getByRole('heading', { name: 'Look it through' })).toBeInViewport();
+  await expect(desk.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
   const [recording] = await recordings(server.operator);
   const id = recording?.recording_id ?? '';
   expect(recording?.state).toBe('stopped');
@@ -99,10 +99,13 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
 
   // The agent gets nothing before it is given, and then what was not hidden.
   await expect(actions(bot, id)).rejects.toThrow('404');
+  await desk.button('Watch the recording').click();
   await expect(desk.page.getByText('no typed text: only that you typed, and how much')).toBeVisible();
   await desk.button(/^Pressed Enter/).click();
   await desk.button('Leave out').click();
-  await desk.button('Send answer').click();
+  await expect.poll(async () => (await edits(server.operator, id)).cuts).toHaveLength(1);
+  await desk.button('Back to the findings').click();
+  await desk.button(/^Release to/).click();
   const answered = await bot.until(op.operation_id, (o) => !!o.result);
   expect(answered.result?.attachments).toEqual([id]);
   expect(answered.result?.fields?.steps_done).toBe('1');
@@ -117,9 +120,10 @@ test('a recording that is kept back does not go to the agent', async ({ desk, se
   const { recording_id: id } = await recorded(server, desktop, op);
   await desk.open();
   await desk.openOperation(op.operation_id);
-  await desk.page.getByRole('checkbox', { name: 'Give the recording to release-bot' }).uncheck();
-  await desk.page.getByLabel('What came of it').fill('Done by hand');
-  await desk.button('Send answer').click();
+  await desk.button('Review findings').click();
+  await desk.page.getByRole('switch', { name: /^The whole recording/ }).uncheck();
+  await desk.page.getByLabel('Note for the agent').fill('Done by hand');
+  await desk.button(/^Release to/).click();
   expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.attachments ?? []).toEqual([]);
   await expect(actions(bot, id)).rejects.toThrow('404');
 });

@@ -6,6 +6,21 @@ import { createInterface } from 'node:readline';
 
 const program = process.env.DESKBELL_BIN ?? path.resolve(import.meta.dirname, '../../../build/bin/deskbell');
 
+export interface Ref {
+  kind: string;
+  recording_id?: string;
+  id: string;
+}
+
+export interface Finding {
+  finding_id?: string;
+  kind: string;
+  text: string;
+  evidence: Ref[];
+  by_hand?: boolean;
+  cut?: boolean;
+}
+
 export interface Answered {
   decision?: 'approve' | 'deny';
   human_input?: string;
@@ -14,6 +29,8 @@ export interface Answered {
   key_findings?: string[];
   fields?: Record<string, string>;
   attachments?: string[];
+  findings?: Finding[];
+  suggestions?: Finding[];
   by: { role: string; name: string };
 }
 
@@ -32,7 +49,7 @@ export interface Operation {
   ended?: { by: { role: string; name: string }; reason?: string };
   delivered_at?: string;
   snoozed_until?: string;
-  draft?: { human_input?: string };
+  draft?: { human_input?: string; summary?: string; findings?: Finding[]; suggestions?: Finding[] };
 }
 
 export interface Ring {

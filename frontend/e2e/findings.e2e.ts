@@ -1,0 +1,306 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { Screen } from './support/screen';
+import { visit } from './support/seeds';
+import { Server, type Finding, type Operation } from './support/server';
+import { accessible, Console, expect, fits, mod, test } from './support/test';
+import { browserPath, Vendor } from './support/vendor';
+
+interface Drafts {
+  summaries: { summary_id: string; summarizer: string; state: string; report: { findings: Finding[]; suggestions: Finding[]; line: string }; instead_of?: string }[];
+}
+
+const rows = (desk: Console) => desk.page.getByRole('region', { name: 'Key findings' }).locator('[data-finding-row]');
+const words = (desk: Console) => desk.page.getByRole('region', { name: 'Key findings' }).locator('.say');
+const leaves = (desk: Console) => desk.page.getByRole('group', { name: /^What the agent will get/ });
+const drafts = (server: Server, id: string): Promise<Drafts> => server.operator.call('GET', `/api/human/operations/${id}/summaries`);
+
+/** Opens the findings of an operation, and waits until they can be released. */
+async function open(desk: Console, id: string): Promise<void> {
+  await desk.go(`findings/${id}`);
+  await expect(desk.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
+  await desk.armed();
+}
+
+test('what was recorded is drafted, put right, kept through a crash, and released: the agent gets that and nothing else', async ({ page }) => {
+  test.slow();
+  const screen = await Screen.start();
+  const vendor = await Vendor.start();
+  const server = await Server.start([], { ...screen.env, HOME: screen.dir, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(screen) });
+  const desk = new Console(page, server);
+  try {
+    const id = await visit(server, screen, vendor);
+    const bot = await server.agent('price-scout');
+    await desk.open();
+    await desk.openOperation(id);
+    await expect(page.getByRole('textbox', { name: 'unit_price_usd' })).toHaveValue('0.00042');
+    await expect(page.getByText(/^Draft kept/).first()).toBeVisible();
+    // One key ends the recording and leads to what was found.
+    await desk.press(`${mod}+Enter`);
+    await expect(page.getByText('drafted by the Browser summarizer', { exact: true })).toBeVisible();
+    const [drafted] = (await drafts(server, id)).summaries;
+    if (!drafted) throw new Error('no draft');
+    const all = drafted.report.findings.map((finding) => finding.text);
+    expect(all.length).toBeGreaterThan(4);
+    await expect(words(desk)).toHaveText(all);
+    await expect(leaves(desk)).toContainText('completed');
+    await expect(page.getByRole('region', { name: 'Suggestions' }).locator('.say')).toHaveCount(drafted.report.suggestions.length);
+
+    // A piece of evidence opens its step; coming back, what was being written is still there.
+    await words(desk).nth(1).click();
+    const editor = page.getByRole('textbox', { name: 'Finding 2' });
+    await editor.fill('Half a sentence');
+    await rows(desk).first().getByRole('link', { name: /^Show the evidence: 0/ }).first().click();
+    await expect(page.locator('[aria-current="step"]')).toContainText('Picked plan_name');
+    await page.reload();
+    await expect(page.locator('[aria-current="step"]')).toContainText('Picked plan_name');
+    await desk.button('Back to the findings').click();
+    await expect(editor).toHaveValue('Half a sentence');
+    await editor.press('Escape');
+    await expect(words(desk).nth(1)).toHaveText(all[1] ?? '');
+
+    // Keys alone: edit, cut, put back, cut again, move, add.
+    await expect(words(desk).nth(1)).toBeFocused();
+    await desk.press('k', 'e');
+    await page.getByRole('textbox', { name: 'Finding 1' }).fill('The plan is Scale 2026');
+    await desk.press('Enter');
+    await expect(words(desk).first()).toHaveText('The plan is Scale 2026');
+    await expect(words(desk).first()).toBeFocused();
+    await desk.press('j', 'x');
+    await expect(rows(desk).last()).toContainText('Stays on this machine');
+    await rows(desk).last().getByRole('button', { name: /^Put back/ }).click();
+    await expect(words(desk)).toHaveCount(all.length);
+    await words(desk).last().focus();
+    await desk.press('x');
+    await expect(words(desk)).toHaveText(['The plan is Scale 2026', ...all.slice(2)]);
+    await words(desk).nth(2).focus();
+    await desk.press('Alt+ArrowUp', 'Alt+ArrowUp');
+    await expect(words(desk)).toHaveText([all[3] ?? '', 'The plan is Scale 2026', all[2] ?? '', ...all.slice(4)]);
+    await expect(words(desk).first()).toBeFocused();
+    await desk.press('n');
+    await page.getByPlaceholder('What the agent should know').fill('Ask Mei for the invoice');
+    await desk.press('Enter');
+    // And by the pointer: the last of them to the top.
+    const from = await rows(desk).filter({ hasText: 'Ask Mei' }).getByRole('button', { name: /^Move finding/ }).boundingBox();
+    const to = await rows(desk).first().boundingBox();
+    if (!from || !to) throw new Error('no rows');
+    await page.mouse.move(from.x + 8, from.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(to.x + 40, to.y + 4, { steps: 6 });
+    await page.mouse.up();
+    const kept = ['Ask Mei for the invoice', all[3] ?? '', 'The plan is Scale 2026', all[2] ?? '', ...all.slice(4)];
+    await expect(words(desk)).toHaveText(kept);
+    await expect(page.getByText(`${kept.length} to send, 1 cut`)).toBeVisible();
+
+    await page.getByRole('textbox', { name: 'Summary' }).fill('Read plan and prices.');
+    await page.getByRole('switch', { name: /pictures?, small, on request/ }).check();
+    await page.getByRole('switch', { name: /^The whole recording/ }).uncheck();
+    await expect(leaves(desk)).not.toContainText('attachments');
+    await expect(leaves(desk)).not.toContainText(all[1] ?? '');
+    await expect(leaves(desk)).toContainText('The plan is Scale 2026e');
+    await expect.poll(async () => (await server.operator.operation(id)).draft?.findings?.map((finding) => finding.text)).toEqual([...kept, all[1]]);
+    await expect(page.getByText(/^Draft kept \d\d/)).toBeVisible();
+
+    // A crash of the server, and a new window: nothing is lost.
+    await server.stop('SIGKILL');
+    await server.again();
+    await page.goto('about:blank');
+    await desk.open();
+    desk.errors.length = 0; // a broken line logs errors of its own
+    await open(desk, id);
+    await expect(words(desk)).toHaveText(kept);
+    await expect(page.getByRole('textbox', { name: 'Summary' })).toHaveValue('Read plan and prices.');
+    await expect(page.getByRole('switch', { name: /^The whole recording/ })).not.toBeChecked();
+    await expect(page.getByText('drafted by the Browser summarizer, edited by you')).toBeVisible();
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await accessible(page);
+    }
+    for (const width of [1000, 720, 640]) {
+      await page.setViewportSize({ width, height: 640 });
+      await fits(page);
+      await expect(desk.button(/^Release to price-scout/)).toBeInViewport({ ratio: 1 });
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    // What is still being written is kept first, and looked at; the second press releases.
+    await words(desk).first().click();
+    await page.getByRole('textbox', { name: 'Finding 1' }).fill('Ask Mei for the invoices');
+    await desk.press(`${mod}+Enter`);
+    await expect(page.getByText('What you were writing is kept').first()).toBeVisible();
+    expect((await bot.operation(id)).result).toBeUndefined();
+    await expect(leaves(desk)).toContainText('Ask Mei for the invoices');
+    await desk.press(`${mod}+Enter`);
+    const answered = (await bot.until(id, (op) => !!op.result)).result;
+    expect(answered?.findings?.map(({ text, by_hand: byHand }) => [text, !!byHand])).toEqual(['Ask Mei for the invoices', ...kept.slice(1)].map((text) => [text, text.startsWith('Ask') || text.startsWith('The plan')]));
+    expect(answered?.summary).toBe('Read plan and prices.');
+    expect(answered?.attachments).toBeUndefined();
+    expect(JSON.stringify(answered)).not.toContain(all[1]);
+    expect(answered?.findings?.some((finding) => 'finding_id' in finding || 'cut' in finding)).toBe(false);
+    // The agent asks for the evidence, and gets it, with a picture; the recording itself it does not.
+    const evidence = await bot.call<Record<string, unknown>>('GET', `/api/human/operations/${id}/evidence/e1`);
+    expect(JSON.stringify(evidence)).toContain('0.00042');
+    const rec = answered?.findings?.[1]?.evidence[0]?.recording_id ?? '';
+    await expect(bot.call('GET', `/api/recordings/${rec}/actions`)).rejects.toThrow('404');
+
+    // The operator sees what went out, on what it rests, and what they made of the draft.
+    await expect(page.getByText('drafted by the Browser summarizer, 1 edited, 1 cut, 1 added')).toBeVisible();
+    const key = page.getByRole('region', { name: 'Key findings' });
+    await expect(key.getByRole('link').first()).toBeVisible();
+    await accessible(page);
+    await key.getByRole('link').first().click();
+    await expect(page.locator('[aria-current="step"]')).toContainText('Picked unit_price_usd');
+    await desk.button('Back to the operation').click();
+    await expect(page.locator('#operation-title')).toBeVisible();
+    expect(desk.errors).toEqual([]);
+  } finally {
+    await server.end();
+    await vendor.end();
+    await screen.end();
+  }
+});
+
+/** The model of the tests, behind the protocols that real ones speak. It says what it was asked on standard error. */
+async function startModel(dir: string): Promise<{ url: string; key: string; model: string; asked: () => number; end: () => void }> {
+  const program = path.join(dir, 'model');
+  await promisify(execFile)('go', ['build', '-o', program, './backend/llm/llmtest/serve'], { cwd: path.resolve(import.meta.dirname, '../..') });
+  const child = spawn(program, ['-addr', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let asked = 0;
+  createInterface(child.stderr).on('line', (line) => (asked += line.includes('POST') ? 1 : 0));
+  const line = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).once('line', resolve);
+    child.once('exit', (code) => reject(new Error(`the model ended with ${code}`)));
+  });
+  return { ...(JSON.parse(line) as { url: string; key: string; model: string }), asked: () => asked, end: () => child.kill('SIGKILL') };
+}
+
+test('a model is asked after its operator saw what is sent; one that fails has another serve; drafts stand side by side', async ({ page }) => {
+  test.slow();
+  const dir = await mkdtemp(path.join(tmpdir(), 'deskbell-model-'));
+  const model = await startModel(dir);
+  const server = await Server.start([], { DESKBELL_MODEL_PROVIDER: 'openai', DESKBELL_MODEL_NAME: model.model, DESKBELL_MODEL_BASE_URL: `${model.url}/v1`, DESKBELL_MODEL_KEY: model.key });
+  const desk = new Console(page, server);
+  try {
+    for (const [name, file] of [['broken', 'exit 3'], ['other', 'cat >/dev/null; echo no JSON']] as const) {
+      await mkdir(path.join(server.dir, 'summarizers', name), { recursive: true });
+      await writeFile(path.join(server.dir, 'summarizers', name, 'run.sh'), `#!/bin/sh\n${file}\n`, { mode: 0o755 });
+      const manifest = { name, title: { en: name === 'broken' ? 'Broken' : 'Other', 'zh-CN': name }, version: '1', command: ['sh', './run.sh'], sources: ['answer'], languages: ['en'], limit_s: 10 };
+      await writeFile(path.join(server.dir, 'summarizers', name, 'summarizer.json'), JSON.stringify(manifest));
+    }
+    const bot = await server.agent('scout');
+    const op = await bot.ring({ action_type: 'bash', description: 'Rotate the signing key', timeout: 600, details: { command: 'keyctl rotate' } });
+    await server.operator.call('POST', '/api/human/input', { operation_id: op.operation_id, execution_result: 'Rotated, 3 of 3 hosts', human_input: 'The old key is in the safe.' });
+
+    // Nothing was recorded: the view is not forced on anybody, and there all the same.
+    await desk.open();
+    await desk.openOperation(op.operation_id);
+    await expect(desk.button('Send answer')).toBeVisible();
+    await desk.press(`${mod}+k`);
+    await page.getByRole('combobox').fill('Review findings');
+    await desk.press('Enter');
+    await expect(page.getByText('No findings yet.')).toBeVisible();
+    await accessible(page);
+    await desk.button('Make a draft').click();
+    await expect(page.getByText('drafted by the Answer summarizer', { exact: true })).toBeVisible();
+
+    // The model: nothing goes to it before its operator has seen all of it and agreed.
+    const choose = page.getByLabel('Which summarizer drafts');
+    const about = (await server.operator.call<{ summarizers: { name: string; model?: string; title: Record<string, string> }[] }>('GET', '/api/summarizers')).summarizers.find((one) => one.model);
+    if (!about) throw new Error('no model');
+    await choose.selectOption(about.name);
+    await desk.button('See what would be sent…').first().click();
+    const dialog = page.getByRole('dialog');
+    await expect(dialog).toContainText('Rotated, 3 of 3 hosts');
+    await expect(dialog).toContainText(new URL(model.url).host);
+    await accessible(page);
+    await dialog.getByRole('button', { name: 'Not', exact: true }).click();
+    expect(model.asked()).toBe(0);
+    await desk.button('See what would be sent…').first().click();
+    await dialog.getByRole('button', { name: 'Always for scout' }).click();
+    const beside = page.getByRole('region', { name: `Draft of ${about.title.en}` });
+    await expect(beside.locator('li').first()).toBeVisible();
+    expect(model.asked()).toBe(1);
+    await accessible(page);
+    const before = await words(desk).count();
+    const take = beside.getByRole('button', { name: /^Take into yours/ }).first();
+    const taken = (await take.getAttribute('aria-label'))?.replace('Take into yours: ', '') ?? '';
+    await take.click();
+    await expect(words(desk)).toHaveCount(before + 1);
+    await expect(words(desk).last()).toContainText(taken.slice(0, 60));
+    await page.setViewportSize({ width: 720, height: 700 });
+    await fits(page);
+    await page.getByRole('group', { name: 'Drafts' }).getByRole('button', { name: about.title.en }).click();
+    await expect(beside).toBeVisible();
+    await expect(words(desk)).toHaveCount(0);
+    await accessible(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    // One that fails says why; what was written stays, and starting over asks first.
+    await choose.selectOption('broken');
+    await expect(page.getByRole('region', { name: 'Draft of Broken' })).toContainText('The Broken summarizer made no draft');
+    await expect(words(desk)).toHaveCount(before + 1);
+    await choose.selectOption('answer');
+    await desk.button('Draft again').click();
+    await desk.button('Start over with this draft').click();
+    await desk.button('Keep mine').click();
+    await expect(words(desk)).toHaveCount(before + 1);
+    await desk.button('Start over with this draft').click();
+    await page.getByRole('button', { name: 'Start over', exact: true }).click();
+    await expect(words(desk)).toHaveCount(before + 1); // what was taken over is the operator's own
+    await desk.press(`${mod}+Enter`);
+    await bot.until(op.operation_id, (o) => !!o.result);
+
+    // How each fared, what may be sent, and taking that back.
+    await desk.go('settings');
+    const scored = page.locator('[data-summarizer="answer"]');
+    await expect(scored).toContainText(`${before} kept`);
+    await expect(scored).toContainText('1 added');
+    await expect(page.locator('[data-summarizer="broken"]')).toContainText('your own');
+    await expect(page.locator(`[data-summarizer="${about.name}"]`)).toContainText(`Sends what it reads to ${new URL(model.url).host}`);
+    await desk.button(/^Take back: the agent scout/).click();
+    await expect(page.getByText('Nothing: no summarizer may send anything')).toBeVisible();
+    await accessible(page);
+    expect(desk.errors).toEqual([]);
+  } finally {
+    await server.end();
+    model.end();
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
+test('forty findings, long and hostile ones, have room at every width and are text', async ({ desk, server, bot, page }) => {
+  const op: Operation = await bot.ring({ action_type: 'bash', description: 'Count the hosts', timeout: 600 });
+  const hostile = '<img src=x onerror="document.title=1"> **bold** safe\u202Etxt.exe';
+  const findings = Array.from({ length: 40 }, (_, i) => ({ kind: 'note', text: i === 0 ? hostile : i === 1 ? 'a-very-long-word-'.repeat(40) : `Finding number ${i + 1}`, evidence: [{ kind: 'request', id: 'description' }], by_hand: true }));
+  await server.operator.call('POST', '/api/human/input', { operation_id: op.operation_id, findings, summary: 'Forty hosts' });
+  await desk.open();
+  await open(desk, op.operation_id);
+  await expect(words(desk)).toHaveCount(40);
+  await expect(words(desk).first()).toContainText('<img src=x onerror="document.title=1"> **bold** safeU+202Etxt.exe');
+  await expect(page.locator('img[src="x"]')).toHaveCount(0);
+  expect(await page.title()).not.toBe('1');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await accessible(page);
+  }
+  for (const width of [1440, 1000, 720, 640]) {
+    await page.setViewportSize({ width, height: 640 });
+    await fits(page);
+    await expect(desk.button(/^Release to release-bot/)).toBeInViewport({ ratio: 1 });
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await words(desk).nth(1).focus();
+  await desk.press('j', 'j', 'x', '?');
+  await expect(page.getByRole('dialog')).toContainText('Move up');
+  await expect(page.getByRole('dialog')).toContainText('Put back');
+  await desk.press('Escape');
+  await expect(page.getByText('39 to send, 1 cut')).toBeVisible();
+  await desk.button('Keep for later').click();
+  await expect(page.getByText('Nothing leaves this machine')).toHaveCount(0);
+  await expect.poll(async () => (await server.operator.operation(op.operation_id)).draft?.findings?.filter((finding) => finding.cut).length).toBe(1);
+});
