@@ -255,6 +255,22 @@ func (p *clerk) rests() {
 	p.done = append(p.done, p.rec)
 }
 
+// breaksOff kills the server while it records, and starts it again.
+func (p *clerk) breaksOff() {
+	p.t.Helper()
+	<-time.After(time.Second) // what was done is on disk within half a second
+	if err := p.h.program.Signal(os.Kill); err != nil {
+		p.t.Fatal(err)
+	}
+	p.h.Ended(p.h.program)
+	p.h = p.h.serve()
+	p.Wait("the recording to be looked after", func() bool {
+		p.h.call("GET", "/api/recordings/"+string(p.rec.ID), nil, &p.rec)
+		return p.rec.State == human.RecordingInterrupted
+	})
+	p.done = append(p.done, p.rec)
+}
+
 func (p *clerk) marks(note any) {
 	p.t.Helper()
 	p.pause()
