@@ -39,6 +39,14 @@ func signsInToAdmin(p *worker, captcha string) {
 	p.clicks("button|登录")
 }
 
+// claimsTrain fills in a claim for the train to Lyon and sends it.
+func claimsTrain(p *worker) {
+	p.enters("[name=purpose]", "Train to Lyon")
+	p.enters("[name=amount]", "138.40")
+	p.selects("[name=category]", 1)
+	p.clicks("button|Submit claim")
+}
+
 // corpusKey is typed into a plain field; it must be nowhere in the corpus.
 const corpusKey = "sk_live_51Hq9LmNcT8vRz2Kd7WyXpB4"
 
@@ -141,19 +149,13 @@ var corpusCases = []corpusCase{
 		name: "session-expired", what: "Submit the travel claim for the Lyon visit",
 		details: with(asks("https://expenses.example/claims/new", "Fill in the claim: train to Lyon, 138.40 EUR, Travel", "claim_number"), "expected_outcome", "Claim submitted"),
 		act: func(p *worker) {
-			claims := func() {
-				p.enters("[name=purpose]", "Train to Lyon")
-				p.enters("[name=amount]", "138.40")
-				p.selects("[name=category]", 1)
-				p.clicks("button|Submit claim")
-			}
-			claims()
+			claimsTrain(p)
 			p.at("/expired")
 			p.enters("[name=user]", "mei")
 			p.enters("[name=password]", corpusPassword)
 			p.clicks("button|Sign in")
 			p.at("/claims/new")
-			claims()
+			claimsTrain(p)
 			p.at("/claims/C-4711")
 			p.picks("claim_number", "#number")
 		},
@@ -782,6 +784,53 @@ var corpusCases = []corpusCase{
 			p.clicks("a|Seal kit 88 (new number)")
 			p.at("/p/88-2")
 			p.picks("in_stock", "#stock")
+		},
+	},
+	{
+		name: "month-end", agent: "price-scout", what: "Month end: plan and renewal date at the vendor, the price of toner, the claim for Lyon, a ticket for the badge reader",
+		details: map[string]any{
+			"url": "https://console.vendor.example/", "data_to_extract": []string{"plan_name", "renewal_date", "toner_price", "claim_number", "ticket_number"},
+			"action_sequence": []string{"Read plan and renewal date", "Read the price of toner 410X", "Submit the claim for Lyon", "Report the badge reader", "Send the summary to finance"},
+		},
+		act: func(p *worker) {
+			p.enters("[name=email]", "mei@acme.example")
+			p.enters("[name=password]", "winter-2025")
+			p.clicks("button|Sign in")
+			p.sees("Wrong e-mail or password")
+			signsInToConsole(p)
+			p.clicks("a|Plan")
+			p.at("/plan")
+			p.picks("plan_name", "#plan")
+			p.clicks("a|Renewal")
+			p.sees("needs the role Owner")
+			p.ticks(0)
+			p.visits("https://supplier.example/")
+			p.clicks("button|Add to cart")
+			p.sees("Prices in the cart")
+			p.picks("toner_price", "#price")
+			p.ticks(1)
+			p.visits("https://expenses.example/claims/new")
+			claimsTrain(p)
+			p.at("/expired")
+			p.enters("[name=user]", "mei")
+			p.enters("[name=password]", corpusPassword)
+			p.clicks("button|Sign in")
+			p.at("/claims/new")
+			claimsTrain(p)
+			p.at("/claims/C-4711")
+			p.picks("claim_number", "#number")
+			p.ticks(2)
+			p.visits("https://tickets.example/")
+			p.enters("[name=subject]", "Badge reader at gate 3 is dark")
+			p.clicks("button|Send ticket")
+			p.sees("500 Internal server error")
+			p.goes(-1)
+			p.sees("New ticket")
+			p.clicks("button|Send ticket")
+			p.at("/tickets/T-2093")
+			p.picks("ticket_number", "#number")
+			p.ticks(3)
+			p.answer.HumanInput = "Finance has no mailbox for this yet, so nothing went to them."
 		},
 	},
 }
