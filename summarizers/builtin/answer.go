@@ -171,6 +171,7 @@ func findTalk(r *reading) []human.Finding {
 	var out []human.Finding
 	ref := func(i int) human.Ref { return human.Ref{Kind: human.RefMessage, ID: strconv.Itoa(i)} }
 	said := func(i int) string { return r.exactly(r.in.Operation.Messages[i].Text, maxSaid/2) }
+	asked := func(i int) string { return r.exactly(question(r.in.Operation.Messages[i].Text), maxSaid/2) }
 	for _, t := range r.turns() {
 		switch {
 		case t.question < 0:
@@ -178,18 +179,27 @@ func findTalk(r *reading) []human.Finding {
 		case t.answer < 0 && r.in.Operation.Messages[t.question].By.Role == human.Agent && r.anyAnswer():
 			// The answer of the operation itself may be one to it.
 		case t.answer < 0:
-			who := r.say("The operator's question is open: %s", "操作者的提问尚未得到回答：%s", said(t.question))
+			who := r.say("The operator's question is open: %s", "操作者的提问尚未得到回答：%s", asked(t.question))
 			if r.in.Operation.Messages[t.question].By.Role == human.Agent {
-				who = r.say("The agent's question is open: %s", "智能体的提问尚未得到回答：%s", said(t.question))
+				who = r.say("The agent's question is open: %s", "智能体的提问尚未得到回答：%s", asked(t.question))
 			}
 			out = append(out, finding(human.FoundUndone, 0.9, who, ref(t.question)))
 		case r.in.Operation.Messages[t.question].By.Role == human.Agent:
-			out = append(out, finding(human.FoundNote, 1, r.say("The agent asked: %s The operator answered: %s", "智能体问：%s 操作者答：%s", r.fullStop(said(t.question)), said(t.answer)), ref(t.answer), ref(t.question)))
+			out = append(out, finding(human.FoundNote, 1, r.say("The agent asked: %s The operator answered: %s", "智能体问：%s 操作者答：%s", r.fullStop(asked(t.question)), said(t.answer)), ref(t.answer), ref(t.question)))
 		default:
-			out = append(out, finding(human.FoundNote, 1, r.say("The operator asked: %s The agent answered: %s", "操作者问：%s 智能体答：%s", r.fullStop(said(t.question)), said(t.answer)), ref(t.question), ref(t.answer)))
+			out = append(out, finding(human.FoundNote, 1, r.say("The operator asked: %s The agent answered: %s", "操作者问：%s 智能体答：%s", r.fullStop(asked(t.question)), said(t.answer)), ref(t.question), ref(t.answer)))
 		}
 	}
 	return out
+}
+
+// question is what a message asks, without what it says besides.
+func question(text string) string {
+	all := slices.DeleteFunc(split(text), func(s string) bool { return !asks(s) })
+	if len(all) == 0 || strings.ContainsAny(text, "\n\r\u0085\u2028\u2029\v\f") {
+		return text
+	}
+	return all[0]
 }
 
 // fullStop puts a full stop to a sentence that has none.
@@ -352,10 +362,17 @@ func answerLine(r *reading, found []human.Finding) string {
 	if len(missing) > 0 && len(have) > 0 {
 		parts = append(parts, r.count(len(missing), "field is missing", "fields are missing", "个字段缺失"))
 	}
-	if len(parts) == 0 {
-		for _, f := range of(found, human.FoundUndone, human.FoundNote) {
-			return f.Text
+	for _, f := range of(found, human.FoundUndone) {
+		if len(missing) == 0 || f.Evidence[0] != (human.Ref{Kind: human.RefRequest, ID: extract}) {
+			parts = append(parts, f.Text)
 		}
+	}
+	for _, f := range of(found, human.FoundNote) {
+		if len(parts) == 0 {
+			parts = append(parts, f.Text)
+		}
+	}
+	if len(parts) == 0 {
 		return r.say("No answer yet: %s", "尚未答复：%s", r.exactly(cmp.Or(r.in.Operation.Description, string(r.in.Operation.Kind)), maxAnswer))
 	}
 	for i, p := range parts { // one after the other, they need no full stops
@@ -370,6 +387,11 @@ func answerText(r *reading, found []human.Finding, left map[human.FindingKind]in
 	if d := r.in.Operation.Description; strings.TrimSpace(d) != "" {
 		begin = r.say("Asked: %s", "请求：%s", r.fullStop(r.exactly(d, maxSaid)))
 	}
+	words := r.exactly(r.in.Answer.HumanInput, 3*maxSaid)
+	if words != "" {
+		words = r.fullStop(r.say("The operator says: %s", "操作者说：%s", words))
+	}
+	talk := slices.DeleteFunc(slices.Clone(found), func(f human.Finding) bool { return f.Evidence[0] == answerRef("human_input") })
 	covered := ""
 	if areas, _ := r.areas(); len(areas) > 0 {
 		var yes []string
@@ -386,7 +408,8 @@ func answerText(r *reading, found []human.Finding, left map[human.FindingKind]in
 		begin,
 		r.told("", found, human.FoundOutcome, human.FoundError),
 		r.told(r.say("Values: ", "取得的内容："), found, human.FoundValue),
-		r.told("", found, human.FoundNote),
+		words,
+		r.told("", talk, human.FoundNote),
 		covered,
 		r.told(r.say("Open: ", "尚未完成："), found, human.FoundUndone),
 		r.leftOut(left),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
@@ -369,14 +370,17 @@ func (r *reading) account() string {
 
 // told are findings of some kinds as a paragraph, after what it begins with.
 func (r *reading) told(begin string, found []human.Finding, kinds ...human.FindingKind) string {
-	var parts []string
+	text := ""
 	for _, f := range of(found, kinds...) {
-		parts = append(parts, r.fullStop(f.Text))
+		if last, _ := utf8.DecodeLastRuneInString(text); text != "" && (r.lang != chinese || last < utf8.RuneSelf) {
+			text += " "
+		}
+		text += r.fullStop(f.Text)
 	}
-	if len(parts) == 0 {
+	if text == "" {
 		return ""
 	}
-	return begin + strings.Join(parts, r.say(" ", ""))
+	return begin + text
 }
 
 // took is how long was recorded, pauses left out; "" where that is not known.

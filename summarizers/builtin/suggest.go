@@ -24,7 +24,7 @@ func suggestNext(r *reading) []human.Finding {
 	}
 	for _, t := range r.turns() {
 		if t.answer < 0 && t.question >= 0 && r.in.Operation.Messages[t.question].By.Role == human.Operator {
-			suggest(0.8, r.say("Answer the operator: %s", "回答操作者的提问：%s", r.exactly(r.in.Operation.Messages[t.question].Text, maxSaid/2)),
+			suggest(0.8, r.say("Answer the operator: %s", "回答操作者的提问：%s", r.exactly(question(r.in.Operation.Messages[t.question].Text), maxSaid/2)),
 				human.Ref{Kind: human.RefMessage, ID: strconv.Itoa(t.question)})
 			break
 		}
