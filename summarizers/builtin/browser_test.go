@@ -221,6 +221,13 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"done Sent the form on “Report” with “Run report”; then “Sales 2025” was shown"}, nil},
 		"a download that was stopped": {
 			surf(home, "Home").click("link", "Image").file(human.Download, "big.iso", "canceled", 0), []string{"error The download of “big.iso” was not completed"}, []string{"error “big.iso”的下载没有完成"}},
+		"a download that came the second time": {
+			surf(home, "Home").file(human.Download, "big.iso", "canceled", 0).file(human.Download, "big.iso", "completed", 12),
+			[]string{"error A download of “big.iso” was not completed; it was downloaded later", "done Downloaded “big.iso” (12 bytes, hash “5222cf1aebd6…”) from “Home”"}, nil},
+		"a form whose page asks for what is missing": {
+			surf(home, "Order").click("button", "Place order").dialog("alert", "Postal code is missing", true).typed("Postal code", 5).click("button", "Place order").goes("form", home+"/1", "Order placed", 200),
+			[]string{"error The page said “Postal code is missing”", "done Sent the form on “Order” with “Place order”; filled in: “Postal code” (5 characters); then “Order placed” was shown",
+				"detour The form on “Order” was sent twice; at first the page said “Postal code is missing”"}, nil},
 		"an alert of the page itself": {
 			surf(home, "Home").add(human.Action{Type: human.Click, Button: 1, Element: &human.Element{Role: "button", Name: "Close", Ancestry: []human.Element{{Role: "alertdialog", Name: "支付失败"}}}}),
 			[]string{"error The page showed a message: “支付失败”"}, []string{"error 页面出现提示：“支付失败”"}},

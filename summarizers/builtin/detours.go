@@ -120,8 +120,8 @@ func (r *reading) forms() []*form {
 		for _, k := range keys {
 			f = cmp.Or(f, of[k])
 		}
-		if f == nil && len(s.fields) == 0 { // as it was filled in before
-			f = of[page]
+		if p := of[page]; f == nil && p != nil && (len(s.fields) == 0 || p.sends[len(p.sends)-1].on == s.on) {
+			f = p // as it was filled in before, or with what was missing
 		}
 		if s.again != nil {
 			f = of[[3]string{"", "", "\x00" + strconv.Itoa(s.again.at)}]

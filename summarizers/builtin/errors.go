@@ -25,6 +25,14 @@ func findErrors(r *reading) []human.Finding {
 		told[what] = len(out)
 		out = append(out, finding(human.FoundError, confidence, text, evidence...))
 	}
+	came := map[string]int{} // files that were downloaded
+	for i, a := range r.acts {
+		for _, f := range a.Transfers {
+			if a.Type == human.Download && f.State == "completed" {
+				came[f.Name] = i
+			}
+		}
+	}
 	spoke := map[*visit]bool{} // of an error
 	for i, a := range r.acts {
 		v := w.in[i]
@@ -70,6 +78,10 @@ func findErrors(r *reading) []human.Finding {
 			for _, f := range a.Transfers {
 				if f.State == "canceled" {
 					what := cmp.Or(r.quote(f.Name), r.say("a file", "一个文件"))
+					if j := came[f.Name]; j > i {
+						tell("download "+f.Name, 1, r.say("A download of %s was not completed; it was downloaded later", "%s有一次下载没有完成，之后下载成功", what), a.ref(), r.acts[j].ref())
+						continue
+					}
 					tell("download "+f.Name, 1, r.say("The download of %s was not completed", "%s的下载没有完成", what), a.ref())
 				}
 			}

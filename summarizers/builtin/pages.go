@@ -146,7 +146,7 @@ func (r *reading) findSends(w *web, v *visit) {
 			sent = a.Type == human.Typing && a.Key == "Enter" && oneLine(a.Element)
 		case human.Click:
 			again = last != nil && isButton(a.Element) && retryWords.begins(a.Element.Name)
-			sent = again || sends(a.Element) && (len(fields) > 0 || a.Element.Tag == "input/submit")
+			sent = again || sends(a.Element) && (len(fields) > 0 || a.Element.Tag == "input/submit" || r.objected(w, i))
 		case human.Shortcut, human.DoubleClick:
 		default:
 			continue
@@ -170,6 +170,14 @@ func (r *reading) findSends(w *web, v *visit) {
 			v.unsent = nil
 		}
 	}
+}
+
+// objected says whether the page answered a click with a message of an error.
+func (r *reading) objected(w *web, i int) bool {
+	return slices.ContainsFunc(w.effects[i], func(j int) bool {
+		d := r.acts[j].Dialog
+		return d != nil && d.Kind == "alert" && speaksOfError(d.Message, false)
+	})
 }
 
 func (r *reading) newSend(s send) *send {
