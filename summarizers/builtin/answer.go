@@ -352,8 +352,10 @@ func answerLine(r *reading, found []human.Finding) string {
 	switch n := len(have); {
 	case n > 0 && n <= 3:
 		for _, v := range have {
-			if text, _ := r.valueOf(v); text != "" {
-				parts = append(parts, text)
+			if v.pick != nil && len(v.pick.Pick.Rows) > 0 { // a table is no part of a line
+				parts = append(parts, r.exactly(v.field, maxField))
+			} else {
+				parts = append(parts, r.say("%s: %s", "%s：%s", r.exactly(v.field, maxField), r.exactly(v.text, maxName)))
 			}
 		}
 	case n > 3:

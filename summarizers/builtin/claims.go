@@ -203,6 +203,10 @@ func clauses(text string) []string {
 	return out
 }
 
+// oneWord makes one word of what is written as two, and two of what is written as one.
+var oneWord = strings.NewReplacer("couldn't", "cannot", "couldn’t", "cannot", "could not", "cannot", "n't", " not", "n’t", " not", "logged in", "logged-in", "signed in", "signed-in", "logged out", "logged-out", "signed out", "signed-out",
+	"log in", "log-in", "sign in", "sign-in", "switched on", "switched-on", "turned on", "switched-on", "email", "mail", "e-mail", "mail")
+
 // read takes in one clause.
 func (c *claim) read(clause string) {
 	type said struct {
@@ -256,8 +260,7 @@ func (c *claim) read(clause string) {
 		}
 		verbs = append(verbs, said{v, negated})
 	}
-	low := strings.NewReplacer("couldn't", "cannot", "couldn’t", "cannot", "could not", "cannot", "n't", " not", "n’t", " not", "logged in", "logged-in", "signed in", "signed-in", "logged out", "logged-out", "signed out", "signed-out",
-		"log in", "log-in", "sign in", "sign-in", "switched on", "switched-on", "turned on", "switched-on", "email", "mail", "e-mail", "mail").Replace(strings.ToLower(clause))
+	low := oneWord.Replace(strings.ToLower(clause))
 	for _, part := range runs(low) {
 		if !hasHan(part) {
 			switch v, isVerb := enVerbs[part]; {

@@ -19,7 +19,7 @@ var expectations = []string{"expected_outcome", "expected_result", "expected_res
 // Limits on what is read of an expectation.
 const (
 	maxClauses   = 5
-	maxWitnesses = 20000 // different texts; more say nothing new
+	maxWitnesses = 5000 // different texts, the last ones: earlier ones would not count against them
 )
 
 // A witness is something seen or said that may tell whether what was expected has come about.
@@ -376,6 +376,9 @@ func (c claim) contrary() bool {
 
 var kindShape = regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{N}]|\p{Han})(pdf|csv|tsv|txt|png|jpe?g|svg|xlsx?|docx?|pptx?|odt|ods|json|xml|html?|zip|mp3|mp4|excel|word)(?:$|[^\p{L}\p{N}]|\p{Han})`)
 
+// parted takes the name of a file apart into words.
+var parted = strings.NewReplacer("-", " ", "_", " ", ".", " ")
+
 // fileLike is a file that was made or downloaded and may be what is meant: of the kind that is named, and with a word
 // in common, or one that was downloaded where a download is expected.
 func (r *reading) fileLike(text string, e claim) *file {
@@ -406,7 +409,7 @@ func (r *reading) fileLike(text string, e claim) *file {
 		}
 		stem := strings.TrimSuffix(baseName(f.now), path.Ext(f.now))
 		common := false
-		for w, weight := range claims(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(stem)).words {
+		for w, weight := range claims(parted.Replace(stem)).words {
 			common = common || weight >= 0.5 && e.words[w] >= 0.5
 		}
 		_, exports := e.says["export"]
@@ -518,28 +521,37 @@ func alike(named, at string) bool {
 	return strings.EqualFold(path.Ext(named), path.Ext(at)) && len(a) > 3 && len(b) > 3 && (strings.Contains(a, b) || strings.Contains(b, a))
 }
 
-// witnesses are all that was seen and said, each text once, as it was last.
+// witnesses are all that was seen and said, each text once, as it was last; the latest come first.
 func (r *reading) witnesses() []witness {
 	var out []witness
-	known := map[string]int{}
+	known := map[string]bool{}
 	add := func(kind witnessKind, text string, at int, ref human.Ref) {
 		if text = strings.TrimSpace(text); text == "" {
 			return
 		}
-		key := string(rune(kind)) + text
-		if i, ok := known[key]; ok {
-			out[i].at, out[i].ref = at, ref
-			return
-		}
-		if len(out) < maxWitnesses {
-			known[key] = len(out)
+		if key := string(rune('a'+kind)) + text; !known[key] && len(out) < maxWitnesses {
+			known[key] = true
 			out = append(out, witness{text: text, ref: ref, kind: kind, at: at})
 		}
 	}
 	field := func(called, value string, at int, ref human.Ref) {
 		add(seenField, called+"\x00"+value, at, ref)
 	}
-	for i, a := range r.acts {
+	n := len(r.acts)
+	for _, called := range slices.Sorted(maps.Keys(r.in.Answer.Fields)) {
+		value := r.in.Answer.Fields[called]
+		if value != "" && len(value) < maxSaid && !strings.HasPrefix(value, "[") {
+			field(called, value, n, human.Ref{Kind: human.RefField, ID: called})
+		}
+	}
+	for _, s := range split(r.in.Answer.ExecutionResult) {
+		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "execution_result"})
+	}
+	for _, s := range split(r.in.Answer.HumanInput) {
+		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "human_input"})
+	}
+	for i := len(r.acts) - 1; i >= 0 && len(out) < maxWitnesses; i-- {
+		a := r.acts[i]
 		ref := a.ref()
 		switch {
 		case a.Type == human.Note:
@@ -566,19 +578,6 @@ func (r *reading) witnesses() []witness {
 		if p := a.Pick; p != nil && len(p.Rows) == 0 && len(p.Text) < maxSaid {
 			field(p.Field, p.Text, i, ref)
 		}
-	}
-	n := len(r.acts)
-	for _, called := range slices.Sorted(maps.Keys(r.in.Answer.Fields)) {
-		value := r.in.Answer.Fields[called]
-		if value != "" && len(value) < maxSaid && !strings.HasPrefix(value, "[") {
-			field(called, value, n, human.Ref{Kind: human.RefField, ID: called})
-		}
-	}
-	for _, s := range split(r.in.Answer.ExecutionResult) {
-		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "execution_result"})
-	}
-	for _, s := range split(r.in.Answer.HumanInput) {
-		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "human_input"})
 	}
 	for i := range out {
 		w := &out[i]
