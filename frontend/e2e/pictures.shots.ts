@@ -58,6 +58,22 @@ const visited = async (desk: Console, ids: Record<string, string>, screen: Scree
   await desk.page.getByRole('textbox', { name: 'used_this_month' }).blur();
 };
 
+/** Opens the findings of work that was recorded, once they are drafted and their pictures are there. */
+const sift = async (desk: Console, id: string): Promise<void> => {
+  await desk.go(`findings/${id}`);
+  await expect(desk.page.locator('.say').first()).toBeVisible();
+  await desk.armed();
+  await desk.page.waitForLoadState('networkidle');
+};
+/** One finding is cut, one is being written. */
+const putRight = async (desk: Console): Promise<void> => {
+  if ((await desk.page.locator('.row.cut').count()) === 0) {
+    await desk.page.locator('.say').nth(5).focus();
+    await desk.press('x');
+  }
+  await desk.page.locator('.say').nth(2).click();
+};
+
 const views: View[] = [
   { name: 'inbox', show: async (desk) => desk.go('inbox') },
   ...['approve', 'critical', 'low', 'feedback', 'desktop', 'browser', 'review', 'bash'].map((name) => ({ name, show: operation(name) })),
@@ -124,10 +140,11 @@ const views: View[] = [
     show: async (desk, ids, screen) => {
       ids.recorded ??= await record(desk.server, screen, true);
       await desk.openOperation(ids.recorded);
-      await look(desk);
-      await desk.page.locator('#review-title').evaluate((title) => title.scrollIntoView());
+      await expect(desk.page.locator('#findings-title + .go .lines')).toBeVisible();
+      await desk.page.locator('#findings-title').evaluate((title) => title.scrollIntoView());
     },
   },
+  { name: 'desktop-findings', show: async (desk, ids, screen) => sift(desk, (ids.recorded ??= await record(desk.server, screen, true))) },
   { name: 'recording', show: async (desk) => open(desk) },
   { name: 'recording-mask', show: async (desk) => open(desk).then(() => desk.button(/Black out a region|涂黑区域/).click()) },
   { name: 'recordings', show: async (desk) => desk.go('recordings').then(() => settled(desk)) },
@@ -155,9 +172,26 @@ const views: View[] = [
     show: async (desk, ids, screen, vendor) => {
       await visited(desk, ids, screen, vendor);
       await desk.press(`${mod}+.`);
-      await desk.page.locator('.step').nth(1).click();
-      await look(desk);
-      await desk.page.locator('#review-title').evaluate((title) => title.scrollIntoView());
+      await expect(desk.page.locator('#findings-title + .go .lines')).toBeVisible();
+    },
+  },
+  { name: 'findings', show: async (desk, ids) => sift(desk, ids.visit ?? '').then(() => putRight(desk)) },
+  { name: 'middle-findings', size: { width: 1000, height: 760 }, show: async (desk, ids) => sift(desk, ids.visit ?? '') },
+  { name: 'narrow-findings', size: { width: 720, height: 800 }, show: async (desk, ids) => sift(desk, ids.visit ?? '') },
+  {
+    name: 'narrow-findings-leaving', size: { width: 720, height: 800 },
+    show: async (desk, ids) => {
+      await sift(desk, ids.visit ?? '');
+      await desk.page.locator('#find-leaving').evaluate((title) => title.scrollIntoView());
+    },
+  },
+  {
+    name: 'findings-beside',
+    show: async (desk, ids) => {
+      await sift(desk, ids.visit ?? '');
+      await desk.page.getByLabel(/^(Which summarizer drafts|由哪个摘要器起草)$/).selectOption('joined');
+      await expect(desk.page.locator('.beside li').first()).toBeVisible();
+      await desk.page.waitForLoadState('networkidle');
     },
   },
   { name: 'browser-recording', show: async (desk) => open(desk) },
@@ -174,8 +208,8 @@ const views: View[] = [
   },
   {
     name: 'browser-answered',
-    show: async (desk, ids, screen, vendor) => {
-      await visited(desk, ids, screen, vendor);
+    show: async (desk, ids) => {
+      await sift(desk, ids.visit ?? '');
       await desk.press(`${mod}+Enter`);
       await expect(desk.page.locator('[aria-label^="Show the evidence"] img, [aria-label$="的证据"] img').first()).toBeVisible();
       await desk.page.waitForLoadState('networkidle');
