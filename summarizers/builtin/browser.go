@@ -76,7 +76,7 @@ func browserLine(r *reading, found []human.Finding) string {
 	if errors := of(found, human.FoundError); len(errors) > 0 {
 		if short := r.inShort(errors[0]); short != "" {
 			if len(errors) > 1 {
-				short += r.say(" and more", "等")
+				short = r.say("%s and more", "%s等", short)
 			}
 			parts = append(parts, r.say("on the way %s", "途中遇到%s", short))
 		}

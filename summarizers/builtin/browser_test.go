@@ -174,6 +174,17 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			surf(quota, "Quota").pick("terms", strings.Repeat("ab 12345 ", 40)),
 			[]string{"value terms: “" + strings.TrimSpace(strings.Repeat("ab 12345 ", 17)) + " ab 1234" + "…”"}, nil},
 
+		"many values": {
+			func() *surfer {
+				s := surf(quota, "Quota")
+				for i := range 12 {
+					s.pick(fmt.Sprintf("f%02d", i), fmt.Sprint("v", i))
+				}
+				return s
+			}(),
+			[]string{"value f00: v0", "value f01: v1", "value f02: v2", "value f03: v3", "value f04: v4", "value f05: v5", "value f06: v6", "value f07: v7",
+				"value f08: v8; f09: v9; f10: v10; f11: v11"}, nil},
+
 		"what was asked for and is not there": {
 			surf(quota, "Quota").asks(`{"data_to_extract":[{"name":"plan"},{"field":"renewal_date"}]}`).pick("plan", "Scale"),
 			[]string{"value plan: Scale", "undone renewal_date: not found; it was asked for and no value was given"},

@@ -26,7 +26,8 @@ const (
 
 // How much a report holds. An operator reads a dozen findings; what is left out is in the recording.
 const (
-	maxFindings    = 12
+	maxFindings    = 16
+	usualFindings  = 12
 	maxSuggestions = 5
 	maxOfKind      = 3   // of each kind so many are kept before more of a weightier one
 	maxRefs        = 24  // of one finding
@@ -88,7 +89,7 @@ func (b *base) Summarize(ctx context.Context, in summarizers.Input, tell func(hu
 		}
 		found = append(found, more...)
 	}
-	found, left := weigh(found, maxFindings)
+	found, left := weigh(found)
 	r.found = found
 	for i, f := range b.suggests {
 		more, err := run(len(b.finders)+i, f)
@@ -114,26 +115,41 @@ var weight = []human.FindingKind{
 	human.FoundSlow, human.FoundUnseen, human.FoundNote,
 }
 
-// weigh puts findings in the order of their weight, keeps at most most of them, and counts the rest. No kind
-// crowds out another: a few of each are kept before more of the weightier ones.
-func weigh(found []human.Finding, most int) (kept []human.Finding, left map[human.FindingKind]int) {
+// keeps is how many findings of a kind are kept before any of another is left out, in the order in which they are
+// kept: what the agent asked for and what the operator said never gives way to what happened on the way.
+var keeps = []struct {
+	kind human.FindingKind
+	most int
+}{
+	{human.FoundOutcome, 4}, {human.FoundValue, 12}, {human.FoundUndone, 5}, {human.FoundNote, 2}, {human.FoundError, 5},
+	{human.FoundDetour, 3}, {human.FoundDone, 2}, {human.FoundSlow, 1}, {human.FoundUnseen, 1},
+}
+
+// weigh puts findings in the order of their weight, keeps a dozen and, of work that had much to it, a few more, and
+// counts the rest.
+func weigh(found []human.Finding) (kept []human.Finding, left map[human.FindingKind]int) {
 	slices.SortStableFunc(found, func(a, b human.Finding) int {
 		return slices.Index(weight, a.Kind) - slices.Index(weight, b.Kind)
 	})
 	keep := make([]bool, len(found))
-	n, of := 0, map[human.FindingKind]int{}
-	for _, few := range []int{maxOfKind, len(found)} {
+	n := 0
+	for _, k := range keeps {
+		of := 0
 		for i, f := range found {
-			if !keep[i] && n < most && of[f.Kind] < few {
+			if f.Kind == k.kind && of < k.most && n < maxFindings {
 				keep[i] = true
 				n++
-				of[f.Kind]++
+				of++
 			}
 		}
 	}
 	left = map[human.FindingKind]int{}
 	kept = make([]human.Finding, 0, n)
 	for i, f := range found {
+		if !keep[i] && n < usualFindings {
+			keep[i] = true
+			n++
+		}
 		if keep[i] {
 			kept = append(kept, f)
 		} else {

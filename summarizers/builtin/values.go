@@ -143,26 +143,48 @@ func (r *reading) values() (have []value, missing []string) {
 	return have, missing
 }
 
-// findValues tells what was read.
+// findValues tells what was read: each value by itself, of many the last ones a few together.
 func findValues(r *reading) []human.Finding {
 	have, _ := r.values()
 	var out []human.Finding
-	for _, v := range have {
-		text, sure := r.valueOf(v)
+	single := len(have)
+	if single > maxSingle {
+		single = maxSingle - 2
+	}
+	for i := 0; i < len(have); {
+		n := 1
+		if i >= single {
+			n = min(manyValues, len(have)-i)
+		}
+		var parts []string
 		var evidence []human.Ref
-		if v.given {
-			evidence = append(evidence, human.Ref{Kind: human.RefField, ID: v.field})
+		for _, v := range have[i : i+n] {
+			text, _ := r.valueOf(v)
+			parts = append(parts, text)
+			if v.given {
+				evidence = append(evidence, human.Ref{Kind: human.RefField, ID: v.field})
+			}
+			if v.pick != nil {
+				evidence = append(evidence, v.pick.ref())
+			}
+			if len(v.before) > 0 {
+				evidence = append(evidence, v.before[len(v.before)-1].ref())
+			}
 		}
-		if v.pick != nil {
-			evidence = append(evidence, v.pick.ref())
+		i += n
+		out = append(out, finding(human.FoundValue, 1, strings.Join(parts, r.say("; ", "；")), evidence...))
+		if len(out) == enough {
+			break
 		}
-		for _, a := range v.before {
-			evidence = append(evidence, a.ref())
-		}
-		out = append(out, finding(human.FoundValue, sure, text, evidence...))
 	}
 	return out
 }
+
+// Up to maxSingle values are findings by themselves; of more than that manyValues are told together.
+const (
+	maxSingle  = 10
+	manyValues = 4
+)
 
 func (r *reading) valueOf(v value) (text string, sure float64) {
 	field := r.exactly(v.field, maxField)
