@@ -833,4 +833,131 @@ var corpusCases = []corpusCase{
 			p.answer.HumanInput = "Finance has no mailbox for this yet, so nothing went to them."
 		},
 	},
+	{
+		name: "account-locked", what: "读取仓库 3 号库的库存",
+		details: asks("https://erp.example/", "登录进销存系统，读取 3 号库库存", "库存数量"),
+		act: func(p *worker) {
+			p.enters("[name=user]", "mei")
+			p.enters("[name=password]", "winter-2025")
+			p.clicks("button|登录")
+			p.sees("账号已锁定")
+			p.answer.ExecutionResult = "账号被锁定，没有进入系统"
+		},
+	},
+	{
+		name: "too-many-requests", agent: "price-scout", what: "In which district is Am Wall 12?",
+		details: asks("https://geo.example/", "Check the address", "district"),
+		act: func(p *worker) {
+			p.enters("[name=a]", "Am Wall 12, Bremen")
+			p.clicks("button|Check")
+			p.sees("Too many requests")
+			p.clicks("a|Try now")
+			p.sees("Address found")
+			p.picks("district", "#district")
+		},
+	},
+	{
+		name: "sessions-ended", what: "End all sessions of svc-backup",
+		details: with(asks("https://security.example/", "End all sessions"), "expected_outcome", "No open sessions"),
+		act: func(p *worker) {
+			p.clicksAndAnswers("button|End all sessions", true, "")
+			p.at("/ended")
+		},
+	},
+	{
+		name: "import-partly", what: "导入客户名单",
+		details: with(asks("https://import.example/", "上传 customers.csv 并导入", "导入结果", "失败明细"), "expected_outcome", "120 条全部导入成功"),
+		act: func(p *worker) {
+			p.uploads("#f", p.file("customers.csv", "a,b"))
+			p.clicks("button|开始导入")
+			p.at("/result")
+			p.picks("导入结果", "#result")
+			p.takes(human.TakeTable, "失败明细", "td|17")
+		},
+	},
+	{
+		name: "wrong-customer", what: "At which dock does Larsen Marine Supply load?",
+		details: asks("https://shipping.example/", "Open the customer and read the dock", "dock"),
+		act: func(p *worker) {
+			p.clicks("a|Larsen Marine AS")
+			p.at("/c/1")
+			p.picks("dock", "#dock")
+			p.clicks("a|Customers")
+			p.sees("Larsen Marine Supply AS")
+			p.clicks("a|Larsen Marine Supply AS")
+			p.at("/c/2")
+			p.picks("dock", "#dock")
+			p.answer.HumanInput = "I had the wrong Larsen first; dock 11 is right."
+		},
+	},
+	{
+		name: "out-of-stock", what: "把 5 包 A4 打印纸加入购物车",
+		details: with(asks("https://mall.example/", "选择规格并加入购物车，不要下单", "单价"), "context_note", "优先 70 克"),
+		act: func(p *worker) {
+			p.clicksAndAnswers("#buy", true, "")
+			p.selects("#s", 1)
+			p.picks("单价", "#price")
+			p.clicks("#buy")
+			p.sees("已加入购物车")
+			p.answer.HumanInput = "70 克没有货，改成了 80 克。"
+		},
+	},
+	{
+		name: "gateway-timeout", what: "Read the closing balance of October",
+		details: asks("https://ledger.example/", "Open October", "closing_balance"),
+		act: func(p *worker) {
+			p.clicks("a|October")
+			p.sees("504 Gateway Time-out")
+			p.reloads()
+			p.sees("Closing balance")
+			p.picks("closing_balance", "#closing")
+		},
+	},
+	{
+		name: "registered-already", what: "Register the trip to Porto on 3 December",
+		details: with(asks("https://travel.example/", "Fill in and register", "trip_number"), "expected_outcome", "Trip registered"),
+		act: func(p *worker) {
+			p.enters("[name=to]", "Porto")
+			p.focuses("[name=day]")
+			p.types("12032026")
+			p.clicks("button|Register trip")
+			p.sees("registered already")
+			p.picks("trip_number", "#trip")
+			p.answer.HumanInput = "Somebody registered it before me."
+		},
+	},
+	{
+		name: "told-by-phone", what: "Why does line 3 stand still?",
+		details: map[string]any{
+			"url": "https://plant.example/", "required_action": "Look at line 3 and ask the shift leader",
+			"data_to_extract": []map[string]any{{"name": "state", "description": "as the page says"}, {"name": "last_part"}, {"name": "reason", "description": "from the shift leader"}},
+		},
+		act: func(p *worker) {
+			p.picks("state", "#state")
+			p.picks("last_part", "#part")
+			p.fills("reason", "Waiting for a bearing until Monday")
+		},
+	},
+	{
+		name: "notes-missing", what: "Check the release page of 7.2",
+		details: with(asks("https://release.example/", "Read status and release notes", "status", "release_notes"), "expected_outcome", []string{"Status is Published", "Release notes are there"}),
+		act: func(p *worker) {
+			p.picks("status", "#status")
+			p.picks("release_notes", "#notes")
+		},
+	},
+	{
+		name: "no-account", what: "Read canteen menu and opening time",
+		details: asks("https://intra.example/", "Sign in and read both", "menu", "opening_time"),
+		act: func(p *worker) {
+			p.enters("[name=email]", "mei@acme.example")
+			p.clicks("button|Next")
+			p.sees("not in this directory")
+			p.clicks("a|Use another account")
+			p.sees("Sign in with your company account")
+			p.enters("[name=email]", "office@acme.example")
+			p.clicks("button|Next")
+			p.sees("not in this directory")
+		},
+	},
 }

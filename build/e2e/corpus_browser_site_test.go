@@ -257,6 +257,29 @@ var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
 	"GET parts.example/p/88-1": func(_ *web, w http.ResponseWriter, r *http.Request) {
 		page(w, r, "404.html", http.StatusOK) // as many sites answer
 	},
+	"POST erp.example/login": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		page(w, r, "locked.html", http.StatusLocked)
+	},
+	"GET geo.example/check": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("geo") == 1 {
+			page(w, r, "429.html", http.StatusTooManyRequests)
+			return
+		}
+		page(w, r, "ok.html", http.StatusOK)
+	},
+	"POST import.example/import": sends("/result"),
+	"GET ledger.example/october": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("ledger") == 1 {
+			b.takes(r, 14*time.Second)
+			page(w, r, "504.html", http.StatusGatewayTimeout)
+			return
+		}
+		page(w, r, "shown.html", http.StatusOK)
+	},
+	"POST travel.example/trips": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		page(w, r, "409.html", http.StatusConflict)
+	},
+	"POST intra.example/sso": denied("denied.html"),
 	"GET audit.example/stale": func(b *web, w http.ResponseWriter, r *http.Request) {
 		if b.nth("stale") == 1 {
 			page(w, r, "down.html", http.StatusServiceUnavailable)
