@@ -79,12 +79,32 @@ func (s *shell) showAnswer(op human.Operation) {
 	} {
 		s.part(part.label, part.text)
 	}
-	if len(a.KeyFindings) > 0 {
+	if len(a.Findings) == 0 && len(a.KeyFindings) > 0 {
 		s.part("Findings", "- "+strings.Join(a.KeyFindings, "\n- "))
 	}
+	labels := a.Labels()
+	s.part("Findings", listed(a.Findings, labels))
+	s.part("Suggestions", listed(a.Suggestions, labels))
 	for _, key := range sortedKeys(a.Fields) {
 		s.part(key, a.Fields[key])
 	}
+}
+
+// listed are findings, a line each, with the labels of what they rest on.
+func listed(list []human.Finding, labels map[human.Ref]string) string {
+	var lines []string
+	for _, f := range list {
+		var rests []string
+		for _, ref := range f.Evidence {
+			rests = append(rests, labels[ref])
+		}
+		line := "- " + f.Text
+		if len(rests) > 0 {
+			line += " (" + strings.Join(rests, ", ") + ")"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (s *shell) part(label, text string) {

@@ -41,3 +41,22 @@ func TestSummarizingInATerminal(t *testing.T) {
 		}
 	}
 }
+
+// Released findings are shown with the labels by which their evidence can be asked for.
+func TestFindingsInATerminal(t *testing.T) {
+	var out strings.Builder
+	s := &shell{out: &out}
+	e := []human.Ref{{Kind: human.RefAnswer, ID: "human_input"}, {Kind: human.RefRequest, ID: "description"}}
+	s.showAnswer(human.Operation{State: human.Completed, Result: &human.Result{Answer: human.Answer{
+		KeyFindings: []string{"Plain", "By\x1b hand"}, Findings: []human.Finding{{Text: "Plain", Evidence: e}, {Text: "By\x1b hand"}},
+		Suggestions: []human.Finding{{Text: "Ask again", Evidence: e[1:]}},
+	}}})
+	for _, want := range []string{"- Plain (e1, e2)", "hand", "Suggestions:\n  - Ask again (e2)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it prints %q, which has no %q", out.String(), want)
+		}
+	}
+	if strings.Count(out.String(), "Plain") != 1 || strings.Contains(out.String(), "\x1b") {
+		t.Errorf("it prints %q", out.String())
+	}
+}

@@ -140,21 +140,13 @@ func (a Answer) Evidence() []Ref {
 	return out
 }
 
-// Labels are what an agent calls each piece of evidence of an answer (see Label).
+// Labels are what an agent calls each piece of evidence of an answer: e1, e2, ...
 func (a Answer) Labels() map[Ref]string {
 	labels := map[Ref]string{}
 	for i, r := range a.Evidence() {
 		labels[r] = "e" + strconv.Itoa(i+1)
 	}
 	return labels
-}
-
-// Label is what an agent calls a piece of evidence of an answer: e1, e2, ...; "" for one that it does not have.
-func (a Answer) Label(r Ref) string {
-	if i := slices.Index(a.Evidence(), r); i >= 0 {
-		return "e" + strconv.Itoa(i+1)
-	}
-	return ""
 }
 
 // Kept is an answer as it leaves: without the findings that were cut, and with key_findings that say the same
