@@ -33,7 +33,7 @@ func From(events iter.Seq2[human.RecordedEvent, error], lang string) ([]human.Ac
 		}
 		d.Add(ev)
 	}
-	return d.Actions(), nil
+	return d.actions(), nil
 }
 
 // A Deriver derives actions while events arrive. Not for concurrent use.
@@ -126,9 +126,12 @@ func NewDeriver(lang string) *Deriver {
 
 // Actions are those of the events so far, in the order of their first events. The slice is the caller's;
 // what it points at is not to be changed. It costs little when little has changed.
-func (d *Deriver) Actions() []human.Action {
+func (d *Deriver) Actions() []human.Action { return slices.Clone(d.actions()) }
+
+// actions are the same, as d keeps them.
+func (d *Deriver) actions() []human.Action {
 	if d.dirty == len(d.list) {
-		return slices.Clone(d.out)
+		return d.out
 	}
 	n := d.list[d.dirty].pos
 	out := make([]human.Action, n, n+len(d.list)-d.dirty)
@@ -143,7 +146,7 @@ func (d *Deriver) Actions() []human.Action {
 		out = append(out, a)
 	}
 	d.out, d.dirty = out, len(d.list)
-	return slices.Clone(out)
+	return out
 }
 
 // Add takes the next event. One that is not newer than the last is ignored, so that reading may overlap.

@@ -24,7 +24,10 @@ type claim struct {
 const manySides = 64 // how many actions are looked at for the other side of one
 
 // fits says how far apart an action of the desktop is from what is claimed; -1: it is another.
-func (d *Deriver) fits(c claim, e *entry) int64 {
+func (d *Deriver) fits(c *claim, e *entry) int64 {
+	if c.misses(e) { // most are over by far, so that is asked first
+		return -1
+	}
 	if e.gone || !slices.Contains(c.kinds, e.a.Type) || c.button != 0 && e.a.Button != c.button || c.key != "" && !strings.EqualFold(c.key, e.a.Key) {
 		return -1
 	}
@@ -32,9 +35,6 @@ func (d *Deriver) fits(c claim, e *entry) int64 {
 		return -1
 	}
 	if !c.press {
-		if e.a.At > c.to || e.a.End < c.from {
-			return -1
-		}
 		return 0
 	}
 	far := int64(-1)
@@ -47,6 +47,14 @@ func (d *Deriver) fits(c claim, e *entry) int64 {
 		}
 	}
 	return far
+}
+
+// misses says whether e was at another time.
+func (c *claim) misses(e *entry) bool {
+	if !c.press {
+		return e.a.At > c.to || e.a.End < c.from
+	}
+	return (e.a.At < c.from || e.a.At > c.to) && (e.lastPress < c.from || e.lastPress > c.to)
 }
 
 func sameApp(a, b *human.App) bool {
@@ -89,7 +97,7 @@ func (d *Deriver) claim(e *entry, c claim) {
 		if f.of != nil {
 			continue
 		}
-		switch off := d.fits(c, f); {
+		switch off := d.fits(&c, f); {
 		case off < 0:
 		case !c.press:
 			d.pair(e, f)
@@ -112,8 +120,8 @@ func (d *Deriver) beside(ev human.RecordedEvent) {
 	}
 	for i := len(w.recent) - 1; i >= 0; i-- {
 		f := w.recent[i]
-		for _, c := range f.page.claims {
-			if !f.gone && d.fits(c, e) >= 0 {
+		for j := range f.page.claims {
+			if !f.gone && d.fits(&f.page.claims[j], e) >= 0 {
 				d.pair(f, e)
 				return
 			}
