@@ -267,7 +267,15 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 	made := r.made()
 	var hits []*file
 	var near *file
-	for _, p := range e.paths {
+	paths := e.paths
+	for _, f := range made {
+		// A name with spaces in it is known once it is seen.
+		if n := baseName(cmp.Or(f.now, f.was)); strings.ContainsAny(n, " ,()“”") && strings.Contains(text, n) {
+			hits = append(hits, f)
+			paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return strings.Contains(n, p) })
+		}
+	}
+	for _, p := range paths {
 		var hit, was *file // was: it had that name, and has another now
 		for _, f := range made {
 			at := f.now
@@ -296,7 +304,7 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 			if said.w != nil || near == nil || kept {
 				return human.Finding{}, false // somebody says more, or nobody anything
 			}
-			return r.judgedAs(differs, r.fileBrief(near), 0.8, r.say("Expected %s, but what was saved is %s", "与预期（%s）不符：实际保存的是 %s", quoted, r.exactly(near.now, maxSaid)),
+			return r.judgedAs(differs, r.fileBrief(near), 0.8, r.say("Expected %s, but %s", "与预期（%s）不符：实际情况是%s", quoted, r.lastFate(near)),
 				near.last().ref(), request), true
 		}
 	}
@@ -315,7 +323,8 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 			return human.Finding{}, false
 		}
 		for w := range e.words { // of the folder it is in, which is where it should be
-			if w[0] != '!' && where[w] && strings.Contains(strings.ToLower(folder(f.now)), w) && !containsFold(e.paths, w) {
+			inName := strings.Contains(text, baseName(f.now)) && strings.Contains(strings.ToLower(baseName(f.now)), w)
+			if w[0] != '!' && inName && !containsFold(e.paths, w) || w[0] != '!' && where[w] && strings.Contains(strings.ToLower(folder(f.now)), w) && !containsFold(e.paths, w) {
 				rest -= e.words[w]
 			}
 		}

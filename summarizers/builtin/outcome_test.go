@@ -137,7 +137,24 @@ func TestOutcomesAreTold(t *testing.T) {
 		},
 		"a file of another name": {
 			work("Editor").file("created", "/home/mei/report-v2.pdf", ""), "report.pdf is saved",
-			[]string{"Expected “report.pdf is saved”, but what was saved is /home/mei/report-v2.pdf"}, nil,
+			[]string{"Expected “report.pdf is saved”, but /home/mei/report-v2.pdf was created"}, nil,
+		},
+		"a file with spaces in its name": {
+			work("Files").file("renamed", "/d/offer.txt", "/d/offer (3) 1,200.50.txt"), "offer (3) 1,200.50.txt",
+			[]string{"As expected (“offer (3) 1,200.50.txt”): offer.txt is now /d/offer (3) 1,200.50.txt"}, nil,
+		},
+		"a file that got its name and lost it": {
+			work("Files").file("renamed", "/d/draft.txt", "/d/final.txt").file("renamed", "/d/final.txt", "/d/draft.txt"), "final.txt",
+			[]string{"Expected “final.txt”, but final.txt is now /d/draft.txt"}, nil,
+		},
+		"a card that was moved": {
+			work("Board").add(human.Action{Type: human.Drag, Element: &human.Element{Role: "listitem", Name: "Renew certificate"}, Target: &human.Element{Role: "list", Name: "Done"}}),
+			"Renew certificate is in Done",
+			[]string{"As expected (“Renew certificate is in Done”): dragged item Renew certificate to list Done"}, nil,
+		},
+		"a file that may be the one": {
+			work("Files").file("created", "/d/invoices-2026-10.csv", ""), "A CSV file with the invoices of October",
+			[]string{"Of the expected outcome (“A CSV file with the invoices of October”), there is this: /d/invoices-2026-10.csv was created; the rest cannot be told from the recording"}, nil,
 		},
 		"a file that came and went": {
 			work("Editor").file("created", "/home/mei/report.pdf", "").file("deleted", "/home/mei/report.pdf", ""), "report.pdf",
