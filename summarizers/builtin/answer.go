@@ -148,11 +148,11 @@ func (r *reading) turns() []turn {
 		if open >= 0 && m.By.Role != r.in.Operation.Messages[out[open].question].By.Role {
 			out[open].answer = i
 			open = -1
-			if !asks(m.Text) {
+			if !questions(m.Text) {
 				continue
 			}
 		}
-		if asks(m.Text) {
+		if questions(m.Text) {
 			if open >= 0 {
 				out = append(out, turn{i, -1}) // one more of the same side: the next answer is to this
 			} else {
@@ -192,6 +192,9 @@ func findTalk(r *reading) []human.Finding {
 	}
 	return out
 }
+
+// questions says whether something is asked in a text.
+func questions(text string) bool { return slices.ContainsFunc(split(text), asks) }
 
 // question is what a message asks, without what it says besides.
 func question(text string) string {

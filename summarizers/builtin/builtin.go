@@ -40,7 +40,7 @@ const (
 type finder func(*reading) []human.Finding
 
 // common is what every one of them looks for, whatever was recorded.
-var common = []finder{findOutcome, findCommands, findUndone, findNotSent, findSlow, findUnseen, findNotes}
+var common = []finder{findResult, findOutcome, findCommands, findUndone, findNotSent, findSlow, findUnseen, findNotes}
 
 // base is a summarizer made of finders. Its line and text are written once the findings are known; left says how
 // many more there were, by kind.

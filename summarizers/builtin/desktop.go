@@ -15,7 +15,7 @@ import (
 func desktop() summarizers.Summarizer {
 	return &base{
 		about:    about("desktop", "Desktop", "桌面", summarizers.FromDesktop, summarizers.FromTerminal),
-		finders:  []finder{united(slices.Concat([]finder{findResult, findValues, findMissing}, desktopFinders, common))},
+		finders:  []finder{united(slices.Concat([]finder{findValues, findMissing}, desktopFinders, common))},
 		suggests: []finder{suggestNext},
 		line:     desktopLine,
 		text:     desktopText,

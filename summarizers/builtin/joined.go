@@ -21,7 +21,7 @@ func joined() summarizers.Summarizer {
 }
 
 // everything is what all of them look for.
-var everything = slices.Concat([]finder{findDecision, findResult}, browserFinders, desktopFinders, common, []finder{findTalk, findUnspoken})
+var everything = slices.Concat([]finder{findDecision}, browserFinders, desktopFinders, common, []finder{findTalk, findUnspoken})
 
 // united runs finders, and makes one finding of what two of them tell.
 func united(finders []finder) finder {

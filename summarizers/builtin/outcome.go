@@ -167,7 +167,7 @@ func (r *reading) met() bool {
 // outcome judges one expectation.
 func (r *reading) outcome(text string, e claim, witnesses []witness, request human.Ref) human.Finding {
 	quoted := r.quote(text)
-	said := r.judge(e, witnesses)
+	said := r.judge(text, e, witnesses)
 	if said.w == nil {
 		if a, ok := r.dragged(text); ok {
 			return r.judgedAs(agrees, r.deed(a), 0.8, r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, r.deed(a)), a.ref(), request)
@@ -234,11 +234,12 @@ type judged struct {
 	verdict
 }
 
-// judge asks all witnesses; what was seen or said last counts, and what was said counts more than what was seen.
-func (r *reading) judge(e claim, witnesses []witness) (out judged) {
+// judge asks all witnesses; what was seen or said last counts, and what was said counts more than what was seen. What
+// was seen and speaks of an error confirms nothing.
+func (r *reading) judge(text string, e claim, witnesses []witness) (out judged) {
 	for i := range witnesses {
 		w := &witnesses[i]
-		if v := e.holds(w.claim); v != unsaid && (out.w == nil || w.at >= out.w.at || v != otherNumber && out.verdict == otherNumber) {
+		if v := e.holds(w.claim); v != unsaid && !(v == agrees && w.kind < saidNote && w.kind != seenField && trouble(w.text) && !trouble(text)) && (out.w == nil || w.at >= out.w.at || v != otherNumber && out.verdict == otherNumber) {
 			if v == otherNumber && out.w != nil && out.verdict != otherNumber {
 				continue
 			}
@@ -567,7 +568,7 @@ func (r *reading) witnesses() []witness {
 			add(saidNote, a.Text, i, ref)
 			continue
 		case a.Page != nil:
-			if n := a.Navigation; n == nil || n.Failed == "" && n.Status < 400 {
+			if !r.badPage(i) {
 				add(seenPage, a.Page.Title, i, ref)
 			}
 		case a.Window != nil && a.Type != human.FileOperation:
@@ -599,6 +600,19 @@ func (r *reading) witnesses() []witness {
 		w.unreal = w.unreal || asks(w.text)
 	}
 	return out
+}
+
+// badPage says whether an action is in a page that could not be opened, or that came with an error.
+func (r *reading) badPage(i int) bool {
+	if n := r.acts[i].Navigation; n != nil && (n.Failed != "" || n.Status >= 400) {
+		return true
+	}
+	v := r.pages().in[i]
+	if v == nil || v.came < 0 {
+		return false
+	}
+	n := r.acts[v.came].Navigation
+	return n != nil && (n.Failed != "" || n.Status >= 400)
 }
 
 // stops says whether a full stop ends a sentence: not after an initial, nor within a name or a number.

@@ -219,6 +219,10 @@ func TestOutcomesAreTold(t *testing.T) {
 			work("Mail").file("created", "/data/a.pdf", ""), []string{"a.pdf is created", "b.pdf is created"},
 			[]string{"As expected (“a.pdf is created”): /data/a.pdf was created", "The recording does not confirm what was expected: “b.pdf is created”"}, nil,
 		},
+		"a window that speaks of an error": {
+			work("Travel").window("Trip is registered already - Travel"), "Trip registered",
+			[]string{"The recording does not confirm what was expected: “Trip registered”"}, nil,
+		},
 		"nothing expected": {work("Mail"), 7, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ var enTrouble = phrases(`error|errors|failed|failure|failures|fails|fail|cannot|
 	|warning|warnings|not found|does not exist|doesn t exist|no such|timed out|time out|timeout|aborted|not permitted|not allowed
 	|no space left|disk is full|disk full|corrupt|corrupted|damaged|expired|unavailable|not available|conflict|went wrong|a problem occurred
 	|read only|not writable|locked by|in use by|unexpected|unsupported|not supported|segmentation fault|traceback|panic|killed
-	|wrong|incorrect|already there|already exists|already in use|already taken|missing|mismatch|not possible|interrupted|lost connection|disconnected|low on`)
+	|wrong|incorrect|already there|already exists|registered already|already registered|already sent|already submitted|already in use|already taken|missing|mismatch|not possible|interrupted|lost connection|disconnected|low on`)
 
 // enQuiet are phrases that have a word of trouble in them and speak of none.
 var enQuiet = phrases(`no error|no errors|without error|without errors|0 error|0 errors|zero errors|error free|no warnings|0 warnings|no warning
@@ -149,7 +149,7 @@ var enCloser = phrases(`close|quit|exit|file|minimize|cancel`)
 
 // enBusy are words in titles of what is not done yet.
 var enBusy = phrases(`running|is being|generating|loading|please wait|processing|working|converting|exporting|importing|uploading|downloading|installing|updating
-	|building|connecting|in progress|preparing|saving|copying|moving|searching|scanning|syncing|waiting`)
+	|building|connecting|in progress|preparing|saving|copying|moving|searching|scanning|syncing|waiting|wait|too many requests|try again later`)
 
 // enAreas are what reviewers are asked to look at, with the beginnings of words that speak of it; zhAreas the same in
 // Chinese, in the same order: an area may be named in one language and spoken about in the other.

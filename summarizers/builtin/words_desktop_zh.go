@@ -110,7 +110,7 @@ var zhBut = zhWords(`但是 但 不过 然而 可是`)
 var zhCloser = zhWords(`关闭 退出 文件 最小化 取消`)
 
 // zhBusy are words in titles of what is not done yet.
-var zhBusy = zhWords(`正在 请稍候 请稍等 处理中 加载中 生成中 运行中 转换中 导出中 导入中 上传中 下载中 安装中 更新中 连接中 等待`)
+var zhBusy = zhWords(`正在 请稍候 请稍等 处理中 加载中 生成中 运行中 转换中 导出中 导入中 上传中 下载中 安装中 更新中 连接中 等待 稍后再试 请求过于频繁`)
 
 // zhAreas are those of enAreas.
 var zhAreas = [][]string{
