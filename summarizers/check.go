@@ -118,8 +118,11 @@ func (c *checker) evidence(f *human.Finding) ([]*piece, bool) {
 		seen[ref] = true
 		p := c.piece(ref)
 		if !p.ok {
-			name := clean(string(ref.Kind)) + " " + quoted(ref.ID)
-			c.drop(f.Text, "there is no "+name, "没有 "+name)
+			zh := kindsZh[ref.Kind]
+			if zh == "" {
+				zh = quoted(string(ref.Kind))
+			}
+			c.drop(f.Text, "there is no "+shorten(oneLine(clean(string(ref.Kind))), 20)+" "+quoted(ref.ID), "没有这个"+zh+"："+quoted(ref.ID))
 			return nil, false
 		}
 		refs = append(refs, ref)
@@ -131,6 +134,11 @@ func (c *checker) evidence(f *human.Finding) ([]*piece, bool) {
 	}
 	f.Evidence = refs
 	return pieces, true
+}
+
+var kindsZh = map[human.RefKind]string{
+	human.RefAction: "操作", human.RefPicture: "图片", human.RefCommand: "命令", human.RefField: "字段", human.RefStep: "步骤", human.RefMessage: "消息",
+	human.RefAnswer: "回答部分", human.RefRequest: "请求部分",
 }
 
 func (c *checker) piece(ref human.Ref) *piece {

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -89,7 +90,7 @@ func TestTenGigabytesOfOutputEnd(t *testing.T) {
 	})
 }
 
-// The bomb is a small one, in case that nothing holds it.
+// The bombs are small ones, in case that nothing holds them: 120 processes, and 255 that each make two.
 func TestAForkBombEnds(t *testing.T) {
 	everyWay(t, func(t *testing.T) {
 		s := python(t, `,"limit_s":20`, `
@@ -102,6 +103,21 @@ for i in range(120):
             os._exit(0)
     except OSError:
         pass
+time.sleep(8)
+print('`+fine+`')`)
+		says(t, fails(t, s, given(), human.Exhausted), "more than 64 processes")
+		s = python(t, `,"limit_s":20`, `
+def burst(deep):
+    for i in range(2):
+        try:
+            if os.fork() == 0:
+                os.setsid()
+                if deep: burst(deep - 1)
+                time.sleep(8)
+                os._exit(0)
+        except OSError:
+            pass
+burst(6)
 time.sleep(8)
 print('`+fine+`')`)
 		says(t, fails(t, s, given(), human.Exhausted), "more than 64 processes")
@@ -154,6 +170,44 @@ print('`+fine+`')`)
 		}
 		nothingLeft(t, s)
 	})
+}
+
+// Deskbell may die while a plug-in runs.
+func TestItEndsWithDeskbell(t *testing.T) {
+	everyWay(t, func(t *testing.T) {
+		s := written(t, `,"limit_s":300`, "#!/bin/sh\ntrap '' TERM INT HUP PIPE\n(trap '' HUP; while :; do sleep 1; done) &\nwhile :; do sleep 1; done\n")
+		folder := s.(*plugin).folder
+		deskbell := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+		deskbell.Env = append(os.Environ(), "DESKBELL_TEST_RUNS="+folder, fmt.Sprintf("DESKBELL_TEST_ALONE=%t", len(separations()) == 1))
+		if err := deskbell.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the plug-in", func() string { return "did not begin" }, func() bool { return len(processesOf(folder+"/run\x00")) == 2 })
+		if err := deskbell.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = deskbell.Wait() // it was killed
+		eventually(t, "processes", func() string { return fmt.Sprint(processesOf(folder)) }, func() bool { return len(processesOf(folder)) == 0 })
+	})
+}
+
+// What a Deskbell does that is there only to be killed.
+func init() {
+	instead = func() bool {
+		folder := os.Getenv("DESKBELL_TEST_RUNS")
+		if folder == "" {
+			return false
+		}
+		if os.Getenv("DESKBELL_TEST_ALONE") == "true" {
+			separations = func() []separation { return []separation{{0}} }
+		}
+		p, err := open(folder)
+		if err == nil {
+			_, err = p.Summarize(context.Background(), given(), func(human.Progress) {})
+		}
+		fmt.Fprintln(os.Stderr, err)
+		return true
+	}
 }
 
 func TestWritingAfterTheEnd(t *testing.T) {

@@ -14,17 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"deskbell/backend/human"
 	"deskbell/summarizers"
 	"deskbell/summarizers/summarizertest"
 )
-
-func TestMain(m *testing.M) {
-	Child()
-	goleak.VerifyTestMain(m)
-}
 
 const examples = "../../docs/summarizers/examples"
 
