@@ -16,7 +16,7 @@ MCP      = build/mcp-clients
 PLAYERS  = build/e2e/testdata/roundtrip
 # Tests start the displays and message buses they need; without these variables none can reach the developer's own.
 # What Windows does differently in them needs no window, or only such as Wine has.
-WINE     = ./backend/win ./backend/folders ./backend/masking
+WINE     = ./backend/win ./backend/folders ./backend/masking ./backend/plugins
 APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 CRASHERS = $(shell grep -rls '^func TestCrash' --include='*_test.go' backend build | xargs -rn1 dirname | sort -u | sed 's,^,./,')
 
