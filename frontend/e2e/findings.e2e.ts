@@ -297,7 +297,7 @@ test('forty findings, long and hostile ones, have room at every width and are te
   await words(desk).nth(1).focus();
   await desk.press('j', 'j', 'x', '?');
   await expect(page.getByRole('dialog')).toContainText('Move up');
-  await expect(page.getByRole('dialog')).toContainText('Put back');
+  await expect(page.getByRole('dialog')).toContainText('Add a suggestion');
   await desk.press('Escape');
   await expect(page.getByText('39 to send, 1 cut')).toBeVisible();
   await desk.button('Keep for later').click();

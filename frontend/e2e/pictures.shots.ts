@@ -65,6 +65,13 @@ const sift = async (desk: Console, id: string): Promise<void> => {
   await desk.armed();
   await desk.page.waitForLoadState('networkidle');
 };
+/** Work in a browser that has been recorded to its end. */
+const wentThrough = async (desk: Console, ids: Record<string, string>, screen: Screen, vendor: Vendor): Promise<string> => {
+  ids.visit ??= await visit(desk.server, screen, vendor);
+  const { current } = await desk.server.operator.call<{ current: { recording_id: string } | null }>('GET', '/api/recorder');
+  if (current) await desk.server.operator.call('POST', `/api/recordings/${current.recording_id}/stop`, {});
+  return ids.visit;
+};
 /** One finding is cut, one is being written. */
 const putRight = async (desk: Console): Promise<void> => {
   if ((await desk.page.locator('.row.cut').count()) === 0) {
@@ -175,20 +182,20 @@ const views: View[] = [
       await expect(desk.page.locator('#findings-title + .go .lines')).toBeVisible();
     },
   },
-  { name: 'findings', show: async (desk, ids) => sift(desk, ids.visit ?? '').then(() => putRight(desk)) },
-  { name: 'middle-findings', size: { width: 1000, height: 760 }, show: async (desk, ids) => sift(desk, ids.visit ?? '') },
-  { name: 'narrow-findings', size: { width: 720, height: 800 }, show: async (desk, ids) => sift(desk, ids.visit ?? '') },
+  { name: 'findings', show: async (desk, ids, screen, vendor) => sift(desk, await wentThrough(desk, ids, screen, vendor)).then(() => putRight(desk)) },
+  { name: 'middle-findings', size: { width: 1000, height: 760 }, show: async (desk, ids, screen, vendor) => sift(desk, await wentThrough(desk, ids, screen, vendor)) },
+  { name: 'narrow-findings', size: { width: 720, height: 800 }, show: async (desk, ids, screen, vendor) => sift(desk, await wentThrough(desk, ids, screen, vendor)) },
   {
     name: 'narrow-findings-leaving', size: { width: 720, height: 800 },
-    show: async (desk, ids) => {
-      await sift(desk, ids.visit ?? '');
+    show: async (desk, ids, screen, vendor) => {
+      await sift(desk, await wentThrough(desk, ids, screen, vendor));
       await desk.page.locator('#find-leaving').evaluate((title) => title.scrollIntoView());
     },
   },
   {
     name: 'findings-beside',
-    show: async (desk, ids) => {
-      await sift(desk, ids.visit ?? '');
+    show: async (desk, ids, screen, vendor) => {
+      await sift(desk, await wentThrough(desk, ids, screen, vendor));
       await desk.page.getByLabel(/^(Which summarizer drafts|由哪个摘要器起草)$/).selectOption('joined');
       await expect(desk.page.locator('.beside li').first()).toBeVisible();
       await desk.page.waitForLoadState('networkidle');
@@ -208,8 +215,8 @@ const views: View[] = [
   },
   {
     name: 'browser-answered',
-    show: async (desk, ids) => {
-      await sift(desk, ids.visit ?? '');
+    show: async (desk, ids, screen, vendor) => {
+      await sift(desk, await wentThrough(desk, ids, screen, vendor));
       await desk.press(`${mod}+Enter`);
       await expect(desk.page.locator('[aria-label^="Show the evidence"] img, [aria-label$="的证据"] img').first()).toBeVisible();
       await desk.page.waitForLoadState('networkidle');
