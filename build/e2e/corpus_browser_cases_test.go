@@ -960,4 +960,104 @@ var corpusCases = []corpusCase{
 			p.sees("not in this directory")
 		},
 	},
+	{
+		name: "visa-steps", what: "Hand in the business visa application of Lena Falk",
+		details: with(asks("https://visa.example/", "Fill in all three steps", "fee", "application_number"), "expected_outcome", "Application handed in"),
+		act: func(p *worker) {
+			p.enters("[name=name]", "Lena Flak")
+			p.clicks("button|Next")
+			p.sees("Step 2 of 3")
+			p.clicks("a|Back")
+			p.sees("Step 1 of 3")
+			p.clicks("[name=name]")
+			p.presses("a", ctrl, "selectAll")
+			p.types("Lena Falk")
+			p.clicks("button|Next")
+			p.sees("Step 2 of 3")
+			p.selects("[name=purpose]", 1)
+			p.clicks("button|Next")
+			p.sees("Step 3 of 3")
+			p.picks("fee", "#fee")
+			p.clicks("button|Hand in application")
+			p.at("/ok")
+			p.picks("application_number", "#number")
+		},
+	},
+	{
+		name: "approval", what: "审批报销单 BX-552",
+		details: with(asks("https://shenpi.example/", "核对金额后同意", "金额"), "expected_outcome", "报销单已通过"),
+		act: func(p *worker) {
+			p.picks("金额", "#amount")
+			p.clicksAndAnswers("#no", false, "")
+			p.clicksAndAnswers("#ok", true, "")
+			p.at("/passed")
+		},
+	},
+	{
+		name: "sign-in-window", what: "How many days of leave do we have?",
+		details: asks("https://wiki2.example/", "Sign in and read the leave rules", "days_of_leave"),
+		act: func(p *worker) {
+			p.clicks("#sso")
+			p.look(1)
+			p.sees("Acme ID")
+			p.enters("[name=user]", "mei")
+			p.enters("[name=password]", corpusPassword)
+			p.clicks("button|Sign in")
+			p.look(0)
+			p.at("/leave")
+			p.clicks("h1")
+		},
+	},
+	{
+		name: "subscription-cancelled", what: "Cancel our subscription of Daily Trade",
+		details: with(asks("https://news.example/", "Cancel it and read until when we can use it", "readable_until"), "expected_outcome", "Subscription cancelled"),
+		act: func(p *worker) {
+			p.clicksAndAnswers("#c", true, "Too few readers")
+			p.at("/cancelled")
+			p.picks("readable_until", "#until")
+		},
+	},
+	{
+		name: "speakers", what: "List who speaks at the forum",
+		details: asks("https://events.example/", "Take the list, without those who cancelled", "speakers"),
+		act: func(p *worker) {
+			p.takes(human.TakeList, "speakers", "#s li")
+			p.fills("speakers", `[["Ines Duarte"],["Yuki Mori"]]`)
+		},
+	},
+	{
+		name: "waybill", what: "查一下运单到哪里了",
+		details: asks("https://wuliu.example/", "查询运单 SF1088234", "当前状态"),
+		act: func(p *worker) {
+			p.enters("#n", "SF108823")
+			p.clicksAndAnswers("#q", true, "")
+			p.clicks("#n")
+			p.presses("End", 0, "moveToEndOfLine")
+			p.types("4")
+			p.clicks("#q")
+			p.picks("当前状态", "#state")
+		},
+	},
+	{
+		name: "meter-unreachable", agent: "price-scout", what: "Read meter 7",
+		details: asks("https://meter.example/", "Open meter 7 and read it", "reading_kwh"),
+		act: func(p *worker) {
+			p.clicks("a|Meter 7")
+			p.sees("502 Bad gateway")
+			p.reloads()
+			p.sees("502 Bad gateway")
+			p.reloads()
+			p.sees("502 Bad gateway")
+		},
+	},
+	{
+		name: "alerts-by-mail", what: "Switch the alerts to mail only",
+		details: with(asks("https://alerts.example/", "Mail on, SMS off"), "expected_outcome", "Only mail is on"),
+		act: func(p *worker) {
+			p.clicks("#sms")
+			p.clicks("#mail")
+			p.clicks("#sms")
+			p.clicks("button|Save")
+		},
+	},
 }

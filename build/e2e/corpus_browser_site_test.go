@@ -280,6 +280,10 @@ var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
 		page(w, r, "409.html", http.StatusConflict)
 	},
 	"POST intra.example/sso": denied("denied.html"),
+	"POST visa.example/sent": sends("/ok"),
+	"GET meter.example/m/7": func(_ *web, w http.ResponseWriter, r *http.Request) {
+		page(w, r, "502.html", http.StatusBadGateway)
+	},
 	"GET audit.example/stale": func(b *web, w http.ResponseWriter, r *http.Request) {
 		if b.nth("stale") == 1 {
 			page(w, r, "down.html", http.StatusServiceUnavailable)
