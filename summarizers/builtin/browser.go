@@ -15,8 +15,8 @@ import (
 func browser() summarizers.Summarizer {
 	return &base{
 		about:    about("browser", "Browser", "浏览器", summarizers.FromBrowser),
-		finders:  slices.Concat(browserFinders, common),
-		suggests: []finder{suggestPages},
+		finders:  []finder{united(slices.Concat([]finder{findResult}, browserFinders, common))},
+		suggests: []finder{suggestPages, suggestNext},
 		line:     browserLine,
 		text:     browserText,
 	}

@@ -28,6 +28,9 @@ func united(finders []finder) finder {
 	return func(r *reading) []human.Finding {
 		var all []human.Finding
 		for _, f := range finders {
+			if r.stopped() {
+				return all
+			}
 			all = append(all, f(r)...)
 		}
 		return r.unite(all)
@@ -129,20 +132,25 @@ func (r *reading) sides() (pages, programs bool) {
 	return pages, programs || len(r.commands()) > 0
 }
 
-// joinedText is one account in the order of time: what each recording is of, then what came of all.
+// joinedText is one account in the order of time: what was done in each recording, then what came of all.
 func joinedText(r *reading, found []human.Finding, left map[human.FindingKind]int) string {
-	pages, programs := r.sides()
-	var where, did string
-	if pages {
-		where = r.where()
+	if len(r.in.Recordings) == 0 {
+		return answerText(r, found, left)
 	}
-	if programs {
-		did = r.account()
+	parts := []string{r.recordings()}
+	if len(r.in.Recordings) == 1 {
+		pages, programs := r.sides()
+		if pages {
+			parts = append(parts, r.where())
+		}
+		if programs {
+			parts = append(parts, r.account(r.acts))
+		}
+		if !pages {
+			parts = append(parts, r.tookInAll())
+		}
 	}
-	return paragraphs(
-		r.recordings(),
-		where,
-		did,
+	return paragraphs(append(parts,
 		r.told("", found, human.FoundOutcome, human.FoundValue, human.FoundDone),
 		r.told(r.say("On the way: ", "过程中："), found, human.FoundError),
 		r.told(r.say("Detours: ", "走过的弯路："), found, human.FoundDetour),
@@ -151,16 +159,26 @@ func joinedText(r *reading, found []human.Finding, left map[human.FindingKind]in
 		r.told(r.say("Not known: ", "无法得知："), found, human.FoundUnseen),
 		r.told("", found, human.FoundNote),
 		r.leftOut(left),
-	)
+	)...)
 }
 
-// recordings says what each recording is of, where there are several, and how long they are together.
+// ordinals are what recordings are called by their order, in words: figures are for what was counted.
+var (
+	enOrdinals = []string{"First", "Second", "Third", "Fourth", "Fifth"}
+	zhOrdinals = []string{"第一", "第二", "第三", "第四", "第五"}
+)
+
+// recordings says of each recording, where there are several, what it is of, how long it is and what was done in it.
 func (r *reading) recordings() string {
 	if len(r.in.Recordings) < 2 {
 		return ""
 	}
 	var parts []string
 	for i := range r.in.Recordings {
+		if i == len(enOrdinals) {
+			parts = append(parts, r.say("There are more recordings after these.", "此后还有其他录制。"))
+			break
+		}
 		rec := &r.in.Recordings[i]
 		var what []string
 		if rec.Options.RecordsDesktop() {
@@ -172,15 +190,34 @@ func (r *reading) recordings() string {
 		if len(rec.Commands) > 0 {
 			what = append(what, r.say("terminal", "终端"))
 		}
-		part := r.say("of the %s", "%s", r.list(what))
+		of := r.list(what)
 		if rec.Elapsed > 0 {
-			part += r.say(" (%s)", "（%s）", r.duration(time.Duration(rec.Elapsed)))
+			of += r.say(", %s", "，%s", r.duration(time.Duration(rec.Elapsed)))
 		}
-		parts = append(parts, part)
+		var acts []act
+		var sites []string
+		for _, a := range r.acts {
+			if a.rec != rec {
+				continue
+			}
+			acts = append(acts, a)
+			if a.Page != nil {
+				if h := r.host(a.Page.URL); h != "" && !slices.Contains(sites, h) && len(sites) < maxApps {
+					sites = append(sites, h)
+				}
+			}
+		}
+		did := r.account(acts)
+		if len(sites) > 0 {
+			did = strings.TrimSpace(r.say("work on %s.", "在 %s 上操作。", r.list(sites)) + r.say(" ", "") + did)
+		}
+		if did == "" {
+			did = r.say("nothing was seen to be done.", "没有看到任何操作。")
+		}
+		parts = append(parts, r.say("%s recording (%s): %s", "%s段录制（%s）：%s", r.say(enOrdinals[i], zhOrdinals[i]), of, did))
 	}
-	text := r.say("There are %d recordings, in this order: %s.", "共有 %d 段录制，依次为：%s。", len(parts), strings.Join(parts, r.say(", ", "、")))
 	if took := r.took(); took != "" {
-		text += r.say(" Together they take %s.", "合计 %s。", took)
+		parts = append(parts, r.say("Together they take %s.", "合计用时 %s。", took))
 	}
-	return text
+	return strings.Join(parts, "\n\n")
 }

@@ -22,10 +22,11 @@ const (
 
 // A reading is what the finders read, built once from an input. It is of one report and of one goroutine.
 type reading struct {
-	in    summarizers.Input
-	lang  string
-	acts  []act           // of all recordings, in the order of time
-	found []human.Finding // what was found, in the order of its weight: for suggestions
+	in      summarizers.Input
+	lang    string
+	acts    []act           // of all recordings, in the order of time
+	stopped func() bool     // nobody waits for the report any more
+	found   []human.Finding // what was found, in the order of its weight: for suggestions
 
 	at   map[actionKey]int // where actions are in acts; made when it is first asked for
 	web  *web              // what was done in pages; likewise
@@ -44,7 +45,7 @@ type actionKey struct {
 }
 
 func read(ctx context.Context, in summarizers.Input) (*reading, error) {
-	r := &reading{in: in, lang: english}
+	r := &reading{in: in, lang: english, stopped: func() bool { return ctx.Err() != nil }}
 	if in.Language == chinese {
 		r.lang = chinese
 	}

@@ -44,7 +44,8 @@ var (
 		"not authorized", "not found", "unauthorized", "went wrong",
 	}
 	weakEnglish = []string{
-		"already exists", "at least", "at most", "already in use", "already taken", "can't", "cannot", "can’t", "conflict", "could not", "couldn't", "couldn’t", "exceeded",
+		"already exists", "at least", "at most", "already in use", "already taken", "can't", "cannot", "can’t", "declined", "do not match", "does not match", "doesn't match", "doesn’t match", "duplicate", "blocked", "conflict", "could not", "couldn't", "couldn’t", "exceeded",
+		"illegal", "insufficient", "limit reached", "mismatch", "no longer", "not enough", "out of stock", "refused", "sold out", "suspended", "unsupported",
 		"expired", "is required", "locked", "missing", "must be", "must not", "not allowed", "not available", "not permitted", "not supported",
 		"not valid", "permission", "please enter", "please fill", "please select", "problem", "rejected", "timed out", "timeout", "too large", "too long",
 		"too many", "too short", "try again", "unable", "unavailable", "unknown", "unsuccessful", "wrong",
