@@ -305,7 +305,8 @@ const (
 // open.
 func desktopText(r *reading, found []human.Finding, left map[human.FindingKind]int) string {
 	return paragraphs(
-		r.account(),
+		r.account(r.acts),
+		r.tookInAll(),
 		r.told("", found, human.FoundOutcome, human.FoundValue, human.FoundDone),
 		r.told(r.say("On the way: ", "过程中："), found, human.FoundError),
 		r.told(r.say("Detours: ", "走过的弯路："), found, human.FoundDetour),
@@ -318,13 +319,13 @@ func desktopText(r *reading, found []human.Finding, left map[human.FindingKind]i
 }
 
 // account tells, program after program, what was done in each.
-func (r *reading) account() string {
+func (r *reading) account(acts []act) string {
 	type section struct {
 		app   string
 		deeds []string
 	}
 	var all []*section
-	for _, a := range r.acts {
+	for _, a := range acts {
 		if !onDesktop(a) || !telling(a) {
 			continue
 		}
@@ -362,10 +363,15 @@ func (r *reading) account() string {
 	if more {
 		lines = append(lines, r.say("After that, work went on in these and other windows.", "之后继续在这些窗口和其他窗口中操作。"))
 	}
-	if took := r.took(); took != "" && len(lines) > 0 {
-		lines = append(lines, r.say("It took %s in all.", "共用时 %s。", took))
-	}
 	return strings.Join(lines, r.say(" ", ""))
+}
+
+// tookInAll says how long was recorded; "" where that is not known.
+func (r *reading) tookInAll() string {
+	if took := r.took(); took != "" && len(r.acts) > 0 {
+		return r.say("It took %s in all.", "共用时 %s。", took)
+	}
+	return ""
 }
 
 // told are findings of some kinds as a paragraph, after what it begins with.
