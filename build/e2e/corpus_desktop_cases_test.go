@@ -1191,4 +1191,115 @@ var deskCases = []deskCase{
 			p.answer.HumanInput = "No. These are our only backups."
 		},
 	},
+	{
+		name: "desktop_box_checked", source: corpus.Desktop, kind: human.Desktop, what: "Let the program start at login",
+		details: map[string]any{"expected_outcome": "Start at login is checked"},
+		act: func(p *clerk) {
+			p.records("config")
+			p.opens("Settings", "settings.qt.py", "Settings", p.in("config/settings.ini"))
+			p.press("Start at login", checkBox)
+			p.press("Apply", Button)
+			p.reads("config/settings.ini", "login = True")
+		},
+	},
+	{
+		name: "desktop_no_error_expected", source: corpus.Desktop, kind: human.Desktop, what: "Switch the proxy on and see whether it is accepted",
+		details: map[string]any{"expected_outcome": "No error message appears"},
+		act: func(p *clerk) {
+			p.records("config")
+			p.opens("Settings", "settings.qt.py", "Settings", p.in("config/settings.ini"))
+			p.press("Network")
+			p.press("Use a proxy", checkBox)
+			p.press("Apply", Button)
+			p.shows("Invalid port")
+			p.press("OK", Button)
+			p.shows("Settings")
+			p.answer.HumanInput = "It wants a port first."
+		},
+	},
+	{
+		name: "desktop_file_gone", source: corpus.Desktop, kind: human.Desktop, what: "请删除 old.log",
+		details: map[string]any{"expected_outcome": "old.log 已被删除"},
+		act: func(p *clerk) {
+			p.has("日志/old.log", "old\n")
+			p.has("日志/new.log", "new\n")
+			p.records("日志")
+			p.opens("files", "files.gtk3.py", "日志", "--zh", p.in("日志"), p.in(".trash"))
+			p.press("old.log")
+			p.press("删除", Button)
+		},
+	},
+	{
+		name: "desktop_file_kept", source: corpus.Desktop, kind: human.Desktop, what: "Delete old.log",
+		details: map[string]any{"expected_outcome": "old.log is gone"},
+		act: func(p *clerk) {
+			p.has("logs/old.log", "old\n")
+			p.records("logs")
+			p.opens("files", "files.gtk3.py", "logs", p.in("logs"), p.in(".trash"))
+			p.press("old.log")
+			p.press("Duplicate", Button)
+			p.there("logs/old (2).log")
+			p.answer.HumanInput = "I made a copy first. I will not delete the log before the audit."
+		},
+	},
+	{
+		name: "desktop_two_of_three_moved", source: corpus.Desktop, kind: human.Desktop, what: "请把三份报告移到 backup",
+		details: map[string]any{"expected_outcome": "backup 里有 3 个文件"},
+		act: func(p *clerk) {
+			for _, name := range []string{"q1.txt", "q2.txt", "q3.txt"} {
+				p.has("报告/"+name, name)
+			}
+			p.has("报告/backup/", "")
+			p.records("报告")
+			p.opens("files", "files.gtk3.py", "报告", "--zh", p.in("报告"), p.in(".trash"))
+			for _, name := range []string{"q1.txt", "q2.txt"} {
+				p.press(name)
+				p.press("移动到…", Button)
+				p.shows("移动")
+				p.replaces(p.in("报告/backup"))
+				p.press("移动", Button)
+				p.there("报告/backup/" + name)
+			}
+			p.answer.HumanInput = "q3 还没定稿，先不移。"
+		},
+	},
+	{
+		name: "desktop_line_added", source: corpus.Desktop, kind: human.Desktop, what: "Put the new port into server.conf",
+		details: map[string]any{"expected_outcome": "server.conf has port = 8443"},
+		act: func(p *clerk) {
+			p.has("etc/server.conf", "host = a\n")
+			p.records("etc")
+			p.opens("editor", "editor.gtk3.py", "server.conf", p.in("etc"), p.in("etc/server.conf"))
+			p.keys("ctrl+End")
+			p.types("port = 8334")
+			p.keys("ctrl+s")
+			p.reads("etc/server.conf", "8334")
+		},
+	},
+	{
+		name: "desktop_converter_done", source: corpus.Desktop, kind: human.Desktop, what: "Convert song.wav",
+		details: map[string]any{"expected_outcome": "The window says Done"},
+		act: func(p *clerk) {
+			p.has("sound/song.wav", "la\n")
+			p.records("sound")
+			p.opensWith([]string{"CONVERT_SECONDS=3"}, "Converter", "convert.gtk4.py", "song.wav", p.in("sound/song.wav"), p.in("sound/song.ogg"))
+			p.clicksIn(240, 103) // Convert
+			p.shows("Done")
+			p.clicksIn(240, 200) // nothing is there
+		},
+	},
+	{
+		name: "desktop_other_window_closed", source: corpus.Desktop, kind: human.Desktop, what: "Close Settings, leave the editor open",
+		details: map[string]any{"expected_outcome": "Only the editor is open"},
+		act: func(p *clerk) {
+			p.has("notes/a.txt", "a\n")
+			settings := p.opens("Settings", "settings.qt.py", "Settings", p.in("settings.ini"))
+			p.opens("editor", "editor.gtk3.py", "a.txt", p.in("notes"), p.in("notes/a.txt"))
+			p.records("notes")
+			p.keys("alt+Tab")
+			p.shows("Settings")
+			p.keys("alt+F4")
+			p.ended(settings)
+		},
+	},
 }
