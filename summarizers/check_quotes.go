@@ -44,12 +44,18 @@ const asItStands = '\x00'
 // as the second of 5" and 3.5"; then with what follows it, as a piece would begin, and with what stands before it, as
 // one would end.
 func within(r []rune, i int) string {
+	// A word ends where other marks begin: they may be those of the finding.
 	word := func(from, by int) int {
-		at := from + by
+		at, said := from+by, false
 		for at >= 0 && at < len(r) && unicode.IsSpace(r[at]) {
 			at += by
 		}
 		for n := 0; at >= 0 && at < len(r) && !unicode.IsSpace(r[at]) && n < 20; n++ {
+			mark := r[at] == '…' || plainRune(r[at]) == '\''
+			if said && mark {
+				break
+			}
+			said = said || !mark
 			at += by
 		}
 		return at

@@ -39,7 +39,7 @@ type sheet struct{ strings.Builder }
 func (s *sheet) add(pieces ...string) {
 	for _, p := range pieces {
 		if p != "" {
-			s.WriteString(strings.ReplaceAll(strings.ReplaceAll(p, "\r\n", " "), "\n", " "))
+			s.WriteString(strings.ReplaceAll(clean(p), "\n", " "))
 			s.WriteByte('\n')
 		}
 	}
@@ -295,19 +295,33 @@ func (s *sheet) request(in Input, part string) bool {
 	case "action_sequence":
 		s.steps(in)
 	case "data_to_extract":
-		asked, filled := map[string]bool{}, 0
+		picked := map[string]bool{} // which the answer may not have yet
+		for i := range in.Recordings {
+			for _, a := range in.Recordings[i].Actions {
+				if a.Pick != nil && !a.Cut {
+					picked[a.Pick.Field] = true
+				}
+			}
+		}
+		asked, filled, got := map[string]bool{}, 0, 0
 		for _, name := range names {
 			if strings.TrimSpace(name) == "" || asked[name] {
 				continue
 			}
 			asked[name] = true
-			if strings.TrimSpace(in.Answer.Fields[name]) != "" {
+			value, given := in.Answer.Fields[name]
+			if strings.TrimSpace(value) != "" {
 				filled++
+				got++
+			} else if !given && picked[name] {
+				got++
 			}
 		}
+		for _, n := range []int{filled, got} {
+			s.number(n)
+			s.number(len(asked) - n)
+		}
 		s.number(len(asked))
-		s.number(filled)
-		s.number(len(asked) - filled)
 	}
 	return true
 }
