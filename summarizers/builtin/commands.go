@@ -132,13 +132,13 @@ func findCommands(r *reading) []human.Finding {
 					pass = c
 				}
 			}
-			detours = append(detours, finding(human.FoundDetour, 1, r.say("%s failed %s before it passed", "%s 失败%s后才通过", called, r.often(min(n, maxRefs-1))),
+			detours = append(detours, finding(human.FoundDetour, 1, r.say("It took %[2]d runs of %[1]s until it passed", "%s运行 %d 次后才通过", called, min(n+1, maxRefs)),
 				append(commandRefs(bad[:min(n, maxRefs-1)]), pass.ref())...))
 		default:
 			last := bad[n-1]
-			text := r.say("%s failed with exit code %d", "%s 执行失败，退出码 %d", called, *last.Exit)
+			text := r.say("%s failed with exit code %d", "%s执行失败，退出码 %d", called, *last.Exit)
 			if n > 1 {
-				text = r.say("%s failed %s, at last with exit code %d", "%s 失败%s，最后一次退出码 %d", called, r.often(min(n, maxRefs)), *last.Exit)
+				text = r.say("%s failed %s, at last with exit code %d", "%s失败%s，最后一次退出码 %d", called, r.often(min(n, maxRefs)), *last.Exit)
 			}
 			if said := lastLine(last.Output); strings.TrimSpace(said) != "" {
 				text += r.say("; it printed %s", "，输出为%s", r.quote(said))
@@ -149,11 +149,11 @@ func findCommands(r *reading) []human.Finding {
 		for _, c := range tries {
 			switch {
 			case c.stopped():
-				detours = append(detours, finding(human.FoundDetour, 0.9, r.say("%s was stopped with Ctrl+C (exit code %d)", "%s 被 Ctrl+C 中断（退出码 %d）", called, *c.Exit), c.ref()))
+				detours = append(detours, finding(human.FoundDetour, 0.9, r.say("%s was stopped with Ctrl+C (exit code %d)", "%s被 Ctrl+C 中断（退出码 %d）", called, *c.Exit), c.ref()))
 			case c.Exit == nil:
-				unseen = append(unseen, finding(human.FoundUnseen, 0.9, r.say("How %s ended is not known", "%s 的执行结果不得而知", called), c.ref()))
+				unseen = append(unseen, finding(human.FoundUnseen, 0.9, r.say("How %s ended is not known", "%s的执行结果不得而知", called), c.ref()))
 			case c.took() >= longWait && c.took() >= muchMore*usual:
-				slow = append(slow, finding(human.FoundSlow, 1, r.say("%s took %s", "%s 用时 %s", called, r.duration(c.took())), c.ref()))
+				slow = append(slow, finding(human.FoundSlow, 1, r.say("%s took %s", "%s用时 %s", called, r.duration(c.took())), c.ref()))
 			}
 		}
 	}
@@ -165,8 +165,6 @@ func (r *reading) often(n int) string {
 	switch {
 	case r.lang == chinese:
 		return r.say("", " %d 次", n)
-	case n == 1:
-		return "once"
 	case n == 2:
 		return "twice"
 	}

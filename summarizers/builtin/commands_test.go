@@ -43,7 +43,7 @@ func TestWhatIsFoundInATerminal(t *testing.T) {
 			"error: “make test” failed with exit code 2; it printed “FAIL b: 3 of 12”", "error: “make test”执行失败，退出码 2，输出为“FAIL b: 3 of 12”"},
 		"run until it passed": {
 			typing().run("make test", 2, second, "FAIL").run("vim a.go", 0, second, "").run("make test", 1, second, "FAIL").run("make  test", 0, second, "ok"),
-			"detour: “make test” failed twice before it passed", "detour: “make test”失败 2 次后才通过"},
+			"detour: It took 3 runs of “make test” until it passed", "detour: “make test”运行 3 次后才通过"},
 		"failed at last": {
 			typing().run("make test", 0, second, "").run("make test", 1, second, "FAIL"),
 			"error: “make test” failed with exit code 1; it printed “FAIL”", ""},
