@@ -86,7 +86,7 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 			cut[a.Before], cut[a.After], gone[a.ID] = true, true, true
 		}
 	}
-	out := make([]human.Action, 0, len(applied))
+	out := applied[:0] // a list of our own, and long recordings have long ones
 	for _, a := range applied {
 		if a.Cut {
 			continue
