@@ -70,8 +70,8 @@ soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for 
 roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play what was recorded in browsers with Puppeteer and Playwright, and write docs/roundtrip.md
 	DESKBELL_ROUNDTRIP=$(CURDIR)/docs/roundtrip.md $(APART) $(GO_TEST),window -count 1 -timeout 40m -run '^TestBrowserCases$$' ./build/e2e/
 
-corpus: build setup-test ## record the corpus of build/corpus again: persons at desktops and in browsers, half an hour
-	DESKBELL_CORPUS=$(CURDIR)/build/corpus/testdata $(APART) $(GO_TEST),window -count 1 -timeout 60m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
+corpus: build setup-test ## record the corpus of build/corpus again: persons at desktops and in browsers, an hour
+	DESKBELL_CORPUS=$(CURDIR)/build/corpus/testdata $(APART) $(GO_TEST),window -count 1 -timeout 150m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
 
 lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and habits, Go and frontend
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
