@@ -32,7 +32,7 @@ const readAtMost = 16_000
 // worked out from the evidence stands too: how many pieces there are, how long between two of them, a share of
 // two numbers in percent.
 func Check(in Input, r human.Report) (human.Report, []human.Dropped) {
-	c := &checker{in: in, known: map[human.Ref]*piece{}}
+	c := &checker{in: in, known: map[human.Ref]*piece{}, actions: named(in, r)}
 	out := human.Report{Findings: []human.Finding{}, Suggestions: []human.Finding{}}
 	out.Findings = c.findings(r.Findings, "f")
 	out.Suggestions = c.findings(r.Suggestions, "s")
@@ -41,9 +41,36 @@ func Check(in Input, r human.Report) (human.Report, []human.Dropped) {
 	return out, c.dropped
 }
 
+// named are the actions that a report rests on, found in one pass: a recording may have a million.
+func named(in Input, r human.Report) map[human.Ref]*human.Action {
+	wanted := map[human.RecordingID]map[string]bool{}
+	for _, f := range slices.Concat(r.Findings, r.Suggestions) {
+		for _, ref := range f.Evidence {
+			if ref.Kind != human.RefAction {
+				continue
+			}
+			if wanted[ref.Recording] == nil {
+				wanted[ref.Recording] = map[string]bool{}
+			}
+			wanted[ref.Recording][ref.ID] = true
+		}
+	}
+	found := map[human.Ref]*human.Action{}
+	for i := range in.Recordings {
+		r := &in.Recordings[i]
+		ids := wanted[r.ID]
+		for j := range r.Actions {
+			if a := &r.Actions[j]; ids[a.ID] && !a.Cut {
+				found[human.Ref{Kind: human.RefAction, Recording: r.ID, ID: a.ID}] = a
+			}
+		}
+	}
+	return found
+}
+
 type checker struct {
 	in      Input
-	actions map[human.Ref]*human.Action // made when first asked for
+	actions map[human.Ref]*human.Action // that the report names
 	known   map[human.Ref]*piece
 	kept    []*piece // what the findings kept rest on
 	sizes   []int    // how much each of them rests on
@@ -149,18 +176,6 @@ func (c *checker) piece(ref human.Ref) *piece {
 	c.known[ref] = p
 	var text string
 	if ref.Kind == human.RefAction {
-		// Resolve would look through all actions for each.
-		if c.actions == nil {
-			c.actions = map[human.Ref]*human.Action{}
-			for i := range c.in.Recordings {
-				r := &c.in.Recordings[i]
-				for j := range r.Actions {
-					if a := &r.Actions[j]; !a.Cut {
-						c.actions[human.Ref{Kind: human.RefAction, Recording: r.ID, ID: a.ID}] = a
-					}
-				}
-			}
-		}
 		if p.action, p.ok = c.actions[ref]; p.ok {
 			var s sheet
 			s.action(p.action)
@@ -173,7 +188,7 @@ func (c *checker) piece(ref human.Ref) *piece {
 		}
 	}
 	p.facts = newFacts(text)
-	p.facts.words[strings.ToLower(ref.ID)] = true
+	p.facts.words.add(strings.ToLower(ref.ID))
 	return p
 }
 
@@ -311,26 +326,35 @@ func paragraphs(text string) string {
 // facts are the numbers and texts of evidence.
 type facts struct {
 	text   string // normalised, one piece to a line
-	plain  map[string]bool
-	bare   map[string]bool // of numbers with units
-	shares map[string]bool // percent
-	values []float64       // of plain numbers, each once
+	plain  set
+	bare   set       // of numbers with units
+	shares set       // percent
+	values []float64 // of plain numbers, each once
 	sizes  []num
 	lapses []num
-	keys   map[string]bool // other, hours
+	keys   set // other, hours
 	dates  []num
-	tokens map[string]bool // numbers as they stand
-	words  map[string]bool // with digits in them
+	tokens set // numbers as they stand
+	words  set // with digits in them
+}
+
+// A set is made when the first is added: most evidence has few numbers, of few kinds.
+type set map[string]bool
+
+func (s *set) add(name string) {
+	if *s == nil {
+		*s = set{}
+	}
+	(*s)[name] = true
 }
 
 func newFacts(text string) facts {
-	f := facts{plain: map[string]bool{}, bare: map[string]bool{}, shares: map[string]bool{}, keys: map[string]bool{}, tokens: map[string]bool{}, words: map[string]bool{}}
-	f.text = norm(text)
+	f := facts{text: norm(text)}
 	s := scanner{r: []rune(f.text)}
 	s.all(func(t token) {
-		f.tokens[t.text] = true
+		f.tokens.add(t.text)
 		if t.word != "" {
-			f.words[t.word] = true
+			f.words.add(t.word)
 		}
 		for _, way := range t.ways {
 			for _, n := range way {
@@ -343,28 +367,28 @@ func newFacts(text string) facts {
 
 func (f *facts) add(n num) {
 	if n.bare != "" {
-		f.bare[n.bare] = true
+		f.bare.add(n.bare)
 	}
 	switch n.dim {
 	case plain:
 		if !f.plain[n.key] {
 			f.values = append(f.values, n.value)
 		}
-		f.plain[n.key] = true
-		f.plain[strings.TrimPrefix(n.key, "-")] = true // fell by 5
+		f.plain.add(n.key)
+		f.plain.add(strings.TrimPrefix(n.key, "-")) // fell by 5
 	case percent:
-		f.shares[n.key] = true
-		f.shares[strings.TrimPrefix(n.key, "-")] = true
+		f.shares.add(n.key)
+		f.shares.add(strings.TrimPrefix(n.key, "-"))
 	case bytes:
 		f.sizes = append(f.sizes, n)
 	case lapse:
 		f.lapses = append(f.lapses, n)
 	case hour, other:
-		f.keys[n.key] = true
+		f.keys.add(n.key)
 	case date:
 		f.dates = append(f.dates, n)
 		if n.y > 0 {
-			f.plain[plainNum(newDec(itoa(n.y), "")).key] = true
+			f.plain.add(plainNum(newDec(itoa(n.y), "")).key)
 		}
 	}
 }
@@ -439,39 +463,23 @@ type basis struct {
 
 func together(pieces []*piece) *basis {
 	b := &basis{pieces: pieces, counts: map[string]bool{}}
-	tally := map[string]int{}
-	distinct := map[string]map[string]bool{}
-	of := func(what, name string) {
-		if name == "" {
-			return
-		}
-		if distinct[what] == nil {
-			distinct[what] = map[string]bool{}
-		}
-		distinct[what][name] = true
-	}
+	var k kindsOf
 	var from, to []float64
 	sum := 0.0
 	for _, p := range pieces {
 		if a := p.action; a != nil {
-			tally[string(a.Type)]++
+			k.action(a)
 			from, to = append(from, float64(a.At)/1e9), append(to, float64(max(a.At, a.End))/1e9)
 			sum += float64(max(0, a.End-a.At)) / 1e9
-			distinctOf(a, of)
 		}
 		if c := p.command; c != nil {
-			tally["command"]++
+			k.commands++
 			from, to = append(from, float64(c.At)/1e9), append(to, float64(max(c.At, c.End))/1e9)
 			sum += float64(max(0, c.End-c.At)) / 1e9
 		}
 	}
 	b.count(len(pieces))
-	for _, n := range tally {
-		b.count(n)
-	}
-	for _, names := range distinct {
-		b.count(len(names))
-	}
+	k.count(b)
 	b.most = len(pieces)
 	b.lapses = append(b.lapses, num{value: sum})
 	few := len(from)
@@ -488,39 +496,80 @@ func together(pieces []*piece) *basis {
 	return b
 }
 
-// distinctOf names what actions can differ in, so that "in 3 windows" can be counted.
-func distinctOf(a *human.Action, of func(what, name string)) {
+// kindsOf counts actions by type, and what they differ in, so that "3 clicks in 2 windows" can be said.
+type kindsOf struct {
+	types    map[human.ActionType]int
+	commands int
+	failed   int // pages and commands
+	distinct [10]map[[2]string]struct{}
+}
+
+func (k *kindsOf) of(what int, name, more string) {
+	if name == "" && more == "" {
+		return
+	}
+	if k.distinct[what] == nil {
+		k.distinct[what] = map[[2]string]struct{}{}
+	}
+	k.distinct[what][[2]string{name, more}] = struct{}{}
+}
+
+func (k *kindsOf) action(a *human.Action) {
+	if k.types == nil {
+		k.types = map[human.ActionType]int{}
+	}
+	k.types[a.Type]++
+	if a.Navigation != nil && (a.Navigation.Failed != "" || a.Navigation.Status >= 400) {
+		k.failed++
+	}
 	if a.App != nil {
-		of("app", a.App.Name)
+		k.of(0, a.App.Name, "")
 	}
 	if a.Window != nil {
-		of("window", a.Window.Title)
+		k.of(1, a.Window.Title, "")
 	}
 	if a.Element != nil {
-		of("element", a.Element.Role+" "+a.Element.Name)
+		k.of(2, a.Element.Name, a.Element.Role)
 	}
 	if a.Page != nil {
-		of("tab", a.Page.Target)
-		of("page", a.Page.URL)
+		k.of(3, a.Page.Target, "")
+		k.of(4, a.Page.URL, "")
 		_, rest, _ := strings.Cut(a.Page.URL, "://")
 		host, _, _ := strings.Cut(rest, "/")
-		of("host", host)
+		k.of(5, host, "")
 	}
 	if a.File != nil {
-		of("file", a.File.Path)
+		k.of(6, a.File.Path, "")
 	}
 	if a.Dialog != nil {
-		of("message", a.Dialog.Message)
+		k.of(7, a.Dialog.Message, "")
 	}
 	for _, t := range a.Transfers {
-		of("transfer", t.Name)
+		k.of(8, t.Name, "")
 	}
 	if a.Pick != nil {
-		of("field", a.Pick.Field)
+		k.of(9, a.Pick.Field, "")
 	}
 }
 
-func (b *basis) count(n int) { b.counts[plainNum(newDec(itoa(n), "")).key] = true }
+// count adds how many there are of each.
+func (k *kindsOf) count(b *basis) {
+	for _, n := range k.types {
+		b.count(n)
+	}
+	b.count(k.types[human.Click] + k.types[human.DoubleClick] + k.types[human.TripleClick])
+	b.count(k.commands)
+	b.count(k.failed)
+	for _, names := range k.distinct {
+		b.count(len(names))
+	}
+}
+
+func (b *basis) count(n int) {
+	if n > 0 {
+		b.counts[plainNum(newDec(itoa(n), "")).key] = true
+	}
+}
 
 // has says whether the evidence has a number, in any way it can be read.
 func (b *basis) has(t token) bool {

@@ -1,7 +1,8 @@
 package summarizers
 
 import (
-	"deskbell/backend/human"
+	"strings"
+	"unicode/utf8"
 )
 
 // whole holds the line or text of a report against all of the input. What the findings that stand rest on is
@@ -33,34 +34,79 @@ func (w *everything) has(t token) bool {
 	if w.ready(); w.near.has(t) || w.counts.has(t) {
 		return true
 	}
-	return w.each(func(b *basis) bool { return b.has(t) })
+	return w.each(figuresOf(t), func(b *basis) bool { return b.has(t) })
 }
 
 func (w *everything) quotes(said string) bool {
 	if w.ready(); w.near.quotes(said) || w.counts.quotes(said) {
 		return true
 	}
-	return w.each(func(b *basis) bool { return b.quotes(said) })
+	return w.each("", func(b *basis) bool { return b.quotes(said) })
+}
+
+// figuresOf are digits that every piece of evidence must have in this order, whatever stands between them, to have a
+// number; "" where that is not sure, as with times, which are written in many ways.
+func figuresOf(t token) string {
+	most := ""
+	for _, way := range t.ways {
+		for _, n := range way {
+			digits, _, _ := strings.Cut(strings.TrimPrefix(n.key, "-"), "e")
+			if (n.dim != plain && n.dim != percent) || len(digits) < 4 {
+				return ""
+			}
+			if most == "" || len(digits) < len(most) {
+				most = digits
+			}
+		}
+	}
+	return most
+}
+
+// inOrder says whether a text may have the digits. A text with other digits than these ten always may.
+func inOrder(text, digits string) bool {
+	if digits == "" {
+		return true
+	}
+	at := 0
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			if at < len(digits) && byte(r) == digits[at] {
+				at++
+			}
+		case r >= '０' && r <= '９', hanPowers[r] > 0:
+			return true
+		default:
+			if _, ok := hanDigits[r]; ok {
+				return true
+			}
+		}
+	}
+	return at == len(digits)
 }
 
 // each asks about one action and command after the other, until one has it. Nothing of it is kept: an input may
 // be of a million actions.
-func (w *everything) each(has func(*basis) bool) bool {
+func (w *everything) each(figures string, has func(*basis) bool) bool {
+	var s sheet
+	asks := func() bool {
+		return inOrder(s.String(), figures) && has(&basis{pieces: []*piece{{facts: newFacts(s.String())}}})
+	}
 	for i := range w.c.in.Recordings {
 		r := &w.c.in.Recordings[i]
 		for j := range r.Actions {
-			var s sheet
 			if a := &r.Actions[j]; !a.Cut {
+				s = sheet{}
 				s.action(a)
-				if has(&basis{pieces: []*piece{{facts: newFacts(s.String())}}}) {
+				if asks() {
 					return true
 				}
 			}
 		}
 		for j := range r.Commands {
-			var s sheet
+			s = sheet{}
 			s.command(&r.Commands[j])
-			if has(&basis{pieces: []*piece{{facts: newFacts(s.String())}}}) {
+			if asks() {
 				return true
 			}
 		}
@@ -93,16 +139,7 @@ func (c *checker) counts() *basis {
 	var elapsed, span int64
 	b := &basis{counts: map[string]bool{}, most: len(in.Checklist)}
 	all := map[string]int{"messages": len(in.Operation.Messages), "fields": len(in.Answer.Fields), "filled": filled, "recordings": len(in.Recordings)}
-	distinct := map[string]map[string]bool{}
-	of := func(what, name string) {
-		if name == "" {
-			return
-		}
-		if distinct[what] == nil {
-			distinct[what] = map[string]bool{}
-		}
-		distinct[what][name] = true
-	}
+	var k kindsOf
 	for i := range in.Recordings {
 		r := &in.Recordings[i]
 		s.add(r.By, r.System, r.StartedAt.Format("2006-01-02 15:04:05"), seconds(r.Elapsed), seconds(r.Span))
@@ -124,12 +161,7 @@ func (c *checker) counts() *basis {
 		all["commands"] += len(r.Commands)
 		all["gaps"] += len(r.Gaps)
 		for j := range r.Actions {
-			a := &r.Actions[j]
-			all["type "+string(a.Type)]++
-			if a.Navigation != nil && (a.Navigation.Failed != "" || a.Navigation.Status >= 400) {
-				all["failed"]++
-			}
-			distinctOf(a, of)
+			k.action(&r.Actions[j])
 		}
 		for j := range r.Commands {
 			if e := r.Commands[j].Exit; e != nil && *e != 0 {
@@ -141,10 +173,7 @@ func (c *checker) counts() *basis {
 	for _, n := range all {
 		b.count(n)
 	}
-	for _, names := range distinct {
-		b.count(len(names))
-	}
-	b.count(all["type "+string(human.Click)] + all["type "+string(human.DoubleClick)] + all["type "+string(human.TripleClick)])
+	k.count(b)
 	for _, n := range c.sizes {
 		b.count(n) // what a finding that stands could count, the text can
 	}
