@@ -91,7 +91,7 @@ func findResult(r *reading) []human.Finding {
 		return nil
 	}
 	for _, line := range lines {
-		if trouble(line) {
+		if trouble(line) && !hasAny(line, enMended, zhMended) {
 			return []human.Finding{finding(human.FoundError, 0.9, r.say("The result speaks of an error: %s", "执行结果中有错误：%s", r.exactly(line, maxSaid)), ref)}
 		}
 	}

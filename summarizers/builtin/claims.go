@@ -129,6 +129,11 @@ func startsWith(name string, en, zh []string) bool {
 		slices.ContainsFunc(zh, func(w string) bool { return strings.HasPrefix(strings.TrimSpace(name), w) })
 }
 
+// isOne says whether a name is one of the phrases, and no more: Cancel, but not Cancel order.
+func isOne(name string, en, zh []string) bool {
+	return slices.Contains(en, flat(name)) || slices.Contains(zh, strings.TrimRight(strings.TrimSpace(name), "….(&) "))
+}
+
 func hasHan(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }

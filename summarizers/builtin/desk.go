@@ -40,6 +40,17 @@ const causeWithin = 30e9
 // onDesktop says whether an action is one of the desktop, and not of a page.
 func onDesktop(a act) bool { return a.Page == nil && a.Type != human.Note && a.Type != human.Missing }
 
+// sees says whether the recording of an action has all that a source could deliver: only then it can be said that
+// something was not done.
+func (a act) sees(source human.SourceName) bool {
+	for _, s := range a.rec.Sources {
+		if s.Source == source && s.Status != "complete" {
+			return false
+		}
+	}
+	return true
+}
+
 // byHand says whether a person did it: a window that opens and a file that changes follow from something else.
 func byHand(a act) bool {
 	switch a.Type {
@@ -186,6 +197,9 @@ func (s *screen) trouble(text string) bool {
 // shortTitle says whether a window is what its title says, and not one that shows something of that name: Error, but
 // not Error handling - Reader.
 func shortTitle(title string) bool {
+	if startsWith(title, enMail, zhMail) {
+		return false
+	}
 	doc := title
 	for _, sep := range []string{" - ", " — ", " – ", " | "} {
 		if before, _, found := strings.Cut(title, sep); found && len(before) < len(doc) {

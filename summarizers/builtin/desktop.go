@@ -80,6 +80,34 @@ func findDeeds(r *reading) []human.Finding {
 		}
 		out = append(out, finding(human.FoundDone, 0.95, text, refs(d.acts...)...))
 	}
+	if len(out) == 0 && len(r.files()) == 0 {
+		return r.closedByHand()
+	}
+	return out
+}
+
+// closedByHand tells which windows were closed that had been there before: where nothing else was done, that may be
+// what was asked for.
+func (r *reading) closedByHand() []human.Finding {
+	const soon = 2e9 // nanoseconds after what closed it
+	opened := map[string]bool{} // before or afterwards
+	for _, a := range r.acts {
+		if a.Type == human.OpenApp {
+			opened[appName(a)] = true
+		}
+	}
+	var out []human.Finding
+	last := -1
+	for i, a := range r.acts {
+		switch {
+		case !onDesktop(a):
+		case a.Type == human.CloseWindow && a.Element == nil && windowTitle(a) != "" && !opened[appName(a)] && last >= 0 &&
+			r.acts[last].rec == a.rec && a.At-r.acts[last].End <= soon && (isQuit(r.acts[last]) || isCloser(r.acts[last])) && len(out) < fewFiles:
+			out = append(out, finding(human.FoundDone, 0.9, r.say("Closed %s", "关闭了%s", r.quote(windowTitle(a))), a.ref(), r.acts[last].ref()))
+		case byHand(a):
+			last = i
+		}
+	}
 	return out
 }
 

@@ -244,12 +244,34 @@ func TestWhatIsFoundOnTheDesktop(t *testing.T) {
 			"error: Converter 的窗口“Converting - Converter”在没有手动关闭的情况下消失，之后又重新打开了 Converter"},
 		"one that was closed by hand is not": {
 			work("Converter").click("button", "C").wait(5*time.Second).key("q", "ctrl").closes().opens("Converter"), "", ""},
+		"nor is one of which a part was not recorded": {
+			work("Converter").click("button", "C").wait(5*time.Second).gap("excluded", time.Second).closes().opens("Converter"),
+			"unseen: An excluded program or window was in front for 1 s; nothing of that was recorded", ""},
+		"nor one that was told to go": {
+			work("Converter").dialog("Save?").click("button", "OK").back("Converter").wait(5 * time.Second).closes().opens("Converter"), "", ""},
+		"a mail about an error": {
+			work("Mail").dialog("Re: Error in the invoice").click("button", "Close"), "", ""},
 		"opened for nothing": {
 			work("Files").opens("Calculator").key("F4", "alt").closes().switches("Files", "Files"),
 			"detour: Opened Calculator and closed it again; nothing was done in it", "detour: 打开了 Calculator，什么也没做又关闭了"},
 		"left with a button": {
 			work("Files").opens("Settings").click("button", "Cancel").closes(),
 			"detour: Opened Settings and left it again with “Cancel”; nothing was done in it", "detour: 打开了 Settings，什么也没做又用“Cancel”离开了"},
+		"a button that only begins like one that leaves": {
+			work("Files").opens("Shop").click("button", "Cancel order").closes(),
+			"done: Clicked “Cancel order” in Shop", ""},
+		"what was done in a gap is not known": {
+			work("Files").opens("Calculator").gap("excluded", 2*time.Second).key("F4", "alt").closes(),
+			"unseen: An excluded program or window was in front for 2 s; nothing of that was recorded", ""},
+		"where no input is recorded, nothing is said of what was not done": {
+			func() *worker {
+				w := work("Files").opens("Calculator").wait(5*time.Minute).closes().typed("Name", "A").typed("Phone", "1")
+				w.in.Recordings[0].Sources = []human.SourceState{{Source: human.InputSource, Status: "missing", Code: "wayland"}}
+				return w
+			}(), "unseen: Not recorded at all: pointer and keys\ndone: Text was typed into “Name” and “Phone” in “Calculator”", ""},
+		"a window closed, and nothing else": {
+			work("Editor").switches("Settings", "Settings").key("F4", "alt").closes().in_("Editor", "Editor"),
+			"done: Closed “Settings”", "done: 关闭了“Settings”"},
 		"not for nothing": {
 			work("Files").opens("Calculator").click("button", "7").key("F4", "alt").closes(), "", ""},
 		"nor where it is not known": {

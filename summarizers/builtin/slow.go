@@ -104,7 +104,7 @@ func findSlow(r *reading) []human.Finding {
 		switch {
 		case s.wait && s.long >= longWait && s.long >= muchMore*usual:
 			waits = append(waits, s)
-		case !s.wait && s.long >= longPause && s.long >= muchMore*usual:
+		case !s.wait && s.from.watched() && s.to.watched() && s.long >= longPause && s.long >= muchMore*usual:
 			pauses = append(pauses, s)
 		}
 	}
@@ -125,6 +125,14 @@ func findSlow(r *reading) []human.Finding {
 			r.duration(s.long), r.deed(s.from)), s.from.ref(), s.to.ref()))
 	}
 	return out
+}
+
+// watched says whether what a person does was recorded where an action was done: in pages, or on the desktop.
+func (a act) watched() bool {
+	if a.Page != nil {
+		return a.sees(human.BrowserSource)
+	}
+	return a.sees(human.InputSource)
 }
 
 // longest keeps the longest few, in the order of time.

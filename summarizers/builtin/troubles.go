@@ -15,7 +15,7 @@ func findTroubles(r *reading) []human.Finding {
 	same := map[string][]*dialog{}
 	var order []string
 	for _, d := range s.dialogs {
-		if !s.trouble(d.title) && r.trouble(d) == "" {
+		if (!s.trouble(d.title) || startsWith(d.title, enMail, zhMail)) && r.trouble(d) == "" {
 			continue
 		}
 		key := d.title + "\x00" + r.trouble(d)
@@ -95,9 +95,9 @@ func (r *reading) hung() []human.Finding {
 	var out []human.Finding
 	told := map[string]bool{}
 	s := r.screen()
-	for _, a := range r.acts {
+	for i, a := range r.acts {
 		t := windowTitle(a)
-		if !onDesktop(a) || t == "" || !s.trouble(t) || told[t] || !hasAny(t, enHung, zhHung) || s.in[0] != nil && shortTitle(t) && a.Element != nil {
+		if !onDesktop(a) || t == "" || told[t] || !s.trouble(t) || s.in[i] != nil || !hasAny(t, enHung, zhHung) {
 			continue
 		}
 		told[t] = true
@@ -114,13 +114,17 @@ func (r *reading) vanished() []human.Finding {
 	var out []human.Finding
 	last := -1
 	for i, a := range r.acts {
+		if a.Type == human.Missing || !a.sees(human.InputSource) {
+			last = -1
+			clear(lost)
+		}
 		if !onDesktop(a) || a.App == nil {
 			continue
 		}
 		app := string(a.rec.ID) + "\x00" + a.App.Name + "\x00" + a.App.Exe
 		switch {
 		case a.Type == human.CloseWindow && a.Element == nil:
-			if last >= 0 && r.acts[last].rec == a.rec && a.At-r.acts[last].End > soon && !isCloser(r.acts[last]) && !isQuit(r.acts[last]) && appName(r.acts[last]) == appName(a) {
+			if last >= 0 && r.acts[last].rec == a.rec && a.At-r.acts[last].End > soon && !r.mayClose(last) && appName(r.acts[last]) == appName(a) {
 				lost[app] = i
 			}
 		case a.Type == human.OpenApp:
@@ -141,6 +145,13 @@ func (r *reading) vanished() []human.Finding {
 		}
 	}
 	return out
+}
+
+// mayClose says whether a program may have ended, at once or after a while, because of what was done: an answer to a
+// dialog, a click on what is not known, such as the frame of its window.
+func (r *reading) mayClose(i int) bool {
+	a := r.acts[i]
+	return isCloser(a) || isQuit(a) || r.screen().in[i] != nil || a.Type == human.Click && button(a) == ""
 }
 
 // --- detours
@@ -312,7 +323,8 @@ func isUndo(a act) bool {
 	case human.Shortcut:
 		return strings.EqualFold(a.Key, "z") && len(a.Modifiers) == 1 && (a.Modifiers[0] == "ctrl" || a.Modifiers[0] == "meta") && !isTerminal(a)
 	case human.Click:
-		return isControl(orNone(a.Element)) && startsWith(button(a), enUndo, zhUndo)
+		e := orNone(a.Element)
+		return isControl(e) && (isOne(button(a), enUndo, zhUndo) || strings.HasPrefix(e.Role, "menuitem") && startsWith(button(a), enUndo, zhUndo))
 	}
 	return false
 }
@@ -387,7 +399,7 @@ func (r *reading) cancelled() []human.Finding {
 		a := r.acts[d.closed]
 		n := button(a)
 		escape := a.Type == human.Shortcut && a.Key == "Escape"
-		if !escape && (n == "" || !startsWith(n, enCancel, zhCancel)) || startsWith(n, enDrop, zhDrop) {
+		if !escape && !isOne(n, enCancel, zhCancel) || startsWith(n, enDrop, zhDrop) {
 			continue
 		}
 		evidence := []human.Ref{r.acts[d.opened].ref(), a.ref()}
@@ -418,6 +430,9 @@ func (r *reading) openedForNothing() []human.Finding {
 	open := map[string]*run{} // by program
 	var out []human.Finding
 	for i, a := range r.acts {
+		if a.Type == human.Missing || !a.sees(human.InputSource) {
+			clear(open) // who knows what was done
+		}
 		if !onDesktop(a) || a.App == nil {
 			continue
 		}
@@ -467,5 +482,5 @@ const frameWithin = 3e9
 // isCloser says whether a click closes a window.
 func isCloser(a act) bool {
 	n := button(a)
-	return a.Type == human.Click && n != "" && startsWith(n, enCloser, zhCloser)
+	return a.Type == human.Click && n != "" && (isOne(n, enCloser, zhCloser) || strings.HasPrefix(a.Element.Role, "menuitem") && startsWith(n, enQuits, zhQuits))
 }

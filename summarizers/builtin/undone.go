@@ -107,6 +107,11 @@ func (r *reading) notSaved() []human.Finding {
 	var order []string
 	s := r.screen()
 	for i, a := range r.acts {
+		if a.Type == human.Missing || !a.sees(human.InputSource) {
+			for _, w := range windows {
+				w.kept = w.kept || w.marked >= 0 // it may have been saved then
+			}
+		}
 		if a.Type == human.FileOperation && a.File != nil && a.File.Op != "deleted" {
 			for _, w := range windows {
 				if w.marked >= 0 && names(w.title, a.File) {
@@ -198,7 +203,7 @@ func (r *reading) stillOpen() []human.Finding {
 	last := map[human.RecordingID]int{} // what was done last on the desktop
 	var order []human.RecordingID
 	for i, a := range r.acts {
-		if !onDesktop(a) || a.Type == human.FileOperation {
+		if a.Type != human.Missing && !onDesktop(a) || a.Type == human.FileOperation {
 			continue
 		}
 		if _, ok := last[a.rec.ID]; !ok {
@@ -235,7 +240,7 @@ func (r *reading) notSent() []human.Finding {
 	for _, a := range r.acts {
 		key := windowKey(a)
 		if !onDesktop(a) || key == "" || a.Type == human.FileOperation {
-			if a.Type == human.FileOperation {
+			if a.Type == human.FileOperation || a.Type == human.Missing {
 				for _, f := range forms {
 					f.sent = true
 				}
@@ -246,7 +251,7 @@ func (r *reading) notSent() []human.Finding {
 		field := a.Type == human.Typing && a.Element != nil && (a.Element.Role == "textbox" || a.Element.Role == "combobox" || a.Element.Role == "spinbutton") &&
 			!slices.Contains(a.Element.States, "multiline") && elementName(a.Element) != ""
 		switch {
-		case field:
+		case field && a.sees(human.InputSource) && a.sees(human.ElementSource):
 			if f == nil {
 				f = &form{}
 				forms[key] = f
@@ -292,22 +297,28 @@ func findNotSent(r *reading) []human.Finding {
 			sent[i] = true
 		}
 	}
+	var gaps []int
+	for i, a := range r.acts {
+		if a.Type == human.Missing {
+			gaps = append(gaps, i)
+		}
+	}
 	var out []human.Finding
 	for _, v := range w.visits {
 		var fields []string
 		var evidence []human.Ref
 		var last act
-		typed := false
+		at, typed := -1, false
 		for _, i := range v.acts {
 			a := r.acts[i]
 			switch a.Type {
 			case human.Typing, human.Paste, human.Choose, human.Check, human.Upload:
-				if sent[i] || isPassword(a) {
+				if sent[i] || isPassword(a) || !a.sees(human.BrowserSource) {
 					continue
 				}
 				if n := elementName(a.Element); n != "" && !searches(n) && a.Element.Role != "searchbox" && a.Element.Tag != "input/search" {
 					typed = typed || a.Type == human.Typing || a.Type == human.Paste
-					evidence, last = append(evidence, a.ref()), a
+					evidence, last, at = append(evidence, a.ref()), a, i
 					if q := r.quote(n); !slices.Contains(fields, q) {
 						fields = append(fields, q)
 					}
@@ -321,6 +332,10 @@ func findNotSent(r *reading) []human.Finding {
 			}
 		}
 		if len(fields) < 2 || !typed {
+			continue
+		}
+		// It may have been sent while nothing was recorded.
+		if g, _ := slices.BinarySearch(gaps, at); g < len(gaps) && (v.next == nil || gaps[g] < v.next.came) {
 			continue
 		}
 		where := r.pageAt(last.Page) // as it was then

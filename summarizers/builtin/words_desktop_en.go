@@ -80,7 +80,7 @@ var enDeeds = list(`apply|arrange|build|commit|compile|compress|connect|convert|
 	|login|mount|move to|overwrite|print|pull|push|release|rename|replace|run|sign|sync|test|uninstall|unmount|update|upgrade|upload`)
 
 // enAgain are words on buttons for another try.
-var enAgain = phrases(`retry|try again|reconnect|resend|send again|run again|restart|start again|reload|rerun|re run`)
+var enAgain = phrases(`retry|try again|reconnect|resend|send again|run again|rerun|re run`)
 
 // enCancel are words on buttons that give up what was begun; enDrop those that throw away what was written.
 var (
@@ -145,7 +145,16 @@ func verbs(table string) map[string]verb {
 }
 
 // enCloser are words on what closes a window, or a program.
-var enCloser = phrases(`close|quit|exit|file|minimize|cancel`)
+var (
+	enCloser = phrases(`close|quit|exit|file|minimize|cancel|close window|close tab|close all|quit without saving|leave`)
+	enQuits  = phrases(`quit|exit`) // with the name of the program
+)
+
+// enMended are words of trouble that is over.
+var enMended = phrases(`fixed|resolved|solved|repaired|corrected|no longer|went away|recovered|works now|is gone|are gone|cleared`)
+
+// enMail is how titles of mails begin, which speak of what they are about.
+var enMail = phrases(`re|fw|fwd|aw|wg|about|how to|report|compose|new message|reply`)
 
 // enBusy are words in titles of what is not done yet.
 var enBusy = phrases(`running|is being|generating|loading|please wait|processing|working|converting|exporting|importing|uploading|downloading|installing|updating

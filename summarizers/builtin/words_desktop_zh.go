@@ -75,7 +75,7 @@ var zhPast = zhWords(`已 了 成功 完成 完毕 好了`)
 var zhDeeds = zhWords(`导出 安装 卸载 打印 签署 运行 执行 构建 编译 测试 连接 断开 上传 登录 替换 覆盖 转换 解压 压缩 加密 解密 升级 重命名 移动到 清空 推送 拉取 格式化 挂载`)
 
 // zhAgain are words on buttons for another try.
-var zhAgain = zhWords(`重试 再试 重新连接 重新发送 重新运行 重新启动 重新加载 再次`)
+var zhAgain = zhWords(`重试 再试 重新连接 重新发送 重新运行 重新尝试`)
 
 // What buttons say that give up what was begun, throw away what was written, take back, and keep.
 var (
@@ -107,7 +107,16 @@ var zhNouns = map[string]string{
 var zhBut = zhWords(`但是 但 不过 然而 可是`)
 
 // zhCloser are words on what closes a window, or a program.
-var zhCloser = zhWords(`关闭 退出 文件 最小化 取消`)
+var (
+	zhCloser = zhWords(`关闭 退出 文件 最小化 取消 关闭窗口 关闭标签页 离开`)
+	zhQuits  = zhWords(`退出`) // with the name of the program
+)
+
+// zhMended are words of trouble that is over.
+var zhMended = zhWords(`已修复 修复了 已解决 解决了 已恢复 恢复正常 不再 已消除 已排除`)
+
+// zhMail is how titles of mails begin, which speak of what they are about.
+var zhMail = zhWords(`回复 答复 转发 关于 如何 新邮件 写信`)
 
 // zhBusy are words in titles of what is not done yet.
 var zhBusy = zhWords(`正在 请稍候 请稍等 处理中 加载中 生成中 运行中 转换中 导出中 导入中 上传中 下载中 安装中 更新中 连接中 等待 稍后再试 请求过于频繁`)
