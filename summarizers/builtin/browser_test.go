@@ -87,6 +87,13 @@ func (s *surfer) pause(seconds int64) *surfer {
 	return s
 }
 
+// gap leaves something out.
+func (s *surfer) gap() *surfer {
+	s.add(human.Action{Type: human.Missing, Gap: &human.Gap{From: s.at, To: s.at + 1e9, Reason: "paused"}})
+	s.rec.Actions[len(s.rec.Actions)-1].Page = nil
+	return s
+}
+
 // goes navigates; by link, form, script and history because of what was done last.
 func (s *surfer) goes(kind, address, title string, status int) *surfer {
 	s.page.URL, s.page.Title = address, title
@@ -159,6 +166,12 @@ func TestWhatIsFoundInPages(t *testing.T) {
 		"one that was corrected by hand": {
 			surf(quota, "Quota").pick("used", "8,412,903 (70 %)").answers("used", "8412903", true),
 			[]string{"value used: 8412903 (corrected by hand; the page had 8,412,903 (70 %))"}, []string{"value used：8412903（经手工更正，页面上是 8,412,903 (70 %)）"}},
+		"a list that was corrected by hand": {
+			func() *surfer {
+				s := surf(quota, "Quota").add(human.Action{Type: human.Extract, Pick: &human.Pick{Field: "who", Take: human.TakeList, Text: `[["Ines"],["Bo"],["Yuki"]]`, Rows: [][]string{{"Ines"}, {"Bo"}, {"Yuki"}}}})
+				return s.answers("who", `[["Ines"],["Yuki"]]`, true)
+			}(),
+			[]string{"value who: “Ines”, “Yuki” (corrected by hand)"}, []string{"value who：“Ines”、“Yuki”（经手工更正）"}},
 		"one that was only typed": {
 			surf(quota, "Quota").answers("renews", "2027-01-01", false), []string{"value renews: 2027-01-01 (filled in by hand)"}, []string{"value renews：2027-01-01（手工填写）"}},
 		"one that was picked twice": {
@@ -169,7 +182,7 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"value prices: a table of 2 rows and 2 columns (columns “item” and “usd”): “requests”, “storage”"}, []string{"value prices：表格，2 行 2 列（列为“item”和“usd”）：“requests”、“storage”"}},
 		"a long list": {
 			surf(quota, "Quota").add(human.Action{Type: human.Extract, Pick: &human.Pick{Field: "用户", Take: human.TakeList, Text: "[]", Rows: [][]string{{"王芳"}, {"李雷"}, {"韩梅梅"}, {"张三"}, {"李四"}, {"王五"}, {"赵六"}}}}),
-			[]string{"value 用户: a list of 7 items, beginning with “王芳”, “李雷”, “韩梅梅”, “张三”, “李四”, “王五”"}, []string{"value 用户：列表，共 7 项，开头是“王芳”、“李雷”、“韩梅梅”、“张三”、“李四”、“王五”"}},
+			[]string{"value 用户: a list of 7 items: “王芳”, “李雷”, “韩梅梅”, “张三”, “李四”, “王五” and more"}, []string{"value 用户：列表，共 7 项：“王芳”、“李雷”、“韩梅梅”、“张三”、“李四”、“王五”等"}},
 		"a value that is too long for a sentence": {
 			surf(quota, "Quota").pick("terms", strings.Repeat("ab 12345 ", 40)),
 			[]string{"value terms: “" + strings.TrimSpace(strings.Repeat("ab 12345 ", 17)) + " ab 1234" + "…”"}, nil},
@@ -204,13 +217,13 @@ func TestWhatIsFoundInPages(t *testing.T) {
 		"an error that only the title tells": {
 			surf(home, "首页").click("link", "设置").goes("link", "https://vendor.example/settings", "无权限 - 管理后台", 200),
 			[]string{"error A page titled “无权限 - 管理后台” was shown (vendor.example)"}, []string{"error 出现了标题为“无权限 - 管理后台”的页面（vendor.example）"}},
-		"a title that is about errors": {surf("https://wiki.example/e", "How to fix error 404 - Wiki").goes("address", "https://wiki.example/f", "Error handling in Go, a long and thorough guide", 200), nil, nil},
+		"a title that is about errors": {surf("https://wiki.example/e", "Login failed · Issue 12 · Tracker").goes("address", "https://wiki.example/g", "How to fix error 404 - Wiki", 200).goes("address", "https://wiki.example/f", "Error handling in Go, a long and thorough guide", 200), nil, nil},
 		"a site that is not there": {
 			surf(home, "Home").fails("https://gone.example/", "net::ERR_NAME_NOT_RESOLVED"),
 			[]string{"error gone.example could not be opened: net::ERR_NAME_NOT_RESOLVED (the name of the site could not be resolved)"}, []string{"error gone.example 打不开：net::ERR_NAME_NOT_RESOLVED（域名无法解析）"}},
 		"the same error again is told once": {
 			surf(home, "Home").fails("https://gone.example/", "net::ERR_NAME_NOT_RESOLVED").fails("https://gone.example/", "net::ERR_NAME_NOT_RESOLVED"),
-			[]string{"error gone.example could not be opened: net::ERR_NAME_NOT_RESOLVED (the name of the site could not be resolved)"}, nil},
+			[]string{"error gone.example could not be opened: net::ERR_NAME_NOT_RESOLVED (the name of the site could not be resolved), twice"}, []string{"error gone.example 打不开：net::ERR_NAME_NOT_RESOLVED（域名无法解析），共两次"}},
 		"a message of an error": {
 			surf(home, "Home").click("button", "Export").dialog("alert", "Export failed: quota exceeded", true),
 			[]string{"error The page said “Export failed: quota exceeded”"}, []string{"error 页面弹出提示：“Export failed: quota exceeded”"}},
@@ -226,7 +239,7 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"detour Searched twice; at first “No customers found” was shown"}, []string{"detour 搜索了两次，起初显示“No customers found”"}},
 		"an error that was taken down, and the button to try again": {
 			surf(home, "Contact").typed("Phone", 9).click("button", "Save").pick("message", "Could not save: too many requests").click("button", "Try again").goes("script", home+"/7", "Contact saved", 200),
-			[]string{"value message: Could not save: too many requests", "done Sent the form on “Contact” with “Try again”; then “Contact saved” was shown", "detour The form on “Contact” was sent twice; at first the page said “Could not save: too many requests”"}, nil},
+			[]string{"value message: Could not save: too many requests", "done Sent the form on “Contact” with “Try again”; then “Contact saved” was shown", "detour 2 attempts to send the form on “Contact”; at first the page said “Could not save: too many requests”"}, nil},
 		"a page that sends on by itself": {
 			surf(home, "Report").click("button", "Run report").goes("form", home+"/r", "Report is running", 200).pause(24).goes("redirect", home+"/r/1", "Sales 2025", 200),
 			[]string{"done Sent the form on “Report” with “Run report”; then “Sales 2025” was shown"}, nil},
@@ -238,7 +251,7 @@ func TestWhatIsFoundInPages(t *testing.T) {
 		"a form whose page asks for what is missing": {
 			surf(home, "Order").click("button", "Place order").dialog("alert", "Postal code is missing", true).typed("Postal code", 5).click("button", "Place order").goes("form", home+"/1", "Order placed", 200),
 			[]string{"error The page said “Postal code is missing”", "done Sent the form on “Order” with “Place order”; filled in: “Postal code” (5 characters); then “Order placed” was shown",
-				"detour The form on “Order” was sent twice; at first the page said “Postal code is missing”"}, nil},
+				"detour 2 attempts to send the form on “Order”; at first the page said “Postal code is missing”"}, nil},
 		"an alert of the page itself": {
 			surf(home, "Home").add(human.Action{Type: human.Click, Button: 1, Element: &human.Element{Role: "button", Name: "Close", Ancestry: []human.Element{{Role: "alertdialog", Name: "支付失败"}}}}),
 			[]string{"error The page showed a message: “支付失败”"}, []string{"error 页面出现提示：“支付失败”"}},
@@ -264,14 +277,35 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"done Sent the form on “New password” with “Save”; filled in: “New password” (hidden) and “Repeat” (hidden); then “Password changed” was shown"}, []string{"done 提交了“New password”的表单（按钮“Save”），填写了“New password”（已隐藏）和“Repeat”（已隐藏）；随后显示“Password changed”"}},
 		"a form": {
 			surf(home, "新建用户").typed("姓名", 3).choose("角色", "管理员").check("发送邀请", "checked").click("button", "创建").goes("form", home+"/7", "用户已创建", 200),
-			[]string{"done Sent the form on “新建用户” with “创建”; filled in: “姓名” (3 characters), “角色” (管理员) and “发送邀请”; then “用户已创建” was shown"},
-			[]string{"done 提交了“新建用户”的表单（按钮“创建”），填写了“姓名”（3 个字符）、“角色”（管理员）和“发送邀请”；随后显示“用户已创建”"}},
+			[]string{"done Sent the form on “新建用户” with “创建”; filled in: “姓名” (3 characters), “角色” (管理员) and “发送邀请” (checked); then “用户已创建” was shown"},
+			[]string{"done 提交了“新建用户”的表单（按钮“创建”），填写了“姓名”（3 个字符）、“角色”（管理员）和“发送邀请”（已勾选）；随后显示“用户已创建”"}},
 		"a form that answers with a message": {
 			surf(home, "Profile").typed("Name", 5).click("button", "Save").dialog("alert", "Profile saved", true),
 			[]string{"done On “Profile” filled in “Name” (5 characters) and clicked “Save”; the page said “Profile saved”"}, []string{"done 在“Profile”填写了“Name”（5 个字符），并点击“Save”；页面提示“Profile saved”"}},
 		"a form of which nothing is seen to come": {
 			surf(home, "Profile").typed("Name", 5).click("button", "Save"),
 			[]string{"done On “Profile” filled in “Name” (5 characters) and clicked “Save”; what it led to is not recorded"}, []string{"done 在“Profile”填写了“Name”（5 个字符），并点击“Save”，之后的结果没有记录"}},
+		"an attempt that is refused, one that is not, and signing in once more": {
+			surf(login, "Sign in").password("Password").click("button", "Sign in").goes("form", login, "Sign in failed", 401).password("Password").click("button", "Sign in").goes("form", home, "Overview", 200).
+				goes("address", login, "Sign in", 200).password("Password").click("button", "Sign in").goes("form", home, "Overview", 200),
+			[]string{"error “Sign in failed” (vendor.example) answered with status 401", "done Sign-in at vendor.example: a password was typed (hidden) and sent; then “Overview” was shown",
+				"detour 2 attempts to sign in at vendor.example; at first “Sign in failed” (status 401) came back", "detour “Sign in” was opened by its address twice"}, nil},
+		"signing in and setting another password are two forms": {
+			surf(login, "Sign in").typed("E-mail", 9).password("Password").click("button", "Sign in").goes("form", home, "Overview", 200).goes("address", home+"/pw", "Account", 200).
+				password("Current password").password("New password").click("button", "Change").goes("form", home+"/ok", "Password changed", 200),
+			[]string{"done Sign-in at vendor.example: a password was typed (hidden) and sent; then “Overview” was shown",
+				"done Sent the form on “Account” with “Change”; filled in: “Current password” (hidden) and “New password” (hidden); then “Password changed” was shown"}, nil},
+		"a date is typed": {
+			surf(home, "Leave").add(human.Action{Type: human.Choose, Values: []string{"2026-12-24"}, Element: &human.Element{Role: "textbox", Name: "First day", Tag: "input/date"}}).
+				click("button", "Send request").goes("form", home+"/1", "Sent", 200),
+			[]string{"done Sent the form on “Leave” with “Send request”; filled in: “First day”; then “Sent” was shown"}, nil},
+		"boxes are told as they were left": {
+			surf(home, "Alerts").check("SMS", "checked").check("Mail", "checked").check("SMS", "unchecked").click("button", "Save").goes("form", home, "Alerts", 200),
+			[]string{"done Sent the form on “Alerts” with “Save”; filled in: “SMS” (unchecked) and “Mail” (checked); then “Alerts” was shown"}, nil},
+		"back from the next step": {
+			surf(home, "Step 1").typed("Name", 9).click("button", "Next").goes("form", home+"/2", "Step 2", 200).click("link", "Back").goes("link", home, "Step 1", 200).
+				typed("Name", 8).click("button", "Next").goes("form", home+"/2", "Step 2", 200),
+			[]string{"done Sent the form on “Step 1” twice", "detour Went back from “Step 2” to “Step 1”"}, []string{"done 提交了“Step 1”的表单两次", "detour 从“Step 2”退回到“Step 1”"}},
 		"other secrets are no passwords": {
 			func() *surfer {
 				s := surf(home, "Payment")
@@ -284,8 +318,8 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			surf(home, "Ticket").typed("Subject", 30).click("button", "Send").goes("form", home+"/send", "Internal server error", 500).goes("back_forward", home, "Ticket", 200).
 				click("button", "Send").goes("form", home+"/T-2093", "Ticket T-2093", 200),
 			[]string{"error “Internal server error” (vendor.example) answered with status 500", "done Sent the form on “Ticket” with “Send”; then “Ticket T-2093” was shown",
-				"detour The form on “Ticket” was sent twice; at first “Internal server error” (status 500) came back"},
-			[]string{"error “Internal server error”（vendor.example）返回了状态码 500", "done 提交了“Ticket”的表单（按钮“Send”）；随后显示“Ticket T-2093”", "detour “Ticket”的表单提交了两次，起初得到的是“Internal server error”（状态码 500）"}},
+				"detour 2 attempts to send the form on “Ticket”; at first “Internal server error” (status 500) came back"},
+			[]string{"error “Internal server error”（vendor.example）返回了状态码 500", "done 提交了“Ticket”的表单（按钮“Send”）；随后显示“Ticket T-2093”", "detour 提交“Ticket”的表单尝试了两次，起初得到的是“Internal server error”（状态码 500）"}},
 		"the same form for one thing after the other is no retry": {
 			surf(home, "New user").typed("Name", 3).click("button", "Create").goes("form", home+"/1", "Users", 200).click("link", "New").goes("link", home, "New user", 200).
 				typed("Name", 4).click("button", "Create").goes("form", home+"/2", "Users", 200),
@@ -309,6 +343,12 @@ func TestWhatIsFoundInPages(t *testing.T) {
 		"there and back is no detour where something was picked": {
 			surf(home, "Home").click("link", "Plans").goes("link", "https://vendor.example/plans", "Plans", 200).pick("plan", "Scale").goes("back_forward", home, "Home", 200),
 			[]string{"value plan: Scale"}, nil},
+		"nor where it was read": {
+			surf(home, "Home").click("link", "Plans").goes("link", "https://vendor.example/plans", "Plans", 200).add(human.Action{Type: human.Scroll, DeltaY: 3}).goes("back_forward", home, "Home", 200).
+				click("link", "Team").goes("link", "https://vendor.example/team", "Team", 200).pause(20).goes("back_forward", home, "Home", 200), nil, nil},
+		"nor where something was not recorded": {
+			surf(home, "Home").click("link", "Plans").goes("link", "https://vendor.example/plans", "Plans", 200).gap().goes("back_forward", home, "Home", 200).
+				click("button", "Export").gap().click("button", "Export"), nil, nil},
 		"two ways that led nowhere from one page": {
 			surf(home, "Home").click("link", "Plans").goes("link", "https://vendor.example/plans", "Plans", 200).goes("back_forward", home, "Home", 200).
 				click("link", "Team").goes("link", "https://vendor.example/team", "Team", 200).goes("back_forward", home, "Home", 200),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"deskbell/backend/human"
 )
@@ -14,80 +15,73 @@ func findDetours(r *reading) []human.Finding {
 	return slices.Concat(r.sentAgain(), r.searchedAgain(), r.thereAndBack(), r.clickedAgain(), r.openedAgain())
 }
 
-// sentAgain finds forms that were sent again because they came to nothing the first time.
+// sentAgain finds forms that were sent again because they came to nothing the first time. Sending a form for one thing
+// after the other is work; after an error it is a retry.
 func (r *reading) sentAgain() []human.Finding {
 	var out []human.Finding
 	for _, g := range r.forms() {
-		if len(g.sends) < 2 {
-			continue
-		}
-		// Sending a form for one thing after the other is work; after an error it is a retry.
 		var tries []*send
-		var why string
-		var evidence []human.Ref
-		for i, s := range g.sends {
+		why := ""
+		for _, s := range g.sends {
 			said, bad := r.answered(s)
-			if i == len(g.sends)-1 {
-				if len(tries) > 0 {
-					tries = append(tries, s)
-				}
-				break
-			}
-			if !bad {
-				tries, why = nil, ""
+			tries, why = append(tries, s), cmp.Or(why, said)
+			if bad {
 				continue
 			}
-			tries = append(tries, s)
-			why = cmp.Or(why, said)
-		}
-		if len(tries) < 2 {
-			continue
-		}
-		tries = tries[:min(len(tries), maxRefs)]
-		for _, s := range tries {
-			evidence = append(evidence, r.acts[s.at].ref())
-		}
-		n := len(tries)
-		alike := !slices.ContainsFunc(tries, func(s *send) bool { return r.acts[s.at].Type != r.acts[tries[0].at].Type })
-		for _, s := range tries[:n-1] { // what it came to, where that does not blur how often it was
-			if !alike {
-				break
+			if len(tries) > 1 && len(out) < enough {
+				out = append(out, r.retried(g, tries, why))
 			}
-			for _, j := range s.said {
-				evidence = append(evidence, r.acts[j].ref())
-			}
-			if j := r.pickedError(s); j >= 0 {
-				evidence = append(evidence, r.acts[j].ref())
-			}
-			if s.then != nil && s.then.came >= 0 && s.then.came != s.at {
-				evidence = append(evidence, r.acts[s.then.came].ref())
-			}
+			tries, why = nil, ""
 		}
-		from := tries[0].at
-		if s := tries[0]; s.then != nil && from == s.then.came && len(s.fields) > 0 {
-			from = s.fields[0]
+		if len(tries) > 1 && len(out) < enough { // and never was answered with anything else
+			out = append(out, r.retried(g, tries, why))
 		}
-		form := cmp.Or(r.pageName(r.page(from, &evidence)), r.say("a page", "页面"))
-		var text string
-		switch {
-		case g.secret:
-			site := cmp.Or(r.host(tries[0].on.page.URL), form)
-			text = r.say("%[2]s to sign in at %[1]s", "在 %[1]s 登录尝试了%[2]s", site, r.times(n, "attempt", "attempts"))
-		default:
-			text = r.say("The form on %s was sent %s", "%s的表单提交了%s", form, r.times(n, "time", "times"))
-		}
-		if why != "" {
-			text += r.say("; at first %s", "，起初%s", why)
-		}
-		out = append(out, finding(human.FoundDetour, 0.9, text, evidence...))
 	}
 	return out
+}
+
+func (r *reading) retried(g *form, tries []*send, why string) human.Finding {
+	tries = tries[:min(len(tries), maxRefs)]
+	n := len(tries)
+	var evidence []human.Ref
+	for _, s := range tries {
+		evidence = append(evidence, r.acts[s.at].ref())
+	}
+	alike := !slices.ContainsFunc(tries, func(s *send) bool { return r.acts[s.at].Type != r.acts[tries[0].at].Type })
+	for _, s := range tries[:n-1] { // what it came to, where that does not blur how often it was
+		if !alike {
+			break
+		}
+		for _, j := range s.said {
+			evidence = append(evidence, r.acts[j].ref())
+		}
+		if j := r.pickedError(s); j >= 0 {
+			evidence = append(evidence, r.acts[j].ref())
+		}
+		if s.then != nil && s.then.came >= 0 && s.then.came != s.at {
+			evidence = append(evidence, r.acts[s.then.came].ref())
+		}
+	}
+	from := tries[0].at
+	if s := tries[0]; s.then != nil && from == s.then.came && len(s.fields) > 0 {
+		from = s.fields[0]
+	}
+	form := cmp.Or(r.pageName(r.page(from, &evidence)), r.say("a page", "页面"))
+	// A page may object before anything is sent: an attempt it is all the same.
+	text := r.say("%[2]s to send the form on %[1]s", "提交%[1]s的表单尝试了%[2]s", form, r.times(n, "attempt", "attempts"))
+	if g.secret {
+		text = r.say("%[2]s to sign in at %[1]s", "在 %[1]s 登录尝试了%[2]s", cmp.Or(r.host(tries[0].on.page.URL), form), r.times(n, "attempt", "attempts"))
+	}
+	if why != "" {
+		text += r.say("; at first %s", "，起初%s", why)
+	}
+	return finding(human.FoundDetour, 0.9, text, evidence...)
 }
 
 // A form is one that was sent once or more often.
 type form struct {
 	sends  []*send
-	secret bool
+	secret bool // it is one to sign in with
 }
 
 // forms are what was sent, put together by form: those of one site that share a button and a field.
@@ -111,9 +105,9 @@ func (r *reading) forms() []*form {
 			if n := elementName(r.acts[i].Element); n != "" {
 				keys = append(keys, [3]string{host, button, n})
 			}
-			if isPassword(r.acts[i]) {
-				keys = append(keys, [3]string{host, "", "\x00password"}) // however it is sent
-			}
+		}
+		if s.secret && r.signsIn(s) {
+			keys = append(keys, [3]string{host, "", "\x00password"}) // however it is sent
 		}
 		page := [3]string{host, button, "\x00" + place(s.on.page.URL)}
 		var f *form
@@ -130,7 +124,7 @@ func (r *reading) forms() []*form {
 			f = &form{}
 			w.forms = append(w.forms, f)
 		}
-		f.sends, f.secret = append(f.sends, s), f.secret || s.secret
+		f.sends, f.secret = append(f.sends, s), f.secret || s.secret && r.signsIn(s)
 		for _, k := range append(keys, page, [3]string{"", "", "\x00" + strconv.Itoa(s.at)}) {
 			of[k] = f
 		}
@@ -269,7 +263,13 @@ func (r *reading) thereAndBack() []human.Finding {
 			continue
 		}
 		here := there.last
-		if place(here.page.URL) != place(v.page.URL) || place(there.page.URL) == place(v.page.URL) || v.page.URL == "" || r.did(there) || !r.went(there) || !r.went(v) || r.gapBetween(there.came, v.came) {
+		back := false // from a page that a form had led to
+		if kindOf(r.acts[there.came]) == "form" {
+			if back = r.wentBack(v); !back {
+				continue
+			}
+		}
+		if place(here.page.URL) != place(v.page.URL) || place(there.page.URL) == place(v.page.URL) || v.page.URL == "" || r.did(there) || !back && !r.went(there) || !r.went(v) && !back || r.gapBetween(there.came, v.came) || r.readIn(there, v) {
 			continue
 		}
 		if _, bad := r.refused(there); bad {
@@ -277,6 +277,14 @@ func (r *reading) thereAndBack() []human.Finding {
 		}
 		what := r.pageName(&there.page)
 		if what == "" {
+			continue
+		}
+		if back {
+			evidence := refs(r.acts[there.came], r.acts[v.came])
+			a, b := r.pageName(r.page(there.came, &evidence)), r.pageName(r.page(v.came, &evidence))
+			if a != "" && b != "" && len(out) < enough {
+				out = append(out, finding(human.FoundDetour, 0.8, r.say("Went back from %s to %s", "从%s退回到%s", a, b), evidence...))
+			}
 			continue
 		}
 		key := actionKey{r.acts[v.came].rec.ID, place(v.page.URL)}
@@ -294,9 +302,28 @@ func (r *reading) thereAndBack() []human.Finding {
 		}
 	}
 	for _, t := range trips[:min(len(trips), enough)] {
-		out = append(out, finding(human.FoundDetour, 0.8, r.say("Went to %s and back, with nothing done there", "打开了%s，未做任何操作就返回了", r.list(t.names)), t.refs...))
+		out = append(out, finding(human.FoundDetour, 0.7, r.say("Went to %s and back, with nothing done there", "打开了%s，未做任何操作就返回了", r.list(t.names)), t.refs...))
 	}
 	return out
+}
+
+// wentBack says whether a page was gone back to, and not on.
+func (r *reading) wentBack(v *visit) bool {
+	if kindOf(r.acts[v.came]) == "back_forward" {
+		return true
+	}
+	return v.by >= 0 && r.acts[v.by].Element != nil && backWords.begins(r.acts[v.by].Element.Name)
+}
+
+// lookedAt is how long somebody stays on a page that they read, and not only see that it is the wrong one.
+const lookedAt = 15 * time.Second
+
+// readIn says whether a page was read before the next one was gone to, as far as that can be told.
+func (r *reading) readIn(v, next *visit) bool {
+	if r.acts[next.came].began().Sub(r.acts[v.came].ended()) >= lookedAt {
+		return true
+	}
+	return slices.ContainsFunc(v.acts, func(i int) bool { return r.acts[i].Type == human.Scroll })
 }
 
 // gapBetween says whether something was not recorded between two actions.

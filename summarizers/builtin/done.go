@@ -93,7 +93,7 @@ func (r *reading) sent(f *form, used map[int]bool) []doneAt {
 	seen := s.known || s.then != nil
 	var text string
 	switch n := min(len(good), maxRefs); {
-	case f.secret && r.signsIn(s):
+	case f.secret:
 		text = r.say("Sign-in at %s: a password was typed (hidden) and sent", "登录 %s：输入了密码（已隐藏）并提交", cmp.Or(site, page))
 	case n > 1: // for one thing after the other
 		evidence = evidence[:0]
@@ -185,40 +185,72 @@ func (r *reading) cameOf(s *send, evidence *[]human.Ref) string {
 	return text
 }
 
-// filled names the fields of a form with what may be said of them: what was chosen, how much was typed. Their actions
-// join the evidence.
+// filled names the fields of a form with what may be said of how each was left: what was chosen, how much was typed.
+// Their actions join the evidence.
 func (r *reading) filled(s *send, evidence *[]human.Ref) string {
-	var names []string
+	last := map[string]int{}
+	var order []string
 	for _, i := range s.fields {
-		a := r.acts[i]
-		n := elementName(a.Element)
-		if n == "" || len(*evidence) >= maxRefs {
+		n := r.quote(elementName(r.acts[i].Element))
+		if n == "" {
 			continue
 		}
-		said := r.quote(n)
+		if _, ok := last[n]; !ok {
+			order = append(order, n)
+		}
+		last[n] = i
+	}
+	var names []string
+	for _, n := range order {
+		if len(*evidence) >= maxRefs {
+			break
+		}
+		a := r.acts[last[n]]
+		more := ""
 		switch {
 		case isPassword(a) || a.Hidden != "":
-			said += r.say(" (hidden)", "（已隐藏）")
+			more = r.say("hidden", "已隐藏")
 		case a.Type == human.Typing || a.Type == human.Paste:
 			if a.Count > 0 {
-				said += r.say(" (%s)", "（%s）", r.count(a.Count, "character", "characters", "个字符"))
+				more = r.count(a.Count, "character", "characters", "个字符")
 			}
-		case a.Type == human.Choose && len(a.Values) > 0:
-			said += r.say(" (%s)", "（%s）", r.chosen(a))
+		case a.Type == human.Choose && len(a.Values) > 0 && offered(a.Element):
+			more = r.chosen(a)
 		case a.Type == human.Check && unchecked(a):
-			said += r.say(" (unchecked)", "（取消勾选）")
+			more = r.say("unchecked", "取消勾选")
+		case a.Type == human.Check && (a.Element.Role == "radio" || a.Element.Tag == "input/radio"):
+			more = r.say("chosen", "选中")
+		case a.Type == human.Check && len(a.Values) > 0:
+			more = r.say("checked", "已勾选")
 		case a.Type == human.Upload && len(a.Transfers) > 0:
-			said += r.say(" (%s)", "（%s）", r.exactly(a.Transfers[0].Name, maxName))
+			more = r.exactly(a.Transfers[0].Name, maxName)
 		}
-		if !slices.ContainsFunc(names, func(o string) bool { return o == said }) {
-			names = append(names, said)
+		if more != "" {
+			n = r.say("%s (%s)", "%s（%s）", n, more)
 		}
+		names = append(names, n)
 		*evidence = append(*evidence, a.ref())
 	}
 	return r.list(names)
 }
 
 func unchecked(a act) bool { return len(a.Values) > 0 && a.Values[0] == "unchecked" }
+
+// offered says whether a field offers what is chosen in it; into others, such as dates, it is typed.
+func offered(e *human.Element) bool {
+	if e == nil {
+		return false
+	}
+	switch e.Tag {
+	case "select", "input/range", "input/color", "input/radio", "input/checkbox":
+		return true
+	}
+	switch e.Role {
+	case "listbox", "option", "slider", "radio", "radiogroup", "checkbox", "switch":
+		return true
+	}
+	return false
+}
 
 func (r *reading) chosen(a act) string {
 	values := make([]string, 0, len(a.Values))
@@ -308,7 +340,7 @@ func (r *reading) choices(used map[int]bool) []doneAt {
 			}
 			evidence = append(evidence, a.ref())
 			switch {
-			case a.Type == human.Choose && len(a.Values) > 0:
+			case a.Type == human.Choose && len(a.Values) > 0 && offered(a.Element):
 				names = append(names, r.say("%s to %s", "%s设为 %s", r.quote(n), r.chosen(a)))
 			case a.Type == human.Choose:
 				names = append(names, r.say("%s changed", "%s已更改", r.quote(n)))

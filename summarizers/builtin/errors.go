@@ -12,8 +12,10 @@ func findErrors(r *reading) []human.Finding {
 	w := r.pages()
 	var out []human.Finding
 	told := map[string]int{} // where in out something was told already
+	var often []int          // how often
 	tell := func(what string, confidence float64, text string, evidence ...human.Ref) {
 		if i, ok := told[what]; ok {
+			often[i]++
 			if len(out[i].Evidence)+len(evidence) <= maxRefs {
 				out[i].Evidence = append(out[i].Evidence, evidence...)
 			}
@@ -23,6 +25,7 @@ func findErrors(r *reading) []human.Finding {
 			return
 		}
 		told[what] = len(out)
+		often = append(often, 1)
 		out = append(out, finding(human.FoundError, confidence, text, evidence...))
 	}
 	came := map[string]int{} // files that were downloaded
@@ -89,6 +92,11 @@ func findErrors(r *reading) []human.Finding {
 			if text := alerted(a.Element); text != "" {
 				tell("alert "+text, 0.7, r.say("The page showed a message: %s", "页面出现提示：%s", r.quote(text)), a.ref())
 			}
+		}
+	}
+	for i := range out {
+		if n := min(often[i], maxRefs); n > 1 {
+			out[i].Text += r.say(", %s", "，共%s", r.times(n, "time", "times"))
 		}
 	}
 	return out

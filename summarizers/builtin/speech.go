@@ -14,6 +14,8 @@ var (
 	stepWords   = newWords(stepsEnglish, stepsChinese)
 	passWords   = newWords(passEnglish, passChinese)
 	signWords   = newWords(signEnglish, signChinese)
+	aboutWords  = newWords(aboutEnglish, aboutChinese)
+	backWords   = newWords(backEnglish, backChinese)
 	retryWords  = newWords(retryEnglish, retryChinese)
 	searchWords = newWords(searchEnglish, searchChinese)
 	strongWords = newWords(strongEnglish, strongChinese)
@@ -107,7 +109,7 @@ func speaksOfError(text string, strongly bool) bool {
 
 // errorTitle says whether a page is one that tells of an error, by its title: Page not found - Shop.
 func errorTitle(title string) bool {
-	if title == "" {
+	if title == "" || aboutWords.in(plain(title)) {
 		return false
 	}
 	for _, part := range strings.FieldsFunc(separated.Replace(plain(title)), func(r rune) bool { return r == '\n' }) {

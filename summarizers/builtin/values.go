@@ -192,9 +192,13 @@ func (r *reading) valueOf(v value) (text string, sure float64) {
 	if v.pick != nil && len(v.pick.Pick.Rows) > 0 && v.text == v.pick.Pick.Text {
 		rows = v.pick.Pick.Rows
 	}
+	items := [][]string(nil)
 	switch {
 	case rows != nil:
 		text = r.say("%s: %s", "%s：%s", field, r.rows(v.pick.Pick))
+	case v.pick != nil && len(v.pick.Pick.Rows) > 0 && json.Unmarshal([]byte(v.text), &items) == nil && len(items) > 0:
+		p := human.Pick{Take: v.pick.Pick.Take, Rows: items, Header: v.pick.Pick.Header}
+		text = r.say("%s: %s", "%s：%s", field, r.items(&p)) // how many the evidence does not say
 	default:
 		text = r.say("%s: %s", "%s：%s", field, r.exactly(v.text, maxValue))
 	}
@@ -229,14 +233,6 @@ func (r *reading) rows(p *human.Pick) string {
 		}
 		rows = rows[1:]
 	}
-	var items []string
-	for _, row := range rows {
-		if len(row) > 0 && len(items) < maxItems {
-			if c := r.quote(row[0]); c != "" {
-				items = append(items, c)
-			}
-		}
-	}
 	text := ""
 	switch {
 	case p.Take == human.TakeList || columns < 2:
@@ -247,14 +243,30 @@ func (r *reading) rows(p *human.Pick) string {
 	if len(head) > 0 && columns > 1 {
 		text += r.say(" (columns %s)", "（列为%s）", r.list(head))
 	}
-	switch {
-	case len(items) == 0:
-	case len(items) == len(rows):
-		text += r.say(": %s", "：%s", strings.Join(items, r.say(", ", "、")))
-	default:
-		text += r.say(", beginning with %s", "，开头是%s", strings.Join(items, r.say(", ", "、")))
+	if items := r.items(p); items != "" {
+		text += r.say(": %s", "：%s", items)
 	}
 	return text
+}
+
+// items is what a list or the first column of a table begins with.
+func (r *reading) items(p *human.Pick) string {
+	rows := p.Rows
+	if p.Header && len(rows) > 0 {
+		rows = rows[1:]
+	}
+	var items []string
+	for _, row := range rows {
+		if len(items) == maxItems {
+			return r.say("%s and more", "%s等", strings.Join(items, r.say(", ", "、")))
+		}
+		if len(row) > 0 {
+			if c := r.quote(row[0]); c != "" {
+				items = append(items, c)
+			}
+		}
+	}
+	return strings.Join(items, r.say(", ", "、"))
 }
 
 // findMissing tells which of the fields that were asked for have no value. That a thing is not there nobody can see:

@@ -46,8 +46,8 @@ var (
 	weakEnglish = []string{
 		"already exists", "at least", "at most", "already in use", "already taken", "can't", "cannot", "can’t", "declined", "do not match", "does not match", "doesn't match", "doesn’t match", "duplicate", "blocked", "conflict", "could not", "couldn't", "couldn’t", "exceeded",
 		"illegal", "insufficient", "limit reached", "mismatch", "no longer", "not enough", "out of stock", "refused", "sold out", "suspended", "unsupported",
-		"expired", "is required", "locked", "missing", "must be", "must not", "not allowed", "not available", "not permitted", "not supported",
-		"not valid", "permission", "please enter", "please fill", "please select", "problem", "rejected", "timed out", "timeout", "too large", "too long",
+		"expired", "is required", "is locked", "locked out", "missing", "must be", "must not", "not allowed", "not available", "not permitted", "not supported",
+		"not valid", "no permission", "permission to", "please enter", "please fill", "please select", "a problem", "problem with", "rejected", "timed out", "timeout", "too large", "too long",
 		"too many", "too short", "try again", "unable", "unavailable", "unknown", "unsuccessful", "wrong",
 	}
 	// fineEnglish is what sounds like an error and is none.
@@ -67,6 +67,12 @@ var errorTitlesEnglish = []string{
 	"sign in failed", "sign-in failed", "something went wrong", "temporarily unavailable", "timed out", "too many requests", "unauthorized",
 	"under maintenance", "unexpected error",
 }
+
+// aboutEnglish is in the titles of pages that are about errors.
+var aboutEnglish = []string{"bug", "bugs", "documentation", "faq", "issue", "issues", "pull request", "search", "stack overflow", "ticket", "tickets"}
+
+// backEnglish is how links begin that go back to put something right.
+var backEnglish = []string{"back", "change", "edit", "go back", "previous"}
 
 // networkEnglish says what the network's errors mean, where that helps.
 var networkEnglish = map[string]string{
