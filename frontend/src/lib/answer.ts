@@ -22,8 +22,8 @@ export interface AnswerForm {
   kept_back: string[];
 }
 
-/** The field of a saved draft that says which recordings are kept back. It is never sent. */
-const keptBack = 'recordings_kept_back';
+/** Before an id among the attachments of a saved draft: this recording is kept back. It is never sent. */
+const not = 'not:';
 
 let keys = 0;
 export const withKey = (finding: Finding): FormFinding => ({ ...finding, evidence: [...finding.evidence], key: `k${++keys}` });
@@ -34,7 +34,6 @@ export function emptyForm(): AnswerForm {
 
 /** The form of a saved draft. */
 export function formOf(answer: Answer | undefined): AnswerForm {
-  const { [keptBack]: back = '', ...fields } = answer?.fields ?? {};
   const findings = (answer?.findings ?? []).map(withKey);
   return {
     human_input: answer?.human_input ?? '',
@@ -42,12 +41,12 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     summary: answer?.summary ?? '',
     // Where there are findings, these only say the same again.
     key_findings: findings.length ? [] : [...(answer?.key_findings ?? [])],
-    fields,
+    fields: { ...answer?.fields },
     field_sources: { ...answer?.field_sources },
     findings,
     suggestions: (answer?.suggestions ?? []).map(withKey),
     summary_id: answer?.summary_id ?? '',
-    kept_back: back.split(',').filter(Boolean),
+    kept_back: (answer?.attachments ?? []).filter((id) => id.startsWith(not)).map((id) => id.slice(not.length)),
   };
 }
 
@@ -76,7 +75,7 @@ const written = (list: FormFinding[]): Finding[] =>
 /** What is saved of a form, so that it is found again just so. */
 export function draftOf(form: AnswerForm): Answer {
   const answer = answerOf(form);
-  return form.kept_back.length ? { ...answer, fields: { ...answer.fields, [keptBack]: form.kept_back.join(',') } } : answer;
+  return form.kept_back.length ? { ...answer, attachments: form.kept_back.map((id) => not + id) } : answer;
 }
 
 /** An answer as it is sent: a source goes with the value it is of, and not without. `left` are those to be left out. */
