@@ -85,11 +85,7 @@ func findCommands(r *reading) []human.Finding {
 	if len(all) == 0 {
 		return nil
 	}
-	type run struct {
-		tries []command
-		dir   string
-	}
-	runs := map[string]*run{}
+	runs := map[string][]command{}
 	var order []string
 	var took []time.Duration
 	for _, c := range all {
@@ -99,10 +95,9 @@ func findCommands(r *reading) []human.Finding {
 		}
 		key := line + "\x00" + c.Dir
 		if runs[key] == nil {
-			runs[key] = &run{}
 			order = append(order, key)
 		}
-		runs[key].tries = append(runs[key].tries, c)
+		runs[key] = append(runs[key], c)
 		if c.Exit != nil {
 			took = append(took, c.took())
 		}
@@ -110,7 +105,7 @@ func findCommands(r *reading) []human.Finding {
 	usual := middle(took)
 	var errors, detours, slow, unseen []human.Finding
 	for _, key := range order {
-		tries := runs[key].tries
+		tries := runs[key]
 		var bad []command
 		passed := false
 		for _, c := range tries {

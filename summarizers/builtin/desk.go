@@ -100,7 +100,8 @@ func (r *reading) screen() *screen {
 			if a.Element != nil {
 				called = cmp.Or(a.Element.Name, called)
 			}
-			if a.Type == human.SwitchWindow && a.Element.Role != "dialog" && !(s.trouble(called) && shortTitle(called)) {
+			tells := s.trouble(called) && shortTitle(called)
+			if a.Type == human.SwitchWindow && a.Element.Role != "dialog" && !tells {
 				break // one more window of a program
 			}
 			d = &dialog{title: called, opened: i, by: by, closed: -1, own: true}

@@ -89,7 +89,7 @@ func findDeeds(r *reading) []human.Finding {
 // closedByHand tells which windows were closed that had been there before: where nothing else was done, that may be
 // what was asked for.
 func (r *reading) closedByHand() []human.Finding {
-	const soon = 2e9 // nanoseconds after what closed it
+	const soon = 2e9            // nanoseconds after what closed it
 	opened := map[string]bool{} // before or afterwards
 	for _, a := range r.acts {
 		if a.Type == human.OpenApp {

@@ -109,11 +109,6 @@ func (w *worker) gap(reason string, long time.Duration) *worker {
 
 func (w *worker) says(text string) *worker { w.in.Answer.HumanInput = text; return w }
 
-func (w *worker) asked(details string) *worker {
-	w.in.Operation.Details = []byte(details)
-	return w
-}
-
 func (w *worker) steps(done ...bool) *worker {
 	for i, d := range done {
 		w.in.Checklist = append(w.in.Checklist, summarizers.Step{Text: "Step " + string(rune('A'+i)), Done: d})

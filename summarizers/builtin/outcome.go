@@ -239,10 +239,15 @@ type judged struct {
 func (r *reading) judge(text string, e claim, witnesses []witness) (out judged) {
 	for i := range witnesses {
 		w := &witnesses[i]
-		if v := e.holds(w.claim); v != unsaid && !(v == agrees && w.kind < saidNote && w.kind != seenField && trouble(w.text) && !trouble(text)) && (out.w == nil || w.at >= out.w.at || v != otherNumber && out.verdict == otherNumber) {
-			if v == otherNumber && out.w != nil && out.verdict != otherNumber {
-				continue
-			}
+		v := e.holds(w.claim)
+		if v == agrees && w.kind < seenField && trouble(w.text) && !trouble(text) {
+			v = unsaid
+		}
+		switch {
+		case v == unsaid:
+		case out.w == nil, v == otherNumber == (out.verdict == otherNumber) && w.at >= out.w.at:
+			out = judged{w, v}
+		case v != otherNumber && out.verdict == otherNumber: // which may be about something else
 			out = judged{w, v}
 		}
 	}
@@ -654,7 +659,8 @@ func split(text string) []string {
 				cut(i, next)
 			}
 		case '.':
-			if stops(r, i) && !(i > 0 && unicode.IsDigit(r[i-1]) && from >= i-2) { // 1. of a list
+			item := i > 0 && unicode.IsDigit(r[i-1]) && from >= i-2 // 1. of a list
+			if stops(r, i) && !item {
 				cut(i, i+1)
 			}
 		}

@@ -88,7 +88,6 @@ var (
 	enDrop   = phrases(`discard|discard changes|don t save|do not save|close without saving|quit without saving|discard and close|exit without saving`)
 	enUndo   = phrases(`undo`)
 	enKeep   = phrases(`save|save as|save all|save and close|save changes|save file|store`)
-	enOpen   = phrases(`open|browse|choose file|load|new`)
 )
 
 // enUnsaved is how programs mark, in words, a document that is not saved.

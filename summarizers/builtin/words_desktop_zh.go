@@ -83,7 +83,6 @@ var (
 	zhDrop   = zhWords(`不保存 放弃更改 放弃修改 丢弃`)
 	zhUndo   = zhWords(`撤销 撤消`)
 	zhKeep   = zhWords(`保存 另存为 存储 存盘`)
-	zhOpen   = zhWords(`打开 浏览 新建`)
 )
 
 // zhUnsaved is how programs mark, in words, a document that is not saved.
