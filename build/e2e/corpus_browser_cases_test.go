@@ -50,7 +50,7 @@ func claimsTrain(p *worker) {
 // corpusKey is typed into a plain field; it must be nowhere in the corpus.
 const corpusKey = "sk_live_51Hq9LmNcT8vRz2Kd7WyXpB4"
 
-// eventuallyLong waits until an expression is true in a page that takes its time.
+// eventuallyLong waits until an expression is true after a page that takes longer than anything else may.
 func eventuallyLong(p *worker, what, expression string) {
 	p.t.Helper()
 	eventually(p.t, what+", half of the way", func() bool {
@@ -695,7 +695,7 @@ var corpusCases = []corpusCase{
 			p.clicks("a|Unused accounts")
 			p.sees("Maintenance until 18:00")
 			p.leaves()
-			p.records(p.t, "https://audit.example/", human.BrowserOptions{})
+			p.records(p.t, "https://audit.example/")
 			p.clicks("a|Unused accounts")
 			p.sees("Unused for 90 days")
 			p.picks("unused_accounts", "#n")

@@ -22,7 +22,6 @@ type corpusCase struct {
 	what  string // the operation's description
 	// details are those of the operation; its url is where the browser opens.
 	details map[string]any
-	options human.BrowserOptions
 	act     func(*worker)
 	// gaps says that something is not recorded, as the person wishes it.
 	gaps bool
@@ -61,6 +60,7 @@ func newCorpusStudy(t *testing.T, w *web) *study {
 	s := newStudy(t, false)
 	browser := filepath.Join(s.folder, "chromium")
 	s.write(browser, strings.Replace(s.read("browser/chromium"), "exec chromium ", "exec chromium "+w.flags()+" ", 1))
+	// The file ends in the section of the browser, and is read when the server starts.
 	s.write(filepath.Join(s.data, "config.toml"), s.read("data/config.toml")+"exclude = [\"mail.private.example\"]\n")
 	if err := s.program.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -96,12 +96,12 @@ func begin(t *testing.T, s *study, c corpusCase, key string) *worker {
 		}
 	})
 	url, _ := c.details["url"].(string)
-	p.records(t, url, c.options)
+	p.records(t, url)
 	return p
 }
 
 // records begins a recording, with a new browser at a url.
-func (p *worker) records(t *testing.T, url string, options human.BrowserOptions) {
+func (p *worker) records(t *testing.T, url string) {
 	t.Helper()
 	s := p.s
 	for _, name := range []string{"profile", "downloads"} {
@@ -112,7 +112,7 @@ func (p *worker) records(t *testing.T, url string, options human.BrowserOptions)
 	if err := os.Mkdir(filepath.Join(s.folder, "downloads"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.call("POST", "/api/recordings", map[string]any{"operation_id": p.op.ID, "options": human.RecordingOptions{Browser: &options}}, &p.rec)
+	s.call("POST", "/api/recordings", map[string]any{"operation_id": p.op.ID, "options": human.RecordingOptions{Browser: &human.BrowserOptions{}}}, &p.rec)
 	profile, err := os.ReadFile(filepath.Join(s.folder, "profile"))
 	if err != nil {
 		t.Fatal(err)
