@@ -124,11 +124,14 @@ func (c *checker) counts() *basis {
 	for _, m := range in.Operation.Messages {
 		s.add(m.Text, m.By.Name)
 	}
-	filled := 0
+	filled, valued := 0, map[string]bool{} // fields with a value, from the answer or only picked yet
 	for name, value := range in.Answer.Fields {
 		s.field(in.Answer, name)
 		if value != "" {
 			filled++
+		}
+		if strings.TrimSpace(value) != "" {
+			valued[name] = true
 		}
 	}
 	s.request(in, "data_to_extract")
@@ -162,6 +165,11 @@ func (c *checker) counts() *basis {
 		all["gaps"] += len(r.Gaps)
 		for j := range r.Actions {
 			k.action(&r.Actions[j])
+			if p := r.Actions[j].Pick; p != nil && !r.Actions[j].Cut && strings.TrimSpace(p.Text) != "" {
+				if _, given := in.Answer.Fields[p.Field]; !given {
+					valued[p.Field] = true
+				}
+			}
 		}
 		for j := range r.Commands {
 			if e := r.Commands[j].Exit; e != nil && *e != 0 {
@@ -170,6 +178,7 @@ func (c *checker) counts() *basis {
 		}
 	}
 	s.add(seconds(elapsed), seconds(span))
+	all["values"] = len(valued)
 	for _, n := range all {
 		b.count(n)
 	}
