@@ -309,13 +309,14 @@ func (r *reading) pageName(p *human.WebPage) string {
 // evidence, so that the title stands there.
 func (r *reading) page(i int, evidence *[]human.Ref) *human.WebPage {
 	a, v := r.acts[i], r.pages().in[i]
-	if title(a.Page) != "" || v == nil || title(&v.page) == "" {
-		return a.Page
+	named, page := i, a.Page
+	if title(a.Page) == "" && v != nil && title(&v.page) != "" {
+		named, page = v.named, &v.page
 	}
-	if ref := r.acts[v.named].ref(); !slices.Contains(*evidence, ref) {
+	if ref := r.acts[named].ref(); !slices.Contains(*evidence, ref) {
 		*evidence = append(*evidence, ref)
 	}
-	return &v.page
+	return page
 }
 
 // pageAt names a page with where it comes from.
