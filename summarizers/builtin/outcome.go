@@ -550,7 +550,7 @@ func (r *reading) witnesses() []witness {
 		}
 	}
 	field := func(called, value string, at int, ref human.Ref) {
-		add(seenField, called+"\x00"+value, at, ref)
+		add(seenField, strings.ReplaceAll(called, "\x00", " ")+"\x00"+value, at, ref) // a name may have anything in it
 	}
 	n := len(r.acts)
 	for _, called := range slices.Sorted(maps.Keys(r.in.Answer.Fields)) {
