@@ -229,6 +229,12 @@ func (r *reading) app(a act) string { return r.exactly(appName(a), maxName) }
 
 // deed says in the words of the action what was done, for the middle of a sentence.
 func (r *reading) deed(a act) string {
+	if a.Type == human.Typing && a.Text != "" && a.Count > 0 { // it may be shared, and is of no use here
+		if n := elementName(a.Element); n != "" {
+			return r.say("typed %d characters into %s", "在%[2]s中输入 %[1]d 个字符", a.Count, r.quote(n))
+		}
+		return r.say("typed %d characters", "输入 %d 个字符", a.Count)
+	}
 	words := r.exactly(a.Words, 2*maxName)
 	if r.lang == chinese || len(words) < 2 || words[1] < 'a' || words[1] > 'z' {
 		return words

@@ -305,11 +305,14 @@ func desktopLine(r *reading, found []human.Finding) string {
 	} else if len(apps) > 0 {
 		where = r.list(apps)
 	}
+	if said := split(r.in.Answer.HumanInput); len(parts) == 0 && len(said) > 0 {
+		parts = append(parts, r.exactly(said[0], maxAnswer))
+	}
 	if len(parts) == 0 {
 		if where == "" {
 			return r.say("Nothing was done on the desktop: %s", "没有在桌面上操作：%s", r.exactly(cmp.Or(r.in.Operation.Description, string(r.in.Operation.Kind)), maxAnswer))
 		}
-		return r.say("Looked at %s; no file, form or setting was seen to change", "查看了 %s，没有看到文件、表单或设置被更改", where)
+		return r.say("Looked at %s; no file, form or setting was seen to change", "查看了%s，没有看到文件、表单或设置被更改", where)
 	}
 	return r.fit(where, parts)
 }
@@ -335,7 +338,7 @@ func desktopText(r *reading, found []human.Finding, left map[human.FindingKind]i
 	return paragraphs(
 		r.account(r.acts),
 		r.tookInAll(),
-		r.told("", found, human.FoundOutcome, human.FoundValue, human.FoundDone),
+		r.told("", r.untold(found), human.FoundOutcome, human.FoundValue, human.FoundDone),
 		r.told(r.say("On the way: ", "过程中："), found, human.FoundError),
 		r.told(r.say("Detours: ", "走过的弯路："), found, human.FoundDetour),
 		r.told(r.say("What took long: ", "耗时较长："), found, human.FoundSlow),
@@ -346,6 +349,19 @@ func desktopText(r *reading, found []human.Finding, left map[human.FindingKind]i
 	)
 }
 
+// untold leaves out files that an outcome tells of, for the account.
+func (r *reading) untold(found []human.Finding) []human.Finding {
+	told := map[human.Ref]bool{}
+	for _, x := range r.results {
+		for _, ref := range x.by {
+			told[ref] = ref.Kind == human.RefAction
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f human.Finding) bool {
+		return f.Kind == human.FoundDone && !slices.ContainsFunc(f.Evidence, func(ref human.Ref) bool { return !told[ref] })
+	})
+}
+
 // account tells, program after program, what was done in each.
 func (r *reading) account(acts []act) string {
 	type section struct {
@@ -353,6 +369,7 @@ func (r *reading) account(acts []act) string {
 		deeds []string
 	}
 	var all []*section
+	alike, times := "", 0
 	for _, a := range acts {
 		if !onDesktop(a) || !telling(a) {
 			continue
@@ -365,6 +382,17 @@ func (r *reading) account(acts []act) string {
 			all = append(all, &section{app: app})
 		}
 		s := all[len(all)-1]
+		if a.Type == human.FileOperation && a.File != nil { // of many, the first two tell what they are
+			if same := a.File.Op + folder(a.File.Path); same == alike {
+				if times++; times > 2 {
+					continue
+				}
+			} else {
+				alike, times = same, 1
+			}
+		} else {
+			alike, times = "", 0
+		}
 		did := r.deed(a)
 		if a.Type == human.OpenApp && app != "" {
 			did = r.say("opened it", "打开程序")

@@ -143,11 +143,11 @@ func findFiles(r *reading) []human.Finding {
 		}
 		n := r.manyFiles(len(g.files))
 		text := map[string]string{
-			"created": r.say("Created %s in %s: %s", "在 %[2]s 中新建了 %[1]s：%[3]s", n, dir, what),
-			"changed": r.say("Saved changes to %s in %s: %s", "在 %[2]s 中保存了 %[1]s：%[3]s", n, dir, what),
-			"renamed": r.say("Renamed %s in %s; they are now %s", "在 %[2]s 中重命名了 %[1]s，现名为 %[3]s", n, dir, what),
-			"moved":   r.say("Moved %s to %s: %s", "将 %[1]s移到了 %[2]s：%[3]s", n, dir, what),
-			"deleted": r.say("Deleted %s in %s: %s", "删除了 %[2]s 中的 %[1]s：%[3]s", n, dir, what),
+			"created": r.say("Created %s in %s: %s", "在 %[2]s 中新建了%[1]s：%[3]s", n, dir, what),
+			"changed": r.say("Saved changes to %s in %s: %s", "在 %[2]s 中保存了%[1]s：%[3]s", n, dir, what),
+			"renamed": r.say("Renamed %s in %s; they are now %s", "在 %[2]s 中重命名了%[1]s，现名为 %[3]s", n, dir, what),
+			"moved":   r.say("Moved %s to %s: %s", "将%[1]s移到了 %[2]s：%[3]s", n, dir, what),
+			"deleted": r.say("Deleted %s in %s: %s", "删除了 %[2]s 中的%[1]s：%[3]s", n, dir, what),
 		}[g.verb]
 		out = append(out, finding(human.FoundDone, 1, text, evidence...))
 	}
@@ -171,21 +171,21 @@ func (r *reading) briefly(g *fates) string {
 	}
 	switch g.verb {
 	case "created":
-		return r.say("created %s", "新建了 %s", now)
+		return r.say("created %s", "新建了%s", now)
 	case "deleted":
-		return r.say("deleted %s", "删除了 %s", now)
+		return r.say("deleted %s", "删除了%s", now)
 	case "renamed":
 		if len(g.files) == 1 {
-			return r.say("renamed %s to %s", "将 %s 重命名为 %s", r.exactly(baseName(f.was), maxName), now)
+			return r.say("renamed %s to %s", "将%s重命名为%s", r.exactly(baseName(f.was), maxName), now)
 		}
-		return r.say("renamed %s", "重命名了 %s", now)
+		return r.say("renamed %s", "重命名了%s", now)
 	case "moved":
 		if len(g.files) == 1 {
-			return r.say("moved %s to %s", "将 %s 移到了 %s", r.exactly(baseName(f.was), maxName), r.exactly(baseName(folder(f.now)), maxName))
+			return r.say("moved %s to %s", "将%s移到了%s", r.exactly(baseName(f.was), maxName), r.exactly(baseName(folder(f.now)), maxName))
 		}
-		return r.say("moved %s", "移动了 %s", now)
+		return r.say("moved %s", "移动了%s", now)
 	}
-	return r.say("saved %s", "保存了 %s", now)
+	return r.say("saved %s", "保存了%s", now)
 }
 
 // fate says what became of one file.

@@ -151,7 +151,7 @@ func joinedText(r *reading, found []human.Finding, left map[human.FindingKind]in
 		}
 	}
 	return paragraphs(append(parts,
-		r.told("", found, human.FoundOutcome, human.FoundValue, human.FoundDone),
+		r.told("", r.untold(found), human.FoundOutcome, human.FoundValue, human.FoundDone),
 		r.told(r.say("On the way: ", "过程中："), found, human.FoundError),
 		r.told(r.say("Detours: ", "走过的弯路："), found, human.FoundDetour),
 		r.told(r.say("What took long: ", "耗时较长："), found, human.FoundSlow),

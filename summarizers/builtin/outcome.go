@@ -173,6 +173,10 @@ func (r *reading) outcome(text string, e claim, witnesses []witness, request hum
 			return r.judgedAs(agrees, r.deed(a), 0.8, r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, r.deed(a)), a.ref(), request)
 		}
 	}
+	if d := r.unwanted(e); d != nil {
+		seen := r.say("dialog %s came up", "出现了对话框%s", r.quote(d.title))
+		return r.judgedAs(differs, seen, 0.85, r.say("Expected %s, but %s", "与预期（%s）不符：%s", quoted, seen), r.acts[d.opened].ref(), request)
+	}
 	if len(e.paths) > 0 {
 		if f, ok := r.fileOutcome(text, e, said, request); ok {
 			return f
@@ -259,17 +263,6 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 	quoted := r.quote(text)
 	gone := e.says["delete"] != (saying{}) && !e.says["delete"].contrary || e.says["exist"].contrary || e.says["create"].contrary
 	kept := e.says["change"].contrary || e.says["delete"].contrary
-	where := places(text)
-	rest := 0.0 // what it says beside that there is a file
-	for w, weight := range e.words {
-		switch w {
-		case "!save", "!create", "!exist", "!export", "!delete", "!rename", "!move", "!copy", "!change", "!ok", "!receive", "file", "folder", "contain", "document", "文档", "目录":
-		default:
-			if !containsFold(e.paths, w) {
-				rest += weight
-			}
-		}
-	}
 	made := r.made()
 	var hits []*file
 	var near *file
@@ -317,6 +310,7 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 	if len(hits) == 0 {
 		return human.Finding{}, false
 	}
+	rest := r.beside(text, hits)
 	var evidence []human.Ref
 	var what, brief []string
 	for _, f := range hits {
@@ -327,12 +321,6 @@ func (r *reading) fileOutcome(text string, e claim, said judged, request human.R
 				return r.judgedAs(differs, r.fileBrief(f), 0.9, r.say("Expected %s, but %s", "与预期（%s）不符：%s", quoted, r.lastFate(f)), f.last().ref(), request), true
 			}
 			return human.Finding{}, false
-		}
-		for w := range e.words { // of the folder it is in, which is where it should be
-			inName := strings.Contains(text, baseName(f.now)) && strings.Contains(strings.ToLower(baseName(f.now)), w)
-			if w[0] != '!' && inName && !containsFold(e.paths, w) || w[0] != '!' && where[w] && strings.Contains(strings.ToLower(folder(f.now)), w) && !containsFold(e.paths, w) {
-				rest -= e.words[w]
-			}
 		}
 	}
 	evidence = append(evidence, request)
@@ -353,15 +341,51 @@ const someRest = 0.5
 
 var placeShape = regexp.MustCompile(`(?i)\b(?:in|into|to|under|inside|at)\s+(?:the\s+)?(?:folder\s+)?([\p{L}\p{N}_-]+)|([\p{Han}\p{N}A-Za-z_-]+?)(?:文件夹|目录)`)
 
-// places are the words of a text that name a folder: in contracts, 合同文件夹.
-func places(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, m := range placeShape.FindAllStringSubmatch(text, -1) {
-		for w := range claims(m[1] + " " + m[2]).words {
-			out[w] = true
+// beside is the weight of what an expectation says beside that files are there, by their names and in their folders.
+func (r *reading) beside(text string, hits []*file) float64 {
+	paths := claims(text).paths
+	for _, f := range hits {
+		at := cmp.Or(f.now, f.was)
+		text = strings.ReplaceAll(text, baseName(at), " ")
+		dir := strings.ToLower(folder(at))
+		text = placeShape.ReplaceAllStringFunc(text, func(place string) string {
+			m := placeShape.FindStringSubmatch(place)
+			if named := strings.ToLower(cmp.Or(m[1], m[2])); named != "" && strings.Contains(dir, named) {
+				return " "
+			}
+			return place
+		})
+	}
+	for _, p := range paths {
+		text = strings.ReplaceAll(text, p, " ")
+	}
+	rest := 0.0
+	for w, weight := range claims(text).words {
+		switch w {
+		case "!save", "!create", "!exist", "!export", "!delete", "!rename", "!move", "!copy", "!change", "!ok", "!receive", "file", "folder", "contain", "document", "文档", "目录":
+		default:
+			rest += weight
 		}
 	}
-	return out
+	return rest
+}
+
+// unwanted is the last dialog that spoke of an error, where none was expected.
+func (r *reading) unwanted(e claim) (found *dialog) {
+	if !e.says["is"].contrary || len(e.says) > 1 {
+		return nil
+	}
+	for w := range e.words {
+		if !slices.Contains([]string{"error", "warn", "warning", "problem", "failur", "messag", "alert", "!is"}, w) {
+			return nil
+		}
+	}
+	for _, d := range r.screen().dialogs {
+		if d.title != "" && r.screen().trouble(d.title) {
+			found = d
+		}
+	}
+	return found
 }
 
 // dragged is the last drag between two things that an expectation names both.

@@ -147,6 +147,22 @@ func TestOutcomesAreTold(t *testing.T) {
 			work("Files").file("renamed", "/d/draft.txt", "/d/final.txt").file("renamed", "/d/final.txt", "/d/draft.txt"), "final.txt",
 			[]string{"Expected “final.txt”, but final.txt is now /d/draft.txt"}, nil,
 		},
+		"a file in a folder with the name of a verb": {
+			work("Editor").file("created", "/d/release/notes.txt", ""), "notes.txt in the folder release",
+			[]string{"As expected (“notes.txt in the folder release”): /d/release/notes.txt was created"}, nil,
+		},
+		"a folder that has a word of what should be in the file": {
+			work("Editor").file("created", "/d/汇率/rate.txt", ""), "rate.txt 里有今天的汇率",
+			[]string{"Of the expected outcome (“rate.txt 里有今天的汇率”), the file is there: /d/汇率/rate.txt was created; the rest cannot be told from the recording"}, nil,
+		},
+		"an error where none was expected": {
+			work("Settings").dialog("Invalid port").click("button", "OK"), "No error message appears",
+			[]string{"Expected “No error message appears”, but dialog “Invalid port” came up"}, []string{"与预期（“No error message appears”）不符：出现了对话框“Invalid port”"},
+		},
+		"that none was seen proves nothing": {
+			work("Settings").dialog("Proxy").click("button", "OK"), "No error message appears",
+			[]string{"The recording does not confirm what was expected: “No error message appears”"}, nil,
+		},
 		"a card that was moved": {
 			work("Board").add(human.Action{Type: human.Drag, Element: &human.Element{Role: "listitem", Name: "Renew certificate"}, Target: &human.Element{Role: "list", Name: "Done"}}),
 			"Renew certificate is in Done",

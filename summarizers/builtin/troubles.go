@@ -65,7 +65,7 @@ func (r *reading) troubleFound(all []*dialog) human.Finding {
 	}
 	often := ""
 	if n := len(all); n > 1 && n <= maxRefs {
-		often = r.say(" %s", " %s ", r.times(n, "time", "times"))
+		often = r.say(" %s", "%s", r.times(n, "time", "times"))
 	}
 	what := r.say("Dialog %s came up%s", "出现%[2]s对话框%[1]s", title, often)
 	if d.by >= 0 && r.deed(r.acts[d.by]) != "" {
@@ -220,7 +220,7 @@ func (r *reading) triedAgain() []human.Finding {
 			for _, i := range with {
 				did = append(did, r.deed(r.acts[i]))
 			}
-			text += r.say("; before that: %s", "，此前：%s", strings.Join(did, r.say(", ", "、")))
+			text += r.say("; in between: %s", "，其间：%s", strings.Join(did, r.say(", ", "、")))
 			evidence = append(evidence, r.refsAt(with...)...)
 		}
 		if len(bad) == len(tries) {
