@@ -552,24 +552,23 @@ func (k *kindsOf) action(a *human.Action) {
 	}
 }
 
-// count adds how many there are of each.
+// count adds how many there are of each; not that there are none of something, which is no evidence.
 func (k *kindsOf) count(b *basis) {
+	all := []int{k.types[human.Click] + k.types[human.DoubleClick] + k.types[human.TripleClick], k.commands, k.failed}
 	for _, n := range k.types {
-		b.count(n)
+		all = append(all, n)
 	}
-	b.count(k.types[human.Click] + k.types[human.DoubleClick] + k.types[human.TripleClick])
-	b.count(k.commands)
-	b.count(k.failed)
 	for _, names := range k.distinct {
-		b.count(len(names))
+		all = append(all, len(names))
+	}
+	for _, n := range all {
+		if n > 0 {
+			b.count(n)
+		}
 	}
 }
 
-func (b *basis) count(n int) {
-	if n > 0 {
-		b.counts[plainNum(newDec(itoa(n), "")).key] = true
-	}
-}
+func (b *basis) count(n int) { b.counts[plainNum(newDec(itoa(n), "")).key] = true }
 
 // has says whether the evidence has a number, in any way it can be read.
 func (b *basis) has(t token) bool {
