@@ -94,7 +94,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await page.mouse.up();
     const kept = ['Ask Mei for the invoice', all[3] ?? '', 'The plan is Scale 2026', all[2] ?? '', ...all.slice(4)];
     await expect(words(desk)).toHaveText(kept);
-    await expect(page.getByText(`${kept.length} to send, 1 cut`)).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText(`${kept.length} to send, 1 cut`);
 
     await page.getByRole('textbox', { name: 'Summary' }).fill('Read plan and prices.');
     await page.getByRole('switch', { name: /pictures?, small, on request/ }).check();
@@ -299,7 +299,7 @@ test('forty findings, long and hostile ones, have room at every width and are te
   await expect(page.getByRole('dialog')).toContainText('Move up');
   await expect(page.getByRole('dialog')).toContainText('Add a suggestion');
   await desk.press('Escape');
-  await expect(page.getByText('39 to send, 1 cut')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText('39 to send, 1 cut');
   await desk.button('Keep for later').click();
   await expect(page.getByText('Nothing leaves this machine')).toHaveCount(0);
   await expect.poll(async () => (await server.operator.operation(op.operation_id)).draft?.findings?.filter((finding) => finding.cut).length).toBe(1);

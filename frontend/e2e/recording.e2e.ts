@@ -342,7 +342,7 @@ test('every view of recordings: WCAG 2.2 AA in both themes, and room at every wi
   await expect(desk.page.locator('figure image').first()).toBeVisible();
   await held(desk.page);
   await desk.press(`${mod}+Enter`);
-  await expect(desk.page.locator('.stage image')).toBeVisible();
+  await expect(desk.page.locator('.say').first()).toBeVisible();
   await held(desk.page);
   await desk.go('recordings');
   await expect(desk.page.getByRole('heading', { name: 'Recordings' })).toBeVisible();
