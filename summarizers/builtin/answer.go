@@ -368,7 +368,8 @@ func answerLine(r *reading, found []human.Finding) string {
 		parts = append(parts, r.count(len(missing), "field is missing", "fields are missing", "个字段缺失"))
 	}
 	for _, f := range of(found, human.FoundUndone) {
-		if len(missing) == 0 || f.Evidence[0] != (human.Ref{Kind: human.RefRequest, ID: extract}) {
+		counted := len(missing) > 0 && f.Evidence[0] == human.Ref{Kind: human.RefRequest, ID: extract}
+		if !counted && f.Evidence[0] != answerRef("human_input") {
 			parts = append(parts, f.Text)
 		}
 	}

@@ -485,10 +485,6 @@ func (r *reading) fileBrief(f *file) string {
 	return r.say("%s was downloaded", "下载了 %s", r.exactly(f.now, maxName))
 }
 
-func containsFold(paths []string, w string) bool {
-	return slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(strings.ToLower(p), w) })
-}
-
 // lastFate says what was last done to a file, so that one piece of evidence tells it.
 func (r *reading) lastFate(f *file) string {
 	c := f.last().File
