@@ -304,7 +304,7 @@ func leavesOpen(s string) bool {
 	r := []rune(s)
 	for i := 0; i < len(r); i++ {
 		end, ok := quotationEnds[r[i]]
-		if !ok || (r[i] == '\'' || r[i] == '‘') && i > 0 && narrow(r[i-1]) { // it's
+		if !ok || (r[i] == '\'' || r[i] == '‘') && i > 0 && inWord(r[i-1]) { // it's
 			continue
 		}
 		j := i + 1
@@ -317,6 +317,11 @@ func leavesOpen(s string) bool {
 		i = j
 	}
 	return false
+}
+
+// inWord characters come before an apostrophe.
+func inWord(c rune) bool {
+	return unicode.IsLetter(c) && !unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || c >= '0' && c <= '9'
 }
 
 var quotationEnds = map[rune]rune{'"': '"', '“': '”', '„': '“', '「': '」', '『': '』', '«': '»', '\'': '\'', '‘': '’', '`': '`'}
