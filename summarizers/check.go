@@ -38,6 +38,13 @@ func Check(in Input, r human.Report) (human.Report, []human.Dropped) {
 	out.Suggestions = c.findings(r.Suggestions, "s")
 	out.Line = c.whole(oneLine(clean(r.Line)), MaxLine)
 	out.Text = c.whole(paragraphs(clean(r.Text)), MaxText)
+	if more := c.drops - len(c.dropped); more > 0 {
+		why := "and " + itoa(more) + " more"
+		if c.chinese() {
+			why = "另有 " + itoa(more) + " 条"
+		}
+		c.dropped = append(c.dropped, human.Dropped{Text: "…", Why: why})
+	}
 	return out, c.dropped
 }
 
@@ -75,7 +82,13 @@ type checker struct {
 	kept    []*piece // what the findings kept rest on
 	sizes   []int    // how much each of them rests on
 	dropped []human.Dropped
+	drops   int // all of them
 }
+
+// maxDropped is how many of the dropped are told one by one. A plug-in may send any number.
+const maxDropped = 200
+
+func (c *checker) chinese() bool { return strings.HasPrefix(c.in.Language, "zh") }
 
 // A piece is a piece of evidence that was looked up.
 type piece struct {
@@ -86,8 +99,11 @@ type piece struct {
 }
 
 func (c *checker) drop(text, en, zh string) {
+	if c.drops++; c.drops > maxDropped {
+		return
+	}
 	why := en
-	if strings.HasPrefix(c.in.Language, "zh") {
+	if c.chinese() {
 		why = zh
 	}
 	c.dropped = append(c.dropped, human.Dropped{Text: shorten(text, MaxFindingText), Why: why})

@@ -277,6 +277,17 @@ func TestWhyIsSaidInTheLanguageAskedFor(t *testing.T) {
 	}
 }
 
+func TestWhatIsDroppedIsCounted(t *testing.T) {
+	var r human.Report
+	for range 1000 {
+		r.Findings = append(r.Findings, human.Finding{Kind: human.FoundNote, Text: "Nothing"})
+	}
+	_, dropped := summarizers.Check(worked(), r)
+	if n := len(dropped); n != 201 || dropped[n-1].Why != "and 800 more" {
+		t.Errorf("%d, %+v", n, dropped[n-1])
+	}
+}
+
 func allRefs(in summarizers.Input) []human.Ref {
 	refs := []human.Ref{request("description"), {Kind: human.RefAnswer, ID: "human_input"}, {Kind: human.RefAnswer, ID: "execution_result"}}
 	var details map[string]json.RawMessage
