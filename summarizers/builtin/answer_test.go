@@ -68,6 +68,18 @@ func TestWhatAnAnswerSays(t *testing.T) {
 			in:    with(psql, human.Answer{ExecutionResult: "done, no errors"}),
 			line:  "done, no errors",
 			found: "outcome: Result: done, no errors", lineZh: ""},
+		"a page that was checked": {
+			in:    with(ask(human.Browser, "请检查登录页面", `{"url":"https://example.com","action":"login"}`), human.Answer{HumanInput: "登录页面正常，验证码在右下角。密码最小 8 位。", ExecutionResult: "成功"}),
+			line:  "登录页面正常，验证码在右下角; 成功",
+			found: "outcome: Result: 成功\nnote: The operator says: 登录页面正常，验证码在右下角\nnote: The operator says: 密码最小 8 位", lineZh: "登录页面正常，验证码在右下角；成功"},
+		"a plan that is to be changed": {
+			in:    with(ask(human.Approve, "规划了 3 个任务，请确认是否执行", `{"tasks":[{"description":"删除旧日志","tool":"bash"}],"risk_level":"high"}`), human.Answer{Decision: human.Refused, HumanInput: "先备份，再删除"}),
+			line:  "Denied: 先备份，再删除",
+			found: "outcome: Denied - the operator says: 先备份，再删除", suggest: "Do not go on; change the plan to what the operator says, and ask again", lineZh: "已拒绝：先备份，再删除"},
+		"a wait for what was expected": {
+			in:    with(ask(human.Feedback, "在测试环境验证流程是否正确", `{"expected_result":"收到测试短信并成功验证"}`), human.Answer{HumanInput: "收到了测试短信，验证成功。"}),
+			line:  "收到了测试短信，验证成功",
+			found: "outcome: As expected (“收到测试短信并成功验证”): the operator says “收到了测试短信，验证成功”\nnote: The operator says: 收到了测试短信，验证成功", lineZh: ""},
 		"fields": {
 			in:    with(ask(human.Feedback, "Fill in", `{"data_to_extract":["total","plan"]}`), human.Answer{Fields: map[string]string{"total": "41"}}),
 			line:  "total: 41; 1 field is missing",

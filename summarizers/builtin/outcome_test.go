@@ -3,8 +3,12 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
@@ -260,4 +264,63 @@ func TestOutcomesAreTold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever is said of whatever: what says the contrary, what only names it, and what has another number never counts
+// as what was expected.
+func TestNothingIsTakenForSuccessThatIsNone(t *testing.T) {
+	var happened []string
+	for w, v := range enVerbs {
+		if v.happened && !v.contrary && v.what != "exist" && !enStop[w] && !strings.Contains(w, "-") && strings.HasSuffix(w, "ed") {
+			happened = append(happened, w)
+		}
+	}
+	slices.Sort(happened)
+	var named []string
+	for w, v := range zhVerbs {
+		if !v.happened && !v.contrary {
+			named = append(named, w)
+		}
+	}
+	slices.Sort(named)
+	rapid.Check(t, func(t *rapid.T) {
+		noun := rapid.SampledFrom([]string{"contract", "report", "printer", "invoice", "mail server", "K-0417"}).Draw(t, "noun")
+		verb := rapid.SampledFrom(happened).Draw(t, "verb")
+		n := rapid.IntRange(2, 99).Draw(t, "number")
+		expected := claims("The " + noun + " is " + verb)
+		for seen, want := range map[string]bool{
+			"the " + noun + " was " + verb:              true,
+			noun + " " + verb:                           true,
+			"the " + noun + " was not " + verb:          false,
+			"the " + noun + " could not be " + verb:     false,
+			"no " + noun + " " + verb:                   false,
+			"the " + noun + " should be " + verb:        false,
+			"waiting until the " + noun + " is " + verb: false,
+			"failed: " + noun:                           false,
+			noun:                                        false,
+			"the lamp was " + verb:                      false,
+		} {
+			if got := expected.holds(claims(seen)) == agrees; got != want {
+				t.Fatalf("expected %q, seen %q: %v", "The "+noun+" is "+verb, seen, got)
+			}
+		}
+		counted := claims(fmt.Sprintf("%d %ss are %s", n, noun, verb))
+		if counted.holds(claims(fmt.Sprintf("%d %ss %s", n, noun, verb))) != agrees {
+			t.Fatalf("%d is not %d", n, n)
+		}
+		if counted.holds(claims(fmt.Sprintf("%d %ss %s", n+100, noun, verb))) == agrees || counted.holds(claims(noun+" "+verb)) == agrees {
+			t.Fatalf("%d is taken for another number", n)
+		}
+		thing := rapid.SampledFrom([]string{"合同", "报表", "打印机", "发票"}).Draw(t, "thing")
+		do := rapid.SampledFrom(named).Draw(t, "do")
+		wanted := claims(thing + "已" + do)
+		for seen, want := range map[string]bool{
+			thing + "已" + do: true, thing + do + "成功": true, thing + do + "失败": false, thing + "未" + do: false, "没有" + do + thing: false, "请" + do + thing: false,
+			do + thing: false, "等待" + thing + do: false, thing: false, "是否已" + do + thing: false,
+		} {
+			if got := wanted.holds(claims(seen)) == agrees; got != want {
+				t.Fatalf("expected %q, seen %q: %v", thing+"已"+do, seen, got)
+			}
+		}
+	})
 }

@@ -20,7 +20,7 @@ var zhHung = zhWords(`未响应 无响应 没有响应 停止响应`)
 var zhNot = zhWords(`没有 并未 尚未 还没 不能 无法 未能 未曾 从未 不 没 未 无 非 否 零`)
 
 // zhPlain are words that have one of zhNot in them and turn nothing round.
-var zhPlain = zhWords(`不过 不同 不仅 不但 不断 不久 不少 不错 不动产 不锈钢 无线 无论 无人机 未来 非常 是否 否则 差不多 对不起 无误 没问题 没有问题 没错 零售 零件`)
+var zhPlain = zhWords(`不过 不同 不仅 不但 不断 不久 不少 不错 不动产 不锈钢 无线 无论 无人机 未来 非常 否则 差不多 对不起 无误 没问题 没有问题 没错 零售 零件`)
 
 // zhUnreal are words of what is wanted, meant or still to come.
 var zhUnreal = zhWords(`需要 请 应该 应当 必须 准备 打算 计划 待 将要 即将 将会 如果 若 是否 希望 期望 预期 稍后 明天 尝试 试图 可能 也许 大概 等待 正在 怎么 如何 建议`)
