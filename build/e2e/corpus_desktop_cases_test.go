@@ -1302,4 +1302,128 @@ var deskCases = []deskCase{
 			p.ended(settings)
 		},
 	},
+	{
+		name: "desktop_two_exports", source: corpus.Desktop, kind: human.Desktop, what: "请导出合同 K-0415 和 K-0417",
+		details: map[string]any{"action_sequence": []string{"登录签署工具", "导出 K-0415", "导出 K-0417"}, "expected_outcome": "K-0415.pdf 和 K-0417.pdf"},
+		act: func(p *clerk) {
+			p.records("合同")
+			logsIn(p, "--zh", p.in("合同"))
+			p.ticks(0)
+			for i, name := range []string{"K-0415", "K-0417"} {
+				p.press(name)
+				p.shows(name)
+				p.chooses("文件", "导出为…")
+				p.shows("导出")
+				p.press("导出", Button)
+				p.there("合同/" + name + ".pdf")
+				p.ticks(i + 1)
+			}
+		},
+	},
+	{
+		name: "desktop_folder_missing", source: corpus.Desktop, kind: human.Desktop, what: "Write hello.txt into the folder greetings",
+		details: map[string]any{"expected_outcome": "greetings/hello.txt"},
+		act: func(p *clerk) {
+			p.records("texts")
+			p.opens("editor", "editor.gtk3.py", "Untitled", p.in("texts"))
+			p.types("Hello")
+			p.keys("ctrl+s")
+			p.shows("Save file")
+			p.replaces(p.in("texts/greetings/hello.txt"))
+			p.press("Save", Button)
+			p.shows("Cannot save")
+			p.press("OK", Button)
+			p.opens("files", "files.gtk3.py", "texts", p.in("texts"), p.in(".trash"))
+			p.press("New folder…", Button)
+			p.shows("New folder")
+			p.types("greetings")
+			p.press("Create", Button)
+			p.there("texts/greetings")
+			p.Do("xdotool", "search", "--name", "Untitled", "windowactivate", "--sync")
+			p.keys("ctrl+s")
+			p.shows("Save file")
+			p.replaces(p.in("texts/greetings/hello.txt"))
+			p.keys("Return")
+			p.there("texts/greetings/hello.txt")
+		},
+	},
+	{
+		name: "desktop_looked_only", source: corpus.Desktop, kind: human.Desktop, what: "Has contract K-0415 both signatures?",
+		act: func(p *clerk) {
+			p.records("contracts")
+			signer := logsIn(p, p.in("contracts"))
+			p.press("K-0415")
+			p.shows("K-0415")
+			p.chooses("File", "Close")
+			p.ended(signer)
+			p.answer.HumanInput = "Yes, both signatures of K-0415 are valid."
+		},
+	},
+	{
+		name: "desktop_quit_cancelled", source: corpus.Desktop, kind: human.Desktop, what: "Add today's line to diary.txt",
+		details: map[string]any{"action_sequence": []string{"Open diary.txt", "Add a line", "Save"}},
+		act: func(p *clerk) {
+			p.has("diary/diary.txt", "monday\n")
+			p.records("diary")
+			program := p.opens("editor", "editor.gtk3.py", "diary.txt", p.in("diary"), p.in("diary/diary.txt"))
+			p.ticks(0)
+			p.keys("ctrl+End")
+			p.types("tuesday")
+			p.ticks(1)
+			p.keys("ctrl+q")
+			p.shows("Unsaved changes")
+			p.press("Cancel", Button)
+			p.shows("*diary.txt")
+			p.keys("ctrl+s")
+			p.reads("diary/diary.txt", "tuesday")
+			p.ticks(2)
+			p.keys("ctrl+q")
+			p.ended(program)
+		},
+	},
+	{
+		name: "joined_three_recordings", source: corpus.Joined, kind: human.Desktop, what: "Make, rename and file the note",
+		details: map[string]any{"action_sequence": []string{"Make note.txt", "Rename it to note-2026.txt", "Move it to the folder filed"}, "expected_outcome": "filed/note-2026.txt"},
+		act: func(p *clerk) {
+			p.has("notes/filed/", "")
+			p.records("notes")
+			editor := p.opens("editor", "editor.gtk3.py", "Untitled", p.in("notes"))
+			p.types("A note")
+			p.keys("ctrl+s")
+			p.shows("Save file")
+			p.replaces(p.in("notes/note.txt"))
+			p.keys("Return")
+			p.there("notes/note.txt")
+			p.keys("ctrl+q")
+			p.ended(editor)
+			p.ticks(0)
+			p.rests()
+			p.records("notes")
+			p.opens("files", "files.gtk3.py", "notes", p.in("notes"), p.in(".trash"))
+			p.press("note.txt")
+			p.press("Rename…", Button)
+			p.shows("Rename")
+			p.replaces("note-2026.txt")
+			p.press("Rename", Button)
+			p.there("notes/note-2026.txt")
+			p.ticks(1)
+			p.rests()
+			p.records("notes")
+			p.press("note-2026.txt")
+			p.press("Move to…", Button)
+			p.shows("Move")
+			p.replaces(p.in("notes/filed"))
+			p.press("Move", Button)
+			p.there("notes/filed/note-2026.txt")
+			p.ticks(2)
+		},
+	},
+	{
+		name: "answer_half_said", source: corpus.Answer, kind: human.Bash, what: "请在测试机上跑一遍回归测试",
+		details: map[string]any{"required_action": "make regression", "data_to_extract": []string{"通过数", "失败数"}},
+		act: func(p *clerk) {
+			p.answer.Fields = map[string]string{"通过数": "412"}
+			p.answer.HumanInput = "还剩最后一组没跑完，失败数要等一个小时。"
+		},
+	},
 }
