@@ -1060,4 +1060,78 @@ var corpusCases = []corpusCase{
 			p.clicks("button|Save")
 		},
 	},
+	{
+		name: "stock-count", what: "把盘点单 PD-31 的实盘数量改成 405",
+		details: with(asks("https://pandian.example/", "修改实盘数量并保存", "差异"), "expected_outcome", "盘点单已保存"),
+		act: func(p *worker) {
+			counts := func() {
+				p.clicks("#n")
+				p.presses("a", ctrl, "selectAll")
+				p.types("405")
+				p.clicks("button|保存")
+			}
+			counts()
+			p.sees("数据已被他人修改")
+			p.clicks("a|重新打开")
+			p.sees("盘点单 PD-31")
+			counts()
+			p.at("/saved")
+			p.picks("差异", "#diff")
+		},
+	},
+	{
+		name: "invoice-overdue", agent: "price-scout", what: "Has invoice 88 been paid?",
+		details: with(asks("https://billing.example/", "Read amount and status", "amount", "status"), "expected_outcome", "Status is Paid"),
+		act: func(p *worker) {
+			p.picks("amount", "#amount")
+			p.picks("status", "#status")
+		},
+	},
+	{
+		name: "room-booked", what: "预订下午的听涛厅",
+		details: with(asks("https://huiyi.example/", "优先 14:00", "预订号"), "expected_outcome", "预订成功"),
+		act: func(p *worker) {
+			p.clicksAndAnswers("button|预订", true, "")
+			p.selects("[name=t]", 1)
+			p.clicks("button|预订")
+			p.sees("预订成功")
+			p.picks("预订号", "#no")
+			p.answer.HumanInput = "14:00 被占用，改订了 15:00。"
+		},
+	},
+	{
+		name: "newsletter", what: "When is the trade fair?",
+		details: asks("https://fair.example/", "Read the dates", "dates"),
+		act: func(p *worker) {
+			p.clicks("button|No, thank you")
+			p.picks("dates", "#dates")
+		},
+	},
+	{
+		name: "manual", what: "Download the manual of press 40",
+		details: with(asks("https://manuals.example/", "Download the PDF"), "expected_outcome", "press-40.pdf is downloaded"),
+		act: func(p *worker) {
+			p.clicks("a|Manual of press 40")
+			p.at("/login")
+			p.enters("[name=user]", "mei")
+			p.enters("[name=password]", corpusPassword)
+			p.clicks("button|Sign in")
+			p.sees("Manual of press 40")
+			p.clicks("a|Manual of press 40")
+			p.downloaded("press-40.pdf", "%PDF-1.4 press")
+		},
+	},
+	{
+		name: "survey-cleared", what: "Fill in the supplier survey",
+		details: with(asks("https://survey.example/", "Fill in and send"), "expected_outcome", "Survey sent"),
+		act: func(p *worker) {
+			p.enters("[name=company]", "Acme")
+			p.enters("[name=n]", "85")
+			p.clicks("[name=iso]")
+			p.clicks("button|Clear")
+			p.clicks("a|Help")
+			p.at("/help")
+			p.answer.HumanInput = "I do not know the number of employees at the end of last year. Please find out first."
+		},
+	},
 }

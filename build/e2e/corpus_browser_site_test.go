@@ -284,6 +284,21 @@ var webRoutes = map[string]func(*web, http.ResponseWriter, *http.Request){
 	"GET meter.example/m/7": func(_ *web, w http.ResponseWriter, r *http.Request) {
 		page(w, r, "502.html", http.StatusBadGateway)
 	},
+	"POST pandian.example/save": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("save") == 1 {
+			page(w, r, "conflict.html", http.StatusOK)
+			return
+		}
+		to(w, r, "/saved")
+	},
+	"GET manuals.example/press-40.pdf": func(b *web, w http.ResponseWriter, r *http.Request) {
+		if b.nth("manual") == 1 {
+			to(w, r, "/login")
+			return
+		}
+		attachment(w, "press-40.pdf", "application/pdf", "%PDF-1.4 press")
+	},
+	"POST manuals.example/login": sends("/"),
 	"GET audit.example/stale": func(b *web, w http.ResponseWriter, r *http.Request) {
 		if b.nth("stale") == 1 {
 			page(w, r, "down.html", http.StatusServiceUnavailable)
