@@ -4,6 +4,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -99,7 +100,8 @@ func (b *base) Summarize(ctx context.Context, in summarizers.Input, tell func(hu
 		suggested = append(suggested, more...)
 	}
 	out := human.Report{
-		Line: human.OneLine(b.line(r, found), maxLine), Text: strings.TrimSpace(b.text(r, found, left)),
+		Line:     cmp.Or(human.OneLine(b.line(r, found), maxLine), r.say("Nothing was seen that could be told", "没有看到可以说明的内容")),
+		Text:     strings.TrimSpace(b.text(r, found, left)),
 		Findings: found, Suggestions: suggested[:min(len(suggested), maxSuggestions)],
 	}
 	if out.Suggestions == nil {
