@@ -302,6 +302,9 @@ func TestWhatIsFoundInPages(t *testing.T) {
 		"boxes are told as they were left": {
 			surf(home, "Alerts").check("SMS", "checked").check("Mail", "checked").check("SMS", "unchecked").click("button", "Save").goes("form", home, "Alerts", 200),
 			[]string{"done Sent the form on “Alerts” with “Save”; filled in: “SMS” (unchecked) and “Mail” (checked); then “Alerts” was shown"}, nil},
+		"a form that is cleared": {
+			surf(home, "Survey").typed("Company", 4).check("ISO 9001", "checked").click("button", "Clear"),
+			[]string{"detour On “Survey” filled in “Company” and “ISO 9001”, then cleared it with “Clear”"}, []string{"detour 在“Survey”填写了“Company”和“ISO 9001”，又用“Clear”清空了"}},
 		"back from the next step": {
 			surf(home, "Step 1").typed("Name", 9).click("button", "Next").goes("form", home+"/2", "Step 2", 200).click("link", "Back").goes("link", home, "Step 1", 200).
 				typed("Name", 8).click("button", "Next").goes("form", home+"/2", "Step 2", 200),

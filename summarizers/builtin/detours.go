@@ -12,7 +12,7 @@ import (
 
 // findDetours tells of ways that were tried and given up, and of what was tried again.
 func findDetours(r *reading) []human.Finding {
-	return slices.Concat(r.sentAgain(), r.searchedAgain(), r.thereAndBack(), r.clickedAgain(), r.openedAgain())
+	return slices.Concat(r.sentAgain(), r.searchedAgain(), r.clearedForms(), r.thereAndBack(), r.clickedAgain(), r.openedAgain())
 }
 
 // sentAgain finds forms that were sent again because they came to nothing the first time. Sending a form for one thing
@@ -76,6 +76,31 @@ func (r *reading) retried(g *form, tries []*send, why string) human.Finding {
 		text += r.say("; at first %s", "，起初%s", why)
 	}
 	return finding(human.FoundDetour, 0.9, text, evidence...)
+}
+
+// clearedForms finds what was filled in and emptied again by a button for that.
+func (r *reading) clearedForms() []human.Finding {
+	var out []human.Finding
+	for _, v := range r.pages().visits {
+		for _, c := range v.cleared {
+			if len(out) == enough {
+				return out
+			}
+			evidence := refs(r.acts[c.at])
+			var names []string
+			for _, i := range c.fields[:min(len(c.fields), maxRefs-2)] {
+				evidence = append(evidence, r.acts[i].ref())
+				if n := r.quote(elementName(r.acts[i].Element)); n != "" && !slices.Contains(names, n) && len(names) < maxItems {
+					names = append(names, n)
+				}
+			}
+			page := cmp.Or(r.pageName(r.page(c.at, &evidence)), r.say("a page", "页面"))
+			fields := cmp.Or(r.list(names), r.say("the form", "表单"))
+			out = append(out, finding(human.FoundDetour, 0.8, r.say("On %s filled in %s, then cleared it with %s", "在%s填写了%s，又用%s清空了",
+				page, fields, r.quote(elementName(r.acts[c.at].Element))), evidence...))
+		}
+	}
+	return out
 }
 
 // A form is one that was sent once or more often.

@@ -23,6 +23,11 @@ func findDone(r *reading) []human.Finding {
 		for _, i := range r.unsent(v) {
 			used[i] = true
 		}
+		for _, c := range v.cleared {
+			for _, i := range c.fields {
+				used[i] = true
+			}
+		}
 	}
 	for _, s := range w.sends {
 		if s.search {

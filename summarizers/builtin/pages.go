@@ -31,7 +31,8 @@ type visit struct {
 	next  *visit        // and after
 	ended int           // the action that closed the tab; -1
 	// unsent is what was filled in after what was sent last.
-	unsent []int
+	unsent  []int
+	cleared []clearing
 }
 
 // A send is a form that was sent, or a button that stands for it.
@@ -45,6 +46,12 @@ type send struct {
 	search bool
 	known  bool  // that it was sent is certain: the browser said so
 	again  *send // what it sends once more, where the button says so
+}
+
+// A clearing is a button that empties a form, with what had been filled in.
+type clearing struct {
+	at     int
+	fields []int
 }
 
 type tabOf struct {
@@ -145,6 +152,10 @@ func (r *reading) findSends(w *web, v *visit) {
 			fields = append(fields, i)
 			sent = a.Type == human.Typing && a.Key == "Enter" && oneLine(a.Element)
 		case human.Click:
+			if isButton(a.Element) && clearWords.begins(a.Element.Name) && len(fields) > 0 && len(w.effects[i]) == 0 {
+				v.cleared, fields = append(v.cleared, clearing{i, fields}), nil
+				continue
+			}
 			again = last != nil && isButton(a.Element) && retryWords.begins(a.Element.Name)
 			sent = again || sends(a.Element) && (len(fields) > 0 || a.Element.Tag == "input/submit" || r.objected(w, i))
 		case human.Shortcut, human.DoubleClick:

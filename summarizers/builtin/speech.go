@@ -15,6 +15,7 @@ var (
 	passWords   = newWords(passEnglish, passChinese)
 	signWords   = newWords(signEnglish, signChinese)
 	aboutWords  = newWords(aboutEnglish, aboutChinese)
+	clearWords  = newWords(clearEnglish, clearChinese)
 	backWords   = newWords(backEnglish, backChinese)
 	retryWords  = newWords(retryEnglish, retryChinese)
 	searchWords = newWords(searchEnglish, searchChinese)

@@ -74,6 +74,9 @@ var aboutEnglish = []string{"bug", "bugs", "documentation", "faq", "issue", "iss
 // backEnglish is how links begin that go back to put something right.
 var backEnglish = []string{"back", "change", "edit", "go back", "previous"}
 
+// clearEnglish is how buttons begin that empty a form.
+var clearEnglish = []string{"clear", "discard", "empty", "reset form", "start over"}
+
 // networkEnglish says what the network's errors mean, where that helps.
 var networkEnglish = map[string]string{
 	"ERR_NAME_NOT_RESOLVED":          "the name of the site could not be resolved",

@@ -58,6 +58,9 @@ var aboutChinese = []string{"工单", "教程", "搜索", "文档", "缺陷", "�
 // backChinese is how links begin that go back to put something right.
 var backChinese = []string{"上一步", "修改", "后退", "返回", "退回"}
 
+// clearChinese is how buttons begin that empty a form.
+var clearChinese = []string{"放弃", "清空", "清除", "重新填写"}
+
 // networkChinese says what the network's errors mean, where that helps.
 var networkChinese = map[string]string{
 	"ERR_NAME_NOT_RESOLVED":          "域名无法解析",
