@@ -31,6 +31,7 @@ type dialog struct {
 	acts   []int // what was done in it
 	closed int   // the last of these, where that closed it; -1
 	own    bool  // a window of its own was seen to open
+	said   *string
 }
 
 // causeWithin is how long after an action, in nanoseconds, a dialog comes because of it; saving and connecting take

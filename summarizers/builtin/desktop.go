@@ -66,7 +66,7 @@ func findDeeds(r *reading) []human.Finding {
 		}
 		d := by[app]
 		d.acts = append(d.acts, a)
-		if q := r.quote(n); !slices.Contains(d.names, q) {
+		if q := r.quote(n); len(d.names) < manyNames && !slices.Contains(d.names, q) {
 			d.names = append(d.names, q)
 		}
 	}
@@ -136,6 +136,9 @@ func isCommand(e *human.Element) bool {
 	return false
 }
 
+// manyNames are all that are looked at of one window: no more of them are told.
+const manyNames = 64
+
 // findFilled tells which fields text was typed into, by window: that it was, and not what. One field is a detail of
 // something else, and so is a login.
 func findFilled(r *reading) []human.Finding {
@@ -167,7 +170,7 @@ func findFilled(r *reading) []human.Finding {
 		}
 		f := forms[key]
 		f.acts = append(f.acts, a)
-		if q := r.quote(n); !slices.Contains(f.fields, q) {
+		if q := r.quote(n); len(f.fields) < manyNames && !slices.Contains(f.fields, q) {
 			f.fields = append(f.fields, q)
 		}
 	}
@@ -214,10 +217,11 @@ func findSettings(r *reading) []human.Finding {
 		}
 		s := by[key]
 		if i := len(s.acts) - 1; i >= 0 && s.acts[i].Element.Role == a.Element.Role && strings.HasSuffix(a.Element.Role, "radio") {
-			s.acts, s.names = s.acts[:i], s.names[:len(s.names)-1] // another choice of the same
+			was := s.acts[i].Element.Name
+			s.acts, s.names = s.acts[:i], slices.DeleteFunc(s.names, func(q string) bool { return q == r.quote(was) }) // another choice of the same
 		}
 		s.acts = append(s.acts, a)
-		if q := r.quote(n); !slices.Contains(s.names, q) {
+		if q := r.quote(n); len(s.names) < manyNames && !slices.Contains(s.names, q) {
 			s.names = append(s.names, q)
 		}
 	}

@@ -220,7 +220,7 @@ func TestWhatIsFoundOnTheDesktop(t *testing.T) {
 		"the same error twice, and another try": {
 			work("Signer").click("button", "Export").dialog("导出失败").click("button", "确定").back("Signer").click("radio", "PDF/A-2").
 				click("button", "Export").dialog("导出失败").click("button", "确定"),
-			"error: Dialog “导出失败” came up twice after this: clicked button Export; it was answered with “确定”\n" +
+			"error: Dialog “导出失败” came up more than once after this: clicked button Export; it was answered with “确定”\n" +
 				"detour: Tried again after “导出失败” came up: clicked button Export; in between: clicked option PDF/A-2; it came up again\n" +
 				"done: Settings clicked in “Signer”: “PDF/A-2”",
 			""},

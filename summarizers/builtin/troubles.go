@@ -35,6 +35,14 @@ func findTroubles(r *reading) []human.Finding {
 // trouble is what an element in a dialog said of an error, where somebody clicked it: most dialogs have their
 // message in a label, and only a name like Error on top.
 func (r *reading) trouble(d *dialog) string {
+	if d.said == nil {
+		said := r.troubleSaid(d)
+		d.said = &said
+	}
+	return *d.said
+}
+
+func (r *reading) troubleSaid(d *dialog) string {
 	for _, i := range d.acts {
 		a := r.acts[i]
 		if e := a.Element; e != nil && !isControl(e) {
@@ -63,13 +71,13 @@ func (r *reading) troubleFound(all []*dialog) human.Finding {
 	for _, d := range all {
 		evidence = append(evidence, r.acts[d.opened].ref())
 	}
-	often := ""
-	if n := len(all); n > 1 && n <= maxRefs {
-		often = r.say(" %s", "%s", r.times(n, "time", "times"))
+	often := "" // in words: among its evidence are other actions, too
+	if len(all) > 1 {
+		often = r.say(" more than once", "多次")
 	}
-	what := r.say("Dialog %s came up%s", "出现%[2]s对话框%[1]s", title, often)
+	what := r.say("Dialog %s came up%s", "%[2]s出现对话框%[1]s", title, often)
 	if d.by >= 0 && r.deed(r.acts[d.by]) != "" {
-		what = r.say("Dialog %s came up%s after this: %s", "%[3]s后，出现%[2]s对话框%[1]s", title, often, r.deed(r.acts[d.by]))
+		what = r.say("Dialog %s came up%s after this: %s", "%[3]s后，%[2]s出现对话框%[1]s", title, often, r.deed(r.acts[d.by]))
 		evidence = append(evidence, r.acts[d.by].ref())
 	}
 	if said := r.trouble(d); said != "" {
@@ -212,9 +220,6 @@ func (r *reading) triedAgain() []human.Finding {
 		told[key] = true
 		evidence := r.refsAt(slices.Concat(tries, bad)...)
 		text := r.say("Tried again after %s came up: %s", "出现%s后再次尝试：%s", cmp.Or(r.quote(d.title), r.say("an error", "错误")), r.deed(r.acts[d.by]))
-		if n := len(tries); n > 2 {
-			text += r.say(" (%d tries in all)", "（共 %d 次）", n)
-		}
 		if with := r.changedBetween(tries[0], tries[len(tries)-1]); len(with) > 0 {
 			var did []string
 			for _, i := range with {

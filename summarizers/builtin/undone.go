@@ -103,19 +103,21 @@ func (r *reading) notSaved() []human.Finding {
 		title      string // with the mark
 		kept       bool   // after it was marked
 	}
-	windows := map[string]*seen{}
+	windows, marked := map[string]*seen{}, map[string]*seen{} // marked: and not saved since
 	var order []string
 	s := r.screen()
 	for i, a := range r.acts {
 		if a.Type == human.Missing || !a.sees(human.InputSource) {
-			for _, w := range windows {
-				w.kept = w.kept || w.marked >= 0 // it may have been saved then
+			for _, w := range marked { // it may have been saved then
+				w.kept = true
 			}
+			clear(marked)
 		}
 		if a.Type == human.FileOperation && a.File != nil && a.File.Op != "deleted" {
-			for _, w := range windows {
-				if w.marked >= 0 && names(w.title, a.File) {
+			for key, w := range marked {
+				if names(w.title, a.File) || len(marked) > manyNames {
 					w.kept = true
+					delete(marked, key)
 				}
 			}
 			continue
@@ -123,9 +125,10 @@ func (r *reading) notSaved() []human.Finding {
 		key := windowKey(a)
 		if !onDesktop(a) || key == "" || s.in[i] != nil && s.in[i].own && a.Type != human.CloseWindow {
 			if savesIt(a) {
-				for _, w := range windows {
-					w.kept = w.kept || w.marked >= 0 && a.App != nil && strings.Contains(key, string(a.rec.ID))
+				for _, w := range marked {
+					w.kept = true
 				}
+				clear(marked)
 			}
 			continue
 		}
@@ -144,6 +147,9 @@ func (r *reading) notSaved() []human.Finding {
 				w.kept = false
 			}
 			w.marked, w.title = i, windowTitle(a)
+			if !w.kept {
+				marked[key] = w
+			}
 		} else if windowTitle(a) != "" {
 			w.marked = -1
 		}
@@ -235,15 +241,16 @@ func (r *reading) notSent() []human.Finding {
 		acts   []act
 		sent   bool
 	}
-	forms := map[string]*form{}
+	forms, open := map[string]*form{}, map[string]*form{} // open: filled in since a file was written last
 	var order []string
 	for _, a := range r.acts {
 		key := windowKey(a)
 		if !onDesktop(a) || key == "" || a.Type == human.FileOperation {
 			if a.Type == human.FileOperation || a.Type == human.Missing {
-				for _, f := range forms {
+				for _, f := range open {
 					f.sent = true
 				}
+				clear(open)
 			}
 			continue
 		}
@@ -258,8 +265,9 @@ func (r *reading) notSent() []human.Finding {
 				order = append(order, key)
 			}
 			f.sent = a.Key == "Enter"
+			open[key] = f
 			f.acts = append(f.acts, a)
-			if n := r.quote(a.Element.Name); !slices.Contains(f.fields, n) {
+			if n := r.quote(a.Element.Name); len(f.fields) < manyNames && !slices.Contains(f.fields, n) {
 				f.fields = append(f.fields, n)
 			}
 		case f == nil:
@@ -319,7 +327,7 @@ func findNotSent(r *reading) []human.Finding {
 				if n := elementName(a.Element); n != "" && !searches(n) && a.Element.Role != "searchbox" && a.Element.Tag != "input/search" {
 					typed = typed || a.Type == human.Typing || a.Type == human.Paste
 					evidence, last, at = append(evidence, a.ref()), a, i
-					if q := r.quote(n); !slices.Contains(fields, q) {
+					if q := r.quote(n); len(fields) < manyNames && !slices.Contains(fields, q) {
 						fields = append(fields, q)
 					}
 				}
