@@ -243,6 +243,9 @@ func clean(s string, longest int) string {
 // shorten is the first characters of a text as clean shows them; within, whether it was cut within a word, and whole,
 // whether it is all of it. Of a text to be quoted only one line can be: its evidence has it in lines, too.
 func shorten(s string, longest int, line bool) (out string, within, whole bool) {
+	if fit(s, longest) {
+		return s, false, true
+	}
 	var b strings.Builder
 	n, space, ended := 0, false, false
 	for _, c := range s {
@@ -264,6 +267,26 @@ func shorten(s string, longest int, line bool) (out string, within, whole bool) 
 		b.WriteRune(c)
 	}
 	return b.String(), false, true
+}
+
+// fit says whether a text can be shown as it is, which most names can.
+func fit(s string, longest int) bool {
+	if len(s) > longest || s != "" && (s[0] == ' ' || s[len(s)-1] == ' ') {
+		return false
+	}
+	space := false
+	for _, c := range s {
+		switch {
+		case c == ' ':
+			if space {
+				return false
+			}
+		case c < ' ', c == 0x7f, c == utf8.RuneError, c > 0x7f && (unicode.IsSpace(c) || unseenRune(c)):
+			return false
+		}
+		space = c == ' '
+	}
+	return true
 }
 
 // unseenRune finds what prints as nothing or turns a line round.
