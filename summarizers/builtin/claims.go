@@ -481,8 +481,11 @@ func (e claim) holds(w claim) verdict {
 		// Nothing has come about: it is, or there is none of it.
 		enough, yes, no = 0.75, false, false
 		for word, weight := range e.words {
+			if e.says["is"].contrary && !e.not[word] {
+				continue // what it is said of
+			}
 			if weight >= 0.5 && w.words[word] > 0 {
-				same := w.not[word] == e.says["is"].contrary
+				same := w.not[word] == e.not[word]
 				// A name does not say that there is something: Errors, but 3 errors does.
 				yes, no = yes || same, no || !same && (w.not[word] || len(w.numbers) > 0)
 			}

@@ -168,6 +168,11 @@ func (r *reading) met() bool {
 func (r *reading) outcome(text string, e claim, witnesses []witness, request human.Ref) human.Finding {
 	quoted := r.quote(text)
 	said := r.judge(text, e, witnesses)
+	if said.w == nil || said.w.kind < seenField {
+		if w, v := fieldSays(text, witnesses); w != nil {
+			said = judged{w, v}
+		}
+	}
 	if said.w == nil {
 		if a, ok := r.dragged(text); ok {
 			return r.judgedAs(agrees, r.deed(a), 0.8, r.say("As expected (%s): %s", "符合预期（%s）：%s", quoted, r.deed(a)), a.ref(), request)
@@ -368,6 +373,32 @@ func (r *reading) beside(text string, hits []*file) float64 {
 		}
 	}
 	return rest
+}
+
+var fieldShape = regexp.MustCompile(`(?i)^(?:the\s+)?([\p{L}\p{N}_ ]+?)(?:\s+(?:is|are|equals|reads|says|=)\s+|\s*[=:：]\s*|为|是)(.+)$`)
+
+// fieldSays holds an expectation of the form FIELD is VALUE against the field of that name, if there is one.
+func fieldSays(text string, witnesses []witness) (*witness, verdict) {
+	m := fieldShape.FindStringSubmatch(strings.TrimRight(strings.TrimSpace(text), ".。"))
+	if m == nil {
+		return nil, unsaid
+	}
+	field, value := flat(m[1]), flat(m[2])
+	for i := range witnesses { // the latest come first
+		w := &witnesses[i]
+		if w.kind != seenField || flat(w.field) != field || strings.TrimSpace(value) == "" {
+			continue
+		}
+		is := flat(w.text)
+		switch {
+		case is == value:
+			return w, agrees
+		case strings.Contains(is, value) || strings.Contains(value, is) || startsWith(m[2], enValueNot, zhValueNot):
+			return nil, unsaid // more or less than that, or all but that: who knows
+		}
+		return w, differs
+	}
+	return nil, unsaid
 }
 
 // unwanted is the last dialog that spoke of an error, where none was expected.

@@ -266,6 +266,28 @@ func TestOutcomesAreTold(t *testing.T) {
 	}
 }
 
+func TestAFieldIsHeldAgainstItsValue(t *testing.T) {
+	for expected, want := range map[string]string{
+		"Status is Paid":                   "Expected “Status is Paid”, but status is “Overdue since 3 November”",
+		"status: Overdue since 3 November": "As expected (“status: Overdue since 3 November”): status is “Overdue since 3 November”",
+		"Status 为已付款":                      "Expected “Status 为已付款”, but status is “Overdue since 3 November”",
+		"Status is not empty":              "The recording does not confirm what was expected: “Status is not empty”",
+		"Balance is 12":                    "The recording does not confirm what was expected: “Balance is 12”",
+	} {
+		in := work("Billing").input(english)
+		details, err := json.Marshal(map[string]any{"expected_outcome": expected})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Operation.Details = details
+		in.Answer.Fields = map[string]string{"status": "Overdue since 3 November", "unit_price": "12.50"}
+		if got := outcomes(t, in); len(got) != 1 || got[0] != want {
+			t.Errorf("%q: %q, want %q", expected, got, want)
+		}
+		holds(t, in, findOutcome)
+	}
+}
+
 // Whatever is said of whatever: what says the contrary, what only names it, and what has another number never counts
 // as what was expected.
 func TestNothingIsTakenForSuccessThatIsNone(t *testing.T) {

@@ -173,3 +173,6 @@ var enAskPhrases = phrases(`please tell|please provide|please specify|please say
 
 // enLogin are words on buttons that let somebody in.
 var enLogin = phrases(`log in|login|sign in|log on|unlock|connect`)
+
+// enValueNot is how values begin that are none: not empty, at least 5.
+var enValueNot = phrases(`not|no|at least|at most|more than|less than|over|under|above|below|between|about|any|known|filled in|given|set|read|found|correct|right|visible|shown|the same|greater|larger|smaller|in|on|there`)

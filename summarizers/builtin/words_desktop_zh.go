@@ -132,3 +132,6 @@ var zhLogin = zhWords(`登录 登陆 解锁`)
 
 // zhWhole are words with a character in them that means something else alone.
 var zhWhole = zhWords(`文件管理器 任务管理器 申请 邀请 请求 请假 聘请 需求 计划书 计划表 会议 会员 机会 社会 上海 中国 中心 有效 有限 在线 地址 地区 目的 的确 了解 功能 性能 智能 才能 能源 能力 了结 后台 后端 前后 背后 处理 得分 得到 被告 一致 一般 统一 唯一 已有 都市 首都 里程 公里 就业 成就 从业`)
+
+// zhValueNot is how values begin that are none.
+var zhValueNot = zhWords(`不 非 没 大于 小于 不少于 至少 至多 超过 低于 高于 约 任意 已知 正确 有 空`)
