@@ -44,18 +44,24 @@ func browserLine(r *reading, found []human.Finding) string {
 		at = r.say(" at %s", "在 %s ", site)
 	}
 	asked := r.wanted()
-	var parts []string
-	var fields []string
+	var parts, read, typed []string
 	for _, v := range have {
-		fields = append(fields, v.field)
+		if v.pick == nil {
+			typed = append(typed, v.field)
+		} else {
+			read = append(read, v.field)
+		}
 	}
-	switch n := len(fields); {
-	case n > 0 && len(missing) > 0 && len(asked) > max(2, len(missing)):
+	switch n := len(read); {
+	case n > 0 && len(typed) == 0 && len(missing) > 0 && len(asked) > max(2, len(missing)):
 		parts = append(parts, r.say("Read %[1]d of %[2]d values asked for%[3]s", "%[3]s读取了所需 %[2]d 项中的 %[1]d 项", len(asked)-len(missing), len(asked), at))
-	case n > 0 && n <= maxNamed:
-		parts = append(parts, r.say("Read %[1]s%[2]s", "%[2]s读取了%[1]s", r.fieldNames(fields), at))
-	case n > 0:
+	case n > maxNamed && len(typed) == 0:
 		parts = append(parts, r.say("Read %[1]s%[2]s", "%[2]s读取了 %[1]s", r.count(n, "value", "values", "项内容"), at))
+	case n > 0:
+		parts = append(parts, r.say("Read %[1]s%[2]s", "%[2]s读取了%[1]s", r.fieldNames(read), at))
+	}
+	if len(typed) > 0 { // what was not read from a page
+		parts = append(parts, r.say("%s filled in by hand", "手工填写了%s", r.fieldNames(typed)))
 	}
 	if len(missing) > 0 {
 		parts = append(parts, r.say("%s not found", "未找到%s", r.fieldNames(missing)))
@@ -69,7 +75,7 @@ func browserLine(r *reading, found []human.Finding) string {
 	switch {
 	case len(outcomes) > 0 && (outcomes[0].Confidence >= 0.7 || len(parts) == 0):
 		parts = append(parts, within(ended(outcomes[0].Text), len(parts) > 0))
-	case len(fields) > 0:
+	case len(have) > 0:
 	case len(done) > 0:
 		parts = append(parts, ended(done[len(done)-1].Text)) // what came last is what it came to
 	}
@@ -192,7 +198,7 @@ func browserText(r *reading, found []human.Finding, left map[human.FindingKind]i
 	return paragraphs(
 		r.where(),
 		r.sentences("", found, human.FoundOutcome, human.FoundDone),
-		r.listed(r.say("Read: ", "读取到："), found, human.FoundValue),
+		r.listed(r.say("Values: ", "取得的内容："), found, human.FoundValue),
 		r.sentences("", found, human.FoundError, human.FoundDetour, human.FoundSlow),
 		r.listed(r.say("Still open: ", "尚未完成："), found, human.FoundUndone),
 		r.sentences("", found, human.FoundUnseen),

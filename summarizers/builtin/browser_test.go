@@ -402,3 +402,37 @@ func TestWhatIsFoundInPages(t *testing.T) {
 		})
 	}
 }
+
+// The line says where values come from, and what did not come from there.
+func TestTheLineOfWorkInPages(t *testing.T) {
+	for name, tt := range map[string]struct {
+		surfer *surfer
+		en, zh string
+	}{
+		"values": {surf(quota, "Quota").pick("plan", "Scale").pick("used", "8"), "Read plan and used at vendor.example", "在 vendor.example 读取了 plan 和 used"},
+		"some were told on the phone": {
+			surf(quota, "Quota").pick("plan", "Scale").answers("plan", "Scale", true).answers("reason", "Waiting", false),
+			"Read plan at vendor.example; reason filled in by hand", "在 vendor.example 读取了 plan；手工填写了 reason"},
+		"from two sites": {surf(quota, "Quota").pick("a", "x").goes("address", "https://b.example/", "B", 200).pick("b", "y"), "Read a and b", "读取了 a 和 b"},
+		"one is missing, and why": {
+			surf(quota, "Quota").asks(`{"data_to_extract":["a","b","c"]}`).pick("a", "x").pick("b", "y").click("link", "C").goes("link", home+"/c", "No", 403),
+			"Read 2 of 3 values asked for at vendor.example; c not found; on the way status 403", "在 vendor.example 读取了所需 3 项中的 2 项；未找到 c；途中遇到状态码 403"},
+		"no values": {
+			surf(home, "Users").click("button", "Delete user").dialog("confirm", "Delete Mei?", true),
+			"Clicked “Delete user” on “Users”; asked “Delete Mei?”, the answer was OK", "在“Users”上点击了“Delete user”；页面询问“Delete Mei?”，选择了确定"},
+		"only a look": {surf(home, "Home"), "Looked at vendor.example; nothing was changed or picked there", "浏览了 vendor.example，没有更改或选取内容"},
+		"nothing":     {&surfer{in: summarizers.Input{Version: 1}}, "Nothing was done in a page", "没有在网页中操作"},
+	} {
+		for lang, want := range map[string]string{english: tt.en, chinese: tt.zh} {
+			in := tt.surfer.in
+			in.Language = lang
+			raw, err := browser().Summarize(t.Context(), in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, dropped := summarizers.Check(in, raw); r.Line != want || len(dropped) > 0 {
+				t.Errorf("%s: the line is %q, want %q; dropped: %v", name, r.Line, want, dropped)
+			}
+		}
+	}
+}
