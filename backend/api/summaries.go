@@ -42,9 +42,10 @@ type (
 		ID human.OperationID `path:"id" doc:"The operation's id."`
 		payload[summary.DraftRequest]
 	}
-	draftInput struct {
+	stopCall struct {
 		ID      human.OperationID `path:"id" doc:"The operation's id."`
 		Summary human.SummaryID   `path:"summary" doc:"The draft's id."`
+		payload[none]
 	}
 	previewInput struct {
 		ID       human.OperationID `path:"id" doc:"The operation's id."`
@@ -83,10 +84,7 @@ func (s *Server) summaries(c catalogue) {
 		return &draftAnswer{http.StatusAccepted, draftOf(draft)}, err
 	})
 	add(c, route{http.MethodPost, of + "/{summary}/stop", "stopDraft", "Stop the drafting of a summary", operators, 0},
-		func(ctx context.Context, x *exchange, in *struct {
-			draftInput
-			payload[none]
-		}) (*draftAnswer, error) {
+		func(ctx context.Context, x *exchange, in *stopCall) (*draftAnswer, error) {
 			draft, err := s.deps.Summaries.Stop(ctx, x.by, in.ID, in.Summary)
 			return ok(draftOf(draft), err)
 		})

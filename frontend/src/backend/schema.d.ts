@@ -3334,7 +3334,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+                /** @description The draft's id. */
+                summary: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
