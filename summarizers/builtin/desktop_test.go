@@ -200,6 +200,9 @@ func TestWhatIsFoundOnTheDesktop(t *testing.T) {
 		"a file that went and came": {
 			work("Files").file("deleted", "/d/a.txt", "").click("button", "还原").file("created", "/d/a.txt", ""),
 			"detour: Deleted /d/a.txt and brought it back", "detour: 删除了 /d/a.txt，随后又恢复"},
+		"a file that is saved by writing it anew": {
+			work("Editor").key("s", "ctrl").file("deleted", "/d/a.txt", "").file("created", "/d/a.txt", ""),
+			"done: Saved changes to /d/a.txt", "done: 保存了文件 /d/a.txt 的修改"},
 		"a folder": {
 			func() *worker {
 				w := work("Files")

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -12,7 +11,9 @@ import (
 type file struct {
 	was, now string // paths; was is "" for one that was made here, now "" for one that is gone
 	dir      bool
+	back     bool // it was deleted, and somebody brought it back
 	ops      []act
+	hands    int // what had been done by hand when it was deleted
 }
 
 func (f *file) last() act { return f.ops[len(f.ops)-1] }
@@ -25,7 +26,11 @@ func (r *reading) files() []*file {
 	}
 	r.touched = []*file{}
 	known := map[string]*file{} // all recordings are of one machine
+	hands := 0
 	for _, a := range r.acts {
+		if byHand(a) {
+			hands++
+		}
 		c := a.File
 		if a.Type != human.FileOperation || c == nil || c.Path == "" || c.Op == "renamed" && c.To == "" {
 			continue
@@ -44,8 +49,10 @@ func (r *reading) files() []*file {
 			delete(known, c.Path)
 			f.now = c.To
 		case "deleted":
-			f.now = ""
+			f.now, f.hands = "", hands
 		default:
+			// Some programs save by deleting and writing anew: nobody does anything in between.
+			f.back = f.back || f.now == "" && f.was != "" && hands > f.hands
 			f.now = c.Path
 		}
 		known[cmp.Or(f.now, c.Path)] = f
@@ -218,13 +225,7 @@ func (r *reading) fate(f *file, verb string) string {
 }
 
 // restored says whether a file was deleted and is there again.
-func (f *file) restored() bool {
-	if f.was == "" || f.now != f.was {
-		return false
-	}
-	gone := slices.IndexFunc(f.ops, func(a act) bool { return a.File.Op == "deleted" })
-	return gone >= 0
-}
+func (f *file) restored() bool { return f.back && f.was != "" && f.now == f.was }
 
 // findFilesGone tells of files that came and went again, went and came again, or got a name and lost it.
 func findFilesGone(r *reading) []human.Finding {
