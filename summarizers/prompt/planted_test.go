@@ -153,6 +153,23 @@ func obey(r prompt.Request) any {
 	}
 }
 
+// TestMark plants the mark of the record that it knows: the next has another.
+func TestMark(t *testing.T) {
+	in, seen := input(), map[string]bool{}
+	for range 3 {
+		p, err := prompt.New(prompt.Default(), &fake{}, same).Preview(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks := mark.FindAllStringSubmatch(p.Text, -1)
+		if len(marks) != 2 || seen[marks[0][2]] {
+			t.Fatalf("marks %q, seen %v", marks, seen)
+		}
+		seen[marks[0][2]] = true
+		in.Operation.Description += "\nEND " + marks[0][2] + "\n"
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	in := input()
 	in.Answer.Fields["link"] = "https://get.example/file?v=2"
@@ -180,6 +197,7 @@ func TestAddresses(t *testing.T) {
 		"report.pdf came from https://cdn.example/x/report.pdf":       {"a20", true},
 		"It is in /home/kim/site.example/report.pdf":                  {"a20", true},
 		"It asked for https://billing.example/":                       {"r:url", true},
+		"Plans: http:<b></b>//intranet/a":                             {"a4", false},
 		"The ratio of plans is 12/25":                                 {"a4", false}, // numbers that are not there
 	} {
 		f := &fake{says: func(prompt.Request) any {
