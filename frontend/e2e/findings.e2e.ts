@@ -41,7 +41,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(page.getByText(/^Draft kept/).first()).toBeVisible();
     // One key ends the recording and leads to what was found.
     await desk.press(`${mod}+Enter`);
-    await expect(page.getByText('drafted by the Browser summarizer', { exact: true })).toBeVisible();
+    await expect(page.getByText('drafted by the summarizer “Browser”', { exact: true })).toBeVisible();
     const [drafted] = (await drafts(server, id)).summaries;
     if (!drafted) throw new Error('no draft');
     const all = drafted.report.findings.map((finding) => finding.text);
@@ -115,7 +115,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(words(desk)).toHaveText(kept);
     await expect(page.getByRole('textbox', { name: 'Summary' })).toHaveValue('Read plan and prices.');
     await expect(page.getByRole('switch', { name: /^The whole recording/ })).not.toBeChecked();
-    await expect(page.getByText('drafted by the Browser summarizer, edited by you')).toBeVisible();
+    await expect(page.getByText('drafted by the summarizer “Browser”, edited by you')).toBeVisible();
 
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -149,7 +149,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(bot.call('GET', `/api/recordings/${rec}/actions`)).rejects.toThrow('404');
 
     // The operator sees what went out, on what it rests, and what they made of the draft.
-    await expect(page.getByText('drafted by the Browser summarizer, 1 edited, 1 cut, 1 added')).toBeVisible();
+    await expect(page.getByText('drafted by the summarizer “Browser”, 1 edited, 1 cut, 1 added')).toBeVisible();
     const key = page.getByRole('region', { name: 'Key findings' });
     await expect(key.getByRole('link').first()).toBeVisible();
     await accessible(page);
@@ -186,10 +186,10 @@ test('a model is asked after its operator saw what is sent; one that fails has a
   const server = await Server.start([], { DESKBELL_MODEL_PROVIDER: 'openai', DESKBELL_MODEL_NAME: model.model, DESKBELL_MODEL_BASE_URL: `${model.url}/v1`, DESKBELL_MODEL_KEY: model.key });
   const desk = new Console(page, server);
   try {
-    for (const [name, file] of [['broken', 'exit 3'], ['other', 'cat >/dev/null; echo no JSON']] as const) {
+    for (const [name, file] of [['broken', 'exit 3'], ['slow', 'exec sleep 60']] as const) {
       await mkdir(path.join(server.dir, 'summarizers', name), { recursive: true });
       await writeFile(path.join(server.dir, 'summarizers', name, 'run.sh'), `#!/bin/sh\n${file}\n`, { mode: 0o755 });
-      const manifest = { name, title: { en: name === 'broken' ? 'Broken' : 'Other', 'zh-CN': name }, version: '1', command: ['sh', './run.sh'], sources: ['answer'], languages: ['en'], limit_s: 10 };
+      const manifest = { name, title: { en: name === 'broken' ? 'Broken' : 'Slow', 'zh-CN': name }, version: '1', command: ['sh', './run.sh'], sources: ['answer'], languages: ['en'], limit_s: 60 };
       await writeFile(path.join(server.dir, 'summarizers', name, 'summarizer.json'), JSON.stringify(manifest));
     }
     const bot = await server.agent('scout');
@@ -206,7 +206,7 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await expect(page.getByText('No findings yet.')).toBeVisible();
     await accessible(page);
     await desk.button('Make a draft').click();
-    await expect(page.getByText('drafted by the Answer summarizer', { exact: true })).toBeVisible();
+    await expect(page.getByText('drafted by the summarizer “Answer”', { exact: true })).toBeVisible();
 
     // The model: nothing goes to it before its operator has seen all of it and agreed.
     const choose = page.getByLabel('Which summarizer drafts');
@@ -242,8 +242,14 @@ test('a model is asked after its operator saw what is sent; one that fails has a
 
     // One that fails says why; what was written stays, and starting over asks first.
     await choose.selectOption('broken');
-    await expect(page.getByRole('region', { name: 'Draft of Broken' })).toContainText('The Broken summarizer made no draft');
+    await expect(page.getByRole('region', { name: 'Draft of Broken' })).toContainText('The summarizer “Broken” made no draft');
     await expect(words(desk)).toHaveCount(before + 1);
+    // One that takes long shows that it works, and can be stopped.
+    await choose.selectOption('slow');
+    await expect(page.getByText('The summarizer “Slow” is writing a draft')).toBeVisible();
+    await accessible(page);
+    await desk.button('Stop drafting').click();
+    await expect(page.getByText('The draft of the summarizer “Slow” was stopped.')).toBeVisible();
     await choose.selectOption('answer');
     await desk.button('Draft again').click();
     await desk.button('Start over with this draft').click();

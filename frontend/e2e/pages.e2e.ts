@@ -128,6 +128,26 @@ test.describe('settings', () => {
     expect(settings.find((s) => s.key === 'human.default_timeout')?.value).toBe(900);
   });
 
+  test('every one says in Chinese, too, what it does; rules stand on lines of their own', async ({ desk, page, server }) => {
+    await desk.open('settings');
+    await desk.button('简体中文').click();
+    await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN');
+    const rows = page.locator('[data-setting]');
+    await expect(rows.first()).toBeVisible();
+    const mute = await rows.evaluateAll((all) => all.filter((row) => !/\p{Script=Han}/u.test(row.querySelector('.words .m')?.textContent ?? '')).map((row) => row.getAttribute('data-setting')));
+    expect(mute).toEqual([]);
+    const rules = page.locator('[data-setting="summarizers.use"] textarea');
+    await rules.fill('kind:browser = browser joined\n* = answer');
+    await rules.blur();
+    await expect(page.locator('[data-setting="summarizers.use"]')).toContainText('已保存');
+    const { settings } = await server.operator.call<{ settings: { key: string; value: unknown }[] }>('GET', '/api/settings');
+    expect(settings.find((setting) => setting.key === 'summarizers.use')?.value).toEqual(['kind:browser = browser joined', '* = answer']);
+    await rules.fill('kind:nothing = browser');
+    await rules.blur();
+    await expect(page.locator('[data-setting="summarizers.use"]').getByRole('alert')).toBeVisible();
+    desk.errors.length = 0; // a refused call is logged by the browser
+  });
+
   test('a value that is not allowed is refused with the bounds, and nothing changes', async ({ desk, page, server }) => {
     await desk.open('settings');
     const row = page.locator('[data-setting="human.max_pending_requests"]');
