@@ -52,6 +52,9 @@ func (s *shell) summarized(sum human.Summary) error {
 		s.note("Left out, because %s: %s", oneLine(d.Why, 200), oneLine(d.Text, 400))
 	}
 	s.note("%s, in %s.", visible(sum.Summarizer), time.Duration(sum.Took).Round(time.Millisecond))
+	if sum.Model != "" {
+		s.note("%s: %d tokens in, %d out.", visible(sum.Model), sum.TokensIn, sum.TokensOut)
+	}
 	return nil
 }
 

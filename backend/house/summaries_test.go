@@ -98,7 +98,7 @@ func TestSummarizersOfTheUsersOwn(t *testing.T) {
 	var shown summary.Showing
 	boss.good(t, "GET", path+"/preview?with=notes", nil, &shown)
 	got := draft(map[string]string{"with": "notes", "consent": "once"})
-	if got.State != human.SummaryDone || got.Model != llmtest.Model || got.Report.Line == "" {
+	if got.State != human.SummaryDone || got.Model != llmtest.Model || got.TokensIn == 0 || got.TokensOut == 0 || got.Report.Line == "" {
 		t.Errorf("notes: %+v", got)
 	}
 	requests := models.Requests()

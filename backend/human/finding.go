@@ -110,6 +110,8 @@ type Summary struct {
 	Edits       string        `json:"edits,omitempty" doc:"Changes when something was cut, masked, reworded or shared in the recordings."`
 	InsteadOf   string        `json:"instead_of,omitempty" doc:"The summarizer that failed, where this one serves in its place."`
 	Model       string        `json:"model,omitempty" doc:"The model that wrote it."`
+	TokensIn    int           `json:"tokens_in,omitempty" doc:"That the model counted of what it was sent."`
+	TokensOut   int           `json:"tokens_out,omitempty" doc:"That it counted of its answer."`
 }
 
 // Progress is how far a summary is.

@@ -25,8 +25,8 @@ type Recordings interface {
 	// Edits returns what is cut and masked in a recording, and whether its texts are shared.
 	Edits(ctx context.Context, by human.Actor, id human.RecordingID) (human.Edits, error)
 	// Summarized returns what a summarizer may read of a recording: at most so many actions from its beginning
-	// with words in a language, as its agent would get them but with their pictures, how many more there are,
-	// and the steps that were ticked.
+	// with words in a language, as its agent would get them but with their pictures and with gaps where some were
+	// cut, how many more there are, and the steps that were ticked.
 	Summarized(ctx context.Context, id human.RecordingID, language string, most int) (actions []human.Action, more int, ticked []int, err error)
 	// JPEG returns a picture, masked, at most width pixels wide (0: as it is); NotFound without.
 	JPEG(ctx context.Context, id human.RecordingID, picture string, width int) ([]byte, error)

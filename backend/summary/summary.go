@@ -17,6 +17,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
+	"deskbell/summarizers/prompt"
 )
 
 const (
@@ -360,14 +361,19 @@ func (s *Service) draft(ctx context.Context, sum *human.Summary, op human.Operat
 		limit := min(cmp.Or(about.Limit, usual), longest)
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		report, err := ask(ctx, which, in, tell)
+		d, err := ask(ctx, which, in, tell)
+		if d.Model != "" {
+			sum.Model = d.Model
+		}
+		sum.TokensIn, sum.TokensOut = d.TokensIn, d.TokensOut
 		if ctx.Err() == context.DeadlineExceeded {
-			return human.Report{}, nil, human.Errorf(human.Unavailable, "%s took longer than its %s", about.Name, limit)
+			return human.Report{}, d.Dropped, human.Errorf(human.Unavailable, "%s took longer than its %s", about.Name, limit)
 		}
 		if err != nil {
-			return human.Report{}, nil, err
+			return human.Report{}, d.Dropped, err
 		}
-		report, dropped := summarizers.Check(in, report)
+		report, dropped := summarizers.Check(in, d.Report)
+		dropped = slices.Concat(d.Dropped, dropped)
 		if report.Line == "" && report.Text == "" && len(report.Findings) == 0 {
 			return human.Report{}, dropped, human.Errorf(human.Invalid, "%s said nothing that stands on its evidence", about.Name)
 		}
@@ -391,14 +397,19 @@ func (s *Service) draft(ctx context.Context, sum *human.Summary, op human.Operat
 
 var errAsks = errors.New("the operator has not agreed")
 
-// ask calls a summarizer. One that panics has failed, and nothing else.
-func ask(ctx context.Context, which summarizers.Summarizer, in summarizers.Input, tell func(human.Progress)) (report human.Report, err error) {
+// ask calls a summarizer. One that panics has failed, and nothing else. One that asks a model tells what that cost,
+// and what it left out itself.
+func ask(ctx context.Context, which summarizers.Summarizer, in summarizers.Input, tell func(human.Progress)) (d prompt.Draft, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = human.Wrap(human.Internal, fmt.Errorf("panic: %v", p), "%s broke down", which.About().Name)
 		}
 	}()
-	return which.Summarize(ctx, in, tell)
+	if model, is := which.(*prompt.Summarizer); is {
+		return model.Draft(ctx, in, tell)
+	}
+	d.Report, err = which.Summarize(ctx, in, tell)
+	return d, err
 }
 
 func (s *Service) progress(m *making, p human.Progress) {
@@ -441,12 +452,12 @@ func (s *Service) Line(op human.Operation, answer human.Answer) string {
 	op.Result, op.Recordings = nil, []human.RecordingID{}
 	in := input(op, answer)
 	in.Language, in.Checklist = languageOf(op, options, ""), checklist(op, nil)
-	report, err := ask(s.life, which, in, func(human.Progress) {})
+	d, err := ask(s.life, which, in, func(human.Progress) {})
 	if err != nil {
 		s.deps.Log.Warn("an answer has no summary", "operation", op.ID, "err", err)
 		return answer.OneLine()
 	}
-	report, _ = summarizers.Check(in, report)
+	report, _ := summarizers.Check(in, d.Report)
 	return cmp.Or(report.Line, answer.OneLine())
 }
 

@@ -298,10 +298,20 @@ func TestWhatASummarizerReads(t *testing.T) {
 	if want := []summarizers.Step{{Text: "Log in", Done: true}, {Text: "Read the plan"}}; !slices.Equal(got.Checklist, want) {
 		t.Errorf("checklist %+v", got.Checklist)
 	}
+	holes := 0
 	for _, a := range got.Recordings[0].Actions {
 		if a.Cut || a.ID == "a2" {
 			t.Errorf("has what was cut: %+v", a)
 		}
+		if a.Type == human.Missing {
+			holes++
+			if a.ID != "" || a.Page != nil || a.Gap != nil {
+				t.Errorf("the gap tells what was cut: %+v", a)
+			}
+		}
+	}
+	if holes != 1 {
+		t.Errorf("%d gaps for one cut", holes)
 	}
 	if len(got.Recordings[0].Actions) == 0 {
 		t.Error("has no actions")

@@ -2453,6 +2453,16 @@ export interface components {
             summary_id: string;
             /**
              * Format: int64
+             * @description That the model counted of what it was sent.
+             */
+            tokens_in?: number;
+            /**
+             * Format: int64
+             * @description That it counted of its answer.
+             */
+            tokens_out?: number;
+            /**
+             * Format: int64
              * @description Nanoseconds.
              */
             took_ns?: number;
