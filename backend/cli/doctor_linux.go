@@ -2,17 +2,22 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/godbus/dbus/v5"
 )
 
 // checkSession looks at the session bus and at who shows tray icons.
 func checkSession(ctx context.Context) []Check {
-	conn, err := dbus.ConnectSessionBus(dbus.WithContext(ctx))
+	// Where there is none, none is started: it would be there for this look alone.
+	conn, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx))
+	if err == nil {
+		defer func() { _ = conn.Close() }()
+		err = errors.Join(conn.Auth(nil), conn.Hello())
+	}
 	if err != nil {
 		return []Check{{"session bus", checkWarn, "none: no notifications, no tray icon", "start Deskbell from your desktop session, or under dbus-run-session"}}
 	}
-	defer func() { _ = conn.Close() }()
 	checks := []Check{{"session bus", checkOK, "there is one", ""}}
 	var tray bool
 	err = conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.NameHasOwner", 0, "org.kde.StatusNotifierWatcher").Store(&tray)

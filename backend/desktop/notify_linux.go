@@ -33,9 +33,9 @@ type Notifications struct {
 // the name or absolute path of its icon, or empty. Each click is reported to answered, on a goroutine of
 // its own, until Close.
 func OpenNotifications(app, icon string, answered func(id, action string)) (*Notifications, error) {
-	conn, err := dbus.ConnectSessionBus()
+	conn, err := sessionBus(context.Background())
 	if err != nil {
-		return nil, fmt.Errorf("desktop: no session bus: %w", err)
+		return nil, err
 	}
 	for _, member := range []string{"ActionInvoked", "NotificationClosed"} {
 		if err := conn.AddMatchSignal(dbus.WithMatchSender(notifyName), dbus.WithMatchInterface(notifyName), dbus.WithMatchMember(member)); err != nil {
@@ -159,7 +159,7 @@ func (n *Notifications) fromService(s *dbus.Signal) bool {
 // FindNotificationService asks the session bus who shows notifications, starting it when it can be
 // started. The zero value means that nobody does, or that there is no session bus.
 func FindNotificationService(ctx context.Context) NotificationService {
-	conn, err := dbus.ConnectSessionBus(dbus.WithContext(ctx))
+	conn, err := sessionBus(ctx)
 	if err != nil {
 		return NotificationService{}
 	}

@@ -11,9 +11,9 @@ import (
 // of a session as often as before, and the library would report each absence as an error.
 func waitForPanel(ctx context.Context) error {
 	const watcher = "org.kde.StatusNotifierWatcher"
-	conn, err := dbus.ConnectSessionBus(dbus.WithContext(ctx))
+	conn, err := sessionBus(ctx)
 	if err != nil {
-		return fmt.Errorf("desktop: no session bus: %w", err)
+		return err
 	}
 	defer conn.Close()
 	changes := make(chan *dbus.Signal, 16)

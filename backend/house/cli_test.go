@@ -489,6 +489,9 @@ func TestTheDoctorReports(t *testing.T) {
 	if !got.OK || (runtime.GOOS == "linux" && names["display"] != "warn") {
 		t.Errorf("reports %+v", got)
 	}
+	if runtime.GOOS == "linux" && names["session bus"] != "warn" { // it would have had to start one
+		t.Errorf("there is a session bus: %+v", got)
+	}
 	s := serve(t, dir, nil)
 	run(t, dir, nil, "doctor").want(t, 0, fmt.Sprintf("process %d listens on %s", s.cmd.Process.Pid, s.url))
 	var seen report
