@@ -308,22 +308,27 @@ func (o Operation) Project() string {
 }
 
 // Steps are the lines of details.action_sequence, the checklist; one that is no text is its JSON.
-func (o Operation) Steps() []string {
+func (o Operation) Steps() []string { return o.lines("action_sequence") }
+
+// FocusAreas are the lines of details.focus_areas, what a review is asked to look at.
+func (o Operation) FocusAreas() []string { return o.lines("focus_areas") }
+
+func (o Operation) lines(part string) []string {
 	var details map[string]json.RawMessage
 	if json.Unmarshal(o.Details, &details) != nil {
 		return nil
 	}
 	var list []json.RawMessage
-	if json.Unmarshal(details["action_sequence"], &list) != nil {
+	if json.Unmarshal(details[part], &list) != nil {
 		return nil
 	}
-	steps := make([]string, len(list))
+	lines := make([]string, len(list))
 	for i, raw := range list {
-		if json.Unmarshal(raw, &steps[i]) != nil {
-			steps[i] = string(raw)
+		if json.Unmarshal(raw, &lines[i]) != nil {
+			lines[i] = string(raw)
 		}
 	}
-	return steps
+	return lines
 }
 
 // EndedAt is when the operation reached its terminal state, or the zero time.

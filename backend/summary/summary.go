@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -451,7 +452,7 @@ func (s *Service) Line(op human.Operation, answer human.Answer) string {
 	}
 	op.Result, op.Recordings = nil, []human.RecordingID{}
 	in := input(op, answer)
-	in.Language, in.Checklist = languageOf(op, options, ""), checklist(op, nil)
+	in.Language = languageOf(op, options, "")
 	d, err := ask(s.life, which, in, func(human.Progress) {})
 	if err != nil {
 		s.deps.Log.Warn("an answer has no summary", "operation", op.ID, "err", err)
@@ -467,15 +468,46 @@ func input(op human.Operation, answer human.Answer) summarizers.Input {
 	in.Operation.Draft, in.Operation.Deliveries, in.Operation.SnoozedUntil, in.Operation.Result = nil, nil, nil, nil
 	// What earlier drafts said is no evidence for another.
 	in.Answer.Summary, in.Answer.KeyFindings, in.Answer.Findings, in.Answer.Suggestions, in.Answer.SummaryID = "", nil, nil, nil, ""
+	in.Checklist = []summarizers.Step{}
+	for _, text := range op.Steps() {
+		in.Checklist = append(in.Checklist, summarizers.Step{Text: text})
+	}
+	in.Answer.Fields = maps.Clone(in.Answer.Fields)
+	for _, n := range numbers(in.Answer.Fields[stepsDone]) {
+		tick(in.Checklist, n-1)
+	}
+	delete(in.Answer.Fields, stepsDone)
+	if looked := numbers(in.Answer.Fields[lookedAt]); len(looked) > 0 {
+		var areas []string
+		for i, area := range op.FocusAreas() {
+			if slices.Contains(looked, i+1) {
+				areas = append(areas, area)
+			}
+		}
+		in.Answer.Fields[lookedAt] = strings.Join(areas, "; ")
+	}
 	return in
 }
 
-func checklist(op human.Operation, ticked map[int]bool) []summarizers.Step {
-	steps := []summarizers.Step{}
-	for i, text := range op.Steps() {
-		steps = append(steps, summarizers.Step{Text: text, Done: ticked[i]})
+// Fields in which the console keeps what was ticked, as numbers from 1 with commas between them.
+const (
+	stepsDone = "steps_done"      // of details.action_sequence
+	lookedAt  = "focus_looked_at" // of details.focus_areas
+)
+
+func numbers(text string) (all []int) {
+	for part := range strings.SplitSeq(text, ",") {
+		if n, err := strconv.Atoi(part); err == nil {
+			all = append(all, n)
+		}
 	}
-	return steps
+	return all
+}
+
+func tick(list []summarizers.Step, i int) {
+	if i >= 0 && i < len(list) {
+		list[i].Done = true
+	}
 }
 
 // outline is an operation for an operator, and what a summarizer will read of it without actions: all of its
@@ -515,7 +547,7 @@ func (s *Service) outline(ctx context.Context, by human.Actor, id human.Operatio
 // fill reads the recordings of an outline.
 func (s *Service) fill(ctx context.Context, in *summarizers.Input, language string) error {
 	in.Language = language
-	ticked := map[int]bool{}
+	in.Checklist = slices.Clone(in.Checklist)
 	in.Recordings = slices.Clone(in.Recordings)
 	for i := range in.Recordings {
 		r := &in.Recordings[i]
@@ -525,10 +557,9 @@ func (s *Service) fill(ctx context.Context, in *summarizers.Input, language stri
 			return err
 		}
 		for _, step := range done {
-			ticked[step] = true
+			tick(in.Checklist, step)
 		}
 	}
-	in.Checklist = checklist(in.Operation, ticked)
 	return nil
 }
 
