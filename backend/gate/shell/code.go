@@ -1,0 +1,301 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+var shells = set("sh bash zsh dash ksh ash fish rbash mksh yash csh tcsh pwsh-sh")
+
+func isShell(language string) bool { return language == "" || shells[language] }
+
+// What code may name without doing anything but compute and print.
+var (
+	pureModules = set("json sys re math string itertools functools collections datetime time random statistics textwrap pprint ast base64 hashlib hmac struct " +
+		"decimal fractions operator enum typing dataclasses copy heapq bisect uuid unicodedata calendar locale platform inspect keyword " +
+		"html urllib.parse csv io binascii zlib secrets numbers cmath difflib string inspect types contextlib abc sysconfig site util path querystring url assert buffer os.path set pp bigdecimal digest POSIX " +
+		"List::Util Data::Dumper strict warnings utf8 tomllib configparser importlib.metadata __future__ colorsys graphlib zoneinfo")
+	runsCommands = regexp.MustCompile(`\b(os\.(system|popen|exec\w*|spawn\w*|posix_spawn\w*|startfile)|subprocess|commands\.getoutput|getstatusoutput|pty\.spawn|child_process|execSync|execFileSync|execFile|spawnSync|spawn|Deno\.(run|Command)|Bun\.(spawn\w*|\$)|system|popen\w*|shell_exec|passthru|proc_open|pcntl_exec|exec|qx|IO\.popen|Open3|Kernel\.(system|exec|spawn)|Process\.spawn|os\.execute|io\.popen|syscall|fork|run_command|ProcessBuilder|Runtime\.getRuntime)\b`)
+	deletesFiles = regexp.MustCompile(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove)\b`)
+	writesFiles  = regexp.MustCompile(`\b(write_text|write_bytes|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|file_put_contents|fwrite|File\.(write|open|new|rename|symlink|chmod)|IO\.write|shutil\.(move|copy\w*|chown)|os\.(rename|replace|chmod|chown|link|symlink|makedirs|mkdir|putenv|setuid)|copyfile|renameSync|copyFileSync|mkdirSync|chmodSync|Deno\.write\w*|FileUtils\.\w+|\.touch|\.rename|\.mkdir|\.chmod|symlinkSync|truncate(Sync)?|io\.open|dump|to_csv|savez?|to_json|writelines|write)\s*\(`)
+	opensToWrite = regexp.MustCompile(`\bopen\s*\(\s*[^)]*?,\s*(mode\s*=\s*)?["'][rbt]*[wax+][rbt+]*["']|open\s*\(?[^;]*["']\s*>{1,2}|Path\([^)]*\)\.open\(\s*["'][wax]`)
+	readsFiles   = regexp.MustCompile(`\b(open|read_text|read_bytes|readFile(Sync)?|createReadStream|file_get_contents|File\.(read|readlines|foreach|open)|IO\.read\w*|readlines|os\.(listdir|walk|scandir|stat|getenv|environ|getcwd|path)|glob|Path|Dir|readdir(Sync)?|process\.(env|cwd|argv|version\w*|platform|exit|stdout|stdin)|require|existsSync|statSync|slurp|load|read_csv|File)\b`)
+	talksNet     = regexp.MustCompile(`\b(requests|urllib\d?(\.request)?|httpx|aiohttp|http\.client|httplib|socket|ftplib|smtplib|paramiko|telnetlib|XMLHttpRequest|fetch|axios|got|net\.(connect|createConnection|Socket)|https?\.(get|request)|Net::HTTP|open-uri|URI\.open|LWP|IO::Socket|TCPSocket|curl_\w+|fsockopen|WebSocket|dgram|boto3|websockets)\b`)
+	sendsNet     = regexp.MustCompile(`\b(requests|httpx|axios|session|client|s)\.(post|put|patch|delete|request)\b|\burlopen\s*\([^)]*data\s*=|method\s*:\s*["'](POST|PUT|PATCH|DELETE)|\b(sendall|sendto|sendmail)\b|Net::HTTP\.post|http\.client|\bsocket\b|IO::Socket|TCPSocket|fsockopen`)
+	losesNet     = regexp.MustCompile(`(?i)\.(delete|destroy|drop|remove|purge|truncate|cancel|deregister|revoke)\w*\s*\(|method\s*:\s*["']DELETE`)
+	evaluates    = regexp.MustCompile(`\b(eval|exec|compile|execfile|runpy|importlib\.import_module|import_module|getattr|Function|vm\.\w+|instance_eval|class_eval|send|ctypes|cffi|marshal|pickle|globals|vars|locals|setattr|process\.binding|dlopen|\$\w+\s*\(|base64_decode|str_rot13|assert|create_function|require_once|include|builtins|load_module|do\s+["'])\b|__\w+__|\bimport\s*\(`)
+	signals      = regexp.MustCompile(`\bos\.kill(pg)?\b|\bprocess\.kill\b|\bProcess\.kill\b|\bkill\s+(9|['"]?(KILL|TERM))`)
+	exfil        = regexp.MustCompile(`\b(os\.environ|process\.env|ENV)\b`)
+	importsAny   = regexp.MustCompile(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
+	fetchesCode  = regexp.MustCompile(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch)\b.{0,400}\b(exec|eval)\s*\(`)
+)
+
+// code judges code in a programming language. It is no parser of those languages: it looks for what does something, takes
+// every text in the code for what that is done to, and calls the code harmless only when all that it names is.
+func (w *walker) code(language string, v value) {
+	if w.depth >= maxDepth || len(v.s) > MaxScript || !w.step(len(v.s)/4+4) {
+		w.opaque("shell.too_deep", "holds code that is too large or too deep")
+		return
+	}
+	if isShell(language) {
+		w.script(v.s, language, nil, stream{})
+		return
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	if v.taint&fromNetwork != 0 {
+		w.emit(human.Effect{Verb: human.LangExec, Resource: "what was downloaded", Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
+	}
+	text := v.s
+	bare, literals := strip(text, language)
+	emit := func(verb human.EffectVerb, risk human.Risk, rule, what string) {
+		e := verbDefaults[verb]
+		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = verb, risk, "code."+rule, clip(what), human.Likely
+		w.emit(e)
+	}
+	harmless := true
+	if !v.known() {
+		emit(human.LangExec, human.HighRisk, "built", v.shown())
+		harmless = false
+	}
+	ran := runsCommands.FindString(bare)
+	if ran == "" && (language == "ruby" || language == "perl" || language == "php") && strings.Contains(bare, "`") {
+		ran = "`"
+	}
+	if ran == "exec" && language == "python" {
+		ran = ""
+	}
+	if ran == "exec" && language == "javascript" && !strings.Contains(bare, "child_process") && !strings.Contains(text, "child_process") {
+		ran = "" // a regular expression's
+	}
+	if ran == "" && strings.Contains(text, "child_process") || strings.Contains(text, "subprocess") && ran == "" {
+		ran = "child_process"
+	}
+	if ran != "" {
+		harmless = false
+		emit(human.LangExec, human.MediumRisk, "runs_commands", ran)
+		w.commandsIn(bare, text, literals)
+	}
+	if m := deletesFiles.FindString(bare); m != "" && (m != "rm" || ran == "") {
+		harmless = false
+		named := false
+		for _, l := range literals {
+			if l != "" && len(l) < 300 && !strings.ContainsAny(l, "\n(){}") && l != "fs" && l != "fs/promises" && l != "fileutils" && l != "path" && l != "shutil" && l != "os" {
+				w.deleting(known(l), true, "code.deletes")
+				named = true
+			}
+		}
+		if !named {
+			emit(human.FilesystemDelete, human.HighRisk, "deletes", m)
+		} else {
+			emit(human.FilesystemDelete, human.HighRisk, "deletes", text)
+		}
+	}
+	if m := writesFiles.FindString(bare); m != "" && !strings.HasPrefix(m, "write") || opensToWrite.MatchString(text) || strings.HasPrefix(m, "writ") && (strings.Contains(bare, "open") || m != "write(" || strings.Contains(bare, "fs.")) {
+		harmless = false
+		emit(human.FilesystemWrite, human.LowRisk, "writes", m)
+		for _, l := range literals {
+			if len(l) > 1 && couldBePath(l) && (strings.HasPrefix(l, "/") || strings.HasPrefix(l, "~") || strings.HasPrefix(l, ".")) {
+				w.writing(known(l), "code.writes")
+			}
+		}
+	}
+	secret := false
+	for _, l := range literals {
+		if couldBePath(l) || secretNames[l] {
+			secret = w.reading(known(l), "code.reads")&fromSecret != 0 || secret
+		}
+	}
+	if m := talksNet.FindString(bare); m != "" {
+		harmless = false
+		if sendsNet.MatchString(text) {
+			emit(human.NetworkWrite, human.MediumRisk, "sends", m)
+		} else {
+			emit(human.NetworkRead, human.LowRisk, "fetches", m)
+		}
+		if secret {
+			w.leak(clip(text))
+		} else if exfil.MatchString(bare) && sendsNet.MatchString(text) {
+			emit(human.NetworkWrite, human.HighRisk, "sends_environment", m)
+		}
+		if fetchesCode.MatchString(text) {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: "what was downloaded", Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
+		}
+	}
+	if losesNet.MatchString(bare) && !strings.Contains(bare, "list.remove") {
+		harmless = false
+		emit(human.ServiceEffect, human.HighRisk, "destroys", losesNet.FindString(bare))
+	}
+	if m := evaluates.FindString(bare); m != "" && m != "__name__" && m != "__version__" && m != "__file__" && m != "__doc__" {
+		harmless = false
+		emit(human.ObfuscatedEffect, human.HighRisk, "evaluates", m)
+		for _, l := range literals {
+			if strings.ContainsAny(l, "(`") && len(l) < 4000 {
+				w.code(language, known(l))
+			}
+		}
+	}
+	if m := signals.FindString(bare); m != "" {
+		harmless = false
+		emit(human.ProcessSignal, human.MediumRisk, "signals", m)
+	}
+	pure := harmless
+	if m := readsFiles.FindString(bare); harmless && m != "" && m != "require" {
+		emit(human.FilesystemRead, human.NoRisk, "reads", m)
+	}
+	unknownModule := ""
+	if harmless {
+		for _, m := range importsAny.FindAllStringSubmatch(text, -1) {
+			for _, mod := range append([]string{m[1]}, strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' })...) {
+				mod = strings.TrimPrefix(mod, "node:")
+				if !pureModules[mod] && !pureModules[strings.Split(mod, ".")[0]] && mod != "os" && mod != "pathlib" && mod != "glob" && mod != "fs" && mod != "sqlite3" {
+					unknownModule = mod
+				}
+			}
+		}
+	}
+	switch {
+	case unknownModule != "":
+		emit(human.LangExec, human.LowRisk, "imports", unknownModule)
+	case pure:
+		emit(human.LangExec, human.NoRisk, "computes", text)
+	}
+}
+
+// commandsIn gives the shell every text in code that runs commands: alone, and those of a list as one command.
+func (w *walker) commandsIn(bare, text string, literals []string) {
+	found := false
+	for _, l := range literals {
+		trimmed := strings.TrimSpace(l)
+		if trimmed == "" || trimmed == "child_process" || trimmed == "node:child_process" || len(trimmed) > 8000 {
+			continue
+		}
+		if strings.ContainsAny(trimmed, " \t\n;|&`$(") || len(literals) == 1 {
+			w.script(trimmed, "sh", nil, stream{})
+			found = true
+		}
+	}
+	// subprocess.run(["rm", "-rf", x])
+	for i := range literals {
+		base := literals[i]
+		if j := strings.LastIndexByte(base, '/'); j >= 0 {
+			base = base[j+1:]
+		}
+		if handlers[base] == nil && specOf(base) == nil {
+			continue
+		}
+		var args []value
+		for _, l := range literals[i:min(len(literals), i+24)] {
+			args = append(args, known(l))
+		}
+		if base != "test" && base != "utf8" {
+			w.run(args, stream{})
+			found = true
+		}
+		break
+	}
+	if !found {
+		w.emit(human.Effect{Verb: human.LangExec, Resource: clip(text), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "code.runs_unknown"})
+	}
+	// A text whose quotes do not pair may hide part of the command.
+	if loc := runsCommands.FindStringIndex(text); loc != nil {
+		rest := strings.Trim(text[loc[1]:], " \t\n()[];'\"`")
+		if rest != "" && len(rest) < 8000 && !found {
+			w.script(strings.NewReplacer(`"`, " ", `'`, " ", ",", " ", "[", " ", "]", " ").Replace(rest), "sh", nil, stream{})
+		}
+	}
+}
+
+// strip returns code without its texts and comments, and the texts.
+func strip(s, language string) (string, []string) {
+	var bare strings.Builder
+	var literals []string
+	hash := language != "javascript"
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case hash && c == '#' && (i == 0 || s[i-1] == ' ' || s[i-1] == '\n' || s[i-1] == ';') && !strings.HasPrefix(s[i:], "#{"):
+			for i < len(s) && s[i] != '\n' {
+				i++
+			}
+		case language == "javascript" && strings.HasPrefix(s[i:], "//") && (i == 0 || s[i-1] != ':'):
+			for i < len(s) && s[i] != '\n' {
+				i++
+			}
+		case strings.HasPrefix(s[i:], `"""`) || strings.HasPrefix(s[i:], `'''`):
+			q := s[i : i+3]
+			end := strings.Index(s[i+3:], q)
+			if end < 0 {
+				end = len(s) - i - 3
+			}
+			literals = append(literals, s[i+3:i+3+end])
+			bare.WriteString(" \"\" ")
+			i = min(len(s), i+6+end)
+		case c == '"' || c == '\'' || c == '`':
+			j := i + 1
+			var lit strings.Builder
+			for j < len(s) && s[j] != c {
+				if s[j] == '\\' && j+1 < len(s) {
+					j++
+					switch s[j] {
+					case 'n':
+						lit.WriteByte('\n')
+					case 'x':
+						if j+2 < len(s) {
+							lit.WriteByte(hexByte(s[j+1 : j+3]))
+							j += 2
+						}
+					default:
+						lit.WriteByte(s[j])
+					}
+					j++
+					continue
+				}
+				lit.WriteByte(s[j])
+				j++
+			}
+			literals = append(literals, strings.ReplaceAll(lit.String(), unknown, ""))
+			if c == '`' {
+				bare.WriteString(" ` ")
+			} else {
+				bare.WriteString(`""`)
+			}
+			i = j + 1
+			if len(literals) > 300 {
+				literals = literals[:300]
+			}
+		case strings.HasPrefix(s[i:], "qx") && i+2 < len(s) && strings.IndexByte("{(/[|!", s[i+2]) >= 0 && language == "perl" || strings.HasPrefix(s[i:], "%x") && i+2 < len(s) && strings.IndexByte("{(/[|!", s[i+2]) >= 0 && language == "ruby":
+			closing := s[i+2]
+			if k := strings.IndexByte("{([", closing); k >= 0 {
+				closing = "})]"[k]
+			}
+			end := strings.IndexByte(s[i+3:], closing)
+			if end < 0 {
+				end = len(s) - i - 3
+			}
+			literals = append(literals, s[i+3:i+3+end])
+			bare.WriteString(" system ")
+			i = min(len(s), i+4+end)
+		default:
+			bare.WriteByte(c)
+			i++
+		}
+	}
+	return bare.String(), literals
+}
+
+func hexByte(s string) byte {
+	n := 0
+	for i := range len(s) {
+		c := s[i] | 0x20
+		switch {
+		case c >= '0' && c <= '9':
+			n = n*16 + int(c-'0')
+		case c >= 'a' && c <= 'f':
+			n = n*16 + int(c-'a') + 10
+		}
+	}
+	return byte(n)
+}

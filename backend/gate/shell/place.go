@@ -1,0 +1,340 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// place is what kind of place a path is in.
+type place uint8
+
+const (
+	inProject place = iota
+	inTemp
+	nullDevice
+	outside     // somewhere else on the machine that is no system folder
+	unknownSpot // not known before it runs
+	envFile     // .env and the like: settings with secrets, in a project
+	secretSpot  // keys, tokens, keychains
+	startSpot   // what runs by itself later: shell start files, cron, units, hooks
+	systemSpot  // /etc, /usr and the like
+	gateSpot    // the gatekeeper's own files
+	projectRoot // the working tree itself, or what holds it
+	gitDir
+	homeSpot // a home folder itself
+	rootSpot // /, or everything in it
+	rawDevice
+)
+
+// projectDir stands for the working tree where the caller gave none.
+const projectDir = "/\x01project"
+
+var systemDirs = []string{
+	"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin", "/srv",
+	"/sys", "/usr", "/var", "/Applications", "/Library", "/System", "/private/etc", "/private/var", "/cores", "/nix",
+}
+
+// Places under a home that start by themselves, and that hold secrets.
+var (
+	startFiles = set(".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout " +
+		".kshrc .cshrc .tcshrc .xinitrc .xprofile .xsession .inputrc .vimrc .gitconfig .npmrc .pypirc .netrc .tmux.conf .pam_environment .envrc")
+	startDirs = []string{
+		"/.config/autostart/", "/.config/systemd/", "/.config/fish/", "/Library/LaunchAgents/", "/Library/LaunchDaemons/",
+		"/.git/hooks/", "/.husky/", "/etc/cron", "/var/spool/cron", "/etc/systemd/", "/etc/init.d/", "/etc/profile", "/.config/environment.d/",
+		"/etc/ld.so.preload", "/etc/rc.local", "/etc/sudoers", "/etc/pam.d/", "/.claude/settings", "/.claude/hooks", "/.codex/config", "/.gemini/settings", "/.cursor/hooks", "/.vscode/tasks.json",
+	}
+	secretNames = set("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
+		"credentials.json secrets.json secrets.yml secrets.yaml service-account.json serviceaccount.json kubeconfig master.key .vault-token .dockercfg " +
+		"wallet.dat key3.db key4.db logins.json keystore.jks authinfo .authinfo shadow gshadow sudoers .bash_history .zsh_history .python_history .psql_history .mysql_history")
+	secretParts = []string{
+		"/.ssh/", "/.aws/", "/.gnupg/", "/.kube/config", "/.docker/config.json", "/.config/gcloud/", "/.azure/", "/.config/gh/hosts", "/.password-store/",
+		"/.local/share/keyrings/", "/Library/Keychains/", "/.config/op/", "/.mozilla/firefox/", "/.config/google-chrome/", "/.config/chromium/",
+		"/.config/rclone/", "/.terraform.d/credentials", "/.cargo/credentials", "/.gem/credentials", "/.config/hub", "/.config/stripe", "/.config/doctl", "/.oci/", "/.bitcoin/", "/.ethereum/", "/.electrum/",
+		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssl/private", "/run/secrets/", "/var/run/secrets/", "/.deskbell/", "/proc/self/environ", "/etc/krb5.keytab",
+	}
+	secretEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".asc.key", ".tfstate"}
+	gateParts     = []string{"/deskbell/gate.toml", "/.deskbell/", "/.local/share/deskbell", "/.config/deskbell", "/Application Support/deskbell", "/AppData/Roaming/deskbell"}
+	tempDirs      = []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/folders/", "/var/folders/", "/dev/shm/"}
+	remade        = set("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
+)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// resolve makes a path absolute and clean without looking at a disk. Unknown parts stay; ok is false where they make the
+// place of the path unknown.
+func (w *walker) resolve(v value, cwd string) (abs string, ok bool) {
+	s := v.s
+	s = strings.TrimPrefix(s, "file://")
+	if s == "~" || strings.HasPrefix(s, "~/") {
+		s = w.home + s[1:]
+	} else if strings.HasPrefix(s, "~") && !v.quoted {
+		s = "/home/" + s[1:]
+	}
+	if strings.HasPrefix(s, unknown) {
+		return s, false
+	}
+	if !strings.HasPrefix(s, "/") {
+		if strings.HasPrefix(cwd, unknown) {
+			return s, false
+		}
+		s = cwd + "/" + s
+	}
+	// An unknown part can hold anything, "..", too; what follows it says little about where it leads.
+	if i := strings.Index(s, unknown); i >= 0 {
+		head := path.Clean(s[:i] + "x")
+		return path.Dir(head) + "/" + strings.ReplaceAll(s[i:], "/", "∕"), true
+	}
+	return path.Clean(s), true
+}
+
+// placeOf says what kind of place a path is.
+func (w *walker) placeOf(v value, cwd string) (place, string) {
+	s := v.s
+	switch s {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-", "NUL", "nul":
+		return nullDevice, s
+	}
+	if strings.HasPrefix(s, "/dev/fd/") {
+		return nullDevice, s
+	}
+	abs, ok := w.resolve(v, cwd)
+	if !ok {
+		return unknownSpot, strings.ReplaceAll(abs, unknown, "…")
+	}
+	shown := strings.ReplaceAll(abs, unknown, "…")
+	base := path.Base(abs)
+	switch {
+	case abs == "/" || abs == "/*" || abs == "/." || v.glob && path.Dir(abs) == "/" && strings.Trim(base, "*?[].!{}") == "":
+		return rootSpot, shown
+	case strings.HasPrefix(abs, "/dev/"):
+		if strings.HasPrefix(abs, "/dev/shm/") {
+			return inTemp, shown
+		}
+		if strings.HasPrefix(abs, "/dev/pts") || strings.HasPrefix(abs, "/dev/tcp/") || strings.HasPrefix(abs, "/dev/udp/") {
+			return outside, shown
+		}
+		return rawDevice, shown
+	case w.isHome(abs):
+		return homeSpot, shown
+	}
+	for _, p := range gateParts {
+		if strings.Contains(abs+"/", p) {
+			return gateSpot, shown
+		}
+	}
+	if abs == w.root || strings.HasPrefix(w.root, abs+"/") && w.root != projectDir || abs == w.root+"/*" || abs == w.root+"/.*" {
+		return projectRoot, shown
+	}
+	if strings.Contains(abs+"/", "/.git/") {
+		if strings.Contains(abs+"/", "/.git/hooks/") {
+			return startSpot, shown
+		}
+		return gitDir, shown
+	}
+	for _, p := range secretParts {
+		if strings.Contains(abs+"/", p) && !strings.HasSuffix(abs, ".pub") && base != "known_hosts" && (p != "/.ssh/" || base != "config") {
+			return secretSpot, shown
+		}
+	}
+	if secretNames[base] {
+		return secretSpot, shown
+	}
+	for _, e := range secretEndings {
+		if strings.HasSuffix(base, e) && len(base) > len(e) && !strings.Contains(base, "pub") && !strings.HasPrefix(base, "cert") && base != "ca.pem" {
+			return secretSpot, shown
+		}
+	}
+	if (base == ".env" || strings.HasPrefix(base, ".env.")) && !strings.HasSuffix(base, ".example") && !strings.HasSuffix(base, ".sample") && !strings.HasSuffix(base, ".template") {
+		return envFile, shown
+	}
+	for _, p := range startDirs {
+		if strings.Contains(abs+"/", p) {
+			return startSpot, shown
+		}
+	}
+	if startFiles[base] && !strings.HasPrefix(abs, w.root+"/") {
+		return startSpot, shown
+	}
+	if strings.HasPrefix(abs, w.root+"/") {
+		return inProject, shown
+	}
+	for _, t := range tempDirs {
+		if strings.HasPrefix(abs, t) {
+			if strings.Trim(base, "*?[].") == "" && path.Dir(abs)+"/" == t {
+				return outside, shown // everybody's temporary files
+			}
+			return inTemp, shown
+		}
+	}
+	for _, d := range systemDirs {
+		if abs == d || strings.HasPrefix(abs, d+"/") {
+			return systemSpot, shown
+		}
+	}
+	if strings.Count(abs, "/") == 1 {
+		return systemSpot, shown // a folder right under the root
+	}
+	return outside, shown
+}
+
+// isHome says whether abs is a home folder or everything in one.
+func (w *walker) isHome(abs string) bool {
+	abs = strings.TrimSuffix(strings.TrimSuffix(abs, "/*"), "/.*")
+	if abs == w.home || abs == "/root" || abs == "/home" || abs == "/Users" {
+		return true
+	}
+	dir := path.Dir(abs)
+	return dir == "/home" || dir == "/Users"
+}
+
+// deleting is the effect of deleting what is at a path.
+func (w *walker) deleting(v value, recursive bool, rule string) {
+	for _, cwd := range w.cwds() {
+		p, target := w.placeOf(v, cwd)
+		e := human.Effect{Verb: human.FilesystemDelete, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Irreversible, Blast: human.FileBlast}
+		if v.glob {
+			e.Certainty = human.Likely
+		}
+		switch p {
+		case nullDevice:
+			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
+		case rootSpot, homeSpot:
+			e.Risk, e.Blast, e.Floor = human.CriticalRisk, human.MachineBlast, recursive
+		case rawDevice:
+			e.Risk, e.Blast, e.Floor = human.CriticalRisk, human.MachineBlast, true
+		case gateSpot:
+			e.Risk, e.Floor = human.CriticalRisk, true
+		case projectRoot:
+			e.Risk, e.Blast, e.Floor = human.HighRisk, human.ProjectBlast, recursive
+			if recursive {
+				e.Risk = human.CriticalRisk
+			}
+		case systemSpot, startSpot, secretSpot:
+			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
+			if recursive {
+				e.Risk = human.CriticalRisk
+			}
+		case gitDir:
+			e.Risk, e.Blast = human.HighRisk, human.ProjectBlast
+			if recursive {
+				e.Risk = human.CriticalRisk
+			}
+		case unknownSpot:
+			e.Risk, e.Certainty = human.HighRisk, human.Possible
+		case inTemp:
+			e.Risk = human.MediumRisk
+		case envFile, outside:
+			e.Risk = human.HighRisk
+		case inProject:
+			e.Risk = human.MediumRisk
+			if recursive || v.glob {
+				e.Risk, e.Blast = human.HighRisk, human.ProjectBlast
+			}
+		}
+		if p == inTemp || p == inProject && remade[path.Base(target)] {
+			e.Reversibility = human.Costly
+		}
+		w.emit(w.proven(e, recursive))
+	}
+}
+
+// proven lowers the risk of deleting or overwriting where evidence shows that nothing is lost.
+func (w *walker) proven(e human.Effect, recursive bool) human.Effect {
+	if e.Floor || w.evidence == nil || e.Target == "" || e.Certainty == human.Possible || e.Risk == human.CriticalRisk {
+		return e
+	}
+	if strings.ContainsAny(e.Target, "*?[…") {
+		return e
+	}
+	switch w.evidence.File(e.Target) {
+	case Absent:
+		if e.Verb == human.FilesystemDelete && !recursive {
+			e.Risk = human.LowRisk
+		}
+	case MadeHere:
+		e.Risk, e.Reversibility = human.LowRisk, human.Costly
+	case Committed, Ignored:
+		if e.Risk == human.HighRisk || e.Risk == human.MediumRisk {
+			e.Risk, e.Reversibility = human.LowRisk, human.Reversible
+			if recursive {
+				e.Risk = human.MediumRisk
+			}
+		}
+	}
+	return e
+}
+
+// writing is the effect of writing a file, of whatever tool.
+func (w *walker) writing(v value, rule string) {
+	for _, cwd := range w.cwds() {
+		p, target := w.placeOf(v, cwd)
+		e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Costly, Blast: human.FileBlast, Risk: human.LowRisk}
+		switch p {
+		case nullDevice:
+			continue
+		case inProject, inTemp:
+			if v.glob {
+				e.Certainty = human.Likely
+			}
+		case outside:
+			e.Risk = human.MediumRisk
+			if strings.HasPrefix(target, "/dev/tcp/") || strings.HasPrefix(target, "/dev/udp/") {
+				e.Verb, e.Blast, e.Risk = human.NetworkWrite, human.PublicBlast, human.HighRisk
+			}
+		case unknownSpot:
+			e.Risk, e.Certainty = human.MediumRisk, human.Possible
+		case envFile:
+			e.Risk = human.MediumRisk
+			e.Blast = human.ProjectBlast
+		case secretSpot:
+			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
+			if strings.HasSuffix(target, "/authorized_keys") {
+				e.Verb = human.PersistenceEffect
+			}
+		case startSpot:
+			e.Verb, e.Risk, e.Blast = human.PersistenceEffect, human.HighRisk, human.MachineBlast
+		case systemSpot, rootSpot, homeSpot:
+			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
+		case projectRoot:
+			e.Risk = human.LowRisk
+		case gitDir:
+			e.Risk, e.Blast = human.HighRisk, human.ProjectBlast
+		case gateSpot:
+			e.Verb, e.Risk, e.Blast, e.Floor = human.SecurityWeakening, human.CriticalRisk, human.MachineBlast, true
+		case rawDevice:
+			e.Risk, e.Blast, e.Floor, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
+		}
+		w.emit(e)
+	}
+}
+
+// reading notes when what is read is where secrets are kept. It returns where the text comes from.
+func (w *walker) reading(v value, rule string) taint {
+	var t taint
+	for _, cwd := range w.cwds() {
+		p, target := w.placeOf(v, cwd)
+		e := human.Effect{Verb: human.CredentialAccess, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Irreversible, Blast: human.MachineBlast}
+		switch p {
+		case secretSpot:
+			e.Risk = human.HighRisk
+		case envFile:
+			e.Risk = human.MediumRisk
+		case gateSpot:
+			e.Risk = human.MediumRisk
+		default:
+			t |= fromFile
+			continue
+		}
+		t |= fromSecret
+		w.emit(e)
+	}
+	return t
+}

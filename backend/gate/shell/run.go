@@ -1,0 +1,558 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"deskbell/backend/human"
+)
+
+// a cmd is one command that is being gone through.
+type cmd struct {
+	name string
+	args []value // without the name
+	in   stream
+}
+
+func (w *walker) call(c *syntax.CallExpr, in stream) stream {
+	var args []value
+	for _, word := range c.Args {
+		args = append(args, w.fields(word)...)
+	}
+	if len(args) == 0 {
+		for _, a := range c.Assigns {
+			w.assign(a, "")
+		}
+		// $(cmd) alone on a line runs what cmd printed; where that is known, or nothing, it has been dealt with.
+		return stream{known: true}
+	}
+	if len(c.Assigns) > 0 {
+		before := w.vars
+		w.vars = clone(w.vars)
+		w.step(len(w.vars) / 8)
+		for _, a := range c.Assigns {
+			w.assign(a, "")
+		}
+		defer func() { w.vars = before }()
+	}
+	return w.run(args, in)
+}
+
+// standardDirs are where the programs of the system lie; elsewhere a name says nothing about a program.
+var standardDirs = set("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin /opt/local/bin /run/current-system/sw/bin")
+
+func (w *walker) run(args []value, in stream) stream {
+	if len(args) == 0 {
+		return stream{known: true}
+	}
+	if w.depth >= maxDepth || !w.step(2+len(args)/2) {
+		if !w.spent {
+			w.opaque("shell.too_deep", "holds commands within commands too deep")
+		}
+		return stream{}
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	c := &cmd{args: args[1:], in: in}
+	name := args[0]
+	if !name.known() {
+		if base := path.Base(name.s); base != "" && strings.Contains(name.s, "/") && !strings.Contains(base, unknown) {
+			name = known(base) // $DIR/bin/rm is still called rm
+			if h := handlers[base]; h == nil && specOf(base) == nil {
+				w.unseen(args[0], "shell.unknown_command")
+				return stream{taint: in.taint | madeHere}
+			}
+		} else {
+			w.unseen(args[0], "shell.unknown_command")
+			return stream{taint: in.taint | madeHere}
+		}
+	}
+	c.name = name.s
+	if alias, ok := w.aliases[c.name]; ok {
+		delete(w.aliases, c.name)
+		w.script(alias.s+" "+quoteAll(c.args), "bash", nil, in)
+		w.aliases[c.name] = alias
+	}
+	if body, ok := w.funcs[c.name]; ok {
+		return w.function(c, body)
+	}
+	if strings.Contains(c.name, "/") {
+		dir, base := path.Split(c.name)
+		dir = path.Clean(dir)
+		switch {
+		case standardDirs[dir]:
+			c.name = base
+		case strings.HasSuffix(dir, "node_modules/.bin") || strings.HasSuffix(dir, "venv/bin") || strings.HasSuffix(dir, "env/bin") || strings.HasSuffix(dir, "vendor/bin"):
+			c.name = base
+		case base == "gradlew" || base == "mvnw":
+			c.name = base
+		default:
+			return w.program(args[0], c)
+		}
+	}
+	c.name = strings.TrimSuffix(c.name, ".exe")
+	if w.onlyHelp(c) {
+		w.emit(human.Effect{Verb: human.FilesystemRead, Resource: c.name, Risk: human.NoRisk, Rule: "shell.help"})
+		return stream{taint: in.taint}
+	}
+	before := len(w.effects)
+	out, handled := stream{}, false
+	if h := handlers[c.name]; h != nil {
+		out, handled = h(w, c)
+	}
+	if !handled {
+		out = w.apply(c)
+	}
+	for _, a := range c.args {
+		out.taint |= a.taint
+	}
+	for _, e := range w.effects[min(before, len(w.effects)):] {
+		if e.Verb == human.CredentialAccess {
+			out.taint |= fromSecret
+		}
+	}
+	if !out.known {
+		out.taint |= in.taint
+	}
+	out.open = true
+	return out
+}
+
+func quoteAll(args []value) string {
+	var b strings.Builder
+	for _, a := range args {
+		b.WriteString(" '")
+		b.WriteString(strings.ReplaceAll(a.s, "'", `'\''`))
+		b.WriteString("'")
+	}
+	return b.String()
+}
+
+// unseen is a command that is known only when it runs.
+func (w *walker) unseen(v value, rule string) {
+	e := human.Effect{Verb: human.UnknownEffect, Resource: v.shown(), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule}
+	if v.taint&fromDecoder != 0 {
+		e.Verb, e.Risk = human.ObfuscatedEffect, human.CriticalRisk
+	}
+	if v.taint&fromNetwork != 0 {
+		e.Verb, e.Risk, e.Floor, e.Rule = human.LangExec, human.CriticalRisk, true, "floor.download_run"
+	}
+	w.emit(e)
+}
+
+func (w *walker) function(c *cmd, body *syntax.Stmt) stream {
+	if slices.Contains(w.active, c.name) {
+		if w.spawning > 0 {
+			w.emit(human.Effect{Verb: human.ProcessSignal, Resource: c.name, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "floor.fork_bomb"})
+		}
+		return stream{}
+	}
+	w.active = append(w.active, c.name)
+	old := w.params
+	w.params = append([]value{}, c.args...)
+	out := w.stmt(body, c.in)
+	w.params = old
+	w.active = w.active[:len(w.active)-1]
+	// A function may hide a command of the same name. Whether it does where this runs is not for us to trust.
+	if handlers[c.name] != nil || specOf(c.name) != nil {
+		fn := w.funcs[c.name]
+		delete(w.funcs, c.name)
+		w.run(append([]value{known(c.name)}, c.args...), c.in)
+		w.funcs[c.name] = fn
+	}
+	return out
+}
+
+// program is a program or script named by its path.
+func (w *walker) program(name value, c *cmd) stream {
+	if f, ok := w.file(name); ok {
+		w.feed("sh", f, "shell.written_script")
+		return stream{taint: c.in.taint}
+	}
+	if w.onlyHelp(c) {
+		w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Risk: human.LowRisk, Certainty: human.Likely, Rule: "shell.program_help"})
+		return stream{}
+	}
+	w.scriptFile(name, "", c)
+	// A program that lies elsewhere may still be the one that its name says.
+	base := path.Base(c.name)
+	if handlers[base] != nil || specOf(base) != nil {
+		w.run(append([]value{known(base)}, c.args...), c.in)
+	}
+	return stream{taint: c.in.taint | madeHere}
+}
+
+// scriptFile is a script that is run by its path; language is "" where it is not known.
+func (w *walker) scriptFile(name value, language string, c *cmd) {
+	if f, ok := w.file(name); ok {
+		w.feed(language, f, "shell.written_script")
+		return
+	}
+	p, target := w.placeOf(name, w.dir)
+	e := human.Effect{Verb: human.LangExec, Resource: name.shown(), Target: target, Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.script_file"}
+	if w.evidence != nil && name.known() && p != unknownSpot {
+		if text, ok := w.evidence.Text(target); ok {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast, Rule: "shell.script_read"})
+			w.feed(languageOf(name.s, language, text), stream{text: text, known: true}, "shell.script_read")
+			return
+		}
+	}
+	if p == unknownSpot || p == nullDevice || p == inTemp || p == outside {
+		e.Risk = human.HighRisk
+	}
+	if p == nullDevice && name.s != "/dev/stdin" && name.s != "-" {
+		e.Risk = human.MediumRisk
+	}
+	w.emit(e)
+}
+
+func languageOf(name, language, text string) string {
+	if language != "" {
+		return language
+	}
+	switch path.Ext(name) {
+	case ".py":
+		return "python"
+	case ".js", ".mjs", ".cjs", ".ts":
+		return "javascript"
+	case ".rb":
+		return "ruby"
+	case ".pl":
+		return "perl"
+	case ".php":
+		return "php"
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	for _, l := range []string{"python", "node", "ruby", "perl", "php"} {
+		if strings.HasPrefix(first, "#!") && strings.Contains(first, l) {
+			return l
+		}
+	}
+	return "sh"
+}
+
+// feed is what an interpreter is given to run by a pipe, a here-document or a file that this script wrote.
+func (w *walker) feed(language string, s stream, rule string) {
+	if s.taint&fromNetwork != 0 {
+		w.emit(human.Effect{Verb: human.LangExec, Resource: "what was downloaded", Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
+	}
+	if s.known {
+		if language == "" || isShell(language) {
+			w.script(s.text, "bash", nil, stream{})
+			if s.taint&fromDecoder != 0 {
+				w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(s.text), Certainty: human.Certain, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.decoded_run"})
+			}
+			return
+		}
+		w.code(language, value{s: s.text, taint: s.taint, quoted: true})
+		return
+	}
+	if s.taint&fromNetwork != 0 {
+		return
+	}
+	e := human.Effect{Verb: human.LangExec, Resource: "what comes through a pipe", Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule}
+	if s.taint&fromDecoder != 0 {
+		e.Verb, e.Risk, e.Rule = human.ObfuscatedEffect, human.CriticalRisk, "shell.decoded_run"
+	}
+	w.emit(e)
+	if s.text != "" {
+		w.script(s.text, "bash", nil, stream{})
+	}
+}
+
+// leak is a secret that leaves for the network.
+func (w *walker) leak(to string) {
+	w.emit(human.Effect{Verb: human.NetworkWrite, Resource: to, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "floor.secret_sent"})
+}
+
+// onlyHelp says whether a command asks for nothing but its help or version: words that could be subcommands, and then
+// the one option. More than that, and it could be an argument of something else.
+func (w *walker) onlyHelp(c *cmd) bool {
+	n := len(c.args)
+	if n == 0 || n > 6 || noHelp[c.name] {
+		return false
+	}
+	last := c.args[n-1].s
+	switch last {
+	case "--help", "--version", "-help", "-version", "--usage":
+	case "-h", "-V":
+		if n > 1 && handlers[c.name] != nil || c.name == "shutdown" {
+			return false
+		}
+	case "-v", "version", "help", "-?", "-H":
+		if n > 1 || specOf(c.name) == nil && handlers[c.name] == nil || last == "-H" {
+			return false
+		}
+	default:
+		return false
+	}
+	for _, a := range c.args[:n-1] {
+		for i := range len(a.s) {
+			ch := a.s[i]
+			letter := ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z'
+			if !letter && (i == 0 || (ch < '0' || ch > '9') && ch != '-' && ch != '_' && ch != ':' && ch != '.') {
+				return false
+			}
+		}
+		if a.s == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// noHelp are commands whose words are not their own: commands that they run, text, files that they delete.
+var noHelp = set("sudo doas env xargs eval exec command builtin nohup nice timeout time watch bash sh zsh dash ksh fish ash find echo printf rm rmdir unlink shred dd ssh parallel " +
+	"python python3 perl ruby node php setsid stdbuf ionice chroot su script strace ltrace busybox toybox npx uvx trap source . read test [ git-upload-pack tee kill pkill killall cat cd say print")
+
+// apply judges a command by what is written of it.
+func (w *walker) apply(c *cmd) stream {
+	s := specOf(c.name)
+	if s == nil {
+		w.generic(c)
+		return stream{taint: c.in.taint | madeHere}
+	}
+	if s.wrap >= 0 {
+		o, rest := parse(c.args, s.values, s.long, true)
+		if len(rest) > s.wrap {
+			w.rules(s, &o, c, false)
+			return w.run(rest[s.wrap:], c.in)
+		}
+		w.rules(s, &o, c, true)
+		return stream{}
+	}
+	o, _ := parse(c.args, s.values, s.long, false)
+	w.rules(s, &o, c, true)
+	return stream{taint: madeHere}
+}
+
+// rules emits the effects of every rule that is about this command: none ends the search, the gravest decides.
+func (w *walker) rules(s *spec, o *options, c *cmd, must bool) {
+	if !s.data {
+		w.readsSecrets(o, c.name)
+	}
+	found := false
+	for i := range s.rules {
+		r := &s.rules[i]
+		if !r.matches(o, s.action) {
+			continue
+		}
+		found = true
+		for _, e := range r.effects {
+			w.effect(e, r.id, o, c)
+		}
+	}
+	if found || !must {
+		return
+	}
+	if s.verbs {
+		w.byVerb(s.name, o, c, true)
+		return
+	}
+	w.emit(human.Effect{Verb: human.UnknownEffect, Resource: w.shown(c), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: s.name + ".unknown"})
+}
+
+func (w *walker) shown(c *cmd) string {
+	var b strings.Builder
+	b.WriteString(c.name)
+	for _, a := range c.args {
+		b.WriteByte(' ')
+		b.WriteString(a.shown())
+		if b.Len() > 120 {
+			break
+		}
+	}
+	return clip(b.String())
+}
+
+func (w *walker) readsSecrets(o *options, name string) {
+	for _, v := range o.words {
+		if couldBePath(v.s) {
+			w.reading(v, name+".reads")
+		}
+	}
+	if len(o.flags) > 0 {
+		for _, f := range sortedKeys(o.flags) {
+			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys[f] {
+				v.s = strings.TrimPrefix(v.s, "@")
+				w.reading(v, name+".reads")
+			}
+		}
+	}
+}
+
+// Options that name a key or a certificate to prove who one is: using it is not reading it.
+var usesKeys = set("--cert --key -E --cacert --capath --env-file --vault-password-file --private-key --identity-file --client-certificate --client-key --certificate-authority --kubeconfig --ca-certificate --certificate --tls-cert --tls-key")
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func couldBePath(s string) bool {
+	return s != "" && len(s) < 512 && !strings.ContainsAny(s, " \n\t;|&<>") && strings.ContainsAny(s, "./_~") || secretNames[s]
+}
+
+func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
+	e := s.e
+	e.Rule = id
+	if s.paths == "" {
+		e.Resource = w.shown(c)
+		if len(w.otherHost) > 0 && e.Blast.Near() {
+			e.Blast = human.SharedBlast
+		}
+		w.emit(e)
+		if e.Verb == human.NetworkWrite {
+			w.sends(c, id)
+		}
+		return
+	}
+	var paths []value
+	switch s.paths {
+	case "all":
+		paths = o.words
+	case "first":
+		paths = o.words[:min(1, len(o.words))]
+	case "last":
+		paths = o.words[max(0, len(o.words)-1):]
+	case "rest":
+		paths = o.words[min(1, len(o.words)):]
+	default:
+		for _, f := range strings.Split(s.paths, "|") {
+			if v, ok := o.flags[f]; ok && v.s != "" {
+				paths = append(paths, v)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		e.Resource = w.shown(c)
+		e.Certainty = human.Likely
+		w.emit(e)
+	}
+	for _, p := range paths {
+		switch e.Verb {
+		case human.FilesystemWrite:
+			w.writing(p, id)
+			w.keep(p, stream{taint: c.in.taint})
+		case human.FilesystemDelete:
+			w.deleting(p, e.Blast == human.ProjectBlast && o.has("-r", "-R", "--recursive"), id)
+		default:
+			w.reading(p, id)
+		}
+	}
+}
+
+// sends checks whether what a command sends to the network is a secret.
+func (w *walker) sends(c *cmd, id string) {
+	secret := c.in.taint&fromSecret != 0
+	for _, a := range c.args {
+		secret = secret || a.taint&fromSecret != 0
+		if p, _ := w.placeOf(value{s: strings.TrimPrefix(a.s, "@")}, w.dir); couldBePath(a.s) && (p == secretSpot || p == envFile) {
+			secret = true
+		}
+	}
+	if secret {
+		w.leak(w.shown(c))
+	}
+}
+
+// The verbs that commands of all kinds name their actions by.
+var (
+	lookVerbs = set("list ls get show describe status info view inspect version help search find print display query diff log logs history tail head cat " +
+		"whoami ping check validate verify test explain top stats count exists read lookup which why tree outdated doctor events ps images docs lint audit " +
+		"ll index enumerate summary report usage env completion browse details dump-config current peek lint-config plan preview")
+	loseVerbs = set("delete del rm remove destroy drop purge erase wipe clear reset revoke terminate kill prune uninstall flush truncate rollback revert " +
+		"deregister unregister disable detach disassociate format shutdown reboot stop force-delete empty unpublish deprecate archive expire discard " +
+		"overwrite forget nuke cleanup clean abort cancel drain evict rotate roll restore failover undeploy teardown deactivate unlink unset " +
+		"delete-all remove-all deletefile rmdir rmdirs invalidate close down unsubscribe destroy-all down-all reset-all factory-reset repossess")
+	losePrefixes = []string{"delete-", "delete_", "remove-", "remove_", "destroy-", "purge-", "terminate-", "drop-", "revoke-", "deregister-", "wipe-", "reset-", "clear-", "clear_", "force-", "disable-", "uninstall-", "forget_", "purge_"}
+	lookPrefixes = []string{"list-", "list_", "get-", "get_", "describe-", "show-", "show_", "search-", "view-"}
+)
+
+// byVerb judges a command by the first of its words that is a verb. known says that the program is one we know to use
+// verbs that way.
+func (w *walker) byVerb(name string, o *options, c *cmd, known bool) {
+	e := human.Effect{Verb: human.ServiceEffect, Resource: w.shown(c), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.SharedBlast, Rule: name + ".changes"}
+	if !known {
+		e = human.Effect{Verb: human.UnknownEffect, Resource: w.shown(c), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.unknown_program"}
+	}
+	look := false
+	for i, v := range o.words {
+		if i > 4 {
+			break
+		}
+		word := v.s
+		if !v.known() {
+			break
+		}
+		if loses(word) {
+			e.Risk, e.Reversibility = human.HighRisk, human.Irreversible
+			e.Rule = strings.TrimSuffix(e.Rule, ".changes") + ".destroys"
+			look = false
+			break
+		}
+		if lookVerbs[word] || hasPrefix(word, lookPrefixes) {
+			look = true
+			break
+		}
+	}
+	for _, f := range []string{"--delete", "--destroy", "--purge", "--wipe", "--drop", "--erase", "--remove", "--delete-all", "--force-delete"} {
+		if o.has(f) {
+			e.Risk, e.Reversibility, look = human.HighRisk, human.Irreversible, false
+		}
+	}
+	if look {
+		e.Verb, e.Risk, e.Reversibility, e.Blast = human.FilesystemRead, human.NoRisk, human.Reversible, human.FileBlast
+		e.Rule = name + ".looks"
+		if !known {
+			e.Risk, e.Rule = human.LowRisk, "shell.unknown_looks"
+		}
+	}
+	w.emit(e)
+}
+
+func loses(word string) bool { return loseVerbs[word] || hasPrefix(word, losePrefixes) }
+
+func hasPrefix(s string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// generic judges a program that nothing is known of.
+func (w *walker) generic(c *cmd) {
+	o, _ := parse(c.args, nil, false, false)
+	w.readsSecrets(&o, "shell.unknown_program")
+	w.byVerb(c.name, &o, c, false)
+	// Unknown programs often run what they are given: a destructive command among the arguments counts.
+	for i, a := range c.args {
+		if i > 12 {
+			break
+		}
+		if dangerousNames[path.Base(a.s)] && i+1 <= len(c.args) {
+			w.run(c.args[i:], c.in)
+			break
+		}
+		if strings.ContainsRune(a.s, ' ') && len(a.s) < 2000 && a.known() {
+			first, _, _ := strings.Cut(strings.TrimSpace(a.s), " ")
+			if dangerousNames[path.Base(first)] {
+				w.script(a.s, "sh", nil, stream{})
+			}
+		}
+	}
+	if c.in.taint&fromSecret != 0 {
+		w.emit(human.Effect{Verb: human.CredentialAccess, Resource: w.shown(c), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.secret_given"})
+	}
+}
+
+var dangerousNames = set("rm shred dd mkfs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs")

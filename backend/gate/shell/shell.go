@@ -1,0 +1,633 @@
+// Package shell lowers shell commands to their effects. It runs nothing and looks at nothing: what it says follows from
+// the text, from what it knows of the commands in it, and from the evidence that it is given. Where it cannot know, it
+// says that it does not, which is asked about.
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"deskbell/backend/human"
+)
+
+// MaxScript is the longest script that is looked at, in bytes; a longer one is asked about.
+const MaxScript = 64 << 10
+
+const (
+	maxNesting = 120    // of brackets and quotes in one script; the parser recurses
+	maxDepth   = 24     // of scripts within scripts, and of functions within functions
+	maxWork    = 60_000 // steps for one script, those of the scripts within it included
+	maxEffects = 400
+	maxValue   = 8 << 10 // bytes of one value; past it, it is unknown
+)
+
+// FileState is what evidence knows of a path.
+type FileState uint8
+
+// What evidence can know of a path.
+const (
+	NotKnown  FileState = iota
+	Absent              // nothing is there
+	Precious            // it is there, and no copy of it is known
+	MadeHere            // made by the agent in this session
+	Committed           // as it stands, it is in a commit
+	Ignored             // ignored by version control: build output
+)
+
+// Evidence answers questions about the world, lazily. It must answer within its own short limit; NotKnown and false are
+// the cautious answers. It is asked from one goroutine at a time.
+type Evidence interface {
+	// File says what is known about the file or folder at an absolute path.
+	File(abs string) FileState
+	// Text returns the contents of a small text file at an absolute path.
+	Text(abs string) (string, bool)
+	// Clean says whether the working tree has nothing that no commit holds.
+	Clean() bool
+	// Pushed says whether every commit of the current branch is at its remote.
+	Pushed() bool
+}
+
+// Place is where a script would run.
+type Place struct {
+	Cwd      string // absolute; "" where it is not known: then it is the root of a project
+	Root     string // of the working tree; "" where it is Cwd
+	Home     string // "" where it is not known
+	Evidence Evidence
+}
+
+// Lower returns what a script would do, the gravest first. It never returns none: a script that does nothing reads.
+func Lower(script string, at Place) []human.Effect {
+	w := newWalker(at)
+	w.script(script, "bash", nil, stream{})
+	return w.done()
+}
+
+// LowerArgs is Lower for a program that is started with exact arguments, without a shell.
+func LowerArgs(args []string, at Place) []human.Effect {
+	w := newWalker(at)
+	vs := make([]value, len(args))
+	for i, a := range args {
+		vs[i] = known(a)
+		if strings.Contains(a, unknown) {
+			w.opaque("shell.unreadable", "holds characters that no argument can hold")
+			return w.done()
+		}
+	}
+	w.run(vs, stream{})
+	return w.done()
+}
+
+// Writing returns the effects of a tool that writes a file, the same as those of a command that would.
+func Writing(path string, at Place) []human.Effect {
+	w := newWalker(at)
+	w.writing(known(path), "file.write")
+	return w.done()
+}
+
+// Reading returns the effects of a tool that reads a file.
+func Reading(path string, at Place) []human.Effect {
+	w := newWalker(at)
+	w.reading(known(path), "file.read")
+	return w.done()
+}
+
+// Deleting returns the effects of a tool that deletes a file, or a folder with all that is in it.
+func Deleting(path string, recursive bool, at Place) []human.Effect {
+	w := newWalker(at)
+	w.deleting(known(path), recursive, "file.delete")
+	return w.done()
+}
+
+// Code returns the effects of code in a programming language: python, javascript, ruby, perl, php, lua, r.
+func Code(language, code string, at Place) []human.Effect {
+	w := newWalker(at)
+	w.code(language, value{s: code, quoted: true})
+	return w.done()
+}
+
+// walker holds the state of one shell while its script is gone through.
+type walker struct {
+	home, root string
+	evidence   Evidence
+	dir        string   // the current folder, as far as it is known
+	otherDirs  []string // where it may still be, should a cd fail
+	vars       map[string]value
+	funcs      map[string]*syntax.Stmt
+	aliases    map[string]value
+	params     []value // $1 and so on
+	files      map[string]stream
+
+	effects   []human.Effect
+	seen      map[human.Effect]bool
+	work      int
+	depth     int
+	active    []string // functions that are being run
+	spawning  int      // within a pipe or the background
+	loops     int
+	spent     bool
+	otherHost string // set while what is gone through runs on another machine
+}
+
+func newWalker(at Place) *walker {
+	w := &walker{
+		home: at.Home, root: at.Root, dir: at.Cwd, evidence: at.Evidence,
+		vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, files: map[string]stream{}, seen: map[human.Effect]bool{},
+		aliases: map[string]value{},
+	}
+	if w.home == "" {
+		w.home = "/home/user"
+	}
+	if w.dir == "" {
+		w.dir = projectDir
+	}
+	if w.root == "" {
+		w.root = w.dir
+	}
+	return w
+}
+
+func (w *walker) cwds() []string {
+	if len(w.otherDirs) == 0 {
+		return []string{w.dir}
+	}
+	return append([]string{w.dir}, w.otherDirs...)
+}
+
+func (w *walker) emit(e human.Effect) {
+	e.Target = strings.ReplaceAll(e.Target, projectDir, ".")
+	if len(e.Resource) > 200 {
+		e.Resource = e.Resource[:200] + "…"
+	}
+	if len(e.Target) > 300 {
+		e.Target = e.Target[:300] + "…"
+	}
+	if e.Certainty == "" {
+		e.Certainty = human.Certain
+	}
+	if e.Reversibility == "" {
+		e.Reversibility = human.Reversible
+	}
+	if e.Blast == "" {
+		e.Blast = human.FileBlast
+	}
+	if w.seen[e] {
+		return
+	}
+	if len(w.effects) >= maxEffects {
+		w.opaque("shell.too_much", "does too many things to be told one by one")
+		return
+	}
+	w.seen[e] = true
+	w.effects = append(w.effects, e)
+}
+
+// opaque notes something that could not be looked into; it is asked about.
+func (w *walker) opaque(rule, why string) {
+	if w.spent && rule == "shell.too_much" {
+		return
+	}
+	w.spent = w.spent || rule == "shell.too_much"
+	w.effects = append(w.effects, human.Effect{
+		Verb: human.UnknownEffect, Resource: why, Certainty: human.Possible, Risk: human.HighRisk,
+		Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule,
+	})
+}
+
+// step counts work, and says whether there is still some left.
+func (w *walker) step(n int) bool {
+	w.work += n
+	if w.work > maxWork {
+		if !w.spent {
+			w.opaque("shell.too_much", "is too large to be looked through")
+		}
+		return false
+	}
+	return true
+}
+
+func (w *walker) done() []human.Effect {
+	if len(w.effects) == 0 {
+		w.effects = append(w.effects, human.Effect{Verb: human.FilesystemRead, Certainty: human.Certain, Risk: human.NoRisk, Reversibility: human.Reversible, Blast: human.FileBlast, Rule: "shell.nothing"})
+	}
+	slices.SortStableFunc(w.effects, func(a, b human.Effect) int {
+		if a.Floor != b.Floor {
+			if a.Floor {
+				return -1
+			}
+			return 1
+		}
+		return b.Risk.Level() - a.Risk.Level()
+	})
+	return w.effects
+}
+
+// nests says whether brackets and the like nest deeper than the parser should be let into.
+func nests(s string) bool {
+	depth, most := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(', '{', '[':
+			depth++
+			most = max(most, depth)
+		case ')', '}', ']':
+			depth = max(0, depth-1)
+		}
+	}
+	return most > maxNesting || strings.Count(s, "`") > 400
+}
+
+// script goes through the text of a shell script, with its arguments and what it reads.
+func (w *walker) script(text, dialect string, params []value, in stream) stream {
+	if len(text) > MaxScript {
+		w.opaque("shell.too_much", "is too large to be looked through")
+		return stream{}
+	}
+	if w.depth >= maxDepth || !w.step(len(text)/16+1) {
+		w.opaque("shell.too_deep", "holds commands within commands too deep")
+		return stream{}
+	}
+	if strings.Contains(text, unknown) {
+		// The parts that are not known could be any command.
+		w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(strings.ReplaceAll(text, unknown, "…")), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.built_command"})
+		text = strings.ReplaceAll(text, unknown, "${_unknown}")
+	}
+	lang := syntax.LangBash
+	if dialect == "zsh" {
+		lang = syntax.LangZsh
+	}
+	var file *syntax.File
+	var err error
+	if nests(text) {
+		w.opaque("shell.too_deep", "nests too deep to be looked into")
+		return stream{}
+	}
+	p := syntax.NewParser(syntax.Variant(lang))
+	if file, err = p.Parse(strings.NewReader(text), ""); err != nil {
+		w.opaque("shell.unparsed", "is not a shell command that can be read")
+		w.salvage(text)
+		return stream{}
+	}
+	w.depth++
+	old := w.params
+	if params != nil {
+		w.params = params
+	}
+	out := w.stmts(file.Stmts, in)
+	w.params = old
+	w.depth--
+	return out
+}
+
+// salvage goes through the lines of a script that does not parse, so that what can be read of it is told.
+func (w *walker) salvage(text string) {
+	if w.depth > 3 {
+		return
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	lines := strings.FieldsFunc(text, func(r rune) bool {
+		return r == '\n' || r == ';' || r == '|' || r == '&' || r == '(' || r == ')' || r == '`'
+	})
+	for _, l := range lines {
+		if !w.step(len(l)/8 + 1) {
+			return
+		}
+		l = strings.Trim(l, " \t'\"{}$")
+		file, err := syntax.NewParser().Parse(strings.NewReader(l), "")
+		if err != nil {
+			words := strings.FieldsFunc(l, func(r rune) bool { return strings.ContainsRune(" \t'\"", r) })
+			if len(words) > 0 {
+				vs := make([]value, len(words))
+				for i, x := range words {
+					vs[i] = known(x)
+				}
+				w.run(vs, stream{})
+			}
+			continue
+		}
+		w.stmts(file.Stmts, stream{})
+	}
+}
+
+func clip(s string) string {
+	if len(s) > 120 {
+		return strings.ToValidUTF8(s[:120], "") + "…"
+	}
+	return s
+}
+
+// state is what a subshell gets a copy of.
+type state struct {
+	dir       string
+	otherDirs []string
+	vars      map[string]value
+	funcs     map[string]*syntax.Stmt
+	params    []value
+}
+
+func (w *walker) save() state {
+	w.step((len(w.vars) + len(w.funcs)) / 8)
+	s := state{dir: w.dir, otherDirs: w.otherDirs, vars: w.vars, funcs: w.funcs, params: w.params}
+	if w.spent {
+		return s
+	}
+	w.vars = clone(w.vars)
+	w.funcs = clone(w.funcs)
+	return s
+}
+
+func clone[V any](m map[string]V) map[string]V {
+	out := make(map[string]V, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+func (w *walker) restore(s state) {
+	w.dir, w.otherDirs, w.vars, w.funcs, w.params = s.dir, s.otherDirs, s.vars, s.funcs, s.params
+}
+
+// maybe goes through what may run or not: after it, variables have one value or another.
+func (w *walker) maybe(run func()) {
+	before := w.save()
+	run()
+	after := w.vars
+	if w.dir != before.dir && !slices.Contains(w.otherDirs, before.dir) && len(w.otherDirs) < 3 {
+		w.otherDirs = append(slices.Clip(w.otherDirs), before.dir)
+	}
+	for name, v := range after {
+		if old, ok := before.vars[name]; !ok || old.s != v.s {
+			if ok {
+				v = value{s: unknown, taint: v.taint | old.taint}
+			}
+			after[name] = v
+		}
+	}
+}
+
+func (w *walker) stmts(list []*syntax.Stmt, in stream) stream {
+	var out stream
+	for i, s := range list {
+		if !w.step(1) {
+			return out
+		}
+		out = join(out, w.stmt(s, in), i > 0)
+	}
+	return out
+}
+
+func join(a, b stream, both bool) stream {
+	if !both {
+		return b
+	}
+	return stream{text: a.text + b.text, known: a.known && b.known, taint: a.taint | b.taint, open: a.open || b.open}
+}
+
+func (w *walker) stmt(s *syntax.Stmt, in stream) stream {
+	if !w.step(2) {
+		return stream{}
+	}
+	if s.Background || s.Coprocess {
+		w.spawning++
+		defer func() { w.spawning-- }()
+		defer w.restore(w.save())
+	}
+	outTo, hasOut := value{}, false
+	for _, r := range s.Redirs {
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			v := w.heredoc(r)
+			in = stream{text: v.s, known: v.known(), taint: v.taint, open: true}
+			if in.taint == 0 && !in.known {
+				in.taint = madeHere
+			}
+		case syntax.WordHdoc:
+			v := w.single(r.Word)
+			in = stream{text: v.s + "\n", known: v.known(), taint: v.taint, open: true}
+		case syntax.DplIn, syntax.DplOut:
+			v := w.single(r.Word)
+			if s := strings.TrimSuffix(v.s, "-"); s != "" && strings.Trim(s, "0123456789") != "" {
+				outTo, hasOut = v, true // >&file
+			}
+		case syntax.RdrIn:
+			v := w.single(r.Word)
+			if f, ok := w.file(v); ok {
+				in = f
+			} else {
+				in = stream{open: true, taint: w.reading(v, "shell.redirect_in")}
+			}
+		case syntax.RdrInOut:
+			v := w.single(r.Word)
+			w.writing(v, "shell.redirect")
+			in = stream{open: true, taint: fromFile}
+		default:
+			v := w.single(r.Word)
+			if r.N == nil || r.N.Value == "1" {
+				outTo, hasOut = v, true
+			} else {
+				w.writing(v, "shell.redirect")
+			}
+		}
+	}
+	var out stream
+	if s.Cmd != nil {
+		out = w.command(s.Cmd, in)
+	}
+	if hasOut {
+		w.writing(outTo, "shell.redirect")
+		if out.taint&fromSecret != 0 && (strings.HasPrefix(outTo.s, "/dev/tcp/") || strings.HasPrefix(outTo.s, "/dev/udp/")) {
+			w.leak(outTo.shown())
+		}
+		w.keep(outTo, out)
+		out = stream{known: true, open: true}
+	}
+	return out
+}
+
+// keep remembers what a file of this script was given, for when it is run.
+func (w *walker) keep(v value, s stream) {
+	if abs, ok := w.resolve(v, w.dir); ok && v.known() && len(w.files) < 200 {
+		old := w.files[abs]
+		w.files[abs] = stream{text: s.text, known: s.known, taint: s.taint | old.taint, open: true}
+	}
+}
+
+func (w *walker) file(v value) (stream, bool) {
+	abs, ok := w.resolve(v, w.dir)
+	if !ok {
+		return stream{}, false
+	}
+	f, ok := w.files[abs]
+	return f, ok
+}
+
+func (w *walker) command(c syntax.Command, in stream) stream {
+	switch c := c.(type) {
+	case *syntax.CallExpr:
+		return w.call(c, in)
+	case *syntax.BinaryCmd:
+		switch c.Op {
+		case syntax.Pipe, syntax.PipeAll:
+			w.spawning++
+			before := w.save()
+			left := w.stmt(c.X, in)
+			left.open = true
+			out := w.stmt(c.Y, left)
+			w.restore(before)
+			w.spawning--
+			return out
+		case syntax.AndStmt:
+			a := w.stmt(c.X, in)
+			if changesDir(c.X) {
+				old := w.otherDirs
+				w.otherDirs = nil
+				b := w.stmt(c.Y, in)
+				w.otherDirs = append(slices.Clip(w.otherDirs), old...)
+				return join(a, b, true)
+			}
+			return join(a, w.stmt(c.Y, in), true)
+		default:
+			a := w.stmt(c.X, in)
+			var b stream
+			w.maybe(func() { b = w.stmt(c.Y, in) })
+			b.known = false
+			return join(a, b, true)
+		}
+	case *syntax.Subshell:
+		before := w.save()
+		out := w.stmts(c.Stmts, in)
+		w.restore(before)
+		return out
+	case *syntax.Block:
+		return w.stmts(c.Stmts, in)
+	case *syntax.IfClause:
+		var out stream
+		for i := c; i != nil; i = i.Else {
+			w.stmts(i.Cond, in)
+			w.maybe(func() { out = join(out, w.stmts(i.Then, in), true) })
+		}
+		out.known = false
+		return out
+	case *syntax.WhileClause:
+		w.loops++
+		w.stmts(c.Cond, in)
+		var out stream
+		w.maybe(func() { out = w.stmts(c.Do, in) })
+		w.loops--
+		out.known = false
+		return out
+	case *syntax.ForClause:
+		return w.forLoop(c, in)
+	case *syntax.CaseClause:
+		w.single(c.Word)
+		var out stream
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.single(p)
+			}
+			w.maybe(func() { out = join(out, w.stmts(item.Stmts, in), true) })
+		}
+		out.known = false
+		return out
+	case *syntax.FuncDecl:
+		names := c.Names
+		if c.Name != nil {
+			names = append(slices.Clip(names), c.Name)
+		}
+		for _, n := range names {
+			w.funcs[n.Value] = c.Body
+		}
+		if len(names) == 0 && c.Body != nil {
+			return w.stmt(c.Body, in)
+		}
+		return stream{}
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return w.stmt(c.Stmt, in)
+		}
+		return stream{}
+	case *syntax.CoprocClause:
+		w.spawning++
+		defer func() { w.spawning-- }()
+		return w.stmt(c.Stmt, in)
+	case *syntax.DeclClause:
+		for _, a := range c.Args {
+			w.assign(a, c.Variant.Value)
+		}
+		return stream{known: true}
+	case *syntax.TestDecl:
+		return w.stmt(c.Body, in)
+	default: // [[ ]], (( )), let
+		w.scan(c)
+		return stream{known: true}
+	}
+}
+
+func changesDir(s *syntax.Stmt) bool {
+	for {
+		switch c := s.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			if c.Op != syntax.AndStmt {
+				return false
+			}
+			if changesDir(c.X) {
+				return true
+			}
+			s = c.Y
+		case *syntax.CallExpr:
+			if len(c.Args) == 0 {
+				return false
+			}
+			name := c.Args[0].Lit()
+			return name == "cd" || name == "pushd"
+		default:
+			return false
+		}
+	}
+}
+
+func (w *walker) forLoop(c *syntax.ForClause, in stream) stream {
+	w.loops++
+	defer func() { w.loops-- }()
+	iter, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		w.scan(c.Loop)
+		var out stream
+		w.maybe(func() { out = w.stmts(c.Do, in) })
+		out.known = false
+		return out
+	}
+	var items []value
+	for _, word := range iter.Items {
+		items = append(items, w.fields(word)...)
+	}
+	if len(iter.Items) == 0 {
+		items = []value{{s: unknown}}
+	}
+	if len(items) > 6 || w.loops > 2 {
+		// All of them at once: told apart only by what they share.
+		all := value{s: unknown}
+		for _, it := range items {
+			all.taint |= it.taint
+		}
+		for _, it := range items {
+			if p, _ := w.placeOf(it, w.dir); p >= envFile {
+				items = append([]value{it}, all)
+				break
+			}
+		}
+		if len(items) > 6 {
+			items = []value{items[0], all}
+		}
+	}
+	var out stream
+	for _, it := range items {
+		w.vars[iter.Name.Value] = it
+		w.maybe(func() { out = w.stmts(c.Do, in) })
+	}
+	out.known = false
+	return out
+}

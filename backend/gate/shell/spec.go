@@ -1,0 +1,550 @@
+package shell
+
+import (
+	"bufio"
+	"embed"
+	"fmt"
+	"strings"
+	"sync"
+
+	"deskbell/backend/human"
+)
+
+// What is known of commands stands in text files. Each begins a command with "@name alias ...", and goes on with lines
+//
+//	values -C --git-dir     options that take a value
+//	long                    -name is one long option, not many short ones
+//	wrap 1                  what follows the options and 1 argument is a command of its own
+//	verbs                   the first argument that is a verb says what it does, where no rule does
+//	action last             ".." is about the last word only; "rest": about all but the first
+//	data                    its arguments are text, not paths
+//	from other              takes the lines of another command, too
+//	PATTERN ; PATTERN : EFFECT, EFFECT
+//	yes COMMAND             an example that the rule above must find
+//	no COMMAND              and one that it must not
+//
+// A pattern is words that the arguments begin with, "a|b" being one of them, "*" any, "$" no more, ".." the words anywhere
+// in order; "-f|--force" one of the options, "-o=json|yaml" an option of such a value, "!-n|--dry-run" none of the options;
+// "?text" an argument that contains it, "!?text" none; "." everything. Options take no order.
+// An effect is a verb of human.EffectVerbs, a risk, a blast radius, "irreversible" or "costly", "floor", and where it has
+// paths "@all", "@first", "@last", "@rest" or "@-o|--output".
+//
+//go:embed knowledge/*.txt
+var knowledge embed.FS
+
+type spec struct {
+	name    string
+	values  map[string]bool
+	long    bool
+	wrap    int // -1 where it wraps nothing
+	verbs   bool
+	data    bool
+	rules   []rule
+	action  string // where ".." finds the verb: "last" word, "rest" without the first, or anywhere
+	section string // of the files, until it is read
+	once    sync.Once
+}
+
+type rule struct {
+	id       string
+	words    []string
+	any      bool // the words may stand anywhere, in order
+	end      bool
+	flags    []string
+	without  []string
+	has      []string
+	hasNot   []string
+	effects  []effectSpec
+	yes, no  []string
+	patterns string
+}
+
+type effectSpec struct {
+	e     human.Effect
+	paths string
+}
+
+var loadIndex = sync.OnceValues(func() (map[string]*spec, error) {
+	index := map[string]*spec{}
+	files, err := knowledge.ReadDir("knowledge")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		text, err := knowledge.ReadFile("knowledge/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		for _, section := range strings.Split("\n"+string(text), "\n@")[1:] {
+			head, body, _ := strings.Cut(section, "\n")
+			names := strings.Fields(head)
+			s := &spec{name: names[0], section: body, wrap: -1}
+			for _, n := range names {
+				if index[n] != nil {
+					return nil, fmt.Errorf("%s: command %q is told twice", f.Name(), n)
+				}
+				index[n] = s
+			}
+		}
+	}
+	return index, nil
+})
+
+// known returns what is known of a command, or nil.
+func specOf(name string) *spec {
+	index, err := loadIndex()
+	if err != nil {
+		panic(err) // the files are part of the program; a test reads them all
+	}
+	s := index[name]
+	if s == nil {
+		return nil
+	}
+	s.once.Do(func() {
+		if err := s.read(index); err != nil {
+			panic(err)
+		}
+	})
+	return s
+}
+
+func (s *spec) read(index map[string]*spec) error {
+	s.values = map[string]bool{}
+	lines := bufio.NewScanner(strings.NewReader(s.section))
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		word, rest, _ := strings.Cut(line, " ")
+		switch word {
+		case "":
+		case "#":
+		case "values":
+			for _, v := range strings.Fields(rest) {
+				s.values[v] = true
+			}
+		case "long":
+			s.long = true
+		case "verbs":
+			s.verbs = true
+		case "action":
+			s.action = rest
+		case "data":
+			s.data = true
+		case "wrap":
+			s.wrap = 0
+			if rest != "" {
+				s.wrap = int(rest[0] - '0')
+			}
+		case "from":
+			o := index[rest]
+			if o == nil {
+				return fmt.Errorf("%s: from %q, which is not there", s.name, rest)
+			}
+			o.once.Do(func() {
+				if err := o.read(index); err != nil {
+					panic(err)
+				}
+			})
+			for v := range o.values {
+				s.values[v] = true
+			}
+			s.rules = append(s.rules, o.rules...)
+			s.action = o.action
+			s.long, s.verbs, s.data = s.long || o.long, s.verbs || o.verbs, s.data || o.data
+		case "yes", "no":
+			if len(s.rules) == 0 {
+				return fmt.Errorf("%s: example %q before a rule", s.name, line)
+			}
+			last := &s.rules[len(s.rules)-1]
+			if word == "yes" {
+				last.yes = append(last.yes, rest)
+			} else {
+				last.no = append(last.no, rest)
+			}
+		default:
+			i := strings.LastIndex(line, " : ")
+			if i < 0 {
+				return fmt.Errorf("%s: cannot read %q", s.name, line)
+			}
+			effects, err := parseEffects(line[i+3:])
+			if err != nil {
+				return fmt.Errorf("%s: %q: %w", s.name, line, err)
+			}
+			for _, pattern := range strings.Split(line[:i], " ; ") {
+				r := parsePattern(pattern)
+				r.id = s.name + r.id
+				r.effects = effects
+				for j := range r.effects {
+					r.effects[j].e.Rule = ""
+				}
+				s.rules = append(s.rules, r)
+			}
+		}
+	}
+	s.section = ""
+	return lines.Err()
+}
+
+func parsePattern(pattern string) rule {
+	r := rule{patterns: pattern}
+	for _, t := range strings.Fields(pattern) {
+		switch {
+		case t == ".":
+		case t == "$":
+			r.end = true
+		case t == "..":
+			r.any = true
+		case strings.HasPrefix(t, "!?"):
+			r.hasNot = append(r.hasNot, t[2:])
+		case strings.HasPrefix(t, "?"):
+			r.has = append(r.has, t[1:])
+			first, _, _ := strings.Cut(t[1:], "|")
+			r.id += ".with_" + strings.TrimPrefix(first, "^")
+		case strings.HasPrefix(t, "!"):
+			r.without = append(r.without, t[1:])
+		case strings.HasPrefix(t, "-") && len(t) > 1 || strings.HasPrefix(t, "+") && len(t) > 1:
+			r.flags = append(r.flags, t)
+			first, want, _ := strings.Cut(t, "=")
+			first, _, _ = strings.Cut(first, "|")
+			want, _, _ = strings.Cut(want, "|")
+			r.id += "." + strings.TrimLeft(first, "-") + want
+		default:
+			r.words = append(r.words, t)
+			first, _, _ := strings.Cut(t, "|")
+			r.id += "." + first
+		}
+	}
+	return r
+}
+
+var verbDefaults = map[human.EffectVerb]human.Effect{
+	human.FilesystemRead:      {Risk: human.NoRisk, Reversibility: human.Reversible, Blast: human.FileBlast},
+	human.FilesystemWrite:     {Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.FileBlast},
+	human.FilesystemDelete:    {Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.ProjectBlast},
+	human.GitRead:             {Risk: human.NoRisk, Reversibility: human.Reversible, Blast: human.ProjectBlast},
+	human.GitWrite:            {Risk: human.LowRisk, Reversibility: human.Reversible, Blast: human.ProjectBlast},
+	human.GitDiscard:          {Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.ProjectBlast},
+	human.GitRemoteWrite:      {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.SharedBlast},
+	human.GitHistoryRewrite:   {Risk: human.HighRisk, Reversibility: human.Costly, Blast: human.ProjectBlast},
+	human.NetworkRead:         {Risk: human.NoRisk, Reversibility: human.Reversible, Blast: human.MachineBlast},
+	human.NetworkWrite:        {Risk: human.MediumRisk, Reversibility: human.Irreversible, Blast: human.SharedBlast},
+	human.PackageInstall:      {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast},
+	human.PackageRun:          {Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast},
+	human.LangExec:            {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast},
+	human.ProcessSignal:       {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast},
+	human.ContainerEffect:     {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast},
+	human.ServiceEffect:       {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.SharedBlast},
+	human.DatabaseEffect:      {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.SharedBlast},
+	human.CredentialAccess:    {Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast},
+	human.PersistenceEffect:   {Risk: human.HighRisk, Reversibility: human.Costly, Blast: human.MachineBlast},
+	human.PrivilegeEscalation: {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast},
+	human.SecurityWeakening:   {Risk: human.HighRisk, Reversibility: human.Costly, Blast: human.MachineBlast},
+	human.CostEffect:          {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.SharedBlast},
+	human.ObfuscatedEffect:    {Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast},
+	human.UnknownEffect:       {Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast},
+}
+
+// Shorter names for what is said most.
+var shortVerbs = map[string]human.EffectVerb{
+	"read": human.FilesystemRead, "write": human.FilesystemWrite, "delete": human.FilesystemDelete, "net": human.NetworkRead,
+	"send": human.NetworkWrite, "install": human.PackageInstall, "run": human.PackageRun, "code": human.LangExec,
+	"secret": human.CredentialAccess, "persist": human.PersistenceEffect, "weaken": human.SecurityWeakening, "signal": human.ProcessSignal,
+}
+
+func parseEffects(text string) ([]effectSpec, error) {
+	var out []effectSpec
+	for _, part := range strings.Split(text, ",") {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			return nil, fmt.Errorf("an effect without a verb")
+		}
+		verb := human.EffectVerb(words[0])
+		if long, ok := shortVerbs[words[0]]; ok {
+			verb = long
+		}
+		e, ok := verbDefaults[verb]
+		if !ok {
+			return nil, fmt.Errorf("no verb %q", words[0])
+		}
+		e.Verb, e.Certainty = verb, human.Certain
+		s := effectSpec{e: e}
+		for _, word := range words[1:] {
+			switch word {
+			case "none", "low", "medium", "high", "critical":
+				s.e.Risk = human.Risk(word)
+			case "file", "project", "machine", "shared", "production", "public":
+				s.e.Blast = human.BlastRadius(word)
+			case "reversible", "costly", "irreversible":
+				s.e.Reversibility = human.Reversibility(word)
+			case "likely", "possible":
+				s.e.Certainty = human.Certainty(word)
+			case "floor":
+				s.e.Floor = true
+			default:
+				if !strings.HasPrefix(word, "@") {
+					return nil, fmt.Errorf("cannot read %q", word)
+				}
+				s.paths = word[1:]
+			}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// options are the arguments of a command, told apart.
+type options struct {
+	flags map[string]value // each option with its value, under every spelling it may be asked for
+	words []value          // what is no option
+	open  bool             // some argument is not known, and could be an option
+	after []value          // what follows --
+}
+
+func (o *options) has(names ...string) bool {
+	for _, n := range names {
+		if _, ok := o.flags[n]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// any says whether one of the options "a|b" is there, and of a wanted value where one is named.
+func (o *options) any(alternatives string) bool {
+	alternatives, want, valued := cutValue(alternatives)
+	for _, n := range strings.Split(alternatives, "|") {
+		v, ok := o.flags[n]
+		if !ok && strings.HasPrefix(n, "--") && len(n) > 5 {
+			// GNU and git take any beginning of a long option that is enough to tell it by.
+			for given := range o.flags {
+				if len(given) >= 5 && strings.HasPrefix(n, given) && strings.HasPrefix(given, "--") {
+					v, ok = o.flags[given], true
+				}
+			}
+		}
+		if !ok {
+			continue
+		}
+		if !valued {
+			return true
+		}
+		for _, x := range strings.Split(want, "|") {
+			if v.s == x || !v.known() || strings.HasSuffix(x, "*") && strings.HasPrefix(v.s, strings.TrimSuffix(x, "*")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func cutValue(s string) (names, want string, ok bool) {
+	// "-o|--output=json|yaml": the value is asked of each of the names.
+	i := strings.Index(s, "=")
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// parse tells options from words. stop ends at the first word, as wrappers do.
+func parse(args []value, values map[string]bool, long, stop bool) (o options, rest []value) {
+	o.flags = make(map[string]value, len(args))
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		s := a.s
+		switch {
+		case s == "--":
+			o.after = args[i+1:]
+			if stop {
+				return o, args[i+1:]
+			}
+			o.words = append(o.words, args[i+1:]...)
+			return o, nil
+		case len(s) > 2 && s[:2] == "--":
+			name, val, eq := strings.Cut(s, "=")
+			v := value{s: val, taint: a.taint, quoted: true}
+			if !eq && values[name] && i+1 < len(args) {
+				i++
+				v = args[i]
+			}
+			o.flags[name] = v
+		case len(s) > 1 && (s[0] == '-' || s[0] == '+') && s != "-":
+			if long || s[0] == '+' {
+				name, val, eq := strings.Cut(s, "=")
+				v := value{s: val, taint: a.taint, quoted: true}
+				if !eq && values[name] && i+1 < len(args) {
+					i++
+					v = args[i]
+				}
+				o.flags[name] = v
+				if s[0] == '+' {
+					o.words = append(o.words, a) // to most, a word like any other
+				} else {
+					o.flags["-"+name] = v
+				}
+				continue
+			}
+			if values[s] && len(s) > 2 { // a long option with one dash
+				if i+1 < len(args) {
+					i++
+					o.flags[s] = args[i]
+				}
+				continue
+			}
+			o.flags[s] = value{}
+			for j := 1; j < len(s); j++ {
+				name := "-" + string(s[j])
+				if !values[name] {
+					if _, ok := o.flags[name]; !ok {
+						o.flags[name] = value{}
+					}
+					if s[j] == '=' {
+						break
+					}
+					continue
+				}
+				v := value{s: strings.TrimPrefix(s[j+1:], "="), taint: a.taint, quoted: true}
+				if j+1 == len(s) && i+1 < len(args) {
+					i++
+					v = args[i]
+				}
+				o.flags[name] = v
+				break
+			}
+		default:
+			if stop {
+				return o, args[i:]
+			}
+			if strings.HasPrefix(s, unknown) && !a.quoted {
+				o.open = true
+			}
+			o.words = append(o.words, a)
+		}
+	}
+	return o, nil
+}
+
+// matches says whether a rule is about these arguments.
+func (r *rule) matches(o *options, action string) bool {
+	if r.any {
+		i := 0
+		words := o.words
+		switch {
+		case action == "last" && len(words) > 0:
+			words = words[len(words)-1:]
+		case action == "rest" && len(words) > 0:
+			if s := words[0].s; (s == "alpha" || s == "beta") && len(words) > 1 {
+				words = words[1:]
+			}
+			words = words[1:]
+		}
+		for _, v := range words {
+			if i < len(r.words) && isOne(v.s, r.words[i]) {
+				i++
+			}
+		}
+		if i < len(r.words) {
+			return false
+		}
+	} else {
+		if len(o.words) < len(r.words) {
+			return false
+		}
+		for i, want := range r.words {
+			if !isOne(o.words[i].s, want) {
+				return false
+			}
+		}
+	}
+	if r.end && len(o.words) > len(r.words) {
+		return false
+	}
+	for _, f := range r.flags {
+		if !o.any(f) {
+			if o.open && r.secret() {
+				continue // what is not known could be that option
+			}
+			return false
+		}
+	}
+	for _, f := range r.without {
+		if o.exact(f) {
+			return false
+		}
+	}
+	for _, text := range r.has {
+		if !hasText(o.words, text, r.secret()) {
+			return false
+		}
+	}
+	for _, text := range r.hasNot {
+		if hasText(o.words, text, false) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *rule) secret() bool {
+	for _, e := range r.effects {
+		if e.e.Verb == human.CredentialAccess {
+			return true
+		}
+	}
+	return false
+}
+
+// exact is any without abbreviations, for what makes a command harmless.
+func (o *options) exact(alternatives string) bool {
+	names, want, valued := cutValue(alternatives)
+	for _, n := range strings.Split(names, "|") {
+		v, ok := o.flags[n]
+		if !ok {
+			continue
+		}
+		if !valued {
+			if v.s == "false" || v.s == "none" {
+				continue // --dry-run=none
+			}
+			return true
+		}
+		for _, x := range strings.Split(want, "|") {
+			if v.s == x {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isOne(s, alternatives string) bool {
+	if alternatives == "*" {
+		return true
+	}
+	for alternatives != "" {
+		var one string
+		one, alternatives, _ = strings.Cut(alternatives, "|")
+		if s == one || strings.HasSuffix(one, "*") && strings.HasPrefix(s, one[:len(one)-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasText says whether one of the texts stands in a word; one that is not known may hold any, where that is asked.
+func hasText(words []value, alternatives string, may bool) bool {
+	for _, one := range strings.Split(alternatives, "|") {
+		for _, v := range words {
+			switch {
+			case may && !v.known():
+				return true
+			case strings.HasPrefix(one, "^"):
+				if strings.HasPrefix(v.s, one[1:]) {
+					return true
+				}
+			case strings.Contains(v.s, one):
+				return true
+			}
+		}
+	}
+	return false
+}

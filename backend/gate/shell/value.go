@@ -1,0 +1,62 @@
+package shell
+
+import "strings"
+
+// unknown stands in a value for a part that is known only when the command runs. No script can hold it: Parse refuses NUL.
+const unknown = "\x00"
+
+// taint is where a value, or what flows through a pipe, may come from.
+type taint uint8
+
+const (
+	fromNetwork taint = 1 << iota // was downloaded
+	fromSecret                    // was read from where secrets are kept
+	fromDecoder                   // was decoded: base64, hex, a cipher
+	fromFile                      // was read from some file
+	madeHere                      // was put together by a program whose output we do not know
+)
+
+// A value is the text of one argument as far as it is known.
+type value struct {
+	s      string // with unknown for each part that is not known
+	taint  taint
+	glob   bool // has unquoted * ? [
+	quoted bool // any part of it was quoted, so that it cannot fall apart into several
+}
+
+func known(s string) value { return value{s: s, quoted: true} }
+
+func (v value) known() bool { return !strings.Contains(v.s, unknown) }
+
+// shown is the value for people.
+func (v value) shown() string { return strings.ReplaceAll(v.s, unknown, "…") }
+
+func texts(args []value) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = a.s
+	}
+	return out
+}
+
+// joined is the arguments as one text, as eval and ssh take them.
+func joined(args []value) value {
+	var v value
+	for i, a := range args {
+		if i > 0 {
+			v.s += " "
+		}
+		v.s += a.s
+		v.taint |= a.taint
+	}
+	v.quoted = true
+	return v
+}
+
+// A stream is what goes through a pipe, or comes from a file or a here-document.
+type stream struct {
+	text  string
+	known bool
+	taint taint
+	open  bool // somebody writes to it; the zero stream is the terminal
+}

@@ -1,0 +1,663 @@
+package shell
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+
+	"deskbell/backend/human"
+)
+
+// fields expands a word to the arguments it makes.
+func (w *walker) fields(word *syntax.Word) []value {
+	if word == nil {
+		return nil
+	}
+	if !w.step(1) {
+		return []value{{s: unknown}}
+	}
+	if !hasBraces(word) {
+		return w.field(word)
+	}
+	syntax.SplitBraces(word)
+	if size(word) > 200 {
+		return []value{{s: unknown}}
+	}
+	var out []value
+	for one, err := range expand.BracesSeq(nil, word) {
+		if err != nil {
+			return []value{{s: unknown}}
+		}
+		out = append(out, w.field(one)...)
+	}
+	return out
+}
+
+func hasBraces(word *syntax.Word) bool {
+	for _, p := range word.Parts {
+		switch p := p.(type) {
+		case *syntax.BraceExp:
+			return true
+		case *syntax.Lit:
+			if strings.Contains(p.Value, "{") && strings.ContainsAny(p.Value, ",.") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// size is how many words the braces of a word make, as far as that matters.
+func size(word *syntax.Word) int {
+	total := 1
+	for _, p := range word.Parts {
+		b, ok := p.(*syntax.BraceExp)
+		if !ok {
+			continue
+		}
+		n := 0
+		if b.Sequence {
+			n = 1000
+			if len(b.Elems) >= 2 {
+				from, err1 := strconv.Atoi(b.Elems[0].Lit())
+				to, err2 := strconv.Atoi(b.Elems[1].Lit())
+				if err1 == nil && err2 == nil {
+					n = max(from-to, to-from) + 1
+				} else if len(b.Elems[0].Lit()) == 1 && len(b.Elems[1].Lit()) == 1 {
+					n = 60
+				}
+			}
+		} else {
+			for _, e := range b.Elems {
+				n += size(e)
+			}
+		}
+		total *= max(n, 1)
+		if total > 1000 || total <= 0 {
+			return 1000
+		}
+	}
+	return total
+}
+
+// single is a word as one text: a redirect's target, the word of a case.
+func (w *walker) single(word *syntax.Word) value {
+	if word == nil {
+		return value{}
+	}
+	var v value
+	for i, f := range w.fields(word) {
+		if i > 0 {
+			v.s += " "
+		}
+		v.s += f.s
+		v.taint |= f.taint
+		v.glob = v.glob || f.glob
+		v.quoted = v.quoted || f.quoted
+	}
+	return v
+}
+
+// field expands one word without braces. Unquoted parts that hold white space fall apart.
+func (w *walker) field(word *syntax.Word) []value {
+	var out []value
+	cur, has := value{}, false
+	for i, p := range word.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			text, glob := unescape(p.Value)
+			if i == 0 && strings.HasPrefix(p.Value, "~") {
+				text = w.tilde(text, len(word.Parts) == 1)
+			}
+			cur.s += text
+			cur.glob = cur.glob || glob
+			has = true
+		case *syntax.SglQuoted:
+			cur.s += ansi(p)
+			cur.quoted, has = true, true
+		case *syntax.DblQuoted:
+			v := w.quoted(p.Parts)
+			cur.s += v.s
+			cur.taint |= v.taint
+			cur.quoted, has = true, true
+		case *syntax.ExtGlob:
+			cur.s += "*"
+			cur.glob, has = true, true
+		default:
+			v := w.part(p)
+			cur.taint |= v.taint
+			if v.quoted { // a process substitution's name, a number
+				cur.s += v.s
+				has = true
+				continue
+			}
+			pieces, lead, trail := split(v.s)
+			cur.glob = cur.glob || v.glob || strings.ContainsAny(v.s, "*?[")
+			if lead && has && cur.s != "" {
+				out, cur, has = append(out, cur), value{taint: cur.taint, glob: cur.glob}, false
+			}
+			for j, piece := range pieces {
+				if j > 0 {
+					out, cur = append(out, cur), value{taint: cur.taint, glob: cur.glob}
+				}
+				cur.s += piece
+				has = true
+			}
+			if trail && has {
+				out, cur, has = append(out, cur), value{taint: cur.taint, glob: cur.glob}, false
+			}
+		}
+		if len(cur.s) > maxValue {
+			cur.s = unknown
+		}
+	}
+	if has {
+		out = append(out, cur)
+	}
+	return out
+}
+
+func split(s string) (pieces []string, lead, trail bool) {
+	pieces = strings.Fields(s)
+	if len(pieces) > 64 {
+		return []string{unknown}, false, false
+	}
+	if s == "" {
+		return nil, false, false
+	}
+	const space = " \t\n"
+	return pieces, strings.ContainsRune(space, rune(s[0])), strings.ContainsRune(space, rune(s[len(s)-1]))
+}
+
+func (w *walker) tilde(s string, _ bool) string {
+	name, rest, _ := strings.Cut(s[1:], "/")
+	if strings.Contains(s, "/") {
+		rest = "/" + rest
+	}
+	switch name {
+	case "":
+		return w.home + rest
+	case "+":
+		return w.dir + rest
+	case "-":
+		return unknown + rest
+	}
+	return "/home/" + name + rest
+}
+
+// quoted is the text between double quotes, or of a here-document.
+func (w *walker) quoted(parts []syntax.WordPart) value {
+	var v value
+	var b strings.Builder
+	for _, p := range parts {
+		if l, ok := p.(*syntax.Lit); ok {
+			b.WriteString(unescapeQuoted(l.Value))
+			continue
+		}
+		x := w.part(p)
+		b.WriteString(x.s)
+		v.taint |= x.taint
+		if b.Len() > maxValue*4 {
+			b.Reset()
+			b.WriteString(unknown)
+		}
+	}
+	v.s = b.String()
+	v.quoted = true
+	return v
+}
+
+func (w *walker) heredoc(r *syntax.Redirect) value {
+	if r.Hdoc == nil {
+		return value{}
+	}
+	for _, p := range r.Word.Parts {
+		switch p.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			return known(rawLits(r.Hdoc))
+		}
+		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, `\`) {
+			return known(rawLits(r.Hdoc))
+		}
+	}
+	return w.quoted(r.Hdoc.Parts)
+}
+
+func rawLits(word *syntax.Word) string {
+	var b strings.Builder
+	for _, p := range word.Parts {
+		if l, ok := p.(*syntax.Lit); ok {
+			b.WriteString(l.Value)
+		}
+	}
+	return b.String()
+}
+
+// part is the value of an expansion.
+func (w *walker) part(p syntax.WordPart) value {
+	if !w.step(1) {
+		return value{s: unknown}
+	}
+	switch p := p.(type) {
+	case *syntax.SglQuoted:
+		return known(ansi(p))
+	case *syntax.DblQuoted:
+		return w.quoted(p.Parts)
+	case *syntax.ParamExp:
+		return w.param(p)
+	case *syntax.CmdSubst:
+		out := w.substitution(p.Stmts)
+		if out.known {
+			return value{s: strings.TrimRight(out.text, "\n"), taint: out.taint}
+		}
+		return value{s: unknown, taint: out.taint | madeHere}
+	case *syntax.ProcSubst:
+		if p.Op == syntax.CmdOut { // >(cmd)
+			w.substitution(p.Stmts)
+			return value{s: "/dev/fd/63", quoted: true}
+		}
+		out := w.substitution(p.Stmts)
+		name := fmt.Sprintf("/dev/fd/%d", 100+len(w.files))
+		if !out.known && out.taint == 0 {
+			out.taint = madeHere
+		}
+		w.files[name] = out
+		return value{s: name, quoted: true, taint: out.taint & fromSecret}
+	case *syntax.ArithmExp:
+		w.scan(p)
+		return value{s: "0" + unknown, quoted: true}
+	case *syntax.Lit:
+		return known(p.Value)
+	}
+	w.scan(p)
+	return value{s: unknown}
+}
+
+func (w *walker) substitution(list []*syntax.Stmt) stream {
+	if w.depth >= maxDepth {
+		w.opaque("shell.too_deep", "holds commands within commands too deep")
+		return stream{}
+	}
+	w.depth++
+	before := w.save()
+	var out stream
+	if len(list) == 1 && list[0].Cmd == nil && len(list[0].Redirs) == 1 && list[0].Redirs[0].Op == syntax.RdrIn { // $(<file)
+		v := w.single(list[0].Redirs[0].Word)
+		out = stream{taint: w.reading(v, "shell.redirect_in"), open: true}
+	} else {
+		out = w.stmts(list, stream{})
+	}
+	w.restore(before)
+	w.depth--
+	return out
+}
+
+func (w *walker) param(p *syntax.ParamExp) value {
+	if p.NestedParam != nil {
+		w.part(p.NestedParam)
+	}
+	if p.Index != nil {
+		w.scan(p.Index)
+	}
+	if p.Slice != nil {
+		if p.Slice.Offset != nil {
+			w.scan(p.Slice.Offset)
+		}
+		if p.Slice.Length != nil {
+			w.scan(p.Slice.Length)
+		}
+	}
+	if p.Param == nil {
+		return value{s: unknown}
+	}
+	name := p.Param.Value
+	v, isSet := w.lookup(name)
+	if p.Length || p.Width || p.IsSet {
+		return value{s: "0" + unknown, quoted: true}
+	}
+	if p.Excl || p.Index != nil || p.Slice != nil || p.Names != 0 || p.Flags != nil || len(p.Modifiers) > 0 {
+		if p.Excl && isSet && v.known() {
+			if x, ok := w.lookup(v.s); ok {
+				return x
+			}
+		}
+		return value{s: unknown, taint: v.taint}
+	}
+	if r := p.Repl; r != nil {
+		a, b := w.single(r.Orig), w.single(r.With)
+		if v.known() && a.known() && b.known() && isSet && !strings.ContainsAny(a.s, "*?[") && len(v.s) < 4096 && a.s != "" {
+			v.s = strings.Replace(v.s, a.s, b.s, 1+boolTo(r.All, 1<<20))
+			return v
+		}
+		return value{s: unknown, taint: v.taint | b.taint}
+	}
+	if e := p.Exp; e != nil {
+		var alt value
+		if e.Word != nil {
+			alt = w.single(e.Word)
+		}
+		switch e.Op {
+		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
+			if isSet {
+				return v
+			}
+			alt.taint |= v.taint
+			return alt
+		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
+			if isSet {
+				return v
+			}
+			w.set(name, alt)
+			return alt
+		case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+			return alt
+		case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+			return v
+		default:
+			return value{s: unknown, taint: v.taint}
+		}
+	}
+	return v
+}
+
+func boolTo(b bool, n int) int {
+	if b {
+		return n
+	}
+	return 0
+}
+
+func (w *walker) lookup(name string) (value, bool) {
+	if v, ok := w.vars[name]; ok {
+		return v, true
+	}
+	if n, err := strconv.Atoi(name); err == nil {
+		if n >= 1 && n <= len(w.params) {
+			return w.params[n-1], true
+		}
+		return value{s: unknown}, false
+	}
+	switch name {
+	case "HOME":
+		return value{s: w.home}, true
+	case "PWD":
+		return value{s: w.dir}, true
+	case "TMPDIR", "TMP", "TEMP":
+		return value{s: "/tmp"}, true
+	case "IFS":
+		return value{s: " \t\n"}, true
+	case "?", "$", "#", "!", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "COLUMNS", "LINES":
+		return value{s: "0" + unknown}, true
+	case "@", "*":
+		if w.params != nil && len(w.params) < 32 {
+			return joined(w.params), true
+		}
+	}
+	v := value{s: unknown}
+	if secretVar(name) {
+		v.taint = fromSecret
+	}
+	return v, false
+}
+
+// secretVar says whether a variable's name says that it holds a secret.
+func secretVar(name string) bool {
+	u := strings.ToUpper(name)
+	for _, part := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL"} {
+		if strings.Contains(u, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walker) set(name string, v value) {
+	if len(w.vars) > 2000 {
+		v = value{s: unknown}
+	}
+	v.quoted = false
+	w.vars[name] = v
+}
+
+// What variables hold that programs run: a command each, or the path of a file that is run.
+var (
+	commandVars = set("PAGER GIT_PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS " +
+		"GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND PROMPT_COMMAND LESSOPEN LESSCLOSE BROWSER FZF_DEFAULT_COMMAND FCEDIT CC CXX RUSTC_WRAPPER RSYNC_RSH SYSTEMD_PAGER AWS_PAGER GH_PAGER BAT_PAGER DELTA_PAGER SUDO_ASKPASS MANOPT TAR_OPTIONS XARGS_CMD KUBE_EDITOR")
+	fileVars = set("BASH_ENV ENV PYTHONSTARTUP PERL5DB RUBYOPT NODE_OPTIONS PERL5OPT JAVA_TOOL_OPTIONS GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM ZDOTDIR INPUTRC")
+	loadVars = set("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PERL5LIB RUBYLIB NODE_PATH GCONV_PATH")
+	textVars = set("PS0 PS1 PS2 PS4 PROMPT")
+	loudVars = set("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GCONV_PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH")
+)
+
+// assigned notes what setting a variable runs, now or later. variant is export, declare and so on, or empty.
+func (w *walker) assigned(name string, v value) {
+	switch {
+	case commandVars[name]:
+		text := strings.TrimLeft(v.s, "|! ")
+		switch text {
+		case "", "cat", "less", "more", "true", ":", "vim", "vi", "nano", "emacs", "code", "gcc", "clang", "cc", "g++", "clang++", "less -R", "less -FRX", "cat -", "code --wait", "sccache", "never":
+			return
+		}
+		w.script(text, "sh", nil, stream{})
+	case fileVars[name]:
+		if v.s == "" || v.s == "/dev/null" {
+			return
+		}
+		if f, ok := w.file(v); ok {
+			w.feed("bash", f, "shell.startup_variable")
+			return
+		}
+		if strings.Contains(v.s, "$(") || strings.Contains(v.s, "`") {
+			w.expandText(v.s)
+		}
+		risk := human.HighRisk
+		if name == "NODE_OPTIONS" && !strings.Contains(v.s, "require") && !strings.Contains(v.s, "import") && !strings.Contains(v.s, "loader") && v.known() {
+			risk = human.NoRisk
+		}
+		if risk != human.NoRisk {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
+		}
+	case loadVars[name]:
+		risk := human.LowRisk
+		if loudVars[name] {
+			risk = human.HighRisk
+		}
+		if v.s != "" {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.load_variable"})
+		}
+	case textVars[name]:
+		w.expandText(v.s)
+	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || name == "GIT_CONFIG_PARAMETERS":
+		w.script(strings.TrimLeft(v.s, "!"), "sh", nil, stream{})
+	case strings.HasPrefix(name, "BASH_FUNC_"):
+		w.opaque("shell.startup_variable", "sets a function through the environment")
+	}
+}
+
+func (w *walker) assign(a *syntax.Assign, variant string) {
+	if a.Index != nil {
+		w.scan(a.Index)
+	}
+	if a.Name == nil { // declare -f, declare "x=$y"
+		if a.Value != nil {
+			for _, f := range w.fields(a.Value) {
+				if name, text, ok := strings.Cut(f.s, "="); ok {
+					v := value{s: text, taint: f.taint, quoted: true}
+					w.arithText(name)
+					w.set(strings.TrimRight(name, "+"), v)
+					w.assigned(name, v)
+				} else {
+					w.arithText(f.s)
+				}
+			}
+		}
+		return
+	}
+	name := a.Name.Value
+	if a.Array != nil {
+		var all value
+		for _, e := range a.Array.Elems {
+			if e.Index != nil {
+				w.scan(e.Index)
+			}
+			for _, f := range w.fields(e.Value) {
+				if all.s != "" {
+					all.s += " "
+				}
+				all.s += f.s
+				all.taint |= f.taint
+			}
+			if len(all.s) > maxValue {
+				all.s = unknown
+			}
+		}
+		w.set(name, all)
+		return
+	}
+	var v value
+	if a.Value != nil {
+		v = w.single(a.Value)
+	} else if a.Naked {
+		return
+	}
+	if a.Append {
+		old, ok := w.lookup(name)
+		if ok && !old.known() || !ok {
+			old = value{s: ""}
+			if !ok {
+				old.s = ""
+			}
+		}
+		v.s = old.s + v.s
+		v.taint |= old.taint
+	}
+	if len(v.s) > maxValue {
+		v.s = unknown
+	}
+	w.set(name, v)
+	w.assigned(name, v)
+	if variant == "declare" || variant == "typeset" || variant == "local" {
+		w.arithText(v.s) // declare -i evaluates
+	}
+}
+
+// scan runs the substitutions that are anywhere in a part of the script: arithmetic, tests, indexes.
+func (w *walker) scan(node syntax.Node) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		if n == nil {
+			return false
+		}
+		if !w.step(1) {
+			return false
+		}
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			w.part(n)
+			return false
+		case *syntax.ProcSubst:
+			w.part(n)
+			return false
+		case *syntax.SglQuoted:
+			w.arithText(n.Value)
+		case *syntax.ParamExp:
+			if n.Param != nil {
+				if v, ok := w.vars[n.Param.Value]; ok {
+					w.arithText(v.s)
+				}
+			}
+			if n.Exp != nil || n.Repl != nil {
+				w.part(n)
+				return false
+			}
+		case *syntax.Lit:
+			if v, ok := w.vars[n.Value]; ok {
+				w.arithText(v.s) // arithmetic takes a bare name for the variable and evaluates what it holds
+			}
+		}
+		return true
+	})
+}
+
+// arithText is text that the shell evaluates as arithmetic or as the name of a variable: a substitution in an index runs.
+func (w *walker) arithText(s string) {
+	if strings.Contains(s, "$(") || strings.Contains(s, "`") {
+		w.expandText(s)
+	}
+}
+
+// expandText is text that the shell expands as if it stood between double quotes.
+func (w *walker) expandText(s string) {
+	if w.depth >= maxDepth || len(s) > MaxScript || !w.step(len(s)/16+1) || nests(s) {
+		w.opaque("shell.too_deep", "holds commands within commands too deep")
+		return
+	}
+	word, err := syntax.NewParser().Document(strings.NewReader(s))
+	if err != nil || word == nil {
+		w.opaque("shell.unparsed", "is not a shell command that can be read")
+		return
+	}
+	w.depth++
+	w.quoted(word.Parts)
+	w.depth--
+}
+
+// unescape takes the backslashes out of unquoted text, and says whether it has characters of a pattern.
+func unescape(s string) (string, bool) {
+	if !strings.ContainsAny(s, `\*?[`) {
+		return s, false
+	}
+	var b strings.Builder
+	glob := false
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+			if i < len(s) && s[i] != '\n' {
+				b.WriteByte(s[i])
+			}
+		case '*', '?', '[':
+			glob = true
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), glob
+}
+
+func unescapeQuoted(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
+			i++
+			if s[i] != '\n' {
+				b.WriteByte(s[i])
+			}
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// ansi is the text of single quotes, $'...' among them.
+func ansi(q *syntax.SglQuoted) string {
+	if !q.Dollar {
+		return q.Value
+	}
+	text, _, err := expand.Format(nil, strings.ReplaceAll(q.Value, "%", "%%"), nil)
+	if err != nil {
+		return unknown
+	}
+	text = strings.NewReplacer(`\'`, `'`, `\"`, `"`).Replace(text)
+	if strings.Contains(text, unknown) {
+		text = text[:strings.Index(text, unknown)] // as bash does: NUL ends it
+	}
+	return text
+}

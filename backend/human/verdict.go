@@ -1,0 +1,154 @@
+package human
+
+// NoRisk is the risk of a call that only looks.
+const NoRisk Risk = "none"
+
+// Risks lists every risk, the least first.
+var Risks = []Risk{NoRisk, LowRisk, MediumRisk, HighRisk, CriticalRisk}
+
+// Level orders risks: 0 for none, 4 for critical. A word that is no risk counts as the highest.
+func (r Risk) Level() int {
+	for i, known := range Risks {
+		if r == known {
+			return i
+		}
+	}
+	return len(Risks) - 1
+}
+
+// EffectVerb is what a call does to something.
+type EffectVerb string
+
+// The kinds of effects.
+const (
+	FilesystemRead      EffectVerb = "filesystem_read"
+	FilesystemWrite     EffectVerb = "filesystem_write"
+	FilesystemDelete    EffectVerb = "filesystem_delete"
+	GitRead             EffectVerb = "git_read"
+	GitWrite            EffectVerb = "git_write"
+	GitDiscard          EffectVerb = "git_discard" // work that no commit holds is lost
+	GitRemoteWrite      EffectVerb = "git_remote_write"
+	GitHistoryRewrite   EffectVerb = "git_history_rewrite"
+	NetworkRead         EffectVerb = "network_read"
+	NetworkWrite        EffectVerb = "network_write"
+	PackageInstall      EffectVerb = "package_install"
+	PackageRun          EffectVerb = "package_run" // a script or program that the project or a package names
+	LangExec            EffectVerb = "lang_exec"   // code in a programming language, given inline or by file
+	ProcessSignal       EffectVerb = "process_signal"
+	ContainerEffect     EffectVerb = "container"
+	ServiceEffect       EffectVerb = "service" // a service, of this machine or of a provider
+	DatabaseEffect      EffectVerb = "database"
+	CredentialAccess    EffectVerb = "credential_access"
+	PersistenceEffect   EffectVerb = "persistence" // what runs by itself later: shell start files, cron, hooks
+	PrivilegeEscalation EffectVerb = "privilege_escalation"
+	SecurityWeakening   EffectVerb = "security_weakening"
+	CostEffect          EffectVerb = "cost"
+	ObfuscatedEffect    EffectVerb = "obfuscated"
+	UnknownEffect       EffectVerb = "unknown"
+)
+
+// EffectVerbs lists them all.
+var EffectVerbs = []EffectVerb{
+	FilesystemRead, FilesystemWrite, FilesystemDelete, GitRead, GitWrite, GitDiscard, GitRemoteWrite, GitHistoryRewrite,
+	NetworkRead, NetworkWrite, PackageInstall, PackageRun, LangExec, ProcessSignal, ContainerEffect, ServiceEffect,
+	DatabaseEffect, CredentialAccess, PersistenceEffect, PrivilegeEscalation, SecurityWeakening, CostEffect,
+	ObfuscatedEffect, UnknownEffect,
+}
+
+// Reversibility is what it takes to undo an effect.
+type Reversibility string
+
+// How an effect can be undone.
+const (
+	Reversible   Reversibility = "reversible"
+	Costly       Reversibility = "costly" // with work, or from a copy that may exist
+	Irreversible Reversibility = "irreversible"
+)
+
+// BlastRadius is how far an effect reaches.
+type BlastRadius string
+
+// How far effects reach.
+const (
+	FileBlast       BlastRadius = "file"
+	ProjectBlast    BlastRadius = "project"
+	MachineBlast    BlastRadius = "machine"
+	SharedBlast     BlastRadius = "shared" // what others work with: a remote repository, a cluster, a database
+	ProductionBlast BlastRadius = "production"
+	PublicBlast     BlastRadius = "public" // anybody can see it, or take it
+)
+
+// BlastRadii lists them all, the nearest first.
+var BlastRadii = []BlastRadius{FileBlast, ProjectBlast, MachineBlast, SharedBlast, ProductionBlast, PublicBlast}
+
+// Near says whether it stays on this machine.
+func (b BlastRadius) Near() bool { return b == FileBlast || b == ProjectBlast || b == MachineBlast || b == "" }
+
+// Certainty is how well an effect is known from the call alone.
+type Certainty string
+
+// How well an effect is known.
+const (
+	Certain  Certainty = "certain"
+	Likely   Certainty = "likely"   // a name or a verb says so
+	Possible Certainty = "possible" // parts of the call are known only when it runs
+)
+
+// An Effect is one thing that a call would do.
+type Effect struct {
+	Verb          EffectVerb    `json:"verb"`
+	Resource      string        `json:"resource,omitempty" doc:"What it is done to, as the call names it: a path, a host, a branch."`
+	Target        string        `json:"target,omitempty" doc:"The same resolved: an absolute path, a host. Empty where that is not known."`
+	Certainty     Certainty     `json:"certainty" enum:"certain,likely,possible"`
+	Risk          Risk          `json:"risk" enum:"none,low,medium,high,critical"`
+	Reversibility Reversibility `json:"reversibility" enum:"reversible,costly,irreversible"`
+	Blast         BlastRadius   `json:"blast_radius" enum:"file,project,machine,shared,production,public"`
+	Rule          string        `json:"rule_id" doc:"The rule that found it."`
+	Floor         bool          `json:"floor,omitempty" doc:"No trust, rule, model or standing permission lowers it."`
+	Words         string        `json:"words,omitempty" doc:"The effect in a sentence for people."`
+}
+
+// Ruling is what happens to a call.
+type Ruling string
+
+// What a gatekeeper decides.
+const (
+	Allow Ruling = "allow"
+	Ask   Ruling = "ask"
+	Deny  Ruling = "deny"
+)
+
+// ChoiceAction is what picking a choice does.
+type ChoiceAction string
+
+// What choices do.
+const (
+	ChooseAllow      ChoiceAction = "allow"
+	ChooseDeny       ChoiceAction = "deny"
+	ChooseBackup     ChoiceAction = "backup"     // make a verified copy, tell where it is, then allow
+	ChooseDifference ChoiceAction = "difference" // show what would change, and ask again
+	ChooseInstead    ChoiceAction = "instead"    // refuse, and offer Command in its place
+)
+
+// A Choice is one answer that an operator can give.
+type Choice struct {
+	Action      ChoiceAction `json:"action" enum:"allow,deny,backup,difference,instead"`
+	Label       string       `json:"label"`
+	Description string       `json:"description,omitempty"`
+	Command     string       `json:"command,omitempty" doc:"Of instead: a command that itself passes the gate at a lower risk."`
+	Default     bool         `json:"default,omitempty"`
+}
+
+// A Verdict is what the gatekeeper says about one call.
+type Verdict struct {
+	Decision      Ruling        `json:"decision" enum:"allow,ask,deny"`
+	Risk          Risk          `json:"risk" enum:"none,low,medium,high,critical"`
+	Reversibility Reversibility `json:"reversibility" enum:"reversible,costly,irreversible"`
+	Blast         BlastRadius   `json:"blast_radius" enum:"file,project,machine,shared,production,public"`
+	Floor         bool          `json:"floor,omitempty" doc:"It touches what no trust, rule, model or standing permission lowers."`
+	Reason        string        `json:"reason" doc:"One sentence for people."`
+	Rules         []string      `json:"rule_ids" doc:"The rules that took part, the gravest first."`
+	Effects       []Effect      `json:"effects" doc:"The gravest first."`
+	Choices       []Choice      `json:"choices,omitempty"`
+	Digest        string        `json:"digest" doc:"sha256:... of the tool, its exact arguments and its folder; an approval holds for this digest only."`
+}
