@@ -82,7 +82,9 @@ const (
 var BlastRadii = []BlastRadius{FileBlast, ProjectBlast, MachineBlast, SharedBlast, ProductionBlast, PublicBlast}
 
 // Near says whether it stays on this machine.
-func (b BlastRadius) Near() bool { return b == FileBlast || b == ProjectBlast || b == MachineBlast || b == "" }
+func (b BlastRadius) Near() bool {
+	return b == FileBlast || b == ProjectBlast || b == MachineBlast || b == ""
+}
 
 // Certainty is how well an effect is known from the call alone.
 type Certainty string
