@@ -199,11 +199,30 @@ func (w *walker) commandsIn(bare, text string, literals []string) {
 	if !found {
 		w.emit(human.Effect{Verb: human.LangExec, Resource: clip(text), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "code.runs_unknown"})
 	}
-	// A text whose quotes do not pair may hide part of the command.
-	if loc := runsCommands.FindStringIndex(text); loc != nil {
-		rest := strings.Trim(text[loc[1]:], " \t\n()[];'\"`")
-		if rest != "" && len(rest) < 8000 && !found {
-			w.script(strings.NewReplacer(`"`, " ", `'`, " ", ",", " ", "[", " ", "]", " ").Replace(rest), "sh", nil, stream{})
+	if loc := runsCommands.FindString(text); loc != "" {
+		w.rest(text, loc)
+	}
+}
+
+// rest takes all that follows a call for a command: where quotes within quotes do not pair, its text shows only part of it.
+func (w *walker) rest(text, call string) {
+	_, rest, _ := strings.Cut(text, call)
+	if strings.Count(rest, `"`) <= 2 && strings.Count(rest, `'`) <= 2 && !strings.Contains(rest, `\`) || len(rest) > 8000 {
+		return
+	}
+	rest = strings.Trim(rest, " \t\n()[];{}")
+	for _, one := range []string{strings.Trim(rest, "'\"`"), strings.NewReplacer(`\`, "", `"`, " ", `'`, " ", ",", " ").Replace(rest)} {
+		before := len(w.effects)
+		w.script(strings.Trim(one, " ()[]"), "sh", nil, stream{})
+		if len(w.effects) > before {
+			// What does not read as a command is only the rest of the code.
+			kept := w.effects[:before]
+			for _, e := range w.effects[before:] {
+				if e.Rule != "shell.unparsed" && e.Verb != human.UnknownEffect {
+					kept = append(kept, e)
+				}
+			}
+			w.effects = kept
 		}
 	}
 }
@@ -233,7 +252,7 @@ func strip(s, language string) (string, []string) {
 			literals = append(literals, s[i+3:i+3+end])
 			bare.WriteString(" \"\" ")
 			i = min(len(s), i+6+end)
-		case c == '"' || c == '\'' || c == '`':
+		case c == '"' || (c == '\'' || c == '`') && language != "awk":
 			j := i + 1
 			var lit strings.Builder
 			for j < len(s) && s[j] != c {

@@ -437,7 +437,7 @@ func lets(w *walker, c *cmd) (stream, bool) { return test(w, c) }
 // shellCmd is sh and its like: -c with text, a script, or what comes through the pipe.
 func shellCmd(w *walker, c *cmd) (stream, bool) {
 	var text *value
-	interactive, plain := false, false
+	interactive, plain, piped := false, false, false
 	i := 0
 options:
 	for ; i < len(c.args); i++ {
@@ -483,6 +483,8 @@ options:
 							continue
 						}
 					}
+				case 's':
+					piped = s[0] == '-'
 				case 'c':
 					if text == nil {
 						text = &value{s: "\x01"}
@@ -523,7 +525,7 @@ options:
 		}
 		// "-c cat": what comes through the pipe is not a script then.
 		return handled(w.script(text.s, c.name, params, c.in))
-	case len(rest) > 0 && rest[0].s != "-" && rest[0].s != "/dev/stdin":
+	case len(rest) > 0 && !piped && rest[0].s != "-" && rest[0].s != "/dev/stdin":
 		if plain {
 			w.harmless(c)
 			return handled(stream{})
@@ -869,7 +871,7 @@ func find(w *walker, c *cmd) (stream, bool) {
 					args[j].s = strings.ReplaceAll(args[j].s, "{}", "\"$_found\"")
 				}
 			}
-			w.run(args, stream{})
+			w.run(args, c.in)
 			i = end
 		}
 	}
@@ -1388,7 +1390,7 @@ func (w *walker) sedScript(c *cmd, s string) {
 				w.simple(c, human.LangExec, human.HighRisk, "runs")
 			} else {
 				w.simple(c, human.LangExec, human.MediumRisk, "runs")
-				w.script(line, "sh", nil, stream{})
+				w.script(s[i+1:], "sh", nil, stream{}) // lines that follow may be the command's as well
 			}
 			i += 1 + len(line)
 		case ch == 'w' || ch == 'W':
@@ -1457,7 +1459,7 @@ func awk(w *walker, c *cmd) (stream, bool) {
 }
 
 func (w *walker) awkProgram(c *cmd, v value) {
-	bare, literals := strip(strings.ReplaceAll(v.s, "'", ""), "awk")
+	bare, literals := strip(v.s, "awk")
 	if strings.Contains(bare, "system(") || strings.Contains(bare, "system (") {
 		w.simple(c, human.LangExec, human.MediumRisk, "runs")
 		found := false
@@ -1467,6 +1469,7 @@ func (w *walker) awkProgram(c *cmd, v value) {
 				found = true
 			}
 		}
+		w.rest(v.s, "system")
 		if !found || !strings.Contains(strings.ReplaceAll(bare, " ", ""), "system(\"\")") {
 			w.unseen(value{s: unknown}, "awk.runs")
 		}

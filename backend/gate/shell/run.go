@@ -71,6 +71,14 @@ func (w *walker) run(args []value, in stream) stream {
 		}
 	}
 	c.name = name.s
+	if key, _, ok := strings.Cut(c.name, "="); ok && key != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" {
+		return w.assignsThen(c, args, "env") // what some wrappers take for an assignment
+	}
+	if strings.ContainsAny(c.name, " \n") {
+		// Hardly a program's name; more likely a command that was quoted once too often.
+		w.emit(human.Effect{Verb: human.UnknownEffect, Resource: clip(c.name), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.odd_name"})
+		return w.script(c.name, "sh", nil, in)
+	}
 	if alias, ok := w.aliases[c.name]; ok {
 		delete(w.aliases, c.name)
 		w.script(alias.s+" "+quoteAll(c.args), "bash", nil, in)
@@ -144,13 +152,13 @@ func (w *walker) unseen(v value, rule string) {
 }
 
 func (w *walker) function(c *cmd, body *syntax.Stmt) stream {
-	if slices.Contains(w.active, c.name) {
+	if slices.Contains(w.active, body) {
 		if w.spawning > 0 {
 			w.emit(human.Effect{Verb: human.ProcessSignal, Resource: c.name, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "floor.fork_bomb"})
 		}
 		return stream{}
 	}
-	w.active = append(w.active, c.name)
+	w.active = append(w.active, body)
 	old := w.params
 	w.params = append([]value{}, c.args...)
 	out := w.stmt(body, c.in)

@@ -16,9 +16,11 @@ import (
 const MaxScript = 64 << 10
 
 const (
-	maxNesting = 120    // of brackets and quotes in one script; the parser recurses
-	maxDepth   = 24     // of scripts within scripts, and of functions within functions
-	maxWork    = 60_000 // steps for one script, those of the scripts within it included
+	maxNesting = 120       // of brackets and quotes in one script; the parser recurses
+	maxDepth   = 24        // of scripts within scripts, and of functions within functions
+	maxMarks   = 3_000     // characters of one script that mean something to the shell
+	maxParsed  = 160 << 10 // bytes of scripts that one call may hold within each other
+	maxWork    = 25_000    // steps for one script, those of the scripts within it included
 	maxEffects = 400
 	maxValue   = 8 << 10 // bytes of one value; past it, it is unknown
 )
@@ -122,9 +124,10 @@ type walker struct {
 	effects   []human.Effect
 	seen      map[human.Effect]bool
 	work      int
+	parsed    int
 	depth     int
-	active    []string // functions that are being run
-	spawning  int      // within a pipe or the background
+	active    []*syntax.Stmt // functions that are being run
+	spawning  int            // within a pipe or the background
 	loops     int
 	spent     bool
 	otherHost string // set while what is gone through runs on another machine
@@ -235,7 +238,18 @@ func nests(s string) bool {
 			depth = max(0, depth-1)
 		}
 	}
-	return most > maxNesting || strings.Count(s, "`") > 400
+	return most > maxNesting || strings.Count(s, "`") > 400 || marks(s) > maxMarks
+}
+
+func marks(s string) int {
+	n := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '|', '&', ';', '$', '(', '{', '<', '>', '`', '[':
+			n++
+		}
+	}
+	return n
 }
 
 // script goes through the text of a shell script, with its arguments and what it reads.
@@ -246,6 +260,10 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 	}
 	if w.depth >= maxDepth || !w.step(len(text)/16+1) {
 		w.opaque("shell.too_deep", "holds commands within commands too deep")
+		return stream{}
+	}
+	if w.parsed += len(text); w.parsed > maxParsed {
+		w.opaque("shell.too_much", "is too large to be looked through")
 		return stream{}
 	}
 	if strings.Contains(text, unknown) {
@@ -264,7 +282,11 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 		return stream{}
 	}
 	p := syntax.NewParser(syntax.Variant(lang))
-	if file, err = p.Parse(strings.NewReader(text), ""); err != nil {
+	if file, err = p.Parse(strings.NewReader(text), ""); err != nil && strings.Contains(text, "((") {
+		// What begins as arithmetic may be a subshell within a subshell.
+		file, err = p.Parse(strings.NewReader(strings.ReplaceAll(text, "((", "( (")), "")
+	}
+	if err != nil {
 		w.opaque("shell.unparsed", "is not a shell command that can be read")
 		w.salvage(text)
 		return stream{}
@@ -287,23 +309,46 @@ func (w *walker) salvage(text string) {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\'' && text[i] != '"' {
+			continue
+		}
+		end := strings.IndexByte(text[i+1:], text[i])
+		if end < 0 {
+			break
+		}
+		quoted := text[i+1 : i+1+end]
+		if first, _, _ := strings.Cut(quoted, " "); dangerousNames[first] {
+			w.script(quoted, "sh", nil, stream{})
+		}
+		i += end + 1
+	}
 	lines := strings.FieldsFunc(text, func(r rune) bool {
-		return r == '\n' || r == ';' || r == '|' || r == '&' || r == '(' || r == ')' || r == '`'
+		return r == '\n' || r == ';' || r == '&' || r == '(' || r == ')' || r == '`'
 	})
 	for _, l := range lines {
 		if !w.step(len(l)/8 + 1) {
 			return
 		}
-		l = strings.Trim(l, " \t'\"{}$")
 		file, err := syntax.NewParser().Parse(strings.NewReader(l), "")
 		if err != nil {
-			words := strings.FieldsFunc(l, func(r rune) bool { return strings.ContainsRune(" \t'\"", r) })
+			l = strings.Trim(l, " \t'\"{}$")
+			file, err = syntax.NewParser().Parse(strings.NewReader(l), "")
+		}
+		if err != nil {
+			words := strings.FieldsFunc(l, func(r rune) bool { return strings.ContainsRune(" \t'\"|", r) })
 			if len(words) > 0 {
 				vs := make([]value, len(words))
 				for i, x := range words {
 					vs[i] = known(x)
 				}
 				w.run(vs, stream{})
+				for i := 1; i < len(vs); i++ {
+					if dangerousNames[vs[i].s] {
+						w.run(vs[i:], stream{})
+						break
+					}
+				}
 			}
 			continue
 		}
@@ -552,6 +597,29 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 	case *syntax.CoprocClause:
 		w.spawning++
 		defer func() { w.spawning-- }()
+		call, simple := c.Stmt.Cmd.(*syntax.CallExpr)
+		if simple && len(call.Args) > 0 && len(call.Assigns) > 0 {
+			// The parser takes "of=x" after the command for an assignment before it.
+			var b strings.Builder
+			p := syntax.NewPrinter()
+			for _, word := range call.Args {
+				_ = p.Print(&b, word)
+				b.WriteByte(' ')
+			}
+			for _, a := range call.Assigns {
+				_ = p.Print(&b, a)
+				b.WriteByte(' ')
+			}
+			w.script(b.String(), "bash", nil, in)
+		}
+		if c.Name != nil && leftmostSimple(c.Stmt) {
+			// Only a compound command has a name; before a simple one the word is the command itself.
+			var b strings.Builder
+			p := syntax.NewPrinter()
+			if p.Print(&b, c.Name) == nil && b.WriteByte(' ') == nil && p.Print(&b, c.Stmt) == nil {
+				return w.script(b.String(), "bash", nil, in)
+			}
+		}
 		return w.stmt(c.Stmt, in)
 	case *syntax.DeclClause:
 		for _, a := range c.Args {
@@ -564,6 +632,16 @@ func (w *walker) command(c syntax.Command, in stream) stream {
 		w.scan(c)
 		return stream{known: true}
 	}
+}
+
+func leftmostSimple(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case nil, *syntax.CallExpr:
+		return true
+	case *syntax.BinaryCmd:
+		return leftmostSimple(c.X)
+	}
+	return false
 }
 
 func changesDir(s *syntax.Stmt) bool {

@@ -41,15 +41,10 @@ func texts(args []value) []string {
 
 // joined is the arguments as one text, as eval and ssh take them.
 func joined(args []value) value {
-	var v value
-	for i, a := range args {
-		if i > 0 {
-			v.s += " "
-		}
-		v.s += a.s
+	v := value{s: strings.Join(texts(args), " "), quoted: true}
+	for _, a := range args {
 		v.taint |= a.taint
 	}
-	v.quoted = true
 	return v
 }
 

@@ -595,8 +595,12 @@ func (w *walker) expandText(s string) {
 		return
 	}
 	word, err := syntax.NewParser().Document(strings.NewReader(s))
+	if err != nil && strings.Contains(s, "((") {
+		word, err = syntax.NewParser().Document(strings.NewReader(strings.ReplaceAll(s, "((", "( (")))
+	}
 	if err != nil || word == nil {
 		w.opaque("shell.unparsed", "is not a shell command that can be read")
+		w.salvage(s)
 		return
 	}
 	w.depth++
