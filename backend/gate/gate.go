@@ -56,6 +56,19 @@ type Call struct {
 // Evidence answers what the call itself does not tell; see shell.Evidence. Nil gives the cautious answers.
 type Evidence = shell.Evidence
 
+// FileState is what evidence knows of a path.
+type FileState = shell.FileState
+
+// What evidence can know of a path; see shell.
+const (
+	NotKnown  = shell.NotKnown
+	Absent    = shell.Absent
+	Precious  = shell.Precious
+	MadeHere  = shell.MadeHere
+	Committed = shell.Committed
+	Ignored   = shell.Ignored
+)
+
 // Judge says what to do with a call under a policy. It does not block but for the evidence, and is safe for concurrent use
 // where the evidence is.
 func Judge(call Call, policy Policy, evidence Evidence) human.Verdict {

@@ -573,7 +573,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 				}
 				if language == "powershell" {
 					code = joined(args[i+1:])
-					w.PowerShell(code.s)
+					w.windows(code.s)
 					return handled(out)
 				}
 				w.code(language, code)
@@ -654,7 +654,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					return handled(out)
 				}
 				if language == "powershell" {
-					w.PowerShell(joined(args[i:]).s)
+					w.windows(joined(args[i:]).s)
 					return handled(out)
 				}
 				w.scriptFile(args[i], language, c)

@@ -77,7 +77,7 @@ func TestEveryRuleCanBeMet(t *testing.T) {
 				args = append(args, known(first(w)))
 			}
 			for _, h := range r.has {
-				args = append(args, known(strings.TrimPrefix(first(h), "^")))
+				args = append(args, known(strings.TrimLeft(first(h), "^=")))
 			}
 			for _, f := range r.flags {
 				names, want, valued := cutValue(f)

@@ -1,21 +1,301 @@
 package shell
 
 import (
+	"strings"
+
 	"deskbell/backend/human"
 )
 
-// PowerShell judges commands of PowerShell and of Windows' cmd by the names of what they run.
-func (w *walker) PowerShell(text string) {
-	w.windows(text)
-}
-
-// Windows returns the effects of a PowerShell or cmd command.
+// Windows returns the effects of a PowerShell or cmd command. It is no parser of either: it takes text apart at what
+// separates commands in both, looks into brackets, and judges each command by its name and its arguments.
 func Windows(text string, at Place) []human.Effect {
 	w := newWalker(at)
 	w.windows(text)
 	return w.done()
 }
 
+// What cmdlets and commands of cmd do, in lower case. A name in none of these is looked for among the programs.
+var (
+	winLooks = set("get-childitem gci dir ls get-content gc type cat get-location pwd gl get-item gi get-itemproperty get-process gps ps tasklist get-service gsv " +
+		"select-object select where-object where ? foreach-object % sort-object sort group-object measure-object measure format-table ft format-list fl format-wide out-string out-host out-null " +
+		"write-host write-output echo write-verbose test-path resolve-path split-path join-path get-command gcm get-help help get-member gm get-date get-host get-history get-variable get-alias " +
+		"compare-object diff convertto-json convertfrom-json convertto-csv import-csv convertfrom-csv select-string sls findstr find more ver vol hostname whoami systeminfo ipconfig ping " +
+		"tracert nslookup netstat arp where.exe tree fc comp set-location sl cd chdir push-location pop-location pushd popd cls clear-host get-filehash get-acl test-connection test-netconnection " +
+		"get-eventlog get-winevent get-ciminstance get-wmiobject get-module get-psdrive get-random start-sleep rem title color path date time if for exit return param function else foreach while try catch " +
+		"get-netipaddress get-nettcpconnection get-disk get-volume get-partition get-computerinfo get-culture get-uiculture get-executionpolicy get-timezone chcp prompt measure-command read-host tee2 new-object write-error write-warning")
+	winWrites  = set("set-content sc add-content ac out-file new-item ni md mkdir copy-item cpi cp copy xcopy robocopy move-item mi mv move rename-item rni ren rename export-csv export-clixml tee-object tee expand-archive compress-archive clear-content clc set-item si")
+	winDeletes = set("remove-item ri rm rmdir rd del erase remove-itemproperty rp")
+	winFetches = set("invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer bitsadmin certutil")
+	winRuns    = set("invoke-expression iex")
+	winHigh    = map[string]human.EffectVerb{
+		"stop-computer": human.ServiceEffect, "restart-computer": human.ServiceEffect, "shutdown": human.ServiceEffect, "stop-service": human.ServiceEffect, "spsv": human.ServiceEffect, "set-service": human.ServiceEffect, "remove-service": human.ServiceEffect,
+		"set-executionpolicy": human.SecurityWeakening, "set-mppreference": human.SecurityWeakening, "add-mppreference": human.SecurityWeakening, "disable-windowsoptionalfeature": human.SecurityWeakening, "netsh": human.SecurityWeakening, "set-netfirewallprofile": human.SecurityWeakening, "new-netfirewallrule": human.SecurityWeakening, "auditpol": human.SecurityWeakening, "wevtutil": human.SecurityWeakening, "clear-eventlog": human.SecurityWeakening, "icacls": human.SecurityWeakening, "takeown": human.SecurityWeakening, "set-acl": human.SecurityWeakening,
+		"schtasks": human.PersistenceEffect, "register-scheduledtask": human.PersistenceEffect, "new-service": human.PersistenceEffect, "sc.exe": human.PersistenceEffect, "reg": human.PersistenceEffect, "set-itemproperty": human.PersistenceEffect, "new-itemproperty": human.PersistenceEffect, "setx": human.PersistenceEffect,
+		"runas": human.PrivilegeEscalation, "new-localuser": human.PrivilegeEscalation, "add-localgroupmember": human.PrivilegeEscalation, "net": human.PrivilegeEscalation, "remove-localuser": human.PrivilegeEscalation,
+		"get-credential": human.CredentialAccess, "cmdkey": human.CredentialAccess, "mimikatz": human.CredentialAccess,
+		"wmic": human.ServiceEffect, "invoke-wmimethod": human.LangExec, "invoke-command": human.LangExec, "icm": human.LangExec, "enter-pssession": human.LangExec, "rundll32": human.LangExec, "regsvr32": human.LangExec, "mshta": human.LangExec, "cscript": human.LangExec, "wscript": human.LangExec, "add-type": human.LangExec,
+	}
+	winFloor = set("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
+)
+
 func (w *walker) windows(text string) {
-	w.simple(&cmd{name: "powershell", args: []value{known(text)}}, human.LangExec, human.HighRisk, "unread")
+	if len(text) > MaxScript || w.depth >= maxDepth || marks(text) > maxMarks || !w.step(len(text)/16+1) {
+		w.opaque("shell.too_deep", "holds commands that are too many or too deep")
+		return
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	downloads, runs := false, false
+	for _, command := range winSplit(text) {
+		if !w.step(4) {
+			return
+		}
+		words := winWords(command)
+		for len(words) > 0 && (words[0] == "&" || words[0] == "." || strings.HasSuffix(words[0], "=") || words[0] == "=" || strings.HasPrefix(words[0], "$") && len(words) > 1 && (words[1] == "=" || words[1] == "+=")) {
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			continue
+		}
+		name := strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(words[0], ".exe"), ".EXE"))
+		if i := strings.LastIndexAny(name, `\/`); i >= 0 && strings.Contains(name, "system32") {
+			name = name[i+1:]
+		}
+		lower := strings.ToLower(command)
+		if winFetches[name] || strings.Contains(lower, "downloadstring") || strings.Contains(lower, "downloadfile") {
+			downloads = true
+		}
+		w.winCommand(name, words, command, lower)
+		runs = runs || winRuns[name]
+		if downloads && runs {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: clip(text), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
+		}
+	}
+}
+
+func (w *walker) winCommand(name string, words []string, command, lower string) {
+	c := &cmd{name: "windows", args: []value{known(command)}}
+	var paths []value
+	recursive := false
+	for i, a := range words[1:] {
+		l := strings.ToLower(a)
+		switch {
+		case strings.HasPrefix(l, "-rec") || l == "/s" || l == "-r" || l == "/q/s" || l == "/s/q" || strings.HasPrefix(a, "-") && strings.Contains(l, "rf"):
+			recursive = true
+		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, "/") && len(a) <= 3 && len(a) > 1 || a == "|" || strings.HasPrefix(a, "{"):
+		case i > 0 && (strings.EqualFold(words[i], "-value") || strings.EqualFold(words[i], "-itemtype") || strings.EqualFold(words[i], "-type") || strings.EqualFold(words[i], "-encoding") || strings.EqualFold(words[i], "-erroraction")):
+		default:
+			paths = append(paths, winPath(a))
+		}
+	}
+	switch {
+	case winFloor[name] && (name != "cipher" || strings.Contains(lower, "/w")):
+		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: clip(command), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "windows.disk"})
+	case winDeletes[name]:
+		if strings.Contains(lower, "-whatif") {
+			w.simple(c, human.FilesystemRead, human.NoRisk, "looks")
+			return
+		}
+		for _, p := range paths {
+			w.deleting(p, recursive, "windows.deletes")
+		}
+		if len(paths) == 0 {
+			w.simple(c, human.FilesystemDelete, human.HighRisk, "deletes")
+		}
+	case winRuns[name]:
+		w.simple(c, human.LangExec, human.HighRisk, "runs_text")
+		for _, p := range words[1:] {
+			w.windows(strings.Trim(p, `"'()`))
+		}
+	case winFetches[name]:
+		method := ""
+		for i, a := range words {
+			if strings.EqualFold(a, "-method") && i+1 < len(words) {
+				method = words[i+1]
+			}
+			if strings.EqualFold(a, "-outfile") && i+1 < len(words) {
+				w.writing(winPath(words[i+1]), "windows.writes")
+			}
+		}
+		w.request(c, method, strings.Contains(lower, "-body") || strings.Contains(lower, "-infile"))
+		if name == "certutil" && strings.Contains(lower, "decode") {
+			w.simple(c, human.ObfuscatedEffect, human.HighRisk, "decodes")
+		}
+	case winWrites[name]:
+		if name == "new-item" || len(paths) < 2 || strings.Contains(name, "content") || name == "out-file" {
+			for _, p := range paths[:min(1, len(paths))] {
+				w.writing(p, "windows.writes")
+			}
+		} else {
+			w.reading(paths[0], "windows.reads")
+			w.writing(paths[len(paths)-1], "windows.writes")
+		}
+		if strings.Contains(lower, "/mir") || strings.Contains(lower, "/purge") {
+			w.simple(c, human.FilesystemDelete, human.HighRisk, "mirrors")
+		}
+		if len(paths) == 0 || strings.HasPrefix(name, "clear") || name == "clc" {
+			w.simple(c, human.FilesystemWrite, human.MediumRisk, "writes")
+		}
+	case winHigh[name] != "":
+		risk := human.HighRisk
+		for _, looking := range []string{" query", "/query", " show", " start", " view", " list", " get", "/list", " user", " use"} {
+			if strings.HasSuffix(lower, looking) || strings.Contains(lower, looking+" ") && (looking == " query" || looking == "/query" || looking == " show" || looking == " get" || looking == "/list") {
+				risk = human.LowRisk
+			}
+		}
+		w.simple(c, winHigh[name], risk, "changes")
+	case name == "stop-process" || name == "spps" || name == "taskkill" || name == "kill":
+		w.simple(c, human.ProcessSignal, human.MediumRisk, "stops")
+	case name == "start-process" || name == "start" || name == "saps":
+		if strings.Contains(lower, "runas") {
+			w.simple(c, human.PrivilegeEscalation, human.HighRisk, "as_administrator")
+		}
+		w.simple(c, human.LangExec, human.MediumRisk, "starts")
+	case name == "powershell" || name == "pwsh" || name == "cmd":
+		for i, a := range words[1:] {
+			l := strings.ToLower(a)
+			if strings.HasPrefix(l, "-e") && l != "-executionpolicy" && l != "-ep" {
+				w.simple(c, human.ObfuscatedEffect, human.HighRisk, "encoded")
+			}
+			if l == "/c" || l == "/k" || l == "-c" || strings.HasPrefix(l, "-com") {
+				w.windows(strings.Trim(strings.Join(words[i+2:], " "), `"'`))
+			}
+			if l == "-file" || l == "-f" {
+				w.simple(c, human.LangExec, human.MediumRisk, "script_file")
+			}
+		}
+		w.simple(c, human.LangExec, human.LowRisk, "shell")
+	case winLooks[name] || strings.HasPrefix(name, "get-") || strings.HasPrefix(name, "test-") || strings.HasPrefix(name, "measure-") || strings.HasPrefix(name, "select-") || strings.HasPrefix(name, "convertto-") || strings.HasPrefix(name, "convertfrom-"):
+		for _, p := range paths {
+			w.reading(p, "windows.reads")
+		}
+		w.simple(c, human.FilesystemRead, human.NoRisk, "looks")
+	case strings.HasPrefix(name, "$") || strings.HasPrefix(name, "[") || strings.HasPrefix(name, "'") || strings.HasPrefix(name, "\""):
+		risk := human.LowRisk
+		if strings.HasPrefix(name, "$") && !strings.ContainsAny(command, "([=") {
+			risk = human.NoRisk // a variable, a comparison
+		}
+		if strings.Contains(lower, "delete(") || strings.Contains(lower, "::writeall") || strings.Contains(lower, "invoke(") || strings.Contains(lower, "frombase64string") || strings.Contains(lower, "reflection") || strings.Contains(lower, "start(") || strings.HasPrefix(name, "&") {
+			risk = human.HighRisk
+		}
+		w.simple(c, human.LangExec, risk, "expression")
+	case strings.HasPrefix(name, "remove-") || strings.HasPrefix(name, "clear-") || strings.HasPrefix(name, "disable-") || strings.HasPrefix(name, "uninstall-") || strings.HasPrefix(name, "stop-") || strings.HasPrefix(name, "reset-"):
+		w.simple(c, human.ServiceEffect, human.HighRisk, "destroys")
+	case handlers[name] != nil || specOf(name) != nil:
+		args := make([]value, len(words))
+		for i, a := range words {
+			args[i] = known(a)
+		}
+		args[0] = known(name)
+		w.run(args, stream{})
+	default:
+		w.simple(c, human.UnknownEffect, human.MediumRisk, "unknown")
+	}
+	if i := strings.IndexByte(command, '>'); i >= 0 && !strings.ContainsAny(command[:i], `"'`) {
+		if to := strings.Fields(strings.TrimLeft(command[i:], "> ")); len(to) > 0 && !strings.HasPrefix(to[0], "&") && !strings.EqualFold(to[0], "$null") {
+			w.writing(winPath(to[0]), "windows.redirect")
+		}
+	}
+}
+
+// winPath makes a path of Windows one that the places know: a drive is the root, the system's folders are under /usr.
+func winPath(s string) value {
+	s = strings.ReplaceAll(strings.Trim(s, `"'`), `\`, "/")
+	l := strings.ToLower(s)
+	for _, home := range []string{"$env:userprofile", "%userprofile%", "$home", "$env:homepath", "%homepath%"} {
+		if strings.HasPrefix(l, home) {
+			return value{s: "~" + s[len(home):]}
+		}
+	}
+	for _, temp := range []string{"$env:temp", "%temp%", "$env:tmp", "%tmp%"} {
+		if strings.HasPrefix(l, temp) {
+			return value{s: "/tmp" + s[len(temp):], glob: strings.Contains(s, "*")}
+		}
+	}
+	for _, sys := range []string{"$env:windir", "%windir%", "$env:systemroot", "%systemroot%", "c:/windows", "$env:programfiles", "c:/program files", "c:/programdata", "%programfiles%"} {
+		if strings.HasPrefix(l, sys) {
+			return value{s: "/usr/lib/windows"}
+		}
+	}
+	for _, drive := range []string{"$env:systemdrive", "%systemdrive%"} {
+		if strings.HasPrefix(l, drive) {
+			s = "/" + s[len(drive):]
+			l = s
+		}
+	}
+	if len(s) >= 2 && s[1] == ':' {
+		s = "/" + strings.TrimLeft(s[2:], "/")
+		if strings.HasPrefix(strings.ToLower(s), "/users/") {
+			s = "/home/" + s[len("/users/"):]
+		}
+	}
+	if strings.HasPrefix(s, "$") || strings.HasPrefix(s, "%") {
+		s = unknown
+	}
+	return value{s: s, glob: strings.Contains(s, "*")}
+}
+
+// winSplit takes text apart at what separates commands, brackets among it, but not within quotes.
+func winSplit(text string) []string {
+	var out []string
+	begin := 0
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			} else if quote == '"' && c == '$' && i+1 < len(text) && text[i+1] == '(' {
+				if end := strings.IndexByte(text[i:], ')'); end > 0 {
+					out = append(out, text[i+2:i+end])
+				}
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == ';' || c == '|' || c == '\n' || c == '(' || c == ')' || c == '{' || c == '}' || c == '&' && i > begin:
+			out = append(out, text[begin:i])
+			begin = i + 1
+		case c == '#' && (i == 0 || text[i-1] == ' ' || text[i-1] == '\n'):
+			out = append(out, text[begin:i])
+			for i < len(text) && text[i] != '\n' {
+				i++
+			}
+			begin = min(i, len(text))
+		}
+	}
+	return append(out, text[begin:])
+}
+
+func winWords(s string) []string {
+	var out []string
+	var cur strings.Builder
+	var quote byte
+	has := false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+				continue
+			}
+			cur.WriteByte(c)
+		case c == '"' || c == '\'':
+			quote, has = c, true
+		case c == '`' || c == '^': // escapes, put anywhere to hide a name
+		case c == ' ' || c == '\t' || c == '\r' || c == ',':
+			if has || cur.Len() > 0 {
+				out = append(out, cur.String())
+				cur.Reset()
+				has = false
+			}
+		default:
+			cur.WriteByte(c)
+		}
+	}
+	if has || cur.Len() > 0 {
+		out = append(out, cur.String())
+	}
+	return out
 }

@@ -20,7 +20,7 @@ const (
 	maxDepth   = 24        // of scripts within scripts, and of functions within functions
 	maxMarks   = 3_000     // characters of one script that mean something to the shell
 	maxParsed  = 160 << 10 // bytes of scripts that one call may hold within each other
-	maxWork    = 25_000    // steps for one script, those of the scripts within it included
+	maxWork    = 15_000    // steps for one script, those of the scripts within it included
 	maxEffects = 400
 	maxValue   = 8 << 10 // bytes of one value; past it, it is unknown
 )
@@ -304,7 +304,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 
 // salvage goes through the lines of a script that does not parse, so that what can be read of it is told.
 func (w *walker) salvage(text string) {
-	if w.depth > 3 {
+	if w.depth > 3 || len(text) > MaxScript/4 {
 		return
 	}
 	w.depth++

@@ -25,7 +25,7 @@ import (
 //
 // A pattern is words that the arguments begin with, "a|b" being one of them, "*" any, "$" no more, ".." the words anywhere
 // in order; "-f|--force" one of the options, "-o=json|yaml" an option of such a value, "!-n|--dry-run" none of the options;
-// "?text" an argument that contains it, "!?text" none; "." everything. Options take no order.
+// "?text" an argument that contains it ("?^text" begins with it, "?=text" is it), "!?text" none; "." everything. Options take no order.
 // An effect is a verb of human.EffectVerbs, a risk, a blast radius, "irreversible" or "costly", "floor", and where it has
 // paths "@all", "@first", "@last", "@rest" or "@-o|--output".
 //
@@ -198,7 +198,7 @@ func parsePattern(pattern string) rule {
 		case strings.HasPrefix(t, "?"):
 			r.has = append(r.has, t[1:])
 			first, _, _ := strings.Cut(t[1:], "|")
-			r.id += ".with_" + strings.TrimPrefix(first, "^")
+			r.id += ".with_" + strings.TrimLeft(first, "^=")
 		case strings.HasPrefix(t, "!"):
 			r.without = append(r.without, t[1:])
 		case strings.HasPrefix(t, "-") && len(t) > 1 || strings.HasPrefix(t, "+") && len(t) > 1:
@@ -537,6 +537,10 @@ func hasText(words []value, alternatives string, may bool) bool {
 			switch {
 			case may && !v.known():
 				return true
+			case strings.HasPrefix(one, "="):
+				if v.s == one[1:] {
+					return true
+				}
 			case strings.HasPrefix(one, "^"):
 				if strings.HasPrefix(v.s, one[1:]) {
 					return true

@@ -1,0 +1,162 @@
+package gate_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/human"
+)
+
+// The project's own cases, over every tool.
+func TestCorpus(t *testing.T) {
+	f, err := os.Open("testdata/corpus.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	class, tool, n := "", "", 0
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line := lines.Text()
+		if head, ok := strings.CutPrefix(line, "== "); ok {
+			class, tool, _ = strings.Cut(head, " ")
+			continue
+		}
+		if line == "" || strings.HasPrefix(line, "#") && tool == "" {
+			continue
+		}
+		if strings.HasSuffix(line, "<<'X'") {
+			for lines.Scan() {
+				line += "\n" + lines.Text()
+				if lines.Text() == "X" {
+					break
+				}
+			}
+		}
+		n++
+		call := bash(line)
+		if tool != "bash" {
+			call = gate.Call{Tool: tool, Args: json.RawMessage(line)}
+		}
+		decisions := map[gate.Policy]human.Ruling{}
+		var v human.Verdict
+		for _, p := range gate.Policies {
+			v = gate.Judge(call, p, nil)
+			decisions[p] = v.Decision
+		}
+		good := false
+		switch class {
+		case "look":
+			good = decisions[gate.Strict] == human.Allow
+		case "work":
+			good = decisions[gate.Balanced] == human.Allow && decisions[gate.Strict] == human.Ask
+		case "ask":
+			good = decisions[gate.Balanced] == human.Ask
+		case "grave":
+			good = decisions[gate.Permissive] == human.Ask || v.Floor
+		case "floor":
+			good = v.Floor && decisions[gate.Permissive] != human.Allow
+		}
+		if !good {
+			t.Errorf("%s %s %q: %v %s %v", class, tool, line, decisions, v.Risk, v.Rules)
+		}
+	}
+	if n < 300 {
+		t.Errorf("%d cases", n)
+	}
+}
+
+func TestEvidenceLowersOnlyWhatItProves(t *testing.T) {
+	seen := world{"/p/dist": gate.Ignored, "/p/new.txt": gate.MadeHere, "/p/old.txt": gate.Precious}
+	call := func(c string) gate.Call {
+		x := bash(c)
+		x.Cwd, x.Home = "/p", "/home/me"
+		return x
+	}
+	for command, want := range map[string]human.Ruling{
+		"rm new.txt":      human.Allow,
+		"rm old.txt":      human.Ask,
+		"rm -rf dist":     human.Ask,
+		"rm -rf /":        human.Deny,
+		"rm -rf /home/me": human.Deny,
+		"bash ok.sh":      human.Allow,
+		"bash bad.sh":     human.Ask,
+		"./bad.sh":        human.Ask,
+	} {
+		if v := gate.Judge(call(command), gate.Balanced, seen); v.Decision != want {
+			t.Errorf("%q: %s %s %v", command, v.Decision, v.Risk, v.Rules)
+		}
+	}
+}
+
+// world is evidence for tests.
+type world map[string]gate.FileState
+
+func (w world) File(abs string) gate.FileState { return w[abs] }
+
+func (world) Text(abs string) (string, bool) {
+	switch abs {
+	case "/p/ok.sh":
+		return "#!/bin/sh\necho hello\n", true
+	case "/p/bad.sh":
+		return "#!/bin/sh\nrm -rf src\n", true
+	}
+	return "", false
+}
+
+func (world) Clean() bool  { return true }
+func (world) Pushed() bool { return true }
+
+func TestWhatIsOfferedInsteadPasses(t *testing.T) {
+	for _, c := range samples {
+		v := gate.Judge(bash(c), gate.Balanced, nil)
+		defaults := 0
+		for _, choice := range v.Choices {
+			if choice.Default {
+				defaults++
+			}
+			if choice.Action == human.ChooseInstead {
+				if got := riskOf(choice.Command); got.Level() >= v.Risk.Level() {
+					t.Errorf("%q: %q in its place is %s", c, choice.Command, got)
+				}
+			}
+		}
+		if v.Decision != human.Allow && defaults != 1 {
+			t.Errorf("%q: %d defaults", c, defaults)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	a := gate.Call{Tool: "bash", Args: json.RawMessage(`{"command":"ls","timeout":10}`)}
+	for name, same := range map[string]string{"order": `{"timeout":10,"command":"ls"}`, "space": `{ "command": "ls", "timeout": 10 }`} {
+		if b := a; gate.Digest(gate.Call{Tool: b.Tool, Args: json.RawMessage(same)}) != gate.Digest(a) {
+			t.Errorf("%s changes the digest", name)
+		}
+	}
+	for _, other := range []gate.Call{
+		{Tool: "sh", Args: a.Args}, {Tool: "bash", Args: json.RawMessage(`{"command":"ls ","timeout":10}`)}, {Tool: "bash", Args: a.Args, Cwd: "/x"},
+		{Tool: "bash", Args: json.RawMessage(`{"command":"ls","timeout":10.0}`)},
+	} {
+		if gate.Digest(other) == gate.Digest(a) {
+			t.Errorf("%s %s %s has the same digest", other.Tool, other.Args, other.Cwd)
+		}
+	}
+}
+
+func TestDisguisedTextIsAskedAbout(t *testing.T) {
+	for _, c := range []string{"ls \u202egnp.sh", "l\u200bs", "cаt file", "ls\u2066a"} {
+		if v := gate.Judge(bash(c), gate.Permissive, nil); v.Decision == human.Allow {
+			t.Errorf("%q is let through", c)
+		}
+	}
+	for _, c := range []string{"echo 你好，世界", "git commit -m 'größer — naïve'", "ls données"} {
+		if v := gate.Judge(bash(c), gate.Balanced, nil); v.Decision != human.Allow {
+			t.Errorf("%q is asked about: %v", c, v.Rules)
+		}
+	}
+}
