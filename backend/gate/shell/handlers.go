@@ -329,6 +329,9 @@ func execute(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	if len(rest) == 0 {
+		if c.name == "rtk" {
+			return stream{}, false
+		}
 		w.harmless(c)
 		return handled(stream{known: true})
 	}
@@ -1990,7 +1993,10 @@ func database(w *walker, c *cmd) (stream, bool) {
 	var queries []value
 	for i, a := range c.args {
 		switch a.s {
-		case "-c", "--command", "-e", "--execute", "-Q", "-q", "--query", "--text", "-cmd", "--sql":
+		case "-c", "--command", "-e", "--execute", "-Q", "-q", "-s", "--query", "--text", "-cmd", "--sql":
+			if a.s == "-s" && c.name != "duckdb" {
+				continue
+			}
 			if a.s == "-c" && (c.name == "sqlite3" || c.name == "mysql" || c.name == "mariadb") {
 				continue
 			}
@@ -2104,7 +2110,7 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 		effect(human.HighRisk, "unknown", true)
 		return
 	}
-	if c.name == "sqlcmd" && len(statements) > 1 {
+	if len(statements) > 1 {
 		effect(human.LowRisk, "several", false)
 	}
 	for _, s := range statements {

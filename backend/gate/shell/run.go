@@ -413,9 +413,6 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 	e.Rule = id
 	if s.paths == "" {
 		e.Resource = w.shown(c)
-		if len(w.otherHost) > 0 && e.Blast.Near() {
-			e.Blast = human.SharedBlast
-		}
 		w.emit(e)
 		if e.Verb == human.NetworkWrite {
 			w.sends(c, id)
@@ -475,7 +472,7 @@ func (w *walker) sends(c *cmd, id string) {
 var (
 	lookVerbs = set("list ls get show describe status info view inspect version help search find print display query diff log logs history tail head cat " +
 		"whoami ping check validate verify test explain top stats count exists read lookup which why tree outdated doctor events ps images docs lint audit " +
-		"ll index enumerate summary report usage env completion browse details dump-config current peek lint-config plan preview")
+		"ll index enumerate summary report usage env completion details dump-config current peek lint-config plan preview")
 	loseVerbs = set("delete del rm remove destroy drop purge erase wipe clear reset revoke terminate kill prune uninstall flush truncate rollback revert " +
 		"deregister unregister disable detach disassociate format shutdown reboot stop force-delete empty unpublish deprecate archive expire discard " +
 		"overwrite forget nuke cleanup clean abort cancel drain evict rotate roll restore failover undeploy teardown deactivate unlink unset " +
@@ -541,6 +538,9 @@ func hasPrefix(s string, prefixes []string) bool {
 func (w *walker) generic(c *cmd) {
 	o, _ := parse(c.args, nil, false, false)
 	w.readsSecrets(&o, "shell.unknown_program")
+	if sqlVerbs[c.name] { // a statement, given to a shell by mistake or to a client that takes it so
+		w.query(&cmd{name: "sql"}, joined(append([]value{known(c.name)}, c.args...)), false)
+	}
 	w.byVerb(c.name, &o, c, false)
 	// Unknown programs often run what they are given: a destructive command among the arguments counts.
 	for i, a := range c.args {
@@ -562,5 +562,7 @@ func (w *walker) generic(c *cmd) {
 		w.emit(human.Effect{Verb: human.CredentialAccess, Resource: w.shown(c), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.secret_given"})
 	}
 }
+
+var sqlVerbs = set("TRUNCATE DROP DELETE GRANT REVOKE UPDATE ALTER INSERT CREATE MERGE REPLACE")
 
 var dangerousNames = set("rm shred dd mkfs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs")

@@ -175,6 +175,9 @@ func (w *walker) emit(e human.Effect) {
 	if e.Blast == "" {
 		e.Blast = human.FileBlast
 	}
+	if w.otherHost != "" && e.Risk != human.NoRisk && e.Blast.Near() {
+		e.Blast = human.SharedBlast
+	}
 	if w.seen[e] {
 		return
 	}

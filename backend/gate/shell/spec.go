@@ -12,7 +12,7 @@ import (
 
 // What is known of commands stands in text files. Each begins a command with "@name alias ...", and goes on with lines
 //
-//	values -C --git-dir     options that take a value
+//	values -C --git-dir     options that take a value; "all": every long option that a word follows does
 //	long                    -name is one long option, not many short ones
 //	wrap 1                  what follows the options and 1 argument is a command of its own
 //	verbs                   the first argument that is a verb says what it does, where no rule does
@@ -362,7 +362,7 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 		case len(s) > 2 && s[:2] == "--":
 			name, val, eq := strings.Cut(s, "=")
 			v := value{s: val, taint: a.taint, quoted: true}
-			if !eq && values[name] && i+1 < len(args) {
+			if !eq && (values[name] || values["all"] && i+1 < len(args) && !strings.HasPrefix(args[i+1].s, "-")) && i+1 < len(args) {
 				i++
 				v = args[i]
 			}
@@ -429,6 +429,7 @@ func (r *rule) matches(o *options, action string) bool {
 		i := 0
 		words := o.words
 		switch {
+		case r.grave(): // what destroys counts wherever it stands
 		case action == "last" && len(words) > 0:
 			words = words[len(words)-1:]
 		case action == "rest" && len(words) > 0:
@@ -484,6 +485,15 @@ func (r *rule) matches(o *options, action string) bool {
 	return true
 }
 
+func (r *rule) grave() bool {
+	for _, e := range r.effects {
+		if e.e.Risk.Level() >= human.HighRisk.Level() {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *rule) secret() bool {
 	for _, e := range r.effects {
 		if e.e.Verb == human.CredentialAccess {
@@ -537,7 +547,7 @@ func hasText(words []value, alternatives string, may bool) bool {
 			switch {
 			case may && !v.known():
 				return true
-			case strings.HasPrefix(one, "="):
+			case len(one) > 1 && one[0] == '=':
 				if v.s == one[1:] {
 					return true
 				}
