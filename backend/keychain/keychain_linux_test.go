@@ -90,6 +90,7 @@ func TestKeychain(t *testing.T) {
 
 	s := serve(t)
 	t.Run("a Secret Service of the test's own", keeps)
+	s.mu.Lock()
 	if len(s.items) != 1 { // the one that keeps leaves
 		t.Errorf("%v", s.items)
 	}
@@ -98,6 +99,7 @@ func TestKeychain(t *testing.T) {
 			t.Errorf("%v", it.attributes)
 		}
 	}
+	s.mu.Unlock()
 
 	t.Run("one that fails", func(t *testing.T) {
 		s.fails(true)
