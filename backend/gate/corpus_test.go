@@ -86,6 +86,9 @@ func TestEvidenceLowersOnlyWhatItProves(t *testing.T) {
 		"bash ok.sh":      human.Allow,
 		"bash bad.sh":     human.Ask,
 		"./bad.sh":        human.Ask,
+		"git checkout .":  human.Allow,
+		"git clean -fd":   human.Ask,
+		"git stash clear": human.Ask,
 	} {
 		if v := gate.Judge(call(command), gate.Balanced, seen); v.Decision != want {
 			t.Errorf("%q: %s %s %v", command, v.Decision, v.Risk, v.Rules)

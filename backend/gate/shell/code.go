@@ -32,6 +32,9 @@ var (
 	fetchesCode  = regexp.MustCompile(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch)\b.{0,400}\b(exec|eval)\s*\(`)
 )
 
+// The languages of which enough is known to say that code only computes.
+var wellKnown = set("python javascript ruby perl php awk")
+
 // code judges code in a programming language. It is no parser of those languages: it looks for what does something, takes
 // every text in the code for what that is done to, and calls the code harmless only when all that it names is.
 func (w *walker) code(language string, v value) {
@@ -159,6 +162,12 @@ func (w *walker) code(language string, v value) {
 	switch {
 	case unknownModule != "":
 		emit(human.LangExec, human.LowRisk, "imports", unknownModule)
+	case pure && !wellKnown[language]:
+		// Of these languages too little is known to call code harmless.
+		if _, rest, ok := strings.Cut(text, "do shell script"); ok {
+			w.commandsIn(rest, text, literals)
+		}
+		emit(human.LangExec, human.MediumRisk, "little_known", text)
 	case pure:
 		emit(human.LangExec, human.NoRisk, "computes", text)
 	}

@@ -411,6 +411,14 @@ func couldBePath(s string) bool {
 func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 	e := s.e
 	e.Rule = id
+	if e.Verb == human.GitDiscard && w.evidence != nil && e.Risk == human.HighRisk && w.evidence.Clean() {
+		switch {
+		case strings.HasPrefix(id, "git.checkout"), strings.HasPrefix(id, "git.restore"):
+			e.Risk = human.LowRisk // there is nothing that no commit holds
+		case strings.HasPrefix(id, "git.reset") && w.evidence.Pushed():
+			e.Risk = human.MediumRisk
+		}
+	}
 	if s.paths == "" {
 		e.Resource = w.shown(c)
 		w.emit(e)
@@ -496,6 +504,9 @@ func (w *walker) byVerb(name string, o *options, c *cmd, known bool) {
 		word := v.s
 		if !v.known() {
 			break
+		}
+		if i := strings.LastIndexByte(word, ':'); i >= 0 { // apps:destroy
+			word = word[i+1:]
 		}
 		if loses(word) {
 			e.Risk, e.Reversibility = human.HighRisk, human.Irreversible

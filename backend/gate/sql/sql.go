@@ -32,7 +32,28 @@ type token struct {
 }
 
 // Split returns the statements of a script; none for a script without any.
+//
+// MySQL takes a backslash in a text for an escape, the others do not: a script that reads differently in the two is taken
+// for the graver of them.
 func Split(script string) []Statement {
+	out := split(script, true)
+	if strings.Contains(script, `\'`) {
+		if other := split(script, false); gravest(other) > gravest(out) {
+			return other
+		}
+	}
+	return out
+}
+
+func gravest(list []Statement) Kind {
+	k := Reads
+	for _, s := range list {
+		k = max(k, s.Kind)
+	}
+	return k
+}
+
+func split(script string, escapes bool) []Statement {
 	var out []Statement
 	var cur []token
 	flush := func() {
@@ -41,7 +62,7 @@ func Split(script string) []Statement {
 		}
 		cur = nil
 	}
-	for t := range lex(script) {
+	for t := range lex(script, escapes) {
 		if t.text == ";" && !t.quoted {
 			flush()
 			continue
@@ -52,7 +73,7 @@ func Split(script string) []Statement {
 	return out
 }
 
-func lex(s string) func(func(token) bool) {
+func lex(s string, escapes bool) func(func(token) bool) {
 	return func(yield func(token) bool) {
 		for i := 0; i < len(s); {
 			c := s[i]
@@ -80,7 +101,7 @@ func lex(s string) func(func(token) bool) {
 			case c == '\'' || c == '"' || c == '`':
 				j := i + 1
 				for j < len(s) {
-					if s[j] == '\\' && c == '\'' && j+1 < len(s) {
+					if s[j] == '\\' && c == '\'' && escapes && j+1 < len(s) {
 						j += 2
 						continue
 					}
