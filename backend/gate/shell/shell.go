@@ -338,6 +338,11 @@ func (w *walker) salvage(text string) {
 			l = strings.Trim(l, " \t'\"{}$")
 			file, err = syntax.NewParser().Parse(strings.NewReader(l), "")
 		}
+		// What stands before the pipe that cannot be read may be read by itself.
+		for parts := strings.Split(l, "|"); err != nil && len(parts) > 1 && len(parts) < 10; {
+			parts = parts[:len(parts)-1]
+			file, err = syntax.NewParser().Parse(strings.NewReader(strings.Join(parts, "|")), "")
+		}
 		if err != nil {
 			words := strings.FieldsFunc(l, func(r rune) bool { return strings.ContainsRune(" \t'\"|", r) })
 			if len(words) > 0 {

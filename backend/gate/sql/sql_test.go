@@ -43,7 +43,8 @@ func TestSplit(t *testing.T) {
 		"FROBNICATE t":                                               {sql.Unknown},
 		"SET GLOBAL general_log = 1":                                 {sql.Changes},
 		"SELECT 'it''s'; DROP TABLE t":                               {sql.Reads, sql.Destroys},
-		`SELECT 'a\'; DROP TABLE t; --'`:                             {sql.Reads},
+		`SELECT 'a\'; DROP TABLE t; --'`:                             {sql.Reads, sql.Destroys},
+		`SELECT 'a\'b'`:                                              {sql.Reads},
 	} {
 		var got []sql.Kind
 		for _, s := range sql.Split(text) {
