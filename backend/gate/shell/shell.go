@@ -333,6 +333,10 @@ func (w *walker) salvage(text string) {
 		if !w.step(len(l)/8 + 1) {
 			return
 		}
+		l = strings.TrimSpace(l)
+		for _, word := range []string{"do ", "then ", "else ", "if ", "while ", "until ", "! "} {
+			l = strings.TrimPrefix(l, word)
+		}
 		file, err := syntax.NewParser().Parse(strings.NewReader(l), "")
 		if err != nil {
 			l = strings.Trim(l, " \t'\"{}$")
