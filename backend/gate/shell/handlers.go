@@ -686,6 +686,13 @@ func (w *walker) module(c *cmd, args []value) {
 		}
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
 	case "json.tool", "this", "calendar", "platform", "site", "sysconfig", "tabnanny", "tokenize", "ast", "dis", "inspect", "pydoc", "timeit", "trace", "symtable":
+		if name == "timeit" {
+			for _, a := range args[1:] {
+				if !strings.HasPrefix(a.s, "-") {
+					w.code("python", a)
+				}
+			}
+		}
 		if name == "timeit" || name == "trace" {
 			w.simple(c, human.PackageRun, human.LowRisk, "module")
 			return
@@ -1250,6 +1257,7 @@ func git(w *walker, c *cmd) (stream, bool) {
 			}
 		}
 		if strings.HasPrefix(a.s, "ext::") {
+			w.simple(c, human.LangExec, human.HighRisk, "remote_command")
 			w.script(strings.TrimPrefix(a.s, "ext::"), "sh", nil, stream{})
 		}
 		for _, p := range []string{"--upload-pack=", "--receive-pack=", "--exec=", "--tree-filter=", "--index-filter=", "--msg-filter="} {
@@ -1285,6 +1293,14 @@ func git(w *walker, c *cmd) (stream, bool) {
 			}
 		}
 	case sub == "worktree" && len(ow) > 1 && ow[0].s == "remove" && !o.has("--force", "-f"):
+	case sub == "clone" && o.has("-c", "--config"):
+		for i, a := range words {
+			if (a.s == "-c" || a.s == "--config") && i+1 < len(words) {
+				w.gitSetting(words[i+1])
+			} else if v, ok := strings.CutPrefix(a.s, "--config="); ok {
+				w.gitSetting(value{s: v, taint: a.taint, quoted: true})
+			}
+		}
 	case sub == "clone" && len(ow) > 1:
 		w.writing(ow[len(ow)-1], "git.clone")
 	}
@@ -2246,6 +2262,11 @@ func make_(w *walker, c *cmd) (stream, bool) {
 	}
 	if v, ok := o.flags["-E"]; ok {
 		w.script(v.s, "sh", nil, stream{})
+	}
+	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
+		if v, ok := o.flags[n]; ok && (v.s == "-" || strings.HasPrefix(v.s, "/dev/")) {
+			w.unseen(v, "make.piped")
+		}
 	}
 	if o.has("-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "--version", "-v", "--help", "-h", "--list", "-l", "--summary", "--dump", "--show", "--evaluate") && !o.has("--eval", "-E") {
 		w.simple(c, human.PackageRun, human.NoRisk, "shows")

@@ -329,6 +329,8 @@ func (w *walker) reading(v value, rule string) taint {
 			e.Risk = human.MediumRisk
 		case gateSpot:
 			e.Risk = human.MediumRisk
+		case rawDevice:
+			e.Risk = human.HighRisk // every file on it
 		default:
 			t |= fromFile
 			continue

@@ -468,6 +468,11 @@ func (w *walker) assigned(name string, v value) {
 		if v.s != "" {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.load_variable"})
 		}
+	case name == "PATH":
+		first, _, _ := strings.Cut(v.s, ":")
+		if p, _ := w.placeOf(value{s: first, quoted: true}, w.dir); first == "" || first == "." || first == "/tmp" || first == "/var/tmp" || p == inTemp {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.search_path"})
+		}
 	case textVars[name]:
 		w.expandText(v.s)
 	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || name == "GIT_CONFIG_PARAMETERS":
