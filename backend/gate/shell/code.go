@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
 
 	"deskbell/backend/human"
@@ -17,19 +16,19 @@ var (
 		"decimal fractions operator enum typing dataclasses copy heapq bisect uuid unicodedata calendar locale platform inspect keyword " +
 		"html urllib.parse csv io binascii zlib secrets numbers cmath difflib string inspect types contextlib abc sysconfig site util path querystring url assert buffer os.path set pp bigdecimal digest POSIX " +
 		"List::Util Data::Dumper strict warnings utf8 tomllib configparser importlib.metadata __future__ colorsys graphlib zoneinfo")
-	runsCommands = regexp.MustCompile(`\b(os\.(system|popen|exec\w*|spawn\w*|posix_spawn\w*|startfile)|subprocess|commands\.getoutput|getstatusoutput|pty\.spawn|child_process|execSync|execFileSync|execFile|spawnSync|spawn|Deno\.(run|Command)|Bun\.(spawn\w*|\$)|system|popen\w*|shell_exec|passthru|proc_open|pcntl_exec|exec|qx|IO\.popen|Open3|Kernel\.(system|exec|spawn)|Process\.spawn|os\.execute|io\.popen|syscall|fork|run_command|ProcessBuilder|Runtime\.getRuntime)\b`)
-	deletesFiles = regexp.MustCompile(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove)\b`)
-	writesFiles  = regexp.MustCompile(`\b(write_text|write_bytes|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|file_put_contents|fwrite|File\.(write|open|new|rename|symlink|chmod)|IO\.write|shutil\.(move|copy\w*|chown)|os\.(rename|replace|chmod|chown|link|symlink|makedirs|mkdir|putenv|setuid)|copyfile|renameSync|copyFileSync|mkdirSync|chmodSync|Deno\.write\w*|FileUtils\.\w+|\.touch|\.rename|\.mkdir|\.chmod|symlinkSync|truncate(Sync)?|io\.open|dump|to_csv|savez?|to_json|writelines|write)\s*\(`)
-	opensToWrite = regexp.MustCompile(`\bopen\s*\(\s*[^)]*?,\s*(mode\s*=\s*)?["'][rbt]*[wax+][rbt+]*["']|open\s*\(?[^;]*["']\s*>{1,2}|Path\([^)]*\)\.open\(\s*["'][wax]`)
-	readsFiles   = regexp.MustCompile(`\b(open|read_text|read_bytes|readFile(Sync)?|createReadStream|file_get_contents|File\.(read|readlines|foreach|open)|IO\.read\w*|readlines|os\.(listdir|walk|scandir|stat|getenv|environ|getcwd|path)|glob|Path|Dir|readdir(Sync)?|process\.(env|cwd|argv|version\w*|platform|exit|stdout|stdin)|require|existsSync|statSync|slurp|load|read_csv|File)\b`)
-	talksNet     = regexp.MustCompile(`\b(requests|urllib\d?(\.request)?|httpx|aiohttp|http\.client|httplib|socket|ftplib|smtplib|paramiko|telnetlib|XMLHttpRequest|fetch|axios|got|net\.(connect|createConnection|Socket)|https?\.(get|request)|Net::HTTP|open-uri|URI\.open|LWP|IO::Socket|TCPSocket|curl_\w+|fsockopen|WebSocket|dgram|boto3|websockets)\b`)
-	sendsNet     = regexp.MustCompile(`\b(requests|httpx|axios|session|client|s)\.(post|put|patch|delete|request)\b|\burlopen\s*\([^)]*data\s*=|method\s*:\s*["'](POST|PUT|PATCH|DELETE)|\b(sendall|sendto|sendmail)\b|Net::HTTP\.post|http\.client|\bsocket\b|IO::Socket|TCPSocket|fsockopen`)
-	losesNet     = regexp.MustCompile(`(?i)\.(delete|destroy|drop|remove|purge|truncate|cancel|deregister|revoke)\w*\s*\(|method\s*:\s*["']DELETE`)
-	evaluates    = regexp.MustCompile(`\b(eval|exec|compile|execfile|runpy|importlib\.import_module|import_module|getattr|Function|vm\.\w+|instance_eval|class_eval|send|ctypes|cffi|marshal|pickle|globals|vars|locals|setattr|process\.binding|dlopen|\$\w+\s*\(|base64_decode|str_rot13|assert|create_function|require_once|include|builtins|load_module|do\s+["'])\b|__\w+__|\bimport\s*\(`)
-	signals      = regexp.MustCompile(`\bos\.kill(pg)?\b|\bprocess\.kill\b|\bProcess\.kill\b|\bkill\s+(9|['"]?(KILL|TERM))`)
-	exfil        = regexp.MustCompile(`\b(os\.environ|process\.env|ENV)\b`)
-	importsAny   = regexp.MustCompile(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
-	fetchesCode  = regexp.MustCompile(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch)\b.{0,400}\b(exec|eval)\s*\(`)
+	runsCommands = lazy(`\b(os\.(system|popen|exec\w*|spawn\w*|posix_spawn\w*|startfile)|subprocess|commands\.getoutput|getstatusoutput|pty\.spawn|child_process|execSync|execFileSync|execFile|spawnSync|spawn|Deno\.(run|Command)|Bun\.(spawn\w*|\$)|system|popen\w*|shell_exec|passthru|proc_open|pcntl_exec|exec|qx|IO\.popen|Open3|Kernel\.(system|exec|spawn)|Process\.spawn|os\.execute|io\.popen|syscall|fork|run_command|ProcessBuilder|Runtime\.getRuntime)\b`)
+	deletesFiles = lazy(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove)\b`)
+	writesFiles  = lazy(`\b(write_text|write_bytes|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|file_put_contents|fwrite|File\.(write|open|new|rename|symlink|chmod)|IO\.write|shutil\.(move|copy\w*|chown)|os\.(rename|replace|chmod|chown|link|symlink|makedirs|mkdir|putenv|setuid)|copyfile|renameSync|copyFileSync|mkdirSync|chmodSync|Deno\.write\w*|FileUtils\.\w+|\.touch|\.rename|\.mkdir|\.chmod|symlinkSync|truncate(Sync)?|io\.open|dump|to_csv|savez?|to_json|writelines|write)\s*\(`)
+	opensToWrite = lazy(`\bopen\s*\(\s*[^)]*?,\s*(mode\s*=\s*)?["'][rbt]*[wax+][rbt+]*["']|open\s*\(?[^;]*["']\s*>{1,2}|Path\([^)]*\)\.open\(\s*["'][wax]`)
+	readsFiles   = lazy(`\b(open|read_text|read_bytes|readFile(Sync)?|createReadStream|file_get_contents|File\.(read|readlines|foreach|open)|IO\.read\w*|readlines|os\.(listdir|walk|scandir|stat|getenv|environ|getcwd|path)|glob|Path|Dir|readdir(Sync)?|process\.(env|cwd|argv|version\w*|platform|exit|stdout|stdin)|require|existsSync|statSync|slurp|load|read_csv|File)\b`)
+	talksNet     = lazy(`\b(requests|urllib\d?(\.request)?|httpx|aiohttp|http\.client|httplib|socket|ftplib|smtplib|paramiko|telnetlib|XMLHttpRequest|fetch|axios|got|net\.(connect|createConnection|Socket)|https?\.(get|request)|Net::HTTP|open-uri|URI\.open|LWP|IO::Socket|TCPSocket|curl_\w+|fsockopen|WebSocket|dgram|boto3|websockets)\b`)
+	sendsNet     = lazy(`\b(requests|httpx|axios|session|client|s)\.(post|put|patch|delete|request)\b|\burlopen\s*\([^)]*data\s*=|method\s*:\s*["'](POST|PUT|PATCH|DELETE)|\b(sendall|sendto|sendmail)\b|Net::HTTP\.post|http\.client|\bsocket\b|IO::Socket|TCPSocket|fsockopen`)
+	losesNet     = lazy(`(?i)\.(delete|destroy|drop|remove|purge|truncate|cancel|deregister|revoke)\w*\s*\(|method\s*:\s*["']DELETE`)
+	evaluates    = lazy(`\b(eval|exec|compile|execfile|runpy|importlib\.import_module|import_module|getattr|Function|vm\.\w+|instance_eval|class_eval|send|ctypes|cffi|marshal|pickle|globals|vars|locals|setattr|process\.binding|dlopen|\$\w+\s*\(|base64_decode|str_rot13|assert|create_function|require_once|include|builtins|load_module|do\s+["'])\b|__\w+__|\bimport\s*\(`)
+	signals      = lazy(`\bos\.kill(pg)?\b|\bprocess\.kill\b|\bProcess\.kill\b|\bkill\s+(9|['"]?(KILL|TERM))`)
+	exfil        = lazy(`\b(os\.environ|process\.env|ENV)\b`)
+	importsAny   = lazy(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
+	fetchesCode  = lazy(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch)\b.{0,400}\b(exec|eval)\s*\(`)
 )
 
 // The languages of which enough is known to say that code only computes.

@@ -1,0 +1,19 @@
+package shell
+
+import (
+	"regexp"
+	"sync"
+)
+
+// A pattern is compiled at its first use: most calls hold no code, and a hook must start fast.
+type pattern struct{ compiled func() *regexp.Regexp }
+
+func lazy(expr string) pattern {
+	return pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+}
+
+func (p pattern) FindString(s string) string { return p.compiled().FindString(s) }
+func (p pattern) MatchString(s string) bool  { return p.compiled().MatchString(s) }
+func (p pattern) FindAllStringSubmatch(s string, n int) [][]string {
+	return p.compiled().FindAllStringSubmatch(s, n)
+}
