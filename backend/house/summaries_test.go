@@ -41,7 +41,7 @@ func TestSummarizersOfTheUsersOwn(t *testing.T) {
 	boss := operator(t, s.url, s.code)
 	agent := newCaller(t, s.url, key(t, dir, "bot"))
 	var op human.Operation
-	agent.good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": "Which tone?", "context": map[string]string{"project": "/work/site"}}, &op)
+	agent.good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": "Which tone?", "context": map[string]string{"project": "/src/site"}}, &op)
 	boss.good(t, "POST", "/api/human/claim", map[string]any{"operation_id": op.ID}, nil)
 	boss.good(t, "POST", "/api/human/input", map[string]any{"operation_id": op.ID, "human_input": "Plain, and short"}, nil)
 
@@ -102,7 +102,7 @@ func TestSummarizersOfTheUsersOwn(t *testing.T) {
 		t.Errorf("notes: %+v", got)
 	}
 	requests := models.Requests()
-	if len(requests) != 1 || requests[0].Text != shown.Text || requests[0].System != shown.System || shown.Scope != "project: /work/site" {
+	if len(requests) != 1 || requests[0].Text != shown.Text || requests[0].System != shown.System || shown.Scope != "project: /src/site" {
 		t.Errorf("%d requests; shown was %+v", len(requests), shown)
 	}
 

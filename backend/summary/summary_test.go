@@ -123,7 +123,7 @@ func (h *house) recorded(description string) (human.Operation, human.RecordingID
 	h.t.Helper()
 	ctx := h.t.Context()
 	op, _, err := h.queue.Ring(ctx, human.Request{
-		Kind: human.Browser, Description: description, AgentID: bot.Name, Priority: 5, Context: []byte(`{"project":"/work/prices"}`),
+		Kind: human.Browser, Description: description, AgentID: bot.Name, Priority: 5, Context: []byte(`{"project":"/src/prices"}`),
 		Details: []byte(`{"url":"https://vendor.example/","data_to_extract":{"plan":"text"},"action_sequence":["Log in","Read the plan"]}`),
 	}, false)
 	if err == nil {
@@ -388,7 +388,7 @@ func TestNothingIsSentWithoutConsent(t *testing.T) {
 	}}
 	s.about.Sends = "api.example.org"
 	h := open(t, sending{s})
-	h.options.Rules = []summary.Rule{rule(t, "project:/work/prices = model")}
+	h.options.Rules = []summary.Rule{rule(t, "project:/src/prices = model")}
 	op, rec := h.recorded("Read the plan")
 	h.drafts(op.ID)
 	h.until(op.ID, is("model", human.SummaryAsks))
@@ -402,7 +402,7 @@ func TestNothingIsSentWithoutConsent(t *testing.T) {
 		t.Fatalf("it was asked %d times", n)
 	}
 	shown, err := h.Preview(t.Context(), mei, op.ID, summary.DraftRequest{With: "model"})
-	if err != nil || shown.Host != "api.example.org" || shown.Scope != "project: /work/prices" || shown.Consented || shown.Text != "Read the plan" {
+	if err != nil || shown.Host != "api.example.org" || shown.Scope != "project: /src/prices" || shown.Consented || shown.Text != "Read the plan" {
 		t.Errorf("preview %+v, %v", shown, err)
 	}
 	if _, err := h.Start(t.Context(), mei, op.ID, summary.DraftRequest{With: "model", Consent: "maybe"}); err == nil {
@@ -423,7 +423,7 @@ func TestNothingIsSentWithoutConsent(t *testing.T) {
 	h.drafts(third.ID)
 	h.until(third.ID, is("model", human.SummaryDone))
 	all, err := h.Summarizers(t.Context(), mei)
-	if err != nil || len(all.Consents) != 1 || all.Consents[0].By != mei.Name || all.Consents[0].Scope != "project: /work/prices" {
+	if err != nil || len(all.Consents) != 1 || all.Consents[0].By != mei.Name || all.Consents[0].Scope != "project: /src/prices" {
 		t.Fatalf("consents %+v, %v", all.Consents, err)
 	}
 	if err := h.Forget(t.Context(), mei, all.Consents[0].ID); err != nil {
@@ -665,7 +665,7 @@ func TestRules(t *testing.T) {
 		{[]string{"kind:desktop = a", "* = b c b"}, []string{"b", "c"}},
 		{[]string{"kind:browser = a", "* = b"}, []string{"a"}},
 		{[]string{"agent:other = a", "agent:price-scout = b"}, []string{"b"}},
-		{[]string{"project:/work/other = a", "project:/work/prices=b"}, []string{"b"}},
+		{[]string{"project:/src/other = a", "project:/src/prices=b"}, []string{"b"}},
 	} {
 		h.options = summary.Options{Language: "en"}
 		for _, text := range c.rules {
