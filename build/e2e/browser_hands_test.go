@@ -183,7 +183,7 @@ func TestBrowserByHand(t *testing.T) {
 var slow = regexp.MustCompile(`^navigate ([a-z]+ "[^"]*" )?address /popups.html in t2$`)
 
 // inWindow is the element of the desktop that a navigation by the address bar has.
-var inWindow = regexp.MustCompile(`^navigate document "[^"]*" `)
+var inWindow = regexp.MustCompile(`^navigate [a-z]+ "[^"]*" `)
 
 // once fails the test where a click in a page is told as one of the desktop as well.
 func (s *study) once(t *testing.T, all []human.Action) {
