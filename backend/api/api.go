@@ -61,6 +61,7 @@ type Deps struct {
 	Library   Library
 	Replay    Replay
 	Summaries Summarist
+	Gate      Gatekeeper
 	MCP       http.Handler // at /mcp; its requests carry an agent's key, and ActorOf knows whose
 	EndWaits  func()       // called when shutdown begins: answer what MCP holds open
 

@@ -97,7 +97,7 @@ type (
 	}
 	listInput struct {
 		State   []string `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
-		Kind    string   `query:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
+		Kind    string   `query:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission"`
 		AgentID string   `query:"agent_id" doc:"For operators; an agent sees its own."`
 		Text    string   `query:"q" maxLength:"500" doc:"Full text: all words, the last as a prefix."`
 		Order   string   `query:"order" enum:"newest,urgent,recent" doc:"By creation (absent), by urgency and age, or by last change."`

@@ -115,6 +115,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.operations(c)
 	s.administration(c)
 	s.evidence(c)
+	s.gate(c)
 	s.recordings(c)
 	s.summaries(c)
 	s.describeSocket(c)

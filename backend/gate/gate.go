@@ -35,13 +35,8 @@ const (
 // Policies lists them, the most permissive first.
 var Policies = []Policy{Permissive, Balanced, Strict}
 
-// Annotations are what a tool's own server says about it (MCP). They may only make a verdict stricter.
-type Annotations struct {
-	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
-	Destructive *bool `json:"destructiveHint,omitempty"`
-	Idempotent  *bool `json:"idempotentHint,omitempty"`
-	OpenWorld   *bool `json:"openWorldHint,omitempty"`
-}
+// Annotations are what a tool's own server says about it.
+type Annotations = human.Annotations
 
 // A Call is one call of a tool.
 type Call struct {
@@ -51,6 +46,8 @@ type Call struct {
 	Root        string          `json:"root,omitempty"` // of the working tree; empty where it is Cwd
 	Home        string          `json:"home,omitempty"`
 	Annotations Annotations     `json:"annotations,omitzero"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // of the tool's arguments, where it is an MCP server's
+	About       string          `json:"about,omitempty"`  // the tool's own description; as little to be believed as the annotations
 }
 
 // Evidence answers what the call itself does not tell; see shell.Evidence. Nil gives the cautious answers.

@@ -107,7 +107,7 @@ type Actor struct {
 
 // Request is what an agent asked for. It never changes once it is in the journal.
 type Request struct {
-	Kind           Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
+	Kind           Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission"`
 	Description    string          `json:"description"`
 	Details        json.RawMessage `json:"details,omitempty"` // a JSON object, its bytes as sent
 	Context        json.RawMessage `json:"context,omitempty"` // a JSON object, its bytes as sent
@@ -192,6 +192,9 @@ type Answer struct {
 	Findings        []Finding              `json:"findings,omitempty" doc:"What the agent should know, each with its evidence; key_findings are then their texts."`
 	Suggestions     []Finding              `json:"suggestions,omitempty" doc:"What the agent could do next."`
 	SummaryID       SummaryID              `json:"summary_id,omitempty" doc:"The summary it was drafted from."`
+	Choice          ChoiceAction           `json:"choice,omitempty" enum:"allow,deny,backup,instead,change" doc:"Of a permission: what was chosen."`
+	Args            json.RawMessage        `json:"args,omitempty" doc:"Of a permission: the arguments that the call may run with in place of its own."`
+	Backup          *Backup                `json:"backup,omitempty" doc:"Of a permission: the copy that was made before the call ran."`
 }
 
 // A Result is the final answer, with who gave it, when, and the digest of what it is bound to.
@@ -229,7 +232,7 @@ type Delivery struct {
 type Operation struct {
 	ID          OperationID     `json:"operation_id"`
 	Version     uint64          `json:"version" doc:"The number of events so far."`
-	Kind        Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
+	Kind        Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission"`
 	State       State           `json:"state" enum:"pending,claimed,in_progress,waiting_input,completed,cancelled,declined"`
 	Overdue     bool            `json:"overdue"`
 	Description string          `json:"description"`

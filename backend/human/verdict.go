@@ -108,7 +108,27 @@ type Effect struct {
 	Rule          string        `json:"rule_id" doc:"The rule that found it."`
 	Floor         bool          `json:"floor,omitempty" doc:"No trust, rule, model or standing permission lowers it."`
 	Words         string        `json:"words,omitempty" doc:"The effect in a sentence for people."`
+	Census
 }
+
+// A Census is what there is at the path of an effect, where evidence was taken of it.
+type Census struct {
+	Files int   `json:"files,omitempty" doc:"How many files it holds; 1 for a file. At the most 100,000 are counted."`
+	Bytes int64 `json:"bytes,omitempty"`
+	Kept  Kept  `json:"kept,omitempty" enum:"absent,no_copy,made_here,committed,ignored" doc:"Where else its contents are."`
+}
+
+// Kept says where else the contents of a path are; empty where that is not known.
+type Kept string
+
+// Where the contents of a path are.
+const (
+	KeptAbsent    Kept = "absent"    // nothing is there
+	KeptNowhere   Kept = "no_copy"   // in no commit, and no other copy is known
+	KeptMadeHere  Kept = "made_here" // made by the agent in this session
+	KeptCommitted Kept = "committed" // as it stands
+	KeptIgnored   Kept = "ignored"   // by version control: build output
+)
 
 // Ruling is what happens to a call.
 type Ruling string
@@ -130,15 +150,43 @@ const (
 	ChooseBackup     ChoiceAction = "backup"     // make a verified copy, tell where it is, then allow
 	ChooseDifference ChoiceAction = "difference" // show what would change, and ask again
 	ChooseInstead    ChoiceAction = "instead"    // refuse, and offer Command in its place
+	ChooseChange     ChoiceAction = "change"     // let it run with other arguments, which the operator wrote
 )
 
 // A Choice is one answer that an operator can give.
 type Choice struct {
-	Action      ChoiceAction `json:"action" enum:"allow,deny,backup,difference,instead"`
+	Action      ChoiceAction `json:"action" enum:"allow,deny,backup,difference,instead,change"`
 	Label       string       `json:"label"`
 	Description string       `json:"description,omitempty"`
 	Command     string       `json:"command,omitempty" doc:"Of instead: a command that itself passes the gate at a lower risk."`
 	Default     bool         `json:"default,omitempty"`
+}
+
+// Form is how something is asked (G2).
+type Form string
+
+// The forms.
+const (
+	Confirm Form = "confirm" // yes or no
+	Select  Form = "choice"  // one of several, with a default
+	Enter   Form = "input"   // words must be typed before it may run
+)
+
+// An Input must be filled before a call may run.
+type Input struct {
+	Prompt      string `json:"prompt"`
+	Placeholder string `json:"placeholder,omitempty"`
+	Must        string `json:"must,omitempty" doc:"What has to be typed, to the letter; empty takes anything."`
+}
+
+// A Because is one reason for a decision.
+type Because struct {
+	Rule     string     `json:"rule_id" doc:"A rule of the engine, trust.VERB, rule.ID of one's own, or policy."`
+	Verb     EffectVerb `json:"verb,omitempty"`
+	Resource string     `json:"resource,omitempty"`
+	Risk     Risk       `json:"risk,omitempty" enum:"none,low,medium,high,critical"`
+	Trust    *float64   `json:"trust,omitempty" doc:"Of trust.VERB: between 0 and 1."`
+	Text     string     `json:"text" doc:"A sentence for people, in English."`
 }
 
 // A Verdict is what the gatekeeper says about one call.
@@ -150,7 +198,10 @@ type Verdict struct {
 	Floor         bool          `json:"floor,omitempty" doc:"It touches what no trust, rule, model or standing permission lowers."`
 	Reason        string        `json:"reason" doc:"One sentence for people."`
 	Rules         []string      `json:"rule_ids" doc:"The rules that took part, the gravest first."`
+	Because       []Because     `json:"because,omitempty" doc:"Every reason that counted, the weightiest first."`
 	Effects       []Effect      `json:"effects" doc:"The gravest first."`
+	Form          Form          `json:"form,omitempty" enum:"confirm,choice,input" doc:"How it is asked."`
+	Input         *Input        `json:"input,omitempty" doc:"Of form input."`
 	Choices       []Choice      `json:"choices,omitempty"`
 	Digest        string        `json:"digest" doc:"sha256:... of the tool, its exact arguments and its folder; an approval holds for this digest only."`
 }

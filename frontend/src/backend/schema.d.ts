@@ -68,6 +68,290 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the gatekeeper stands
+         * @description For: operator.
+         */
+        get: operations["getGate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The log of decisions
+         * @description For: operator.
+         */
+        get: operations["listDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Judge a call of a tool before it runs; where an operator has to be asked, ask
+         * @description For: agent.
+         */
+        post: operations["evaluateCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the policy, in gate.toml
+         * @description For: operator.
+         */
+        put: operations["setGatePolicy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rules that the operator's own answers suggest
+         * @description For: operator.
+         */
+        get: operations["listProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/proposals/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Do not propose this again
+         * @description For: operator.
+         */
+        delete: operations["dismissProposal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/questions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an operation of kind permission asks
+         * @description For: operator.
+         */
+        get: operations["getQuestion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/questions/{id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer it, after doing what the choice needs
+         * @description For: operator.
+         */
+        post: operations["answerQuestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/questions/{id}/difference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the call would change
+         * @description For: operator.
+         */
+        get: operations["getDifference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rules of the user's own: files' and standing permissions
+         * @description For: operator.
+         */
+        get: operations["listGateRules"];
+        put?: never;
+        /**
+         * Give a standing permission, or a rule to ask or refuse
+         * @description For: operator.
+         */
+        post: operations["addGateRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Which past calls a rule would have matched
+         * @description For: operator.
+         */
+        post: operations["previewGateRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take a standing rule back
+         * @description For: operator.
+         */
+        delete: operations["dropGateRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/trust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How trust moved
+         * @description For: operator.
+         */
+        get: operations["getTrust"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What would be decided about a call; nothing is run, logged or asked
+         * @description For: operator.
+         */
+        post: operations["tryCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/cancel": {
         parameters: {
             query?: never;
@@ -1205,9 +1489,26 @@ export interface components {
             /** @description 1 to 64 letters, digits, dots, dashes and underscores; the agent's agent_id. */
             name: string;
         };
+        Annotations: {
+            destructiveHint?: boolean;
+            idempotentHint?: boolean;
+            openWorldHint?: boolean;
+            readOnlyHint?: boolean;
+        };
         Answer: {
+            /** @description Of a permission: the arguments that the call may run with in place of its own. */
+            args?: {
+                [key: string]: unknown;
+            };
             /** @description Ids of attached evidence. */
             attachments?: string[];
+            /** @description Of a permission: the copy that was made before the call ran. */
+            backup?: components["schemas"]["Backup"];
+            /**
+             * @description Of a permission: what was chosen.
+             * @enum {string}
+             */
+            choice?: "allow" | "deny" | "backup" | "instead" | "change";
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -1236,6 +1537,24 @@ export interface components {
             /** @description The summary it was drafted from. */
             summary_id?: string;
         };
+        AnswerRequest: {
+            /** @description Of change: the arguments that it may run with. */
+            args?: {
+                [key: string]: unknown;
+            };
+            /** @description The answer to the question's check, where it has one. */
+            check?: string;
+            /** @enum {string} */
+            choice: "allow" | "deny" | "backup" | "instead" | "change";
+            /** @description The operation's: what was drawn is what is answered. */
+            digest: string;
+            /** @description Words for the agent. */
+            reason?: string;
+            /** @description Of allow and deny: a standing rule to make with the answer. */
+            rule?: components["schemas"]["GateRule"];
+            /** @description What was typed where the verdict's form is input. */
+            typed?: string;
+        };
         App: {
             /** @description The executable's file name, without its folder. */
             exe?: string;
@@ -1243,6 +1562,38 @@ export interface components {
             name: string;
             /** Format: int64 */
             pid?: number;
+        };
+        Backup: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            bytes: number;
+            /** Format: int64 */
+            files: number;
+            /** @description The folder that holds the copies, with a list of them; or the name of a git stash. */
+            path: string;
+            /** @description It is a git stash. */
+            stash?: boolean;
+            /**
+             * Format: date-time
+             * @description When it is deleted.
+             */
+            until?: string;
+        };
+        Because: {
+            resource?: string;
+            /** @enum {string} */
+            risk?: "none" | "low" | "medium" | "high" | "critical";
+            /** @description A rule of the engine, trust.VERB, rule.ID of one's own, or policy. */
+            rule_id: string;
+            /** @description A sentence for people, in English. */
+            text: string;
+            /**
+             * Format: double
+             * @description Of trust.VERB: between 0 and 1.
+             */
+            trust?: number;
+            verb?: string;
         };
         Bounds: {
             /** Format: int64 */
@@ -1279,14 +1630,34 @@ export interface components {
             /** @enum {string} */
             status: "ok" | "warn" | "fail";
         };
+        Choice: {
+            /** @enum {string} */
+            action: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            /** @description Of instead: a command that itself passes the gate at a lower risk. */
+            command?: string;
+            default?: boolean;
+            description?: string;
+            label: string;
+        };
         Code: {
             code: string;
             /** @description A link to the console with the code in its fragment. */
             console: string;
         };
         CompleteRequest: {
+            /** @description Of a permission: the arguments that the call may run with in place of its own. */
+            args?: {
+                [key: string]: unknown;
+            };
             /** @description Ids of attached evidence. */
             attachments?: string[];
+            /** @description Of a permission: the copy that was made before the call ran. */
+            backup?: components["schemas"]["Backup"];
+            /**
+             * @description Of a permission: what was chosen.
+             * @enum {string}
+             */
+            choice?: "allow" | "deny" | "backup" | "instead" | "change";
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -1338,6 +1709,64 @@ export interface components {
             /** @description Of the script, masked. */
             url?: string;
         };
+        Counts: {
+            /** Format: int64 */
+            allowed: number;
+            /** Format: int64 */
+            asked: number;
+            /** Format: int64 */
+            refused: number;
+        };
+        Decision: {
+            agent_id: string;
+            /** Format: date-time */
+            answered_at?: string;
+            /** Format: date-time */
+            at: string;
+            by?: string;
+            /** @description The command, or the arguments, in a line; secrets are masked. */
+            call: string;
+            /** @enum {string} */
+            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            client?: string;
+            cwd?: string;
+            /** @enum {string} */
+            decision: "allow" | "ask" | "deny";
+            decision_id: string;
+            digest: string;
+            floor?: boolean;
+            /**
+             * Format: int64
+             * @description How long judging took, in microseconds.
+             */
+            micros: number;
+            operation_id?: string;
+            /**
+             * @description Of what was asked.
+             * @enum {string}
+             */
+            outcome?: "allowed" | "refused" | "expired" | "withdrawn" | "waiting";
+            /** @description The root of the working tree. */
+            project?: string;
+            /**
+             * Format: double
+             * @description Seconds between the question being seen and the answer.
+             */
+            read_for?: number;
+            /** @description The operator's own words. */
+            reason?: string;
+            /** @enum {string} */
+            risk: "none" | "low" | "medium" | "high" | "critical";
+            /** @description The one that counted most. */
+            rule_id: string;
+            rule_ids: string[];
+            session_id?: string;
+            tool: string;
+            /** @description Of the effects that do more than look. */
+            verbs: string[];
+            /** @description The gravest effect in a sentence. */
+            words: string;
+        };
         Delivery: {
             /** @description card, notification, tray or console. */
             channel: string;
@@ -1357,15 +1786,36 @@ export interface components {
             /** @description Masked. */
             message: string;
         };
+        Difference: {
+            files: components["schemas"]["FileDifference"][];
+            /**
+             * Format: int64
+             * @description How many more files there are than those listed.
+             */
+            more?: number;
+            /** @description What there is to say beside it. */
+            text?: string;
+        };
         DoctorReport: {
             checks: components["schemas"]["Check"][];
         };
         Draft: {
+            /** @description Of a permission: the arguments that the call may run with in place of its own. */
+            args?: {
+                [key: string]: unknown;
+            };
             /** Format: date-time */
             at: string;
             /** @description Ids of attached evidence. */
             attachments?: string[];
+            /** @description Of a permission: the copy that was made before the call ran. */
+            backup?: components["schemas"]["Backup"];
             by: components["schemas"]["Actor"];
+            /**
+             * @description Of a permission: what was chosen.
+             * @enum {string}
+             */
+            choice?: "allow" | "deny" | "backup" | "instead" | "change";
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -1449,6 +1899,39 @@ export interface components {
                 [key: string]: string;
             };
         };
+        Effect: {
+            /** @enum {string} */
+            blast_radius: "file" | "project" | "machine" | "shared" | "production" | "public";
+            /** Format: int64 */
+            bytes?: number;
+            /** @enum {string} */
+            certainty: "certain" | "likely" | "possible";
+            /**
+             * Format: int64
+             * @description How many files it holds; 1 for a file. At the most 100,000 are counted.
+             */
+            files?: number;
+            /** @description No trust, rule, model or standing permission lowers it. */
+            floor?: boolean;
+            /**
+             * @description Where else its contents are.
+             * @enum {string}
+             */
+            kept?: "absent" | "no_copy" | "made_here" | "committed" | "ignored";
+            /** @description What it is done to, as the call names it: a path, a host, a branch. */
+            resource?: string;
+            /** @enum {string} */
+            reversibility: "reversible" | "costly" | "irreversible";
+            /** @enum {string} */
+            risk: "none" | "low" | "medium" | "high" | "critical";
+            /** @description The rule that found it. */
+            rule_id: string;
+            /** @description The same resolved: an absolute path, a host. Empty where that is not known. */
+            target?: string;
+            verb: string;
+            /** @description The effect in a sentence for people. */
+            words?: string;
+        };
         Element: {
             /** @description From its parent to the window, with role and name only. */
             ancestry?: components["schemas"]["Element"][];
@@ -1471,6 +1954,40 @@ export interface components {
             at: string;
             by: components["schemas"]["Actor"];
             reason?: string;
+        };
+        Evaluation: {
+            /** @description The tool's own description (MCP). */
+            about?: string;
+            annotations?: components["schemas"]["Annotations"];
+            /** @description Its arguments: a JSON object. */
+            args?: {
+                [key: string]: unknown;
+            };
+            /** @description The client's own id of this call: the same again asks nobody twice. */
+            call_id?: string;
+            /** @description Which program asks: claude-code, codex, mcp-proxy ... */
+            client?: string;
+            /** @description The folder it would run in; absolute. */
+            cwd?: string;
+            home?: string;
+            /** @description Go on waiting for this question's answer; the call must be the same. */
+            operation_id?: string;
+            /** @description Of the working tree; found from cwd where absent. */
+            root?: string;
+            /** @description The tool's input schema (MCP). */
+            schema?: {
+                [key: string]: unknown;
+            };
+            session_id?: string;
+            /** @description What the agent's user asked for, where the client knows it. */
+            task?: string;
+            /**
+             * Format: double
+             * @description Seconds that the client can wait in all; then the question ends as a refusal. Absent: as gate.toml says.
+             */
+            timeout?: number;
+            /** @description The tool's name, as the agent's client calls it. */
+            tool: string;
         };
         Event: {
             /** Format: date-time */
@@ -1586,6 +2103,25 @@ export interface components {
             /** @description The new path of a renamed one. */
             to?: string;
         };
+        FileDifference: {
+            /** Format: int64 */
+            bytes?: number;
+            /** @description Unified; secrets are masked. */
+            diff?: string;
+            /**
+             * Format: int64
+             * @description How many files it holds; 1 for a file. At the most 100,000 are counted.
+             */
+            files?: number;
+            /**
+             * @description Where else its contents are.
+             * @enum {string}
+             */
+            kept?: "absent" | "no_copy" | "made_here" | "committed" | "ignored";
+            path: string;
+            /** @enum {string} */
+            what: "added" | "changed" | "deleted" | "moved";
+        };
         Finding: {
             /** @description The operator wrote it, or changed its words. */
             by_hand?: boolean;
@@ -1622,6 +2158,51 @@ export interface components {
             /** Format: int64 */
             to_ns: number;
         };
+        GateRule: {
+            /** @description Empty: every agent. */
+            agent_id?: string;
+            /** Format: date-time */
+            at?: string;
+            /** @description Who made it, of operators. */
+            by?: string;
+            /** @description The words of a command; the word * stands for one word, ** at the end for any. */
+            command?: string;
+            /** @enum {string} */
+            decision: "allow" | "ask" | "deny";
+            /** @description Of files: commands that it must not match; checked when it loads. */
+            differ?: string[];
+            /** Format: date-time */
+            last_used?: string;
+            /** @description Of files: commands that it must match; checked when it loads. */
+            match?: string[];
+            /**
+             * Format: int64
+             * @description Calls that it decided.
+             */
+            matched: number;
+            /** @description A path that it touches; * within a name, ** over folders. Relative ones are the project's. */
+            path?: string;
+            /** @description The root of a working tree. Empty: every project. */
+            project?: string;
+            reason?: string;
+            rule_id: string;
+            /** @description One session of an agent. Empty: every session. */
+            session_id?: string;
+            /** @enum {string} */
+            source: "builtin" | "file" | "project" | "operator";
+            /** @description A tool's name; * stands for any letters. Empty: any. */
+            tool?: string;
+            /**
+             * Format: date-time
+             * @description Absent: always.
+             */
+            until?: string;
+            /** @description Kinds of effects. Empty: any. */
+            verbs?: string[];
+        };
+        GateRules: {
+            rules: components["schemas"]["GateRule"][];
+        };
         Health: {
             /** @enum {string} */
             status: "ok";
@@ -1640,9 +2221,26 @@ export interface components {
             /** @enum {string} */
             type: "hello";
         };
+        Input: {
+            /** @description What has to be typed, to the letter; empty takes anything. */
+            must?: string;
+            placeholder?: string;
+            prompt: string;
+        };
         InputRequest: {
+            /** @description Of a permission: the arguments that the call may run with in place of its own. */
+            args?: {
+                [key: string]: unknown;
+            };
             /** @description Ids of attached evidence. */
             attachments?: string[];
+            /** @description Of a permission: the copy that was made before the call ran. */
+            backup?: components["schemas"]["Backup"];
+            /**
+             * @description Of a permission: what was chosen.
+             * @enum {string}
+             */
+            choice?: "allow" | "deny" | "backup" | "instead" | "change";
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -1674,7 +2272,7 @@ export interface components {
         };
         Invocation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission";
             context: components["schemas"]["InvocationContext"];
             description: string;
             operation_id: string;
@@ -1722,6 +2320,34 @@ export interface components {
              */
             timeout?: number;
         };
+        Judgement: {
+            /** @description Run it with these arguments and no others. */
+            args?: {
+                [key: string]: unknown;
+            };
+            backup?: components["schemas"]["Backup"];
+            /** @description The operator who answered. */
+            by?: string;
+            /**
+             * @description What the operator chose.
+             * @enum {string}
+             */
+            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            /**
+             * @description allow: run it, with args where they are given; deny: do not; ask: an operator is being asked, so do not, and ask again with operation_id.
+             * @enum {string}
+             */
+            decision: "allow" | "ask" | "deny";
+            /** @description Its line in the log; empty where nothing was logged. */
+            decision_id?: string;
+            /** @description For the agent: why, and what to do. */
+            message: string;
+            /** @description The question, where an operator was or is asked. */
+            operation_id?: string;
+            /** @description The operator's own words. */
+            reason?: string;
+            verdict: components["schemas"]["Verdict"];
+        };
         Known: {
             built_in: boolean;
             /** @description The same input gives the same report. */
@@ -1750,6 +2376,11 @@ export interface components {
             title: {
                 [key: string]: string;
             };
+        };
+        LogPage: {
+            decisions: components["schemas"]["Decision"][];
+            /** @description The cursor of the next page; absent on the last. */
+            next?: string;
         };
         MarkRequest: {
             /** @description With step: it is done; absent or false: it is not, after all. */
@@ -1805,7 +2436,7 @@ export interface components {
         };
         Operation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission";
             agent_id: string;
             claimed_by?: string;
             context?: {
@@ -1880,6 +2511,15 @@ export interface components {
             next?: string;
             operations: components["schemas"]["Operation"][];
         };
+        PastCall: {
+            call: string;
+            /** Format: date-time */
+            last: string;
+            /** @enum {string} */
+            outcome: "allowed" | "refused" | "expired" | "withdrawn" | "waiting";
+            /** Format: int64 */
+            times: number;
+        };
         Pick: {
             /** @description What was picked, in the crop, in its pixels. */
             bounds?: components["schemas"]["Bounds"];
@@ -1901,6 +2541,10 @@ export interface components {
              * @enum {string}
              */
             take?: "element" | "selection" | "table" | "list";
+        };
+        PolicyChange: {
+            /** @enum {string} */
+            policy: "permissive" | "balanced" | "strict";
         };
         Presence: {
             /**
@@ -1943,6 +2587,77 @@ export interface components {
              * @description How much is done; 0 where that cannot be told.
              */
             share: number;
+        };
+        ProjectInfo: {
+            branch?: string;
+            /** @description There is nothing that no commit holds. */
+            clean: boolean;
+            /**
+             * Format: int64
+             * @description Of version control; else counted, up to 100,000.
+             */
+            files?: number;
+            git: boolean;
+            /** @description The last part of its path. */
+            name?: string;
+            /** @description Every commit of the branch is at its remote. */
+            pushed: boolean;
+            root?: string;
+        };
+        Proposal: {
+            key: string;
+            /**
+             * Format: double
+             * @description Seconds that the fastest of the answers took.
+             */
+            least_read: number;
+            rule: components["schemas"]["GateRule"];
+            /**
+             * Format: int64
+             * @description How often it was allowed, every time it was asked.
+             */
+            times: number;
+        };
+        Proposals: {
+            proposals: components["schemas"]["Proposal"][];
+        };
+        QuestionView: {
+            /** @description The tool's own description (MCP). */
+            about?: string;
+            annotations?: components["schemas"]["Annotations"];
+            /** @description Its arguments: a JSON object. */
+            args?: {
+                [key: string]: unknown;
+            };
+            /** @description The client's own id of this call: the same again asks nobody twice. */
+            call_id?: string;
+            check?: components["schemas"]["ReadCheck"];
+            /** @description Which program asks: claude-code, codex, mcp-proxy ... */
+            client?: string;
+            /** @description The folder it would run in; absolute. */
+            cwd?: string;
+            home?: string;
+            project?: components["schemas"]["ProjectInfo"];
+            /** @enum {string} */
+            risk_level: "none" | "low" | "medium" | "high" | "critical";
+            /** @description Of the working tree; found from cwd where absent. */
+            root?: string;
+            /** @description The tool's input schema (MCP). */
+            schema?: {
+                [key: string]: unknown;
+            };
+            session_id?: string;
+            /** @description The rule that 'always allow' would make; absent where none may be made. */
+            standing?: components["schemas"]["RulePreview"];
+            /** @description What the agent's user asked for, where the client knows it. */
+            task?: string;
+            /** @description The tool's name, as the agent's client calls it. */
+            tool: string;
+            verdict: components["schemas"]["Verdict"];
+        };
+        ReadCheck: {
+            /** @description One of them is what the call would do. */
+            options: string[];
         };
         ReasonRequest: {
             operation_id: string;
@@ -2205,7 +2920,7 @@ export interface components {
         };
         Request: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission";
             agent_id: string;
             context?: {
                 [key: string]: unknown;
@@ -2224,11 +2939,22 @@ export interface components {
             timeout?: number;
         };
         Result: {
+            /** @description Of a permission: the arguments that the call may run with in place of its own. */
+            args?: {
+                [key: string]: unknown;
+            };
             /** Format: date-time */
             at: string;
             /** @description Ids of attached evidence. */
             attachments?: string[];
+            /** @description Of a permission: the copy that was made before the call ran. */
+            backup?: components["schemas"]["Backup"];
             by: components["schemas"]["Actor"];
+            /**
+             * @description Of a permission: what was chosen.
+             * @enum {string}
+             */
+            choice?: "allow" | "deny" | "backup" | "instead" | "change";
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -2258,6 +2984,32 @@ export interface components {
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+        };
+        RuleCounts: {
+            /** Format: int64 */
+            builtin: number;
+            /** Format: int64 */
+            file: number;
+            /** Format: int64 */
+            floor: number;
+            /** Format: int64 */
+            operator: number;
+        };
+        RulePreview: {
+            /** @description The most frequent first, at the most 20. */
+            calls: components["schemas"]["PastCall"][];
+            /** Format: int64 */
+            days: number;
+            /** @description What of the call no standing rule may cover, and why. */
+            left_out?: string;
+            /**
+             * Format: int64
+             * @description How many of them an operator refused.
+             */
+            refused: number;
+            rule: components["schemas"]["GateRule"];
+            /** Format: int64 */
+            total: number;
         };
         Score: {
             /** Format: int64 */
@@ -2411,6 +3163,20 @@ export interface components {
              */
             stored?: number;
         };
+        State: {
+            /** @description Where gate.toml is, or would be. */
+            file: string;
+            /** @description Which model is asked about what is ambiguous; absent: none. */
+            model?: string;
+            /** @enum {string} */
+            policy: "permissive" | "balanced" | "strict";
+            /** @description Why what gate.toml says does not count. */
+            problem?: string;
+            /** @description Roots of the working trees in which calls were judged, the latest first. */
+            projects: string[];
+            rules: components["schemas"]["RuleCounts"];
+            today: components["schemas"]["Counts"];
+        };
         Suggestion: {
             action_id: string;
             /** Format: int64 */
@@ -2489,10 +3255,115 @@ export interface components {
             /** @description Where a download came from, masked. */
             url?: string;
         };
+        Trial: {
+            /** Format: int64 */
+            micros: number;
+            verdict: components["schemas"]["Verdict"];
+        };
+        TrialCall: {
+            /** @description The tool's own description (MCP). */
+            about?: string;
+            annotations?: components["schemas"]["Annotations"];
+            /** @description Its arguments: a JSON object. */
+            args?: {
+                [key: string]: unknown;
+            };
+            /** @description The client's own id of this call: the same again asks nobody twice. */
+            call_id?: string;
+            /** @description Which program asks: claude-code, codex, mcp-proxy ... */
+            client?: string;
+            /** @description The folder it would run in; absolute. */
+            cwd?: string;
+            home?: string;
+            /**
+             * @description Absent: the one that holds.
+             * @enum {string}
+             */
+            policy?: "permissive" | "balanced" | "strict";
+            /** @description Of the working tree; found from cwd where absent. */
+            root?: string;
+            /** @description The tool's input schema (MCP). */
+            schema?: {
+                [key: string]: unknown;
+            };
+            session_id?: string;
+            /** @description What the agent's user asked for, where the client knows it. */
+            task?: string;
+            /** @description The tool's name, as the agent's client calls it. */
+            tool: string;
+        };
+        TrustLine: {
+            /** @description In order; the last is that of now. */
+            points: components["schemas"]["TrustPoint"][];
+            verb: string;
+        };
+        TrustPoint: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            value: number;
+            /**
+             * @description What the answer at that time counted as; absent: only time passed.
+             * @enum {string}
+             */
+            why?: "allowed" | "refused" | "too_fast" | "bulk" | "floor";
+        };
+        TrustReport: {
+            /** Format: date-time */
+            from: string;
+            /**
+             * Format: double
+             * @description Over it, low risk needs no confirmation.
+             */
+            high: number;
+            /** Format: double */
+            initial: number;
+            /** @description One for each kind of effect that was answered for. */
+            lines: components["schemas"]["TrustLine"][];
+            /**
+             * Format: double
+             * @description Under it, everything does.
+             */
+            low: number;
+            operator: string;
+            project: string;
+            /** Format: date-time */
+            to: string;
+        };
         Unusable: {
             name: string;
             /** @description What is wrong and what to do. */
             text: string;
+        };
+        Verdict: {
+            /** @description Every reason that counted, the weightiest first. */
+            because?: components["schemas"]["Because"][];
+            /** @enum {string} */
+            blast_radius: "file" | "project" | "machine" | "shared" | "production" | "public";
+            choices?: components["schemas"]["Choice"][];
+            /** @enum {string} */
+            decision: "allow" | "ask" | "deny";
+            /** @description sha256:... of the tool, its exact arguments and its folder; an approval holds for this digest only. */
+            digest: string;
+            /** @description The gravest first. */
+            effects: components["schemas"]["Effect"][];
+            /** @description It touches what no trust, rule, model or standing permission lowers. */
+            floor?: boolean;
+            /**
+             * @description How it is asked.
+             * @enum {string}
+             */
+            form?: "confirm" | "choice" | "input";
+            /** @description Of form input. */
+            input?: components["schemas"]["Input"];
+            /** @description One sentence for people. */
+            reason: string;
+            /** @enum {string} */
+            reversibility: "reversible" | "costly" | "irreversible";
+            /** @enum {string} */
+            risk: "none" | "low" | "medium" | "high" | "critical";
+            /** @description The rules that took part, the gravest first. */
+            rule_ids: string[];
         };
         WebPage: {
             /** @description From the page down: which child each frame is, from 0; absent: the page itself. */
@@ -2694,6 +3565,496 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DoctorReport"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getGate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["State"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDecisions: {
+        parameters: {
+            query?: {
+                decision?: "allow" | "ask" | "deny";
+                /** @description The root of a working tree. */
+                project?: string;
+                agent_id?: string;
+                /** @description Is in the call. */
+                q?: string;
+                since?: string;
+                /** @description 0: 50. */
+                limit?: number;
+                /** @description The next of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogPage"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluateCall: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for an operator, at most. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Evaluation"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Judgement"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setGatePolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["State"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listProposals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proposals"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismissProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The proposal's key. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQuestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuestionView"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answerQuestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDifference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Difference"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listGateRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateRules"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addGateRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GateRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateRule"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewGateRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GateRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePreview"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dropGateRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rule's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTrust: {
+        parameters: {
+            query?: {
+                /** @description The root of a working tree; empty: where calls were judged last. */
+                project?: string;
+                /** @description 0: 30. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustReport"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tryCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialCall"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trial"];
                 };
             };
             /** @description Refused; nothing was changed. */
@@ -2985,7 +4346,7 @@ export interface operations {
             query?: {
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve";
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission";
                 /** @description For operators; an agent sees its own. */
                 agent_id?: string;
                 /** @description Full text: all words, the last as a prefix. */

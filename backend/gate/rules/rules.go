@@ -1,0 +1,75 @@
+// Package rules judges calls by what the engine says of them and by what the user and the operators have laid down: the
+// policy, rules of their own, standing permissions, trust, and how important a project is. Like the engine it is pure.
+//
+// Severities form a lattice and the gravest wins. A rule that allows takes only the effects of those commands away that
+// it matches, so a call passes only when every effect of it is harmless or covered; a rule that asks or refuses always
+// holds. Nothing reaches the floor (gatekeeping, step 6).
+package rules
+
+import (
+	"time"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/human"
+)
+
+// A Config is what gate.toml says.
+type Config struct {
+	Policy     gate.Policy
+	Trust      Trust
+	Thresholds Thresholds
+	Tools      map[string]Tool // by the tool's name
+	Rules      []human.GateRule
+	Projects   map[string]Importance // by the root of a working tree
+	Timeout    time.Duration         // how long a question waits before it ends as a refusal
+	ReadCheck  float64               // the share of questions that check whether they were read, 0 to 1
+	Away       Away
+	Model      bool // ask the model about what is ambiguous
+}
+
+// Trust is how answers move it (G5).
+type Trust struct {
+	Initial, Increment, Decrement float64
+	HalfLife                      time.Duration // in which half of the way back to Initial is gone
+}
+
+// Thresholds are of trust.
+type Thresholds struct {
+	LowRiskAutoApprove float64 // over it, low risk needs no confirmation
+	ParanoidMode       float64 // under it, everything does
+}
+
+// A Tool is what is laid down about one tool (G6).
+type Tool struct {
+	AlwaysConfirm     bool
+	SafeCommands      []string // as GateRule.Command
+	DangerousPatterns []string // words that stand in a call in this order; asked about wherever they stand
+}
+
+// Importance is how much is at stake in a project.
+type Importance string
+
+// The importances.
+const (
+	Low    Importance = "low" // a playground
+	Normal Importance = "normal"
+	High   Importance = "high" // judged as by the next stricter policy
+)
+
+// Away is what a hook does with a call that it would ask about, while the app does not run.
+type Away string
+
+// What it can do.
+const (
+	Refuse      Away = "refuse"
+	AskInClient Away = "client" // leave it to the client's own prompt
+)
+
+// Circumstances are what a call is made in.
+type Circumstances struct {
+	Agent, Session string
+	Project        string                         // the root of the working tree
+	Standing       []human.GateRule               // of operators
+	Trust          func(human.EffectVerb) float64 // nil: Config.Trust.Initial for all
+	Now            time.Time
+}

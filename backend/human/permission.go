@@ -1,0 +1,116 @@
+package human
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Permission is the kind of operation by which the gatekeeper asks about a call of a tool. No agent rings with it.
+const Permission Kind = "permission"
+
+// Annotations are what a tool's own server says about it (MCP). They may only make a verdict stricter.
+type Annotations struct {
+	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  *bool `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool `json:"openWorldHint,omitempty"`
+}
+
+// A ToolCall is a call of a tool as its client tells it to the gatekeeper, before it runs.
+type ToolCall struct {
+	Tool        string          `json:"tool" doc:"The tool's name, as the agent's client calls it."`
+	Args        json.RawMessage `json:"args,omitempty" doc:"Its arguments: a JSON object."`
+	Cwd         string          `json:"cwd,omitempty" doc:"The folder it would run in; absolute."`
+	Root        string          `json:"root,omitempty" doc:"Of the working tree; found from cwd where absent."`
+	Home        string          `json:"home,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty" doc:"The tool's input schema (MCP)."`
+	About       string          `json:"about,omitempty" doc:"The tool's own description (MCP)."`
+	Annotations Annotations     `json:"annotations,omitzero"`
+	Client      string          `json:"client,omitempty" doc:"Which program asks: claude-code, codex, mcp-proxy ..."`
+	Task        string          `json:"task,omitempty" doc:"What the agent's user asked for, where the client knows it."`
+	SessionID   string          `json:"session_id,omitempty"`
+	CallID      string          `json:"call_id,omitempty" doc:"The client's own id of this call: the same again asks nobody twice."`
+}
+
+// ProjectInfo is what is known of the working tree that a call is made in (G1).
+type ProjectInfo struct {
+	Name   string `json:"name,omitempty" doc:"The last part of its path."`
+	Root   string `json:"root,omitempty"`
+	Git    bool   `json:"git"`
+	Branch string `json:"branch,omitempty"`
+	Files  int    `json:"files,omitempty" doc:"Of version control; else counted, up to 100,000."`
+	Clean  bool   `json:"clean" doc:"There is nothing that no commit holds."`
+	Pushed bool   `json:"pushed" doc:"Every commit of the branch is at its remote."`
+}
+
+// A ReadCheck is a small question that shows whether the operator read what they are asked (off by default).
+type ReadCheck struct {
+	Options []EffectVerb `json:"options" doc:"One of them is what the call would do."`
+}
+
+// A Question is the details of an operation of kind permission. An answer is bound to its exact bytes, and so to the call.
+type Question struct {
+	Risk Risk `json:"risk_level" enum:"none,low,medium,high,critical"`
+	ToolCall
+	Verdict Verdict     `json:"verdict"`
+	Project ProjectInfo `json:"project,omitzero"`
+	Check   *ReadCheck  `json:"check,omitempty"`
+}
+
+// A Backup is a verified copy that was made before a call ran.
+type Backup struct {
+	Path  string    `json:"path" doc:"The folder that holds the copies, with a list of them; or the name of a git stash."`
+	Stash bool      `json:"stash,omitempty" doc:"It is a git stash."`
+	Files int       `json:"files"`
+	Bytes int64     `json:"bytes"`
+	At    time.Time `json:"at"`
+	Until time.Time `json:"until,omitzero" doc:"When it is deleted."`
+}
+
+// A Judgement is what comes of asking the gatekeeper about a call.
+type Judgement struct {
+	Decision    Ruling          `json:"decision" enum:"allow,ask,deny" doc:"allow: run it, with args where they are given; deny: do not; ask: an operator is being asked, so do not, and ask again with operation_id."`
+	DecisionID  string          `json:"decision_id,omitempty" doc:"Its line in the log; empty where nothing was logged."`
+	Message     string          `json:"message" doc:"For the agent: why, and what to do."`
+	OperationID OperationID     `json:"operation_id,omitempty" doc:"The question, where an operator was or is asked."`
+	Choice      ChoiceAction    `json:"choice,omitempty" enum:"allow,deny,backup,difference,instead,change" doc:"What the operator chose."`
+	By          string          `json:"by,omitempty" doc:"The operator who answered."`
+	Reason      string          `json:"reason,omitempty" doc:"The operator's own words."`
+	Args        json.RawMessage `json:"args,omitempty" doc:"Run it with these arguments and no others."`
+	Backup      *Backup         `json:"backup,omitempty"`
+	Verdict     Verdict         `json:"verdict"`
+}
+
+// A GateRule is a rule of the user's own: of the file gate.toml, of a project's file, or a standing permission that an
+// operator gave.
+type GateRule struct {
+	ID       string       `json:"rule_id"`
+	Decision Ruling       `json:"decision" enum:"allow,ask,deny"`
+	Tool     string       `json:"tool,omitempty" doc:"A tool's name; * stands for any letters. Empty: any."`
+	Command  string       `json:"command,omitempty" doc:"The words of a command; the word * stands for one word, ** at the end for any."`
+	Path     string       `json:"path,omitempty" doc:"A path that it touches; * within a name, ** over folders. Relative ones are the project's."`
+	Verbs    []EffectVerb `json:"verbs,omitempty" doc:"Kinds of effects. Empty: any."`
+	Project  string       `json:"project,omitempty" doc:"The root of a working tree. Empty: every project."`
+	Session  string       `json:"session_id,omitempty" doc:"One session of an agent. Empty: every session."`
+	Agent    string       `json:"agent_id,omitempty" doc:"Empty: every agent."`
+	Until    *time.Time   `json:"until,omitempty" doc:"Absent: always."`
+	Reason   string       `json:"reason,omitempty"`
+	Source   RuleSource   `json:"source" enum:"builtin,file,project,operator"`
+	Match    []string     `json:"match,omitempty" doc:"Of files: commands that it must match; checked when it loads."`
+	Differ   []string     `json:"differ,omitempty" doc:"Of files: commands that it must not match; checked when it loads."`
+	By       string       `json:"by,omitempty" doc:"Who made it, of operators."`
+	At       *time.Time   `json:"at,omitempty"`
+	Matched  int          `json:"matched" doc:"Calls that it decided."`
+	LastUsed *time.Time   `json:"last_used,omitempty"`
+}
+
+// RuleSource is where a rule comes from.
+type RuleSource string
+
+// Where rules come from.
+const (
+	RuleBuiltin  RuleSource = "builtin"
+	RuleFile     RuleSource = "file"     // gate.toml
+	RuleProject  RuleSource = "project"  // the project's own file, which may only tighten
+	RuleOperator RuleSource = "operator" // a standing permission
+)
