@@ -1,4 +1,5 @@
-import { call, fetchBytes, Problem, type Connection } from './http';
+import { GateApi } from './gate';
+import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
 import type {
   Action, Agent, Answer, Check, DraftRequest, Drafts, Edits, Kind, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, Showing, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent,
@@ -24,14 +25,13 @@ export type ExportFormat = 'html' | 'markdown' | 'json' | 'puppeteer' | 'playwri
 const summariesOf = (id: string, what = ''): string => `/api/human/operations/${encodeURIComponent(id)}/summaries${what}`;
 const ofRecording = (id: string, what = ''): string => `/api/recordings/${encodeURIComponent(id)}${what}`;
 
-function search(query: object): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  return pairs.length ? '?' + new URLSearchParams(pairs.map(([key, value]) => [key, String(value)])).toString() : '';
-}
-
 /** Every call the console makes, by name. Each throws a Problem and nothing else. */
 export class Api {
-  constructor(readonly to: Connection) {}
+  readonly gate: GateApi;
+
+  constructor(readonly to: Connection) {
+    this.gate = new GateApi(to);
+  }
 
   /** Whether the server knows this session. It is taken to, as long as it does not say otherwise. */
   async welcome(): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { Action, Agent, Answer, Check, Consent, DraftRequest, Drafts, Edits, FieldSource, Finding, Known, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, Ref, ReplayState, Setting, Showing, SourceState, Suggestion, Summarizers, Summary, TimelineEvent } from '../lib/wire';
+import type { GateDecision, GateRule, GateState, LogPage, Proposal, RulePreview, TrustReport } from '../lib/gatewire';
 import type { components } from './schema';
 
 /**
@@ -39,4 +40,11 @@ export type Contract = [
   Holds<Fits<Consent, Described['Consent']>>,
   Holds<Fits<Summarizers, Described['Summarizers']>>,
   Holds<Fits<Setting, Described['Setting'], 'value' | 'default'>>,
+  Holds<Fits<GateState, Described['State']>>,
+  Holds<Fits<GateDecision, Described['Decision']>>,
+  Holds<Fits<LogPage, Described['LogPage']>>,
+  Holds<Fits<TrustReport, Described['TrustReport']>>,
+  Holds<Fits<GateRule, Described['GateRule']>>,
+  Holds<Fits<RulePreview, Described['RulePreview']>>,
+  Holds<Fits<Proposal, Described['Proposal']>>,
 ];

@@ -30,6 +30,11 @@ export class Problem extends Error {
   get offline(): boolean {
     return this.status === 0;
   }
+
+  /** This Deskbell runs without the part that was called. */
+  get missing(): boolean {
+    return this.status === 503;
+  }
 }
 
 interface ProblemDocument {
@@ -71,6 +76,12 @@ export async function call<T>(to: Connection, method: string, path: string, body
   } catch {
     return undefined as T;
   }
+}
+
+/** A query of what has a value, to be put behind a path. */
+export function search(query: object): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  return pairs.length ? '?' + new URLSearchParams(pairs.map(([key, value]) => [key, String(value)])).toString() : '';
 }
 
 /** Reads bytes, and the name they are to be saved under. @throws Problem, and nothing else. */
