@@ -64,8 +64,10 @@ var tools = func() map[string]kind {
 	return m
 }()
 
-func kindOf(tool string) kind {
-	name := tool
+func kindOf(tool string) kind { return tools[plainName(toolName(tool))] }
+
+// toolName is a tool's own name, without its server's.
+func toolName(name string) string {
 	if strings.HasPrefix(name, "mcp__") { // mcp__server__tool
 		if i := strings.LastIndex(name, "__"); i > 4 {
 			name = name[i+2:]
@@ -74,7 +76,7 @@ func kindOf(tool string) kind {
 	if i := strings.LastIndexAny(name, "./:"); i >= 0 {
 		name = name[i+1:]
 	}
-	return tools[plainName(name)]
+	return name
 }
 
 func plainName(s string) string {
@@ -266,7 +268,7 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		}
 		return each(paths, func(p string) []human.Effect { return shell.Reading(p, at) })
 	case writeTool, editTool:
-		if k == editTool && f.one("command") == "view" {
+		if k == editTool && readsOnly(f) {
 			return each(paths, func(p string) []human.Effect { return shell.Reading(p, at) })
 		}
 		out := each(paths, write)
@@ -276,8 +278,7 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		recursive := f.yes("recursive", "force") || strings.Contains(plainName(call.Tool), "dir") || strings.Contains(plainName(call.Tool), "folder")
 		return each(paths, func(p string) []human.Effect { return shell.Deleting(p, recursive, at) })
 	case moveTool:
-		from := f.all("source", "from", "src", "oldpath", "sourcepath", "path")
-		to := f.all("destination", "to", "dest", "dst", "newpath", "destinationpath", "target", "newname")
+		from, to := f.all(fromFields...), f.all(toFields...)
 		if len(from) == 0 || len(to) == 0 {
 			return opaque("tool.no_path", "a file that is not named")
 		}
