@@ -220,18 +220,11 @@ func (w *walker) rest(text, call string) {
 	}
 	rest = strings.Trim(rest, " \t\n()[];{}")
 	for _, one := range []string{strings.Trim(rest, "'\"`"), strings.NewReplacer(`\`, "", `"`, " ", `'`, " ", ",", " ").Replace(rest)} {
-		before := len(w.effects)
+		// What does not read as a command is only the rest of the code.
+		before := w.unsure
+		w.unsure = true
 		w.script(strings.Trim(one, " ()[]"), "sh", nil, stream{})
-		if len(w.effects) > before {
-			// What does not read as a command is only the rest of the code.
-			kept := w.effects[:before]
-			for _, e := range w.effects[before:] {
-				if e.Rule != "shell.unparsed" && e.Verb != human.UnknownEffect {
-					kept = append(kept, e)
-				}
-			}
-			w.effects = kept
-		}
+		w.unsure = before
 	}
 }
 

@@ -1089,13 +1089,11 @@ func docker(w *walker, c *cmd) (stream, bool) {
 			cmdline = append([]value{cmdline[0], v}, cmdline[1:]...)
 		}
 		if len(cmdline) > 1 {
-			before := len(w.effects)
 			if host {
 				w.run(cmdline[1:], c.in)
 			} else {
 				w.away("container", func() stream { return w.run(cmdline[1:], c.in) })
 			}
-			_ = before
 		} else if c.in.open && len(cmdline) == 1 {
 			w.feed("sh", c.in, "docker.stdin")
 		}

@@ -38,6 +38,7 @@ func (w *walker) call(c *syntax.CallExpr, in stream) stream {
 		}
 		defer func() { w.vars = before }()
 	}
+	defer w.enter(args)()
 	return w.run(args, in)
 }
 
@@ -45,6 +46,8 @@ func (w *walker) call(c *syntax.CallExpr, in stream) stream {
 var standardDirs = set("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin /opt/local/bin /run/current-system/sw/bin")
 
 func (w *walker) run(args []value, in stream) stream {
+	own := w.own
+	w.own = false
 	if len(args) == 0 {
 		return stream{known: true}
 	}
@@ -81,11 +84,13 @@ func (w *walker) run(args []value, in stream) stream {
 	}
 	if alias, ok := w.aliases[c.name]; ok {
 		delete(w.aliases, c.name)
+		back := w.instead(own)
 		w.script(alias.s+" "+quoteAll(c.args), "bash", nil, in)
+		back()
 		w.aliases[c.name] = alias
 	}
 	if body, ok := w.funcs[c.name]; ok {
-		return w.function(c, body)
+		return w.function(c, body, own)
 	}
 	if strings.Contains(c.name, "/") {
 		dir, base := path.Split(c.name)
@@ -106,7 +111,7 @@ func (w *walker) run(args []value, in stream) stream {
 		w.emit(human.Effect{Verb: human.FilesystemRead, Resource: c.name, Risk: human.NoRisk, Rule: "shell.help"})
 		return stream{taint: in.taint}
 	}
-	before := len(w.effects)
+	before := w.secrets
 	out, handled := stream{}, false
 	if h := handlers[c.name]; h != nil {
 		out, handled = h(w, c)
@@ -117,10 +122,8 @@ func (w *walker) run(args []value, in stream) stream {
 	for _, a := range c.args {
 		out.taint |= a.taint
 	}
-	for _, e := range w.effects[min(before, len(w.effects)):] {
-		if e.Verb == human.CredentialAccess {
-			out.taint |= fromSecret
-		}
+	if w.secrets > before {
+		out.taint |= fromSecret
 	}
 	if !out.known {
 		out.taint |= in.taint
@@ -151,7 +154,7 @@ func (w *walker) unseen(v value, rule string) {
 	w.emit(e)
 }
 
-func (w *walker) function(c *cmd, body *syntax.Stmt) stream {
+func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 	if slices.Contains(w.active, body) {
 		if w.spawning > 0 {
 			w.emit(human.Effect{Verb: human.ProcessSignal, Resource: c.name, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "floor.fork_bomb"})
@@ -161,7 +164,9 @@ func (w *walker) function(c *cmd, body *syntax.Stmt) stream {
 	w.active = append(w.active, body)
 	old := w.params
 	w.params = append([]value{}, c.args...)
+	back := w.instead(own)
 	out := w.stmt(body, c.in)
+	back()
 	w.params = old
 	w.active = w.active[:len(w.active)-1]
 	// A function may hide a command of the same name. Whether it does where this runs is not for us to trust.

@@ -131,6 +131,10 @@ type walker struct {
 	loops     int
 	spent     bool
 	otherHost string // set while what is gone through runs on another machine
+	secrets   int    // how often a secret was read
+	unsure    bool   // what is gone through may be no command at all: what is not known of it is not noted
+	parts     *parts // where they are asked for
+	own       bool   // the command that begins is a part of its own
 }
 
 func newWalker(at Place) *walker {
@@ -178,15 +182,21 @@ func (w *walker) emit(e human.Effect) {
 	if w.otherHost != "" && e.Risk != human.NoRisk && e.Blast.Near() {
 		e.Blast = human.SharedBlast
 	}
-	if w.seen[e] {
+	if e.Verb == human.CredentialAccess {
+		w.secrets++
+	}
+	if w.unsure && e.Verb == human.UnknownEffect {
 		return
 	}
-	if len(w.effects) >= maxEffects {
-		w.opaque("shell.too_much", "does too many things to be told one by one")
-		return
+	if !w.seen[e] {
+		if len(w.effects) >= maxEffects {
+			w.opaque("shell.too_much", "does too many things to be told one by one")
+			return
+		}
+		w.seen[e] = true
+		w.effects = append(w.effects, e)
 	}
-	w.seen[e] = true
-	w.effects = append(w.effects, e)
+	w.attribute(e)
 }
 
 // opaque notes something that could not be looked into; it is asked about.
@@ -195,10 +205,18 @@ func (w *walker) opaque(rule, why string) {
 		return
 	}
 	w.spent = w.spent || rule == "shell.too_much"
-	w.effects = append(w.effects, human.Effect{
+	e := human.Effect{
 		Verb: human.UnknownEffect, Resource: why, Certainty: human.Possible, Risk: human.HighRisk,
 		Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule,
-	})
+	}
+	if w.unsure && rule == "shell.unparsed" {
+		return
+	}
+	if !w.seen[e] {
+		w.seen[e] = true
+		w.effects = append(w.effects, e)
+	}
+	w.attribute(e)
 }
 
 // step counts work, and says whether there is still some left.
@@ -217,7 +235,12 @@ func (w *walker) done() []human.Effect {
 	if len(w.effects) == 0 {
 		w.effects = append(w.effects, human.Effect{Verb: human.FilesystemRead, Certainty: human.Certain, Risk: human.NoRisk, Reversibility: human.Reversible, Blast: human.FileBlast, Rule: "shell.nothing"})
 	}
-	slices.SortStableFunc(w.effects, func(a, b human.Effect) int {
+	gravestFirst(w.effects)
+	return w.effects
+}
+
+func gravestFirst(effects []human.Effect) {
+	slices.SortStableFunc(effects, func(a, b human.Effect) int {
 		if a.Floor != b.Floor {
 			if a.Floor {
 				return -1
@@ -226,7 +249,6 @@ func (w *walker) done() []human.Effect {
 		}
 		return b.Risk.Level() - a.Risk.Level()
 	})
-	return w.effects
 }
 
 // nests says whether brackets and the like nest deeper than the parser should be let into.
@@ -312,6 +334,7 @@ func (w *walker) salvage(text string) {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
+	defer w.apart()()
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\'' && text[i] != '"' {
 			continue

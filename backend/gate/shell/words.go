@@ -282,6 +282,7 @@ func (w *walker) substitution(list []*syntax.Stmt) stream {
 		return stream{}
 	}
 	w.depth++
+	defer w.apart()()
 	before := w.save()
 	var out stream
 	if len(list) == 1 && list[0].Cmd == nil && len(list[0].Redirs) == 1 && list[0].Redirs[0].Op == syntax.RdrIn { // $(<file)
@@ -434,6 +435,7 @@ var (
 
 // assigned notes what setting a variable runs, now or later. variant is export, declare and so on, or empty.
 func (w *walker) assigned(name string, v value) {
+	defer w.apart()()
 	switch {
 	case commandVars[name]:
 		text := strings.TrimLeft(v.s, "|! ")

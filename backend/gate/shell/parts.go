@@ -1,0 +1,112 @@
+package shell
+
+import (
+	"slices"
+
+	"deskbell/backend/human"
+)
+
+// A Part is a piece of a script with the effects that are its own: a simple command, or all that belongs to none.
+type Part struct {
+	// Words are the command as the shell would run it: aliases and functions replaced by what they stand for, assignments
+	// left out, variables that are known filled in. A wrapper (sudo, timeout, xargs) is one command with the words as
+	// they are written. Patterns stay as they are written. None for what belongs to no command: redirects,
+	// substitutions and what runs in them, what cannot be read.
+	Words   []string
+	Known   bool // every word is known before it runs; false where there are no words
+	Effects []human.Effect
+}
+
+// Parts tells the effects of a script command by command, in the order in which they stand. Every effect that Lower finds
+// is in at least one of them, and none that it does not find; two commands with the same effect both have it.
+func Parts(script string, at Place) []Part {
+	w := newWalker(at)
+	w.parts = &parts{seen: map[partEffect]bool{}}
+	w.script(script, "bash", nil, stream{})
+	before := len(w.effects)
+	if w.done(); before == 0 {
+		w.attribute(w.effects[0])
+	}
+	// What stands for others, a function's call, does nothing itself.
+	out := slices.DeleteFunc(w.parts.list, func(p Part) bool { return len(p.Effects) == 0 })
+	if len(w.parts.rest.Effects) > 0 {
+		out = append(out, w.parts.rest)
+	}
+	for _, p := range out {
+		gravestFirst(p.Effects)
+	}
+	return out
+}
+
+// parts collects what a walker finds, by command.
+type parts struct {
+	list   []Part
+	rest   Part
+	in     int // 1 + the place in list of the command that is being gone through; 0 for none
+	inside int // within what belongs to no command
+	seen   map[partEffect]bool
+}
+
+type partEffect struct {
+	part int
+	e    human.Effect
+}
+
+// enter begins the part of a command, where it is an outermost one. leave ends it.
+func (w *walker) enter(args []value) (leave func()) {
+	p := w.parts
+	if p == nil || p.in != 0 || p.inside != 0 || len(args) == 0 {
+		return func() {}
+	}
+	part := Part{Known: true}
+	for _, a := range args {
+		part.Words = append(part.Words, a.shown())
+		part.Known = part.Known && a.known()
+	}
+	part.Known = part.Known && !args[0].glob
+	p.list = append(p.list, part)
+	p.in = len(p.list)
+	w.own = true
+	return func() { p.in = 0 }
+}
+
+// apart goes through what belongs to no command, unless a command is being gone through.
+func (w *walker) apart() (back func()) {
+	if w.parts == nil {
+		return func() {}
+	}
+	w.parts.inside++
+	return func() { w.parts.inside-- }
+}
+
+// instead goes through what a command stands for, an alias or a function: its commands are the parts then. own says that
+// the command is a part itself.
+func (w *walker) instead(own bool) (back func()) {
+	p := w.parts
+	if p == nil || !own {
+		return func() {}
+	}
+	in := p.in
+	p.in = 0
+	return func() { p.in = in }
+}
+
+func (w *walker) attribute(e human.Effect) {
+	p := w.parts
+	if p == nil {
+		return
+	}
+	in := p.in
+	if e.Rule == "shell.too_much" {
+		in = 0 // what was not looked at is not this command's alone
+	}
+	if p.seen[partEffect{in, e}] {
+		return
+	}
+	p.seen[partEffect{in, e}] = true
+	part := &p.rest
+	if in > 0 {
+		part = &p.list[in-1]
+	}
+	part.Effects = append(part.Effects, e)
+}
