@@ -1,0 +1,121 @@
+package shell
+
+import (
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+func cd(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	o, _ := parse(c.args, nil, false, false)
+	to := value{s: w.home}
+	if len(o.words) > 0 {
+		to = o.words[0]
+	}
+	if to.s == "-" || c.name == "popd" || strings.Contains(to.s, "*") {
+		to = value{s: unknown}
+	}
+	old := w.dir
+	if abs, ok := w.resolve(to, w.dir); ok && to.known() {
+		w.dir = abs
+	} else {
+		w.dir = unknown
+	}
+	// A cd that fails leaves the shell where it was.
+	if old != w.dir && len(w.otherDirs) < 3 {
+		w.otherDirs = append(w.otherDirs[:len(w.otherDirs):len(w.otherDirs)], old)
+	}
+	return handled(stream{known: true})
+}
+
+func eval(w *walker, c *cmd) (stream, bool) {
+	args := c.args
+	if len(args) > 0 && args[0].s == "--" {
+		args = args[1:]
+	}
+	v := joined(args)
+	if v.taint&fromNetwork != 0 {
+		w.unseen(v, "eval.unknown")
+	} else if !v.known() && strings.Trim(v.s, unknown+" ") == "" {
+		if v.taint&fromDecoder != 0 {
+			w.unseen(v, "eval.unknown")
+		}
+		w.emit(human.Effect{Verb: human.LangExec, Resource: w.shown(c), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "eval.unknown"})
+		return handled(stream{})
+	}
+	if v.taint&fromDecoder != 0 && v.known() {
+		w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(v.s), Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.decoded_run"})
+	}
+	return handled(w.script(v.s, "bash", nil, c.in))
+}
+
+func source(w *walker, c *cmd) (stream, bool) {
+	args := c.args
+	if len(args) > 0 && args[0].s == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		w.harmless(c)
+		return handled(stream{})
+	}
+	if (args[0].s == "/dev/stdin" || args[0].s == "-") && c.in.open {
+		w.feed("sh", c.in, "source.stdin")
+		return handled(stream{})
+	}
+	if f, ok := w.file(args[0]); ok {
+		w.feed("sh", f, "shell.written_script")
+		return handled(stream{})
+	}
+	if s := args[0].s; strings.HasSuffix(s, "/bin/activate") || s == "activate" {
+		w.simple(c, human.LangExec, human.LowRisk, "virtualenv")
+		return handled(stream{})
+	}
+	w.scriptFile(args[0], "sh", c)
+	return handled(stream{})
+}
+
+func trap(w *walker, c *cmd) (stream, bool) {
+	o, rest := parse(c.args, nil, false, true)
+	w.harmless(c)
+	if o.has("-l", "-p") || len(rest) < 2 || rest[0].s == "-" || rest[0].s == "" {
+		return handled(stream{})
+	}
+	w.script(rest[0].s, "bash", nil, stream{})
+	return handled(stream{})
+}
+
+func alias(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	for _, a := range c.args {
+		if name, text, ok := strings.Cut(a.s, "="); ok && len(w.aliases) < 200 {
+			w.aliases[name] = value{s: text, taint: a.taint}
+			w.script(text, "bash", nil, stream{})
+		}
+	}
+	return handled(stream{})
+}
+
+func reads(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, map[string]bool{"-p": true, "-t": true, "-n": true, "-N": true, "-d": true, "-u": true, "-i": true, "-a": true, "-C": true, "-c": true, "-O": true, "-s": false}, false, false)
+	w.harmless(c)
+	for _, v := range o.words {
+		w.arithText(v.s)
+		got := value{s: unknown, taint: c.in.taint}
+		if c.in.known && len(o.words) == 1 {
+			got.s = strings.TrimSpace(c.in.text)
+		}
+		w.set(v.s, got)
+	}
+	return handled(stream{known: true})
+}
+
+func test(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	for _, v := range c.args {
+		w.arithText(v.s)
+	}
+	return handled(stream{known: true})
+}
+
+func lets(w *walker, c *cmd) (stream, bool) { return test(w, c) }

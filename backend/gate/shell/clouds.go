@@ -1,0 +1,45 @@
+package shell
+
+import (
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+func aws(w *walker, c *cmd) (stream, bool) {
+	s := specOf("aws")
+	o, _ := parse(c.args, s.values, s.long, false)
+	if len(o.words) >= 2 && o.words[1].s == "start-query-execution" {
+		q, ok := o.flags["--query-string"]
+		if !ok || strings.TrimSpace(q.s) == "" {
+			w.simple(c, human.DatabaseEffect, human.MediumRisk, "query")
+			return handled(stream{})
+		}
+		w.query(c, q, false)
+		return handled(stream{})
+	}
+	if len(o.words) == 0 {
+		return stream{}, false
+	}
+	w.rules(s, &o, c, false)
+	for i := range s.rules {
+		if s.rules[i].matches(&o, s.action) {
+			return handled(stream{})
+		}
+	}
+	if len(o.words) < 2 || !o.words[1].known() {
+		w.simple(c, human.ServiceEffect, human.MediumRisk, "unknown")
+		return handled(stream{})
+	}
+	op := o.words[1].s
+	switch {
+	case op == "help" || op == "wait" || hasPrefix(op, []string{"describe-", "list-", "get-", "head-", "search-", "lookup-", "filter-", "batch-get-", "check-", "validate-", "estimate-", "simulate-", "preview-", "query-", "discover-", "detect-", "test-", "view-", "scan-", "admin-get-", "admin-list-", "transact-get-", "select-", "count-", "poll-", "classify-", "compare-", "verify-", "decode-", "download-", "generate-policy", "is-", "evaluate-"}),
+		op == "ls" || op == "scan" || op == "query" || op == "tail" || op == "receive-message" || op == "describe":
+		w.simple(c, human.NetworkRead, human.NoRisk, "looks")
+	case loses(op) || hasPrefix(op, []string{"batch-delete", "stop-", "reboot-", "deactivate-", "detach-", "disassociate-", "unsubscribe", "release-", "cancel-", "schedule-key-deletion", "empty-", "admin-delete", "admin-disable", "restore-", "modify-", "rollback-", "abort-", "reject-", "untag-", "unassign-", "revoke-", "reset-", "force-"}):
+		w.simple(c, human.ServiceEffect, human.HighRisk, "destroys")
+	default:
+		w.simple(c, human.ServiceEffect, human.MediumRisk, "changes")
+	}
+	return handled(stream{})
+}

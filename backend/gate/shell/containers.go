@@ -1,0 +1,142 @@
+package shell
+
+import (
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// docker run and exec hold commands; what they may reach depends on what is mounted.
+func docker(w *walker, c *cmd) (stream, bool) {
+	globals := set("-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey --connection --url --identity --namespace -n --address -a")
+	_, rest := parse(c.args, globals, false, true)
+	if len(rest) == 0 {
+		return stream{}, false
+	}
+	sub := rest[0].s
+	args := rest[1:]
+	if sub == "container" && len(args) > 0 {
+		sub, args = args[0].s, args[1:]
+	}
+	switch sub {
+	case "compose":
+		return compose(w, &cmd{name: "docker-compose", args: args, in: c.in})
+	case "exec":
+		o, cmdline := parse(args, set("-e --env -u --user -w --workdir --env-file --detach-keys"), false, true)
+		if o.has("--privileged") {
+			w.simple(c, human.PrivilegeEscalation, human.HighRisk, "privileged")
+		}
+		if len(cmdline) < 2 {
+			w.simple(c, human.ContainerEffect, human.MediumRisk, "exec")
+			return handled(stream{})
+		}
+		w.away("container", func() stream { return w.run(cmdline[1:], c.in) })
+		return handled(stream{taint: madeHere})
+	case "run", "create":
+		values := set("-a --add-host --annotation --attach --blkio-weight --cap-add --cap-drop --cgroup-parent --cgroupns --cidfile --cpu-period --cpus -c --cpu-shares --cpuset-cpus " +
+			"--detach-keys --device --dns --domainname --entrypoint -e --env --env-file --expose --gpus --group-add --health-cmd --hostname -h --ip --ipc --isolation -l --label --link --log-driver --log-opt " +
+			"--mac-address -m --memory --mount --name --network --net --network-alias --oom-score-adj --pid --pids-limit --platform -p --publish --pull --restart --runtime --security-opt --shm-size --stop-signal " +
+			"--storage-opt --sysctl --tmpfs --ulimit -u --user --userns --uts -v --volume --volume-driver --volumes-from -w --workdir")
+		o, cmdline := parse(args, values, false, true)
+		w.simple(c, human.ContainerEffect, human.MediumRisk, "run")
+		if o.has("--privileged") || o.any("--cap-add=ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE") || o.any("--pid=host") || o.any("--userns=host") || o.any("--security-opt=seccomp=unconfined|apparmor=unconfined") || o.has("--device") {
+			w.simple(c, human.PrivilegeEscalation, human.HighRisk, "privileged")
+		}
+		host := false
+		for i, a := range args {
+			mount, isMount := "", false
+			if (a.s == "-v" || a.s == "--volume" || a.s == "--mount") && i+1 < len(args) {
+				mount, isMount = args[i+1].s, true
+			} else if _, v, ok := strings.Cut(a.s, "="); ok && (strings.HasPrefix(a.s, "--volume=") || strings.HasPrefix(a.s, "--mount=")) {
+				mount, isMount = v, true
+			} else if strings.HasPrefix(a.s, "-v") && len(a.s) > 2 {
+				mount, isMount = a.s[2:], true
+			}
+			if !isMount {
+				continue
+			}
+			src := mount
+			if k := strings.Index(src, "source="); k >= 0 {
+				src, _, _ = strings.Cut(src[k+7:], ",")
+			} else if k := strings.Index(src, "src="); k >= 0 {
+				src, _, _ = strings.Cut(src[k+4:], ",")
+			} else {
+				src, _, _ = strings.Cut(src, ":")
+			}
+			ro := strings.HasSuffix(mount, ":ro") || strings.Contains(mount, "readonly")
+			p, _ := w.placeOf(value{s: src, quoted: true}, w.dir)
+			switch {
+			case strings.HasSuffix(src, "docker.sock"):
+				w.simple(c, human.PrivilegeEscalation, human.HighRisk, "docker_socket")
+			case strings.HasPrefix(src, "/") || strings.HasPrefix(src, "~") || strings.HasPrefix(src, "."):
+				if !ro {
+					host = true
+				}
+				if p == rootSpot || p == systemSpot || p == homeSpot || p == secretSpot || p == rawDevice {
+					if ro {
+						w.simple(c, human.CredentialAccess, human.HighRisk, "mounts_host")
+					} else {
+						w.simple(c, human.PrivilegeEscalation, human.HighRisk, "mounts_host")
+					}
+				}
+			}
+		}
+		if v, ok := o.flags["--entrypoint"]; ok && len(cmdline) > 0 {
+			cmdline = append([]value{cmdline[0], v}, cmdline[1:]...)
+		}
+		if len(cmdline) > 1 {
+			if host {
+				w.run(cmdline[1:], c.in)
+			} else {
+				w.away("container", func() stream { return w.run(cmdline[1:], c.in) })
+			}
+		} else if c.in.open && len(cmdline) == 1 {
+			w.feed("sh", c.in, "docker.stdin")
+		}
+		return handled(stream{taint: madeHere})
+	}
+	return stream{}, false
+}
+
+func compose(w *walker, c *cmd) (stream, bool) {
+	_, rest := parse(c.args, set("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
+	if len(rest) > 0 && (rest[0].s == "exec" || rest[0].s == "run") {
+		_, cmdline := parse(rest[1:], set("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint"), false, true)
+		if len(cmdline) >= 2 {
+			if rest[0].s == "run" {
+				w.simple(c, human.ContainerEffect, human.MediumRisk, "run")
+			}
+			w.away("container", func() stream { return w.run(cmdline[1:], c.in) })
+			return handled(stream{})
+		}
+		w.simple(c, human.ContainerEffect, human.MediumRisk, "exec")
+		return handled(stream{})
+	}
+	if c.name == "docker-compose" || c.name == "podman-compose" {
+		s := specOf("docker-compose")
+		o, _ := parse(c.args, s.values, s.long, false)
+		w.rules(s, &o, c, true)
+		return handled(stream{})
+	}
+	return stream{}, false
+}
+
+func kubectl(w *walker, c *cmd) (stream, bool) {
+	_, rest := parse(c.args, set("-n --namespace --context --cluster --kubeconfig -s --server --user --token --as --as-group -v --request-timeout"), false, true)
+	if len(rest) > 0 && rest[0].s == "exec" {
+		for i, a := range rest {
+			if a.s == "--" && i+1 < len(rest) {
+				w.emit(human.Effect{Verb: human.ContainerEffect, Resource: w.shown(c), Risk: human.NoRisk, Blast: human.SharedBlast, Rule: "kubectl.exec"})
+				return handled(w.away("pod", func() stream { return w.run(rest[i+1:], c.in) }))
+			}
+		}
+		o, words := parse(rest[1:], set("-c --container -n --namespace --context"), false, true)
+		_ = o
+		if len(words) > 1 {
+			return handled(w.away("pod", func() stream { return w.run(words[1:], c.in) }))
+		}
+		w.simple(c, human.ContainerEffect, human.MediumRisk, "exec")
+		return handled(stream{})
+	}
+	return stream{}, false
+}

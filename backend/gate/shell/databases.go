@@ -1,0 +1,164 @@
+package shell
+
+import (
+	"strings"
+
+	"deskbell/backend/gate/sql"
+	"deskbell/backend/human"
+)
+
+// database is a client that takes SQL by option, argument or pipe.
+func database(w *walker, c *cmd) (stream, bool) {
+	s := specOf(c.name)
+	if s == nil {
+		return stream{}, false
+	}
+	o, _ := parse(c.args, s.values, s.long, false)
+	var queries []value
+	for i, a := range c.args {
+		switch a.s {
+		case "-c", "--command", "-e", "--execute", "-Q", "-q", "-s", "--query", "--text", "-cmd", "--sql":
+			if a.s == "-s" && c.name != "duckdb" {
+				continue
+			}
+			if a.s == "-c" && (c.name == "sqlite3" || c.name == "mysql" || c.name == "mariadb") {
+				continue
+			}
+			if a.s == "-e" && (c.name == "psql" || c.name == "sqlite3") || a.s == "-q" && c.name != "sqlcmd" {
+				continue
+			}
+			if i+1 < len(c.args) {
+				queries = append(queries, c.args[i+1])
+			}
+		default:
+			for _, p := range []string{"--command=", "--execute=", "--query=", "-e", "-c", "--text="} {
+				if p == "-e" && c.name != "mysql" && c.name != "mariadb" || p == "-c" && c.name != "psql" {
+					continue
+				}
+				if text, ok := strings.CutPrefix(a.s, p); ok && text != "" && !strings.HasPrefix(a.s, p+"-") {
+					queries = append(queries, value{s: text, taint: a.taint})
+				}
+			}
+		}
+	}
+	switch c.name {
+	case "sqlite3", "duckdb":
+		if len(o.words) > 1 {
+			queries = append(queries, o.words[1:]...)
+		}
+	case "sqlcmd":
+		if len(o.words) > 1 && o.words[0].s == "query" {
+			queries = append(queries, o.words[1:]...)
+		}
+	case "bq":
+		if len(o.words) > 1 && o.words[0].s == "query" {
+			queries = append(queries, o.words[1:]...)
+		}
+	}
+	readonly := o.has("-readonly", "--readonly") && (c.name == "sqlite3" || c.name == "duckdb")
+	for _, q := range queries {
+		w.query(c, q, readonly)
+	}
+	ruled := false
+	for i := range s.rules {
+		if s.rules[i].matches(&o, s.action) {
+			ruled = true
+			for _, e := range s.rules[i].effects {
+				w.effect(e, s.rules[i].id, &o, c)
+			}
+		}
+	}
+	if (o.has("--file", "-init", "-i") || o.has("-f") && c.name != "sqlite3") && !ruled {
+		w.simple(c, human.DatabaseEffect, human.MediumRisk, "script_file")
+		ruled = true
+	}
+	switch {
+	case len(queries) > 0 || ruled:
+	case c.in.open && c.in.known:
+		w.query(c, value{s: c.in.text, taint: c.in.taint}, readonly)
+	case c.in.open:
+		w.simple(c, human.DatabaseEffect, human.HighRisk, "script")
+	case s.verbs:
+		w.byVerb(s.name, &o, c, true)
+	default:
+		w.simple(c, human.DatabaseEffect, human.MediumRisk, "interactive")
+	}
+	return handled(stream{taint: madeHere})
+}
+
+// query judges SQL, and what the clients themselves take for commands.
+func (w *walker) query(c *cmd, v value, readonly bool) {
+	text := v.s
+	effect := func(risk human.Risk, rule string, lost bool) {
+		e := verbDefaults[human.DatabaseEffect]
+		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = human.DatabaseEffect, risk, c.name+"."+rule, clip(v.shown()), human.Certain
+		if lost {
+			e.Reversibility = human.Irreversible
+		}
+		if risk == human.NoRisk {
+			e.Reversibility, e.Blast = human.Reversible, human.FileBlast
+		}
+		w.emit(e)
+	}
+	var plain []string
+	for _, line := range strings.Split(text, "\n") {
+		t := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(t, ".") && (c.name == "sqlite3" || c.name == "duckdb"):
+			word, rest, _ := strings.Cut(t[1:], " ")
+			switch word {
+			case "shell", "system":
+				w.script(rest, "sh", nil, stream{})
+			case "output", "once", "backup", "save", "log", "excel":
+				effect(human.LowRisk, "writes_file", false)
+			case "import", "restore", "read", "load", "open", "clone", "archive", "dump2":
+				effect(human.MediumRisk, "loads", false)
+			default:
+				effect(human.NoRisk, "reads", false)
+			}
+		case strings.HasPrefix(t, `\`) && (c.name == "psql" || c.name == "mysql" || c.name == "mariadb"):
+			switch {
+			case strings.HasPrefix(t, `\!`):
+				w.script(strings.TrimSpace(t[2:]), "sh", nil, stream{})
+			case strings.Contains(strings.ToLower(t), "program") || strings.HasPrefix(t, `\copy`) || strings.HasPrefix(t, `\i`) || strings.HasPrefix(t, `\o`) || strings.HasPrefix(t, `\g`) || strings.HasPrefix(t, `\w`):
+				effect(human.MediumRisk, "files", false)
+			default:
+				effect(human.NoRisk, "reads", false)
+			}
+		default:
+			plain = append(plain, line)
+		}
+	}
+	statements := sql.Split(strings.ReplaceAll(strings.Join(plain, "\n"), unknown, " ? "))
+	if !v.known() && len(statements) == 0 || strings.HasPrefix(strings.TrimSpace(text), unknown) {
+		effect(human.HighRisk, "unknown", true)
+		return
+	}
+	if len(statements) > 1 {
+		effect(human.LowRisk, "several", false)
+	}
+	for _, s := range statements {
+		switch {
+		case s.Kind == sql.RunsCode:
+			effect(human.HighRisk, "runs_code", true)
+		case readonly || s.Kind == sql.Reads:
+			effect(human.NoRisk, "reads", false)
+		case s.Kind == sql.Session:
+			effect(human.LowRisk, "session", false)
+		case s.Kind == sql.Writes:
+			effect(human.MediumRisk, "writes", false)
+		case s.Kind == sql.Destroys:
+			effect(human.HighRisk, "destroys", true)
+		case s.Kind == sql.Changes:
+			effect(human.MediumRisk, "changes", false)
+		default:
+			effect(human.MediumRisk, "unknown", false)
+		}
+	}
+	if !v.known() {
+		effect(human.MediumRisk, "built", false)
+	}
+	if len(statements) == 0 && strings.TrimSpace(strings.Join(plain, "")) != "" {
+		effect(human.NoRisk, "reads", false)
+	}
+}

@@ -1,0 +1,215 @@
+package shell
+
+import (
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// sed runs and writes by its script: e, w, s///e, s///w; and edits with -i.
+func sed(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-e -f --expression --file -l --line-length"), false, false)
+	var scripts []value
+	files := o.words
+	for i, a := range c.args {
+		switch {
+		case (a.s == "-e" || a.s == "--expression") && i+1 < len(c.args):
+			scripts = append(scripts, c.args[i+1])
+		case strings.HasPrefix(a.s, "--expression="):
+			scripts = append(scripts, value{s: a.s[len("--expression="):]})
+		case len(a.s) > 2 && a.s[0] == '-' && a.s[1] != '-' && strings.HasSuffix(a.s, "e") && i+1 < len(c.args) && !strings.ContainsAny(a.s, "i"):
+			scripts = append(scripts, c.args[i+1])
+		}
+	}
+	if o.has("-f", "--file") {
+		w.simple(c, human.LangExec, human.LowRisk, "script_file")
+	} else if len(scripts) == 0 && len(files) > 0 {
+		scripts, files = files[:1], files[1:]
+	}
+	for _, s := range scripts {
+		w.sedScript(c, s.s)
+	}
+	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "sed.reads"})
+	inPlace := false
+	for _, a := range c.args {
+		if strings.HasPrefix(a.s, "-i") || strings.HasPrefix(a.s, "--in-place") || len(a.s) > 1 && a.s[0] == '-' && a.s[1] != '-' && strings.ContainsRune(a.s, 'i') && !strings.HasPrefix(a.s, "-e") && !strings.HasPrefix(a.s, "-f") {
+			inPlace = true
+		}
+	}
+	for _, f := range files {
+		if inPlace {
+			w.writing(f, "sed.edits")
+		} else {
+			w.reading(f, "sed.reads")
+		}
+	}
+	if inPlace && len(files) == 0 {
+		w.simple(c, human.FilesystemWrite, human.LowRisk, "edits")
+	}
+	return handled(stream{taint: c.in.taint | madeHere})
+}
+
+func (w *walker) sedScript(c *cmd, s string) {
+	// Commands stand at the beginning, after a semicolon, a brace or an address.
+	for i := 0; i < len(s); i++ {
+		switch ch := s[i]; {
+		case ch == ' ' || ch == ';' || ch == '\n' || ch == '{' || ch == '}' || ch == '!' || ch == ',' || ch == '$' || ch >= '0' && ch <= '9' || ch == '~' || ch == '+':
+		case ch == '/' || ch == '\\': // an address
+			d := ch
+			if ch == '\\' && i+1 < len(s) {
+				i++
+				d = s[i]
+			}
+			i = skipTo(s, i+1, d)
+			for i+1 < len(s) && (s[i+1] == 'I' || s[i+1] == 'M') {
+				i++
+			}
+		case ch == 's' || ch == 'y':
+			if i+1 >= len(s) {
+				return
+			}
+			d := s[i+1]
+			j := skipTo(s, i+2, d)
+			repl := j + 1
+			j = skipTo(s, j+1, d)
+			k := j + 1
+			for k < len(s) && strings.IndexByte("gpiIeMm0123456789", s[k]) >= 0 {
+				if s[k] == 'e' && ch == 's' {
+					w.simple(c, human.LangExec, human.HighRisk, "runs")
+					if repl < j && j <= len(s) {
+						w.script(s[repl:j], "sh", nil, stream{})
+					}
+				}
+				k++
+			}
+			if k < len(s) && s[k] == 'w' && ch == 's' {
+				name, _, _ := strings.Cut(strings.TrimSpace(s[k+1:]), "\n")
+				w.writing(known(name), "sed.writes")
+				return
+			}
+			i = k - 1
+		case ch == 'e':
+			line, _, _ := strings.Cut(s[i+1:], "\n")
+			line = strings.TrimSpace(line)
+			if line == "" {
+				w.simple(c, human.LangExec, human.HighRisk, "runs")
+			} else {
+				w.simple(c, human.LangExec, human.MediumRisk, "runs")
+				w.script(s[i+1:], "sh", nil, stream{}) // lines that follow may be the command's as well
+			}
+			i += 1 + len(line)
+		case ch == 'w' || ch == 'W':
+			name, _, _ := strings.Cut(strings.TrimSpace(s[i+1:]), "\n")
+			w.writing(known(name), "sed.writes")
+			return
+		case ch == 'a' || ch == 'i' || ch == 'c' || ch == 'b' || ch == 't' || ch == 'T' || ch == ':' || ch == 'r' || ch == 'R' || ch == '#':
+			if ch == 'r' || ch == 'R' {
+				name, _, _ := strings.Cut(strings.TrimSpace(s[i+1:]), "\n")
+				w.reading(known(name), "sed.reads")
+			}
+			labelled := strings.IndexByte("btT:", ch) >= 0 // a label ends where text goes on
+			for i < len(s) && s[i] != '\n' && (!labelled || s[i] != ';' && s[i] != '}') {
+				i++
+			}
+		}
+	}
+}
+
+func skipTo(s string, i int, d byte) int {
+	for ; i < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+			continue
+		}
+		if s[i] == d {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func awk(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-F -v -f -e -i -l -o2 --field-separator --assign --file --source --include --load"), false, false)
+	var program *value
+	words := o.words
+	for _, n := range []string{"-e", "--source"} {
+		if v, ok := o.flags[n]; ok {
+			program = &v
+		}
+	}
+	if o.has("-f", "--file") {
+		w.simple(c, human.LangExec, human.MediumRisk, "script_file")
+	} else if program == nil {
+		if len(words) == 0 {
+			if o.has("-V", "--version", "-W", "--help", "-h") {
+				w.harmless(c)
+			} else {
+				w.simple(c, human.UnknownEffect, human.MediumRisk, "nothing")
+			}
+			return handled(stream{})
+		}
+		program, words = &words[0], words[1:]
+	}
+	if o.has("-i", "--include", "-l", "--load") {
+		w.simple(c, human.FilesystemWrite, human.LowRisk, "extension")
+	}
+	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "awk.reads"})
+	if program != nil {
+		w.awkProgram(c, *program)
+	}
+	for _, f := range words {
+		w.reading(f, "awk.reads")
+	}
+	return handled(stream{taint: c.in.taint | madeHere})
+}
+
+func (w *walker) awkProgram(c *cmd, v value) {
+	bare, literals := strip(v.s, "awk")
+	if strings.Contains(bare, "system(") || strings.Contains(bare, "system (") {
+		w.simple(c, human.LangExec, human.MediumRisk, "runs")
+		found := false
+		for _, l := range literals {
+			if strings.TrimSpace(l) != "" {
+				w.script(l, "sh", nil, stream{})
+				found = true
+			}
+		}
+		w.rest(v.s, "system")
+		if !found || !strings.Contains(strings.ReplaceAll(bare, " ", ""), "system(\"\")") {
+			w.unseen(value{s: unknown}, "awk.runs")
+		}
+	}
+	if strings.Contains(bare, "@load") || strings.Contains(bare, "@include") {
+		w.simple(c, human.LangExec, human.MediumRisk, "loads")
+	}
+	// print > "file", print | "command", "command" | getline
+	flat := strings.ReplaceAll(bare, "||", "  ")
+	for i := 0; i < len(flat); i++ {
+		switch flat[i] {
+		case '|':
+			w.simple(c, human.LangExec, human.MediumRisk, "pipes")
+			for _, l := range literals {
+				if strings.TrimSpace(l) != "" {
+					w.script(l, "sh", nil, stream{})
+				}
+			}
+		case '>':
+			before := flat[:i]
+			if k := strings.LastIndexAny(before, "{};\n"); k >= 0 {
+				before = before[k:]
+			}
+			if strings.Contains(before, "print") && (i+1 >= len(flat) || flat[i+1] != '=') && strings.Count(before, "(") == strings.Count(before, ")") {
+				named := false
+				for _, l := range literals {
+					if couldBePath(l) || len(literals) == 1 {
+						w.writing(known(l), "awk.writes")
+						named = true
+					}
+				}
+				if !named {
+					w.simple(c, human.FilesystemWrite, human.LowRisk, "writes")
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,461 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// find deletes, writes and runs by its expressions.
+func find(w *walker, c *cmd) (stream, bool) {
+	var paths []value
+	for _, a := range c.args {
+		if strings.HasPrefix(a.s, "-") || a.s == "(" || a.s == "!" {
+			if len(a.s) == 2 && strings.IndexByte("HLPOEXxds", a.s[1]) >= 0 {
+				continue
+			}
+			break
+		}
+		paths = append(paths, a)
+	}
+	narrowed := false
+	for _, a := range c.args {
+		switch a.s {
+		case "-name", "-iname", "-path", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty", "-user", "-iregex", "-wholename", "-ipath", "-amin", "-atime", "-cmin", "-ctime", "-inum", "-samefile", "-perm":
+			narrowed = true
+		}
+	}
+	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "find.lists"})
+	found := func() []value {
+		if len(paths) == 0 {
+			return []value{{s: ".", quoted: true}}
+		}
+		return paths
+	}
+	for i := 0; i < len(c.args); i++ {
+		s := c.args[i].s
+		switch s {
+		case "-delete":
+			for _, p := range found() {
+				if narrowed {
+					pl, _ := w.placeOf(p, w.dir)
+					if pl == projectRoot || pl == inProject {
+						w.simple(c, human.FilesystemDelete, human.HighRisk, "deletes")
+						continue
+					}
+				}
+				w.deleting(p, true, "find.deletes")
+			}
+		case "-fprint", "-fls", "-fprint0", "-fprintf":
+			if i+1 < len(c.args) {
+				w.writing(c.args[i+1], "find.writes")
+			}
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(c.args) && c.args[end].s != ";" && (c.args[end].s != "+" || c.args[end-1].s != "{}") {
+				end++
+			}
+			args := append([]value{}, c.args[i+1:end]...)
+			if len(args) == 0 {
+				continue
+			}
+			if s == "-ok" || s == "-okdir" {
+				w.simple(c, human.UnknownEffect, human.LowRisk, "interactive")
+			}
+			if args[0].s == "{}" {
+				w.unseen(value{s: unknown}, "find.command")
+				i = end
+				continue
+			}
+			for j := range args {
+				if args[j].s == "{}" {
+					p := found()[0]
+					args[j] = value{s: strings.TrimSuffix(p.s, "/") + "/" + "*", glob: true, quoted: true}
+					if narrowed || p.s == "." {
+						args[j].s = strings.TrimSuffix(p.s, "/") + "/" + unknown
+					}
+				} else if strings.Contains(args[j].s, "{}") {
+					args[j].s = strings.ReplaceAll(args[j].s, "{}", "\"$_found\"")
+				}
+			}
+			w.run(args, c.in)
+			i = end
+		}
+	}
+	return handled(stream{taint: madeHere})
+}
+
+func fd(w *walker, c *cmd) (stream, bool) {
+	for i, a := range c.args {
+		switch a.s {
+		case "-x", "-X", "--exec", "--exec-batch":
+			var args []value
+			for _, x := range c.args[i+1:] {
+				if x.s == ";" {
+					break
+				}
+				x.s = strings.ReplaceAll(x.s, "{}", unknown)
+				args = append(args, x)
+			}
+			if len(args) > 0 && !strings.Contains(joined(args).s, unknown) {
+				args = append(args, value{s: unknown, quoted: true})
+			}
+			w.harmless(c)
+			return handled(w.run(args, stream{}))
+		}
+		if text, ok := strings.CutPrefix(a.s, "--exec="); ok {
+			return handled(w.script(text, "sh", nil, stream{}))
+		}
+	}
+	return stream{}, false
+}
+
+// rg and its like run programs by their options; the rest is written down.
+func rg(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("--pre --hostname-bin -e -f -g -t -T -A -B -C -m -M -j -r --search-zip2 --type --glob --max-count --replace --engine --sort --encoding --pre-glob --context --iglob"), false, false)
+	for _, n := range []string{"--pre", "--hostname-bin"} {
+		if v, ok := o.flags[n]; ok {
+			w.script(v.s, "sh", nil, stream{})
+		}
+	}
+	return stream{}, false
+}
+
+func tar(w *walker, c *cmd) (stream, bool) {
+	values := set("-f -C -T -X -I -K -N -g -V -b -H -L -F --file --directory --files-from --exclude --exclude-from --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --transform --strip-components --owner --group --mode --one-top-level2")
+	args := c.args
+	if len(args) > 0 && !strings.HasPrefix(args[0].s, "-") && args[0].s != "" { // tar xzf: the old way, values in their order
+		var spread []value
+		rest := args[1:]
+		for _, ch := range args[0].s {
+			n := "-" + string(ch)
+			spread = append(spread, known(n))
+			if values[n] && len(rest) > 0 {
+				spread = append(spread, rest[0])
+				rest = rest[1:]
+			}
+		}
+		args = append(spread, rest...)
+	}
+	for _, n := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I", "--info-script", "--new-volume-script", "-F", "--rsh-command", "--rmt-command"} {
+		for i, a := range args {
+			text := ""
+			switch {
+			case a.s == n && i+1 < len(args):
+				text = args[i+1].s
+			case strings.HasPrefix(a.s, n+"="):
+				text = a.s[len(n)+1:]
+			case len(n) == 2 && len(a.s) > 2 && strings.HasPrefix(a.s, n):
+				text = a.s[2:]
+			case strings.HasPrefix(n, "--") && len(a.s) > 6 && strings.HasPrefix(n, strings.SplitN(a.s, "=", 2)[0]) && strings.Contains(a.s, "="):
+				text = strings.SplitN(a.s, "=", 2)[1]
+			default:
+				continue
+			}
+			if n == "--checkpoint-action" {
+				sh, ok := strings.CutPrefix(text, "exec=")
+				if !ok {
+					continue
+				}
+				text = sh
+			}
+			first, _, _ := strings.Cut(text, " ")
+			switch first {
+			case "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pixz", "pbzip2", "lzma", "zstdmt", "brotli", "lzop":
+				continue
+			}
+			w.script(text, "sh", nil, stream{})
+		}
+	}
+	o, _ := parse(args, values, false, false)
+	var file value
+	if v, ok := o.flags["-f"]; ok {
+		file = v
+	} else if v, ok := o.flags["--file"]; ok {
+		file = v
+	}
+	dir := value{s: ".", quoted: true}
+	for _, n := range []string{"-C", "--directory"} {
+		if v, ok := o.flags[n]; ok {
+			dir = v
+		}
+	}
+	switch {
+	case o.has("-x", "--extract", "--get"):
+		if o.has("-O", "--to-stdout") {
+			w.harmless(c)
+			return handled(stream{taint: c.in.taint | fromDecoder})
+		}
+		w.writing(dir, "tar.extract")
+		if o.has("-P", "--absolute-names") {
+			w.simple(c, human.FilesystemWrite, human.HighRisk, "absolute_names")
+		}
+	case o.has("-t", "--list", "-d", "--diff", "--compare") && !o.has("-c", "-r", "-u"):
+		w.harmless(c)
+	case o.has("-c", "--create", "-r", "--append", "-u", "--update", "--delete", "-A"):
+		if file.s != "" && file.s != "-" {
+			w.writing(file, "tar.create")
+		}
+		var t taint
+		for _, v := range o.words {
+			t |= w.reading(v, "tar.reads")
+		}
+		if o.has("--remove-files") {
+			w.simple(c, human.FilesystemDelete, human.HighRisk, "remove_files")
+		}
+		w.simple(c, human.FilesystemWrite, human.LowRisk, "create")
+		return handled(stream{taint: t})
+	case o.has("--version", "--help", "--usage"):
+		w.harmless(c)
+	default:
+		w.simple(c, human.UnknownEffect, human.MediumRisk, "unknown")
+	}
+	return handled(stream{taint: c.in.taint})
+}
+
+func remove(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-n --iterations -s --size --random-source"), false, false)
+	if len(c.args) == 1 && o.has("--help", "--version") {
+		w.harmless(c)
+		return handled(stream{})
+	}
+	recursive := o.has("-r", "-R") || o.any("--recursive") || c.name == "srm" && o.has("-r")
+	if o.has("--no-preserve-root") || o.any("--no-preserve-root") {
+		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "rm.no_preserve_root"})
+	}
+	if len(o.words) == 0 {
+		risk := human.MediumRisk
+		if recursive {
+			risk = human.HighRisk
+		}
+		w.simple(c, human.FilesystemDelete, risk, "nothing_named")
+	}
+	for i, v := range o.words {
+		if i > 100 {
+			w.opaque("shell.too_much", "deletes too much to be told one by one")
+			break
+		}
+		if c.name == "rmdir" {
+			w.simple(c, human.FilesystemDelete, human.LowRisk, "empty_folder")
+			if p, _ := w.placeOf(v, w.dir); p >= secretSpot {
+				w.deleting(v, false, "rmdir")
+			}
+			continue
+		}
+		w.deleting(v, recursive, c.name)
+		if c.name == "shred" && !recursive {
+			w.simple(c, human.FilesystemDelete, human.HighRisk, "overwrites")
+		}
+	}
+	return handled(stream{})
+}
+
+func copies(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-t --target-directory -S --suffix -m --mode -o --owner -g --group"), false, false)
+	words := o.words
+	var to value
+	if v, ok := o.flags["-t"]; ok && v.s != "" {
+		to = v
+	} else if v, ok := o.flags["--target-directory"]; ok {
+		to = v
+	} else if len(words) > 1 {
+		to, words = words[len(words)-1], words[:len(words)-1]
+	} else {
+		w.simple(c, human.FilesystemWrite, human.LowRisk, "writes")
+		return handled(stream{})
+	}
+	var t taint
+	for _, v := range words {
+		if c.name != "ln" {
+			t |= w.reading(v, c.name+".reads")
+		}
+		if f, ok := w.file(v); ok && len(words) == 1 {
+			w.keep(to, f)
+		}
+		if c.name == "mv" {
+			p, target := w.placeOf(v, w.dir)
+			e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
+			switch p {
+			case rootSpot, homeSpot, rawDevice:
+				e.Risk, e.Floor, e.Blast = human.CriticalRisk, true, human.MachineBlast
+			case projectRoot, gitDir, systemSpot, startSpot, secretSpot, unknownSpot:
+				e.Risk, e.Blast = human.HighRisk, human.MachineBlast
+			case gateSpot:
+				e.Risk, e.Floor = human.CriticalRisk, true
+			case outside, envFile:
+				e.Risk = human.MediumRisk
+			}
+			if to.s == "/dev/null" {
+				e.Verb, e.Risk, e.Reversibility = human.FilesystemDelete, human.HighRisk, human.Irreversible
+			}
+			w.emit(e)
+		}
+		if c.name == "ln" && len(words) == 1 {
+			if p, _ := w.placeOf(v, w.dir); p == secretSpot || p == rawDevice || p == rootSpot {
+				w.simple(c, human.CredentialAccess, human.HighRisk, "links")
+			}
+		}
+	}
+	// Into a folder, the file's own name decides what it becomes.
+	for _, v := range words {
+		base := path.Base(strings.TrimRight(v.s, "/"))
+		if secretNames[base] || startFiles[base] {
+			w.writing(value{s: strings.TrimRight(to.s, "/") + "/" + base, quoted: true}, c.name+".writes")
+		}
+	}
+	w.writing(to, c.name+".writes")
+	if c.name == "install" && o.has("-m") && strings.HasPrefix(o.flags["-m"].s, "4") {
+		w.simple(c, human.PrivilegeEscalation, human.HighRisk, "setuid")
+	}
+	return handled(stream{taint: t})
+}
+
+func dd(w *walker, c *cmd) (stream, bool) {
+	var t taint
+	for _, a := range c.args {
+		if v, ok := strings.CutPrefix(a.s, "of="); ok {
+			w.writing(value{s: v, taint: a.taint, quoted: true}, "dd.writes")
+			w.simple(c, human.FilesystemWrite, human.MediumRisk, "copies")
+		}
+		if v, ok := strings.CutPrefix(a.s, "if="); ok {
+			p, _ := w.placeOf(value{s: v}, w.dir)
+			t |= w.reading(value{s: v, taint: a.taint, quoted: true}, "dd.reads")
+			if p == rawDevice {
+				w.simple(c, human.CredentialAccess, human.HighRisk, "reads_device")
+			}
+		}
+	}
+	w.simple(c, human.FilesystemWrite, human.LowRisk, "copies")
+	return handled(stream{taint: t | c.in.taint})
+}
+
+// chmod, chown and their like change who may do what.
+func chmod(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("--reference --from -m -M -x -X -s2"), false, false)
+	if len(c.args) == 1 && o.has("--help", "--version") {
+		w.harmless(c)
+		return handled(stream{})
+	}
+	recursive := o.has("-R", "-r") || o.any("--recursive")
+	words := o.words
+	mode := ""
+	if len(words) > 0 && !o.has("--reference") {
+		mode, words = words[0].s, words[1:]
+	}
+	risk := human.LowRisk
+	if c.name != "chmod" {
+		risk = human.MediumRisk
+	}
+	octal := strings.TrimLeft(mode, "0")
+	switch {
+	case c.name == "chmod" && (strings.Contains(mode, "+s") || strings.Contains(mode, "u=s") || len(octal) == 4 && octal[0] >= '2' && octal[0] <= '7' && strings.Trim(octal, "01234567") == ""):
+		w.simple(c, human.PrivilegeEscalation, human.HighRisk, "setuid")
+	case c.name == "chmod" && (octal == "777" || octal == "666" || octal == "776" || mode == "a+rwx" || mode == "a+w" || mode == "o+w" || mode == "ugo+rwx" || mode == "a=rwx" || strings.Contains(mode, "o+rw") || strings.Contains(mode, "a+rw")):
+		w.simple(c, human.SecurityWeakening, human.MediumRisk, "anybody_writes")
+		if recursive {
+			risk = human.HighRisk
+		} else {
+			risk = human.MediumRisk
+		}
+	case c.name == "chmod" && (octal == "" && mode == "000" || mode == "0" || mode == "a-rwx"):
+		risk = human.MediumRisk
+	}
+	for _, v := range words {
+		p, target := w.placeOf(v, w.dir)
+		e := human.Effect{Verb: human.SecurityWeakening, Resource: v.shown(), Target: target, Risk: risk, Reversibility: human.Costly, Blast: human.FileBlast, Rule: c.name + ".changes"}
+		if risk == human.LowRisk {
+			e.Verb = human.FilesystemWrite
+		}
+		switch {
+		case (p == rootSpot || p == homeSpot) && recursive:
+			e.Risk, e.Blast, e.Floor = human.CriticalRisk, human.MachineBlast, true
+		case p == systemSpot || p == rootSpot || p == homeSpot || p == rawDevice || p == secretSpot && mode != "600" && mode != "400" && mode != "700" && mode != "0600" || p == startSpot && c.name != "chmod":
+			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
+			if recursive {
+				e.Risk = human.CriticalRisk
+			}
+		case p == gateSpot:
+			e.Risk, e.Floor = human.CriticalRisk, true
+		case p == outside || p == unknownSpot:
+			if recursive {
+				e.Risk = human.HighRisk
+			} else if e.Risk == human.LowRisk {
+				e.Risk = human.MediumRisk
+			}
+		}
+		w.emit(e)
+		if f, ok := w.file(v); ok && strings.Contains(mode, "x") && f.taint&fromNetwork != 0 {
+			w.simple(c, human.LangExec, human.MediumRisk, "made_runnable")
+		}
+	}
+	if len(words) == 0 {
+		w.simple(c, human.SecurityWeakening, human.MediumRisk, "changes")
+	}
+	return handled(stream{})
+}
+
+func rsync(w *walker, c *cmd) (stream, bool) {
+	s := specOf("rsync")
+	o, _ := parse(c.args, s.values, s.long, false)
+	for _, n := range []string{"-e", "--rsh", "--rsync-path"} {
+		if v, ok := o.flags[n]; ok && v.s != "" {
+			first, _, _ := strings.Cut(v.s, " ")
+			if path.Base(first) != "ssh" && first != "rsync" || strings.ContainsAny(v.s, ";|&`$") {
+				w.script(v.s, "sh", nil, stream{})
+			}
+		}
+	}
+	w.rules(s, &o, c, true)
+	if n := len(o.words); n > 1 {
+		to := o.words[n-1]
+		if strings.Contains(to.s, ":") {
+			w.simple(c, human.NetworkWrite, human.MediumRisk, "sends")
+		} else if !o.has("-n", "--dry-run", "--list-only") {
+			w.writing(to, "rsync.writes")
+		}
+	}
+	return handled(stream{})
+}
+
+// fzf runs what its bindings and previews say.
+func fzf(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	o, _ := parse(c.args, set("--bind --preview --listen-unsafe2 -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
+	for i, a := range c.args {
+		bind := ""
+		if a.s == "--bind" && i+1 < len(c.args) {
+			bind = c.args[i+1].s
+		} else if v, ok := strings.CutPrefix(a.s, "--bind="); ok {
+			bind = v
+		}
+		for _, action := range []string{"execute", "become", "reload", "preview"} {
+			for rest := bind; ; {
+				k := strings.Index(rest, action)
+				if k < 0 {
+					break
+				}
+				rest = rest[k+len(action):]
+				text := strings.TrimLeft(rest, "-abcdehilmnopqrstuy")
+				if text == "" || strings.IndexByte("([{:<~!@#$%^&*;/|", text[0]) < 0 {
+					continue
+				}
+				text = strings.TrimRight(text[1:], ")]}>")
+				if action == "execute" || action == "become" {
+					w.simple(c, human.LangExec, human.LowRisk, "runs")
+				}
+				w.script(strings.ReplaceAll(text, "{}", "\"$_chosen\""), "sh", nil, stream{})
+			}
+		}
+		if v, ok := strings.CutPrefix(a.s, "--preview="); ok {
+			w.script(strings.ReplaceAll(v, "{}", "\"$_chosen\""), "sh", nil, stream{})
+		}
+	}
+	if v, ok := o.flags["--preview"]; ok && v.s != "" {
+		w.script(strings.ReplaceAll(v.s, "{}", "\"$_chosen\""), "sh", nil, stream{})
+	}
+	if o.has("--listen-unsafe") {
+		w.simple(c, human.SecurityWeakening, human.HighRisk, "listens")
+	}
+	return handled(stream{taint: c.in.taint | madeHere})
+}

@@ -1,0 +1,168 @@
+package shell
+
+import (
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// Settings of git that run what they hold.
+func gitRuns(key string) bool {
+	key = strings.ToLower(key)
+	switch key {
+	case "core.pager", "core.editor", "core.sshcommand", "core.askpass", "core.gitproxy", "core.fsmonitor", "sequence.editor", "diff.external", "credential.helper", "gpg.program", "web.browser", "uploadpack.packobjectshook", "init.templatedir", "core.hookspath", "core.alternaterefscommand", "interactive.difffilter", "sendemail.smtpserver":
+		return true
+	}
+	for _, p := range []string{"alias.", "pager.", "filter.", "difftool.", "mergetool.", "browser.", "man.", "guitool.", "remote.", "diff.", "merge.", "gpg.", "trailer.", "include", "credential.", "url.", "protocol.ext"} {
+		if strings.HasPrefix(key, p) {
+			for _, end := range []string{".cmd", ".clean", ".smudge", ".process", ".command", ".textconv", ".driver", ".program", ".helper", ".path", ".uploadpack", ".receivepack", ".vcs", ".allow"} {
+				if strings.HasSuffix(key, end) {
+					return true
+				}
+			}
+			return p == "alias." || p == "pager."
+		}
+	}
+	return false
+}
+
+func (w *walker) gitSetting(setting value) {
+	key, val, _ := strings.Cut(setting.s, "=")
+	if !setting.known() && strings.Contains(key, unknown) {
+		w.unseen(setting, "git.setting")
+		return
+	}
+	if !gitRuns(key) {
+		return
+	}
+	text := val
+	lower := strings.ToLower(key)
+	switch {
+	case strings.HasPrefix(lower, "alias."):
+		if sh, ok := strings.CutPrefix(text, "!"); ok {
+			text = sh
+		} else {
+			text = "git " + text
+		}
+	case lower == "core.pager" && (text == "cat" || text == "less" || text == "" || text == "delta"), strings.HasPrefix(lower, "pager.") && (text == "cat" || text == "false" || text == "true" || text == "less"):
+		return
+	case lower == "core.fsmonitor" && (text == "false" || text == "true"), lower == "core.hookspath" && text == "/dev/null", lower == "core.editor" && (text == "true" || text == ":" || text == "vim" || text == "cat"), lower == "sequence.editor" && (text == "true" || text == ":"):
+		return
+	case lower == "core.hookspath" || strings.HasPrefix(lower, "include") || lower == "init.templatedir":
+		w.emit(human.Effect{Verb: human.LangExec, Resource: setting.shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "git.setting_runs"})
+		return
+	case lower == "credential.helper":
+		if !strings.HasPrefix(text, "!") {
+			return
+		}
+	}
+	w.emit(human.Effect{Verb: human.LangExec, Resource: setting.shown(), Certainty: human.Likely, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.setting_runs"})
+	w.script(strings.TrimPrefix(text, "!"), "sh", nil, stream{})
+}
+
+func git(w *walker, c *cmd) (stream, bool) {
+	args := c.args
+	var words []value
+	for i := 0; i < len(args); i++ {
+		s := args[i].s
+		switch {
+		case s == "-c" && i+1 < len(args):
+			i++
+			w.gitSetting(args[i])
+		case strings.HasPrefix(s, "-c") && strings.Contains(s, "=") && len(s) > 2 && s[2] != '=':
+			w.gitSetting(value{s: s[2:], taint: args[i].taint, quoted: true})
+		case strings.HasPrefix(s, "--config-env"):
+			w.simple(c, human.LangExec, human.HighRisk, "setting_runs")
+		case strings.HasPrefix(s, "--exec-path="):
+			w.simple(c, human.LangExec, human.HighRisk, "setting_runs")
+		case s == "-C" || s == "--git-dir" || s == "--work-tree" || s == "--namespace":
+			i++
+		case strings.HasPrefix(s, "-"):
+		default:
+			words = args[i:]
+			i = len(args)
+		}
+	}
+	if len(words) == 0 {
+		return stream{}, false
+	}
+	sub := words[0].s
+	if !words[0].known() {
+		w.unseen(words[0], "git.unknown")
+		return handled(stream{})
+	}
+	o, _ := parse(words[1:], set("-x --exec --upload-pack --receive-pack -u2 --strategy --ext-diff2 --output -O2 --open-files-in-pager2"), false, false)
+	for _, n := range []string{"--exec", "--upload-pack", "--receive-pack", "-x"} {
+		if v, ok := o.flags[n]; ok && v.s != "" && (sub == "rebase" || n == "--upload-pack" || n == "--receive-pack" || n == "--exec") {
+			w.script(v.s, "sh", nil, stream{})
+		}
+	}
+	for _, a := range words[1:] {
+		for _, p := range []string{"-O", "--open-files-in-pager="} { // git grep -Orm
+			if text, ok := strings.CutPrefix(a.s, p); ok && text != "" && sub == "grep" {
+				w.script(text, "sh", nil, stream{})
+			}
+		}
+		if strings.HasPrefix(a.s, "ext::") {
+			w.simple(c, human.LangExec, human.HighRisk, "remote_command")
+			w.script(strings.TrimPrefix(a.s, "ext::"), "sh", nil, stream{})
+		}
+		for _, p := range []string{"--upload-pack=", "--receive-pack=", "--exec=", "--tree-filter=", "--index-filter=", "--msg-filter="} {
+			if text, ok := strings.CutPrefix(a.s, p); ok {
+				w.script(text, "sh", nil, stream{})
+			}
+		}
+	}
+	ow := o.words
+	switch {
+	case sub == "config":
+		if len(ow) >= 2 {
+			k := ow[0].s
+			i := 1
+			if k == "set" && len(ow) >= 3 {
+				k, i = ow[1].s, 2
+			}
+			if gitRuns(k) {
+				w.gitSetting(value{s: k + "=" + ow[i].s, taint: ow[i].taint, quoted: true})
+				if !o.has("--get", "--get-all", "--unset", "--get-regexp", "--list", "-l") && ow[0].s != "get" && ow[0].s != "unset" && ow[0].s != "list" {
+					w.simple(c, human.PersistenceEffect, human.MediumRisk, "config_runs")
+				}
+			}
+		}
+	case sub == "bisect" && len(ow) > 1 && ow[0].s == "run":
+		w.run(afterWord(words, "run"), stream{})
+	case sub == "submodule" && len(ow) > 1 && ow[0].s == "foreach":
+		w.script(joined(afterWord(words, "foreach")).s, "sh", nil, stream{})
+	case sub == "filter-branch":
+		for i, a := range words {
+			if strings.HasSuffix(a.s, "-filter") && i+1 < len(words) {
+				w.script(words[i+1].s, "sh", nil, stream{})
+			}
+		}
+	case sub == "worktree" && len(ow) > 1 && ow[0].s == "remove" && !o.has("--force", "-f"):
+	case sub == "clone" && o.has("-c", "--config"):
+		for i, a := range words {
+			if (a.s == "-c" || a.s == "--config") && i+1 < len(words) {
+				w.gitSetting(words[i+1])
+			} else if v, ok := strings.CutPrefix(a.s, "--config="); ok {
+				w.gitSetting(value{s: v, taint: a.taint, quoted: true})
+			}
+		}
+	case sub == "clone" && len(ow) > 1:
+		w.writing(ow[len(ow)-1], "git.clone")
+	}
+	return stream{taint: madeHere}, false
+}
+
+func afterWord(args []value, word string) []value {
+	for i, a := range args {
+		if a.s == word {
+			rest := args[i+1:]
+			for len(rest) > 0 && strings.HasPrefix(rest[0].s, "--") {
+				rest = rest[1:]
+			}
+			return rest
+		}
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// shellCmd is sh and its like: -c with text, a script, or what comes through the pipe.
+func shellCmd(w *walker, c *cmd) (stream, bool) {
+	var text *value
+	interactive, plain, piped := false, false, false
+	i := 0
+options:
+	for ; i < len(c.args); i++ {
+		s := c.args[i].s
+		switch {
+		case s == "--":
+			i++
+			break options
+		case s == "--help" || s == "--version":
+			if len(c.args) == 1 {
+				w.harmless(c)
+				return handled(stream{})
+			}
+		case s == "--rcfile" || s == "--init-file":
+			i++
+			if i < len(c.args) {
+				w.scriptFile(c.args[i], "sh", c)
+			}
+		case strings.HasPrefix(s, "--command"): // fish
+			if _, v, ok := strings.Cut(s, "="); ok {
+				text = &value{s: v, quoted: true}
+			} else if i+1 < len(c.args) {
+				i++
+				text = &c.args[i]
+			}
+		case strings.HasPrefix(s, "--"):
+			if s == "--login" {
+				interactive = true
+			}
+		case len(s) > 1 && (s[0] == '-' || s[0] == '+'):
+			if strings.ContainsRune(s, 'i') && s[0] == '-' {
+				interactive = true
+			}
+			if strings.ContainsRune(s, 'n') && s[0] == '-' && !strings.Contains(s, "o") && !strings.Contains(s, "c") {
+				plain = true // only checks the syntax
+			}
+			for j := 1; j < len(s); j++ {
+				switch s[j] {
+				case 'o', 'O':
+					if i+1 < len(c.args) && !strings.HasPrefix(c.args[i+1].s, "-") {
+						i++
+						if strings.ContainsRune(s, 'c') && j > strings.IndexByte(s, 'c') { // -co pipefail text: the text comes after
+							continue
+						}
+					}
+				case 's':
+					piped = s[0] == '-'
+				case 'c':
+					if text == nil {
+						text = &value{s: "\x01"}
+					}
+				}
+			}
+		default:
+			break options
+		}
+	}
+	rest := c.args[i:]
+	if text != nil && text.s == "\x01" {
+		if len(rest) == 0 {
+			w.simple(c, human.UnknownEffect, human.MediumRisk, "nothing")
+			return handled(stream{})
+		}
+		text, rest = &rest[0], rest[1:]
+	}
+	switch {
+	case text != nil:
+		if strings.TrimSpace(text.s) == "" {
+			w.simple(c, human.UnknownEffect, human.LowRisk, "nothing")
+			return handled(stream{})
+		}
+		if text.taint&(fromNetwork|fromDecoder) != 0 {
+			w.feed("sh", stream{text: text.s, known: text.known(), taint: text.taint}, "shell.built_command")
+			return handled(stream{taint: madeHere})
+		}
+		if !text.known() && strings.Trim(text.s, unknown+" ") == "" {
+			w.unseen(*text, "shell.built_command")
+			return handled(stream{taint: madeHere})
+		}
+		var params []value
+		if len(rest) > 1 {
+			params = rest[1:]
+		} else {
+			params = []value{}
+		}
+		// "-c cat": what comes through the pipe is not a script then.
+		return handled(w.script(text.s, c.name, params, c.in))
+	case len(rest) > 0 && !piped && rest[0].s != "-" && rest[0].s != "/dev/stdin":
+		if plain {
+			w.harmless(c)
+			return handled(stream{})
+		}
+		w.scriptFile(rest[0], "sh", c)
+	case c.in.open:
+		if plain {
+			w.harmless(c)
+			return handled(stream{})
+		}
+		w.feed("sh", c.in, "shell.piped_script")
+	default:
+		risk := human.MediumRisk
+		if interactive {
+			risk = human.MediumRisk
+		}
+		w.simple(c, human.LangExec, risk, "interactive")
+	}
+	return handled(stream{taint: madeHere})
+}
+
+// interpreter is a program that runs code in a language: inline, a file, a module, or what comes through the pipe.
+func interpreter(language string) func(*walker, *cmd) (stream, bool) {
+	inline := map[string]string{
+		"python": "-c", "javascript": "-e -p -pe --eval --print eval", "ruby": "-e", "perl": "-e -E", "php": "-r -B -R -E", "lua": "-e", "r": "-e",
+		"applescript": "-e", "powershell": "-c -Command -command -C --command -EncodedCommand -enc -e -ec", "tcl": "",
+	}[language]
+	valued := map[string]string{
+		"python": "-W -X -Q --check-hash-based-pycs", "javascript": "-r --require --loader --import --env-file -C --conditions --experimental-loader --stack-trace-limit --max-old-space-size",
+		"ruby": "-r -I -C -E", "perl": "-I -M -m", "php": "-d -c -z", "lua": "-l", "r": "", "applescript": "-l", "powershell": "-ExecutionPolicy -ep -File -f -NoProfile2 -WorkingDirectory -OutputFormat -InputFormat", "tcl": "",
+	}[language]
+	isInline, isValued := set(inline), set(valued)
+	return func(w *walker, c *cmd) (stream, bool) {
+		out := stream{taint: c.in.taint | madeHere}
+		args := c.args
+		ranAny := false
+		edits := false
+		for i := 0; i < len(args); i++ {
+			s := args[i].s
+			switch {
+			case isInline[s] && i+1 < len(args):
+				code := args[i+1]
+				if strings.HasPrefix(strings.ToLower(s), "-enc") || s == "-ec" || s == "-EncodedCommand" {
+					w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: w.shown(c), Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "code.encoded"})
+				}
+				if language == "powershell" {
+					code = joined(args[i+1:])
+					w.windows(code.s)
+					return handled(out)
+				}
+				w.code(language, code)
+				ranAny = true
+				i++
+				if language == "python" || language == "javascript" {
+					return handled(out)
+				}
+				continue
+			case language == "python" && strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "--") && strings.HasSuffix(s, "c") && len(s) > 2 && i+1 < len(args): // -Sc, -Ic
+				w.code(language, args[i+1])
+				return handled(out)
+			case language == "python" && strings.HasPrefix(s, "-c") && len(s) > 2:
+				w.code(language, value{s: s[2:], taint: args[i].taint, quoted: true})
+				return handled(out)
+			case (language == "perl" || language == "ruby") && len(s) > 2 && s[0] == '-' && s[1] != '-' && strings.ContainsAny(s, "eE") && !strings.ContainsAny(s[:2], "MmI"):
+				// -ne, -pe, -lane, -i.bak -pe: the code comes next, unless it follows right on the letter
+				if strings.ContainsRune(s, 'i') && (strings.ContainsRune(s, 'p') || strings.ContainsRune(s, 'n') || strings.HasPrefix(s, "-i")) {
+					edits = true
+				}
+				if k := strings.LastIndexAny(s, "eE"); k == len(s)-1 && i+1 < len(args) {
+					w.code(language, args[i+1])
+					i++
+				} else {
+					w.code(language, value{s: s[k+1:], quoted: true})
+				}
+				ranAny = true
+			case (language == "perl" || language == "ruby") && strings.HasPrefix(s, "-i"):
+				edits = true
+			case language == "python" && s == "-m":
+				if i+1 < len(args) {
+					w.module(c, args[i+1:])
+				}
+				return handled(out)
+			case (language == "javascript" && (s == "-r" || s == "--require" || s == "--import" || s == "--loader" || s == "--experimental-loader") || language == "ruby" && s == "-r") && i+1 < len(args):
+				w.scriptFile(args[i+1], language, c)
+				i++
+			case isValued[s]:
+				if (s == "-File" || s == "-f") && i+1 < len(args) {
+					w.scriptFile(args[i+1], language, c)
+					return handled(out)
+				}
+				i++
+			case s == "--version" || s == "-V" || s == "--help" || s == "-h" || s == "-v" && language != "python" || s == "-?":
+				if len(args) == 1 {
+					w.harmless(c)
+					return handled(out)
+				}
+			case language == "javascript" && (s == "--check" || s == "-c" && c.name == "node"), language == "php" && s == "-l", language == "ruby" && s == "-c", language == "perl" && s == "-c":
+				if language != "perl" {
+					w.harmless(c)
+					return handled(out)
+				}
+			case len(s) > 1 && s[0] == '-' && s != "-":
+			case s == "-" || s == "/dev/stdin":
+				if c.in.open {
+					w.feed(language, c.in, "code.stdin")
+				} else {
+					w.simple(c, human.LangExec, human.MediumRisk, "interactive")
+				}
+				return handled(out)
+			default:
+				if ranAny { // files that the inline code goes through
+					if edits {
+						w.writing(args[i], c.name+".edits")
+					} else {
+						w.reading(args[i], c.name+".reads")
+					}
+					continue
+				}
+				switch {
+				case c.name == "bun" || c.name == "deno":
+					if specOf(c.name) != nil && !strings.ContainsAny(s, "./") {
+						return stream{}, false
+					}
+				case strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://"):
+					w.feed(language, stream{taint: fromNetwork}, "code.url")
+					return handled(out)
+				}
+				if language == "powershell" {
+					w.windows(joined(args[i:]).s)
+					return handled(out)
+				}
+				w.scriptFile(args[i], language, c)
+				return handled(out)
+			}
+		}
+		if !ranAny {
+			if c.in.open {
+				w.feed(language, c.in, "code.stdin")
+			} else {
+				w.simple(c, human.LangExec, human.MediumRisk, "interactive")
+			}
+		}
+		return handled(out)
+	}
+}
+
+// module is python -m.
+func (w *walker) module(c *cmd, args []value) {
+	name := args[0].s
+	switch name {
+	case "pip", "pytest", "black", "ruff", "mypy", "isort", "flake8", "pylint", "coverage", "uv", "poetry", "virtualenv", "twine", "tox", "nox", "ansible", "pre_commit", "pipx", "build", "unittest":
+		if specOf(name) != nil {
+			w.run(append([]value{known(name)}, args[1:]...), c.in)
+			return
+		}
+		w.simple(c, human.PackageRun, human.LowRisk, "module")
+	case "json.tool", "this", "calendar", "platform", "site", "sysconfig", "tabnanny", "tokenize", "ast", "dis", "inspect", "pydoc", "timeit", "trace", "symtable":
+		if name == "timeit" {
+			for _, a := range args[1:] {
+				if !strings.HasPrefix(a.s, "-") {
+					w.code("python", a)
+				}
+			}
+		}
+		if name == "timeit" || name == "trace" {
+			w.simple(c, human.PackageRun, human.LowRisk, "module")
+			return
+		}
+		w.harmless(c)
+	case "venv", "compileall", "py_compile", "ensurepip", "http.server", "zipfile", "tarfile", "doctest", "pdb", "cProfile", "sphinx", "mkdocs", "django", "flask", "uvicorn", "gunicorn":
+		w.simple(c, human.PackageRun, human.LowRisk, "module")
+	default:
+		w.simple(c, human.LangExec, human.MediumRisk, "module")
+	}
+}
+
+func java(w *walker, c *cmd) (stream, bool) {
+	for i, a := range c.args {
+		if a.s == "-jar" && i+1 < len(c.args) {
+			if path.Base(c.args[i+1].s) == "jenkins-cli.jar" {
+				return handled(w.run(append([]value{known("jenkins-cli")}, c.args[i+2:]...), c.in))
+			}
+		}
+	}
+	return stream{}, false
+}

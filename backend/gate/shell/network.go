@@ -1,0 +1,293 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// curl and wget read from the network, write files, and send.
+func curl(w *walker, c *cmd) (stream, bool) {
+	s := specOf("curl")
+	o, _ := parse(c.args, s.values, s.long, false)
+	secret := false
+	sends := c.in.taint&fromSecret != 0 && false
+	for i, a := range c.args {
+		data := ""
+		switch {
+		case i > 0 && isCurlData(c.args[i-1].s):
+			data = a.s
+		case strings.HasPrefix(a.s, "--") && strings.Contains(a.s, "=") && isCurlData(a.s[:strings.IndexByte(a.s, '=')]):
+			data = a.s[strings.IndexByte(a.s, '=')+1:]
+		case len(a.s) > 2 && (strings.HasPrefix(a.s, "-d") || strings.HasPrefix(a.s, "-F") || strings.HasPrefix(a.s, "-T")) && a.s[1] != '-':
+			data = a.s[2:]
+		case strings.HasPrefix(a.s, "http://") || strings.HasPrefix(a.s, "https://") || strings.HasPrefix(a.s, "ftp://"):
+			if a.taint&fromSecret != 0 && !a.known() {
+				secret = true
+			}
+			continue
+		default:
+			continue
+		}
+		sends = true
+		if a.taint&fromSecret != 0 {
+			secret = true
+		}
+		file := data
+		if k := strings.LastIndexAny(data, "@<"); k >= 0 {
+			file = data[k+1:]
+			file, _, _ = strings.Cut(file, ";")
+			if file == "-" && c.in.taint&fromSecret != 0 {
+				secret = true
+			}
+		} else if !strings.HasPrefix(a.s, "-T") && (i == 0 || c.args[i-1].s != "-T" && c.args[i-1].s != "--upload-file") {
+			continue
+		}
+		if f, ok := w.file(value{s: file}); ok && f.taint&fromSecret != 0 {
+			secret = true
+		}
+		if w.reading(value{s: file, quoted: true}, "curl.reads")&fromSecret != 0 {
+			secret = true
+		}
+		if file == "." || file == "-" && c.in.taint&fromSecret != 0 {
+			secret = secret || c.in.taint&fromSecret != 0
+		}
+	}
+	if secret {
+		w.leak(w.shown(c))
+	}
+	_ = sends
+	for _, v := range []string{"-o", "--output", "-O", "--remote-name", "-K", "--config"} {
+		if f, ok := o.flags[v]; ok && f.s != "" && (v == "-o" || v == "--output") {
+			w.writing(f, "curl.writes")
+			w.keep(f, stream{taint: fromNetwork})
+		}
+	}
+	if o.has("-O", "--remote-name", "--remote-name-all") {
+		for _, u := range o.words {
+			name := path.Base(strings.SplitN(u.s, "?", 2)[0])
+			w.keep(known(name), stream{taint: fromNetwork})
+		}
+	}
+	w.rules(s, &o, c, true)
+	w.destructiveURL(c, &o)
+	return handled(stream{taint: fromNetwork})
+}
+
+func isCurlData(flag string) bool {
+	switch flag {
+	case "-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "-F", "--form", "--form-string", "-T", "--upload-file", "--json", "--post-file", "--post-data", "--body-file", "--body-data":
+		return true
+	}
+	return false
+}
+
+// destructiveURL looks for what the request asks the other side to do, in its path and in its body.
+func (w *walker) destructiveURL(c *cmd, o *options) {
+	method := ""
+	for _, n := range []string{"-X", "--request", "--method"} {
+		if v, ok := o.flags[n]; ok {
+			method = strings.ToUpper(v.s)
+		}
+	}
+	body := false
+	for f := range o.flags {
+		if isCurlData(f) {
+			body = true
+		}
+	}
+	if method == "" && !body || method == "GET" || method == "HEAD" || method == "OPTIONS" {
+		return
+	}
+	for _, a := range c.args {
+		l := strings.ToLower(a.s)
+		for _, word := range []string{"delete", "destroy", "purge", "/drop", "terminate", "_close", "truncate", "wipe", "shutdown", "revoke", "remove", "reset", "cancel", "uninstall", "unregister", "archive"} {
+			if strings.Contains(l, word) {
+				w.simple(c, human.ServiceEffect, human.HighRisk, "asks_to_destroy")
+				return
+			}
+		}
+	}
+}
+
+func wget(w *walker, c *cmd) (stream, bool) {
+	s := specOf("wget")
+	o, _ := parse(c.args, s.values, s.long, false)
+	for _, n := range []string{"--post-file", "--body-file"} {
+		if v, ok := o.flags[n]; ok {
+			if w.reading(v, "wget.reads")&fromSecret != 0 {
+				w.leak(w.shown(c))
+			}
+		}
+	}
+	for _, a := range c.args {
+		if a.taint&fromSecret != 0 && !a.known() {
+			w.leak(w.shown(c))
+		}
+	}
+	if v, ok := o.flags["--use-askpass"]; ok {
+		w.script(v.s, "sh", nil, stream{})
+	}
+	toStdout := false
+	for _, n := range []string{"-O", "--output-document"} {
+		if v, ok := o.flags[n]; ok {
+			if v.s == "-" || v.s == "/dev/stdout" {
+				toStdout = true
+			} else {
+				w.writing(v, "wget.writes")
+				w.keep(v, stream{taint: fromNetwork})
+			}
+		}
+	}
+	if !toStdout {
+		for _, u := range o.words {
+			w.keep(known(path.Base(strings.SplitN(u.s, "?", 2)[0])), stream{taint: fromNetwork})
+		}
+	}
+	w.rules(s, &o, c, true)
+	if toStdout {
+		w.emit(human.Effect{Verb: human.NetworkRead, Resource: w.shown(c), Risk: human.NoRisk, Blast: human.MachineBlast, Rule: "wget.prints"})
+	}
+	return handled(stream{taint: fromNetwork})
+}
+
+func httpie(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-o --output -a --auth -A --auth-type --session --timeout --verify --cert -p --print --style -s --pretty"), false, false)
+	method := "GET"
+	body := c.in.open
+	for i, v := range o.words {
+		if i == 0 && v.s == strings.ToUpper(v.s) && !strings.ContainsAny(v.s, ":/.") {
+			method = v.s
+			continue
+		}
+		if i > 0 && (strings.Contains(v.s, "=") && !strings.Contains(v.s, "==") || strings.Contains(v.s, "@")) && !strings.HasPrefix(v.s, "http") && !strings.HasPrefix(v.s, ":") {
+			body = true
+			if k := strings.IndexByte(v.s, '@'); k >= 0 {
+				if w.reading(value{s: v.s[k+1:], quoted: true}, "http.reads")&fromSecret != 0 {
+					w.leak(w.shown(c))
+				}
+			}
+		}
+	}
+	w.request(c, method, body)
+	if v, ok := o.flags["-o"]; ok {
+		w.writing(v, "http.writes")
+		w.keep(v, stream{taint: fromNetwork})
+	} else if o.has("-d", "--download") {
+		w.simple(c, human.FilesystemWrite, human.LowRisk, "downloads")
+	}
+	return handled(stream{taint: fromNetwork})
+}
+
+func (w *walker) request(c *cmd, method string, body bool) {
+	switch strings.ToUpper(method) {
+	case "GET", "HEAD", "OPTIONS", "":
+		if body && method == "" {
+			w.simple(c, human.NetworkWrite, human.MediumRisk, "sends")
+			return
+		}
+		w.simple(c, human.NetworkRead, human.NoRisk, "reads")
+	case "DELETE":
+		w.simple(c, human.NetworkWrite, human.HighRisk, "deletes")
+	default:
+		w.simple(c, human.NetworkWrite, human.MediumRisk, "sends")
+	}
+}
+
+func netcat(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-e -c -p -s -w -i -q -x -X -k2 --exec --sh-exec --proxy"), false, false)
+	for _, n := range []string{"-e", "-c", "--exec", "--sh-exec"} {
+		if v, ok := o.flags[n]; ok {
+			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
+			w.script(v.s, "sh", nil, stream{})
+		}
+	}
+	for _, v := range o.words {
+		u := strings.ToUpper(v.s)
+		if c.name == "socat" && (strings.HasPrefix(u, "EXEC:") || strings.HasPrefix(u, "SYSTEM:") || strings.HasPrefix(u, "SHELL:")) {
+			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
+			text, _, _ := strings.Cut(v.s[strings.IndexByte(v.s, ':')+1:], ",")
+			w.script(text, "sh", nil, stream{})
+		}
+	}
+	if c.in.taint&fromSecret != 0 {
+		w.leak(w.shown(c))
+	}
+	switch {
+	case o.has("-z") && !o.has("-l"):
+		w.simple(c, human.NetworkRead, human.NoRisk, "scans")
+	case c.in.known && c.in.open:
+		risk := human.MediumRisk
+		first := strings.Fields(strings.ToLower(c.in.text))
+		if len(first) > 0 {
+			switch {
+			case first[0] == "show" || first[0] == "stats" || first[0] == "info" || first[0] == "ping" || first[0] == "help" || first[0] == "stat" || first[0] == "ruok":
+				risk = human.LowRisk
+			case loses(first[0]) || first[0] == "flushall" || first[0] == "flush_all":
+				risk = human.HighRisk
+			}
+		}
+		w.simple(c, human.NetworkWrite, risk, "sends")
+	default:
+		w.simple(c, human.NetworkWrite, human.MediumRisk, "connects")
+	}
+	return handled(stream{taint: fromNetwork})
+}
+
+func fedData(w *walker, c *cmd) (stream, bool) {
+	w.simple(c, human.ServiceEffect, human.HighRisk, "updates")
+	return handled(stream{})
+}
+
+// auth0 api, gh api and glab api are HTTP requests.
+func auth0(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("--tenant -d --data -q --query"), false, false)
+	if len(o.words) > 1 && o.words[0].s == "api" {
+		method := "GET"
+		switch m := strings.ToUpper(o.words[1].s); m {
+		case "GET", "POST", "PUT", "PATCH", "DELETE":
+			method = m
+		default:
+			if o.has("-d", "--data") {
+				method = "POST"
+			}
+		}
+		w.request(c, method, o.has("-d", "--data"))
+		return handled(stream{})
+	}
+	return stream{}, false
+}
+
+func api(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-X --method -f -F -H --header --field --raw-field --input --jq -q -t --template --hostname -R --repo --cache --preview -p"), false, false)
+	if len(o.words) == 0 || o.words[0].s != "api" {
+		return stream{}, false
+	}
+	method := ""
+	for _, n := range []string{"-X", "--method"} {
+		if v, ok := o.flags[n]; ok {
+			method = v.s
+		}
+	}
+	fields := o.has("-f", "-F", "--field", "--raw-field", "--input")
+	if method == "" {
+		method = "GET"
+		if fields {
+			method = "POST"
+		}
+	}
+	if len(o.words) > 1 && o.words[1].s == "graphql" {
+		text := joined(c.args).s
+		if strings.Contains(text, "mutation") || !strings.Contains(text, "query") {
+			method = "POST"
+			if strings.Contains(strings.ToLower(text), "delete") {
+				method = "DELETE"
+			}
+		} else {
+			method = "GET"
+		}
+	}
+	w.request(c, method, fields)
+	return handled(stream{})
+}

@@ -1,0 +1,107 @@
+package shell
+
+import (
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+func uv(w *walker, c *cmd) (stream, bool) {
+	values := set("--with --python -p --group --extra --env-file --directory --project --from --package --index-url --with-requirements --with-editable --no-group --only-group --index -w --config-file --cache-dir --refresh-package --color --script2")
+	_, rest := parse(c.args, values, false, true)
+	if len(rest) > 0 && rest[0].s == "run" {
+		o, cmdline := parse(rest[1:], values, false, true)
+		if o.has("-m", "--module") && len(cmdline) > 0 {
+			w.module(c, cmdline)
+			return handled(stream{})
+		}
+		if len(cmdline) == 0 {
+			w.simple(c, human.PackageRun, human.LowRisk, "nothing")
+			return handled(stream{})
+		}
+		if o.has("--with", "-w", "--with-requirements") {
+			w.simple(c, human.PackageInstall, human.LowRisk, "with")
+		}
+		return handled(w.run(cmdline, c.in))
+	}
+	if len(rest) > 1 && rest[0].s == "pip" {
+		sub := rest[1].s
+		if sub == "compile" || sub == "sync" || sub == "tree" {
+			return stream{}, false
+		}
+		return handled(w.run(append([]value{known("pip")}, rest[1:]...), c.in))
+	}
+	if len(rest) > 1 && rest[0].s == "tool" && rest[1].s == "run" {
+		return npx(w, &cmd{name: "uvx", args: rest[2:], in: c.in})
+	}
+	return stream{}, false
+}
+
+// npx and its like fetch a package, where it is not there yet, and run it.
+func npx(w *walker, c *cmd) (stream, bool) {
+	o, rest := parse(c.args, set("-p --package -c --call --from --with --python --registry"), false, true)
+	for _, n := range []string{"-c", "--call"} {
+		if v, ok := o.flags[n]; ok {
+			w.simple(c, human.PackageRun, human.LowRisk, "runs")
+			return handled(w.script(v.s, "sh", nil, c.in))
+		}
+	}
+	if len(rest) == 0 {
+		if o.has("--help", "--version", "-h", "-v") {
+			w.harmless(c)
+		} else {
+			w.simple(c, human.PackageRun, human.MediumRisk, "runs")
+		}
+		return handled(stream{})
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(rest[0].s, "@"), "@")
+	if specOf(name) != nil || handlers[name] != nil {
+		w.simple(c, human.PackageRun, human.LowRisk, "runs")
+		return handled(w.run(append([]value{known(name)}, rest[1:]...), c.in))
+	}
+	risk := human.MediumRisk
+	if o.has("--no-install") {
+		risk = human.LowRisk
+	}
+	w.simple(c, human.PackageRun, risk, "runs")
+	return handled(stream{taint: madeHere})
+}
+
+// make_ runs targets; some names of targets tell what they do.
+func make_(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-f --file --makefile -C --directory -I -j2 -o -W -l2 --eval -E -d2 --justfile --working-directory --set"), false, false)
+	if v, ok := o.flags["--eval"]; ok {
+		w.script(v.s, "sh", nil, stream{})
+	}
+	if v, ok := o.flags["-E"]; ok {
+		w.script(v.s, "sh", nil, stream{})
+	}
+	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
+		if v, ok := o.flags[n]; ok && (v.s == "-" || strings.HasPrefix(v.s, "/dev/")) {
+			w.unseen(v, "make.piped")
+		}
+	}
+	if o.has("-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "--version", "-v", "--help", "-h", "--list", "-l", "--summary", "--dump", "--show", "--evaluate") && !o.has("--eval", "-E") {
+		w.simple(c, human.PackageRun, human.NoRisk, "shows")
+		return handled(stream{})
+	}
+	w.simple(c, human.PackageRun, human.LowRisk, "builds")
+	for _, v := range o.words {
+		name := strings.ToLower(v.s)
+		if key, val, ok := strings.Cut(v.s, "="); ok {
+			if key == "SHELL" || strings.Contains(val, "$(shell") || strings.Contains(val, ";") {
+				w.script(strings.TrimSuffix(strings.TrimPrefix(val, "$(shell "), ")"), "sh", nil, stream{})
+			}
+			continue
+		}
+		for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == ':' || r == '.' || r == '/' }) {
+			switch part {
+			case "deploy", "publish", "release", "destroy", "drop", "nuke", "wipe", "prod", "production", "uninstall", "purge", "push", "migrate", "rollback", "reset", "distclean":
+				w.simple(c, human.PackageRun, human.HighRisk, "far_reaching")
+			case "install", "apply":
+				w.simple(c, human.PackageRun, human.MediumRisk, "installs")
+			}
+		}
+	}
+	return handled(stream{})
+}

@@ -1,0 +1,161 @@
+package shell
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+)
+
+func echo(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	args := c.args
+	for len(args) > 0 && len(args[0].s) > 1 && args[0].s[0] == '-' && strings.Trim(args[0].s[1:], "neE") == "" {
+		args = args[1:]
+	}
+	v := joined(args)
+	text := v.s
+	if strings.Contains(text, `\`) {
+		if t, _, err := expand.Format(nil, strings.ReplaceAll(text, "%", "%%"), nil); err == nil && len(args) < len(c.args) && strings.Contains(c.args[0].s, "e") {
+			text = t
+		}
+	}
+	return handled(stream{text: text + "\n", known: v.known(), taint: v.taint})
+}
+
+func printf(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	args := c.args
+	if len(args) > 1 && args[0].s == "-v" {
+		w.arithText(args[1].s)
+		w.set(args[1].s, value{s: unknown})
+		return handled(stream{known: true})
+	}
+	if len(args) > 0 && args[0].s == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return handled(stream{known: true})
+	}
+	all := joined(args)
+	if !all.known() {
+		return handled(stream{text: all.s, taint: all.taint})
+	}
+	text, n, err := expand.Format(nil, args[0].s, texts(args[1:]))
+	if err != nil || strings.Contains(text, unknown) {
+		return handled(stream{text: all.s, taint: all.taint | madeHere})
+	}
+	if n > 0 && len(args)-1 > n { // the format is used again for what is left
+		for rest := args[1+n:]; len(rest) > 0 && len(text) < maxValue; rest = rest[min(n, len(rest)):] {
+			t, _, err := expand.Format(nil, args[0].s, texts(rest))
+			if err != nil {
+				break
+			}
+			text += t
+		}
+	}
+	return handled(stream{text: text, known: true, taint: all.taint})
+}
+
+func cat(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, nil, false, false)
+	w.harmless(c)
+	out := stream{known: len(o.words) > 0}
+	if len(o.words) == 0 {
+		out = c.in
+	}
+	for _, v := range o.words {
+		if v.s == "-" || v.s == "/dev/stdin" {
+			out = join(out, c.in, true)
+			continue
+		}
+		if f, ok := w.file(v); ok {
+			out = join(out, f, true)
+			continue
+		}
+		out.known = false
+		out.taint |= w.reading(v, "cat.reads")
+	}
+	return handled(out)
+}
+
+func decode(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, nil, c.name == "openssl", false)
+	s := specOf(c.name)
+	if s != nil {
+		oo, _ := parse(c.args, s.values, s.long, false)
+		w.rules(s, &oo, c, true)
+	} else {
+		w.harmless(c)
+	}
+	decoding := o.has("-d", "-D", "--decode", "-r", "-dc") || c.name == "uudecode" || c.name == "gunzip" || c.name == "zcat"
+	if !decoding {
+		return handled(stream{taint: c.in.taint})
+	}
+	out := stream{taint: c.in.taint | fromDecoder}
+	if c.in.known {
+		text := strings.Join(strings.Fields(c.in.text), "")
+		var raw []byte
+		var err error
+		switch c.name {
+		case "base64", "openssl":
+			if raw, err = base64.StdEncoding.DecodeString(text); err != nil {
+				raw, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+			}
+		case "xxd":
+			raw, err = hex.DecodeString(text)
+		default:
+			return handled(out)
+		}
+		if err == nil && !strings.Contains(string(raw), unknown) {
+			out.text, out.known = string(raw), true
+		}
+	}
+	return handled(out)
+}
+
+func reverse(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	if !c.in.known || len(c.args) > 0 {
+		return handled(stream{taint: c.in.taint | fromDecoder})
+	}
+	lines := strings.Split(c.in.text, "\n")
+	for i, l := range lines {
+		r := []rune(l)
+		for a, b := 0, len(r)-1; a < b; a, b = a+1, b-1 {
+			r[a], r[b] = r[b], r[a]
+		}
+		lines[i] = string(r)
+	}
+	return handled(stream{text: strings.Join(lines, "\n"), known: true, taint: c.in.taint | fromDecoder})
+}
+
+func translate(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	return handled(stream{taint: c.in.taint | fromDecoder})
+}
+
+func tee(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, nil, false, false)
+	w.harmless(c)
+	for _, v := range o.words {
+		w.writing(v, "tee.writes")
+		w.keep(v, c.in)
+	}
+	return handled(c.in)
+}
+
+func printenv(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	var t taint
+	if len(c.args) == 0 || c.args[0].s == "-p" {
+		t = fromSecret
+	}
+	for _, a := range c.args {
+		if secretVar(a.s) {
+			t = fromSecret
+		}
+	}
+	return handled(stream{taint: t})
+}

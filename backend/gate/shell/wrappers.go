@@ -1,0 +1,321 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// env takes options and assignments before a command; without one it prints.
+func env(w *walker, c *cmd) (stream, bool) {
+	values := map[string]bool{"-u": true, "--unset": true, "-C": true, "--chdir": true, "-S": true, "--split-string": true, "-P": true, "-a": true, "--argv0": true}
+	o, rest := parse(c.args, values, false, true)
+	for _, name := range []string{"-S", "--split-string"} {
+		if v, ok := o.flags[name]; ok {
+			return handled(w.script("env "+v.s+quoteAll(rest), "sh", nil, c.in))
+		}
+	}
+	if v, ok := o.flags["-C"]; ok {
+		defer func(old string) { w.dir = old }(w.dir)
+		if abs, ok := w.resolve(v, w.dir); ok {
+			w.dir = abs
+		}
+	}
+	return handled(w.assignsThen(c, rest, "env"))
+}
+
+func (w *walker) assignsThen(c *cmd, rest []value, name string) stream {
+	for len(rest) > 0 {
+		key, val, ok := strings.Cut(rest[0].s, "=")
+		if !ok || strings.ContainsAny(key, "/ ") {
+			break
+		}
+		v := value{s: val, taint: rest[0].taint, quoted: true}
+		w.assigned(key, v)
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: name + ".prints"})
+		return stream{taint: fromSecret | c.in.taint}
+	}
+	return w.run(rest, c.in)
+}
+
+func sudo(w *walker, c *cmd) (stream, bool) {
+	values := map[string]bool{"-u": true, "-g": true, "-h": true, "-p": true, "-C": true, "-D": true, "-R": true, "-T": true, "-U": true, "-r": true, "-t": true, "-a": true, "-c": true,
+		"--user": true, "--group": true, "--host": true, "--prompt": true, "--chdir": true, "--chroot": true, "--role": true, "--type": true, "--close-from": true, "--command-timeout": true, "--other-user": true}
+	o, rest := parse(c.args, values, false, true)
+	risk := human.MediumRisk
+	if len(rest) == 0 {
+		if o.has("-l", "--list", "-v", "-k", "-K", "-V", "--version", "--help", "--validate", "--reset-timestamp", "--remove-timestamp") {
+			w.harmless(c)
+			return handled(stream{})
+		}
+		if !o.has("-e", "--edit") {
+			risk = human.HighRisk // a shell, as somebody else
+		}
+		if c.in.open {
+			w.feed("sh", c.in, "sudo.stdin")
+		}
+	}
+	if o.has("-e", "--edit") {
+		for _, v := range rest {
+			w.writing(v, "sudo.edits")
+		}
+		rest = nil
+	}
+	w.simple(c, human.PrivilegeEscalation, risk, "other_user")
+	if len(rest) == 0 {
+		return handled(stream{})
+	}
+	return handled(w.assignsThen(c, rest, "sudo"))
+}
+
+func su(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, map[string]bool{"-c": true, "--command": true, "-s": true, "-u": true, "-g": true, "-G": true}, false, false)
+	w.simple(c, human.PrivilegeEscalation, human.HighRisk, "other_user")
+	for _, n := range []string{"-c", "--command"} {
+		if v, ok := o.flags[n]; ok {
+			w.script(v.s, "sh", nil, c.in)
+		}
+	}
+	if c.name == "runuser" && len(o.words) > 0 {
+		w.run(o.words, c.in)
+	}
+	return handled(stream{})
+}
+
+// execute runs the command that follows the options.
+func execute(w *walker, c *cmd) (stream, bool) {
+	values := map[string]bool{}
+	if c.name == "exec" {
+		values["-a"] = true
+	}
+	o, rest := parse(c.args, values, false, true)
+	if c.name == "command" && o.has("-v", "-V") {
+		w.harmless(c)
+		return handled(stream{})
+	}
+	if c.name == "rtk" && len(rest) > 0 {
+		switch rest[0].s {
+		case "proxy":
+			rest = rest[1:]
+		case "gain", "init", "config", "discover", "smart":
+			return stream{}, false
+		}
+	}
+	if len(rest) == 0 {
+		if c.name == "rtk" {
+			return stream{}, false
+		}
+		w.harmless(c)
+		return handled(stream{known: true})
+	}
+	return handled(w.run(rest, c.in))
+}
+
+func builtin(w *walker, c *cmd) (stream, bool) {
+	if len(c.args) == 0 || c.args[0].s == "--list" || c.args[0].s == "--help" {
+		w.harmless(c)
+		return handled(stream{})
+	}
+	return handled(w.run(c.args, c.in))
+}
+
+func xargs(w *walker, c *cmd) (stream, bool) {
+	values := set("-a -d -E -I -i2 -L -n -P -s -S -R -J --arg-file --delimiter --max-lines2 --max-args --max-procs --max-chars --process-slot-var --replace2 -j --jobs -N --colsep -S --sshlogin --joblog --results --tmpdir --retries --timeout --delay -e2")
+	if c.name == "xargs" {
+		for _, n := range []string{"-N", "-j", "--jobs"} {
+			delete(values, n)
+		}
+	}
+	o, rest := parse(c.args, values, false, true)
+	if c.name == "xargs" {
+		// -e STOP: some take the word after -e for its value
+		if v, ok := o.flags["-e"]; ok && v.s == "" && len(rest) > 1 && rest[0].s == strings.ToUpper(rest[0].s) && handlers[rest[0].s] == nil {
+			rest = rest[1:]
+		}
+	}
+	if v, ok := o.flags["-a"]; ok {
+		w.reading(v, "xargs.reads")
+	}
+	if o.has("-p", "--interactive", "-o", "--open-tty") {
+		w.simple(c, human.UnknownEffect, human.LowRisk, "interactive")
+	}
+	marks := []string{"{}"}
+	if v, ok := o.flags["-I"]; ok && v.s != "" {
+		marks = append(marks, v.s)
+	}
+	if v, ok := o.flags["-J"]; ok && v.s != "" {
+		marks = append(marks, v.s)
+	}
+	if len(rest) == 0 {
+		if c.name == "parallel" && c.in.open {
+			w.feed("sh", c.in, "parallel.stdin")
+			return handled(stream{})
+		}
+		w.simple(c, human.UnknownEffect, human.LowRisk, "echoes")
+		return handled(stream{})
+	}
+	if c.name == "parallel" {
+		for i, a := range rest {
+			if a.s == ":::" || a.s == "::::" || a.s == ":::+" {
+				for _, x := range rest[i+1:] {
+					if strings.ContainsRune(x.s, ' ') {
+						w.script(x.s, "sh", nil, stream{})
+					}
+				}
+				rest = rest[:i]
+				break
+			}
+		}
+		if len(rest) == 1 && strings.ContainsRune(rest[0].s, ' ') {
+			return handled(w.script(strings.ReplaceAll(rest[0].s, "{}", "\"$_parallel\""), "sh", nil, stream{}))
+		}
+		if len(rest) == 0 {
+			return handled(stream{})
+		}
+	}
+	fed := value{s: unknown, taint: c.in.taint, quoted: true}
+	if c.in.known && !strings.ContainsAny(c.in.text, " \n\t") {
+		fed.s = c.in.text
+	}
+	var args []value
+	used := false
+	for _, a := range rest {
+		for _, m := range marks {
+			if strings.Contains(a.s, m) {
+				a.s = strings.ReplaceAll(a.s, m, fed.s)
+				a.taint |= fed.taint
+				used = true
+			}
+		}
+		args = append(args, a)
+	}
+	if args[0].s == unknown {
+		w.unseen(args[0], "xargs.command")
+		return handled(stream{})
+	}
+	name := path.Base(args[0].s)
+	if !used && !o.has("-I", "-J", "--replace", "-i") {
+		if c.in.known {
+			pieces := strings.Fields(c.in.text)
+			if len(pieces) > 64 {
+				pieces = []string{unknown}
+			}
+			for _, x := range pieces {
+				args = append(args, value{s: x, taint: c.in.taint, quoted: true})
+			}
+		} else {
+			args = append(args, fed)
+		}
+	}
+	// sh -c 'text {}' with what is fed within the text is a command made of it.
+	if isShell(name) || name == "eval" {
+		if len(args) > 2 {
+			for i, a := range args {
+				if strings.HasPrefix(a.s, "-") && strings.Contains(a.s, "c") && i+1 < len(args) && args[i+1].s == unknown {
+					w.unseen(args[i+1], "xargs.command")
+				}
+				if i > 0 && strings.Contains(a.s, unknown) && strings.ContainsRune(a.s, ' ') && !a.known() {
+					args[i].s = strings.ReplaceAll(a.s, unknown, "\"$_fed\"")
+				}
+			}
+		}
+	}
+	return handled(w.run(args, stream{taint: c.in.taint}))
+}
+
+func watch(w *walker, c *cmd) (stream, bool) {
+	o, rest := parse(c.args, set("-n --interval -q --equexit -s --shotsdir"), false, true)
+	if len(rest) == 0 {
+		return stream{}, false
+	}
+	if o.has("-x", "--exec") {
+		return handled(w.run(rest, stream{}))
+	}
+	return handled(w.script(joined(rest).s, "sh", nil, stream{}))
+}
+
+func scriptCmd(w *walker, c *cmd) (stream, bool) {
+	o, rest := parse(c.args, set("-c --command -E -O -I -B -T -o -m -t2 --log-out --log-in --log-io --log-timing"), false, true)
+	for _, n := range []string{"-c", "--command"} {
+		if v, ok := o.flags[n]; ok {
+			w.script(v.s, "sh", nil, stream{})
+			for _, p := range rest {
+				w.writing(p, "script.writes")
+			}
+			return handled(stream{})
+		}
+	}
+	if o.has("-p") { // plays back what was recorded
+		w.harmless(c)
+		return handled(stream{})
+	}
+	if len(rest) > 0 {
+		w.writing(rest[0], "script.writes")
+	}
+	if len(rest) > 1 {
+		return handled(w.run(rest[1:], stream{}))
+	}
+	w.simple(c, human.LangExec, human.MediumRisk, "interactive")
+	return handled(stream{})
+}
+
+// away goes through what runs on another machine.
+func (w *walker) away(host string, run func() stream) stream {
+	old, dir, others, home := w.otherHost, w.dir, w.otherDirs, w.root
+	w.otherHost, w.dir, w.otherDirs, w.root = host, w.home, nil, "/\x01nowhere"
+	out := run()
+	w.otherHost, w.dir, w.otherDirs, w.root = old, dir, others, home
+	return out
+}
+
+func ssh(w *walker, c *cmd) (stream, bool) {
+	o, rest := parse(c.args, set("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -M2"), false, true)
+	if v, ok := o.flags["-o"]; ok {
+		l := strings.ToLower(v.s)
+		for _, key := range []string{"proxycommand", "localcommand", "knownhostscommand"} {
+			if rest, ok := strings.CutPrefix(l, key); ok {
+				w.script(strings.TrimLeft(v.s[len(v.s)-len(rest):], "= "), "sh", nil, stream{})
+			}
+		}
+		if strings.Contains(l, "stricthostkeychecking=no") || strings.Contains(l, "stricthostkeychecking no") {
+			w.simple(c, human.SecurityWeakening, human.MediumRisk, "host_unchecked")
+		}
+	}
+	if o.has("-Q", "-V", "-G") && len(rest) <= 1 || len(rest) == 0 {
+		w.harmless(c)
+		return handled(stream{})
+	}
+	if o.has("-R", "-D", "-L", "-w") {
+		w.simple(c, human.NetworkWrite, human.MediumRisk, "tunnel")
+	}
+	host := rest[0].shown()
+	if c.in.taint&fromSecret != 0 {
+		w.leak(host)
+	}
+	cmdline := rest[1:]
+	// Options may follow the host.
+	for len(cmdline) > 0 && len(cmdline[0].s) > 1 && cmdline[0].s[0] == '-' {
+		cmdline = cmdline[1:]
+	}
+	if len(cmdline) == 0 {
+		w.simple(c, human.NetworkWrite, human.MediumRisk, "session")
+		if c.in.open {
+			w.away(host, func() stream { w.feed("sh", c.in, "ssh.stdin"); return stream{} })
+		}
+		return handled(stream{taint: madeHere})
+	}
+	w.simple(c, human.NetworkRead, human.LowRisk, "runs_there")
+	out := w.away(host, func() stream { return w.script(joined(cmdline).s, "sh", nil, c.in) })
+	return handled(stream{taint: out.taint | fromNetwork})
+}
+
+func fedScript(w *walker, c *cmd) (stream, bool) {
+	if c.in.open {
+		w.feed("sh", c.in, c.name+".stdin")
+	}
+	return stream{}, false
+}
