@@ -1,4 +1,7 @@
-import type { Action, Agent, Answer, Check, Consent, DraftRequest, Drafts, Edits, FieldSource, Finding, Known, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, Ref, ReplayState, Setting, Showing, SourceState, Suggestion, Summarizers, Summary, TimelineEvent } from '../lib/wire';
+import type {
+  Action, Agent, Answer, Backup, Because, Check, Consent, Difference, DraftRequest, Drafts, Edits, Effect, FieldSource, Finding, GateChoice, GateInput, Known, Operation, PermissionAnswer,
+  PickRequest, ProjectInfo, QuestionView, RecordedEvent, Recording, RecordingOptions, Ref, ReplayState, Result, Setting, Showing, SourceState, Suggestion, Summarizers, Summary, TimelineEvent, Trial, Verdict,
+} from '../lib/wire';
 import type { GateDecision, GateRule, GateState, LogPage, Proposal, RulePreview, TrustReport } from '../lib/gatewire';
 import type { components } from './schema';
 
@@ -15,7 +18,7 @@ type Fits<Wire, Api, Free extends keyof Wire = never> = [Unknown<Wire, Api>] ext
 type Holds<T extends true> = T;
 
 export type Contract = [
-  Holds<Fits<Operation, Described['Operation'], 'details' | 'context'>>,
+  Holds<Fits<Operation, Described['Operation'], 'details' | 'context' | 'result'>>,
   Holds<Fits<Agent, Described['Agent']>>,
   Holds<Fits<Check, Described['Check']>>,
   Holds<Fits<TimelineEvent, Described['Event']>>,
@@ -39,6 +42,18 @@ export type Contract = [
   Holds<Fits<Known, Described['Known']>>,
   Holds<Fits<Consent, Described['Consent']>>,
   Holds<Fits<Summarizers, Described['Summarizers']>>,
+  Holds<Fits<Result, Described['Result'], 'args'>>,
+  Holds<Fits<Backup, Described['Backup']>>,
+  Holds<Fits<Effect, Described['Effect']>>,
+  Holds<Fits<GateChoice, Described['Choice']>>,
+  Holds<Fits<GateInput, Described['Input']>>,
+  Holds<Fits<Because, Described['Because']>>,
+  Holds<Fits<Verdict, Described['Verdict']>>,
+  Holds<Fits<ProjectInfo, Described['ProjectInfo']>>,
+  Holds<Fits<QuestionView, Described['QuestionView'], 'args' | 'schema'>>,
+  Holds<Fits<PermissionAnswer, Described['AnswerRequest'], 'args'>>,
+  Holds<Fits<Difference, Described['Difference']>>,
+  Holds<Fits<Trial, Described['Trial']>>,
   Holds<Fits<Setting, Described['Setting'], 'value' | 'default'>>,
   Holds<Fits<GateState, Described['State']>>,
   Holds<Fits<GateDecision, Described['Decision']>>,

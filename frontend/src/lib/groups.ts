@@ -2,6 +2,9 @@ import { ended, endedAt, rings, snoozed } from './life';
 import { sameDay } from './time';
 import type { Kind, Operation } from './wire';
 
+/** In the order in which filters offer them. */
+export const kinds: readonly Kind[] = ['permission', 'approve', 'feedback', 'bash', 'desktop', 'browser', 'review'];
+
 export type GroupName = 'ringing' | 'waiting' | 'snoozed' | 'today';
 
 export interface Group {

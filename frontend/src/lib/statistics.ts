@@ -7,6 +7,7 @@ export type Shade = 'approve' | 'feedback' | 'review' | 'hands';
 export const shades: readonly Shade[] = ['approve', 'feedback', 'review', 'hands'];
 
 export function shadeOf(kind: Kind): Shade {
+  if (kind === 'permission') return 'approve';
   return kind === 'approve' || kind === 'feedback' || kind === 'review' ? kind : 'hands';
 }
 

@@ -2,7 +2,9 @@
  * The wire format of the REST API and the WebSocket, as backend/human defines it. Times are RFC 3339 in UTC.
  */
 
-export type Kind = 'feedback' | 'bash' | 'desktop' | 'browser' | 'review' | 'approve';
+import type { GateRisk, GateRule, Ruling, RulePreview } from './gatewire';
+
+export type Kind = 'feedback' | 'bash' | 'desktop' | 'browser' | 'review' | 'approve' | 'permission';
 export type State = 'pending' | 'claimed' | 'in_progress' | 'waiting_input' | 'completed' | 'cancelled' | 'declined';
 export type Risk = 'low' | 'medium' | 'high' | 'critical';
 export type Decision = 'approve' | 'deny';
@@ -191,6 +193,12 @@ export interface Result extends Answer {
   at: string;
   /** SHA-256, in hex, of the exact bytes the answer is bound to. */
   digest: string;
+  /** Of kind permission: what the operator chose. */
+  choice?: AnswerChoice;
+  /** Of the choice to change: the arguments it may run with, and no others. */
+  args?: JsonObject;
+  /** The copy that was made before it ran. */
+  backup?: Backup;
 }
 
 export interface Ending {
@@ -561,6 +569,177 @@ export interface ReplayState {
   done: number;
   total: number;
   detail?: string;
+}
+
+export type Reversibility = 'reversible' | 'costly' | 'irreversible';
+export type BlastRadius = 'file' | 'project' | 'machine' | 'shared' | 'production' | 'public';
+export type Certainty = 'certain' | 'likely' | 'possible';
+export type Kept = 'absent' | 'no_copy' | 'made_here' | 'committed' | 'ignored';
+export type ChoiceAction = 'allow' | 'deny' | 'backup' | 'difference' | 'instead' | 'change';
+/** What an answer can say: a difference is looked at, and is no answer. */
+export type AnswerChoice = Exclude<ChoiceAction, 'difference'>;
+
+/** What there is at a path. */
+export interface Census {
+  files?: number;
+  bytes?: number;
+  kept?: Kept;
+}
+
+/** One thing that a call would do. */
+export interface Effect extends Census {
+  /** One of lib/verdict.ts; a server may know more. */
+  verb: string;
+  /** What it is done to, as the call names it. */
+  resource?: string;
+  /** The same resolved; absent where that is not known. */
+  target?: string;
+  certainty: Certainty;
+  risk: GateRisk;
+  reversibility: Reversibility;
+  blast_radius: BlastRadius;
+  rule_id: string;
+  floor?: boolean;
+  /** In English. */
+  words?: string;
+}
+
+/** One answer that an operator can give. Its words are English. */
+export interface GateChoice {
+  action: ChoiceAction;
+  label: string;
+  description?: string;
+  /** Of instead: a command that itself passes at a lower risk. */
+  command?: string;
+  default?: boolean;
+}
+
+/** Words that must be typed before a call may run; without `must` any do. */
+export interface GateInput {
+  prompt: string;
+  placeholder?: string;
+  must?: string;
+}
+
+/** One reason for a decision. */
+export interface Because {
+  /** A rule of the engine, trust.VERB, rule.ID of one's own, or policy. */
+  rule_id: string;
+  verb?: string;
+  resource?: string;
+  risk?: GateRisk;
+  /** Of trust.VERB, between 0 and 1. */
+  trust?: number;
+  /** In English. */
+  text: string;
+}
+
+/** What the gatekeeper says about one call. */
+export interface Verdict {
+  decision: Ruling;
+  risk: GateRisk;
+  reversibility: Reversibility;
+  blast_radius: BlastRadius;
+  floor?: boolean;
+  reason: string;
+  rule_ids: string[];
+  /** The weightiest first. */
+  because?: Because[];
+  /** The gravest first. */
+  effects: Effect[];
+  form?: 'confirm' | 'choice' | 'input';
+  input?: GateInput;
+  choices?: GateChoice[];
+  digest: string;
+}
+
+/** The working tree that a call is made in. */
+export interface ProjectInfo {
+  name?: string;
+  root?: string;
+  git: boolean;
+  branch?: string;
+  files?: number;
+  clean: boolean;
+  pushed: boolean;
+}
+
+export interface Annotations {
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+}
+
+/** A call of a tool before it runs, as its client tells it. */
+export interface ToolCall {
+  tool: string;
+  args?: JsonObject;
+  cwd?: string;
+  root?: string;
+  home?: string;
+  schema?: JsonObject;
+  about?: string;
+  annotations?: Annotations;
+  client?: string;
+  task?: string;
+  session_id?: string;
+  call_id?: string;
+}
+
+/** What an operation of kind permission asks: its details. */
+export interface Question extends ToolCall {
+  risk_level: GateRisk;
+  verdict: Verdict;
+  project?: ProjectInfo;
+  /** One of these kinds of effects is what the call would do. */
+  check?: { options: string[] };
+}
+
+export interface QuestionView extends Question {
+  /** The rule that 'always allow' would make; absent where none may be made. */
+  standing?: RulePreview;
+}
+
+export interface FileDifference extends Census {
+  path: string;
+  what: 'added' | 'changed' | 'deleted' | 'moved';
+  diff?: string;
+}
+
+/** What a call would change. */
+export interface Difference {
+  files: FileDifference[];
+  more?: number;
+  text?: string;
+}
+
+/** A verified copy that was made before a call ran. */
+export interface Backup {
+  /** The folder that holds it, or the name of a git stash. */
+  path: string;
+  stash?: boolean;
+  files: number;
+  bytes: number;
+  at: string;
+  until?: string;
+}
+
+/** An operator's answer to a question of the gatekeeper. */
+export interface PermissionAnswer {
+  choice: AnswerChoice;
+  reason?: string;
+  digest: string;
+  typed?: string;
+  check?: string;
+  args?: JsonObject;
+  rule?: GateRule;
+}
+
+/** What would be decided about a call. */
+export interface Trial {
+  verdict: Verdict;
+  micros: number;
 }
 
 /** What the live channel says, besides the events of single operations. */

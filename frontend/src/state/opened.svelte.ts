@@ -53,7 +53,7 @@ export class Opened {
   readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.desk.operator);
 
   get isApproval(): boolean {
-    return this.op?.action_type === 'approve';
+    return this.op?.action_type === 'approve' || this.op?.action_type === 'permission';
   }
 
   /** Marks the element that gets the keyboard when a command wants a word typed. */

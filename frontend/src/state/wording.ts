@@ -19,6 +19,8 @@ export function kindWord(kind: Kind): string {
       return m.kind_browser();
     case 'review':
       return m.kind_review();
+    case 'permission':
+      return m.kind_permission();
     default:
       return kind;
   }
