@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strings"
 
 	"deskbell/backend/human"
 )
@@ -15,6 +16,11 @@ type Part struct {
 	Words   []string
 	Known   bool // every word is known before it runs; false where there are no words
 	Effects []human.Effect
+	// Dirs are the folders it may run in, as far as they are known: … stands for what is not.
+	Dirs []string
+	// Runs are the words of every command that it would run: its own, and those within wrappers, scripts and
+	// substitutions. … stands for what is not known.
+	Runs [][]string
 }
 
 // Parts tells the effects of a script command by command, in the order in which they stand. Every effect that Lower finds
@@ -64,6 +70,9 @@ func (w *walker) enter(args []value) (leave func()) {
 		part.Known = part.Known && a.known()
 	}
 	part.Known = part.Known && !args[0].glob
+	for _, dir := range w.cwds() {
+		part.Dirs = append(part.Dirs, strings.ReplaceAll(strings.ReplaceAll(dir, projectDir, "."), unknown, "…"))
+	}
 	p.list = append(p.list, part)
 	p.in = len(p.list)
 	w.own = true
@@ -91,6 +100,27 @@ func (w *walker) instead(own bool) (back func()) {
 	return func() { p.in = in }
 }
 
+// ran notes a command that is run, at whatever depth.
+func (w *walker) ran(args []value) {
+	if w.parts == nil {
+		return
+	}
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = a.shown()
+	}
+	part := w.parts.at(w.parts.in)
+	part.Runs = append(part.Runs, words)
+}
+
+// at is the part at a place; 0 is the one of what belongs to no command.
+func (p *parts) at(in int) *Part {
+	if in == 0 {
+		return &p.rest
+	}
+	return &p.list[in-1]
+}
+
 func (w *walker) attribute(e human.Effect) {
 	p := w.parts
 	if p == nil {
@@ -104,9 +134,6 @@ func (w *walker) attribute(e human.Effect) {
 		return
 	}
 	p.seen[partEffect{in, e}] = true
-	part := &p.rest
-	if in > 0 {
-		part = &p.list[in-1]
-	}
+	part := p.at(in)
 	part.Effects = append(part.Effects, e)
 }

@@ -88,3 +88,44 @@ func TestPartsAreTheWhole(t *testing.T) {
 		sameEffects(t, script)
 	}
 }
+
+// Every command is told, however deep it stands.
+func TestPartsTellWhatTheyRun(t *testing.T) {
+	for script, want := range map[string]string{
+		"sudo -n bash -c 'ls; git push -f'":               "git push -f",
+		"echo $(git push)":                                "git push",
+		"x='git push'; eval $x":                           "git push",
+		"f() { git push \"$@\"; }; f a":                   "git push a",
+		"find . -exec git push ';'":                       "git push",
+		"echo 'git push' | sh":                            "git push",
+		"GIT_EDITOR='git push' git commit":                "git push",
+		"trap 'git push' EXIT":                            "git push",
+		"python3 -c 'import os; os.system(\"git push\")'": "git push",
+	} {
+		found := false
+		for _, p := range Parts(script, Place{}) {
+			found = found || slices.ContainsFunc(p.Runs, func(words []string) bool { return strings.Join(words, " ") == want })
+		}
+		if !found {
+			t.Errorf("%q: no part says that %q is run: %+v", script, want, Parts(script, Place{}))
+		}
+	}
+}
+
+func TestPartsTellWhereTheyRun(t *testing.T) {
+	at := Place{Cwd: "/work/app", Root: "/work/app"}
+	for script, want := range map[string][]string{
+		"make lint":                       {"/work/app"},
+		"cd sub && make lint":             {"/work/app/sub"},
+		"cd /tmp && make lint":            {"/tmp"},
+		"cd /tmp; make lint":              {"/tmp", "/work/app"},
+		"cd $X && make lint":              {"…"},
+		"(cd /tmp); make lint":            {"/work/app"},
+		"pushd /tmp && cd x && make lint": {"/tmp/x"},
+	} {
+		list := Parts(script, at)
+		if got := list[len(list)-1]; got.Words[0] != "make" || !slices.Equal(got.Dirs, want) {
+			t.Errorf("%q runs %q in %q, not %q", script, got.Words, got.Dirs, want)
+		}
+	}
+}

@@ -51,6 +51,7 @@ func (w *walker) run(args []value, in stream) stream {
 	if len(args) == 0 {
 		return stream{known: true}
 	}
+	w.ran(args)
 	if w.depth >= maxDepth || !w.step(2+len(args)/2) {
 		if !w.spent {
 			w.opaque("shell.too_deep", "holds commands within commands too deep")
