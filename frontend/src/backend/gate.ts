@@ -1,9 +1,6 @@
 import { call, search, type Connection } from './http';
 import type { GateDecision, GateRule, GateState, LogPage, Policy, Proposal, Ruling, RulePreview, TrustLine, TrustReport } from '../lib/gatewire';
-import type { Operation } from '../lib/wire';
-import type { components } from './schema';
-
-type Described = components['schemas'];
+import type { Difference, Operation, PermissionAnswer, QuestionView, ToolCall, Trial } from '../lib/wire';
 
 export interface LogQuery {
   decision?: Ruling | '';
@@ -29,22 +26,22 @@ export class GateApi {
   }
 
   /** What would be decided about a call. Nothing is run, logged or asked. */
-  try(trial: Described['TrialCall']): Promise<Described['Trial']> {
+  try(trial: ToolCall & { policy?: Policy }): Promise<Trial> {
     return call(this.to, 'POST', '/api/gate/try', trial);
   }
 
   /** What an operation of kind permission asks. */
-  question(id: string): Promise<Described['QuestionView']> {
+  question(id: string): Promise<QuestionView> {
     return call(this.to, 'GET', ofQuestion(id));
   }
 
   /** What its call would change. */
-  difference(id: string): Promise<Described['Difference']> {
+  difference(id: string): Promise<Difference> {
     return call(this.to, 'GET', ofQuestion(id, '/difference'));
   }
 
   /** Answers it, after doing what the choice needs: a backup takes its time. */
-  answer(id: string, answer: Described['AnswerRequest']): Promise<Operation> {
+  answer(id: string, answer: PermissionAnswer): Promise<Operation> {
     return call(this.to, 'POST', ofQuestion(id, '/answer'), answer);
   }
 

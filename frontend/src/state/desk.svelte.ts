@@ -12,6 +12,7 @@ import { Commands } from './commands.svelte';
 import { Dialogs } from './dialogs.svelte';
 import { Draft } from './draft.svelte';
 import { Findings } from './findings.svelte';
+import { Gatekeeper } from './gatekeeper.svelte';
 import { Inbox } from './inbox.svelte';
 import { Ledger } from './ledger';
 import { Operations } from './operations.svelte';
@@ -38,6 +39,7 @@ export class Desk {
   readonly recorder: Recorder;
   readonly pictures: Pictures;
   readonly shelf: Shelf;
+  readonly gatekeeper: Gatekeeper;
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
   loadFailed = $state(false);
@@ -62,6 +64,7 @@ export class Desk {
     this.recorder = new Recorder(this.api, this.answering);
     this.pictures = new Pictures(session);
     this.shelf = new Shelf(this.api);
+    this.gatekeeper = new Gatekeeper(this.api);
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {
         if (fresh) void this.#load();

@@ -1,0 +1,84 @@
+import type { GateApi } from '../backend/gate';
+import type { Policy } from '../lib/gatewire';
+import type { JsonObject, ToolCall, Trial } from '../lib/wire';
+import { wordsOf } from './roster.svelte';
+
+/** A call that is judged for a look. What was typed stays while one is on other pages. */
+export class GateTrial {
+  /** What is typed: a command, or a tool's name and its arguments. */
+  mode = $state<'command' | 'tool'>('command');
+  command = $state('');
+  tool = $state('');
+  args = $state('');
+  /** '' is the one that holds. */
+  policy = $state<Policy | ''>('');
+  /** The root of the working tree it would run in, or ''. */
+  project = $state('');
+
+  result = $state.raw<Trial | null>(null);
+  /** The call that the result is of. */
+  judged = $state('');
+  judging = $state(false);
+  trouble = $state('');
+  /** The arguments are no JSON object. */
+  broken = $state(false);
+
+  readonly ready = $derived(this.mode === 'command' ? !!this.command.trim() : !!this.tool.trim());
+  /** What is written now is what the result is of. */
+  readonly current = $derived(this.judged === this.#written());
+  #asked = 0;
+
+  constructor(private readonly api: GateApi) {}
+
+  /** Judges another command, in the same place. */
+  take(command: string): Promise<void> {
+    this.mode = 'command';
+    this.command = command;
+    return this.judge();
+  }
+
+  async judge(): Promise<void> {
+    if (!this.ready) return;
+    const call = this.#call();
+    this.broken = !call;
+    if (!call) return;
+    const asked = ++this.#asked;
+    const written = this.#written();
+    this.judging = true;
+    try {
+      const result = await this.api.try({ ...call, ...(this.policy && { policy: this.policy }) });
+      if (asked !== this.#asked) return;
+      this.result = result;
+      this.judged = written;
+      this.trouble = '';
+    } catch (error) {
+      if (asked !== this.#asked) return;
+      this.result = null;
+      this.trouble = wordsOf(error);
+    } finally {
+      if (asked === this.#asked) this.judging = false;
+    }
+  }
+
+  #written(): string {
+    return JSON.stringify([this.mode, this.mode === 'command' ? this.command : [this.tool, this.args], this.policy, this.project]);
+  }
+
+  #call(): ToolCall | null {
+    const place = this.project ? { cwd: this.project, root: this.project } : {};
+    if (this.mode === 'command') return { tool: 'Bash', args: { command: this.command }, ...place };
+    const args = objectOf(this.args);
+    return args && { tool: this.tool.trim(), args, ...place };
+  }
+}
+
+/** The object that a text is, in JSON; null for anything else. No text is no arguments. */
+export function objectOf(text: string): JsonObject | null {
+  if (!text.trim()) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
+  } catch {
+    return null;
+  }
+}
