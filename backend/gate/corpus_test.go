@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,14 +12,21 @@ import (
 	"deskbell/backend/human"
 )
 
-// The project's own cases, over every tool.
-func TestCorpus(t *testing.T) {
+// A sample is a case of the corpus.
+type sample struct {
+	class string
+	call  gate.Call
+}
+
+// corpus reads the project's own cases, over every tool.
+func corpus(t testing.TB) []sample {
 	f, err := os.Open("testdata/corpus.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	class, tool, n := "", "", 0
+	var out []sample
+	class, tool := "", ""
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		line := lines.Text()
@@ -37,19 +45,35 @@ func TestCorpus(t *testing.T) {
 				}
 			}
 		}
-		n++
 		call := bash(line)
 		if tool != "bash" {
 			call = gate.Call{Tool: tool, Args: json.RawMessage(line)}
 		}
+		out = append(out, sample{class, call})
+	}
+	return out
+}
+
+// everyday are the laws' own commands, as cases.
+func everyday() []sample {
+	var out []sample
+	for _, s := range append(slices.Clone(samples), dangerous...) {
+		out = append(out, sample{call: bash(s)})
+	}
+	return out
+}
+
+func TestCorpus(t *testing.T) {
+	all := corpus(t)
+	for _, c := range all {
 		decisions := map[gate.Policy]human.Ruling{}
 		var v human.Verdict
 		for _, p := range gate.Policies {
-			v = gate.Judge(call, p, nil)
+			v = gate.Judge(c.call, p, nil)
 			decisions[p] = v.Decision
 		}
 		good := false
-		switch class {
+		switch c.class {
 		case "look":
 			good = decisions[gate.Strict] == human.Allow
 		case "work":
@@ -62,11 +86,11 @@ func TestCorpus(t *testing.T) {
 			good = v.Floor && decisions[gate.Permissive] != human.Allow
 		}
 		if !good {
-			t.Errorf("%s %s %q: %v %s %v", class, tool, line, decisions, v.Risk, v.Rules)
+			t.Errorf("%s %s %s: %v %s %v", c.class, c.call.Tool, c.call.Args, decisions, v.Risk, v.Rules)
 		}
 	}
-	if n < 300 {
-		t.Errorf("%d cases", n)
+	if len(all) < 300 {
+		t.Errorf("%d cases", len(all))
 	}
 }
 
@@ -113,26 +137,6 @@ func (world) Text(abs string) (string, bool) {
 
 func (world) Clean() bool  { return true }
 func (world) Pushed() bool { return true }
-
-func TestWhatIsOfferedInsteadPasses(t *testing.T) {
-	for _, c := range samples {
-		v := gate.Judge(bash(c), gate.Balanced, nil)
-		defaults := 0
-		for _, choice := range v.Choices {
-			if choice.Default {
-				defaults++
-			}
-			if choice.Action == human.ChooseInstead {
-				if got := riskOf(choice.Command); got.Level() >= v.Risk.Level() {
-					t.Errorf("%q: %q in its place is %s", c, choice.Command, got)
-				}
-			}
-		}
-		if v.Decision != human.Allow && defaults != 1 {
-			t.Errorf("%q: %d defaults", c, defaults)
-		}
-	}
-}
 
 func TestDigest(t *testing.T) {
 	a := gate.Call{Tool: "bash", Args: json.RawMessage(`{"command":"ls","timeout":10}`)}

@@ -69,9 +69,33 @@ const (
 // Judge says what to do with a call under a policy. It does not block but for the evidence, and is safe for concurrent use
 // where the evidence is.
 func Judge(call Call, policy Policy, evidence Evidence) human.Verdict {
-	v := human.Verdict{Digest: Digest(call), Effects: effects(call, evidence)}
+	v := Look(call, evidence)
+	var counted []human.Effect
+	for _, e := range v.Effects {
+		ruling := rule(e, policy)
+		if ruling != human.Allow {
+			counted = append(counted, e)
+		}
+		v.Decision = graver(v.Decision, ruling)
+	}
+	if v.Decision == human.Allow {
+		counted = v.Effects[:1]
+	}
+	if v.Because = Why(counted); !v.Floor {
+		v.Because = append(v.Because, human.Because{Rule: "policy", Text: policy.words()})
+	}
+	finish(call, &v, evidence)
+	return v
+}
+
+// Look is all of a verdict that no policy has a say in: what the call would do, and how grave that is. Its decision is
+// Allow, for the caller to raise; Explain then adds how it is asked.
+func Look(call Call, evidence Evidence) human.Verdict {
+	v := human.Verdict{Decision: human.Allow, Digest: Digest(call), Effects: effects(call, evidence)}
 	for i := range v.Effects {
-		v.Effects[i].Words = words(v.Effects[i])
+		e := &v.Effects[i]
+		production(e)
+		e.Words = words(*e)
 	}
 	slices.SortStableFunc(v.Effects, func(a, b human.Effect) int {
 		if a.Floor != b.Floor {
@@ -80,9 +104,12 @@ func Judge(call Call, policy Policy, evidence Evidence) human.Verdict {
 			}
 			return 1
 		}
-		return b.Risk.Level() - a.Risk.Level()
+		if d := b.Risk.Level() - a.Risk.Level(); d != 0 {
+			return d
+		}
+		return reach(b.Reversibility) - reach(a.Reversibility)
 	})
-	v.Decision, v.Risk, v.Reversibility, v.Blast = human.Allow, human.NoRisk, human.Reversible, human.FileBlast
+	v.Risk, v.Reversibility, v.Blast = human.NoRisk, human.Reversible, human.FileBlast
 	for _, e := range v.Effects {
 		v.Floor = v.Floor || e.Floor
 		if e.Risk.Level() > v.Risk.Level() {
@@ -96,15 +123,29 @@ func Judge(call Call, policy Policy, evidence Evidence) human.Verdict {
 				v.Reversibility = e.Reversibility
 			}
 		}
-		v.Decision = graver(v.Decision, rule(e, policy))
 		if !slices.Contains(v.Rules, e.Rule) && len(v.Rules) < 50 {
 			v.Rules = append(v.Rules, e.Rule)
 		}
 	}
-	v.Reason = reason(v)
-	v.Choices = choices(call, v, evidence)
 	return v
 }
+
+// production raises what is done to shared things whose name says that people depend on them.
+func production(e *human.Effect) {
+	if e.Blast != human.SharedBlast || e.Risk.Level() < human.HighRisk.Level() {
+		return
+	}
+	if slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(e.Resource+" "+e.Target), notWord), isProduction) {
+		e.Blast = human.ProductionBlast
+		if e.Reversibility == human.Irreversible {
+			e.Risk = human.CriticalRisk
+		}
+	}
+}
+
+func notWord(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+
+func isProduction(word string) bool { return word == "prod" || word == "production" || word == "prd" }
 
 // rule is what a policy makes of one effect.
 func rule(e human.Effect, p Policy) human.Ruling {

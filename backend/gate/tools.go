@@ -194,15 +194,6 @@ func place(call Call, f fields, evidence Evidence) shell.Place {
 	return at
 }
 
-// commandOf is the shell command of a call, where it is one.
-func commandOf(call Call) (string, shell.Place) {
-	f, ok := parseFields(call.Args)
-	if !ok || kindOf(call.Tool) != shellTool {
-		return "", shell.Place{}
-	}
-	return f.one(commandFields...), place(call, f, nil)
-}
-
 func opaque(id, why string) []human.Effect {
 	return []human.Effect{{Verb: human.UnknownEffect, Resource: why, Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: id}}
 }

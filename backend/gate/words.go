@@ -1,9 +1,9 @@
 package gate
 
 import (
+	"strconv"
 	"strings"
 
-	"deskbell/backend/gate/shell"
 	"deskbell/backend/human"
 )
 
@@ -92,75 +92,74 @@ func reason(v human.Verdict) string {
 	return worst.Words + ", which the policy lets through."
 }
 
-// choices are the answers offered for what is asked. Every command among them passes the gate at a lower risk.
-func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
-	if v.Decision == human.Allow {
-		return nil
+// maxWhy is how many reasons are told.
+const maxWhy = 20
+
+// Why tells the reasons that effects are, the weightiest first, in sentences: one for each rule that found something that no
+// other had found. Effects come in the order of a verdict.
+func Why(effects []human.Effect) []human.Because {
+	type found struct {
+		verb     human.EffectVerb
+		resource string
 	}
-	var out []human.Choice
-	if v.Decision == human.Ask {
-		allow := human.Choice{Action: human.ChooseAllow, Label: "Allow once", Description: "Run exactly this call."}
-		for _, e := range v.Effects {
-			if (e.Verb == human.FilesystemDelete || e.Verb == human.GitDiscard || e.Verb == human.FilesystemWrite && e.Risk.Level() >= human.MediumRisk.Level()) && e.Certainty == human.Certain && !e.Floor {
-				out = append(out, human.Choice{Action: human.ChooseBackup, Label: "Back up first", Description: "Make a copy, check it, then run exactly this call."})
-				break
-			}
+	var out []human.Because
+	more, seen := map[string]int{}, map[found]bool{}
+	for _, e := range effects {
+		if f := (found{e.Verb, e.Resource}); seen[f] {
+			continue
+		} else {
+			seen[f] = true
 		}
-		for _, e := range v.Effects {
-			if e.Verb == human.FilesystemWrite || e.Verb == human.GitDiscard {
-				out = append(out, human.Choice{Action: human.ChooseDifference, Label: "Show the difference", Description: "Show what would change, and ask again."})
-				break
-			}
+		if more[e.Rule]++; more[e.Rule] > 1 || len(out) == maxWhy {
+			continue
 		}
-		out = append([]human.Choice{allow}, out...)
-	}
-	if command, at := commandOf(call); command != "" {
-		at.Evidence = evidence
-		if instead, why := better(command, v); instead != "" {
-			worst := human.NoRisk
-			for _, e := range shell.Lower(instead, at) {
-				if e.Risk.Level() > worst.Level() {
-					worst = e.Risk
+		said := e.Words
+		if said == "" {
+			said = words(e)
+		}
+		b := human.Because{Rule: e.Rule, Verb: e.Verb, Resource: e.Resource, Risk: e.Risk, Text: strings.TrimSuffix(said, ".") + "."}
+		if e.Risk != human.NoRisk {
+			for _, s := range []string{certainties[e.Certainty], reversals[e.Reversibility], reaches[e.Blast]} {
+				if s != "" {
+					b.Text += " " + s
 				}
 			}
-			if worst.Level() < v.Risk.Level() {
-				out = append(out, human.Choice{Action: human.ChooseInstead, Label: "Offer another command", Description: why, Command: instead})
-			}
+		}
+		if e.Floor {
+			b.Text += " Nothing lowers this: no trust, no rule, no standing permission."
+		}
+		out = append(out, b)
+	}
+	for i := range out {
+		if n := more[out[i].Rule] - 1; n > 0 {
+			out[i].Text += " The same of " + strconv.Itoa(n) + " more."
 		}
 	}
-	return append(out, human.Choice{Action: human.ChooseDeny, Label: "Refuse", Description: "The call does not run.", Default: true})
+	return out
 }
 
-// better is a command that does nearly the same with less at stake.
-func better(command string, v human.Verdict) (instead, why string) {
-	fields := strings.Fields(command)
-	has := func(words ...string) bool {
-		return len(fields) >= len(words) && strings.Join(fields[:len(words)], " ") == strings.Join(words, " ")
+var certainties = map[human.Certainty]string{
+	human.Likely:   "Its name says so; what it does is not known for certain.",
+	human.Possible: "What it does is known only when it runs.",
+}
+
+var reversals = map[human.Reversibility]string{
+	human.Costly:       "Undoing it takes work, or a copy.",
+	human.Irreversible: "It cannot be undone.",
+}
+
+var reaches = map[human.BlastRadius]string{
+	human.SharedBlast:     "It reaches what others work with.",
+	human.ProductionBlast: "It reaches production.",
+	human.PublicBlast:     "It can be seen or taken by anybody.",
+}
+
+func (p Policy) words() string {
+	switch p {
+	case Permissive:
+		return "The policy is permissive: high risk is asked about, and medium risk that reaches further than this machine."
+	case Strict:
+		return "The policy is strict: all that does more than look is asked about."
 	}
-	plain := !strings.ContainsAny(command, "|;&<>$`\n'\"\\")
-	switch {
-	case !plain:
-		return "", ""
-	case has("git", "push") && len(v.Effects) > 0 && v.Effects[0].Verb == human.GitHistoryRewrite:
-		return "git push --dry-run", "Show what a push would do."
-	case has("git", "clean"):
-		return "git clean -n", "List what it would delete."
-	case has("git", "reset"), has("git", "checkout"), has("git", "restore"):
-		return "git stash push --include-untracked", "Put the changes aside, where they can be had back."
-	case has("rm"):
-		for _, f := range fields[1:] {
-			if !strings.HasPrefix(f, "-") {
-				return "ls -la " + f, "List what it would delete."
-			}
-		}
-	case has("terraform", "apply"), has("terraform", "destroy"):
-		return "terraform plan", "Show what it would change."
-	case has("kubectl", "delete"), has("kubectl", "apply"):
-		return command + " --dry-run=server", "Let the cluster check it, without doing it."
-	case has("helm", "upgrade"), has("helm", "install"):
-		return command + " --dry-run", "Show what it would change."
-	case has("npm", "publish"):
-		return "npm pack --dry-run", "Show what would be published."
-	}
-	return "", ""
+	return "The policy is balanced: medium risk and more is asked about."
 }

@@ -1,0 +1,380 @@
+package gate
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// finish tells how a verdict that has its decision is said and asked: Reason, Form, Input and Choices.
+func finish(call Call, v *human.Verdict, evidence Evidence) {
+	v.Reason, v.Form, v.Input, v.Choices = reason(*v), "", nil, choices(call, *v, evidence)
+	if v.Decision != human.Ask {
+		return
+	}
+	v.Form = human.Confirm
+	if slices.ContainsFunc(v.Choices, func(c human.Choice) bool {
+		return c.Action == human.ChooseBackup || c.Action == human.ChooseDifference || c.Action == human.ChooseInstead
+	}) {
+		v.Form = human.Select
+	}
+	for _, e := range v.Effects {
+		if mustBeTyped(e) {
+			name := nameOf(e, call)
+			v.Form = human.Enter
+			v.Input = &human.Input{Prompt: "Type " + name + " to let it run.", Placeholder: name, Must: name}
+			return
+		}
+	}
+}
+
+// mustBeTyped says whether a click is not enough for an effect: nobody can undo it, and it takes more than a file.
+func mustBeTyped(e human.Effect) bool {
+	if e.Risk != human.CriticalRisk || e.Reversibility != human.Irreversible {
+		return false
+	}
+	switch e.Blast {
+	case human.ProjectBlast, human.SharedBlast, human.ProductionBlast, human.PublicBlast:
+		return true
+	}
+	return e.Verb == human.FilesystemDelete || e.Verb == human.FilesystemWrite
+}
+
+// Options whose value is where something is, not what it is.
+var whereOptions = map[string]bool{
+	"--region": true, "--profile": true, "-n": true, "--namespace": true, "--context": true, "--kube-context": true, "--project": true, "-o": true, "--output": true, "--timeout": true,
+	"--grace-period": true, "--zone": true, "-g": true, "--resource-group": true, "--query": true, "-h": true, "--host": true, "-p": true, "--port": true, "-U": true, "--user": true, "--location": true,
+	"--subscription": true, "--kubeconfig": true, "--endpoint-url": true, "--account": true, "--cascade": true, "--wait": true,
+}
+
+// nameOf is what has to be typed: the name of what would be destroyed, as the call has it.
+func nameOf(e human.Effect, call Call) string {
+	fit := func(s string) bool {
+		return s != "" && len(s) <= 80 && !disguised(s) && !strings.ContainsAny(s, "\n\t…\u00a0")
+	}
+	if e.Target != "" {
+		if base := path.Base(e.Target); fit(base) && base != "." && base != "/" {
+			return base
+		}
+	}
+	name := ""
+	words := strings.Fields(strings.Trim(e.Resource, "…"))
+	for i, w := range words {
+		_, value, isSet := strings.Cut(w, "=")
+		switch {
+		case strings.HasPrefix(w, "-") && !isSet, i > 0 && whereOptions[words[i-1]], i == 0 && len(words) > 1:
+			continue
+		case strings.HasPrefix(w, "-"):
+			if option, _, _ := strings.Cut(w, "="); whereOptions[option] {
+				continue
+			}
+			w = value
+		}
+		w = strings.Trim(w, `"'`+"`;()[]")
+		if !fit(w) {
+			continue
+		}
+		if e.Verb == human.NetworkWrite && strings.Contains(name, ".") {
+			continue // a host, rather than its port
+		}
+		name = w
+		if slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(w), notWord), isProduction) {
+			return w
+		}
+	}
+	if name == "" {
+		name = toolName(call.Tool)
+	}
+	if !fit(name) {
+		name = "do it"
+	}
+	return name
+}
+
+// choices are the answers offered for what is asked or refused. Every command among them passes the gate at a lower risk.
+func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
+	if v.Decision == human.Allow {
+		return nil
+	}
+	var out []human.Choice
+	if v.Decision == human.Ask {
+		out = append(out, human.Choice{Action: human.ChooseAllow, Label: "Allow once", Description: "Run exactly this call."})
+		if !v.Floor && slices.ContainsFunc(v.Effects, canBeCopied) {
+			out = append(out, human.Choice{Action: human.ChooseBackup, Label: "Back up first", Description: "Copy what it would take away, check the copy, then run exactly this call."})
+		}
+		if slices.ContainsFunc(v.Effects, canBeShown) {
+			out = append(out, human.Choice{Action: human.ChooseDifference, Label: "Show the difference", Description: "Show what would change, and ask again."})
+		}
+	}
+	if command, why := alternative(call, v, evidence); command != "" {
+		out = append(out, human.Choice{Action: human.ChooseInstead, Label: "Offer another way", Description: why, Command: command})
+	}
+	if v.Decision == human.Ask {
+		if _, ok := parseFields(call.Args); ok && len(call.Args) <= MaxArgs {
+			out = append(out, human.Choice{Action: human.ChooseChange, Label: "Change it", Description: "Run it with arguments that you have changed. They are judged again."})
+		}
+	}
+	return append(out, human.Choice{Action: human.ChooseDeny, Label: "Refuse", Description: "The call does not run.", Default: true})
+}
+
+// canBeCopied says whether a copy keeps what an effect would take away.
+func canBeCopied(e human.Effect) bool {
+	switch e.Verb {
+	case human.FilesystemDelete:
+		return e.Target != "" && e.Certainty == human.Certain
+	case human.FilesystemWrite:
+		return e.Target != "" && e.Certainty == human.Certain && e.Risk.Level() >= human.LowRisk.Level()
+	case human.GitDiscard:
+		for _, other := range []string{"git.stash", "git.branch", "git.reflog", "git.update-ref", "git.tag", "git.worktree"} {
+			if strings.HasPrefix(e.Rule, other) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// canBeShown says whether there is a difference to show.
+func canBeShown(e human.Effect) bool {
+	switch e.Verb {
+	case human.FilesystemDelete, human.FilesystemWrite:
+		return e.Target != "" && e.Risk != human.NoRisk
+	case human.GitDiscard:
+		return true
+	}
+	return false
+}
+
+// maxPlain is the longest command that another is sought for.
+const maxPlain = 2000
+
+// alternative is a command, or a query where the tool takes those, that does nearly the same with less at stake: at most
+// low risk, and less than the call's.
+func alternative(call Call, v human.Verdict, evidence Evidence) (command, why string) {
+	f, ok := parseFields(call.Args)
+	if !ok || v.Risk.Level() <= human.LowRisk.Level() {
+		return "", ""
+	}
+	var field string
+	var offers []offer
+	switch kindOf(call.Tool) {
+	case shellTool:
+		for _, n := range commandFields {
+			if text := f.one(n); text != "" {
+				field, offers = n, instead(text, v)
+				break
+			}
+		}
+	}
+	for _, o := range offers {
+		other, ok := withField(call, field, o.command)
+		if !ok {
+			return "", ""
+		}
+		worst, floor := human.NoRisk, false
+		for _, e := range effects(other, evidence) {
+			production(&e)
+			floor = floor || e.Floor
+			if e.Risk.Level() > worst.Level() {
+				worst = e.Risk
+			}
+		}
+		if !floor && worst.Level() <= human.LowRisk.Level() && worst.Level() < v.Risk.Level() {
+			return o.command, o.why
+		}
+	}
+	return "", ""
+}
+
+// withField is the call with another text under the field of that plain name.
+func withField(call Call, name, text string) (Call, bool) {
+	var args map[string]any
+	if json.Unmarshal(call.Args, &args) != nil {
+		return call, false
+	}
+	done := false
+	for k := range args {
+		if plainName(k) == name {
+			args[k], done = text, true
+		}
+	}
+	raw, err := json.Marshal(args)
+	call.Args = raw
+	return call, done && err == nil
+}
+
+// An offer is a command to run in place of another.
+type offer struct{ command, why string }
+
+// instead lists commands that do nearly the same with less at stake; the gate judges them before one is offered.
+func instead(command string, v human.Verdict) []offer {
+	command = strings.TrimSpace(command)
+	if len(command) > maxPlain || strings.ContainsAny(command, ";&<>$`\n\\") {
+		return nil
+	}
+	if from, to, piped := strings.Cut(command, "|"); piped {
+		if !strings.HasPrefix(to, "|") && !strings.Contains(to, "|") {
+			return []offer{{strings.TrimSpace(from), "Look at what it would pass on."}}
+		}
+		return nil
+	}
+	if strings.ContainsAny(command, `'"`) {
+		return nil
+	}
+	w := strings.Fields(command)
+	if len(w) > 1 && (w[0] == "sudo" || w[0] == "doas") && !strings.HasPrefix(w[1], "-") {
+		bare := strings.Join(w[1:], " ")
+		return append([]offer{{bare, "The same without more rights."}}, instead(bare, v)...)
+	}
+	is := func(words ...string) bool { return len(w) >= len(words) && slices.Equal(w[:len(words)], words) }
+	plus := func(n int, add ...string) string { return strings.Join(slices.Insert(slices.Clone(w), n, add...), " ") }
+	without := func(drop func(string) bool) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(w), drop), " ")
+	}
+	last := w[len(w)-1]
+	plain := ""
+	for _, x := range w[1:] {
+		if !strings.HasPrefix(x, "-") {
+			plain = x
+		}
+	}
+	const would = "Show what it would do, without doing it."
+	switch {
+	case is("rm"), is("rmdir"), is("shred"), is("unlink"):
+		return removals(w, v)
+	case is("git", "push"):
+		return []offer{{without(func(s string) bool { return s == "--force" || s == "-f" }), "Push without overwriting what others have pushed."}, {plus(2, "--dry-run"), would}}
+	case is("git", "clean"):
+		return []offer{{strings.Join(append([]string{"git", "clean", "-n"}, dropFlag(w[2:], 'f')...), " "), "List what it would delete."}, {"git clean -n", "List what it would delete."}}
+	case is("git", "reset"), is("git", "checkout"), is("git", "restore"), is("git", "switch"):
+		return []offer{{"git stash push --include-untracked", "Put the changes aside, where they can be had back."}, {"git diff HEAD", "Show the changes that would be lost."}}
+	case is("git", "stash"):
+		return []offer{{"git stash list", "List what is put aside."}}
+	case is("git", "branch"):
+		return []offer{{"git log --oneline -20 " + plain, "Show the commits that would be lost sight of."}}
+	case is("git", "rebase"), is("git", "filter-branch"), is("git", "filter-repo"):
+		return []offer{{"git branch before-rewriting", "Keep the commits under a name first."}}
+	case is("find"):
+		if i := slices.IndexFunc(w, func(s string) bool {
+			return s == "-delete" || s == "-exec" || s == "-execdir" || s == "-ok"
+		}); i > 0 {
+			return []offer{{strings.Join(append(slices.Clone(w[:i]), "-print"), " "), "List what it would find."}}
+		}
+	case is("terraform", "destroy"), is("tofu", "destroy"):
+		return []offer{{w[0] + " plan -destroy", "Show what it would destroy."}}
+	case is("terraform", "apply"), is("tofu", "apply"):
+		return []offer{{w[0] + " plan", "Show what it would change."}}
+	case is("pulumi", "up"), is("pulumi", "destroy"):
+		return []offer{{"pulumi preview", "Show what it would change."}}
+	case is("kubectl", "delete"), is("kubectl", "apply"), is("kubectl", "create"), is("kubectl", "scale"), is("kubectl", "patch"):
+		return []offer{{plus(len(w), "--dry-run=server"), "Let the cluster check it, without doing it."}, {"kubectl get " + strings.Join(w[2:], " "), "Look at it."}}
+	case is("kubectl", "rollout"), is("kubectl", "drain"), is("kubectl", "cordon"):
+		return []offer{{"kubectl get nodes,pods", "Look at what runs."}}
+	case is("helm", "upgrade"), is("helm", "install"), is("helm", "uninstall"), is("helm", "delete"):
+		return []offer{{plus(len(w), "--dry-run"), would}, {"helm status " + plain, "Look at it."}}
+	case is("aws", "s3"):
+		for _, x := range w {
+			if strings.HasPrefix(x, "s3://") {
+				return []offer{{plus(len(w), "--dryrun"), would}, {"aws s3 ls " + x, "List what is there."}}
+			}
+		}
+	case is("aws", "ec2"):
+		return []offer{{plus(len(w), "--dry-run"), "Check whether it could be done, without doing it."}}
+	case is("npm", "publish"):
+		return []offer{{"npm pack --dry-run", "Show what would be published."}}
+	case is("cargo", "publish"):
+		return []offer{{plus(len(w), "--dry-run"), "Show what would be published."}, {"cargo package --list", "List what would be published."}}
+	case is("npm", "install"), is("npm", "i"), is("npm", "add"):
+		return []offer{{"npm view " + last, "Look at the package first."}}
+	case is("pip", "install"), is("pip3", "install"):
+		return []offer{{"pip index versions " + last, "Look at the package first."}}
+	case is("apt"), is("apt-get"):
+		return []offer{{"apt-get --simulate " + strings.Join(w[1:], " "), would}, {"apt-cache show " + plain, "Look at the package first."}}
+	case is("brew"):
+		return []offer{{"brew info " + plain, "Look at the package first."}}
+	case is("docker", "system", "prune"):
+		return []offer{{"docker system df", "Show what takes room."}}
+	case is("docker", "volume"), is("docker", "network"), is("docker", "image"), is("docker", "container"):
+		return []offer{{"docker " + w[1] + " inspect " + plain, "Look at it."}, {"docker " + w[1] + " ls", "List them."}}
+	case is("docker", "rm"), is("docker", "stop"), is("docker", "kill"), is("docker", "rmi"):
+		return []offer{{"docker inspect " + plain, "Look at it."}}
+	case is("docker", "compose", "down"), is("docker-compose", "down"):
+		return []offer{{"docker compose stop", "Stop them, and keep their data."}, {"docker compose ps", "Look at what runs."}}
+	case is("rsync"):
+		return []offer{{plus(1, "--dry-run"), would}}
+	case is("kill"), is("pkill"), is("killall"):
+		if w[0] == "kill" {
+			return []offer{{"ps -p " + last, "Look at the process."}}
+		}
+		return []offer{{"pgrep -a " + last, "List the processes."}}
+	case is("systemctl"), is("service"):
+		return []offer{{"systemctl status " + last, "Look at the service."}}
+	case is("chmod"), is("chown"), is("chgrp"):
+		return []offer{{"ls -la " + last, "Look at the rights as they are."}}
+	case is("mkfs"), is("dd"), is("wipefs"), strings.HasPrefix(w[0], "mkfs."):
+		return []offer{{"lsblk", "List the disks."}}
+	case is("dropdb"), is("createdb"):
+		return []offer{{"psql -l", "List the databases."}}
+	case is("redis-cli"):
+		return []offer{{"redis-cli dbsize", "Count the keys."}}
+	case is("gh"):
+		if len(w) > 3 {
+			return []offer{{"gh " + w[1] + " view " + w[3], "Look at it."}}
+		}
+	case is("ansible-playbook"):
+		return []offer{{plus(len(w), "--check"), would}}
+	case is("make"):
+		return []offer{{plus(1, "-n"), "Print the commands that it would run."}}
+	case is("crontab"):
+		return []offer{{"crontab -l", "List what is set up."}}
+	}
+	return nil
+}
+
+// removals are the parts of a deletion that have less at stake, or a look at what would go.
+func removals(w []string, v human.Verdict) []offer {
+	risky := map[string]bool{}
+	for _, e := range v.Effects {
+		if e.Risk.Level() > human.LowRisk.Level() {
+			risky[e.Resource] = true
+		}
+	}
+	keep, names, end := w[:1:1], []string{}, false
+	for _, x := range w[1:] {
+		switch {
+		case !end && strings.HasPrefix(x, "-"):
+			end = x == "--"
+			keep = append(keep, x)
+		case !risky[x]:
+			keep = append(keep, x)
+			names = append(names, x)
+		}
+	}
+	var out []offer
+	if len(names) > 0 {
+		out = append(out, offer{strings.Join(keep, " "), "Only what can be had again."})
+	}
+	for _, x := range w[1:] {
+		if !strings.HasPrefix(x, "-") {
+			return append(out, offer{"ls -la " + x, "List what it would delete."})
+		}
+	}
+	return out
+}
+
+func dropFlag(words []string, flag rune) []string {
+	var out []string
+	for _, w := range words {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") {
+			w = strings.ReplaceAll(w, string(flag), "")
+		}
+		if w != "-" && w != "--force" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
