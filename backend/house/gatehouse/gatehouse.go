@@ -1,0 +1,69 @@
+// Package gatehouse wires the programs that stand in front of agents. It is small on purpose: an agent's client starts
+// such a program for every call of a tool, so it links no window, no database and no browser.
+package gatehouse
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"deskbell/backend/datadir"
+	"deskbell/backend/hook"
+)
+
+const usage = `usage: deskbell-hook CLIENT [--data DIR] [--limit SECONDS]
+
+It answers the hook of a coding agent that is about to call a tool. CLIENT is one of: %s.
+It reads the hook's input from standard input. ` + "`deskbell hook install CLIENT`" + ` makes a client call it.
+`
+
+// Hook is the program deskbell-hook: it answers one call with the arguments in args (without the program's name) and
+// returns the exit code. Every mistake is a refusal.
+func Hook(args []string, in io.Reader, out, errs io.Writer) int {
+	client, dir, limit, err := parse(args)
+	if err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			_, _ = fmt.Fprintln(errs, "deskbell-hook:", err) // there is nowhere else to complain
+		}
+		_, _ = fmt.Fprintf(errs, usage, strings.Join(hook.Names(), ", "))
+		return 2 // what clients take for a refusal
+	}
+	// A client that has lost its patience ends its hook; some read what it still says.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return hook.Run(ctx, client, limit, in, out, errs, newJudge(dir, client.Name))
+}
+
+func parse(args []string) (c hook.Client, dir string, limit time.Duration, err error) {
+	var seconds float64
+	f := flag.NewFlagSet("deskbell-hook", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&dir, "data", "", "")
+	f.Float64Var(&seconds, "limit", 0, "")
+	name := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	}
+	if err = f.Parse(args); err != nil {
+		return c, "", 0, err
+	}
+	if f.NArg() > 0 || name == "" {
+		return c, "", 0, errors.New("it takes the name of one client")
+	}
+	if c, err = hook.Find(name); err != nil {
+		return c, "", 0, err
+	}
+	limit = c.Limit
+	if seconds > 0 && seconds < 1e6 {
+		limit = time.Duration(seconds * float64(time.Second))
+	}
+	dir, err = datadir.Choose(dir)
+	return c, dir, limit, err
+}
