@@ -1,7 +1,8 @@
 import { m } from '../paraglide/messages';
 import type { GroupName } from '../lib/groups';
 import { age, span, timeOfDay } from '../lib/time';
-import type { Kind, Operation, Risk, TimelineEvent } from '../lib/wire';
+import type { GateRisk } from '../lib/gatewire';
+import type { Kind, Operation, TimelineEvent } from '../lib/wire';
 
 /** The words for things that come from the wire. Each is a message of its own, in the language of the page. */
 
@@ -26,12 +27,12 @@ export function kindWord(kind: Kind): string {
   }
 }
 
-export function riskWord(risk: Risk): string {
-  return { low: m.risk_low, medium: m.risk_medium, high: m.risk_high, critical: m.risk_critical }[risk]();
+export function riskWord(risk: GateRisk): string {
+  return { none: m.risk_none, low: m.risk_low, medium: m.risk_medium, high: m.risk_high, critical: m.risk_critical }[risk]();
 }
 
-export function riskSentence(risk: Risk): string {
-  return { low: m.risk_low_long, medium: m.risk_medium_long, high: m.risk_high_long, critical: m.risk_critical_long }[risk]();
+export function riskSentence(risk: GateRisk): string {
+  return { none: m.risk_none_long, low: m.risk_low_long, medium: m.risk_medium_long, high: m.risk_high_long, critical: m.risk_critical_long }[risk]();
 }
 
 export function groupWord(name: GroupName): string {

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { argsFrom, argsText, choicesOf, commandOf, effectVerbs, gist, grave, knownVerb, mild, questionOf, risky, rows, runs } from './verdict';
+import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from './verdict.testing';
+import { sampleOperation } from './sample.testing';
+
+describe('a verb', () => {
+  it('is one of those there are words for', () => {
+    expect(new Set(effectVerbs).size).toBe(24);
+    expect(knownVerb('git_discard')).toBe('git_discard');
+    expect(knownVerb('time_travel')).toBe('unknown');
+  });
+});
+
+describe('the rows of a table of effects', () => {
+  it('are one for each thing that is done to something, by the gravest rule that found it', () => {
+    const all = rows([
+      sampleEffect({ verb: 'network_write', resource: 'curl -X POST', target: '', risk: 'medium', rule_id: 'curl.X' }),
+      sampleEffect({ verb: 'network_write', resource: 'curl -X POST', target: '', risk: 'high', rule_id: 'curl.d' }),
+      sampleEffect({ verb: 'network_read', resource: 'curl -X POST', target: '', risk: 'none', rule_id: 'curl' }),
+    ]);
+    expect(all.map(({ verb, rule_id }) => [verb, rule_id])).toEqual([['network_write', 'curl.d'], ['network_read', 'curl']]);
+  });
+
+  it('begin with the floor, then with the gravest', () => {
+    const all = rows([sampleEffect({ resource: 'a', target: 'a', risk: 'low' }), sampleEffect({ resource: 'b', target: 'b', risk: 'critical' }), sampleEffect({ resource: 'c', target: 'c', risk: 'high', floor: true })]);
+    expect(all.map((e) => e.resource)).toEqual(['c', 'b', 'a']);
+  });
+
+  it('stay at the floor when a graver rule that is not there found the same', () => {
+    expect(rows([sampleEffect({ risk: 'high', floor: true }), sampleEffect({ risk: 'critical' })])).toMatchObject([{ risk: 'critical', floor: true }]);
+  });
+});
+
+describe('the gist of a call', () => {
+  it('counts the files of the gravest kind, and those that are in no commit', () => {
+    const all = gist([
+      sampleEffect({ resource: 'fixtures/', target: '/p/fixtures', files: 214, kept: 'no_copy' }),
+      sampleEffect({ resource: 'build/', target: '/p/build', risk: 'low', files: 961, kept: 'ignored' }),
+      sampleEffect({ resource: '.cache/', target: '/p/.cache', risk: 'low', files: 29, kept: 'ignored' }),
+      sampleEffect({ verb: 'git_write', resource: 'git commit', target: '', risk: 'low' }),
+      sampleEffect({ verb: 'filesystem_read', resource: 'echo', target: '', risk: 'none' }),
+    ]);
+    expect(all).toMatchObject({ verb: 'filesystem_delete', things: ['fixtures/', 'build/', '.cache/'], files: 1204, lost: 214, others: 1 });
+  });
+
+  it('counts no files where they are not known of each', () => {
+    expect(gist([sampleEffect({ files: 3 }), sampleEffect({ resource: 'b', target: 'b' })]).files).toBe(-1);
+  });
+
+  it('knows what does not exist yet', () => {
+    expect(gist([sampleEffect({ verb: 'filesystem_write', kept: 'absent' })])).toMatchObject({ fresh: true, files: 0 });
+  });
+
+  it('is of looking, where a call only looks', () => {
+    expect(gist([sampleEffect({ verb: 'filesystem_read', resource: 'a', risk: 'none' })])).toMatchObject({ verb: 'filesystem_read', things: ['a'], others: 0 });
+  });
+
+  it('is not known without effects', () => {
+    expect(gist([])).toMatchObject({ verb: 'unknown', things: [], files: -1 });
+  });
+});
+
+describe('the choices', () => {
+  it('begin with what stops the call and end with what lets it run', () => {
+    const verdict = sampleVerdict({ choices: (['allow', 'change', 'difference', 'backup', 'instead', 'deny'] as const).map((action) => ({ action, label: action })) });
+    expect(choicesOf(verdict).map((choice) => choice.action)).toEqual(['deny', 'instead', 'backup', 'difference', 'change', 'allow']);
+  });
+
+  it('have no key for allowing what is grave', () => {
+    expect(risky('allow', sampleVerdict())).toBe(true);
+    expect(risky('backup', sampleVerdict())).toBe(false);
+    expect(risky('allow', sampleVerdict({ risk: 'medium' }))).toBe(false);
+    expect(risky('allow', sampleVerdict({ risk: 'medium', floor: true }))).toBe(true);
+    expect(risky('allow', sampleVerdict({ risk: 'low', form: 'input' }))).toBe(true);
+  });
+
+  it('let something run or do not', () => {
+    expect((['allow', 'backup', 'change', 'deny', 'instead', 'difference'] as const).map(runs)).toEqual([true, true, true, false, false, false]);
+  });
+});
+
+describe('a card', () => {
+  const verdict = sampleVerdict({ risk: 'medium' });
+  it('allows what is mild', () => {
+    expect(grave(verdict)).toBe(false);
+    expect(mild(samplePermission(sampleQuestion({ verdict })))).toBe(true);
+  });
+
+  it.each([
+    ['what is high', samplePermission()],
+    ['the floor', samplePermission(sampleQuestion({ verdict: { ...verdict, floor: true } }))],
+    ['what must be typed for', samplePermission(sampleQuestion({ verdict: { ...verdict, form: 'input' } }))],
+    ['what checks that it was read', samplePermission(sampleQuestion({ verdict, check: { options: ['cost'] } }))],
+    ['what is not known yet', samplePermission(sampleQuestion({ verdict }), { details: undefined })],
+    ['another kind', sampleOperation({ risk: 'low' })],
+  ])('never allows %s', (_, op) => expect(mild(op)).toBe(false));
+});
+
+describe('a question', () => {
+  it('is in the details of its operation', () => {
+    expect(questionOf(samplePermission())?.tool).toBe('Bash');
+    expect(questionOf(sampleOperation({ details: { tool: 'Bash', verdict: {} } }))).toBeUndefined();
+    expect(questionOf(samplePermission(sampleQuestion(), { details: { tool: 'Bash' } }))).toBeUndefined();
+  });
+
+  it('has lists where the server says null', () => {
+    const op = samplePermission(sampleQuestion(), { details: { tool: 'Bash', verdict: { effects: null, choices: null } } });
+    expect(questionOf(op)?.verdict).toMatchObject({ effects: [], choices: [], because: [] });
+  });
+});
+
+describe('the arguments of a call', () => {
+  it('are drawn as the command they hold', () => {
+    expect(commandOf({ args: { command: 'ls', timeout: 3 } })).toEqual({ name: 'command', text: 'ls' });
+    expect(commandOf({ args: { command: ['ls'] } })).toBeUndefined();
+    expect(argsText({ args: { path: 'a' } })).toBe('{\n  "path": "a"\n}');
+  });
+
+  it('are put back where they came from when they were edited', () => {
+    expect(argsFrom({ args: { command: 'ls', timeout: 3 } }, 'ls -l')).toEqual({ command: 'ls -l', timeout: 3 });
+    expect(argsFrom({ args: { command: 'ls' } }, '  ')).toBeUndefined();
+    expect(argsFrom({ args: { path: 'a' } }, '{"path":"b"}')).toEqual({ path: 'b' });
+    expect(argsFrom({ args: { path: 'a' } }, '[1]')).toBeUndefined();
+    expect(argsFrom({ args: { path: 'a' } }, '{')).toBeUndefined();
+  });
+});

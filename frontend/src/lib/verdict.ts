@@ -1,0 +1,145 @@
+import { isObject } from './details';
+import { dangerous } from './life';
+import type { ChoiceAction, Effect, GateChoice, Json, JsonObject, Operation, Question, ToolCall, Verdict } from './wire';
+
+/** Every kind of effect a call can have, in the gatekeeper's words. */
+export const effectVerbs = [
+  'filesystem_read', 'filesystem_write', 'filesystem_delete', 'git_read', 'git_write', 'git_discard', 'git_remote_write', 'git_history_rewrite',
+  'network_read', 'network_write', 'package_install', 'package_run', 'lang_exec', 'process_signal', 'container', 'service', 'database',
+  'credential_access', 'persistence', 'privilege_escalation', 'security_weakening', 'cost', 'obfuscated', 'unknown',
+] as const;
+
+export type EffectVerb = (typeof effectVerbs)[number];
+
+/** A verb this page has words for; a newer server's is 'unknown'. */
+export function knownVerb(verb: string): EffectVerb {
+  return effectVerbs.find((known) => known === verb) ?? 'unknown';
+}
+
+const risks = ['none', 'low', 'medium', 'high', 'critical'] as const;
+
+/** 0 for none, 4 for critical. */
+export const riskLevel = (risk: string): number => (risks as readonly string[]).indexOf(risk);
+
+/** What an operation of kind permission asks, once its details are here. */
+export function questionOf(op: Operation | undefined): Question | undefined {
+  const details = op?.action_type === 'permission' ? op.details : undefined;
+  if (!details || typeof details.tool !== 'string' || !isObject(details.verdict)) return undefined;
+  return whole(details as unknown as Question);
+}
+
+/** Lists that hold nothing may come as null. */
+export function whole<Q extends Question>(question: Q): Q {
+  const { verdict } = question;
+  return { ...question, verdict: { ...verdict, effects: verdict.effects ?? [], choices: verdict.choices ?? [], because: verdict.because ?? [], rule_ids: verdict.rule_ids ?? [] } };
+}
+
+/** Whether letting a call run is more than one click or key may do. */
+export function grave(verdict: Verdict): boolean {
+  return riskLevel(verdict.risk) >= riskLevel('high') || !!verdict.floor || verdict.form === 'input';
+}
+
+/** Whether a permission can be given where only its card is seen. What is not known yet is not. */
+export function mild(op: Operation): boolean {
+  const question = questionOf(op);
+  return !!question && !dangerous(op) && !grave(question.verdict) && !question.check;
+}
+
+/** What an effect is on, as exactly as it is known. */
+const on = (effect: Effect): string => effect.target || effect.resource || '';
+
+/** One line for effects that a person cannot tell apart: several rules found them, the gravest of it counts. */
+export function rows(effects: readonly Effect[]): Effect[] {
+  const all = new Map<string, Effect>();
+  for (const effect of effects) {
+    const key = `${effect.verb}\n${on(effect)}`;
+    const known = all.get(key);
+    if (!known) all.set(key, { ...effect });
+    else if (riskLevel(effect.risk) > riskLevel(known.risk)) all.set(key, { ...known, ...effect, floor: known.floor || effect.floor });
+    else known.floor ||= effect.floor;
+  }
+  return [...all.values()].sort((a, b) => Number(b.floor ?? false) - Number(a.floor ?? false) || riskLevel(b.risk) - riskLevel(a.risk));
+}
+
+/** Does more than look. */
+export const bites = (effect: Effect): boolean => effect.risk !== 'none';
+
+/** What a call would do, in short: its gravest kind of effect, and how much else there is. */
+export interface Gist {
+  verb: EffectVerb;
+  /** What it is done to, as the call names it, each once. */
+  things: string[];
+  /** How many files they hold; -1 where that is not known of each. */
+  files: number;
+  bytes: number;
+  /** How many of them are in no commit, and no other copy is known. */
+  lost: number;
+  /** None of them exists yet. */
+  fresh: boolean;
+  /** Effects of other kinds that do more than look. */
+  others: number;
+}
+
+export function gist(effects: readonly Effect[]): Gist {
+  const all = rows(effects);
+  const first = all[0];
+  const counted = all.some(bites) ? all.filter(bites) : all;
+  const same = counted.filter((effect) => effect.verb === first?.verb);
+  const sum = (of: (effect: Effect) => number): number => same.reduce((total, effect) => total + of(effect), 0);
+  const known = same.length > 0 && same.every((effect) => effect.files !== undefined || effect.kept === 'absent');
+  return {
+    verb: knownVerb(first?.verb ?? 'unknown'),
+    things: [...new Set(same.map((effect) => effect.resource || effect.target || '').filter(Boolean))],
+    files: known ? sum((effect) => effect.files ?? 0) : -1,
+    bytes: sum((effect) => effect.bytes ?? 0),
+    lost: sum((effect) => (effect.kept === 'no_copy' ? (effect.files ?? 0) : 0)),
+    fresh: same.length > 0 && same.every((effect) => effect.kept === 'absent'),
+    others: counted.length - same.length,
+  };
+}
+
+const order: readonly ChoiceAction[] = ['deny', 'instead', 'backup', 'difference', 'change', 'allow'];
+
+/** One answer of each kind, what stops the call first and what lets it run last. */
+export function choicesOf(verdict: Verdict): GateChoice[] {
+  return order.flatMap((action) => verdict.choices?.find((choice) => choice.action === action) ?? []);
+}
+
+/** Whether an answer lets something run. */
+export const runs = (action: ChoiceAction): boolean => action === 'allow' || action === 'backup' || action === 'change';
+
+/** Whether an answer must have no key of its own. */
+export const risky = (action: ChoiceAction, verdict: Verdict): boolean => action === 'allow' && grave(verdict);
+
+const commandNames = ['command', 'cmd', 'script'];
+
+/** The shell command of a call, under the name it has among the arguments; undefined for other tools' calls. */
+export function commandOf(call: Pick<ToolCall, 'args'>): { name: string; text: string } | undefined {
+  for (const name of commandNames) {
+    const text = call.args?.[name];
+    if (typeof text === 'string' && text) return { name, text };
+  }
+  return undefined;
+}
+
+/** The arguments beside the command. */
+export function argsBeside(args: JsonObject | undefined, name: string): [string, Json][] {
+  return Object.entries(args ?? {}).filter(([other]) => other !== name);
+}
+
+/** The arguments as they are drawn and edited: a command as it is, anything else as JSON. */
+export function argsText(call: Pick<ToolCall, 'args'>): string {
+  return commandOf(call)?.text ?? JSON.stringify(call.args ?? {}, null, 2);
+}
+
+/** Arguments that were edited as text; undefined where that is no JSON object. */
+export function argsFrom(call: Pick<ToolCall, 'args'>, text: string): JsonObject | undefined {
+  const command = commandOf(call);
+  if (command) return text.trim() ? { ...call.args, [command.name]: text } : undefined;
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
