@@ -110,6 +110,12 @@ func reads(w *walker, c *cmd) (stream, bool) {
 	return handled(stream{known: true})
 }
 
+// quiet is a command that does nothing and prints nothing.
+func quiet(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	return handled(stream{known: true})
+}
+
 func test(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
 	for _, v := range c.args {

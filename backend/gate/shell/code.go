@@ -16,23 +16,68 @@ var (
 		"decimal fractions operator enum typing dataclasses copy heapq bisect uuid unicodedata calendar locale platform inspect keyword " +
 		"html urllib.parse csv io binascii zlib secrets numbers cmath difflib string inspect types contextlib abc sysconfig site util path querystring url assert buffer os.path set pp bigdecimal digest POSIX " +
 		"List::Util Data::Dumper strict warnings utf8 tomllib configparser importlib.metadata __future__ colorsys graphlib zoneinfo")
-	runsCommands = lazy(`\b(os\.(system|popen|exec\w*|spawn\w*|posix_spawn\w*|startfile)|subprocess|commands\.getoutput|getstatusoutput|pty\.spawn|child_process|execSync|execFileSync|execFile|spawnSync|spawn|Deno\.(run|Command)|Bun\.(spawn\w*|\$)|system|popen\w*|shell_exec|passthru|proc_open|pcntl_exec|exec|qx|IO\.popen|Open3|Kernel\.(system|exec|spawn)|Process\.spawn|os\.execute|io\.popen|syscall|fork|run_command|ProcessBuilder|Runtime\.getRuntime)\b`)
-	deletesFiles = lazy(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove)\b`)
+	runsCommands = lazy(`\b(os\.(system|popen|exec\w*|spawn\w*|posix_spawn\w*|startfile)|subprocess|commands\.getoutput|getstatusoutput|pty\.spawn|child_process|execSync|execFileSync|execFile|spawnSync|spawn|Deno\.(run|Command)|Bun\.spawn\w*|Bun\.\$|system|popen\w*|shell_exec|passthru|proc_open|pcntl_exec|exec|qx|IO\.popen|Open3|Kernel\.(system|exec|spawn)|Process\.spawn|os\.execute|io\.popen|syscall|fork|forkpty|run_command|ProcessBuilder|Runtime\.getRuntime|getRuntime|Command::new|StartProcess|execv\w*|execl\w*|posix_spawn\w*|NSTask|asyncio\.create_subprocess_\w+|create_subprocess_\w+|win32api|ShellExecute\w*|expect_exec|sh\.\w+|pexpect|fabric|invoke\.run|vim\.fn\.system)\b`)
+	deletesFiles = lazy(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove|os\.RemoveAll|os\.Remove|os\.Truncate|remove_dir\w*|remove_file|remove_all|DeleteFile\w*|deleteIfExists|deleteRecursively|Files\.delete|send2trash)\b`)
 	writesFiles  = lazy(`\b(write_text|write_bytes|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|file_put_contents|fwrite|File\.(write|open|new|rename|symlink|chmod)|IO\.write|shutil\.(move|copy\w*|chown)|os\.(rename|replace|chmod|chown|link|symlink|makedirs|mkdir|putenv|setuid)|copyfile|renameSync|copyFileSync|mkdirSync|chmodSync|Deno\.write\w*|FileUtils\.\w+|\.touch|\.rename|\.mkdir|\.chmod|symlinkSync|truncate(Sync)?|io\.open|dump|to_csv|savez?|to_json|writelines|write)\s*\(`)
 	opensToWrite = lazy(`\bopen\s*\(\s*[^)]*?,\s*(mode\s*=\s*)?["'][rbt]*[wax+][rbt+]*["']|open\s*\(?[^;]*["']\s*>{1,2}|Path\([^)]*\)\.open\(\s*["'][wax]`)
 	readsFiles   = lazy(`\b(open|read_text|read_bytes|readFile(Sync)?|createReadStream|file_get_contents|File\.(read|readlines|foreach|open)|IO\.read\w*|readlines|os\.(listdir|walk|scandir|stat|getenv|environ|getcwd|path)|glob|Path|Dir|readdir(Sync)?|process\.(env|cwd|argv|version\w*|platform|exit|stdout|stdin)|require|existsSync|statSync|slurp|load|read_csv|File)\b`)
 	talksNet     = lazy(`\b(requests|urllib\d?(\.request)?|httpx|aiohttp|http\.client|httplib|socket|ftplib|smtplib|paramiko|telnetlib|XMLHttpRequest|fetch|axios|got|net\.(connect|createConnection|Socket)|https?\.(get|request)|Net::HTTP|open-uri|URI\.open|LWP|IO::Socket|TCPSocket|curl_\w+|fsockopen|WebSocket|dgram|boto3|websockets)\b`)
 	sendsNet     = lazy(`\b(requests|httpx|axios|session|client|s)\.(post|put|patch|delete|request)\b|\burlopen\s*\([^)]*data\s*=|method\s*:\s*["'](POST|PUT|PATCH|DELETE)|\b(sendall|sendto|sendmail)\b|Net::HTTP\.post|http\.client|\bsocket\b|IO::Socket|TCPSocket|fsockopen`)
 	losesNet     = lazy(`(?i)\.(delete|destroy|drop|remove|purge|truncate|cancel|deregister|revoke)\w*\s*\(|method\s*:\s*["']DELETE`)
-	evaluates    = lazy(`\b(eval|exec|compile|execfile|runpy|importlib\.import_module|import_module|getattr|Function|vm\.\w+|instance_eval|class_eval|send|ctypes|cffi|marshal|pickle|globals|vars|locals|setattr|process\.binding|dlopen|\$\w+\s*\(|base64_decode|str_rot13|assert|create_function|require_once|include|builtins|load_module|do\s+["'])\b|__\w+__|\bimport\s*\(`)
 	signals      = lazy(`\bos\.kill(pg)?\b|\bprocess\.kill\b|\bProcess\.kill\b|\bkill\s+(9|['"]?(KILL|TERM))`)
 	exfil        = lazy(`\b(os\.environ|process\.env|ENV)\b`)
 	importsAny   = lazy(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
-	fetchesCode  = lazy(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch)\b.{0,400}\b(exec|eval)\s*\(`)
+	emptiesFile  = lazy(`\bopen\s*\([^)]*["']w[bt]?["'][^)]*\)\s*\.\s*(close|truncate)`)
+	socketsOf    = lazy(`(?i)\b(socket|fsockopen|TCPSocket|TCPServer|net\.(connect|createConnection|Socket|Dial)|IO::Socket|pfsockopen|stream_socket_client)\b`)
+	shellNames   = lazy(`\b((ba|z|da|k|c)?sh|cmd(\.exe)?|powershell)\b`)
+	fetchesCode  = lazy(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch|https?\.get|URI\.open)\b.{0,400}\b(exec|eval|instance_eval|Function)\s*[()]`)
 )
 
+// What runs text as code, or reaches what is not named, in each language.
+var evaluates = map[string]pattern{
+	"python":     lazy(`\b(eval|exec|compile|execfile|runpy|importlib|import_module|getattr|attrgetter|methodcaller|ctypes|cffi|marshal|pickle|cPickle|dill|shelve|globals|vars|locals|setattr|dlopen|builtins|load_module|SourceFileLoader|codeop|InteractiveInterpreter)\b|__\w+__`),
+	"javascript": lazy(`\b(eval|Function|vm\.\w+|runInThisContext|runInNewContext|process\.binding|process\.dlopen|dlopen|constructor|mainModule|_load|Reflect\.\w+|WebAssembly|FFI|createRequire)\b|\bimport\s*\(|\brequire\s*\(\s*[^")'\x60\s]|\]\s*\(|\bglobalThis\s*\[|\bprocess\s*\[|\bglobal\s*\[`),
+	"ruby":       lazy(`\b(eval|instance_eval|class_eval|module_eval|instance_exec|send|__send__|public_send|method|const_get|define_method|load|Fiddle|DL|Marshal|binding|YAML\.(unsafe_)?load)\b`),
+	"perl":       lazy(`\beval\b|\bdo\s+["'$]|\brequire\s+\$|&\{|&\$|->\$|\bDynaLoader\b|\bsyscall\b|\bs/[^/]*/[^/]*/\w*e`),
+	"php":        lazy(`\b(eval|assert|create_function|require_once|require|include|include_once|base64_decode|str_rot13|gzinflate|call_user_func\w*|array_map|preg_replace_callback|unserialize|dl|FFI|ReflectionFunction|usort|register_shutdown_function|mb_ereg_replace)\b|\$\w+\s*\(|\}\s*\(|\]\s*\(`),
+	"lua":        lazy(`\b(load|loadstring|dofile|loadfile|require|package\.loadlib|debug\.\w+|ffi|_G|_ENV)\b`),
+	"go":         lazy(`\b(plugin|syscall|unsafe|cgo)\b|//go:linkname`),
+	"rust":       lazy(`\b(unsafe|libloading|asm!|include!)`),
+	"compiled":   lazy(`\b(dlopen|mprotect|asm|__asm__|ScriptEngine\w*|defineClass|forName|unsafe|DllImport|Assembly\.Load)\b`),
+}
+
+// What names that look like those of the machinery may be used for without running anything.
+var plainNames = set("__name__ __main__ __version__ __file__ __doc__ __init__ __str__ __repr__ __enter__ __exit__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __iter__ __next__ __all__ __future__ __call__ " +
+	"__getitem__ __setitem__ __delitem__ __contains__ __post_init__ __annotations__ __slots__ __add__ __sub__ __mul__ __truediv__ __bool__ __int__ __float__ __index__ __aenter__ __aexit__ __new__ __author__ __email__ __license__ __copyright__ __date__ __debug__ __path__ __package__ __title__ __summary__ __url__ __setup__")
+
+// evaluatesIn is what code names that evaluates code; empty where it names nothing of the kind.
+func evaluatesIn(language, bare string) string {
+	p, ok := evaluates[language]
+	if !ok {
+		for _, name := range []string{"python", "javascript", "php"} {
+			if m := evaluates[name].FindString(bare); m != "" && !plainNames[m] {
+				return m
+			}
+		}
+		return ""
+	}
+	if language == "python" {
+		bare = strings.ReplaceAll(bare, "re.compile", "re.pattern")
+		bare = strings.ReplaceAll(bare, "importlib.metadata", "metadata")
+	}
+	for _, m := range p.FindAllStringSubmatch(bare, 200) {
+		if !plainNames[m[0]] {
+			return m[0]
+		}
+	}
+	return ""
+}
+
 // The languages of which enough is known to say that code only computes.
-var wellKnown = set("python javascript ruby perl php awk")
+var (
+	wellKnown = set("python javascript ruby perl php awk")
+	compiled  = set("go rust compiled")
+)
 
 // code judges code in a programming language. It is no parser of those languages: it looks for what does something, takes
 // every text in the code for what that is done to, and calls the code harmless only when all that it names is.
@@ -52,6 +97,9 @@ func (w *walker) code(language string, v value) {
 	}
 	text := v.s
 	bare, literals := strip(text, language)
+	if language == "python" {
+		bare = strings.ReplaceAll(bare, "platform.system", "platform.name")
+	}
 	emit := func(verb human.EffectVerb, risk human.Risk, rule, what string) {
 		e := verbDefaults[verb]
 		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = verb, risk, "code."+rule, clip(what), human.Likely
@@ -65,6 +113,9 @@ func (w *walker) code(language string, v value) {
 	ran := runsCommands.FindString(bare)
 	if ran == "" && (language == "ruby" || language == "perl" || language == "php") && strings.Contains(bare, "`") {
 		ran = "`"
+	}
+	if ran == "" && strings.Contains(bare, "Bun.$") {
+		ran = "Bun.$"
 	}
 	if ran == "exec" && language == "python" {
 		ran = ""
@@ -126,11 +177,14 @@ func (w *walker) code(language string, v value) {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: "what was downloaded", Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
 		}
 	}
+	if ran != "" && socketsOf.MatchString(bare) && shellNames.MatchString(text) {
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: clip(text), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "code.gives_shell"})
+	}
 	if losesNet.MatchString(bare) && !strings.Contains(bare, "list.remove") {
 		harmless = false
 		emit(human.ServiceEffect, human.HighRisk, "destroys", losesNet.FindString(bare))
 	}
-	if m := evaluates.FindString(bare); m != "" && m != "__name__" && m != "__version__" && m != "__file__" && m != "__doc__" {
+	if m := evaluatesIn(language, bare); m != "" {
 		harmless = false
 		emit(human.ObfuscatedEffect, human.HighRisk, "evaluates", m)
 		for _, l := range literals {
@@ -142,6 +196,14 @@ func (w *walker) code(language string, v value) {
 	if m := signals.FindString(bare); m != "" {
 		harmless = false
 		emit(human.ProcessSignal, human.MediumRisk, "signals", m)
+	}
+	if language == "python" && emptiesFile.MatchString(text) {
+		harmless = false
+		for _, l := range literals {
+			if couldBePath(l) {
+				w.emptying(known(l), "code.empties")
+			}
+		}
 	}
 	pure := harmless
 	if m := readsFiles.FindString(bare); harmless && m != "" && m != "require" {
@@ -161,6 +223,8 @@ func (w *walker) code(language string, v value) {
 	switch {
 	case unknownModule != "":
 		emit(human.LangExec, human.LowRisk, "imports", unknownModule)
+	case pure && compiled[language]:
+		emit(human.LangExec, human.LowRisk, "computes", text)
 	case pure && !wellKnown[language]:
 		// Of these languages too little is known to call code harmless.
 		if _, rest, ok := strings.Cut(text, "do shell script"); ok {
@@ -229,18 +293,31 @@ func (w *walker) rest(text, call string) {
 }
 
 // strip returns code without its texts and comments, and the texts.
-func strip(s, language string) (string, []string) {
+func strip(s, language string) (string, []string) { return stripTo(s, language, 3) }
+
+// stripTo is strip, with code within texts within code as deep as told.
+func stripTo(s, language string, deep int) (string, []string) {
 	var bare strings.Builder
 	var literals []string
-	hash := language != "javascript"
+	inner := func(code string) {
+		if deep > 0 {
+			b, l := stripTo(code, language, deep-1)
+			code = b
+			literals = append(literals, l...)
+		}
+		bare.WriteString(" " + code + " ")
+	}
+	slash := language == "javascript" || compiled[language] || language == "php"
+	hash := language != "javascript" && !compiled[language]
+	odd := language == "ruby" || language == "perl" || language == "php"
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {
-		case hash && c == '#' && (i == 0 || s[i-1] == ' ' || s[i-1] == '\n' || s[i-1] == ';') && !strings.HasPrefix(s[i:], "#{"):
+		case hash && c == '#' && (i == 0 || s[i-1] == ' ' || s[i-1] == '\n' || s[i-1] == ';') && !strings.HasPrefix(s[i:], "#{") && (!odd || plainLine(s, i)):
 			for i < len(s) && s[i] != '\n' {
 				i++
 			}
-		case language == "javascript" && strings.HasPrefix(s[i:], "//") && (i == 0 || s[i-1] != ':'):
+		case slash && strings.HasPrefix(s[i:], "//") && plainLine(s, i):
 			for i < len(s) && s[i] != '\n' {
 				i++
 			}
@@ -252,6 +329,9 @@ func strip(s, language string) (string, []string) {
 			}
 			literals = append(literals, s[i+3:i+3+end])
 			bare.WriteString(" \"\" ")
+			if in := within(s[i+3:i+3+end], language, c, i > 0 && strings.IndexByte("fFtT", s[i-1]) >= 0 || i > 1 && strings.IndexByte("fFtT", s[i-2]) >= 0); in != "" {
+				inner(in)
+			}
 			i = min(len(s), i+6+end)
 		case c == '"' || (c == '\'' || c == '`') && language != "awk":
 			j := i + 1
@@ -277,10 +357,14 @@ func strip(s, language string) (string, []string) {
 				j++
 			}
 			literals = append(literals, strings.ReplaceAll(lit.String(), unknown, ""))
-			if c == '`' {
+			if c == '`' && language != "javascript" && language != "go" {
 				bare.WriteString(" ` ")
 			} else {
 				bare.WriteString(`""`)
+			}
+			// What is put into a text is code: f"{...}", `${...}`, "#{...}", "@{[...]}".
+			if in := within(lit.String(), language, c, i > 0 && strings.IndexByte("fFtT", s[i-1]) >= 0 || i > 1 && strings.IndexByte("fFtT", s[i-2]) >= 0); in != "" {
+				inner(in)
 			}
 			i = j + 1
 			if len(literals) > 300 {
@@ -304,6 +388,50 @@ func strip(s, language string) (string, []string) {
 		}
 	}
 	return bare.String(), literals
+}
+
+// within is the code that a text holds, where the language puts values into texts.
+func within(s, language string, quote byte, f bool) string {
+	var marks []string
+	switch {
+	case language == "python" && f:
+		marks = []string{"{"}
+	case language == "javascript" && quote == '`':
+		marks = []string{"${"}
+	case language == "ruby" && quote != '\'':
+		marks = []string{"#{"}
+	case language == "perl" && quote != '\'':
+		marks = []string{"@{", "${"}
+	case language == "php" && quote == '"':
+		marks = []string{"${", "{$"}
+	default:
+		return ""
+	}
+	var b strings.Builder
+	for _, m := range marks {
+		for rest, n := s, 0; n < 50; n++ {
+			_, after, ok := strings.Cut(rest, m)
+			if !ok {
+				break
+			}
+			end := closing(after)
+			b.WriteString(after[:end] + " ; ")
+			rest = after[end:]
+		}
+	}
+	return b.String()
+}
+
+// plainLine says whether what stands before i in its line cannot be a pattern or a text of another form, in which what
+// looks like a comment is none.
+func plainLine(s string, i int) bool {
+	line := s[max(0, i-2000):i]
+	k := strings.LastIndexByte(line, '\n')
+	if k < 0 && i > 2000 {
+		return false
+	}
+	line = line[k+1:]
+	return !strings.ContainsAny(line, "/%~\\") && !strings.Contains(line, "q") || strings.TrimSpace(line) == ""
 }
 
 func hexByte(s string) byte {

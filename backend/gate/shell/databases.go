@@ -24,7 +24,7 @@ func database(w *walker, c *cmd) (stream, bool) {
 			if a.s == "-c" && (c.name == "sqlite3" || c.name == "mysql" || c.name == "mariadb") {
 				continue
 			}
-			if a.s == "-e" && (c.name == "psql" || c.name == "sqlite3") || a.s == "-q" && c.name != "sqlcmd" {
+			if a.s == "-e" && (c.name == "psql" || c.name == "sqlite3") || a.s == "-q" && c.name != "sqlcmd" && c.name != "clickhouse-client" {
 				continue
 			}
 			if i+1 < len(c.args) {

@@ -39,6 +39,7 @@ func sed(w *walker, c *cmd) (stream, bool) {
 	for _, f := range files {
 		if inPlace {
 			w.writing(f, "sed.edits")
+			w.edited(f)
 		} else {
 			w.reading(f, "sed.reads")
 		}

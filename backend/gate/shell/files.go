@@ -79,6 +79,13 @@ func find(w *walker, c *cmd) (stream, bool) {
 					args[j].s = strings.ReplaceAll(args[j].s, "{}", "\"$_found\"")
 				}
 			}
+			if name := path.Base(args[0].s); !narrowed && (name == "rm" || name == "shred" || name == "unlink") {
+				for _, p := range found() {
+					if pl, _ := w.placeOf(p, w.dir); pl >= homeSpot {
+						w.deleting(p, true, "find.deletes")
+					}
+				}
+			}
 			w.run(args, c.in)
 			i = end
 		}
@@ -266,13 +273,18 @@ func copies(w *walker, c *cmd) (stream, bool) {
 		return handled(stream{})
 	}
 	var t taint
+	forced := c.name == "ln" && o.has("-f", "--force")
+	keeps := !forced && o.has("-n", "--no-clobber", "--update", "-u", "-b", "--backup", "-i", "--interactive", "-s", "--symbolic")
 	for _, v := range words {
+		from := v.taint
 		if c.name != "ln" {
-			t |= w.reading(v, c.name+".reads")
+			from |= w.reading(v, c.name+".reads")
+		} else if p, _ := w.placeOf(v, w.dir); p == secretSpot || p == envFile {
+			from |= fromSecret
 		}
-		if f, ok := w.file(v); ok && len(words) == 1 {
-			w.keep(to, f)
-		}
+		t |= from
+		v.taint = from &^ fromFile
+		w.copied(v, to, len(words) == 1, keeps, c)
 		if c.name == "mv" {
 			p, target := w.placeOf(v, w.dir)
 			e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
@@ -304,18 +316,54 @@ func copies(w *walker, c *cmd) (stream, bool) {
 			w.writing(value{s: strings.TrimRight(to.s, "/") + "/" + base, quoted: true}, c.name+".writes")
 		}
 	}
-	w.writing(to, c.name+".writes")
 	if c.name == "install" && o.has("-m") && strings.HasPrefix(o.flags["-m"].s, "4") {
 		w.simple(c, human.PrivilegeEscalation, human.HighRisk, "setuid")
 	}
 	return handled(stream{taint: t})
 }
 
+// copied is what becomes of the place where a file is copied, moved or linked to: a name, or a folder.
+func (w *walker) copied(v, to value, one, keeps bool, c *cmd) {
+	base := path.Base(strings.TrimRight(v.s, "/"))
+	into := value{s: strings.TrimRight(to.s, "/") + "/" + base, quoted: true, taint: to.taint}
+	folder := !one || strings.HasSuffix(to.s, "/") || to.s == "." || to.s == ".." || strings.HasSuffix(to.s, "/..") || path.Ext(base) != "" && path.Ext(to.s) == ""
+	became := stream{from: v.s, taint: v.taint}
+	if abs, ok := w.resolve(v, w.dir); ok && v.known() {
+		became.from = abs
+	} else {
+		became = stream{taint: v.taint | madeHere, edited: true}
+	}
+	if f, ok := w.file(v); ok {
+		became = f
+	}
+	defer func() {
+		w.keep(into, became)
+		if one {
+			w.keep(to, became)
+		}
+	}()
+	rule := c.name + ".writes"
+	w.writing(to, rule)
+	at := to
+	if folder {
+		at = into
+	}
+	switch {
+	case keeps || v.glob || c.name == "ln":
+	case v.s == "/dev/null":
+		w.emptying(to, c.name+".empties")
+	default:
+		if p, _ := w.placeOf(at, w.dir); p == inProject || p == outside || p == envFile {
+			w.replacing(at, rule)
+		}
+	}
+}
+
 func dd(w *walker, c *cmd) (stream, bool) {
 	var t taint
 	for _, a := range c.args {
 		if v, ok := strings.CutPrefix(a.s, "of="); ok {
-			w.writing(value{s: v, taint: a.taint, quoted: true}, "dd.writes")
+			w.replacing(value{s: v, taint: a.taint, quoted: true}, "dd.writes")
 			w.simple(c, human.FilesystemWrite, human.MediumRisk, "copies")
 		}
 		if v, ok := strings.CutPrefix(a.s, "if="); ok {
@@ -332,7 +380,7 @@ func dd(w *walker, c *cmd) (stream, bool) {
 
 // chmod, chown and their like change who may do what.
 func chmod(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("--reference --from -m -M -x -X -s2"), false, false)
+	o, _ := parse(c.args, set("--reference --from -m -M -x -X -s2 --modify --set"), false, false)
 	if len(c.args) == 1 && o.has("--help", "--version") {
 		w.harmless(c)
 		return handled(stream{})
@@ -340,7 +388,7 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 	recursive := o.has("-R", "-r") || o.any("--recursive")
 	words := o.words
 	mode := ""
-	if len(words) > 0 && !o.has("--reference") {
+	if len(words) > 0 && !o.has("--reference") && (c.name != "setfacl" || !o.has("-m", "-M", "-x", "-X", "-b", "-k", "--modify", "--remove-all", "--set")) {
 		mode, words = words[0].s, words[1:]
 	}
 	risk := human.LowRisk

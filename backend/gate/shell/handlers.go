@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"strings"
+
 	"deskbell/backend/human"
 )
 
@@ -11,7 +13,7 @@ var handlers map[string]func(*walker, *cmd) (stream, bool)
 func init() {
 	handlers = map[string]func(*walker, *cmd) (stream, bool){
 		"cd": cd, "pushd": cd, "popd": cd, "chdir": cd,
-		"echo": echo, "printf": printf, "cat": cat, "base64": decode, "basenc": decode, "base32": decode, "xxd": decode, "rev": reverse,
+		":": quiet, "true": quiet, "false": quiet, "echo": echo, "printf": printf, "cat": cat, "base64": decode, "basenc": decode, "base32": decode, "xxd": decode, "rev": reverse,
 		"openssl": decode, "gpg": decode, "uudecode": decode, "gunzip": decode, "zcat": decode, "tr": translate,
 		"env": env, "sudo": sudo, "doas": sudo, "su": su, "runuser": su, "exec": execute, "command": execute, "builtin": builtin,
 		"eval": eval, "source": source, ".": source, "trap": trap, "alias": alias, "read": reads, "mapfile": reads, "readarray": reads,
@@ -25,11 +27,16 @@ func init() {
 		"curl": curl, "wget": wget, "http": httpie, "https": httpie, "xh": httpie,
 		"psql": database, "mysql": database, "mariadb": database, "sqlite3": database, "duckdb": database, "sqlcmd": database, "cockroach": database, "clickhouse-client": database, "bq": database,
 		"athena-query": database, "aws": aws, "uv": uv, "npx": npx, "bunx": npx, "uvx": npx, "pnpx": npx, "make": make_, "gmake": make_, "just": make_,
+		"screen": multiplexer, "tmux": multiplexer, "byobu": multiplexer, "vim": editor, "vi": editor, "nvim": editor, "view": editor, "vimdiff": editor, "emacs": editor, "ex": editor, "gvim": editor,
+		"mongosh": mongo, "mongo": mongo, "ansible": ansible, "cmd": winShell, "npm": packageScripts, "pnpm": packageScripts, "yarn": packageScripts, "cnpm": packageScripts, "tnpm": packageScripts, "go": goTool,
 		"printenv": printenv, "export": printenv, "rsync": rsync, "nc": netcat, "ncat": netcat, "netcat": netcat, "socat": netcat, "telnet": netcat,
 		"nsupdate": fedData, "fzf": fzf, "rtk": execute, "auth0": auth0, "glab": api, "gh": api, "test": test, "[": test, "let": lets, "unset": test, "java": java, "rg": rg,
 	}
 	for name := range shells {
 		handlers[name] = shellCmd
+	}
+	for _, name := range runners {
+		handlers[name] = runner
 	}
 	for name, language := range languages {
 		handlers[name] = interpreter(language)
@@ -40,6 +47,14 @@ var languages = map[string]string{
 	"python": "python", "python3": "python", "python2": "python", "pypy": "python", "pypy3": "python", "ipython": "python", "py": "python",
 	"node": "javascript", "nodejs": "javascript", "bun": "javascript", "deno": "javascript", "tsx": "javascript", "ts-node": "javascript",
 	"ruby": "ruby", "perl": "perl", "php": "php", "lua": "lua", "Rscript": "r", "osascript": "applescript", "pwsh": "powershell", "powershell": "powershell", "tclsh": "tcl",
+}
+
+// runners run the code of a project without naming its files.
+var runners = strings.Fields("pytest py.test tox nox unittest coverage behave nose2 jest vitest mocha ava playwright cypress cargo rake rspec phpunit gradle gradlew mvn mvnw dotnet swift mix sbt bats prove busted")
+
+func runner(w *walker, c *cmd) (stream, bool) {
+	w.runsAll(c)
+	return stream{}, false
 }
 
 func handled(s stream) (stream, bool) { return s, true }

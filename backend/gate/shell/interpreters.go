@@ -110,6 +110,7 @@ options:
 			return handled(stream{})
 		}
 		w.feed("sh", c.in, "shell.piped_script")
+		return handled(stream{taint: madeHere, shell: !c.in.known})
 	default:
 		risk := human.MediumRisk
 		if interactive {
@@ -123,7 +124,7 @@ options:
 // interpreter is a program that runs code in a language: inline, a file, a module, or what comes through the pipe.
 func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 	inline := map[string]string{
-		"python": "-c", "javascript": "-e -p -pe --eval --print eval", "ruby": "-e", "perl": "-e -E", "php": "-r -B -R -E", "lua": "-e", "r": "-e",
+		"python": "-c", "javascript": "-e -p -pe --eval --print eval -ep", "ruby": "-e", "perl": "-e -E", "php": "-r -B -R -E", "lua": "-e", "r": "-e",
 		"applescript": "-e", "powershell": "-c -Command -command -C --command -EncodedCommand -enc -e -ec", "tcl": "",
 	}[language]
 	valued := map[string]string{
@@ -212,6 +213,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 				if ranAny { // files that the inline code goes through
 					if edits {
 						w.writing(args[i], c.name+".edits")
+						w.edited(args[i])
 					} else {
 						w.reading(args[i], c.name+".reads")
 					}
@@ -271,6 +273,19 @@ func (w *walker) module(c *cmd, args []value) {
 	case "venv", "compileall", "py_compile", "ensurepip", "http.server", "zipfile", "tarfile", "doctest", "pdb", "cProfile", "sphinx", "mkdocs", "django", "flask", "uvicorn", "gunicorn":
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
 	default:
+		if s := strings.ReplaceAll(name, "_", "-"); specOf(s) != nil && !noHelp[s] {
+			w.run(append([]value{known(s)}, args[1:]...), c.in)
+			return
+		}
+		// A module of the project, which may have been written just now.
+		file := value{s: strings.ReplaceAll(name, ".", "/"), quoted: true}
+		for _, end := range []string{".py", "/__main__.py"} {
+			f := file
+			f.s += end
+			if w.runsWritten(f, "python", nil) {
+				break
+			}
+		}
 		w.simple(c, human.LangExec, human.MediumRisk, "module")
 	}
 }

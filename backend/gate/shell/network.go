@@ -60,7 +60,7 @@ func curl(w *walker, c *cmd) (stream, bool) {
 	_ = sends
 	for _, v := range []string{"-o", "--output", "-O", "--remote-name", "-K", "--config"} {
 		if f, ok := o.flags[v]; ok && f.s != "" && (v == "-o" || v == "--output") {
-			w.writing(f, "curl.writes")
+			w.replacing(f, "curl.writes")
 			w.keep(f, stream{taint: fromNetwork})
 		}
 	}
@@ -135,7 +135,7 @@ func wget(w *walker, c *cmd) (stream, bool) {
 			if v.s == "-" || v.s == "/dev/stdout" {
 				toStdout = true
 			} else {
-				w.writing(v, "wget.writes")
+				w.replacing(v, "wget.writes")
 				w.keep(v, stream{taint: fromNetwork})
 			}
 		}
@@ -213,6 +213,9 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 	}
 	if c.in.taint&fromSecret != 0 {
 		w.leak(w.shown(c))
+	}
+	if c.in.shell {
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
 	}
 	switch {
 	case o.has("-z") && !o.has("-l"):

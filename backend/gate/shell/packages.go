@@ -86,6 +86,7 @@ func make_(w *walker, c *cmd) (stream, bool) {
 		return handled(stream{})
 	}
 	w.simple(c, human.PackageRun, human.LowRisk, "builds")
+	w.makes(c, &o)
 	for _, v := range o.words {
 		name := strings.ToLower(v.s)
 		if key, val, ok := strings.Cut(v.s, "="); ok {
@@ -104,4 +105,65 @@ func make_(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	return handled(stream{})
+}
+
+// makes judges a Makefile or justfile that was changed, by the targets that are made.
+func (w *walker) makes(c *cmd, o *options) {
+	dir := ""
+	for _, n := range []string{"-C", "--directory", "--working-directory"} {
+		if v, ok := o.flags[n]; ok && v.s != "" && c.name != "just" {
+			dir = strings.TrimRight(v.s, "/") + "/"
+		}
+	}
+	names := []string{"GNUmakefile", "makefile", "Makefile"}
+	if c.name == "just" {
+		names = []string{"justfile", "Justfile", ".justfile"}
+	}
+	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
+		if v, ok := o.flags[n]; ok && v.s != "" {
+			names = []string{v.s}
+		}
+	}
+	var targets []string
+	for _, v := range o.words {
+		if !strings.Contains(v.s, "=") {
+			targets = append(targets, v.s)
+		}
+	}
+	for _, n := range names {
+		pick := func(text string) string { return makefile(text, targets) }
+		if c.name == "just" {
+			pick = func(text string) string { return justfile(text, targets) }
+		}
+		if w.runsWritten(value{s: dir + n, quoted: true}, "sh", pick) {
+			break
+		}
+	}
+	w.runsAll(c)
+}
+
+// goTool runs the tests or the program of a project; of a file that is named, its text tells what it does.
+func goTool(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, specOf("go").values, true, false)
+	if len(o.words) == 0 {
+		return stream{}, false
+	}
+	switch o.words[0].s {
+	case "run":
+		files := false
+		for _, v := range o.words[1:] {
+			if !strings.HasSuffix(v.s, ".go") {
+				if !files {
+					w.runsWritten(value{s: strings.TrimRight(v.s, "/") + "/main.go", quoted: true}, "go", nil)
+				}
+				break
+			}
+			files = true
+			w.scriptFile(v, "go", c)
+		}
+		w.runsAll(&cmd{})
+	case "test", "generate", "tool":
+		w.runsAll(c)
+	}
+	return stream{}, false
 }

@@ -272,8 +272,25 @@ func (w *walker) proven(e human.Effect, recursive bool) human.Effect {
 	return e
 }
 
+// change is what becomes of what a file held before it is written.
+type change uint8
+
+const (
+	edits change = iota
+	replaces
+	empties
+)
+
 // writing is the effect of writing a file, of whatever tool.
-func (w *walker) writing(v value, rule string) {
+func (w *walker) writing(v value, rule string) { w.writes(v, rule, edits) }
+
+// replacing is that of writing it anew: what it held is gone.
+func (w *walker) replacing(v value, rule string) { w.writes(v, rule, replaces) }
+
+// emptying is that of leaving it with nothing in it.
+func (w *walker) emptying(v value, rule string) { w.writes(v, rule, empties) }
+
+func (w *walker) writes(v value, rule string, how change) {
 	for _, cwd := range w.cwds() {
 		p, target := w.placeOf(v, cwd)
 		e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Costly, Blast: human.FileBlast, Risk: human.LowRisk}
@@ -312,8 +329,35 @@ func (w *walker) writing(v value, rule string) {
 		case rawDevice:
 			e.Risk, e.Blast, e.Floor, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
 		}
+		if how != edits && e.Verb == human.FilesystemWrite && p != projectRoot && p != inTemp {
+			e = w.lost(e, how, v)
+		}
 		w.emit(e)
 	}
+}
+
+// lost raises the risk of writing a file anew by what that takes away.
+func (w *walker) lost(e human.Effect, how change, v value) human.Effect {
+	state := NotKnown
+	if _, ok := w.file(v); ok {
+		state = MadeHere
+	} else if w.evidence != nil && !strings.ContainsAny(e.Target, "*?[…") {
+		state = w.evidence.File(e.Target)
+	}
+	risk := human.NoRisk
+	switch {
+	case state == Precious && how == empties:
+		risk = human.HighRisk
+	case state == Precious, state == NotKnown && how == empties && !strings.HasSuffix(e.Target, ".log"):
+		risk = human.MediumRisk
+	default:
+		return e
+	}
+	e.Reversibility = human.Irreversible
+	if risk.Level() > e.Risk.Level() {
+		e.Risk = risk
+	}
+	return e
 }
 
 // reading notes when what is read is where secrets are kept. It returns where the text comes from.

@@ -14,6 +14,19 @@ func Windows(text string, at Place) []human.Effect {
 	return w.done()
 }
 
+// winShell is cmd, with /c and a command.
+func winShell(w *walker, c *cmd) (stream, bool) {
+	for i, a := range c.args {
+		switch strings.ToLower(a.s) {
+		case "/c", "/k", "/r", "//c":
+			w.windows(joined(c.args[i+1:]).s)
+			return handled(stream{taint: madeHere})
+		}
+	}
+	w.simple(c, human.LangExec, human.MediumRisk, "interactive")
+	return handled(stream{taint: madeHere})
+}
+
 // What cmdlets and commands of cmd do, in lower case. A name in none of these is looked for among the programs.
 var (
 	winLooks = set("get-childitem gci dir ls get-content gc type cat get-location pwd gl get-item gi get-itemproperty get-process gps ps tasklist get-service gsv " +

@@ -15,6 +15,8 @@ type cmd struct {
 	name string
 	args []value // without the name
 	in   stream
+
+	secrets int // how many secrets had been read before it
 }
 
 func (w *walker) call(c *syntax.CallExpr, in stream) stream {
@@ -60,7 +62,7 @@ func (w *walker) run(args []value, in stream) stream {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
-	c := &cmd{args: args[1:], in: in}
+	c := &cmd{args: args[1:], in: in, secrets: w.secrets}
 	name := args[0]
 	if !name.known() {
 		if base := path.Base(name.s); base != "" && strings.Contains(name.s, "/") && !strings.Contains(base, unknown) {
@@ -182,8 +184,8 @@ func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 
 // program is a program or script named by its path.
 func (w *walker) program(name value, c *cmd) stream {
-	if f, ok := w.file(name); ok {
-		w.feed("sh", f, "shell.written_script")
+	if _, ok := w.file(name); ok {
+		w.scriptFile(name, "", c)
 		return stream{taint: c.in.taint}
 	}
 	if w.onlyHelp(c) {
@@ -202,8 +204,19 @@ func (w *walker) program(name value, c *cmd) stream {
 // scriptFile is a script that is run by its path; language is "" where it is not known.
 func (w *walker) scriptFile(name value, language string, c *cmd) {
 	if f, ok := w.file(name); ok {
-		w.feed(language, f, "shell.written_script")
-		return
+		if language == "" {
+			language = languageOf(name.s, language, f.text)
+		}
+		switch {
+		case f.from != "" && f.taint&fromNetwork == 0:
+			name = known(f.from)
+		case f.edited && !f.known && f.taint&fromNetwork == 0:
+			w.changedFile(name)
+			return
+		default:
+			w.feed(language, f, "shell.written_script")
+			return
+		}
 	}
 	p, target := w.placeOf(name, w.dir)
 	e := human.Effect{Verb: human.LangExec, Resource: name.shown(), Target: target, Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.script_file"}
@@ -227,17 +240,8 @@ func languageOf(name, language, text string) string {
 	if language != "" {
 		return language
 	}
-	switch path.Ext(name) {
-	case ".py":
-		return "python"
-	case ".js", ".mjs", ".cjs", ".ts":
-		return "javascript"
-	case ".rb":
-		return "ruby"
-	case ".pl":
-		return "perl"
-	case ".php":
-		return "php"
+	if l := codeByName(name); l != "" {
+		return l
 	}
 	first, _, _ := strings.Cut(text, "\n")
 	for _, l := range []string{"python", "node", "ruby", "perl", "php"} {
@@ -331,6 +335,13 @@ func (w *walker) apply(c *cmd) stream {
 	}
 	if s.wrap >= 0 {
 		o, rest := parse(c.args, s.values, s.long, true)
+		// An option that takes no value here may take one in another version, and the other way round.
+		for i := range c.args[:max(0, len(c.args)-len(rest))] {
+			if i > 0 && dangerousNames[path.Base(c.args[i].s)] {
+				w.run(c.args[i:], c.in)
+				break
+			}
+		}
 		if len(rest) > s.wrap {
 			w.rules(s, &o, c, false)
 			return w.run(rest[s.wrap:], c.in)
@@ -428,8 +439,16 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 	if s.paths == "" {
 		e.Resource = w.shown(c)
 		w.emit(e)
-		if e.Verb == human.NetworkWrite {
+		switch {
+		case e.Verb == human.NetworkWrite:
 			w.sends(c, id)
+		case tells[c.name]:
+			for _, a := range c.args {
+				if a.taint&fromSecret != 0 {
+					w.leak(w.shown(c))
+					break
+				}
+			}
 		}
 		return
 	}
@@ -459,7 +478,11 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 		switch e.Verb {
 		case human.FilesystemWrite:
 			w.writing(p, id)
-			w.keep(p, stream{taint: c.in.taint})
+			t := c.in.taint
+			if w.secrets > c.secrets {
+				t |= fromSecret // an archive of them, or an encoding
+			}
+			w.keep(p, stream{taint: t})
 		case human.FilesystemDelete:
 			w.deleting(p, e.Blast == human.ProjectBlast && o.has("-r", "-R", "--recursive"), id)
 		default:
@@ -467,6 +490,9 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 		}
 	}
 }
+
+// tells are programs that only look something up, but tell others what they look for.
+var tells = set("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute ssh-keyscan finger getent showmount rpcinfo nmap")
 
 // sends checks whether what a command sends to the network is a secret.
 func (w *walker) sends(c *cmd, id string) {

@@ -4,6 +4,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -277,6 +278,8 @@ func marks(s string) int {
 	return n
 }
 
+var hereWords = lazy(`<<-?\s*["'\\]?(\w+)`)
+
 // script goes through the text of a shell script, with its arguments and what it reads.
 func (w *walker) script(text, dialect string, params []value, in stream) stream {
 	if len(text) > MaxScript {
@@ -310,6 +313,19 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 	if file, err = p.Parse(strings.NewReader(text), ""); err != nil && strings.Contains(text, "((") {
 		// What begins as arithmetic may be a subshell within a subshell.
 		file, err = p.Parse(strings.NewReader(strings.ReplaceAll(text, "((", "( (")), "")
+	}
+	if err != nil && strings.Contains(text, "<<") {
+		// Some shells take a bracket or a quote right after the word that ends a here-document.
+		fixed := text
+		for _, m := range hereWords.FindAllStringSubmatch(text, 20) {
+			for _, after := range []string{")", "\"", "`", "'", "}"} {
+				fixed = strings.ReplaceAll(fixed, "\n"+m[1]+after, "\n"+m[1]+"\n"+after)
+			}
+		}
+		if again, err2 := p.Parse(strings.NewReader(fixed), ""); err2 == nil {
+			w.emit(human.Effect{Verb: human.UnknownEffect, Resource: clip(text), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.loose_heredoc"})
+			file, err = again, nil
+		}
 	}
 	if err != nil {
 		w.opaque("shell.unparsed", "is not a shell command that can be read")
@@ -475,7 +491,7 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) stream {
 		defer func() { w.spawning-- }()
 		defer w.restore(w.save())
 	}
-	outTo, hasOut := value{}, false
+	outTo, hasOut, appends := value{}, false, false
 	for _, r := range s.Redirs {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -496,28 +512,43 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) stream {
 			v := w.single(r.Word)
 			if f, ok := w.file(v); ok {
 				in = f
+			} else if v.s == "/dev/null" {
+				in = stream{known: true, open: true}
 			} else {
-				in = stream{open: true, taint: w.reading(v, "shell.redirect_in")}
+				in = stream{open: true, taint: w.reading(v, "shell.redirect_in"), remote: isSocket(v.s)}
+				if in.remote {
+					in.taint |= fromNetwork
+				}
 			}
 		case syntax.RdrInOut:
 			v := w.single(r.Word)
 			w.writing(v, "shell.redirect")
-			in = stream{open: true, taint: fromFile}
+			in = stream{open: true, taint: fromFile, remote: isSocket(v.s)}
 		default:
 			v := w.single(r.Word)
 			if r.N == nil || r.N.Value == "1" {
 				outTo, hasOut = v, true
+				appends = r.Op == syntax.AppOut || r.Op == syntax.AppAll
 			} else {
 				w.writing(v, "shell.redirect")
 			}
 		}
 	}
-	var out stream
+	out := stream{known: true}
 	if s.Cmd != nil {
 		out = w.command(s.Cmd, in)
+		w.givesShell(s, in, outTo)
 	}
 	if hasOut {
-		w.writing(outTo, "shell.redirect")
+		switch {
+		case appends:
+			w.writing(outTo, "shell.redirect")
+			out = w.appended(outTo, out)
+		case out.known && strings.TrimSpace(out.text) == "" && out.taint&fromFile == 0:
+			w.emptying(outTo, "shell.redirect_empties")
+		default:
+			w.replacing(outTo, "shell.redirect")
+		}
 		if out.taint&fromSecret != 0 && (strings.HasPrefix(outTo.s, "/dev/tcp/") || strings.HasPrefix(outTo.s, "/dev/udp/")) {
 			w.leak(outTo.shown())
 		}
@@ -527,13 +558,41 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) stream {
 	return out
 }
 
+// givesShell notes a shell that talks to the network: whoever is at the other end runs what they like.
+func (w *walker) givesShell(s *syntax.Stmt, in stream, to value) {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || !in.remote && !isSocket(to.s) {
+		return
+	}
+	if name := path.Base(call.Args[0].Lit()); shells[name] || languages[name] != "" {
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "shell.gives_shell"})
+	}
+}
+
+func isSocket(s string) bool {
+	return strings.HasPrefix(s, "/dev/tcp/") || strings.HasPrefix(s, "/dev/udp/")
+}
+
 // keep remembers what a file of this script was given, for when it is run.
 func (w *walker) keep(v value, s stream) {
 	if abs, ok := w.resolve(v, w.dir); ok && v.known() && len(w.files) < 200 {
 		old := w.files[abs]
-		w.files[abs] = stream{text: s.text, known: s.known, taint: s.taint | old.taint, open: true}
+		s.taint |= old.taint
+		s.open = true
+		w.files[abs] = s
 	}
 }
+
+// appended is what a file holds once s is written to its end. What it held before is known only where this script wrote it.
+func (w *walker) appended(v value, s stream) stream {
+	if old, ok := w.file(v); ok {
+		return join(old, s, true)
+	}
+	return s
+}
+
+// edited notes that a file is no longer what evidence may know of it.
+func (w *walker) edited(v value) { w.keep(v, stream{taint: madeHere, edited: true}) }
 
 func (w *walker) file(v value) (stream, bool) {
 	abs, ok := w.resolve(v, w.dir)

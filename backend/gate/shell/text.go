@@ -66,6 +66,9 @@ func cat(w *walker, c *cmd) (stream, bool) {
 		out = c.in
 	}
 	for _, v := range o.words {
+		if v.s == "/dev/null" {
+			continue
+		}
 		if v.s == "-" || v.s == "/dev/stdin" {
 			out = join(out, c.in, true)
 			continue
@@ -140,8 +143,17 @@ func tee(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, nil, false, false)
 	w.harmless(c)
 	for _, v := range o.words {
-		w.writing(v, "tee.writes")
-		w.keep(v, c.in)
+		in := c.in
+		switch {
+		case o.has("-a", "--append"):
+			w.writing(v, "tee.writes")
+			in = w.appended(v, in)
+		case in.open && in.known && strings.TrimSpace(in.text) == "":
+			w.emptying(v, "tee.empties")
+		default:
+			w.replacing(v, "tee.writes")
+		}
+		w.keep(v, in)
 	}
 	return handled(c.in)
 }

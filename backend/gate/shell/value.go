@@ -54,4 +54,9 @@ type stream struct {
 	known bool
 	taint taint
 	open  bool // somebody writes to it; the zero stream is the terminal
+
+	shell  bool   // a shell's answers
+	remote bool   // a socket
+	edited bool   // of files: holds what it held before, changed in some way
+	from   string // of files: a copy of this one
 }

@@ -134,6 +134,14 @@ func (w *walker) field(word *syntax.Word) []value {
 				has = true
 				continue
 			}
+			if ifs, ok := w.vars["IFS"]; ok && ifs.known() && strings.Trim(ifs.s, " \t\n") != "" {
+				v.s = strings.Map(func(r rune) rune {
+					if strings.ContainsRune(ifs.s, r) {
+						return ' '
+					}
+					return r
+				}, v.s)
+			}
 			pieces, lead, trail := split(v.s)
 			cur.glob = cur.glob || v.glob || strings.ContainsAny(v.s, "*?[")
 			if lead && has && cur.s != "" {

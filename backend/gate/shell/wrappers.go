@@ -110,7 +110,7 @@ func execute(w *walker, c *cmd) (stream, bool) {
 			return stream{}, false
 		}
 		w.harmless(c)
-		return handled(stream{known: true})
+		return handled(stream{taint: madeHere}) // its redirects are those of all that follows
 	}
 	return handled(w.run(rest, c.in))
 }
