@@ -25,6 +25,9 @@ type Config struct {
 	ReadCheck  float64               // the share of questions that check whether they were read, 0 to 1
 	Away       Away
 	Model      bool // ask the model about what is ambiguous
+
+	// Problem is why a project's own file cannot be read. It then counts as strict: it may have tightened anything.
+	Problem string
 }
 
 // Trust is how answers move it (G5).
@@ -43,7 +46,7 @@ type Thresholds struct {
 type Tool struct {
 	AlwaysConfirm     bool
 	SafeCommands      []string // as GateRule.Command
-	DangerousPatterns []string // words that stand in a call in this order; asked about wherever they stand
+	DangerousPatterns []string // words that stand in a command in this order; asked about wherever they stand
 }
 
 // Importance is how much is at stake in a project.
@@ -51,7 +54,7 @@ type Importance string
 
 // The importances.
 const (
-	Low    Importance = "low" // a playground
+	Low    Importance = "low" // a playground: judged as by the next more permissive policy
 	Normal Importance = "normal"
 	High   Importance = "high" // judged as by the next stricter policy
 )

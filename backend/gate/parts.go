@@ -1,0 +1,140 @@
+package gate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"deskbell/backend/gate/shell"
+	"deskbell/backend/human"
+)
+
+// Parts are the commands of a call, each with the effects that are its own; see shell.Part. None for tools that run no
+// commands. Whole says that the commands are all that the call is: then an effect of the call that is in a part is in no
+// other place. They are told for a rule to match; what a call does, Judge says.
+func Parts(call Call, evidence Evidence) (parts []shell.Part, whole bool) {
+	f, ok := parseFields(call.Args)
+	if !ok || len(call.Args) > MaxArgs {
+		return nil, false
+	}
+	at := place(call, f, evidence)
+	var scripts []string
+	switch kindOf(call.Tool) {
+	case shellTool, argvTool:
+		var odd bool
+		scripts, odd = scriptsOf(f)
+		whole = !odd && len(scripts) == 1
+	case windowsTool:
+		return windowsParts(f, at)
+	case codeTool:
+		if c := f.one("code", "script", "source", "input"); c != "" {
+			run := []string{"python3", "-c", c}
+			if n := plainName(call.Tool + f.one("language", "lang")); strings.Contains(n, "javascript") || strings.Contains(n, "node") {
+				run = []string{"node", "-e", c}
+			}
+			scripts = []string{scriptOf(run)}
+		}
+	case unknownTool:
+		scripts = f.all("command", "cmd", "script", "shell", "bash", "commandline")
+	}
+	for _, s := range scripts {
+		parts = append(parts, shell.Parts(s, at)...)
+	}
+	return parts, whole
+}
+
+// scriptsOf are the commands of a shell tool. odd says that there is more in the call than they.
+func scriptsOf(f fields) (scripts []string, odd bool) {
+	for _, n := range commandFields {
+		for _, v := range f[n] {
+			switch v := v.(type) {
+			case string:
+				if n != "command" && n != "cmd" && f.has("command", "cmd") && !strings.ContainsAny(v, " \n") {
+					continue // the name of the shell, beside the command
+				}
+				scripts = append(scripts, v)
+			case []any:
+				var words []string
+				for _, x := range v {
+					s, ok := x.(string)
+					if !ok {
+						return scripts, true
+					}
+					words = append(words, s)
+				}
+				scripts = append(scripts, scriptOf(words))
+			default:
+				odd = true
+			}
+		}
+	}
+	if args := f.all("args", "arguments", "argv"); len(args) > 0 {
+		scripts, odd = append(scripts, scriptOf(append(strings.Fields(f.one(commandFields...)), args...))), true
+	}
+	for _, v := range f["env"] {
+		if vars, ok := v.(map[string]any); !ok || len(vars) > 0 {
+			odd = true
+		}
+	}
+	return scripts, odd
+}
+
+// scriptOf spells exact arguments as a script; a shell that is given one script is that script.
+func scriptOf(args []string) string {
+	if len(args) == 3 && slices.Contains([]string{"-c", "-lc"}, args[1]) && slices.Contains([]string{"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash", "/usr/bin/zsh"}, args[0]) {
+		return args[2]
+	}
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
+
+// windowsParts are the one command of PowerShell or cmd, where it is one without anything that the shell reads.
+func windowsParts(f fields, at shell.Place) ([]shell.Part, bool) {
+	c := f.one(commandFields...)
+	part := shell.Part{Effects: shell.Windows(c, at), Dirs: []string{at.Cwd}}
+	for one := range strings.FieldsFuncSeq(c, func(r rune) bool { return strings.ContainsRune("|;&\n(){}", r) }) {
+		part.Runs = append(part.Runs, strings.Fields(one))
+	}
+	if part.Known = !strings.ContainsAny(c, "|;&\n\r(){}$`<>'\"@%^,"); part.Known {
+		part.Words = strings.Fields(c)
+	}
+	return []shell.Part{part}, part.Known && len(part.Words) > 0
+}
+
+// SameTool says whether two names stand for one kind of tool, as bash and run_shell_command do, or differ only in how they
+// are spelled.
+func SameTool(a, b string) bool {
+	if k := kindOf(a); k != unknownTool && k == kindOf(b) {
+		return true
+	}
+	return plainName(a) == plainName(b)
+}
+
+// RunsCode says whether a tool runs commands or code that its call brings.
+func RunsCode(tool string) bool {
+	switch kindOf(tool) {
+	case shellTool, argvTool, windowsTool, codeTool, sqlTool:
+		return true
+	}
+	return false
+}
+
+// Decide is what a policy makes of one effect.
+func Decide(e human.Effect, p Policy) human.Ruling { return rule(e, p) }
+
+// Explain gives a verdict its reason and choices anew, after its decision was changed.
+func Explain(call Call, v *human.Verdict, evidence Evidence) {
+	finish(call, v, evidence)
+}
+
+// Texts are the texts in a call's arguments, at the outermost level, in the order of their names.
+func Texts(call Call) []string {
+	f, ok := parseFields(call.Args)
+	if !ok || len(call.Args) > MaxArgs {
+		return nil
+	}
+	return f.all(slices.Sorted(maps.Keys(f))...)
+}

@@ -1,0 +1,197 @@
+package rules
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/human"
+)
+
+// Check says what is wrong with a rule that an operator makes; nil for nothing. The error is Invalid.
+func Check(r human.GateRule) error {
+	made, err := ready(r)
+	if err == nil {
+		err = checkRule(made)
+	}
+	if err == nil && r.Until != nil && r.At != nil && !r.Until.After(*r.At) {
+		err = errors.New("it ends before it begins")
+	}
+	if err == nil {
+		_, err = made.examples()
+	}
+	if err != nil {
+		return human.Wrap(human.Invalid, err, "the rule is not right: %v", err)
+	}
+	return nil
+}
+
+// runners run what follows them, so that ** behind one would stand for any command.
+var runners = func() map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields("sh bash zsh dash ksh fish ash csh tcsh pwsh powershell cmd sudo doas su pkexec env xargs nohup timeout nice ionice time command exec eval builtin " +
+		"setsid stdbuf chroot unshare nsenter ssh parallel watch script strace ltrace busybox toybox source . trap find fd " +
+		"python python2 python3 node deno bun ruby perl php lua Rscript osascript awk gawk npx bunx pnpx uvx pipx dlx docker podman kubectl") {
+		m[name] = true
+	}
+	return m
+}()
+
+// few are runners whose second word says what they do.
+var few = map[string]bool{"docker": true, "podman": true, "kubectl": true, "node": true, "deno": true, "bun": true, "python": true, "python3": true}
+
+func checkRule(r *rule) error {
+	if !slices.Contains([]human.Ruling{human.Allow, human.Ask, human.Deny}, r.Decision) {
+		return fmt.Errorf("it must allow, ask or deny, not %q", r.Decision)
+	}
+	for _, v := range r.Verbs {
+		if !slices.Contains(human.EffectVerbs, v) {
+			return fmt.Errorf("there is no kind of effect %q%s", v, near(string(v), human.EffectVerbs))
+		}
+	}
+	for name, text := range map[string]string{"tool": r.Tool, "command": r.Command, "path": r.Path, "id": r.ID, "reason": r.Reason} {
+		if len(text) > 4<<10 {
+			return fmt.Errorf("its %s is too long", name)
+		}
+		if strings.ContainsFunc(text, func(c rune) bool { return c < 0x20 || c == 0x7f }) {
+			return fmt.Errorf("its %s has characters that are not seen", name)
+		}
+	}
+	if strings.Count(r.Path, "**") > 3 || strings.Count(r.Tool, "*") > 5 {
+		return errors.New("it has too many * to be told quickly")
+	}
+	if r.Project != "" && !path.IsAbs(r.Project) && !windowsPath(r.Project) {
+		return fmt.Errorf("its project %q is no absolute path", r.Project)
+	}
+	if r.command != nil && len(r.command.words) > 0 && r.command.words[0].option() && !r.pattern {
+		return errors.New("its command begins with an option; begin with the program, or with * for any")
+	}
+	if r.Decision != human.Allow {
+		if r.Tool == "" && r.Command == "" && r.Path == "" && len(r.Verbs) == 0 {
+			return errors.New("it says nothing of what it is about: a tool, a command, a path or verbs")
+		}
+		return nil
+	}
+	return checkAllow(r)
+}
+
+// checkAllow refuses rules that would allow nearly anything.
+func checkAllow(r *rule) error {
+	letters := strings.Trim(r.Tool, "*")
+	if r.command == nil {
+		switch {
+		case r.Path == "" && len(r.Verbs) == 0 && len(letters) < 3:
+			return errors.New("it would allow everything: name a tool, a command or a path")
+		case r.Path == "" && len(r.Verbs) == 0 && (gate.RunsCode(r.Tool) || strings.Contains(r.Tool, "*") && slices.ContainsFunc(runningTools, func(t string) bool { return glob(r.Tool, t) })):
+			return fmt.Errorf("the tool %s runs any command or code: name the command", r.Tool)
+		case r.Path == "" && slices.ContainsFunc(r.Verbs, func(v human.EffectVerb) bool {
+			return v == human.UnknownEffect || v == human.ObfuscatedEffect || v == human.LangExec
+		}):
+			return errors.New("what is not known, or is code, is allowed by its command only: name that too")
+		case r.Path != "" && strings.Trim(r.Path, "*/.~") == "":
+			return errors.New("its path stands for everything")
+		}
+		return nil
+	}
+	c := r.command
+	if len(c.words) == 0 || c.words[0].one {
+		return errors.New("its command does not name the program, so it would allow any")
+	}
+	if r.Tool != "" && !strings.Contains(r.Tool, "*") && !gate.RunsCode(r.Tool) {
+		return fmt.Errorf("the tool %s is not known to run commands, so no command is told in its calls", r.Tool)
+	}
+	// The first word that stands for others must not stand for the command that a runner runs.
+	for i, w := range c.words {
+		name := programName(w.text)
+		if w.one || !runners[name] {
+			continue
+		}
+		next := i + 1
+		for next < len(c.words) && c.words[next].option() {
+			next++
+		}
+		switch {
+		case next == len(c.words) && c.rest, next < len(c.words) && c.words[next].one:
+			return fmt.Errorf("after %s it would allow any command: write out what it may run", name)
+		}
+		if !few[name] {
+			continue
+		}
+		switch c.words[next%len(c.words)].text {
+		case "exec", "run", "eval":
+			if c.rest || slices.ContainsFunc(c.words[next:], func(w word) bool { return w.one }) {
+				return fmt.Errorf("after %s %s it would allow any command: write out what it may run", name, c.words[next].text)
+			}
+		}
+	}
+	return nil
+}
+
+// Names of tools that run commands, for patterns of names to be held against.
+var runningTools = []string{"Bash", "bash", "shell", "Shell", "run_shell_command", "exec_command", "local_shell", "execute_command", "terminal", "PowerShell"}
+
+func windowsPath(s string) bool { return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') }
+
+// near says which of the names that there are is meant, perhaps.
+func near[T ~string](name string, all []T) string {
+	for _, a := range all {
+		if a, b := strings.ToLower(string(a)), strings.ToLower(name); b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || sorted(a) == sorted(b)) {
+			return fmt.Sprintf("; did you mean %q?", a)
+		}
+	}
+	return ""
+}
+
+func sorted(s string) string {
+	b := []byte(s)
+	slices.Sort(b)
+	return string(b)
+}
+
+// examples holds a rule to its own examples.
+func (r *rule) examples() (which string, err error) {
+	for _, x := range r.Match {
+		if !r.matches(exampleCall(r, x)) {
+			return x, fmt.Errorf("it must match %q, and does not%s", x, r.hint())
+		}
+	}
+	for _, x := range r.Differ {
+		if r.matches(exampleCall(r, x)) {
+			return x, fmt.Errorf("it must not match %q, and does", x)
+		}
+	}
+	return "", nil
+}
+
+func (r *rule) hint() string {
+	if r.Decision == human.Allow && r.command != nil && r.command.wild() && len(r.Verbs) == 0 {
+		return "; a command with * or ** covers high risk, and commands within the command, only where verbs name it"
+	}
+	return ""
+}
+
+// exampleCall is the call that an example stands for: a command, or the arguments of the rule's tool as a JSON object.
+func exampleCall(r *rule, example string) gate.Call {
+	call := gate.Call{Tool: r.Tool, Root: r.Project, Cwd: r.Project}
+	if call.Root == "" {
+		call.Root, call.Cwd = "/project", "/project"
+	}
+	call.Tool = strings.ReplaceAll(call.Tool, "*", "x")
+	if strings.HasPrefix(example, "{") && json.Valid([]byte(example)) && r.Tool != "" {
+		call.Args = json.RawMessage(example)
+		return call
+	}
+	if call.Tool == "" || !gate.RunsCode(call.Tool) {
+		call.Tool = "bash"
+	}
+	args, err := json.Marshal(map[string]string{"command": example})
+	if err != nil {
+		args = []byte(`{}`) // a string is always JSON
+	}
+	call.Args = args
+	return call
+}

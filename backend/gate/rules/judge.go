@@ -1,0 +1,696 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/gate/shell"
+	"deskbell/backend/human"
+)
+
+// maxBecause is how many reasons are told.
+const maxBecause = 20
+
+// Judge says what to do with a call. It does not block but for the evidence. The rules of one's own that took part are in
+// the verdict's Rules as rule.ID, before those of the engine where they decided.
+func (s *Set) Judge(call gate.Call, evidence gate.Evidence, c Circumstances) human.Verdict {
+	policy := s.Policy(c.Project)
+	v := gate.Judge(call, policy, evidence)
+	j := &judging{set: s, call: call, evidence: evidence, c: c, policy: policy, ground: groundOf(call, c)}
+	for _, r := range c.Standing {
+		if made := j.standing(r); made != nil {
+			if made.Decision == human.Allow {
+				j.allowing = append(j.allowing, made)
+			} else {
+				j.tightening = append(j.tightening, made)
+			}
+		}
+	}
+	j.decide(&v)
+	return v
+}
+
+// Matches says whether a rule is of a call, as far as the call alone tells: one that asks or refuses holds for it, or one
+// that allows covers all of it that a balanced policy asks about.
+func (s *Set) Matches(r human.GateRule, call gate.Call) bool {
+	made, err := ready(r)
+	return err == nil && made.matches(call)
+}
+
+func (r *rule) matches(call gate.Call) bool {
+	c := Circumstances{Project: call.Root}
+	j := &judging{call: call, c: c, policy: gate.Balanced, ground: groundOf(call, c), past: true}
+	if !r.scoped(c, true) || !r.forTool(call.Tool) {
+		return false
+	}
+	v := gate.Judge(call, gate.Balanced, nil)
+	if r.Decision != human.Allow {
+		return j.holds(r, v.Effects)
+	}
+	j.allowing = []*rule{r}
+	covered, taken := j.cover(v.Effects)
+	for i, e := range v.Effects {
+		if covered[i] == nil && gate.Decide(e, gate.Balanced) != human.Allow {
+			return false
+		}
+	}
+	return taken[r]
+}
+
+// judging is one call being judged.
+type judging struct {
+	set      *Set
+	call     gate.Call
+	evidence gate.Evidence
+	c        Circumstances
+	policy   gate.Policy
+	ground   ground
+	past     bool // only how a rule reads is asked: nothing is known of what there was
+
+	allowing, tightening []*rule // standing permissions
+
+	read  bool // parts were told
+	parts []shell.Part
+	whole bool
+	names map[string]bool // of every program that would run, in lower case
+}
+
+// told are the call's commands.
+func (j *judging) told() []shell.Part {
+	if !j.read {
+		j.read = true
+		j.parts, j.whole = gate.Parts(j.call, j.evidence)
+		j.names = map[string]bool{}
+		for _, p := range j.parts {
+			for _, words := range p.Runs {
+				if len(words) > 0 {
+					j.names[strings.ToLower(words[0])] = true
+					j.names[strings.ToLower(programName(words[0]))] = true
+				}
+			}
+		}
+	}
+	return j.parts
+}
+
+// standing makes an operator's rule ready, or returns nil where it cannot be of this call.
+func (j *judging) standing(r human.GateRule) *rule {
+	probe := rule{GateRule: r, loose: r.Decision != human.Allow || r.Command != ""}
+	if !probe.scoped(j.c, false) || !probe.forTool(j.call.Tool) {
+		return nil
+	}
+	if r.Command != "" {
+		// Most are of other commands, which their first word tells.
+		if first, _, _ := strings.Cut(r.Command, " "); first != "*" && !strings.ContainsAny(first, "'\"\\") {
+			if j.told(); !j.names[strings.ToLower(first)] {
+				return nil
+			}
+		}
+	}
+	made, err := ready(r)
+	if err != nil || checkRule(made) != nil {
+		if r.Decision == human.Allow {
+			return nil
+		}
+		// A rule that cannot be read may have meant this call.
+		return &rule{GateRule: human.GateRule{ID: r.ID, Decision: human.Ask, Source: r.Source, Reason: "it cannot be read"}}
+	}
+	return made
+}
+
+// scoped says whether a rule is of these circumstances. past leaves out who asks, and when.
+func (r *rule) scoped(c Circumstances, past bool) bool {
+	if r.Project != "" && r.Project != c.Project && path.Clean(r.Project) != path.Clean(cmp.Or(c.Project, ".")) {
+		return false
+	}
+	if past {
+		return true
+	}
+	if r.Session != "" && r.Session != c.Session || r.Agent != "" && r.Agent != c.Agent {
+		return false
+	}
+	if r.Until != nil && !c.Now.Before(*r.Until) {
+		return false
+	}
+	return r.Until == nil || !c.Now.IsZero() || r.Decision != human.Allow
+}
+
+func (r *rule) forTool(tool string) bool {
+	switch {
+	case r.Tool == "":
+		return true
+	case r.loose && gate.SameTool(r.Tool, tool):
+		return true
+	case r.loose:
+		return glob(strings.ToLower(r.Tool), strings.ToLower(tool))
+	}
+	return glob(r.Tool, tool)
+}
+
+// candidates are the rules that can be of this call, by its programs' names.
+func (j *judging) candidates(x *index, more []*rule) []*rule {
+	out := more
+	if x == nil {
+		return out
+	}
+	if len(x.byName) > 0 {
+		j.told()
+		names := make([]string, 0, len(j.names))
+		for name := range j.names {
+			if len(x.byName[name]) > 0 {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			out = append(out, x.byName[name]...)
+		}
+	}
+	return append(out, x.any...)
+}
+
+func (j *judging) decide(v *human.Verdict) {
+	var allow, tighten *index
+	if j.set != nil {
+		allow, tighten = &j.set.allow, &j.set.tighten
+	}
+	// What asks or refuses.
+	var hold []*rule
+	for _, r := range j.candidates(tighten, j.tightening) {
+		if r.scoped(j.c, false) && r.forTool(j.call.Tool) && j.holds(r, v.Effects) {
+			hold = append(hold, r)
+		}
+	}
+	slices.SortStableFunc(hold, func(a, b *rule) int { return gravity(b.Decision) - gravity(a.Decision) })
+
+	// What allows, of what is asked about.
+	covered := make([]*rule, len(v.Effects))
+	if slices.ContainsFunc(v.Effects, func(e human.Effect) bool { return e.Risk != human.NoRisk && !e.Floor }) {
+		list := j.candidates(allow, j.allowing)
+		j.allowing = nil
+		for _, r := range list {
+			if r.scoped(j.c, false) && r.forTool(j.call.Tool) {
+				j.allowing = append(j.allowing, r)
+			}
+		}
+		if len(j.allowing) > 0 {
+			covered, _ = j.cover(v.Effects)
+		}
+	}
+
+	// Each effect by itself.
+	decided := human.Allow
+	rulings := make([]human.Ruling, len(v.Effects))
+	by := make([]string, len(v.Effects))
+	trust := map[human.EffectVerb]float64{}
+	for i, e := range v.Effects {
+		rulings[i] = gate.Decide(e, j.policy)
+		if !e.Floor && e.Risk != human.NoRisk {
+			t, ok := trust[e.Verb]
+			if !ok {
+				t = j.trust(e.Verb)
+				trust[e.Verb] = t
+			}
+			th := j.set.config.Thresholds
+			switch {
+			case t < th.ParanoidMode:
+				rulings[i], by[i] = human.Ask, "paranoid"
+				covered[i] = nil
+			case covered[i] != nil:
+				rulings[i], by[i] = human.Allow, "rule"
+			case e.Risk == human.LowRisk && t > th.LowRiskAutoApprove && rulings[i] == human.Ask:
+				rulings[i], by[i] = human.Allow, "trust"
+			}
+		}
+		decided = graver(decided, rulings[i])
+	}
+	engine := decided
+	for _, r := range hold {
+		decided = graver(decided, r.Decision)
+	}
+	v.Decision = decided
+	gate.Explain(j.call, v, j.evidence)
+
+	// Why.
+	why := &because{set: j.set, v: v}
+	for _, r := range hold {
+		if r.Decision == decided && gravity(r.Decision) > gravity(engine) {
+			why.rule(r, true)
+		}
+	}
+	asks := func(i int) bool { return rulings[i] != human.Allow && rulings[i] == engine }
+	for i, e := range v.Effects {
+		if asks(i) {
+			why.effect(e)
+		}
+	}
+	for i, e := range v.Effects {
+		if rulings[i] != human.Allow && !asks(i) {
+			why.effect(e)
+		}
+	}
+	for _, r := range hold {
+		why.rule(r, true)
+	}
+	for i, e := range v.Effects {
+		if e.Risk == human.NoRisk {
+			continue
+		}
+		t, ok := trust[e.Verb]
+		if ok && (rulings[i] != human.Allow && by[i] != "rule" || by[i] == "trust") {
+			why.trust(e, t)
+		}
+	}
+	if engine == human.Ask && decided == human.Ask {
+		why.policy(j, v.Effects, rulings, by)
+	}
+	for i := range v.Effects {
+		if covered[i] != nil {
+			why.rule(covered[i], decided == human.Allow)
+		}
+	}
+	if decided == human.Allow {
+		for i, e := range v.Effects {
+			if by[i] == "" || len(why.list) == 0 {
+				why.passed(e, j.policy)
+				if len(why.list) >= 5 {
+					break
+				}
+			}
+		}
+	}
+	why.project()
+	v.Because = why.list[:min(len(why.list), maxBecause)]
+	if len(hold) > 0 || slices.ContainsFunc(by, func(s string) bool { return s != "" }) {
+		v.Reason = why.reason()
+		v.Rules = slices.Compact(append(append(why.first, v.Rules...), why.last...))
+	}
+}
+
+func (j *judging) trust(verb human.EffectVerb) float64 {
+	if j.c.Trust == nil {
+		return j.set.config.Trust.Initial
+	}
+	return j.c.Trust(verb)
+}
+
+func gravity(r human.Ruling) int {
+	return slices.Index([]human.Ruling{human.Allow, human.Ask, human.Deny}, r)
+}
+
+func graver(a, b human.Ruling) human.Ruling {
+	if gravity(b) > gravity(a) {
+		return b
+	}
+	return a
+}
+
+// holds says whether a rule that asks or refuses is of the call. Its command may stand anywhere: within wrappers, scripts
+// and substitutions.
+func (j *judging) holds(r *rule, effects []human.Effect) bool {
+	if r.command != nil {
+		found := false
+		for _, p := range j.told() {
+			for _, words := range p.Runs {
+				if found = r.pattern && r.command.inside(words) || !r.pattern && r.command.within(words); found {
+					break
+				}
+			}
+			if found {
+				break
+			}
+		}
+		if !found && r.pattern && len(j.parts) == 0 {
+			found = j.inArguments(r.command)
+		}
+		if !found {
+			return false
+		}
+	}
+	if r.Path == "" && len(r.Verbs) == 0 {
+		return true
+	}
+	for _, e := range effects {
+		if r.ofVerb(e.Verb) && (r.Path == "" || touches(r.Path, e, j.ground, true)) {
+			return true
+		}
+	}
+	return r.Path != "" && j.namesPath(r)
+}
+
+// namesPath says whether a word of a command is of the path that a rule is of: what is only read is in no effect by itself.
+func (j *judging) namesPath(r *rule) bool {
+	pattern := split(j.ground.absolute(r.Path))
+	for _, p := range j.told() {
+		if !slices.ContainsFunc(p.Effects, func(e human.Effect) bool { return r.ofVerb(e.Verb) }) {
+			continue
+		}
+		dirs := p.Dirs
+		if len(dirs) == 0 {
+			dirs = []string{cmp.Or(j.call.Cwd, ".")}
+		}
+		for _, words := range p.Runs {
+			if len(words) == 0 || talks[programName(words[0])] {
+				continue
+			}
+			for i, w := range words {
+				if w == "" || strings.Contains(w, "…") || i > 0 && messages[words[i-1]] {
+					continue
+				}
+				if w[0] == '-' {
+					if _, w, _ = strings.Cut(w, "="); w == "" {
+						continue
+					}
+				}
+				if strings.Count(w, "**") > 2 {
+					return true // too many ways to be told quickly
+				}
+				for _, dir := range dirs {
+					at := w
+					if w[0] != '/' && w[0] != '~' {
+						at = j.ground.absolute(dir) + "/" + w
+					}
+					if have := split(j.ground.absolute(at)); globPath(pattern, have) || globPath(have, pattern) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// inArguments says whether words stand in the arguments of a tool that runs no commands.
+func (j *judging) inArguments(c *command) bool {
+	for _, text := range gate.Texts(j.call) {
+		words := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune(";,()\"'`", r) })
+		next := 0
+		for _, w := range words {
+			if next < len(c.words) && (c.words[next].one || strings.EqualFold(c.words[next].text, w)) {
+				next++
+			}
+		}
+		if len(c.words) > 0 && next == len(c.words) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rule) ofVerb(v human.EffectVerb) bool {
+	return len(r.Verbs) == 0 || slices.Contains(r.Verbs, v)
+}
+
+// cover says which effects the allowing rules take away, and by which. An effect that several commands have is taken away
+// only where each of them is.
+func (j *judging) cover(effects []human.Effect) (covered []*rule, taken map[*rule]bool) {
+	taken = map[*rule]bool{}
+	covered = make([]*rule, len(effects))
+	var byCommand, others []*rule
+	for _, r := range j.allowing {
+		if r.command != nil {
+			byCommand = append(byCommand, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	if len(byCommand) > 0 {
+		parts := j.told()
+		if !j.whole {
+			parts = nil
+		}
+		// By what an effect is; the evidence and the words for it are not told of parts.
+		by := map[human.Effect]*rule{}
+		open := map[human.Effect]bool{}
+		for _, p := range parts {
+			var of []*rule
+			for _, r := range byCommand {
+				if j.runs(r, p) {
+					of = append(of, r)
+					taken[r] = true
+				}
+			}
+			for _, e := range p.Effects {
+				i := slices.IndexFunc(of, func(r *rule) bool { return j.covers(r, e) })
+				if i < 0 {
+					open[bare(e)] = true
+				} else if by[bare(e)] == nil {
+					by[bare(e)] = of[i]
+				}
+			}
+		}
+		for i, e := range effects {
+			if k := bare(e); !open[k] && !e.Floor {
+				covered[i] = by[k]
+			}
+		}
+	}
+	code := gate.RunsCode(j.call.Tool)
+	for i, e := range effects {
+		if covered[i] != nil || e.Floor || code && e.Certainty == human.Possible {
+			continue
+		}
+		for _, r := range others {
+			if code && r.Path == "" && len(r.Verbs) == 0 {
+				continue // a tool that runs anything is not allowed whole
+			}
+			if j.covers(r, e) {
+				covered[i] = r
+				taken[r] = true
+				break
+			}
+		}
+	}
+	return covered, taken
+}
+
+func bare(e human.Effect) human.Effect {
+	e.Words, e.Census = "", human.Census{}
+	return e
+}
+
+// runs says whether a part is the command that a rule allows, word by word, and in the rule's project.
+func (j *judging) runs(r *rule, p shell.Part) bool {
+	if !p.Known || !r.command.exactly(p.Words) {
+		return false
+	}
+	if r.Project != "" {
+		for _, dir := range p.Dirs {
+			if strings.Contains(dir, "…") {
+				return false
+			}
+			root, at := path.Clean(r.Project), j.ground.absolute(dir)
+			if at != root && !strings.HasPrefix(at, strings.TrimSuffix(root, "/")+"/") && !windowsPath(root) {
+				return false
+			}
+		}
+	}
+	if !r.command.wild() {
+		return true
+	}
+	// A word that stands for others must not bring a command with it.
+	for i, words := range p.Runs {
+		if i == 0 || len(words) == 0 {
+			continue
+		}
+		for k, w := range p.Words {
+			if (k >= len(r.command.words) || r.command.words[k].one) && strings.Contains(w, words[0]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// covers says whether a rule of this call takes an effect away.
+func (j *judging) covers(r *rule, e human.Effect) bool {
+	if e.Floor || !r.ofVerb(e.Verb) {
+		return false
+	}
+	if r.Path != "" && (strings.Contains(pathOf(e), "…") || !touches(r.Path, e, j.ground, false)) {
+		return false
+	}
+	// Nobody has read all that a path or kinds of effects stand for, nor what * does.
+	if r.command == nil && e.Risk == human.CriticalRisk {
+		return false
+	}
+	if r.command != nil && r.command.wild() && len(r.Verbs) == 0 && e.Risk.Level() >= human.HighRisk.Level() {
+		return false
+	}
+	return r.Source != human.RuleOperator || j.past || j.kept(e)
+}
+
+// kept says whether what an effect takes away is to be had elsewhere. No standing permission covers what is not.
+func (j *judging) kept(e human.Effect) bool {
+	switch e.Verb {
+	case human.GitDiscard:
+		return j.evidence != nil && j.evidence.Clean()
+	case human.FilesystemDelete:
+		if e.Risk == human.LowRisk {
+			return true
+		}
+		p := pathOf(e)
+		if p == "" || j.evidence == nil || strings.Contains(p, "…") {
+			return false
+		}
+		switch j.evidence.File(j.ground.absolute(strings.TrimSuffix(p, "/*"))) {
+		case gate.Absent, gate.MadeHere, gate.Committed, gate.Ignored:
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// because collects reasons.
+type because struct {
+	set         *Set
+	v           *human.Verdict
+	list        []human.Because
+	first, last []string // ids of rules of one's own, and of trust, that decided and that did not
+}
+
+func (b *because) has(id, resource string) bool {
+	return slices.ContainsFunc(b.list, func(x human.Because) bool { return x.Rule == id && x.Resource == resource })
+}
+
+func (b *because) rule(r *rule, decided bool) {
+	id := "rule." + r.ID
+	if b.has(id, "") {
+		return
+	}
+	b.list = append(b.list, human.Because{Rule: id, Text: r.says()})
+	if decided {
+		b.first = append(b.first, id)
+	} else {
+		b.last = append(b.last, id)
+	}
+}
+
+// OwnRule says whether a reason is a rule of one's own, or the project's own file: what no judgement by others overrides.
+func OwnRule(id string) bool {
+	return strings.HasPrefix(id, "rule.") || strings.HasPrefix(id, "project.")
+}
+
+// says is a rule in a sentence.
+func (r *rule) says() string {
+	whose := "Your rule"
+	switch r.Source {
+	case human.RuleProject:
+		whose = "A rule of the project's own file"
+	case human.RuleOperator:
+		whose = "A standing rule"
+		if r.By != "" {
+			whose += " of " + r.By
+		}
+	}
+	does := map[human.Ruling]string{human.Allow: " allows ", human.Ask: " asks about ", human.Deny: " refuses "}[r.Decision]
+	var what []string
+	if r.Command != "" {
+		what = append(what, "`"+r.Command+"`")
+	}
+	if len(r.Verbs) > 0 {
+		var verbs []string
+		for _, v := range r.Verbs {
+			verbs = append(verbs, string(v))
+		}
+		what = append(what, strings.Join(verbs, ", "))
+	}
+	if r.Path != "" {
+		what = append(what, "on `"+r.Path+"`")
+	}
+	if r.Tool != "" {
+		what = append(what, "by the tool "+r.Tool)
+	}
+	text := whose + does + cmp.Or(strings.Join(what, " "), "this")
+	if r.Reason != "" {
+		return text + ": " + strings.TrimSuffix(r.Reason, ".") + "."
+	}
+	return text + "."
+}
+
+func (b *because) effect(e human.Effect) {
+	if b.has(e.Rule, e.Resource) {
+		return
+	}
+	text := e.Words + "."
+	switch {
+	case e.Floor:
+		text += " Nothing lowers this."
+	case e.Certainty == human.Possible:
+		text += " What it does is known only when it runs."
+	}
+	b.list = append(b.list, human.Because{Rule: e.Rule, Verb: e.Verb, Resource: e.Resource, Risk: e.Risk, Text: text})
+}
+
+// passed is why an effect needs nobody.
+func (b *because) passed(e human.Effect, policy gate.Policy) {
+	if b.has(e.Rule, e.Resource) {
+		return
+	}
+	text := "It only looks."
+	if e.Risk != human.NoRisk {
+		text = fmt.Sprintf("%s. The policy %s lets that through.", e.Words, policy)
+	} else if slices.ContainsFunc(b.list, func(x human.Because) bool { return x.Risk == human.NoRisk }) {
+		return
+	}
+	b.list = append(b.list, human.Because{Rule: e.Rule, Verb: e.Verb, Resource: e.Resource, Risk: e.Risk, Text: text})
+}
+
+func (b *because) trust(e human.Effect, t float64) {
+	id := "trust." + string(e.Verb)
+	if b.has(id, "") {
+		return
+	}
+	th := b.set.config.Thresholds
+	var text string
+	switch {
+	case t < th.ParanoidMode:
+		text = fmt.Sprintf("Under %.2f, so everything that does more than look is asked about.", th.ParanoidMode)
+		b.first = append(b.first, id)
+	case t <= th.LowRiskAutoApprove:
+		text = fmt.Sprintf("Not over %.2f, so trust does not answer for you.", th.LowRiskAutoApprove)
+	case e.Risk == human.LowRisk:
+		text = fmt.Sprintf("Over %.2f, so low risk needs no confirmation.", th.LowRiskAutoApprove)
+		b.first = append(b.first, id)
+	default:
+		text = fmt.Sprintf("Over %.2f, but trust answers for low risk only.", th.LowRiskAutoApprove)
+	}
+	b.list = append(b.list, human.Because{Rule: id, Verb: e.Verb, Trust: &t, Text: text})
+}
+
+// policy says which policy asks, where a more permissive one would not.
+func (b *because) policy(j *judging, effects []human.Effect, rulings []human.Ruling, by []string) {
+	at := level(j.policy)
+	if at == 0 {
+		return
+	}
+	for i, e := range effects {
+		if rulings[i] == human.Ask && by[i] == "" && gate.Decide(e, gate.Policies[at-1]) == human.Allow {
+			text := fmt.Sprintf("The policy %s asks about this; %s would not.", j.policy, gate.Policies[at-1])
+			if b.set.importance(j.c.Project) == High {
+				text += " The project is marked as important."
+			}
+			b.list = append(b.list, human.Because{Rule: "policy", Text: text})
+			return
+		}
+	}
+}
+
+func (b *because) project() {
+	if b.set.problem != "" {
+		b.list = append(b.list, human.Because{Rule: "project.file", Text: "The project's own .deskbell/gate.toml does not count, so strict holds here: " + b.set.problem + "."})
+	}
+}
+
+// reason is the weightiest of them, in a sentence.
+func (b *because) reason() string {
+	if len(b.list) == 0 {
+		return b.v.Reason
+	}
+	return b.list[0].Text
+}

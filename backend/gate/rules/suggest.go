@@ -1,0 +1,247 @@
+package rules
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/gate/shell"
+	"deskbell/backend/gate/trust"
+	"deskbell/backend/human"
+)
+
+// Suggest is the standing permission that 'always allow' would make of a call that is asked about: the words of its
+// gravest command as they stand, or one path of a file tool, in its project. Never what lies at the floor, or takes away
+// what no commit holds. leftOut says what of the call it would not cover, and why; ok is false where it would cover
+// nothing.
+func Suggest(call gate.Call, v human.Verdict, c Circumstances) (r human.GateRule, leftOut string, ok bool) {
+	r = human.GateRule{Decision: human.Allow, Project: groundOf(call, c).root, Source: human.RuleOperator}
+	var out []string
+	for _, e := range v.Effects {
+		if e.Floor {
+			out = append(out, sentence(e.Words)+" lies at the floor, which no standing rule reaches.")
+		}
+	}
+	if gate.RunsCode(call.Tool) {
+		words, why := suggestCommand(call, v)
+		out = append(out, why...)
+		if len(words) == 0 {
+			return human.GateRule{}, strings.Join(out, " "), false
+		}
+		r.Command = command{words: words}.String()
+	} else {
+		found, why := suggestTool(&r, call, v)
+		out = append(out, why...)
+		if !found {
+			return human.GateRule{}, strings.Join(out, " "), false
+		}
+	}
+	if made, err := ready(r); err != nil || checkRule(made) != nil {
+		return human.GateRule{}, "No standing rule can say this without saying more.", false
+	}
+	return r, strings.Join(out, " "), true
+}
+
+func sentence(s string) string { return cmp.Or(strings.TrimSuffix(s, "."), "What it does") }
+
+// suggestCommand are the words of the gravest command of a call that a standing rule may cover.
+func suggestCommand(call gate.Call, v human.Verdict) (best []word, leftOut []string) {
+	parts, whole := gate.Parts(call, nil)
+	if !whole {
+		return nil, []string{"There is more in the call than commands that a rule could name."}
+	}
+	risk := human.NoRisk
+	var of string
+	for _, p := range parts {
+		worst := p.Effects[0]
+		if worst.Floor || worst.Risk == human.NoRisk {
+			continue
+		}
+		words, why := suggestWords(p, v)
+		leftOut = append(leftOut, why...)
+		if len(words) == 0 {
+			continue
+		}
+		text := command{words: words}.String()
+		switch {
+		case best == nil || worst.Risk.Level() > risk.Level():
+			if best != nil && text != of {
+				leftOut = append(leftOut, "`"+of+"` would need a rule of its own.")
+			}
+			best, risk, of = words, worst.Risk, text
+		case text != of:
+			leftOut = append(leftOut, "`"+text+"` would need a rule of its own.")
+		}
+	}
+	return best, leftOut
+}
+
+// suggestWords are the words of one command without those that name what no commit holds.
+func suggestWords(p shell.Part, v human.Verdict) (words []word, leftOut []string) {
+	if !p.Known {
+		what := "What it does beside its commands"
+		if len(p.Words) > 0 {
+			what = "`" + strings.Join(p.Words, " ") + "`"
+		}
+		return nil, []string{what + " is left out: it is known only when it runs, or belongs to no command."}
+	}
+	drop := map[string]bool{}
+	for _, e := range v.Effects {
+		if e.Floor || !loses(e) || !slices.ContainsFunc(p.Effects, func(o human.Effect) bool { return o.Verb == e.Verb && o.Resource == e.Resource }) {
+			continue
+		}
+		why := "is in no commit, so no standing rule takes it away"
+		if e.Kept != human.KeptNowhere {
+			why = "may be in no commit, so no standing rule takes it away"
+		}
+		if slices.Contains(p.Words[1:], e.Resource) {
+			drop[e.Resource] = true
+			leftOut = append(leftOut, fmt.Sprintf("`%s` is left out: it %s.", e.Resource, why))
+			continue
+		}
+		return nil, append(leftOut, fmt.Sprintf("%s is left out: it %s.", sentence(e.Words), why))
+	}
+	operands := 0
+	for i, w := range p.Words {
+		if i > 0 && drop[w] {
+			continue
+		}
+		if i > 0 && !strings.HasPrefix(w, "-") {
+			operands++
+		}
+		words = append(words, word{text: w})
+	}
+	if len(drop) > 0 && operands == 0 {
+		return nil, leftOut
+	}
+	return words, leftOut
+}
+
+// loses says whether an effect takes away what may be nowhere else.
+func loses(e human.Effect) bool {
+	switch e.Verb {
+	case human.FilesystemDelete:
+		return e.Risk != human.LowRisk && (e.Kept == human.KeptNowhere || e.Kept == "")
+	case human.GitDiscard:
+		return e.Kept != human.KeptCommitted
+	}
+	return false
+}
+
+// suggestTool fills in what a rule for a tool that runs no commands would say.
+func suggestTool(r *human.GateRule, call gate.Call, v human.Verdict) (found bool, leftOut []string) {
+	g := groundOf(call, Circumstances{Project: r.Project})
+	r.Tool = call.Tool
+	for _, e := range v.Effects {
+		if e.Floor || e.Risk == human.NoRisk {
+			continue
+		}
+		if loses(e) {
+			leftOut = append(leftOut, fmt.Sprintf("%s is left out: it may be in no commit, so no standing rule takes it away.", sentence(e.Words)))
+			continue
+		}
+		switch p := pathOf(e); {
+		case e.Verb == human.NetworkRead || e.Verb == human.NetworkWrite:
+			leftOut = append(leftOut, sentence(e.Words)+" is left out: no rule names an address.")
+		case p == "" && e.Verb == human.UnknownEffect && e.Resource == call.Tool && !found:
+			found = true // the tool itself
+		case p == "":
+			leftOut = append(leftOut, sentence(e.Words)+" is left out.")
+		case !found:
+			found = true
+			r.Path = p
+			if rel, ok := strings.CutPrefix(g.absolute(p), strings.TrimSuffix(g.root, "/")+"/"); ok && g.root != "" {
+				r.Path = rel
+			}
+			r.Verbs = []human.EffectVerb{e.Verb}
+		case slices.Contains(r.Verbs, e.Verb) && touches(r.Path, e, g, false):
+		default:
+			leftOut = append(leftOut, sentence(e.Words)+" would need a rule of its own.")
+		}
+	}
+	return found, leftOut
+}
+
+// A PastCall is a call that an operator answered for.
+type PastCall struct {
+	Call           gate.Call
+	Agent, Session string
+	Project        string
+	At             time.Time
+	Risk           human.Risk
+	Floor          bool
+	Effects        []human.Effect // as they were judged, with what there was; without, the call alone tells
+	Allowed        bool
+	Read           time.Duration // between the question being seen and the answer
+	Words          int           // that there were to be read
+	Bulk           bool          // answered together with others
+}
+
+// A Proposal is a standing permission that the operator's own answers suggest.
+type Proposal struct {
+	Key       string // the same for the same rule
+	Rule      human.GateRule
+	Times     int           // how often it was allowed: every time that it was asked
+	LeastRead time.Duration // of the fastest answer
+}
+
+// AtLeast is how often a call must have been allowed before a rule is proposed for it.
+const AtLeast = 5
+
+// Propose makes rules of what operators always allow. Nothing is proposed that was refused once, answered faster than it
+// can be read, of high risk or at the floor, or covered only in part. The most frequent are first.
+func Propose(past []PastCall, dismissed []string) []Proposal {
+	type tally struct {
+		Proposal
+		no bool
+	}
+	byKey := map[string]*tally{}
+	var order []string
+	for _, p := range past {
+		v := human.Verdict{Effects: p.Effects}
+		if v.Effects == nil {
+			v = gate.Judge(p.Call, gate.Balanced, nil)
+		}
+		r, leftOut, ok := Suggest(p.Call, v, Circumstances{Project: p.Project})
+		if !ok {
+			continue
+		}
+		key := keyOf(r)
+		t := byKey[key]
+		if t == nil {
+			t = &tally{Proposal: Proposal{Key: key, Rule: r, LeastRead: p.Read}}
+			byKey[key] = t
+			order = append(order, key)
+		}
+		read := !p.Bulk && p.Read >= trust.Reading(p.Words)
+		if !p.Allowed || leftOut != "" || p.Floor || p.Risk.Level() >= human.HighRisk.Level() || !read {
+			t.no = true
+		}
+		t.Times++
+		t.LeastRead = min(t.LeastRead, p.Read)
+	}
+	out := []Proposal{}
+	for _, key := range order {
+		if t := byKey[key]; !t.no && t.Times >= AtLeast && !slices.Contains(dismissed, key) {
+			out = append(out, t.Proposal)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Proposal) int { return b.Times - a.Times })
+	return out
+}
+
+// keyOf is the same for rules that say the same.
+func keyOf(r human.GateRule) string {
+	text, err := json.Marshal([]any{r.Decision, r.Tool, r.Command, r.Path, r.Verbs, r.Project})
+	if err != nil {
+		return r.Command // texts are always JSON
+	}
+	sum := sha256.Sum256(text)
+	return "p_" + hex.EncodeToString(sum[:10])
+}
