@@ -202,7 +202,11 @@ func (s *Server) operations(c catalogue) {
 		})
 	change(c, post("complete", "complete", "Answer", operators),
 		func(ctx context.Context, x *exchange, in *payload[CompleteRequest]) (human.Operation, error) {
-			return q.Complete(ctx, x.by, in.JSON.OperationID, in.JSON.Answer, in.JSON.Digest)
+			a := in.JSON.Answer
+			if a.Choice != "" || a.Args != nil || a.Backup != nil {
+				return human.Operation{}, human.BadField("choice", "is the gatekeeper's; POST /api/gate/questions/%s/answer does what it stands for", in.JSON.OperationID)
+			}
+			return q.Complete(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
 		})
 	change(c, post("snooze", "snooze", "Keep an operation from ringing for a while", operators),
 		func(ctx context.Context, x *exchange, in *payload[SnoozeRequest]) (human.Operation, error) {

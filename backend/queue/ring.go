@@ -28,6 +28,38 @@ func newID(at time.Time) human.OperationID {
 // has not read. A key used before for other words is a Conflict; too many open operations of the agent
 // are Exhausted; what breaks a limit is Invalid and names the field.
 func (q *Queue) Ring(ctx context.Context, r human.Request, attach bool) (op human.Operation, created bool, err error) {
+	if !slices.Contains(human.Kinds, r.Kind) {
+		return op, false, human.BadField("action_type", "%q is not one of feedback, bash, desktop, browser, review, approve", r.Kind)
+	}
+	return q.take(ctx, r, attach, func(r human.Request) (human.Operation, bool, error) { return q.existing(ctx, r, attach) })
+}
+
+// Permit takes a question of the gatekeeper's about a call of an agent's tool, as Ring does. The same idempotency key
+// again joins the question that exists: the key stands for the call, whatever is known of it by then. A question whose
+// time is up ends as cancelled, which is a refusal.
+func (q *Queue) Permit(ctx context.Context, r human.Request) (op human.Operation, created bool, err error) {
+	r.Kind, r.OnTimeout = human.Permission, human.Cancel
+	return q.take(ctx, r, false, func(r human.Request) (human.Operation, bool, error) {
+		if r.IdempotencyKey == "" {
+			return human.Operation{}, false, nil
+		}
+		id, err := q.index.ByKey(ctx, r.AgentID, r.IdempotencyKey)
+		if isNotFound(err) {
+			return human.Operation{}, false, nil
+		}
+		if err != nil {
+			return human.Operation{}, false, err
+		}
+		op, err := q.load(ctx, id)
+		if err == nil && op.Kind != human.Permission {
+			err = human.Errorf(human.Conflict, "the idempotency_key %q belongs to operation %s, which asks for something else; use another key", r.IdempotencyKey, id)
+		}
+		return op, err == nil, err
+	})
+}
+
+// take stores a request, unless there is an operation that it joins.
+func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins func(human.Request) (human.Operation, bool, error)) (op human.Operation, created bool, err error) {
 	if err := q.check(&r); err != nil {
 		return op, false, err
 	}
@@ -38,7 +70,7 @@ func (q *Queue) Ring(ctx context.Context, r human.Request, attach bool) (op huma
 		}
 		defer done()
 	}
-	if op, found, err := q.existing(ctx, r, attach); found || err != nil {
+	if op, found, err := joins(r); found || err != nil {
 		return op, false, err
 	}
 	if err := q.reserve(r.AgentID); err != nil {
@@ -66,9 +98,6 @@ func (q *Queue) Ring(ctx context.Context, r human.Request, attach bool) (op huma
 func (q *Queue) check(r *human.Request) error {
 	if q.opts.Disabled {
 		return human.Errorf(human.Unavailable, "Deskbell takes no rings: the setting enabled is false; ask its operator to switch it on")
-	}
-	if !slices.Contains(human.Kinds, r.Kind) {
-		return human.BadField("action_type", "%q is not one of feedback, bash, desktop, browser, review, approve", r.Kind)
 	}
 	if strings.TrimSpace(r.Description) == "" {
 		return human.BadField("description", "is missing; say in a line what you need from the human")
@@ -215,4 +244,17 @@ func (q *Queue) reserve(agent string) error {
 	}
 	q.perAgent[agent]++
 	return nil
+}
+
+// Questions returns the questions of the gatekeeper that are open, in no order.
+func (q *Queue) Questions(ctx context.Context) ([]human.Operation, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var all []human.Operation
+	for _, op := range q.open {
+		if op.Kind == human.Permission {
+			all = append(all, op)
+		}
+	}
+	return all, ctx.Err()
 }

@@ -6,6 +6,7 @@ package keeper
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"log/slog"
 	"time"
 
@@ -20,29 +21,44 @@ type Queue interface {
 	Permit(ctx context.Context, r human.Request) (op human.Operation, created bool, err error)
 	// Get returns the operation as by sees it; NotFound without.
 	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
-	// Wait blocks until its version is greater than after or most has passed, and returns it as it stands.
-	Wait(ctx context.Context, by human.Actor, id human.OperationID, after uint64, most time.Duration) (human.Operation, error)
+	// WaitFor blocks until enough says so of the operation, or ctx ends, and returns it as it then stands.
+	WaitFor(ctx context.Context, by human.Actor, id human.OperationID, enough func(human.Operation) bool) (human.Operation, error)
 	// Complete answers it.
 	Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error)
 	// MarkDelivered notes that the agent has the end of it.
 	MarkDelivered(ctx context.Context, by human.Actor, id human.OperationID) error
+	// Head is the seq of the last event; Follow yields every event after one, as it is committed, until ctx ends.
+	Head(ctx context.Context) (uint64, error)
+	Follow(ctx context.Context, by human.Actor, after uint64) iter.Seq2[human.Entry, error]
+	// Questions returns the questions of the gatekeeper that are open.
+	Questions(ctx context.Context) ([]human.Operation, error)
 }
 
 // Store keeps the log and the operators' rules. Safe for concurrent use; what it returns from is durable.
 type Store interface {
 	// PutDecision adds a line to the log; files that the call makes, where it may run, are remembered as its session's.
 	PutDecision(ctx context.Context, d Decision, made []string) error
-	// Decisions returns a page of the log, newest first, each with how it ended as the queue has it.
+	// EndDecision writes down how the decision of a question ended: all of it but what identifies it is replaced.
+	EndDecision(ctx context.Context, d Decision, made []string) error
+	// DecisionOf returns the decision of a question; NotFound without.
+	DecisionOf(ctx context.Context, id human.OperationID) (Decision, error)
+	// Decisions returns a page of the log, newest first.
 	Decisions(ctx context.Context, f LogFilter) (LogPage, error)
-	// Answers returns every decision since a time that an operator answered, oldest first.
-	Answers(ctx context.Context, since time.Time) ([]Decision, error)
+	// Waiting returns the decisions whose question has no end yet.
+	Waiting(ctx context.Context) ([]Decision, error)
+	// Answered returns every decision since a time that an operator answered, oldest first.
+	Answered(ctx context.Context, since time.Time) ([]Decision, error)
+	// Projects returns the roots in which calls were judged, the latest first.
+	Projects(ctx context.Context, most int) ([]string, error)
 	// Made says whether a session made the file at an absolute path.
 	Made(ctx context.Context, session, path string) (bool, error)
 	// Count says how many decisions of each kind there were since a time.
 	Count(ctx context.Context, since time.Time) (Counts, error)
 
-	// Rules returns the operators' rules, with how often each was used.
+	// Rules returns the operators' rules.
 	Rules(ctx context.Context) ([]human.GateRule, error)
+	// Uses says how often each rule was used, by its id: those of operators and of files.
+	Uses(ctx context.Context) (map[string]Use, error)
 	PutRule(ctx context.Context, r human.GateRule) error
 	// DropRule takes one away; NotFound without.
 	DropRule(ctx context.Context, id string) error
@@ -72,8 +88,8 @@ type Files interface {
 type Model interface {
 	// Name is the model's, for people.
 	Name() string
-	// Ask sends a text and returns the reply. It blocks, for the time that ctx has at most.
-	Ask(ctx context.Context, system, user string) (string, error)
+	// Ask sends a text and returns the reply, JSON of a schema (not checked). It blocks, for the time that ctx has at most.
+	Ask(ctx context.Context, system, user string, schema json.RawMessage) (string, error)
 }
 
 // A File is gate.toml as it is read now.
@@ -93,6 +109,8 @@ type Deps struct {
 	Project func(File, string) *rules.Set
 	// SetPolicy writes the policy into gate.toml.
 	SetPolicy func(gate.Policy) error
+	// Root finds the root of the working tree that a folder is in; the folder itself without one. It starts no process.
+	Root func(cwd string) string
 	// Ground returns the evidence for one call; made says which files its session made.
 	Ground   func(ctx context.Context, call gate.Call, made func(abs string) bool) Ground
 	Files    Files
@@ -146,6 +164,11 @@ type Decision struct {
 	AnsweredAt  *time.Time         `json:"answered_at,omitempty"`
 	ReadFor     float64            `json:"read_for,omitempty" doc:"Seconds between the question being seen and the answer."`
 	Reason      string             `json:"reason,omitempty" doc:"The operator's own words."`
+	Because     []human.Because    `json:"because,omitempty"`
+	Effects     []human.Effect     `json:"effects,omitempty" doc:"The gravest, at the most 20; secrets are masked."`
+
+	Args  json.RawMessage `json:"args,omitempty" doc:"The call's arguments, secrets masked; absent where they are long."`
+	Makes []string        `json:"makes,omitempty" doc:"Files that were not there before it."`
 }
 
 // Asking is how an operator is asked.
@@ -182,6 +205,12 @@ type LogFilter struct {
 type LogPage struct {
 	Decisions []Decision `json:"decisions"`
 	Next      string     `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+}
+
+// Use is how often a rule was used, and when last.
+type Use struct {
+	Times int
+	Last  time.Time
 }
 
 // Counts are of decisions.

@@ -1,0 +1,390 @@
+package keeper
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/gate/rules"
+	"deskbell/backend/gate/trust"
+	"deskbell/backend/human"
+)
+
+const (
+	// freshFor is how long an answer lets the call run that it was given to.
+	freshFor = 10 * time.Minute
+	// remembered is how far back answers count for trust; what is older has decayed.
+	remembered = 365 * 24 * time.Hour
+	// censuses is of how many effects of a question the files are counted.
+	censuses = 20
+	// maxEffects is how many effects a question carries.
+	maxEffects = 100
+)
+
+// A Keeper is the gatekeeper. It is made by New, works at once, and keeps its log of answers while Run runs. It is safe
+// for concurrent use.
+type Keeper struct {
+	d      Deps
+	ledger *trust.Ledger
+
+	mu       sync.Mutex
+	waiting  map[human.OperationID]Decision
+	standing []human.GateRule // the operators'; nil when they are to be read
+	read     bool
+}
+
+// New makes a gatekeeper. The error is that of reading the log.
+func New(ctx context.Context, d Deps) (*Keeper, error) {
+	k := &Keeper{d: d, waiting: map[human.OperationID]Decision{}}
+	t := d.File().Config
+	k.ledger = trust.New(trust.Options{
+		Initial: t.Trust.Initial, Increment: t.Trust.Increment, Decrement: t.Trust.Decrement, HalfLife: t.Trust.HalfLife,
+	})
+	answered, err := d.Store.Answered(ctx, d.Now().Add(-remembered))
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range answered {
+		k.learn(a)
+	}
+	return k, nil
+}
+
+// Run writes down how questions end, until ctx ends.
+func (k *Keeper) Run(ctx context.Context) error {
+	after, err := k.d.Queue.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := k.catchUp(ctx); err != nil && ctx.Err() == nil {
+		k.d.Log.Error("how the gatekeeper's questions ended while Deskbell was away could not be written down", "err", err)
+	}
+	for e, err := range k.d.Queue.Follow(ctx, k.d.Operator, after) {
+		if err != nil {
+			return err
+		}
+		switch e.Event.Type {
+		case human.Finished, human.Withdrawn, human.TurnedDown:
+			k.settleByID(ctx, e.ID)
+		}
+	}
+	return nil
+}
+
+// catchUp takes up the questions of an earlier run: those that are open are waited for, those that ended are written down.
+func (k *Keeper) catchUp(ctx context.Context) error {
+	waiting, err := k.d.Store.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	for _, d := range waiting {
+		k.waiting[d.OperationID] = d
+	}
+	k.mu.Unlock()
+	open, err := k.d.Queue.Questions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, op := range open {
+		// The process may have ended after the question was stored and before its line of the log was.
+		if _, err := k.d.Store.DecisionOf(ctx, op.ID); human.KindOf(err) == human.NotFound {
+			if d, err := decisionOf(op); err == nil {
+				d.ID = k.d.NewID("dec_")
+				k.note(ctx, d)
+			}
+		}
+	}
+	for _, d := range waiting {
+		k.settleByID(ctx, d.OperationID)
+	}
+	return nil
+}
+
+// note adds a waiting decision to the log.
+func (k *Keeper) note(ctx context.Context, d Decision) {
+	k.mu.Lock()
+	k.waiting[d.OperationID] = d
+	k.mu.Unlock()
+	if err := k.d.Store.PutDecision(ctx, d, nil); err != nil {
+		k.d.Log.Error("a decision of the gatekeeper could not be written down", "operation_id", d.OperationID, "err", err)
+	}
+}
+
+// settleByID writes down how a question ended, if it is one and has.
+func (k *Keeper) settleByID(ctx context.Context, id human.OperationID) {
+	k.mu.Lock()
+	_, mine := k.waiting[id]
+	k.mu.Unlock()
+	if !mine {
+		return
+	}
+	if op, err := k.d.Queue.Get(ctx, k.d.Operator, id); err == nil {
+		k.settle(ctx, op)
+	}
+}
+
+func (k *Keeper) settle(ctx context.Context, op human.Operation) {
+	if !op.State.Terminal() {
+		return
+	}
+	k.mu.Lock()
+	d, mine := k.waiting[op.ID]
+	delete(k.waiting, op.ID)
+	k.mu.Unlock()
+	if !mine {
+		return
+	}
+	d.end(op)
+	var made []string
+	if d.Outcome == Allowed {
+		made = d.Makes
+	}
+	if err := k.d.Store.EndDecision(ctx, d, made); err != nil {
+		k.d.Log.Error("how a question of the gatekeeper ended could not be written down; it will be at the next start", "operation_id", op.ID, "err", err)
+		return
+	}
+	k.learn(d)
+}
+
+// learn lets an answer count for trust.
+func (k *Keeper) learn(d Decision) {
+	if d.AnsweredAt == nil || d.By == "" || d.Outcome != Allowed && d.Outcome != Refused {
+		return
+	}
+	k.ledger.Add(trust.Answer{
+		At: *d.AnsweredAt, Operator: d.By, Project: d.Project, Verbs: d.Verbs, Allowed: d.Outcome == Allowed,
+		Read: time.Duration(d.ReadFor * float64(time.Second)), Words: words(d.Call), Floor: d.Floor,
+	})
+}
+
+// A judged call.
+type judged struct {
+	call    gate.Call
+	ground  Ground
+	file    File
+	at      rules.Circumstances
+	verdict human.Verdict
+	micros  int64
+}
+
+// judge says what to do with a call, and counts the files that are at stake where it is asked about.
+func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, set func(File, string) *rules.Set) judged {
+	began := k.d.Now()
+	j := judged{file: k.d.File(), call: gate.Call{
+		Tool: call.Tool, Args: call.Args, Cwd: call.Cwd, Root: call.Root, Home: call.Home, Annotations: call.Annotations, Schema: call.Schema, About: call.About,
+	}}
+	if j.call.Root == "" && call.Cwd != "" {
+		j.call.Root = k.d.Root(call.Cwd)
+	}
+	j.ground = k.d.Ground(ctx, j.call, func(path string) bool {
+		made, err := k.d.Store.Made(ctx, call.SessionID, path)
+		return err == nil && made && call.SessionID != ""
+	})
+	standing, err := k.rules(ctx)
+	if err != nil {
+		k.d.Log.Error("the operators' rules could not be read; calls are judged without them", "err", err)
+	}
+	j.at = rules.Circumstances{
+		Agent: agent, Session: call.SessionID, Project: j.call.Root, Standing: standing, Now: began,
+		Trust: func(verb human.EffectVerb) float64 {
+			return k.ledger.Value(k.d.Operator.Name, j.call.Root, verb, began)
+		},
+	}
+	j.verdict = set(j.file, j.call.Root).Judge(j.call, j.ground, j.at)
+	j.micros = k.d.Now().Sub(began).Microseconds()
+	return j
+}
+
+// count tells how many files the gravest effects of a verdict are about.
+func (j *judged) count() {
+	effects := slices.Clone(j.verdict.Effects)
+	n := 0
+	for i, e := range effects {
+		switch e.Verb {
+		case human.FilesystemDelete, human.FilesystemWrite:
+		default:
+			continue
+		}
+		if e.Certainty == human.Certain && filepath.IsAbs(e.Target) && n < censuses {
+			effects[i].Census = j.ground.Census(e.Target)
+			n++
+		}
+	}
+	j.verdict.Effects = effects
+}
+
+// makes are the files that are not there yet and that the call would write.
+func (j *judged) makes() []string {
+	var made []string
+	for _, e := range j.verdict.Effects {
+		if e.Verb == human.FilesystemWrite && e.Certainty == human.Certain && filepath.IsAbs(e.Target) && len(made) < 200 &&
+			j.ground.File(e.Target) == gate.Absent && !slices.Contains(made, e.Target) {
+			made = append(made, e.Target)
+		}
+	}
+	return made
+}
+
+// rules are the operators'.
+func (k *Keeper) rules(ctx context.Context) ([]human.GateRule, error) {
+	k.mu.Lock()
+	list, read := k.standing, k.read
+	k.mu.Unlock()
+	if read {
+		return list, nil
+	}
+	list, err := k.d.Store.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	k.standing, k.read = list, true
+	k.mu.Unlock()
+	return list, nil
+}
+
+func (k *Keeper) forget() {
+	k.mu.Lock()
+	k.standing, k.read = nil, false
+	k.mu.Unlock()
+}
+
+// check refuses a call that cannot be judged.
+func check(call human.ToolCall) error {
+	switch {
+	case call.Tool == "":
+		return human.BadField("tool", "is missing; it is the name of the tool that is called")
+	case len(call.Tool) > 256 || !utf8.ValidString(call.Tool):
+		return human.BadField("tool", "is longer than 256 bytes, or not valid UTF-8")
+	case len(call.SessionID) > 256:
+		return human.BadField("session_id", "is longer than 256 bytes")
+	case len(call.CallID) > 128:
+		return human.BadField("call_id", "is longer than 128 bytes")
+	case call.Cwd != "" && !filepath.IsAbs(call.Cwd):
+		return human.BadField("cwd", "%q is not absolute", human.OneLine(call.Cwd, 80))
+	case call.Root != "" && !filepath.IsAbs(call.Root):
+		return human.BadField("root", "%q is not absolute", human.OneLine(call.Root, 80))
+	case len(call.Args) > 0 && !json.Valid(call.Args):
+		return human.BadField("args", "are not JSON")
+	}
+	return nil
+}
+
+func onlyOperators(by human.Actor) error {
+	if by.Role != human.Operator {
+		return human.Errorf(human.Denied, "only an operator can do this; an agent's key can have its calls judged")
+	}
+	return nil
+}
+
+// Evaluate judges a call before it runs (G1, G9). Where an operator has to be asked it asks, and waits for how.Wait at
+// most; the judgement is then Ask, and the same call with how.Question goes on waiting. What an operator decides holds for
+// exactly this call: one that was changed is judged anew.
+func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how Asking) (human.Judgement, error) {
+	if by.Role != human.Agent {
+		return human.Judgement{}, human.Errorf(human.Denied, "only agents have calls judged; an operator tries one with /api/gate/try")
+	}
+	if err := check(call); err != nil {
+		return human.Judgement{}, err
+	}
+	if how.Question != "" {
+		op, err := k.d.Queue.Get(ctx, by, how.Question)
+		if err == nil && op.Kind != human.Permission {
+			err = human.Errorf(human.NotFound, "operation %s is no question of the gatekeeper's", how.Question)
+		}
+		if err != nil {
+			return human.Judgement{}, err
+		}
+		var q human.Question
+		if json.Unmarshal(op.Details, &q) == nil && q.Verdict.Digest == gate.Digest(gate.Call{Tool: call.Tool, Args: call.Args, Cwd: call.Cwd}) {
+			return k.wait(ctx, by, op, how.Wait)
+		}
+	}
+	j := k.judge(ctx, by.Name, call, k.d.Project)
+	if j.verdict.Decision == human.Ask && k.d.Model != nil && j.file.Config.Model {
+		k.consult(ctx, &j, call)
+	}
+	d := k.decision(by, call, &j)
+	if j.verdict.Decision != human.Ask {
+		if err := k.d.Store.PutDecision(ctx, d, d.madeNow()); err != nil {
+			return human.Judgement{}, err
+		}
+		return judgement(d, j.verdict), nil
+	}
+	op, err := k.ask(ctx, by, call, &j, d, how.Timeout)
+	if err != nil {
+		return human.Judgement{}, err
+	}
+	return k.wait(ctx, by, op, how.Wait)
+}
+
+// ask puts the question into the queue.
+func (k *Keeper) ask(ctx context.Context, by human.Actor, call human.ToolCall, j *judged, d Decision, timeout time.Duration) (human.Operation, error) {
+	j.count()
+	call.Root = j.call.Root
+	q := human.Question{Risk: j.verdict.Risk, ToolCall: call, Verdict: j.verdict, Project: j.ground.Project()}
+	if len(q.Verdict.Effects) > maxEffects {
+		q.Verdict.Effects = q.Verdict.Effects[:maxEffects]
+	}
+	if shown(j.file.Config.ReadCheck, d.ID) {
+		q.Check = readCheck(j.verdict, d.ID)
+	}
+	details, err := json.Marshal(q)
+	if err != nil {
+		return human.Operation{}, human.Wrap(human.Invalid, err, "the call cannot be written as JSON")
+	}
+	about, err := json.Marshal(map[string]string{"project": q.Project.Name, "cwd": call.Cwd, "client": call.Client})
+	if err != nil {
+		return human.Operation{}, human.Wrap(human.Internal, err, "the call's place cannot be written as JSON")
+	}
+	if timeout <= 0 {
+		timeout = j.file.Config.Timeout
+	}
+	r := human.Request{
+		Description: d.Words, Details: details, Context: about, AgentID: by.Name, SessionID: call.SessionID,
+		Priority: priority(j.verdict.Risk), Timeout: timeout.Seconds(),
+	}
+	if call.CallID != "" {
+		r.IdempotencyKey = fmt.Sprintf("gate:%s:%.40s", call.CallID, j.verdict.Digest[len("sha256:"):])
+	}
+	op, created, err := k.d.Queue.Permit(ctx, r)
+	if err != nil || !created {
+		return op, err
+	}
+	d.OperationID, d.Outcome = op.ID, Waiting
+	k.note(context.WithoutCancel(ctx), d)
+	if now, err := k.d.Queue.Get(ctx, k.d.Operator, op.ID); err == nil {
+		k.settle(ctx, now) // it may have been answered before it was noted
+	}
+	return op, nil
+}
+
+func priority(r human.Risk) int {
+	return human.DefaultPriority + max(0, r.Level()-human.MediumRisk.Level())
+}
+
+// wait waits for the end of a question.
+func (k *Keeper) wait(ctx context.Context, by human.Actor, op human.Operation, most time.Duration) (human.Judgement, error) {
+	if most > 0 && !op.State.Terminal() {
+		waiting, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		var err error
+		if op, err = k.d.Queue.WaitFor(waiting, by, op.ID, func(human.Operation) bool { return false }); err != nil {
+			return human.Judgement{}, err
+		}
+	}
+	j, err := k.answered(op)
+	if err == nil && op.State.Terminal() {
+		if err := k.d.Queue.MarkDelivered(ctx, by, op.ID); err != nil {
+			k.d.Log.Warn("an answer was delivered, and that could not be noted", "operation_id", op.ID, "err", err)
+		}
+	}
+	return j, err
+}

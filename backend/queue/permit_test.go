@@ -1,0 +1,102 @@
+package queue_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue"
+)
+
+func question(t testing.TB, v human.Verdict, key string) human.Request {
+	t.Helper()
+	details, err := json.Marshal(human.Question{Risk: human.HighRisk, ToolCall: human.ToolCall{Tool: "bash"}, Verdict: v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return human.Request{Description: "Deletes: build", Details: details, AgentID: bot.Name, Priority: human.DefaultPriority, Timeout: 60, IdempotencyKey: key}
+}
+
+// G9: only the gatekeeper asks in this way, and the same call asks nobody twice, whatever is known of it by then.
+func TestQuestionsOfTheGatekeeper(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	wrong := request(bot, "let me")
+	wrong.Kind = human.Permission
+	_, _, err := q.Ring(t.Context(), wrong, false)
+	wantKind(t, err, human.Invalid)
+
+	op, created, err := q.Permit(t.Context(), question(t, human.Verdict{Reason: "one"}, "gate:1"))
+	if err != nil || !created || op.Kind != human.Permission || op.Risk != human.HighRisk || op.OnTimeout != human.Cancel {
+		t.Fatalf("created %t, %+v, %v", created, op, err)
+	}
+	again, created, err := q.Permit(t.Context(), question(t, human.Verdict{Reason: "two"}, "gate:1"))
+	if err != nil || created || again.ID != op.ID {
+		t.Errorf("the same call: created %t, %s, %v", created, again.ID, err)
+	}
+	taken := request(bot, "hm")
+	taken.IdempotencyKey = "mine"
+	ring(t, q, taken)
+	_, _, err = q.Permit(t.Context(), question(t, human.Verdict{}, "mine"))
+	wantKind(t, err, human.Conflict)
+
+	open, err := q.Questions(t.Context())
+	if err != nil || len(open) != 1 || open[0].ID != op.ID {
+		t.Errorf("open questions %+v, %v", open, err)
+	}
+	_, err = q.Complete(t.Context(), bot, op.ID, human.Answer{Decision: human.Approved}, "")
+	wantKind(t, err, human.Denied)
+	_, err = q.Complete(t.Context(), mei, op.ID, human.Answer{HumanInput: "sure"}, "")
+	wantKind(t, err, human.Invalid)
+	done, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved}, op.Digest)
+	if err != nil || done.Result.Decision != human.Approved {
+		t.Errorf("answered %+v, %v", done, err)
+	}
+}
+
+// G2: where more than a yes is asked for, a notification's button is not enough.
+func TestAPlainYesIsNotEnoughWhereSomethingMustBeTyped(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	for name, v := range map[string]human.Question{
+		"typed": {Verdict: human.Verdict{Form: human.Enter}},
+		"read":  {Check: &human.ReadCheck{Options: []human.EffectVerb{human.FilesystemDelete}}},
+	} {
+		details, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op, _, err := q.Permit(t.Context(), human.Request{Description: name, Details: details, AgentID: bot.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved}, "")
+		wantKind(t, err, human.Conflict)
+		if _, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved, Choice: human.ChooseAllow}, ""); err != nil {
+			t.Error(name, err)
+		}
+	}
+	op, _, err := q.Permit(t.Context(), question(t, human.Verdict{Form: human.Enter}, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Refused}, ""); err != nil || done.State != human.Completed {
+		t.Errorf("a plain no: %+v, %v", done, err)
+	}
+}
+
+func TestAQuestionWhoseTimeIsUpIsARefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, _ := open(t, t.TempDir(), queue.Options{})
+		op, _, err := q.Permit(t.Context(), question(t, human.Verdict{}, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hour, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if op, err = q.WaitFor(hour, bot, op.ID, func(human.Operation) bool { return false }); err != nil || op.State != human.Cancelled || op.Ended.By.Role != human.System {
+			t.Errorf("after its time: %+v, %v", op, err)
+		}
+	})
+}
