@@ -1,6 +1,6 @@
-export type Page = 'inbox' | 'findings' | 'history' | 'recordings' | 'agents' | 'settings' | 'welcome';
+export type Page = 'inbox' | 'findings' | 'history' | 'recordings' | 'gatekeeper' | 'agents' | 'settings' | 'welcome';
 
-const pages: readonly string[] = ['inbox', 'findings', 'history', 'recordings', 'agents', 'settings', 'welcome'];
+const pages: readonly string[] = ['inbox', 'findings', 'history', 'recordings', 'gatekeeper', 'agents', 'settings', 'welcome'];
 
 /** The fragment of an address: '#/recordings/rec_1/a12/findings'. */
 export function placeOf(page: Page, ...parts: string[]): string {
