@@ -129,7 +129,7 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 			plain = append(plain, line)
 		}
 	}
-	statements := sql.Split(strings.ReplaceAll(strings.Join(plain, "\n"), unknown, " ? "))
+	statements := sql.Read(strings.ReplaceAll(strings.Join(plain, "\n"), unknown, " ? "), sql.DialectOf(c.name))
 	if !v.known() && len(statements) == 0 || strings.HasPrefix(strings.TrimSpace(text), unknown) {
 		effect(human.HighRisk, "unknown", true)
 		return

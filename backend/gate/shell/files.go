@@ -359,6 +359,14 @@ func (w *walker) copied(v, to value, one, keeps bool, c *cmd) {
 	}
 }
 
+func truncate(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, specOf("truncate").values, false, false)
+	for _, v := range o.words {
+		w.emptying(v, "truncate.empties")
+	}
+	return stream{}, false
+}
+
 func dd(w *walker, c *cmd) (stream, bool) {
 	var t taint
 	for _, a := range c.args {

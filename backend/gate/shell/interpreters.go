@@ -222,6 +222,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 				switch {
 				case c.name == "bun" || c.name == "deno":
 					if specOf(c.name) != nil && !strings.ContainsAny(s, "./") {
+						packageScripts(w, c)
 						return stream{}, false
 					}
 				case strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://"):

@@ -280,6 +280,16 @@ func marks(s string) int {
 
 var hereWords = lazy(`<<-?\s*["'\\]?(\w+)`)
 
+// endHeredocs puts a line's end behind the word that ends a here-document: some shells take a bracket or a quote there.
+func endHeredocs(text string) string {
+	for _, m := range hereWords.FindAllStringSubmatch(text, 20) {
+		for _, after := range []string{")", "\"", "`", "'", "}"} {
+			text = strings.ReplaceAll(text, "\n"+m[1]+after, "\n"+m[1]+"\n"+after)
+		}
+	}
+	return text
+}
+
 // script goes through the text of a shell script, with its arguments and what it reads.
 func (w *walker) script(text, dialect string, params []value, in stream) stream {
 	if len(text) > MaxScript {
@@ -315,14 +325,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 		file, err = p.Parse(strings.NewReader(strings.ReplaceAll(text, "((", "( (")), "")
 	}
 	if err != nil && strings.Contains(text, "<<") {
-		// Some shells take a bracket or a quote right after the word that ends a here-document.
-		fixed := text
-		for _, m := range hereWords.FindAllStringSubmatch(text, 20) {
-			for _, after := range []string{")", "\"", "`", "'", "}"} {
-				fixed = strings.ReplaceAll(fixed, "\n"+m[1]+after, "\n"+m[1]+"\n"+after)
-			}
-		}
-		if again, err2 := p.Parse(strings.NewReader(fixed), ""); err2 == nil {
+		if again, err2 := p.Parse(strings.NewReader(endHeredocs(text)), ""); err2 == nil {
 			w.emit(human.Effect{Verb: human.UnknownEffect, Resource: clip(text), Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.loose_heredoc"})
 			file, err = again, nil
 		}
@@ -364,6 +367,29 @@ func (w *walker) salvage(text string) {
 			w.script(quoted, "sh", nil, stream{})
 		}
 		i += end + 1
+	}
+	// Substitutions may be whole where what they stand in is not.
+	for rest, n := text, 0; n < 20; n++ {
+		_, after, ok := strings.Cut(rest, "$(")
+		if !ok || !w.step(len(after)/32) {
+			break
+		}
+		depth, end := 0, -1
+		for i := range len(after) {
+			if after[i] == '(' {
+				depth++
+			} else if after[i] == ')' {
+				if depth--; depth < 0 {
+					end = i
+					break
+				}
+			}
+		}
+		if end < 0 {
+			break
+		}
+		w.script(after[:end], "bash", nil, stream{})
+		rest = after[end:]
 	}
 	lines := strings.FieldsFunc(text, func(r rune) bool {
 		return r == '\n' || r == ';' || r == '&' || r == '(' || r == ')' || r == '`'

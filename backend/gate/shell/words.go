@@ -613,6 +613,9 @@ func (w *walker) expandText(s string) {
 	if err != nil && strings.Contains(s, "((") {
 		word, err = syntax.NewParser().Document(strings.NewReader(strings.ReplaceAll(s, "((", "( (")))
 	}
+	if err != nil && strings.Contains(s, "<<") {
+		word, err = syntax.NewParser().Document(strings.NewReader(endHeredocs(s)))
+	}
 	if err != nil || word == nil {
 		w.opaque("shell.unparsed", "is not a shell command that can be read")
 		w.salvage(s)
