@@ -63,6 +63,14 @@ func TestEveryCallByRole(t *testing.T) {
 	running := func(more string) func() string {
 		return func() string { return "/api/recordings/" + string(h.recordingOf(claimed())) + more }
 	}
+	const rule = `{"decision":"allow","tool":"bash","command":"make lint"}`
+	var question Operation
+	asks := func(more string) func() string {
+		return func() string {
+			question = h.get("/api/human/operations/"+string(h.permission(bot).OperationID), h.op).operation(200)
+			return "/api/gate/questions/" + string(question.ID) + more
+		}
+	}
 	of := func(more string) func() string {
 		return func() string { return "/api/human/operations/" + fresh() + more }
 	}
@@ -131,6 +139,21 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/human/operations/{id}/summaries/{summary}/stop", of("/summaries/sum_x/stop"), nil, 401, 403, 403, 404},
 		{"GET /api/human/operations/{id}/summaries/preview", of("/summaries/preview?with=model"), nil, 401, 403, 403, 404},
 		{"POST /api/recordings/{id}/summary", under("/summary"), text(`{}`), 401, 403, 403, 200},
+		{"POST /api/gate/evaluate", nil, text(`{"tool":"bash","args":{"command":"ls"}}`), 401, 200, 200, 403},
+		{"POST /api/gate/try", nil, text(`{"tool":"bash","args":{"command":"rm -rf /"},"policy":"strict"}`), 401, 403, 403, 200},
+		{"GET /api/gate", nil, nil, 401, 403, 403, 200},
+		{"PUT /api/gate/policy", nil, text(`{"policy":"balanced"}`), 401, 403, 403, 200},
+		{"GET /api/gate/questions/{id}", asks(""), nil, 401, 403, 403, 200},
+		{"GET /api/gate/questions/{id}/difference", asks("/difference"), nil, 401, 403, 403, 200},
+		{"POST /api/gate/questions/{id}/answer", asks("/answer"), func() string { return `{"choice":"deny","digest":"` + question.Digest + `"}` }, 401, 403, 403, 200},
+		{"GET /api/gate/decisions", text("/api/gate/decisions?limit=5&decision=ask"), nil, 401, 403, 403, 200},
+		{"GET /api/gate/trust", text("/api/gate/trust?days=7"), nil, 401, 403, 403, 200},
+		{"GET /api/gate/rules", nil, nil, 401, 403, 403, 200},
+		{"POST /api/gate/rules", nil, text(rule), 401, 403, 403, 200},
+		{"POST /api/gate/rules/preview", nil, text(rule), 401, 403, 403, 200},
+		{"DELETE /api/gate/rules/{id}", text("/api/gate/rules/none"), nil, 401, 403, 403, 404},
+		{"GET /api/gate/proposals", nil, nil, 401, 403, 403, 200},
+		{"DELETE /api/gate/proposals/{key}", text("/api/gate/proposals/p_1"), nil, 401, 403, 403, 204},
 		{"GET /api/ws", nil, nil, 401, 426, 426, 426},
 		{"GET /healthz", nil, nil, 200, 200, 200, 200},
 		{"GET /api/openapi.json", nil, nil, 200, 200, 200, 200},

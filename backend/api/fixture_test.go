@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"deskbell/backend/gate/keeper"
 	"deskbell/backend/human"
 	"deskbell/backend/pictures"
 	"deskbell/backend/queue"
@@ -36,6 +37,7 @@ type house struct {
 	recorder  *record.Recorder
 	replays   *library.Replays
 	summaries *summary.Service
+	gate      *keeper.Keeper
 	pictures  *pictures.Store
 	input     *hand
 	playing   chan struct{} // what is played goes on until something can be read from it
@@ -56,6 +58,7 @@ func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
 	h.queue = queue.New(store, store, opts)
 	deps.Queue = h.queue
 	h.openRecordings(&deps)
+	h.openGate(&deps)
 	must(t, h.queue.Load(t.Context()))
 	h.Server, err = New(deps)
 	must(t, err)
@@ -65,16 +68,17 @@ func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
 	h.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
 	h.op = h.WindowToken()
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 3)
+	ended := make(chan error, 4)
 	go func() { ended <- h.Serve(ctx, listener) }()
 	go func() { ended <- h.queue.Run(ctx) }()
 	go func() { ended <- h.recorder.Run(ctx) }()
+	go func() { ended <- h.gate.Run(ctx) }()
 	t.Cleanup(func() {
 		h.http.CloseIdleConnections()
 		h.replays.Close()
 		h.summaries.Close()
 		stop()
-		for range 3 {
+		for range 4 {
 			if err := <-ended; err != nil {
 				t.Errorf("the server ended with: %v", err)
 			}

@@ -104,6 +104,9 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 		if err != nil {
 			return op, err
 		}
+		if b.Files == 0 && !b.Stash {
+			return op, human.Errorf(human.Conflict, "there is nothing left to copy: what the call would take away is gone already; read it again")
+		}
 		a.Backup = &b
 	case human.ChooseChange:
 		if err := k.changed(ctx, op, q, r.Args); err != nil {

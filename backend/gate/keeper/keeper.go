@@ -56,9 +56,12 @@ func New(ctx context.Context, d Deps) (*Keeper, error) {
 	return k, nil
 }
 
-// Run writes down how questions end, until ctx ends.
+// Run writes down how questions end, until ctx ends; it returns nil then.
 func (k *Keeper) Run(ctx context.Context) error {
 	after, err := k.d.Queue.Head(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -66,6 +69,9 @@ func (k *Keeper) Run(ctx context.Context) error {
 		k.d.Log.Error("how the gatekeeper's questions ended while Deskbell was away could not be written down", "err", err)
 	}
 	for e, err := range k.d.Queue.Follow(ctx, k.d.Operator, after) {
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
