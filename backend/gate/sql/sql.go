@@ -1,8 +1,14 @@
-// Package sql says what SQL statements do. It is a lexer that knows how the databases' dialects quote and comment, and a
-// reading of the statements' own words; what it does not know it calls Unknown.
+// Package sql says what SQL statements do. It lexes a script as its dialect does, puts what stands in brackets into a tree,
+// and reads each statement by the grammar of its verb, down to what its common table expressions, subqueries, explained
+// statements, anonymous blocks and dynamic texts do. What it cannot read it calls Unknown.
+//
+// Where the dialect is not known, a script is read in all of those in which it means something, and the gravest counts: the
+// same bytes may be a comment to one database and a command to another.
 package sql
 
-import "strings"
+import (
+	"strings"
+)
 
 // Kind is what a statement does.
 type Kind uint8
@@ -22,27 +28,69 @@ const (
 type Statement struct {
 	Kind   Kind
 	Verb   string // its first word, in upper case
-	Object string // what it is done to, where that is told
+	Object string // what it is done to, where that is told, as it is written but for quotes
 }
 
-type token struct {
-	text   string // in upper case where it is a word
-	word   bool
-	quoted bool
-}
+// Dialect is whose SQL it is.
+type Dialect uint8
 
-// Split returns the statements of a script; none for a script without any.
-//
-// MySQL takes a backslash in a text for an escape, the others do not: a script that reads differently in the two is taken
-// for the graver of them.
-func Split(script string) []Statement {
-	out := split(script, true)
-	if strings.Contains(script, `\'`) {
-		if other := split(script, false); gravest(other) > gravest(out) {
-			return other
+// The dialects. Others are read as Any.
+const (
+	Any Dialect = iota
+	Postgres
+	MySQL
+	SQLite
+	TSQL
+	Oracle
+)
+
+// DialectOf is the dialect of a client or server by its name; Any where it has none of its own here.
+func DialectOf(name string) Dialect {
+	name = strings.ToLower(name)
+	for _, d := range []struct {
+		mark string
+		d    Dialect
+	}{
+		{"psql", Postgres}, {"postgres", Postgres}, {"pgcli", Postgres}, {"supabase", Postgres}, {"neon", Postgres}, {"cockroach", Postgres}, {"redshift", Postgres}, {"mysql", MySQL},
+		{"mariadb", MySQL}, {"mycli", MySQL}, {"planetscale", MySQL}, {"sqlite", SQLite}, {"sqlcmd", TSQL}, {"mssql", TSQL}, {"sqlserver", TSQL}, {"sqlplus", Oracle}, {"oracle", Oracle},
+	} {
+		if strings.Contains(name, d.mark) {
+			return d.d
 		}
 	}
-	return out
+	return Any
+}
+
+// Split returns the statements of a script in a dialect that is not known; none for a script without any.
+func Split(script string) []Statement { return Read(script, Any) }
+
+// Read returns the statements of a script; none for a script without any. It takes time in proportion to the script.
+func Read(script string, d Dialect) []Statement {
+	if d != Any {
+		out, _ := read(script, d)
+		return out
+	}
+	// The dialects differ only in what these characters mean.
+	if !strings.ContainsAny(script, "\\$#`[\"") && !strings.Contains(script, "/*") && !strings.Contains(script, "--") && !strings.Contains(script, "q'") && !strings.Contains(script, "Q'") {
+		out, _ := read(script, Any)
+		return out
+	}
+	var best []Statement
+	some, whole := false, false
+	for _, d := range []Dialect{Postgres, MySQL, SQLite, TSQL, Oracle} {
+		out, ok := read(script, d)
+		if !ok && gravest(out) <= Unknown {
+			continue // a database of this dialect refuses it
+		}
+		whole = whole || ok
+		if !some || gravest(out) > gravest(best) {
+			best, some = out, true
+		}
+	}
+	if !whole {
+		best = append(best, Statement{Kind: Unknown})
+	}
+	return best
 }
 
 func gravest(list []Statement) Kind {
@@ -53,279 +101,86 @@ func gravest(list []Statement) Kind {
 	return k
 }
 
-func split(script string, escapes bool) []Statement {
+// maxTokens is how many tokens of a script are read; what is longer counts as the gravest there is.
+const maxTokens = 8000
+
+// read returns the statements of a script, and whether all of it could be read: if not, one of them is at least Unknown, the
+// last where it is a quote or a comment that does not end.
+func read(script string, d Dialect) ([]Statement, bool) {
+	tokens, closed := lex(script, d)
+	many := len(tokens) > maxTokens
+	r := &reader{dialect: d, steps: 60*len(script) + 1000}
 	var out []Statement
-	var cur []token
-	flush := func() {
-		if len(cur) > 0 {
-			out = append(out, classify(cur))
+	for len(tokens) > 0 {
+		n := 0
+		for n < len(tokens) && !tokens[n].is(";") {
+			n++
 		}
-		cur = nil
-	}
-	for t := range lex(script, escapes) {
-		if t.text == ";" && !t.quoted {
-			flush()
-			continue
+		if n > 0 {
+			out = append(out, r.script(tokens[:n]))
 		}
-		cur = append(cur, t)
+		tokens = tokens[min(n+1, len(tokens)):]
 	}
-	flush()
-	return out
+	if len(out) == 0 && (many || !closed) {
+		out = []Statement{{}}
+	}
+	switch last := len(out) - 1; {
+	case many:
+		out[last].Kind = Destroys
+	case !closed:
+		out[last].Kind = max(out[last].Kind, Unknown)
+	}
+	return out, many || closed && !r.broken
 }
 
-func lex(s string, escapes bool) func(func(token) bool) {
-	return func(yield func(token) bool) {
-		for i := 0; i < len(s); {
-			c := s[i]
-			switch {
-			case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-				i++
-			case strings.HasPrefix(s[i:], "--") || c == '#' && (i == 0 || s[i-1] == '\n' || s[i-1] == ' '):
-				for i < len(s) && s[i] != '\n' {
-					i++
-				}
-			case strings.HasPrefix(s[i:], "/*!"):
-				// MySQL runs what stands in such a comment.
-				i += 3
-				for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-					i++
-				}
-			case strings.HasPrefix(s[i:], "*/"):
-				i += 2
-			case strings.HasPrefix(s[i:], "/*"):
-				end := strings.Index(s[i+2:], "*/")
-				if end < 0 {
-					return
-				}
-				i += end + 4
-			case c == '\'' || c == '"' || c == '`':
-				j := i + 1
-				for j < len(s) {
-					if s[j] == '\\' && c == '\'' && escapes && j+1 < len(s) {
-						j += 2
-						continue
-					}
-					if s[j] == c {
-						if j+1 < len(s) && s[j+1] == c {
-							j += 2
-							continue
-						}
-						break
-					}
-					j++
-				}
-				if !yield(token{text: s[i+1 : min(j, len(s))], quoted: true, word: c != '\''}) {
-					return
-				}
-				i = min(j, len(s)) + 1
-			case c == '[':
-				end := strings.IndexByte(s[i:], ']')
-				if end < 0 {
-					end = len(s) - i - 1
-				}
-				if !yield(token{text: s[i+1 : i+end], quoted: true, word: true}) {
-					return
-				}
-				i += end + 1
-			case c == '$' && i+1 < len(s):
-				end := strings.IndexByte(s[i+1:], '$')
-				if end >= 0 && strings.Trim(s[i+1:i+1+end], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" {
-					tag := s[i : i+end+2]
-					if stop := strings.Index(s[i+len(tag):], tag); stop >= 0 {
-						if !yield(token{text: s[i+len(tag) : i+len(tag)+stop], quoted: true}) {
-							return
-						}
-						i += 2*len(tag) + stop
-						continue
-					}
-				}
-				i++
-			case isWord(c):
-				j := i
-				for j < len(s) && isWord(s[j]) {
-					j++
-				}
-				if !yield(token{text: strings.ToUpper(s[i:j]), word: true}) {
-					return
-				}
-				i = j
-			default:
-				if !yield(token{text: s[i : i+1]}) {
-					return
-				}
-				i++
-			}
-		}
+// Count returns a query that counts the rows that a statement would delete, change or drop; empty where it does not know
+// one.
+func Count(script string, d Dialect) string {
+	tokens, closed := lex(script, d)
+	for len(tokens) > 0 && tokens[len(tokens)-1].is(";") {
+		tokens = tokens[:len(tokens)-1]
 	}
-}
-
-func isWord(c byte) bool {
-	return c == '_' || c == '@' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
-}
-
-func words(list string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(list) {
-		m[w] = true
-	}
-	return m
-}
-
-var (
-	reading = words("SELECT SHOW DESCRIBE DESC VALUES TABLE FROM HELP LIST SUMMARIZE PIVOT")
-	session = words("BEGIN START COMMIT ROLLBACK SAVEPOINT RELEASE END SET RESET USE DISCARD LISTEN UNLISTEN DECLARE FETCH CLOSE PREPARE DEALLOCATE GO PRINT")
-	writing = words("INSERT UPSERT MERGE REPLACE LOCK NOTIFY")
-	changes = words("CREATE ALTER GRANT REVOKE COMMENT ANALYZE ANALYSE VACUUM REINDEX CLUSTER REFRESH RENAME OPTIMIZE REPAIR FLUSH KILL ATTACH DETACH CHECKPOINT " +
-		"INSTALL LOAD SECURITY REASSIGN PRAGMA MSCK UNLOAD CALL EXECUTE EXEC UNDROP CACHE UNCACHE")
-	lifts = words("XP_CMDSHELL LOAD_FILE PG_READ_FILE PG_READ_BINARY_FILE LO_IMPORT LO_EXPORT SYS_EXEC SYS_EVAL OUTFILE DUMPFILE PG_EXECUTE_SERVER_PROGRAM LOAD_EXTENSION PG_TERMINATE_BACKEND " +
-		"SP_OACREATE OPENROWSET WRITEFILE READFILE EDIT PG_LS_DIR DBLINK_EXEC")
-)
-
-func classify(t []token) Statement {
-	at := 0
-	for at < len(t) && (t[at].text == "(" || t[at].text == ".") {
-		at++
-	}
-	if at >= len(t) {
-		return Statement{Kind: Reads}
-	}
-	st := Statement{Verb: t[at].text}
-	has := func(w string) bool {
-		for _, x := range t[at:] {
-			if x.word && !x.quoted && x.text == w {
-				return true
-			}
-		}
-		return false
-	}
-	next := func(i int) string {
-		if at+i < len(t) {
-			return t[at+i].text
-		}
+	if !closed || len(tokens) < 2 {
 		return ""
 	}
-	for _, x := range t {
-		if x.word && lifts[strings.ToUpper(x.text)] {
-			st.Kind = RunsCode
-			return st
+	where := ""
+	for i, t := range tokens {
+		switch {
+		case t.is(";"):
+			return ""
+		case t.word("WHERE") && where == "":
+			end := tokens[len(tokens)-1]
+			where = " " + script[t.at:end.end]
+		case t.word("JOIN", "USING", "RETURNING", "LIMIT", "FROM") && i > 1 && !tokens[0].word("DROP"), t.word("ORDER", "OUTPUT", "TOP"):
+			return ""
 		}
 	}
-	verb := st.Verb
-	if verb == "EXPLAIN" {
-		// ANALYZE runs the statement that it explains.
-		if !has("ANALYZE") && !has("ANALYSE") {
-			st.Kind = Reads
-			return st
-		}
-		verb = ""
-	}
-	if verb == "WITH" || verb == "" {
-		// What a common table expression leads to stands after it, or in it.
-		st.Kind = Reads
-		for i, x := range t[at+1:] {
-			if x.quoted || !x.word {
-				continue
-			}
-			switch x.text {
-			case "DELETE", "UPDATE", "INSERT", "MERGE", "TRUNCATE", "DROP":
-				if prev := t[at+i].text; prev == "FOR" || prev == "ON" {
-					continue
-				}
-				inner := classify(t[at+1+i:])
-				st.Kind = max(st.Kind, inner.Kind)
-			}
-		}
-		return st
-	}
+	at := 1
 	switch {
-	case verb == "SELECT":
-		st.Kind = Reads
-		for i, x := range t {
-			if x.word && !x.quoted && x.text == "INTO" && i > 0 {
-				st.Kind = Changes // makes a table, or a file
-			}
+	case tokens[0].word("DELETE") && tokens[1].word("FROM"):
+		at = 2
+	case tokens[0].word("UPDATE"):
+	case tokens[0].word("TRUNCATE"):
+		if tokens[1].word("TABLE") {
+			at = 2
 		}
-		if has("SETVAL") || has("NEXTVAL") {
-			st.Kind = max(st.Kind, Writes)
-		}
-	case verb == "PRAGMA":
-		st.Kind = Reads
-		for i, x := range t {
-			if x.text == "=" || x.text == "(" && i+1 < len(t) && (strings.HasSuffix(t[at+1].text, "WRITABLE_SCHEMA") || strings.HasSuffix(t[at+1].text, "JOURNAL_MODE")) {
-				st.Kind = Changes
-			}
-		}
-	case reading[verb]:
-		st.Kind = Reads
-	case verb == "SET" && (next(1) == "GLOBAL" || next(1) == "PERSIST" || next(1) == "PASSWORD"):
-		st.Kind = Changes
-	case session[verb]:
-		st.Kind = Session
-	case verb == "DROP" || verb == "TRUNCATE" || verb == "PURGE":
-		st.Kind, st.Object = Destroys, next(2)
-	case verb == "DELETE" || verb == "UPDATE":
-		st.Kind = Writes
-		if verb == "DELETE" {
-			st.Object = next(2)
-		} else {
-			st.Object = next(1)
-		}
-		// No WHERE, or one that is always true, is every row.
-		where := -1
-		for i, x := range t[at:] {
-			if x.word && !x.quoted && x.text == "WHERE" {
-				where = at + i
-			}
-		}
-		if where < 0 && !has("USING") && !has("LIMIT") {
-			st.Kind = Destroys
-		} else if where >= 0 {
-			rest := t[where+1:]
-			if len(rest) == 1 && (rest[0].text == "TRUE" || rest[0].text == "1") {
-				st.Kind = Destroys
-			}
-			for i := 0; i+2 < len(rest); i++ {
-				if rest[i+1].text == "=" && rest[i].text == rest[i+2].text && (i == 0 || rest[i-1].text == "OR") {
-					st.Kind = Destroys
-				}
-			}
-		}
-	case verb == "COPY":
-		st.Kind = Writes
-		if has("PROGRAM") {
-			st.Kind = RunsCode
-		} else if has("STDOUT") {
-			st.Kind = Reads
-		}
-	case verb == "DO":
-		st.Kind = Unknown
-	case writing[verb]:
-		st.Kind = Writes
-		st.Object = next(2)
-	case verb == "GRANT" && has("ALL"):
-		st.Kind = Destroys // every right there is
-		for _, x := range t[at:] {
-			// ALL on one schema or table is a change like any other.
-			if x.word && strings.Contains(x.text, ".") && !strings.HasPrefix(x.text, ".") {
-				st.Kind = Changes
-			}
-		}
-	case verb == "ALTER":
-		st.Kind = Changes
-		if has("DROP") || has("DISABLE") || has("SUPERUSER") {
-			st.Kind = Destroys
-		}
-	case verb == "CREATE" && has("REPLACE") && has("TABLE"):
-		st.Kind = Destroys
-	case verb == "LOAD" && next(1) == "DATA":
-		st.Kind = RunsCode
-	case changes[verb]:
-		st.Kind = Changes
-		if verb == "CREATE" && (has("EXTENSION") || has("FUNCTION") || has("PROCEDURE") || has("TRIGGER")) {
-			st.Kind = Changes
+	case tokens[0].word("DROP") && tokens[1].word("TABLE"):
+		at = 2
+		if len(tokens) > 4 && tokens[2].word("IF") && tokens[3].word("EXISTS") {
+			at = 4
 		}
 	default:
-		st.Kind = Unknown
+		return ""
 	}
-	return st
+	if at >= len(tokens) || tokens[at].kind != wordToken && tokens[at].kind != nameToken {
+		return ""
+	}
+	end := at
+	for end+2 < len(tokens) && tokens[end+1].is(".") && (tokens[end+2].kind == wordToken || tokens[end+2].kind == nameToken) {
+		end += 2
+	}
+	if end+1 < len(tokens) && !tokens[end+1].word("WHERE", "SET", "CASCADE", "RESTRICT") {
+		return ""
+	}
+	return "SELECT count(*) FROM " + script[tokens[at].at:tokens[end].end] + where
 }

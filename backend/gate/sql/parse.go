@@ -1,0 +1,750 @@
+package sql
+
+import "strings"
+
+// maxDeep is how deep brackets, and texts within texts, may be nested.
+const maxDeep = 60
+
+// An item is a token, or what stands in a pair of brackets.
+type item struct {
+	token
+	group []item
+	isIn  bool // it is a group
+}
+
+// A reader reads statements of one script.
+type reader struct {
+	dialect Dialect
+	steps   int // that may still be taken
+	deep    int
+	broken  bool
+}
+
+// tree puts what stands in brackets into groups.
+func tree(tokens []token) (out []item, ok bool) {
+	stack := [][]item{nil}
+	for _, t := range tokens {
+		switch {
+		case t.is("("):
+			if len(stack) > maxDeep {
+				return nil, false
+			}
+			stack = append(stack, nil)
+		case t.is(")"):
+			if len(stack) == 1 {
+				return nil, false
+			}
+			in := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			stack[len(stack)-1] = append(stack[len(stack)-1], item{token: token{at: t.at, end: t.end}, group: in, isIn: true})
+		default:
+			stack[len(stack)-1] = append(stack[len(stack)-1], item{token: t})
+		}
+	}
+	return stack[0], len(stack) == 1
+}
+
+// script reads what stands between two semicolons: a statement, and those that follow it where the dialect lets them.
+func (r *reader) script(tokens []token) Statement {
+	items, ok := tree(tokens)
+	if !ok {
+		r.broken = true
+		return Statement{Kind: Unknown, Verb: verbOf(tokens)}
+	}
+	return r.statement(items)
+}
+
+func verbOf(tokens []token) string {
+	for _, t := range tokens {
+		if t.kind == wordToken {
+			return t.text
+		}
+	}
+	return ""
+}
+
+func set(list string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		m[w] = true
+	}
+	return m
+}
+
+var (
+	// Verbs whose statement is Reads, Session or Changes whatever follows, but for what stands in it.
+	reading = set("SHOW DESCRIBE DESC VALUES TABLE FROM HELP LIST SUMMARIZE PIVOT UNPIVOT HANDLER PRINT EXISTS CHECKSUM SELECT")
+	session = set("START COMMIT ROLLBACK ABORT SAVEPOINT RELEASE RESET USE DISCARD LISTEN UNLISTEN FETCH CLOSE OPEN DEALLOCATE MOVE SPOOL PROMPT WHENEVER EXIT QUIT RAISERROR THROW WAITFOR " +
+		"UNLOCK XA RETURN SIGNAL RESIGNAL LEAVE ITERATE BREAK CONTINUE LABEL NULL RAISE GOTO")
+	changes = set("CREATE COMMENT VACUUM REINDEX CLUSTER REFRESH RENAME OPTIMIZE REPAIR FLUSH KILL ATTACH DETACH CHECKPOINT INSTALL SECURITY REASSIGN MSCK UNLOAD UNDROP CACHE UNCACHE " +
+		"REVOKE DENY CHANGE STOP EXCHANGE CONVERT DBCC RECONFIGURE ENABLE")
+	writing = set("INSERT UPSERT MERGE REPLACE LOCK NOTIFY IMPORT EXPORT BACKUP")
+	// Words of blocks, behind which statements stand without a semicolon.
+	blocks = set("BEGIN DECLARE IF ELSE ELSIF ELSEIF WHILE LOOP FOR FOREACH END EXCEPTION WHEN THEN REPEAT UNTIL DELIMITER PERFORM TRY CATCH CASE AS IS")
+	// Verbs that may follow a statement, or stand in a block.
+	verbs = set("DROP DELETE UPDATE INSERT TRUNCATE ALTER CREATE EXEC EXECUTE GRANT REVOKE MERGE SHUTDOWN RESTORE BACKUP KILL DENY CALL REPLACE COPY PERFORM")
+	// Words after which a verb is none: the name of something, or part of a clause.
+	inside = set("FOR ON OF BY KEY DO AS FROM JOIN INTO SELECT WHERE AND OR NOT SET IN LIKE THEN WHEN CASE DISTINCT ALL ANY BETWEEN UNION EXCEPT INTERSECT OVER HAVING USING VALUES " +
+		"RETURNING LIMIT OFFSET AFTER BEFORE INSTEAD TABLE COLUMN INDEX VIEW SHOW NO WITH GRANT REVOKE DENY TO TRIGGER PROCEDURE FUNCTION USER ROLE DATABASE SCHEMA IS EVENT ORDER GROUP")
+	// Functions, procedures and clauses that reach past the data: programs, files, other servers, the server itself.
+	lifts = set("XP_CMDSHELL LOAD_FILE PG_READ_FILE PG_READ_BINARY_FILE PG_WRITE_FILE PG_FILE_WRITE PG_FILE_UNLINK PG_FILE_RENAME PG_LS_DIR PG_STAT_FILE LO_IMPORT LO_EXPORT LO_PUT LO_FROM_BYTEA SYS_EXEC " +
+		"SYS_EVAL OUTFILE DUMPFILE PG_EXECUTE_SERVER_PROGRAM PG_READ_SERVER_FILES PG_WRITE_SERVER_FILES LOAD_EXTENSION PG_TERMINATE_BACKEND PG_CANCEL_BACKEND PG_RELOAD_CONF PG_ROTATE_LOGFILE " +
+		"PG_PROMOTE PG_SWITCH_WAL PG_DROP_REPLICATION_SLOT SP_OACREATE SP_OAMETHOD SP_CONFIGURE SP_EXECUTE_EXTERNAL_SCRIPT SP_ADD_JOB SP_ADDEXTENDEDPROC XP_REGREAD XP_REGWRITE XP_DIRTREE " +
+		"XP_FILEEXIST OPENROWSET OPENDATASOURCE OPENQUERY WRITEFILE READFILE EDIT FSDIR DBLINK DBLINK_EXEC DBLINK_CONNECT QUERY_TO_XML QUERY_TO_XMLSCHEMA TABLE_TO_XML DATABASE_TO_XML " +
+		"UTL_FILE UTL_HTTP UTL_TCP UTL_SMTP UTL_INADDR DBMS_SCHEDULER DBMS_XSLPROCESSOR DBMS_LDAP DBMS_JAVA HTTPURITYPE SHELLEXEC EXECUTABLE SUBPROCESS")
+	// Those that read as plain words too, and so count only where they are called.
+	onlyCalled = set("EDIT DBLINK READFILE WRITEFILE FSDIR EXECUTABLE SUBPROCESS OPENQUERY SHELLEXEC")
+	// Pragmas that only look, though something stands in brackets after them.
+	looking = set("TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_LIST INDEX_INFO INDEX_XINFO FOREIGN_KEY_LIST FOREIGN_KEY_CHECK INTEGRITY_CHECK QUICK_CHECK FUNCTION_LIST COLLATION_LIST MODULE_LIST " +
+		"PRAGMA_LIST COMPILE_OPTIONS DATABASE_LIST SHOW_TABLES STORAGE_INFO")
+	// Procedures that only look.
+	lookers = set("SP_HELP SP_HELPTEXT SP_HELPINDEX SP_HELPDB SP_HELPUSER SP_WHO SP_WHO2 SP_LOCK SP_COLUMNS SP_TABLES SP_DATABASES SP_STORED_PROCEDURES SP_SPACEUSED SP_DEPENDS SP_PKEYS SP_FKEYS " +
+		"SP_STATISTICS SP_DESCRIBE_FIRST_RESULT_SET SP_SERVER_INFO")
+	// First words of functions that change something by their name.
+	actions = set("DELETE DROP PURGE TRUNCATE REMOVE CLEAN CLEANUP CLEAR RESET KILL EXEC EXECUTE RUN UPDATE INSERT CREATE ALTER GRANT REVOKE DESTROY WIPE ERASE SYNC REFRESH ROTATE MIGRATE")
+	noise   = set("TABLE DATABASE SCHEMA VIEW INDEX FROM INTO ONLY IF NOT EXISTS MATERIALIZED TEMPORARY TEMP OR REPLACE UNIQUE CONCURRENTLY USER ROLE FUNCTION PROCEDURE SEQUENCE TRIGGER TYPE " +
+		"EXTENSION LOW_PRIORITY QUICK IGNORE DELAYED OVERWRITE LOGIN TABLESPACE KEYSPACE COLLECTION FOREIGN EXTERNAL UNLOGGED GLOBAL LOCAL RECURSIVE ON POLICY PUBLICATION SUBSCRIPTION SERVER")
+)
+
+// object is the name that a statement's verb is about.
+func object(items []item) string {
+	for i := 0; i < len(items); i++ {
+		it := items[i]
+		if it.isIn || it.kind == markToken || it.kind == numberToken {
+			return ""
+		}
+		if it.kind == wordToken && noise[it.text] {
+			continue
+		}
+		name := it.raw
+		for i+2 < len(items) && items[i+1].is(".") && !items[i+2].isIn {
+			name += "." + items[i+2].raw
+			i += 2
+		}
+		if it.kind == textToken {
+			return ""
+		}
+		return name
+	}
+	return ""
+}
+
+func find(items []item, list ...string) int {
+	for i, it := range items {
+		if !it.isIn && it.word(list...) {
+			return i
+		}
+	}
+	return -1
+}
+
+// spend takes steps; the reader gives up on a script that takes too many, or is nested too deep.
+func (r *reader) spend(n int) bool {
+	if r.steps -= n + 1; r.steps < 0 {
+		r.broken = true
+		return false
+	}
+	return true
+}
+
+// statement reads one statement, and what follows it without a semicolon.
+func (r *reader) statement(items []item) Statement {
+	if r.deep++; r.deep > maxDeep || !r.spend(len(items)) {
+		r.deep--
+		r.broken = true
+		return Statement{Kind: Unknown}
+	}
+	defer func() { r.deep-- }()
+	if len(items) == 0 {
+		return Statement{Kind: Reads}
+	}
+	if items[0].isIn { // (SELECT ...) UNION (SELECT ...)
+		inner := r.statement(items[0].group)
+		inner.Kind = max(inner.Kind, r.scan(items[1:]))
+		return inner
+	}
+	if items[0].is("@") || items[0].is(":") || items[0].is("{") || items[0].is("?") && len(items) == 1 {
+		return Statement{Kind: Unknown}
+	}
+	st := Statement{Verb: items[0].text}
+	if items[0].kind != wordToken {
+		st.Verb, st.Kind = "", Unknown
+		return st
+	}
+	st.Kind = r.byVerb(&st, items)
+	return st
+}
+
+// byVerb reads a statement by the grammar of its verb.
+func (r *reader) byVerb(st *Statement, items []item) Kind {
+	verb, rest := items[0].text, items[1:]
+	word := func(i int, list ...string) bool { return i < len(rest) && !rest[i].isIn && rest[i].word(list...) }
+	has := func(list ...string) bool { return find(rest, list...) >= 0 }
+	switch verb {
+	case "WITH":
+		return r.with(st, rest)
+	case "EXPLAIN", "DESCRIBE", "DESC", "ANALYZE", "ANALYSE":
+		return r.explain(st, verb, rest)
+	}
+	within := r.scan(rest)
+	if within == RunsCode || within == Destroys {
+		return within
+	}
+	and := func(k Kind) Kind { return max(k, within, r.follow(items)) }
+	switch verb {
+	case "SELECT", "VALUES", "TABLE", "FROM":
+		if i := find(rest, "INTO"); i >= 0 && verb == "SELECT" {
+			if i+1 < len(rest) && !rest[i+1].isIn && (rest[i+1].kind == wordToken && strings.HasPrefix(rest[i+1].text, "@") || rest[i+1].is(":")) {
+				return and(Session) // a variable
+			}
+			return and(Changes) // makes a table
+		}
+		return and(Reads)
+	case "DELETE", "UPDATE":
+		if verb == "UPDATE" && word(0, "STATISTICS") {
+			return Changes
+		}
+		st.Object = object(rest)
+		return and(r.rows(rest))
+	case "DROP", "TRUNCATE", "PURGE", "RESTORE", "SHUTDOWN", "RESTART", "FLASHBACK", "NUKE", "ERASE":
+		st.Object = object(rest)
+		return Destroys
+	case "ALTER":
+		st.Object = object(rest)
+		return and(alter(rest))
+	case "CREATE":
+		st.Object = object(rest)
+		return max(r.create(rest), min(within, RunsCode))
+	case "GRANT":
+		return grant(rest)
+	case "COPY":
+		return and(r.copying(rest))
+	case "SET":
+		if word(0, "GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "RESOURCE") || word(0, "DEFAULT") && word(1, "ROLE") ||
+			len(rest) > 0 && strings.HasPrefix(rest[0].text, "@@GLOBAL") || len(rest) > 2 && rest[0].word("@@GLOBAL", "@@PERSIST") {
+			return Changes
+		}
+		return and(Session)
+	case "RESET":
+		if word(0, "MASTER", "SLAVE", "REPLICA", "BINARY", "PERSIST") {
+			return Destroys
+		}
+		return Session
+	case "PRAGMA":
+		return pragma(rest)
+	case "INSERT", "REPLACE", "UPSERT", "MERGE":
+		st.Object = object(rest)
+		if word(0, "OVERWRITE") {
+			return Destroys
+		}
+		return and(Writes)
+	case "DO":
+		if body := firstText(rest); body != "" && (r.dialect != MySQL) {
+			return max(r.inner(body), Writes)
+		}
+		if len(rest) == 0 {
+			return Unknown
+		}
+		return and(Session)
+	case "CALL":
+		st.Object = object(rest)
+		return and(Unknown)
+	case "EXEC", "EXECUTE":
+		return r.exec(st, rest)
+	case "PREPARE":
+		if i := find(rest, "AS", "FROM"); i >= 0 {
+			if body := firstText(rest[i:]); body != "" && rest[i].word("FROM") {
+				return max(r.inner(body), Session)
+			}
+			if rest[i].word("AS") {
+				return max(r.statement(rest[i+1:]).Kind, Session)
+			}
+		}
+		return Unknown
+	case "BEGIN":
+		if len(rest) == 0 || word(0, "TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "CONCURRENT", "NOT", "DEFERRABLE") {
+			return and(Session)
+		}
+		return max(Session, r.block(rest))
+	case "END":
+		return max(Session, r.block(rest))
+	case "LOAD":
+		if word(0, "DATA", "XML") || len(rest) > 0 && rest[0].kind == textToken {
+			return RunsCode
+		}
+		return Changes
+	case "INSTALL":
+		if word(0, "PLUGIN", "COMPONENT", "SONAME") {
+			return RunsCode
+		}
+		return Changes
+	case "KILL", "STOP":
+		st.Object = object(rest)
+		return Changes
+	case "SHOW":
+		return Reads
+	}
+	switch {
+	case blocks[verb]:
+		return max(Session, within, r.block(rest))
+	case reading[verb]:
+		return and(Reads)
+	case session[verb]:
+		return and(Session)
+	case writing[verb]:
+		st.Object = object(rest)
+		return and(Writes)
+	case changes[verb]:
+		st.Object = object(rest)
+		if has("CASCADE") {
+			return Destroys
+		}
+		return and(Changes)
+	}
+	// name := value, of a block
+	if len(rest) > 1 && rest[0].is(":") && rest[1].is("=") {
+		return and(Session)
+	}
+	return max(Unknown, r.block(items))
+}
+
+// scan looks through expressions and clauses for what does more than read: statements in brackets, and functions.
+func (r *reader) scan(items []item) Kind {
+	k := Reads
+	if r.deep++; r.deep > maxDeep || !r.spend(len(items)) {
+		r.deep--
+		r.broken = true
+		return Unknown
+	}
+	defer func() { r.deep-- }()
+	for i, it := range items {
+		if it.isIn {
+			if len(it.group) > 0 && !it.group[0].isIn && it.group[0].word("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "DROP", "TRUNCATE", "EXEC", "EXECUTE", "CALL") && (len(it.group) > 1) {
+				k = max(k, r.statement(it.group).Kind)
+			} else {
+				k = max(k, r.scan(it.group))
+			}
+			continue
+		}
+		if it.kind != wordToken && it.kind != nameToken {
+			continue
+		}
+		name := strings.ToUpper(it.text)
+		called := i+1 < len(items) && (items[i+1].isIn || items[i+1].is("."))
+		switch {
+		case lifts[name] && (!onlyCalled[name] || called) && (it.kind == wordToken || called):
+			return RunsCode
+		case !called || items[i+1].is("."):
+		case name == "SETVAL" || name == "NEXTVAL" || name == "LO_UNLINK" || name == "LO_CREATE":
+			k = max(k, Writes)
+		case name == "SET_CONFIG":
+			k = max(k, Session)
+		default:
+			if first, _, more := strings.Cut(name, "_"); more && actions[first] && (i == 0 || !items[i-1].word("INTO", "TABLE", "JOIN", "INSERT", "ON", "EXISTS", "INDEX")) {
+				k = max(k, Unknown)
+			}
+		}
+	}
+	return k
+}
+
+// follow reads statements that stand behind another one with nothing between them, as T-SQL has it.
+func (r *reader) follow(items []item) Kind {
+	if r.dialect != TSQL && r.dialect != Any {
+		return Reads
+	}
+	for i := 1; i+1 < len(items); i++ {
+		if items[i].isIn || items[i].kind != wordToken || !verbs[items[i].text] {
+			continue
+		}
+		before, after := items[i-1], items[i+1]
+		if before.kind == markToken && !before.isIn && !before.is("*") && !before.is("]") || before.kind == wordToken && inside[before.text] {
+			continue
+		}
+		if after.kind == wordToken || after.kind == nameToken || after.kind == textToken || after.isIn && items[i].word("EXEC", "EXECUTE") {
+			return r.statement(items[i:]).Kind
+		}
+	}
+	return Reads
+}
+
+// block reads the statements within a block, wherever they begin.
+func (r *reader) block(items []item) Kind {
+	k := Reads
+	for i, it := range items {
+		if it.isIn || it.kind != wordToken || !verbs[it.text] && !it.word("SELECT", "WITH", "BEGIN") {
+			continue
+		}
+		if i > 0 && !items[i-1].isIn && items[i-1].word("FOR", "ON", "OF", "KEY", "AFTER", "BEFORE") {
+			continue
+		}
+		k = max(k, r.statement(items[i:]).Kind)
+		if k >= RunsCode || r.broken {
+			break
+		}
+	}
+	return k
+}
+
+// with reads common table expressions and the statement that they are for.
+func (r *reader) with(st *Statement, items []item) Kind {
+	k := Reads
+	i := 0
+	if i < len(items) && items[i].word("RECURSIVE") {
+		i++
+	}
+	for i < len(items) {
+		if items[i].isIn || items[i].kind != wordToken && items[i].kind != nameToken {
+			return Unknown
+		}
+		i++
+		if i < len(items) && items[i].isIn {
+			i++
+		}
+		if i >= len(items) || !items[i].word("AS") {
+			return Unknown
+		}
+		i++
+		for i < len(items) && items[i].word("NOT", "MATERIALIZED") {
+			i++
+		}
+		if i >= len(items) || !items[i].isIn {
+			return Unknown
+		}
+		k = max(k, r.statement(items[i].group).Kind)
+		i++
+		for i < len(items) && items[i].word("SEARCH", "CYCLE") { // of recursive ones, up to what follows
+			for i < len(items) && !items[i].is(",") && !items[i].word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "TABLE") {
+				i++
+			}
+		}
+		if i < len(items) && items[i].is(",") {
+			i++
+			continue
+		}
+		break
+	}
+	if i >= len(items) {
+		return max(k, Unknown)
+	}
+	main := r.statement(items[i:])
+	st.Object = main.Object
+	return max(k, main.Kind)
+}
+
+// explain reads a statement that is only explained, or run to be.
+func (r *reader) explain(st *Statement, verb string, items []item) Kind {
+	runs := strings.HasPrefix(verb, "ANALY")
+	own := runs
+	i := 0
+	for ; i < len(items); i++ {
+		it := items[i]
+		switch {
+		case it.isIn && i == 0:
+			if j := find(it.group, "ANALYZE", "ANALYSE"); j >= 0 {
+				off := j+1 < len(it.group) && (it.group[j+1].word("FALSE", "OFF") || it.group[j+1].text == "0")
+				runs = runs || !off
+			}
+		case it.word("ANALYZE", "ANALYSE"):
+			runs, own = true, false
+		case it.word("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "VALUES", "TABLE", "EXECUTE", "CREATE", "DROP", "TRUNCATE", "DECLARE", "ALTER", "CALL", "DO") || it.isIn && i > 0:
+			inner := r.statement(items[i:])
+			if runs {
+				st.Object = inner.Object
+				return inner.Kind
+			}
+			if inner.Kind == Unknown && r.broken {
+				return Unknown
+			}
+			return Reads
+		}
+	}
+	if own {
+		return Changes // statistics
+	}
+	return Reads
+}
+
+// rows reads what UPDATE and DELETE are limited to.
+func (r *reader) rows(items []item) Kind {
+	if i := find(items, "WHERE"); i >= 0 {
+		if always(items[i+1:]) {
+			return Destroys
+		}
+		return Writes
+	}
+	if find(items, "JOIN") >= 0 && find(items, "ON", "USING") >= 0 {
+		return Writes
+	}
+	if i := find(items, "LIMIT", "TOP"); i >= 0 && i+1 < len(items) {
+		n := items[i+1]
+		if n.isIn && len(n.group) == 1 {
+			n = n.group[0]
+		}
+		if n.kind == numberToken && len(n.text) <= 4 {
+			return Writes
+		}
+	}
+	return Destroys
+}
+
+// always says whether a condition holds for every row, as far as it shows: one of its alternatives does.
+func always(items []item) bool {
+	if i := find(items, "RETURNING", "ORDER", "LIMIT", "OPTION"); i >= 0 {
+		items = items[:i]
+	}
+	start := 0
+	for i := 0; i <= len(items); i++ {
+		if i < len(items) && (items[i].isIn || !items[i].word("OR") && !(items[i].is("|") && i+1 < len(items) && items[i+1].is("|"))) {
+			continue
+		}
+		if everyRow(items[start:min(i, len(items))]) {
+			return true
+		}
+		start = i + 1
+	}
+	return false
+}
+
+// everyRow says whether every part of a conjunction holds always.
+func everyRow(items []item) bool {
+	if len(items) == 0 {
+		return false
+	}
+	start := 0
+	for i := 0; i <= len(items); i++ {
+		if i < len(items) && (items[i].isIn || !items[i].word("AND")) {
+			continue
+		}
+		if !holds(items[start:min(i, len(items))]) {
+			return false
+		}
+		start = i + 1
+	}
+	return true
+}
+
+func holds(items []item) bool {
+	switch {
+	case len(items) == 0:
+		return false
+	case len(items) == 1 && items[0].isIn:
+		return always(items[0].group)
+	case len(items) == 1:
+		return items[0].word("TRUE") || items[0].kind == numberToken && strings.Trim(items[0].text, "0.") != "" || items[0].kind == textToken && strings.Trim(items[0].text, "0.") != ""
+	case len(items) == 2 && items[0].word("NOT"):
+		return items[1].word("FALSE", "NULL") || items[1].kind == numberToken && strings.Trim(items[1].text, "0.") == ""
+	}
+	same := func(a, b item) bool { return !a.isIn && !b.isIn && a.kind == b.kind && a.text == b.text }
+	constant := func(a item) bool { return !a.isIn && (a.kind == numberToken || a.kind == textToken) }
+	last := items[len(items)-1]
+	switch {
+	case len(items) == 3 && (items[1].is("=") || items[1].word("IS", "LIKE")):
+		return same(items[0], last) || items[1].word("LIKE") && last.kind == textToken && strings.Trim(last.text, "%") == ""
+	case len(items) == 4 && items[1].is("=") && items[2].is("="), len(items) == 5 && items[1].is("<") && items[2].is("=") && items[3].is(">"):
+		return same(items[0], last)
+	case len(items) == 4 && (items[1].is("<") && items[2].is(">") || items[1].is("!") && items[2].is("=")):
+		return constant(items[0]) && constant(last) && !same(items[0], last)
+	case len(items) == 3 && (items[1].is("<") || items[1].is(">")):
+		return constant(items[0]) && constant(last) && !same(items[0], last)
+	}
+	return false
+}
+
+func alter(items []item) Kind {
+	if find(items, "SYSTEM") == 0 {
+		for _, it := range items {
+			if strings.Contains(it.text, "COMMAND") || strings.Contains(it.text, "LIBRARIES") {
+				return RunsCode
+			}
+		}
+		return Changes
+	}
+	for i, it := range items {
+		if it.isIn {
+			continue
+		}
+		switch {
+		case it.word("DROP"):
+			if i+1 < len(items) && items[i+1].word("DEFAULT", "NOT", "IDENTITY", "EXPRESSION") {
+				continue
+			}
+			return Destroys
+		case it.word("TRUNCATE", "DISABLE", "SUPERUSER", "DELETE", "PURGE", "DISCARD", "OFFLINE", "BYPASSRLS", "EXCHANGE"):
+			return Destroys
+		case it.word("ROLE") && i > 0 && items[i-1].word("SERVER"):
+			return Destroys // the rights of an administrator
+		}
+	}
+	return Changes
+}
+
+func (r *reader) create(items []item) Kind {
+	if find(items, "REPLACE") == 1 && find(items, "TABLE") >= 0 && find(items, "TABLE") < 5 {
+		return Destroys
+	}
+	if i := find(items, "LANGUAGE"); i >= 0 && i+1 < len(items) {
+		switch l := strings.ToLower(strings.Trim(items[i+1].text, `"`)); {
+		case l == "c", strings.HasPrefix(l, "plpython"), l == "plperlu", l == "pltclu", l == "java", l == "plsh", l == "plrust":
+			return RunsCode
+		}
+	}
+	if find(items, "ASSEMBLY", "SONAME") >= 0 && find(items, "TABLE", "VIEW") < 0 {
+		return RunsCode
+	}
+	if find(items, "USER", "ROLE", "LOGIN") >= 0 && find(items, "SUPERUSER") >= 0 {
+		return Destroys // who may do everything
+	}
+	return Changes
+}
+
+func grant(items []item) Kind {
+	for _, it := range items {
+		if it.word("PG_EXECUTE_SERVER_PROGRAM", "PG_READ_SERVER_FILES", "PG_WRITE_SERVER_FILES", "FILE", "SUPER", "SYSDBA", "DBA", "ACCOUNTADMIN") {
+			return Destroys
+		}
+	}
+	if find(items, "ALL") != 0 {
+		return Changes
+	}
+	// ALL on one schema or table is a change like any other; on all there is, it is not.
+	on := find(items, "ON")
+	to := find(items, "TO")
+	if on < 0 || to < on {
+		return Destroys
+	}
+	named := 0
+	for i := on + 1; i < to; i++ {
+		if (items[i].kind == wordToken || items[i].kind == nameToken) && i+1 < to && items[i+1].is(".") {
+			named++
+		}
+	}
+	if named == 0 {
+		return Destroys
+	}
+	return Changes
+}
+
+func (r *reader) copying(items []item) Kind {
+	for i, it := range items {
+		if it.isIn || !it.word("TO", "FROM") || i+1 >= len(items) {
+			continue
+		}
+		next := items[i+1]
+		k := Writes
+		if len(items) > 0 && items[0].isIn {
+			k = r.statement(items[0].group).Kind
+		}
+		switch {
+		case next.word("PROGRAM"):
+			return RunsCode
+		case next.word("STDOUT"):
+			if items[0].isIn {
+				return k
+			}
+			return Reads
+		case next.word("STDIN"):
+			return Writes
+		case r.dialect == Postgres && next.kind == textToken:
+			return RunsCode // a file of the server
+		}
+		return max(k, Writes)
+	}
+	return Writes
+}
+
+func pragma(items []item) Kind {
+	name := ""
+	for _, it := range items {
+		switch {
+		case it.isIn:
+			if looking[name] {
+				return Reads
+			}
+			return Changes
+		case it.is("="):
+			return Changes
+		case it.kind == wordToken:
+			name = it.text
+		}
+	}
+	switch name {
+	case "INCREMENTAL_VACUUM", "OPTIMIZE", "WAL_CHECKPOINT", "SHRINK_MEMORY":
+		return Writes
+	}
+	return Reads
+}
+
+// exec reads EXEC and EXECUTE: of a procedure, of a prepared statement, of a text.
+func (r *reader) exec(st *Statement, items []item) Kind {
+	if len(items) == 0 {
+		return Unknown
+	}
+	text := ""
+	switch {
+	case items[0].isIn:
+		if len(items[0].group) != 1 || items[0].group[0].kind != textToken {
+			return max(Unknown, r.scan(items[0].group))
+		}
+		text = items[0].group[0].text
+	case items[0].word("IMMEDIATE") || items[0].kind == textToken:
+		text = firstText(items)
+		if text == "" {
+			return Unknown
+		}
+	default:
+		st.Object = object(items)
+		name := strings.ToUpper(st.Object)
+		if i := strings.LastIndexByte(name, '.'); i >= 0 {
+			name = name[i+1:]
+		}
+		switch {
+		case lookers[name]:
+			return Reads
+		case name == "SP_EXECUTESQL":
+			if text = firstText(items); text == "" {
+				return Unknown
+			}
+		default:
+			return max(Unknown, r.follow(items))
+		}
+	}
+	return max(r.inner(text), Session)
+}
+
+func firstText(items []item) string {
+	for _, it := range items {
+		if !it.isIn && it.kind == textToken {
+			return it.text
+		}
+	}
+	return ""
+}
+
+// inner reads a text that is run as a script.
+func (r *reader) inner(text string) Kind {
+	if r.deep++; r.deep > maxDeep || !r.spend(len(text)) {
+		r.deep--
+		return Unknown
+	}
+	defer func() { r.deep-- }()
+	tokens, closed := lex(text, r.dialect)
+	k := Reads
+	if !closed {
+		k = Unknown
+	}
+	for len(tokens) > 0 {
+		n := 0
+		for n < len(tokens) && !tokens[n].is(";") {
+			n++
+		}
+		items, ok := tree(tokens[:n])
+		if !ok {
+			k = max(k, Unknown)
+		} else {
+			k = max(k, r.statement(items).Kind)
+		}
+		tokens = tokens[min(n+1, len(tokens)):]
+	}
+	return k
+}
