@@ -22,7 +22,9 @@ func Check(r human.GateRule) error {
 		err = errors.New("it ends before it begins")
 	}
 	if err == nil {
-		_, err = made.examples()
+		if f := made.examples(); f != nil {
+			err = f
+		}
 	}
 	if err != nil {
 		return human.Wrap(human.Invalid, err, "the rule is not right: %v", err)
@@ -152,19 +154,19 @@ func sorted(s string) string {
 	return string(b)
 }
 
-// examples holds a rule to its own examples.
-func (r *rule) examples() (which string, err error) {
-	for _, x := range r.Match {
+// examples holds a rule to its own examples; nil where it passes them.
+func (r *rule) examples() *Fault {
+	for i, x := range r.Match {
 		if !r.matches(exampleCall(r, x)) {
-			return x, fmt.Errorf("it must match %q, and does not%s", x, r.hint())
+			return &Fault{List: "match", Index: i, Example: x, Msg: fmt.Sprintf("it must match %q, and does not%s", x, r.hint())}
 		}
 	}
-	for _, x := range r.Differ {
+	for i, x := range r.Differ {
 		if r.matches(exampleCall(r, x)) {
-			return x, fmt.Errorf("it must not match %q, and does", x)
+			return &Fault{List: "differ", Index: i, Example: x, Msg: fmt.Sprintf("it must not match %q, and does", x)}
 		}
 	}
-	return "", nil
+	return nil
 }
 
 func (r *rule) hint() string {

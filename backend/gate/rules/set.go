@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -62,10 +63,10 @@ type rule struct {
 // A Fault is what of a Config is at fault; it is the cause of Compile's errors.
 type Fault struct {
 	Rule    int    // in Config.Rules; -1 for none
-	Tool    string // in Config.Tools, with List and Index
-	List    string // safe_commands or dangerous_patterns
-	Index   int
-	Example string // of the rule's match or differ
+	Tool    string // in Config.Tools; of a rule for none
+	List    string // safe_commands or dangerous_patterns of the tool, match or differ of the rule
+	Index   int    // in List
+	Example string // of match or differ
 	Msg     string
 }
 
@@ -91,12 +92,7 @@ func Compile(own Config, project *Config) (*Set, error) {
 	if project != nil {
 		loosens = s.tightenWith(*project)
 	}
-	seen := map[string]bool{}
 	for _, r := range s.list {
-		if seen[r.ID] {
-			return nil, human.Errorf(human.Invalid, "there are two rules %q", r.ID)
-		}
-		seen[r.ID] = true
 		if r.Decision == human.Allow {
 			s.allow.add(r)
 		} else {
@@ -153,9 +149,7 @@ func (s *Set) tightenWith(p Config) error {
 		tightens.Tools[name] = t
 	}
 	for i, r := range p.Rules {
-		if r.ID == "" {
-			r.ID = fmt.Sprint("project.", i+1)
-		}
+		r.ID = "project." + cmp.Or(r.ID, fmt.Sprint(i+1)) // never one of the user's
 		if r.Decision == human.Allow {
 			refuse("its rule %s allows, which would loosen", r.ID)
 			continue
@@ -234,11 +228,19 @@ func compileAll(c Config, source human.RuleSource) ([]*rule, *Fault) {
 			}
 		}
 	}
+	seen := map[string]bool{}
+	for _, r := range out {
+		seen[r.ID] = true
+	}
 	for i, r := range c.Rules {
 		r.Source = source
 		if r.ID == "" {
 			r.ID = fmt.Sprint(source, ".", i+1)
 		}
+		if seen[r.ID] {
+			return nil, &Fault{Rule: i, Msg: fmt.Sprintf("there are two rules %q", r.ID)}
+		}
+		seen[r.ID] = true
 		made, err := ready(r)
 		if err == nil {
 			err = checkRule(made)
@@ -246,8 +248,9 @@ func compileAll(c Config, source human.RuleSource) ([]*rule, *Fault) {
 		if err != nil {
 			return nil, &Fault{Rule: i, Msg: fmt.Sprintf("the rule %s: %v", r.ID, err)}
 		}
-		if example, err := made.examples(); err != nil {
-			return nil, &Fault{Rule: i, Example: example, Msg: fmt.Sprintf("the rule %s: %v", r.ID, err)}
+		if f := made.examples(); f != nil {
+			f.Rule, f.Msg = i, fmt.Sprintf("the rule %s: %s", r.ID, f.Msg)
+			return nil, f
 		}
 		out = append(out, made)
 	}
