@@ -68,6 +68,13 @@ func Open(path string) *File { return &File{path: path, projects: map[string]ofP
 // Path is where it is, or would be.
 func (f *File) Path() string { return f.path }
 
+// SetPolicy writes the policy into the file; see SetPolicy.
+func (f *File) SetPolicy(policy gate.Policy) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return SetPolicy(f.path, policy)
+}
+
 // Read returns what the file says now. While it has mistakes, the rules that it last had without them hold but for those
 // that allow, under a policy at least as strict as balanced; where it never was without mistakes, strict holds. It never
 // returns without rules.
@@ -137,8 +144,8 @@ func stricter(good *rules.Config) State {
 	return State{Config: c, Rules: set}
 }
 
-// In returns the rules that hold in the project in a folder: those of the file with those of the project's own.
-func (f *File) In(root string) *rules.Set {
+// With returns the rules that hold in the project in a folder: those of the file with those of the project's own.
+func (f *File) With(root string) *rules.Set {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := f.read()

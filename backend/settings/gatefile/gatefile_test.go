@@ -223,7 +223,7 @@ func TestProjectsFile(t *testing.T) {
 	judge := func(command string) human.Verdict {
 		call := bash(t, command)
 		call.Cwd, call.Root = root, root
-		return f.In(root).Judge(call, nil, rules.Circumstances{Project: root})
+		return f.With(root).Judge(call, nil, rules.Circumstances{Project: root})
 	}
 	if v := judge("mkdir out"); v.Decision != human.Allow {
 		t.Errorf("without a file: %+v", v)
