@@ -1,0 +1,293 @@
+package mcpproxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// maxMessage bounds one message, in bytes.
+const maxMessage = 64 << 20
+
+var errTooLong = human.Errorf(human.Invalid, "a message is longer than %d MiB", maxMessage>>20)
+
+// A reader reads lines of any length up to maxMessage.
+type reader struct{ *bufio.Reader }
+
+func newReader(r io.Reader) reader { return reader{bufio.NewReaderSize(r, 64<<10)} }
+
+// next returns the next line with its end, which the last may lack. The bytes are the caller's. The error may come with a
+// line, and is io.EOF at the end, or errTooLong.
+func (r reader) next() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > maxMessage {
+			return nil, errTooLong
+		}
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// A writer writes whole lines, from several goroutines.
+type writer struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (w *writer) write(line []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.w.Write(line)
+	return err
+}
+
+// lines is a client that sends and takes a message a line.
+type lines struct {
+	desk *desk
+	out  *writer
+	// send passes a message on, whose bytes are given: they may differ from its own. It does not wait for an answer.
+	send  func(m message, raw []byte) error
+	watch *watches
+
+	closing chan struct{} // closed when the client will send no more
+	judging sync.WaitGroup
+
+	mu    sync.Mutex
+	calls map[string]context.CancelFunc // being judged, by the key of their id
+}
+
+func newLines(d *desk, out *writer, send func(message, []byte) error) *lines {
+	return &lines{desk: d, out: out, send: send, watch: &watches{}, closing: make(chan struct{}), calls: map[string]context.CancelFunc{}}
+}
+
+// run reads from the client until its input ends, ctx ends, or the server takes no more; then it waits for what is being
+// judged. An end of input is no error.
+func (l *lines) run(ctx context.Context, in io.Reader) error {
+	r := newReader(in)
+	for {
+		line, err := r.next()
+		if len(line) > 0 && ctx.Err() == nil {
+			if broken := l.take(ctx, line); err == nil {
+				err = broken
+			}
+		}
+		if err == nil && ctx.Err() == nil {
+			continue
+		}
+		close(l.closing)
+		l.judging.Wait()
+		if errors.Is(err, io.EOF) || ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+}
+
+// take handles a line from the client.
+func (l *lines) take(ctx context.Context, line []byte) error {
+	body := bytes.TrimSuffix(line, []byte("\n"))
+	body = bytes.TrimSuffix(body, []byte("\r"))
+	end := line[len(body):]
+	if bytes.IndexByte(body, '\r') >= 0 && json.Valid(body) {
+		// JSON may have them between its parts, but there are servers for which a line ends at each.
+		var flat bytes.Buffer
+		if err := json.Compact(&flat, body); err != nil {
+			return err
+		}
+		body = flat.Bytes()
+	}
+	m := read(body)
+	m.end = end
+	for _, one := range append([]message{m}, m.batch...) {
+		if id := one.cancels(); id != nil && l.cancel(id) && m.batch == nil {
+			return nil // the server has not seen the call
+		}
+	}
+	switch {
+	case m.err != nil:
+		return l.reply(failure(m.id, m.err.code, m.err.text))
+	case m.call != nil, m.gated():
+		return l.judge(ctx, m)
+	}
+	return l.forward(m, body, nil)
+}
+
+func (l *lines) forward(m message, raw []byte, asked map[string]question) error {
+	l.watch.of(l.desk, m, asked)
+	return l.send(m, append(raw[:len(raw):len(raw)], m.end...))
+}
+
+// reply answers the client. That it has gone is seen where its input is read.
+func (l *lines) reply(raw []byte) error {
+	_ = l.out.write(append(raw, '\n'))
+	return nil
+}
+
+// cancel gives up a call that is being judged, and says whether there was one.
+func (l *lines) cancel(id json.RawMessage) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	stop := l.calls[key(id)]
+	if stop != nil {
+		stop()
+	}
+	return stop != nil
+}
+
+// judge has a call, or those of a batch, judged while others pass. What comes after it waits for a moment, so that calls
+// which nobody has to be asked about stay in order.
+func (l *lines) judge(ctx context.Context, m message) error {
+	ctx, stop := context.WithCancel(ctx)
+	var ids []string
+	l.mu.Lock()
+	for _, one := range append([]message{m}, m.batch...) {
+		if one.call == nil {
+			continue
+		}
+		id := key(one.id)
+		if l.calls[id] != nil {
+			l.mu.Unlock()
+			l.release(ids)
+			stop()
+			return l.reply(failure(one.id, invalidRequest, "a call with this id is being asked about"))
+		}
+		l.calls[id] = stop
+		ids = append(ids, id)
+	}
+	l.mu.Unlock()
+	judged := make(chan struct{})
+	once := sync.OnceFunc(func() { close(judged) })
+	l.judging.Go(func() {
+		defer stop()
+		defer once()
+		by := caller{asking: once, closing: l.closing}
+		if m.batch == nil {
+			if m.call.token != nil {
+				by.tell = l.progress(m.call.token)
+			}
+			o := l.desk.decide(ctx, m, by)
+			asked := map[string]question{}
+			if o.asked != nil {
+				asked[key(m.id)] = *o.asked
+			}
+			l.finish(ctx, m, ids, o.forward, o.reply, asked)
+			return
+		}
+		b := l.desk.decideAll(ctx, m, by)
+		l.finish(ctx, m, ids, b.forward, b.reply(), b.asked)
+	})
+	t := time.NewTimer(l.desk.opts.Orderly)
+	defer t.Stop()
+	select {
+	case <-judged:
+	case <-t.C:
+	}
+	return nil
+}
+
+// finish sends what was judged where it goes. A call that is taken back meanwhile goes nowhere; one that is taken back
+// later is, after the call itself.
+func (l *lines) finish(ctx context.Context, m message, ids []string, forward, reply []byte, asked map[string]question) {
+	defer l.release(ids)
+	l.mu.Lock()
+	gone := ctx.Err() != nil
+	if !gone && forward != nil {
+		if err := l.forward(m, forward, asked); err != nil {
+			reply = failure(m.id, unreachable, "the server takes nothing any more")
+		}
+	}
+	l.mu.Unlock()
+	if !gone && reply != nil {
+		_ = l.reply(reply)
+	}
+}
+
+func (l *lines) release(ids []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, id := range ids {
+		delete(l.calls, id)
+	}
+}
+
+// progress tells a client that waits. The numbers increase, and stay below any that a server begins with, so that its own
+// notes still increase when they follow.
+func (l *lines) progress(token json.RawMessage) func(string) {
+	n := 0
+	return func(text string) {
+		n++
+		_ = l.out.write(append(note(token, n, text), '\n'))
+	}
+}
+
+func note(token json.RawMessage, n int, text string) []byte {
+	return plain(notification{"2.0", "notifications/progress", progress{token, -1 / float64(n), text}})
+}
+
+// A batched outcome is that of a batch.
+type batched struct {
+	forward []byte // nil where nothing is left of it
+	replies [][]byte
+	asked   map[string]question
+}
+
+// reply is one batch of answers to what was refused.
+func (b batched) reply() []byte {
+	if len(b.replies) == 0 {
+		return nil
+	}
+	return fmt.Appendf(nil, "[%s]", bytes.Join(b.replies, []byte(",")))
+}
+
+// decideAll has all calls of a batch judged at once. Where all may go on as they are, the batch does, byte for byte.
+func (d *desk) decideAll(ctx context.Context, m message, by caller) batched {
+	outcomes := make([]outcome, len(m.batch))
+	var all sync.WaitGroup
+	for i, one := range m.batch {
+		switch {
+		case one.err != nil:
+			outcomes[i].reply = failure(one.id, one.err.code, one.err.text)
+		case one.call == nil:
+			outcomes[i].forward = one.raw
+		default:
+			all.Go(func() { outcomes[i] = d.decide(ctx, one, by) })
+		}
+	}
+	all.Wait()
+	b := batched{asked: map[string]question{}}
+	var left [][]byte
+	same := true
+	for i, o := range outcomes {
+		if o.forward != nil {
+			left = append(left, o.forward)
+			same = same && bytes.Equal(o.forward, m.batch[i].raw)
+		} else {
+			same = false
+		}
+		if o.reply != nil {
+			b.replies = append(b.replies, o.reply)
+		}
+		if o.asked != nil {
+			b.asked[key(m.batch[i].id)] = *o.asked
+		}
+	}
+	switch {
+	case same:
+		b.forward = m.raw
+	case len(left) > 0:
+		b.forward = fmt.Appendf(nil, "[%s]", bytes.Join(left, []byte(",")))
+	}
+	return b
+}

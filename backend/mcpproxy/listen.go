@@ -1,0 +1,518 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// A Face is a Remote as clients see it that speak streamable HTTP: what they send is passed on but for calls that are
+// refused, and what comes back is as the server sent it. It answers on the server's own path, and on /.well-known/. It is
+// safe for concurrent use.
+type Face struct {
+	Remote
+	desk  *desk
+	url   *url.URL
+	pass  *httputil.ReverseProxy
+	http  *http.Client
+	close func()
+
+	mu    sync.Mutex
+	calls map[string]context.CancelFunc // being judged, by session and the key of their id
+	n     uint64                        // requests without a session, to tell them apart
+}
+
+// Face makes the handler. Close lets go of its connections.
+func (r Remote) Face(judge Judge, opts Options) (*Face, error) {
+	u, err := url.Parse(r.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, human.Errorf(human.Invalid, "%q is not the address of a server; one is like http://127.0.0.1:3001/mcp", r.URL)
+	}
+	f := &Face{Remote: r, desk: newDesk(judge, opts), url: u, calls: map[string]context.CancelFunc{}}
+	f.http, f.close = r.client()
+	f.pass = &httputil.ReverseProxy{
+		Rewrite:       f.rewrite,
+		Transport:     f.http.Transport,
+		FlushInterval: -1, // a stream's events go on as they come
+		ModifyResponse: func(answer *http.Response) error {
+			if answer.StatusCode >= 300 && answer.StatusCode < 400 && answer.StatusCode != http.StatusNotModified {
+				text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
+				return problem(answer, text) // a client would follow it past the gate
+			}
+			if w, ok := answer.Request.Context().Value(watchKey{}).(*watching); ok {
+				return w.modify(answer)
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			f.desk.opts.Log.Warn("the server did not answer", "url", r.URL, "err", err)
+			http.Error(w, fmt.Sprintf("the server at %s: %v", r.URL, err), http.StatusBadGateway)
+		},
+	}
+	return f, nil
+}
+
+// Close lets go of connections to the server that are not in use.
+func (f *Face) Close() { f.close() }
+
+func (f *Face) rewrite(r *httputil.ProxyRequest) {
+	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = f.url.Scheme, f.url.Host, ""
+	r.Out.Header.Del("Accept-Encoding") // answers are looked at
+	if r.In.URL.Path == f.url.Path {
+		r.Out.URL.RawPath = f.url.RawPath
+		if r.Out.URL.RawQuery == "" {
+			r.Out.URL.RawQuery = f.url.RawQuery
+		}
+	}
+	for name, values := range f.Header {
+		r.Out.Header[name] = values
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (f *Face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !local(r) {
+		http.Error(w, "only programs on this machine are let in, and no web pages of others", http.StatusForbidden)
+		return
+	}
+	path := f.url.Path
+	if path == "" {
+		path = "/"
+	}
+	switch {
+	case r.URL.Path == path && r.Method == http.MethodPost:
+		f.post(w, r)
+	case r.URL.Path == path && (r.Method == http.MethodGet || r.Method == http.MethodDelete),
+		r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/.well-known/"):
+		f.pass.ServeHTTP(w, r)
+	case r.URL.Path == path:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "MCP is spoken with POST, GET and DELETE", http.StatusMethodNotAllowed)
+	default:
+		http.Error(w, "the server is at "+path, http.StatusNotFound)
+	}
+}
+
+// local refuses web pages: a name that was made to lead here, or another origin. What stands behind may trust whoever
+// reaches it.
+func local(r *http.Request) bool {
+	if !loopback(r.Host) {
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && loopback(u.Host)
+}
+
+func loopback(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// readable says whether a body is read by the server as it is read here.
+func readable(h http.Header) error {
+	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	switch {
+	case err != nil || kind != plainJSON:
+		return errors.New("the body must be application/json")
+	case len(h.Values("Content-Type")) > 1:
+		return errors.New("there is more than one Content-Type")
+	case params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8"):
+		return errors.New("the body must be UTF-8")
+	case h.Get("Content-Encoding") != "" && !strings.EqualFold(h.Get("Content-Encoding"), "identity"):
+		return errors.New("the body must not be encoded")
+	}
+	return nil
+}
+
+func (f *Face) post(w http.ResponseWriter, r *http.Request) {
+	if err := readable(r.Header); err != nil {
+		http.Error(w, err.Error(), http.StatusUnsupportedMediaType)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
+	if err != nil {
+		http.Error(w, errTooLong.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
+	m := read(body)
+	if m.err != nil {
+		respond(w, http.StatusBadRequest, failure(m.id, m.err.code, m.err.text))
+		return
+	}
+	if err := agree(r.Header, m); err != nil {
+		respond(w, http.StatusBadRequest, failure(m.id, -32001, err.Error()))
+		return
+	}
+	session := r.Header.Get(sessionHeader)
+	for _, one := range append([]message{m}, m.batch...) {
+		if id := one.cancels(); id != nil && session != "" && f.cancel(session+key(id)) && m.batch == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+	}
+	if !m.gated() {
+		f.forward(w, r, m, body, nil, nil)
+		return
+	}
+	f.judge(w, r, m, session)
+}
+
+// agree refuses a request whose headers name another call than its body.
+func agree(h http.Header, m message) error {
+	method := h.Get("Mcp-Method")
+	switch {
+	case m.call == nil && method == callMethod:
+		return errors.New("header mismatch: Mcp-Method names a call, and the body is none")
+	case m.call == nil:
+		return nil
+	case method != "" && method != callMethod:
+		return errors.New("header mismatch: Mcp-Method does not name what the body does")
+	}
+	if name := h.Get("Mcp-Name"); name != "" && name != m.call.name && name != headerText(m.call.name) {
+		return errors.New("header mismatch: Mcp-Name does not name the tool of the body")
+	}
+	return nil
+}
+
+func respond(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", plainJSON)
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has gone needs no answer
+}
+
+func (f *Face) cancel(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	stop := f.calls[name]
+	if stop != nil {
+		stop()
+	}
+	return stop != nil
+}
+
+// judge has the calls of a request judged, and sends on what may.
+func (f *Face) judge(w http.ResponseWriter, r *http.Request, m message, session string) {
+	ctx, stop := context.WithCancel(r.Context())
+	defer stop()
+	f.mu.Lock()
+	f.n++
+	thread := session
+	if thread == "" {
+		thread = "#" + strconv.FormatUint(f.n, 10) // without sessions each request has ids of its own
+	}
+	var names []string
+	for _, one := range append([]message{m}, m.batch...) {
+		if one.call != nil {
+			name := thread + key(one.id)
+			if f.calls[name] != nil {
+				f.mu.Unlock()
+				f.release(names)
+				respond(w, http.StatusOK, failure(one.id, invalidRequest, "a call with this id is being asked about"))
+				return
+			}
+			f.calls[name] = stop
+			names = append(names, name)
+		}
+	}
+	f.mu.Unlock()
+	released := sync.OnceFunc(func() { f.release(names) })
+	defer released()
+
+	by := caller{thread: thread}
+	if m.batch != nil {
+		b := f.desk.decideAll(ctx, m, by)
+		switch released(); {
+		case ctx.Err() != nil:
+			w.WriteHeader(http.StatusAccepted)
+		case b.forward == nil && len(b.replies) == 0:
+			w.WriteHeader(http.StatusAccepted)
+		case b.forward == nil:
+			respond(w, http.StatusOK, b.reply())
+		default:
+			f.forward(w, r, m, b.forward, b.asked, b.replies)
+		}
+		return
+	}
+	s := &stream{ResponseWriter: w}
+	if m.call.token != nil && strings.Contains(strings.Join(r.Header.Values("Accept"), ","), eventStream) {
+		n := 0
+		by.tell = func(text string) {
+			n++
+			s.send(note(m.call.token, n, text))
+		}
+	}
+	o := f.desk.decide(ctx, m, by)
+	released() // from here on the server is told of a cancellation
+	switch {
+	case ctx.Err() != nil || o.forward == nil && o.reply == nil:
+		if !s.begun {
+			w.WriteHeader(http.StatusAccepted)
+		}
+	case o.reply != nil && s.begun:
+		s.send(o.reply)
+	case o.reply != nil:
+		respond(w, http.StatusOK, o.reply)
+	default:
+		asked := map[string]question{}
+		if o.asked != nil {
+			asked[key(m.id)] = *o.asked
+		}
+		if !bytes.Equal(o.forward, m.raw) && r.Header.Get("Mcp-Method") != "" {
+			nameInHeaders(r.Header, read(o.forward), f.desk.tools.get)
+		}
+		if s.begun {
+			f.follow(s, r, m, o.forward, asked)
+		} else {
+			f.forward(w, r, m, o.forward, asked, nil)
+		}
+	}
+}
+
+func (f *Face) release(names []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, name := range names {
+		delete(f.calls, name)
+	}
+}
+
+// A watching is what is done with the answer to a request as it passes.
+type watching struct {
+	watches watches
+	replies [][]byte // answers of our own that belong to it
+}
+
+type watchKey struct{}
+
+// forward passes a request on with a body, and its answer back with the replies.
+func (f *Face) forward(w http.ResponseWriter, r *http.Request, m message, body []byte, asked map[string]question, replies [][]byte) {
+	watch := &watching{replies: replies}
+	watch.watches.of(f.desk, m, asked)
+	ctx := r.Context()
+	if len(watch.watches.all) > 0 || len(replies) > 0 {
+		ctx = context.WithValue(ctx, watchKey{}, watch)
+	}
+	r = r.WithContext(ctx)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	r.TransferEncoding = nil
+	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	f.pass.ServeHTTP(w, r)
+}
+
+// modify looks at an answer, and adds what we answered ourselves.
+func (w *watching) modify(answer *http.Response) error {
+	kind := mediaType(answer.Header)
+	if kind == eventStream {
+		answer.Body = &lookedAt{body: answer.Body, watch: &w.watches}
+		if len(w.replies) > 0 {
+			own := asEvent(batched{replies: w.replies}.reply())
+			answer.Body = joined{io.MultiReader(bytes.NewReader(own), answer.Body), answer.Body}
+			answer.ContentLength = -1
+			answer.Header.Del("Content-Length")
+		}
+		return nil
+	}
+	if kind != plainJSON && len(w.replies) == 0 {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxMessage+1))
+	_ = answer.Body.Close()
+	if err != nil {
+		return err
+	}
+	if len(text) > maxMessage {
+		return errTooLong
+	}
+	if kind == plainJSON {
+		w.watches.look(text)
+	}
+	if len(w.replies) > 0 && answer.StatusCode < 300 {
+		text = merge(text, w.replies)
+		answer.StatusCode, answer.Status = http.StatusOK, ""
+		answer.Header.Set("Content-Type", plainJSON)
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(text))
+	answer.ContentLength = int64(len(text))
+	answer.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	return nil
+}
+
+// merge puts answers of ours to those of a server.
+func merge(text []byte, own [][]byte) []byte {
+	all := bytes.Join(own, []byte(","))
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) > 1 && text[0] == '[' && json.Valid(text):
+		if len(elements(text)) == 0 {
+			break
+		}
+		return fmt.Appendf(nil, "[%s,%s", all, text[1:])
+	case len(text) > 0 && text[0] == '{':
+		return fmt.Appendf(nil, "[%s,%s]", all, text)
+	}
+	return fmt.Appendf(nil, "[%s]", all)
+}
+
+type joined struct {
+	io.Reader
+	io.Closer
+}
+
+// A lookedAt is a stream of events whose messages are looked at as they pass.
+type lookedAt struct {
+	body  io.ReadCloser
+	watch *watches
+	held  []byte // of an event that has not ended
+	skip  bool   // it is too long to be looked at
+}
+
+func (l *lookedAt) Read(p []byte) (int, error) {
+	n, err := l.body.Read(p)
+	for _, line := range bytes.SplitAfter(p[:n], []byte("\n")) {
+		blank := len(bytes.TrimRight(line, "\r\n")) == 0 && len(line) > 0
+		whole := len(l.held) == 0 || l.held[len(l.held)-1] == '\n'
+		if !l.skip {
+			l.held = append(l.held, line...)
+		}
+		if l.skip = l.skip || len(l.held) > maxMessage; l.skip {
+			l.held = nil
+		}
+		if blank && whole {
+			if e, err := newEvents(bytes.NewReader(l.held)).next(); err == nil && len(e.data) > 0 {
+				l.watch.look(e.data)
+			}
+			l.held, l.skip = l.held[:0], false
+		}
+	}
+	return n, err
+}
+
+func (l *lookedAt) Close() error { return l.body.Close() }
+
+// A stream is an answer that began as a stream of events, because a client waits for an operator.
+type stream struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (s *stream) send(message []byte) {
+	if !s.begun {
+		s.begun = true
+		s.Header().Set("Content-Type", eventStream)
+		s.Header().Set("Cache-Control", "no-cache")
+		s.WriteHeader(http.StatusOK)
+	}
+	_, _ = s.Write(asEvent(message)) // that the client has gone ends its request
+	_ = http.NewResponseController(s.ResponseWriter).Flush()
+}
+
+// follow passes a call on whose client was told to wait, and brings what answers it as events.
+func (f *Face) follow(s *stream, r *http.Request, m message, body []byte, asked map[string]question) {
+	fail := func(err error) {
+		if r.Context().Err() == nil {
+			s.send(failure(m.id, unreachable, fmt.Sprintf("the server at %s: %v", f.URL, err)))
+		}
+	}
+	out := r.Clone(r.Context())
+	out.Body, out.ContentLength, out.RequestURI, out.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), "", nil
+	for _, name := range []string{"Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Proxy-Connection", "Content-Length"} {
+		out.Header.Del(name)
+	}
+	f.rewrite(&httputil.ProxyRequest{In: r, Out: out})
+	answer, err := f.http.Do(out)
+	if err != nil {
+		fail(short(err))
+		return
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var watch watches
+	watch.of(f.desk, m, asked)
+	switch kind := mediaType(answer.Header); {
+	case kind == eventStream && answer.StatusCode == http.StatusOK:
+		if _, err := io.Copy(flushing{s.ResponseWriter}, &lookedAt{body: answer.Body, watch: &watch}); err != nil {
+			f.desk.opts.Log.Warn("an answer broke off", "url", f.URL, "err", err)
+		}
+	default:
+		text, err := io.ReadAll(io.LimitReader(answer.Body, maxMessage+1))
+		if err == nil && len(text) > maxMessage {
+			err = errTooLong
+		}
+		if err == nil && kind == plainJSON && json.Valid(text) {
+			watch.look(text)
+			var line bytes.Buffer
+			if err = json.Compact(&line, text); err == nil {
+				s.send(line.Bytes())
+				return
+			}
+		}
+		if err == nil {
+			err = problem(answer, text[:min(len(text), maxProblem)])
+		}
+		fail(err)
+	}
+}
+
+// flushing sends on what is written at once.
+type flushing struct{ http.ResponseWriter }
+
+func (w flushing) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	if err == nil {
+		err = http.NewResponseController(w.ResponseWriter).Flush()
+	}
+	return n, err
+}
+
+// Listen serves clients on a loopback address, until ctx ends. ready is told the address at which they reach it.
+func (r Remote) Listen(ctx context.Context, judge Judge, addr string, ready func(string), opts Options) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil || !loopback(host) {
+		return human.Errorf(human.Invalid, "%q is not an address on this machine; one is 127.0.0.1:8931", addr)
+	}
+	face, err := r.Face(judge, opts)
+	if err != nil {
+		return err
+	}
+	defer face.Close()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return human.Wrap(human.Unavailable, err, "%s cannot be listened on: %v", addr, err)
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	server := &http.Server{Handler: face, BaseContext: func(net.Listener) context.Context { return life }, ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() {
+		end()
+		_ = server.Close()
+	})()
+	at := *face.url
+	at.Scheme, at.Host, at.RawQuery = "http", listener.Addr().String(), ""
+	ready(at.String())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return human.Wrap(human.Internal, err, "clients could not be served: %v", err)
+	}
+	return nil
+}
