@@ -565,6 +565,39 @@ func (r *Repo) Changes(ctx context.Context, ignored bool, paths ...string) ([]Ch
 	return list, nil
 }
 
+// Differing lists what the working tree holds that its commit does not: tracked files that differ from it, be they marked
+// as unchanged, and files that are in no commit, those that git ignores among them where ignored is set. Paths are from the
+// root, with slashes; a loose one with a slash at its end is a folder. The error is ErrMerging in the middle of a merge.
+func (r *Repo) Differing(ctx context.Context, ignored bool) (tracked, loose []string, err error) {
+	changes, err := r.Changes(ctx, ignored)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range changes {
+		switch c.Kind {
+		case Unmerged:
+			return nil, nil, ErrMerging
+		case Changed:
+			tracked = append(tracked, c.Path)
+		default:
+			loose = append(loose, c.Path)
+		}
+	}
+	held, err := r.held(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range held {
+		if info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(e.path))); !e.plain && err == nil && !info.IsDir() && !slices.Contains(tracked, e.path) {
+			tracked = append(tracked, e.path)
+		}
+	}
+	return tracked, loose, nil
+}
+
+// ErrMerging is for a working tree in the middle of a merge.
+var ErrMerging = errors.New("in the middle of a merge")
+
 // An entry is a tracked file.
 type entry struct {
 	path  string

@@ -13,8 +13,11 @@ import (
 	"time"
 
 	"deskbell/backend/gate"
+	"deskbell/backend/gate/keeper"
 	"deskbell/backend/human"
 )
+
+var _ keeper.Ground = (*Ground)(nil)
 
 // git runs git as a user would, in a home of its own.
 func git(t testing.TB, dir string, args ...string) string {

@@ -121,6 +121,9 @@ func against(dir, name string) string {
 // Top is the root of the working tree, without symbolic links.
 func (r *Repo) Top() string { return r.top }
 
+// Index is the file that holds what is tracked and staged.
+func (r *Repo) Index() string { return filepath.Join(r.dir, "index") }
+
 // Head returns the commit that is checked out, empty where there is none yet, and the branch, empty where there is none.
 func (r *Repo) Head() (commit, branch string) {
 	text, err := small(filepath.Join(r.dir, "HEAD"), 8<<10)
@@ -261,7 +264,7 @@ func (r *Repo) git(ctx context.Context, in []byte, index string, own []string, a
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	if index == "" {
-		index = filepath.Join(r.dir, "index")
+		index = r.Index()
 	}
 	env := []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + r.top, "GIT_INDEX_FILE=" + index, "GIT_OBJECT_DIRECTORY=" + filepath.Join(r.common, "objects")}
 	if info, err := os.Lstat(filepath.Join(r.common, "shallow")); err == nil && info.Mode().IsRegular() {
