@@ -11,18 +11,25 @@ import (
 	"deskbell/backend/api"
 	"deskbell/backend/cli"
 	"deskbell/backend/desktop"
+	"deskbell/backend/evidence"
+	"deskbell/backend/gate"
 	"deskbell/backend/human"
 	"deskbell/backend/mcpserver"
 	"deskbell/backend/pictures"
 	"deskbell/backend/record/library"
+	"deskbell/backend/settings/gatefile"
 	"deskbell/backend/sqlite"
 )
 
 // build puts the faces on the queue.
-func (h *House) build() error {
+func (h *House) build(ctx context.Context) error {
 	s := h.settings
 	books := library.New(library.Deps{Store: h.store.Recordings(), Pictures: h.pictures, Operations: h.queue, Encode: pictures.Encode})
-	h.openSummaries(books)
+	shelf := newShelf(h.config.Dir, s)
+	h.openSummaries(books, shelf)
+	if err := h.openGate(ctx, shelf); err != nil {
+		return err
+	}
 	tool := mcpserver.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, books, by) },
 		mcpserver.Options{Version: h.config.Version, Log: h.log})
@@ -37,6 +44,7 @@ func (h *House) build() error {
 		Library:   books,
 		Replay:    h.replays,
 		Summaries: h.summaries,
+		Gate:      h.gate,
 		Queue:     h.queue,
 		Keys:      h.store,
 		Settings:  h.config.Config,
@@ -119,6 +127,7 @@ func Program(version string, console fs.FS) cli.Program {
 			return keys{store}, nil
 		},
 		ServeMCP: serveMCP(version),
+		MCPProxy: serveProxy,
 		OpenAPI:  api.OpenAPI,
 		Database: func(ctx context.Context, dir string) error {
 			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
@@ -130,6 +139,10 @@ func Program(version string, console fs.FS) cli.Program {
 		Sources:   sources,
 		ModelKey:  modelAccount,
 		Summaries: examineSummaries,
+		Gate: cli.Gate{
+			Load: gatefile.Load, Project: gatefile.Project, Root: evidence.Root,
+			Evidence: func(ctx context.Context, call gate.Call) gate.Evidence { return evidence.New(ctx, call, nil) },
+		},
 		Notifications: func(ctx context.Context) cli.Notifications {
 			s := desktop.FindNotificationService(ctx)
 			return cli.Notifications{Shown: s.Answers, Name: s.Name, Buttons: s.Actions}

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"deskbell/backend/api"
+	"deskbell/backend/backups"
 	"deskbell/backend/datadir"
+	"deskbell/backend/gate/keeper"
 	"deskbell/backend/human"
 	"deskbell/backend/pictures"
 	"deskbell/backend/queue"
@@ -49,6 +51,8 @@ type House struct {
 	recorder  *record.Recorder // nil when recording is switched off
 	replays   *library.Replays
 	summaries *summary.Service
+	gate      *keeper.Keeper
+	backups   *backups.Store
 	listener  net.Listener
 	api       *api.Server
 	ready     chan struct{}
@@ -94,7 +98,7 @@ func Open(ctx context.Context, c Config) (_ *House, err error) {
 	if h.listener, err = listen(ctx, h.settings.Server.Addr); err != nil {
 		return nil, err
 	}
-	if err = h.build(); err != nil {
+	if err = h.build(ctx); err != nil {
 		return nil, err
 	}
 	return h, nil
@@ -144,6 +148,8 @@ func (h *House) Run(ctx context.Context) error {
 	recording.Go(func() { h.endRecordings(records) })
 	recording.Go(func() { h.runRecorder(records) })
 	recording.Go(func() { h.draftSummaries(records) })
+	recording.Go(func() { h.keepGate(records) })
+	recording.Go(func() { h.pruneBackups(records) })
 
 	served := make(chan error, 1)
 	go func() { served <- h.api.Serve(faces, h.listener) }()

@@ -27,8 +27,7 @@ import (
 )
 
 // openSummaries puts together what makes drafts of summaries.
-func (h *House) openSummaries(books *library.Library) {
-	shelf := newShelf(h.config.Dir, h.settings)
+func (h *House) openSummaries(books *library.Library, shelf *shelf) {
 	h.summaries = summary.New(summary.Deps{
 		Operations: h.queue, Recordings: books, Store: h.store.Summaries(),
 		Shelf: shelf.look, Options: h.summaryOptions, Folder: shelf.folder,
