@@ -63,6 +63,7 @@ type Store struct {
 	making   map[string]bool // folders that are being filled
 	maxFiles int
 	maxBytes int64
+	free     func(dir string) (uint64, error)
 }
 
 // New returns the store of the folder backups in dir. mask hides secrets in what Difference shows; nil hides none. tree
@@ -74,7 +75,7 @@ func New(dir string, now func() time.Time, mask func(string) string, tree func(d
 	if tree == nil {
 		tree = func(string) (Tree, error) { return nil, errors.New("git is not looked at") }
 	}
-	return &Store{dir: filepath.Join(dir, "backups"), now: now, mask: mask, tree: tree, making: map[string]bool{}, maxFiles: maxFiles, maxBytes: maxBytes}
+	return &Store{dir: filepath.Join(dir, "backups"), now: now, mask: mask, tree: tree, making: map[string]bool{}, maxFiles: maxFiles, maxBytes: maxBytes, free: freeSpace}
 }
 
 // A Manifest lists what a copy holds. It is written last: a folder without one is no copy.
@@ -347,7 +348,7 @@ func (s *Store) fill(ctx context.Context, dir string, m Manifest) (human.Backup,
 	for _, i := range m.Items {
 		b.Bytes += i.Size
 	}
-	if free, err := freeSpace(dir); err != nil || free < uint64(b.Bytes)+spare {
+	if free, err := s.free(dir); err != nil || free < uint64(b.Bytes)+spare {
 		return b, human.Wrap(human.Exhausted, err, "no copy can be made: it needs %d MiB and there is no such room in %s; make room, or refuse the call", (b.Bytes+spare)>>20, s.dir)
 	}
 	made := map[string]bool{}

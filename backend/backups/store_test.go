@@ -265,6 +265,12 @@ func TestNoCopyIsSaid(t *testing.T) {
 	if _, err := s.Backup(t.Context(), call, v); human.KindOf(err) != human.Conflict {
 		t.Errorf("the copies themselves: %v", err)
 	}
+	s.free = func(string) (uint64, error) { return spare, nil }
+	v.Effects[0].Target = dir
+	if _, err := s.Backup(t.Context(), call, v); human.KindOf(err) != human.Exhausted || !strings.Contains(err.Error(), "room") {
+		t.Errorf("a full disk: %v", err)
+	}
+	s.free = freeSpace
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	v.Effects[0].Target = dir

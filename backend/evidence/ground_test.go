@@ -438,6 +438,11 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	if g := patient(t, gate.Call{Cwd: dir}, nil); g.Clean() || g.File(dir+"/kept.txt") == gate.Committed {
 		t.Error("known without the commit")
 	}
+	missing := strings.Repeat("1", 40)
+	add(dir+"/.git/config", "[protocol]\n\tallow = always\n[protocol \"ext\"]\n\tallow = always\n")
+	if err := repo.Keep(t.Context(), "refs/deskbell/x", missing, "a test"); err == nil {
+		t.Error("a commit that is not there is kept")
+	}
 	left, err := os.ReadDir(marks)
 	if err != nil || len(left) > 0 {
 		t.Errorf("ran: %v %v", left, err)
@@ -448,6 +453,33 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	_ = cmd.Run()
 	if left, _ := os.ReadDir(marks); len(left) == 0 {
 		t.Error("no trap works, so this test shows nothing")
+	}
+}
+
+func TestNewerHashesAndOtherOwners(t *testing.T) {
+	dir := filepath.Join(home(t), "p")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "init", "-q", "-b", "main", "--object-format=sha256")
+	g := patient(t, gate.Call{Cwd: dir}, nil)
+	if p := g.Project(); p.Clean || p.Pushed || !p.Git || p.Branch != "main" {
+		t.Errorf("without a commit: %+v", p)
+	}
+	write(t, dir+"/a", "a")
+	git(t, dir, "add", "a")
+	if got := patient(t, gate.Call{Cwd: dir}, nil).File(dir + "/a"); got != gate.Precious {
+		t.Errorf("without a commit a file is %d", got)
+	}
+	git(t, dir, "commit", "-q", "-m", "a")
+	if os.Geteuid() == 0 && runtime.GOOS != "windows" {
+		if out, err := exec.Command("chown", "-R", "65534:65534", dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	g = patient(t, gate.Call{Cwd: dir}, nil)
+	if got := g.File(dir + "/a"); got != gate.Committed || !g.Clean() {
+		t.Errorf("a is %d", got)
 	}
 }
 

@@ -326,7 +326,7 @@ func run(ctx context.Context, home, top string, env []string, in []byte, args ..
 	cmd.Dir = top
 	cmd.Env = append([]string{
 		"HOME=" + home, "XDG_CONFIG_HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + none, "GIT_ATTR_NOSYSTEM=1",
-		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_PAGER=cat", "GIT_EDITOR=true", "GIT_SSH_COMMAND=false", "LC_ALL=C",
+		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", "GIT_EDITOR=true", "GIT_SSH_COMMAND=false", "LC_ALL=C",
 		"GIT_AUTHOR_NAME=Deskbell", "GIT_AUTHOR_EMAIL=deskbell@localhost", "GIT_COMMITTER_NAME=Deskbell", "GIT_COMMITTER_EMAIL=deskbell@localhost",
 		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + home,
 	}, env...)
