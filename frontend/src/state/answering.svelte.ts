@@ -1,7 +1,7 @@
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
-import type { Answer, Operation } from '../lib/wire';
+import type { Answer, Operation, PermissionAnswer } from '../lib/wire';
 import type { Operations } from './operations.svelte';
 
 /** What came of something an operator did. */
@@ -26,6 +26,11 @@ export class Answering {
   /** Answers, bound to the digest of the bytes that were shown. */
   complete(op: Operation, answer: Answer): Promise<boolean> {
     return this.#send(op.operation_id, () => this.api.complete(op.operation_id, op.digest, answer));
+  }
+
+  /** Answers a question of the gatekeeper's, which does what the choice needs first: making a copy takes its time. */
+  permit(op: Operation, answer: PermissionAnswer): Promise<boolean> {
+    return this.#send(op.operation_id, () => this.api.gate.answer(op.operation_id, answer));
   }
 
   decline(op: Operation, reason: string): Promise<boolean> {

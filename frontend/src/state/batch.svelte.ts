@@ -1,8 +1,11 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { dangerous } from '../lib/life';
+import { mild } from '../lib/verdict';
 import type { Answer, Operation } from '../lib/wire';
 import { Arming } from './arming.svelte';
 import type { Desk } from './desk.svelte';
+
+type Send = (op: Operation, words: string | undefined) => Promise<boolean>;
 
 /** One answer for several operations of one kind, sent one after the other; what fails stays selected and says why. */
 export class Batch {
@@ -28,7 +31,16 @@ export class Batch {
 
   /** Approves what is not risky. */
   approve(): Promise<void> {
-    return this.#each((op) => !dangerous(op), { decision: 'approve' });
+    return this.#each((op) => !dangerous(op), this.#completing({ decision: 'approve' }));
+  }
+
+  /** Lets calls run that may with no more than a click. */
+  allow(): Promise<void> {
+    return this.#each(mild, (op, reason) => this.desk.answering.permit(op, { choice: 'allow', digest: op.digest, reason }));
+  }
+
+  refuse(): Promise<void> {
+    return this.#each(() => true, (op, reason) => this.desk.answering.permit(op, { choice: 'deny', digest: op.digest, reason }));
   }
 
   deny(): Promise<void> {
@@ -41,18 +53,22 @@ export class Batch {
 
   #worded(answer: Answer): Promise<void> {
     this.needsWords = !this.words.trim();
-    return this.needsWords ? Promise.resolve() : this.#each(() => true, answer);
+    return this.needsWords ? Promise.resolve() : this.#each(() => true, this.#completing(answer));
   }
 
-  async #each(which: (op: Operation) => boolean, answer: Answer): Promise<void> {
+  #completing(answer: Answer): Send {
+    return (op, words) => this.desk.answering.complete(op, { ...(words && { human_input: words }), ...answer });
+  }
+
+  async #each(which: (op: Operation) => boolean, send: Send): Promise<void> {
     const targets = this.desk.inbox.chosen.filter(which);
-    const words = this.words.trim() ? { human_input: this.words } : {};
+    const words = this.words.trim() ? this.words : undefined;
     this.running = true;
     this.total = targets.length;
     this.done = 0;
     this.failed.clear();
     for (const op of targets) {
-      if (await this.desk.answering.complete(op, { ...words, ...answer })) {
+      if (await send(op, words)) {
         this.done += 1;
         this.desk.inbox.selected.delete(op.operation_id);
       } else {

@@ -1,9 +1,10 @@
 import { shell } from '../backend/shell';
-import { rings, title } from '../lib/life';
+import { rings } from '../lib/life';
 import type { Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import type { Desk } from './desk.svelte';
 import { ticker } from './ticker.svelte';
+import { nameOf } from './permwording';
 import { kindWord, riskSentence } from './wording';
 
 /** The system's own notifications: one for each ring, taken away when it rings no more. Nothing in a browser. */
@@ -40,7 +41,7 @@ export class Notices {
       id: op.operation_id,
       kind: op.action_type,
       risk: op.risk ?? '',
-      title: m.notice_title({ agent: op.agent_id, what: title(op, 80) }),
+      title: m.notice_title({ agent: op.agent_id, what: nameOf(op, 80) }),
       body: line,
     });
     this.desk.ledger.shown(op.operation_id, 'notification', shown ? '' : m.notice_none());

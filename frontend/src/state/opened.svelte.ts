@@ -10,6 +10,7 @@ import { Arming } from './arming.svelte';
 import type { Command } from './commands.svelte';
 import type { Desk } from './desk.svelte';
 import type { Draft } from './draft.svelte';
+import { Permission } from './permission.svelte';
 import { Picking } from './picking.svelte';
 import { OpenRecording } from './recording.svelte';
 import { ticker } from './ticker.svelte';
@@ -22,10 +23,11 @@ export class Opened {
   readonly arming = new Arming();
   readonly draft: Draft;
   readonly picking: Picking;
+  readonly permission: Permission;
   /** Why the last try to answer was not even sent: the field that is missing. */
   missing = $state<'' | 'reason' | 'answer' | 'edits'>('');
-  /** What stands beside an operation that is recorded. */
-  side = $state<'recorder' | 'talk'>('recorder');
+  /** What stands beside an operation that is recorded, or that the gatekeeper asks about: more of it, or what was said. */
+  side = $state<'more' | 'talk'>('more');
   #places = new Map<Place, HTMLElement>();
   #recordings = new Map<string, OpenRecording>();
   readonly #roots: (() => void)[] = [];
@@ -37,6 +39,7 @@ export class Opened {
   ) {
     this.draft = desk.draft(op);
     this.picking = new Picking(this);
+    this.permission = new Permission(this);
   }
 
   get op(): Operation | undefined {
@@ -53,14 +56,20 @@ export class Opened {
   readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.desk.operator);
 
   get isApproval(): boolean {
-    return this.op?.action_type === 'approve' || this.op?.action_type === 'permission';
+    return this.op?.action_type === 'approve';
+  }
+
+  get isPermission(): boolean {
+    return this.op?.action_type === 'permission';
   }
 
   /** Marks the element that gets the keyboard when a command wants a word typed. */
   place(name: Place): (element: HTMLElement) => () => void {
     return (element) => {
       this.#places.set(name, element);
-      return () => this.#places.delete(name);
+      return () => {
+        if (this.#places.get(name) === element) this.#places.delete(name);
+      };
     };
   }
 
@@ -111,6 +120,7 @@ export class Opened {
   /** Stops reading along when the operation is left. */
   close(): void {
     for (const open of this.#recordings.values()) open.close();
+    this.permission.standing?.stop();
     for (const end of this.#roots.splice(0)) end();
     this.#recordings.clear();
   }
@@ -118,7 +128,7 @@ export class Opened {
   async record(): Promise<void> {
     const op = this.op;
     if (!op || !(await this.desk.recorder.start(op, this.desk.operator))) return;
-    this.side = 'recorder';
+    this.side = 'more';
     // What is recorded is the work, not this window; but it stands beside a browser, whose pages fill its fields.
     if (op.action_type !== 'browser' && this.desk.recorder.on(this.id) && deskWindow.desktop) await deskWindow.recorder();
   }
@@ -224,7 +234,7 @@ export class Opened {
 
   /** What can be done with this operation, as commands. Its kind and its risk never change, so neither does the list. */
   commands(): Command[] {
-    return [...(this.isApproval ? this.#decisions() : this.#answers()), ...this.#others(), ...(this.op?.action_type === 'browser' ? this.picking.commands() : [])];
+    return [...(this.isPermission ? this.permission.commands() : this.isApproval ? this.#decisions() : this.#answers()), ...this.#others(), ...(this.op?.action_type === 'browser' ? this.picking.commands() : [])];
   }
 
   /** A risky answer has a chord and no single key. */

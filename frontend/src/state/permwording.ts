@@ -1,8 +1,9 @@
-import { gist, knownVerb, questionOf, type EffectVerb } from '../lib/verdict';
+import { gist, knownVerb, questionOf, risky, type EffectVerb } from '../lib/verdict';
 import { title } from '../lib/life';
-import type { BlastRadius, Certainty, Effect, Kept, Operation, Reversibility } from '../lib/wire';
+import type { Because, BlastRadius, Certainty, ChoiceAction, Effect, Kept, Operation, Reversibility, Verdict } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
+import { sizeWord } from './recwording';
 
 /** The words of what a call would do. Each is a message of its own, in the language of the page. */
 
@@ -102,6 +103,12 @@ export function nameOf(op: Operation, max = 200): string {
   return line.length > max ? [...line].slice(0, max - 1).join('') + '…' : line;
 }
 
+/** Who rings, and from where: the project a call is made in, or the agent's own name of its session. */
+export function callerOf(op: Operation): string {
+  const place = op.action_type === 'permission' ? questionOf(op)?.project?.name : op.session_id;
+  return place ? m.agent_session({ agent: op.agent_id, session: place }) : op.agent_id;
+}
+
 export function reversibilityWord(how: Reversibility): string {
   return { reversible: m.perm_reversible, costly: m.perm_costly, irreversible: m.perm_irreversible }[how]();
 }
@@ -117,4 +124,55 @@ export function certaintyWord(how: Certainty): string {
 /** Where else the contents of a path are; '' where that is not known. */
 export function keptWord(kept: Kept | undefined): string {
   return kept ? { absent: m.perm_kept_absent, no_copy: m.perm_kept_no_copy, made_here: m.perm_kept_made_here, committed: m.perm_kept_committed, ignored: m.perm_kept_ignored }[kept]() : '';
+}
+
+export function choiceWord(action: ChoiceAction): string {
+  return { deny: m.perm_deny, instead: m.perm_instead, backup: m.perm_backup, difference: m.perm_difference, change: m.perm_change, allow: m.perm_allow }[action]();
+}
+
+/** The button that answers, by what it would answer. */
+export function answerWord(action: ChoiceAction, rule: boolean): string {
+  if (rule && action === 'deny') return m.perm_answer_deny_rule();
+  if (rule && action === 'allow') return m.perm_answer_allow_rule();
+  return { deny: m.perm_answer_deny, instead: m.perm_answer_instead, backup: m.perm_answer_backup, difference: m.perm_answer_difference, change: m.perm_answer_change, allow: m.perm_answer_allow }[action]();
+}
+
+/** What picking a choice does, in a sentence. */
+export function choiceSentence(action: ChoiceAction, verdict: Verdict, agent: string): string {
+  switch (action) {
+    case 'deny':
+      return m.perm_deny_does({ agent });
+    case 'instead':
+      return m.perm_instead_does({ agent });
+    case 'backup': {
+      const all = gist(verdict.effects);
+      return all.files > 0 ? m.perm_backup_does_files({ files: filesWord(all.files), size: sizeWord(all.bytes) }) : m.perm_backup_does();
+    }
+    case 'difference':
+      return m.perm_difference_does();
+    case 'change':
+      return m.perm_change_does();
+    case 'allow':
+      return risky(action, verdict)
+        ? m.perm_allow_risky({ reach: { irreversible: m.perm_reach_irreversible, costly: m.perm_reach_costly, reversible: m.perm_reach_reversible }[verdict.reversibility]() })
+        : m.perm_allow_does();
+  }
+}
+
+/** Why it is asked, in a sentence: of the engine's rules in the language of the page, of others as they are written. */
+export function becauseSentence(because: Because, verdict: Verdict): string {
+  if (language.locale === 'en') return because.text;
+  if (because.rule_id === 'policy') return m.perm_why_policy();
+  if (because.rule_id.startsWith('trust.')) return m.perm_why_trust({ verb: verbWord(because.verb ?? because.rule_id.slice('trust.'.length)) });
+  const effect = verdict.effects.find((one) => one.rule_id === because.rule_id && (!because.resource || one.resource === because.resource));
+  if (effect) return [effectSentence(effect), effect.files ? filesWord(effect.files) : '', keptWord(effect.kept)].filter(Boolean).join(m.list_comma());
+  return because.text;
+}
+
+/** What ended a question, in a sentence. */
+export function endSentence(op: Operation, name: string, time: string): string {
+  const { result } = op;
+  if (!result) return op.ended?.by.role === 'system' ? m.perm_ended_expired({ time }) : m.perm_ended_withdrawn({ name, time });
+  if (result.decision === 'approve') return (result.choice === 'backup' ? m.perm_ended_backup : result.choice === 'change' ? m.perm_ended_change : m.perm_ended_allowed)({ name, time });
+  return (result.choice === 'instead' ? m.perm_ended_instead : m.perm_ended_refused)({ name, time });
 }

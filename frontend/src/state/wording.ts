@@ -72,6 +72,8 @@ export function rangAgo(ms: number): string {
 
 /** What came of an operation, in a word. */
 export function outcomeWord(op: Operation): string {
+  if (op.action_type === 'permission' && op.state === 'completed') return op.result?.decision === 'approve' ? m.perm_outcome_allowed() : m.perm_outcome_refused();
+  if (op.action_type === 'permission' && op.state === 'cancelled' && op.ended?.by.role === 'system') return m.perm_outcome_expired();
   if (op.state === 'completed') {
     if (op.result?.decision === 'approve') return m.outcome_approved();
     if (op.result?.decision === 'deny') return m.outcome_denied();
@@ -113,7 +115,7 @@ export function channelWord(channel: string): string {
 }
 
 /** One event of a timeline, as a sentence. */
-export function eventSentence(event: TimelineEvent, operator: string): string {
+export function eventSentence(event: TimelineEvent, operator: string, kind: Kind): string {
   const name = event.by.name || m.the_system();
   const mine = event.by.role === 'operator' && event.by.name === operator;
   const by = (own: () => string, other: (of: { name: string }) => string): string => (mine ? own() : other({ name }));
@@ -144,10 +146,12 @@ export function eventSentence(event: TimelineEvent, operator: string): string {
     case 'overdue':
       return m.ev_overdue();
     case 'completed':
+      if (kind === 'permission') return event.data.answer?.decision === 'approve' ? by(m.perm_ev_allowed_you, m.perm_ev_allowed) : by(m.perm_ev_refused_you, m.perm_ev_refused);
       if (event.data.answer?.decision === 'approve') return by(m.ev_approved_you, m.ev_approved);
       if (event.data.answer?.decision === 'deny') return by(m.ev_denied_you, m.ev_denied);
       return by(m.ev_completed_you, m.ev_completed);
     case 'cancelled':
+      if (kind === 'permission' && event.by.role === 'system') return m.perm_ev_expired();
       return m.ev_cancelled({ name });
     case 'declined':
       return by(m.ev_declined_you, m.ev_declined);
