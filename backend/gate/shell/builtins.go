@@ -110,6 +110,18 @@ func reads(w *walker, c *cmd) (stream, bool) {
 	return handled(stream{known: true})
 }
 
+// kill lists signals or sends one; what comes after the signal is no option, so that -KILL is not -l.
+func kill(w *walker, c *cmd) (stream, bool) {
+	if len(c.args) > 0 {
+		switch c.args[0].s {
+		case "-l", "-L", "--list", "--table":
+			w.harmless(c)
+			return handled(stream{})
+		}
+	}
+	return stream{}, false
+}
+
 // quiet is a command that does nothing and prints nothing.
 func quiet(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)

@@ -115,6 +115,8 @@ func git(w *walker, c *cmd) (stream, bool) {
 	}
 	ow := o.words
 	switch {
+	case sub == "checkout" && len(o.after) > 0 && !o.has("-p", "--patch"): // checkout -- a.txt
+		w.discards(c, o.after)
 	case sub == "config":
 		if len(ow) >= 2 {
 			k := ow[0].s
@@ -152,6 +154,25 @@ func git(w *walker, c *cmd) (stream, bool) {
 		w.writing(ow[len(ow)-1], "git.clone")
 	}
 	return stream{taint: madeHere}, false
+}
+
+// discards is the loss of what was changed in files and is in no commit.
+func (w *walker) discards(c *cmd, files []value) {
+	e := verbDefaults[human.GitDiscard]
+	e.Verb, e.Rule, e.Resource, e.Certainty = human.GitDiscard, "git.checkout.files", w.shown(c), human.Certain
+	kept := w.evidence != nil
+	for _, f := range files {
+		p, target := w.placeOf(f, w.dir)
+		kept = kept && !f.glob && f.known() && p != projectRoot
+		if kept {
+			s := w.evidence.File(target)
+			kept = s == Committed || s == Absent
+		}
+	}
+	if kept || w.evidence != nil && w.evidence.Clean() {
+		e.Risk = human.LowRisk // there is nothing that no commit holds
+	}
+	w.emit(e)
 }
 
 func afterWord(args []value, word string) []value {

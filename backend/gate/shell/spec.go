@@ -316,7 +316,7 @@ func (o *options) any(alternatives string) bool {
 		if !ok && strings.HasPrefix(n, "--") && len(n) > 5 {
 			// GNU and git take any beginning of a long option that is enough to tell it by.
 			for given := range o.flags {
-				if len(given) >= 5 && strings.HasPrefix(n, given) && strings.HasPrefix(given, "--") {
+				if len(given) >= 4 && strings.HasPrefix(n, given) && strings.HasPrefix(given, "--") {
 					v, ok = o.flags[given], true
 				}
 			}
