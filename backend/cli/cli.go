@@ -104,6 +104,9 @@ type Program struct {
 	// ServeMCP speaks MCP with one client on in and out until in or ctx ends. It writes nothing else to out.
 	// find tells where the server is now, for when it has moved.
 	ServeMCP func(ctx context.Context, find func() (url string, err error), key string, in io.Reader, out io.Writer) error
+	// MCPProxy passes messages between an MCP client and a server, and has the calls judged. It returns the server's
+	// exit code. It writes nothing but the protocol to out.
+	MCPProxy func(ctx context.Context, who Asker, p Proxied, in io.Reader, out, errs io.Writer) (code int, err error)
 	// OpenAPI returns the description of the API, in JSON.
 	OpenAPI func() ([]byte, error)
 	// Database opens the database of a data folder for writing, and closes it again.
@@ -116,6 +119,8 @@ type Program struct {
 	Summaries func(ctx context.Context, p Place) []Check
 	// Sources says what of the operator's work could be recorded in this session.
 	Sources func(ctx context.Context, p Place) []human.SourceState
+	// Gate is what judging needs of the machine.
+	Gate Gate
 }
 
 // A shell is one run of the command line.
@@ -181,11 +186,11 @@ func (s *shell) root() *cobra.Command {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand()}},
+		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand(), s.mcpProxyCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
-			s.summarizeCommand(), s.summarizersCommand(),
+			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(),
 		}},
 		{"admin", "Looking after it:", []*cobra.Command{
 			s.keysCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
