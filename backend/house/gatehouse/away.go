@@ -1,58 +1,46 @@
 package gatehouse
 
 import (
-	"os"
+	"context"
 	"path/filepath"
 	"time"
 
+	"deskbell/backend/evidence"
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/rules"
 	"deskbell/backend/human"
+	"deskbell/backend/settings/gatefile"
 )
 
-// away judges while no Deskbell runs, with the same engine and rules. Nobody can be asked then.
+// away judges while no Deskbell runs, by the same engine, gate.toml and evidence. Nobody can be asked then, and neither
+// trust nor what operators laid down is known: both are in the database.
 type away struct{ dir, client string }
 
-func (a away) judge(call human.ToolCall) (human.Judgement, error) {
-	if call.Root == "" {
-		call.Root = root(call.Cwd)
+func (a away) judge(ctx context.Context, call human.ToolCall) (human.Judgement, error) {
+	if call.Root == "" && call.Cwd != "" {
+		call.Root = evidence.Root(call.Cwd)
 	}
-	set, err := rules.Compile(rules.Defaults(), nil)
-	if err != nil {
-		return human.Judgement{}, err
-	}
-	v := set.Judge(gate.Call{
+	file := gatefile.Open(filepath.Join(a.dir, gatefile.Name))
+	now := file.Read()
+	c := gate.Call{
 		Tool: call.Tool, Args: call.Args, Cwd: call.Cwd, Root: call.Root, Home: call.Home,
 		Annotations: call.Annotations, Schema: call.Schema, About: call.About,
-	}, nil, rules.Circumstances{Agent: a.client, Session: call.SessionID, Project: call.Root, Now: time.Now()})
-	return a.judgement(v, rules.Refuse), nil
-}
-
-func (a away) judgement(v human.Verdict, then rules.Away) human.Judgement {
+	}
+	v := file.With(call.Root).Judge(c, evidence.New(ctx, c, nil), rules.Circumstances{
+		Agent: a.client, Session: call.SessionID, Project: call.Root, Now: time.Now(),
+	})
 	j := human.Judgement{Decision: v.Decision, Message: v.Reason, Verdict: v}
 	switch {
 	case v.Decision == human.Deny:
 		j.Message = "Deskbell refused this call: " + v.Reason
-	case v.Decision == human.Ask && then == rules.AskInClient:
+	case v.Decision == human.Ask && now.Config.Away == rules.AskInClient && !v.Floor:
 		j.Message = "Deskbell does not run, so it leaves this to you: " + v.Reason
 	case v.Decision == human.Ask:
 		j.Decision = human.Deny
 		j.Message = "Deskbell refused this call: " + v.Reason + " An operator would be asked, but Deskbell does not run. The call was not run. Tell your user to start Deskbell (deskbell), and call the tool again then; what only reads runs meanwhile."
 	}
-	return j
-}
-
-// root is the working tree that a folder is in: the nearest one above it, or itself, that a version control marks.
-func root(cwd string) string {
-	if !filepath.IsAbs(cwd) {
-		return ""
+	if j.Decision != human.Allow && now.Problem != "" {
+		j.Message += "\nTell your user, too, that what gate.toml says does not count: " + now.Problem
 	}
-	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
+	return j, nil
 }

@@ -38,7 +38,24 @@ func Hook(args []string, in io.Reader, out, errs io.Writer) int {
 	// A client that has lost its patience ends its hook; some read what it still says.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	go orphaned(ctx, stop)
 	return hook.Run(ctx, client, limit, in, out, errs, newJudge(dir, client.Name))
+}
+
+// orphaned calls stop when the process that started this one has ended, until ctx ends: some clients end a hook's shell
+// and not the hook. Windows does not tell.
+func orphaned(ctx context.Context, stop func()) {
+	parent := os.Getppid()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for os.Getppid() == parent {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+	stop()
 }
 
 func parse(args []string) (c hook.Client, dir string, limit time.Duration, err error) {

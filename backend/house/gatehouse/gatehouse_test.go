@@ -275,6 +275,26 @@ func TestAPortThatNobodyListensOnCountsAsAway(t *testing.T) {
 	}
 }
 
+func TestGateTomlCountsWhileDeskbellIsAway(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"policy = \"strict\"\n":   {"deny", "does not run"},
+		"away = \"client\"\n":     {"ask", "leaves this to you"},
+		"policy = \"careless\"\n": {"deny", "what gate.toml says does not count"},
+	} {
+		dir := folder(t, "")
+		write(t, filepath.Join(dir, "gate.toml"), text)
+		if decision, reason := call(t, dir, "git push --force"); decision != want[0] || !strings.Contains(reason, want[1]) {
+			t.Errorf("%q: %s, %s", text, decision, reason)
+		}
+		if decision, reason := call(t, dir, "ls"); decision != "allow" {
+			t.Errorf("%q: %s, %s", text, decision, reason)
+		}
+		if decision, reason := call(t, dir, "rm -rf /"); decision != "deny" {
+			t.Errorf("%q: %s, %s", text, decision, reason)
+		}
+	}
+}
+
 func TestMistakesOnTheCommandLineBlock(t *testing.T) {
 	for _, args := range [][]string{{}, {"emacs"}, {"claude-code", "--limits", "3"}, {"claude-code", "codex"}, {"--data", "/x"}, {"-h"}} {
 		var out, errs bytes.Buffer

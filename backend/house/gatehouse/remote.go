@@ -45,7 +45,7 @@ func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how keeper.As
 	if j.url == "" {
 		server, err := datadir.Find(j.dir)
 		if err != nil {
-			return j.away.judge(call)
+			return j.away.judge(ctx, call)
 		}
 		j.url = server.URL
 	}
@@ -57,7 +57,7 @@ func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how keeper.As
 	wait := max(0, min(how.Wait, time.Minute))
 	err = j.post(ctx, fmt.Sprintf("/api/gate/evaluate?wait=%g", wait.Seconds()), wait+answerTime, body, &verdict)
 	if errors.Is(err, errNobody) && how.Question == "" {
-		return j.away.judge(call)
+		return j.away.judge(ctx, call)
 	}
 	return verdict, err
 }
