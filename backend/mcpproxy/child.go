@@ -105,7 +105,7 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 	end()
 	group.kill() // what it left behind
 	_ = theirs.SetReadDeadline(time.Now().Add(leftOver))
-	pumps.Wait()
+	c.drain(ctx, d.opts.Grace, &pumps, stop)
 	if why := trouble.Load(); why != nil {
 		return 0, *why
 	}
@@ -114,6 +114,37 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 		return 0, human.Wrap(human.Internal, err, "the server could not be waited for: %v", err)
 	}
 	return exitCode(cmd.ProcessState), nil
+}
+
+// drain waits until the client has read what the server said, which has ended; where the client wants no more, for a while
+// only.
+func (c Child) drain(ctx context.Context, grace time.Duration, pumps *sync.WaitGroup, stop <-chan struct{}) {
+	read := make(chan struct{})
+	go func() {
+		pumps.Wait()
+		close(read)
+	}()
+	var over <-chan time.Time
+	done := ctx.Done()
+	for {
+		select {
+		case <-read:
+			return
+		case <-over:
+			return
+		case s := <-c.Signals:
+			if !passes(s) || !ends(s) {
+				continue
+			}
+		case <-stop:
+			stop = nil
+		case <-done:
+			done = nil
+		}
+		if over == nil {
+			over = time.After(grace)
+		}
+	}
 }
 
 // guard passes signals on, and ends a server that does not end when it should.
