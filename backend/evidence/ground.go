@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -202,19 +203,12 @@ func (g *Ground) tracked(ctx context.Context, repo *Repo, place string, b below)
 // known is what git says of a path. The third path of a repository that is asked about has git say all of it at once.
 func (g *Ground) known(ctx context.Context, repo *Repo, rel string) ([]entry, []Change, error) {
 	if g.asked[repo]++; g.asked[repo] < 3 {
-		held, err := repo.held(ctx, rel)
-		if err != nil {
-			return nil, nil, err
-		}
-		changes, err := repo.Changes(ctx, true, rel)
-		return held, changes, err
+		one := repo.everything(ctx, true, rel)
+		return one.held, one.changes, one.err
 	}
 	all, ok := g.all[repo]
 	if !ok {
-		all.held, all.err = repo.held(ctx)
-		if all.err == nil {
-			all.changes, all.err = repo.Changes(ctx, true)
-		}
+		all = repo.everything(ctx, true)
 		g.all[repo] = all
 	}
 	var held []entry
@@ -232,11 +226,24 @@ func (g *Ground) known(ctx context.Context, repo *Repo, rel string) ([]entry, []
 	return held, changes, all.err
 }
 
-// everything is what git says of a whole working tree.
+// everything is what git says of paths, or of a whole working tree.
 type everything struct {
 	held    []entry
 	changes []Change
 	err     error
+}
+
+// everything asks git for both at once: most of the time goes into starting it.
+func (r *Repo) everything(ctx context.Context, ignored bool, paths ...string) everything {
+	r.config(ctx)
+	var e everything
+	var other error
+	var both sync.WaitGroup
+	both.Go(func() { e.held, e.err = r.held(ctx, paths...) })
+	e.changes, other = r.Changes(ctx, ignored, paths...)
+	both.Wait()
+	e.err = errors.Join(e.err, other)
+	return e
 }
 
 func inGit(rel string) bool {
@@ -314,12 +321,8 @@ func (g *Ground) isClean(ctx context.Context) bool {
 	if commit, _ := repo.Head(); commit == "" {
 		return false
 	}
-	changes, err := repo.Changes(ctx, false)
-	if err != nil || len(changes) > 0 {
-		return false
-	}
-	held, err := repo.held(ctx)
-	return err == nil && sound(held)
+	all := repo.everything(ctx, false)
+	return all.err == nil && len(all.changes) == 0 && sound(all.held)
 }
 
 // Pushed says whether every commit of the branch is at its remote, as far as the last fetch or push knows.
