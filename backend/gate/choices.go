@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deskbell/backend/gate/sql"
 	"deskbell/backend/human"
 )
 
@@ -77,8 +78,13 @@ func nameOf(e human.Effect, call Call) string {
 		if !fit(w) {
 			continue
 		}
-		if e.Verb == human.NetworkWrite && strings.Contains(name, ".") {
-			continue // a host, rather than its port
+		if e.Verb == human.NetworkWrite { // a host, rather than its port
+			if _, host, is := strings.Cut(w, "://"); is {
+				w, _, _ = strings.Cut(host, "/")
+			}
+			if strings.Contains(name, ".") && (!strings.Contains(w, ".") || strings.ContainsAny(w, "/@")) {
+				continue
+			}
 		}
 		name = w
 		if slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(w), notWord), isProduction) {
@@ -161,11 +167,20 @@ func alternative(call Call, v human.Verdict, evidence Evidence) (command, why st
 	}
 	var field string
 	var offers []offer
-	switch kindOf(call.Tool) {
-	case shellTool:
+	if kindOf(call.Tool) == shellTool {
 		for _, n := range commandFields {
 			if text := f.one(n); text != "" {
 				field, offers = n, instead(text, v)
+				break
+			}
+		}
+	}
+	if kindOf(call.Tool) == sqlTool {
+		for _, n := range queryFields {
+			if text := f.one(n); text != "" && len(text) <= maxPlain {
+				if q := sql.Count(text, sql.DialectOf(call.Tool)); q != "" {
+					field, offers = n, []offer{{q, "Count the rows that it would touch."}}
+				}
 				break
 			}
 		}

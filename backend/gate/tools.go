@@ -32,7 +32,14 @@ const (
 	httpTool
 	sqlTool
 	codeTool
-	talkTool // tells or asks the person, plans
+	talkTool    // tells or asks the person, plans, or asks another agent, whose own calls are judged
+	typeTool    // types into a program that runs already
+	stopTool    // stops what the agent itself started
+	memoryTool  // keeps what later sessions are told
+	laterTool   // sets up what runs by itself
+	batchTool   // holds calls of other tools
+	screenTool  // sees, and moves the pointer and keys of, a screen
+	installTool // of packages, of a manager that the call names or not
 )
 
 func names(s string) []string { return strings.Fields(s) }
@@ -42,20 +49,37 @@ func names(s string) []string { return strings.Fields(s) }
 var tools = func() map[string]kind {
 	m := map[string]kind{}
 	for k, list := range map[kind][]string{
-		shellTool:   names("bash shell sh zsh terminal runshellcommand runcommand runterminalcmd executecommand shellexecute execute exec command localshell shellcommand runinterminal execcommand cmdrun bashcommand runbash"),
-		windowsTool: names("powershell pwsh cmd cmdexe runpowershell"),
-		readTool:    names("read readfile view viewfile cat openfile getfile fsread readtextfile readmediafile readmultiplefiles readmanyfiles notebookread viewimage"),
-		writeTool:   names("write writefile createfile create fswrite savefile newfile write2 writetextfile appendfile createdirectory mkdir"),
-		editTool:    names("edit editfile multiedit strreplace replace strreplaceeditor strreplacebasededittool updatefile searchreplace notebookedit editnotebook patchfile insertedit inserteditintofile"),
-		deleteTool:  names("delete deletefile removefile remove rm unlink deletedirectory removedirectory deletefolder rmdir"),
-		moveTool:    names("move movefile rename renamefile mv copyfile copy cp"),
-		patchTool:   names("applypatch patch applydiff"),
-		listTool:    names("ls list listdir listdirectory glob grep search searchfiles greps grepsearch filesearch codebasesearch findfiles directorytree getfileinfo listalloweddirectories searchfilecontent"),
-		fetchTool:   names("webfetch fetch websearch fetchurl browse googlewebsearch readurl geturl httpget"),
-		httpTool:    names("http httprequest request apirequest curl post put"),
-		sqlTool:     names("sql query executesql runsql runquery executequery sqlquery readquery writequery"),
-		codeTool:    names("python runpython pythonexec javascript node runcode executecode codeinterpreter evaluate repl"),
-		talkTool:    names("todowrite todoread task plan updateplan think askuserquestion exitplanmode writetodos savememory finalanswer"),
+		shellTool: names("bash shell sh zsh terminal runshellcommand runcommand runterminalcmd runterminalcommand executecommand shellexecute execute exec command localshell shellcommand runinterminal execcommand cmdrun " +
+			"bashcommand runbash startprocess containerexec executebash executeshellcommand shellexec runshell terminalexecute bashtool unifiedexec"),
+		windowsTool: names("powershell pwsh cmd cmdexe runpowershell powershellcommand runpowershellcommand executepowershell invokeexpression"),
+		readTool: names("read readfile view viewfile cat openfile getfile fsread readtextfile readmediafile readmultiplefiles readmanyfiles notebookread viewimage readnotebook readimage " +
+			"readfilecontent readlints readpdf reapply"),
+		writeTool: names("write writefile createfile create fswrite savefile newfile write2 writetextfile appendfile createdirectory mkdir createfolder makedirectory writetofile saveas writemultiplefiles appendtofile"),
+		editTool: names("edit editfile multiedit strreplace replace strreplaceeditor strreplacebasededittool updatefile searchreplace notebookedit editnotebook patchfile insertedit inserteditintofile editblock " +
+			"texteditor replaceinfile insertcontent searchandreplace fileedit"),
+		deleteTool: names("delete deletefile removefile remove rm unlink deletedirectory removedirectory deletefolder rmdir erasefile trash"),
+		moveTool:   names("move movefile rename renamefile mv copyfile copy cp movedirectory copydirectory"),
+		patchTool:  names("applypatch patch applydiff"),
+		listTool: names("ls list listdir listdirectory glob grep search searchfiles greps grepsearch filesearch codebasesearch findfiles directorytree getfileinfo listalloweddirectories searchfilecontent listdirectorywithsizes " +
+			"listfiles globfilesearch grepfiles semanticsearch tree searchcode searchinfiles ripgrep stat lsp startsearch"),
+		fetchTool: names("webfetch fetch websearch fetchurl browse googlewebsearch readurl geturl httpget websearchrequest codesearch searchweb downloadpage fetchwebpage fetchcontent"),
+		httpTool:  names("http httprequest request apirequest curl post put httppost httpput httpdelete httppatch makerequest sendrequest"),
+		sqlTool: names("sql query executesql runsql runquery executequery sqlquery readquery writequery createtable execsql executestatement executesqlquery mysqlquery pgquery postgresquery runselectquery " +
+			"databasequery querydatabase executewritequery executereadquery applymigration"),
+		codeTool: names("python runpython pythonexec javascript node runcode executecode codeinterpreter evaluate repl runpythoncode executepython runjavascript pythoninterpreter jsrepl executecell runcell insertexecutecodecell " +
+			"runnode evaluatejavascript executejavascript"),
+		talkTool: names("todowrite todoread task agent plan updateplan think askuserquestion exitplanmode enterplanmode writetodos finalanswer taskoutput taskcreate taskget taskupdate tasklist skill slashcommand " +
+			"listmcpresourcestool readmcpresourcetool listmcpresources readmcpresource listmcpresourcetemplates listmcpresourcetemplatestool toolsearch mcpsearch requestuserinput spawnagent sendinput wait waitagent closeagent resumeagent " +
+			"askuser activateskill codebaseinvestigator delegatetoagent completetask clihelp getinternaldocs question todo planenter planexit askquestion switchmode creatediagram sequentialthinking " +
+			"bashoutput readbackgroundoutput listbackgroundprocesses readprocessoutput getcurrenttime converttime sendmessage attemptcompletion askfollowupquestion newtask getgoal updategoal " +
+			"getusertask invalid monitor readdiagnostics getdiagnostics diagnostics fetchrules jsreplreset listsessions listprocesses tooluse getterminaloutput testsynctool"),
+		typeTool:    names("writestdin interactwithprocess sendtoterminal sendkeys terminalinput"),
+		stopTool:    names("killshell killbash taskstop forceterminate stopprocess killterminal"),
+		memoryTool:  names("savememory updatememory memory remember"),
+		laterTool:   names("croncreate schedulewakeup createscheduledtask scheduletask remotetrigger createautomation"),
+		batchTool:   names("batch parallel multitoolusef multitooluseparallel callmcptool calltool usemcptool executetool invoketool"),
+		screenTool:  names("computer computeruse computer20250124 computer20251124 click leftclick typetext desktopclick"),
+		installTool: names("installpackage installpackages addpackage adddependency uninstallpackage removepackage installdependencies updatepackage installpythonpackages"),
 	} {
 		for _, n := range list {
 			m[n] = k
@@ -64,19 +88,76 @@ var tools = func() map[string]kind {
 	return m
 }()
 
-func kindOf(tool string) kind { return tools[plainName(toolName(tool))] }
-
-// toolName is a tool's own name, without its server's.
-func toolName(name string) string {
-	if strings.HasPrefix(name, "mcp__") { // mcp__server__tool
-		if i := strings.LastIndex(name, "__"); i > 4 {
-			name = name[i+2:]
+// kindOf is the kind of a tool by its own name, or by the end of a name that begins with its server's.
+func kindOf(tool string) kind {
+	name := toolName(tool)
+	if k := tools[plainName(name)]; k != unknownTool {
+		return k
+	}
+	words := nameWords(name)
+	for i := 1; i < len(words)-1; i++ { // two words at the least: many tools end in one that says little
+		k := tools[strings.Join(words[i:], "")]
+		if k != unknownTool && (k == shellTool || k == codeTool || k == sqlTool || !slices.ContainsFunc(words[:i], func(w string) bool { return !here[w] })) {
+			return k
 		}
 	}
-	if i := strings.LastIndexAny(name, "./:"); i >= 0 {
+	if len(words) > 1 {
+		switch last := words[len(words)-1]; last {
+		case "bash", "shell", "terminal", "powershell", "pwsh", "sql", "python":
+			return tools[last]
+		}
+	}
+	return unknownTool
+}
+
+// here are words that a tool's name may begin with without saying that it works on anything but this machine.
+var here = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range names("filesystem files file fs local developer desktop commander mcp server functions default core builtin tools text editor system workspace project ide claude codex gemini cursor opencode") {
+		m[w] = true
+	}
+	return m
+}()
+
+// toolName is a tool's own name, without its server's: mcp__server__tool, server__tool, server.tool.
+func toolName(name string) string {
+	if i := strings.LastIndex(name, "__"); i > 0 && i+2 < len(name) {
+		name = name[i+2:]
+	}
+	if i := strings.LastIndexAny(name, "./:"); i >= 0 && i+1 < len(name) {
 		name = name[i+1:]
 	}
-	return name
+	return strings.TrimLeft(name, "_")
+}
+
+// serverName is what stands before a tool's own name, in lower case.
+func serverName(name string) string {
+	own := toolName(name)
+	return strings.ToLower(strings.TrimPrefix(strings.TrimSuffix(name, own), "mcp__"))
+}
+
+// nameWords are the words of a name, in lower case: delete_file, deleteFile, Delete-File.
+func nameWords(name string) []string {
+	var out []string
+	start := 0
+	cut := func(end int) {
+		if end > start {
+			out = append(out, strings.ToLower(name[start:end]))
+		}
+	}
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		switch {
+		case (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c < 0x80:
+			cut(i)
+			start = i + 1
+		case i > start && c >= 'A' && c <= 'Z' && (name[i-1] >= 'a' && name[i-1] <= 'z' || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z' && name[i-1] >= 'A' && name[i-1] <= 'Z'):
+			cut(i)
+			start = i
+		}
+	}
+	cut(len(name))
+	return out
 }
 
 func plainName(s string) string {
@@ -174,8 +255,11 @@ func (f fields) yes(list ...string) bool {
 }
 
 var (
-	pathFields    = []string{"path", "filepath", "file", "filename", "absolutepath", "targetfile", "notebookpath", "uri", "relativepath", "paths", "files", "directory", "dirpath", "dir", "folder", "target"}
+	pathFields = []string{"path", "filepath", "file", "filename", "absolutepath", "targetfile", "notebookpath", "uri", "relativepath", "relativeworkspacepath", "paths", "files", "filepaths", "directory", "targetdirectory",
+		"dirpath", "directorypath", "dir", "folder", "folderpath", "target", "include"}
 	commandFields = []string{"command", "cmd", "script", "commandline", "bash", "shell", "input", "code"}
+	queryFields   = []string{"sql", "query", "statement", "text", "sqlquery", "querystring", "statements", "queries"}
+	codeFields    = []string{"code", "script", "source", "input", "function", "expression", "cellsource", "command"}
 )
 
 func place(call Call, f fields, evidence Evidence) shell.Place {
@@ -183,7 +267,11 @@ func place(call Call, f fields, evidence Evidence) shell.Place {
 	if at.Root == "" {
 		at.Root = call.Cwd
 	}
-	if dir := f.one("cwd", "workdir", "workingdirectory", "dir", "directory", "currentdir"); dir != "" {
+	where := []string{"cwd", "workdir", "workingdirectory", "currentdir"}
+	if k := kindOf(call.Tool); k == shellTool || k == windowsTool || k == argvTool {
+		where = append(where, "dir", "directory", "dirpath")
+	}
+	if dir := f.one(where...); dir != "" {
 		switch {
 		case strings.HasPrefix(dir, "/"):
 			at.Cwd = path.Clean(dir)
@@ -208,27 +296,52 @@ func effects(call Call, evidence Evidence) []human.Effect {
 		return opaque("tool.unreadable", "arguments that are no JSON object")
 	}
 	out := toolEffects(call, f, evidence)
+	if s := f.one(commandFields...); strings.ContainsAny(s, oddSpaces) {
+		out = append(out, effect(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "a space that is none to a shell"))
+	} else if slices.ContainsFunc(f.all(pathFields...), func(p string) bool { return strings.ContainsAny(p, oddSpaces) }) {
+		out = append(out, effect(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "a name with a space that looks like another"))
+	}
 	if hidden := f.all(append(slices.Clone(commandFields), pathFields...)...); slices.ContainsFunc(hidden, disguised) {
 		out = append(out, effect(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "characters that are not what they seem"))
 	}
-	return append(out, annotated(call)...)
+	return append(out, annotated(call, out)...)
 }
 
+// Spaces that look like the plain one and are another character.
+const oddSpaces = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f"
+
 // annotated is what the server's own hints add. They only tighten: a tool that calls itself read-only is believed by nobody.
-func annotated(call Call) []human.Effect {
+// Where it is known what a tool does, that counts, and no hint of its server.
+func annotated(call Call, found []human.Effect) []human.Effect {
 	a := call.Annotations
+	known := kindOf(call.Tool) != unknownTool
+	looks := !slices.ContainsFunc(found, func(e human.Effect) bool { return e.Risk != human.NoRisk })
 	var out []human.Effect
 	if a.Destructive != nil && *a.Destructive && (a.ReadOnly == nil || !*a.ReadOnly) {
-		out = append(out, effect(human.UnknownEffect, human.HighRisk, human.SharedBlast, "mcp.destructive", call.Tool))
+		switch {
+		case !known:
+			out = append(out, effect(human.UnknownEffect, human.HighRisk, human.SharedBlast, "mcp.destructive", call.Tool))
+		case looks:
+			out = append(out, effect(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "mcp.destructive", call.Tool))
+		}
 	}
-	if a.ReadOnly != nil && !*a.ReadOnly {
+	if a.ReadOnly != nil && !*a.ReadOnly && looks {
 		out = append(out, effect(human.UnknownEffect, human.LowRisk, human.ProjectBlast, "mcp.changes", call.Tool))
+	}
+	if a.OpenWorld != nil && *a.OpenWorld && !known {
+		out = append(out, effect(human.NetworkRead, human.LowRisk, human.SharedBlast, "mcp.open_world", call.Tool))
 	}
 	return out
 }
 
 func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	at := place(call, f, evidence)
+	if argv, ok := programCall(call.Tool, f); ok {
+		return argv.effects(at)
+	}
+	if acts, ok := pageActions[pageAction(call.Tool)]; ok {
+		return acts(call, f, at)
+	}
 	paths := f.all(pathFields...)
 	each := func(list []string, one func(string) []human.Effect) []human.Effect {
 		var out []human.Effect
@@ -243,65 +356,100 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		}
 		return out
 	}
-	write := func(p string) []human.Effect { return shell.Writing(p, at) }
+	read := func(p string) []human.Effect { return shell.Reading(p, at) }
 	k := kindOf(call.Tool)
+	switch k {
+	case readTool, listTool, writeTool, editTool, deleteTool, moveTool, patchTool:
+		if elsewhere(call.Tool) {
+			return unknownEffects(call, f, at)
+		}
+	}
 	switch k {
 	case shellTool:
 		return commandEffects(call, f, at)
 	case windowsTool:
-		if c := f.one(commandFields...); c != "" {
-			return shell.Windows(c, at)
+		var out []human.Effect
+		for _, c := range f.all(commandFields...) {
+			out = append(out, shell.Windows(c, at)...)
 		}
-		return opaque("tool.no_command", "a command that is not there")
-	case readTool, listTool:
-		if k == listTool && len(paths) == 0 {
+		if len(out) == 0 {
+			return opaque("tool.no_command", "a command that is not there")
+		}
+		return out
+	case readTool:
+		return each(paths, read)
+	case listTool:
+		if len(paths) == 0 {
 			paths = []string{"."}
 		}
-		return each(paths, func(p string) []human.Effect { return shell.Reading(p, at) })
+		return each(paths, read)
 	case writeTool, editTool:
-		if k == editTool && readsOnly(f) {
-			return each(paths, func(p string) []human.Effect { return shell.Reading(p, at) })
+		if readsOnly(f) {
+			return each(paths, read)
 		}
-		out := each(paths, write)
-		// A script that is written is judged when it is run; what runs by itself, by its place, above.
-		return out
+		// A script that is written is judged when it is run; what runs by itself, by its place.
+		return each(paths, func(p string) []human.Effect { return shell.Writing(p, at) })
 	case deleteTool:
 		recursive := f.yes("recursive", "force") || strings.Contains(plainName(call.Tool), "dir") || strings.Contains(plainName(call.Tool), "folder")
-		return each(paths, func(p string) []human.Effect { return shell.Deleting(p, recursive, at) })
+		return each(paths, func(p string) []human.Effect { return deleting(p, recursive, at) })
 	case moveTool:
 		from, to := f.all(fromFields...), f.all(toFields...)
 		if len(from) == 0 || len(to) == 0 {
 			return opaque("tool.no_path", "a file that is not named")
 		}
 		name := "mv"
-		if strings.HasPrefix(plainName(call.Tool), "c") {
+		if copies(call.Tool) {
 			name = "cp"
 		}
-		return shell.LowerArgs([]string{name, "--", from[0], to[0]}, at)
+		return shell.LowerArgs(append(append([]string{name, "--"}, from...), to[len(to)-1]), at)
 	case patchTool:
 		return patchEffects(f, at, paths)
 	case fetchTool:
-		return requestEffects("GET", f)
+		return requestEffects("GET", f, at)
 	case httpTool:
-		return requestEffects(f.one("method", "verb"), f)
+		method := f.one("method", "verb", "httpmethod")
+		if n := plainName(toolName(call.Tool)); method == "" {
+			for _, m := range []string{"post", "put", "patch", "delete"} {
+				if strings.HasSuffix(n, m) {
+					method = m
+				}
+			}
+		}
+		if !f.has("url", "uri", "href", "endpoint", "urls") {
+			return opaque("http.no_address", "a request whose address is not told")
+		}
+		return requestEffects(method, f, at)
 	case sqlTool:
-		return sqlEffects(f.one("sql", "query", "statement", "text"))
+		return queryEffects(call.Tool, f.all(queryFields...))
 	case codeTool:
-		language := "python"
-		if n := plainName(call.Tool); strings.Contains(n, "javascript") || strings.Contains(n, "node") {
-			language = "javascript"
-		}
-		if l := f.one("language", "lang"); l != "" {
-			language = strings.ToLower(l)
-		}
-		if c := f.one("code", "script", "source", "input"); c != "" {
-			return shell.Code(language, c, at)
-		}
-		return opaque("tool.no_code", "code that is not there")
+		return codeEffects(call.Tool, f, at)
 	case talkTool:
 		return []human.Effect{effect(human.FilesystemRead, human.NoRisk, human.FileBlast, "tool.talks", call.Tool)}
+	case typeTool:
+		return typed(f, at)
+	case stopTool:
+		return []human.Effect{effect(human.ProcessSignal, human.LowRisk, human.FileBlast, "tool.stops", "what the agent itself started")}
+	case memoryTool:
+		return []human.Effect{effect(human.FilesystemWrite, human.LowRisk, human.MachineBlast, "tool.remembers", "what later sessions are told")}
+	case laterTool:
+		return []human.Effect{effect(human.PersistenceEffect, human.MediumRisk, human.MachineBlast, "tool.later", call.Tool)}
+	case batchTool:
+		return batchEffects(call, f, evidence)
+	case screenTool:
+		return screenEffects(f)
+	case installTool:
+		return installs(call.Tool, f, at)
 	}
 	return unknownEffects(call, f, at)
+}
+
+// deleting are the effects of a tool that deletes what is at a path. Whether it takes folders, its name does not tell for
+// certain: at the floor it does.
+func deleting(p string, recursive bool, at shell.Place) []human.Effect {
+	if all := shell.Deleting(p, true, at); recursive || slices.ContainsFunc(all, func(e human.Effect) bool { return e.Floor }) {
+		return all
+	}
+	return shell.Deleting(p, false, at)
 }
 
 // commandEffects are those of a shell tool: a text, or a list of exact arguments.
@@ -357,12 +505,12 @@ func commandEffects(call Call, f fields, at shell.Place) []human.Effect {
 
 func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 	var out []human.Effect
-	text := f.one("patch", "diff", "input", "content", "changes")
+	text := strings.Join(f.all(patchFields...), "\n")
 	for line := range strings.SplitSeq(text, "\n") {
 		if len(out) > 300 {
 			return append(out, opaque("tool.too_many", "too many files to be told one by one")...)
 		}
-		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Move to: ", "+++ b/", "+++ "} {
+		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Move to: ", "+++ b/", "+++ ", "rename to ", "copy to "} {
 			if p, ok := strings.CutPrefix(line, head); ok {
 				p, _, _ = strings.Cut(strings.TrimSpace(p), "\t")
 				if p != "/dev/null" {
@@ -372,10 +520,10 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 			}
 		}
 		if p, ok := strings.CutPrefix(line, "*** Delete File: "); ok {
-			out = append(out, shell.Deleting(strings.TrimSpace(p), false, at)...)
+			out = append(out, deleting(strings.TrimSpace(p), false, at)...)
 		}
 		if p, ok := strings.CutPrefix(line, "--- a/"); ok && strings.Contains(text, "+++ /dev/null") {
-			out = append(out, shell.Deleting(strings.TrimSpace(p), false, at)...)
+			out = append(out, deleting(strings.TrimSpace(p), false, at)...)
 		}
 	}
 	for _, p := range paths {
@@ -388,105 +536,201 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 }
 
 // requestEffects are those of a request over HTTP, the same as curl's.
-func requestEffects(method string, f fields) []human.Effect {
-	target := f.one("url", "uri", "href", "endpoint")
+func requestEffects(method string, f fields, at shell.Place) []human.Effect {
 	method = strings.ToUpper(method)
-	body := f.has("body", "data", "json", "payload", "form")
-	host := ""
-	if u, err := url.Parse(target); err == nil {
-		host = u.Hostname()
-		if u.Scheme == "file" {
-			return shell.Reading(u.Path, shell.Place{})
-		}
+	body := f.has("body", "data", "json", "payload", "form", "formdata")
+	targets := f.all("url", "uri", "href", "endpoint", "urls")
+	if len(targets) == 0 { // a search
+		return []human.Effect{effect(human.NetworkRead, human.NoRisk, human.MachineBlast, "http.searches", f.one("query", "prompt", "q", "searchterm"))}
 	}
+	var out []human.Effect
+	for i, target := range targets {
+		if i == 50 {
+			return append(out, opaque("tool.too_many", "too many addresses to be told one by one")...)
+		}
+		out = append(out, request(method, target, body, at)...)
+	}
+	return out
+}
+
+func request(method, target string, body bool, at shell.Place) []human.Effect {
+	u, err := url.Parse(strings.TrimSpace(target))
+	if err != nil {
+		return opaque("http.unreadable", "an address that cannot be read")
+	}
+	host := strings.ToLower(u.Hostname())
 	e := effect(human.NetworkRead, human.NoRisk, human.MachineBlast, "http.reads", target)
-	e.Target = host
-	switch {
-	case method == "DELETE":
+	switch scheme := strings.ToLower(u.Scheme); {
+	case scheme == "file":
+		return shell.Reading(u.Path, at)
+	case scheme == "javascript" || scheme == "data" && strings.Contains(strings.ToLower(target), "script"):
+		return shell.Code("javascript", target, at)
+	case scheme == "chrome" || scheme == "about" && u.Opaque != "blank" || scheme == "edge" || scheme == "view-source":
+		e = effect(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "http.browser_page", target)
+	case method == "DELETE" || method == "PURGE":
 		e = effect(human.NetworkWrite, human.HighRisk, human.SharedBlast, "http.deletes", method+" "+target)
-	case method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "" && !body:
-		// The clouds' own address for a machine's credentials.
-		if host == "169.254.169.254" || host == "metadata.google.internal" {
+	case method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE" || method == "" && !body:
+		// The clouds' own addresses for a machine's credentials.
+		if host == "169.254.169.254" || host == "metadata.google.internal" || host == "fd00:ec2::254" || host == "169.254.170.2" || host == "100.100.100.200" {
 			e = effect(human.CredentialAccess, human.HighRisk, human.SharedBlast, "http.metadata", target)
 		}
 	default:
+		if method == "" {
+			method = "POST"
+		}
 		e = effect(human.NetworkWrite, human.MediumRisk, human.SharedBlast, "http.sends", method+" "+target)
 	}
 	e.Target = host
 	return []human.Effect{e}
 }
 
-func sqlEffects(text string) []human.Effect {
-	statements := sql.Split(text)
-	if len(statements) == 0 {
-		return opaque("sql.empty", "a query that is not there")
-	}
+// queryEffects are those of statements that a database is given.
+func queryEffects(tool string, texts []string) []human.Effect {
 	var out []human.Effect
-	for i, s := range statements {
-		if i == 200 {
-			return append(out, opaque("sql.too_many", "too many statements to be told one by one")...)
+	dialect := sql.DialectOf(tool)
+	for _, text := range texts {
+		for _, s := range sql.Read(text, dialect) {
+			if len(out) == 200 {
+				return append(out, opaque("sql.too_many", "too many statements to be told one by one")...)
+			}
+			risk, id := human.NoRisk, "sql.reads"
+			switch s.Kind {
+			case sql.Session:
+				risk, id = human.LowRisk, "sql.session"
+			case sql.Writes:
+				risk, id = human.MediumRisk, "sql.writes"
+			case sql.Changes:
+				risk, id = human.MediumRisk, "sql.changes"
+			case sql.Destroys:
+				risk, id = human.HighRisk, "sql.destroys"
+			case sql.RunsCode:
+				risk, id = human.HighRisk, "sql.runs_code"
+			case sql.Unknown:
+				risk, id = human.MediumRisk, "sql.unknown"
+			}
+			e := effect(human.DatabaseEffect, risk, human.SharedBlast, id, s.Text)
+			if s.Kind != sql.Unknown {
+				e.Certainty = human.Certain
+			}
+			out = append(out, e)
 		}
-		risk, id := human.NoRisk, "sql.reads"
-		switch s.Kind {
-		case sql.Session:
-			risk, id = human.LowRisk, "sql.session"
-		case sql.Writes:
-			risk, id = human.MediumRisk, "sql.writes"
-		case sql.Changes:
-			risk, id = human.MediumRisk, "sql.changes"
-		case sql.Destroys:
-			risk, id = human.HighRisk, "sql.destroys"
-		case sql.RunsCode:
-			risk, id = human.HighRisk, "sql.runs_code"
-		case sql.Unknown:
-			risk, id = human.MediumRisk, "sql.unknown"
-		}
-		out = append(out, effect(human.DatabaseEffect, risk, human.SharedBlast, id, s.Verb+" "+s.Object))
+	}
+	if len(out) == 0 {
+		return opaque("sql.empty", "a query that is not there")
 	}
 	return out
 }
 
-// unknownEffects judges a tool that nothing is known of by its name and its arguments.
-func unknownEffects(call Call, f fields, at shell.Place) []human.Effect {
-	name := call.Tool
-	if i := strings.LastIndex(name, "__"); i >= 0 {
-		name = name[i+2:]
+// codeEffects are those of code in a language that the call names, or its tool's name does.
+func codeEffects(tool string, f fields, at shell.Place) []human.Effect {
+	language := "python"
+	if n := plainName(tool); strings.Contains(n, "javascript") || strings.Contains(n, "node") || strings.Contains(n, "js") {
+		language = "javascript"
+	}
+	if l := f.one("language", "lang", "kernel"); l != "" {
+		language = strings.ToLower(l)
+	}
+	switch language {
+	case "js", "typescript", "ts", "nodejs", "node", "deno", "bun":
+		language = "javascript"
+	case "py", "python3", "ipython":
+		language = "python"
 	}
 	var out []human.Effect
-	word := strings.ToLower(name)
-	for i := 1; i < len(name); i++ { // deleteItem
-		if name[i] >= 'A' && name[i] <= 'Z' && name[i-1] >= 'a' && name[i-1] <= 'z' {
-			word = strings.ToLower(name[:i] + "_" + name[i:])
-			break
+	for _, c := range f.all(codeFields...) {
+		switch language {
+		case "bash", "sh", "shell", "zsh":
+			out = append(out, shell.Lower(c, at)...)
+		case "powershell", "pwsh", "cmd", "batch":
+			out = append(out, shell.Windows(c, at)...)
+		case "sql":
+			out = append(out, queryEffects(tool, []string{c})...)
+		default:
+			out = append(out, shell.Code(language, c, at)...)
 		}
 	}
-	first, _, _ := strings.Cut(strings.ReplaceAll(word, "-", "_"), "_")
-	switch first {
-	case "get", "list", "read", "search", "find", "describe", "show", "view", "query", "fetch", "lookup", "count", "check", "inspect", "resolve", "status", "browser", "take":
-		risk := human.LowRisk
-		if call.Annotations.ReadOnly != nil && !*call.Annotations.ReadOnly || first == "browser" || first == "take" || first == "query" || first == "fetch" {
-			risk = human.MediumRisk
+	if len(out) == 0 {
+		return opaque("tool.no_code", "code that is not there")
+	}
+	return out
+}
+
+// typed are the effects of what is typed into a program that runs: a shell, for all that is known.
+func typed(f fields, at shell.Place) []human.Effect {
+	var out []human.Effect
+	for _, text := range f.all("chars", "input", "text", "keys", "data", "command") {
+		if plain := strings.TrimFunc(text, func(r rune) bool { return r < 0x20 || r == 0x7f || r == ' ' }); plain == "" {
+			risk := human.LowRisk
+			if text == "" { // only looks whether there is more
+				risk = human.NoRisk
+			}
+			out = append(out, effect(human.ProcessSignal, risk, human.FileBlast, "tool.types_nothing", "what the agent itself started"))
+			continue
 		}
-		out = append(out, effect(human.UnknownEffect, risk, human.MachineBlast, "mcp.looks", call.Tool))
-	case "delete", "remove", "drop", "destroy", "purge", "clear", "reset", "kill", "terminate", "revoke", "truncate", "erase", "wipe", "cancel", "force", "uninstall":
-		out = append(out, effect(human.UnknownEffect, human.HighRisk, human.SharedBlast, "mcp.destroys", call.Tool))
-	default:
-		out = append(out, effect(human.UnknownEffect, human.MediumRisk, human.SharedBlast, "mcp.unknown", call.Tool))
+		out = append(out, shell.Lower(strings.TrimRight(text, "\x00\x03\x04"), at)...)
+		e := effect(human.LangExec, human.MediumRisk, human.MachineBlast, "tool.types", text)
+		e.Certainty = human.Possible
+		out = append(out, e)
 	}
-	for _, c := range f.all("command", "cmd", "script", "shell", "bash", "commandline") {
-		out = append(out, shell.Lower(c, at)...)
+	if len(out) == 0 {
+		return []human.Effect{effect(human.ProcessSignal, human.NoRisk, human.FileBlast, "tool.types_nothing", "what the agent itself started")}
 	}
-	for _, q := range f.all("sql", "statement") {
-		out = append(out, sqlEffects(q)...)
-	}
-	for i, p := range f.all(pathFields...) {
-		if i > 50 {
-			break
+	return out
+}
+
+// maxBatch is how many calls one call may hold.
+const maxBatch = 50
+
+// batchEffects are those of the calls that a call holds.
+func batchEffects(call Call, f fields, evidence Evidence) []human.Effect {
+	var held []any
+	for _, n := range []string{"toolcalls", "calls", "tools", "tooluses", "invocations", "batch", "requests"} {
+		for _, v := range f[n] {
+			if list, ok := v.([]any); ok {
+				held = append(held, list...)
+			}
 		}
-		out = append(out, shell.Reading(p, at)...)
 	}
-	if f.has("url") && f.has("method") {
-		out = append(out, requestEffects(f.one("method"), f)...)
+	if len(held) == 0 {
+		one := map[string]any{}
+		for k, v := range f {
+			one[k] = v[len(v)-1]
+			if len(v) > 1 {
+				return opaque("tool.unreadable", "a call that can be read in two ways")
+			}
+		}
+		held = []any{one}
+	}
+	if len(held) > maxBatch {
+		return opaque("tool.too_many", "too many calls to be told one by one")
+	}
+	var out []human.Effect
+	for _, v := range held {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return opaque("tool.unreadable", "a call that cannot be read")
+		}
+		g := fields{}
+		for k, v := range m {
+			g[plainName(k)] = append(g[plainName(k)], v)
+		}
+		inner := Call{Tool: g.one("tool", "toolname", "recipientname", "name"), Cwd: call.Cwd, Root: call.Root, Home: call.Home}
+		if server := g.one("server", "servername", "provider"); server != "" {
+			inner.Tool = "mcp__" + server + "__" + inner.Tool
+		}
+		for _, n := range []string{"parameters", "args", "arguments", "input", "toolinput", "params"} {
+			for _, v := range g[n] {
+				if text, ok := v.(string); ok {
+					inner.Args = json.RawMessage(text)
+				} else if raw, err := json.Marshal(v); err == nil {
+					inner.Args = raw
+				}
+			}
+		}
+		if inner.Tool == "" || kindOf(inner.Tool) == batchTool {
+			return opaque("tool.unreadable", "a call whose tool is not named")
+		}
+		out = append(out, effects(inner, evidence)...)
 	}
 	return out
 }

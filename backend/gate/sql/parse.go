@@ -495,7 +495,7 @@ func always(items []item) bool {
 	}
 	start := 0
 	for i := 0; i <= len(items); i++ {
-		if i < len(items) && (items[i].isIn || !items[i].word("OR") && !(items[i].is("|") && i+1 < len(items) && items[i+1].is("|"))) {
+		if i < len(items) && !isOr(items[i:]) {
 			continue
 		}
 		if everyRow(items[start:min(i, len(items))]) {
@@ -504,6 +504,11 @@ func always(items []item) bool {
 		start = i + 1
 	}
 	return false
+}
+
+func isOr(items []item) bool {
+	it := items[0]
+	return !it.isIn && (it.word("OR") || it.is("|") && len(items) > 1 && items[1].is("|"))
 }
 
 // everyRow says whether every part of a conjunction holds always.

@@ -29,6 +29,7 @@ type Statement struct {
 	Kind   Kind
 	Verb   string // its first word, in upper case
 	Object string // what it is done to, where that is told, as it is written but for quotes
+	Text   string // as it is written
 }
 
 // Dialect is whose SQL it is.
@@ -117,7 +118,9 @@ func read(script string, d Dialect) ([]Statement, bool) {
 			n++
 		}
 		if n > 0 {
-			out = append(out, r.script(tokens[:n]))
+			st := r.script(tokens[:n])
+			st.Text = script[tokens[0].at:tokens[n-1].end]
+			out = append(out, st)
 		}
 		tokens = tokens[min(n+1, len(tokens)):]
 	}

@@ -1,0 +1,537 @@
+package gate
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"deskbell/backend/gate/shell"
+	"deskbell/backend/human"
+)
+
+// elsewhere says whether a tool that is called as those for files are works on another machine's.
+func elsewhere(tool string) bool {
+	for _, w := range nameWords(serverName(tool) + " " + strings.TrimSuffix(tool, toolName(tool))) {
+		if remote[w] {
+			return true
+		}
+	}
+	return false
+}
+
+var remote = setOf("github gitlab bitbucket gitea drive gdrive googledrive s3 gcs azure blob dropbox onedrive sharepoint box notion confluence jira linear slack discord ftp sftp ssh webdav nextcloud airtable sheets gsheets gmail " +
+	"outlook email mail supabase firebase cloudflare vercel netlify huggingface hf wordpress shopify stripe asana trello hubspot salesforce zendesk obsidian mongo mongodb redis elasticsearch kafka")
+
+// Words of tools' names.
+var (
+	destroyWords = setOf("delete remove drop destroy purge clear reset kill terminate revoke truncate erase wipe cancel force uninstall unpublish deprovision rollback flush empty nuke detach disable deactivate prune evict " +
+		"drain trash del rm unlink overwrite shutdown factory format")
+	costWords   = setOf("pay purchase buy charge refund transfer checkout payout withdraw subscribe bid trade donate payment tip topup invest")
+	outWords    = setOf("deploy publish release promote broadcast tweet production prod")
+	secretWords = setOf("secret secrets password passwords credential credentials apikey apikeys privatekey passphrase")
+	changeWords = setOf("create update set add insert put post send write edit modify patch push merge move rename copy upload import enable approve assign invite share start stop restart scale apply register sync submit reply comment " +
+		"react upsert save replace grant run exec execute eval evaluate invoke spawn launch make build install upgrade book schedule close open lock unlock mark star fork trigger append download export record")
+	lookWords = setOf("get list read search find describe show view query fetch lookup count check inspect resolve status browser take explain analyze analyse validate verify ping whoami summarize compare diff preview calculate compute " +
+		"convert parse translate info help echo")
+	firstLooks = setOf("query fetch browser take") // that may do more than look
+)
+
+// grade is how grave a tool is by the words of a name. Words that say that it looks count only where no other says more.
+func grade(words []string) (human.Risk, string) {
+	has := func(m map[string]bool) bool { return slices.ContainsFunc(words, func(w string) bool { return m[w] }) }
+	pair := func(a, b string) bool {
+		for i := 1; i < len(words); i++ {
+			if words[i-1] == a && strings.TrimSuffix(words[i], "s") == b {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case len(words) == 0:
+		return human.MediumRisk, "mcp.unknown"
+	case has(destroyWords):
+		return human.HighRisk, "mcp.destroys"
+	case has(costWords):
+		return human.HighRisk, "mcp.costs"
+	case has(outWords):
+		return human.HighRisk, "mcp.publishes"
+	case has(secretWords) || pair("api", "key") || pair("private", "key") || pair("access", "token"):
+		return human.HighRisk, "mcp.secrets"
+	case has(changeWords):
+		return human.MediumRisk, "mcp.unknown"
+	case firstLooks[words[0]]:
+		return human.MediumRisk, "mcp.looks"
+	case lookWords[words[0]] || lookWords[words[len(words)-1]]:
+		return human.LowRisk, "mcp.looks"
+	}
+	return human.MediumRisk, "mcp.unknown"
+}
+
+var gradeVerbs = map[string]human.EffectVerb{"mcp.costs": human.CostEffect, "mcp.secrets": human.CredentialAccess, "mcp.publishes": human.NetworkWrite}
+
+// unknownEffects judges a tool that nothing is known of: by its name, by what its arguments say and hold, and by what its
+// server says of it, as far as that makes it graver.
+func unknownEffects(call Call, f fields, at shell.Place) []human.Effect {
+	words := nameWords(toolName(call.Tool))
+	risk, id := grade(words)
+	if reads(call.Tool, words) {
+		risk = human.NoRisk
+	}
+	told := properties(call.Schema)
+	for name, p := range told { // what holds where a call does not say otherwise
+		if s, ok := p.Default.(string); ok && !f.has(name) {
+			f = clone(f)
+			f[name] = []any{s}
+		}
+	}
+	doing := f.all("action", "operation", "op", "method", "verb", "mode", "subcommand", "type")
+	for _, a := range doing {
+		if r, rule := grade(nameWords(a)); r.Level() > risk.Level() && (r.Level() >= human.HighRisk.Level() || !lookWords[strings.ToLower(a)] && len(a) < 40) {
+			risk, id = r, rule
+		}
+	}
+	blast := human.SharedBlast
+	if id == "mcp.looks" {
+		blast = human.MachineBlast
+	}
+	verb := gradeVerbs[id]
+	if verb == "" {
+		verb = human.UnknownEffect
+	}
+	e := effect(verb, risk, blast, id, call.Tool)
+	if n := f.one("name", "id", "title", "resource", "project", "repo", "environment", "env", "database", "cluster"); n != "" {
+		e.Resource = clip(call.Tool + " " + n)
+	}
+	out := []human.Effect{e}
+	if r := described(call.About); r != human.NoRisk {
+		out = append(out, effect(human.UnknownEffect, r, human.SharedBlast, "mcp.described", call.Tool))
+	}
+	if p := codeHost(words, f); p != nil && onCodeHost(call.Tool) {
+		out = append(out, shell.LowerArgs(p, at)...)
+	}
+	return append(out, held(call, f, told, at)...)
+}
+
+func onCodeHost(tool string) bool {
+	return slices.ContainsFunc(nameWords(serverName(tool)), func(w string) bool { return w == "github" || w == "gitlab" })
+}
+
+// codeHost is the command that a tool of a code host's server does the same as.
+func codeHost(words []string, f fields) []string {
+	branch := f.one("branch", "base", "ref")
+	if branch == "" {
+		branch = "HEAD"
+	}
+	name := f.one("repo", "repository", "name")
+	var out []string
+	switch strings.Join(words, "_") {
+	case "delete_repository":
+		out = []string{"gh", "repo", "delete", name, "--yes"}
+	case "create_repository":
+		out = []string{"gh", "repo", "create", name}
+	case "fork_repository":
+		out = []string{"gh", "repo", "fork", name}
+	case "merge_pull_request":
+		out = []string{"gh", "pr", "merge"}
+	case "create_issue", "issue_write":
+		out = []string{"gh", "issue", "create"}
+	case "create_pull_request":
+		out = []string{"gh", "pr", "create"}
+	case "add_issue_comment":
+		out = []string{"gh", "issue", "comment", "1"}
+	case "run_workflow", "actions_run_trigger":
+		out = []string{"gh", "workflow", "run"}
+	case "push_files", "create_or_update_file", "delete_file", "update_file":
+		out = []string{"git", "push", "origin", branch}
+	}
+	if slices.ContainsFunc(out, func(s string) bool { return strings.HasPrefix(s, "-") && s != "--yes" }) {
+		return nil
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}
+
+// reads says whether a tool of a code host's server only reads what gh would, without a risk.
+func reads(tool string, words []string) bool {
+	if !onCodeHost(tool) || len(words) < 2 {
+		return false
+	}
+	risk, id := grade(words)
+	return id == "mcp.looks" && risk == human.LowRisk
+}
+
+func clone(f fields) fields {
+	g := fields{}
+	for k, v := range f {
+		g[k] = v
+	}
+	return g
+}
+
+// described is how grave a tool is by its own words. They may only tighten.
+func described(about string) human.Risk {
+	about = strings.ToLower(about)
+	for _, s := range []string{"permanently", "irreversib", "cannot be undone", "can't be undone", "deletes ", "destroys ", "wipes ", "drops ", "destructive", "dangerous", "charges ", "pays ", "transfers money"} {
+		if strings.Contains(about, s) && !strings.Contains(about, "not "+s) && !strings.Contains(about, "non-"+s) {
+			return human.HighRisk
+		}
+	}
+	for _, s := range []string{"shell command", "runs a command", "execute", "arbitrary", "modifies", "sends ", "creates ", "writes ", "overwrit", "updates "} {
+		if strings.Contains(about, s) {
+			return human.MediumRisk
+		}
+	}
+	return human.NoRisk
+}
+
+// A property is what a schema says of an argument.
+type property struct {
+	Description string `json:"description"`
+	Format      string `json:"format"`
+	Default     any    `json:"default"`
+}
+
+// properties are those of a schema, by the plain form of their names.
+func properties(schema json.RawMessage) map[string]property {
+	if len(schema) == 0 || len(schema) > MaxArgs {
+		return nil
+	}
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	out := map[string]property{}
+	for name, raw := range s.Properties {
+		var p property
+		if json.Unmarshal(raw, &p) == nil {
+			out[plainName(name)] = p
+		}
+	}
+	return out
+}
+
+// means says what kind of thing an argument is by what its schema says of it.
+func (p property) means() kind {
+	d := strings.ToLower(p.Description)
+	has := func(list ...string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(d, s) })
+	}
+	switch {
+	case has("shell command", "bash command", "command to run", "command to execute", "command line", "terminal command", "command that"):
+		return shellTool
+	case has("powershell"):
+		return windowsTool
+	case has("sql query", "sql statement", "sql to", "sql command"):
+		return sqlTool
+	case has("javascript", "python code", "code to run", "code to execute", "script to run", "script to execute"):
+		return codeTool
+	case has("file path", "path to", "filepath", "absolute path", "path of the file", "filename", "directory"):
+		return readTool
+	}
+	return unknownTool
+}
+
+const (
+	maxHeld = 300 // texts of a call that are looked at
+	maxNest = 6
+)
+
+// held are the effects of what a call's arguments hold, wherever they stand: commands, code, queries, paths, addresses.
+func held(call Call, f fields, told map[string]property, at shell.Place) []human.Effect {
+	var out []human.Effect
+	left := maxHeld
+	writes, deletes := false, false
+	for _, w := range nameWords(toolName(call.Tool)) {
+		writes = writes || w == "write" || w == "save" || w == "create" || w == "edit" || w == "append" || w == "put" || w == "export" || w == "download" || w == "update" || w == "move" || w == "copy" || w == "rename" || w == "replace"
+		deletes = deletes || destroyWords[w]
+	}
+	away := elsewhere(call.Tool)
+	file := func(p string) {
+		p = strings.TrimPrefix(p, "file://")
+		switch {
+		case away: // a path on another machine
+			return
+		case deletes:
+			out = append(out, shell.Deleting(p, true, at)...)
+		case writes:
+			out = append(out, shell.Writing(p, at)...)
+		}
+		out = append(out, shell.Reading(p, at)...)
+	}
+	one := func(key, s string, p property) {
+		if left--; left < 0 || s == "" {
+			return
+		}
+		if disguised(s) && (slices.Contains(commandFields, key) || slices.Contains(pathFields, key)) {
+			out = append(out, effect(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "characters that are not what they seem"))
+		}
+		means := p.means()
+		switch key {
+		case "command", "cmd", "shell", "bash", "commandline", "shellcommand":
+			out = append(out, shell.Lower(s, at)...)
+			return
+		case "script":
+			if means != codeTool && means != windowsTool {
+				out = append(out, shell.Lower(s, at)...)
+				return
+			}
+		case "sql", "statement", "sqlquery":
+			out = append(out, queryEffects(call.Tool, []string{s})...)
+			return
+		case "query":
+			if looksLikeSQL(s) {
+				out = append(out, queryEffects(call.Tool, []string{s})...)
+				return
+			}
+		case "javascript", "js", "jscode":
+			out = append(out, shell.Code("javascript", s, at)...)
+			return
+		case "python", "pythoncode":
+			out = append(out, shell.Code("python", s, at)...)
+			return
+		case "code":
+			means = codeTool
+		}
+		switch means {
+		case shellTool:
+			out = append(out, shell.Lower(s, at)...)
+		case windowsTool:
+			out = append(out, shell.Windows(s, at)...)
+		case sqlTool:
+			out = append(out, queryEffects(call.Tool, []string{s})...)
+		case codeTool:
+			out = append(out, codeEffects(call.Tool, fields{"code": {s}, "language": f["language"]}, at)...)
+		default:
+			switch {
+			case means == readTool || slices.Contains(pathFields, key) && key != "include" && !strings.Contains(s, "://"), strings.HasPrefix(s, "file://"):
+				if len(s) < 1000 {
+					file(s)
+				}
+			case len(s) < 300 && !strings.ContainsAny(s, " \n") && (strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, ".env")):
+				out = append(out, shell.Reading(s, at)...)
+			case strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://"):
+				if len(s) < 4000 && !strings.ContainsAny(s, " \n") {
+					out = append(out, request(strings.ToUpper(f.one("method", "httpmethod")), s, f.has("body", "data", "json", "payload"), at)...)
+				}
+			}
+		}
+	}
+	var walk func(key string, v any, p property, deep int)
+	walk = func(key string, v any, p property, deep int) {
+		if deep > maxNest || left < 0 {
+			left = -1
+			return
+		}
+		switch v := v.(type) {
+		case string:
+			one(key, v, p)
+		case []any:
+			if (key == "command" || key == "cmd" || key == "argv") && len(v) > 0 {
+				var args []string
+				for _, x := range v {
+					if s, ok := x.(string); ok {
+						args = append(args, s)
+					}
+				}
+				if len(args) == len(v) {
+					out = append(out, shell.LowerArgs(args, at)...)
+					return
+				}
+			}
+			for _, x := range v {
+				walk(key, x, p, deep+1)
+			}
+		case map[string]any:
+			names := make([]string, 0, len(v))
+			for k := range v {
+				names = append(names, k)
+			}
+			slices.Sort(names)
+			for _, k := range names {
+				walk(plainName(k), v[k], property{}, deep+1)
+			}
+		}
+	}
+	keys := make([]string, 0, len(f))
+	for k := range f {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		for _, v := range f[k] {
+			walk(k, v, told[k], 0)
+		}
+	}
+	if left < 0 {
+		out = append(out, opaque("tool.too_many", "more arguments than are looked through")...)
+	}
+	return out
+}
+
+func looksLikeSQL(s string) bool {
+	first, rest, _ := strings.Cut(strings.TrimSpace(strings.ToLower(s)), " ")
+	switch first {
+	case "select", "insert", "update", "delete", "drop", "alter", "create", "truncate", "with", "merge", "grant", "revoke", "replace", "exec", "call":
+		return rest != ""
+	}
+	return false
+}
+
+// pageAction is what a tool does with a page of a browser; empty for other tools.
+func pageAction(tool string) string {
+	own := strings.ToLower(toolName(tool))
+	name := ""
+	for _, p := range []string{"browser_", "puppeteer_", "playwright_", "browser-", "chrome_"} {
+		if rest, ok := strings.CutPrefix(own, p); ok {
+			name = plainName(rest)
+		}
+	}
+	if name == "" {
+		for _, s := range []string{"playwright", "puppeteer", "devtools", "chrome", "browser", "stagehand", "selenium"} {
+			if strings.Contains(serverName(tool), s) {
+				name = plainName(own)
+			}
+		}
+	}
+	return pages[name]
+}
+
+var pages = func() map[string]string {
+	m := map[string]string{}
+	for action, list := range map[string]string{
+		"look": "snapshot takesnapshot takescreenshot screenshot consolemessages listconsolemessages getconsolemessage networkrequests listnetworkrequests getnetworkrequest waitfor wait waitforselector listpages selectpage closepage close resize " +
+			"resizepage hover navigateback navigateforward goback goforward generatelocator verifytextvisible verifyelementvisible verifylistvisible verifyvalue performancestarttrace performancestoptrace performanceanalyzeinsight emulate emulatecpu " +
+			"emulatenetwork gettext getvisibletext getvisiblehtml content scroll mousemovexy getpage consolelogs logs tablist tabselect tabclose pdfsave savepdf savaspdf observe extract",
+		"open":     "navigate navigatepage goto newpage tabnew open opentab navigateto visit tabs",
+		"click":    "click doubleclick clickat mouseclickxy drag dragdrop mousedragxy select selectoption check uncheck tap presskey press keypress handledialog act",
+		"type":     "type fill fillform presssequentially input typetext setvalue",
+		"evaluate": "evaluate evaluatescript runcode executejs executescript injectjs runscript executejavascript",
+		"upload":   "fileupload uploadfile setinputfiles upload",
+		"install":  "install installbrowser",
+	} {
+		for _, n := range strings.Fields(list) {
+			m[n] = action
+		}
+	}
+	return m
+}()
+
+// What a click or a key does is told by what is written where it goes.
+var (
+	graveClicks = setOf("delete remove destroy erase wipe pay buy purchase order transfer withdraw deactivate terminate unsubscribe revoke reset drop purge uninstall donate checkout bid format close-account")
+	sendClicks  = setOf("submit send post publish save confirm accept approve agree share invite merge deploy create apply sign login log continue ok yes upload update allow grant install run subscribe reply comment register")
+)
+
+var pageActions = map[string]func(Call, fields, shell.Place) []human.Effect{
+	"look": func(_ Call, f fields, at shell.Place) []human.Effect {
+		out := []human.Effect{effect(human.NetworkRead, human.NoRisk, human.MachineBlast, "page.looks", "the page")}
+		for _, p := range f.all("filename", "filepath", "path", "downloadspath", "savepath") {
+			out = append(out, shell.Writing(p, at)...)
+		}
+		return out
+	},
+	"open": func(_ Call, f fields, at shell.Place) []human.Effect {
+		return requestEffects("GET", f, at)
+	},
+	"click": func(_ Call, f fields, _ shell.Place) []human.Effect { return clicks(f, false) },
+	"type": func(_ Call, f fields, at shell.Place) []human.Effect {
+		out := clicks(f, true)
+		for _, s := range f.all("text", "value", "values") {
+			if len(s) < 300 && (strings.HasPrefix(s, "file://") || strings.HasPrefix(s, "~/.") || strings.HasPrefix(s, "/etc/")) {
+				out = append(out, shell.Reading(strings.TrimPrefix(s, "file://"), at)...)
+			}
+		}
+		return out
+	},
+	"evaluate": func(_ Call, f fields, at shell.Place) []human.Effect {
+		code := f.all(codeFields...)
+		if len(code) == 0 {
+			return opaque("tool.no_code", "code that is not there")
+		}
+		var out []human.Effect
+		for _, c := range code {
+			out = append(out, shell.Code("javascript", c, at)...)
+			low := strings.ToLower(c)
+			if slices.ContainsFunc([]string{"cookie", "localstorage", "sessionstorage", "indexeddb", "password", "credential"}, func(s string) bool { return strings.Contains(low, s) }) {
+				risk := human.MediumRisk
+				if slices.ContainsFunc([]string{"fetch(", "xmlhttprequest", "sendbeacon", "websocket", "new image", ".src", "location"}, func(s string) bool { return strings.Contains(low, s) }) {
+					risk = human.HighRisk
+				}
+				out = append(out, effect(human.CredentialAccess, risk, human.SharedBlast, "page.secrets", c))
+			}
+		}
+		return append(out, effect(human.LangExec, human.MediumRisk, human.SharedBlast, "page.runs_code", "the page, as the one who is logged in"))
+	},
+	"upload": func(_ Call, f fields, at shell.Place) []human.Effect {
+		var out []human.Effect
+		for i, p := range f.all("paths", "filepath", "path", "files", "filepaths", "file") {
+			if i == 100 {
+				return append(out, opaque("tool.too_many", "too many files to be told one by one")...)
+			}
+			for _, e := range shell.LowerArgs([]string{"curl", "-F", "file=@" + p, "https://page.invalid"}, at) {
+				if strings.Contains(e.Resource, "file=@") {
+					e.Resource, e.Target = clip(p), ""
+				}
+				out = append(out, e)
+			}
+		}
+		return append(out, effect(human.NetworkWrite, human.MediumRisk, human.SharedBlast, "page.uploads", strings.Join(f.all("paths", "filepath", "path", "files"), " ")))
+	},
+	"install": func(Call, fields, shell.Place) []human.Effect {
+		return []human.Effect{effect(human.PackageInstall, human.MediumRisk, human.MachineBlast, "page.installs", "a browser")}
+	},
+}
+
+// clicks are the effects of a click or of typing, by what is written there.
+func clicks(f fields, types bool) []human.Effect {
+	where := f.all("element", "selector", "label", "name", "instruction", "action", "key", "variable", "title", "target", "startelement", "endelement")
+	if !types {
+		where = append(where, f.all("text", "value")...)
+	}
+	for _, list := range [][]any{f["fields"], f["elements"]} {
+		for _, v := range list {
+			items, _ := v.([]any)
+			for _, x := range items {
+				if m, ok := x.(map[string]any); ok {
+					for _, n := range []string{"name", "element"} {
+						if s, ok := m[n].(string); ok {
+							where = append(where, s)
+						}
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(where)
+	shown := strings.Join(where, " ")
+	words := nameWords(shown)
+	e := effect(human.NetworkWrite, human.LowRisk, human.SharedBlast, "page.clicks", shown)
+	e.Certainty = human.Likely
+	switch {
+	case slices.ContainsFunc(words, func(w string) bool { return graveClicks[w] }):
+		e.Risk, e.Rule, e.Reversibility = human.HighRisk, "page.clicks_grave", human.Irreversible
+	case f.yes("submit", "pressenter", "accept"), !types && slices.ContainsFunc(words, func(w string) bool { return sendClicks[w] || w == "enter" }):
+		e.Risk, e.Rule = human.MediumRisk, "page.sends"
+	case !types && len(words) == 0:
+		e.Risk, e.Rule = human.MediumRisk, "page.clicks_unseen"
+	}
+	return []human.Effect{e}
+}
+
+// screenEffects are those of a tool that sees the screen, and moves its pointer and keys.
+func screenEffects(f fields) []human.Effect {
+	action := plainName(f.one("action", "type"))
+	switch action {
+	case "screenshot", "cursorposition", "mousemove", "wait", "scroll", "zoom", "move":
+		return []human.Effect{effect(human.FilesystemRead, human.NoRisk, human.MachineBlast, "screen.looks", "the screen")}
+	}
+	var out []human.Effect
+	for _, text := range f.all("text", "keys") {
+		out = append(out, shell.Lower(text, shell.Place{})...)
+	}
+	e := effect(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "screen.acts", strings.TrimSpace(action+" "+strings.Join(f.all("text", "keys"), " ")))
+	e.Certainty = human.Possible
+	return append(out, e)
+}
