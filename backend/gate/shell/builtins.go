@@ -122,6 +122,24 @@ func kill(w *walker, c *cmd) (stream, bool) {
 	return stream{}, false
 }
 
+// readsCommand is a builtin that is told a command to run later, or where a command lies.
+func readsCommand(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-C -F -p -f -x2"), false, false)
+	switch {
+	case c.name == "complete" && o.has("-C"):
+		w.script(o.flags["-C"].s, "sh", nil, stream{})
+	case c.name == "bind" && o.has("-x"):
+		for _, a := range c.args {
+			if _, text, ok := strings.Cut(a.s, ":"); ok {
+				w.script(strings.Trim(text, " \"'"), "sh", nil, stream{})
+			}
+		}
+	case c.name == "hash" && o.has("-p"), c.name == "enable" && o.has("-f"):
+		w.simple(c, human.LangExec, human.HighRisk, "replaces_command")
+	}
+	return stream{}, false
+}
+
 // quiet is a command that does nothing and prints nothing.
 func quiet(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)

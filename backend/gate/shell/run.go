@@ -121,6 +121,7 @@ func (w *walker) run(args []value, in stream) stream {
 	}
 	if !handled {
 		out = w.apply(c)
+		w.embedded(c)
 	}
 	for _, a := range c.args {
 		out.taint |= a.taint
@@ -492,7 +493,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 }
 
 // tells are programs that only look something up, but tell others what they look for.
-var tells = set("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute ssh-keyscan finger getent showmount rpcinfo nmap")
+var tells = set("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute firefox chromium google-chrome brave lynx w3m links elinks open xdg-open browsh httpx grpcurl ssh-keyscan finger getent showmount rpcinfo nmap")
 
 // sends checks whether what a command sends to the network is a secret.
 func (w *walker) sends(c *cmd, id string) {

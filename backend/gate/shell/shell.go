@@ -121,6 +121,7 @@ type walker struct {
 	aliases    map[string]value
 	params     []value // $1 and so on
 	files      map[string]stream
+	sinks      map[string][]*syntax.Stmt // what stands in >( ), by its name
 
 	effects   []human.Effect
 	seen      map[human.Effect]bool
@@ -577,6 +578,10 @@ func (w *walker) stmt(s *syntax.Stmt, in stream) stream {
 		}
 		if out.taint&fromSecret != 0 && (strings.HasPrefix(outTo.s, "/dev/tcp/") || strings.HasPrefix(outTo.s, "/dev/udp/")) {
 			w.leak(outTo.shown())
+		}
+		if out.taint&(fromNetwork|fromSecret|fromDecoder) != 0 || out.known {
+			out.open = true
+			w.given(outTo.s, out)
 		}
 		w.keep(outTo, out)
 		out = stream{known: true, open: true}

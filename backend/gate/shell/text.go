@@ -153,6 +153,9 @@ func tee(w *walker, c *cmd) (stream, bool) {
 		default:
 			w.replacing(v, "tee.writes")
 		}
+		if in.taint&(fromNetwork|fromSecret|fromDecoder) != 0 || in.known {
+			w.given(v.s, in)
+		}
 		w.keep(v, in)
 	}
 	return handled(c.in)

@@ -264,8 +264,13 @@ func (w *walker) part(p syntax.WordPart) value {
 		return value{s: unknown, taint: out.taint | madeHere}
 	case *syntax.ProcSubst:
 		if p.Op == syntax.CmdOut { // >(cmd)
-			w.substitution(p.Stmts)
-			return value{s: "/dev/fd/63", quoted: true}
+			name := fmt.Sprintf("/dev/fd/%d", 100+len(w.files)+len(w.sinks))
+			if w.sinks == nil {
+				w.sinks = map[string][]*syntax.Stmt{}
+			}
+			w.sinks[name] = p.Stmts
+			w.given(name, stream{open: true, taint: madeHere})
+			return value{s: name, quoted: true}
 		}
 		out := w.substitution(p.Stmts)
 		name := fmt.Sprintf("/dev/fd/%d", 100+len(w.files))
@@ -282,6 +287,20 @@ func (w *walker) part(p syntax.WordPart) value {
 	}
 	w.scan(p)
 	return value{s: unknown}
+}
+
+// given goes through what stands in >( ) with what is written to it.
+func (w *walker) given(name string, in stream) {
+	list, ok := w.sinks[name]
+	if !ok || w.depth >= maxDepth || !w.step(4) {
+		return
+	}
+	w.depth++
+	defer w.apart()()
+	before := w.save()
+	w.stmts(list, in)
+	w.restore(before)
+	w.depth--
 }
 
 func (w *walker) substitution(list []*syntax.Stmt) stream {
@@ -365,6 +384,11 @@ func (w *walker) param(p *syntax.ParamExp) value {
 			return alt
 		case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 			return v
+		case syntax.OtherParamOps: // ${x@P} expands what x holds
+			if isSet {
+				w.expandText(v.s)
+			}
+			return value{s: unknown, taint: v.taint}
 		default:
 			return value{s: unknown, taint: v.taint}
 		}
@@ -485,7 +509,13 @@ func (w *walker) assigned(name string, v value) {
 		}
 	case textVars[name]:
 		w.expandText(v.s)
-	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || name == "GIT_CONFIG_PARAMETERS":
+	case name == "GIT_CONFIG_PARAMETERS":
+		for _, setting := range strings.Split(v.s, "'") {
+			if strings.Contains(setting, "=") {
+				w.gitSetting(value{s: setting, taint: v.taint, quoted: true})
+			}
+		}
+	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_"):
 		w.script(strings.TrimLeft(v.s, "!"), "sh", nil, stream{})
 	case strings.HasPrefix(name, "BASH_FUNC_"):
 		w.opaque("shell.startup_variable", "sets a function through the environment")

@@ -201,6 +201,9 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 	if !used && !o.has("-I", "-J", "--replace", "-i") {
 		if c.in.known {
 			pieces := strings.Fields(c.in.text)
+			if o.has("-0", "--null", "-d", "--delimiter") {
+				pieces = []string{strings.TrimRight(c.in.text, "\n")}
+			}
 			if len(pieces) > 64 {
 				pieces = []string{unknown}
 			}
@@ -311,6 +314,44 @@ func ssh(w *walker, c *cmd) (stream, bool) {
 	w.simple(c, human.NetworkRead, human.LowRisk, "runs_there")
 	out := w.away(host, func() stream { return w.script(joined(cmdline).s, "sh", nil, c.in) })
 	return handled(stream{taint: out.taint | fromNetwork})
+}
+
+// daemon is start-stop-daemon, which takes the program by option and its arguments after --.
+func daemon(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-x --exec -a --startas -p --pidfile -n --name -u --user -c --chuid -d --chdir -g --group -k -s --signal"), false, false)
+	for _, n := range []string{"-a", "--startas", "-x", "--exec"} {
+		if v, ok := o.flags[n]; ok && v.s != "" && !o.has("-K", "--stop", "-T", "--status") {
+			return handled(w.run(append([]value{v}, o.after...), stream{}))
+		}
+	}
+	return stream{}, false
+}
+
+// gdb runs the program that stands after --args; nix and nix-shell what stands after --run, --command or -c.
+func gdb(w *walker, c *cmd) (stream, bool) {
+	for i, a := range c.args {
+		switch {
+		case i+1 >= len(c.args):
+		case a.s == "--args" && c.name == "gdb":
+			w.run(c.args[i+1:], c.in)
+			return stream{}, false
+		case (a.s == "--run" || a.s == "--command") && c.name == "nix-shell":
+			w.script(c.args[i+1].s, "sh", nil, c.in)
+		case (a.s == "-c" || a.s == "--command") && c.name == "nix":
+			w.run(c.args[i+1:], c.in)
+			return stream{}, false
+		case a.s == "--" && c.name == "nix":
+			for _, v := range c.args[:i] { // nix run nixpkgs#git -- clean
+				if _, name, ok := strings.Cut(v.s, "#"); ok && (handlers[name] != nil || specOf(name) != nil) {
+					w.run(append([]value{known(name)}, c.args[i+1:]...), c.in)
+				}
+			}
+			if dangerousNames[c.args[i+1].s] {
+				w.run(c.args[i+1:], c.in)
+			}
+		}
+	}
+	return stream{}, false
 }
 
 func fedScript(w *walker, c *cmd) (stream, bool) {
