@@ -24,7 +24,7 @@ const pruneEvery = 24 * time.Hour
 // openGate puts the gatekeeper together.
 func (h *House) openGate(ctx context.Context, shelf *shelf) error {
 	file := gatefile.Open(filepath.Join(h.config.Dir, gatefile.Name))
-	h.backups = backups.New(h.config.Dir, time.Now, shelf.mask, func(dir string) (backups.Tree, error) { return evidence.Open(dir) })
+	h.backups = backups.New(h.config.Dir, time.Now, shelf.mask, tree)
 	d := keeper.Deps{
 		Queue: h.queue, Store: h.store.Gate(), Files: h.backups, Operator: h.operator(), Mask: shelf.mask, Now: time.Now, Log: h.log,
 		File: func() keeper.File {
@@ -49,6 +49,15 @@ func (h *House) openGate(ctx context.Context, shelf *shelf) error {
 	var err error
 	h.gate, err = keeper.New(ctx, d)
 	return err
+}
+
+// tree is the working tree that a folder is in, for copies of it.
+func tree(dir string) (backups.Tree, error) {
+	repo, err := evidence.Open(dir)
+	if err != nil {
+		return nil, err // not a nil *evidence.Repo, which would be no nil backups.Tree
+	}
+	return repo, nil
 }
 
 // opinion is the model of the settings, as the gatekeeper asks it.
