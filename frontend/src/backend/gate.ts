@@ -48,7 +48,7 @@ export class GateApi {
   /** A page of the log, the newest first. */
   async decisions(query: LogQuery): Promise<LogPage> {
     const page = await call<{ decisions: GateDecision[] | null; next?: string }>(this.to, 'GET', '/api/gate/decisions' + search(query));
-    return { decisions: page.decisions ?? [], next: page.next };
+    return { decisions: (page.decisions ?? []).map((one) => ({ ...one, rule_ids: one.rule_ids ?? [], verbs: one.verbs ?? [] })), next: page.next };
   }
 
   async trust(project: string, days: number): Promise<TrustReport> {

@@ -1721,8 +1721,13 @@ export interface components {
             agent_id: string;
             /** Format: date-time */
             answered_at?: string;
+            /** @description The call's arguments, secrets masked; absent where they are long. */
+            args?: {
+                [key: string]: unknown;
+            };
             /** Format: date-time */
             at: string;
+            because?: components["schemas"]["Because"][];
             by?: string;
             /** @description The command, or the arguments, in a line; secrets are masked. */
             call: string;
@@ -1734,7 +1739,11 @@ export interface components {
             decision: "allow" | "ask" | "deny";
             decision_id: string;
             digest: string;
+            /** @description The gravest, at the most 20; secrets are masked. */
+            effects?: components["schemas"]["Effect"][];
             floor?: boolean;
+            /** @description Files that were not there before it. */
+            makes?: string[];
             /**
              * Format: int64
              * @description How long judging took, in microseconds.

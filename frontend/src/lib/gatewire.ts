@@ -3,6 +3,8 @@
  * one call, its verdict, is in wire.ts. Times are RFC 3339 in UTC.
  */
 
+import type { Because, Effect, JsonObject } from './wire';
+
 export type Policy = 'permissive' | 'balanced' | 'strict';
 export type Ruling = 'allow' | 'ask' | 'deny';
 /** How a question ended; 'waiting' while it has not. */
@@ -70,6 +72,13 @@ export interface GateDecision {
   read_for?: number;
   /** The operator's own words. */
   reason?: string;
+  because?: Because[];
+  /** The gravest; secrets are masked. */
+  effects?: Effect[];
+  /** Secrets are masked; absent where they are long. */
+  args?: JsonObject;
+  /** Files that were not there before it. */
+  makes?: string[];
 }
 
 export interface LogPage {

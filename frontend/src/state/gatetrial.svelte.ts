@@ -37,6 +37,15 @@ export class GateTrial {
     return this.judge();
   }
 
+  /** Judges a call of the past as it would be now. */
+  repeat(tool: string, args: JsonObject, project: string): Promise<void> {
+    this.project = project;
+    const { command } = args;
+    if (/^(bash|shell)$/i.test(tool) && typeof command === 'string' && Object.keys(args).every((name) => name === 'command' || name === 'description')) return this.take(command);
+    Object.assign(this, { mode: 'tool', tool, args: JSON.stringify(args, null, 2) });
+    return this.judge();
+  }
+
   async judge(): Promise<void> {
     if (!this.ready) return;
     const call = this.#call();
