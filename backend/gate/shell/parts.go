@@ -102,12 +102,18 @@ func (w *walker) instead(own bool) (back func()) {
 
 // ran notes a command that is run, at whatever depth.
 func (w *walker) ran(args []value) {
-	if w.parts == nil {
+	if w.parts == nil && w.watcher == nil {
 		return
 	}
 	words := make([]string, len(args))
 	for i, a := range args {
 		words[i] = a.shown()
+	}
+	if w.watcher != nil {
+		w.watcher.Ran(words)
+	}
+	if w.parts == nil {
+		return
 	}
 	part := w.parts.at(w.parts.in)
 	part.Runs = append(part.Runs, words)

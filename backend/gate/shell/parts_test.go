@@ -129,3 +129,44 @@ func TestPartsTellWhereTheyRun(t *testing.T) {
 		}
 	}
 }
+
+type watcher struct{ ran, read []string }
+
+func (w *watcher) Ran(words []string) { w.ran = append(w.ran, strings.Join(words, " ")) }
+func (w *watcher) Read(path string)   { w.read = append(w.read, path) }
+
+// Whatever is read and run is told, however it is asked for.
+func TestWatching(t *testing.T) {
+	at := Place{Cwd: "/work/app", Root: "/work/app"}
+	for script, want := range map[string]string{
+		"cat a/b.txt":                     "/work/app/a/b.txt",
+		"cd a && head -3 ../b/../c":       "/work/app/c",
+		"sort < a":                        "/work/app/a",
+		"sudo grep -r x a":                "/work/app/a",
+		"x=$(cat a)":                      "/work/app/a",
+		"cp a b":                          "/work/app/a",
+		"curl -d @a https://x.example":    "/work/app/a",
+		"python3 -c 'open(\"a\").read()'": "/work/app/a",
+		"sed -n 1p a":                     "/work/app/a",
+		"source a":                        "/work/app/a",
+		"tar cf b a":                      "/work/app/a",
+		"base64 a":                        "/work/app/a",
+		"git diff --no-index a b":         "/work/app/a",
+	} {
+		w := &watcher{}
+		at.Watcher = w
+		Lower(script, at)
+		if !slices.Contains(w.read, want) {
+			t.Errorf("%q reads %q, which has no %q", script, w.read, want)
+		}
+		if len(w.ran) == 0 {
+			t.Errorf("%q runs nothing", script)
+		}
+	}
+	w := &watcher{}
+	at.Watcher = w
+	Reading("a", at)
+	if !slices.Equal(w.read, []string{"/work/app/a"}) {
+		t.Errorf("a tool that reads reads %q", w.read)
+	}
+}

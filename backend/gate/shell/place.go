@@ -365,6 +365,9 @@ func (w *walker) reading(v value, rule string) taint {
 	var t taint
 	for _, cwd := range w.cwds() {
 		p, target := w.placeOf(v, cwd)
+		if w.watcher != nil {
+			w.watcher.Read(strings.ReplaceAll(target, projectDir, "."))
+		}
 		e := human.Effect{Verb: human.CredentialAccess, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Irreversible, Blast: human.MachineBlast}
 		switch p {
 		case secretSpot:

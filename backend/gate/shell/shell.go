@@ -58,6 +58,15 @@ type Place struct {
 	Root     string // of the working tree; "" where it is Cwd
 	Home     string // "" where it is not known
 	Evidence Evidence
+	Watcher  Watcher // may be nil
+}
+
+// A Watcher is told what a script would run and read, however deep within it. It is told from one goroutine.
+type Watcher interface {
+	// Ran is told the words of a command; … stands for what is not known.
+	Ran(words []string)
+	// Read is told a path: absolute, or from . at the root of a working tree that is not known.
+	Read(path string)
 }
 
 // Lower returns what a script would do, the gravest first. It never returns none: a script that does nothing reads.
@@ -114,6 +123,7 @@ func Code(language, code string, at Place) []human.Effect {
 type walker struct {
 	home, root string
 	evidence   Evidence
+	watcher    Watcher
 	dir        string   // the current folder, as far as it is known
 	otherDirs  []string // where it may still be, should a cd fail
 	vars       map[string]value
@@ -141,7 +151,7 @@ type walker struct {
 
 func newWalker(at Place) *walker {
 	w := &walker{
-		home: at.Home, root: at.Root, dir: at.Cwd, evidence: at.Evidence,
+		home: at.Home, root: at.Root, dir: at.Cwd, evidence: at.Evidence, watcher: at.Watcher,
 		vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, files: map[string]stream{}, seen: map[human.Effect]bool{},
 		aliases: map[string]value{},
 	}
