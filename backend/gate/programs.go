@@ -71,7 +71,8 @@ func programCall(tool string, f fields) (program, bool) {
 	switch {
 	case len(words) == 0:
 		return program{}, false
-	case len(bare) == 1 && programs[bare[0]] && kindOf(tool) == unknownTool:
+	// kubectl, run_kubectl, kubectl_command; but kubectl_exec is a subcommand.
+	case len(bare) == 1 && programs[bare[0]] && (len(words) == 1 || words[0] != bare[0] || strings.HasPrefix(words[len(words)-1], "c")) && kindOf(tool) == unknownTool:
 		return commandLine(bare[0], f)
 	case len(bare) == 0 && len(server) > 0 && programs[server[len(server)-1]] && kindOf(tool) == unknownTool:
 		return commandLine(server[len(server)-1], f)

@@ -251,7 +251,12 @@ func held(call Call, f fields, told map[string]property, at shell.Place) []human
 	file := func(p string) {
 		p = strings.TrimPrefix(p, "file://")
 		switch {
-		case away: // a path on another machine
+		case away: // a path on another machine, but for what is a secret here
+			for _, e := range shell.Reading(p, at) {
+				if e.Verb == human.CredentialAccess {
+					out = append(out, e)
+				}
+			}
 			return
 		case deletes:
 			out = append(out, shell.Deleting(p, true, at)...)
