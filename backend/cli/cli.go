@@ -121,6 +121,8 @@ type Program struct {
 	Sources func(ctx context.Context, p Place) []human.SourceState
 	// Gate is what judging needs of the machine.
 	Gate Gate
+	// Hooks are the hooks of coding agents.
+	Hooks Hooks
 }
 
 // A shell is one run of the command line.
@@ -186,7 +188,7 @@ func (s *shell) root() *cobra.Command {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand(), s.mcpProxyCommand()}},
+		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),

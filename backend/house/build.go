@@ -139,6 +139,7 @@ func Program(version string, console fs.FS) cli.Program {
 		Sources:   sources,
 		ModelKey:  modelAccount,
 		Summaries: examineSummaries,
+		Hooks:     hooks(),
 		Gate: cli.Gate{
 			Load: gatefile.Load, Project: gatefile.Project, Root: evidence.Root,
 			Evidence: func(ctx context.Context, call gate.Call) gate.Evidence { return evidence.New(ctx, call, nil) },

@@ -71,8 +71,10 @@ func (c Command) line(client, system string) string {
 		}
 		args[i] = quote(a)
 	}
-	return strings.Join(args, " ") + ` || sh -c 'echo "Deskbell refused this call: its hook did not answer. The call was not run; tell your user." >&2; exit 2'`
+	return strings.Join(args, " ") + ` || sh -c 'echo "` + noAnswer + ` The call was not run; tell your user." >&2; exit 2'`
 }
+
+const noAnswer = "Deskbell refused this call: its hook did not answer."
 
 func quote(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
@@ -458,7 +460,7 @@ func mine(text []byte, n node) (command string, whole bool) {
 // isOurs tells a command that starts our program.
 func isOurs(command string) bool {
 	program, _, _ := strings.Cut(command, "||")
-	if strings.Contains(program, "deskbell-hook") {
+	if strings.Contains(program, "deskbell-hook") || strings.Contains(command, noAnswer) {
 		return true
 	}
 	for _, name := range hook.Names() {

@@ -64,17 +64,19 @@ func parse(args []string) (c hook.Client, dir string, limit time.Duration, err e
 	f.SetOutput(io.Discard)
 	f.StringVar(&dir, "data", "", "")
 	f.Float64Var(&seconds, "limit", 0, "")
-	name := ""
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		name, args = args[0], args[1:]
+	var names []string
+	for len(args) > 0 { // flags may stand on both sides of the name
+		if err = f.Parse(args); err != nil {
+			return c, "", 0, err
+		}
+		if args = f.Args(); len(args) > 0 {
+			names, args = append(names, args[0]), args[1:]
+		}
 	}
-	if err = f.Parse(args); err != nil {
-		return c, "", 0, err
-	}
-	if f.NArg() > 0 || name == "" {
+	if len(names) != 1 {
 		return c, "", 0, errors.New("it takes the name of one client")
 	}
-	if c, err = hook.Find(name); err != nil {
+	if c, err = hook.Find(names[0]); err != nil {
 		return c, "", 0, err
 	}
 	limit = c.Limit

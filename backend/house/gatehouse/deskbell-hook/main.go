@@ -3,9 +3,19 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"deskbell/backend/house/gatehouse"
 )
 
-func main() { os.Exit(gatehouse.Hook(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+// version is set when a release is built.
+var version = "dev"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println("deskbell-hook", version)
+		return
+	}
+	os.Exit(gatehouse.Hook(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
+)
+
+// A HookPlace is whose settings of a coding agent are meant.
+type HookPlace struct {
+	Home string // the user's
+	Dir  string // a project's root; empty: the user's own settings
+}
+
+// A HookCommand is what a coding agent starts before it calls a tool.
+type HookCommand struct {
+	Program []string // and its first arguments
+	Data    string   // the data folder, where it is not the usual one
+	Limit   time.Duration
+}
+
+// A HookChange is a change of a coding agent's settings that nobody has made yet.
+type HookChange struct {
+	Path    string
+	Backup  string // where the file as it was is kept; empty where there was none
+	Changes bool
+	Diff    string
+	Note    string // for the user, once it is made
+	Apply   func() error
+}
+
+// A HookState says whether Deskbell's hook is in a coding agent's settings.
+type HookState struct {
+	Client    string `json:"client"`
+	Path      string `json:"path"`
+	Installed bool   `json:"installed"`
+	Command   string `json:"command,omitempty"`
+}
+
+// Hooks are the hooks of coding agents.
+type Hooks struct {
+	Clients []string
+	// Answer answers one call, as the program deskbell-hook does; it returns the exit code.
+	Answer    func(args []string, in io.Reader, out, errs io.Writer) int
+	Install   func(client string, at HookPlace, c HookCommand) (HookChange, error)
+	Uninstall func(client string, at HookPlace) (HookChange, error)
+	Look      func(client string, at HookPlace) (HookState, error)
+	// KeyFile is where the key of a client's hooks is kept.
+	KeyFile func(dir, client string) string
+}
+
+func (s *shell) hookCommand() *cobra.Command {
+	clients := strings.Join(s.Hooks.Clients, ", ")
+	c := &cobra.Command{
+		Use:   "hook CLIENT",
+		Short: "Answer a coding agent that is about to call a tool; install puts this into its settings",
+		Long: "Answer the hook of a coding agent that is about to call a tool: read what it says from standard input, have the call\n" +
+			"judged, and write what it understands. CLIENT is one of: " + clients + ".\n\n" +
+			"The program deskbell-hook does the same and starts faster.",
+		DisableFlagParsing: true, // every mistake has to end with the exit code that blocks a call
+		RunE: func(c *cobra.Command, args []string) error {
+			if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+				return c.Help()
+			}
+			s.code = s.Hooks.Answer(args, s.in, s.out, s.err)
+			return nil
+		},
+	}
+	c.AddCommand(s.hookInstallCommand(clients), s.hookStatusCommand())
+	return c
+}
+
+func (s *shell) hookInstallCommand(clients string) *cobra.Command {
+	var dir string
+	var user, yes, out bool
+	var limit time.Duration
+	c := &cobra.Command{
+		Use:   "install CLIENT",
+		Short: "Put the hook into a coding agent's settings, or take it out again",
+		Long: "Put the hook into a coding agent's settings, after showing the change. Everything else in the file stays as it is, and a\n" +
+			"copy of it is kept beside it. CLIENT is one of: " + clients + ".\n\n" +
+			"The agent's hooks get a key of their own, in the data folder.",
+		Example: "  deskbell hook install claude-code\n  deskbell hook install codex --dir . --yes\n  deskbell hook install gemini --uninstall",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at, err := hookPlace(dir, user)
+			if err != nil {
+				return err
+			}
+			if out {
+				change, err := s.Hooks.Uninstall(args[0], at)
+				return s.changeHook(change, err, yes, "there is no hook of Deskbell's in it")
+			}
+			return s.installHook(c.Context(), args[0], at, limit, yes)
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "the root of a project, for whose settings alone; default: your own settings, for every project")
+	c.Flags().BoolVar(&user, "user", false, "your own settings, for every project")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&out, "uninstall", false, "take it out again")
+	c.Flags().DurationVar(&limit, "timeout", time.Hour, "how long the agent waits for an answer, at most")
+	return c
+}
+
+func hookPlace(dir string, user bool) (at HookPlace, err error) {
+	if dir != "" && user {
+		return at, human.Errorf(human.Invalid, "--dir and --user are two places; give one")
+	}
+	if dir != "" {
+		if at.Dir, err = filepath.Abs(dir); err == nil {
+			var info os.FileInfo
+			if info, err = os.Stat(at.Dir); err == nil && !info.IsDir() {
+				err = errors.New("it is no folder")
+			}
+		}
+		if err != nil {
+			return at, human.Wrap(human.Invalid, err, "--dir %s: there is no such folder", dir)
+		}
+	}
+	if at.Home, err = os.UserHomeDir(); err != nil {
+		return at, human.Wrap(human.Invalid, err, "your home folder is not known: %v", err)
+	}
+	return at, nil
+}
+
+func (s *shell) installHook(ctx context.Context, client string, at HookPlace, limit time.Duration, yes bool) error {
+	if limit < 10*time.Second || limit > 24*time.Hour {
+		return human.Errorf(human.Invalid, "--timeout must be from 10s to 24h")
+	}
+	dir, err := s.dir()
+	if err != nil {
+		return err
+	}
+	c := HookCommand{Limit: limit}
+	if s.data != "" || os.Getenv("DESKBELL_DATA") != "" {
+		c.Data = dir
+	}
+	if c.Program, err = hookProgram(); err != nil {
+		return err
+	}
+	change, err := s.Hooks.Install(client, at, c)
+	if err != nil {
+		return err
+	}
+	// Before the settings: a hook without a key refuses everything.
+	if err := s.hookKey(ctx, dir, client); err != nil {
+		return err
+	}
+	return s.changeHook(change, nil, yes, "the hook is in it already")
+}
+
+// hookProgram is deskbell-hook beside this program; without it, this program does the same.
+func hookProgram() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, human.Wrap(human.Internal, err, "Deskbell cannot find its own program")
+	}
+	small := filepath.Join(filepath.Dir(self), "deskbell-hook")
+	if runtime.GOOS == "windows" {
+		small += ".exe"
+	}
+	if info, err := os.Stat(small); err == nil && info.Mode().IsRegular() {
+		return []string{small}, nil
+	}
+	return []string{self, "hook"}, nil
+}
+
+// changeHook shows a change and makes it.
+func (s *shell) changeHook(change HookChange, err error, yes bool, nothing string) error {
+	if err != nil {
+		return err
+	}
+	if !change.Changes {
+		s.note("%s: %s.", visible(change.Path), nothing)
+		return nil
+	}
+	for line := range strings.Lines(change.Diff) {
+		s.printf("%s\n", visible(strings.TrimSuffix(line, "\n")))
+	}
+	if !yes {
+		if !s.interactive() {
+			return human.Errorf(human.Invalid, "nothing was changed; with --yes it is, without a question")
+		}
+		_, _ = fmt.Fprint(s.err, "Make this change? [y/N] ") // there is nowhere else to ask
+		line, err := bufio.NewReader(s.in).ReadString('\n')
+		if err != nil && line == "" || !strings.EqualFold(strings.TrimSpace(line), "y") && !strings.EqualFold(strings.TrimSpace(line), "yes") {
+			s.note("Nothing was changed.")
+			s.code = exitNo
+			return nil
+		}
+	}
+	if err := change.Apply(); err != nil {
+		return err
+	}
+	s.note("Changed %s.", visible(change.Path))
+	if _, err := os.Stat(change.Backup); change.Backup != "" && err == nil {
+		s.note("As it was before is %s.", visible(change.Backup))
+	}
+	if change.Note != "" {
+		s.note("%s", change.Note)
+	}
+	return nil
+}
+
+// hookKey makes a key for a client's hooks, where there is none that is good. It is kept out of the client's settings,
+// which others may read.
+func (s *shell) hookKey(ctx context.Context, dir, client string) error {
+	file := s.Hooks.KeyFile(dir, client)
+	keys, err := s.Keys(ctx, dir)
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		text, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return human.Wrap(human.Unavailable, err, "%s cannot be read: %v", file, err)
+		}
+		all, err := keys.Keys(ctx)
+		if err != nil {
+			return err
+		}
+		for _, k := range all {
+			if k.RevokedAt == nil && strings.HasPrefix(strings.TrimSpace(string(text)), "dbk_"+k.ID) {
+				return nil
+			}
+		}
+		key, err := keys.AddKey(ctx, client, false)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
+			_ = os.Remove(file) // so that what is written has permissions of its own
+			err = os.WriteFile(file, []byte(key+"\n"), 0o600)
+		}
+		if err != nil {
+			return errors.Join(human.Wrap(human.Unavailable, err, "%s cannot be written: %v", file, err), keys.DropKey(ctx, key))
+		}
+		return nil
+	}()
+	return errors.Join(err, keys.Close())
+}
+
+func (s *shell) hookStatusCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use: "status", Short: "Say in whose settings the hook is", Args: cobra.NoArgs,
+		Long: "Say in whose settings the hook is: yours, and those of the project in the folder this runs in.",
+		RunE: func(*cobra.Command, []string) error {
+			user, err := hookPlace("", false)
+			if err != nil {
+				return err
+			}
+			if dir == "" {
+				dir = "."
+			}
+			project, err := hookPlace(dir, false)
+			if err != nil {
+				return err
+			}
+			return s.hookStatus([]HookPlace{user, project})
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "the root of the project; default: this folder")
+	s.jsonFlag(c, "print one line of JSON")
+	return c
+}
+
+// A hookLine is one place of one client.
+type hookLine struct {
+	HookState
+	Scope   string `json:"scope"` // user or project
+	Key     bool   `json:"key"`   // there is one for it
+	Problem string `json:"problem,omitempty"`
+}
+
+func (s *shell) hookStatus(places []HookPlace) error {
+	dir, err := s.dir()
+	if err != nil {
+		return err
+	}
+	lines := []hookLine{}
+	for _, client := range s.Hooks.Clients {
+		_, missing := os.Stat(s.Hooks.KeyFile(dir, client))
+		for _, at := range places {
+			state, err := s.Hooks.Look(client, at)
+			line := hookLine{HookState: state, Scope: "user", Key: missing == nil}
+			if at.Dir != "" {
+				line.Scope = "project"
+			}
+			if err != nil {
+				line.Problem = human.SafeText(err)
+			}
+			lines = append(lines, line)
+		}
+	}
+	if s.json {
+		return s.printJSON(struct {
+			Hooks []hookLine `json:"hooks"`
+		}{lines})
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	for _, l := range lines {
+		state := "not installed"
+		switch {
+		case l.Problem != "":
+			state = l.Problem
+		case l.Installed && !l.Key:
+			state = "installed, but its key is missing: install it again"
+		case l.Installed:
+			state = "installed"
+		}
+		if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(l.Client), l.Scope, visible(state), visible(l.Path)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
