@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { argsFrom, argsText, choicesOf, commandOf, effectVerbs, gist, grave, knownVerb, mild, questionOf, risky, rows, runs } from './verdict';
+import { argsFrom, argsText, choicesOf, commandOf, effectVerbs, gist, grave, knownVerb, mild, questionOf, reasons, risky, rows, runs } from './verdict';
 import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from './verdict.testing';
 import { sampleOperation } from './sample.testing';
 
@@ -51,12 +51,31 @@ describe('the gist of a call', () => {
     expect(gist([sampleEffect({ verb: 'filesystem_write', kept: 'absent' })])).toMatchObject({ fresh: true, files: 0 });
   });
 
+  it('counts nothing twice that one command does', () => {
+    const discard = sampleEffect({ verb: 'git_discard', resource: 'git checkout .', target: '' });
+    expect(gist([discard, { ...discard, verb: 'git_write', risk: 'low' }]).others).toBe(0);
+  });
+
   it('is of looking, where a call only looks', () => {
     expect(gist([sampleEffect({ verb: 'filesystem_read', resource: 'a', risk: 'none' })])).toMatchObject({ verb: 'filesystem_read', things: ['a'], others: 0 });
   });
 
   it('is not known without effects', () => {
     expect(gist([])).toMatchObject({ verb: 'unknown', things: [], files: -1 });
+  });
+});
+
+describe('the reasons', () => {
+  it('are one for all that a rule found at one risk, and keep their order', () => {
+    const effects = [sampleEffect({ resource: 'a' }), sampleEffect({ resource: 'b' }), sampleEffect({ resource: 'c', risk: 'medium' })];
+    const because = [
+      ...effects.map(({ rule_id, verb, resource, risk }) => ({ rule_id, verb, resource, risk, text: `Deletes: ${resource}.` })),
+      { rule_id: 'trust.filesystem_delete', verb: 'filesystem_delete', trust: 0.5, text: 'Not over 0.80.' },
+      { rule_id: 'rule.mine', text: 'Your rule.' },
+    ];
+    expect(reasons(sampleVerdict({ effects, because })).map((one) => [one.because.rule_id, one.effects.map((e) => e.resource)])).toEqual([
+      ['rm', ['a', 'b']], ['rm', ['c']], ['trust.filesystem_delete', []], ['rule.mine', []],
+    ]);
   });
 });
 

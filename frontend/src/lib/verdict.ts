@@ -1,6 +1,6 @@
 import { isObject } from './details';
 import { dangerous } from './life';
-import type { ChoiceAction, Effect, GateChoice, Json, JsonObject, Operation, Question, ToolCall, Verdict } from './wire';
+import type { Because, ChoiceAction, Effect, GateChoice, Json, JsonObject, Operation, Question, ToolCall, Verdict } from './wire';
 
 /** Every kind of effect a call can have, in the gatekeeper's words. */
 export const effectVerbs = [
@@ -94,8 +94,27 @@ export function gist(effects: readonly Effect[]): Gist {
     bytes: sum((effect) => effect.bytes ?? 0),
     lost: sum((effect) => (effect.kept === 'no_copy' ? (effect.files ?? 0) : 0)),
     fresh: same.length > 0 && same.every((effect) => effect.kept === 'absent'),
-    others: counted.length - same.length,
+    // One command found twice over is one thing that is done.
+    others: counted.filter((effect) => effect.verb !== first?.verb && !same.some((one) => on(one) === on(effect))).length,
   };
+}
+
+/** Why a call is asked about, as it is read: effects that one rule found are one reason. */
+export interface Reason {
+  because: Because;
+  effects: Effect[];
+}
+
+export function reasons(verdict: Verdict): Reason[] {
+  const all = new Map<string, Reason>();
+  for (const because of verdict.because ?? []) {
+    const effect = verdict.effects.find((one) => one.rule_id === because.rule_id && (one.resource ?? '') === (because.resource ?? ''));
+    const key = effect ? `${because.rule_id}\n${because.risk}\n${because.verb}` : `${because.rule_id}\n${because.text}`;
+    const known = all.get(key);
+    if (known && effect) known.effects.push(effect);
+    else if (!known) all.set(key, { because, effects: effect ? [effect] : [] });
+  }
+  return [...all.values()];
 }
 
 const order: readonly ChoiceAction[] = ['deny', 'instead', 'backup', 'difference', 'change', 'allow'];

@@ -34,7 +34,11 @@ export class Permission {
   readonly question = $derived.by<Question | undefined>(() => questionOf(this.opened.op));
   readonly choices = $derived.by<GateChoice[]>(() => {
     const all = this.question ? choicesOf(this.question.verdict) : [];
-    return all.some((choice) => choice.action === 'deny') ? all : [{ action: 'deny', label: '', default: true }, ...all];
+    // Refusing, and allowing something else, can be chosen whatever is offered.
+    const stops: GateChoice[] = all.some((choice) => choice.action === 'deny') ? [] : [{ action: 'deny', label: '', default: true }];
+    const last = all.at(-1);
+    const changes: GateChoice[] = last?.action === 'allow' && !all.some((choice) => choice.action === 'change') ? [{ action: 'change', label: '' }] : [];
+    return [...stops, ...all.slice(0, -1), ...changes, ...all.slice(-1)];
   });
   /** What is chosen; before anybody did, what is safe to. */
   readonly picked = $derived.by<ChoiceAction>(() => this.#picked || (this.choices.find((choice) => choice.default && !runs(choice.action))?.action ?? 'deny'));
@@ -84,6 +88,8 @@ export class Permission {
 
   choose(action: ChoiceAction): void {
     if (action === this.picked) return;
+    // A rule that refuses must not become one that allows by another choice, nor the other way round.
+    if (this.standing && runs(action) !== runs(this.picked)) this.standing.on = false;
     this.#picked = action;
     this.lack = '';
     // The button that answers now lets something grave run: a press that was meant for the choice before must not.
@@ -146,7 +152,7 @@ export class Permission {
       ...(runs(choice) && this.question?.verdict.form === 'input' && { typed: this.typed }),
       ...(runs(choice) && this.check && { check: this.check }),
       ...(choice === 'change' && { args: this.#changed() }),
-      ...(this.rules && choice === this.picked && { rule: this.standing?.rule(Date.now()) }),
+      ...(this.rules && choice === this.picked && { rule: this.standing?.rule(choice === 'allow' ? 'allow' : 'deny', Date.now()) }),
     };
     this.sent = choice;
     // A draft that is saved after the answer would only confuse: the answer goes first.

@@ -1,4 +1,4 @@
-import { gist, knownVerb, questionOf, risky, type EffectVerb } from '../lib/verdict';
+import { gist, knownVerb, questionOf, risky, type EffectVerb, type Reason } from '../lib/verdict';
 import { title } from '../lib/life';
 import type { Because, BlastRadius, Certainty, ChoiceAction, Effect, Kept, Operation, Reversibility, Verdict } from '../lib/wire';
 import { m } from '../paraglide/messages';
@@ -52,9 +52,21 @@ export function filesWord(n: number): string {
 const named = 3;
 const room = 72;
 
+/** What the engine calls what has no name. */
+const phrases: Record<string, () => string> = {
+  'what was downloaded': m.perm_phrase_downloaded,
+  'what comes through a pipe': m.perm_phrase_pipe,
+  'characters that are not what they seem': m.perm_phrase_disguised,
+};
+
+/** What an effect is on, as it is shown. */
+export function thingWord(thing: string): string {
+  return phrases[thing]?.() ?? thing;
+}
+
 function things(all: string[]): string {
   const list: string[] = [];
-  for (const thing of all.slice(0, named)) {
+  for (const thing of all.slice(0, named).map(thingWord)) {
     if (list.length && list.join('').length + thing.length > room) break;
     list.push(thing.length > room ? thing.slice(0, room - 1) + '…' : thing);
   }
@@ -159,14 +171,34 @@ export function choiceSentence(action: ChoiceAction, verdict: Verdict, agent: st
   }
 }
 
-/** Why it is asked, in a sentence: of the engine's rules in the language of the page, of others as they are written. */
-export function becauseSentence(because: Because, verdict: Verdict): string {
-  if (language.locale === 'en') return because.text;
-  if (because.rule_id === 'policy') return m.perm_why_policy();
-  if (because.rule_id.startsWith('trust.')) return m.perm_why_trust({ verb: verbWord(because.verb ?? because.rule_id.slice('trust.'.length)) });
-  const effect = verdict.effects.find((one) => one.rule_id === because.rule_id && (!because.resource || one.resource === because.resource));
-  if (effect) return [effectSentence(effect), effect.files ? filesWord(effect.files) : '', keptWord(effect.kept)].filter(Boolean).join(m.list_comma());
-  return because.text;
+/** Trust in two places after the point, as it is compared. */
+export function trustWord(value: number): string {
+  return new Intl.NumberFormat(language.locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(value);
+}
+
+function trustSentence({ rule_id, verb, trust = 0, text }: Because): string {
+  const word = verbWord(verb ?? rule_id.slice('trust.'.length));
+  const least = Number(/\d\.\d+/.exec(text)?.[0] ?? NaN);
+  if (Number.isNaN(least)) return m.perm_why_trust({ verb: word });
+  const say = trust > least ? m.perm_why_trust_over : text.startsWith('Under') ? m.perm_why_trust_low : m.perm_why_trust_under;
+  return say({ verb: word, least: trustWord(least) });
+}
+
+function policySentence(text: string): string {
+  const [, policy, other] = /policy (\w+) asks about this; (\w+)/.exec(text) ?? [];
+  const words: Record<string, () => string> = { strict: m.gate_strict, balanced: m.gate_balanced, permissive: m.gate_permissive };
+  const [first, second] = [words[policy ?? ''], words[other ?? '']];
+  return first && second ? m.perm_why_policy_named({ policy: first(), other: second() }) : m.perm_why_policy();
+}
+
+/** Why it is asked, in a sentence: in the language of the page but for rules of one's own, which speak for themselves. */
+export function reasonSentence({ because, effects }: Reason): string {
+  if (because.trust !== undefined) return trustSentence(because);
+  if (because.rule_id === 'policy') return policySentence(because.text);
+  if (!effects.length) return because.text;
+  const what = effectsSentence(effects);
+  if (effects.some((effect) => effect.floor)) return m.perm_why_floor({ what });
+  return effects.every((effect) => effect.certainty === 'possible') ? m.perm_why_possible({ what }) : what;
 }
 
 /** What ended a question, in a sentence. */

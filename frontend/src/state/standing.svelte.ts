@@ -1,5 +1,5 @@
 import { endOf, reachOf, ruleFor, spanOf, type Reach, type Span } from '../lib/standing';
-import type { GateRule, RulePreview } from '../lib/gatewire';
+import type { GateRule, RulePreview, Ruling } from '../lib/gatewire';
 import type { Api } from '../backend/api';
 import { wordsOf } from './roster.svelte';
 
@@ -47,8 +47,8 @@ export class Standing {
     return [...(this.of.session ? (['session'] as const) : []), ...(this.of.project ? (['project'] as const) : []), 'everywhere'];
   }
 
-  rule(now: number): GateRule {
-    const base = this.worded ? { ...this.#rule, command: this.what.trim() } : this.#rule;
+  rule(decision: Ruling, now: number): GateRule {
+    const base = { ...this.#rule, decision, ...(this.worded && { command: this.what.trim() }) };
     return ruleFor(base, this.reach, this.of, endOf(this.span, now));
   }
 
@@ -71,7 +71,7 @@ export class Standing {
   async #look(): Promise<void> {
     const asked = this.#asked;
     try {
-      const preview = await this.api.gate.previewRule(this.rule(Date.now()));
+      const preview = await this.api.gate.previewRule(this.rule('allow', Date.now()));
       if (asked === this.#asked) this.preview = preview;
     } catch (error) {
       if (asked === this.#asked) this.trouble = wordsOf(error);
