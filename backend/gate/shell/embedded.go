@@ -34,7 +34,11 @@ func init() {
 
 // Options whose value is a command, for programs that have them.
 var (
-	commandOptions = set("--command --exec --run --cmd --extcmd --scripts --shell --script -x -c -s -C -e --parameters --on-change --on-event")
+	commandOptions = set("--command --exec --run --cmd --extcmd --scripts --shell --script --parameters --on-change --on-event")
+	shortOptions   = map[string]map[string]bool{
+		"fly": set("-C"), "flyctl": set("-C"), "vagrant": set("-c"), "git": set("-x"), "cargo": set("-x -s"), "nodemon": set("-x"), "npm": set("-c"), "watchexec": set("-x"), "reflex": set("-s"), "pnpm": set("-c"), "mise": set("-c"),
+		"runuser": set("-c"), "machinectl": set("-c"), "entr": set("-s"), "toolbox": set("-c"), "viddy": set("-x"), "rlwrap": set("-c"), "onchange": set("-x"),
+	}
 	wordsAreRun    = set("concurrently hyperfine watchexec rush pee nodemon run-p run-s npm-run-all viddy entr2 onchange chokidar")
 	terminals      = set("gnome-terminal konsole xterm xfce4-terminal alacritty kitty wezterm ghostty foot tilix terminator terminology urxvt st rxvt lxterminal qterminal mate-terminal cool-retro-term x-terminal-emulator uxterm")
 	elsewhere      = set("gcloud az aws fly flyctl vagrant heroku lxc incus multipass kubectl machinectl railway")
@@ -87,7 +91,7 @@ func (w *walker) embedded(c *cmd) {
 				}
 			}
 			return
-		case commandOptions[a.s] && i+1 < len(c.args) && w.looksRun(c.args[i+1]):
+		case (commandOptions[a.s] || shortOptions[c.name][a.s]) && i+1 < len(c.args) && w.looksRun(c.args[i+1]):
 			script(value{s: trimList(c.args[i+1].s), taint: c.args[i+1].taint})
 		case strings.HasPrefix(a.s, "--"):
 			name, text, ok := strings.Cut(a.s, "=")

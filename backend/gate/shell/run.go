@@ -402,13 +402,16 @@ func (w *walker) readsSecrets(o *options, name string) {
 	}
 	if len(o.flags) > 0 {
 		for _, f := range sortedKeys(o.flags) {
-			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys[f] {
+			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys[f] && !textOptions[f] {
 				v.s = strings.TrimPrefix(v.s, "@")
 				w.reading(v, name+".reads")
 			}
 		}
 	}
 }
+
+// Options whose value is text for people, or to look for.
+var textOptions = set("-m --message --title --body --grep --author --reason --description --search --comment --notes --subject --label --name --query --jq --format --template --filter --pattern -S -G")
 
 // Options that name a key or a certificate to prove who one is: using it is not reading it.
 var usesKeys = set("--cert --key -E --cacert --capath --env-file --vault-password-file --private-key --identity-file --client-certificate --client-key --certificate-authority --kubeconfig --ca-certificate --certificate --tls-cert --tls-key")
