@@ -242,7 +242,7 @@ func (s *shell) hookKey(ctx context.Context, dir, client string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
+		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
 			_ = os.Remove(file) // so that what is written has permissions of its own
 			err = os.WriteFile(file, []byte(key+"\n"), 0o600)
 		}
