@@ -11,7 +11,7 @@ import (
 
 // Parts are the commands of a call, each with the effects that are its own; see shell.Part. None for tools that run no
 // commands. Whole says that the commands are all that the call is: then an effect of the call that is in a part is in no
-// other place. They are told for a rule to match; what a call does, Judge says.
+// other place.
 func Parts(call Call, evidence Evidence) (parts []shell.Part, whole bool) {
 	f, ok := parseFields(call.Args)
 	if !ok || len(call.Args) > MaxArgs {
@@ -25,22 +25,72 @@ func Parts(call Call, evidence Evidence) (parts []shell.Part, whole bool) {
 		scripts, odd = scriptsOf(f)
 		whole = !odd && len(scripts) == 1
 	case windowsTool:
-		return windowsParts(f, at)
-	case codeTool:
-		if c := f.one("code", "script", "source", "input"); c != "" {
-			run := []string{"python3", "-c", c}
-			if n := plainName(call.Tool + f.one("language", "lang")); strings.Contains(n, "javascript") || strings.Contains(n, "node") {
-				run = []string{"node", "-e", c}
-			}
-			scripts = []string{scriptOf(run)}
+		texts := f.all(commandFields...)
+		for _, c := range texts {
+			parts = append(parts, windowsPart(c, at))
 		}
-	case unknownTool:
-		scripts = f.all("command", "cmd", "script", "shell", "bash", "commandline")
+		whole = len(texts) == 1 && parts[0].Known
 	}
 	for _, s := range scripts {
 		parts = append(parts, shell.Parts(s, at)...)
 	}
+	for _, p := range parts {
+		for i := range p.Effects {
+			production(&p.Effects[i])
+		}
+	}
 	return parts, whole
+}
+
+// Traces are what a call would run and read, however deep within it, for rules to be held against.
+type Traces struct {
+	Runs  [][]string // the words of commands; … stands for what is not known
+	Reads []string   // paths: absolute, or from . at the root of a working tree that is not known
+}
+
+// traced is evidence about a call whose traces are kept.
+type traced struct {
+	Evidence
+	Traces
+}
+
+// maxReads is how many paths are kept.
+const maxReads = 1000
+
+func (t *traced) Ran(words []string) { t.Runs = append(t.Runs, words) }
+
+func (t *traced) Read(path string) {
+	if len(t.Reads) < maxReads {
+		t.Reads = append(t.Reads, path)
+	}
+}
+
+// Trace is Look with what the call would run and read.
+func Trace(call Call, evidence Evidence) (human.Verdict, Traces) {
+	t := &traced{Evidence: evidence}
+	v := Look(call, t)
+	if kindOf(call.Tool) == windowsTool { // which no walker goes through
+		parts, _ := Parts(call, nil)
+		for _, p := range parts {
+			t.Runs = append(t.Runs, p.Runs...)
+		}
+	}
+	return v, t.Traces
+}
+
+// Instead is the call with another command, or another query, in the place of its own.
+func Instead(call Call, command string) (Call, bool) {
+	f, ok := parseFields(call.Args)
+	names := commandFields
+	if kindOf(call.Tool) == sqlTool {
+		names = queryFields
+	}
+	for _, n := range names {
+		if ok && f.one(n) != "" {
+			return withField(call, n, command)
+		}
+	}
+	return call, false
 }
 
 // scriptsOf are the commands of a shell tool. odd says that there is more in the call than they.
@@ -91,17 +141,19 @@ func scriptOf(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// windowsParts are the one command of PowerShell or cmd, where it is one without anything that the shell reads.
-func windowsParts(f fields, at shell.Place) ([]shell.Part, bool) {
-	c := f.one(commandFields...)
+// windowsPart is a command of PowerShell or cmd. Its words are known where it is one command, without anything that the
+// shell reads.
+func windowsPart(c string, at shell.Place) shell.Part {
 	part := shell.Part{Effects: shell.Windows(c, at), Dirs: []string{at.Cwd}}
 	for one := range strings.FieldsFuncSeq(c, func(r rune) bool { return strings.ContainsRune("|;&\n(){}", r) }) {
-		part.Runs = append(part.Runs, strings.Fields(one))
+		if words := strings.Fields(one); len(words) > 0 {
+			part.Runs = append(part.Runs, words)
+		}
 	}
-	if part.Known = !strings.ContainsAny(c, "|;&\n\r(){}$`<>'\"@%^,"); part.Known {
-		part.Words = strings.Fields(c)
+	if words := strings.Fields(c); len(words) > 0 && !strings.ContainsAny(c, "|;&\n\r(){}$`<>'\"@%^,") {
+		part.Words, part.Known = words, true
 	}
-	return []shell.Part{part}, part.Known && len(part.Words) > 0
+	return part
 }
 
 // SameTool says whether two names stand for one kind of tool, as bash and run_shell_command do, or differ only in how they
@@ -116,7 +168,7 @@ func SameTool(a, b string) bool {
 // RunsCode says whether a tool runs commands or code that its call brings.
 func RunsCode(tool string) bool {
 	switch kindOf(tool) {
-	case shellTool, argvTool, windowsTool, codeTool, sqlTool:
+	case shellTool, argvTool, windowsTool, codeTool, sqlTool, typeTool, batchTool, laterTool:
 		return true
 	}
 	return false

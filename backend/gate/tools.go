@@ -264,6 +264,9 @@ var (
 
 func place(call Call, f fields, evidence Evidence) shell.Place {
 	at := shell.Place{Cwd: call.Cwd, Root: call.Root, Home: call.Home, Evidence: evidence}
+	if t, ok := evidence.(*traced); ok {
+		at.Evidence, at.Watcher = t.Evidence, t
+	}
 	if at.Root == "" {
 		at.Root = call.Cwd
 	}

@@ -19,8 +19,8 @@ const maxBecause = 20
 // the verdict's Rules as rule.ID, before those of the engine where they decided.
 func (s *Set) Judge(call gate.Call, evidence gate.Evidence, c Circumstances) human.Verdict {
 	policy := s.Policy(c.Project)
-	v := gate.Judge(call, policy, evidence)
-	j := &judging{set: s, call: call, evidence: evidence, c: c, policy: policy, ground: groundOf(call, c)}
+	v, traces := gate.Trace(call, evidence)
+	j := &judging{set: s, call: call, evidence: evidence, c: c, policy: policy, ground: groundOf(call, c), traces: traces}
 	for _, r := range c.Standing {
 		if made := j.standing(r); made != nil {
 			if made.Decision == human.Allow {
@@ -47,7 +47,8 @@ func (r *rule) matches(call gate.Call) bool {
 	if !r.scoped(c, true) || !r.forTool(call.Tool) {
 		return false
 	}
-	v := gate.Judge(call, gate.Balanced, nil)
+	v, traces := gate.Trace(call, nil)
+	j.traces = traces
 	if r.Decision != human.Allow {
 		return j.holds(r, v.Effects)
 	}
@@ -73,28 +74,22 @@ type judging struct {
 
 	allowing, tightening []*rule // standing permissions
 
-	read  bool // parts were told
-	parts []shell.Part
-	whole bool
-	names map[string]bool // of every program that would run, in lower case
+	traces gate.Traces
+	names  map[string]bool // of every program that would run, in lower case; nil before it is asked for
 }
 
-// told are the call's commands.
-func (j *judging) told() []shell.Part {
-	if !j.read {
-		j.read = true
-		j.parts, j.whole = gate.Parts(j.call, j.evidence)
+// runsProgram says whether a program of that name, in lower case, would run.
+func (j *judging) runsProgram(name string) bool {
+	if j.names == nil {
 		j.names = map[string]bool{}
-		for _, p := range j.parts {
-			for _, words := range p.Runs {
-				if len(words) > 0 {
-					j.names[strings.ToLower(words[0])] = true
-					j.names[strings.ToLower(programName(words[0]))] = true
-				}
+		for _, words := range j.traces.Runs {
+			if len(words) > 0 {
+				name := strings.ToLower(words[0])
+				j.names[name], j.names[programName(name)] = true, true
 			}
 		}
 	}
-	return j.parts
+	return j.names[name]
 }
 
 // standing makes an operator's rule ready, or returns nil where it cannot be of this call.
@@ -106,7 +101,7 @@ func (j *judging) standing(r human.GateRule) *rule {
 	if r.Command != "" {
 		// Most are of other commands, which their first word tells.
 		if first, _, _ := strings.Cut(r.Command, " "); first != "*" && !strings.ContainsAny(first, "'\"\\") {
-			if j.told(); !j.names[strings.ToLower(first)] {
+			if !j.runsProgram(strings.ToLower(first)) {
 				return nil
 			}
 		}
@@ -158,7 +153,7 @@ func (j *judging) candidates(x *index, more []*rule) []*rule {
 		return out
 	}
 	if len(x.byName) > 0 {
-		j.told()
+		j.runsProgram("")
 		names := make([]string, 0, len(j.names))
 		for name := range j.names {
 			if len(x.byName[name]) > 0 {
@@ -173,24 +168,40 @@ func (j *judging) candidates(x *index, more []*rule) []*rule {
 	return append(out, x.any...)
 }
 
-func (j *judging) decide(v *human.Verdict) {
-	var allow, tighten *index
-	if j.set != nil {
-		allow, tighten = &j.set.allow, &j.set.tighten
+// weights are what there is to be said for and against a call.
+type weights struct {
+	hold    []*rule                      // rules that ask or refuse, the gravest first
+	covered []*rule                      // by effect: the rule that allows it
+	rulings []human.Ruling               // by effect
+	by      []decider                    // by effect
+	trust   map[human.EffectVerb]float64 // in what does more than look
+	effects human.Ruling                 // the gravest of rulings
+	ruling  human.Ruling                 // with hold
+}
+
+// A decider is what decided about an effect.
+type decider uint8
+
+const (
+	byPolicy decider = iota
+	byRule
+	byTrust    // there is much
+	byDistrust // there is little
+)
+
+func (j *judging) weigh(effects []human.Effect) weights {
+	w := weights{
+		covered: make([]*rule, len(effects)), rulings: make([]human.Ruling, len(effects)), by: make([]decider, len(effects)),
+		trust: map[human.EffectVerb]float64{}, effects: human.Allow,
 	}
-	// What asks or refuses.
-	var hold []*rule
-	for _, r := range j.candidates(tighten, j.tightening) {
-		if r.scoped(j.c, false) && r.forTool(j.call.Tool) && j.holds(r, v.Effects) {
-			hold = append(hold, r)
+	for _, r := range j.candidates(&j.set.tighten, j.tightening) {
+		if r.scoped(j.c, false) && r.forTool(j.call.Tool) && j.holds(r, effects) {
+			w.hold = append(w.hold, r)
 		}
 	}
-	slices.SortStableFunc(hold, func(a, b *rule) int { return gravity(b.Decision) - gravity(a.Decision) })
-
-	// What allows, of what is asked about.
-	covered := make([]*rule, len(v.Effects))
-	if slices.ContainsFunc(v.Effects, func(e human.Effect) bool { return e.Risk != human.NoRisk && !e.Floor }) {
-		list := j.candidates(allow, j.allowing)
+	slices.SortStableFunc(w.hold, func(a, b *rule) int { return gravity(b.Decision) - gravity(a.Decision) })
+	if slices.ContainsFunc(effects, func(e human.Effect) bool { return e.Risk != human.NoRisk && !e.Floor }) {
+		list := j.candidates(&j.set.allow, j.allowing)
 		j.allowing = nil
 		for _, r := range list {
 			if r.scoped(j.c, false) && r.forTool(j.call.Tool) {
@@ -198,97 +209,115 @@ func (j *judging) decide(v *human.Verdict) {
 			}
 		}
 		if len(j.allowing) > 0 {
-			covered, _ = j.cover(v.Effects)
+			w.covered, _ = j.cover(effects)
 		}
 	}
-
-	// Each effect by itself.
-	decided := human.Allow
-	rulings := make([]human.Ruling, len(v.Effects))
-	by := make([]string, len(v.Effects))
-	trust := map[human.EffectVerb]float64{}
-	for i, e := range v.Effects {
-		rulings[i] = gate.Decide(e, j.policy)
+	th := j.set.config.Thresholds
+	for i, e := range effects {
+		w.rulings[i] = gate.Decide(e, j.policy)
 		if !e.Floor && e.Risk != human.NoRisk {
-			t, ok := trust[e.Verb]
+			t, ok := w.trust[e.Verb]
 			if !ok {
 				t = j.trust(e.Verb)
-				trust[e.Verb] = t
+				w.trust[e.Verb] = t
 			}
-			th := j.set.config.Thresholds
 			switch {
 			case t < th.ParanoidMode:
-				rulings[i], by[i] = human.Ask, "paranoid"
-				covered[i] = nil
-			case covered[i] != nil:
-				rulings[i], by[i] = human.Allow, "rule"
-			case e.Risk == human.LowRisk && t > th.LowRiskAutoApprove && rulings[i] == human.Ask:
-				rulings[i], by[i] = human.Allow, "trust"
+				w.rulings[i], w.by[i], w.covered[i] = human.Ask, byDistrust, nil
+			case w.covered[i] != nil:
+				w.rulings[i], w.by[i] = human.Allow, byRule
+			case e.Risk == human.LowRisk && t > th.LowRiskAutoApprove && w.rulings[i] == human.Ask:
+				w.rulings[i], w.by[i] = human.Allow, byTrust
 			}
 		}
-		decided = graver(decided, rulings[i])
+		w.effects = graver(w.effects, w.rulings[i])
 	}
-	engine := decided
-	for _, r := range hold {
-		decided = graver(decided, r.Decision)
+	w.ruling = w.effects
+	for _, r := range w.hold {
+		w.ruling = graver(w.ruling, r.Decision)
 	}
-	v.Decision = decided
-	gate.Explain(j.call, v, j.evidence)
+	return w
+}
 
-	// Why.
+// decide gives a verdict its decision, with how it is asked and why.
+func (j *judging) decide(v *human.Verdict) {
+	w := j.weigh(v.Effects)
+	v.Decision = w.ruling
+	gate.Explain(j.call, v, j.evidence)
+	if len(j.set.tighten.any)+len(j.set.tighten.byName)+len(j.tightening) > 0 {
+		v.Choices = slices.DeleteFunc(v.Choices, func(c human.Choice) bool { return c.Action == human.ChooseInstead && !j.offers(c.Command) })
+	}
+
 	why := &because{set: j.set, v: v}
-	for _, r := range hold {
-		if r.Decision == decided && gravity(r.Decision) > gravity(engine) {
+	for _, r := range w.hold {
+		if r.Decision == w.ruling && gravity(r.Decision) > gravity(w.effects) {
 			why.rule(r, true)
 		}
 	}
-	asks := func(i int) bool { return rulings[i] != human.Allow && rulings[i] == engine }
+	// What made it so, then what would have asked by itself.
+	var most, rest []human.Effect
 	for i, e := range v.Effects {
-		if asks(i) {
-			why.effect(e)
+		switch w.rulings[i] {
+		case human.Allow:
+		case w.effects:
+			most = append(most, e)
+		default:
+			rest = append(rest, e)
 		}
 	}
-	for i, e := range v.Effects {
-		if rulings[i] != human.Allow && !asks(i) {
-			why.effect(e)
-		}
-	}
-	for _, r := range hold {
+	why.list = append(why.list, gate.Why(append(most, rest...))...)
+	for _, r := range w.hold {
 		why.rule(r, true)
 	}
 	for i, e := range v.Effects {
-		if e.Risk == human.NoRisk {
-			continue
-		}
-		t, ok := trust[e.Verb]
-		if ok && (rulings[i] != human.Allow && by[i] != "rule" || by[i] == "trust") {
+		if t, ok := w.trust[e.Verb]; ok && e.Risk != human.NoRisk && !e.Floor && (w.rulings[i] != human.Allow || w.by[i] == byTrust) {
 			why.trust(e, t)
 		}
 	}
-	if engine == human.Ask && decided == human.Ask {
-		why.policy(j, v.Effects, rulings, by)
+	if w.ruling == human.Ask && w.effects == human.Ask {
+		why.policy(j, v.Effects, w)
 	}
-	for i := range v.Effects {
-		if covered[i] != nil {
-			why.rule(covered[i], decided == human.Allow)
+	for _, r := range w.covered {
+		if r != nil {
+			why.rule(r, w.ruling == human.Allow)
 		}
 	}
-	if decided == human.Allow {
+	if w.ruling == human.Allow {
+		var passed []human.Effect
 		for i, e := range v.Effects {
-			if by[i] == "" || len(why.list) == 0 {
-				why.passed(e, j.policy)
-				if len(why.list) >= 5 {
-					break
-				}
+			if w.by[i] == byPolicy && (e.Risk != human.NoRisk || v.Risk == human.NoRisk) {
+				passed = append(passed, e)
 			}
 		}
+		why.passed(passed, j.policy)
 	}
 	why.project()
 	v.Because = why.list[:min(len(why.list), maxBecause)]
-	if len(hold) > 0 || slices.ContainsFunc(by, func(s string) bool { return s != "" }) {
-		v.Reason = why.reason()
-		v.Rules = slices.Compact(append(append(why.first, v.Rules...), why.last...))
+	if len(w.hold) > 0 || slices.ContainsFunc(w.by, func(d decider) bool { return d != byPolicy }) {
+		if len(v.Because) > 0 {
+			v.Reason = v.Because[0].Text
+		}
+		v.Rules = slices.Concat(why.first, v.Rules, why.last)
 	}
+}
+
+// offers says whether a command may be offered in place of the call's: no rule of one's own asks about it, or refuses it.
+func (j *judging) offers(command string) bool {
+	call, ok := gate.Instead(j.call, command)
+	if !ok {
+		return true // it is no command
+	}
+	other := *j
+	other.call, other.names, other.allowing = call, nil, nil
+	v, traces := gate.Trace(call, j.evidence)
+	other.traces = traces
+	other.tightening = nil
+	for _, r := range j.c.Standing {
+		if made := other.standing(r); made != nil && made.Decision != human.Allow {
+			other.tightening = append(other.tightening, made)
+		}
+	}
+	return len(other.weigh(v.Effects).hold) == 0
 }
 
 func (j *judging) trust(verb human.EffectVerb) float64 {
@@ -313,18 +342,13 @@ func graver(a, b human.Ruling) human.Ruling {
 // and substitutions.
 func (j *judging) holds(r *rule, effects []human.Effect) bool {
 	if r.command != nil {
-		found := false
-		for _, p := range j.told() {
-			for _, words := range p.Runs {
-				if found = r.pattern && r.command.inside(words) || !r.pattern && r.command.within(words); found {
-					break
-				}
+		found := slices.ContainsFunc(j.traces.Runs, func(words []string) bool {
+			if r.pattern {
+				return r.command.inside(words)
 			}
-			if found {
-				break
-			}
-		}
-		if !found && r.pattern && len(j.parts) == 0 {
+			return r.command.within(words)
+		})
+		if !found && r.pattern && len(j.traces.Runs) == 0 {
 			found = j.inArguments(r.command)
 		}
 		if !found {
@@ -339,49 +363,76 @@ func (j *judging) holds(r *rule, effects []human.Effect) bool {
 			return true
 		}
 	}
-	return r.Path != "" && j.namesPath(r)
+	if r.Path == "" {
+		return false
+	}
+	pattern := split(j.ground.absolute(r.Path))
+	if r.ofVerb(human.FilesystemRead) && (slices.ContainsFunc(j.traces.Reads, func(p string) bool { return j.isOf(pattern, p) }) || j.namesPath(pattern)) {
+		return true
+	}
+	// Some effects do not tell their path by itself.
+	return slices.ContainsFunc(effects, func(e human.Effect) bool {
+		return e.Risk != human.NoRisk && pathOf(e) == "" && r.ofVerb(e.Verb)
+	}) && j.namesPath(pattern)
 }
 
-// namesPath says whether a word of a command is of the path that a rule is of: what is only read is in no effect by itself.
-func (j *judging) namesPath(r *rule) bool {
-	pattern := split(j.ground.absolute(r.Path))
-	for _, p := range j.told() {
-		if !slices.ContainsFunc(p.Effects, func(e human.Effect) bool { return r.ofVerb(e.Verb) }) {
+// isOf says whether a path, or a pattern of them, may be of a rule's.
+func (j *judging) isOf(pattern []string, p string) bool {
+	if strings.Count(p, "**") > 2 {
+		return true // too many ways to be told quickly
+	}
+	have := split(j.ground.absolute(p))
+	return globPath(pattern, have) || globPath(have, pattern)
+}
+
+// namesPath says whether a word of a command is of the path that a rule is of, in the call's folder.
+func (j *judging) namesPath(pattern []string) bool {
+	for _, words := range j.traces.Runs {
+		if len(words) == 0 || talks[programName(words[0])] {
 			continue
 		}
-		dirs := p.Dirs
-		if len(dirs) == 0 {
-			dirs = []string{cmp.Or(j.call.Cwd, ".")}
-		}
-		for _, words := range p.Runs {
-			if len(words) == 0 || talks[programName(words[0])] {
+		for i, w := range words {
+			if i > 0 && messages[words[i-1]] || strings.Contains(w, "…") {
 				continue
 			}
-			for i, w := range words {
-				if w == "" || strings.Contains(w, "…") || i > 0 && messages[words[i-1]] {
-					continue
+			if strings.HasPrefix(w, "-") {
+				_, w, _ = strings.Cut(w, "=")
+			}
+			for _, w := range texts(w) {
+				if w[0] != '/' && w[0] != '~' && j.call.Cwd != "" {
+					w = j.call.Cwd + "/" + w
 				}
-				if w[0] == '-' {
-					if _, w, _ = strings.Cut(w, "="); w == "" {
-						continue
-					}
-				}
-				if strings.Count(w, "**") > 2 {
-					return true // too many ways to be told quickly
-				}
-				for _, dir := range dirs {
-					at := w
-					if w[0] != '/' && w[0] != '~' {
-						at = j.ground.absolute(dir) + "/" + w
-					}
-					if have := split(j.ground.absolute(at)); globPath(pattern, have) || globPath(have, pattern) {
-						return true
-					}
+				if j.isOf(pattern, w) {
+					return true
 				}
 			}
 		}
 	}
 	return false
+}
+
+// texts are a word, or the texts in it where it is code.
+func texts(w string) []string {
+	if w == "" {
+		return nil
+	}
+	if !strings.ContainsAny(w, "'\"`") {
+		return []string{w}
+	}
+	var out []string
+	for i := 0; i < len(w); i++ {
+		if q := w[i]; q == '\'' || q == '"' || q == '`' {
+			end := strings.IndexByte(w[i+1:], q)
+			if end < 0 {
+				break
+			}
+			if end > 0 {
+				out = append(out, w[i+1:i+1+end])
+			}
+			i += end + 1
+		}
+	}
+	return out
 }
 
 // inArguments says whether words stand in the arguments of a tool that runs no commands.
@@ -419,8 +470,8 @@ func (j *judging) cover(effects []human.Effect) (covered []*rule, taken map[*rul
 		}
 	}
 	if len(byCommand) > 0 {
-		parts := j.told()
-		if !j.whole {
+		parts, whole := gate.Parts(j.call, j.evidence)
+		if !whole {
 			parts = nil
 		}
 		// By what an effect is; the evidence and the words for it are not told of parts.
@@ -554,13 +605,13 @@ type because struct {
 	first, last []string // ids of rules of one's own, and of trust, that decided and that did not
 }
 
-func (b *because) has(id, resource string) bool {
-	return slices.ContainsFunc(b.list, func(x human.Because) bool { return x.Rule == id && x.Resource == resource })
+func (b *because) has(id string) bool {
+	return slices.ContainsFunc(b.list, func(x human.Because) bool { return x.Rule == id })
 }
 
 func (b *because) rule(r *rule, decided bool) {
 	id := "rule." + r.ID
-	if b.has(id, "") {
+	if b.has(id) {
 		return
 	}
 	b.list = append(b.list, human.Because{Rule: id, Text: r.says()})
@@ -613,37 +664,24 @@ func (r *rule) says() string {
 	return text + "."
 }
 
-func (b *because) effect(e human.Effect) {
-	if b.has(e.Rule, e.Resource) {
+// passed is why effects need nobody.
+func (b *because) passed(effects []human.Effect, policy gate.Policy) {
+	if len(effects) == 0 {
 		return
 	}
-	text := e.Words + "."
-	switch {
-	case e.Floor:
-		text += " Nothing lowers this."
-	case e.Certainty == human.Possible:
-		text += " What it does is known only when it runs."
+	if effects[0].Risk == human.NoRisk {
+		effects = effects[:1]
 	}
-	b.list = append(b.list, human.Because{Rule: e.Rule, Verb: e.Verb, Resource: e.Resource, Risk: e.Risk, Text: text})
-}
-
-// passed is why an effect needs nobody.
-func (b *because) passed(e human.Effect, policy gate.Policy) {
-	if b.has(e.Rule, e.Resource) {
-		return
+	said := gate.Why(effects)
+	b.list = append(b.list, said[:min(len(said), 5)]...)
+	if effects[0].Risk != human.NoRisk {
+		b.list = append(b.list, human.Because{Rule: "policy", Text: fmt.Sprintf("The policy %s lets through what nothing else is said of.", policy)})
 	}
-	text := "It only looks."
-	if e.Risk != human.NoRisk {
-		text = fmt.Sprintf("%s. The policy %s lets that through.", e.Words, policy)
-	} else if slices.ContainsFunc(b.list, func(x human.Because) bool { return x.Risk == human.NoRisk }) {
-		return
-	}
-	b.list = append(b.list, human.Because{Rule: e.Rule, Verb: e.Verb, Resource: e.Resource, Risk: e.Risk, Text: text})
 }
 
 func (b *because) trust(e human.Effect, t float64) {
 	id := "trust." + string(e.Verb)
-	if b.has(id, "") {
+	if b.has(id) {
 		return
 	}
 	th := b.set.config.Thresholds
@@ -664,13 +702,13 @@ func (b *because) trust(e human.Effect, t float64) {
 }
 
 // policy says which policy asks, where a more permissive one would not.
-func (b *because) policy(j *judging, effects []human.Effect, rulings []human.Ruling, by []string) {
+func (b *because) policy(j *judging, effects []human.Effect, w weights) {
 	at := level(j.policy)
 	if at == 0 {
 		return
 	}
 	for i, e := range effects {
-		if rulings[i] == human.Ask && by[i] == "" && gate.Decide(e, gate.Policies[at-1]) == human.Allow {
+		if w.rulings[i] == human.Ask && w.by[i] == byPolicy && gate.Decide(e, gate.Policies[at-1]) == human.Allow {
 			text := fmt.Sprintf("The policy %s asks about this; %s would not.", j.policy, gate.Policies[at-1])
 			if b.set.importance(j.c.Project) == High {
 				text += " The project is marked as important."
@@ -685,12 +723,4 @@ func (b *because) project() {
 	if b.set.problem != "" {
 		b.list = append(b.list, human.Because{Rule: "project.file", Text: "The project's own .deskbell/gate.toml does not count, so strict holds here: " + b.set.problem + "."})
 	}
-}
-
-// reason is the weightiest of them, in a sentence.
-func (b *because) reason() string {
-	if len(b.list) == 0 {
-		return b.v.Reason
-	}
-	return b.list[0].Text
 }
