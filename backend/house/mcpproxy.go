@@ -79,6 +79,16 @@ func (j *proxyJudge) Evaluate(ctx context.Context, call human.ToolCall, how keep
 	}
 }
 
+// Withdraw implements mcpproxy.Withdrawer.
+func (j *proxyJudge) Withdraw(ctx context.Context, id human.OperationID, reason string) error {
+	at, err := j.who.Find()
+	if err != nil {
+		return err
+	}
+	_, err = j.at(at).Cancel(ctx, id, reason)
+	return err
+}
+
 // at is a client of the server at a URL.
 func (j *proxyJudge) at(url string) *client.Client {
 	j.mu.Lock()

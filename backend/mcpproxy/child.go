@@ -104,6 +104,7 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 	guard.Wait()
 	end()
 	group.kill() // what it left behind
+	defer d.close()
 	_ = theirs.SetReadDeadline(time.Now().Add(leftOver))
 	c.drain(ctx, d.opts.Grace, &pumps, stop)
 	if why := trouble.Load(); why != nil {

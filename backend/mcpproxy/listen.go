@@ -66,8 +66,11 @@ func (r Remote) Face(judge Judge, opts Options) (*Face, error) {
 	return f, nil
 }
 
-// Close lets go of connections to the server that are not in use.
-func (f *Face) Close() { f.close() }
+// Close lets go of connections to the server that are not in use, and takes questions back for which nobody waits.
+func (f *Face) Close() {
+	f.desk.close()
+	f.close()
+}
 
 func (f *Face) rewrite(r *httputil.ProxyRequest) {
 	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = f.url.Scheme, f.url.Host, ""

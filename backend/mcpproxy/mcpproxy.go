@@ -27,6 +27,11 @@ type Judge interface {
 	Evaluate(ctx context.Context, call human.ToolCall, how keeper.Asking) (human.Judgement, error)
 }
 
+// A Withdrawer is a Judge that can take a question back for which nobody waits any more.
+type Withdrawer interface {
+	Withdraw(ctx context.Context, id human.OperationID, reason string) error
+}
+
 // Options say how to stand in front of a server. The zero value of each is its default.
 type Options struct {
 	Server  string // the server's name; tools are judged as mcp__SERVER__TOOL. Default: "server"
@@ -181,6 +186,7 @@ func (d *desk) ask(ctx context.Context, m message, call human.ToolCall, digest s
 			d.leave(d.left, digest, q)
 			return outcome{}
 		case <-by.closing:
+			d.withdraw(q)
 			return outcome{reply: refusal(m, "The call did not run: the client ended the connection while an operator was being asked.")}
 		case <-over:
 			d.leave(d.left, digest, q)
@@ -274,6 +280,32 @@ func (d *desk) leave(in map[string]question, name string, q question) {
 		}
 	}
 	in[name] = q
+}
+
+// withdraw takes a question back, where that can be done.
+func (d *desk) withdraw(q question) {
+	w, ok := d.judge.(Withdrawer)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := w.Withdraw(ctx, q.operation, "the agent's client gave the call up"); err != nil {
+		d.opts.Log.Info("a question could not be withdrawn", "operation_id", q.operation, "err", err)
+	}
+}
+
+// close takes the questions back for which nobody waits.
+func (d *desk) close() {
+	d.mu.Lock()
+	left := d.left
+	d.left = map[string]question{}
+	d.mu.Unlock()
+	var all sync.WaitGroup
+	for _, q := range left {
+		all.Go(func() { d.withdraw(q) })
+	}
+	all.Wait()
 }
 
 // goesOn notes what a server answered to a call that an operator had allowed: where it wants input first, the client will

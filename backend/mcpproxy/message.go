@@ -10,13 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// JSON-RPC's own error codes, and one of ours for a server that cannot be reached.
+// JSON-RPC's own error codes, and ours for a server that cannot be reached and a call that is refused and was to become a
+// task.
 const (
 	parseError     = -32700
 	invalidRequest = -32600
 	invalidParams  = -32602
 	internalError  = -32603
 	unreachable    = -32000
+	refusedTask    = -32000
 )
 
 const callMethod = "tools/call"
@@ -42,6 +44,7 @@ type call struct {
 	token    json.RawMessage // of progress; nil where the client takes none
 	state    json.RawMessage // of a call that goes on after the server asked for input
 	modern   bool            // of protocol version 2026-07-28 or later
+	task     bool            // its client waits for a task, and takes no result
 }
 
 // malformed says why a message is not let through; it is for the client.
@@ -180,6 +183,8 @@ func readCall(params []byte, at int) (*call, error) {
 			c.args, c.from, c.to = value, at+f.from, at+f.to
 		case "requestState":
 			c.state = value
+		case "task":
+			c.task = true
 		case "_meta":
 			if value[0] != '{' {
 				continue
@@ -459,6 +464,9 @@ func failure(id json.RawMessage, code int, text string) []byte {
 
 // refusal answers a call in a way that the model reads.
 func refusal(m message, text string) []byte {
+	if m.call.task {
+		return failure(m.id, refusedTask, text)
+	}
 	r := &callResult{Content: []textContent{{"text", text}}, IsError: true}
 	if m.call.modern {
 		r.ResultType = "complete"

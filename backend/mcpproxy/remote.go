@@ -71,7 +71,9 @@ func (r Remote) Serve(ctx context.Context, judge Judge, in io.Reader, out io.Wri
 	var idle func()
 	b.http, idle = r.client()
 	defer idle()
-	b.lines = newLines(newDesk(judge, opts), &writer{w: out}, b.send)
+	d := newDesk(judge, opts)
+	defer d.close()
+	b.lines = newLines(d, &writer{w: out}, b.send)
 	read := make(chan error, 1)
 	go func() { read <- b.lines.run(life, in) }()
 	var err error

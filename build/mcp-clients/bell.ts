@@ -14,6 +14,8 @@ export interface Operation {
   description: string
   agent_id: string
   delivered_at?: string
+  digest: string
+  details?: { tool?: string; args?: Record<string, unknown>; about?: string }
 }
 
 export class Bell {
@@ -106,6 +108,23 @@ export class Bell {
     return this.#fetch('/api/human/reply', { operation_id: id, text })
   }
 
+  /** Waits until the gatekeeper asks about a call of an agent's tool, and returns the question. */
+  question(agent: string, tool: string): Promise<Operation> {
+    return until(`${agent} is asked about ${tool}`, async () => {
+      const page = await this.#fetch(`/api/human/operations?agent_id=${encodeURIComponent(agent)}&state=open&action_type=permission`)
+      for (const { operation_id } of page.operations) {
+        const op = await this.operation(operation_id)
+        if (op.details?.tool === tool) return op
+      }
+      return undefined
+    })
+  }
+
+  /** Answers such a question. */
+  decide(op: Operation, choice: string, more: object = {}): Promise<Operation> {
+    return this.#fetch(`/api/gate/questions/${op.operation_id}/answer`, { choice, digest: op.digest, ...more })
+  }
+
   decline(id: string, reason: string): Promise<Operation> {
     return this.#fetch('/api/human/decline', { operation_id: id, reason })
   }
@@ -120,9 +139,9 @@ export class Bell {
   }
 }
 
-/** Asks again and again until there is an answer, for twenty seconds at most. */
-export async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((next) => setTimeout(next, 20))) {
+/** Asks again and again until there is an answer, for so many milliseconds at most. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined | false>, most = 20_000): Promise<T> {
+  for (const end = Date.now() + most; Date.now() < end; await new Promise((next) => setTimeout(next, 20))) {
     const answer = await ask()
     if (answer !== undefined && answer !== false) return answer
   }
