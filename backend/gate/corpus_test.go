@@ -5,51 +5,38 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
 )
 
-// A sample is a case of the corpus.
+// A sample is a case of the corpus. Its class says more than what `deskbell gate eval` reads of it:
+// look is no risk at all, work is daily work that balanced lets through, ask is what balanced asks about, grave is what
+// every policy asks about, and floor is what nothing lowers.
 type sample struct {
-	class string
-	call  gate.Call
+	class, expect, why, source string
+	call                       gate.Call
 }
 
 // corpus reads the project's own cases, over every tool.
 func corpus(t testing.TB) []sample {
-	f, err := os.Open("testdata/corpus.txt")
+	f, err := os.Open("testdata/corpus.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	var out []sample
-	class, tool := "", ""
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := lines.Text()
-		if head, ok := strings.CutPrefix(line, "== "); ok {
-			class, tool, _ = strings.Cut(head, " ")
-			continue
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var row struct {
+			Tool, Cwd, Expect, Class, Why, Source string
+
+			Args json.RawMessage
 		}
-		if line == "" || strings.HasPrefix(line, "#") && tool == "" {
-			continue
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatalf("%s: %v", lines.Text(), err)
 		}
-		if strings.HasSuffix(line, "<<'X'") {
-			for lines.Scan() {
-				line += "\n" + lines.Text()
-				if lines.Text() == "X" {
-					break
-				}
-			}
-		}
-		call := bash(line)
-		if tool != "bash" {
-			call = gate.Call{Tool: tool, Args: json.RawMessage(line)}
-		}
-		out = append(out, sample{class, call})
+		out = append(out, sample{row.Class, row.Expect, row.Why, row.Source, gate.Call{Tool: row.Tool, Args: row.Args, Cwd: row.Cwd}})
 	}
 	return out
 }
@@ -64,7 +51,7 @@ func everyday() []sample {
 }
 
 func TestCorpus(t *testing.T) {
-	all := corpus(t)
+	all, sources := corpus(t), map[string]int{}
 	for _, c := range all {
 		decisions := map[gate.Policy]human.Ruling{}
 		var v human.Verdict
@@ -73,6 +60,10 @@ func TestCorpus(t *testing.T) {
 			decisions[p] = v.Decision
 		}
 		good := false
+		if want := map[string]string{"look": "allow", "work": "allow", "ask": "ask", "grave": "block", "floor": "block"}[c.class]; c.expect != want || c.why == "" {
+			t.Errorf("%s %s: expects %q of a case that is %q, because %q", c.call.Tool, c.call.Args, c.expect, c.class, c.why)
+		}
+		sources[c.source]++
 		switch c.class {
 		case "look":
 			good = decisions[gate.Strict] == human.Allow
@@ -89,8 +80,13 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s %s %s: %v %s %v", c.class, c.call.Tool, c.call.Args, decisions, v.Risk, v.Rules)
 		}
 	}
-	if len(all) < 300 {
+	if len(all) < 600 {
 		t.Errorf("%d cases", len(all))
+	}
+	for _, of := range []string{"shell", "files", "patches", "http", "sql", "browser", "packages", "git", "cluster", "codehost", "windows", "agents", "code", "mcp"} {
+		if sources["deskbell/"+of] < 10 {
+			t.Errorf("%d cases of %s", sources["deskbell/"+of], of)
+		}
 	}
 }
 

@@ -147,6 +147,9 @@ func subcommand(name string, sub []string, f fields) program {
 	}
 	base := append([]string{name}, sub...)
 	rest, odd := about(f)
+	if name == "kubectl" && sub[0] == "get" {
+		rest = append(rest, "-o", "yaml") // such tools give all of it
+	}
 	if m := f.one("message", "commitmessage"); m != "" && name == "git" {
 		base = append(base, "-m", m)
 	}
@@ -260,6 +263,9 @@ func cluster(words []string, f fields) (program, bool) {
 		args = append(args, strings.TrimSuffix(kind, "s"))
 	}
 	args = append(append([]string{name}, args...), rest...)
+	if verb == "get" && name == "kubectl" {
+		args = append(args, "-o", "yaml") // such tools give all of it
+	}
 	if verb == "exec" {
 		command := f.all("command", "cmd", "args")
 		if len(command) == 1 {

@@ -87,7 +87,7 @@ func unknownEffects(call Call, f fields, at shell.Place) []human.Effect {
 	}
 	doing := f.all("action", "operation", "op", "method", "verb", "mode", "subcommand", "type")
 	for _, a := range doing {
-		if r, rule := grade(nameWords(a)); r.Level() > risk.Level() && (r.Level() >= human.HighRisk.Level() || !lookWords[strings.ToLower(a)] && len(a) < 40) {
+		if r, rule := grade(nameWords(a)); r.Level() > risk.Level() && rule != "mcp.looks" && len(a) < 40 {
 			risk, id = r, rule
 		}
 	}

@@ -70,7 +70,7 @@ func TestServersToolsAreTheirCommands(t *testing.T) {
 		"git stash drop":                         {tool("git_stash", object{"mode": "drop"})},
 		"kubectl delete ns prod":                 {tool("kubectl_delete", object{"resourceType": "namespace", "name": "prod"}), tool("mcp__kubernetes__namespaces_delete", object{"name": "prod"}), tool("kubectl", object{"command": "delete ns prod"})},
 		"kubectl get pods":                       {tool("kubectl_get", object{"resourceType": "pods"}), tool("mcp__k8s__pods_list", object{}), tool("run_kubectl", object{"command": "kubectl get pods"})},
-		"kubectl get secret db":                  {tool("kubectl_get", object{"resourceType": "secret", "name": "db"}), tool("mcp__kubernetes__resources_get", object{"kind": "Secret", "name": "db"})},
+		"kubectl get secret db -o yaml":          {tool("kubectl_get", object{"resourceType": "secret", "name": "db"}), tool("mcp__kubernetes__resources_get", object{"kind": "Secret", "name": "db"})},
 		"kubectl exec web-0 -- rm -rf /srv":      {tool("kubectl_exec", object{"name": "web-0", "command": []string{"rm", "-rf", "/srv"}}), tool("mcp__kubernetes__pods_exec", object{"name": "web-0", "command": []string{"rm", "-rf", "/srv"}})},
 		"helm uninstall app":                     {tool("helm_uninstall", object{"name": "app"}), tool("mcp__kubernetes__helm_uninstall", object{"name": "app"})},
 		"terraform destroy":                      {tool("ExecuteTerraformCommand", object{"command": "destroy"}), tool("terraform_destroy", object{}), tool("terraform", object{"args": []string{"destroy"}})},
