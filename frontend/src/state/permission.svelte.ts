@@ -45,8 +45,8 @@ export class Permission {
   /** Whether words must be typed for what is chosen. */
   readonly must = $derived.by<boolean>(() => runs(this.picked) && this.question?.verdict.form === 'input');
   readonly checks = $derived.by<boolean>(() => runs(this.picked) && !!this.question?.check);
-  /** The rule goes with the answer: only a plain yes or no makes one. */
-  readonly rules = $derived.by<boolean>(() => !!this.standing?.on && this.standing.ready && (this.picked === 'allow' || this.picked === 'deny'));
+  /** The rule goes with the answer: only with one that says the same of this call. */
+  readonly rules = $derived.by<boolean>(() => !!this.standing?.on && this.standing.ready && this.picked === this.standing.decision);
   /** What the chosen answer still needs. */
   readonly wants = $derived.by<Lack>(() => {
     const question = this.question;
@@ -88,8 +88,6 @@ export class Permission {
 
   choose(action: ChoiceAction): void {
     if (action === this.picked) return;
-    // A rule that refuses must not become one that allows by another choice, nor the other way round.
-    if (this.standing && runs(action) !== runs(this.picked)) this.standing.on = false;
     this.#picked = action;
     this.lack = '';
     // The button that answers now lets something grave run: a press that was meant for the choice before must not.
@@ -152,7 +150,7 @@ export class Permission {
       ...(runs(choice) && this.question?.verdict.form === 'input' && { typed: this.typed }),
       ...(runs(choice) && this.check && { check: this.check }),
       ...(choice === 'change' && { args: this.#changed() }),
-      ...(this.rules && choice === this.picked && { rule: this.standing?.rule(choice === 'allow' ? 'allow' : 'deny', Date.now()) }),
+      ...(this.rules && choice === this.picked && { rule: this.standing?.rule(Date.now()) }),
     };
     this.sent = choice;
     // A draft that is saved after the answer would only confuse: the answer goes first.

@@ -201,6 +201,13 @@ export function reasonSentence({ because, effects }: Reason): string {
   return effects.every((effect) => effect.certainty === 'possible') ? m.perm_why_possible({ what }) : what;
 }
 
+/** What a standing rule does not cover: in the language of the page where it is the usual, else as the gatekeeper says it. */
+export function leftOutSentence(text: string): string {
+  return text
+    .replace(/`([^`]+)` is left out: it (?:is|may be) in no commit, so no standing rule takes it away\.\s*/g, (_, what: string) => m.perm_left_out_commit({ what }))
+    .replace(/`([^`]+)` would need a rule of its own\.\s*/g, (_, what: string) => m.perm_left_out_own({ what }));
+}
+
 /** What ended a question, in a sentence. */
 export function endSentence(op: Operation, name: string, time: string): string {
   const { result } = op;

@@ -1,5 +1,5 @@
 import { endOf, reachOf, ruleFor, spanOf, type Reach, type Span } from '../lib/standing';
-import type { GateRule, RulePreview, Ruling } from '../lib/gatewire';
+import type { GateRule, RulePreview } from '../lib/gatewire';
 import type { Api } from '../backend/api';
 import { wordsOf } from './roster.svelte';
 
@@ -9,12 +9,16 @@ const pause = 250;
 export class Standing {
   /** It is made with the answer. */
   on = $state(false);
+  /** What it decides from then on. */
+  decision = $state<'allow' | 'deny'>('allow');
   what = $state('');
   reach = $state<Reach>('project');
   span = $state<Span>('week');
   /** What the rule as it stands would have matched; undefined while that is read. */
   preview = $state.raw<RulePreview | undefined>();
   trouble = $state('');
+  /** What of the call it does not cover, and why; in English. */
+  readonly leftOut: string;
   readonly #rule: GateRule;
   #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -26,6 +30,7 @@ export class Standing {
     now: number,
   ) {
     this.#rule = offered.rule;
+    this.leftOut = offered.left_out ?? '';
     this.what = offered.rule.command ?? '';
     this.reach = reachOf(offered.rule);
     this.span = spanOf(offered.rule, now);
@@ -47,8 +52,8 @@ export class Standing {
     return [...(this.of.session ? (['session'] as const) : []), ...(this.of.project ? (['project'] as const) : []), 'everywhere'];
   }
 
-  rule(decision: Ruling, now: number): GateRule {
-    const base = { ...this.#rule, decision, ...(this.worded && { command: this.what.trim() }) };
+  rule(now: number): GateRule {
+    const base = { ...this.#rule, decision: this.decision, ...(this.worded && { command: this.what.trim() }) };
     return ruleFor(base, this.reach, this.of, endOf(this.span, now));
   }
 
@@ -71,7 +76,7 @@ export class Standing {
   async #look(): Promise<void> {
     const asked = this.#asked;
     try {
-      const preview = await this.api.gate.previewRule(this.rule('allow', Date.now()));
+      const preview = await this.api.gate.previewRule(this.rule(Date.now()));
       if (asked === this.#asked) this.preview = preview;
     } catch (error) {
       if (asked === this.#asked) this.trouble = wordsOf(error);
