@@ -148,8 +148,17 @@ func quiet(w *walker, c *cmd) (stream, bool) {
 
 func test(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
+	evaluates := c.name == "let" || c.name == "unset"
 	for _, v := range c.args {
-		w.arithText(v.s)
+		switch v.s {
+		case "-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
+			evaluates = true
+		}
+	}
+	for _, v := range c.args {
+		if evaluates {
+			w.arithText(v.s)
+		}
 	}
 	return handled(stream{known: true})
 }

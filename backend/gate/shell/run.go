@@ -395,14 +395,18 @@ func (w *walker) shown(c *cmd) string {
 }
 
 func (w *walker) readsSecrets(o *options, name string) {
-	for _, v := range o.words {
+	given := o.has("-e", "--regexp", "-f", "--file", "--from-file")
+	for i, v := range o.words {
+		if i == 0 && !given && looksFor[name] || filters[name] && (i == 0 || i == 1 && !strings.HasPrefix(o.words[0].s, ".")) && strings.HasPrefix(v.s, ".") && !strings.Contains(v.s, "/") && !given {
+			continue
+		}
 		if couldBePath(v.s) {
 			w.reading(v, name+".reads")
 		}
 	}
 	if len(o.flags) > 0 {
 		for _, f := range sortedKeys(o.flags) {
-			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys[f] && !textOptions[f] {
+			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys[f] && !textOptions[f] && !(looksFor[name] && (f == "-e" || f == "--regexp")) {
 				v.s = strings.TrimPrefix(v.s, "@")
 				w.reading(v, name+".reads")
 			}
@@ -410,8 +414,17 @@ func (w *walker) readsSecrets(o *options, name string) {
 	}
 }
 
+// Programs whose first word is what they look for, and those whose words may be filters of a language of their own.
+var (
+	looksFor = set("grep egrep fgrep zgrep bzgrep xzgrep rg ag ack ugrep pcregrep fd fdfind rga sift pt pgrep")
+	filters  = set("jq yq gojq jaq dasel fx jless xq")
+)
+
 // Options whose value is text for people, or to look for.
 var textOptions = set("-m --message --title --body --grep --author --reason --description --search --comment --notes --subject --label --name --query --jq --format --template --filter --pattern -S -G")
+
+// Those of them that take a value in every program that has them.
+var longText = set("--message --title --body --grep --author --reason --description --search --comment --notes --subject")
 
 // Options that name a key or a certificate to prove who one is: using it is not reading it.
 var usesKeys = set("--cert --key -E --cacert --capath --env-file --vault-password-file --private-key --identity-file --client-certificate --client-key --certificate-authority --kubeconfig --ca-certificate --certificate --tls-cert --tls-key")

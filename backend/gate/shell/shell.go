@@ -320,6 +320,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 		w.emit(human.Effect{Verb: human.ObfuscatedEffect, Resource: clip(strings.ReplaceAll(text, unknown, "…")), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.built_command"})
 		text = strings.ReplaceAll(text, unknown, "${_unknown}")
 	}
+	text = strings.ToValidUTF8(text, "\ufffd") // the parser takes nothing else; a shell does not mind
 	lang := syntax.LangBash
 	if dialect == "zsh" {
 		lang = syntax.LangZsh

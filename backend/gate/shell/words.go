@@ -599,6 +599,23 @@ func (w *walker) scan(node syntax.Node) {
 			return false
 		}
 		switch n := n.(type) {
+		case *syntax.BinaryTest:
+			switch n.Op {
+			case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch, syntax.TsReMatch, syntax.TsBefore, syntax.TsAfter, syntax.TsNewer, syntax.TsOlder, syntax.TsDevIno:
+				for _, x := range []syntax.TestExpr{n.X, n.Y} { // texts: expanded, not evaluated
+					if word, ok := x.(*syntax.Word); ok {
+						w.single(word)
+					} else {
+						w.scan(x)
+					}
+				}
+				return false
+			}
+		case *syntax.UnaryTest:
+			if word, ok := n.X.(*syntax.Word); ok && n.Op != syntax.TsVarSet && n.Op != syntax.TsRefVar {
+				w.single(word)
+				return false
+			}
 		case *syntax.CmdSubst:
 			w.part(n)
 			return false
@@ -639,6 +656,7 @@ func (w *walker) expandText(s string) {
 		w.opaque("shell.too_deep", "holds commands within commands too deep")
 		return
 	}
+	s = strings.ToValidUTF8(s, "\ufffd")
 	word, err := syntax.NewParser().Document(strings.NewReader(s))
 	if err != nil && strings.Contains(s, "((") {
 		word, err = syntax.NewParser().Document(strings.NewReader(strings.ReplaceAll(s, "((", "( (")))
