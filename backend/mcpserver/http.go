@@ -91,7 +91,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	box := newOutbox(h.tool.onTheirWay)
 	defer box.close()
 	thread, _, _ := strings.Cut(session, ".")
-	x := &exchange{ringer: h.ringer(actor), session: thread, box: box, gone: ctx}
+	x := &exchange{ringer: h.ringer(actor), session: thread, box: box, gone: ctx, by: actor}
 	h.next.ServeHTTP(&watchedResponse{w, ctx, box}, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 }
 

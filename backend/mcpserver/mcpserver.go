@@ -1,5 +1,5 @@
-// Package mcpserver shows the queue to agents as one MCP tool, human (H1), over stdio and streamable
-// HTTP. It speaks protocol version 2026-07-28 and the older ones the SDK negotiates. The Tasks
+// Package mcpserver shows the queue to agents as the MCP tool human (H1), and the gatekeeper to their clients as the tool
+// permission (G9), over stdio and streamable HTTP. It speaks protocol version 2026-07-28 and the older ones the SDK negotiates. The Tasks
 // extension is not spoken: a wait is held open with progress, or handed back as pending.
 package mcpserver
 
@@ -70,6 +70,10 @@ type Options struct {
 	Version string // of Deskbell, as told to clients
 	// Session is the thread of an agent that names none and whose connection has none (stdio).
 	Session string
+	// Folder is the project that the agent works in, absolute; empty where that is not known.
+	Folder string
+	// Gate judges calls for the tool permission; without it there is no such tool.
+	Gate Gatekeeper
 
 	Patience time.Duration // how long a call waits for a client that takes no progress; 0 is 45 s
 	Beat     time.Duration // between two notes of progress; 0 is 15 s
@@ -127,6 +131,7 @@ type exchange struct {
 	session string          // the thread of calls that name none
 	box     *outbox         // nil where nobody watches what goes out
 	gone    context.Context // done once the client has left; nil where the call's own context says so
+	by      human.Actor     // the agent, where the connection is of several
 }
 
 type exchangeKey struct{}
@@ -140,7 +145,16 @@ func (t *tool) server(x *exchange) *mcp.Server {
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 			Logger:       slog.New(quiet{t.opts.Log.Handler()}),
 		})
-	s.AddTool(definition(), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.AddTool(definition(), t.handler(x, (*call).answer))
+	if t.opts.Gate != nil {
+		s.AddTool(permissionDefinition(), t.handler(x, (*call).permission))
+	}
+	return s
+}
+
+// handler makes a call of every request over x, or over the exchange in its context.
+func (t *tool) handler(x *exchange, do func(*call, context.Context, json.RawMessage) (*mcp.CallToolResult, error)) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := x
 		if own, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
 			x = own
@@ -158,9 +172,8 @@ func (t *tool) server(x *exchange) *mcp.Server {
 				return req.Session.NotifyProgress(ctx, &p)
 			}
 		}
-		return c.answer(ctx, req.Params.Arguments)
-	})
-	return s
+		return do(c, ctx, req.Params.Arguments)
+	}
 }
 
 // quiet keeps the SDK's own notes on every session out of the log; its warnings stay.

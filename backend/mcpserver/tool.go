@@ -17,6 +17,7 @@ import (
 type tool struct {
 	opts       Options
 	onTheirWay *deliveries
+	questions  questions
 	closing    context.Context // done once waits are to end
 	close      context.CancelFunc
 }
