@@ -32,7 +32,7 @@ func (h *House) build(ctx context.Context) error {
 	}
 	tool := mcpserver.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, books, by) },
-		mcpserver.Options{Version: h.config.Version, Log: h.log})
+		mcpserver.Options{Version: h.config.Version, Log: h.log, Gate: h.gate})
 	h.replays = library.NewReplays(books, library.Through(h.player, pause))
 	var recorder api.Recorder
 	if h.recorder != nil {

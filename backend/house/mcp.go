@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deskbell/backend/client"
+	"deskbell/backend/gate/keeper"
 	"deskbell/backend/human"
 	"deskbell/backend/mcpserver"
 	"deskbell/backend/record/library"
@@ -29,9 +30,20 @@ func serveMCP(version string) func(context.Context, func() (string, error), stri
 		return mcpserver.ServeStdio(ctx, r, in, out, mcpserver.Options{
 			Version: version,
 			Session: thread(),
+			Folder:  folder(),
+			Gate:    r,
 			Log:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}
+}
+
+// folder is the one that this process works in, empty where that cannot be told.
+func folder() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
 }
 
 // thread names this process's thread of work, as the operator sees it: the folder the agent works in, and
@@ -54,7 +66,10 @@ type remote struct {
 	to *client.Client
 }
 
-var _ mcpserver.Ringer = (*remote)(nil)
+var (
+	_ mcpserver.Ringer     = (*remote)(nil)
+	_ mcpserver.Gatekeeper = (*remote)(nil)
+)
 
 func (r *remote) client() *client.Client {
 	r.mu.Lock()
@@ -147,4 +162,13 @@ func (r *remote) Evidence(ctx context.Context, id human.OperationID, label strin
 func (r *remote) EvidencePicture(ctx context.Context, id human.OperationID, label, which string, width int) ([]byte, error) {
 	data, err := r.client().EvidencePicture(ctx, id, label, which, library.Look{Width: width, Format: "jpeg"})
 	return data, r.moved(err)
+}
+
+// Evaluate implements mcpserver.Gatekeeper; whose call it is the key says.
+func (r *remote) Evaluate(ctx context.Context, _ human.Actor, call human.ToolCall, how keeper.Asking) (human.Judgement, error) {
+	if call.Home == "" {
+		call.Home, _ = os.UserHomeDir() // without it the engine is the more careful
+	}
+	j, err := r.client().Evaluate(ctx, call, how)
+	return j, r.moved(err)
 }
