@@ -20,7 +20,8 @@ const maxBecause = 20
 func (s *Set) Judge(call gate.Call, evidence gate.Evidence, c Circumstances) human.Verdict {
 	policy := s.Policy(c.Project)
 	v, traces := gate.Trace(call, evidence)
-	j := &judging{set: s, call: call, evidence: evidence, c: c, policy: policy, ground: groundOf(call, c), traces: traces}
+	j := newJudging(call, c, traces)
+	j.set, j.evidence, j.policy = s, evidence, policy
 	for _, r := range c.Standing {
 		if made := j.standing(r); made != nil {
 			if made.Decision == human.Allow {
@@ -43,12 +44,12 @@ func (s *Set) Matches(r human.GateRule, call gate.Call) bool {
 
 func (r *rule) matches(call gate.Call) bool {
 	c := Circumstances{Project: call.Root}
-	j := &judging{call: call, c: c, policy: gate.Balanced, ground: groundOf(call, c), past: true}
 	if !r.scoped(c, true) || !r.forTool(call.Tool) {
 		return false
 	}
 	v, traces := gate.Trace(call, nil)
-	j.traces = traces
+	j := newJudging(call, c, traces)
+	j.policy, j.past = gate.Balanced, true
 	if r.Decision != human.Allow {
 		return j.holds(r, v.Effects)
 	}
@@ -74,8 +75,19 @@ type judging struct {
 
 	allowing, tightening []*rule // standing permissions
 
+	roots, homes []string            // of ground
+	paths        map[string][]string // of effects, as names
+	toldAll      bool
+	reads, named [][]string // paths as names
+	scratch      []string
+
 	traces gate.Traces
 	names  map[string]bool // of every program that would run, in lower case; nil before it is asked for
+}
+
+func newJudging(call gate.Call, c Circumstances, traces gate.Traces) *judging {
+	g := groundOf(call, c)
+	return &judging{call: call, c: c, ground: g, roots: split(g.absolute(g.root)), homes: split(g.absolute(g.home)), traces: traces}
 }
 
 // runsProgram says whether a program of that name, in lower case, would run.
@@ -307,11 +319,9 @@ func (j *judging) offers(command string) bool {
 	if !ok {
 		return true // it is no command
 	}
-	other := *j
-	other.call, other.names, other.allowing = call, nil, nil
 	v, traces := gate.Trace(call, j.evidence)
-	other.traces = traces
-	other.tightening = nil
+	other := newJudging(call, j.c, traces)
+	other.set, other.evidence, other.policy = j.set, j.evidence, j.policy
 	for _, r := range j.c.Standing {
 		if made := other.standing(r); made != nil && made.Decision != human.Allow {
 			other.tightening = append(other.tightening, made)
@@ -359,34 +369,39 @@ func (j *judging) holds(r *rule, effects []human.Effect) bool {
 		return true
 	}
 	for _, e := range effects {
-		if r.ofVerb(e.Verb) && (r.Path == "" || touches(r.Path, e, j.ground, true)) {
+		if r.ofVerb(e.Verb) && (r.path == nil || j.touches(r.path, e, true)) {
 			return true
 		}
 	}
 	if r.Path == "" {
 		return false
 	}
-	pattern := split(j.ground.absolute(r.Path))
-	if r.ofVerb(human.FilesystemRead) && (slices.ContainsFunc(j.traces.Reads, func(p string) bool { return j.isOf(pattern, p) }) || j.namesPath(pattern)) {
-		return true
-	}
-	// Some effects do not tell their path by itself.
-	return slices.ContainsFunc(effects, func(e human.Effect) bool {
+	reads := r.ofVerb(human.FilesystemRead) && (len(j.traces.Reads) > 0 || len(j.traces.Runs) > 0)
+	// Some effects do not tell their path by themselves.
+	silent := slices.ContainsFunc(effects, func(e human.Effect) bool {
 		return e.Risk != human.NoRisk && pathOf(e) == "" && r.ofVerb(e.Verb)
-	}) && j.namesPath(pattern)
-}
-
-// isOf says whether a path, or a pattern of them, may be of a rule's.
-func (j *judging) isOf(pattern []string, p string) bool {
-	if strings.Count(p, "**") > 2 {
-		return true // too many ways to be told quickly
+	})
+	if !reads && !silent {
+		return false
 	}
-	have := split(j.ground.absolute(p))
-	return globPath(pattern, have) || globPath(have, pattern)
+	pattern := j.of(r.path)
+	of := func(list [][]string) bool {
+		return slices.ContainsFunc(list, func(have []string) bool { return len(have) > maxDepth || meet(pattern, have) })
+	}
+	j.told()
+	return reads && of(j.reads) || of(j.named)
 }
 
-// namesPath says whether a word of a command is of the path that a rule is of, in the call's folder.
-func (j *judging) namesPath(pattern []string) bool {
+// told makes the paths ready that the call reads, and those that words of its commands may be, in the call's folder: what
+// is only read is in no effect by itself.
+func (j *judging) told() {
+	if j.toldAll {
+		return
+	}
+	j.toldAll = true
+	for _, p := range j.traces.Reads {
+		j.reads = append(j.reads, split(j.ground.absolute(p)))
+	}
 	for _, words := range j.traces.Runs {
 		if len(words) == 0 || talks[programName(words[0])] {
 			continue
@@ -402,13 +417,10 @@ func (j *judging) namesPath(pattern []string) bool {
 				if w[0] != '/' && w[0] != '~' && j.call.Cwd != "" {
 					w = j.call.Cwd + "/" + w
 				}
-				if j.isOf(pattern, w) {
-					return true
-				}
+				j.named = append(j.named, split(j.ground.absolute(w)))
 			}
 		}
 	}
-	return false
 }
 
 // texts are a word, or the texts in it where it is code.
@@ -562,7 +574,7 @@ func (j *judging) covers(r *rule, e human.Effect) bool {
 	if e.Floor || !r.ofVerb(e.Verb) {
 		return false
 	}
-	if r.Path != "" && (strings.Contains(pathOf(e), "…") || !touches(r.Path, e, j.ground, false)) {
+	if r.Path != "" && (strings.Contains(pathOf(e), "…") || !j.touches(r.path, e, false)) {
 		return false
 	}
 	// Nobody has read all that a path or kinds of effects stand for, nor what * does.

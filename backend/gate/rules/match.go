@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -259,32 +260,59 @@ func glob(pattern, name string) bool {
 }
 
 // globPath says whether a path is of a pattern: * stands for any letters of a name, ** for any folders.
-func globPath(pattern, name []string) bool {
-	for i, p := range pattern {
-		if p == "**" {
-			if i == len(pattern)-1 {
-				return true
-			}
-			for j := range len(name) + 1 {
-				if globPath(pattern[i+1:], name[j:]) {
-					return true
-				}
-			}
-			return false
+func globPath(pattern, name []string) bool { return along(pattern, name, "", glob) }
+
+// meet says whether a path could be of both a pattern and what a shell expands. It says yes too often rather than too
+// rarely.
+func meet(pattern, expanded []string) bool {
+	return along(pattern, expanded, "**", func(p, name string) bool {
+		if strings.ContainsAny(p, "*") && strings.ContainsAny(name, "*?[{") {
+			return true
 		}
-		if len(name) == 0 || !glob(p, name[0]) {
-			return false
-		}
-		name = name[1:]
-	}
-	return len(name) == 0
+		return glob(p, name) || shellGlob(name, p)
+	})
 }
+
+// along goes along both, in time that is the product of their lengths; any is what stands for any folders in b.
+func along(a, b []string, any string, same func(a, b string) bool) bool {
+	if len(a) != len(b) && !slices.Contains(a, "**") && !slices.Contains(b, any) {
+		return false
+	}
+	// row[j] says whether what is left of a is of what is left of b from j on.
+	row, below := make([]bool, len(b)+1), make([]bool, len(b)+1)
+	for i := len(a); i >= 0; i-- {
+		for j := len(b); j >= 0; j-- {
+			switch {
+			case i == len(a) && j == len(b):
+				row[j] = true
+			case i < len(a) && a[i] == "**":
+				row[j] = below[j] || j < len(b) && row[j+1]
+			case j < len(b) && b[j] == any:
+				row[j] = row[j+1] || i < len(a) && below[j]
+			case i == len(a) || j == len(b):
+				row[j] = false
+			default:
+				row[j] = below[j+1] && same(a[i], b[j])
+			}
+		}
+		row, below = below, row
+	}
+	return below[0]
+}
+
+// shellGlob is glob for what a shell expands. Whatever else than * it may expand, it may be the name.
+func shellGlob(pattern, name string) bool {
+	return strings.ContainsAny(pattern, "?[{") || glob(pattern, name)
+}
+
+// maxDepth is how many folders deep a path is looked at.
+const maxDepth = 100
 
 // ground is where a call is made.
 type ground struct{ root, home string }
 
 func groundOf(call gate.Call, c Circumstances) ground {
-	g := ground{root: c.Project, home: call.Home}
+	g := ground{root: c.Project, home: cmp.Or(call.Home, "/home/user")} // as the engine has it
 	if g.root == "" {
 		g.root = call.Root
 	}
@@ -298,11 +326,7 @@ func groundOf(call gate.Call, c Circumstances) ground {
 func (g ground) absolute(p string) string {
 	switch {
 	case p == "~" || strings.HasPrefix(p, "~/"):
-		home := g.home
-		if home == "" {
-			home = "/home/user" // as the engine has it
-		}
-		p = home + p[1:]
+		p = g.home + p[1:]
 	case !strings.HasPrefix(p, "/"):
 		p = g.root + "/" + p
 	}
@@ -326,15 +350,69 @@ func pathOf(e human.Effect) string {
 	return ""
 }
 
-// touches says whether an effect is of what a rule's path names. Where wide, that is so too of what is taken away with the
-// folder around it.
-func touches(pattern string, e human.Effect, g ground, wide bool) bool {
+// A route is a rule's path, made ready.
+type route struct {
+	from  byte // what it begins at: / the root, ~ the home, . the project
+	names []string
+}
+
+func routeOf(p string) *route {
+	switch {
+	case p == "":
+		return nil
+	case p[0] == '/':
+		return &route{'/', split(path.Clean(p))}
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		return &route{'~', split(path.Clean("/" + p[1:]))}
+	}
+	return &route{'.', split(path.Clean("/" + p))} // not above the project
+}
+
+// of is the route as names from the root, for a call. It holds until the next is asked for.
+func (j *judging) of(r *route) []string {
+	start := j.roots
+	switch {
+	case r.from == '/':
+		return r.names
+	case r.from == '~':
+		start = j.homes
+	}
+	if len(r.names) == 1 && r.names[0] == "" {
+		return start
+	}
+	j.scratch = append(append(j.scratch[:0], start...), r.names...)
+	return j.scratch
+}
+
+// at is the path of an effect as names from the root; nil for none.
+func (j *judging) at(e human.Effect) []string {
 	p := pathOf(e)
 	if p == "" {
+		return nil
+	}
+	have, ok := j.paths[p]
+	if !ok {
+		have = split(j.ground.absolute(strings.TrimSuffix(strings.TrimSuffix(p, "/**"), "/*")))
+		if j.paths == nil {
+			j.paths = map[string][]string{}
+		}
+		j.paths[p] = have
+	}
+	return have
+}
+
+// touches says whether an effect is of what a rule's path names. Where wide, that is so too of what is taken away with the
+// folder around it.
+func (j *judging) touches(r *route, e human.Effect, wide bool) bool {
+	have := j.at(e)
+	if have == nil {
 		return false
 	}
-	want, have := split(g.absolute(pattern)), split(g.absolute(strings.TrimSuffix(strings.TrimSuffix(p, "/**"), "/*")))
-	if globPath(want, have) {
+	if len(have) > maxDepth {
+		return wide
+	}
+	want := j.of(r)
+	if globPath(want, have) || wide && meet(want, have) {
 		return true
 	}
 	if !wide || e.Verb != human.FilesystemDelete && e.Verb != human.GitDiscard {

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,6 +111,383 @@ func TestAskingAndRefusing(t *testing.T) {
 	} {
 		if got := set(t, x.rule).Judge(bash(x.command), nil, here()); got.Decision != x.want {
 			t.Errorf("%s: %q under %+v is %s, not %s: %s", name, x.command, x.rule, got.Decision, x.want, got.Reason)
+		}
+	}
+}
+
+func judged(t testing.TB, c rules.Config, call gate.Call, at rules.Circumstances) human.Verdict {
+	t.Helper()
+	s, err := rules.Compile(c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Judge(call, nil, at)
+}
+
+func because(v human.Verdict, id string) human.Because {
+	for _, b := range v.Because {
+		if b.Rule == id {
+			return b
+		}
+	}
+	return human.Because{}
+}
+
+// G5: trust answers for low risk, under strict too, and for nothing graver; without it everything that does more than look
+// is asked about.
+func TestTrustDecides(t *testing.T) {
+	for name, x := range map[string]struct {
+		policy  gate.Policy
+		trust   float64
+		command string
+		want    human.Ruling
+		says    string
+	}{
+		"low risk under strict":          {gate.Strict, 0.5, "mkdir out", human.Ask, "trust.filesystem_write"},
+		"trusted, low risk under strict": {gate.Strict, 0.81, "mkdir out", human.Allow, "trust.filesystem_write"},
+		"not quite trusted":              {gate.Strict, 0.8, "mkdir out", human.Ask, "trust.filesystem_write"},
+		"trusted, high risk":             {gate.Balanced, 1, "rm -rf src", human.Ask, "trust.filesystem_delete"},
+		"trusted, medium risk":           {gate.Balanced, 1, "git push origin topic", human.Ask, "trust.git_remote_write"},
+		"trusted, the floor":             {gate.Permissive, 1, "rm -rf /", human.Deny, ""},
+		"not trusted, low risk":          {gate.Permissive, 0.19, "mkdir out", human.Ask, "trust.filesystem_write"},
+		"just trusted, low risk":         {gate.Permissive, 0.2, "mkdir out", human.Allow, ""},
+		"not trusted, only looks":        {gate.Strict, 0, "git status", human.Allow, ""},
+	} {
+		c := rules.Defaults()
+		c.Policy = x.policy
+		at := here()
+		at.Trust = func(human.EffectVerb) float64 { return x.trust }
+		v := judged(t, c, bash(x.command), at)
+		b := because(v, x.says)
+		if v.Decision != x.want || x.says != "" && (b.Trust == nil || *b.Trust != x.trust || b.Text == "") {
+			t.Errorf("%s: %s, %+v", name, v.Decision, v.Because)
+		}
+	}
+	// Without trust no rule of one's own lets anything through that does more than look.
+	c := rules.Defaults()
+	c.Rules = []human.GateRule{allow("mkdir out")}
+	at := here()
+	at.Trust = func(human.EffectVerb) float64 { return 0.1 }
+	if v := judged(t, c, bash("mkdir out"), at); v.Decision != human.Ask || !strings.Contains(v.Reason, "Under 0.20") && because(v, "trust.filesystem_write").Text == "" {
+		t.Errorf("without trust: %+v", v)
+	}
+	// Where nobody says, it is what it begins with.
+	c = rules.Defaults()
+	c.Trust.Initial = 0.1
+	if v := judged(t, c, bash("mkdir out"), here()); v.Decision != human.Ask {
+		t.Errorf("without a ledger: %+v", v)
+	}
+}
+
+func TestImportance(t *testing.T) {
+	c := rules.Defaults()
+	c.Projects = map[string]rules.Importance{root: rules.High, "/play": rules.Low}
+	s, err := rules.Compile(c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for project, want := range map[string]gate.Policy{root: gate.Strict, root + "/": gate.Strict, "/play": gate.Permissive, "/other": gate.Balanced, "": gate.Balanced} {
+		if got := s.Policy(project); got != want {
+			t.Errorf("%q is judged as by %s, not %s", project, got, want)
+		}
+	}
+	if v := s.Judge(bash("mkdir out"), nil, here()); v.Decision != human.Ask || !strings.Contains(because(v, "policy").Text, "important") {
+		t.Errorf("an important project: %+v", v.Because)
+	}
+	c.Policy = gate.Strict
+	if s, err = rules.Compile(c, nil); err != nil || s.Policy(root) != gate.Strict {
+		t.Errorf("stricter than strict: %v", err)
+	}
+}
+
+// G6: what the tools' sections say.
+func TestTools(t *testing.T) {
+	c := rules.Defaults()
+	c.Tools = map[string]rules.Tool{
+		"delete_file":   {AlwaysConfirm: true},
+		"read_file":     {AlwaysConfirm: true},
+		"shell_execute": {SafeCommands: []string{"docker run alpine", "npm run e2e -- *"}, DangerousPatterns: []string{"rm -rf", ":", "format", "--yes", "apply auto-approve"}},
+		"sql":           {DangerousPatterns: []string{"drop table"}},
+	}
+	s, err := rules.Compile(c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(tool, args string) gate.Call {
+		return gate.Call{Tool: tool, Args: json.RawMessage(args), Cwd: root, Root: root}
+	}
+	for name, x := range map[string]struct {
+		call gate.Call
+		want human.Ruling
+	}{
+		"always confirm":                  {call("read_file", `{"path": "a.txt"}`), human.Ask},
+		"always confirm, by another name": {call("ReadFile", `{"path": "a.txt"}`), human.Ask},
+		"always confirm, of a server":     {call("mcp__files__read_file", `{"path": "a.txt"}`), human.Ask},
+		"another tool":                    {call("list_dir", `{"path": "a"}`), human.Allow},
+		"a safe command":                  {bash("docker run alpine"), human.Allow},
+		"another command":                 {bash("docker run debian"), human.Ask},
+		"a dangerous pattern":             {bash("rm -rf node_modules"), human.Ask},
+		"its options apart":               {bash("rm -v -f -r node_modules"), human.Ask},
+		"within another command":          {bash("git status && find . -name x -exec rm -rf {} +"), human.Ask},
+		"in a name of a script":           {bash("npm run format"), human.Ask},
+		"an option":                       {bash("terraform plan --yes"), human.Ask},
+		"words apart":                     {bash("echo ok; x apply -auto-approve"), human.Ask},
+		"in text":                         {bash(`git commit -m "format the rm -rf of it"`), human.Allow},
+		"as a message":                    {bash("git commit -m format"), human.Allow},
+		"in what is searched for":         {bash("grep format a.txt"), human.Allow},
+		"in what is printed":              {bash("echo rm -rf a"), human.Allow},
+		"a pattern of another tool":       {call("sql", `{"query": "DROP  TABLE users"}`), human.Ask},
+	} {
+		if v := s.Judge(x.call, nil, here()); v.Decision != x.want {
+			t.Errorf("%s: %s %s is %s, not %s: %q", name, x.call.Tool, x.call.Args, v.Decision, x.want, v.Rules)
+		}
+	}
+	if v := s.Judge(call("read_file", `{"path": "a.txt"}`), nil, here()); v.Rules[0] != "rule.tools.read_file.always_confirm" || v.Because[0].Rule != v.Rules[0] {
+		t.Errorf("the rule is not told: %q %+v", v.Rules, v.Because)
+	}
+	var listed []string
+	for _, r := range s.List() {
+		listed = append(listed, r.ID)
+		if r.Source != human.RuleFile {
+			t.Errorf("%s comes from %q", r.ID, r.Source)
+		}
+	}
+	if len(listed) != 10 {
+		t.Errorf("it lists %q", listed)
+	}
+}
+
+// A deny rule on a path holds for every tool.
+func TestPathsOfEveryTool(t *testing.T) {
+	s := set(t, human.GateRule{ID: "customers", Decision: human.Deny, Path: "secrets/**", Reason: "Customers' data"})
+	read := set(t, human.GateRule{Decision: human.Deny, Path: "secrets/**", Verbs: []human.EffectVerb{human.FilesystemRead}})
+	for _, call := range []gate.Call{
+		{Tool: "Read", Args: json.RawMessage(`{"file_path": "/work/app/secrets/key.txt"}`)},
+		{Tool: "Write", Args: json.RawMessage(`{"file_path": "/work/app/secrets/key.txt", "content": "x"}`)},
+		{Tool: "Edit", Args: json.RawMessage(`{"file_path": "secrets/key.txt", "old_string": "a", "new_string": "b"}`)},
+		{Tool: "mcp__files__read_text_file", Args: json.RawMessage(`{"path": "secrets/key.txt"}`)},
+		bash("cat < secrets/key.txt"), bash("base64 secrets/key.txt"), bash("cp secrets/key.txt x"), bash("cd secrets && cat key.txt"), bash("cat secrets/*"),
+		bash("cat */key.txt"), bash("python3 -c 'print(open(\"secrets/key.txt\").read())'"), bash("tar cf x secrets"), bash("git checkout -- secrets/key.txt"), bash("rm -rf ../app/secrets"),
+		bash("sort --output=secrets/x a"),
+	} {
+		call.Cwd, call.Root = root, root
+		v := s.Judge(call, nil, here())
+		if v.Decision != human.Deny || !strings.Contains(v.Reason, "Customers' data") || v.Rules[0] != "rule.customers" {
+			t.Errorf("%s %s is %s: %s", call.Tool, call.Args, v.Decision, v.Reason)
+		}
+	}
+	if v := read.Judge(bash("echo x > secrets/y"), nil, here()); v.Decision == human.Deny {
+		t.Errorf("a rule about reading refuses writing: %q", v.Rules)
+	}
+	if v := read.Judge(bash("wc -l secrets/y"), nil, here()); v.Decision != human.Deny {
+		t.Errorf("a rule about reading lets it: %+v", v)
+	}
+}
+
+// facts are evidence that is given.
+type facts map[string]gate.FileState
+
+func (f facts) File(abs string) gate.FileState { return f[abs] }
+func (facts) Text(string) (string, bool)       { return "", false }
+func (facts) Clean() bool                      { return false }
+func (facts) Pushed() bool                     { return false }
+
+func TestStandingPermissions(t *testing.T) {
+	push := human.GateRule{ID: "r1", Decision: human.Allow, Command: "git push origin topic", Source: human.RuleOperator, By: "ada"}
+	day := now.Add(24 * time.Hour)
+	for name, x := range map[string]struct {
+		change func(*human.GateRule, *rules.Circumstances)
+		want   human.Ruling
+	}{
+		"everywhere":             {func(*human.GateRule, *rules.Circumstances) {}, human.Allow},
+		"its project":            {func(r *human.GateRule, _ *rules.Circumstances) { r.Project = root }, human.Allow},
+		"another project":        {func(r *human.GateRule, _ *rules.Circumstances) { r.Project = "/work/other" }, human.Ask},
+		"its session":            {func(r *human.GateRule, c *rules.Circumstances) { r.Session, c.Session = "s", "s" }, human.Allow},
+		"another session":        {func(r *human.GateRule, c *rules.Circumstances) { r.Session, c.Session = "s", "t" }, human.Ask},
+		"no session":             {func(r *human.GateRule, _ *rules.Circumstances) { r.Session = "s" }, human.Ask},
+		"its agent":              {func(r *human.GateRule, c *rules.Circumstances) { r.Agent, c.Agent = "a", "a" }, human.Allow},
+		"another agent":          {func(r *human.GateRule, c *rules.Circumstances) { r.Agent, c.Agent = "a", "b" }, human.Ask},
+		"its tool":               {func(r *human.GateRule, _ *rules.Circumstances) { r.Tool = "run_shell_command" }, human.Allow},
+		"another tool":           {func(r *human.GateRule, _ *rules.Circumstances) { r.Tool = "powershell" }, human.Ask},
+		"not yet over":           {func(r *human.GateRule, _ *rules.Circumstances) { r.Until = &day }, human.Allow},
+		"over":                   {func(r *human.GateRule, c *rules.Circumstances) { r.Until, c.Now = &day, day }, human.Ask},
+		"no clock":               {func(r *human.GateRule, c *rules.Circumstances) { r.Until, c.Now = &day, time.Time{} }, human.Ask},
+		"a rule that is no rule": {func(r *human.GateRule, _ *rules.Circumstances) { r.Command = "**" }, human.Ask},
+	} {
+		r, at := push, here()
+		x.change(&r, &at)
+		at.Standing = []human.GateRule{r}
+		v := set(t).Judge(bash("git push origin topic"), nil, at)
+		if v.Decision != x.want {
+			t.Errorf("%s: %s", name, v.Decision)
+		}
+		if x.want == human.Allow && (v.Rules[0] != "rule.r1" || v.Because[0].Rule != "rule.r1" || !strings.Contains(v.Reason, "ada")) {
+			t.Errorf("%s: the rule is not told: %q %+v", name, v.Rules, v.Because)
+		}
+	}
+	// In its project it holds for what runs in it, not for what runs elsewhere.
+	at := here()
+	lint := push
+	lint.Command, lint.Project = "pip install x", root
+	at.Standing = []human.GateRule{lint}
+	for command, want := range map[string]human.Ruling{"cd sub && pip install x": human.Allow, "cd /tmp/evil && pip install x": human.Ask, "cd $X && pip install x": human.Ask} {
+		if v := set(t).Judge(bash(command), nil, at); v.Decision != want {
+			t.Errorf("%q: %s", command, v.Decision)
+		}
+	}
+	// What is in no commit, no standing permission takes away.
+	at.Standing = []human.GateRule{{ID: "r2", Decision: human.Allow, Command: "rm -rf data", Source: human.RuleOperator}}
+	for state, want := range map[gate.FileState]human.Ruling{gate.Committed: human.Allow, gate.Ignored: human.Allow, gate.MadeHere: human.Allow, gate.Precious: human.Ask, gate.NotKnown: human.Ask} {
+		if v := set(t).Judge(bash("rm -rf data"), facts{root + "/data": state}, at); v.Decision != want {
+			t.Errorf("deleting what is %d: %s", state, v.Decision)
+		}
+	}
+	if v := set(t).Judge(bash("rm -rf data"), nil, at); v.Decision != human.Ask {
+		t.Errorf("deleting without evidence: %s", v.Decision)
+	}
+	// One that refuses and cannot be read is asked about.
+	at.Standing = []human.GateRule{{ID: "r3", Decision: human.Deny, Command: "'", Source: human.RuleOperator}}
+	if v := set(t).Judge(bash("ls"), nil, at); v.Decision != human.Ask {
+		t.Errorf("a rule that cannot be read: %s", v.Decision)
+	}
+}
+
+// What is offered in place of a call passes the user's own rules.
+func TestOffersPassTheRules(t *testing.T) {
+	offered := func(s *rules.Set) string {
+		for _, c := range s.Judge(bash("git clean -fd"), nil, here()).Choices {
+			if c.Action == human.ChooseInstead {
+				return c.Command
+			}
+		}
+		return ""
+	}
+	command := offered(set(t))
+	if command == "" {
+		t.Fatal("nothing is offered in place of git clean")
+	}
+	first := strings.Join(strings.Fields(command)[:2], " ")
+	if got := offered(set(t, human.GateRule{Decision: human.Deny, Command: first + " -n **"}, human.GateRule{Decision: human.Ask, Command: first + " --dry-run **"})); got == command {
+		t.Errorf("%q is offered, which the rules refuse", got)
+	}
+}
+
+func TestSuggesting(t *testing.T) {
+	effect := func(resource string, kept human.Kept) human.Effect {
+		return human.Effect{Verb: human.FilesystemDelete, Resource: resource, Target: root + "/" + strings.TrimSuffix(resource, "/"), Risk: human.HighRisk, Words: "Deletes: " + resource, Census: human.Census{Kept: kept}}
+	}
+	remove := human.Verdict{Effects: []human.Effect{effect("build/", human.KeptIgnored), effect(".cache/", human.KeptIgnored), effect("fixtures old/", human.KeptNowhere)}}
+	r, leftOut, ok := rules.Suggest(bash(`rm -rf build/ .cache/ "fixtures old/"`), remove, here())
+	if !ok || r.Command != "rm -rf build/ .cache/" || r.Project != root || r.Decision != human.Allow || r.Source != human.RuleOperator || !strings.Contains(leftOut, "fixtures old/") || !strings.Contains(leftOut, "no commit") {
+		t.Errorf("%+v, %q, %v", r, leftOut, ok)
+	}
+	for name, x := range map[string]struct {
+		call          gate.Call
+		command, path string
+		says          string
+	}{
+		"its words":             {bash("git push origin topic"), "git push origin topic", "", ""},
+		"words that are quoted": {bash(`git push origin 'a b' "*"`), "git push origin 'a b' '*'", "", ""},
+		"the gravest":           {bash("pip install x && kubectl delete pod x"), "kubectl delete pod x", "", "`pip install x` would need a rule of its own"},
+		"harmless beside it":    {bash("ls && git push origin topic | cat"), "git push origin topic", "", ""},
+		"the floor":             {bash("rm -rf /"), "", "", "lies at the floor"},
+		"the floor beside it":   {bash("git push origin topic; rm -rf /"), "git push origin topic", "", "lies at the floor"},
+		"not known":             {bash("git push origin $X"), "", "", "known only when it runs"},
+		"what is lost":          {bash("git reset --hard"), "", "", "no standing rule takes it away"},
+		"a file":                {gate.Call{Tool: "Write", Args: json.RawMessage(`{"file_path": "/work/app/.env", "content": "x"}`), Cwd: root, Root: root}, "", ".env", ""},
+		"a server's tool":       {gate.Call{Tool: "mcp__tickets__close_ticket", Args: json.RawMessage(`{"id": 3}`), Cwd: root, Root: root}, "", "", ""},
+		"code":                  {gate.Call{Tool: "python", Args: json.RawMessage(`{"code": "import os; os.remove('a')"}`), Cwd: root, Root: root}, "", "", "more in the call"},
+	} {
+		v := set(t).Judge(x.call, nil, here())
+		r, leftOut, ok := rules.Suggest(x.call, v, here())
+		if r.Command != x.command || r.Path != x.path || x.says == "" && leftOut != "" || !strings.Contains(leftOut, x.says) {
+			t.Errorf("%s: %+v, %q, %v", name, r, leftOut, ok)
+		}
+		if name == "a server's tool" && (!ok || r.Tool != x.call.Tool) {
+			t.Errorf("%s: %+v, %q, %v", name, r, leftOut, ok)
+		}
+	}
+}
+
+func TestProposing(t *testing.T) {
+	past := func(command string, n int, change func(int, *rules.PastCall)) []rules.PastCall {
+		var out []rules.PastCall
+		for i := range n {
+			v := set(t).Judge(bash(command), nil, here())
+			p := rules.PastCall{Call: bash(command), Project: root, Risk: v.Risk, Floor: v.Floor, Allowed: true, Read: time.Duration(4+i) * time.Second, Words: 8}
+			if change != nil {
+				change(i, &p)
+			}
+			out = append(out, p)
+		}
+		return out
+	}
+	const command = "docker run alpine"
+	got := rules.Propose(append(past(command, 7, nil), past("pip install x", 9, nil)...), nil)
+	if len(got) != 2 || got[1].Rule.Command != command || got[1].Times != 7 || got[1].LeastRead != 4*time.Second || got[1].Rule.Project != root || rules.Check(got[1].Rule) != nil {
+		t.Fatalf("%+v", got)
+	}
+	if again := rules.Propose(past(command, 7, nil), []string{got[1].Key}); len(again) != 0 {
+		t.Errorf("what was dismissed is proposed again: %+v", again)
+	}
+	for name, list := range map[string][]rules.PastCall{
+		"too few":      past(command, 4, nil),
+		"one refused":  past(command, 9, func(i int, p *rules.PastCall) { p.Allowed = i != 3 }),
+		"one not read": past(command, 9, func(i int, p *rules.PastCall) { p.Read -= time.Duration(i%2) * 8 * time.Second }),
+		"in bulk":      past(command, 9, func(i int, p *rules.PastCall) { p.Bulk = i == 8 }),
+		"high risk":    past("kubectl delete pod x", 9, nil),
+		"the floor":    past("rm -rf /", 9, nil),
+		"in part":      past("docker run alpine > ~/.bashrc", 9, nil),
+		"two projects": append(past(command, 4, nil), past(command, 4, func(_ int, p *rules.PastCall) { p.Project = "/work/other" })...),
+	} {
+		if got := rules.Propose(list, nil); len(got) != 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestChecking(t *testing.T) {
+	early, late := now.Add(-time.Hour), now
+	for name, r := range map[string]human.GateRule{
+		"no decision":                   {Command: "ls"},
+		"nothing":                       {Decision: human.Deny},
+		"all":                           {Decision: human.Allow, Tool: "*"},
+		"all commands":                  {Decision: human.Allow, Command: "**"},
+		"any program":                   {Decision: human.Allow, Command: "* push"},
+		"any command of a tool":         {Decision: human.Allow, Tool: "Bash"},
+		"any command of a pattern":      {Decision: human.Allow, Tool: "run_*"},
+		"any command in a wrapper":      {Decision: human.Allow, Command: "sudo **"},
+		"any command behind options":    {Decision: human.Allow, Command: "timeout -k 9 **"},
+		"any command of a shell":        {Decision: human.Allow, Command: "bash -c *"},
+		"any code":                      {Decision: human.Allow, Command: "python3 -c *"},
+		"any package":                   {Decision: human.Allow, Command: "npx **"},
+		"any command in a container":    {Decision: human.Allow, Command: "docker exec web **"},
+		"any path":                      {Decision: human.Allow, Path: "/**"},
+		"what is not known":             {Decision: human.Allow, Verbs: []human.EffectVerb{human.UnknownEffect}},
+		"two commands":                  {Decision: human.Ask, Command: "ls; rm"},
+		"an open quote":                 {Decision: human.Ask, Command: "ls 'a"},
+		"words behind any":              {Decision: human.Ask, Command: "git ** push"},
+		"an option first":               {Decision: human.Ask, Command: "--force"},
+		"a path out of the project":     {Decision: human.Ask, Path: "a/../../x"},
+		"a kind that is none":           {Decision: human.Ask, Verbs: []human.EffectVerb{"write"}},
+		"an end before its beginning":   {Decision: human.Ask, Command: "ls", Until: &early, At: &late},
+		"a project that is no folder":   {Decision: human.Ask, Command: "ls", Project: "app"},
+		"letters that are not seen":     {Decision: human.Ask, Command: "ls", Reason: "a\x1b[2J"},
+		"an example that it misses":     {Decision: human.Ask, Command: "ls", Match: []string{"pwd"}},
+		"a command for a tool of files": {Decision: human.Allow, Tool: "write_file", Command: "ls"},
+	} {
+		if err := rules.Check(r); human.KindOf(err) != human.Invalid || err == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, r := range []human.GateRule{
+		allow("ls"), allow("docker exec web ls"), allow("sudo systemctl restart nginx"), allow("npm run e2e -- *"), allow("timeout 9 go test **"), allow("kubectl get **"), allow("docker compose logs *"),
+		{Decision: human.Allow, Tool: "mcp__tickets__*"}, {Decision: human.Allow, Path: "build/**", Verbs: []human.EffectVerb{human.FilesystemDelete}},
+		{Decision: human.Deny, Command: "* --force **"}, {Decision: human.Deny, Tool: "*"}, {Decision: human.Ask, Verbs: []human.EffectVerb{human.UnknownEffect}},
+		{Decision: human.Deny, Tool: "write_file", Path: "gen/**", Match: []string{`{"path": "gen/x.go", "content": ""}`}, Differ: []string{`{"path": "x.go", "content": ""}`}},
+	} {
+		if err := rules.Check(r); err != nil {
+			t.Errorf("%+v: %v", r, err)
 		}
 	}
 }

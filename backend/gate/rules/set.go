@@ -56,6 +56,7 @@ func (x *index) add(r *rule) {
 type rule struct {
 	human.GateRule
 	command *command // nil: any
+	path    *route   // nil: any
 	pattern bool     // the command's words may stand anywhere
 	loose   bool     // the tool's kind counts, not its name
 }
@@ -259,7 +260,7 @@ func compileAll(c Config, source human.RuleSource) ([]*rule, *Fault) {
 
 // ready reads a rule's command.
 func ready(r human.GateRule) (*rule, error) {
-	out := &rule{GateRule: r}
+	out := &rule{GateRule: r, path: routeOf(r.Path)}
 	if r.Command != "" {
 		c, err := parseCommand(r.Command)
 		if err != nil {

@@ -160,7 +160,7 @@ func suggestTool(r *human.GateRule, call gate.Call, v human.Verdict) (found bool
 				r.Path = rel
 			}
 			r.Verbs = []human.EffectVerb{e.Verb}
-		case slices.Contains(r.Verbs, e.Verb) && touches(r.Path, e, g, false):
+		case slices.Contains(r.Verbs, e.Verb) && g.absolute(r.Path) == g.absolute(p):
 		default:
 			leftOut = append(leftOut, sentence(e.Words)+" would need a rule of its own.")
 		}

@@ -47,9 +47,10 @@ const (
 
 // A Point is trust at a time. Why is empty where only time passed.
 type Point struct {
-	At    time.Time
-	Value float64
-	Why   Why
+	At     time.Time
+	Value  float64
+	Why    Why
+	Before float64 // just before the answer; Value where there is none
 }
 
 // A Line is the trust in one kind of effect.
@@ -243,14 +244,21 @@ func (l *Ledger) Series(operator, project string, from, to time.Time) []Line {
 		if len(line) == 0 || line[0].At.After(to) {
 			continue
 		}
-		points := []Point{{At: from, Value: l.at(line, from)}}
-		for _, s := range line {
-			if s.At.After(from) && !s.At.After(to) {
-				points = append(points, Point{s.At, s.value, s.why})
+		start := l.at(line, from)
+		points := []Point{{At: from, Value: start, Before: start}}
+		for i, s := range line {
+			if !s.At.After(from) || s.At.After(to) {
+				continue
 			}
+			before := l.options.Initial
+			if i > 0 {
+				before = unit(l.decayed(line[i-1], s.At))
+			}
+			points = append(points, Point{s.At, s.value, s.why, before})
 		}
 		if points[len(points)-1].At.Before(to) {
-			points = append(points, Point{At: to, Value: l.at(line, to)})
+			end := l.at(line, to)
+			points = append(points, Point{At: to, Value: end, Before: end})
 		}
 		out = append(out, Line{verb, points})
 	}
