@@ -371,10 +371,10 @@ func routeOf(p string) *route {
 // of is the route as names from the root, for a call. It holds until the next is asked for.
 func (j *judging) of(r *route) []string {
 	start := j.roots
-	switch {
-	case r.from == '/':
+	switch r.from {
+	case '/':
 		return r.names
-	case r.from == '~':
+	case '~':
 		start = j.homes
 	}
 	if len(r.names) == 1 && r.names[0] == "" {
