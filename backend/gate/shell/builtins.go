@@ -156,6 +156,9 @@ func test(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	for _, v := range c.args {
+		if c.name == "unset" && v.s == "HISTFILE" {
+			w.assigned("HISTFILE", value{})
+		}
 		if evaluates {
 			w.arithText(v.s)
 		}

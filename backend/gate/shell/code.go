@@ -28,10 +28,13 @@ var (
 	exfil        = lazy(`\b(os\.environ|process\.env|ENV)\b`)
 	importsAny   = lazy(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
 	emptiesFile  = lazy(`\bopen\s*\([^)]*["']w[bt]?["'][^)]*\)\s*\.\s*(close|truncate)`)
+	opensURL     = lazy(`\b(file_get_contents|fopen|copy|readfile|open|get|getstore|simplexml_load_file)\b`)
 	socketsOf    = lazy(`(?i)\b(socket|fsockopen|TCPSocket|TCPServer|net\.(connect|createConnection|Socket|Dial)|IO::Socket|pfsockopen|stream_socket_client)\b`)
 	shellNames   = lazy(`\b((ba|z|da|k|c)?sh|cmd(\.exe)?|powershell)\b`)
 	fetchesCode  = lazy(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch|https?\.get|URI\.open)\b.{0,400}\b(exec|eval|instance_eval|Function)\s*[()]`)
 )
+
+var netModules = set("http https http2 net tls dgram dns axios node-fetch got undici ws request")
 
 // What runs text as code, or reaches what is not named, in each language.
 var evaluates = map[string]pattern{
@@ -95,7 +98,7 @@ func (w *walker) code(language string, v value) {
 	if v.taint&fromNetwork != 0 {
 		w.emit(human.Effect{Verb: human.LangExec, Resource: "what was downloaded", Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
 	}
-	text := v.s
+	text, secrets := v.s, w.secrets
 	bare, literals := strip(text, language)
 	if language == "python" {
 		bare = strings.ReplaceAll(bare, "platform.system", "platform.name")
@@ -155,13 +158,19 @@ func (w *walker) code(language string, v value) {
 			}
 		}
 	}
-	secret := false
+	secret := w.secrets > secrets
 	for _, l := range literals {
 		if couldBePath(l) || secretNames[l] {
 			secret = w.reading(known(l), "code.reads")&fromSecret != 0 || secret
 		}
 	}
-	if m := talksNet.FindString(bare); m != "" {
+	m := talksNet.FindString(bare)
+	for _, l := range literals {
+		if m == "" && (netModules[strings.TrimPrefix(l, "node:")] && strings.Contains(bare, "require") || (strings.HasPrefix(l, "http://") || strings.HasPrefix(l, "https://") || strings.HasPrefix(l, "ftp://")) && opensURL.MatchString(bare)) {
+			m = l
+		}
+	}
+	if m != "" {
 		harmless = false
 		if sendsNet.MatchString(text) {
 			emit(human.NetworkWrite, human.MediumRisk, "sends", m)

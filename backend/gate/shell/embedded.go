@@ -39,9 +39,9 @@ var (
 		"fly": set("-C"), "flyctl": set("-C"), "vagrant": set("-c"), "git": set("-x"), "cargo": set("-x -s"), "nodemon": set("-x"), "npm": set("-c"), "watchexec": set("-x"), "reflex": set("-s"), "pnpm": set("-c"), "mise": set("-c"),
 		"runuser": set("-c"), "machinectl": set("-c"), "entr": set("-s"), "toolbox": set("-c"), "viddy": set("-x"), "rlwrap": set("-c"), "onchange": set("-x"),
 	}
-	wordsAreRun    = set("concurrently hyperfine watchexec rush pee nodemon run-p run-s npm-run-all viddy entr2 onchange chokidar")
-	terminals      = set("gnome-terminal konsole xterm xfce4-terminal alacritty kitty wezterm ghostty foot tilix terminator terminology urxvt st rxvt lxterminal qterminal mate-terminal cool-retro-term x-terminal-emulator uxterm")
-	elsewhere      = set("gcloud az aws fly flyctl vagrant heroku lxc incus multipass kubectl machinectl railway")
+	wordsAreRun = set("concurrently hyperfine watchexec rush pee nodemon run-p run-s npm-run-all viddy entr2 onchange chokidar")
+	terminals   = set("gnome-terminal konsole xterm xfce4-terminal alacritty kitty wezterm ghostty foot tilix terminator terminology urxvt st rxvt lxterminal qterminal mate-terminal cool-retro-term x-terminal-emulator uxterm")
+	elsewhere   = set("gcloud az aws fly flyctl vagrant heroku lxc incus multipass kubectl machinectl railway")
 )
 
 // embedded looks for commands within the arguments of a program that runs what it is given.

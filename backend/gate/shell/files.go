@@ -211,6 +211,9 @@ func tar(w *walker, c *cmd) (stream, bool) {
 		if o.has("--remove-files") {
 			w.simple(c, human.FilesystemDelete, human.HighRisk, "remove_files")
 		}
+		if file.s != "" && file.s != "-" {
+			w.keep(file, stream{taint: t &^ fromFile})
+		}
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "create")
 		return handled(stream{taint: t})
 	case o.has("--version", "--help", "--usage"):

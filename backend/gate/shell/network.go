@@ -12,9 +12,15 @@ func curl(w *walker, c *cmd) (stream, bool) {
 	s := specOf("curl")
 	o, _ := parse(c.args, s.values, s.long, false)
 	secret := false
-	sends := c.in.taint&fromSecret != 0 && false
 	for i, a := range c.args {
 		data := ""
+		if i > 0 && (c.args[i-1].s == "-H" || c.args[i-1].s == "--header") && a.taint&fromSecret != 0 {
+			// A header that says who one is may hold a secret; another tells it to whoever is there.
+			name, _, _ := strings.Cut(strings.ToLower(a.s), ":")
+			if !authHeader.MatchString(name) {
+				w.simple(c, human.NetworkWrite, human.MediumRisk, "secret_header")
+			}
+		}
 		switch {
 		case i > 0 && isCurlData(c.args[i-1].s):
 			data = a.s
@@ -30,7 +36,6 @@ func curl(w *walker, c *cmd) (stream, bool) {
 		default:
 			continue
 		}
-		sends = true
 		if a.taint&fromSecret != 0 {
 			secret = true
 		}
@@ -57,7 +62,6 @@ func curl(w *walker, c *cmd) (stream, bool) {
 	if secret {
 		w.leak(w.shown(c))
 	}
-	_ = sends
 	for _, v := range []string{"-o", "--output", "-O", "--remote-name", "-K", "--config"} {
 		if f, ok := o.flags[v]; ok && f.s != "" && (v == "-o" || v == "--output") {
 			w.replacing(f, "curl.writes")
@@ -74,6 +78,8 @@ func curl(w *walker, c *cmd) (stream, bool) {
 	w.destructiveURL(c, &o)
 	return handled(stream{taint: fromNetwork})
 }
+
+var authHeader = lazy(`auth|token|key|cookie|secret|session|password|credential`)
 
 func isCurlData(flag string) bool {
 	switch flag {
@@ -102,6 +108,9 @@ func (w *walker) destructiveURL(c *cmd, o *options) {
 	}
 	for _, a := range c.args {
 		l := strings.ToLower(a.s)
+		if strings.Contains(l, "/api/gate/") || strings.Contains(l, "/api/operations/") && strings.Contains(l, "complete") {
+			w.tampers(w.shown(c))
+		}
 		for _, word := range []string{"delete", "destroy", "purge", "/drop", "terminate", "_close", "truncate", "wipe", "shutdown", "revoke", "remove", "reset", "cancel", "uninstall", "unregister", "archive"} {
 			if strings.Contains(l, word) {
 				w.simple(c, human.ServiceEffect, human.HighRisk, "asks_to_destroy")
@@ -205,6 +214,12 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 	}
 	for _, v := range o.words {
 		u := strings.ToUpper(v.s)
+		if kind, file, ok := strings.Cut(v.s, ":"); ok && c.name == "socat" && (kind == "FILE" || kind == "OPEN" || kind == "GOPEN" || kind == "file" || kind == "open") {
+			file, _, _ = strings.Cut(file, ",")
+			if w.reading(value{s: file, quoted: true}, "socat.reads")&fromSecret != 0 {
+				w.leak(w.shown(c))
+			}
+		}
 		if c.name == "socat" && (strings.HasPrefix(u, "EXEC:") || strings.HasPrefix(u, "SYSTEM:") || strings.HasPrefix(u, "SHELL:")) {
 			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
 			text, _, _ := strings.Cut(v.s[strings.IndexByte(v.s, ':')+1:], ",")

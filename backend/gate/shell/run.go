@@ -114,7 +114,7 @@ func (w *walker) run(args []value, in stream) stream {
 		w.emit(human.Effect{Verb: human.FilesystemRead, Resource: c.name, Risk: human.NoRisk, Rule: "shell.help"})
 		return stream{taint: in.taint}
 	}
-	before := w.secrets
+	before, from := w.secrets, len(w.effects)
 	out, handled := stream{}, false
 	if h := handlers[c.name]; h != nil {
 		out, handled = h(w, c)
@@ -126,6 +126,7 @@ func (w *walker) run(args []value, in stream) stream {
 	for _, a := range c.args {
 		out.taint |= a.taint
 	}
+	w.guards(c, before, from)
 	if w.secrets > before {
 		out.taint |= fromSecret
 	}
@@ -406,7 +407,10 @@ func (w *walker) readsSecrets(o *options, name string) {
 	}
 	if len(o.flags) > 0 {
 		for _, f := range sortedKeys(o.flags) {
-			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys[f] && !textOptions[f] && !(looksFor[name] && (f == "-e" || f == "--regexp")) {
+			if looksFor[name] && (f == "-e" || f == "--regexp") {
+				continue
+			}
+			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys[f] && !textOptions[f] {
 				v.s = strings.TrimPrefix(v.s, "@")
 				w.reading(v, name+".reads")
 			}
@@ -460,11 +464,16 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 		case e.Verb == human.NetworkWrite:
 			w.sends(c, id)
 		case tells[c.name]:
+			secret := c.in.taint&fromSecret != 0 && e.Verb == human.NetworkRead
 			for _, a := range c.args {
-				if a.taint&fromSecret != 0 {
-					w.leak(w.shown(c))
-					break
+				secret = secret || a.taint&fromSecret != 0
+				// $(whoami).x.example tells x.example who one is.
+				if a.taint&madeHere != 0 && strings.HasPrefix(a.s, unknown) && strings.HasPrefix(strings.TrimLeft(a.s, unknown), ".") {
+					w.simple(c, human.NetworkWrite, human.MediumRisk, "tells")
 				}
+			}
+			if secret {
+				w.leak(w.shown(c))
 			}
 		}
 		return
@@ -509,7 +518,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 }
 
 // tells are programs that only look something up, but tell others what they look for.
-var tells = set("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute firefox chromium google-chrome brave lynx w3m links elinks open xdg-open browsh httpx grpcurl ssh-keyscan finger getent showmount rpcinfo nmap")
+var tells = set("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute firefox chromium google-chrome brave lynx w3m links elinks open xdg-open browsh httpx grpcurl openssl websocat wscat curlie ssh-keyscan finger getent showmount rpcinfo nmap")
 
 // sends checks whether what a command sends to the network is a secret.
 func (w *walker) sends(c *cmd, id string) {
@@ -618,7 +627,11 @@ func (w *walker) generic(c *cmd) {
 			}
 		}
 	}
-	if c.in.taint&fromSecret != 0 {
+	given := c.in.taint
+	for _, a := range c.args {
+		given |= a.taint
+	}
+	if given&fromSecret != 0 {
 		w.emit(human.Effect{Verb: human.CredentialAccess, Resource: w.shown(c), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.secret_given"})
 	}
 }

@@ -507,6 +507,8 @@ func (w *walker) assigned(name string, v value) {
 		if p, _ := w.placeOf(value{s: first, quoted: true}, w.dir); first == "" || first == "." || first == "/tmp" || first == "/var/tmp" || p == inTemp {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.search_path"})
 		}
+	case name == "HISTFILE" && (v.s == "" || v.s == "/dev/null"), (name == "HISTSIZE" || name == "HISTFILESIZE") && v.s == "0":
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.no_history"})
 	case textVars[name]:
 		w.expandText(v.s)
 	case name == "GIT_CONFIG_PARAMETERS":
