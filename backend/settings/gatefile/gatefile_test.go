@@ -282,3 +282,43 @@ func TestProjectsFileIsAFile(t *testing.T) {
 		t.Errorf("a folder that is not there has %+v", c)
 	}
 }
+
+// What the documents show can be read, and they tell every key.
+func TestDocuments(t *testing.T) {
+	t.Setenv("HOME", "/home/ada")
+	data, err := os.ReadFile("../../../docs/gatekeeper.md")
+	must(t, err)
+	doc := string(data)
+	blocks := strings.Split(doc, "```toml\n")[1:]
+	if len(blocks) == 0 {
+		t.Fatal("the documents show no gate.toml")
+	}
+	path := filepath.Join(t.TempDir(), Name)
+	for _, b := range blocks {
+		text, _, _ := strings.Cut(b, "```")
+		write(t, path, text)
+		if _, err := Load(path); err != nil {
+			t.Errorf("the documents show what cannot be read: %v", err)
+		}
+	}
+	var walk func(s shape)
+	walk = func(s shape) {
+		for key, next := range s.keys {
+			if !strings.Contains(doc, key) {
+				t.Errorf("the documents do not tell of %s", key)
+			}
+			walk(next)
+		}
+		for _, next := range []*shape{s.any, s.each} {
+			if next != nil {
+				walk(*next)
+			}
+		}
+	}
+	walk(ownShape)
+	for _, v := range human.EffectVerbs {
+		if !strings.Contains(doc, "`"+string(v)+"`") {
+			t.Errorf("the documents do not tell of %s", v)
+		}
+	}
+}
