@@ -32,7 +32,7 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .PHONY: help run build dev test bench soak roundtrip corpus lint screenshots generate clean \
-	setup-run setup-test lint-frontend test-frontend vet test-go generated windows wine e2e mcp window browser crash
+	setup-run setup-test lint-frontend test-frontend vet test-go generated fuzz windows wine e2e mcp window browser crash
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,7 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) vet           $(MAKE) vet
 	@$(STAGE) test-go       $(MAKE) test-go
 	@$(STAGE) generated     $(MAKE) generated
+	@$(STAGE) behind fuzz   $(MAKE) fuzz
 	@$(STAGE) windows       $(MAKE) windows
 	@$(STAGE) wine          $(MAKE) wine
 	@$(STAGE) e2e           $(MAKE) e2e
@@ -61,6 +62,7 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) window        $(MAKE) window
 	@$(STAGE) browser       $(MAKE) browser
 	@$(STAGE) crash         $(MAKE) crash
+	@$(STAGE) join fuzz
 	@$(STAGE) end
 
 bench: build setup-test ## measure: the program as a whole, then the Go benchmarks
@@ -145,6 +147,9 @@ test-go: frontend/dist/index.html setup-test
 
 generated: build/.stamps/schema.d.ts
 	@diff -u frontend/src/backend/schema.d.ts $< || { echo "the API has changed: run 'make generate'"; exit 1; }
+
+fuzz: | setup-run
+	build/scripts/fuzz backend/gate backend/mcpproxy
 
 windows: TAGS = desktop,production
 windows: WINDOWS = env GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc
