@@ -104,7 +104,7 @@ func claudeAnswer(s said, d decision) any {
 			f["updatedInput"] = d.args // in place of the whole input
 		}
 		if d.note {
-			f["additionalContext"] = d.message
+			f["additionalContext"] = d.told()
 		}
 	}
 	return specific(preToolUse, f)
@@ -193,7 +193,7 @@ func geminiAnswer(s said, d decision) any {
 			f["hookSpecificOutput"] = fields{"hookEventName": s.Event, "tool_input": d.args}
 		}
 		if d.note {
-			f["systemMessage"] = d.message
+			f["systemMessage"] = d.told()
 		}
 		return f
 	case human.Ask:
@@ -294,7 +294,7 @@ func cursorAnswer(tool string, d decision, asks, changes bool) any {
 		f["updated_input"] = d.args
 	}
 	if d.ruling == human.Ask || d.note {
-		f["user_message"], f["agent_message"] = d.message, d.message
+		f["user_message"], f["agent_message"] = d.told(), d.told()
 	}
 	return f
 }

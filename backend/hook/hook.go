@@ -52,6 +52,14 @@ type decision struct {
 	args    json.RawMessage // of allow: it may run with these and no others
 }
 
+// told is the message of a call that runs as it was, or as the operator changed it.
+func (d decision) told() string {
+	if d.args == nil {
+		return d.message
+	}
+	return fmt.Sprintf("%s\nIt runs with other arguments than were given: %s", d.message, d.args)
+}
+
 // Clients are all that are known.
 var Clients = []Client{claudeCode, codex, gemini, cursor, opencode}
 

@@ -278,35 +278,41 @@ func TestAnswersComeBeforeTheClientsLimit(t *testing.T) {
 }
 
 func TestAHookThatIsStoppedRefusesAndWithdraws(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	b := &bench{}
-	b.evaluate = func(ctx context.Context, _ human.ToolCall, how keeper.Asking) (human.Judgement, error) {
-		if how.Question == "" {
-			return human.Judgement{Decision: human.Ask, OperationID: "op_1"}, nil
+	in := conversation(t, "testdata/opencode_bash.txt")["in"]
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		b := &bench{}
+		b.evaluate = func(ctx context.Context, _ human.ToolCall, how keeper.Asking) (human.Judgement, error) {
+			if how.Question == "" {
+				return human.Judgement{Decision: human.Ask, OperationID: "op_1"}, nil
+			}
+			stop()
+			<-ctx.Done()
+			return human.Judgement{}, human.Wrap(human.Unavailable, ctx.Err(), "gone")
 		}
-		stop()
-		<-ctx.Done()
-		return human.Judgement{}, human.Wrap(human.Unavailable, ctx.Err(), "gone")
-	}
-	var out, errs bytes.Buffer
-	code := Run(ctx, opencode, time.Minute, strings.NewReader(conversation(t, "testdata/opencode_bash.txt")["in"]), &out, &errs, b)
-	if code != 0 || !refused("opencode", out.String()) || !strings.Contains(out.String(), "stopped before") || len(b.gone) != 1 {
-		t.Error(code, out.String(), b.gone)
-	}
+		var out, errs bytes.Buffer
+		code := Run(ctx, opencode, time.Minute, strings.NewReader(in), &out, &errs, b)
+		if code != 0 || !refused("opencode", out.String()) || !strings.Contains(out.String(), "stopped before") || len(b.gone) != 1 {
+			t.Error(code, out.String(), b.gone)
+		}
+	})
 }
 
 func TestADeskbellThatStopsInTheMiddleSaysThatTheQuestionIsKept(t *testing.T) {
-	b := &bench{}
-	b.evaluate = func(_ context.Context, _ human.ToolCall, how keeper.Asking) (human.Judgement, error) {
-		if how.Question == "" {
-			return human.Judgement{Decision: human.Ask, OperationID: "op_1"}, nil
+	in := conversation(t, "testdata/cursor_shell.txt")["in"]
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{}
+		b.evaluate = func(_ context.Context, _ human.ToolCall, how keeper.Asking) (human.Judgement, error) {
+			if how.Question == "" {
+				return human.Judgement{Decision: human.Ask, OperationID: "op_1"}, nil
+			}
+			return human.Judgement{}, human.Errorf(human.Unavailable, "reset")
 		}
-		return human.Judgement{}, human.Errorf(human.Unavailable, "reset")
-	}
-	out, _, code := run(t, "cursor", conversation(t, "testdata/cursor_shell.txt")["in"], b)
-	if code != 0 || !refused("cursor", out) || !strings.Contains(out, "The question is kept") {
-		t.Error(code, out)
-	}
+		out, _, code := run(t, "cursor", in, b)
+		if code != 0 || !refused("cursor", out) || !strings.Contains(out, "The question is kept") {
+			t.Error(code, out)
+		}
+	})
 }
 
 func TestMessagesDoNothingToATerminal(t *testing.T) {
