@@ -128,14 +128,14 @@ describe('the proxy', { concurrency: true }, () => {
       [call(5, 'read_text_file', { path: large, head: 3 }), 1],
       [call(6, 'read_text_file', { path: large }), 1],
       [call(7, 'get_file_info', { path: join(dir, 'nothing') }), 1],
-      [call(8, 'no_such_tool', {}), 0],
-    ].filter(([line]) => !String(line).includes('no_such_tool')) as [string, number][])
+    ])
     assert.ok(heard.some((line) => line.length > 10 << 20), 'there is a large result')
   })
 
   test('everything: the same bytes come back, with progress and errors', async () => {
     const heard = await same('everything', direct(bell, servers.everything, []), [
-      ...opening,
+      // Told that it is initialized, it says a moment later, and so anywhere in between, that there are more tools.
+      ...opening.filter(([line]) => !line.includes('notifications/initialized')),
       [call(4, 'echo', { message: '<é\u2028"' }), 1],
       [call(5, 'get-sum', { a: 1, b: 2 }), 1],
       [call(6, 'get-sum', { a: 'one' }), 1],
