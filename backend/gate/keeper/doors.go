@@ -259,9 +259,10 @@ type TrustLine struct {
 
 // A TrustPoint is trust at a time.
 type TrustPoint struct {
-	At    time.Time `json:"at"`
-	Value float64   `json:"value"`
-	Why   string    `json:"why,omitempty" enum:"allowed,refused,too_fast,bulk,floor" doc:"What the answer at that time counted as; absent: only time passed."`
+	At     time.Time `json:"at"`
+	Value  float64   `json:"value"`
+	Before float64   `json:"before" doc:"Just before the answer; the value where there is none."`
+	Why    string    `json:"why,omitempty" enum:"allowed,refused,too_fast,bulk,floor" doc:"What the answer at that time counted as; absent: only time passed."`
 }
 
 // A RulePreview says what a rule would have matched.

@@ -115,7 +115,7 @@ func (k *Keeper) Trust(ctx context.Context, by human.Actor, project string, days
 	for _, line := range k.ledger.Series(k.d.Operator.Name, project, from, to) {
 		points := []TrustPoint{}
 		for _, p := range line.Points {
-			points = append(points, TrustPoint{At: p.At.UTC(), Value: p.Value, Why: string(p.Why)})
+			points = append(points, TrustPoint{At: p.At.UTC(), Value: p.Value, Before: p.Before, Why: string(p.Why)})
 		}
 		report.Lines = append(report.Lines, TrustLine{Verb: line.Verb, Points: points})
 	}

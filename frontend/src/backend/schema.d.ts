@@ -3309,6 +3309,11 @@ export interface components {
         TrustPoint: {
             /** Format: date-time */
             at: string;
+            /**
+             * Format: double
+             * @description Just before the answer; the value where there is none.
+             */
+            before: number;
             /** Format: double */
             value: number;
             /**

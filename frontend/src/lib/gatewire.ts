@@ -92,6 +92,8 @@ export type TrustWhy = 'allowed' | 'refused' | 'too_fast' | 'bulk' | 'floor';
 export interface TrustPoint {
   at: string;
   value: number;
+  /** Just before the answer; the value where there is none. */
+  before: number;
   /** Absent: only time passed. */
   why?: TrustWhy;
 }

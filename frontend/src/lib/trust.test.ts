@@ -3,7 +3,7 @@ import type { TrustLine, TrustReport, TrustWhy } from './gatewire';
 import { curves, drawn, moved, nearest, rootNames, ruleText, spread, strokes, table, xOf, yOf } from './trust';
 
 const day = (n: number): string => new Date(Date.UTC(2026, 9, 23 + n)).toISOString();
-const line = (verb: string, ...points: [number, number, TrustWhy?][]): TrustLine => ({ verb, points: points.map(([at, value, why]) => ({ at: day(at), value, why })) });
+const line = (verb: string, ...points: [number, number, TrustWhy?, number?][]): TrustLine => ({ verb, points: points.map(([at, value, why, before = value]) => ({ at: day(at), value, why, before })) });
 const report = (...lines: TrustLine[]): TrustReport => ({ operator: 'mei', project: '/home/mei/api-server', from: day(0), to: day(30), initial: 0.5, high: 0.8, low: 0.2, lines });
 const frame = { left: 30, right: 570, top: 14, bottom: 204 };
 
@@ -20,6 +20,11 @@ describe('the plot of trust', () => {
   it('draws one line for each kind of effect, and its label at the height of its end', () => {
     const [curve] = curves(report(line('git_write', [0, 0.5], [30, 0.6, 'allowed'])), frame, 13);
     expect([curve?.path, curve?.label]).toEqual(['M30 109L570 90', 90]);
+  });
+
+  it('drops where an answer took trust, and not before', () => {
+    const [curve] = curves(report(line('git_write', [0, 0.5], [15, 0.4, 'refused', 0.5], [30, 0.45])), frame, 13);
+    expect(curve?.path).toBe('M30 109L300 109L300 128L570 118.5');
   });
 
   it('keeps the labels of lines that end together apart, in the order of their ends', () => {
@@ -71,9 +76,8 @@ describe('the table of trust', () => {
     expect(rows[1]?.change).toBeCloseTo(-0.03);
   });
 
-  it('knows how much one answer moved it', () => {
-    const points = [{ value: 0.5 }, { value: 0.45 }];
-    expect([moved(points, 0), moved(points, 1)]).toEqual([0, expect.closeTo(-0.05)]);
+  it('knows how much an answer moved it, without what time took', () => {
+    expect(moved({ at: day(1), value: 0.65, before: 0.7, why: 'refused' })).toBeCloseTo(-0.05);
   });
 });
 

@@ -83,24 +83,31 @@ export function spread(heights: number[], gap: number, top: number, bottom: numb
 export function curves(report: TrustReport, frame: Frame, gap: number): Curve[] {
   const lines = drawn(report).map((line, i) => {
     const places = line.points.map((point) => ({ x: xOf(point.at, report, frame), y: yOf(point.value, frame), point }));
-    return { verb: line.verb, stroke: strokes[i] ?? { shade: 1 as const, dash: '' }, places, path: pathOf(places) };
+    return { verb: line.verb, stroke: strokes[i] ?? { shade: 1 as const, dash: '' }, places, path: pathOf(places, frame) };
   });
   const labels = spread(lines.map((line) => line.places.at(-1)?.y ?? frame.bottom), gap, frame.top, frame.bottom);
   return lines.map((line, i) => ({ ...line, label: labels[i] ?? frame.bottom }));
 }
 
-/** Of several points in one column only the first, the extremes and the last can be seen; the others are left out. */
-function pathOf(places: Place[]): string {
-  const kept: Place[] = [];
-  for (let i = 0; i < places.length; ) {
+/**
+ * A line falls back slowly as time passes, and an answer moves it at once. Of several corners in one column of pixels only
+ * the first, the extremes and the last can be seen; the others are left out.
+ */
+function pathOf(places: Place[], frame: Frame): string {
+  const corners = places.flatMap(({ x, y, point }) => {
+    const before = yOf(point.before, frame);
+    return before === y ? [{ x, y }] : [{ x, y: before }, { x, y }];
+  });
+  const kept: { x: number; y: number }[] = [];
+  for (let i = 0; i < corners.length; ) {
     let end = i;
-    while (end + 1 < places.length && Math.floor(places[end + 1]?.x ?? 0) === Math.floor(places[i]?.x ?? 0)) end += 1;
-    const column = places.slice(i, end + 1);
+    while (end + 1 < corners.length && Math.floor(corners[end + 1]?.x ?? 0) === Math.floor(corners[i]?.x ?? 0)) end += 1;
+    const column = corners.slice(i, end + 1);
     const extremes = [column.reduce((a, b) => (b.y < a.y ? b : a)), column.reduce((a, b) => (b.y > a.y ? b : a))];
-    kept.push(...column.filter((place, k) => k === 0 || k === column.length - 1 || extremes.includes(place)));
+    kept.push(...column.filter((corner, k) => k === 0 || k === column.length - 1 || extremes.includes(corner)));
     i = end + 1;
   }
-  return kept.map((place, i) => `${i ? 'L' : 'M'}${place.x} ${place.y}`).join('');
+  return kept.map((corner, i) => `${i ? 'L' : 'M'}${corner.x} ${corner.y}`).join('');
 }
 
 export interface Near {
@@ -123,12 +130,8 @@ export function nearest(all: Curve[], x: number, y: number, reach: number): Near
   return best;
 }
 
-/** How much a point moved trust; 0 for the first. */
-export function moved(points: { value: number }[], at: number): number {
-  const before = points[at - 1];
-  const now = points[at];
-  return before && now ? now.value - before.value : 0;
-}
+/** How much an answer moved trust; what time took before it is not the answer's. */
+export const moved = (point: TrustPoint): number => point.value - point.before;
 
 export interface TrustRow {
   verb: string;
