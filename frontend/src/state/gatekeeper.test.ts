@@ -38,7 +38,7 @@ describe('the log of decisions', () => {
   beforeEach(() => {
     served = new Served();
     log = new GateLog(served as unknown as GateApi);
-    served.add(...Array.from({ length: 120 }, (_, i) => decision(i)));
+    served.add(...Array.from({ length: 320 }, (_, i) => decision(i)));
   });
 
   it('reads on page by page, and ends', async () => {
@@ -46,7 +46,7 @@ describe('the log of decisions', () => {
     expect([log.rows.length, log.more]).toEqual([50, true]);
     await log.further();
     await log.further();
-    expect([log.rows.length, log.more, ids().at(-1)]).toEqual([120, false, 'dec_0']);
+    expect([log.rows.length, log.more, ids().at(-1)]).toEqual([320, false, 'dec_0']);
     await log.further();
     expect(served.asked).toHaveLength(3);
   });
@@ -54,12 +54,12 @@ describe('the log of decisions', () => {
   it('puts what was decided since on top, and keeps what was read', async () => {
     await log.load();
     await log.further();
-    served.add(decision(200), decision(201));
+    served.add(decision(400), decision(401));
     await log.refresh();
-    expect([log.rows.length, ...ids().slice(0, 3)]).toEqual([102, 'dec_201', 'dec_200', 'dec_119']);
+    expect([log.rows.length, ...ids().slice(0, 3)]).toEqual([252, 'dec_401', 'dec_400', 'dec_319']);
     await log.further();
     expect(ids().at(-1)).toBe('dec_0');
-    expect(new Set(ids()).size).toBe(122);
+    expect(new Set(ids()).size).toBe(322);
   });
 
   it('begins anew where more was decided than one page holds, so that no line is missing between', async () => {
@@ -68,18 +68,18 @@ describe('the log of decisions', () => {
     await log.refresh();
     expect([log.rows.length, ids()[0], log.more]).toEqual([50, 'dec_1079', true]);
     await log.further();
-    expect(ids()[80]).toBe('dec_119');
+    expect(ids()[80]).toBe('dec_319');
   });
 
   it('hears how a question far down ended', async () => {
-    served.add(decision(150, 'waiting'), ...Array.from({ length: 70 }, (_, i) => decision(151 + i)));
+    served.add(decision(350, 'waiting'), ...Array.from({ length: 70 }, (_, i) => decision(351 + i)));
     await log.load();
     await log.further();
-    const at = ids().indexOf('dec_150');
+    const at = ids().indexOf('dec_350');
     expect([at >= 50, log.rows[at]?.outcome]).toEqual([true, 'waiting']);
-    served.lines = served.lines.map((line) => (line.decision_id === 'dec_150' ? { ...line, outcome: 'expired' } : line));
+    served.lines = served.lines.map((line) => (line.decision_id === 'dec_350' ? { ...line, outcome: 'expired' } : line));
     await log.refresh();
-    expect(log.rows[ids().indexOf('dec_150')]?.outcome).toBe('expired');
+    expect(log.rows[ids().indexOf('dec_350')]?.outcome).toBe('expired');
   });
 
   it('draws nothing anew when nothing changed', async () => {

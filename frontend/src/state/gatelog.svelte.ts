@@ -4,6 +4,7 @@ import { wordsOf } from './roster.svelte';
 
 const pause = 200;
 const page = 50;
+const further = 200;
 const most = 500;
 
 /** The log of decisions: found by the text of a call, filtered, read page by page, and kept up with while it is looked at. */
@@ -53,7 +54,7 @@ export class GateLog {
   /** Reads the next page, unless there is none or one is under way. */
   async further(): Promise<void> {
     if (!this.#next || this.loading) return;
-    await this.#read(this.#asked, { ...this.#filter(), limit: page, cursor: this.#next }, (next) => {
+    await this.#read(this.#asked, { ...this.#filter(), limit: further, cursor: this.#next }, (next) => {
       const known = new Set(this.rows.map((row) => row.decision_id));
       this.#set([...this.rows, ...next.decisions.filter((row) => !known.has(row.decision_id))], next.next);
     });
