@@ -19,9 +19,11 @@ func find(w *walker, c *cmd) (stream, bool) {
 		}
 		paths = append(paths, a)
 	}
-	narrowed := false
+	narrowed, partly := false, false
 	for _, a := range c.args {
 		switch a.s {
+		case "-type", "-maxdepth", "-mindepth", "-not", "!", "-prune", "-newermt", "-links", "-xtype", "-group", "-nouser":
+			partly = true
 		case "-name", "-iname", "-path", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty", "-user", "-iregex", "-wholename", "-ipath", "-amin", "-atime", "-cmin", "-ctime", "-inum", "-samefile", "-perm":
 			narrowed = true
 		}
@@ -38,7 +40,7 @@ func find(w *walker, c *cmd) (stream, bool) {
 		switch s {
 		case "-delete":
 			for _, p := range found() {
-				if narrowed {
+				if narrowed || partly {
 					pl, _ := w.placeOf(p, w.dir)
 					if pl == projectRoot || pl == inProject {
 						w.simple(c, human.FilesystemDelete, human.HighRisk, "deletes")
@@ -360,6 +362,15 @@ func (w *walker) copied(v, to value, one, keeps bool, c *cmd) {
 			w.replacing(at, rule)
 		}
 	}
+}
+
+// uniq writes to the second file that is named.
+func uniq(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-f -s -w --skip-fields --skip-chars --check-chars"), false, false)
+	if len(o.words) > 1 {
+		w.replacing(o.words[1], "uniq.writes")
+	}
+	return stream{}, false
 }
 
 func truncate(w *walker, c *cmd) (stream, bool) {

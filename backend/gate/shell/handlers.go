@@ -21,7 +21,7 @@ func init() {
 		"ssh": ssh, "autossh": ssh, "docker": docker, "podman": docker, "nerdctl": docker, "kubectl": kubectl, "oc": kubectl, "k": kubectl,
 		"docker-compose": compose, "podman-compose": compose, "at": fedScript, "batch": fedScript,
 		"git": git, "sed": sed, "gsed": sed, "awk": awk, "gawk": awk, "mawk": awk, "nawk": awk, "tar": tar, "gtar": tar, "bsdtar": tar,
-		"truncate": truncate, "rm": remove, "unlink": remove, "rmdir": remove, "shred": remove, "srm": remove, "grm": remove,
+		"truncate": truncate, "uniq": uniq, "rm": remove, "unlink": remove, "rmdir": remove, "shred": remove, "srm": remove, "grm": remove,
 		"cp": copies, "mv": copies, "ln": copies, "install": copies, "gcp": copies, "gmv": copies, "ditto": copies,
 		"tee": tee, "dd": dd, "chmod": chmod, "chown": chmod, "chgrp": chmod, "chattr": chmod, "setfacl": chmod,
 		"curl": curl, "wget": wget, "http": httpie, "https": httpie, "xh": httpie,

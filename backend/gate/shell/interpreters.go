@@ -175,7 +175,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					w.code(language, value{s: s[k+1:], quoted: true})
 				}
 				ranAny = true
-			case (language == "perl" || language == "ruby") && strings.HasPrefix(s, "-i"):
+			case (language == "perl" || language == "ruby") && len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i') && strings.IndexByte("IMm", s[1]) < 0:
 				edits = true
 			case language == "python" && s == "-m":
 				if i+1 < len(args) {

@@ -16,6 +16,7 @@ type Part struct {
 	Words   []string
 	Known   bool // every word is known before it runs; false where there are no words
 	Effects []human.Effect
+	Fed     bool // a pipe, a here-document or a file is its standard input
 	// Dirs are the folders it may run in, as far as they are known: … stands for what is not.
 	Dirs []string
 	// Runs are the words of every command that it would run: its own, and those within wrappers, scripts and
@@ -59,12 +60,12 @@ type partEffect struct {
 }
 
 // enter begins the part of a command, where it is an outermost one. leave ends it.
-func (w *walker) enter(args []value) (leave func()) {
+func (w *walker) enter(args []value, in stream) (leave func()) {
 	p := w.parts
 	if p == nil || p.in != 0 || p.inside != 0 || len(args) == 0 {
 		return func() {}
 	}
-	part := Part{Known: true}
+	part := Part{Known: true, Fed: in.open}
 	for _, a := range args {
 		part.Words = append(part.Words, a.shown())
 		part.Known = part.Known && a.known()

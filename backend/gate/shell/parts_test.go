@@ -163,3 +163,23 @@ func TestWatching(t *testing.T) {
 		t.Errorf("a tool that reads reads %q", w.read)
 	}
 }
+
+func TestPartsTellWhatIsFed(t *testing.T) {
+	for script, want := range map[string]bool{
+		"sh": false, "ls; sh": false, "ls | sh": true, "sh < x": true, "sh <<< x": true, "sh <<X\nls\nX": true, "ls | (cd x; sh)": true, "while read a; do sh; done < x": true,
+		"f() { sh; }; ls | f": true, "sh | cat": false,
+	} {
+		found := false
+		for _, p := range Parts(script, Place{}) {
+			if len(p.Words) == 1 && p.Words[0] == "sh" {
+				found = true
+				if p.Fed != want {
+					t.Errorf("%q: sh is fed: %v", script, p.Fed)
+				}
+			}
+		}
+		if !found && want {
+			t.Errorf("%q: %+v", script, Parts(script, Place{}))
+		}
+	}
+}

@@ -60,6 +60,9 @@ var (
 	remade        = set("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
 )
 
+// quietDevices hold no files: terminals, cameras, sound.
+var quietDevices = set("full ptmx pts console video snd dsp audio fuse kvm dri net lp usblp log hwrng rtc midi nvidia nvidiactl ppp vhost-net")
+
 func set(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {
@@ -117,6 +120,9 @@ func (w *walker) placeOf(v value, cwd string) (place, string) {
 	case strings.HasPrefix(abs, "/dev/"):
 		if strings.HasPrefix(abs, "/dev/shm/") {
 			return inTemp, shown
+		}
+		if name, _, _ := strings.Cut(abs[len("/dev/"):], "/"); quietDevices[strings.TrimRight(name, "0123456789")] || strings.HasPrefix(name, "tty") || strings.HasPrefix(name, "cu.") {
+			return outside, shown
 		}
 		if strings.HasPrefix(abs, "/dev/pts") || strings.HasPrefix(abs, "/dev/tcp/") || strings.HasPrefix(abs, "/dev/udp/") {
 			return outside, shown

@@ -40,7 +40,7 @@ func (w *walker) call(c *syntax.CallExpr, in stream) stream {
 		}
 		defer func() { w.vars = before }()
 	}
-	defer w.enter(args)()
+	defer w.enter(args, in)()
 	return w.run(args, in)
 }
 
