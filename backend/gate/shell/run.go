@@ -77,6 +77,10 @@ func (w *walker) run(args []value, in stream) stream {
 		}
 	}
 	c.name = name.s
+	if name.glob && strings.ContainsAny(c.name, "*?[") && c.name != "[" && c.name != "[[" {
+		w.unseen(name, "shell.unknown_command") // whatever file it fits
+		return stream{taint: in.taint | madeHere}
+	}
 	if key, _, ok := strings.Cut(c.name, "="); ok && key != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" {
 		return w.assignsThen(c, args, "env") // what some wrappers take for an assignment
 	}
