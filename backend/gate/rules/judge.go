@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -552,6 +553,9 @@ func (j *judging) runs(r *rule, p shell.Part) bool {
 			}
 		}
 	}
+	if p.Fed && slices.ContainsFunc(p.Runs, func(words []string) bool { return len(words) > 0 && obeys[programName(words[0])] }) {
+		return false // it does what it is fed, of which the rule says nothing
+	}
 	if !r.command.wild() {
 		return true
 	}
@@ -568,6 +572,16 @@ func (j *judging) runs(r *rule, p shell.Part) bool {
 	}
 	return true
 }
+
+// obeys are programs that can do what their standard input says.
+var obeys = func() map[string]bool {
+	m := maps.Clone(runners)
+	for _, name := range strings.Fields("psql mysql mariadb sqlite3 redis-cli mongo mongosh sqlplus sqlcmd bq cqlsh duckdb clickhouse-client influx " +
+		"git patch crontab at batch tar cpio pax sftp ftp lftp nc ncat socat telnet curl wget http gh glab aws gcloud az helm terraform tofu oc dd tee ed ex vi vim nvim emacs gdb lldb gpg openssl make m4 dc bc expect mail sendmail ssh-add iptables-restore nft sysctl chpasswd passwd visudo debconf-set-selections") {
+		m[name] = true
+	}
+	return m
+}()
 
 // covers says whether a rule of this call takes an effect away.
 func (j *judging) covers(r *rule, e human.Effect) bool {
