@@ -1,0 +1,259 @@
+//go:build agents
+
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deskbell/backend/gate/keeper"
+	"deskbell/backend/human"
+	"deskbell/build/e2e/agents/models"
+)
+
+// A kind is one maker's coding agent.
+type kind struct {
+	name string // as Deskbell knows it
+	asks string // the tool that its hook names
+	// call is what its model asks for to have a command run in a shell.
+	call func(command string) models.Call
+	// changed is in what its model is told where the operator lets a call list letters instead of deleting it.
+	changed string
+	// prepare writes its settings, and returns its command line and what its environment has besides.
+	prepare func(d *desk, model string) (args, env []string)
+}
+
+const task = "Tidy up this folder."
+
+// packaged is the path of a file in one of the packages in build/agents; the first that is there.
+func packaged(t *testing.T, patterns ...string) string {
+	t.Helper()
+	for _, p := range patterns {
+		found, err := filepath.Glob(filepath.Join("../../agents/node_modules", p))
+		if err == nil && len(found) > 0 {
+			path, err := filepath.Abs(found[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+	}
+	t.Fatalf("there is none of %q in build/agents/node_modules; run this with `make agents`", patterns)
+	return ""
+}
+
+func jsonText(v any) string {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		panic(err) // texts and numbers always can be
+	}
+	return string(text)
+}
+
+type object = map[string]any
+
+var kinds = []kind{
+	{
+		name: "claude-code", asks: "Bash", changed: "chapter.txt",
+		call: func(command string) models.Call {
+			return models.Call{Tool: "Bash", Args: object{"command": command, "description": "Tidy up"}}
+		},
+		prepare: func(d *desk, model string) (args, env []string) {
+			return []string{packaged(d.t, "@anthropic-ai/claude-code-linux-*/claude"), "-p", task, "--permission-mode", "bypassPermissions"},
+				[]string{"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1", // it does not bypass as root elsewhere
+					"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
+		},
+	},
+	{
+		name: "codex", asks: "Bash", changed: `again with exactly these: {"command":"ls letters"}`,
+		call: func(command string) models.Call {
+			return models.Call{Tool: "exec_command", Args: object{"cmd": command}}
+		},
+		prepare: func(d *desk, model string) (args, env []string) {
+			d.write(filepath.Join(d.home, ".codex", "config.toml"), fmt.Sprintf(`
+model = "gpt-test"
+model_provider = "test"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.test]
+name = "Test"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "TEST_KEY"
+`, model))
+			d.write(filepath.Join(d.home, ".codex", "rules", "default.rules"), `prefix_rule(pattern = ["rm"], decision = "allow")`+"\n")
+			return []string{packaged(d.t, "@openai/codex-linux-*/vendor/*/bin/codex"), "exec", "--skip-git-repo-check",
+				"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", task}, []string{"TEST_KEY=none"}
+		},
+	},
+	{
+		name: "gemini", asks: "run_shell_command", changed: "chapter.txt",
+		call: func(command string) models.Call {
+			return models.Call{Tool: "run_shell_command", Args: object{"command": command, "description": "Tidy up"}}
+		},
+		prepare: func(d *desk, model string) (args, env []string) {
+			d.write(filepath.Join(d.home, ".gemini", "settings.json"), jsonText(object{
+				"general":  object{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+				"privacy":  object{"usageStatisticsEnabled": false},
+				"security": object{"auth": object{"selectedType": "gemini-api-key"}},
+			}))
+			return []string{"node", packaged(d.t, "@google/gemini-cli/bundle/gemini.js"), "--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--skip-trust", "-p", task},
+				[]string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + model, "GEMINI_CLI_NO_RELAUNCH=true"}
+		},
+	},
+	{
+		name: "opencode", asks: "bash", changed: "chapter.txt",
+		call: func(command string) models.Call {
+			return models.Call{Tool: "bash", Args: object{"command": command, "description": "Tidy up"}}
+		},
+		prepare: func(d *desk, model string) (args, env []string) {
+			d.write(filepath.Join(d.home, ".config", "opencode", "opencode.json"), jsonText(object{
+				"autoupdate": false, "snapshot": false, "share": "disabled", "permission": "allow",
+				"model": "test/test", "small_model": "test/test",
+				"provider": object{"test": object{
+					"npm": "@ai-sdk/openai-compatible", "name": "Test",
+					"options": object{"baseURL": model + "/v1", "apiKey": "none"},
+					"models":  object{"test": object{"name": "Test", "tool_call": true, "limit": object{"context": 100000, "output": 10000}}},
+				}},
+			}))
+			return []string{packaged(d.t, "opencode-linux-x64-baseline/bin/opencode", "opencode-linux-arm64/bin/opencode"), "run", "--title", "Tidying", task},
+				[]string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER=1"}
+		},
+	},
+}
+
+// An agent is one that runs.
+type agent struct {
+	kind
+	*process
+	d     *desk
+	model *models.Server
+}
+
+// agent starts one whose model asks for these calls.
+func (d *desk) agent(k kind, calls ...models.Call) *agent {
+	d.t.Helper()
+	model := models.Serve(calls...)
+	d.t.Cleanup(model.Close)
+	args, env := k.prepare(d, model.URL)
+	d.run(d.bin, "hook", "install", k.name, "--yes")
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		env = append(env, name+"="+model.URL, strings.ToLower(name)+"="+model.URL)
+	}
+	env = append(env, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
+	a := &agent{k, d.begin(append(d.env(), env...), d.project, args...), d, model}
+	d.t.Cleanup(func() {
+		if d.t.Failed() {
+			d.t.Logf("%s said:\n%s\n%s\nwas told: %q\nlooked for: %q", k.name, a.out, a.errs, model.Told(), model.Odd())
+		}
+	})
+	return a
+}
+
+// told waits until the model was told the result of call n, and checks what is in it.
+func (a *agent) told(n int, parts ...string) {
+	a.d.t.Helper()
+	a.d.wait(fmt.Sprintf("the result of call %d", n), func() bool { return len(a.model.Told()) > n || a.over() })
+	told := a.model.Told()
+	if len(told) <= n {
+		a.d.t.Fatalf("%s ended before its model was told the result of call %d", a.name, n)
+	}
+	for _, part := range parts {
+		if !strings.Contains(told[n], part) {
+			a.d.t.Errorf("its model was told of call %d %q, without %q", n, told[n], part)
+		}
+	}
+}
+
+// finished waits until it has ended by itself, having said what its model said last.
+func (a *agent) finished() {
+	a.d.t.Helper()
+	a.d.wait(a.name+" to end", a.over)
+	if a.cmd.ProcessState.ExitCode() != 0 || !strings.Contains(a.out.String(), models.Goodbye) {
+		a.d.t.Errorf("%s ended with %s", a.name, a.cmd.ProcessState)
+	}
+}
+
+func each(t *testing.T, test func(d *desk, k kind)) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) { test(newDesk(t), k) })
+	}
+}
+
+func TestTheOperatorDecides(t *testing.T) {
+	each(t, func(d *desk, k kind) {
+		for _, folder := range []string{"drafts", "old", "novel", "letters", "diary"} {
+			d.treasure(folder)
+		}
+		d.start()
+		a := d.agent(k, k.call("rm -rf drafts"), k.call("rm -rf old"), k.call("rm -rf novel"), k.call("rm -rf letters"), k.call("rm -rf diary"), k.call("cat README.md"))
+
+		d.answer(d.asked(a, "rm -rf drafts"), keeper.AnswerRequest{Choice: human.ChooseDeny, Reason: "They are read on Friday."})
+		a.told(0, "They are read on Friday.")
+		d.still("drafts")
+
+		q := d.asked(a, "rm -rf old")
+		d.still("old")
+		d.answer(q, keeper.AnswerRequest{Choice: human.ChooseAllow})
+		a.told(1)
+		d.gone("old")
+
+		d.answer(d.asked(a, "rm -rf novel"), keeper.AnswerRequest{Choice: human.ChooseBackup})
+		a.told(2)
+		d.gone("novel")
+		if copies := d.copies("about novel"); len(copies) != 1 {
+			d.t.Errorf("the copies are %q", copies)
+		}
+
+		q = d.asked(a, "rm -rf letters")
+		d.answer(q, keeper.AnswerRequest{Choice: human.ChooseChange, Args: d.changed(q, "rm -rf letters", "ls letters")})
+		a.told(3, k.changed)
+		d.still("letters")
+
+		q = d.asked(a, "rm -rf diary")
+		d.killHook()
+		a.told(4, "Deskbell refused this call: its hook")
+		d.still("diary")
+		d.answer(q, keeper.AnswerRequest{Choice: human.ChooseAllow}) // which comes too late
+
+		a.told(5, strings.TrimSpace(readme)) // without a question
+		a.finished()
+		if left := d.waiting(); len(left) > 0 {
+			d.t.Errorf("%d questions are left", len(left))
+		}
+		d.still("drafts")
+		d.still("diary")
+	})
+}
+
+func TestWithoutDeskbellOnlyWhatIsHarmlessRuns(t *testing.T) {
+	each(t, func(d *desk, k kind) {
+		d.treasure("drafts")
+		started := make(chan struct{})
+		asked := k.call("rm -rf drafts")
+		asked.After = started
+		a := d.agent(k, k.call("rm -rf drafts"), k.call("cat README.md"), asked, k.call("cat README.md"))
+
+		a.told(0, "Deskbell refused this call", "Deskbell does not run")
+		d.still("drafts")
+		a.told(1, strings.TrimSpace(readme))
+
+		d.start()
+		close(started)
+		q := d.asked(a, "rm -rf drafts")
+		d.server.kill()
+		a.told(2, "Deskbell refused this call: Deskbell", "stopped", "The call was not run")
+		a.told(3, strings.TrimSpace(readme))
+		a.finished()
+		d.still("drafts")
+
+		d.start()
+		if again := d.asked(a, "rm -rf drafts"); again.ID != q.ID || again.Digest != q.Digest {
+			d.t.Errorf("the question is %s, and was %s", again.ID, q.ID)
+		}
+	})
+}
