@@ -28,6 +28,7 @@ var (
 	exfil        = lazy(`\b(os\.environ|process\.env|ENV)\b`)
 	importsAny   = lazy(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
 	emptiesFile  = lazy(`\bopen\s*\([^)]*["']w[bt]?["'][^)]*\)\s*\.\s*(close|truncate)`)
+	decodesText  = lazy(`\b(b64decode|b32decode|decode_base64|Base64\.\w*decode\w*|base64_decode|atob|unhexlify|fromhex|codecs\.decode|decodebytes|gzinflate|uudecode|unpack)\b|["'](base64|hex|rot13)["']|pack\s*\(?\s*["']H`)
 	opensURL     = lazy(`\b(file_get_contents|fopen|copy|readfile|open|get|getstore|simplexml_load_file)\b`)
 	socketsOf    = lazy(`(?i)\b(socket|fsockopen|TCPSocket|TCPServer|net\.(connect|createConnection|Socket|Dial)|IO::Socket|pfsockopen|stream_socket_client)\b`)
 	shellNames   = lazy(`\b((ba|z|da|k|c)?sh|cmd(\.exe)?|powershell)\b`)
@@ -132,6 +133,9 @@ func (w *walker) code(language string, v value) {
 	if ran != "" {
 		harmless = false
 		emit(human.LangExec, human.MediumRisk, "runs_commands", ran)
+		if m := decodesText.FindString(text); m != "" {
+			emit(human.ObfuscatedEffect, human.HighRisk, "runs_decoded", m)
+		}
 		w.commandsIn(bare, text, literals)
 	}
 	if m := deletesFiles.FindString(bare); m != "" && (m != "rm" || ran == "") {

@@ -36,7 +36,11 @@ func sed(w *walker, c *cmd) (stream, bool) {
 			inPlace = true
 		}
 	}
+	emptied := inPlace && len(scripts) == 1 && (scripts[0].s == "d" || strings.ReplaceAll(scripts[0].s, " ", "") == "1,$d" || strings.ReplaceAll(scripts[0].s, " ", "") == "0,$d")
 	for _, f := range files {
+		if emptied {
+			w.emptying(f, "sed.empties")
+		}
 		if inPlace {
 			w.writing(f, "sed.edits")
 			w.edited(f)

@@ -289,7 +289,7 @@ func copies(w *walker, c *cmd) (stream, bool) {
 		}
 		t |= from
 		v.taint = from &^ fromFile
-		w.copied(v, to, len(words) == 1, keeps, c)
+		w.copied(v, to, len(words) == 1, keeps, forced, c)
 		if c.name == "mv" {
 			p, target := w.placeOf(v, w.dir)
 			e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
@@ -328,7 +328,7 @@ func copies(w *walker, c *cmd) (stream, bool) {
 }
 
 // copied is what becomes of the place where a file is copied, moved or linked to: a name, or a folder.
-func (w *walker) copied(v, to value, one, keeps bool, c *cmd) {
+func (w *walker) copied(v, to value, one, keeps, forced bool, c *cmd) {
 	base := path.Base(strings.TrimRight(v.s, "/"))
 	into := value{s: strings.TrimRight(to.s, "/") + "/" + base, quoted: true, taint: to.taint}
 	folder := !one || strings.HasSuffix(to.s, "/") || to.s == "." || to.s == ".." || strings.HasSuffix(to.s, "/..") || path.Ext(base) != "" && path.Ext(to.s) == ""
@@ -354,7 +354,7 @@ func (w *walker) copied(v, to value, one, keeps bool, c *cmd) {
 		at = into
 	}
 	switch {
-	case keeps || v.glob || c.name == "ln":
+	case keeps || v.glob || c.name == "ln" && !forced:
 	case v.s == "/dev/null":
 		w.emptying(to, c.name+".empties")
 	default:

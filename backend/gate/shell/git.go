@@ -114,6 +114,7 @@ func git(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	ow := o.words
+	w.gitForces(c, sub, words[1:])
 	switch {
 	case sub == "checkout" && len(o.after) > 0 && !o.has("-p", "--patch"): // checkout -- a.txt
 		w.discards(c, o.after)
@@ -154,6 +155,45 @@ func git(w *walker, c *cmd) (stream, bool) {
 		w.writing(ow[len(ow)-1], "git.clone")
 	}
 	return stream{taint: madeHere}, false
+}
+
+// gitForces looks for the one letter that forces, in a cluster of them: what the other letters take for a value depends
+// on the command.
+func (w *walker) gitForces(c *cmd, sub string, args []value) {
+	letters, risk, verb := "", human.HighRisk, human.GitHistoryRewrite
+	switch sub {
+	case "push":
+		letters = "fd"
+	case "branch":
+		letters = "DMCf"
+	case "checkout", "switch":
+		letters, verb = "f", human.GitDiscard
+	case "tag":
+		letters, risk = "fd", human.MediumRisk
+	default:
+		return
+	}
+	forced, dry := false, false
+	for _, a := range args {
+		switch {
+		case a.s == "--dry-run" || a.s == "-n" && sub == "push":
+			dry = true
+		case a.s == "--":
+			args = nil
+		case len(a.s) > 2 && a.s[0] == '-' && a.s[1] != '-' && strings.Trim(a.s[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && strings.IndexByte("oSLGOFbB", a.s[1]) < 0:
+			forced = forced || strings.ContainsAny(a.s[1:], letters)
+			dry = dry || sub == "push" && strings.ContainsRune(a.s, 'n')
+		}
+	}
+	if !forced || dry {
+		return
+	}
+	e := verbDefaults[verb]
+	e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = verb, risk, "git."+sub+".forces", w.shown(c), human.Certain
+	if sub == "push" {
+		e.Blast, e.Reversibility = human.SharedBlast, human.Irreversible
+	}
+	w.emit(e)
 }
 
 // discards is the loss of what was changed in files and is in no commit.
