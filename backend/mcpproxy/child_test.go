@@ -459,6 +459,25 @@ func play(t *testing.T, transport mcp.Transport, version string) session {
 	return s
 }
 
+// same says where two sessions differ.
+func same(t *testing.T, direct, through session) {
+	t.Helper()
+	if !reflect.DeepEqual(direct.Tools, through.Tools) {
+		t.Errorf("the lists of tools differ: %d and %d", len(direct.Tools), len(through.Tools))
+	}
+	if !slices.Equal(direct.Progress, through.Progress) || !slices.Equal(direct.Asked, through.Asked) {
+		t.Errorf("%v %v became %v %v", direct.Progress, direct.Asked, through.Progress, through.Asked)
+	}
+	if len(direct.Results) != len(through.Results) {
+		t.Fatalf("%d results became %d", len(direct.Results), len(through.Results))
+	}
+	for i, r := range direct.Results {
+		if through.Results[i] != r {
+			t.Errorf("%.500s became %.500s", r, through.Results[i])
+		}
+	}
+}
+
 func TestASessionIsTheSameWithAndWithoutTheProxy(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-11-25", modernVersion} {
 		t.Run(version, func(t *testing.T) {
@@ -466,9 +485,7 @@ func TestASessionIsTheSameWithAndWithoutTheProxy(t *testing.T) {
 			direct := play(t, &mcp.CommandTransport{Command: exec.Command(command[0], command[1:]...), TerminateDuration: 100 * time.Millisecond}, version)
 			r := run(t, allowAll, Options{}, command...)
 			through := play(t, &mcp.IOTransport{Reader: io.NopCloser(r.out), Writer: r.in}, version)
-			if !reflect.DeepEqual(direct, through) {
-				t.Errorf("they differ:\n%.2000v\n%.2000v", direct, through)
-			}
+			same(t, direct, through)
 			if len(direct.Tools) < 6 || len(direct.Results[1]) < 10<<20 || len(direct.Progress) != 5 {
 				t.Errorf("%d tools, %d bytes, %v", len(direct.Tools), len(direct.Results[1]), direct.Progress)
 			}
