@@ -35,25 +35,32 @@ func Hook(args []string, in io.Reader, out, errs io.Writer) int {
 		_, _ = fmt.Fprintf(errs, usage, strings.Join(hook.Names(), ", "))
 		return 2 // what clients take for a refusal
 	}
-	// A client that has lost its patience ends its hook; some read what it still says.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	go orphaned(ctx, stop)
+	// Most answers are there before this counts; a hook that is ended until then has asked nobody.
+	defer time.AfterFunc(watchAfter, func() { watch(ctx, stop) }).Stop()
 	return hook.Run(ctx, client, limit, in, out, errs, newJudge(dir, client.Name))
 }
 
-// orphaned calls stop when the process that started this one has ended, until ctx ends: some clients end a hook's shell
-// and not the hook. Windows does not tell.
-func orphaned(ctx context.Context, stop func()) {
+const watchAfter = 100 * time.Millisecond
+
+// watch calls stop when this process is told to end, or the one that started it has ended, until ctx ends. A client that
+// has lost its patience ends its hook, some only the hook's shell, and some read what it still says. Windows does not tell.
+func watch(ctx context.Context, stop func()) {
 	parent := os.Getppid()
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for os.Getppid() == parent {
 		select {
 		case <-tick.C:
+			continue
+		case <-told:
 		case <-ctx.Done():
 			return
 		}
+		break
 	}
 	stop()
 }

@@ -38,7 +38,7 @@ func newJudge(dir, client string) *judge {
 func KeyFile(dir, client string) string { return filepath.Join(dir, "hooks", client+".key") }
 
 // Evaluate implements hook.Judge.
-func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how keeper.Asking) (verdict human.Judgement, err error) {
+func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how keeper.Asking) (_ human.Judgement, err error) {
 	if call.Home == "" {
 		call.Home, _ = os.UserHomeDir() // without, the engine is the more careful
 	}
@@ -55,11 +55,21 @@ func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how keeper.As
 		Timeout  float64           `json:"timeout,omitempty"` // seconds
 	}{call, how.Question, how.Timeout.Seconds()}
 	wait := max(0, min(how.Wait, time.Minute))
-	err = j.post(ctx, fmt.Sprintf("/api/gate/evaluate?wait=%g", wait.Seconds()), wait+answerTime, body, &verdict)
+	// Only what hooks tell their clients: to make ready for the rest takes longer than to read it.
+	var got struct {
+		Decision human.Ruling      `json:"decision"`
+		Message  string            `json:"message"`
+		Question human.OperationID `json:"operation_id"`
+		Args     json.RawMessage   `json:"args"`
+		Verdict  struct {
+			Reason string `json:"reason"`
+		} `json:"verdict"`
+	}
+	err = j.post(ctx, fmt.Sprintf("/api/gate/evaluate?wait=%g", wait.Seconds()), wait+answerTime, body, &got)
 	if errors.Is(err, errNobody) && how.Question == "" {
 		return j.away.judge(ctx, call)
 	}
-	return verdict, err
+	return human.Judgement{Decision: got.Decision, Message: got.Message, OperationID: got.Question, Args: got.Args, Verdict: human.Verdict{Reason: got.Verdict.Reason}}, err
 }
 
 // Withdraw implements hook.Judge.
