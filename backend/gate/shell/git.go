@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -174,12 +175,13 @@ func (w *walker) gitForces(c *cmd, sub string, args []value) {
 		return
 	}
 	forced, dry := false, false
+	if i := slices.IndexFunc(args, func(v value) bool { return v.s == "--" }); i >= 0 {
+		args = args[:i]
+	}
 	for _, a := range args {
 		switch {
 		case a.s == "--dry-run" || a.s == "-n" && sub == "push":
 			dry = true
-		case a.s == "--":
-			args = nil
 		case len(a.s) > 2 && a.s[0] == '-' && a.s[1] != '-' && strings.Trim(a.s[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && strings.IndexByte("oSLGOFbB", a.s[1]) < 0:
 			forced = forced || strings.ContainsAny(a.s[1:], letters)
 			dry = dry || sub == "push" && strings.ContainsRune(a.s, 'n')
