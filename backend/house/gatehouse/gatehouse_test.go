@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,10 +24,16 @@ import (
 // serving makes the test's program the server of a data folder, so that it can be killed.
 const serving = "DESKBELL_TEST_SERVES"
 
+// hooking makes it a hook.
+const hooking = "DESKBELL_TEST_HOOKS"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(serving); dir != "" {
 		serve(dir)
 		return
+	}
+	if os.Getenv(hooking) != "" {
+		os.Exit(Hook(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
@@ -90,6 +98,10 @@ func serve(dir string) {
 		default:
 			_ = json.NewEncoder(w).Encode(human.Judgement{Decision: human.Allow, Message: strings.Repeat("long ", 2000)})
 		}
+	})
+	http.HandleFunc("POST /api/human/cancel", func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		fmt.Printf("withdrawn %s\n", bytes.TrimSpace(text))
 	})
 	panic(http.Serve(l, nil))
 }
@@ -216,6 +228,49 @@ func TestAServerKilledInTheMiddleIsARefusal(t *testing.T) {
 	_, _ = process.Wait()
 	if decision, reason := call(t, dir, "ls"); decision != "allow" {
 		t.Error("what was killed is still taken for running:", reason)
+	}
+}
+
+func TestAHookThatIsToldToEndRefusesAndWithdrawsTheQuestion(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no such signal")
+	}
+	for name, start := range map[string]string{
+		"the hook is told":    "exec \"$0\" claude-code --data \"$1\" < \"$2\"",
+		"its shell is killed": "\"$0\" claude-code --data \"$1\" < \"$2\"; exit $?",
+	} {
+		dir := folder(t, key)
+		_, said := deskbell(t, dir)
+		in := filepath.Join(t.TempDir(), "in")
+		write(t, in, `{"hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"ask"},"tool_use_id":"t1"}`)
+		cmd := exec.Command("/bin/sh", "-c", start, os.Args[0], dir, in)
+		cmd.Env = append(os.Environ(), hooking+"=1")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := said.ReadString('\n'); err != nil || line != "asked again\n" {
+			t.Fatal(line, err)
+		}
+		if name == "the hook is told" {
+			err = cmd.Process.Signal(syscall.SIGTERM)
+		} else {
+			err = cmd.Process.Kill()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(out)
+		if err != nil || !strings.Contains(string(answer), `"permissionDecision":"deny"`) || !strings.Contains(string(answer), "stopped before") {
+			t.Errorf("%s: %s, %v", name, answer, err)
+		}
+		if line, err := said.ReadString('\n'); err != nil || !strings.HasPrefix(line, `withdrawn {"operation_id":"op_1"`) {
+			t.Errorf("%s: %s, %v", name, line, err)
+		}
+		_ = cmd.Wait() // killed
 	}
 }
 
