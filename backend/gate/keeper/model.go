@@ -73,13 +73,8 @@ func knownRisk(r human.Risk) bool {
 
 // ambiguous says whether a verdict rests on what is not known, and on nothing else that asks.
 func ambiguous(v human.Verdict) bool {
-	if v.Floor || v.Risk.Level() > human.HighRisk.Level() {
+	if v.Floor || v.Risk.Level() > human.HighRisk.Level() || rules.Settled(v) {
 		return false
-	}
-	for _, b := range v.Because {
-		if rules.OwnRule(b.Rule) {
-			return false
-		}
 	}
 	for _, e := range v.Effects {
 		if e.Risk.Level() < human.MediumRisk.Level() {

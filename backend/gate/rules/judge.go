@@ -553,8 +553,8 @@ func (j *judging) runs(r *rule, p shell.Part) bool {
 			}
 		}
 	}
-	if p.Fed && slices.ContainsFunc(p.Runs, func(words []string) bool { return len(words) > 0 && obeys[programName(words[0])] }) {
-		return false // it does what it is fed, of which the rule says nothing
+	if obeysInput(p) {
+		return false // of that the rule says nothing
 	}
 	if !r.command.wild() {
 		return true
@@ -571,6 +571,11 @@ func (j *judging) runs(r *rule, p shell.Part) bool {
 		}
 	}
 	return true
+}
+
+// obeysInput says whether a command may do what it is fed.
+func obeysInput(p shell.Part) bool {
+	return p.Fed && slices.ContainsFunc(p.Runs, func(words []string) bool { return len(words) > 0 && obeys[programName(words[0])] })
 }
 
 // obeys are programs that can do what their standard input says.
@@ -648,9 +653,20 @@ func (b *because) rule(r *rule, decided bool) {
 	}
 }
 
-// OwnRule says whether a reason is a rule of one's own, or the project's own file: what no judgement by others overrides.
+// OwnRule says whether a reason is a rule of one's own, or the project's own file.
 func OwnRule(id string) bool {
 	return strings.HasPrefix(id, "rule.") || strings.HasPrefix(id, "project.")
+}
+
+// Settled says whether rules of one's own, a project's own file or trust took part in a verdict: what no judgement by
+// others overrides.
+func Settled(v human.Verdict) bool {
+	for _, id := range v.Rules {
+		if OwnRule(id) || strings.HasPrefix(id, "trust.") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.Because, func(b human.Because) bool { return OwnRule(b.Rule) })
 }
 
 // says is a rule in a sentence.

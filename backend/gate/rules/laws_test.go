@@ -273,3 +273,34 @@ func TestSuggestionsHold(t *testing.T) {
 		}
 	})
 }
+
+// The parts of a call of a shell have all that the call has, and nothing else: so a rule can cover each effect, and covers
+// none that is elsewhere.
+func TestPartsAreTheCall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		call := bash(script().Draw(t, "script"))
+		parts, whole := gate.Parts(call, nil)
+		v, traces := gate.Trace(call, nil)
+		if !reflect.DeepEqual(v, gate.Look(call, nil)) {
+			t.Fatalf("%s is another call when its traces are kept", call.Args)
+		}
+		in := map[human.Effect]bool{}
+		runs := 0
+		for _, p := range parts {
+			runs += len(p.Runs)
+			for _, e := range p.Effects {
+				in[e] = true
+			}
+		}
+		for _, e := range v.Effects {
+			e.Words = ""
+			if !in[e] && e.Rule != "text.disguised" {
+				t.Fatalf("%s: no part has %+v", call.Args, e)
+			}
+			delete(in, e)
+		}
+		if !whole || len(in) > 0 || runs > len(traces.Runs) {
+			t.Fatalf("%s: %v, only parts have %+v", call.Args, whole, in)
+		}
+	})
+}

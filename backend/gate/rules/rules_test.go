@@ -184,6 +184,12 @@ func TestTrustDecides(t *testing.T) {
 	if v := judged(t, c, bash("mkdir out"), at); v.Decision != human.Ask || !strings.Contains(v.Reason, "Under 0.20") && because(v, "trust.filesystem_write").Text == "" {
 		t.Errorf("without trust: %+v", v)
 	}
+	if v := judged(t, c, bash("nosuchprogram --go"), at); !rules.Settled(v) {
+		t.Errorf("a loss of trust may be overridden: %q", v.Rules)
+	}
+	if v := judged(t, c, bash("nosuchprogram --go"), here()); rules.Settled(v) {
+		t.Errorf("nothing of one's own took part, and it is settled: %q", v.Rules)
+	}
 	// Where nobody says, it is what it begins with.
 	c = rules.Defaults()
 	c.Trust.Initial = 0.1
@@ -501,6 +507,50 @@ func TestChecking(t *testing.T) {
 	} {
 		if err := rules.Check(r); err != nil {
 			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
+
+// No way of running a command gets it past a rule that refuses it.
+func TestWrappedIsRefusedToo(t *testing.T) {
+	s := set(t, human.GateRule{Decision: human.Deny, Command: "git push **"})
+	for _, script := range []string{
+		"@", "sudo -u bob @", "env -i A=1 @", "A=1 B=2 @", "nice -n 10 @", "timeout -k 1 9 @", "time -p @", "command -- @", "exec @", "nohup setsid @", "stdbuf -oL @", "bash -c '@'", "sh -euxc '@'",
+		"bash --noprofile --norc -c '@'", "eval '@'", "(cd . && @)", "{ true; @; }", "true && @", "false || @", "sleep 1 & @", "! @", "x=$(@)", "echo \"a $(@) b\"", "echo $(( $(@) ))", "[[ -z $(@) ]]",
+		"echo ${y:=$(@)}", "b=([0]=$(@))", "diff <(@) /dev/null", "ls > $(@)", "cat <<X\n$(@)\nX", "while :; do @; break; done", "until @; do :; done", "for f in a b; do @; done", "case $(@) in *) ;; esac",
+		"g() { @; }; g", "function h { @; }; h a b", "echo '@' | bash", "bash <<< '@'", "bash <<X\n@\nX", "trap '@' ERR EXIT", "xargs -n1 sh -c '@'", "find /etc -name x -exec @ ';'", "find . -exec sh -c '@' ';'",
+		"script -qc '@' /dev/null", "GIT_EDITOR='@' git commit", "git -c alias.z='!@' z", "awk 'BEGIN { system(\"@\") }'", "perl -e 'system(\"@\")'", "ruby -e 'system(\"@\")'",
+		"node -e 'require(\"child_process\").execSync(\"@\")'", "python3 -c 'import subprocess; subprocess.run(\"@\", shell=True)'", "coproc @", "watch -n 2 '@'", "ssh -p 22 me@box.example '@'",
+		"a=git; b=push; $a $b", "alias p='@'; p", "/usr/bin/@", "\\git push", "g''it \"push\"", "git --no-pager -C sub push", "sudo bash -c \"timeout 9 sh -c '@'\"", "parallel @ ::: a", "rg --pre '@' x", "tar --checkpoint-action=exec='@' -cf a b",
+	} {
+		script = strings.ReplaceAll(script, "@b", "\x00b")
+		script = strings.ReplaceAll(strings.ReplaceAll(script, "@", "git push origin main"), "\x00b", "@b")
+		if v := s.Judge(bash(script), nil, here()); v.Decision != human.Deny {
+			t.Errorf("%q is %s: %+v", script, v.Decision, v.Effects)
+		}
+	}
+	for _, call := range []gate.Call{
+		{Tool: "shell", Args: json.RawMessage(`{"command": ["bash", "-lc", "git push origin main"]}`)},
+		{Tool: "shell", Args: json.RawMessage(`{"command": ["git", "push"]}`)},
+		{Tool: "exec", Args: json.RawMessage(`{"cmd": "git", "args": ["push"]}`)},
+		{Tool: "PowerShell", Args: json.RawMessage(`{"command": "cd x; git push"}`)},
+		{Tool: "mcp__any__run_it", Args: json.RawMessage(`{"command": "git push"}`)},
+		{Tool: "python", Args: json.RawMessage(`{"code": "import os\nos.system('git push')"}`)},
+	} {
+		if v := s.Judge(call, nil, here()); v.Decision != human.Deny {
+			t.Errorf("%s %s is %s: %+v", call.Tool, call.Args, v.Decision, v.Effects)
+		}
+	}
+	// Exact arguments, and the one script of a shell, are the command that they are.
+	allowing := set(t, allow("git push origin topic"))
+	for _, args := range []string{`{"command": ["git", "push", "origin", "topic"]}`, `{"command": ["bash", "-lc", "git push origin topic"]}`, `{"command": "git push origin topic", "workdir": "sub", "timeout_ms": 1000}`} {
+		if v := allowing.Judge(gate.Call{Tool: "shell", Args: json.RawMessage(args), Cwd: root, Root: root}, nil, here()); v.Decision != human.Allow {
+			t.Errorf("%s is %s: %+v", args, v.Decision, v.Because)
+		}
+	}
+	for _, args := range []string{`{"command": "git push origin topic", "env": {"PATH": "/tmp/x"}}`, `{"command": "git push origin topic", "args": ["--force"]}`, `{"command": "git push origin topic", "cmd": "git push origin main"}`} {
+		if v := allowing.Judge(gate.Call{Tool: "shell", Args: json.RawMessage(args), Cwd: root, Root: root}, nil, here()); v.Decision != human.Ask {
+			t.Errorf("%s is %s", args, v.Decision)
 		}
 	}
 }

@@ -91,6 +91,9 @@ func suggestWords(p shell.Part, v human.Verdict) (words []word, leftOut []string
 		}
 		return nil, []string{what + " is left out: it is known only when it runs, or belongs to no command."}
 	}
+	if obeysInput(p) {
+		return nil, []string{"`" + strings.Join(p.Words, " ") + "` is left out: it does what it is fed, which no rule names."}
+	}
 	drop := map[string]bool{}
 	for _, e := range v.Effects {
 		if e.Floor || !loses(e) || !slices.ContainsFunc(p.Effects, func(o human.Effect) bool { return o.Verb == e.Verb && o.Resource == e.Resource }) {
