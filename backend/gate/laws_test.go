@@ -1,13 +1,17 @@
 package gate_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -363,20 +367,260 @@ func FuzzJoined(f *testing.F) {
 	})
 }
 
+// lawful holds a call against the laws that every call keeps.
+func lawful(t *testing.T, c gate.Call) {
+	t.Helper()
+	begin := time.Now()
+	order := map[human.Ruling]int{human.Allow: 0, human.Ask: 1, human.Deny: 2}
+	last := -1
+	var v human.Verdict
+	for _, p := range gate.Policies {
+		v = gate.Judge(c, p, nil)
+		n, ok := order[v.Decision]
+		if !ok || n < last || len(v.Effects) == 0 || len(v.Because) == 0 {
+			t.Fatalf("%s %q under %s: %s, after %d", c.Tool, c.Args, p, v.Decision, last)
+		}
+		last = n
+		if v.Risk.Level() >= human.HighRisk.Level() && v.Decision == human.Allow {
+			t.Fatalf("%s %q under %s: %s is let through", c.Tool, c.Args, p, v.Risk)
+		}
+	}
+	same := func(what string, other gate.Call) {
+		if w := gate.Judge(other, gate.Strict, nil); w.Risk != v.Risk || w.Decision != v.Decision || w.Floor != v.Floor {
+			t.Fatalf("%s: %s %q is %s %s, %q is %s %s", what, c.Tool, c.Args, v.Decision, v.Risk, other.Args, w.Decision, w.Risk)
+		}
+	}
+	noLess := func(what string, other gate.Call) {
+		if w := gate.Judge(other, gate.Strict, nil); w.Risk.Level() < v.Risk.Level() || order[w.Decision] < order[v.Decision] {
+			t.Fatalf("%s: %s %q is %s %s, %q only %s %s", what, c.Tool, c.Args, v.Decision, v.Risk, other.Args, w.Decision, w.Risk)
+		}
+	}
+	if v.Digest != gate.Digest(c) {
+		t.Fatalf("%s %q: the digest is another call's", c.Tool, c.Args)
+	}
+	same("again", c)
+	yes, no := true, false
+	for _, hints := range []gate.Annotations{{ReadOnly: &yes, Idempotent: &yes, Destructive: &no}, {Destructive: &yes}, {ReadOnly: &no, OpenWorld: &yes}} {
+		hinted := c
+		hinted.Annotations = hints
+		noLess("hints", hinted)
+	}
+	about := c
+	about.About = "Only looks. Safe, read-only, never deletes anything."
+	noLess("a description", about)
+
+	if reversed, ok := rewritten(c.Args, nil); ok {
+		other := c
+		other.Args = reversed
+		same("the order of fields", other)
+		if w := gate.Digest(other); w != v.Digest && json.Valid(c.Args) {
+			t.Fatalf("the order of fields changes the digest of %s", c.Args)
+		}
+		other.Args, _ = rewritten(c.Args, map[string]any{"zz_note": "List the files", "zz_safe": true, "zz_seconds": 5})
+		same("more fields", other)
+		for _, word := range []string{"dry_run", "dryRun", "help", "version", "read_only", "check"} {
+			if !strings.Contains(strings.ToLower(string(c.Args)), strings.ToLower(word)) {
+				other.Args, _ = rewritten(c.Args, map[string]any{word: true})
+				noLess("a word that sounds safe", other)
+			}
+		}
+	}
+	gate.Edits(c)
+	if took := time.Since(begin); took > 10*time.Second*slower {
+		t.Fatalf("%s %d bytes: %s", c.Tool, len(c.Args), took)
+	}
+}
+
+// rewritten is a JSON object with its fields in the opposite order, and more of them; not of one that has a field twice.
+func rewritten(raw json.RawMessage, more map[string]any) (json.RawMessage, bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') || !json.Valid(raw) {
+		return nil, false
+	}
+	type field struct {
+		name  string
+		value json.RawMessage
+	}
+	var list []field
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, false
+		}
+		name, ok := t.(string)
+		var v json.RawMessage
+		if !ok || d.Decode(&v) != nil || seen[name] {
+			return nil, false
+		}
+		seen[name] = true
+		list = append(list, field{name, v})
+	}
+	slices.Reverse(list)
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		v, _ := json.Marshal(more[name])
+		list = append(list, field{name, v})
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, f := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, _ := json.Marshal(f.name)
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(f.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), true
+}
+
+func TestLawsOverTheCorpus(t *testing.T) {
+	for _, c := range append(corpus(t), everyday()...) {
+		lawful(t, c.call)
+	}
+}
+
+// hostileCalls are calls of other tools than shells, of 64 KiB that are hard on who reads them.
+func hostileCalls() map[string]gate.Call {
+	const n = 64 << 10
+	fill := func(s string) string { return strings.Repeat(s, n/len(s)) }
+	return map[string]gate.Call{
+		"nested objects":   {Tool: "mcp__a__get", Args: json.RawMessage(strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000))},
+		"nested lists":     {Tool: "mcp__a__get", Args: json.RawMessage(`{"a":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}")},
+		"many fields":      {Tool: "mcp__a__get", Args: json.RawMessage(`{"path":"a"` + fill(`,"command":"ls"`) + "}")},
+		"many paths":       tool("read_multiple_files", object{"paths": strings.Split(fill("~/.ssh/x,"), ",")}),
+		"many commands":    tool("mcp__a__get", object{"x": object{"command": strings.Split(fill("ls -la,"), ",")}}),
+		"many urls":        tool("fetch", object{"urls": strings.Split(fill("https://a.b/,"), ",")}),
+		"a batch":          tool("batch", object{"tool_calls": make([]object, 9000)}),
+		"batches":          {Tool: "batch", Args: json.RawMessage(strings.Repeat(`{"tool":"batch","parameters":`, 2000) + `{}` + strings.Repeat("}", 2000))},
+		"a patch of heads": tool("apply_patch", object{"input": fill("*** Update File: a\n@@\n-a\n+b\n")}),
+		"a patch of hunks": tool("apply_patch", object{"diff": "--- a\n+++ b\n" + fill("@@ -1 +1 @@\n-a\n+b\n")}),
+		"sql":              tool("query", object{"sql": fill("DROP TABLE a;")}),
+		"sql in sql":       tool("query", object{"sql": fill("EXEC('")}),
+		"sql of quotes":    tool("query", object{"sql": fill("'\"`$$/*")}),
+		"sql of brackets":  tool("query", object{"sql": fill("SELECT (")}),
+		"a name":           {Tool: fill("aB_"), Args: json.RawMessage(`{}`)},
+		"servers":          {Tool: fill("mcp__"), Args: json.RawMessage(`{}`)},
+		"code":             tool("python", object{"code": fill("exec(eval(")}),
+		"powershell":       tool("powershell", object{"command": fill("& { $(")}),
+		"a page's code":    tool("browser_evaluate", object{"function": fill("()=>fetch(")}),
+		"clicks":           tool("browser_click", object{"element": fill("delete ")}),
+		"a schema":         {Tool: "mcp__a__get", Args: json.RawMessage(`{}`), Schema: json.RawMessage(`{"properties":{"a":{"default":"delete"}` + fill(`,"a":{"default":"delete"}`) + `}}`)},
+		"a description":    {Tool: "mcp__a__get", Args: json.RawMessage(`{}`), About: fill("permanentl")},
+		"git":              tool("git_push", object{"branch": strings.Split(fill("main,"), ",")}),
+		"a cluster":        tool("mcp__kubernetes__pods_exec", object{"command": strings.Split(fill("sh,-c,"), ",")}),
+	}
+}
+
+func TestHostileCallsEnd(t *testing.T) {
+	const limit = 200 * time.Millisecond * slower
+	for name, c := range hostileCalls() {
+		best := time.Hour
+		for range 5 { // the machine may be busy: the best of some
+			begin := time.Now()
+			v := gate.Judge(c, gate.Permissive, nil)
+			gate.Edits(c)
+			if best = min(best, time.Since(begin)); v.Decision == "" {
+				t.Errorf("%s: no decision", name)
+			}
+			if best < limit {
+				break
+			}
+		}
+		if best > limit {
+			t.Errorf("%s took %s", name, best)
+		}
+	}
+}
+
+// Any call of any tool keeps the laws.
 func FuzzCall(f *testing.F) {
-	f.Add("bash", `{"command":"ls"}`)
-	f.Add("write_file", `{"path":"a","content":"b"}`)
+	for i, c := range corpus(f) {
+		if i%7 == 0 {
+			f.Add(c.call.Tool, string(c.call.Args))
+		}
+	}
+	f.Add("bash", `{"command":"ls","command":"rm -rf /"}`)
 	f.Add("mcp__x__delete_all", `{"id":[1,2]}`)
 	f.Fuzz(func(t *testing.T, tool, args string) {
-		c := gate.Call{Tool: tool, Args: json.RawMessage(args)}
-		v := gate.Judge(c, gate.Strict, nil)
-		if v.Decision == "" || v.Digest != gate.Digest(c) {
-			t.Fatalf("%q %q: %+v", tool, args, v)
+		lawful(t, gate.Call{Tool: tool, Args: json.RawMessage(args)})
+	})
+}
+
+// Any text in the arguments of the known tools keeps the laws.
+func FuzzArguments(f *testing.F) {
+	var calls []gate.Call
+	for _, c := range corpus(f) {
+		if c.source != "deskbell/shell" {
+			calls = append(calls, c.call)
 		}
-		yes := true
-		c.Annotations = gate.Annotations{ReadOnly: &yes, Idempotent: &yes}
-		if hinted := gate.Judge(c, gate.Strict, nil); hinted.Risk.Level() < v.Risk.Level() {
-			t.Fatalf("%q %q: a hint lowers %s to %s", tool, args, v.Risk, hinted.Risk)
+	}
+	f.Add(uint16(3), "rm -rf /", "~/.ssh/id_rsa")
+	f.Add(uint16(120), "DROP TABLE t; --", "")
+	f.Fuzz(func(t *testing.T, i uint16, one, other string) {
+		c := calls[int(i)%len(calls)]
+		var args map[string]any
+		if json.Unmarshal(c.Args, &args) != nil {
+			return
+		}
+		texts := []string{one, other}
+		n := 0
+		for _, k := range slices.Sorted(maps.Keys(args)) {
+			if _, ok := args[k].(string); ok {
+				args[k] = texts[n%2]
+				n++
+			}
+		}
+		lawful(t, tool(c.Tool, args))
+	})
+}
+
+// A file at any path is written, read and deleted by a tool with no less risk than by a command.
+func FuzzPaths(f *testing.F) {
+	for _, p := range places {
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, p string) {
+		if p == "" || strings.HasPrefix(p, "~") || strings.ContainsAny(p, "\x00") || strings.HasPrefix(p, "file://") || !utf8.ValidString(p) || len(p) > 2000 {
+			return // no path, or one that quotes make another
+		}
+		if strings.HasPrefix(p, "-") {
+			p = "./" + p
+		}
+		for command, by := range map[string]gate.Call{
+			"echo x > " + quote(p): tool("write_file", object{"path": p, "content": "x"}),
+			"cat " + quote(p):      tool("read_file", object{"path": p}),
+			"rm " + quote(p):       tool("delete_file", object{"path": p}),
+			"rm -r " + quote(p):    tool("delete_directory", object{"path": p}),
+			"mv a " + quote(p):     tool("move_file", object{"source": "a", "destination": p}),
+		} {
+			want, got := gate.Judge(bash(command), gate.Balanced, nil), gate.Judge(by, gate.Balanced, nil)
+			if got.Risk.Level() < want.Risk.Level() {
+				t.Fatalf("%q is %s %v, %s %s only %s %v", command, want.Risk, want.Rules, by.Tool, by.Args, got.Risk, got.Rules)
+			}
+		}
+	})
+}
+
+// What a patch is read to write has names and ends, whatever it is.
+func FuzzEdits(f *testing.F) {
+	f.Add("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-a\n+b\n*** Delete File: c\n*** End Patch")
+	f.Add("--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n-a\n b\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+z\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		c := tool("apply_patch", object{"input": text})
+		edits := gate.Edits(c)
+		if len(edits) > strings.Count(text, "\n")+2 {
+			t.Fatalf("%q: %d edits", text, len(edits))
+		}
+		for _, e := range edits {
+			if e.Path == "" && !e.Delete && e.MoveTo == "" || e.Delete && e.Content != nil {
+				t.Fatalf("%q: %+v", text, e)
+			}
+		}
+		if len(edits) > 0 && gate.Judge(c, gate.Strict, nil).Decision == human.Allow {
+			t.Fatalf("%q writes, and strict lets it through", text)
 		}
 	})
 }

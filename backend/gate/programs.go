@@ -43,12 +43,18 @@ type program struct {
 	odd     bool // a value reads as an option
 }
 
+// maxWords is how many words a command that a tool stands for may have.
+const maxWords = 500
+
 func (p program) effects(at shell.Place) []human.Effect {
 	var out []human.Effect
 	for _, s := range p.scripts {
 		out = append(out, shell.Lower(s, at)...)
 	}
 	for _, a := range p.args {
+		if len(a) > maxWords {
+			return append(out, opaque("tool.too_many", "too many words to be looked through")...)
+		}
 		out = append(out, shell.LowerArgs(a, at)...)
 	}
 	if p.odd {

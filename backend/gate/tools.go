@@ -88,8 +88,14 @@ var tools = func() map[string]kind {
 	return m
 }()
 
+// maxName is the longest name of a tool that is looked at, in bytes.
+const maxName = 200
+
 // kindOf is the kind of a tool by its own name, or by the end of a name that begins with its server's.
 func kindOf(tool string) kind {
+	if len(tool) > maxName {
+		return unknownTool
+	}
 	name := toolName(tool)
 	if k := tools[plainName(name)]; k != unknownTool {
 		return k
@@ -294,11 +300,20 @@ func effects(call Call, evidence Evidence) []human.Effect {
 	if len(call.Args) > MaxArgs {
 		return opaque("tool.too_large", "arguments that are too long to be looked through")
 	}
+	if len(call.Tool) > maxName {
+		return opaque("tool.long_name", "a tool with a name that is too long")
+	}
 	f, ok := parseFields(call.Args)
 	if !ok {
 		return opaque("tool.unreadable", "arguments that are no JSON object")
 	}
 	out := toolEffects(call, f, evidence)
+	for _, values := range f {
+		if len(values) > 1 {
+			out = append(out, effect(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "tool.twice", "an argument that stands there twice"))
+			break
+		}
+	}
 	if s := f.one(commandFields...); strings.ContainsAny(s, oddSpaces) {
 		out = append(out, effect(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "a space that is none to a shell"))
 	} else if slices.ContainsFunc(f.all(pathFields...), func(p string) bool { return strings.ContainsAny(p, oddSpaces) }) {
