@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GateRule } from './gatewire';
-import { endOf, reachOf, ruleFor, spanOf, spans } from './standing';
+import { endOf, past, reachOf, ruleFor, spanOf, spans } from './standing';
 
 const now = Date.parse('2026-11-21T14:00:00Z');
 const rule: GateRule = { rule_id: '', decision: 'allow', command: 'rm -rf build/', source: 'operator', matched: 0 };
@@ -14,6 +14,14 @@ describe('the end of a standing permission', () => {
     expect(spanOf(rule, now)).toBe('week');
     expect(spanOf({ ...rule, until: '2026-11-21T14:50:00Z' }, now)).toBe('hour');
     expect(spanOf({ ...rule, until: '2026-12-18T14:00:00Z' }, now)).toBe('month');
+  });
+});
+
+describe('what it would have matched', () => {
+  it('is past, and what waits is not', () => {
+    const call = { call: 'rm', times: 2, last: '' };
+    const calls = [{ ...call, outcome: 'waiting' as const }, { ...call, outcome: 'refused' as const }];
+    expect(past({ rule, days: 30, total: 4, refused: 2, calls })).toMatchObject({ total: 2, refused: 2, calls: [calls[1]] });
   });
 });
 

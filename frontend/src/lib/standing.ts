@@ -1,4 +1,4 @@
-import type { GateRule } from './gatewire';
+import type { GateRule, RulePreview } from './gatewire';
 
 /** For how long a standing permission may hold. */
 export type Span = 'hour' | 'day' | 'week' | 'month' | 'ever';
@@ -25,6 +25,12 @@ export function spanOf(rule: GateRule, now: number): Span {
 
 export function reachOf(rule: GateRule): Reach {
   return rule.session_id ? 'session' : rule.project ? 'project' : 'everywhere';
+}
+
+/** What a rule would have matched before: the question that is being answered, and others that wait, are not past. */
+export function past(preview: RulePreview): RulePreview {
+  const waiting = preview.calls.filter((call) => call.outcome === 'waiting').reduce((n, call) => n + call.times, 0);
+  return { ...preview, total: Math.max(0, preview.total - waiting), calls: preview.calls.filter((call) => call.outcome !== 'waiting') };
 }
 
 /** A rule as it is sent: what is empty is left out, for an empty pattern would match nothing or everything. */

@@ -1,4 +1,4 @@
-import { endOf, reachOf, ruleFor, spanOf, type Reach, type Span } from '../lib/standing';
+import { endOf, past, reachOf, ruleFor, spanOf, type Reach, type Span } from '../lib/standing';
 import type { GateRule, RulePreview } from '../lib/gatewire';
 import type { Api } from '../backend/api';
 import { wordsOf } from './roster.svelte';
@@ -34,7 +34,7 @@ export class Standing {
     this.what = offered.rule.command ?? '';
     this.reach = reachOf(offered.rule);
     this.span = spanOf(offered.rule, now);
-    this.preview = { ...offered, calls: offered.calls ?? [] };
+    this.preview = past({ ...offered, calls: offered.calls ?? [] });
   }
 
   /** What it says beside a command: a tool, a path. */
@@ -77,7 +77,7 @@ export class Standing {
     const asked = this.#asked;
     try {
       const preview = await this.api.gate.previewRule(this.rule(Date.now()));
-      if (asked === this.#asked) this.preview = preview;
+      if (asked === this.#asked) this.preview = past(preview);
     } catch (error) {
       if (asked === this.#asked) this.trouble = wordsOf(error);
     }
