@@ -283,7 +283,7 @@ func (j *judging) decide(v *human.Verdict) {
 		why.rule(r, true)
 	}
 	for i, e := range v.Effects {
-		if t, ok := w.trust[e.Verb]; ok && e.Risk != human.NoRisk && !e.Floor && (w.rulings[i] != human.Allow || w.by[i] == byTrust) {
+		if t, ok := w.trust[e.Verb]; ok && w.ruling != human.Deny && e.Risk != human.NoRisk && !e.Floor && (w.rulings[i] != human.Allow || w.by[i] == byTrust) {
 			why.trust(e, t)
 		}
 	}

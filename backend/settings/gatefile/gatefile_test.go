@@ -322,3 +322,26 @@ func TestDocuments(t *testing.T) {
 		}
 	}
 }
+
+// What a hook pays for gate.toml at each start.
+func BenchmarkLoad(b *testing.B) {
+	path := filepath.Join(b.TempDir(), Name)
+	write(b, path, whole)
+	for b.Loop() {
+		if _, err := Load(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// What a server pays for each call.
+func BenchmarkUnchanged(b *testing.B) {
+	f := Open(filepath.Join(b.TempDir(), Name))
+	write(b, f.Path(), whole)
+	old := time.Now().Add(-time.Hour)
+	must(b, os.Chtimes(f.Path(), old, old))
+	root := b.TempDir()
+	for b.Loop() {
+		f.With(root)
+	}
+}
