@@ -43,7 +43,7 @@ var (
 	startDirs = []string{
 		"/.config/autostart/", "/.config/systemd/", "/.config/fish/", "/Library/LaunchAgents/", "/Library/LaunchDaemons/",
 		"/.git/hooks/", "/.husky/", "/etc/cron", "/var/spool/cron", "/etc/systemd/", "/etc/init.d/", "/etc/profile", "/.config/environment.d/",
-		"/etc/ld.so.preload", "/etc/rc.local", "/etc/sudoers", "/etc/pam.d/", "/.claude/settings", "/.claude/hooks", "/.codex/config", "/.gemini/settings", "/.cursor/hooks", "/.vscode/tasks.json",
+		"/etc/ld.so.preload", "/etc/rc.local", "/etc/sudoers", "/etc/pam.d/", "/.claude/settings", "/.claude/hooks", "/.codex/config", "/.codex/hooks", "/.gemini/settings", "/.cursor/hooks", "/.opencode/plugin", "/opencode/plugin", "/.vscode/tasks.json",
 	}
 	secretNames = set("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
 		"credentials.json secrets.json secrets.yml secrets.yaml service-account.json serviceaccount.json kubeconfig master.key .vault-token .dockercfg " +
