@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"encoding/json"
 	"path"
 	"slices"
@@ -119,7 +120,7 @@ func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
 		out = append(out, human.Choice{Action: human.ChooseInstead, Label: "Offer another way", Description: why, Command: command})
 	}
 	if v.Decision == human.Ask {
-		if _, ok := parseFields(call.Args); ok && len(call.Args) <= MaxArgs {
+		if raw := bytes.TrimSpace(call.Args); len(raw) > 0 && raw[0] == '{' && len(raw) <= MaxArgs && json.Valid(raw) {
 			out = append(out, human.Choice{Action: human.ChooseChange, Label: "Change it", Description: "Run it with arguments that you have changed. They are judged again."})
 		}
 	}
@@ -161,8 +162,11 @@ const maxPlain = 2000
 // alternative is a command, or a query where the tool takes those, that does nearly the same with less at stake: at most
 // low risk, and less than the call's.
 func alternative(call Call, v human.Verdict, evidence Evidence) (command, why string) {
+	if k := kindOf(call.Tool); k != shellTool && k != sqlTool || v.Risk.Level() <= human.LowRisk.Level() || len(call.Args) > MaxArgs {
+		return "", ""
+	}
 	f, ok := parseFields(call.Args)
-	if !ok || v.Risk.Level() <= human.LowRisk.Level() {
+	if !ok {
 		return "", ""
 	}
 	var field string

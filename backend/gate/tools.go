@@ -88,6 +88,30 @@ var tools = func() map[string]kind {
 	return m
 }()
 
+// maxNested is how deep the brackets of a call's arguments may be nested.
+const maxNested = 100
+
+// nested is how deep brackets of JSON are nested.
+func nested(raw []byte) int {
+	deep, most := 0, 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			deep++
+			most = max(most, deep)
+		case '}', ']':
+			deep--
+		}
+	}
+	return most
+}
+
 // maxName is the longest name of a tool that is looked at, in bytes.
 const maxName = 200
 
@@ -299,6 +323,9 @@ func opaque(id, why string) []human.Effect {
 func effects(call Call, evidence Evidence) []human.Effect {
 	if len(call.Args) > MaxArgs {
 		return opaque("tool.too_large", "arguments that are too long to be looked through")
+	}
+	if nested(call.Args) > maxNested {
+		return opaque("tool.too_deep", "arguments that are nested too deep")
 	}
 	if len(call.Tool) > maxName {
 		return opaque("tool.long_name", "a tool with a name that is too long")
