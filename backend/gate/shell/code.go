@@ -29,6 +29,7 @@ var (
 	importsAny   = lazy(`(?m)\b(?:import|from|require|use)\b[ (]*["']?([A-Za-z_][\w.:/]*)((?:\s*,\s*[A-Za-z_][\w.]*)*)`)
 	emptiesFile  = lazy(`\bopen\s*\([^)]*["']w[bt]?["'][^)]*\)\s*\.\s*(close|truncate)`)
 	decodesText  = lazy(`\b(b64decode|b32decode|decode_base64|Base64\.\w*decode\w*|base64_decode|atob|unhexlify|fromhex|codecs\.decode|decodebytes|gzinflate|uudecode|unpack)\b|["'](base64|hex|rot13)["']|pack\s*\(?\s*["']H`)
+	queries      = lazy(`(?i)\b(execute\w*|query\w*|exec|cursor|raw|sql|prepare|run|do)\s*\(`)
 	opensURL     = lazy(`\b(file_get_contents|fopen|copy|readfile|open|get|getstore|simplexml_load_file)\b`)
 	socketsOf    = lazy(`(?i)\b(socket|fsockopen|TCPSocket|TCPServer|net\.(connect|createConnection|Socket|Dial)|IO::Socket|pfsockopen|stream_socket_client)\b`)
 	shellNames   = lazy(`\b((ba|z|da|k|c)?sh|cmd(\.exe)?|powershell)\b`)
@@ -43,7 +44,7 @@ var evaluates = map[string]pattern{
 	"javascript": lazy(`\b(eval|Function|vm\.\w+|runInThisContext|runInNewContext|process\.binding|process\.dlopen|dlopen|constructor|mainModule|_load|Reflect\.\w+|WebAssembly|FFI|createRequire)\b|\bimport\s*\(|\brequire\s*\(\s*[^")'\x60\s]|\]\s*\(|\bglobalThis\s*\[|\bprocess\s*\[|\bglobal\s*\[`),
 	"ruby":       lazy(`\b(eval|instance_eval|class_eval|module_eval|instance_exec|send|__send__|public_send|method|const_get|define_method|load|Fiddle|DL|Marshal|binding|YAML\.(unsafe_)?load)\b`),
 	"perl":       lazy(`\beval\b|\bdo\s+["'$]|\brequire\s+\$|&\{|&\$|->\$|\bDynaLoader\b|\bsyscall\b|\bs/[^/]*/[^/]*/\w*e`),
-	"php":        lazy(`\b(eval|assert|create_function|require_once|require|include|include_once|base64_decode|str_rot13|gzinflate|call_user_func\w*|array_map|preg_replace_callback|unserialize|dl|FFI|ReflectionFunction|usort|register_shutdown_function|mb_ereg_replace)\b|\$\w+\s*\(|\}\s*\(|\]\s*\(`),
+	"php":        lazy(`\b(eval|assert|create_function|require_once|require|include|include_once|base64_decode|str_rot13|gzinflate|call_user_func\w*|array_map|preg_replace_callback|unserialize|dl|FFI|ReflectionFunction|usort|register_shutdown_function|mb_ereg_replace)\b|\$\w+\s*\(|\}\s*\(|\]\s*\(|""\s*\)\s*\(`),
 	"lua":        lazy(`\b(load|loadstring|dofile|loadfile|require|package\.loadlib|debug\.\w+|ffi|_G|_ENV)\b`),
 	"go":         lazy(`\b(plugin|syscall|unsafe|cgo)\b|//go:linkname`),
 	"rust":       lazy(`\b(unsafe|libloading|asm!|include!)`),
@@ -160,6 +161,18 @@ func (w *walker) code(language string, v value) {
 			if len(l) > 1 && couldBePath(l) && (strings.HasPrefix(l, "/") || strings.HasPrefix(l, "~") || strings.HasPrefix(l, ".")) {
 				w.writing(known(l), "code.writes")
 			}
+		}
+	}
+	for _, l := range literals {
+		first, _, _ := strings.Cut(strings.TrimSpace(l), " ")
+		switch {
+		case sqlVerbs[strings.ToUpper(first)] && strings.ContainsRune(l, ' ') && queries.MatchString(bare):
+			harmless = false
+			w.query(&cmd{name: "sql"}, known(l), false)
+		case language == "perl" && (strings.HasPrefix(l, "|") || strings.HasSuffix(l, "|")) && strings.Contains(bare, "open"):
+			harmless = false
+			w.script(strings.Trim(l, "| "), "sh", nil, stream{})
+			emit(human.LangExec, human.MediumRisk, "runs_commands", l)
 		}
 	}
 	secret := w.secrets > secrets

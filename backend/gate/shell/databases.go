@@ -162,3 +162,24 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 		effect(human.NoRisk, "reads", false)
 	}
 }
+
+// redis takes commands from its input, a line each, where it is given none.
+func redis(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, specOf("redis-cli").values, false, false)
+	if len(o.words) > 0 || !c.in.open || !c.in.known {
+		return stream{}, false
+	}
+	for i, line := range strings.Split(strings.TrimSpace(c.in.text), "\n") {
+		if i > 100 {
+			return stream{}, false
+		}
+		args := []value{known("redis-cli")}
+		for _, word := range strings.Fields(line) {
+			args = append(args, known(word))
+		}
+		if len(args) > 1 {
+			w.run(args, stream{})
+		}
+	}
+	return handled(stream{taint: madeHere})
+}

@@ -27,13 +27,16 @@ func init() {
 		"curl": curl, "wget": wget, "http": httpie, "https": httpie, "xh": httpie,
 		"psql": database, "mysql": database, "mariadb": database, "sqlite3": database, "duckdb": database, "sqlcmd": database, "cockroach": database, "clickhouse-client": database, "bq": database,
 		"athena-query": database, "aws": aws, "uv": uv, "npx": npx, "bunx": npx, "uvx": npx, "pnpx": npx, "make": make_, "gmake": make_, "just": make_,
-		"kill": kill, "bind": readsCommand, "complete": readsCommand, "hash": readsCommand, "enable": readsCommand, "start-stop-daemon": daemon, "gdb": gdb, "nix-shell": gdb, "nix": gdb, "screen": multiplexer, "tmux": multiplexer, "byobu": multiplexer, "vim": editor, "vi": editor, "nvim": editor, "view": editor, "vimdiff": editor, "emacs": editor, "ex": editor, "gvim": editor,
+		"kill": kill, "rails": rails, "redis-cli": redis, "valkey-cli": redis, "keydb-cli": redis, "bind": readsCommand, "complete": readsCommand, "hash": readsCommand, "enable": readsCommand, "start-stop-daemon": daemon, "gdb": gdb, "nix-shell": gdb, "nix": gdb, "screen": multiplexer, "tmux": multiplexer, "byobu": multiplexer, "vim": editor, "vi": editor, "nvim": editor, "view": editor, "vimdiff": editor, "emacs": editor, "ex": editor, "gvim": editor,
 		"mongosh": mongo, "mongo": mongo, "ansible": ansible, "cmd": winShell, "npm": packageScripts, "pnpm": packageScripts, "yarn": packageScripts, "cnpm": packageScripts, "tnpm": packageScripts, "go": goTool,
 		"printenv": printenv, "export": printenv, "rsync": rsync, "nc": netcat, "ncat": netcat, "netcat": netcat, "socat": netcat, "telnet": netcat,
 		"nsupdate": fedData, "fzf": fzf, "rtk": execute, "auth0": auth0, "glab": api, "gh": api, "test": test, "[": test, "let": lets, "unset": test, "java": java, "rg": rg,
 	}
 	for name := range shells {
 		handlers[name] = shellCmd
+	}
+	for _, name := range strings.Fields("elixir groovy julia scala crystal clj clojure bb racket guile sbcl jshell ghci swift iex raku kotlin") {
+		handlers[name] = otherCode
 	}
 	for _, name := range runners {
 		handlers[name] = runner
@@ -50,7 +53,7 @@ var languages = map[string]string{
 }
 
 // runners run the code of a project without naming its files.
-var runners = strings.Fields("pytest py.test tox nox unittest coverage behave nose2 jest vitest mocha ava playwright cypress cargo rake rspec phpunit gradle gradlew mvn mvnw dotnet swift mix sbt bats prove busted")
+var runners = strings.Fields("pytest py.test tox nox unittest coverage behave nose2 jest vitest mocha ava playwright cypress cargo rake rspec phpunit gradle gradlew mvn mvnw dotnet mix sbt bats prove busted")
 
 func runner(w *walker, c *cmd) (stream, bool) {
 	w.runsAll(c)

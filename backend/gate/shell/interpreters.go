@@ -185,6 +185,8 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 			case (language == "javascript" && (s == "-r" || s == "--require" || s == "--import" || s == "--loader" || s == "--experimental-loader") || language == "ruby" && s == "-r") && i+1 < len(args):
 				w.scriptFile(args[i+1], language, c)
 				i++
+			case language == "perl" && strings.HasPrefix(s, "-MCPAN"):
+				w.simple(c, human.PackageInstall, human.MediumRisk, "cpan")
 			case isValued[s]:
 				if (s == "-File" || s == "-f") && i+1 < len(args) {
 					w.scriptFile(args[i+1], language, c)
@@ -298,6 +300,56 @@ func java(w *walker, c *cmd) (stream, bool) {
 				return handled(w.run(append([]value{known("jenkins-cli")}, c.args[i+2:]...), c.in))
 			}
 		}
+	}
+	return stream{}, false
+}
+
+// otherCode is an interpreter of a language of which little is known: code that it is given is looked through for what
+// does something.
+func otherCode(w *walker, c *cmd) (stream, bool) {
+	if c.name == "swift" {
+		w.runsAll(c)
+	}
+	for i, a := range c.args {
+		switch a.s {
+		case "-e", "--eval", "-eval", "--evaluate", "-E", "-c":
+			if i+1 < len(c.args) {
+				w.code("other", c.args[i+1])
+				return handled(stream{taint: madeHere})
+			}
+		}
+	}
+	if c.in.open && (len(c.args) == 0 || strings.HasPrefix(c.args[len(c.args)-1].s, "-")) {
+		w.feed("other", c.in, "code.stdin")
+		return handled(stream{taint: madeHere})
+	}
+	return stream{}, false
+}
+
+// rails runs code of Ruby within the project.
+func rails(w *walker, c *cmd) (stream, bool) {
+	if len(c.args) == 0 {
+		return stream{}, false
+	}
+	switch c.args[0].s {
+	case "runner", "r":
+		for _, a := range c.args[1:] {
+			if strings.HasPrefix(a.s, "-") {
+				continue
+			}
+			if strings.HasSuffix(a.s, ".rb") {
+				w.scriptFile(a, "ruby", c)
+			} else {
+				w.code("ruby", a)
+				w.simple(c, human.LangExec, human.MediumRisk, "runner")
+			}
+			break
+		}
+	case "c", "console", "dbconsole", "db":
+		if c.in.open && c.in.known {
+			w.code("ruby", value{s: c.in.text, taint: c.in.taint})
+		}
+		w.simple(c, human.LangExec, human.MediumRisk, "console")
 	}
 	return stream{}, false
 }

@@ -65,7 +65,7 @@ type effectSpec struct {
 }
 
 var loadIndex = sync.OnceValues(func() (map[string]*spec, error) {
-	index := map[string]*spec{}
+	index := make(map[string]*spec, 4096)
 	files, err := knowledge.ReadDir("knowledge")
 	if err != nil {
 		return nil, err
