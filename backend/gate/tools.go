@@ -341,13 +341,17 @@ func effects(call Call, evidence Evidence) []human.Effect {
 			break
 		}
 	}
-	if s := f.one(commandFields...); strings.ContainsAny(s, oddSpaces) {
-		out = append(out, effect(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "a space that is none to a shell"))
-	} else if slices.ContainsFunc(f.all(pathFields...), func(p string) bool { return strings.ContainsAny(p, oddSpaces) }) {
-		out = append(out, effect(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "a name with a space that looks like another"))
+	named := append(f.all(pathFields...), append(f.all(fromFields...), f.all(toFields...)...)...)
+	if kindOf(call.Tool) == patchTool {
+		for _, e := range out {
+			named = append(named, e.Resource)
+		}
 	}
-	if hidden := f.all(append(slices.Clone(commandFields), pathFields...)...); slices.ContainsFunc(hidden, disguised) {
+	if texts := append(f.all(commandFields...), named...); slices.ContainsFunc(texts, disguised) {
 		out = append(out, effect(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "characters that are not what they seem"))
+	}
+	if strings.ContainsAny(f.one(commandFields...), oddSpaces) || slices.ContainsFunc(named, func(p string) bool { return strings.ContainsAny(p, oddSpaces) }) {
+		out = append(out, effect(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "a space that is another character than it seems"))
 	}
 	return append(out, annotated(call, out)...)
 }
