@@ -224,7 +224,9 @@ func TestCallsOverHTTPAreAskedAbout(t *testing.T) {
 			}()
 			<-notes
 			cancel()
-			<-done
+			if err := <-done; err == nil {
+				t.Error("a call that was given up has a result")
+			}
 			if _, err := c.ListTools(t.Context(), nil); err != nil {
 				t.Error(err)
 			}
