@@ -392,7 +392,7 @@ test('in Chinese nothing of the question is English but what the agent wrote', a
   await desk.open();
   await desk.go(`inbox/${id}`);
   await expect(desk.page.locator('#operation-title')).toHaveText(/^删除 (fixtures\/、build\/|build\/、fixtures\/)/);
-  await expect(desk.page.getByRole('radio', { name: /^拒绝/ })).toBeChecked();
+  await expect(desk.page.getByRole('radio', { name: /^拒绝 什么/ })).toBeChecked();
   await expect(desk.page.getByRole('region', { name: '为何询问你' })).toContainText('未超过 0.80，信任不会替你回答');
 });
 
@@ -412,6 +412,7 @@ test('history, filters and figures count permissions', async ({ desk, agent, ser
 });
 
 test('WCAG 2.2 AA in both themes, and room at every width', async ({ desk, agent, server }) => {
+  test.slow(); // seven looks by axe
   const ids = [await agent.ask(grave), await agent.ask({ command: 'ssh web-1 rm -rf /srv/www' })];
   await desk.open();
   for (const [i, id] of ids.entries()) {
