@@ -1,0 +1,174 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// find deletes, writes and runs by its expressions.
+func find(w *walker, c *cmd) (stream, bool) {
+	var paths []value
+	for _, a := range c.args {
+		if strings.HasPrefix(a.s, "-") || a.s == "(" || a.s == "!" {
+			if len(a.s) == 2 && strings.IndexByte("HLPOEXxds", a.s[1]) >= 0 {
+				continue
+			}
+			break
+		}
+		paths = append(paths, a)
+	}
+	narrowed, partly := false, false
+	for _, a := range c.args {
+		switch a.s {
+		case "-type", "-maxdepth", "-mindepth", "-not", "!", "-prune", "-newermt", "-links", "-xtype", "-group", "-nouser":
+			partly = true
+		case "-name", "-iname", "-path", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty", "-user", "-iregex", "-wholename", "-ipath", "-amin", "-atime", "-cmin", "-ctime", "-inum", "-samefile", "-perm":
+			narrowed = true
+		}
+	}
+	w.emit(human.Effect{Verb: human.FilesystemRead, Resource: w.shown(c), Risk: human.NoRisk, Rule: "find.lists"})
+	found := func() []value {
+		if len(paths) == 0 {
+			return []value{{s: ".", quoted: true}}
+		}
+		return paths
+	}
+	for i := 0; i < len(c.args); i++ {
+		s := c.args[i].s
+		switch s {
+		case "-delete":
+			for _, p := range found() {
+				if narrowed || partly {
+					pl, _ := w.placeOf(p, w.dir)
+					if pl == projectRoot || pl == inProject {
+						w.simple(c, human.FilesystemDelete, human.HighRisk, "deletes")
+						continue
+					}
+				}
+				w.deleting(p, true, "find.deletes")
+			}
+		case "-fprint", "-fls", "-fprint0", "-fprintf":
+			if i+1 < len(c.args) {
+				w.writing(c.args[i+1], "find.writes")
+			}
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(c.args) && c.args[end].s != ";" && (c.args[end].s != "+" || c.args[end-1].s != "{}") {
+				end++
+			}
+			args := append([]value{}, c.args[i+1:end]...)
+			if len(args) == 0 {
+				continue
+			}
+			if s == "-ok" || s == "-okdir" {
+				w.simple(c, human.UnknownEffect, human.LowRisk, "interactive")
+			}
+			if args[0].s == "{}" {
+				w.unseen(value{s: unknown}, "find.command")
+				i = end
+				continue
+			}
+			for j := range args {
+				if args[j].s == "{}" {
+					p := found()[0]
+					args[j] = value{s: strings.TrimSuffix(p.s, "/") + "/" + "*", glob: true, quoted: true}
+					if narrowed || p.s == "." {
+						args[j].s = strings.TrimSuffix(p.s, "/") + "/" + unknown
+					}
+				} else if strings.Contains(args[j].s, "{}") {
+					args[j].s = strings.ReplaceAll(args[j].s, "{}", "\"$_found\"")
+				}
+			}
+			if name := path.Base(args[0].s); !narrowed && (name == "rm" || name == "shred" || name == "unlink") {
+				for _, p := range found() {
+					if pl, _ := w.placeOf(p, w.dir); pl >= homeSpot {
+						w.deleting(p, true, "find.deletes")
+					}
+				}
+			}
+			w.run(args, c.in)
+			i = end
+		}
+	}
+	return handled(stream{taint: madeHere})
+}
+
+func fd(w *walker, c *cmd) (stream, bool) {
+	for i, a := range c.args {
+		switch a.s {
+		case "-x", "-X", "--exec", "--exec-batch":
+			var args []value
+			for _, x := range c.args[i+1:] {
+				if x.s == ";" {
+					break
+				}
+				x.s = strings.ReplaceAll(x.s, "{}", unknown)
+				args = append(args, x)
+			}
+			if len(args) > 0 && !strings.Contains(joined(args).s, unknown) {
+				args = append(args, value{s: unknown, quoted: true})
+			}
+			w.harmless(c)
+			return handled(w.run(args, stream{}))
+		}
+		if text, ok := strings.CutPrefix(a.s, "--exec="); ok {
+			return handled(w.script(text, "sh", nil, stream{}))
+		}
+	}
+	return stream{}, false
+}
+
+// rg and its like run programs by their options; the rest is written down.
+func rg(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("--pre --hostname-bin -e -f -g -t -T -A -B -C -m -M -j -r --search-zip2 --type --glob --max-count --replace --engine --sort --encoding --pre-glob --context --iglob"), false, false)
+	for _, n := range []string{"--pre", "--hostname-bin"} {
+		if v, ok := o.flags[n]; ok {
+			w.script(v.s, "sh", nil, stream{})
+		}
+	}
+	return stream{}, false
+}
+
+// fzf runs what its bindings and previews say.
+func fzf(w *walker, c *cmd) (stream, bool) {
+	w.harmless(c)
+	o, _ := parse(c.args, set("--bind --preview --listen-unsafe2 -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
+	for i, a := range c.args {
+		bind := ""
+		if a.s == "--bind" && i+1 < len(c.args) {
+			bind = c.args[i+1].s
+		} else if v, ok := strings.CutPrefix(a.s, "--bind="); ok {
+			bind = v
+		}
+		for _, action := range []string{"execute", "become", "reload", "preview"} {
+			for rest := bind; ; {
+				k := strings.Index(rest, action)
+				if k < 0 {
+					break
+				}
+				rest = rest[k+len(action):]
+				text := strings.TrimLeft(rest, "-abcdehilmnopqrstuy")
+				if text == "" || strings.IndexByte("([{:<~!@#$%^&*;/|", text[0]) < 0 {
+					continue
+				}
+				text = strings.TrimRight(text[1:], ")]}>")
+				if action == "execute" || action == "become" {
+					w.simple(c, human.LangExec, human.LowRisk, "runs")
+				}
+				w.script(strings.ReplaceAll(text, "{}", "\"$_chosen\""), "sh", nil, stream{})
+			}
+		}
+		if v, ok := strings.CutPrefix(a.s, "--preview="); ok {
+			w.script(strings.ReplaceAll(v, "{}", "\"$_chosen\""), "sh", nil, stream{})
+		}
+	}
+	if v, ok := o.flags["--preview"]; ok && v.s != "" {
+		w.script(strings.ReplaceAll(v.s, "{}", "\"$_chosen\""), "sh", nil, stream{})
+	}
+	if o.has("--listen-unsafe") {
+		w.simple(c, human.SecurityWeakening, human.HighRisk, "listens")
+	}
+	return handled(stream{taint: c.in.taint | madeHere})
+}
