@@ -387,3 +387,14 @@ func TestABatchGoesOnWithoutWhatIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkJudged is what the proxy itself does for a call that is allowed, without its judge and its pipes.
+func BenchmarkJudged(b *testing.B) {
+	line := []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"notes/today.md","content":"` + strings.Repeat("word ", 200) + `"},"_meta":{"progressToken":7}}}`)
+	d := newDesk(says(human.Judgement{Decision: human.Allow}), Options{})
+	for b.Loop() {
+		if o := d.decide(b.Context(), read(line), caller{}); o.forward == nil {
+			b.Fatal(string(o.reply))
+		}
+	}
+}
