@@ -58,8 +58,8 @@ func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
 	h.queue = queue.New(store, store, opts)
 	deps.Queue = h.queue
 	h.openRecordings(&deps)
-	h.openGate(&deps)
 	must(t, h.queue.Load(t.Context()))
+	h.openGate(&deps)
 	h.Server, err = New(deps)
 	must(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

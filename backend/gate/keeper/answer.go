@@ -42,8 +42,8 @@ func (k *Keeper) Question(ctx context.Context, by human.Actor, id human.Operatio
 	view := QuestionView{Question: q}
 	at := rules.Circumstances{Agent: op.AgentID, Session: op.SessionID, Project: q.Root, Now: k.d.Now()}
 	rule, leftOut, ok := rules.Suggest(callOfQuestion(q), q.Verdict, at)
-	if !ok {
-		return view, nil
+	if !ok || k.d.Mask(rule.Command) != rule.Command || k.d.Mask(rule.Path) != rule.Path {
+		return view, nil // a rule is shown and kept, so it holds no secret
 	}
 	preview, err := k.preview(ctx, rule)
 	if err != nil {
@@ -155,7 +155,11 @@ func (k *Keeper) changed(ctx context.Context, op human.Operation, q human.Questi
 	if err := check(call); err != nil {
 		return err
 	}
-	v := k.judge(ctx, op.AgentID, call, k.d.Project).verdict
+	j, err := k.judge(ctx, op.AgentID, call, k.d.Project)
+	if err != nil {
+		return err
+	}
+	v := j.verdict
 	if v.Decision == human.Deny || v.Floor {
 		return human.BadField("args", "cannot be allowed: %s", v.Reason)
 	}

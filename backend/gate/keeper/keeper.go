@@ -32,6 +32,8 @@ const (
 type Keeper struct {
 	d      Deps
 	ledger *trust.Ledger
+	left   []human.OperationID // questions of an earlier run
+	after  uint64              // the last event before this one
 
 	mu       sync.Mutex
 	waiting  map[human.OperationID]Decision
@@ -39,7 +41,8 @@ type Keeper struct {
 	read     bool
 }
 
-// New makes a gatekeeper. The error is that of reading the log.
+// New makes a gatekeeper. The queue has to be loaded, and nobody may ask yet: what an earlier run left is taken up. The
+// error is that of reading it.
 func New(ctx context.Context, d Deps) (*Keeper, error) {
 	k := &Keeper{d: d, waiting: map[human.OperationID]Decision{}}
 	t := d.File().Config
@@ -53,22 +56,48 @@ func New(ctx context.Context, d Deps) (*Keeper, error) {
 	for _, a := range answered {
 		k.learn(a)
 	}
+	if k.after, err = d.Queue.Head(ctx); err != nil {
+		return nil, err
+	}
+	waiting, err := d.Store.Waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range waiting {
+		k.waiting[w.OperationID] = w
+		k.left = append(k.left, w.OperationID)
+	}
+	open, err := d.Queue.Questions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range open {
+		if _, known := k.waiting[op.ID]; known {
+			continue
+		}
+		// The process ended after the question was stored and before its line of the log was.
+		line, err := decisionOf(op)
+		if err != nil {
+			d.Log.Warn("a question is not in the gatekeeper's log", "operation_id", op.ID, "err", err)
+			continue
+		}
+		line.ID = d.NewID("dec_")
+		if err := d.Store.PutDecision(ctx, line, nil); err != nil {
+			return nil, err
+		}
+		k.waiting[op.ID] = line
+	}
 	return k, nil
 }
 
 // Run writes down how questions end, until ctx ends; it returns nil then.
 func (k *Keeper) Run(ctx context.Context) error {
-	after, err := k.d.Queue.Head(ctx)
-	if ctx.Err() != nil {
-		return nil
+	for _, id := range k.left {
+		if op, err := k.d.Queue.Get(ctx, k.d.Operator, id); err == nil {
+			k.settle(ctx, op) // it ended while this did not run, or it is still open
+		}
 	}
-	if err != nil {
-		return err
-	}
-	if err := k.catchUp(ctx); err != nil && ctx.Err() == nil {
-		k.d.Log.Error("how the gatekeeper's questions ended while Deskbell was away could not be written down", "err", err)
-	}
-	for e, err := range k.d.Queue.Follow(ctx, k.d.Operator, after) {
+	for e, err := range k.d.Queue.Follow(ctx, k.d.Operator, k.after) {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -83,36 +112,6 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return nil
 }
 
-// catchUp takes up the questions of an earlier run: those that are open are waited for, those that ended are written down.
-func (k *Keeper) catchUp(ctx context.Context) error {
-	waiting, err := k.d.Store.Waiting(ctx)
-	if err != nil {
-		return err
-	}
-	k.mu.Lock()
-	for _, d := range waiting {
-		k.waiting[d.OperationID] = d
-	}
-	k.mu.Unlock()
-	open, err := k.d.Queue.Questions(ctx)
-	if err != nil {
-		return err
-	}
-	for _, op := range open {
-		// The process may have ended after the question was stored and before its line of the log was.
-		if _, err := k.d.Store.DecisionOf(ctx, op.ID); human.KindOf(err) == human.NotFound {
-			if d, err := decisionOf(op); err == nil {
-				d.ID = k.d.NewID("dec_")
-				k.note(ctx, d)
-			}
-		}
-	}
-	for _, d := range waiting {
-		k.settleByID(ctx, d.OperationID)
-	}
-	return nil
-}
-
 // note adds a waiting decision to the log.
 func (k *Keeper) note(ctx context.Context, d Decision) {
 	k.mu.Lock()
@@ -123,7 +122,8 @@ func (k *Keeper) note(ctx context.Context, d Decision) {
 	}
 }
 
-// settleByID writes down how a question ended, if it is one and has.
+// settleByID writes down how a question ended, if it is one of these. The end is in the journal, perhaps a moment before
+// the queue says so.
 func (k *Keeper) settleByID(ctx context.Context, id human.OperationID) {
 	k.mu.Lock()
 	_, mine := k.waiting[id]
@@ -131,9 +131,12 @@ func (k *Keeper) settleByID(ctx context.Context, id human.OperationID) {
 	if !mine {
 		return
 	}
-	if op, err := k.d.Queue.Get(ctx, k.d.Operator, id); err == nil {
-		k.settle(ctx, op)
+	op, err := k.d.Queue.WaitFor(ctx, k.d.Operator, id, func(human.Operation) bool { return false })
+	if err != nil {
+		k.d.Log.Error("how a question of the gatekeeper ended could not be read; it is at the next start", "operation_id", id, "err", err)
+		return
 	}
+	k.settle(ctx, op)
 }
 
 func (k *Keeper) settle(ctx context.Context, op human.Operation) {
@@ -180,8 +183,8 @@ type judged struct {
 	micros  int64
 }
 
-// judge says what to do with a call, and counts the files that are at stake where it is asked about.
-func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, set func(File, string) *rules.Set) judged {
+// judge says what to do with a call. The error is that of reading the operators' rules: without them nothing is judged.
+func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, set func(File, string) *rules.Set) (judged, error) {
 	began := k.d.Now()
 	j := judged{file: k.d.File(), call: gate.Call{
 		Tool: call.Tool, Args: call.Args, Cwd: call.Cwd, Root: call.Root, Home: call.Home, Annotations: call.Annotations, Schema: call.Schema, About: call.About,
@@ -195,7 +198,7 @@ func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, s
 	})
 	standing, err := k.rules(ctx)
 	if err != nil {
-		k.d.Log.Error("the operators' rules could not be read; calls are judged without them", "err", err)
+		return j, err
 	}
 	j.at = rules.Circumstances{
 		Agent: agent, Session: call.SessionID, Project: j.call.Root, Standing: standing, Now: began,
@@ -205,7 +208,7 @@ func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, s
 	}
 	j.verdict = set(j.file, j.call.Root).Judge(j.call, j.ground, j.at)
 	j.micros = k.d.Now().Sub(began).Microseconds()
-	return j
+	return j, nil
 }
 
 // count tells how many files the gravest effects of a verdict are about.
@@ -313,7 +316,10 @@ func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCa
 			return k.wait(ctx, by, op, how.Wait)
 		}
 	}
-	j := k.judge(ctx, by.Name, call, k.d.Project)
+	j, err := k.judge(ctx, by.Name, call, k.d.Project)
+	if err != nil {
+		return human.Judgement{}, err
+	}
 	if j.verdict.Decision == human.Ask && k.d.Model != nil && j.file.Config.Model {
 		k.consult(ctx, &j, call)
 	}

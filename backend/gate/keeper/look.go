@@ -39,7 +39,10 @@ func (k *Keeper) Try(ctx context.Context, by human.Actor, call human.ToolCall, p
 		}
 		set = func(File, string) *rules.Set { return other }
 	}
-	j := k.judge(ctx, cmp.Or(call.Client, by.Name), call, set)
+	j, err := k.judge(ctx, cmp.Or(call.Client, by.Name), call, set)
+	if err != nil {
+		return Trial{}, err
+	}
 	j.count()
 	return Trial{Verdict: j.verdict, Micros: j.micros}, nil
 }
