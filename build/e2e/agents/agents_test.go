@@ -5,7 +5,9 @@ package agents
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,10 +18,14 @@ import (
 
 // A kind is one maker's coding agent.
 type kind struct {
-	name string // as Deskbell knows it
-	asks string // the tool that its hook names
+	name  string // as Deskbell knows it
+	label string // of its tests, where that is another
+	asks  string // the tool that its hook names
 	// call is what its model asks for to have a command run in a shell.
 	call func(command string) models.Call
+	// write is what its model asks for to have a file written, and writes the tool that its hook names then.
+	write  func(d *desk, path, text string) models.Call
+	writes string
 	// changed is in what its model is told where the operator lets a call list letters instead of deleting it.
 	changed string
 	// prepare writes its settings, and returns its command line and what its environment has besides.
@@ -61,6 +67,10 @@ var kinds = []kind{
 		call: func(command string) models.Call {
 			return models.Call{Tool: "Bash", Args: object{"command": command, "description": "Tidy up"}}
 		},
+		writes: "Write",
+		write: func(d *desk, path, text string) models.Call {
+			return models.Call{Tool: "Write", Args: object{"file_path": filepath.Join(d.project, path), "content": text}}
+		},
 		prepare: func(d *desk, model string) (args, env []string) {
 			return []string{packaged(d.t, "@anthropic-ai/claude-code-linux-*/claude"), "-p", task, "--permission-mode", "bypassPermissions"},
 				[]string{"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1", // it does not bypass as root elsewhere
@@ -72,28 +82,32 @@ var kinds = []kind{
 		call: func(command string) models.Call {
 			return models.Call{Tool: "exec_command", Args: object{"cmd": command}}
 		},
-		prepare: func(d *desk, model string) (args, env []string) {
-			d.write(filepath.Join(d.home, ".codex", "config.toml"), fmt.Sprintf(`
-model = "gpt-test"
-model_provider = "test"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
-[model_providers.test]
-name = "Test"
-base_url = "%s/v1"
-wire_api = "responses"
-env_key = "TEST_KEY"
-`, model))
-			d.write(filepath.Join(d.home, ".codex", "rules", "default.rules"), `prefix_rule(pattern = ["rm"], decision = "allow")`+"\n")
-			return []string{packaged(d.t, "@openai/codex-linux-*/vendor/*/bin/codex"), "exec", "--skip-git-repo-check",
-				"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", task}, []string{"TEST_KEY=none"}
+		writes: "apply_patch",
+		write: func(_ *desk, path, text string) models.Call {
+			return models.Call{Tool: "apply_patch", Text: patch(path, text)}
 		},
+		prepare: func(d *desk, model string) (args, env []string) { return codex(d, model, "gpt-5.5") },
+	},
+	{
+		// Its newer models have one tool, which runs JavaScript that calls the others.
+		name: "codex", label: "codex-script", asks: "Bash", changed: `again with exactly these: {"command":"ls letters"}`,
+		call: func(command string) models.Call {
+			return script("exec_command", object{"cmd": command})
+		},
+		writes: "apply_patch",
+		write: func(_ *desk, path, text string) models.Call {
+			return script("apply_patch", patch(path, text))
+		},
+		prepare: func(d *desk, model string) (args, env []string) { return codex(d, model, "gpt-6.1-sol") },
 	},
 	{
 		name: "gemini", asks: "run_shell_command", changed: "chapter.txt",
 		call: func(command string) models.Call {
 			return models.Call{Tool: "run_shell_command", Args: object{"command": command, "description": "Tidy up"}}
+		},
+		writes: "write_file",
+		write: func(d *desk, path, text string) models.Call {
+			return models.Call{Tool: "write_file", Args: object{"file_path": filepath.Join(d.project, path), "content": text}}
 		},
 		prepare: func(d *desk, model string) (args, env []string) {
 			d.write(filepath.Join(d.home, ".gemini", "settings.json"), jsonText(object{
@@ -110,6 +124,10 @@ env_key = "TEST_KEY"
 		call: func(command string) models.Call {
 			return models.Call{Tool: "bash", Args: object{"command": command, "description": "Tidy up"}}
 		},
+		writes: "write",
+		write: func(d *desk, path, text string) models.Call {
+			return models.Call{Tool: "write", Args: object{"filePath": filepath.Join(d.project, path), "content": text}}
+		},
 		prepare: func(d *desk, model string) (args, env []string) {
 			d.write(filepath.Join(d.home, ".config", "opencode", "opencode.json"), jsonText(object{
 				"autoupdate": false, "snapshot": false, "share": "disabled", "permission": "allow",
@@ -124,6 +142,35 @@ env_key = "TEST_KEY"
 				[]string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER=1"}
 		},
 	},
+}
+
+func patch(path, text string) string {
+	return "*** Begin Patch\n*** Add File: " + path + "\n+" + text + "\n*** End Patch\n"
+}
+
+// script calls a tool in JavaScript.
+func script(tool string, args any) models.Call {
+	return models.Call{Tool: "exec", Space: "functions", Text: fmt.Sprintf("try { text(await tools.%s(%s)) } catch (e) { text(String(e)) }\n", tool, jsonText(args))}
+}
+
+// codex prepares Codex, which tells by the model's name which tools it is to be given.
+func codex(d *desk, url, model string) (args, env []string) {
+	d.write(filepath.Join(d.home, ".codex", "config.toml"), fmt.Sprintf(`
+model = %q
+model_provider = "test"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.test]
+name = "Test"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "TEST_KEY"
+`, model, url))
+	// Where nobody is asked it refuses rm -f by itself.
+	d.write(filepath.Join(d.home, ".codex", "rules", "default.rules"), `prefix_rule(pattern = ["rm"], decision = "allow")`+"\n")
+	return []string{packaged(d.t, "@openai/codex-linux-*/vendor/*/bin/codex"), "exec", "--skip-git-repo-check",
+		"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", task}, []string{"TEST_KEY=none"}
 }
 
 // An agent is one that runs.
@@ -180,7 +227,11 @@ func (a *agent) finished() {
 
 func each(t *testing.T, test func(d *desk, k kind)) {
 	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) { test(newDesk(t), k) })
+		label := k.label
+		if label == "" {
+			label = k.name
+		}
+		t.Run(label, func(t *testing.T) { test(newDesk(t), k) })
 	}
 }
 
@@ -228,6 +279,45 @@ func TestTheOperatorDecides(t *testing.T) {
 		d.still("drafts")
 		d.still("diary")
 	})
+}
+
+// The same effect by another tool is asked about as well.
+func TestFilesThatRunByThemselvesAreAskedAbout(t *testing.T) {
+	each(t, func(d *desk, k kind) {
+		d.start()
+		const trap = ".husky/pre-commit"
+		a := d.agent(k, k.write(d, "notes.txt", "Nothing but words."), k.write(d, trap, "rm -rf drafts"))
+		a.told(0)
+		if text, err := os.ReadFile(filepath.Join(d.project, "notes.txt")); err != nil || !strings.Contains(string(text), "Nothing but words.") {
+			d.t.Errorf("the harmless file holds %q, %v", text, err)
+		}
+		op, q := d.rang(a)
+		if q.Tool != k.writes || !strings.Contains(string(q.Args), trap) {
+			d.t.Errorf("the question is %s with %s", q.Tool, q.Args)
+		}
+		d.answer(op, keeper.AnswerRequest{Choice: human.ChooseDeny, Reason: "Such files are mine."})
+		a.told(1, "Such files are mine.")
+		a.finished()
+		d.gone(trap)
+	})
+}
+
+// Codex asks no hook about what its model types into a program that runs. With this setting there is nothing to type into.
+func TestCodexWithoutATerminalTypesNothing(t *testing.T) {
+	d := newDesk(t)
+	d.start()
+	k := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == "codex" })]
+	prepare := k.prepare
+	k.prepare = func(d *desk, model string) (args, env []string) {
+		args, env = prepare(d, model)
+		return append(args, "-c", "features.unified_exec_tty=false"), env
+	}
+	cat := k.call("cat")
+	cat.Args["tty"] = true
+	a := d.agent(k, cat, k.call("cat"))
+	a.told(0, "TTY execution is disabled")
+	a.told(1, "exited with code 0") // at once: its input is closed
+	a.finished()
 }
 
 func TestWithoutDeskbellOnlyWhatIsHarmlessRuns(t *testing.T) {

@@ -139,31 +139,40 @@ func (d *desk) waiting() []human.Operation {
 	return page.Operations
 }
 
-// asked waits until an agent's client asks about a command, and checks that it is asked about exactly that.
-func (d *desk) asked(by *agent, command string) human.Operation {
+// rang waits for the one question of an agent's client.
+func (d *desk) rang(by *agent) (op human.Operation, q human.Question) {
 	d.t.Helper()
 	var all []human.Operation
-	d.wait("a question about "+command, func() bool {
+	d.wait("a question of "+by.name, func() bool {
 		all = d.waiting()
 		return len(all) > 0 || by.over()
 	})
 	if len(all) != 1 {
-		d.t.Fatalf("%d questions about %q", len(all), command)
+		d.t.Fatalf("there are %d questions", len(all))
 	}
 	op, err := d.operator.Operation(d.t.Context(), all[0].ID)
+	if err == nil {
+		err = json.Unmarshal(op.Details, &q)
+	}
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	var q human.Question
-	var args struct{ Command, Cmd string }
-	if err := errors.Join(json.Unmarshal(op.Details, &q), json.Unmarshal(q.Args, &args)); err != nil {
-		d.t.Fatal(err)
+	if op.AgentID != by.name || q.Client != by.name || q.Cwd != d.project || q.SessionID == "" {
+		d.t.Errorf("the question is of %s (%s), session %q, in %s", q.Client, op.AgentID, q.SessionID, q.Cwd)
 	}
-	if op.AgentID != by.name || q.Client != by.name || q.Cwd != d.project || q.Tool != by.asks || args.Command+args.Cmd != command {
-		d.t.Errorf("the question is %q of %s in %s with %s by %s", q.Tool, q.Client, q.Cwd, q.Args, op.AgentID)
+	if q.Risk.Level() < human.MediumRisk.Level() {
+		d.t.Errorf("its risk is %s", q.Risk)
 	}
-	if q.Risk.Level() < human.MediumRisk.Level() || q.SessionID == "" {
-		d.t.Errorf("its risk is %s, its session %q", q.Risk, q.SessionID)
+	return op, q
+}
+
+// asked waits until an agent's client asks about a command, and checks that it is asked about exactly that.
+func (d *desk) asked(by *agent, command string) human.Operation {
+	d.t.Helper()
+	op, q := d.rang(by)
+	var args struct{ Command string }
+	if err := json.Unmarshal(q.Args, &args); err != nil || q.Tool != by.asks || args.Command != command {
+		d.t.Errorf("the question is about %s with %s (%v), not %q", q.Tool, q.Args, err, command)
 	}
 	return op
 }

@@ -20,6 +20,8 @@ import (
 type Call struct {
 	Tool string
 	Args map[string]any
+	// Text is given to a tool of OpenAI's that takes a text in place of arguments, and Space is the namespace that it is in.
+	Text, Space string
 	// After, where it is not nil, has to be closed before the model asks for this call.
 	After <-chan struct{}
 }

@@ -24,14 +24,25 @@ func (responses) read(body []byte) (results []string, tools bool, err error) {
 		return nil, false, errNoModel
 	}
 	for _, item := range q.Input {
-		if strings.HasSuffix(item.Type, "_call_output") {
+		switch {
+		case strings.HasSuffix(item.Type, "_call_output"):
 			results = append(results, text(item.Output))
+		case item.Type == "additional_tools":
+			tools = true
 		}
 	}
-	return results, len(q.Tools) > 0, nil
+	return results, tools || len(q.Tools) > 0, nil
 }
 
 func (responses) call(w *stream, n int, c Call) {
+	if c.Text != "" {
+		item := object{"type": "custom_tool_call", "id": "ctc_" + id(n), "call_id": id(n), "name": c.Tool, "input": c.Text, "status": "completed"}
+		if c.Space != "" {
+			item["namespace"] = c.Space
+		}
+		responses{}.answer(w, item)
+		return
+	}
 	responses{}.answer(w, object{"type": "function_call", "id": "fc_" + id(n), "call_id": id(n), "name": c.Tool, "arguments": arguments(c), "status": "completed"})
 }
 
