@@ -21,6 +21,10 @@ describe('the rows of a table of effects', () => {
     expect(all.map(({ verb, rule_id }) => [verb, rule_id])).toEqual([['network_write', 'curl.d'], ['network_read', 'curl']]);
   });
 
+  it('tell nothing that was counted here of a path on another machine', () => {
+    expect(rows([sampleEffect({ blast_radius: 'shared', files: 0, kept: 'absent' })])).toMatchObject([{ files: undefined, kept: undefined }]);
+  });
+
   it('begin with the floor, then with the gravest', () => {
     const all = rows([sampleEffect({ resource: 'a', target: 'a', risk: 'low' }), sampleEffect({ resource: 'b', target: 'b', risk: 'critical' }), sampleEffect({ resource: 'c', target: 'c', risk: 'high', floor: true })]);
     expect(all.map((e) => e.resource)).toEqual(['c', 'b', 'a']);

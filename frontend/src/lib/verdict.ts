@@ -48,10 +48,14 @@ export function mild(op: Operation): boolean {
 /** What an effect is on, as exactly as it is known. */
 const on = (effect: Effect): string => effect.target || effect.resource || '';
 
+/** What was counted here says nothing of a path on another machine. */
+const near = ({ blast_radius: far }: Effect): boolean => far === 'file' || far === 'project' || far === 'machine';
+
 /** One line for effects that a person cannot tell apart: several rules found them, the gravest of it counts. */
 export function rows(effects: readonly Effect[]): Effect[] {
   const all = new Map<string, Effect>();
-  for (const effect of effects) {
+  for (const one of effects) {
+    const effect = near(one) ? one : { ...one, files: undefined, bytes: undefined, kept: undefined };
     const key = `${effect.verb}\n${on(effect)}`;
     const known = all.get(key);
     if (!known) all.set(key, { ...effect });
