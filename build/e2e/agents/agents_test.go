@@ -20,6 +20,7 @@ import (
 type kind struct {
 	name  string // as Deskbell knows it
 	label string // of its tests, where that is another
+	bare  bool   // it gets no hook
 	asks  string // the tool that its hook names
 	// call is what its model asks for to have a command run in a shell.
 	call func(command string) models.Call
@@ -72,9 +73,7 @@ var kinds = []kind{
 			return models.Call{Tool: "Write", Args: object{"file_path": filepath.Join(d.project, path), "content": text}}
 		},
 		prepare: func(d *desk, model string) (args, env []string) {
-			return []string{packaged(d.t, "@anthropic-ai/claude-code-linux-*/claude"), "-p", task, "--permission-mode", "bypassPermissions"},
-				[]string{"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1", // it does not bypass as root elsewhere
-					"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
+			return claude(d, model, "--permission-mode", "bypassPermissions")
 		},
 	},
 	{
@@ -144,6 +143,12 @@ var kinds = []kind{
 	},
 }
 
+func claude(d *desk, model string, more ...string) (args, env []string) {
+	return append([]string{packaged(d.t, "@anthropic-ai/claude-code-linux-*/claude"), "-p", task}, more...),
+		[]string{"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1", // it does not bypass as root elsewhere
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
+}
+
 func patch(path, text string) string {
 	return "*** Begin Patch\n*** Add File: " + path + "\n+" + text + "\n*** End Patch\n"
 }
@@ -187,7 +192,9 @@ func (d *desk) agent(k kind, calls ...models.Call) *agent {
 	model := models.Serve(calls...)
 	d.t.Cleanup(model.Close)
 	args, env := k.prepare(d, model.URL)
-	d.run(d.bin, "hook", "install", k.name, "--yes")
+	if !k.bare {
+		d.run(d.bin, "hook", "install", k.name, "--yes")
+	}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		env = append(env, name+"="+model.URL, strings.ToLower(name)+"="+model.URL)
 	}
@@ -300,6 +307,34 @@ func TestFilesThatRunByThemselvesAreAskedAbout(t *testing.T) {
 		a.finished()
 		d.gone(trap)
 	})
+}
+
+// Without a hook, Claude Code asks Deskbell over MCP in place of its user.
+func TestClaudeCodeAsksThePermissionTool(t *testing.T) {
+	d := newDesk(t)
+	d.treasure("drafts")
+	d.treasure("old")
+	d.start()
+	k := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == "claude-code" })]
+	k.bare = true
+	k.prepare = func(d *desk, model string) (args, env []string) {
+		return claude(d, model, "--permission-prompt-tool", "mcp__deskbell__permission", "--mcp-config", jsonText(object{
+			"mcpServers": object{"deskbell": object{"command": d.bin, "args": []string{"mcp"}, "env": object{"DESKBELL_DATA": d.data}}},
+		}))
+	}
+	a := d.agent(k, k.call("rm -rf drafts"), k.call("rm -rf old"), k.call("cat README.md"))
+	for _, answer := range []keeper.AnswerRequest{{Choice: human.ChooseDeny, Reason: "They are read on Friday."}, {Choice: human.ChooseAllow}} {
+		d.wait("a question", func() bool { return len(d.waiting()) == 1 || a.over() })
+		for _, op := range d.waiting() {
+			d.answer(op, answer)
+		}
+	}
+	a.told(0, "They are read on Friday.")
+	a.told(1)
+	a.told(2, strings.TrimSpace(readme))
+	a.finished()
+	d.still("drafts")
+	d.gone("old")
 }
 
 // Codex asks no hook about what its model types into a program that runs. With this setting there is nothing to type into.
