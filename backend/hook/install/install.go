@@ -160,7 +160,7 @@ var targets = map[string]target{
 				Type: "command", Command: c.line("codex", system), Timeout: c.limit().Seconds(), Status: "Asking Deskbell",
 			}}})}}
 		},
-		note: "Codex runs no hook that its user has not looked at: start codex, open /hooks and trust this one. Until then it asks nobody.",
+		note: "Codex runs no hook that its user has not looked at: start codex, open /hooks and trust this one. Until then it asks nobody. What it types into a program that runs it asks no hook about; unified_exec_tty = false below [features] in its config.toml leaves it nothing to type into.",
 	},
 	"gemini": {
 		path: func(p Place) string {
