@@ -176,7 +176,7 @@ func (g *Ground) tracked(ctx context.Context, repo *Repo, place string, b below)
 	var loose []string
 	for _, c := range changes {
 		switch c.Kind {
-		case Untracked:
+		case Untracked, Changed: // a changed one is the session's if it was as the commit has it before
 			loose = append(loose, c.Path)
 		case Ignored:
 			if !remade(c.Path) {

@@ -119,7 +119,7 @@ func TestFile(t *testing.T) {
 		return slices.Contains(its, filepath.ToSlash(rel))
 	})
 	for name, want := range map[string]gate.FileState{
-		"kept.txt": gate.Committed, "changed.txt": gate.Precious, "new.txt": gate.Precious, "agents.txt": gate.MadeHere,
+		"kept.txt": gate.Committed, "changed.txt": gate.MadeHere, "new.txt": gate.Precious, "agents.txt": gate.MadeHere,
 		"nothing": gate.Absent, "nothing/at/all": gate.Absent, "kept.txt/under": gate.NotKnown, "empty": gate.Absent,
 		"run.log": gate.Ignored, ".env": gate.Precious, "notes": gate.Precious, "dist/x.js": gate.Ignored, "dist": gate.Precious,
 		"src": gate.Committed, "lib": gate.Precious, "made": gate.MadeHere, "half": gate.Precious, "hidden.txt": gate.Precious,

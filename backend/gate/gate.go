@@ -45,6 +45,7 @@ type Call struct {
 	Cwd         string          `json:"cwd,omitempty"`  // absolute; empty where it is not known
 	Root        string          `json:"root,omitempty"` // of the working tree; empty where it is Cwd
 	Home        string          `json:"home,omitempty"`
+	Guard       string          `json:"guard,omitempty"` // the gatekeeper's own folder, which no call may change
 	Annotations Annotations     `json:"annotations,omitzero"`
 	Schema      json.RawMessage `json:"schema,omitempty"` // of the tool's arguments, where it is an MCP server's
 	About       string          `json:"about,omitempty"`  // the tool's own description; as little to be believed as the annotations

@@ -293,7 +293,7 @@ var (
 )
 
 func place(call Call, f fields, evidence Evidence) shell.Place {
-	at := shell.Place{Cwd: call.Cwd, Root: call.Root, Home: call.Home, Evidence: evidence}
+	at := shell.Place{Cwd: call.Cwd, Root: call.Root, Home: call.Home, Guard: call.Guard, Evidence: evidence}
 	if t, ok := evidence.(*traced); ok {
 		at.Evidence, at.Watcher = t.Evidence, t
 	}
@@ -437,6 +437,10 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 			return each(paths, read)
 		}
 		// A script that is written is judged when it is run; what runs by itself, by its place.
+		if k == writeTool && f.has("content", "contents", "text", "filetext", "data") && !strings.Contains(plainName(call.Tool), "append") && !f.yes("append") && f.one("mode") != "append" {
+			empty := f.one("content", "contents", "text", "filetext", "data") == ""
+			return each(paths, func(p string) []human.Effect { return shell.Replacing(p, empty, at) })
+		}
 		return each(paths, func(p string) []human.Effect { return shell.Writing(p, at) })
 	case deleteTool:
 		recursive := f.yes("recursive", "force") || strings.Contains(plainName(call.Tool), "dir") || strings.Contains(plainName(call.Tool), "folder")

@@ -116,6 +116,7 @@ type Deps struct {
 	Files    Files
 	Model    Model
 	Mask     func(string) string // hides secrets in a text
+	Guard    string              // Deskbell's own folder, which no call may change
 	Operator human.Actor
 	Now      func() time.Time
 	NewID    func(prefix string) string
@@ -175,7 +176,7 @@ type Decision struct {
 type Asking struct {
 	Question human.OperationID // go on waiting for this one's answer
 	Wait     time.Duration     // for an answer, now
-	Timeout  time.Duration     // that the client can wait in all; 0 is Config.Timeout
+	Timeout  time.Duration     // that the client can wait in all; at the most, and with 0, it is Config.Timeout
 }
 
 // Outcome is how a question ended.

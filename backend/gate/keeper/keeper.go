@@ -23,6 +23,8 @@ const (
 	remembered = 365 * 24 * time.Hour
 	// censuses is of how many effects of a question the files are counted.
 	censuses = 20
+	// maxMade is how many files of one call are remembered as its session's.
+	maxMade = 200
 	// maxEffects is how many effects a question carries.
 	maxEffects = 100
 )
@@ -187,7 +189,7 @@ type judged struct {
 func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, set func(File, string) *rules.Set) (judged, error) {
 	began := k.d.Now()
 	j := judged{file: k.d.File(), call: gate.Call{
-		Tool: call.Tool, Args: call.Args, Cwd: call.Cwd, Root: call.Root, Home: call.Home, Annotations: call.Annotations, Schema: call.Schema, About: call.About,
+		Tool: call.Tool, Args: call.Args, Cwd: call.Cwd, Root: call.Root, Home: call.Home, Guard: k.d.Guard, Annotations: call.Annotations, Schema: call.Schema, About: call.About,
 	}}
 	if j.call.Root == "" && call.Cwd != "" {
 		j.call.Root = k.d.Root(call.Cwd)
@@ -229,12 +231,16 @@ func (j *judged) count() {
 	j.verdict.Effects = effects
 }
 
-// makes are the files that are not there yet and that the call would write.
+// makes are the files that are the session's own once the call has run: those that it writes and that were not there, or
+// were as a commit has them.
 func (j *judged) makes() []string {
 	var made []string
 	for _, e := range j.verdict.Effects {
-		if e.Verb == human.FilesystemWrite && e.Certainty == human.Certain && filepath.IsAbs(e.Target) && len(made) < 200 &&
-			j.ground.File(e.Target) == gate.Absent && !slices.Contains(made, e.Target) {
+		if e.Verb != human.FilesystemWrite || e.Certainty != human.Certain || !filepath.IsAbs(e.Target) || len(made) == maxMade || slices.Contains(made, e.Target) {
+			continue
+		}
+		switch j.ground.File(e.Target) {
+		case gate.Absent, gate.Committed:
 			made = append(made, e.Target)
 		}
 	}
@@ -356,7 +362,7 @@ func (k *Keeper) ask(ctx context.Context, by human.Actor, call human.ToolCall, j
 	if err != nil {
 		return human.Operation{}, human.Wrap(human.Internal, err, "the call's place cannot be written as JSON")
 	}
-	if timeout <= 0 {
+	if timeout <= 0 || timeout > j.file.Config.Timeout {
 		timeout = j.file.Config.Timeout
 	}
 	r := human.Request{

@@ -161,11 +161,17 @@ func (k *Keeper) PreviewRule(ctx context.Context, by human.Actor, r human.GateRu
 func (k *Keeper) preview(ctx context.Context, r human.GateRule) (RulePreview, error) {
 	p := RulePreview{Rule: r, Days: previewDays, Calls: []PastCall{}}
 	set := k.d.File().Rules
+	known := map[string]bool{} // by the call's digest: the same calls come again and again
 	err := k.past(ctx, func(d Decision) {
 		if r.Project != "" && r.Project != d.Project || r.Session != "" && r.Session != d.Session || r.Agent != "" && r.Agent != d.Agent {
 			return
 		}
-		if !set.Matches(r, d.toolCall()) {
+		matched, is := known[d.Digest]
+		if !is {
+			matched = set.Matches(r, d.toolCall())
+			known[d.Digest] = matched
+		}
+		if !matched {
 			return
 		}
 		c := PastCall{Call: d.Call, Times: 1, Outcome: d.outcome(), Last: d.At}

@@ -198,6 +198,19 @@ func (w *walker) gitForces(c *cmd, sub string, args []value) {
 	w.emit(e)
 }
 
+// inOwnTree says whether a command of git surely works on the working tree that the evidence is of.
+func (w *walker) inOwnTree(c *cmd) bool {
+	if w.otherRepo || len(w.otherDirs) > 0 || w.dir != w.root && w.dir != w.start {
+		return false
+	}
+	for _, a := range c.args {
+		if a.s == "-C" || strings.HasPrefix(a.s, "--git-dir") || strings.HasPrefix(a.s, "--work-tree") || strings.HasPrefix(a.s, "--namespace") || !a.known() {
+			return false
+		}
+	}
+	return true
+}
+
 // discards is the loss of what was changed in files and is in no commit.
 func (w *walker) discards(c *cmd, files []value) {
 	e := verbDefaults[human.GitDiscard]
@@ -211,7 +224,7 @@ func (w *walker) discards(c *cmd, files []value) {
 			kept = s == Committed || s == Absent
 		}
 	}
-	if kept || w.evidence != nil && w.evidence.Clean() {
+	if w.evidence != nil && w.inOwnTree(c) && (kept || w.evidence.Clean()) {
 		e.Risk = human.LowRisk // there is nothing that no commit holds
 	}
 	w.emit(e)

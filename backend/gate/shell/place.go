@@ -131,6 +131,9 @@ func (w *walker) placeOf(v value, cwd string) (place, string) {
 	case w.isHome(abs):
 		return homeSpot, shown
 	}
+	if w.guard != "" && (abs == w.guard || strings.HasPrefix(abs, w.guard+"/")) {
+		return gateSpot, shown
+	}
 	for _, p := range gateParts {
 		if strings.Contains(abs+"/", p) {
 			return gateSpot, shown

@@ -132,3 +132,46 @@ func TestWhatIsLostByWritingAnew(t *testing.T) {
 		}
 	}
 }
+
+// clean is evidence of a tree that has nothing to lose, and whose commits are all at their remote.
+type clean struct{ disk }
+
+func (clean) Clean() bool  { return true }
+func (clean) Pushed() bool { return true }
+
+// What is known of the call's own tree says nothing about others.
+func TestEvidenceIsOfOneTree(t *testing.T) {
+	at := Place{Cwd: "/src/api/cmd", Root: "/src/api", Home: "/home/ada", Evidence: clean{}}
+	for script, low := range map[string]bool{
+		"git checkout -f .":                                              true,
+		"git checkout -- main.go":                                        true,
+		"cd /src/api && git checkout -f .":                               true,
+		"git -C /src/web checkout -f .":                                  false,
+		"git -C /src/web checkout -- main.go":                            false,
+		"cd /src/web; git checkout -f .":                                 false,
+		"cd vendor/lib; git checkout -f .":                               false,
+		"GIT_WORK_TREE=/src/web git checkout -f .":                       false,
+		"env GIT_DIR=/src/web/.git git checkout -f .":                    false,
+		"export GIT_DIR=/src/web/.git; git checkout -f .":                false,
+		"git --work-tree=/src/web checkout -f .":                         false,
+		"git --git-dir /src/web/.git --work-tree /src/web checkout -f .": false,
+	} {
+		if got := risk(script, at); (got.Level() <= human.LowRisk.Level()) != low {
+			t.Errorf("%s: %s", script, got)
+		}
+	}
+}
+
+// The gatekeeper's folder is guarded wherever it is, and however it is named.
+func TestTheGatekeepersFolder(t *testing.T) {
+	at := Place{Cwd: "/src/api", Root: "/src/api", Home: "/home/ada", Guard: "/data/bell"}
+	for _, script := range []string{"echo 'policy = \"permissive\"' > /data/bell/gate.toml", "rm -rf /data/bell", "cd /data && rm -rf bell/backups", "sed -i s/strict/permissive/ /data/bell/gate.toml"} {
+		floor := false
+		for _, e := range Lower(script, at) {
+			floor = floor || e.Floor
+		}
+		if !floor {
+			t.Errorf("%s is not at the floor", script)
+		}
+	}
+}

@@ -453,7 +453,7 @@ func couldBePath(s string) bool {
 func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 	e := s.e
 	e.Rule = id
-	if e.Verb == human.GitDiscard && w.evidence != nil && e.Risk == human.HighRisk && w.evidence.Clean() {
+	if e.Verb == human.GitDiscard && w.evidence != nil && e.Risk == human.HighRisk && w.inOwnTree(c) && w.evidence.Clean() {
 		switch {
 		case strings.HasPrefix(id, "git.checkout"), strings.HasPrefix(id, "git.restore"):
 			e.Risk = human.LowRisk // there is nothing that no commit holds

@@ -57,6 +57,7 @@ type Place struct {
 	Cwd      string // absolute; "" where it is not known: then it is the root of a project
 	Root     string // of the working tree; "" where it is Cwd
 	Home     string // "" where it is not known
+	Guard    string // the gatekeeper's own folder, wherever it is; "" where only its usual places are known
 	Evidence Evidence
 	Watcher  Watcher // may be nil
 }
@@ -98,6 +99,17 @@ func Writing(path string, at Place) []human.Effect {
 	return w.done()
 }
 
+// Replacing is that of a tool that writes a file anew: what it held is gone. With empty, nothing comes in its place.
+func Replacing(path string, empty bool, at Place) []human.Effect {
+	w := newWalker(at)
+	if empty {
+		w.emptying(known(path), "file.empty")
+	} else {
+		w.replacing(known(path), "file.write")
+	}
+	return w.done()
+}
+
 // Reading returns the effects of a tool that reads a file.
 func Reading(path string, at Place) []human.Effect {
 	w := newWalker(at)
@@ -126,6 +138,9 @@ type walker struct {
 	watcher    Watcher
 	dir        string   // the current folder, as far as it is known
 	otherDirs  []string // where it may still be, should a cd fail
+	start      string   // the folder at the beginning
+	guard      string   // the gatekeeper's own folder
+	otherRepo  bool     // a variable tells git to work on another repository
 	vars       map[string]value
 	funcs      map[string]*syntax.Stmt
 	aliases    map[string]value
@@ -151,7 +166,7 @@ type walker struct {
 
 func newWalker(at Place) *walker {
 	w := &walker{
-		home: at.Home, root: at.Root, dir: at.Cwd, evidence: at.Evidence, watcher: at.Watcher,
+		home: at.Home, root: at.Root, dir: at.Cwd, start: at.Cwd, guard: at.Guard, evidence: at.Evidence, watcher: at.Watcher,
 		vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, files: map[string]stream{}, seen: map[human.Effect]bool{},
 		aliases: map[string]value{},
 	}

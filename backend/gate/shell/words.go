@@ -511,6 +511,8 @@ func (w *walker) assigned(name string, v value) {
 		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.no_history"})
 	case textVars[name]:
 		w.expandText(v.s)
+	case name == "GIT_DIR", name == "GIT_WORK_TREE", name == "GIT_INDEX_FILE", name == "GIT_COMMON_DIR", name == "GIT_OBJECT_DIRECTORY", name == "GIT_NAMESPACE":
+		w.otherRepo = true
 	case name == "GIT_CONFIG_PARAMETERS":
 		for _, setting := range strings.Split(v.s, "'") {
 			if strings.Contains(setting, "=") {

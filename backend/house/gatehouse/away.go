@@ -23,7 +23,7 @@ func (a away) judge(ctx context.Context, call human.ToolCall) (human.Judgement, 
 	file := gatefile.Open(filepath.Join(a.dir, gatefile.Name))
 	now := file.Read()
 	c := gate.Call{
-		Tool: call.Tool, Args: call.Args, Cwd: call.Cwd, Root: call.Root, Home: call.Home,
+		Tool: call.Tool, Args: call.Args, Cwd: call.Cwd, Root: call.Root, Home: call.Home, Guard: a.dir,
 		Annotations: call.Annotations, Schema: call.Schema, About: call.About,
 	}
 	v := file.With(call.Root).Judge(c, evidence.New(ctx, c, nil), rules.Circumstances{
