@@ -144,7 +144,7 @@ func (j *judge) post(ctx context.Context, path string, most time.Duration, body,
 	_, sendErr := conn.Write(append([]byte(head), text.Bytes()...))
 	status, answer, err := readAnswer(conn)
 	if err != nil { // else the server may have refused before it had read everything
-		return human.Wrap(human.Unavailable, errors.Join(sendErr, err), "Deskbell at %s stopped before it answered", j.url)
+		return human.Wrap(human.Unavailable, errors.Join(sendErr, err), "Deskbell at %s stopped before it answered (a question that it had begun to ask by then is kept, and is there again when Deskbell runs)", j.url)
 	}
 	if status >= 300 {
 		return j.problem(status, answer)

@@ -371,7 +371,7 @@ func TestWithoutDeskbellOnlyWhatIsHarmlessRuns(t *testing.T) {
 		close(started)
 		q := d.asked(a, "rm -rf drafts")
 		d.server.kill()
-		a.told(2, "Deskbell refused this call: Deskbell", "stopped", "The call was not run")
+		a.told(2, "Deskbell refused this call: Deskbell", "stopped", "is kept", "The call was not run")
 		a.told(3, strings.TrimSpace(readme))
 		a.finished()
 		d.still("drafts")
