@@ -253,6 +253,10 @@ func (d *differ) effects(ctx context.Context, call gate.Call, v human.Verdict) e
 	for _, e := range v.Effects {
 		place := filepath.FromSlash(e.Target)
 		known := filepath.IsAbs(place) && !strings.Contains(place, "…")
+		if (e.Verb == human.FilesystemDelete || e.Verb == human.FilesystemWrite || e.Verb == human.GitDiscard) && !e.Blast.Near() {
+			d.note("%s is on another machine, and cannot be seen from here.", human.OneLine(e.Resource, 200))
+			continue
+		}
 		switch e.Verb {
 		case human.FilesystemDelete:
 			w := wanted{paths: map[string]bool{}}

@@ -148,6 +148,9 @@ func (s *Store) wanted(ctx context.Context, call gate.Call, v human.Verdict) (wa
 	any := false
 	for _, e := range v.Effects {
 		lost := e.Verb == human.FilesystemDelete || e.Verb == human.FilesystemWrite
+		if (lost || e.Verb == human.GitDiscard) && !e.Blast.Near() {
+			return w, human.Errorf(human.Conflict, "no copy can be made: %s is on another machine; refuse it, or copy it there by hand", human.OneLine(e.Resource, 80))
+		}
 		switch e.Verb {
 		case human.FilesystemDelete, human.FilesystemWrite, human.PersistenceEffect, human.SecurityWeakening:
 			place := filepath.FromSlash(e.Target)

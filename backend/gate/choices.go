@@ -101,6 +101,15 @@ func nameOf(e human.Effect, call Call) string {
 	return name
 }
 
+// far says whether an effect is on the files of another machine, of which nothing can be copied or shown here.
+func far(e human.Effect) bool {
+	switch e.Verb {
+	case human.FilesystemDelete, human.FilesystemWrite, human.GitDiscard:
+		return !e.Blast.Near()
+	}
+	return false
+}
+
 // choices are the answers offered for what is asked or refused. Every command among them passes the gate at a lower risk.
 func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
 	if v.Decision == human.Allow {
@@ -109,10 +118,10 @@ func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
 	var out []human.Choice
 	if v.Decision == human.Ask {
 		out = append(out, human.Choice{Action: human.ChooseAllow, Label: "Allow once", Description: "Run exactly this call."})
-		if !v.Floor && slices.ContainsFunc(v.Effects, canBeCopied) {
+		if !v.Floor && slices.ContainsFunc(v.Effects, canBeCopied) && !slices.ContainsFunc(v.Effects, far) {
 			out = append(out, human.Choice{Action: human.ChooseBackup, Label: "Back up first", Description: "Copy what it would take away, check the copy, then run exactly this call."})
 		}
-		if slices.ContainsFunc(v.Effects, canBeShown) {
+		if slices.ContainsFunc(v.Effects, canBeShown) && !slices.ContainsFunc(v.Effects, far) {
 			out = append(out, human.Choice{Action: human.ChooseDifference, Label: "Show the difference", Description: "Show what would change, and ask again."})
 		}
 	}

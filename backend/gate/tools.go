@@ -71,7 +71,9 @@ var tools = func() map[string]kind {
 		talkTool: names("todowrite todoread task agent plan updateplan think askuserquestion exitplanmode enterplanmode writetodos finalanswer taskoutput taskcreate taskget taskupdate tasklist skill slashcommand " +
 			"listmcpresourcestool readmcpresourcetool listmcpresources readmcpresource listmcpresourcetemplates listmcpresourcetemplatestool toolsearch mcpsearch requestuserinput spawnagent sendinput wait waitagent closeagent resumeagent " +
 			"askuser activateskill codebaseinvestigator delegatetoagent completetask clihelp getinternaldocs question todo planenter planexit askquestion switchmode creatediagram sequentialthinking " +
-			"bashoutput readbackgroundoutput listbackgroundprocesses readprocessoutput getcurrenttime converttime sendmessage attemptcompletion askfollowupquestion newtask getgoal updategoal " +
+			"bashoutput readbackgroundoutput listbackgroundprocesses readprocessoutput getcurrenttime converttime sendmessage attemptcompletion askfollowupquestion newtask getgoal updategoal creategoal " +
+			"updatetopic invokeagent reportfindings clocksleep collaborationspawnagent collaborationwaitagent collaborationsendmessage collaborationfollowuptask collaborationlistagents collaborationinterruptagent " +
+			"multiagentv1spawnagent multiagentv1waitagent multiagentv1sendinput multiagentv1closeagent multiagentv1resumeagent " +
 			"getusertask invalid monitor readdiagnostics getdiagnostics diagnostics fetchrules jsreplreset listsessions listprocesses tooluse getterminaloutput testsynctool"),
 		typeTool:    names("writestdin interactwithprocess sendtoterminal sendkeys terminalinput"),
 		stopTool:    names("killshell killbash taskstop forceterminate stopprocess killterminal"),

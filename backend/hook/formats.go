@@ -121,7 +121,9 @@ var codex = Client{
 		}
 		switch s.Event {
 		case preToolUse, permissionRequest:
-			return event{s.call(), func(d decision) any { return codexAnswer(s, d) }}, nil
+			call := s.call()
+			call.Fixed = true
+			return event{call, func(d decision) any { return codexAnswer(s, d) }}, nil
 		}
 		return event{}, unknownEvent(s.Event)
 	},
@@ -254,6 +256,7 @@ var cursor = Client{
 		default:
 			return event{}, unknownEvent(s.Event)
 		}
+		call.Fixed = !changes
 		return event{call, func(d decision) any { return cursorAnswer(call.Tool, d, asks, changes) }}, nil
 	},
 	refuse: cursorRefuse,

@@ -29,6 +29,7 @@ type ToolCall struct {
 	Client      string          `json:"client,omitempty" doc:"Which program asks: claude-code, codex, mcp-proxy ..."`
 	Task        string          `json:"task,omitempty" doc:"What the agent's user asked for, where the client knows it."`
 	SessionID   string          `json:"session_id,omitempty"`
+	Fixed       bool            `json:"fixed,omitempty" doc:"The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it."`
 	CallID      string          `json:"call_id,omitempty" doc:"The client's own id of this call: the same again asks nobody twice."`
 }
 

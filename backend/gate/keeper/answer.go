@@ -121,6 +121,11 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 		}
 		return op, err
 	}
+	if a.Args != nil && q.Fixed {
+		changed := callOfQuestion(q)
+		changed.Args = a.Args
+		k.grant(op.AgentID, changed)
+	}
 	k.settle(context.WithoutCancel(ctx), done)
 	if rule != nil {
 		if err := k.d.Store.PutRule(ctx, *rule); err != nil {

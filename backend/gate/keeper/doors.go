@@ -236,8 +236,6 @@ type State struct {
 type RuleCounts struct {
 	Operator int `json:"operator"`
 	File     int `json:"file"`
-	Builtin  int `json:"builtin"`
-	Floor    int `json:"floor"`
 }
 
 // A TrustReport is how trust moved.

@@ -39,14 +39,41 @@ type Keeper struct {
 
 	mu       sync.Mutex
 	waiting  map[human.OperationID]Decision
-	standing []human.GateRule // the operators'; nil when they are to be read
+	granted  map[grant]time.Time // until when
+	standing []human.GateRule    // the operators'; nil when they are to be read
 	read     bool
+}
+
+// A grant is an operator's word that an agent may make a call with the arguments that they wrote, once. Not every client can
+// be told to run a call with other arguments: its agent makes the changed call by itself.
+type grant struct{ agent, digest string }
+
+// grant remembers one.
+func (k *Keeper) grant(agent string, call gate.Call) {
+	now := k.d.Now()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for g, until := range k.granted {
+		if now.After(until) {
+			delete(k.granted, g)
+		}
+	}
+	k.granted[grant{agent, gate.Digest(call)}] = now.Add(freshFor)
+}
+
+// isGranted takes one, if there is one for the call.
+func (k *Keeper) isGranted(agent, digest string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	until, is := k.granted[grant{agent, digest}]
+	delete(k.granted, grant{agent, digest})
+	return is && k.d.Now().Before(until)
 }
 
 // New makes a gatekeeper. The queue has to be loaded, and nobody may ask yet: what an earlier run left is taken up. The
 // error is that of reading it.
 func New(ctx context.Context, d Deps) (*Keeper, error) {
-	k := &Keeper{d: d, waiting: map[human.OperationID]Decision{}}
+	k := &Keeper{d: d, waiting: map[human.OperationID]Decision{}, granted: map[grant]time.Time{}}
 	t := d.File().Config
 	k.ledger = trust.New(trust.Options{
 		Initial: t.Trust.Initial, Increment: t.Trust.Increment, Decrement: t.Trust.Decrement, HalfLife: t.Trust.HalfLife,
@@ -223,7 +250,7 @@ func (j *judged) count() {
 		default:
 			continue
 		}
-		if e.Certainty == human.Certain && filepath.IsAbs(e.Target) && n < censuses {
+		if e.Certainty == human.Certain && e.Blast.Near() && filepath.IsAbs(e.Target) && n < censuses {
 			effects[i].Census = j.ground.Census(e.Target)
 			n++
 		}
@@ -231,12 +258,20 @@ func (j *judged) count() {
 	j.verdict.Effects = effects
 }
 
+// allow lets a call through for one reason more.
+func (j *judged) allow(rule, text string) {
+	v := &j.verdict
+	v.Decision, v.Choices, v.Form, v.Input, v.Reason = human.Allow, nil, "", nil, text
+	v.Because = append([]human.Because{{Rule: rule, Text: text}}, v.Because...)
+	v.Rules = append([]string{rule}, v.Rules...)
+}
+
 // makes are the files that are the session's own once the call has run: those that it writes and that were not there, or
 // were as a commit has them.
 func (j *judged) makes() []string {
 	var made []string
 	for _, e := range j.verdict.Effects {
-		if e.Verb != human.FilesystemWrite || e.Certainty != human.Certain || !filepath.IsAbs(e.Target) || len(made) == maxMade || slices.Contains(made, e.Target) {
+		if e.Verb != human.FilesystemWrite || e.Certainty != human.Certain || !e.Blast.Near() || !filepath.IsAbs(e.Target) || len(made) == maxMade || slices.Contains(made, e.Target) {
 			continue
 		}
 		switch j.ground.File(e.Target) {
@@ -325,6 +360,9 @@ func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCa
 	j, err := k.judge(ctx, by.Name, call, k.d.Project)
 	if err != nil {
 		return human.Judgement{}, err
+	}
+	if j.verdict.Decision == human.Ask && k.isGranted(by.Name, j.verdict.Digest) {
+		j.allow("operator.changed", "An operator wrote these arguments and let the call run with them.")
 	}
 	if j.verdict.Decision == human.Ask && k.d.Model != nil && j.file.Config.Model {
 		k.consult(ctx, &j, call)

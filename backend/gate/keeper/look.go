@@ -174,6 +174,9 @@ func (k *Keeper) preview(ctx context.Context, r human.GateRule) (RulePreview, er
 		if !matched {
 			return
 		}
+		if d.Outcome == Waiting {
+			return
+		}
 		c := PastCall{Call: d.Call, Times: 1, Outcome: d.outcome(), Last: d.At}
 		p.Total++
 		if c.Outcome == Refused {

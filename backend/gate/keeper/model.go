@@ -32,11 +32,14 @@ func (k *Keeper) consult(ctx context.Context, j *judged, call human.ToolCall) {
 		return
 	}
 	text, err := json.Marshal(map[string]any{
-		"tool": call.Tool, "arguments": k.masked(call.Args), "folder": call.Cwd, "user_asked_for": k.d.Mask(human.OneLine(call.Task, 4000)),
+		"tool": call.Tool, "arguments": call.Args, "folder": call.Cwd, "user_asked_for": human.OneLine(call.Task, 4000),
 		"rules_say": j.verdict.Because, "policy": k.d.Project(j.file, j.call.Root).Policy(j.call.Root),
 	})
-	if err != nil {
-		return
+	if err == nil {
+		text = k.masked(text)
+	}
+	if len(text) == 0 {
+		return // it is too long to be asked about
 	}
 	asking, cancel := context.WithTimeout(ctx, modelPatience)
 	defer cancel()
@@ -57,10 +60,7 @@ func (k *Keeper) consult(ctx context.Context, j *judged, call human.ToolCall) {
 	default:
 		opinion.Risk, opinion.Text = said.Risk, "The model "+k.d.Model.Name()+" says: "+human.OneLine(said.Reason, 300)
 		if !*said.Ask && said.Risk.Level() <= human.LowRisk.Level() {
-			j.verdict.Decision, j.verdict.Choices, j.verdict.Form, j.verdict.Input = human.Allow, nil, "", nil
-			j.verdict.Reason = opinion.Text
-			j.verdict.Because = append([]human.Because{opinion}, j.verdict.Because...)
-			j.verdict.Rules = append([]string{"model"}, j.verdict.Rules...)
+			j.allow(opinion.Rule, opinion.Text)
 			return
 		}
 	}

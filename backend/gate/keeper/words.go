@@ -206,6 +206,9 @@ func (k *Keeper) answered(op human.Operation) (human.Judgement, error) {
 			return j, nil
 		}
 		j.Decision, j.Args, j.Message = human.Allow, r.Args, "An operator allowed this call."
+		if len(r.Args) > 0 {
+			j.Message = "An operator allowed this call with the arguments that are given here, and no others."
+		}
 		if r.Backup != nil {
 			j.Message += " A copy was made first: " + r.Backup.Path
 		}

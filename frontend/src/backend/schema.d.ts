@@ -1978,6 +1978,8 @@ export interface components {
             client?: string;
             /** @description The folder it would run in; absolute. */
             cwd?: string;
+            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it. */
+            fixed?: boolean;
             home?: string;
             /** @description Go on waiting for this question's answer; the call must be the same. */
             operation_id?: string;
@@ -2645,6 +2647,8 @@ export interface components {
             client?: string;
             /** @description The folder it would run in; absolute. */
             cwd?: string;
+            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it. */
+            fixed?: boolean;
             home?: string;
             project?: components["schemas"]["ProjectInfo"];
             /** @enum {string} */
@@ -2996,11 +3000,7 @@ export interface components {
         };
         RuleCounts: {
             /** Format: int64 */
-            builtin: number;
-            /** Format: int64 */
             file: number;
-            /** Format: int64 */
-            floor: number;
             /** Format: int64 */
             operator: number;
         };
@@ -3283,6 +3283,8 @@ export interface components {
             client?: string;
             /** @description The folder it would run in; absolute. */
             cwd?: string;
+            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it. */
+            fixed?: boolean;
             home?: string;
             /**
              * @description Absent: the one that holds.

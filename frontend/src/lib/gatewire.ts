@@ -20,8 +20,6 @@ export interface GateCounts {
 export interface RuleCounts {
   operator: number;
   file: number;
-  builtin: number;
-  floor: number;
 }
 
 /** How the gatekeeper stands. */
