@@ -27,6 +27,8 @@ type kind struct {
 	// write is what its model asks for to have a file written, and writes the tool that its hook names then.
 	write  func(d *desk, path, text string) models.Call
 	writes string
+	// spawn is what its model asks for to have a sub-agent do a part.
+	spawn func(task string) models.Call
 	// changed is in what its model is told where the operator lets a call list letters instead of deleting it.
 	changed string
 	// prepare writes its settings, and returns its command line and what its environment has besides.
@@ -72,6 +74,9 @@ var kinds = []kind{
 		write: func(d *desk, path, text string) models.Call {
 			return models.Call{Tool: "Write", Args: object{"file_path": filepath.Join(d.project, path), "content": text}}
 		},
+		spawn: func(task string) models.Call {
+			return models.Call{Tool: "Agent", Args: object{"description": "A part", "prompt": task, "subagent_type": "general-purpose"}}
+		},
 		prepare: func(d *desk, model string) (args, env []string) {
 			return claude(d, model, "--permission-mode", "bypassPermissions")
 		},
@@ -85,6 +90,9 @@ var kinds = []kind{
 		write: func(_ *desk, path, text string) models.Call {
 			return models.Call{Tool: "apply_patch", Text: patch(path, text)}
 		},
+		spawn: func(task string) models.Call {
+			return models.Call{Tool: "spawn_agent", Space: "multi_agent_v1", Args: object{"message": task}}
+		},
 		prepare: func(d *desk, model string) (args, env []string) { return codex(d, model, "gpt-5.5") },
 	},
 	{
@@ -97,6 +105,9 @@ var kinds = []kind{
 		write: func(_ *desk, path, text string) models.Call {
 			return script("apply_patch", patch(path, text))
 		},
+		spawn: func(task string) models.Call {
+			return models.Call{Tool: "spawn_agent", Space: "collaboration", Args: object{"message": task, "task_name": "part", "fork_turns": "none"}}
+		},
 		prepare: func(d *desk, model string) (args, env []string) { return codex(d, model, "gpt-6.1-sol") },
 	},
 	{
@@ -107,6 +118,9 @@ var kinds = []kind{
 		writes: "write_file",
 		write: func(d *desk, path, text string) models.Call {
 			return models.Call{Tool: "write_file", Args: object{"file_path": filepath.Join(d.project, path), "content": text}}
+		},
+		spawn: func(task string) models.Call {
+			return models.Call{Tool: "invoke_agent", Args: object{"agent_name": "generalist", "prompt": task}}
 		},
 		prepare: func(d *desk, model string) (args, env []string) {
 			d.write(filepath.Join(d.home, ".gemini", "settings.json"), jsonText(object{
@@ -126,6 +140,9 @@ var kinds = []kind{
 		writes: "write",
 		write: func(d *desk, path, text string) models.Call {
 			return models.Call{Tool: "write", Args: object{"filePath": filepath.Join(d.project, path), "content": text}}
+		},
+		spawn: func(task string) models.Call {
+			return models.Call{Tool: "task", Args: object{"description": "A part", "prompt": task, "subagent_type": "general"}}
 		},
 		prepare: func(d *desk, model string) (args, env []string) {
 			d.write(filepath.Join(d.home, ".config", "opencode", "opencode.json"), jsonText(object{
@@ -189,7 +206,13 @@ type agent struct {
 // agent starts one whose model asks for these calls.
 func (d *desk) agent(k kind, calls ...models.Call) *agent {
 	d.t.Helper()
-	model := models.Serve(calls...)
+	return d.withSub(k, calls, nil)
+}
+
+// withSub is agent; the models of its sub-agents ask for sub.
+func (d *desk) withSub(k kind, calls, sub []models.Call) *agent {
+	d.t.Helper()
+	model := models.Serve(task, calls, sub)
 	d.t.Cleanup(model.Close)
 	args, env := k.prepare(d, model.URL)
 	if !k.bare {
@@ -306,6 +329,25 @@ func TestFilesThatRunByThemselvesAreAskedAbout(t *testing.T) {
 		a.told(1, "Such files are mine.")
 		a.finished()
 		d.gone(trap)
+	})
+}
+
+func TestSubAgentsAreAskedAboutToo(t *testing.T) {
+	each(t, func(d *desk, k kind) {
+		d.treasure("drafts")
+		d.start()
+		refused := make(chan struct{})
+		last := k.call("cat README.md") // a sub-agent may go on when its parent has ended, or end with it
+		last.After = refused
+		a := d.withSub(k, []models.Call{k.spawn("Do this part alone."), last}, []models.Call{k.call("rm -rf drafts")})
+		d.answer(d.asked(a, "rm -rf drafts"), keeper.AnswerRequest{Choice: human.ChooseDeny})
+		close(refused)
+		a.told(1, strings.TrimSpace(readme))
+		a.finished()
+		d.still("drafts")
+		if left := d.waiting(); len(left) > 0 {
+			d.t.Errorf("%d questions are left", len(left))
+		}
 	})
 }
 

@@ -20,8 +20,8 @@ import (
 type Call struct {
 	Tool string
 	Args map[string]any
-	// Text is given to a tool of OpenAI's that takes a text in place of arguments, and Space is the namespace that it is in.
-	Text, Space string
+	// Space is the namespace of a tool of OpenAI's, and Text is given to one that takes a text in place of arguments.
+	Space, Text string
 	// After, where it is not nil, has to be closed before the model asks for this call.
 	After <-chan struct{}
 }
@@ -35,16 +35,19 @@ type Server struct {
 	URL string
 
 	http   *httptest.Server
+	task   string
 	script []Call
+	sub    []Call
 	mu     sync.Mutex
 	told   []string // results of tools, in the order of their calls
 	odd    []string
 }
 
-// Serve starts a server. It is a proxy, too, that lets nothing through: a client that is told to use it for all but
-// loopback reaches nobody.
-func Serve(script ...Call) *Server {
-	s := &Server{script: script}
+// Serve starts a server. Conversations about the user's task go by script, those of sub-agents, which do not hold its
+// words, by sub. It is a proxy, too, that lets nothing through: a client that is told to use it for all but loopback
+// reaches nobody.
+func Serve(task string, script, sub []Call) *Server {
+	s := &Server{task: task, script: script, sub: sub}
 	s.http = httptest.NewServer(s)
 	s.URL = s.http.URL
 	return s
@@ -130,24 +133,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.say(out, "A session")
 		return
 	}
-	s.mu.Lock()
-	if len(results) > len(s.told) {
-		s.told = results
+	script, n := s.sub, len(results)
+	if bytes.Contains(body, []byte(s.task)) {
+		script = s.script
+		s.mu.Lock()
+		if n > len(s.told) {
+			s.told = results
+		}
+		s.mu.Unlock()
 	}
-	s.mu.Unlock()
-	n := len(results)
-	if n >= len(s.script) {
+	if n >= len(script) {
 		p.say(out, Goodbye)
 		return
 	}
-	if after := s.script[n].After; after != nil {
+	if after := script[n].After; after != nil {
 		select {
 		case <-after:
 		case <-r.Context().Done():
 			return
 		}
 	}
-	p.call(out, n, s.script[n])
+	p.call(out, n, script[n])
 }
 
 func where(u *url.URL, host string) string {

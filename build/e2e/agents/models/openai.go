@@ -35,15 +35,14 @@ func (responses) read(body []byte) (results []string, tools bool, err error) {
 }
 
 func (responses) call(w *stream, n int, c Call) {
+	item := object{"type": "function_call", "id": "fc_" + id(n), "call_id": id(n), "name": c.Tool, "arguments": arguments(c), "status": "completed"}
 	if c.Text != "" {
-		item := object{"type": "custom_tool_call", "id": "ctc_" + id(n), "call_id": id(n), "name": c.Tool, "input": c.Text, "status": "completed"}
-		if c.Space != "" {
-			item["namespace"] = c.Space
-		}
-		responses{}.answer(w, item)
-		return
+		item = object{"type": "custom_tool_call", "id": "ctc_" + id(n), "call_id": id(n), "name": c.Tool, "input": c.Text, "status": "completed"}
 	}
-	responses{}.answer(w, object{"type": "function_call", "id": "fc_" + id(n), "call_id": id(n), "name": c.Tool, "arguments": arguments(c), "status": "completed"})
+	if c.Space != "" {
+		item["namespace"] = c.Space
+	}
+	responses{}.answer(w, item)
 }
 
 func (responses) say(w *stream, text string) {
