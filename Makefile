@@ -17,6 +17,7 @@ GO_TEST  = go run -buildvcs=false ./build/scripts/gotest -tags "$(TAGS)"
 NPM      = npm --prefix frontend
 MCP      = build/mcp-clients
 PLAYERS  = build/e2e/testdata/roundtrip
+AGENTS   = build/agents
 # Tests start the displays and message buses they need; without these variables none can reach the developer's own.
 # What Windows does differently in them needs no window, or only such as Wine has.
 WINE     = ./backend/win ./backend/folders ./backend/masking ./backend/plugins
@@ -32,7 +33,7 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .PHONY: help run build dev test bench soak roundtrip corpus lint screenshots generate clean \
-	setup-run setup-test lint-frontend test-frontend vet test-go generated fuzz windows wine e2e mcp window browser crash
+	setup-run setup-test lint-frontend test-frontend vet test-go generated fuzz windows wine e2e mcp window browser agents crash
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +62,7 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) mcp           $(MAKE) mcp
 	@$(STAGE) window        $(MAKE) window
 	@$(STAGE) browser       $(MAKE) browser
+	@$(STAGE) agents        $(MAKE) agents
 	@$(STAGE) crash         $(MAKE) crash
 	@$(STAGE) join fuzz
 	@$(STAGE) end
@@ -81,7 +83,7 @@ corpus: build setup-test ## record the corpus of build/corpus again: persons at 
 lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and habits, Go and frontend
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
-	$(LINT) run --build-tags "$(TAGS),window,floors" ./...
+	$(LINT) run --build-tags "$(TAGS),window,agents,floors" ./...
 	GOLANGCI_LINT=$(CURDIR)/$(LINT) go test -count 1 -tags floors ./build/scripts/floors
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look
@@ -92,7 +94,7 @@ generate: build/.stamps/schema.d.ts ## write the frontend's types from the API's
 	cp $< frontend/src/backend/schema.d.ts
 
 clean: ## remove what the build made (build/tools stays: it takes minutes to make)
-	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules
+	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules $(AGENTS)/node_modules
 
 # What the targets above stand on.
 .PRECIOUS: %/node_modules/.package-lock.json
@@ -172,6 +174,9 @@ window: build setup-test
 
 browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json
 	$(APART) $(GO_TEST),window -count 1 -timeout 40m -run '^TestBrowser' ./build/e2e/
+
+agents: build $(AGENTS)/node_modules/.package-lock.json
+	$(APART) $(GO_TEST),agents -count 1 -timeout 15m ./build/e2e/agents/
 
 crash: setup-test
 	DESKBELL_CRASH_ROUNDS=50 $(GO_TEST) -count 1 -timeout 10m -run '^TestCrash' $(CRASHERS)
