@@ -5,6 +5,7 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -383,9 +384,9 @@ func (g *Ground) Census(abs string) human.Census {
 
 // Project says what is known of the working tree that the call runs in.
 func (g *Ground) Project() human.ProjectInfo {
-	root := Root(g.call.Cwd)
-	if root == "" {
-		root = g.call.Root
+	root := g.call.Root
+	if g.call.Cwd != "" {
+		root = cmp.Or(Root(g.call.Cwd), root)
 	}
 	if root == "" {
 		return human.ProjectInfo{}

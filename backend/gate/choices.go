@@ -140,9 +140,9 @@ func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
 func canBeCopied(e human.Effect) bool {
 	switch e.Verb {
 	case human.FilesystemDelete:
-		return e.Target != "" && e.Certainty == human.Certain
+		return placed(e.Target) && e.Certainty == human.Certain
 	case human.FilesystemWrite:
-		return e.Target != "" && e.Certainty == human.Certain && e.Risk.Level() >= human.LowRisk.Level()
+		return placed(e.Target) && e.Certainty == human.Certain && e.Risk.Level() >= human.LowRisk.Level()
 	case human.GitDiscard:
 		for _, other := range []string{"git.stash", "git.branch", "git.reflog", "git.update-ref", "git.tag", "git.worktree"} {
 			if strings.HasPrefix(e.Rule, other) {
@@ -152,6 +152,11 @@ func canBeCopied(e human.Effect) bool {
 		return true
 	}
 	return false
+}
+
+// placed says whether a path is absolute, on whichever system.
+func placed(path string) bool {
+	return strings.HasPrefix(path, "/") || len(path) > 2 && path[1] == ':'
 }
 
 // canBeShown says whether there is a difference to show.

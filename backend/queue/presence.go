@@ -125,6 +125,12 @@ func (q *Queue) PresenceOf(id human.OperationID) Presence {
 	return q.presence.of(id)
 }
 
+// Deserted says whether nobody has waited for an operation for so long.
+func (q *Queue) Deserted(id human.OperationID, since time.Duration) bool {
+	p := q.PresenceOf(id)
+	return !p.Waiting && (p.LastContact == nil || q.presence.now().Sub(*p.LastContact) >= since)
+}
+
 // FollowPresence yields the presence of every operation in contact, then each change, coalesced, until
 // ctx ends.
 func (q *Queue) FollowPresence(ctx context.Context) iter.Seq[Presence] {

@@ -27,6 +27,8 @@ type Queue interface {
 	Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error)
 	// MarkDelivered notes that the agent has the end of it.
 	MarkDelivered(ctx context.Context, by human.Actor, id human.OperationID) error
+	// Deserted says whether nobody has waited for it for so long.
+	Deserted(id human.OperationID, since time.Duration) bool
 	// Head is the seq of the last event; Follow yields every event after one, as it is committed, until ctx ends.
 	Head(ctx context.Context) (uint64, error)
 	Follow(ctx context.Context, by human.Actor, after uint64) iter.Seq2[human.Entry, error]

@@ -21,8 +21,12 @@ const (
 	freshFor = 10 * time.Minute
 	// remembered is how far back answers count for trust; what is older has decayed.
 	remembered = 365 * 24 * time.Hour
+	// deserted is how long nobody waits for a question before the same call, made again, takes it for its own.
+	deserted = 5 * time.Second
 	// censuses is of how many effects of a question the files are counted.
 	censuses = 20
+	// maxAsked is how many questions are remembered by their calls.
+	maxAsked = 10_000
 	// maxMade is how many files of one call are remembered as its session's.
 	maxMade = 200
 	// maxEffects is how many effects a question carries.
@@ -34,13 +38,14 @@ const (
 type Keeper struct {
 	d      Deps
 	ledger *trust.Ledger
-	left   []human.OperationID // questions of an earlier run
+	before []human.OperationID // questions of an earlier run
 	after  uint64              // the last event before this one
 
 	mu       sync.Mutex
 	waiting  map[human.OperationID]Decision
 	granted  map[grant]time.Time // until when
-	standing []human.GateRule    // the operators'; nil when they are to be read
+	asked    map[sameCall]human.OperationID
+	standing []human.GateRule // the operators'; nil when they are to be read
 	read     bool
 }
 
@@ -70,10 +75,45 @@ func (k *Keeper) isGranted(agent, digest string) bool {
 	return is && k.d.Now().Before(until)
 }
 
+// A sameCall is one that the same agent may make again in a session.
+type sameCall struct{ agent, session, digest string }
+
+func (d Decision) same() sameCall { return sameCall{d.Agent, d.Session, d.Digest} }
+
+// left returns the question about the same call that nobody waits for any more and whose answer nobody has read: its
+// client was killed, or Deskbell was. An agent that makes the call again is not to ring a second time, nor to be told
+// nothing of what was answered.
+func (k *Keeper) left(ctx context.Context, by human.Actor, d Decision) (human.Operation, bool) {
+	if d.Session == "" {
+		return human.Operation{}, false
+	}
+	k.mu.Lock()
+	id, is := k.asked[d.same()]
+	k.mu.Unlock()
+	if !is || !k.d.Queue.Deserted(id, deserted) {
+		return human.Operation{}, false
+	}
+	op, err := k.d.Queue.Get(ctx, k.d.Operator, id)
+	if err != nil || op.AgentID != by.Name || op.DeliveredAt != nil || op.State.Terminal() && k.d.Now().Sub(op.EndedAt()) > freshFor {
+		return human.Operation{}, false
+	}
+	return op, true
+}
+
+// remember notes which question is the latest about a call.
+func (k *Keeper) remember(d Decision) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.asked) >= maxAsked {
+		clear(k.asked) // then a call that is made again rings again
+	}
+	k.waiting[d.OperationID], k.asked[d.same()] = d, d.OperationID
+}
+
 // New makes a gatekeeper. The queue has to be loaded, and nobody may ask yet: what an earlier run left is taken up. The
 // error is that of reading it.
 func New(ctx context.Context, d Deps) (*Keeper, error) {
-	k := &Keeper{d: d, waiting: map[human.OperationID]Decision{}, granted: map[grant]time.Time{}}
+	k := &Keeper{d: d, waiting: map[human.OperationID]Decision{}, granted: map[grant]time.Time{}, asked: map[sameCall]human.OperationID{}}
 	t := d.File().Config
 	k.ledger = trust.New(trust.Options{
 		Initial: t.Trust.Initial, Increment: t.Trust.Increment, Decrement: t.Trust.Decrement, HalfLife: t.Trust.HalfLife,
@@ -93,8 +133,8 @@ func New(ctx context.Context, d Deps) (*Keeper, error) {
 		return nil, err
 	}
 	for _, w := range waiting {
-		k.waiting[w.OperationID] = w
-		k.left = append(k.left, w.OperationID)
+		k.remember(w)
+		k.before = append(k.before, w.OperationID)
 	}
 	open, err := d.Queue.Questions(ctx)
 	if err != nil {
@@ -114,14 +154,14 @@ func New(ctx context.Context, d Deps) (*Keeper, error) {
 		if err := d.Store.PutDecision(ctx, line, nil); err != nil {
 			return nil, err
 		}
-		k.waiting[op.ID] = line
+		k.remember(line)
 	}
 	return k, nil
 }
 
 // Run writes down how questions end, until ctx ends; it returns nil then.
 func (k *Keeper) Run(ctx context.Context) error {
-	for _, id := range k.left {
+	for _, id := range k.before {
 		if op, err := k.d.Queue.Get(ctx, k.d.Operator, id); err == nil {
 			k.settle(ctx, op) // it ended while this did not run, or it is still open
 		}
@@ -143,9 +183,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 
 // note adds a waiting decision to the log.
 func (k *Keeper) note(ctx context.Context, d Decision) {
-	k.mu.Lock()
-	k.waiting[d.OperationID] = d
-	k.mu.Unlock()
+	k.remember(d)
 	if err := k.d.Store.PutDecision(ctx, d, nil); err != nil {
 		k.d.Log.Error("a decision of the gatekeeper could not be written down", "operation_id", d.OperationID, "err", err)
 	}
@@ -373,6 +411,9 @@ func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCa
 			return human.Judgement{}, err
 		}
 		return judgement(d, j.verdict), nil
+	}
+	if op, is := k.left(ctx, by, d); is {
+		return k.wait(ctx, by, op, how.Wait)
 	}
 	op, err := k.ask(ctx, by, call, &j, d, how.Timeout)
 	if err != nil {

@@ -40,7 +40,10 @@ type post struct {
 	config  rules.Config
 	model   keeper.Model
 	n       atomic.Int64
+	ahead   atomic.Int64 // nanoseconds that the clock is ahead
 }
+
+func (p *post) now() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
 
 func open(t testing.TB, change func(*post)) *post {
 	t.Helper()
@@ -60,7 +63,7 @@ func (p *post) start(dir string) (stop func()) {
 	if p.store, err = sqlite.Open(ctx, dir, sqlite.Options{}); err != nil {
 		p.t.Fatal(err)
 	}
-	p.queue = queue.New(p.store, p.store, queue.Options{MaxPending: 1000})
+	p.queue = queue.New(p.store, p.store, queue.Options{MaxPending: 1000, Now: p.now})
 	if err := p.queue.Load(ctx); err != nil {
 		p.t.Fatal(err)
 	}
@@ -70,7 +73,7 @@ func (p *post) start(dir string) (stop func()) {
 	}
 	copies := backups.New(p.t.TempDir(), time.Now, nil, func(dir string) (backups.Tree, error) { return evidence.Open(dir) })
 	p.Keeper, err = keeper.New(ctx, keeper.Deps{
-		Queue: p.queue, Store: p.store.Gate(), Files: copies, Model: p.model, Operator: ada, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Queue: p.queue, Store: p.store.Gate(), Files: copies, Model: p.model, Operator: ada, Now: p.now, Log: slog.New(slog.DiscardHandler),
 		File:      func() keeper.File { return keeper.File{Path: "gate.toml", Rules: set, Config: p.config} },
 		Project:   func(f keeper.File, _ string) *rules.Set { return f.Rules },
 		SetPolicy: func(gate.Policy) error { return errors.New("no file") },
@@ -418,6 +421,43 @@ func TestTheSameCallAsksOnce(t *testing.T) {
 	stranger := human.Actor{Role: human.Agent, Name: "stranger"}
 	_, err := p.Evaluate(t.Context(), stranger, call, keeper.Asking{Question: op.ID})
 	wantKind(t, err, human.NotFound)
+}
+
+// A client that was killed asks again with the same call: it does not ring twice, and hears what was answered meanwhile.
+// While somebody waits, another call in the same words is another call.
+func TestACallThatIsMadeAgain(t *testing.T) {
+	p := open(t, nil)
+	call := p.bash("rm -rf notes")
+	call.CallID = "toolu_1"
+	first := p.asked(call)
+	call.CallID = "toolu_2"
+	second := p.asked(call)
+	if second.ID == first.ID {
+		t.Error("a call joined the question of another that waits")
+	}
+	p.ahead.Store(int64(6 * time.Second))
+	call.CallID = "toolu_3"
+	if again := p.asked(call); again.ID != second.ID {
+		t.Errorf("it rings again: %s, not %s", again.ID, second.ID)
+	}
+	p.answer(second, keeper.AnswerRequest{Choice: human.ChooseDeny, Reason: "no"})
+	p.ahead.Store(int64(20 * time.Second))
+	call.CallID = "toolu_4"
+	j, err := p.Evaluate(t.Context(), bot, call, keeper.Asking{})
+	if err != nil || j.Decision != human.Deny || j.Reason != "no" {
+		t.Errorf("what was answered while nobody waited: %+v, %v", j, err)
+	}
+	p.ahead.Store(int64(40 * time.Second))
+	call.CallID = "toolu_5"
+	if again := p.asked(call); again.ID == second.ID {
+		t.Error("an answer that was read counts again")
+	}
+	other := call
+	other.SessionID = "s2"
+	p.ahead.Store(int64(60 * time.Second))
+	if again := p.asked(other); again.ID == first.ID || again.ID == second.ID {
+		t.Error("another session joined")
+	}
 }
 
 // A question outlives the process, and so does what it means for the log and for trust.

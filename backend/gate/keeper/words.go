@@ -235,6 +235,10 @@ func because(reason string) string {
 	if strings.TrimSpace(reason) == "" {
 		return ""
 	}
+	reason = strings.TrimSpace(reason)
+	if !strings.ContainsAny(reason[len(reason)-1:], ".!?") && !strings.HasSuffix(reason, "。") {
+		reason += "."
+	}
 	return " They say: " + reason
 }
 
