@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"deskbell/backend/gate/shell"
 	"deskbell/backend/human"
@@ -400,10 +401,10 @@ func pageAction(tool string) string {
 			}
 		}
 	}
-	return pages[name]
+	return pages()[name]
 }
 
-var pages = func() map[string]string {
+var pages = sync.OnceValue(func() map[string]string {
 	m := map[string]string{}
 	for action, list := range map[string]string{
 		"look": "snapshot takesnapshot takescreenshot screenshot consolemessages listconsolemessages getconsolemessage networkrequests listnetworkrequests getnetworkrequest waitfor wait waitforselector listpages selectpage closepage close resize " +
@@ -421,7 +422,7 @@ var pages = func() map[string]string {
 		}
 	}
 	return m
-}()
+})
 
 // What a click or a key does is told by what is written where it goes.
 var (

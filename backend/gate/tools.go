@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"deskbell/backend/gate/shell"
 	"deskbell/backend/gate/sql"
@@ -46,7 +47,7 @@ func names(s string) []string { return strings.Fields(s) }
 
 // The tools of well-known agents, in lower case and without anything between words. What is written here is what they do;
 // a tool of another server under the same name is judged by its arguments all the same.
-var tools = func() map[string]kind {
+var tools = sync.OnceValue(func() map[string]kind {
 	m := map[string]kind{}
 	for k, list := range map[kind][]string{
 		shellTool: names("bash shell sh zsh terminal runshellcommand runcommand runterminalcmd runterminalcommand executecommand shellexecute execute exec command localshell shellcommand runinterminal execcommand cmdrun " +
@@ -88,7 +89,7 @@ var tools = func() map[string]kind {
 		}
 	}
 	return m
-}()
+})
 
 // maxNested is how deep the brackets of a call's arguments may be nested.
 const maxNested = 100
@@ -123,33 +124,33 @@ func kindOf(tool string) kind {
 		return unknownTool
 	}
 	name := toolName(tool)
-	if k := tools[plainName(name)]; k != unknownTool {
+	if k := tools()[plainName(name)]; k != unknownTool {
 		return k
 	}
 	words := nameWords(name)
 	for i := 1; i < len(words)-1; i++ { // two words at the least: many tools end in one that says little
-		k := tools[strings.Join(words[i:], "")]
-		if k != unknownTool && (k == shellTool || k == codeTool || k == sqlTool || !slices.ContainsFunc(words[:i], func(w string) bool { return !here[w] })) {
+		k := tools()[strings.Join(words[i:], "")]
+		if k != unknownTool && (k == shellTool || k == codeTool || k == sqlTool || !slices.ContainsFunc(words[:i], func(w string) bool { return !here()[w] })) {
 			return k
 		}
 	}
 	if len(words) > 1 {
 		switch last := words[len(words)-1]; last {
 		case "bash", "shell", "terminal", "powershell", "pwsh", "sql", "python":
-			return tools[last]
+			return tools()[last]
 		}
 	}
 	return unknownTool
 }
 
 // here are words that a tool's name may begin with without saying that it works on anything but this machine.
-var here = func() map[string]bool {
+var here = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range names("filesystem files file fs local developer desktop commander mcp server functions default core builtin tools text editor system workspace project ide claude codex gemini cursor opencode") {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // toolName is a tool's own name, without its server's: mcp__server__tool, server__tool, server.tool.
 func toolName(name string) string {

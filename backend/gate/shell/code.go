@@ -6,13 +6,13 @@ import (
 	"deskbell/backend/human"
 )
 
-var shells = set("sh bash zsh dash ksh ash fish rbash mksh yash csh tcsh pwsh-sh")
+var shells = setOf("sh bash zsh dash ksh ash fish rbash mksh yash csh tcsh pwsh-sh")
 
-func isShell(language string) bool { return language == "" || shells[language] }
+func isShell(language string) bool { return language == "" || shells()[language] }
 
 // What code may name without doing anything but compute and print.
 var (
-	pureModules = set("json sys re math string itertools functools collections datetime time random statistics textwrap pprint ast base64 hashlib hmac struct " +
+	pureModules = setOf("json sys re math string itertools functools collections datetime time random statistics textwrap pprint ast base64 hashlib hmac struct " +
 		"decimal fractions operator enum typing dataclasses copy heapq bisect uuid unicodedata calendar locale platform inspect keyword " +
 		"html urllib.parse csv io binascii zlib secrets numbers cmath difflib string inspect types contextlib abc sysconfig site util path querystring url assert buffer os.path set pp bigdecimal digest POSIX " +
 		"List::Util Data::Dumper strict warnings utf8 tomllib configparser importlib.metadata __future__ colorsys graphlib zoneinfo")
@@ -36,7 +36,7 @@ var (
 	fetchesCode  = lazy(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch|https?\.get|URI\.open)\b.{0,400}\b(exec|eval|instance_eval|Function)\s*[()]`)
 )
 
-var netModules = set("http https http2 net tls dgram dns axios node-fetch got undici ws request")
+var netModules = setOf("http https http2 net tls dgram dns axios node-fetch got undici ws request")
 
 // What runs text as code, or reaches what is not named, in each language.
 var evaluates = map[string]pattern{
@@ -52,7 +52,7 @@ var evaluates = map[string]pattern{
 }
 
 // What names that look like those of the machinery may be used for without running anything.
-var plainNames = set("__name__ __main__ __version__ __file__ __doc__ __init__ __str__ __repr__ __enter__ __exit__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __iter__ __next__ __all__ __future__ __call__ " +
+var plainNames = setOf("__name__ __main__ __version__ __file__ __doc__ __init__ __str__ __repr__ __enter__ __exit__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __iter__ __next__ __all__ __future__ __call__ " +
 	"__getitem__ __setitem__ __delitem__ __contains__ __post_init__ __annotations__ __slots__ __add__ __sub__ __mul__ __truediv__ __bool__ __int__ __float__ __index__ __aenter__ __aexit__ __new__ __author__ __email__ __license__ __copyright__ __date__ __debug__ __path__ __package__ __title__ __summary__ __url__ __setup__")
 
 // evaluatesIn is what code names that evaluates code; empty where it names nothing of the kind.
@@ -60,7 +60,7 @@ func evaluatesIn(language, bare string) string {
 	p, ok := evaluates[language]
 	if !ok {
 		for _, name := range []string{"python", "javascript", "php"} {
-			if m := evaluates[name].FindString(bare); m != "" && !plainNames[m] {
+			if m := evaluates[name].FindString(bare); m != "" && !plainNames()[m] {
 				return m
 			}
 		}
@@ -71,7 +71,7 @@ func evaluatesIn(language, bare string) string {
 		bare = strings.ReplaceAll(bare, "importlib.metadata", "metadata")
 	}
 	for _, m := range p.FindAllStringSubmatch(bare, 200) {
-		if !plainNames[m[0]] {
+		if !plainNames()[m[0]] {
 			return m[0]
 		}
 	}
@@ -80,8 +80,8 @@ func evaluatesIn(language, bare string) string {
 
 // The languages of which enough is known to say that code only computes.
 var (
-	wellKnown = set("python javascript ruby perl php awk")
-	compiled  = set("go rust compiled")
+	wellKnown = setOf("python javascript ruby perl php awk")
+	compiled  = setOf("go rust compiled")
 )
 
 // code judges code in a programming language. It is no parser of those languages: it looks for what does something, takes
@@ -166,7 +166,7 @@ func (w *walker) code(language string, v value) {
 	for _, l := range literals {
 		first, _, _ := strings.Cut(strings.TrimSpace(l), " ")
 		switch {
-		case sqlVerbs[strings.ToUpper(first)] && strings.ContainsRune(l, ' ') && queries.MatchString(bare):
+		case sqlVerbs()[strings.ToUpper(first)] && strings.ContainsRune(l, ' ') && queries.MatchString(bare):
 			harmless = false
 			w.query(&cmd{name: "sql"}, known(l), false)
 		case language == "perl" && (strings.HasPrefix(l, "|") || strings.HasSuffix(l, "|")) && strings.Contains(bare, "open"):
@@ -177,13 +177,13 @@ func (w *walker) code(language string, v value) {
 	}
 	secret := w.secrets > secrets
 	for _, l := range literals {
-		if couldBePath(l) || secretNames[l] {
+		if couldBePath(l) || secretNames()[l] {
 			secret = w.reading(known(l), "code.reads")&fromSecret != 0 || secret
 		}
 	}
 	m := talksNet.FindString(bare)
 	for _, l := range literals {
-		if m == "" && (netModules[strings.TrimPrefix(l, "node:")] && strings.Contains(bare, "require") || (strings.HasPrefix(l, "http://") || strings.HasPrefix(l, "https://") || strings.HasPrefix(l, "ftp://")) && opensURL.MatchString(bare)) {
+		if m == "" && (netModules()[strings.TrimPrefix(l, "node:")] && strings.Contains(bare, "require") || (strings.HasPrefix(l, "http://") || strings.HasPrefix(l, "https://") || strings.HasPrefix(l, "ftp://")) && opensURL.MatchString(bare)) {
 			m = l
 		}
 	}
@@ -240,7 +240,7 @@ func (w *walker) code(language string, v value) {
 		for _, m := range importsAny.FindAllStringSubmatch(text, -1) {
 			for _, mod := range append([]string{m[1]}, strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' })...) {
 				mod = strings.TrimPrefix(mod, "node:")
-				if !pureModules[mod] && !pureModules[strings.Split(mod, ".")[0]] && mod != "os" && mod != "pathlib" && mod != "glob" && mod != "fs" && mod != "sqlite3" {
+				if !pureModules()[mod] && !pureModules()[strings.Split(mod, ".")[0]] && mod != "os" && mod != "pathlib" && mod != "glob" && mod != "fs" && mod != "sqlite3" {
 					unknownModule = mod
 				}
 			}
@@ -249,9 +249,9 @@ func (w *walker) code(language string, v value) {
 	switch {
 	case unknownModule != "":
 		emit(human.LangExec, human.LowRisk, "imports", unknownModule)
-	case pure && compiled[language]:
+	case pure && compiled()[language]:
 		emit(human.LangExec, human.LowRisk, "computes", text)
-	case pure && !wellKnown[language]:
+	case pure && !wellKnown()[language]:
 		// Of these languages too little is known to call code harmless.
 		if _, rest, ok := strings.Cut(text, "do shell script"); ok {
 			w.commandsIn(rest, text, literals)
@@ -281,7 +281,7 @@ func (w *walker) commandsIn(bare, text string, literals []string) {
 		if j := strings.LastIndexByte(base, '/'); j >= 0 {
 			base = base[j+1:]
 		}
-		if handlers[base] == nil && specOf(base) == nil {
+		if handlers()[base] == nil && specOf(base) == nil {
 			continue
 		}
 		var args []value
@@ -333,8 +333,8 @@ func stripTo(s, language string, deep int) (string, []string) {
 		}
 		bare.WriteString(" " + code + " ")
 	}
-	slash := language == "javascript" || compiled[language] || language == "php"
-	hash := language != "javascript" && !compiled[language]
+	slash := language == "javascript" || compiled()[language] || language == "php"
+	hash := language != "javascript" && !compiled()[language]
 	odd := language == "ruby" || language == "perl" || language == "php"
 	for i := 0; i < len(s); {
 		c := s[i]

@@ -3,12 +3,12 @@ package shell
 import (
 	"path"
 	"strings"
+	"sync"
 )
 
 // Programs that run a command which follows one of their verbs: poetry run, bundle exec, mise x --.
-var runVerbs = map[string]map[string]bool{}
-
-func init() {
+var runVerbs = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
 	for verbs, names := range map[string]string{
 		"run":                   "poetry pipenv hatch pdm rye pixi conda mamba micromamba devbox toolbox dotenv op doppler infisical rr railway heroku nix",
 		"exec":                  "bundle bundler asdf rbenv pyenv nodenv goenv jenv nvm chamber aws-vault direnv rustup lxc incus multipass fly npm pnpm yarn teller distrobox limactl colima",
@@ -22,26 +22,29 @@ func init() {
 		"debug run":             "kubectl",
 	} {
 		for _, name := range strings.Fields(names) {
-			if runVerbs[name] == nil {
-				runVerbs[name] = map[string]bool{}
+			if all[name] == nil {
+				all[name] = map[string]bool{}
 			}
 			for _, v := range strings.Fields(verbs) {
-				runVerbs[name][v] = true
+				all[name][v] = true
 			}
 		}
 	}
-}
+	return all
+})
 
 // Options whose value is a command, for programs that have them.
 var (
-	commandOptions = set("--command --exec --run --cmd --extcmd --scripts --shell --script --parameters --on-change --on-event")
-	shortOptions   = map[string]map[string]bool{
-		"fly": set("-C"), "flyctl": set("-C"), "vagrant": set("-c"), "git": set("-x"), "cargo": set("-x -s"), "nodemon": set("-x"), "npm": set("-c"), "watchexec": set("-x"), "reflex": set("-s"), "pnpm": set("-c"), "mise": set("-c"),
-		"runuser": set("-c"), "machinectl": set("-c"), "entr": set("-s"), "toolbox": set("-c"), "viddy": set("-x"), "rlwrap": set("-c"), "onchange": set("-x"),
-	}
-	wordsAreRun = set("concurrently hyperfine watchexec rush pee nodemon run-p run-s npm-run-all viddy entr2 onchange chokidar")
-	terminals   = set("gnome-terminal konsole xterm xfce4-terminal alacritty kitty wezterm ghostty foot tilix terminator terminology urxvt st rxvt lxterminal qterminal mate-terminal cool-retro-term x-terminal-emulator uxterm")
-	elsewhere   = set("gcloud az aws fly flyctl vagrant heroku lxc incus multipass kubectl machinectl railway")
+	commandOptions = setOf("--command --exec --run --cmd --extcmd --scripts --shell --script --parameters --on-change --on-event")
+	shortOptions   = sync.OnceValue(func() map[string]map[string]bool {
+		return map[string]map[string]bool{
+			"fly": set("-C"), "flyctl": set("-C"), "vagrant": set("-c"), "git": set("-x"), "cargo": set("-x -s"), "nodemon": set("-x"), "npm": set("-c"), "watchexec": set("-x"), "reflex": set("-s"), "pnpm": set("-c"), "mise": set("-c"),
+			"runuser": set("-c"), "machinectl": set("-c"), "entr": set("-s"), "toolbox": set("-c"), "viddy": set("-x"), "rlwrap": set("-c"), "onchange": set("-x"),
+		}
+	})
+	wordsAreRun = setOf("concurrently hyperfine watchexec rush pee nodemon run-p run-s npm-run-all viddy entr2 onchange chokidar")
+	terminals   = setOf("gnome-terminal konsole xterm xfce4-terminal alacritty kitty wezterm ghostty foot tilix terminator terminology urxvt st rxvt lxterminal qterminal mate-terminal cool-retro-term x-terminal-emulator uxterm")
+	elsewhere   = setOf("gcloud az aws fly flyctl vagrant heroku lxc incus multipass kubectl machinectl railway")
 )
 
 // embedded looks for commands within the arguments of a program that runs what it is given.
@@ -51,17 +54,17 @@ func (w *walker) embedded(c *cmd) {
 	}
 	run := func(args []value) { w.run(args, c.in) }
 	script := func(v value) { w.script(v.s, "sh", nil, c.in) }
-	if elsewhere[c.name] {
+	if elsewhere()[c.name] {
 		run = func(args []value) { w.away(c.name, func() stream { return w.run(args, c.in) }) }
 		script = func(v value) { w.away(c.name, func() stream { return w.script(v.s, "sh", nil, c.in) }) }
 	}
-	verbs := runVerbs[c.name]
+	verbs := runVerbs()[c.name]
 	for i, a := range c.args {
 		if i > 40 {
 			return
 		}
 		switch {
-		case terminals[c.name] && i+1 < len(c.args) && (a.s == "-e" || a.s == "-x" || a.s == "--" || a.s == "--command" || a.s == "start" || a.s == "-c"):
+		case terminals()[c.name] && i+1 < len(c.args) && (a.s == "-e" || a.s == "-x" || a.s == "--" || a.s == "--command" || a.s == "start" || a.s == "-c"):
 			if rest := c.args[i+1:]; strings.Contains(rest[0].s, " ") {
 				script(rest[0])
 			} else {
@@ -81,7 +84,7 @@ func (w *walker) embedded(c *cmd) {
 				if j > 4 {
 					break
 				}
-				if base := path.Base(x.s); !strings.HasPrefix(x.s, "-") && (handlers[base] != nil || specOf(base) != nil) {
+				if base := path.Base(x.s); !strings.HasPrefix(x.s, "-") && (handlers()[base] != nil || specOf(base) != nil) {
 					run(rest[j:])
 					break
 				}
@@ -91,16 +94,16 @@ func (w *walker) embedded(c *cmd) {
 				}
 			}
 			return
-		case (commandOptions[a.s] || shortOptions[c.name][a.s]) && i+1 < len(c.args) && w.looksRun(c.args[i+1]):
+		case (commandOptions()[a.s] || shortOptions()[c.name][a.s]) && i+1 < len(c.args) && w.looksRun(c.args[i+1]):
 			script(value{s: trimList(c.args[i+1].s), taint: c.args[i+1].taint})
 		case strings.HasPrefix(a.s, "--"):
 			name, text, ok := strings.Cut(a.s, "=")
-			if ok && commandOptions[name] && w.looksRun(value{s: text}) {
+			if ok && commandOptions()[name] && w.looksRun(value{s: text}) {
 				script(value{s: trimList(text), taint: a.taint})
 			}
-		case wordsAreRun[c.name] && strings.Contains(a.s, " "):
+		case wordsAreRun()[c.name] && strings.Contains(a.s, " "):
 			script(a)
-		case wordsAreRun[c.name] && dangerousNames[path.Base(a.s)]:
+		case wordsAreRun()[c.name] && dangerousNames()[path.Base(a.s)]:
 			run(c.args[i:])
 			return
 		}
@@ -113,7 +116,7 @@ func (w *walker) looksRun(v value) bool {
 		return false
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(trimList(v.s)), " ")
-	return dangerousNames[path.Base(first)]
+	return dangerousNames()[path.Base(first)]
 }
 
 // trimList takes off what aws writes around a list: commands=["ls"].

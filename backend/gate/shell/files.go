@@ -193,7 +193,7 @@ func copies(w *walker, c *cmd) (stream, bool) {
 	// Into a folder, the file's own name decides what it becomes.
 	for _, v := range words {
 		base := path.Base(strings.TrimRight(v.s, "/"))
-		if secretNames[base] || startFiles[base] {
+		if secretNames()[base] || startFiles()[base] {
 			w.writing(value{s: strings.TrimRight(to.s, "/") + "/" + base, quoted: true}, c.name+".writes")
 		}
 	}

@@ -8,17 +8,17 @@ import (
 
 // Programs that put files somewhere else, by verbs of theirs.
 var (
-	uploads     = set("gsutil aws gcloud azcopy az rclone mc s3cmd s5cmd b2 gh glab croc ffsend transfersh transfer wormhole magic-wormhole termbin pastebinit gist ix sprunge ipfs dropbox gdrive restic borg kopia")
-	uploadVerbs = set("cp copy mv move sync rsync upload put create send add share backup new upload-batch rclone push save")
-	stoppers    = set("kill pkill killall xkill skill systemctl launchctl service rc-service taskkill snap brew apt apt-get npm")
+	uploads     = setOf("gsutil aws gcloud azcopy az rclone mc s3cmd s5cmd b2 gh glab croc ffsend transfersh transfer wormhole magic-wormhole termbin pastebinit gist ix sprunge ipfs dropbox gdrive restic borg kopia")
+	uploadVerbs = setOf("cp copy mv move sync rsync upload put create send add share backup new upload-batch rclone push save")
+	stoppers    = setOf("kill pkill killall xkill skill systemctl launchctl service rc-service taskkill snap brew apt apt-get npm")
 )
 
 // guards looks at a command once its effects are known: whether it sends the secrets it reads, or stops the gatekeeper.
 // from is how many effects there were before it.
 func (w *walker) guards(c *cmd, secrets, from int) {
-	if uploads[c.name] && w.secrets > secrets {
+	if uploads()[c.name] && w.secrets > secrets {
 		for i, a := range c.args {
-			if uploadVerbs[a.s] {
+			if uploadVerbs()[a.s] {
 				for j, x := range c.args[i+1:] {
 					p, _ := w.placeOf(x, w.dir)
 					last := i+1+j == len(c.args)-1 && j > 0 // where it goes to
@@ -30,7 +30,7 @@ func (w *walker) guards(c *cmd, secrets, from int) {
 			}
 		}
 	}
-	if stoppers[c.name] {
+	if stoppers()[c.name] {
 		for _, a := range c.args {
 			if !strings.Contains(strings.ToLower(a.s), "deskbell") {
 				continue

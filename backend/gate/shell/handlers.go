@@ -2,16 +2,20 @@ package shell
 
 import (
 	"strings"
+	"sync"
 
 	"deskbell/backend/human"
 )
 
 // handlers judge the commands whose effects do not follow from their options alone. One that says that it has not
 // handled a command leaves it to what is written of it.
-var handlers map[string]func(*walker, *cmd) (stream, bool)
+var handlers func() map[string]func(*walker, *cmd) (stream, bool)
 
-func init() {
-	handlers = map[string]func(*walker, *cmd) (stream, bool){
+// Handlers look others up, so the table cannot be a variable that begins with them.
+func init() { handlers = sync.OnceValue(allHandlers) }
+
+func allHandlers() map[string]func(*walker, *cmd) (stream, bool) {
+	handlers := map[string]func(*walker, *cmd) (stream, bool){
 		"cd": cd, "pushd": cd, "popd": cd, "chdir": cd,
 		":": quiet, "true": quiet, "false": quiet, "echo": echo, "printf": printf, "cat": cat, "base64": decode, "basenc": decode, "base32": decode, "xxd": decode, "rev": reverse,
 		"openssl": decode, "gpg": decode, "uudecode": decode, "gunzip": decode, "zcat": decode, "tr": translate,
@@ -32,7 +36,7 @@ func init() {
 		"printenv": printenv, "export": printenv, "rsync": rsync, "nc": netcat, "ncat": netcat, "netcat": netcat, "socat": netcat, "telnet": netcat,
 		"nsupdate": fedData, "fzf": fzf, "rtk": execute, "auth0": auth0, "glab": api, "gh": api, "test": test, "[": test, "let": lets, "unset": test, "java": java, "rg": rg,
 	}
-	for name := range shells {
+	for name := range shells() {
 		handlers[name] = shellCmd
 	}
 	for _, name := range strings.Fields("elixir groovy julia scala crystal clj clojure bb racket guile sbcl jshell ghci swift iex raku kotlin") {
@@ -44,6 +48,7 @@ func init() {
 	for name, language := range languages {
 		handlers[name] = interpreter(language)
 	}
+	return handlers
 }
 
 var languages = map[string]string{

@@ -276,7 +276,7 @@ func (w *walker) module(c *cmd, args []value) {
 	case "venv", "compileall", "py_compile", "ensurepip", "http.server", "zipfile", "tarfile", "doctest", "pdb", "cProfile", "sphinx", "mkdocs", "django", "flask", "uvicorn", "gunicorn":
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
 	default:
-		if s := strings.ReplaceAll(name, "_", "-"); specOf(s) != nil && !noHelp[s] {
+		if s := strings.ReplaceAll(name, "_", "-"); specOf(s) != nil && !noHelp()[s] {
 			w.run(append([]value{known(s)}, args[1:]...), c.in)
 			return
 		}

@@ -17,3 +17,8 @@ func (p pattern) MatchString(s string) bool  { return p.compiled().MatchString(s
 func (p pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
+
+// setOf is a set of words that is made at its first use, likewise.
+func setOf(words string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool { return set(words) })
+}

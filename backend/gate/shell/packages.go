@@ -55,7 +55,7 @@ func npx(w *walker, c *cmd) (stream, bool) {
 		return handled(stream{})
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(rest[0].s, "@"), "@")
-	if specOf(name) != nil || handlers[name] != nil {
+	if specOf(name) != nil || handlers()[name] != nil {
 		w.simple(c, human.PackageRun, human.LowRisk, "runs")
 		return handled(w.run(append([]value{known(name)}, rest[1:]...), c.in))
 	}

@@ -38,14 +38,14 @@ var systemDirs = []string{
 
 // Places under a home that start by themselves, and that hold secrets.
 var (
-	startFiles = set(".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout " +
+	startFiles = setOf(".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout " +
 		".kshrc .cshrc .tcshrc .xinitrc .xprofile .xsession .inputrc .vimrc .gitconfig .npmrc .pypirc .netrc .tmux.conf .pam_environment .envrc")
 	startDirs = []string{
 		"/.config/autostart/", "/.config/systemd/", "/.config/fish/", "/Library/LaunchAgents/", "/Library/LaunchDaemons/",
 		"/.git/hooks/", "/.husky/", "/etc/cron", "/var/spool/cron", "/etc/systemd/", "/etc/init.d/", "/etc/profile", "/.config/environment.d/",
 		"/etc/ld.so.preload", "/etc/rc.local", "/etc/sudoers", "/etc/pam.d/", "/.claude/settings", "/.claude/hooks", "/.codex/config", "/.codex/hooks", "/.gemini/settings", "/.cursor/hooks", "/.opencode/plugin", "/opencode/plugin", "/.vscode/tasks.json",
 	}
-	secretNames = set("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
+	secretNames = setOf("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
 		"credentials.json secrets.json secrets.yml secrets.yaml service-account.json serviceaccount.json kubeconfig master.key .vault-token .dockercfg " +
 		"wallet.dat key3.db key4.db logins.json keystore.jks authinfo .authinfo shadow gshadow sudoers .bash_history .zsh_history .python_history .psql_history .mysql_history")
 	secretParts = []string{
@@ -57,11 +57,11 @@ var (
 	secretEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".asc.key", ".tfstate"}
 	gateParts     = []string{"/deskbell/gate.toml", "/.deskbell/", "/.local/share/deskbell", "/.config/deskbell", "/Application Support/deskbell", "/AppData/Roaming/deskbell"}
 	tempDirs      = []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/folders/", "/var/folders/", "/dev/shm/"}
-	remade        = set("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
+	remade        = setOf("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
 )
 
 // quietDevices hold no files: terminals, cameras, sound.
-var quietDevices = set("full ptmx pts console video snd dsp audio fuse kvm dri net lp usblp log hwrng rtc midi nvidia nvidiactl ppp vhost-net")
+var quietDevices = setOf("full ptmx pts console video snd dsp audio fuse kvm dri net lp usblp log hwrng rtc midi nvidia nvidiactl ppp vhost-net")
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}
@@ -121,7 +121,7 @@ func (w *walker) placeOf(v value, cwd string) (place, string) {
 		if strings.HasPrefix(abs, "/dev/shm/") {
 			return inTemp, shown
 		}
-		if name, _, _ := strings.Cut(abs[len("/dev/"):], "/"); quietDevices[strings.TrimRight(name, "0123456789")] || strings.HasPrefix(name, "tty") || strings.HasPrefix(name, "cu.") {
+		if name, _, _ := strings.Cut(abs[len("/dev/"):], "/"); quietDevices()[strings.TrimRight(name, "0123456789")] || strings.HasPrefix(name, "tty") || strings.HasPrefix(name, "cu.") {
 			return outside, shown
 		}
 		if strings.HasPrefix(abs, "/dev/pts") || strings.HasPrefix(abs, "/dev/tcp/") || strings.HasPrefix(abs, "/dev/udp/") {
@@ -153,7 +153,7 @@ func (w *walker) placeOf(v value, cwd string) (place, string) {
 			return secretSpot, shown
 		}
 	}
-	if secretNames[base] {
+	if secretNames()[base] {
 		return secretSpot, shown
 	}
 	for _, e := range secretEndings {
@@ -169,7 +169,7 @@ func (w *walker) placeOf(v value, cwd string) (place, string) {
 			return startSpot, shown
 		}
 	}
-	if startFiles[base] && !strings.HasPrefix(abs, w.root+"/") {
+	if startFiles()[base] && !strings.HasPrefix(abs, w.root+"/") {
 		return startSpot, shown
 	}
 	if strings.HasPrefix(abs, w.root+"/") {
@@ -248,7 +248,7 @@ func (w *walker) deleting(v value, recursive bool, rule string) {
 				e.Risk, e.Blast = human.HighRisk, human.ProjectBlast
 			}
 		}
-		if p == inTemp || p == inProject && remade[path.Base(target)] {
+		if p == inTemp || p == inProject && remade()[path.Base(target)] {
 			e.Reversibility = human.Costly
 		}
 		w.emit(w.proven(e, recursive))

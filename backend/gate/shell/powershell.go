@@ -29,17 +29,17 @@ func winShell(w *walker, c *cmd) (stream, bool) {
 
 // What cmdlets and commands of cmd do, in lower case. A name in none of these is looked for among the programs.
 var (
-	winLooks = set("get-childitem gci dir ls get-content gc type cat get-location pwd gl get-item gi get-itemproperty get-process gps ps tasklist get-service gsv " +
+	winLooks = setOf("get-childitem gci dir ls get-content gc type cat get-location pwd gl get-item gi get-itemproperty get-process gps ps tasklist get-service gsv " +
 		"select-object select where-object where ? foreach-object % sort-object sort group-object measure-object measure format-table ft format-list fl format-wide out-string out-host out-null " +
 		"write-host write-output echo write-verbose test-path resolve-path split-path join-path get-command gcm get-help help get-member gm get-date get-host get-history get-variable get-alias " +
 		"compare-object diff convertto-json convertfrom-json convertto-csv import-csv convertfrom-csv select-string sls findstr find more ver vol hostname whoami systeminfo ipconfig ping " +
 		"tracert nslookup netstat arp where.exe tree fc comp set-location sl cd chdir push-location pop-location pushd popd cls clear-host get-filehash get-acl test-connection test-netconnection " +
 		"get-eventlog get-winevent get-ciminstance get-wmiobject get-module get-psdrive get-random start-sleep rem title color path date time if for exit return param function else foreach while try catch " +
 		"get-netipaddress get-nettcpconnection get-disk get-volume get-partition get-computerinfo get-culture get-uiculture get-executionpolicy get-timezone chcp prompt measure-command read-host tee2 new-object write-error write-warning")
-	winWrites  = set("set-content sc add-content ac out-file new-item ni md mkdir copy-item cpi cp copy xcopy robocopy move-item mi mv move rename-item rni ren rename export-csv export-clixml tee-object tee expand-archive compress-archive clear-content clc set-item si")
-	winDeletes = set("remove-item ri rm rmdir rd del erase remove-itemproperty rp")
-	winFetches = set("invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer bitsadmin certutil")
-	winRuns    = set("invoke-expression iex")
+	winWrites  = setOf("set-content sc add-content ac out-file new-item ni md mkdir copy-item cpi cp copy xcopy robocopy move-item mi mv move rename-item rni ren rename export-csv export-clixml tee-object tee expand-archive compress-archive clear-content clc set-item si")
+	winDeletes = setOf("remove-item ri rm rmdir rd del erase remove-itemproperty rp")
+	winFetches = setOf("invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer bitsadmin certutil")
+	winRuns    = setOf("invoke-expression iex")
 	winHigh    = map[string]human.EffectVerb{
 		"stop-computer": human.ServiceEffect, "restart-computer": human.ServiceEffect, "shutdown": human.ServiceEffect, "stop-service": human.ServiceEffect, "spsv": human.ServiceEffect, "set-service": human.ServiceEffect, "remove-service": human.ServiceEffect,
 		"set-executionpolicy": human.SecurityWeakening, "set-mppreference": human.SecurityWeakening, "add-mppreference": human.SecurityWeakening, "disable-windowsoptionalfeature": human.SecurityWeakening, "netsh": human.SecurityWeakening, "set-netfirewallprofile": human.SecurityWeakening, "new-netfirewallrule": human.SecurityWeakening, "auditpol": human.SecurityWeakening, "wevtutil": human.SecurityWeakening, "clear-eventlog": human.SecurityWeakening, "icacls": human.SecurityWeakening, "takeown": human.SecurityWeakening, "set-acl": human.SecurityWeakening,
@@ -48,7 +48,7 @@ var (
 		"get-credential": human.CredentialAccess, "cmdkey": human.CredentialAccess, "mimikatz": human.CredentialAccess,
 		"wmic": human.ServiceEffect, "invoke-wmimethod": human.LangExec, "invoke-command": human.LangExec, "icm": human.LangExec, "enter-pssession": human.LangExec, "rundll32": human.LangExec, "regsvr32": human.LangExec, "mshta": human.LangExec, "cscript": human.LangExec, "wscript": human.LangExec, "add-type": human.LangExec,
 	}
-	winFloor = set("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
+	winFloor = setOf("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
 )
 
 func (w *walker) windows(text string) {
@@ -75,11 +75,11 @@ func (w *walker) windows(text string) {
 			name = name[i+1:]
 		}
 		lower := strings.ToLower(command)
-		if winFetches[name] || strings.Contains(lower, "downloadstring") || strings.Contains(lower, "downloadfile") {
+		if winFetches()[name] || strings.Contains(lower, "downloadstring") || strings.Contains(lower, "downloadfile") {
 			downloads = true
 		}
 		w.winCommand(name, words, command, lower)
-		runs = runs || winRuns[name]
+		runs = runs || winRuns()[name]
 		if downloads && runs {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: clip(text), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
 		}
@@ -102,9 +102,9 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		}
 	}
 	switch {
-	case winFloor[name] && (name != "cipher" || strings.Contains(lower, "/w")):
+	case winFloor()[name] && (name != "cipher" || strings.Contains(lower, "/w")):
 		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: clip(command), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "windows.disk"})
-	case winDeletes[name]:
+	case winDeletes()[name]:
 		if strings.Contains(lower, "-whatif") {
 			w.simple(c, human.FilesystemRead, human.NoRisk, "looks")
 			return
@@ -115,12 +115,12 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		if len(paths) == 0 {
 			w.simple(c, human.FilesystemDelete, human.HighRisk, "deletes")
 		}
-	case winRuns[name]:
+	case winRuns()[name]:
 		w.simple(c, human.LangExec, human.HighRisk, "runs_text")
 		for _, p := range words[1:] {
 			w.windows(strings.Trim(p, `"'()`))
 		}
-	case winFetches[name]:
+	case winFetches()[name]:
 		method := ""
 		for i, a := range words {
 			if strings.EqualFold(a, "-method") && i+1 < len(words) {
@@ -134,7 +134,7 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		if name == "certutil" && strings.Contains(lower, "decode") {
 			w.simple(c, human.ObfuscatedEffect, human.HighRisk, "decodes")
 		}
-	case winWrites[name]:
+	case winWrites()[name]:
 		if name == "new-item" || len(paths) < 2 || strings.Contains(name, "content") || name == "out-file" {
 			for _, p := range paths[:min(1, len(paths))] {
 				w.writing(p, "windows.writes")
@@ -178,7 +178,7 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 			}
 		}
 		w.simple(c, human.LangExec, human.LowRisk, "shell")
-	case winLooks[name] || strings.HasPrefix(name, "get-") || strings.HasPrefix(name, "test-") || strings.HasPrefix(name, "measure-") || strings.HasPrefix(name, "select-") || strings.HasPrefix(name, "convertto-") || strings.HasPrefix(name, "convertfrom-"):
+	case winLooks()[name] || strings.HasPrefix(name, "get-") || strings.HasPrefix(name, "test-") || strings.HasPrefix(name, "measure-") || strings.HasPrefix(name, "select-") || strings.HasPrefix(name, "convertto-") || strings.HasPrefix(name, "convertfrom-"):
 		for _, p := range paths {
 			w.reading(p, "windows.reads")
 		}
@@ -194,7 +194,7 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		w.simple(c, human.LangExec, risk, "expression")
 	case strings.HasPrefix(name, "remove-") || strings.HasPrefix(name, "clear-") || strings.HasPrefix(name, "disable-") || strings.HasPrefix(name, "uninstall-") || strings.HasPrefix(name, "stop-") || strings.HasPrefix(name, "reset-"):
 		w.simple(c, human.ServiceEffect, human.HighRisk, "destroys")
-	case handlers[name] != nil || specOf(name) != nil:
+	case handlers()[name] != nil || specOf(name) != nil:
 		args := make([]value, len(words))
 		for i, a := range words {
 			args[i] = known(a)

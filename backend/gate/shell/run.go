@@ -45,7 +45,7 @@ func (w *walker) call(c *syntax.CallExpr, in stream) stream {
 }
 
 // standardDirs are where the programs of the system lie; elsewhere a name says nothing about a program.
-var standardDirs = set("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin /opt/local/bin /run/current-system/sw/bin")
+var standardDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin /snap/bin /opt/local/bin /run/current-system/sw/bin")
 
 func (w *walker) run(args []value, in stream) stream {
 	own := w.own
@@ -67,7 +67,7 @@ func (w *walker) run(args []value, in stream) stream {
 	if !name.known() {
 		if base := path.Base(name.s); base != "" && strings.Contains(name.s, "/") && !strings.Contains(base, unknown) {
 			name = known(base) // $DIR/bin/rm is still called rm
-			if h := handlers[base]; h == nil && specOf(base) == nil {
+			if h := handlers()[base]; h == nil && specOf(base) == nil {
 				w.unseen(args[0], "shell.unknown_command")
 				return stream{taint: in.taint | madeHere}
 			}
@@ -103,7 +103,7 @@ func (w *walker) run(args []value, in stream) stream {
 		dir, base := path.Split(c.name)
 		dir = path.Clean(dir)
 		switch {
-		case standardDirs[dir]:
+		case standardDirs()[dir]:
 			c.name = base
 		case strings.HasSuffix(dir, "node_modules/.bin") || strings.HasSuffix(dir, "venv/bin") || strings.HasSuffix(dir, "env/bin") || strings.HasSuffix(dir, "vendor/bin"):
 			c.name = base
@@ -120,7 +120,7 @@ func (w *walker) run(args []value, in stream) stream {
 	}
 	before, from := w.secrets, len(w.effects)
 	out, handled := stream{}, false
-	if h := handlers[c.name]; h != nil {
+	if h := handlers()[c.name]; h != nil {
 		out, handled = h(w, c)
 	}
 	if !handled {
@@ -179,7 +179,7 @@ func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 	w.params = old
 	w.active = w.active[:len(w.active)-1]
 	// A function may hide a command of the same name. Whether it does where this runs is not for us to trust.
-	if handlers[c.name] != nil || specOf(c.name) != nil {
+	if handlers()[c.name] != nil || specOf(c.name) != nil {
 		fn := w.funcs[c.name]
 		delete(w.funcs, c.name)
 		w.run(append([]value{known(c.name)}, c.args...), c.in)
@@ -201,7 +201,7 @@ func (w *walker) program(name value, c *cmd) stream {
 	w.scriptFile(name, "", c)
 	// A program that lies elsewhere may still be the one that its name says.
 	base := path.Base(c.name)
-	if handlers[base] != nil || specOf(base) != nil {
+	if handlers()[base] != nil || specOf(base) != nil {
 		w.run(append([]value{known(base)}, c.args...), c.in)
 	}
 	return stream{taint: c.in.taint | madeHere}
@@ -296,18 +296,18 @@ func (w *walker) leak(to string) {
 // the one option. More than that, and it could be an argument of something else.
 func (w *walker) onlyHelp(c *cmd) bool {
 	n := len(c.args)
-	if n == 0 || n > 6 || noHelp[c.name] {
+	if n == 0 || n > 6 || noHelp()[c.name] {
 		return false
 	}
 	last := c.args[n-1].s
 	switch last {
 	case "--help", "--version", "-help", "-version", "--usage":
 	case "-h", "-V":
-		if n > 1 && handlers[c.name] != nil || c.name == "shutdown" {
+		if n > 1 && handlers()[c.name] != nil || c.name == "shutdown" {
 			return false
 		}
 	case "-v", "version", "help", "-?", "-H":
-		if n > 1 || specOf(c.name) == nil && handlers[c.name] == nil || last == "-H" {
+		if n > 1 || specOf(c.name) == nil && handlers()[c.name] == nil || last == "-H" {
 			return false
 		}
 	default:
@@ -329,7 +329,7 @@ func (w *walker) onlyHelp(c *cmd) bool {
 }
 
 // noHelp are commands whose words are not their own: commands that they run, text, files that they delete.
-var noHelp = set("sudo doas env xargs eval exec command builtin nohup nice timeout time watch bash sh zsh dash ksh fish ash find echo printf rm rmdir unlink shred dd ssh parallel " +
+var noHelp = setOf("sudo doas env xargs eval exec command builtin nohup nice timeout time watch bash sh zsh dash ksh fish ash find echo printf rm rmdir unlink shred dd ssh parallel " +
 	"python python3 perl ruby node php setsid stdbuf ionice chroot su script strace ltrace busybox toybox npx uvx trap source . read test [ git-upload-pack tee kill pkill killall cat cd say print")
 
 // apply judges a command by what is written of it.
@@ -343,7 +343,7 @@ func (w *walker) apply(c *cmd) stream {
 		o, rest := parse(c.args, s.values, s.long, true)
 		// An option that takes no value here may take one in another version, and the other way round.
 		for i := range c.args[:max(0, len(c.args)-len(rest))] {
-			if i > 0 && dangerousNames[path.Base(c.args[i].s)] {
+			if i > 0 && dangerousNames()[path.Base(c.args[i].s)] {
 				w.run(c.args[i:], c.in)
 				break
 			}
@@ -402,7 +402,7 @@ func (w *walker) shown(c *cmd) string {
 func (w *walker) readsSecrets(o *options, name string) {
 	given := o.has("-e", "--regexp", "-f", "--file", "--from-file")
 	for i, v := range o.words {
-		if i == 0 && !given && looksFor[name] || filters[name] && (i == 0 || i == 1 && !strings.HasPrefix(o.words[0].s, ".")) && strings.HasPrefix(v.s, ".") && !strings.Contains(v.s, "/") && !given {
+		if i == 0 && !given && looksFor()[name] || filters()[name] && (i == 0 || i == 1 && !strings.HasPrefix(o.words[0].s, ".")) && strings.HasPrefix(v.s, ".") && !strings.Contains(v.s, "/") && !given {
 			continue
 		}
 		if couldBePath(v.s) {
@@ -411,10 +411,10 @@ func (w *walker) readsSecrets(o *options, name string) {
 	}
 	if len(o.flags) > 0 {
 		for _, f := range sortedKeys(o.flags) {
-			if looksFor[name] && (f == "-e" || f == "--regexp") {
+			if looksFor()[name] && (f == "-e" || f == "--regexp") {
 				continue
 			}
-			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys[f] && !textOptions[f] {
+			if v := o.flags[f]; v.s != "" && couldBePath(v.s) && !usesKeys()[f] && !textOptions()[f] {
 				v.s = strings.TrimPrefix(v.s, "@")
 				w.reading(v, name+".reads")
 			}
@@ -424,18 +424,18 @@ func (w *walker) readsSecrets(o *options, name string) {
 
 // Programs whose first word is what they look for, and those whose words may be filters of a language of their own.
 var (
-	looksFor = set("grep egrep fgrep zgrep bzgrep xzgrep rg ag ack ugrep pcregrep fd fdfind rga sift pt pgrep")
-	filters  = set("jq yq gojq jaq dasel fx jless xq")
+	looksFor = setOf("grep egrep fgrep zgrep bzgrep xzgrep rg ag ack ugrep pcregrep fd fdfind rga sift pt pgrep")
+	filters  = setOf("jq yq gojq jaq dasel fx jless xq")
 )
 
 // Options whose value is text for people, or to look for.
-var textOptions = set("-m --message --title --body --grep --author --reason --description --search --comment --notes --subject --label --name --query --jq --format --template --filter --pattern -S -G")
+var textOptions = setOf("-m --message --title --body --grep --author --reason --description --search --comment --notes --subject --label --name --query --jq --format --template --filter --pattern -S -G")
 
 // Those of them that take a value in every program that has them.
-var longText = set("--message --title --body --grep --author --reason --description --search --comment --notes --subject")
+var longText = setOf("--message --title --body --grep --author --reason --description --search --comment --notes --subject")
 
 // Options that name a key or a certificate to prove who one is: using it is not reading it.
-var usesKeys = set("--cert --key -E --cacert --capath --env-file --vault-password-file --private-key --identity-file --client-certificate --client-key --certificate-authority --kubeconfig --ca-certificate --certificate --tls-cert --tls-key")
+var usesKeys = setOf("--cert --key -E --cacert --capath --env-file --vault-password-file --private-key --identity-file --client-certificate --client-key --certificate-authority --kubeconfig --ca-certificate --certificate --tls-cert --tls-key")
 
 func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
@@ -447,7 +447,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 func couldBePath(s string) bool {
-	return s != "" && len(s) < 512 && !strings.ContainsAny(s, " \n\t;|&<>") && strings.ContainsAny(s, "./_~") || secretNames[s]
+	return s != "" && len(s) < 512 && !strings.ContainsAny(s, " \n\t;|&<>") && strings.ContainsAny(s, "./_~") || secretNames()[s]
 }
 
 func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
@@ -467,7 +467,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 		switch {
 		case e.Verb == human.NetworkWrite:
 			w.sends(c, id)
-		case tells[c.name]:
+		case tells()[c.name]:
 			secret := c.in.taint&fromSecret != 0 && e.Verb == human.NetworkRead
 			for _, a := range c.args {
 				secret = secret || a.taint&fromSecret != 0
@@ -522,7 +522,7 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 }
 
 // tells are programs that only look something up, but tell others what they look for.
-var tells = set("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute firefox chromium google-chrome brave lynx w3m links elinks open xdg-open browsh httpx grpcurl openssl websocat wscat curlie ssh-keyscan finger getent showmount rpcinfo nmap")
+var tells = setOf("dig nslookup drill host doggo dog ping ping6 traceroute tracepath tracert mtr whois arping fping tcptraceroute firefox chromium google-chrome brave lynx w3m links elinks open xdg-open browsh httpx grpcurl openssl websocat wscat curlie ssh-keyscan finger getent showmount rpcinfo nmap")
 
 // sends checks whether what a command sends to the network is a secret.
 func (w *walker) sends(c *cmd, id string) {
@@ -540,10 +540,10 @@ func (w *walker) sends(c *cmd, id string) {
 
 // The verbs that commands of all kinds name their actions by.
 var (
-	lookVerbs = set("list ls get show describe status info view inspect version help search find print display query diff log logs history tail head cat " +
+	lookVerbs = setOf("list ls get show describe status info view inspect version help search find print display query diff log logs history tail head cat " +
 		"whoami ping check validate verify test explain top stats count exists read lookup which why tree outdated doctor events ps images docs lint audit " +
 		"ll index enumerate summary report usage env completion details dump-config current peek lint-config plan preview")
-	loseVerbs = set("delete del rm remove destroy drop purge erase wipe clear reset revoke terminate kill prune uninstall flush truncate rollback revert " +
+	loseVerbs = setOf("delete del rm remove destroy drop purge erase wipe clear reset revoke terminate kill prune uninstall flush truncate rollback revert " +
 		"deregister unregister disable detach disassociate format shutdown reboot stop force-delete empty unpublish deprecate archive expire discard " +
 		"overwrite forget nuke cleanup clean abort cancel drain evict rotate roll restore failover undeploy teardown deactivate unlink unset " +
 		"delete-all remove-all deletefile rmdir rmdirs invalidate close down unsubscribe destroy-all down-all reset-all factory-reset repossess")
@@ -576,7 +576,7 @@ func (w *walker) byVerb(name string, o *options, c *cmd, known bool) {
 			look = false
 			break
 		}
-		if lookVerbs[word] || hasPrefix(word, lookPrefixes) {
+		if lookVerbs()[word] || hasPrefix(word, lookPrefixes) {
 			look = true
 			break
 		}
@@ -596,7 +596,7 @@ func (w *walker) byVerb(name string, o *options, c *cmd, known bool) {
 	w.emit(e)
 }
 
-func loses(word string) bool { return loseVerbs[word] || hasPrefix(word, losePrefixes) }
+func loses(word string) bool { return loseVerbs()[word] || hasPrefix(word, losePrefixes) }
 
 func hasPrefix(s string, prefixes []string) bool {
 	for _, p := range prefixes {
@@ -611,7 +611,7 @@ func hasPrefix(s string, prefixes []string) bool {
 func (w *walker) generic(c *cmd) {
 	o, _ := parse(c.args, nil, false, false)
 	w.readsSecrets(&o, "shell.unknown_program")
-	if sqlVerbs[c.name] { // a statement, given to a shell by mistake or to a client that takes it so
+	if sqlVerbs()[c.name] { // a statement, given to a shell by mistake or to a client that takes it so
 		w.query(&cmd{name: "sql"}, joined(append([]value{known(c.name)}, c.args...)), false)
 	}
 	w.byVerb(c.name, &o, c, false)
@@ -620,13 +620,13 @@ func (w *walker) generic(c *cmd) {
 		if i > 12 {
 			break
 		}
-		if dangerousNames[path.Base(a.s)] && i+1 <= len(c.args) {
+		if dangerousNames()[path.Base(a.s)] && i+1 <= len(c.args) {
 			w.run(c.args[i:], c.in)
 			break
 		}
 		if strings.ContainsRune(a.s, ' ') && len(a.s) < 2000 && a.known() {
 			first, _, _ := strings.Cut(strings.TrimSpace(a.s), " ")
-			if dangerousNames[path.Base(first)] {
+			if dangerousNames()[path.Base(first)] {
 				w.script(a.s, "sh", nil, stream{})
 			}
 		}
@@ -640,6 +640,6 @@ func (w *walker) generic(c *cmd) {
 	}
 }
 
-var sqlVerbs = set("TRUNCATE DROP DELETE GRANT REVOKE UPDATE ALTER INSERT CREATE MERGE REPLACE")
+var sqlVerbs = setOf("TRUNCATE DROP DELETE GRANT REVOKE UPDATE ALTER INSERT CREATE MERGE REPLACE")
 
-var dangerousNames = set("rm shred dd mkfs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs")
+var dangerousNames = setOf("rm shred dd mkfs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs")

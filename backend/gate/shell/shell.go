@@ -390,7 +390,7 @@ func (w *walker) salvage(text string) {
 			break
 		}
 		quoted := text[i+1 : i+1+end]
-		if first, _, _ := strings.Cut(quoted, " "); dangerousNames[first] {
+		if first, _, _ := strings.Cut(quoted, " "); dangerousNames()[first] {
 			w.script(quoted, "sh", nil, stream{})
 		}
 		i += end + 1
@@ -448,7 +448,7 @@ func (w *walker) salvage(text string) {
 				}
 				w.run(vs, stream{})
 				for i := 1; i < len(vs); i++ {
-					if dangerousNames[vs[i].s] {
+					if dangerousNames()[vs[i].s] {
 						w.run(vs[i:], stream{})
 						break
 					}
@@ -621,7 +621,7 @@ func (w *walker) givesShell(s *syntax.Stmt, in stream, to value) {
 	if !ok || len(call.Args) == 0 || !in.remote && !isSocket(to.s) {
 		return
 	}
-	if name := path.Base(call.Args[0].Lit()); shells[name] || languages[name] != "" {
+	if name := path.Base(call.Args[0].Lit()); shells()[name] || languages[name] != "" {
 		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "shell.gives_shell"})
 	}
 }

@@ -362,7 +362,7 @@ func parse(args []value, values map[string]bool, long, stop bool) (o options, re
 		case len(s) > 2 && s[:2] == "--":
 			name, val, eq := strings.Cut(s, "=")
 			v := value{s: val, taint: a.taint, quoted: true}
-			if !eq && (values[name] || (values["all"] || longText[name]) && i+1 < len(args) && !strings.HasPrefix(args[i+1].s, "-")) && i+1 < len(args) {
+			if !eq && (values[name] || (values["all"] || longText()[name]) && i+1 < len(args) && !strings.HasPrefix(args[i+1].s, "-")) && i+1 < len(args) {
 				i++
 				v = args[i]
 			}

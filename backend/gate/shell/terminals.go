@@ -102,7 +102,7 @@ func editor(w *walker, c *cmd) (stream, bool) {
 				w.script(strings.Trim(run, "\"'() "), "sh", nil, stream{})
 			}
 		}
-		if strings.ContainsAny(text, "!") || !quietVim[strings.TrimLeft(text, ": ")] {
+		if strings.ContainsAny(text, "!") || !quietVim()[strings.TrimLeft(text, ": ")] {
 			w.simple(c, human.LangExec, human.HighRisk, "runs")
 		}
 	}
@@ -110,7 +110,7 @@ func editor(w *walker, c *cmd) (stream, bool) {
 }
 
 // quietVim are commands of an editor that only show.
-var quietVim = set("q q! qa qa! quit set version messages normal nohl syntax number help h q\\! only G gg $")
+var quietVim = setOf("q q! qa qa! quit set version messages normal nohl syntax number help h q\\! only G gg $")
 
 // mongo judges the JavaScript that a client of MongoDB is given.
 func mongo(w *walker, c *cmd) (stream, bool) {
@@ -147,7 +147,7 @@ func mongo(w *walker, c *cmd) (stream, bool) {
 			raise(human.HighRisk)
 		}
 		for _, m := range mongoCalls.FindAllStringSubmatch(t.s, 100) {
-			if !mongoLooks[m[1]] {
+			if !mongoLooks()[m[1]] {
 				raise(human.MediumRisk)
 			}
 		}
@@ -170,7 +170,7 @@ func mongo(w *walker, c *cmd) (stream, bool) {
 var (
 	mongoLoses = lazy(`(?i)\b(drop\w*|delete\w*|remove\w*|findOneAndDelete|shutdownServer|renameCollection|convertToCapped|compact|revoke\w*|resync|killOp|fsyncLock)\s*\(|["']?\b(drop|dropDatabase|delete|shutdown|dropUser|renameCollection|findAndModify)["']?\s*:|\$out\b|\$merge\b`)
 	mongoCalls = lazy(`\.\s*([A-Za-z_]\w*)\s*\(`)
-	mongoLooks = set("find findOne count countDocuments estimatedDocumentCount distinct aggregate explain limit skip sort toArray forEach pretty map getCollection getCollectionNames getCollectionInfos getSiblingDB getName getMongo getDBNames " +
+	mongoLooks = setOf("find findOne count countDocuments estimatedDocumentCount distinct aggregate explain limit skip sort toArray forEach pretty map getCollection getCollectionNames getCollectionInfos getSiblingDB getName getMongo getDBNames " +
 		"stats serverStatus status hello isMaster version getIndexes indexStats listCommands printReplicationInfo hasNext next size itcount project hint maxTimeMS allowDiskUse collation batchSize getDB getUsers getUser getRoles getRole dataSize storageSize totalSize totalIndexSize " +
 		"validate currentOp serverBuildInfo hostInfo printjson print tojson stringify log adminCommand_ match group lookup conf config printSecondaryReplicationInfo getShardDistribution latencyStats getProfilingStatus getProfilingLevel serverCmdLineOpts join keys length parse toString valueOf filter")
 )

@@ -457,26 +457,26 @@ func (w *walker) set(name string, v value) {
 
 // What variables hold that programs run: a command each, or the path of a file that is run.
 var (
-	commandVars = set("PAGER GIT_PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS " +
+	commandVars = setOf("PAGER GIT_PAGER MANPAGER GIT_EDITOR EDITOR VISUAL GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS " +
 		"GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND PROMPT_COMMAND LESSOPEN LESSCLOSE BROWSER FZF_DEFAULT_COMMAND FCEDIT CC CXX RUSTC_WRAPPER RSYNC_RSH SYSTEMD_PAGER AWS_PAGER GH_PAGER BAT_PAGER DELTA_PAGER SUDO_ASKPASS MANOPT TAR_OPTIONS XARGS_CMD KUBE_EDITOR")
-	fileVars = set("BASH_ENV ENV PYTHONSTARTUP PERL5DB RUBYOPT NODE_OPTIONS PERL5OPT JAVA_TOOL_OPTIONS GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM ZDOTDIR INPUTRC")
-	loadVars = set("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PERL5LIB RUBYLIB NODE_PATH GCONV_PATH")
-	textVars = set("PS0 PS1 PS2 PS4 PROMPT")
-	loudVars = set("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GCONV_PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH")
+	fileVars = setOf("BASH_ENV ENV PYTHONSTARTUP PERL5DB RUBYOPT NODE_OPTIONS PERL5OPT JAVA_TOOL_OPTIONS GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM ZDOTDIR INPUTRC")
+	loadVars = setOf("LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PERL5LIB RUBYLIB NODE_PATH GCONV_PATH")
+	textVars = setOf("PS0 PS1 PS2 PS4 PROMPT")
+	loudVars = setOf("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GCONV_PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH")
 )
 
 // assigned notes what setting a variable runs, now or later. variant is export, declare and so on, or empty.
 func (w *walker) assigned(name string, v value) {
 	defer w.apart()()
 	switch {
-	case commandVars[name]:
+	case commandVars()[name]:
 		text := strings.TrimLeft(v.s, "|! ")
 		switch text {
 		case "", "cat", "less", "more", "true", ":", "vim", "vi", "nano", "emacs", "code", "gcc", "clang", "cc", "g++", "clang++", "less -R", "less -FRX", "cat -", "code --wait", "sccache", "never":
 			return
 		}
 		w.script(text, "sh", nil, stream{})
-	case fileVars[name]:
+	case fileVars()[name]:
 		if v.s == "" || v.s == "/dev/null" {
 			return
 		}
@@ -494,9 +494,9 @@ func (w *walker) assigned(name string, v value) {
 		if risk != human.NoRisk {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
 		}
-	case loadVars[name]:
+	case loadVars()[name]:
 		risk := human.LowRisk
-		if loudVars[name] {
+		if loudVars()[name] {
 			risk = human.HighRisk
 		}
 		if v.s != "" {
@@ -509,7 +509,7 @@ func (w *walker) assigned(name string, v value) {
 		}
 	case name == "HISTFILE" && (v.s == "" || v.s == "/dev/null"), (name == "HISTSIZE" || name == "HISTFILESIZE") && v.s == "0":
 		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.no_history"})
-	case textVars[name]:
+	case textVars()[name]:
 		w.expandText(v.s)
 	case name == "GIT_DIR", name == "GIT_WORK_TREE", name == "GIT_INDEX_FILE", name == "GIT_COMMON_DIR", name == "GIT_OBJECT_DIRECTORY", name == "GIT_NAMESPACE":
 		w.otherRepo = true

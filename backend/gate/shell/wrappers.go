@@ -133,7 +133,7 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 	o, rest := parse(c.args, values, false, true)
 	if c.name == "xargs" {
 		// -e STOP: some take the word after -e for its value
-		if v, ok := o.flags["-e"]; ok && v.s == "" && len(rest) > 1 && rest[0].s == strings.ToUpper(rest[0].s) && handlers[rest[0].s] == nil {
+		if v, ok := o.flags["-e"]; ok && v.s == "" && len(rest) > 1 && rest[0].s == strings.ToUpper(rest[0].s) && handlers()[rest[0].s] == nil {
 			rest = rest[1:]
 		}
 	}
@@ -342,11 +342,11 @@ func gdb(w *walker, c *cmd) (stream, bool) {
 			return stream{}, false
 		case a.s == "--" && c.name == "nix":
 			for _, v := range c.args[:i] { // nix run nixpkgs#git -- clean
-				if _, name, ok := strings.Cut(v.s, "#"); ok && (handlers[name] != nil || specOf(name) != nil) {
+				if _, name, ok := strings.Cut(v.s, "#"); ok && (handlers()[name] != nil || specOf(name) != nil) {
 					w.run(append([]value{known(name)}, c.args[i+1:]...), c.in)
 				}
 			}
-			if dangerousNames[c.args[i+1].s] {
+			if dangerousNames()[c.args[i+1].s] {
 				w.run(c.args[i+1:], c.in)
 			}
 		}

@@ -1,6 +1,9 @@
 package sql
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // maxDeep is how deep brackets, and texts within texts, may be nested.
 const maxDeep = 60
@@ -73,36 +76,36 @@ func set(list string) map[string]bool {
 
 var (
 	// Verbs whose statement is Reads, Session or Changes whatever follows, but for what stands in it.
-	reading = set("SHOW DESCRIBE DESC VALUES TABLE FROM HELP LIST SUMMARIZE PIVOT UNPIVOT HANDLER PRINT EXISTS CHECKSUM SELECT")
-	session = set("START COMMIT ROLLBACK ABORT SAVEPOINT RELEASE RESET USE DISCARD LISTEN UNLISTEN FETCH CLOSE OPEN DEALLOCATE MOVE SPOOL PROMPT WHENEVER EXIT QUIT RAISERROR THROW WAITFOR " +
+	reading = setOf("SHOW DESCRIBE DESC VALUES TABLE FROM HELP LIST SUMMARIZE PIVOT UNPIVOT HANDLER PRINT EXISTS CHECKSUM SELECT")
+	session = setOf("START COMMIT ROLLBACK ABORT SAVEPOINT RELEASE RESET USE DISCARD LISTEN UNLISTEN FETCH CLOSE OPEN DEALLOCATE MOVE SPOOL PROMPT WHENEVER EXIT QUIT RAISERROR THROW WAITFOR " +
 		"UNLOCK XA RETURN SIGNAL RESIGNAL LEAVE ITERATE BREAK CONTINUE LABEL NULL RAISE GOTO")
-	changes = set("CREATE COMMENT VACUUM REINDEX CLUSTER REFRESH RENAME OPTIMIZE REPAIR FLUSH KILL ATTACH DETACH CHECKPOINT INSTALL SECURITY REASSIGN MSCK UNLOAD UNDROP CACHE UNCACHE " +
+	changes = setOf("CREATE COMMENT VACUUM REINDEX CLUSTER REFRESH RENAME OPTIMIZE REPAIR FLUSH KILL ATTACH DETACH CHECKPOINT INSTALL SECURITY REASSIGN MSCK UNLOAD UNDROP CACHE UNCACHE " +
 		"REVOKE DENY CHANGE STOP EXCHANGE CONVERT DBCC RECONFIGURE ENABLE")
-	writing = set("INSERT UPSERT MERGE REPLACE LOCK NOTIFY IMPORT EXPORT BACKUP")
+	writing = setOf("INSERT UPSERT MERGE REPLACE LOCK NOTIFY IMPORT EXPORT BACKUP")
 	// Words of blocks, behind which statements stand without a semicolon.
-	blocks = set("BEGIN DECLARE IF ELSE ELSIF ELSEIF WHILE LOOP FOR FOREACH END EXCEPTION WHEN THEN REPEAT UNTIL DELIMITER PERFORM TRY CATCH CASE AS IS")
+	blocks = setOf("BEGIN DECLARE IF ELSE ELSIF ELSEIF WHILE LOOP FOR FOREACH END EXCEPTION WHEN THEN REPEAT UNTIL DELIMITER PERFORM TRY CATCH CASE AS IS")
 	// Verbs that may follow a statement, or stand in a block.
-	verbs = set("DROP DELETE UPDATE INSERT TRUNCATE ALTER CREATE EXEC EXECUTE GRANT REVOKE MERGE SHUTDOWN RESTORE BACKUP KILL DENY CALL REPLACE COPY PERFORM")
+	verbs = setOf("DROP DELETE UPDATE INSERT TRUNCATE ALTER CREATE EXEC EXECUTE GRANT REVOKE MERGE SHUTDOWN RESTORE BACKUP KILL DENY CALL REPLACE COPY PERFORM")
 	// Words after which a verb is none: the name of something, or part of a clause.
-	inside = set("FOR ON OF BY KEY DO AS FROM JOIN INTO SELECT WHERE AND OR NOT SET IN LIKE THEN WHEN CASE DISTINCT ALL ANY BETWEEN UNION EXCEPT INTERSECT OVER HAVING USING VALUES " +
+	inside = setOf("FOR ON OF BY KEY DO AS FROM JOIN INTO SELECT WHERE AND OR NOT SET IN LIKE THEN WHEN CASE DISTINCT ALL ANY BETWEEN UNION EXCEPT INTERSECT OVER HAVING USING VALUES " +
 		"RETURNING LIMIT OFFSET AFTER BEFORE INSTEAD TABLE COLUMN INDEX VIEW SHOW NO WITH GRANT REVOKE DENY TO TRIGGER PROCEDURE FUNCTION USER ROLE DATABASE SCHEMA IS EVENT ORDER GROUP")
 	// Functions, procedures and clauses that reach past the data: programs, files, other servers, the server itself.
-	lifts = set("XP_CMDSHELL LOAD_FILE PG_READ_FILE PG_READ_BINARY_FILE PG_WRITE_FILE PG_FILE_WRITE PG_FILE_UNLINK PG_FILE_RENAME PG_LS_DIR PG_STAT_FILE LO_IMPORT LO_EXPORT LO_PUT LO_FROM_BYTEA SYS_EXEC " +
+	lifts = setOf("XP_CMDSHELL LOAD_FILE PG_READ_FILE PG_READ_BINARY_FILE PG_WRITE_FILE PG_FILE_WRITE PG_FILE_UNLINK PG_FILE_RENAME PG_LS_DIR PG_STAT_FILE LO_IMPORT LO_EXPORT LO_PUT LO_FROM_BYTEA SYS_EXEC " +
 		"SYS_EVAL OUTFILE DUMPFILE PG_EXECUTE_SERVER_PROGRAM PG_READ_SERVER_FILES PG_WRITE_SERVER_FILES LOAD_EXTENSION PG_TERMINATE_BACKEND PG_CANCEL_BACKEND PG_RELOAD_CONF PG_ROTATE_LOGFILE " +
 		"PG_PROMOTE PG_SWITCH_WAL PG_DROP_REPLICATION_SLOT SP_OACREATE SP_OAMETHOD SP_CONFIGURE SP_EXECUTE_EXTERNAL_SCRIPT SP_ADD_JOB SP_ADDEXTENDEDPROC XP_REGREAD XP_REGWRITE XP_DIRTREE " +
 		"XP_FILEEXIST OPENROWSET OPENDATASOURCE OPENQUERY WRITEFILE READFILE EDIT FSDIR DBLINK DBLINK_EXEC DBLINK_CONNECT QUERY_TO_XML QUERY_TO_XMLSCHEMA TABLE_TO_XML DATABASE_TO_XML " +
 		"UTL_FILE UTL_HTTP UTL_TCP UTL_SMTP UTL_INADDR DBMS_SCHEDULER DBMS_XSLPROCESSOR DBMS_LDAP DBMS_JAVA HTTPURITYPE SHELLEXEC EXECUTABLE SUBPROCESS")
 	// Those that read as plain words too, and so count only where they are called.
-	onlyCalled = set("EDIT DBLINK READFILE WRITEFILE FSDIR EXECUTABLE SUBPROCESS OPENQUERY SHELLEXEC")
+	onlyCalled = setOf("EDIT DBLINK READFILE WRITEFILE FSDIR EXECUTABLE SUBPROCESS OPENQUERY SHELLEXEC")
 	// Pragmas that only look, though something stands in brackets after them.
-	looking = set("TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_LIST INDEX_INFO INDEX_XINFO FOREIGN_KEY_LIST FOREIGN_KEY_CHECK INTEGRITY_CHECK QUICK_CHECK FUNCTION_LIST COLLATION_LIST MODULE_LIST " +
+	looking = setOf("TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_LIST INDEX_INFO INDEX_XINFO FOREIGN_KEY_LIST FOREIGN_KEY_CHECK INTEGRITY_CHECK QUICK_CHECK FUNCTION_LIST COLLATION_LIST MODULE_LIST " +
 		"PRAGMA_LIST COMPILE_OPTIONS DATABASE_LIST SHOW_TABLES STORAGE_INFO")
 	// Procedures that only look.
-	lookers = set("SP_HELP SP_HELPTEXT SP_HELPINDEX SP_HELPDB SP_HELPUSER SP_WHO SP_WHO2 SP_LOCK SP_COLUMNS SP_TABLES SP_DATABASES SP_STORED_PROCEDURES SP_SPACEUSED SP_DEPENDS SP_PKEYS SP_FKEYS " +
+	lookers = setOf("SP_HELP SP_HELPTEXT SP_HELPINDEX SP_HELPDB SP_HELPUSER SP_WHO SP_WHO2 SP_LOCK SP_COLUMNS SP_TABLES SP_DATABASES SP_STORED_PROCEDURES SP_SPACEUSED SP_DEPENDS SP_PKEYS SP_FKEYS " +
 		"SP_STATISTICS SP_DESCRIBE_FIRST_RESULT_SET SP_SERVER_INFO")
 	// First words of functions that change something by their name.
-	actions = set("DELETE DROP PURGE TRUNCATE REMOVE CLEAN CLEANUP CLEAR RESET KILL EXEC EXECUTE RUN UPDATE INSERT CREATE ALTER GRANT REVOKE DESTROY WIPE ERASE SYNC REFRESH ROTATE MIGRATE")
-	noise   = set("TABLE DATABASE SCHEMA VIEW INDEX FROM INTO ONLY IF NOT EXISTS MATERIALIZED TEMPORARY TEMP OR REPLACE UNIQUE CONCURRENTLY USER ROLE FUNCTION PROCEDURE SEQUENCE TRIGGER TYPE " +
+	actions = setOf("DELETE DROP PURGE TRUNCATE REMOVE CLEAN CLEANUP CLEAR RESET KILL EXEC EXECUTE RUN UPDATE INSERT CREATE ALTER GRANT REVOKE DESTROY WIPE ERASE SYNC REFRESH ROTATE MIGRATE")
+	noise   = setOf("TABLE DATABASE SCHEMA VIEW INDEX FROM INTO ONLY IF NOT EXISTS MATERIALIZED TEMPORARY TEMP OR REPLACE UNIQUE CONCURRENTLY USER ROLE FUNCTION PROCEDURE SEQUENCE TRIGGER TYPE " +
 		"EXTENSION LOW_PRIORITY QUICK IGNORE DELAYED OVERWRITE LOGIN TABLESPACE KEYSPACE COLLECTION FOREIGN EXTERNAL UNLOGGED GLOBAL LOCAL RECURSIVE ON POLICY PUBLICATION SUBSCRIPTION SERVER")
 )
 
@@ -113,7 +116,7 @@ func object(items []item) string {
 		if it.isIn || it.kind == markToken || it.kind == numberToken {
 			return ""
 		}
-		if it.kind == wordToken && noise[it.text] {
+		if it.kind == wordToken && noise()[it.text] {
 			continue
 		}
 		name := it.raw
@@ -285,16 +288,16 @@ func (r *reader) byVerb(st *Statement, items []item) Kind {
 		return Reads
 	}
 	switch {
-	case blocks[verb]:
+	case blocks()[verb]:
 		return max(Session, within, r.block(rest))
-	case reading[verb]:
+	case reading()[verb]:
 		return and(Reads)
-	case session[verb]:
+	case session()[verb]:
 		return and(Session)
-	case writing[verb]:
+	case writing()[verb]:
 		st.Object = object(rest)
 		return and(Writes)
-	case changes[verb]:
+	case changes()[verb]:
 		st.Object = object(rest)
 		if has("CASCADE") {
 			return Destroys
@@ -332,7 +335,7 @@ func (r *reader) scan(items []item) Kind {
 		name := strings.ToUpper(it.text)
 		called := i+1 < len(items) && (items[i+1].isIn || items[i+1].is("."))
 		switch {
-		case lifts[name] && (!onlyCalled[name] || called) && (it.kind == wordToken || called):
+		case lifts()[name] && (!onlyCalled()[name] || called) && (it.kind == wordToken || called):
 			return RunsCode
 		case !called || items[i+1].is("."):
 		case name == "SETVAL" || name == "NEXTVAL" || name == "LO_UNLINK" || name == "LO_CREATE":
@@ -340,7 +343,7 @@ func (r *reader) scan(items []item) Kind {
 		case name == "SET_CONFIG":
 			k = max(k, Session)
 		default:
-			if first, _, more := strings.Cut(name, "_"); more && actions[first] && (i == 0 || !items[i-1].word("INTO", "TABLE", "JOIN", "INSERT", "ON", "EXISTS", "INDEX")) {
+			if first, _, more := strings.Cut(name, "_"); more && actions()[first] && (i == 0 || !items[i-1].word("INTO", "TABLE", "JOIN", "INSERT", "ON", "EXISTS", "INDEX")) {
 				k = max(k, Unknown)
 			}
 		}
@@ -354,11 +357,11 @@ func (r *reader) follow(items []item) Kind {
 		return Reads
 	}
 	for i := 1; i+1 < len(items); i++ {
-		if items[i].isIn || items[i].kind != wordToken || !verbs[items[i].text] {
+		if items[i].isIn || items[i].kind != wordToken || !verbs()[items[i].text] {
 			continue
 		}
 		before, after := items[i-1], items[i+1]
-		if before.kind == markToken && !before.isIn && !before.is("*") && !before.is("]") || before.kind == wordToken && inside[before.text] {
+		if before.kind == markToken && !before.isIn && !before.is("*") && !before.is("]") || before.kind == wordToken && inside()[before.text] {
 			continue
 		}
 		if after.kind == wordToken || after.kind == nameToken || after.kind == textToken || after.isIn && items[i].word("EXEC", "EXECUTE") {
@@ -372,7 +375,7 @@ func (r *reader) follow(items []item) Kind {
 func (r *reader) block(items []item) Kind {
 	k := Reads
 	for i, it := range items {
-		if it.isIn || it.kind != wordToken || !verbs[it.text] && !it.word("SELECT", "WITH", "BEGIN") {
+		if it.isIn || it.kind != wordToken || !verbs()[it.text] && !it.word("SELECT", "WITH", "BEGIN") {
 			continue
 		}
 		if i > 0 && !items[i-1].isIn && items[i-1].word("FOR", "ON", "OF", "KEY", "AFTER", "BEFORE") {
@@ -663,7 +666,7 @@ func pragma(items []item) Kind {
 	for _, it := range items {
 		switch {
 		case it.isIn:
-			if looking[name] {
+			if looking()[name] {
 				return Reads
 			}
 			return Changes
@@ -704,7 +707,7 @@ func (r *reader) exec(st *Statement, items []item) Kind {
 			name = name[i+1:]
 		}
 		switch {
-		case lookers[name]:
+		case lookers()[name]:
 			return Reads
 		case name == "SP_EXECUTESQL":
 			if text = firstText(items); text == "" {
@@ -752,4 +755,9 @@ func (r *reader) inner(text string) Kind {
 		tokens = tokens[min(n+1, len(tokens)):]
 	}
 	return k
+}
+
+// setOf is a set that is made at its first use: most calls hold no SQL, and a hook must start fast.
+func setOf(words string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool { return set(words) })
 }
