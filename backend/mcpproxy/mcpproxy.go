@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deskbell/backend/gate"
@@ -146,9 +147,11 @@ func (d *desk) ask(ctx context.Context, m message, call human.ToolCall, digest s
 	defer cancel()
 	var beats sync.WaitGroup
 	defer beats.Wait()
-	defer cancel() // before the wait for what it ends
+	defer cancel()         // before the wait for what it ends
+	var asked atomic.Value // the question's id, for the notes of progress
+	asked.Store(q.operation)
 	said := func() string {
-		return fmt.Sprintf("an operator is being asked whether this may run (%s), %d s", q.operation, int(time.Since(began).Seconds()))
+		return fmt.Sprintf("an operator is being asked whether this may run (%s), %d s", asked.Load(), int(time.Since(began).Seconds()))
 	}
 	if by.tell != nil {
 		beats.Go(func() {
@@ -175,7 +178,7 @@ func (d *desk) ask(ctx context.Context, m message, call human.ToolCall, digest s
 		err error
 	}
 	for {
-		asked := time.Now()
+		since := time.Now()
 		answered := make(chan verdict, 1)
 		beats.Go(func() {
 			j, err := d.judge.Evaluate(waiting, call, keeper.Asking{Question: q.operation, Wait: d.opts.Wait})
@@ -206,9 +209,10 @@ func (d *desk) ask(ctx context.Context, m message, call human.ToolCall, digest s
 			}
 			if v.OperationID != "" {
 				q.operation = v.OperationID
+				asked.Store(q.operation)
 			}
 			// A judge that does not wait is not asked without a pause.
-			if pause := min(time.Second, d.opts.Wait) - time.Since(asked); pause > 0 {
+			if pause := min(time.Second, d.opts.Wait) - time.Since(since); pause > 0 {
 				t := time.NewTimer(pause)
 				select {
 				case <-t.C:
