@@ -259,6 +259,9 @@ func instead(command string, v human.Verdict) []offer {
 		return nil
 	}
 	w := strings.Fields(command)
+	if len(w) == 0 {
+		return nil
+	}
 	if len(w) > 1 && (w[0] == "sudo" || w[0] == "doas") && !strings.HasPrefix(w[1], "-") {
 		bare := strings.Join(w[1:], " ")
 		return append([]offer{{bare, "The same without more rights."}}, instead(bare, v)...)
