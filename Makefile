@@ -55,7 +55,6 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) vet           $(MAKE) vet
 	@$(STAGE) test-go       $(MAKE) test-go
 	@$(STAGE) generated     $(MAKE) generated
-	@$(STAGE) behind fuzz   $(MAKE) fuzz
 	@$(STAGE) windows       $(MAKE) windows
 	@$(STAGE) wine          $(MAKE) wine
 	@$(STAGE) e2e           $(MAKE) e2e
@@ -64,7 +63,7 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) browser       $(MAKE) browser
 	@$(STAGE) agents        $(MAKE) agents
 	@$(STAGE) crash         $(MAKE) crash
-	@$(STAGE) join fuzz
+	@$(STAGE) fuzz          $(MAKE) fuzz
 	@$(STAGE) end
 
 bench: build setup-test ## measure: the program as a whole, then the Go benchmarks
