@@ -3,6 +3,7 @@ package gate
 import (
 	"encoding/json"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -254,9 +255,9 @@ func (r *patchReader) line(s string) {
 		r.moveTo = strings.TrimSpace(rest)
 	case strings.HasPrefix(s, "*** "):
 	case strings.HasPrefix(s, "rename from "):
-		r.next(s[len("rename from "):])
+		r.next(unquoted(s[len("rename from "):]))
 	case strings.HasPrefix(s, "rename to "):
-		r.moveTo = s[len("rename to "):]
+		r.moveTo = unquoted(s[len("rename to "):])
 	case strings.HasPrefix(s, "diff --git "):
 		r.next("")
 	case strings.HasPrefix(s, "--- ") && (!r.hunk || r.left >= 0):
@@ -307,11 +308,38 @@ func (r *patchReader) body(s string) {
 // side is the name of a file in the head of a unified patch.
 func side(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
-	s = strings.TrimSpace(s)
+	s = unquoted(s)
 	if rest, ok := strings.CutPrefix(s, "a/"); ok {
 		return rest
 	}
 	return strings.TrimPrefix(s, "b/")
+}
+
+// unquoted is the name that Git writes in quotes where it holds odd characters.
+func unquoted(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) > 1 && s[0] == '"' {
+		if name, err := strconv.Unquote(s); err == nil {
+			return name
+		}
+	}
+	return s
+}
+
+// sides are the two names in Git's head of a file, "a/x b/x". Where spaces leave it open where the first one ends, both are
+// taken to be the same.
+func sides(s string) (before, after string) {
+	s = strings.TrimSpace(s)
+	if half := len(s) / 2; len(s)%2 == 1 && s[half] == ' ' && side(s[:half]) == side(s[half+1:]) {
+		return side(s[:half]), side(s[half+1:])
+	}
+	if strings.HasPrefix(s, `"`) {
+		if q, err := strconv.QuotedPrefix(s); err == nil {
+			return side(q), side(s[len(q):])
+		}
+	}
+	a, b, _ := strings.Cut(s, " ")
+	return side(a), side(b)
 }
 
 // hunkSize reads "@@ -1,3 +1,4 @@".

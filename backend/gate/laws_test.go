@@ -608,6 +608,9 @@ func FuzzPaths(f *testing.F) {
 func FuzzEdits(f *testing.F) {
 	f.Add("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-a\n+b\n*** Delete File: c\n*** End Patch")
 	f.Add("--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n-a\n b\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+z\n")
+	for text := range oddPatches {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c := tool("apply_patch", object{"input": text})
 		edits := gate.Edits(c)
@@ -621,6 +624,18 @@ func FuzzEdits(f *testing.F) {
 		}
 		if len(edits) > 0 && gate.Judge(c, gate.Strict, nil).Decision == human.Allow {
 			t.Fatalf("%q writes, and strict lets it through", text)
+		}
+		got := gate.Judge(c, gate.Balanced, nil)
+		for _, e := range edits[:min(len(edits), 20)] {
+			by := tool("edit_file", object{"path": e.Path, "old_string": "x", "new_string": "y"})
+			if e.Delete {
+				by = tool("delete_file", object{"path": e.Path})
+			} else if e.MoveTo != "" {
+				by = tool("edit_file", object{"path": e.MoveTo, "old_string": "x", "new_string": "y"})
+			}
+			if want := gate.Judge(by, gate.Balanced, nil); got.Risk.Level() < want.Risk.Level() && e.Path != "" && e.Path != "/dev/null" {
+				t.Fatalf("%q is %s %v, and %s alone %s %v", text, got.Risk, got.Rules, by.Args, want.Risk, want.Rules)
+			}
 		}
 	})
 }

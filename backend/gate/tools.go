@@ -345,18 +345,22 @@ func effects(call Call, evidence Evidence) []human.Effect {
 		}
 	}
 	named := append(f.all(pathFields...), append(f.all(fromFields...), f.all(toFields...)...)...)
-	if kindOf(call.Tool) == patchTool {
-		for _, e := range out {
-			named = append(named, e.Resource)
-		}
-	}
-	if texts := append(f.all(commandFields...), named...); slices.ContainsFunc(texts, disguised) {
+	out = append(out, lookalikes(f.all(commandFields...), named)...)
+	return append(out, annotated(call, out)...)
+}
+
+// lookalikes are the effects of texts that are not what they seem, of commands and of names of files.
+func lookalikes(commands, named []string) []human.Effect {
+	var out []human.Effect
+	if slices.ContainsFunc(commands, disguised) || slices.ContainsFunc(named, disguised) {
 		out = append(out, effect(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "characters that are not what they seem"))
 	}
-	if strings.ContainsAny(f.one(commandFields...), oddSpaces) || slices.ContainsFunc(named, func(p string) bool { return strings.ContainsAny(p, oddSpaces) }) {
+	odd := func(s string) bool { return strings.ContainsAny(s, oddSpaces) }
+	first := slices.IndexFunc(commands, func(s string) bool { return s != "" })
+	if first >= 0 && odd(commands[first]) || slices.ContainsFunc(named, odd) {
 		out = append(out, effect(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "a space that is another character than it seems"))
 	}
-	return append(out, annotated(call, out)...)
+	return out
 }
 
 // Spaces that look like the plain one and are another character.
@@ -559,36 +563,124 @@ func commandEffects(call Call, f fields, at shell.Place) []human.Effect {
 	return out
 }
 
+// patchEffects are those of a patch. Every line that some tool might take for the name of a file is taken for one, wherever
+// it stands, and so is all that Edits makes of the patch: what is shown as a file too many harms less than one too few.
 func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 	var out []human.Effect
+	var named []string
+	told := map[string]bool{}
+	once := func(what, p string, effects func(string) []human.Effect) {
+		switch {
+		case p == "/dev/null" || told[what+p]:
+		case p == "":
+			out = append(out, opaque("tool.no_path", "a patch whose files are not all named")...)
+		default:
+			out, named = append(out, effects(p)...), append(named, p)
+		}
+		told[what+p] = true
+	}
+	writes := func(p string) []human.Effect { return shell.Writing(p, at) }
+	deletes := func(p string) []human.Effect { return deleting(p, false, at) }
+	reads := func(p string) []human.Effect { return shell.Reading(p, at) }
+	// Git and patch -p1 take the first folder of a name away, whatever it is called.
+	unified := func(effects func(string) []human.Effect) func(string) []human.Effect {
+		return func(p string) []human.Effect {
+			found := effects(p)
+			if _, rest, _ := strings.Cut(p, "/"); rest != "" {
+				if shorter := effects(rest); gravest(shorter) > gravest(found) {
+					found = append(found, shorter...)
+				}
+			}
+			return found
+		}
+	}
 	text := strings.Join(f.all(patchFields...), "\n")
-	for line := range strings.SplitSeq(text, "\n") {
+	list := strings.Split(text, "\n")
+	for i, line := range list {
 		if len(out) > 300 {
 			return append(out, opaque("tool.too_many", "too many files to be told one by one")...)
 		}
-		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Move to: ", "+++ b/", "+++ ", "rename to ", "copy to "} {
-			if p, ok := strings.CutPrefix(line, head); ok {
-				p, _, _ = strings.Cut(strings.TrimSpace(p), "\t")
-				if p != "/dev/null" {
-					out = append(out, shell.Writing(p, at)...)
+		line = strings.TrimSuffix(line, "\r")
+		if own := strings.TrimSpace(line); strings.HasPrefix(own, "*** ") {
+			for _, head := range []string{"*** Update File:", "*** Add File:", "*** Move to:"} {
+				if p, ok := strings.CutPrefix(own, head); ok {
+					once("w", strings.TrimSpace(p), writes)
 				}
-				break
+			}
+			if p, ok := strings.CutPrefix(own, "*** Delete File:"); ok {
+				once("d", strings.TrimSpace(p), deletes)
+			}
+			continue
+		}
+		if p, ok := strings.CutPrefix(line, "--- "); ok && i+1 < len(list) && strings.HasPrefix(list[i+1], "+++ ") {
+			if side(list[i+1][4:]) == "/dev/null" {
+				once("d", side(p), unified(deletes))
+			} else {
+				once("w", side(p), unified(writes))
 			}
 		}
-		if p, ok := strings.CutPrefix(line, "*** Delete File: "); ok {
-			out = append(out, deleting(strings.TrimSpace(p), false, at)...)
+		if p, ok := strings.CutPrefix(line, "+++ "); ok {
+			once("w", side(p), unified(writes))
 		}
-		if p, ok := strings.CutPrefix(line, "--- a/"); ok && strings.Contains(text, "+++ /dev/null") {
-			out = append(out, deleting(strings.TrimSpace(p), false, at)...)
+		if p, ok := strings.CutPrefix(line, "diff --git "); ok { // it may be all that names a file: of a change of its mode, or of an empty one
+			a, b := sides(p)
+			if deleted(list[i+1:]) {
+				once("d", a, deletes)
+			} else {
+				once("w", b, writes)
+			}
+		}
+		for _, head := range []string{"rename from ", "rename to ", "copy to "} {
+			if p, ok := strings.CutPrefix(line, head); ok {
+				once("w", unquoted(p), writes)
+			}
+		}
+		if p, ok := strings.CutPrefix(line, "copy from "); ok {
+			once("r", unquoted(p), reads)
 		}
 	}
 	for _, p := range paths {
-		out = append(out, shell.Writing(p, at)...)
+		once("w", p, writes)
 	}
-	if len(out) == 0 {
-		return opaque("tool.no_path", "a patch whose files are not named")
+	for _, text := range f.all(patchFields...) {
+		for _, e := range patched(text, "") {
+			if e.Delete {
+				once("d", e.Path, deletes)
+				continue
+			}
+			once("w", e.Path, writes)
+			if e.MoveTo != "" {
+				once("w", e.MoveTo, writes)
+			}
+		}
 	}
-	return out
+	if gravest(out) == 0 {
+		out = append(out, opaque("tool.no_path", "a patch whose files are not named")...)
+	}
+	return append(out, lookalikes(nil, named)...)
+}
+
+// gravest is the level of the gravest of some effects.
+func gravest(effects []human.Effect) int {
+	level := 0
+	for _, e := range effects {
+		level = max(level, e.Risk.Level())
+	}
+	return level
+}
+
+// deleted says whether what follows Git's head of a file says that the file goes.
+func deleted(list []string) bool {
+	for _, line := range list {
+		switch {
+		case strings.HasPrefix(line, "deleted file mode"):
+			return true
+		case strings.HasPrefix(line, "old mode"), strings.HasPrefix(line, "new mode"), strings.HasPrefix(line, "similarity "), strings.HasPrefix(line, "index "):
+			continue
+		}
+		return false
+	}
+	return false
 }
 
 // requestEffects are those of a request over HTTP, the same as curl's.

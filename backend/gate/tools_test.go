@@ -105,6 +105,49 @@ func TestServersToolsAreTheirCommands(t *testing.T) {
 	}
 }
 
+// Patches whose files are named in odd ways, with the risk of what they write.
+var oddPatches = map[string]human.Risk{
+	"+++ -\n@@\n+":                      human.LowRisk, // the name of a file here, not the output
+	"+++ /dev/stdout\n@@\n+":            human.LowRisk,
+	"*** Update File: /dev/null\n@@\n+": human.HighRisk,
+	"*** Delete File: a":                human.MediumRisk,
+	"*** Delete File: ":                 human.HighRisk,
+	"*** Begin Patch\n*** Delete File: a\n  *** Update File: ~/.ssh/authorized_keys\n@@\n-x\n+y":                          human.HighRisk,
+	"*** Update File: a\n@@ -1,900 +1,900 @@\n-x\n+y\n*** Update File: ~/.ssh/authorized_keys\n@@\n-x\n+y":                human.HighRisk,
+	"--- ~/.ssh/authorized_keys\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n":                                                          human.HighRisk,
+	"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- /etc/hosts\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n":                           human.HighRisk,
+	"--- a/x\n+++ \"b/../../../\\145tc/hosts\"\n@@ -1 +1 @@\n-a\n+b\n":                                                    human.HighRisk,
+	"--- x/x\n+++ x/.git/hooks/pre-commit\n@@ -1 +1 @@\n-a\n+b\n":                                                         human.HighRisk,
+	"--- x/x\n+++ x/~/.bashrc\n@@ -1 +1 @@\n-a\n+b\n":                                                                     human.HighRisk,
+	"diff --git a/.git/hooks/x b/.git/hooks/x\nold mode 100644\nnew mode 100755\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n": human.HighRisk,
+	"diff --git a/.git/config b/.git/config\ndeleted file mode 100644\nindex e69de29..0000000\n":                          human.HighRisk,
+	"diff --git a/x b/y\nrename from ~/.ssh/id_rsa\nrename to y\n":                                                        human.HighRisk,
+	"diff --git a/x b/y\ncopy from ~/.ssh/id_rsa\ncopy to y\n":                                                            human.HighRisk,
+	"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n":                                                                             human.LowRisk,
+	"+++ \"a\\000b\"\n@@\n+":                                     human.HighRisk, // a name cut short
+	"diff --git a/a b b/a b\nold mode 100644\nnew mode 100755\n": human.LowRisk,
+}
+
+func TestPatchesNameTheirFiles(t *testing.T) {
+	for text, want := range oddPatches {
+		c := tool("apply_patch", object{"input": text})
+		if v := gate.Judge(c, gate.Strict, nil); v.Risk != want || v.Decision == human.Allow {
+			t.Errorf("%q is %s, %s (%v), want %s", text, v.Decision, v.Risk, v.Rules, want)
+		}
+	}
+}
+
+// What a shell takes for its output, or a path that only begins like one, is a file to a tool.
+func TestFilesThatSoundLikeNone(t *testing.T) {
+	for path, want := range map[string]human.Risk{"-": human.LowRisk, "NUL": human.LowRisk, "/dev/fd/../../etc/hosts": human.HighRisk, "/dev/null": human.NoRisk} {
+		for _, c := range []gate.Call{tool("edit_file", object{"path": path, "old_string": "x", "new_string": "y"}), tool("write_file", object{"path": path, "content": "x"})} {
+			if v := gate.Judge(c, gate.Balanced, nil); v.Risk.Level() < want.Level() || want == human.NoRisk && v.Risk != want {
+				t.Errorf("%s %q is %s (%v), want %s", c.Tool, path, v.Risk, v.Rules, want)
+			}
+		}
+	}
+}
+
 // A script that a tool wrote is judged by what it holds when it is run.
 func TestAScriptWrittenThenRun(t *testing.T) {
 	seen := script{"/p/run.sh": "#!/bin/sh\ngit reset --hard\n", "/p/run.py": "import shutil\nshutil.rmtree('src')\n", "/p/good.sh": "ls\n"}

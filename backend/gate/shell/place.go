@@ -105,7 +105,7 @@ func (w *walker) placeOf(v value, cwd string) (place, string) {
 	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-", "NUL", "nul":
 		return nullDevice, s
 	}
-	if strings.HasPrefix(s, "/dev/fd/") {
+	if n, ok := strings.CutPrefix(s, "/dev/fd/"); ok && !strings.Contains(n, "/") {
 		return nullDevice, s
 	}
 	abs, ok := w.resolve(v, cwd)

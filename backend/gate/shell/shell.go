@@ -92,10 +92,20 @@ func LowerArgs(args []string, at Place) []human.Effect {
 	return w.done()
 }
 
+// file is the path that a tool was given: what some programs take for their input or output, or a system for no file at
+// all, is a file's name here.
+func file(path string) value {
+	switch path {
+	case "-", "NUL", "nul":
+		path = "./" + path
+	}
+	return known(path)
+}
+
 // Writing returns the effects of a tool that writes a file, the same as those of a command that would.
 func Writing(path string, at Place) []human.Effect {
 	w := newWalker(at)
-	w.writing(known(path), "file.write")
+	w.writing(file(path), "file.write")
 	return w.done()
 }
 
@@ -103,9 +113,9 @@ func Writing(path string, at Place) []human.Effect {
 func Replacing(path string, empty bool, at Place) []human.Effect {
 	w := newWalker(at)
 	if empty {
-		w.emptying(known(path), "file.empty")
+		w.emptying(file(path), "file.empty")
 	} else {
-		w.replacing(known(path), "file.write")
+		w.replacing(file(path), "file.write")
 	}
 	return w.done()
 }
@@ -113,14 +123,14 @@ func Replacing(path string, empty bool, at Place) []human.Effect {
 // Reading returns the effects of a tool that reads a file.
 func Reading(path string, at Place) []human.Effect {
 	w := newWalker(at)
-	w.reading(known(path), "file.read")
+	w.reading(file(path), "file.read")
 	return w.done()
 }
 
 // Deleting returns the effects of a tool that deletes a file, or a folder with all that is in it.
 func Deleting(path string, recursive bool, at Place) []human.Effect {
 	w := newWalker(at)
-	w.deleting(known(path), recursive, "file.delete")
+	w.deleting(file(path), recursive, "file.delete")
 	return w.done()
 }
 
