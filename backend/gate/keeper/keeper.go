@@ -45,8 +45,9 @@ type Keeper struct {
 	waiting  map[human.OperationID]Decision
 	granted  map[grant]time.Time // until when
 	asked    map[sameCall]human.OperationID
-	standing []human.GateRule // the operators'; nil when they are to be read
+	standing []human.GateRule // the operators'; they count where read is set
 	read     bool
+	changes  uint64 // of the operators' rules: a list that was read before one is not kept
 }
 
 // A grant is an operator's word that an agent may make a call with the arguments that they wrote, once. Not every client can
@@ -320,27 +321,37 @@ func (j *judged) makes() []string {
 	return made
 }
 
-// rules are the operators'.
+// rules are the operators'. A list that they changed while it was read is read again: what was taken back just now does not
+// allow any more.
 func (k *Keeper) rules(ctx context.Context) ([]human.GateRule, error) {
-	k.mu.Lock()
-	list, read := k.standing, k.read
-	k.mu.Unlock()
-	if read {
-		return list, nil
+	for {
+		k.mu.Lock()
+		list, read, changes := k.standing, k.read, k.changes
+		k.mu.Unlock()
+		if read {
+			return list, nil
+		}
+		list, err := k.d.Store.Rules(ctx)
+		if err != nil {
+			return nil, err
+		}
+		k.mu.Lock()
+		current := k.changes == changes
+		if current {
+			k.standing, k.read = list, true
+		}
+		k.mu.Unlock()
+		if current {
+			return list, nil
+		}
 	}
-	list, err := k.d.Store.Rules(ctx)
-	if err != nil {
-		return nil, err
-	}
-	k.mu.Lock()
-	k.standing, k.read = list, true
-	k.mu.Unlock()
-	return list, nil
 }
 
+// forget is called when the rules in the store have changed.
 func (k *Keeper) forget() {
 	k.mu.Lock()
 	k.standing, k.read = nil, false
+	k.changes++
 	k.mu.Unlock()
 }
 

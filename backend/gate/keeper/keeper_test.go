@@ -39,6 +39,7 @@ type post struct {
 	project string
 	config  rules.Config
 	model   keeper.Model
+	deps    func(*keeper.Deps) // changes them; may be nil
 	n       atomic.Int64
 	ahead   atomic.Int64 // nanoseconds that the clock is ahead
 }
@@ -72,7 +73,7 @@ func (p *post) start(dir string) (stop func()) {
 		p.t.Fatal(err)
 	}
 	copies := backups.New(p.t.TempDir(), time.Now, nil, func(dir string) (backups.Tree, error) { return evidence.Open(dir) })
-	p.Keeper, err = keeper.New(ctx, keeper.Deps{
+	deps := keeper.Deps{
 		Queue: p.queue, Store: p.store.Gate(), Files: copies, Model: p.model, Operator: ada, Now: p.now, Log: slog.New(slog.DiscardHandler),
 		File:      func() keeper.File { return keeper.File{Path: "gate.toml", Rules: set, Config: p.config} },
 		Project:   func(f keeper.File, _ string) *rules.Set { return f.Rules },
@@ -83,8 +84,11 @@ func (p *post) start(dir string) (stop func()) {
 		},
 		Mask:  func(s string) string { return strings.ReplaceAll(s, "hunter2", "•••") },
 		NewID: func(prefix string) string { return fmt.Sprintf("%s%06d_%s", prefix, p.n.Add(1), filepath.Base(dir)) },
-	})
-	if err != nil {
+	}
+	if p.deps != nil {
+		p.deps(&deps)
+	}
+	if p.Keeper, err = keeper.New(ctx, deps); err != nil {
 		p.t.Fatal(err)
 	}
 	running, cancel := context.WithCancel(ctx)
