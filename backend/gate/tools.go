@@ -573,7 +573,7 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 		switch {
 		case p == "/dev/null" || told[what+p]:
 		case p == "":
-			out = append(out, opaque("tool.no_path", "a patch whose files are not all named")...)
+			out = append(append(out, opaque("tool.no_path", "a patch whose files are not all named")...), effects(p)...)
 		default:
 			out, named = append(out, effects(p)...), append(named, p)
 		}

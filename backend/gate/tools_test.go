@@ -111,7 +111,7 @@ var oddPatches = map[string]human.Risk{
 	"+++ /dev/stdout\n@@\n+":            human.LowRisk,
 	"*** Update File: /dev/null\n@@\n+": human.HighRisk,
 	"*** Delete File: a":                human.MediumRisk,
-	"*** Delete File: ":                 human.HighRisk,
+	"*** Delete File: ":                 human.CriticalRisk, // of the folder itself,
 	"*** Begin Patch\n*** Delete File: a\n  *** Update File: ~/.ssh/authorized_keys\n@@\n-x\n+y":                          human.HighRisk,
 	"*** Update File: a\n@@ -1,900 +1,900 @@\n-x\n+y\n*** Update File: ~/.ssh/authorized_keys\n@@\n-x\n+y":                human.HighRisk,
 	"--- ~/.ssh/authorized_keys\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n":                                                          human.HighRisk,
