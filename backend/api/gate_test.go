@@ -43,7 +43,7 @@ func (h *house) openGate(d *Deps) {
 		Ground: func(ctx context.Context, call gate.Call, made func(string) bool) keeper.Ground {
 			return evidence.New(ctx, call, made)
 		},
-		Mask:  func(s string) string { return s },
+		Mask:  func(string) func(string) string { return func(s string) string { return s } },
 		NewID: func(prefix string) string { return fmt.Sprint(prefix, n.Add(1)) },
 	})
 	must(h.t, err)

@@ -26,7 +26,7 @@ func (h *House) openGate(ctx context.Context, shelf *shelf) error {
 	file := gatefile.Open(filepath.Join(h.config.Dir, gatefile.Name))
 	h.backups = backups.New(h.config.Dir, time.Now, shelf.mask, tree)
 	d := keeper.Deps{
-		Queue: h.queue, Store: h.store.Gate(), Files: h.backups, Operator: h.operator(), Mask: shelf.mask, Guard: h.config.Dir, Now: time.Now, Log: h.log,
+		Queue: h.queue, Store: h.store.Gate(), Files: h.backups, Operator: h.operator(), Mask: shelf.masker.Within, Guard: h.config.Dir, Now: time.Now, Log: h.log,
 		File: func() keeper.File {
 			now := file.Read()
 			return keeper.File{Path: file.Path(), Rules: now.Rules, Config: now.Config, Problem: now.Problem}

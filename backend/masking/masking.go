@@ -36,6 +36,14 @@ func (m *Masker) Mask(text string) (string, bool) {
 	if err != nil {
 		return Hidden, true // cannot be, with rules built in; and if it is, then nothing gets out
 	}
+	found := find(all, text)
+	if len(found) == 0 {
+		return text, false
+	}
+	return hide(text, found), true
+}
+
+func find(all []*rule, text string) []span {
 	lower, plain := strings.ToLower(text), ended(text)
 	var found []span
 	for _, r := range all {
@@ -43,11 +51,74 @@ func (m *Masker) Mask(text string) (string, bool) {
 			found = r.find(plain, found)
 		}
 	}
-	found = cards(plain, found)
-	if len(found) == 0 {
-		return text, false
+	return cards(plain, found)
+}
+
+const (
+	ellipsis = "…"
+	// longestWhole is how much of a whole is looked through, in bytes.
+	longestWhole = 16 << 10
+	// leastPart is how much of a secret gives it away, in bytes.
+	leastPart = 4
+)
+
+// Within returns what hides secrets in texts that are made of parts of a whole: as Mask does, and beside it the secrets of
+// the whole, and what stands of one before an ellipsis, where the text was cut. Of a whole that is longer than 16 KiB the
+// end is not looked at, and each word that an ellipsis cuts is hidden. What is returned is not safe for concurrent use.
+func (m *Masker) Within(whole string) func(text string) string {
+	all, err := m.rules()
+	if err != nil {
+		return func(string) string { return Hidden }
 	}
-	return hide(text, found), true
+	long := len(whole) > longestWhole
+	if long {
+		whole = whole[:longestWhole]
+	}
+	var secrets []string
+	for _, s := range find(all, whole) {
+		if secret := whole[s.from:s.to]; len(secret) >= 8 {
+			secrets = append(secrets, secret)
+		}
+	}
+	known := map[string]string{}
+	return func(text string) string {
+		masked, is := known[text]
+		if !is {
+			masked = text
+			for _, s := range secrets {
+				masked = strings.ReplaceAll(masked, s, Hidden)
+			}
+			if strings.Contains(masked, ellipsis) {
+				masked = uncut(masked, secrets, long)
+			}
+			masked, _ = m.Mask(masked)
+			known[text] = masked
+		}
+		return masked
+	}
+}
+
+// uncut hides what is left of secrets before each ellipsis; with every, all of the word that it cuts.
+func uncut(text string, secrets []string, every bool) string {
+	parts := strings.Split(text, ellipsis)
+	for i, part := range parts[:len(parts)-1] {
+		left := len(part)
+		for _, s := range secrets {
+			for n := min(len(s)-1, len(part)); n >= leastPart; n-- {
+				if strings.HasSuffix(part, s[:n]) {
+					left = min(left, len(part)-n)
+					break
+				}
+			}
+		}
+		if every {
+			left = min(left, strings.LastIndexAny(part, " \t\r\n\"'\x60=:")+1)
+		}
+		if left < len(part) {
+			parts[i] = part[:left] + Hidden
+		}
+	}
+	return strings.Join(parts, ellipsis)
 }
 
 // A span is where a secret stands, in bytes.

@@ -66,6 +66,35 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 }
 
+// What is made of parts of a call shows no part of its secrets.
+func TestPartsOfAWhole(t *testing.T) {
+	t.Parallel()
+	m := masking.New()
+	github := join("ghp_", "Zk3Jq8sVw2Lx9Tn4Rb7Yc1Md6Hf5Pg0QaUeX")
+	password := join("kX93!", "mmQ2vv")
+	long := strings.Repeat("echo one two three\n", 1000)
+	for name, tt := range map[string]struct{ whole, text, want string }{
+		"all of it":                  {"echo " + github, "prints " + github, "prints •••"},
+		"cut":                        {"echo " + github, "prints " + github[:20] + "…", "prints •••…"},
+		"cut in the middle of words": {"echo " + github, "“echo " + github[:9] + "…” prints", "“echo •••…” prints"},
+		"known by what is before it": {"password: " + password, "writes " + password + " to a", "writes ••• to a"},
+		"cut, and only known so":     {"password: " + password, "writes " + password[:6] + "…", "writes •••…"},
+		"too little to matter":       {"echo " + github, "a g…", "a g…"},
+		"not a part":                 {"echo " + github, "/src/a…/b", "/src/a…/b"},
+		"its own":                    {"", "echo " + github, "echo •••"},
+		"behind what is looked at":   {long + "echo " + github, "echo " + github[:20] + "…", "echo •••…"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mask := m.Within(tt.whole)
+			for range 2 {
+				if got := mask(tt.text); got != tt.want {
+					t.Errorf("%q became %q, want %q", tt.text, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
 func TestOrdinaryTextIsKept(t *testing.T) {
 	t.Parallel()
 	m := masking.New()

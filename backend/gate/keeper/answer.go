@@ -42,7 +42,8 @@ func (k *Keeper) Question(ctx context.Context, by human.Actor, id human.Operatio
 	view := QuestionView{Question: q}
 	at := rules.Circumstances{Agent: op.AgentID, Session: op.SessionID, Project: q.Root, Now: k.d.Now()}
 	rule, leftOut, ok := rules.Suggest(callOfQuestion(q), q.Verdict, at)
-	if !ok || k.d.Mask(rule.Command) != rule.Command || k.d.Mask(rule.Path) != rule.Path {
+	mask := k.masker(q.Args)
+	if !ok || mask(rule.Command) != rule.Command || mask(rule.Path) != rule.Path {
 		return view, nil // a rule is shown and kept, so it holds no secret
 	}
 	preview, err := k.preview(ctx, rule)

@@ -114,11 +114,12 @@ type Deps struct {
 	// Root finds the root of the working tree that a folder is in; the folder itself without one. It starts no process.
 	Root func(cwd string) string
 	// Ground returns the evidence for one call; made says which files its session made.
-	Ground   func(ctx context.Context, call gate.Call, made func(abs string) bool) Ground
-	Files    Files
-	Model    Model
-	Mask     func(string) string // hides secrets in a text
-	Guard    string              // Deskbell's own folder, which no call may change
+	Ground func(ctx context.Context, call gate.Call, made func(abs string) bool) Ground
+	Files  Files
+	Model  Model
+	// Mask returns what hides secrets in texts that are made of parts of a whole, were they cut.
+	Mask     func(whole string) func(text string) string
+	Guard    string // Deskbell's own folder, which no call may change
 	Operator human.Actor
 	Now      func() time.Time
 	NewID    func(prefix string) string

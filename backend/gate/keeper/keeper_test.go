@@ -21,6 +21,7 @@ import (
 	"deskbell/backend/gate/keeper"
 	"deskbell/backend/gate/rules"
 	"deskbell/backend/human"
+	"deskbell/backend/masking"
 	"deskbell/backend/queue"
 	"deskbell/backend/sqlite"
 )
@@ -29,6 +30,8 @@ var (
 	bot = human.Actor{Role: human.Agent, Name: "claude-code"}
 	ada = human.Actor{Role: human.Operator, Name: "Ada"}
 )
+
+var masker = masking.New()
 
 // A post is a gatekeeper over a real queue in a real file, with real evidence of a real project.
 type post struct {
@@ -82,7 +85,7 @@ func (p *post) start(dir string) (stop func()) {
 		Ground: func(ctx context.Context, call gate.Call, made func(string) bool) keeper.Ground {
 			return evidence.New(ctx, call, made)
 		},
-		Mask:  func(s string) string { return strings.ReplaceAll(s, "hunter2", "•••") },
+		Mask:  masker.Within,
 		NewID: func(prefix string) string { return fmt.Sprintf("%s%06d_%s", prefix, p.n.Add(1), filepath.Base(dir)) },
 	}
 	if p.deps != nil {

@@ -36,7 +36,7 @@ func (k *Keeper) consult(ctx context.Context, j *judged, call human.ToolCall) {
 		"rules_say": j.verdict.Because, "policy": k.d.Project(j.file, j.call.Root).Policy(j.call.Root),
 	})
 	if err == nil {
-		text = k.masked(text)
+		text = masked(text, k.masker(text))
 	}
 	if len(text) == 0 {
 		return // it is too long to be asked about

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,68 +22,124 @@ const (
 
 func words(text string) int { return len(strings.Fields(text)) }
 
-// masked hides secrets in every text of a JSON value.
-func (k *Keeper) masked(raw json.RawMessage) json.RawMessage {
+// masker hides secrets in texts that are made of a call: what a name or a flag says of a secret in it counts for all of
+// them, and also where one was cut.
+func (k *Keeper) masker(args json.RawMessage) func(string) string { return k.d.Mask(textOf(args)) }
+
+// textOf is a JSON value as lines of its texts, each after its name; what is no JSON is left as it is.
+func textOf(raw json.RawMessage) string {
+	v, err := decode(raw)
+	if err != nil {
+		return string(raw)
+	}
+	var out strings.Builder
+	write := func(name, text string) {
+		if name != "" {
+			out.WriteString(name + ": ")
+		}
+		out.WriteString(text + "\n")
+	}
+	var walk func(name string, v any)
+	walk = func(name string, v any) {
+		switch v := v.(type) {
+		case string:
+			write(name, v)
+		case []any:
+			var line []string // a command's arguments, it may be
+			for _, x := range v {
+				if s, ok := x.(string); ok {
+					line = append(line, s)
+				} else {
+					walk(name, x)
+				}
+			}
+			write(name, strings.Join(line, " "))
+		case map[string]any:
+			for _, n := range slices.Sorted(maps.Keys(v)) {
+				walk(n, v[n])
+			}
+		}
+	}
+	walk("", v)
+	return out.String()
+}
+
+func decode(raw json.RawMessage) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
+}
+
+// masked hides secrets in every text of a JSON value; it is nil of one that is too long.
+func masked(raw json.RawMessage, mask func(string) string) json.RawMessage {
 	if len(raw) == 0 || len(raw) > maxArgs {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
+	v, err := decode(raw)
+	if err != nil {
 		return nil
 	}
-	out, err := json.Marshal(k.maskedValue(v))
+	out, err := json.Marshal(maskedValue(v, mask))
 	if err != nil {
 		return nil
 	}
 	return out
 }
 
-func (k *Keeper) maskedValue(v any) any {
+func maskedValue(v any, mask func(string) string) any {
 	switch v := v.(type) {
 	case string:
-		return k.d.Mask(v)
+		return mask(v)
 	case []any:
 		for i := range v {
-			v[i] = k.maskedValue(v[i])
+			v[i] = maskedValue(v[i], mask)
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = k.maskedValue(v[name])
+			v[name] = maskedValue(v[name], mask)
 		}
 	}
 	return v
 }
 
-// callOf is a call in a line: the command where it is one, else the tool with its arguments.
-func callOf(tool string, args json.RawMessage) string {
+// callOf is a call in a line: the command where it is one, else the tool with its arguments. It is masked before it is cut.
+func callOf(tool string, args json.RawMessage, mask func(string) string) string {
+	text := wholeCall(tool, args)
+	if len(text) > maxArgs {
+		text = strings.ToValidUTF8(text[:maxArgs], "") + "…"
+	}
+	return human.OneLine(mask(text), maxCall)
+}
+
+func wholeCall(tool string, args json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(args, &fields) == nil {
 		for _, name := range []string{"command", "cmd"} {
 			var text string
 			if json.Unmarshal(fields[name], &text) == nil && text != "" {
-				return human.OneLine(text, maxCall)
+				return text
 			}
 			var list []string
 			if json.Unmarshal(fields[name], &list) == nil && len(list) > 0 {
-				return human.OneLine(strings.Join(list, " "), maxCall)
+				return strings.Join(list, " ")
 			}
 		}
 	}
 	if len(fields) == 0 {
-		return human.OneLine(tool, maxCall)
+		return tool
 	}
-	return human.OneLine(tool+" "+string(args), maxCall)
+	return tool + " " + string(args)
 }
 
 // decision is the line of the log about a call that was judged. Its ID is new.
 func (k *Keeper) decision(by human.Actor, call human.ToolCall, j *judged) Decision {
+	mask := k.masker(call.Args)
 	d := Decision{
 		ID: k.d.NewID("dec_"), At: k.d.Now().UTC(), Agent: by.Name, Session: call.SessionID, Client: human.OneLine(call.Client, 100),
-		Project: j.call.Root, Cwd: call.Cwd, Micros: j.micros, Args: k.masked(call.Args),
+		Project: j.call.Root, Cwd: call.Cwd, Micros: j.micros, Args: masked(call.Args, mask),
 	}
-	d.judged(call, j.verdict, k.d.Mask)
+	d.judged(call, j.verdict, mask)
 	if j.verdict.Decision != human.Deny {
 		d.Makes = j.makes()
 	}
@@ -91,7 +148,7 @@ func (k *Keeper) decision(by human.Actor, call human.ToolCall, j *judged) Decisi
 
 // judged fills in what the verdict says.
 func (d *Decision) judged(call human.ToolCall, v human.Verdict, mask func(string) string) {
-	d.Tool, d.Call = human.OneLine(call.Tool, 100), mask(callOf(call.Tool, call.Args))
+	d.Tool, d.Call = human.OneLine(call.Tool, 100), callOf(call.Tool, call.Args, mask)
 	d.Decision, d.Risk, d.Floor, d.Digest = v.Decision, v.Risk, v.Floor, v.Digest
 	d.Rules, d.Because = append([]string{}, v.Rules...), slices.Clone(v.Because)
 	if len(v.Because) > 0 {
@@ -111,7 +168,7 @@ func (d *Decision) judged(call human.ToolCall, v human.Verdict, mask func(string
 		d.Effects = slices.Clone(v.Effects[:min(maxLogged, len(v.Effects))])
 	}
 	for i, e := range d.Effects {
-		d.Effects[i].Resource, d.Effects[i].Words = mask(e.Resource), mask(e.Words)
+		d.Effects[i].Resource, d.Effects[i].Target, d.Effects[i].Words = mask(e.Resource), mask(e.Target), mask(e.Words)
 	}
 	for i, b := range d.Because {
 		d.Because[i].Resource, d.Because[i].Text = mask(b.Resource), mask(b.Text)
