@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -87,6 +88,14 @@ type nameInput struct {
 	Name string `path:"name" doc:"The agent's name."`
 }
 
+type codeInput struct {
+	Operator string `query:"operator" doc:"Who signs in with it, by name: plans can need several operators to agree. Absent: you."`
+	payload[none]
+}
+
+// maxOperator is the longest name of an operator, in characters.
+const maxOperator = 64
+
 func (s *Server) administration(c catalogue) {
 	add(c, route{http.MethodGet, "/healthz", "health", "Is it there?", anyone, 0},
 		func(context.Context, *exchange, *none) (*answer[*Health], error) {
@@ -98,7 +107,7 @@ func (s *Server) administration(c catalogue) {
 				return nil, human.BadField("code", "is missing")
 			}
 			o, err := s.sessions.signIn(ctx, in.JSON.Code)
-			return ok(&Session{o.token, o.resume, s.deps.Operator}, err)
+			return ok(&Session{o.token, o.resume, o.name}, err)
 		})
 	add(c, route{http.MethodDelete, "/api/session", "signOut", "Sign out", operators, 0},
 		func(_ context.Context, x *exchange, _ *none) (*done, error) {
@@ -106,8 +115,12 @@ func (s *Server) administration(c catalogue) {
 			return &done{}, nil
 		})
 	add(c, route{http.MethodPost, "/api/session/codes", "newCode", "Make a one-time code for another browser or terminal", operators, 0},
-		func(_ context.Context, x *exchange, _ *payload[none]) (*answer[*Code], error) {
-			code := s.NewCode()
+		func(_ context.Context, x *exchange, in *codeInput) (*answer[*Code], error) {
+			name := cmp.Or(strings.TrimSpace(in.Operator), x.by.Name)
+			if name != human.OneLine(name, maxOperator) {
+				return nil, human.BadField("operator", "is longer than %d characters, or has some that cannot be seen", maxOperator)
+			}
+			code := s.sessions.newCode(name)
 			return ok(&Code{code, x.base + "/#code=" + code}, nil)
 		})
 

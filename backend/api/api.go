@@ -62,6 +62,8 @@ type Deps struct {
 	Replay    Replay
 	Summaries Summarist
 	Gate      Gatekeeper
+	Plans     Plans
+	Runs      Runs
 	MCP       http.Handler // at /mcp; its requests carry an agent's key, and ActorOf knows whose
 	EndWaits  func()       // called when shutdown begins: answer what MCP holds open
 
@@ -153,11 +155,11 @@ func (s *Server) begin() bool {
 }
 
 // NewCode makes a one-time code by which a person signs in as the operator. It is good for 10 minutes.
-func (s *Server) NewCode() string { return s.sessions.newCode() }
+func (s *Server) NewCode() string { return s.sessions.newCode(s.deps.Operator) }
 
 // WindowToken makes an operator's session for the desktop window, and returns its token. It lasts as
 // long as the Server.
-func (s *Server) WindowToken() string { return s.sessions.open(true).token }
+func (s *Server) WindowToken() string { return s.sessions.open(s.deps.Operator, true).token }
 
 // An agent is what is known of an agent that calls. The Server's mu guards it.
 type agent struct {

@@ -251,7 +251,7 @@ func (s *Server) authenticate(r *http.Request, x *exchange) error {
 		if x.session = s.sessions.find(token); x.session == nil {
 			return human.Errorf(human.Unauthorized, "this session is over; sign in again with a new code (deskbell login, or from the app)")
 		}
-		x.by = human.Actor{Role: human.Operator, Name: s.deps.Operator}
+		x.by = human.Actor{Role: human.Operator, Name: x.session.name}
 		return nil
 	}
 	name, err := s.deps.Keys.Authenticate(r.Context(), token)

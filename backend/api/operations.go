@@ -97,7 +97,7 @@ type (
 	}
 	listInput struct {
 		State   []string `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
-		Kind    string   `query:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission"`
+		Kind    string   `query:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
 		AgentID string   `query:"agent_id" doc:"For operators; an agent sees its own."`
 		Text    string   `query:"q" maxLength:"500" doc:"Full text: all words, the last as a prefix."`
 		Order   string   `query:"order" enum:"newest,urgent,recent" doc:"By creation (absent), by urgency and age, or by last change."`
@@ -203,6 +203,9 @@ func (s *Server) operations(c catalogue) {
 	change(c, post("complete", "complete", "Answer", operators),
 		func(ctx context.Context, x *exchange, in *payload[CompleteRequest]) (human.Operation, error) {
 			a := in.JSON.Answer
+			if a.Plan != nil {
+				return human.Operation{}, human.BadField("plan", "is for POST /api/plans/%s/response", in.JSON.OperationID)
+			}
 			if a.Choice != "" || a.Args != nil || a.Backup != nil {
 				return human.Operation{}, human.BadField("choice", "is the gatekeeper's; POST /api/gate/questions/%s/answer does what it stands for", in.JSON.OperationID)
 			}
@@ -305,7 +308,7 @@ func (r *InvokeRequest) request(agent string, timeout float64) human.Request {
 // draft is the answer to save, nil when there is nothing in it.
 func (r *InputRequest) draft() *human.Answer {
 	a := r.Answer
-	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" && a.SummaryID == "" &&
+	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" && a.SummaryID == "" && a.Plan == nil &&
 		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {
 		return nil
 	}

@@ -116,6 +116,8 @@ func (s *Server) register() *huma.OpenAPI {
 	s.administration(c)
 	s.evidence(c)
 	s.gate(c)
+	s.plans(c)
+	s.runs(c)
 	s.recordings(c)
 	s.summaries(c)
 	s.describeSocket(c)

@@ -33,10 +33,16 @@ type sessions struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	codes  map[hash]time.Time // one-time codes, and when they expire
+	codes  map[hash]invitation // one-time codes
 	resume map[hash]*session
 	tokens map[hash]*session
 	wrong  []time.Time // the last wrong codes, oldest first, at most maxWrong
+}
+
+// An invitation is what a one-time code stands for.
+type invitation struct {
+	until time.Time
+	name  string // the operator's who signs in with it
 }
 
 // A session is one signed-in page, window or terminal.
@@ -45,7 +51,8 @@ type session struct {
 	end    context.CancelFunc
 	token  hash
 	resume hash
-	window bool // lasts as long as the server
+	window bool   // lasts as long as the server
+	name   string // the operator's
 
 	// Guarded by sessions.mu.
 	sockets int
@@ -55,10 +62,10 @@ type session struct {
 }
 
 // opened is what a new session is told once.
-type opened struct{ token, resume string }
+type opened struct{ token, resume, name string }
 
 func newSessions(now func() time.Time) *sessions {
-	return &sessions{now: now, codes: map[hash]time.Time{}, resume: map[hash]*session{}, tokens: map[hash]*session{}}
+	return &sessions{now: now, codes: map[hash]invitation{}, resume: map[hash]*session{}, tokens: map[hash]*session{}}
 }
 
 // crockford is base 32 without letters that are mistaken for others.
@@ -69,20 +76,20 @@ var typed = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1")
 
 func normal(code string) string { return typed.Replace(strings.ToUpper(strings.TrimSpace(code))) }
 
-// newCode makes a one-time code of 50 bits, for a person to read and type.
-func (s *sessions) newCode() string {
+// newCode makes a one-time code of 50 bits, for a person to read and type, who is an operator of that name.
+func (s *sessions) newCode(name string) string {
 	var b [10]byte
 	rand.Read(b[:])
 	code := crockford.EncodeToString(b[:])[:10]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	for h, until := range s.codes {
-		if !until.After(now) {
+	for h, i := range s.codes {
+		if !i.until.After(now) {
 			delete(s.codes, h)
 		}
 	}
-	s.codes[hashOf(code)] = now.Add(codeLife)
+	s.codes[hashOf(code)] = invitation{now.Add(codeLife), name}
 	return code[:5] + "-" + code[5:]
 }
 
@@ -92,10 +99,10 @@ func (s *sessions) newCode() string {
 func (s *sessions) signIn(ctx context.Context, code string) (opened, error) {
 	h := hashOf(normal(code))
 	s.mu.Lock()
-	if until, ok := s.codes[h]; ok && until.After(s.now()) {
+	if i, ok := s.codes[h]; ok && i.until.After(s.now()) {
 		delete(s.codes, h)
 		s.mu.Unlock()
-		return s.open(false), nil
+		return s.open(i.name, false), nil
 	}
 	old := s.resume[h]
 	var quiet chan struct{}
@@ -116,7 +123,7 @@ func (s *sessions) signIn(ctx context.Context, code string) (opened, error) {
 	if old != nil && s.resume[h] == old && old.sockets == 0 && s.now().Sub(old.closed) <= resumeLife {
 		s.drop(old)
 		s.mu.Unlock()
-		return s.open(false), nil
+		return s.open(old.name, false), nil
 	}
 	defer s.mu.Unlock()
 	return opened{}, s.wrongCode()
@@ -135,10 +142,10 @@ func (s *sessions) wrongCode() error {
 	return human.Errorf(human.Unauthorized, "this code is wrong, used or expired; get a new one from the app, or in a terminal with: deskbell login")
 }
 
-// open begins a session.
-func (s *sessions) open(window bool) opened {
-	o := opened{token: "dbo_" + rand.Text(), resume: rand.Text()}
-	n := &session{token: hashOf(o.token), resume: hashOf(normal(o.resume)), window: window, used: s.now(), closed: s.now(), quiet: make(chan struct{})}
+// open begins a session of an operator.
+func (s *sessions) open(name string, window bool) opened {
+	o := opened{token: "dbo_" + rand.Text(), resume: rand.Text(), name: name}
+	n := &session{token: hashOf(o.token), resume: hashOf(normal(o.resume)), window: window, name: name, used: s.now(), closed: s.now(), quiet: make(chan struct{})}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ func (o *Operation) appendTo(buf *bytes.Buffer) error {
 // An Event is one event of an operation, on the WebSocket and in its history.
 type Event struct {
 	Seq         uint64            `json:"seq" doc:"The event's place among all; without gaps for operators."`
-	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped"`
+	Type        human.EventType   `json:"type" enum:"invoked,claimed,released,started,input_saved,asked,replied,commented,snoozed,shown,seen,overdue,completed,cancelled,declined,delivered,recording_began,recording_dropped,voted,progressed,ordered"`
 	At          time.Time         `json:"at"`
 	OperationID human.OperationID `json:"operation_id"`
 	Version     uint64            `json:"version"`
@@ -41,17 +41,19 @@ type Event struct {
 type EventData struct {
 	Request *human.Request `json:"request,omitempty" doc:"invoked"`
 	Text    string         `json:"text,omitempty" doc:"asked, replied, commented; the reason of released, declined and cancelled; why a channel failed."`
-	Answer  *human.Answer  `json:"answer,omitempty" doc:"completed; input_saved, absent when a draft was forgotten."`
+	Answer  *human.Answer  `json:"answer,omitempty" doc:"completed; voted; input_saved, absent when a draft was forgotten."`
 	Channel string         `json:"channel,omitempty" doc:"shown, seen"`
 	Until   *time.Time     `json:"until,omitempty" doc:"snoozed; absent when it was woken."`
 
-	Recording human.RecordingID `json:"recording,omitempty" doc:"recording_began, recording_dropped"`
+	Recording human.RecordingID   `json:"recording,omitempty" doc:"recording_began, recording_dropped"`
+	Progress  *human.TaskProgress `json:"progress,omitempty" doc:"progressed"`
+	Order     *human.Order        `json:"order,omitempty" doc:"ordered"`
 }
 
 func eventOf(e human.Entry) *Event {
 	return &Event{
 		Seq: e.Seq, Type: e.Event.Type, At: e.Event.At, OperationID: e.ID, Version: e.Version, By: e.Event.By,
-		Data: EventData{Request: e.Event.Request, Text: e.Event.Text, Answer: e.Event.Answer, Channel: e.Event.Channel, Until: e.Event.Until, Recording: e.Event.Recording},
+		Data: EventData{Request: e.Event.Request, Text: e.Event.Text, Answer: e.Event.Answer, Channel: e.Event.Channel, Until: e.Event.Until, Recording: e.Event.Recording, Progress: e.Event.Progress, Order: e.Event.Order},
 	}
 }
 
@@ -102,7 +104,7 @@ type Hello struct {
 type Invocation struct {
 	Type          string            `json:"type" enum:"human_invocation"`
 	OperationID   human.OperationID `json:"operation_id"`
-	ActionType    human.Kind        `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission"`
+	ActionType    human.Kind        `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
 	Description   string            `json:"description"`
 	RequestParams json.RawMessage   `json:"request_params" doc:"The request's details."`
 	Context       InvocationContext `json:"context"`

@@ -29,6 +29,9 @@ const (
 	Delivered  EventType = "delivered"         // system: the agent has read the end
 	Recorded   EventType = "recording_began"   // operator: a Recording of the work was begun
 	Unrecorded EventType = "recording_dropped" // operator: the Recording was discarded or deleted
+	Voted      EventType = "voted"             // operator: Answer to a plan that needs several
+	Progressed EventType = "progressed"        // agent: Progress of a task of a confirmed plan
+	Ordered    EventType = "ordered"           // operator: Order to the agent whose plan runs
 )
 
 // An Event is one change of one operation. Which of the optional fields are set follows from Type.
@@ -42,7 +45,9 @@ type Event struct {
 	Channel string     `json:"channel,omitempty"`
 	Until   *time.Time `json:"until,omitempty"`
 
-	Recording RecordingID `json:"recording,omitempty"`
+	Recording RecordingID   `json:"recording,omitempty"`
+	Progress  *TaskProgress `json:"progress,omitempty"`
+	Order     *Order        `json:"order,omitempty"`
 }
 
 // An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
@@ -56,7 +61,7 @@ type Entry struct {
 
 // forAgents are the events an operation's agent is told about. The rest is the operator's own
 // business: drafts, snoozes, which screen showed what.
-var forAgents = []EventType{Invoked, ClaimedBy, Released, Started, Asked, Replied, Commented, Expired, Finished, Withdrawn, TurnedDown}
+var forAgents = []EventType{Invoked, ClaimedBy, Released, Started, Asked, Replied, Commented, Expired, Finished, Withdrawn, TurnedDown, Voted, Progressed, Ordered}
 
 // ForAgents says whether the operation's agent may see events of this type.
 func (t EventType) ForAgents() bool { return slices.Contains(forAgents, t) }
@@ -128,6 +133,9 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		if o.Draft != nil && o.Draft.By == e.By {
 			next.Draft = nil // another operator's words are theirs to keep or drop
 		}
+		if o.Kind == Plan {
+			next.begin()
+		}
 	case Withdrawn:
 		next.State, next.Ended, next.SnoozedUntil = Cancelled, &Ending{By: e.By, At: at, Reason: e.Text}, nil
 	case TurnedDown:
@@ -142,6 +150,13 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		next.Recordings = append(slices.Clip(o.Recordings), e.Recording)
 	case Unrecorded:
 		next.Recordings = slices.DeleteFunc(slices.Clone(o.Recordings), func(id RecordingID) bool { return id == e.Recording })
+	case Voted:
+		next.vote(e)
+		next.SnoozedUntil = nil
+	case Progressed:
+		next.progress(e)
+	case Ordered:
+		next.order(e)
 	}
 	return next, nil
 }
@@ -210,7 +225,11 @@ func (o Operation) allows(e Event) error {
 		switch e.Type {
 		case Commented, Delivered, Shown, Seen, InputSaved, Unrecorded:
 			return nil
-		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown, Recorded:
+		case Progressed:
+			return o.mayProgress(e.Progress)
+		case Ordered:
+			return o.mayOrder(e.Order)
+		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown, Recorded, Voted:
 		}
 		return o.overError()
 	}
@@ -226,7 +245,7 @@ func (o Operation) allows(e Event) error {
 			return Errorf(Conflict, "operation %s is not claimed, so there is nothing to release", o.ID)
 		}
 	case Started, InputSaved, Asked, Finished, TurnedDown:
-		if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name {
+		if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name && !o.together() {
 			return o.takenError(e.By)
 		}
 		if e.Type == Finished && e.Answer == nil {
@@ -246,13 +265,26 @@ func (o Operation) allows(e Event) error {
 		if o.Overdue {
 			return Errorf(Conflict, "operation %s is overdue already", o.ID)
 		}
-	case Commented, Delivered:
+	case Commented, Delivered, Progressed, Ordered:
 		return Errorf(Conflict, "operation %s is still open", o.ID)
+	case Voted:
+		if o.Kind != Plan || e.Answer == nil || e.Answer.Plan == nil {
+			return Errorf(Invalid, "only a plan is answered by several operators, each with a plan's answer")
+		}
 	case Replied, Snoozed, Shown, Seen, Withdrawn, Unrecorded:
 	default:
 		return Errorf(Invalid, "no such event: %q", e.Type)
 	}
 	return nil
+}
+
+// together says whether this is a plan that several operators work on at a time: nobody's claim keeps another out.
+func (o Operation) together() bool {
+	if o.Kind != Plan {
+		return false
+	}
+	q, err := o.PlanQuestion()
+	return err == nil && q.Together()
 }
 
 func (o Operation) takenError(by Actor) error {

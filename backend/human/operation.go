@@ -107,7 +107,7 @@ type Actor struct {
 
 // Request is what an agent asked for. It never changes once it is in the journal.
 type Request struct {
-	Kind           Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission"`
+	Kind           Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
 	Description    string          `json:"description"`
 	Details        json.RawMessage `json:"details,omitempty"` // a JSON object, its bytes as sent
 	Context        json.RawMessage `json:"context,omitempty"` // a JSON object, its bytes as sent
@@ -195,6 +195,7 @@ type Answer struct {
 	Choice          ChoiceAction           `json:"choice,omitempty" enum:"allow,deny,backup,instead,change" doc:"Of a permission: what was chosen."`
 	Args            json.RawMessage        `json:"args,omitempty" doc:"Of a permission: the arguments that the call may run with in place of its own."`
 	Backup          *Backup                `json:"backup,omitempty" doc:"Of a permission: the copy that was made before the call ran."`
+	Plan            *PlanAnswer            `json:"plan,omitempty" doc:"Of a plan: what was done with it."`
 }
 
 // A Result is the final answer, with who gave it, when, and the digest of what it is bound to.
@@ -232,7 +233,7 @@ type Delivery struct {
 type Operation struct {
 	ID          OperationID     `json:"operation_id"`
 	Version     uint64          `json:"version" doc:"The number of events so far."`
-	Kind        Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission"`
+	Kind        Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
 	State       State           `json:"state" enum:"pending,claimed,in_progress,waiting_input,completed,cancelled,declined"`
 	Overdue     bool            `json:"overdue"`
 	Description string          `json:"description"`
@@ -253,6 +254,8 @@ type Operation struct {
 	Ended       *Ending         `json:"ended,omitempty" doc:"Once cancelled or declined: who, when, why."`
 	DeliveredAt *time.Time      `json:"delivered_at,omitempty" doc:"When its agent first read the end of it."`
 	Recordings  []RecordingID   `json:"recordings"`
+	Votes       []Vote          `json:"votes,omitempty" doc:"Of a plan that several operators have to confirm: what each said last."`
+	Run         *PlanRun        `json:"run,omitempty" doc:"Of a confirmed plan: how far it has come."`
 
 	// For operators only; ForAgent leaves them out.
 	Draft        *Draft     `json:"draft,omitempty"`

@@ -81,11 +81,14 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 			full.HumanInput = op.Draft.HumanInput
 		}
 		if !op.State.Terminal() {
-			if err := fits(op, full, digest); err != nil {
+			if err := fits(op, &full, digest); err != nil {
 				return nil, err
 			}
 			if full.Summary == "" {
 				full.Summary = q.opts.Summarize(op, full)
+			}
+			if op.Kind == human.Plan {
+				return plans(op, by, full)
 			}
 		}
 		return []human.Event{{Type: human.Finished, By: by, Answer: &full}}, nil
@@ -93,7 +96,7 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 }
 
 // fits says what is wrong with an answer to this operation.
-func fits(op human.Operation, a human.Answer, digest string) error {
+func fits(op human.Operation, a *human.Answer, digest string) error {
 	for _, id := range a.Attachments {
 		if strings.HasPrefix(id, human.RecordingPrefix) && !slices.Contains(op.Recordings, human.RecordingID(id)) {
 			return human.BadField("attachments", "operation %s has no recording %s; it was discarded, or belongs to another operation", op.ID, id)
@@ -107,7 +110,7 @@ func fits(op human.Operation, a human.Answer, digest string) error {
 			return human.BadField("field_sources", "operation %s has no recording %s, which %q is said to be from; it was discarded, or belongs to another operation", op.ID, from.Recording, human.OneLine(field, 80))
 		}
 	}
-	if err := rests(op, a); err != nil {
+	if err := rests(op, *a); err != nil {
 		return err
 	}
 	if digest != "" && digest != op.Digest {
@@ -120,7 +123,9 @@ func fits(op human.Operation, a human.Answer, digest string) error {
 		}
 		return nil
 	case human.Permission:
-		return permits(op, a)
+		return permits(op, *a)
+	case human.Plan:
+		return planned(a)
 	}
 	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" &&
 		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {

@@ -51,15 +51,16 @@ type Index interface {
 
 // A Filter selects operations; zero fields select all.
 type Filter struct {
-	States  []human.State
-	Open    bool // only states that are not terminal
-	Kind    human.Kind
-	AgentID string
-	Text    string    // full-text: all words, the last as a prefix; Chinese, Japanese and Korean by character
-	Since   time.Time // updated at or after
-	Order   Order
-	Limit   int    // 1 to MaxPage; 0 is DefaultPage
-	Cursor  string // Page.Next of the page before; opaque
+	States    []human.State
+	Open      bool // only states that are not terminal
+	Kind      human.Kind
+	AgentID   string
+	SessionID string
+	Text      string    // full-text: all words, the last as a prefix; Chinese, Japanese and Korean by character
+	Since     time.Time // updated at or after
+	Order     Order
+	Limit     int    // 1 to MaxPage; 0 is DefaultPage
+	Cursor    string // Page.Next of the page before; opaque
 }
 
 // Order is how a list is sorted.

@@ -325,7 +325,12 @@ func (q *Queue) Wait(ctx context.Context, by human.Actor, id human.OperationID, 
 
 // WaitFor is Wait with a condition of the caller's own. It returns at once for a terminal operation.
 func (q *Queue) WaitFor(ctx context.Context, by human.Actor, id human.OperationID, enough func(human.Operation) bool) (human.Operation, error) {
-	if op, err := q.Get(ctx, by, id); err != nil || op.State.Terminal() || enough(op) {
+	return q.WaitUntil(ctx, by, id, func(op human.Operation) bool { return op.State.Terminal() || enough(op) })
+}
+
+// WaitUntil is WaitFor that goes on after the operation's end: a confirmed plan has a run.
+func (q *Queue) WaitUntil(ctx context.Context, by human.Actor, id human.OperationID, enough func(human.Operation) bool) (human.Operation, error) {
+	if op, err := q.Get(ctx, by, id); err != nil || enough(op) {
 		return op, err
 	}
 	w := q.watch(id)
@@ -338,7 +343,7 @@ func (q *Queue) WaitFor(ctx context.Context, by human.Actor, id human.OperationI
 		changed := w.changed
 		q.mu.Unlock()
 		op, err := q.Get(context.WithoutCancel(ctx), by, id)
-		if err != nil || op.State.Terminal() || enough(op) {
+		if err != nil || enough(op) {
 			return op, err
 		}
 		select {

@@ -31,7 +31,7 @@ func (q *Queue) Ring(ctx context.Context, r human.Request, attach bool) (op huma
 	if !slices.Contains(human.Kinds, r.Kind) {
 		return op, false, human.BadField("action_type", "%q is not one of feedback, bash, desktop, browser, review, approve", r.Kind)
 	}
-	return q.take(ctx, r, attach, func(r human.Request) (human.Operation, bool, error) { return q.existing(ctx, r, attach) })
+	return q.take(ctx, r, attach, func(r human.Request) (human.Operation, bool, error) { return q.existing(ctx, r, attach) }, nil)
 }
 
 // Permit takes a question of the gatekeeper's about a call of an agent's tool, as Ring does. The same idempotency key
@@ -39,27 +39,30 @@ func (q *Queue) Ring(ctx context.Context, r human.Request, attach bool) (op huma
 // time is up ends as cancelled, which is a refusal.
 func (q *Queue) Permit(ctx context.Context, r human.Request) (op human.Operation, created bool, err error) {
 	r.Kind, r.OnTimeout = human.Permission, human.Cancel
-	return q.take(ctx, r, false, func(r human.Request) (human.Operation, bool, error) {
-		if r.IdempotencyKey == "" {
-			return human.Operation{}, false, nil
-		}
-		id, err := q.index.ByKey(ctx, r.AgentID, r.IdempotencyKey)
-		if isNotFound(err) {
-			return human.Operation{}, false, nil
-		}
-		if err != nil {
-			return human.Operation{}, false, err
-		}
-		op, err := q.load(ctx, id)
-		if err == nil && op.Kind != human.Permission {
-			err = human.Errorf(human.Conflict, "the idempotency_key %q belongs to operation %s, which asks for something else; use another key", r.IdempotencyKey, id)
-		}
-		return op, err == nil, err
-	})
+	return q.take(ctx, r, false, func(r human.Request) (human.Operation, bool, error) { return q.byKey(ctx, r) }, nil)
 }
 
-// take stores a request, unless there is an operation that it joins.
-func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins func(human.Request) (human.Operation, bool, error)) (op human.Operation, created bool, err error) {
+// byKey finds the operation of the same kind that has the request's idempotency key.
+func (q *Queue) byKey(ctx context.Context, r human.Request) (human.Operation, bool, error) {
+	if r.IdempotencyKey == "" {
+		return human.Operation{}, false, nil
+	}
+	id, err := q.index.ByKey(ctx, r.AgentID, r.IdempotencyKey)
+	if isNotFound(err) {
+		return human.Operation{}, false, nil
+	}
+	if err != nil {
+		return human.Operation{}, false, err
+	}
+	op, err := q.load(ctx, id)
+	if err == nil && op.Kind != r.Kind {
+		err = human.Errorf(human.Conflict, "the idempotency_key %q belongs to operation %s, which asks for something else; use another key", r.IdempotencyKey, id)
+	}
+	return op, err == nil, err
+}
+
+// take stores a request, unless there is an operation that it joins. decided, where not nil, ends it at once.
+func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins func(human.Request) (human.Operation, bool, error), decided *human.Answer) (op human.Operation, created bool, err error) {
 	if err := q.check(&r); err != nil {
 		return op, false, err
 	}
@@ -78,10 +81,17 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	}
 	at := q.now()
 	op = human.Operation{ID: q.opts.NewID(at)}
-	event := human.Event{Type: human.Invoked, At: at, By: human.Actor{Role: human.Agent, Name: r.AgentID}, Request: &r}
-	op, err = op.Apply(event)
+	events := []human.Event{{Type: human.Invoked, At: at, By: human.Actor{Role: human.Agent, Name: r.AgentID}, Request: &r}}
+	if decided != nil {
+		events = append(events, human.Event{Type: human.Finished, At: at, By: human.Actor{Role: human.System}, Answer: decided})
+	}
+	for _, event := range events {
+		if op, err = op.Apply(event); err != nil {
+			break
+		}
+	}
 	if err == nil {
-		_, err = q.journal.Append(context.WithoutCancel(ctx), op.ID, 0, event)
+		_, err = q.journal.Append(context.WithoutCancel(ctx), op.ID, 0, events...)
 	}
 	if err != nil {
 		q.mu.Lock()
@@ -91,6 +101,11 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	}
 	q.presence.touch(op.ID, r.AgentID)
 	q.keep(op)
+	if decided != nil {
+		q.mu.Lock()
+		q.leave(r.AgentID) // it was counted, and is not open
+		q.mu.Unlock()
+	}
 	return op, true, nil
 }
 

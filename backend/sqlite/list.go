@@ -125,6 +125,9 @@ func (s *Store) newList(f queue.Filter) (*list, error) {
 		l.and("o.agent_id = ?", f.AgentID)
 		terms = append(terms, quote(agentTag(f.AgentID)))
 	}
+	if f.SessionID != "" {
+		l.and("json_extract(o.data, '$.session_id') = ?", f.SessionID)
+	}
 	if f.Kind != "" {
 		l.and("o.kind = ?", f.Kind)
 		terms = append(terms, quote(kindTag(f.Kind)))

@@ -4,6 +4,46 @@
  */
 
 export interface paths {
+    "/api/agent/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs of the reference agent
+         * @description For: operator.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a run told about itself; or wait for more
+         * @description For: operator.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents": {
         parameters: {
             query?: never;
@@ -853,6 +893,210 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plan-presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists of tasks to put into plans
+         * @description For: agent or operator.
+         */
+        get: operations["listPresets"];
+        put?: never;
+        /**
+         * Keep a preset; with an id that exists, in its place
+         * @description For: operator.
+         */
+        post: operations["putPreset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plan-presets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a preset
+         * @description For: operator.
+         */
+        delete: operations["dropPreset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plan-statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How plans were answered, how fast, and what people change
+         * @description For: operator.
+         */
+        get: operations["getPlanStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a plan confirmed before it runs
+         * @description For: agent.
+         */
+        post: operations["submitPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a plan stands; or wait for it to change
+         * @description For: agent or operator.
+         */
+        get: operations["getPlan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{session_id}/assess": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What tasks come to: risk, effects, how long; nothing is changed
+         * @description For: operator.
+         */
+        post: operations["assessPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{session_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was decided for plans like this one
+         * @description For: operator.
+         */
+        get: operations["getPlanHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{session_id}/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause, resume, stop or change a plan that runs, or skip a task of it
+         * @description For: operator.
+         */
+        post: operations["orderPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{session_id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a task of a confirmed plan, or say how it ended
+         * @description For: agent.
+         */
+        post: operations["progressPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{session_id}/response": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm, modify or cancel a plan
+         * @description For: operator.
+         */
+        post: operations["respondToPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/recorder": {
         parameters: {
             query?: never;
@@ -1530,6 +1774,8 @@ export interface components {
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
+            /** @description Of a plan: what was done with it. */
+            plan?: components["schemas"]["PlanAnswer"];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
@@ -1682,12 +1928,25 @@ export interface components {
             /** @description What the agent should know. */
             key_findings?: string[];
             operation_id: string;
+            /** @description Of a plan: what was done with it. */
+            plan?: components["schemas"]["PlanAnswer"];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+        };
+        Confirmation: {
+            auto?: string;
+            changes?: components["schemas"]["TaskChange"][];
+            /** Format: date-time */
+            expires_at?: string;
+            message?: string;
+            operation_id?: string;
+            status: string;
+            tasks: components["schemas"]["Task"][];
+            tasks_summary?: components["schemas"]["TasksSummary"];
         };
         Consent: {
             /** Format: date-time */
@@ -1716,6 +1975,23 @@ export interface components {
             asked: number;
             /** Format: int64 */
             refused: number;
+        };
+        DayOutcomes: {
+            /**
+             * Format: int64
+             * @description Of confirmed: nobody was asked.
+             */
+            auto: number;
+            /** Format: int64 */
+            cancelled: number;
+            /** Format: int64 */
+            confirmed: number;
+            /** @description 2006-01-02. */
+            day: string;
+            /** Format: int64 */
+            modified: number;
+            /** Format: int64 */
+            timeout: number;
         };
         Decision: {
             agent_id: string;
@@ -1846,6 +2122,8 @@ export interface components {
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
+            /** @description Of a plan: what was done with it. */
+            plan?: components["schemas"]["PlanAnswer"];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
@@ -2012,15 +2290,19 @@ export interface components {
              */
             seq: number;
             /** @enum {string} */
-            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped";
+            type: "invoked" | "claimed" | "released" | "started" | "input_saved" | "asked" | "replied" | "commented" | "snoozed" | "shown" | "seen" | "overdue" | "completed" | "cancelled" | "declined" | "delivered" | "recording_began" | "recording_dropped" | "voted" | "progressed" | "ordered";
             /** Format: int64 */
             version: number;
         };
         EventData: {
-            /** @description completed; input_saved, absent when a draft was forgotten. */
+            /** @description completed; voted; input_saved, absent when a draft was forgotten. */
             answer?: components["schemas"]["Answer"];
             /** @description shown, seen */
             channel?: string;
+            /** @description ordered */
+            order?: components["schemas"]["Order"];
+            /** @description progressed */
+            progress?: components["schemas"]["TaskProgress"];
             /** @description recording_began, recording_dropped */
             recording?: string;
             /** @description invoked */
@@ -2081,6 +2363,12 @@ export interface components {
              * @enum {string}
              */
             which: "before" | "after" | "picture";
+        };
+        FieldChange: {
+            /** @enum {string} */
+            field: "description" | "tool_name" | "type" | "priority" | "expected_outcome" | "args";
+            is: string;
+            was: string;
         };
         FieldError: {
             /** @description Such as body.description or query.limit. */
@@ -2214,6 +2502,33 @@ export interface components {
         GateRules: {
             rules: components["schemas"]["GateRule"][];
         };
+        GivenOrder: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["Actor"];
+            /** @description Of change: what it changed. */
+            changes?: components["schemas"]["TaskChange"][];
+            /** @enum {string} */
+            order: "pause" | "resume" | "skip" | "stop" | "change";
+            /** @description Of skip. */
+            task_id?: string;
+            /** @description Of change: every task that is still to run, in order. */
+            tasks?: components["schemas"]["Task"][];
+            /** @description Words for the agent. */
+            text?: string;
+        };
+        GivenResponse: {
+            /** @enum {string} */
+            action: "confirm" | "modify" | "cancel";
+            /** Format: date-time */
+            at: string;
+            by?: string;
+            changes?: components["schemas"]["TaskChange"][];
+            modified_tasks?: components["schemas"]["Task"][];
+            session_id: string;
+            task_by_task?: boolean;
+            user_message?: string;
+        };
         Health: {
             /** @enum {string} */
             status: "ok";
@@ -2231,6 +2546,16 @@ export interface components {
             seq: number;
             /** @enum {string} */
             type: "hello";
+        };
+        History: {
+            /** @description The most alike first, at the most 8. */
+            alike: components["schemas"]["Past"][];
+            /** @description Of all that are alike. */
+            counts: components["schemas"]["Outcomes"];
+            /** @description That fit, the best first. */
+            presets: components["schemas"]["Preset"][];
+            /** @description What people changed in them, the most frequent first, at the most 5. */
+            usual: components["schemas"]["UsualChange"][];
         };
         Input: {
             /** @description What has to be typed, to the letter; empty takes anything. */
@@ -2274,6 +2599,8 @@ export interface components {
             /** @description What the agent should know. */
             key_findings?: string[];
             operation_id: string;
+            /** @description Of a plan: what was done with it. */
+            plan?: components["schemas"]["PlanAnswer"];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
@@ -2283,7 +2610,7 @@ export interface components {
         };
         Invocation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
             context: components["schemas"]["InvocationContext"];
             description: string;
             operation_id: string;
@@ -2447,7 +2774,7 @@ export interface components {
         };
         Operation: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
             agent_id: string;
             claimed_by?: string;
             context?: {
@@ -2496,6 +2823,8 @@ export interface components {
              * @enum {string}
              */
             risk?: "low" | "medium" | "high" | "critical";
+            /** @description Of a confirmed plan: how far it has come. */
+            run?: components["schemas"]["PlanRun"];
             session_id?: string;
             /** Format: date-time */
             snoozed_until?: string;
@@ -2513,14 +2842,58 @@ export interface components {
              * @description The number of events so far.
              */
             version: number;
+            /** @description Of a plan that several operators have to confirm: what each said last. */
+            votes?: components["schemas"]["Vote"][];
         };
         OperationRequest: {
             operation_id: string;
+        };
+        Order: {
+            /** @description Of change: what it changed. */
+            changes?: components["schemas"]["TaskChange"][];
+            /** @enum {string} */
+            order: "pause" | "resume" | "skip" | "stop" | "change";
+            /** @description Of skip. */
+            task_id?: string;
+            /** @description Of change: every task that is still to run, in order. */
+            tasks?: components["schemas"]["Task"][];
+            /** @description Words for the agent. */
+            text?: string;
+        };
+        Outcomes: {
+            /**
+             * Format: int64
+             * @description Of confirmed: nobody was asked.
+             */
+            auto: number;
+            /** Format: int64 */
+            cancelled: number;
+            /** Format: int64 */
+            confirmed: number;
+            /** Format: int64 */
+            modified: number;
+            /** Format: int64 */
+            timeout: number;
         };
         Page: {
             /** @description The cursor of the next page; absent on the last. */
             next?: string;
             operations: components["schemas"]["Operation"][];
+        };
+        Past: {
+            agent_id: string;
+            /**
+             * Format: double
+             * @description 0 to 1.
+             */
+            alike: number;
+            /** Format: date-time */
+            at: string;
+            changes: components["schemas"]["TaskChange"][];
+            description: string;
+            operation_id: string;
+            /** @enum {string} */
+            status: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
         };
         PastCall: {
             call: string;
@@ -2553,6 +2926,29 @@ export interface components {
              */
             take?: "element" | "selection" | "table" | "list";
         };
+        PlanAnswer: {
+            /** @enum {string} */
+            action: "confirm" | "modify" | "cancel";
+            /** @description Nobody was asked: every task is safe, and the settings say that such plans need nobody. */
+            auto?: boolean;
+            /** @description What that changed. */
+            changes?: components["schemas"]["TaskChange"][];
+            /** @description Of modify: all tasks that are to run, in order. Absent: human_input says what to change. */
+            modified_tasks?: components["schemas"]["Task"][];
+            /** @description Each task is confirmed by itself before it runs. */
+            task_by_task?: boolean;
+        };
+        PlanRun: {
+            /** @description What operators ordered meanwhile, in order. */
+            orders: components["schemas"]["GivenOrder"][];
+            /** @enum {string} */
+            state: "waiting" | "running" | "paused" | "stopped" | "finished";
+            /** @description All that are to run or have run, in order. */
+            tasks: components["schemas"]["TaskRun"][];
+        };
+        PlanTasks: {
+            tasks: components["schemas"]["Task"][];
+        };
         PolicyChange: {
             /** @enum {string} */
             policy: "permissive" | "balanced" | "strict";
@@ -2578,6 +2974,19 @@ export interface components {
             type: "presence";
             /** @description Its agent waits for it now, or has a live connection. */
             waiting: boolean;
+        };
+        Preset: {
+            /** @description When to use it. */
+            about?: string;
+            /** Format: date-time */
+            at?: string;
+            by?: string;
+            name: string;
+            preset_id?: string;
+            tasks: components["schemas"]["Task"][];
+        };
+        Presets: {
+            presets: components["schemas"]["Preset"][];
         };
         Problem: {
             /** @description What, where, and what to do. Fit to show. */
@@ -2933,7 +3342,7 @@ export interface components {
         };
         Request: {
             /** @enum {string} */
-            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission";
+            action_type: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
             agent_id: string;
             context?: {
                 [key: string]: unknown;
@@ -2950,6 +3359,18 @@ export interface components {
             session_id?: string;
             /** Format: double */
             timeout?: number;
+        };
+        Response: {
+            /** @enum {string} */
+            action: "confirm" | "modify" | "cancel";
+            /** @description The operation's: what was drawn is what is answered. */
+            digest?: string;
+            /** @description Of modify: every task that is to run, in order. One without an id is new. */
+            modified_tasks?: components["schemas"]["Task"][];
+            /** @description Each task is confirmed by itself before it runs. */
+            task_by_task?: boolean;
+            /** @description Words for the agent; of modify without tasks: what to change. */
+            user_message?: string;
         };
         Result: {
             /** @description Of a permission: the arguments that the call may run with in place of its own. */
@@ -2991,6 +3412,8 @@ export interface components {
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
+            /** @description Of a plan: what was done with it. */
+            plan?: components["schemas"]["PlanAnswer"];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
@@ -3019,6 +3442,41 @@ export interface components {
             rule: components["schemas"]["GateRule"];
             /** Format: int64 */
             total: number;
+        };
+        RunList: {
+            runs: components["schemas"]["RunView"][];
+        };
+        RunUpdates: {
+            /**
+             * Format: int64
+             * @description What to ask for after, to go on.
+             */
+            next: number;
+            run: components["schemas"]["RunView"];
+            updates: components["schemas"]["Update"][];
+        };
+        RunView: {
+            agent: string;
+            /** @description Its process is there. A run that is neither alive nor at its end can be resumed. */
+            alive: boolean;
+            /** Format: date-time */
+            at: string;
+            /** @description Of its last update. */
+            content: string;
+            cwd?: string;
+            /**
+             * Format: date-time
+             * @description Of its last update.
+             */
+            last_at: string;
+            model?: string;
+            /** @description Also the session's, of its plans and questions. */
+            run_id: string;
+            spent: components["schemas"]["Spent"];
+            /** @enum {string} */
+            state: "idle" | "reasoning" | "planning" | "awaiting_confirmation" | "executing" | "evaluating" | "replanning" | "completed" | "failed";
+            /** @description What it was told to do. */
+            task: string;
         };
         Score: {
             /** Format: int64 */
@@ -3172,6 +3630,45 @@ export interface components {
              */
             stored?: number;
         };
+        Spent: {
+            /**
+             * Format: double
+             * @description In the currency of the prices.
+             */
+            money?: number;
+            /**
+             * Format: int64
+             * @description Calls of tools that ran.
+             */
+            steps: number;
+            /**
+             * Format: int64
+             * @description Nanoseconds.
+             */
+            time_ns: number;
+            /** Format: int64 */
+            tokens_in: number;
+            /** Format: int64 */
+            tokens_out: number;
+        };
+        Standing: {
+            /** @description The operation by which an operator is asked about this task. */
+            asking?: string;
+            /** @description Of a task that is to begin: it has begun; do it as task says. False: do not. */
+            go: boolean;
+            /** @description What to do now, for the agent. */
+            message: string;
+            /** @description The plan's. */
+            operation_id: string;
+            run: components["schemas"]["PlanRun"];
+            /** @description The task as it stands, which an operator may have changed. */
+            task?: components["schemas"]["Task"];
+            /**
+             * @description Why not.
+             * @enum {string}
+             */
+            why?: "paused" | "stopped" | "skipped" | "changed" | "asking" | "refused" | "unknown";
+        };
         State: {
             /** @description Where gate.toml is, or would be. */
             file: string;
@@ -3185,6 +3682,93 @@ export interface components {
             projects: string[];
             rules: components["schemas"]["RuleCounts"];
             today: components["schemas"]["Counts"];
+        };
+        Statistics: {
+            /** @description What people change most, at the most 8. */
+            changes: components["schemas"]["UsualChange"][];
+            /** Format: int64 */
+            days: number;
+            /**
+             * Format: double
+             * @description From the ring to the answer, of those that people answered.
+             */
+            median_seconds: number;
+            outcomes: components["schemas"]["Outcomes"];
+            /** Format: double */
+            p90_seconds: number;
+            /** @description Oldest first; days without a plan are there, too. */
+            per_day: components["schemas"]["DayOutcomes"][];
+            /** Format: int64 */
+            plans: number;
+            /** @description How long tasks take by tool, the most frequent first, at the most 12. */
+            tools: components["schemas"]["ToolDuration"][];
+        };
+        Status: {
+            /**
+             * @description Why nobody was asked: confirming is off, or every task is safe and the settings let such plans pass.
+             * @enum {string}
+             */
+            auto?: "off" | "safe";
+            /**
+             * Format: int64
+             * @description How many operators have to agree.
+             */
+            confirmations?: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at?: string;
+            /** @description What to do now, for the agent. */
+            message: string;
+            /** @description Absent where nobody was asked. */
+            operation_id?: string;
+            /** @description What an operator asks the agent; answer with POST /api/human/reply. */
+            question?: string;
+            /** @description How far it has come; once confirmed. */
+            run?: components["schemas"]["PlanRun"];
+            session_id: string;
+            /** @enum {string} */
+            status: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
+            /** @description What may run, in order; empty where nothing may. */
+            tasks: components["schemas"]["Task"][];
+            tasks_summary?: components["schemas"]["TasksSummary"];
+            user_response?: components["schemas"]["GivenResponse"];
+            /** Format: int64 */
+            version?: number;
+            /** @description Who said what, where several have to agree. */
+            votes?: components["schemas"]["VoteView"][];
+        };
+        Submission: {
+            /**
+             * Format: int64
+             * @description How many operators have to agree; the settings may ask for more.
+             */
+            confirmations?: number;
+            /** @description Free-form; context.cwd is the folder it would run in, context.project what it belongs to. */
+            context?: {
+                [key: string]: unknown;
+            };
+            /** @description The same key gives the same plan again. */
+            idempotency_key?: string;
+            /** @description What the plan is for, in a line. */
+            message: string;
+            /** @description Who has to be among them, beside those of the settings. */
+            operators?: string[];
+            /**
+             * Format: int64
+             * @description Higher rings first; absent: 5.
+             */
+            priority?: number;
+            /** @description Names the plan from now on. A new plan of the session takes the place of one that is still waiting. */
+            session_id: string;
+            tasks: components["schemas"]["Task"][];
+            /**
+             * Format: double
+             * @description Seconds until it is cancelled; absent, or longer than the setting confirmation_timeout: that.
+             */
+            timeout_seconds?: number;
+            /** @description Why there is a new plan. */
+            why?: string;
         };
         Suggestion: {
             action_id: string;
@@ -3246,6 +3830,140 @@ export interface components {
             summary: components["schemas"]["Summary"];
             /** @enum {string} */
             type: "summary";
+        };
+        Task: {
+            /** @description The tool's arguments, where they are known before: the task is then confirmed with just these. */
+            args?: {
+                [key: string]: unknown;
+            };
+            description: string;
+            expected_outcome?: string;
+            /** @description Unique in its plan; absent: t1, t2 ... in order. */
+            id?: string;
+            /** Format: int64 */
+            priority?: number;
+            /** @description The tool it would be done with. */
+            tool_name?: string;
+            /** @description The agent's own word for what sort of task it is. */
+            type?: string;
+        };
+        TaskChange: {
+            /** @enum {string} */
+            change: "added" | "removed" | "changed" | "moved";
+            /** @description As it is now; of a removed one, as it was. */
+            description: string;
+            /** @description Of changed. */
+            fields?: components["schemas"]["FieldChange"][];
+            /**
+             * Format: int64
+             * @description Its place before, from 1.
+             */
+            from?: number;
+            id: string;
+            /**
+             * Format: int64
+             * @description Its place now, from 1.
+             */
+            to?: number;
+        };
+        TaskProgress: {
+            note?: string;
+            /** @enum {string} */
+            state: "running" | "done" | "failed" | "skipped";
+            task_id: string;
+        };
+        TaskRun: {
+            /** @description The tool's arguments, where they are known before: the task is then confirmed with just these. */
+            args?: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            began_at?: string;
+            description: string;
+            /** Format: date-time */
+            ended_at?: string;
+            expected_outcome?: string;
+            /** @description Unique in its plan; absent: t1, t2 ... in order. */
+            id?: string;
+            /** @description What came of it, in the agent's words; or why it was skipped. */
+            note?: string;
+            /** Format: int64 */
+            priority?: number;
+            skipped_by?: string;
+            /** @enum {string} */
+            state: "waiting" | "running" | "done" | "failed" | "skipped";
+            /** @description The tool it would be done with. */
+            tool_name?: string;
+            /** @description The agent's own word for what sort of task it is. */
+            type?: string;
+        };
+        TaskSummary: {
+            /** @description The gatekeeper will ask again before it runs. */
+            asked?: boolean;
+            description: string;
+            /** @description What it would do, the gravest first, at the most 3; from its arguments. */
+            effects?: components["schemas"]["Effect"][];
+            /**
+             * Format: double
+             * @description The median of earlier runs of such a task.
+             */
+            estimated_seconds?: number;
+            expected_outcome?: string;
+            id: string;
+            /**
+             * Format: int64
+             * @description From 1.
+             */
+            index: number;
+            /** Format: int64 */
+            priority?: number;
+            /** @enum {string} */
+            risk_level: "none" | "low" | "medium" | "high" | "critical";
+            /**
+             * Format: int64
+             * @description How many those were.
+             */
+            runs?: number;
+            tool: string;
+            type?: string;
+            /** @description It changes something. */
+            writes?: boolean;
+        };
+        TasksSummary: {
+            /**
+             * Format: double
+             * @description From history; of the tasks that it knows.
+             */
+            estimated_seconds?: number;
+            /**
+             * Format: int64
+             * @description How many tasks history knows.
+             */
+            estimated_tasks: number;
+            /** @enum {string} */
+            risk_level: "none" | "low" | "medium" | "high" | "critical";
+            /**
+             * Format: int64
+             * @description How many runs the estimate of the best known task is from.
+             */
+            runs: number;
+            tasks: components["schemas"]["TaskSummary"][];
+            /** Format: int64 */
+            total_tasks: number;
+            /**
+             * Format: int64
+             * @description How many tasks change something.
+             */
+            writes: number;
+        };
+        ToolDuration: {
+            /** Format: int64 */
+            failed: number;
+            /** Format: double */
+            median_seconds: number;
+            /** Format: int64 */
+            runs: number;
+            tool: string;
         };
         Transfer: {
             /** @description Without its folder. */
@@ -3351,6 +4069,36 @@ export interface components {
             /** @description What is wrong and what to do. */
             text: string;
         };
+        Update: {
+            /** Format: date-time */
+            at: string;
+            /** @description What the tool is called with, in a line. */
+            call?: string;
+            /** @description For people. */
+            content: string;
+            /** @enum {string} */
+            outcome?: "done" | "failed" | "refused" | "skipped";
+            /** @description Of confirmation_request and task_plan. */
+            plan?: components["schemas"]["Confirmation"];
+            session_id: string;
+            spent?: components["schemas"]["Spent"];
+            /** @enum {string} */
+            state: "idle" | "reasoning" | "planning" | "awaiting_confirmation" | "executing" | "evaluating" | "replanning" | "completed" | "failed";
+            task_id?: string;
+            tool?: string;
+            /** @enum {string} */
+            type: "status_update" | "confirmation_request" | "task_plan" | "task_init" | "sub_task_result" | "confirmation_timeout" | "confirmation_error" | "conversational_response" | "final_result" | "error";
+        };
+        UsualChange: {
+            /** @enum {string} */
+            change: "added" | "removed" | "changed" | "moved";
+            /** @description Of added: to put it into this plan, too. */
+            task?: components["schemas"]["Task"];
+            /** @description The task, or the field that was changed. */
+            text: string;
+            /** Format: int64 */
+            times: number;
+        };
         Verdict: {
             /** @description Every reason that counted, the weightiest first. */
             because?: components["schemas"]["Because"][];
@@ -3380,6 +4128,19 @@ export interface components {
             risk: "none" | "low" | "medium" | "high" | "critical";
             /** @description The rules that took part, the gravest first. */
             rule_ids: string[];
+        };
+        Vote: {
+            answer: components["schemas"]["Answer"];
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["Actor"];
+        };
+        VoteView: {
+            /** @enum {string} */
+            action: "confirm" | "modify" | "cancel";
+            /** Format: date-time */
+            at: string;
+            by: string;
         };
         WebPage: {
             /** @description From the page down: which child each frame is, from 0; absent: the page itself. */
@@ -3464,6 +4225,75 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description Absent: 50. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: {
+                /** @description How many updates you have. */
+                after?: number;
+                /** @description Seconds to wait for one more, at most. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunUpdates"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listAgents: {
         parameters: {
             query?: never;
@@ -4362,7 +5192,7 @@ export interface operations {
             query?: {
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
-                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission";
+                action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
                 /** @description For operators; an agent sees its own. */
                 agent_id?: string;
                 /** @description Full text: all words, the last as a prefix. */
@@ -5001,6 +5831,376 @@ export interface operations {
                     "application/openapi+json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+        };
+    };
+    listPresets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Presets"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putPreset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Preset"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preset"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dropPreset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The preset's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPlanStatistics: {
+        parameters: {
+            query?: {
+                /** @description 0: 30. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submitPlan: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the operators, at most. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Submission"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPlan: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the version to pass after_version; without one, for the answer. */
+                wait?: number;
+                /** @description The version you have. */
+                after_version?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assessPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanTasks"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TasksSummary"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPlanHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id, or the operation's. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    orderPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Order"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    progressPlan: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait, at most, while the plan is paused or an operator is asked about the task. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskProgress"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Standing"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    respondToPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Response"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5862,7 +7062,10 @@ export interface operations {
     };
     newCode: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Who signs in with it, by name: plans can need several operators to agree. Absent: you. */
+                operator?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -1,0 +1,258 @@
+// Package agent is Deskbell's reference agent: a tool-calling agent that asks for what it is not told (ToolAgent, M1 to
+// M6), and over it an engine that reasons, plans, has its plan confirmed, carries it out, and plans anew when something
+// fails or an operator changes the plan (Engine, P5). Every call of a tool passes the gatekeeper where there is one. The
+// package declares here what it asks of models, tools, the gatekeeper, the queue and its journal, and does no I/O itself.
+//
+// The loop of thought, action and observation is that of S. Yao et al., "ReAct: Synergizing Reasoning and Acting in
+// Language Models", ICLR 2023.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"deskbell/backend/human"
+)
+
+// A Role says whose a turn is.
+type Role string
+
+// The roles.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolTurn  Role = "tool"
+)
+
+// A Turn is one turn of the conversation with a model.
+type Turn struct {
+	Role    Role       `json:"role"`
+	Text    string     `json:"text,omitempty"`
+	Calls   []ToolUse  `json:"calls,omitempty"`   // of the assistant
+	Results []CallDone `json:"results,omitempty"` // of tools: one for each call of the turn before, in its order
+}
+
+// A ToolUse is a call that the model asks for.
+type ToolUse struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"` // an object; as the model wrote it, so perhaps no JSON
+}
+
+// A CallDone is what came of a call.
+type CallDone struct {
+	CallID string `json:"call_id"`
+	Text   string `json:"text"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// A ToolSpec is a tool as a model is told of it.
+type ToolSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"` // JSON Schema of the arguments: an object
+}
+
+// A Prompt is what a model is asked.
+type Prompt struct {
+	System string
+	Turns  []Turn
+	Tools  []ToolSpec
+	Tokens int // of the answer, at the most; 0: the model's own limit
+}
+
+// A Reply is a model's whole answer.
+type Reply struct {
+	Text      string    `json:"text,omitempty"`
+	Calls     []ToolUse `json:"calls,omitempty"`
+	Cut       bool      `json:"cut,omitempty"` // by the limit of tokens
+	Model     string    `json:"model,omitempty"`
+	TokensIn  int       `json:"tokens_in"`
+	TokensOut int       `json:"tokens_out"`
+}
+
+// A Model answers. Implementations stream: tell is called with the text that has come so far, on the caller's goroutine.
+// They try again by themselves what may work the second time. Errors are of package human, as prompt.Model has them;
+// where ctx ends, the error is ctx's.
+type Model interface {
+	Name() string
+	Chat(ctx context.Context, p Prompt, tell func(soFar string)) (Reply, error)
+}
+
+// A Category is a sort of tool (M5); an agent may use those of the categories that it declares.
+type Category string
+
+// The categories of the tools that come with Deskbell.
+const (
+	Shell  Category = "shell"
+	Files  Category = "files"
+	Web    Category = "web"
+	Remote Category = "mcp"
+	People Category = "people"
+)
+
+// A Tool does something. Run blocks until that is done or ctx ends. What it returns is for the model; an error is what
+// stops the tool from working at all, and is told to the model as a failed call, too.
+type Tool interface {
+	Spec() ToolSpec
+	Category() Category
+	Run(ctx context.Context, args json.RawMessage) (Output, error)
+}
+
+// An Output is what a tool returned.
+type Output struct {
+	Text   string
+	Failed bool
+}
+
+// A Gatekeeper judges a call before it runs, and asks an operator where that is called for. It blocks until that is
+// decided. An error means that the call must not run.
+type Gatekeeper interface {
+	Check(ctx context.Context, call human.ToolCall) (human.Judgement, error)
+}
+
+// Plans has a plan confirmed and follows its run. A nil Plans is confirming switched off: nothing is asked or written.
+type Plans interface {
+	// Confirm submits a plan and blocks until it is decided. asked is called with what an operator asks meanwhile, and
+	// its answer is sent. started is called once the plan is in the queue.
+	Confirm(ctx context.Context, p Proposal, started func(Confirmation), asked func(question string) string) (Confirmation, error)
+	// Begin says that a task begins, and blocks while the plan is paused or an operator is asked about the task.
+	Begin(ctx context.Context, task string) (Standing, error)
+	// End says how a task that began has ended.
+	End(ctx context.Context, p human.TaskProgress) (Standing, error)
+}
+
+// A Proposal is a plan to be confirmed.
+type Proposal struct {
+	Message string       `json:"message"`
+	Tasks   []human.Task `json:"tasks"`
+	Why     string       `json:"why,omitempty"` // of a new plan: what became of the one before
+}
+
+// A Confirmation is how a plan was decided.
+type Confirmation struct {
+	OperationID human.OperationID   `json:"operation_id,omitempty"`
+	Status      human.PlanStatus    `json:"status"`
+	Tasks       []human.Task        `json:"tasks"` // that may run, in order
+	Message     string              `json:"message,omitempty"`
+	Changes     []human.TaskChange  `json:"changes,omitempty"`
+	Summary     *human.TasksSummary `json:"tasks_summary,omitempty"`
+	ExpiresAt   *time.Time          `json:"expires_at,omitempty"`
+	Auto        string              `json:"auto,omitempty"`
+}
+
+// A Standing is whether a task may run, and how the plan stands then.
+type Standing struct {
+	Go      bool
+	Why     string // paused, stopped, skipped, changed, refused
+	Task    human.Task
+	Tasks   []human.TaskRun // the whole plan as it is now
+	Message string
+}
+
+// An Asker has people answer questions. Ask blocks; asked is called with what an operator asks back (M6), and its answer is sent.
+type Asker interface {
+	Ask(ctx context.Context, question string, asked func(question string) string) (answer string, err error)
+}
+
+// A Journal keeps a run, so that it can go on after a crash. What Append returned from is durable.
+type Journal interface {
+	Append(ctx context.Context, r Record) error
+}
+
+// A Record is one line of a run's journal. Kind says which of the others is set.
+type Record struct {
+	Kind    RecordKind      `json:"kind"`
+	At      time.Time       `json:"at"`
+	Update  *Update         `json:"update,omitempty"`
+	Turn    *Turn           `json:"turn,omitempty"`
+	Plan    *Confirmation   `json:"plan,omitempty"`
+	Use     *ToolUse        `json:"use,omitempty"` // a call that is about to run
+	Task    string          `json:"task,omitempty"`
+	Done    *CallDone       `json:"done,omitempty"` // what came of it
+	Spent   *Spent          `json:"spent,omitempty"`
+	Run     *RunInfo        `json:"run,omitempty"`
+	Details json.RawMessage `json:"details,omitempty"`
+}
+
+// RecordKind is what a line of a journal is about.
+type RecordKind string
+
+// A RunInfo is what a run was begun with, and the first record of its journal.
+type RunInfo struct {
+	ID    string    `json:"run_id" doc:"Also the session's, of its plans and questions."`
+	Agent string    `json:"agent"`
+	Task  string    `json:"task" doc:"What it was told to do."`
+	Cwd   string    `json:"cwd,omitempty"`
+	Model string    `json:"model,omitempty"`
+	At    time.Time `json:"at"`
+}
+
+// Spent is what a run has used.
+type Spent struct {
+	Steps     int           `json:"steps" doc:"Calls of tools that ran."`
+	TokensIn  int           `json:"tokens_in"`
+	TokensOut int           `json:"tokens_out"`
+	Time      time.Duration `json:"time_ns" doc:"Nanoseconds."`
+	Money     float64       `json:"money,omitempty" doc:"In the currency of the prices."`
+}
+
+// Limits end a run that goes too far; zero fields are no limit.
+type Limits struct {
+	Steps  int
+	Tokens int // in and out
+	Time   time.Duration
+	Money  float64
+	In     float64 // price of a million tokens of input
+	Out    float64 // of output
+	Plans  int     // how often a run may plan anew
+}
+
+// A State is where the engine is (P5).
+type State string
+
+// The states.
+const (
+	Idle                 State = "idle"
+	Reasoning            State = "reasoning"
+	Planning             State = "planning"
+	AwaitingConfirmation State = "awaiting_confirmation"
+	Executing            State = "executing"
+	Evaluating           State = "evaluating"
+	Replanning           State = "replanning"
+	Completed            State = "completed"
+	Failed               State = "failed"
+)
+
+// UpdateType is what an update is about (P5).
+type UpdateType string
+
+// The types of updates.
+const (
+	StatusUpdate           UpdateType = "status_update"
+	ConfirmationRequest    UpdateType = "confirmation_request"
+	TaskPlan               UpdateType = "task_plan"
+	TaskInit               UpdateType = "task_init"
+	SubTaskResult          UpdateType = "sub_task_result"
+	ConfirmationTimeout    UpdateType = "confirmation_timeout"
+	ConfirmationError      UpdateType = "confirmation_error"
+	ConversationalResponse UpdateType = "conversational_response"
+	FinalResult            UpdateType = "final_result"
+	ErrorUpdate            UpdateType = "error"
+)
+
+// An Update is one thing that a run tells about itself.
+type Update struct {
+	Type      UpdateType    `json:"type" enum:"status_update,confirmation_request,task_plan,task_init,sub_task_result,confirmation_timeout,confirmation_error,conversational_response,final_result,error"`
+	At        time.Time     `json:"at"`
+	SessionID string        `json:"session_id"`
+	State     State         `json:"state" enum:"idle,reasoning,planning,awaiting_confirmation,executing,evaluating,replanning,completed,failed"`
+	Content   string        `json:"content" doc:"For people."`
+	Plan      *Confirmation `json:"plan,omitempty" doc:"Of confirmation_request and task_plan."`
+	TaskID    string        `json:"task_id,omitempty"`
+	Tool      string        `json:"tool,omitempty"`
+	Call      string        `json:"call,omitempty" doc:"What the tool is called with, in a line."`
+	Outcome   string        `json:"outcome,omitempty" enum:"done,failed,refused,skipped"`
+	Spent     *Spent        `json:"spent,omitempty"`
+}
