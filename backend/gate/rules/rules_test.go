@@ -11,7 +11,7 @@ import (
 	"deskbell/backend/human"
 )
 
-const root = "/work/app"
+const root = "/src/app"
 
 func bash(command string) gate.Call {
 	args, err := json.Marshal(map[string]string{"command": command})
@@ -281,8 +281,8 @@ func TestPathsOfEveryTool(t *testing.T) {
 	s := set(t, human.GateRule{ID: "customers", Decision: human.Deny, Path: "secrets/**", Reason: "Customers' data"})
 	read := set(t, human.GateRule{Decision: human.Deny, Path: "secrets/**", Verbs: []human.EffectVerb{human.FilesystemRead}})
 	for _, call := range []gate.Call{
-		{Tool: "Read", Args: json.RawMessage(`{"file_path": "/work/app/secrets/key.txt"}`)},
-		{Tool: "Write", Args: json.RawMessage(`{"file_path": "/work/app/secrets/key.txt", "content": "x"}`)},
+		{Tool: "Read", Args: json.RawMessage(`{"file_path": "/src/app/secrets/key.txt"}`)},
+		{Tool: "Write", Args: json.RawMessage(`{"file_path": "/src/app/secrets/key.txt", "content": "x"}`)},
 		{Tool: "Edit", Args: json.RawMessage(`{"file_path": "secrets/key.txt", "old_string": "a", "new_string": "b"}`)},
 		{Tool: "mcp__files__read_text_file", Args: json.RawMessage(`{"path": "secrets/key.txt"}`)},
 		bash("cat < secrets/key.txt"), bash("base64 secrets/key.txt"), bash("cp secrets/key.txt x"), bash("cd secrets && cat key.txt"), bash("cat secrets/*"),
@@ -320,7 +320,7 @@ func TestStandingPermissions(t *testing.T) {
 	}{
 		"everywhere":             {func(*human.GateRule, *rules.Circumstances) {}, human.Allow},
 		"its project":            {func(r *human.GateRule, _ *rules.Circumstances) { r.Project = root }, human.Allow},
-		"another project":        {func(r *human.GateRule, _ *rules.Circumstances) { r.Project = "/work/other" }, human.Ask},
+		"another project":        {func(r *human.GateRule, _ *rules.Circumstances) { r.Project = "/src/other" }, human.Ask},
 		"its session":            {func(r *human.GateRule, c *rules.Circumstances) { r.Session, c.Session = "s", "s" }, human.Allow},
 		"another session":        {func(r *human.GateRule, c *rules.Circumstances) { r.Session, c.Session = "s", "t" }, human.Ask},
 		"no session":             {func(r *human.GateRule, _ *rules.Circumstances) { r.Session = "s" }, human.Ask},
@@ -413,7 +413,7 @@ func TestSuggesting(t *testing.T) {
 		"the floor beside it":   {bash("git push origin topic; rm -rf /"), "git push origin topic", "", "lies at the floor"},
 		"not known":             {bash("git push origin $X"), "", "", "known only when it runs"},
 		"what is lost":          {bash("git reset --hard"), "", "", "no standing rule takes it away"},
-		"a file":                {gate.Call{Tool: "Write", Args: json.RawMessage(`{"file_path": "/work/app/.env", "content": "x"}`), Cwd: root, Root: root}, "", ".env", ""},
+		"a file":                {gate.Call{Tool: "Write", Args: json.RawMessage(`{"file_path": "/src/app/.env", "content": "x"}`), Cwd: root, Root: root}, "", ".env", ""},
 		"a server's tool":       {gate.Call{Tool: "mcp__tickets__close_ticket", Args: json.RawMessage(`{"id": 3}`), Cwd: root, Root: root}, "", "", ""},
 		"code":                  {gate.Call{Tool: "python", Args: json.RawMessage(`{"code": "import os; os.remove('a')"}`), Cwd: root, Root: root}, "", "", "more in the call"},
 	} {
@@ -457,7 +457,7 @@ func TestProposing(t *testing.T) {
 		"high risk":    past("kubectl delete pod x", 9, nil),
 		"the floor":    past("rm -rf /", 9, nil),
 		"in part":      past("docker run alpine > ~/.bashrc", 9, nil),
-		"two projects": append(past(command, 4, nil), past(command, 4, func(_ int, p *rules.PastCall) { p.Project = "/work/other" })...),
+		"two projects": append(past(command, 4, nil), past(command, 4, func(_ int, p *rules.PastCall) { p.Project = "/src/other" })...),
 	} {
 		if got := rules.Propose(list, nil); len(got) != 0 {
 			t.Errorf("%s: %+v", name, got)

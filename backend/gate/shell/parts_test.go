@@ -111,14 +111,14 @@ func TestPartsTellWhatTheyRun(t *testing.T) {
 }
 
 func TestPartsTellWhereTheyRun(t *testing.T) {
-	at := Place{Cwd: "/work/app", Root: "/work/app"}
+	at := Place{Cwd: "/src/app", Root: "/src/app"}
 	for script, want := range map[string][]string{
-		"make lint":                       {"/work/app"},
-		"cd sub && make lint":             {"/work/app/sub"},
+		"make lint":                       {"/src/app"},
+		"cd sub && make lint":             {"/src/app/sub"},
 		"cd /tmp && make lint":            {"/tmp"},
-		"cd /tmp; make lint":              {"/tmp", "/work/app"},
+		"cd /tmp; make lint":              {"/tmp", "/src/app"},
 		"cd $X && make lint":              {"…"},
-		"(cd /tmp); make lint":            {"/work/app"},
+		"(cd /tmp); make lint":            {"/src/app"},
 		"pushd /tmp && cd x && make lint": {"/tmp/x"},
 	} {
 		list := Parts(script, at)
@@ -135,16 +135,16 @@ func (w *watcher) Read(path string)   { w.read = append(w.read, path) }
 
 // What is run is told, and what is read by commands that are known to read what they name.
 func TestWatching(t *testing.T) {
-	at := Place{Cwd: "/work/app", Root: "/work/app"}
+	at := Place{Cwd: "/src/app", Root: "/src/app"}
 	for script, want := range map[string]string{
-		"cat a/b.txt":                  "/work/app/a/b.txt",
-		"cd a && head -3 ../b/../c":    "/work/app/c",
-		"sort < a":                     "/work/app/a",
-		"x=$(cat a)":                   "/work/app/a",
-		"cp a b":                       "/work/app/a",
-		"curl -d @a https://x.example": "/work/app/a",
-		"sed -n 1p a":                  "/work/app/a",
-		"tar cf b a":                   "/work/app/a",
+		"cat a/b.txt":                  "/src/app/a/b.txt",
+		"cd a && head -3 ../b/../c":    "/src/app/c",
+		"sort < a":                     "/src/app/a",
+		"x=$(cat a)":                   "/src/app/a",
+		"cp a b":                       "/src/app/a",
+		"curl -d @a https://x.example": "/src/app/a",
+		"sed -n 1p a":                  "/src/app/a",
+		"tar cf b a":                   "/src/app/a",
 	} {
 		w := &watcher{}
 		at.Watcher = w
@@ -159,7 +159,7 @@ func TestWatching(t *testing.T) {
 	w := &watcher{}
 	at.Watcher = w
 	Reading("a", at)
-	if !slices.Equal(w.read, []string{"/work/app/a"}) {
+	if !slices.Equal(w.read, []string{"/src/app/a"}) {
 		t.Errorf("a tool that reads reads %q", w.read)
 	}
 }

@@ -11,9 +11,9 @@ func TestPointsTellWhatTimeTookFromWhatAnAnswerDid(t *testing.T) {
 	start := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	l := New(Options{Initial: 0.5, Increment: 0.01, Decrement: 0.05, HalfLife: 24 * time.Hour})
 	for _, at := range []time.Time{start, start.Add(24 * time.Hour)} {
-		l.Add(Answer{Operator: "ada", Project: "/work/app", At: at, Verbs: []human.EffectVerb{human.GitWrite}})
+		l.Add(Answer{Operator: "ada", Project: "/src/app", At: at, Verbs: []human.EffectVerb{human.GitWrite}})
 	}
-	points := l.Series("ada", "/work/app", start.Add(-time.Hour), start.Add(25*time.Hour))[0].Points
+	points := l.Series("ada", "/src/app", start.Add(-time.Hour), start.Add(25*time.Hour))[0].Points
 	var got []float64
 	for _, p := range points {
 		got = append(got, p.Before, p.Value)

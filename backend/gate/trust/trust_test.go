@@ -22,11 +22,11 @@ const day = 24 * time.Hour
 
 // answer is one that was read.
 func answer(at time.Time, allowed bool) Answer {
-	return Answer{At: at, Operator: "ada", Project: "/work/app", Verbs: []human.EffectVerb{human.FilesystemWrite}, Allowed: allowed, Read: 5 * time.Second, Words: 10}
+	return Answer{At: at, Operator: "ada", Project: "/src/app", Verbs: []human.EffectVerb{human.FilesystemWrite}, Allowed: allowed, Read: 5 * time.Second, Words: 10}
 }
 
 func value(l *Ledger, at time.Time) float64 {
-	return l.Value("ada", "/work/app", human.FilesystemWrite, at)
+	return l.Value("ada", "/src/app", human.FilesystemWrite, at)
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -47,8 +47,8 @@ func TestAnswersMoveTrust(t *testing.T) {
 	}
 	// It is of one operator, project and kind of effect.
 	for _, v := range []float64{
-		l.Value("bob", "/work/app", human.FilesystemWrite, start.Add(day)), l.Value("ada", "/work/other", human.FilesystemWrite, start.Add(day)),
-		l.Value("ada", "/work/app", human.FilesystemDelete, start.Add(day)),
+		l.Value("bob", "/src/app", human.FilesystemWrite, start.Add(day)), l.Value("ada", "/src/other", human.FilesystemWrite, start.Add(day)),
+		l.Value("ada", "/src/app", human.FilesystemDelete, start.Add(day)),
 	} {
 		if v != 0.5 {
 			t.Errorf("another's is %g", v)
@@ -117,7 +117,7 @@ func TestWhatDoesNotCount(t *testing.T) {
 		a := answer(start, true)
 		x.change(&a)
 		l.Add(a)
-		points := l.Series("ada", "/work/app", start.Add(-time.Minute), start.Add(time.Minute))[0].Points
+		points := l.Series("ada", "/src/app", start.Add(-time.Minute), start.Add(time.Minute))[0].Points
 		if v := value(l, start); !near(v, x.value) || points[1].Why != x.want {
 			t.Errorf("%s: %g, %q", name, v, points[1].Why)
 		}
@@ -130,7 +130,7 @@ func TestAnswersInBulk(t *testing.T) {
 	for _, ms := range []int{0, 1000, 2500, 4500, 6500} {
 		a := answer(start.Add(time.Duration(ms)*time.Millisecond), true)
 		if ms == 1000 {
-			a.Project = "/work/other"
+			a.Project = "/src/other"
 		}
 		l.Add(a)
 	}
@@ -138,7 +138,7 @@ func TestAnswersInBulk(t *testing.T) {
 	other.Operator = "bob"
 	l.Add(other)
 	var why []Why
-	for _, p := range l.Series("ada", "/work/app", start.Add(-1), start.Add(time.Hour))[0].Points {
+	for _, p := range l.Series("ada", "/src/app", start.Add(-1), start.Add(time.Hour))[0].Points {
 		why = append(why, p.Why)
 	}
 	if want := []Why{"", Bulk, Bulk, Allowed, Allowed, ""}; !reflect.DeepEqual(why, want) {
@@ -157,7 +157,7 @@ func TestSeries(t *testing.T) {
 	later := answer(to.Add(day), false)
 	later.Verbs = []human.EffectVerb{human.CostEffect}
 	l.Add(later)
-	lines := l.Series("ada", "/work/app", from, to)
+	lines := l.Series("ada", "/src/app", from, to)
 	if len(lines) != 2 || lines[0].Verb != human.FilesystemWrite || lines[1].Verb != human.FilesystemDelete {
 		t.Fatalf("lines %+v", lines)
 	}
@@ -174,10 +174,10 @@ func TestSeries(t *testing.T) {
 	if points := lines[1].Points; len(points) != 3 || points[0].Value != 0.5 || !near(points[1].Value, 0.45) {
 		t.Errorf("points %+v", points)
 	}
-	if lines := l.Series("bob", "/work/app", from, to); len(lines) != 0 || lines == nil {
+	if lines := l.Series("bob", "/src/app", from, to); len(lines) != 0 || lines == nil {
 		t.Errorf("another's lines %+v", lines)
 	}
-	if lines := l.Series("ada", "/work/app", to, from); len(lines) != 0 {
+	if lines := l.Series("ada", "/src/app", to, from); len(lines) != 0 {
 		t.Errorf("backwards: %+v", lines)
 	}
 }
@@ -237,12 +237,12 @@ func TestLedgerIsSafeForConcurrentUse(t *testing.T) {
 			for k := range 50 {
 				l.Add(answer(start.Add(time.Duration(i*1000+k)*time.Minute), true))
 				value(l, start.Add(day))
-				l.Series("ada", "/work/app", start, start.Add(day))
+				l.Series("ada", "/src/app", start, start.Add(day))
 			}
 		})
 	}
 	group.Wait()
-	if points := l.Series("ada", "/work/app", start.Add(-day), start.Add(10*day))[0].Points; len(points) != 202 {
+	if points := l.Series("ada", "/src/app", start.Add(-day), start.Add(10*day))[0].Points; len(points) != 202 {
 		t.Errorf("%d points", len(points))
 	}
 }
