@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"deskbell/backend/human"
+	"deskbell/backend/settings/tomltext"
 )
 
 // Where a value came from.
@@ -79,7 +80,7 @@ func Load(o Options) (*Config, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, human.Wrap(human.Invalid, err, "the settings file %s cannot be read: %v", c.file, reason(err))
+		return nil, human.Wrap(human.Invalid, err, "the settings file %s cannot be read: %v", c.file, tomltext.Reason(err))
 	}
 	if err := c.resolve(data); err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 	defer c.mu.Unlock()
 	data, err := c.read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, human.Wrap(human.Internal, err, "the settings file %s cannot be read: %v", c.file, reason(err))
+		return false, human.Wrap(human.Internal, err, "the settings file %s cannot be read: %v", c.file, tomltext.Reason(err))
 	}
 	// Somebody may have edited the file since it was read; their mistake is not to be written over.
 	if _, _, err := decode(data); err != nil {
@@ -253,44 +254,9 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 	if err := trial.resolve(data); err != nil {
 		return false, err
 	}
-	if err := writeFile(c.file, data); err != nil {
-		return false, human.Wrap(human.Internal, err, "the settings file %s cannot be written: %v", c.file, reason(err))
+	if err := tomltext.Replace(c.file, data); err != nil {
+		return false, human.Wrap(human.Internal, err, "the settings file %s cannot be written: %v", c.file, tomltext.Reason(err))
 	}
 	c.values, c.from = trial.values, trial.from
 	return restart, nil
-}
-
-// writeFile replaces a file in one step: a reader sees the old bytes or the new, also after a crash.
-func writeFile(path string, data []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // a file that is a link to elsewhere stays one
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".config-*.toml")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	if info, err := os.Stat(path); err == nil {
-		_ = f.Chmod(info.Mode().Perm()) // Windows has none; elsewhere the file keeps the safe mode it was made with
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
-}
-
-// reason is an error without the path, which the message has already.
-func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

@@ -2,14 +2,12 @@ package settings
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
+	"deskbell/backend/settings/tomltext"
 )
 
 // A place is where a key of the file stands.
@@ -23,12 +21,7 @@ type place struct {
 // decode reads a settings file: its values by key. The error names the line.
 func decode(data []byte) (map[string]any, []place, error) {
 	var tree map[string]any
-	if err := toml.Unmarshal(data, &tree); err != nil {
-		var bad *toml.DecodeError
-		if errors.As(err, &bad) {
-			row, _ := bad.Position()
-			return nil, nil, &lineError{row, strings.TrimPrefix(bad.Error(), "toml: ")}
-		}
+	if err := tomltext.Unmarshal(data, &tree); err != nil {
 		return nil, nil, err
 	}
 	places := locate(data)
@@ -36,29 +29,22 @@ func decode(data []byte) (map[string]any, []place, error) {
 	for _, p := range places {
 		if p.table {
 			if !slices.ContainsFunc(Table, func(s Setting) bool { return strings.HasPrefix(s.Key, p.key+".") }) {
-				return nil, nil, &lineError{p.line, fmt.Sprintf("there is no section [%s]; the sections are %s", p.key, strings.Join(sections(), ", "))}
+				return nil, nil, &tomltext.LineError{Line: p.line, Msg: fmt.Sprintf("there is no section [%s]; the sections are %s", p.key, strings.Join(sections(), ", "))}
 			}
 			continue
 		}
 		s := find(p.key)
 		if s == nil {
-			return nil, nil, &lineError{p.line, unknown(p.key).Error()}
+			return nil, nil, &tomltext.LineError{Line: p.line, Msg: unknown(p.key).Error()}
 		}
 		v, err := s.coerce(dig(tree, p.key))
 		if err != nil {
-			return nil, nil, &lineError{p.line, p.key + ": " + err.Error()}
+			return nil, nil, &tomltext.LineError{Line: p.line, Msg: p.key + ": " + err.Error()}
 		}
 		values[p.key] = v
 	}
 	return values, places, nil
 }
-
-type lineError struct {
-	line int
-	msg  string
-}
-
-func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.msg) }
 
 func sections() []string {
 	var all []string
@@ -82,66 +68,25 @@ func dig(tree map[string]any, key string) any {
 	return v
 }
 
-// locate finds every key of a valid document, in order. An inline table counts as its keys.
+// locate finds every key of a valid document, in order. An inline table counts as its keys, where it is no setting.
 func locate(data []byte) []place {
 	var places []place
-	var p unstable.Parser
-	p.Reset(data)
-	table := ""
-	for p.NextExpression() {
-		e := p.Expression()
-		switch e.Kind {
-		case unstable.Table, unstable.ArrayTable:
-			name, at, _ := keyOf(e)
-			table = name
-			if e.Kind == unstable.ArrayTable {
-				name += "[]" // never the name of a section
-			}
-			places = append(places, place{key: name, line: lineAt(data, at), table: true})
-		case unstable.KeyValue:
-			places = append(places, keyValues(data, table, e)...)
+	for _, at := range tomltext.Locate(data) {
+		p := place{key: at.Dotted(), line: at.Line, start: at.Start, end: at.End}
+		switch at.Kind {
+		case tomltext.Element:
+			continue
+		case tomltext.Head:
+			p.table = true
+		case tomltext.Next:
+			p.key, p.table = strings.Join(at.Path[:len(at.Path)-1], ".")+"[]", true // never the name of a section
+		case tomltext.Inline:
+			p.table = find(p.key) == nil
 		}
+		places = append(places, p)
 	}
 	return places
 }
-
-func keyValues(data []byte, table string, e *unstable.Node) []place {
-	name, at, after := keyOf(e)
-	if table != "" {
-		name = table + "." + name
-	}
-	if v := e.Value(); v.Kind == unstable.InlineTable && find(name) == nil {
-		places := []place{{key: name, line: lineAt(data, at), table: true}}
-		for it := v.Children(); it.Next(); {
-			if it.Node().Kind == unstable.KeyValue {
-				places = append(places, keyValues(data, name, it.Node())...)
-			}
-		}
-		return places
-	}
-	end := int(e.Raw.Offset + e.Raw.Length)
-	start := after + bytes.IndexByte(data[after:], '=') + 1
-	start += len(data[start:end]) - len(bytes.TrimLeft(data[start:end], " \t"))
-	end -= len(data[start:end]) - len(bytes.TrimRight(data[start:end], " \t\r\n"))
-	return []place{{key: name, line: lineAt(data, at), start: start, end: end}}
-}
-
-// keyOf is the dotted key of an expression, where it begins, and where it ends.
-func keyOf(e *unstable.Node) (name string, at, after int) {
-	var parts []string
-	at = -1
-	for it := e.Key(); it.Next(); {
-		n := it.Node()
-		parts = append(parts, string(n.Data))
-		if at < 0 {
-			at = int(n.Raw.Offset)
-		}
-		after = int(n.Raw.Offset + n.Raw.Length)
-	}
-	return strings.Join(parts, "."), at, after
-}
-
-func lineAt(data []byte, offset int) int { return 1 + bytes.Count(data[:offset], []byte("\n")) }
 
 // edit returns the document with one setting changed. Everything else, comments included, keeps its bytes.
 func edit(data []byte, key string, v any) []byte {
@@ -164,7 +109,7 @@ func edit(data []byte, key string, v any) []byte {
 				at = p.line
 			}
 		case inTable:
-			at = lineAt(data, p.end)
+			at = tomltext.LineAt(data, p.end)
 		}
 	}
 	if at >= 0 {

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/backend/settings/tomltext"
 	"deskbell/backend/summary"
 )
 
@@ -87,7 +88,7 @@ func find(key string) *Setting {
 func unknown(key string) error {
 	best, distance := "", 4
 	for _, s := range Table {
-		if d := edits(key, s.Key); d < distance {
+		if d := tomltext.Distance(key, s.Key); d < distance {
 			best, distance = s.Key, d
 		}
 	}
@@ -95,28 +96,6 @@ func unknown(key string) error {
 		return fmt.Errorf("there is no setting %q; did you mean %q?", key, best)
 	}
 	return fmt.Errorf("there is no setting %q; `deskbell config` lists them", key)
-}
-
-// edits counts the insertions, deletions and replacements that turn a into b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above := row[j+1]
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(above+1, row[j]+1, diagonal+cost)
-			diagonal = above
-		}
-	}
-	return row[len(b)]
 }
 
 // coerce turns a decoded TOML or JSON value into the setting's type, checked.

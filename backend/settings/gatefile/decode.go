@@ -1,8 +1,6 @@
 package gatefile
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,11 +9,11 @@ import (
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/rules"
 	"deskbell/backend/human"
+	"deskbell/backend/settings/tomltext"
 )
 
 // A shape is what may stand at a place of the file. The zero shape is a value.
@@ -83,42 +81,13 @@ type document struct {
 	} `toml:"rules"`
 }
 
-// A place is where something stands in the file.
-type place struct {
-	path       []string // keys, and the numbers of elements from 0
-	line       int
-	start, end int // of the value, as byte offsets; 0, 0 where it has none of its own
-	head       bool
-}
-
-type lineError struct {
-	line int
-	msg  string
-}
-
-func (e *lineError) Error() string {
-	if e.line == 0 {
-		return e.msg
-	}
-	return fmt.Sprintf("line %d: %s", e.line, e.msg)
-}
-
 // decode reads a file into c, which has the defaults. Its errors name the line.
-func decode(data []byte, c *rules.Config, home string, project bool) ([]place, error) {
+func decode(data []byte, c *rules.Config, home string, project bool) ([]tomltext.Place, error) {
 	var d document
-	if err := toml.Unmarshal(data, &d); err != nil {
-		var bad *toml.DecodeError
-		if errors.As(err, &bad) {
-			row, _ := bad.Position()
-			msg := strings.TrimPrefix(bad.Error(), "toml: ")
-			if key := bad.Key(); len(key) > 0 {
-				msg = strings.Join(key, ".") + ": " + msg
-			}
-			return nil, &lineError{row, msg}
-		}
+	if err := tomltext.Unmarshal(data, &d); err != nil {
 		return nil, err
 	}
-	places := locate(data)
+	places := tomltext.Locate(data)
 	for _, p := range places {
 		if err := known(p, project); err != nil {
 			return nil, err
@@ -130,9 +99,9 @@ func decode(data []byte, c *rules.Config, home string, project bool) ([]place, e
 }
 
 // known refuses a key that means nothing here.
-func known(p place, project bool) error {
+func known(p tomltext.Place, project bool) error {
 	at := ownShape
-	for i, key := range p.path {
+	for i, key := range p.Path {
 		switch {
 		case at.each != nil:
 			at = *at.each
@@ -147,12 +116,12 @@ func known(p place, project bool) error {
 		if !ok {
 			where := "at the top"
 			if i > 0 {
-				where = "in " + dotted(p.path[:i])
+				where = "in " + dotted(p.Path[:i])
 			}
-			return &lineError{p.line, fmt.Sprintf("there is no key %q %s%s", key, where, meant(key, at, i == 0))}
+			return &tomltext.LineError{Line: p.Line, Msg: fmt.Sprintf("there is no key %q %s%s", key, where, meant(key, at, i == 0))}
 		}
 		if project && i == 0 && !slices.Contains([]string{"policy", "thresholds", "tools", "rules"}, key) {
-			return &lineError{p.line, fmt.Sprintf("%s is for the user's own file to say; a project's own may only tighten", key)}
+			return &tomltext.LineError{Line: p.Line, Msg: fmt.Sprintf("%s is for the user's own file to say; a project's own may only tighten", key)}
 		}
 		at = next
 	}
@@ -164,7 +133,7 @@ func meant(key string, at shape, top bool) string {
 	all := slices.Sorted(maps.Keys(at.keys))
 	best, distance := "", 1+len(key)/3
 	for _, k := range all {
-		if d := edits(strings.ToLower(key), k); d <= distance {
+		if d := tomltext.Distance(strings.ToLower(key), k); d <= distance {
 			best, distance = k, d-1
 		}
 	}
@@ -175,27 +144,6 @@ func meant(key string, at shape, top bool) string {
 		return "; what would stand in it stands at the top here"
 	}
 	return "; there are " + strings.Join(all, ", ")
-}
-
-// edits counts the insertions, deletions and replacements that turn a into b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above, cost := row[j+1], 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(above+1, row[j]+1, diagonal+cost)
-			diagonal = above
-		}
-	}
-	return row[len(b)]
 }
 
 // dotted is a path for people: rules[2].command, counted from 1.
@@ -216,23 +164,23 @@ func dotted(p []string) string {
 
 // builder turns a document into a Config, checking values. The first error stays.
 type builder struct {
-	places []place
+	places []tomltext.Place
 	home   string
 	err    error
 }
 
 func (b *builder) wrong(msg string, path ...string) {
 	if b.err == nil {
-		b.err = &lineError{lineOf(b.places, path...), dotted(path) + ": " + msg}
+		b.err = &tomltext.LineError{Line: lineOf(b.places, path...), Msg: dotted(path) + ": " + msg}
 	}
 }
 
 // lineOf is the line of a key, or of the nearest that holds it; 0 without.
-func lineOf(places []place, path ...string) int {
+func lineOf(places []tomltext.Place, path ...string) int {
 	for n := len(path); n > 0; n-- {
 		for _, p := range places {
-			if slices.Equal(p.path, path[:n]) {
-				return p.line
+			if slices.Equal(p.Path, path[:n]) {
+				return p.Line
 			}
 		}
 	}
@@ -343,100 +291,4 @@ func (b *builder) until(v any, path ...string) *time.Time {
 		return nil
 	}
 	return &t
-}
-
-// locate finds everything that has a name in a valid document, in order.
-func locate(data []byte) []place {
-	l := locator{data: data, count: map[string]int{}}
-	l.parser.Reset(data)
-	var table []string
-	for l.parser.NextExpression() {
-		e := l.parser.Expression()
-		switch e.Kind {
-		case unstable.Table, unstable.ArrayTable:
-			path, at, _ := l.key(e)
-			table = l.numbered(path, e.Kind == unstable.ArrayTable)
-			l.places = append(l.places, place{path: table, line: l.lineAt(at), head: true})
-		case unstable.KeyValue:
-			l.keyValue(table, e)
-		}
-	}
-	return l.places
-}
-
-type locator struct {
-	data   []byte
-	parser unstable.Parser
-	places []place
-	count  map[string]int // of the elements of each list of tables, by its path
-}
-
-// numbered is a path with the numbers of the elements that it goes through; a new one begins where next.
-func (l *locator) numbered(path []string, next bool) []string {
-	var out []string
-	for i, key := range path {
-		out = append(out, key)
-		id := strings.Join(out, "\x00")
-		last := i == len(path)-1
-		if last && next {
-			l.count[id]++
-		}
-		if n := l.count[id]; n > 0 {
-			out = append(out, strconv.Itoa(n-1))
-		}
-	}
-	return out
-}
-
-func (l *locator) keyValue(table []string, e *unstable.Node) {
-	key, at, after := l.key(e)
-	path := slices.Concat(table, key)
-	end := int(e.Raw.Offset + e.Raw.Length)
-	p := place{path: path, line: l.lineAt(at)}
-	if e.Raw.Length > 0 && after < end {
-		p.start = after + bytes.IndexByte(l.data[after:], '=') + 1
-		p.start += len(l.data[p.start:end]) - len(bytes.TrimLeft(l.data[p.start:end], " \t"))
-		p.end = end - (len(l.data[p.start:end]) - len(bytes.TrimRight(l.data[p.start:end], " \t\r\n")))
-	}
-	l.places = append(l.places, p)
-	l.value(path, p.line, e.Value())
-}
-
-func (l *locator) value(path []string, line int, v *unstable.Node) {
-	switch v.Kind {
-	case unstable.InlineTable:
-		for it := v.Children(); it.Next(); {
-			if it.Node().Kind == unstable.KeyValue {
-				l.keyValue(path, it.Node())
-			}
-		}
-	case unstable.Array:
-		n := 0
-		for it := v.Children(); it.Next(); n++ {
-			element := slices.Concat(path, []string{strconv.Itoa(n)})
-			if raw := it.Node().Raw; raw.Length > 0 {
-				line = l.lineAt(int(raw.Offset))
-			}
-			l.places = append(l.places, place{path: element, line: line})
-			l.value(element, line, it.Node())
-		}
-	}
-}
-
-// key is the key of an expression, where it begins, and where it ends.
-func (l *locator) key(e *unstable.Node) (path []string, at, after int) {
-	at = -1
-	for it := e.Key(); it.Next(); {
-		n := it.Node()
-		path = append(path, string(n.Data))
-		if at < 0 {
-			at = int(n.Raw.Offset)
-		}
-		after = int(n.Raw.Offset + n.Raw.Length)
-	}
-	return path, at, after
-}
-
-func (l *locator) lineAt(offset int) int {
-	return 1 + bytes.Count(l.data[:min(offset, len(l.data))], []byte("\n"))
 }

@@ -18,6 +18,7 @@ import (
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/rules"
 	"deskbell/backend/human"
+	"deskbell/backend/settings/tomltext"
 )
 
 const (
@@ -53,7 +54,7 @@ func readOwn(path string) ([]byte, error) {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return nil, human.Wrap(human.Invalid, err, "%s cannot be read: %v", path, reason(err))
+		return nil, human.Wrap(human.Invalid, err, "%s cannot be read: %v", path, tomltext.Reason(err))
 	}
 	return data, nil
 }
@@ -73,15 +74,6 @@ func readAll(f *os.File, most int64) ([]byte, error) {
 	return data, err
 }
 
-// reason is an error without the path, which the message has already.
-func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
-}
-
 // parse reads the user's own file.
 func parse(name string, data []byte) (rules.Config, *rules.Set, error) {
 	c := rules.Defaults()
@@ -97,7 +89,7 @@ func parse(name string, data []byte) (rules.Config, *rules.Set, error) {
 }
 
 // located is what is wrong with rules, with its line.
-func located(places []place, err error) string {
+func located(places []tomltext.Place, err error) string {
 	var f *rules.Fault
 	line := 0
 	if errors.As(err, &f) {
@@ -110,7 +102,7 @@ func located(places []place, err error) string {
 			line = lineOf(places, "tools", f.Tool, f.List, strconv.Itoa(f.Index))
 		}
 	}
-	return (&lineError{line, human.SafeText(err)}).Error()
+	return (&tomltext.LineError{Line: line, Msg: human.SafeText(err)}).Error()
 }
 
 func home() string {
@@ -145,7 +137,7 @@ func Project(root string) *rules.Config {
 		err = zeros(data)
 	}
 	if err != nil {
-		c.Problem = fmt.Sprintf("%s, %v", projectName, reason(err))
+		c.Problem = fmt.Sprintf("%s, %v", projectName, tomltext.Reason(err))
 	}
 	return &c
 }
@@ -157,7 +149,7 @@ func zeros(data []byte) error {
 	places, err := decode(data, &c, "", true)
 	for name, v := range map[string]float64{"low_risk_auto_approve": c.Thresholds.LowRiskAutoApprove, "paranoid_mode": c.Thresholds.ParanoidMode} {
 		if err == nil && v == 0 {
-			err = &lineError{lineOf(places, "thresholds", name), name + " = 0 would loosen; a project's own file may only tighten"}
+			err = &tomltext.LineError{Line: lineOf(places, "thresholds", name), Msg: name + " = 0 would loosen; a project's own file may only tighten"}
 		}
 	}
 	return err
@@ -207,8 +199,8 @@ func SetPolicy(path string, policy gate.Policy) error {
 	if c, _, err := parse(path, data); err != nil || c.Policy != policy {
 		return human.Errorf(human.Conflict, "%s is written in a way Deskbell cannot change without breaking it; change it by hand", path)
 	}
-	if err := writeFile(path, data); err != nil {
-		return human.Wrap(human.Internal, err, "%s cannot be written: %v", path, reason(err))
+	if err := tomltext.Replace(path, data); err != nil {
+		return human.Wrap(human.Internal, err, "%s cannot be written: %v", path, tomltext.Reason(err))
 	}
 	return nil
 }
@@ -216,9 +208,9 @@ func SetPolicy(path string, policy gate.Policy) error {
 // edit returns the document with another policy.
 func edit(data []byte, policy gate.Policy) []byte {
 	value := strconv.Quote(string(policy))
-	for _, p := range locate(data) {
-		if len(p.path) == 1 && p.path[0] == "policy" && p.end > 0 {
-			return slices.Concat(data[:p.start], []byte(value), data[p.end:])
+	for _, p := range tomltext.Locate(data) {
+		if len(p.Path) == 1 && p.Path[0] == "policy" && p.End > 0 {
+			return slices.Concat(data[:p.Start], []byte(value), data[p.End:])
 		}
 	}
 	// At the top no table is open.
@@ -227,30 +219,4 @@ func edit(data []byte, policy gate.Policy) []byte {
 		line += "\n"
 	}
 	return slices.Concat([]byte(line), data)
-}
-
-// writeFile replaces a file in one step: a reader sees the old bytes or the new, also after a crash.
-func writeFile(path string, data []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // a file that is a link to elsewhere stays one
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".gate-*.toml")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	if info, err := os.Stat(path); err == nil {
-		_ = f.Chmod(info.Mode().Perm()) // Windows has none; elsewhere the file keeps the safe mode it was made with
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
 }

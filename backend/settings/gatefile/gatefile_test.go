@@ -51,14 +51,14 @@ safe_commands = ["git status", "npm run e2e -- *"]
 dangerous_patterns = ["rm -rf", ":", "format"]
 
 [projects]
-"/work/app" = "high"
+"/src/app" = "high"
 "~/play" = "low"
 
 [[rules]]
 id = "tests"
 decision = "allow"
 command = "go test **"
-project = "/work/app"
+project = "/src/app"
 match = ["go test ./..."]
 differ = ["go test ./... && git push"]
 
@@ -87,7 +87,7 @@ func TestLoading(t *testing.T) {
 		c.Trust != (rules.Trust{Initial: 0.4, Increment: 0.02, Decrement: 0.1, HalfLife: 180 * time.Hour}) ||
 		c.Thresholds != (rules.Thresholds{LowRiskAutoApprove: 0.9, ParanoidMode: 0.1}) ||
 		!c.Tools["delete_file"].AlwaysConfirm || len(tool.SafeCommands) != 2 || len(tool.DangerousPatterns) != 3 ||
-		c.Projects["/work/app"] != rules.High || c.Projects["/home/ada/play"] != rules.Low || len(c.Rules) != 2 {
+		c.Projects["/src/app"] != rules.High || c.Projects["/home/ada/play"] != rules.Low || len(c.Rules) != 2 {
 		t.Errorf("it reads as %+v", c)
 	}
 	if r := c.Rules[1]; r.Decision != human.Deny || r.Path != "secrets/**" || len(r.Verbs) != 2 || r.Until == nil || r.Until.Day() != 1 || r.Reason == "" {
