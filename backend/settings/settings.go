@@ -292,6 +292,15 @@ func checkName(v any) error {
 	return nil
 }
 
+func checkNames(v any) error {
+	for _, name := range v.([]string) {
+		if err := checkName(name); err != nil {
+			return fmt.Errorf("%q: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // account is a user name without Windows' domain.
 func account(username string) string {
 	return username[strings.LastIndexByte(username, '\\')+1:]

@@ -14,6 +14,7 @@ type Settings struct {
 	Browser       Browser
 	Summarizers   Summarizers
 	Model         Model
+	Plan          Plan
 }
 
 // Human are the settings of the queue (H13).
@@ -88,6 +89,16 @@ type Model struct {
 	Pictures        bool
 	MaxInputTokens  int
 	MaxOutputTokens int
+}
+
+// Plan are the settings of confirming agents' plans (P1).
+type Plan struct {
+	ConfirmByHuman        bool
+	ConfirmationTimeout   int // seconds
+	AllowTaskModification bool
+	AutoConfirmSafeTasks  bool
+	Confirmations         int
+	Operators             []string
 }
 
 // modelKey is the variable that may have the model's key: no setting, so that it is never in a file.
@@ -243,6 +254,37 @@ var Table = []Setting{
 		Key: "recording.browser.console", Default: false,
 		Doc:  "Whether the recorder offers to record errors and warnings of pages switched on.",
 		bind: func(s *Settings) any { return &s.Browser.Console },
+	},
+	{
+		Key: "plan.confirm_by_human", Default: false,
+		Doc:  "Have agents' plans confirmed before they run. When false, every plan is confirmed at once, nobody is asked, and nothing is kept of it.",
+		bind: func(s *Settings) any { return &s.Plan.ConfirmByHuman },
+	},
+	{
+		Key: "plan.confirmation_timeout", Default: 300, Min: 1, Max: 7 * 24 * 3600, Unit: "seconds",
+		Doc:  "How long a plan waits for its answer. Then it is cancelled. An agent may ask for less.",
+		bind: func(s *Settings) any { return &s.Plan.ConfirmationTimeout },
+	},
+	{
+		Key: "plan.allow_task_modification", Default: true,
+		Doc:  "Let operators change the tasks of a plan. When false, they confirm it or cancel it.",
+		bind: func(s *Settings) any { return &s.Plan.AllowTaskModification },
+	},
+	{
+		Key: "plan.auto_confirm_safe_tasks", Default: false,
+		Doc:  "Confirm a plan by itself where every task has no or low risk and changes nothing. It is marked so in the history.",
+		bind: func(s *Settings) any { return &s.Plan.AutoConfirmSafeTasks },
+	},
+	{
+		Key: "plan.confirmations", Default: 1, Min: 1, Max: 9,
+		Doc:  "How many operators have to agree on a plan. An agent may ask for more.",
+		bind: func(s *Settings) any { return &s.Plan.Confirmations },
+	},
+	{
+		Key: "plan.operators", Default: []string(nil),
+		Doc:   "Operators who all have to be among those who agree on a plan, by name.",
+		check: checkNames,
+		bind:  func(s *Settings) any { return &s.Plan.Operators },
 	},
 	{
 		Key: "summarizers.use", Default: []string(nil),
