@@ -319,8 +319,15 @@ func (c *Client) Logout(ctx context.Context) error {
 
 // NewCode makes a one-time code for another browser or terminal, and a link to the console with it.
 func (c *Client) NewCode(ctx context.Context) (code, console string, err error) {
+	return c.NewCodeFor(ctx, "")
+}
+
+// NewCodeFor makes a code with which another operator signs in by name; "" is the operator who asks.
+func (c *Client) NewCodeFor(ctx context.Context, operator string) (code, console string, err error) {
+	query := url.Values{}
+	put(query, "operator", operator)
 	var answer struct{ Code, Console string }
-	_, err = c.call(ctx, http.MethodPost, "/api/session/codes", nil, &answer)
+	_, err = c.call(ctx, http.MethodPost, "/api/session/codes?"+query.Encode(), nil, &answer)
 	return answer.Code, answer.Console, err
 }
 
