@@ -96,7 +96,7 @@ type GateRule struct {
 	Agent    string       `json:"agent_id,omitempty" doc:"Empty: every agent."`
 	Until    *time.Time   `json:"until,omitempty" doc:"Absent: always."`
 	Reason   string       `json:"reason,omitempty"`
-	Source   RuleSource   `json:"source" enum:"builtin,file,project,operator"`
+	Source   RuleSource   `json:"source" enum:"file,project,operator"`
 	Match    []string     `json:"match,omitempty" doc:"Of files: commands that it must match; checked when it loads."`
 	Differ   []string     `json:"differ,omitempty" doc:"Of files: commands that it must not match; checked when it loads."`
 	By       string       `json:"by,omitempty" doc:"Who made it, of operators."`
@@ -110,7 +110,6 @@ type RuleSource string
 
 // Where rules come from.
 const (
-	RuleBuiltin  RuleSource = "builtin"
 	RuleFile     RuleSource = "file"     // gate.toml
 	RuleProject  RuleSource = "project"  // the project's own file, which may only tighten
 	RuleOperator RuleSource = "operator" // a standing permission

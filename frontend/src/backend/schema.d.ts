@@ -2488,7 +2488,7 @@ export interface components {
             /** @description One session of an agent. Empty: every session. */
             session_id?: string;
             /** @enum {string} */
-            source: "builtin" | "file" | "project" | "operator";
+            source: "file" | "project" | "operator";
             /** @description A tool's name; * stands for any letters. Empty: any. */
             tool?: string;
             /**

@@ -128,7 +128,7 @@ export interface GateRule {
   agent_id?: string;
   until?: string;
   reason?: string;
-  source: 'builtin' | 'file' | 'project' | 'operator';
+  source: 'file' | 'project' | 'operator';
   match?: string[];
   differ?: string[];
   by?: string;

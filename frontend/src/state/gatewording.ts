@@ -51,13 +51,13 @@ export function ownRule(id: string, rules: readonly GateRule[]): GateRule | unde
 
 /** Where a rule comes from. */
 export function sourceWord(rule: Pick<GateRule, 'source'>): string {
-  return { operator: m.gate_source_operator, file: m.gate_source_file, project: m.gate_source_project, builtin: m.gate_source_builtin }[rule.source]();
+  return { operator: m.gate_source_operator, file: m.gate_source_file, project: m.gate_source_project }[rule.source]();
 }
 
 /** What a decision rests on: a rule of one's own in words, or null for what is best said by its id. */
 export function becauseWord(id: string, rules: readonly GateRule[]): string | null {
   const own = ownRule(id, rules);
-  if (own) return { operator: m.gate_by_operator, file: m.gate_by_file, project: m.gate_by_project, builtin: m.gate_by_builtin }[own.source]();
+  if (own) return { operator: m.gate_by_operator, file: m.gate_by_file, project: m.gate_by_project }[own.source]();
   if (id === 'policy') return m.gate_by_policy();
   return id.startsWith('rule.') ? m.gate_by_gone() : null;
 }
