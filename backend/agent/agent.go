@@ -31,6 +31,10 @@ type Turn struct {
 	Text    string     `json:"text,omitempty"`
 	Calls   []ToolUse  `json:"calls,omitempty"`   // of the assistant
 	Results []CallDone `json:"results,omitempty"` // of tools: one for each call of the turn before, in its order
+
+	// Kept is the Kept of the reply that an assistant's turn was made of. Models that think before they call a tool refuse
+	// the turn with the results where what they thought does not come back with it.
+	Kept json.RawMessage `json:"kept,omitempty"`
 }
 
 // A ToolUse is a call that the model asks for.
@@ -70,6 +74,9 @@ type Reply struct {
 	Model     string    `json:"model,omitempty"`
 	TokensIn  int       `json:"tokens_in"`
 	TokensOut int       `json:"tokens_out"`
+
+	// Kept is for the model alone: what it wants back in the turn that this reply becomes. It may be empty.
+	Kept json.RawMessage `json:"kept,omitempty"`
 }
 
 // A Model answers. Implementations stream: tell is called with the text that has come so far, on the caller's goroutine.
