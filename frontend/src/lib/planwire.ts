@@ -3,7 +3,7 @@
  */
 
 import type { GateRisk } from './gatewire';
-import type { Actor, Answer, Effect, Json } from './wire';
+import type { Actor, Answer, Effect, JsonObject } from './wire';
 
 export type PlanStatus = 'pending' | 'confirmed' | 'modified' | 'cancelled' | 'timeout';
 export type PlanAction = 'confirm' | 'modify' | 'cancel';
@@ -18,7 +18,7 @@ export interface Task {
   priority?: number;
   expected_outcome?: string;
   /** The tool's arguments, where they are known before. */
-  args?: Json;
+  args?: JsonObject;
 }
 
 /** What is known of one task of a plan. */
