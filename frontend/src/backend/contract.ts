@@ -3,6 +3,7 @@ import type {
   PickRequest, ProjectInfo, QuestionView, RecordedEvent, Recording, RecordingOptions, Ref, ReplayState, Result, Setting, Showing, SourceState, Suggestion, Summarizers, Summary, TimelineEvent, Trial, Verdict,
 } from '../lib/wire';
 import type { GateDecision, GateRule, GateState, LogPage, Proposal, RulePreview, TrustReport } from '../lib/gatewire';
+import type { GivenOrder, PlanAnswer, PlanRun, TaskChange, TaskProgress, TaskRun, Vote } from '../lib/planwire';
 import type { components } from './schema';
 
 /**
@@ -18,10 +19,11 @@ type Fits<Wire, Api, Free extends keyof Wire = never> = [Unknown<Wire, Api>] ext
 type Holds<T extends true> = T;
 
 export type Contract = [
-  Holds<Fits<Operation, Described['Operation'], 'details' | 'context' | 'result'>>,
+  Holds<Fits<Operation, Described['Operation'], 'details' | 'context' | 'result' | 'draft' | 'votes' | 'run'>>,
   Holds<Fits<Agent, Described['Agent']>>,
   Holds<Fits<Check, Described['Check']>>,
-  Holds<Fits<TimelineEvent, Described['Event']>>,
+  Holds<Fits<TimelineEvent, Described['Event'], 'data'>>,
+  Holds<Fits<TimelineEvent['data'], Described['EventData'], 'answer' | 'order'>>,
   Holds<Fits<Recording, Described['Recording']>>,
   Holds<Fits<SourceState, Described['SourceState']>>,
   Holds<Fits<Action, Described['Action']>>,
@@ -42,7 +44,7 @@ export type Contract = [
   Holds<Fits<Known, Described['Known']>>,
   Holds<Fits<Consent, Described['Consent']>>,
   Holds<Fits<Summarizers, Described['Summarizers']>>,
-  Holds<Fits<Result, Described['Result'], 'args'>>,
+  Holds<Fits<Result, Described['Result'], 'args' | 'plan'>>,
   Holds<Fits<Backup, Described['Backup']>>,
   Holds<Fits<Effect, Described['Effect']>>,
   Holds<Fits<GateChoice, Described['Choice']>>,
@@ -62,4 +64,11 @@ export type Contract = [
   Holds<Fits<GateRule, Described['GateRule']>>,
   Holds<Fits<RulePreview, Described['RulePreview']>>,
   Holds<Fits<Proposal, Described['Proposal']>>,
+  Holds<Fits<PlanAnswer, Described['PlanAnswer'], 'modified_tasks'>>,
+  Holds<Fits<TaskChange, Described['TaskChange']>>,
+  Holds<Fits<Vote, Described['Vote'], 'answer'>>,
+  Holds<Fits<PlanRun, Described['PlanRun'], 'tasks' | 'orders'>>,
+  Holds<Fits<TaskRun, Described['TaskRun'], 'args'>>,
+  Holds<Fits<GivenOrder, Described['GivenOrder'], 'tasks'>>,
+  Holds<Fits<TaskProgress, Described['TaskProgress']>>,
 ];

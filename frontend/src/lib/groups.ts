@@ -3,7 +3,7 @@ import { sameDay } from './time';
 import type { Kind, Operation } from './wire';
 
 /** In the order in which filters offer them. */
-export const kinds: readonly Kind[] = ['permission', 'approve', 'feedback', 'bash', 'desktop', 'browser', 'review'];
+export const kinds: readonly Kind[] = ['permission', 'plan', 'approve', 'feedback', 'bash', 'desktop', 'browser', 'review'];
 
 export type GroupName = 'ringing' | 'waiting' | 'snoozed' | 'today';
 

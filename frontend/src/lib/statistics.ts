@@ -2,13 +2,14 @@ import { ended, endedAt } from './life';
 import { between } from './time';
 import type { Kind, Operation, Risk } from './wire';
 
-/** Kinds that are drawn in one shade: yes or no, words, reading, and what takes hands. */
-export type Shade = 'approve' | 'feedback' | 'review' | 'hands';
-export const shades: readonly Shade[] = ['approve', 'feedback', 'review', 'hands'];
+/** Kinds that are drawn in one shade: yes or no, plans, words, and what takes hands. */
+export type Shade = 'approve' | 'plan' | 'words' | 'hands';
+export const shades: readonly Shade[] = ['approve', 'plan', 'words', 'hands'];
 
 export function shadeOf(kind: Kind): Shade {
-  if (kind === 'permission') return 'approve';
-  return kind === 'approve' || kind === 'feedback' || kind === 'review' ? kind : 'hands';
+  if (kind === 'permission' || kind === 'approve') return 'approve';
+  if (kind === 'feedback' || kind === 'review') return 'words';
+  return kind === 'plan' ? 'plan' : 'hands';
 }
 
 /** The upper ends of the bars of the time to answer, in seconds; the last bar takes what is longer. */
@@ -59,7 +60,7 @@ export function statistics(operations: Iterable<Operation>, now: number, days: n
   for (let i = days - 1; i >= 0; i--) {
     const day = new Date(dayOf(now));
     day.setDate(day.getDate() - i);
-    list.push({ at: day.getTime(), counts: { approve: 0, feedback: 0, review: 0, hands: 0 }, total: 0 });
+    list.push({ at: day.getTime(), counts: { approve: 0, plan: 0, words: 0, hands: 0 }, total: 0 });
   }
   const byDay = new Map(list.map((day) => [day.at, day]));
   const took: number[] = [];

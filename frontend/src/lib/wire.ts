@@ -3,8 +3,9 @@
  */
 
 import type { GateRisk, GateRule, Ruling, RulePreview } from './gatewire';
+import type { Order, PlanAnswer, PlanRun, TaskProgress, Vote } from './planwire';
 
-export type Kind = 'feedback' | 'bash' | 'desktop' | 'browser' | 'review' | 'approve' | 'permission';
+export type Kind = 'feedback' | 'bash' | 'desktop' | 'browser' | 'review' | 'approve' | 'permission' | 'plan';
 export type State = 'pending' | 'claimed' | 'in_progress' | 'waiting_input' | 'completed' | 'cancelled' | 'declined';
 export type Risk = 'low' | 'medium' | 'high' | 'critical';
 export type Decision = 'approve' | 'deny';
@@ -37,6 +38,8 @@ export interface Answer {
   suggestions?: Finding[];
   /** The summary it was drafted from. */
   summary_id?: string;
+  /** Of a plan: what was done with it. */
+  plan?: PlanAnswer;
 }
 
 export type RefKind = 'action' | 'picture' | 'command' | 'field' | 'step' | 'message' | 'answer' | 'request';
@@ -255,6 +258,10 @@ export interface Operation {
   timeout?: number;
   /** Ids of its recordings, the first begun first. */
   recordings: string[];
+  /** Of a plan that several operators have to confirm: what each said last. */
+  votes?: Vote[];
+  /** Of a confirmed plan: how far it has come. */
+  run?: PlanRun;
 }
 
 /** One change of one operation, as its timeline tells it. */
@@ -265,7 +272,7 @@ export interface TimelineEvent {
   operation_id: string;
   version: number;
   by: Actor;
-  data: { text?: string; channel?: string; until?: string; answer?: Answer };
+  data: { text?: string; channel?: string; until?: string; answer?: Answer; progress?: TaskProgress; order?: Order };
 }
 
 export interface Agent {

@@ -1,8 +1,10 @@
 import { m } from '../paraglide/messages';
 import type { GroupName } from '../lib/groups';
+import { ended } from '../lib/life';
 import { age, span, timeOfDay } from '../lib/time';
 import type { GateRisk } from '../lib/gatewire';
 import type { Kind, Operation, TimelineEvent } from '../lib/wire';
+import { planEvent, planOutcome } from './planrunwording';
 
 /** The words for things that come from the wire. Each is a message of its own, in the language of the page. */
 
@@ -22,6 +24,8 @@ export function kindWord(kind: Kind): string {
       return m.kind_review();
     case 'permission':
       return m.kind_permission();
+    case 'plan':
+      return m.kind_plan();
     default:
       return kind;
   }
@@ -72,6 +76,7 @@ export function rangAgo(ms: number): string {
 
 /** What came of an operation, in a word. */
 export function outcomeWord(op: Operation): string {
+  if (op.action_type === 'plan' && ended(op)) return planOutcome(op);
   if (op.action_type === 'permission' && op.state === 'completed') return op.result?.decision === 'approve' ? m.perm_outcome_allowed() : m.perm_outcome_refused();
   if (op.action_type === 'permission' && op.state === 'cancelled' && op.ended?.by.role === 'system') return m.perm_outcome_expired();
   if (op.state === 'completed') {
@@ -115,11 +120,14 @@ export function channelWord(channel: string): string {
 }
 
 /** One event of a timeline, as a sentence. */
-export function eventSentence(event: TimelineEvent, operator: string, kind: Kind): string {
+export function eventSentence(event: TimelineEvent, operator: string, op: Operation): string {
+  const kind = op.action_type;
   const name = event.by.name || m.the_system();
   const mine = event.by.role === 'operator' && event.by.name === operator;
   const by = (own: () => string, other: (of: { name: string }) => string): string => (mine ? own() : other({ name }));
   const channel = channelWord(event.data.channel ?? '');
+  const ofPlan = kind === 'plan' ? planEvent(event, op, by) : '';
+  if (ofPlan) return ofPlan;
   switch (event.type) {
     case 'invoked':
       return m.ev_invoked();
