@@ -1,4 +1,5 @@
 import { GateApi } from './gate';
+import { PlansApi } from './plans';
 import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
 import type {
@@ -28,9 +29,11 @@ const ofRecording = (id: string, what = ''): string => `/api/recordings/${encode
 /** Every call the console makes, by name. Each throws a Problem and nothing else. */
 export class Api {
   readonly gate: GateApi;
+  readonly plans: PlansApi;
 
   constructor(readonly to: Connection) {
     this.gate = new GateApi(to);
+    this.plans = new PlansApi(to);
   }
 
   /** Whether the server knows this session. It is taken to, as long as it does not say otherwise. */
