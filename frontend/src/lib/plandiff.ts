@@ -1,0 +1,192 @@
+import type { FieldChange, Task, TaskChange } from './planwire';
+import type { Json } from './wire';
+
+/** A task in a list: it has an id. */
+export type Listed = Task & { id: string };
+
+const same = (a: Json | undefined, b: Json | undefined): boolean => canonical(a) === canonical(b);
+
+/** JSON in which equal values read equal, whatever the order of their names. */
+function canonical(value: Json | undefined): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    inner && typeof inner === 'object' && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  ) ?? '';
+}
+
+const text = (value: Json | undefined): string => (value === undefined ? '' : JSON.stringify(value));
+
+/** What differs between two tasks, whatever their ids. */
+export function fieldsOf(a: Task, b: Task): FieldChange[] {
+  const all: FieldChange[] = [
+    { field: 'description', was: a.description, is: b.description },
+    { field: 'tool_name', was: a.tool_name ?? '', is: b.tool_name ?? '' },
+    { field: 'type', was: a.type ?? '', is: b.type ?? '' },
+    { field: 'priority', was: String(a.priority ?? 0), is: String(b.priority ?? 0) },
+    { field: 'expected_outcome', was: a.expected_outcome ?? '', is: b.expected_outcome ?? '' },
+  ];
+  const found = all.filter(({ was, is }) => was !== is);
+  return same(a.args, b.args) ? found : [...found, { field: 'args', was: text(a.args), is: text(b.args) }];
+}
+
+/** Whether two lists have the same tasks in the same order. */
+export const sameTasks = (a: readonly Listed[], b: readonly Listed[]): boolean => a.length === b.length && a.every((task, i) => task.id === b[i]?.id && !fieldsOf(task, b[i]).length);
+
+/** The members of a longest subsequence of list in which value increases: of several, the one that ends first, and so on backwards. */
+function longest(list: readonly number[], value: (one: number) => number): Set<number> {
+  const length: number[] = [];
+  const before: number[] = [];
+  let end = -1;
+  list.forEach((one, i) => {
+    length[i] = 1;
+    before[i] = -1;
+    for (let j = 0; j < i; j++) {
+      if (value(list[j] ?? 0) < value(one) && (length[j] ?? 0) + 1 > (length[i] ?? 0)) [length[i], before[i]] = [(length[j] ?? 0) + 1, j];
+    }
+    if (end < 0 || (length[i] ?? 0) > (length[end] ?? 0)) end = i;
+  });
+  const members = new Set<number>();
+  for (; end >= 0; end = before[end] ?? -1) members.add(list[end] ?? 0);
+  return members;
+}
+
+/**
+ * What a list of tasks became, by their ids: first what is in the new list, in its order, then what is no longer there,
+ * in the old one's. As few tasks as can be count as moved. The server compares in the same way.
+ */
+export function compare(old: readonly Listed[], now: readonly Listed[]): TaskChange[] {
+  const was = new Map(old.map((task, i) => [task.id, i]));
+  const place = (i: number): number => was.get(now[i]?.id ?? '') ?? 0;
+  const still = longest(now.flatMap((task, i) => (was.has(task.id) ? [i] : [])), place);
+  const changes: TaskChange[] = [];
+  now.forEach((task, i) => {
+    const { id, description } = task;
+    const from = was.get(id);
+    const before = from === undefined ? undefined : old[from];
+    if (from === undefined || !before) {
+      changes.push({ change: 'added', id, description, to: i + 1 });
+      return;
+    }
+    const at = { id, description, from: from + 1, to: i + 1 };
+    const fields = fieldsOf(before, task);
+    if (fields.length) changes.push({ change: 'changed', ...at, fields });
+    if (!still.has(i)) changes.push({ change: 'moved', ...at });
+  });
+  const there = new Set(now.map(({ id }) => id));
+  old.forEach(({ id, description }, i) => {
+    if (!there.has(id)) changes.push({ change: 'removed', id, description, from: i + 1 });
+  });
+  return changes;
+}
+
+/** A line of the editor: a task that would run, or one that was taken out, where it was. */
+export interface PlanRow {
+  task: Listed;
+  /** From 1; 0 of one that was taken out. */
+  place: number;
+  /** As the agent sent it; absent of one that was added. */
+  was?: Listed;
+  /** Which fields of it are not as they were. */
+  fields: FieldChange[];
+  /** Which way it went; 'on' where others went past it. */
+  moved: '' | 'up' | 'down' | 'on';
+}
+
+/** What the editor draws: the new list, with what was taken out behind the task that it stood behind. */
+export function rowsOf(old: readonly Listed[], now: readonly Listed[]): PlanRow[] {
+  const was = new Map(old.map((task) => [task.id, task]));
+  const moved = new Map<string, PlanRow['moved']>();
+  for (const change of compare(old, now)) {
+    const { from = 0, to = 0 } = change;
+    if (change.change === 'moved') moved.set(change.id, to < from ? 'up' : to > from ? 'down' : 'on');
+  }
+  const rows: PlanRow[] = now.map((task, i) => {
+    const before = was.get(task.id);
+    return { task, place: i + 1, was: before, fields: before ? fieldsOf(before, task) : [], moved: moved.get(task.id) ?? '' };
+  });
+  const there = new Set(now.map(({ id }) => id));
+  let behind = '';
+  for (const task of old) {
+    if (!there.has(task.id)) rows.splice(rows.findIndex((row) => row.task.id === behind) + 1, 0, { task, place: 0, was: task, fields: [], moved: '' });
+    behind = task.id;
+  }
+  return rows;
+}
+
+/** A stretch of a text that is in both versions, only in the old, or only in the new. */
+export interface Piece {
+  kind: 'same' | 'del' | 'ins';
+  text: string;
+}
+
+/** More words than this are not compared one by one. */
+const most = 400;
+
+const words = new Intl.Segmenter(undefined, { granularity: 'word' });
+const split = (line: string): string[] => Array.from(words.segment(line), ({ segment }) => segment);
+
+/** How a text was changed, word by word; texts that have little in common are one replaced by the other. */
+export function wordDiff(was: string, is: string): Piece[] {
+  const whole: Piece[] = [{ kind: 'del' as const, text: was }, { kind: 'ins' as const, text: is }].filter((piece) => piece.text);
+  if (was === is) return is ? [{ kind: 'same', text: is }] : [];
+  const [a, b] = [split(was), split(is)];
+  if (a.length > most || b.length > most) return whole;
+  const pieces = join(bridged(steps(a, b)));
+  const kept = pieces.reduce((sum, piece) => sum + (piece.kind === 'same' ? piece.text.trim().length : 0), 0);
+  return kept * 3 < Math.min(was.length, is.length) ? whole : pieces;
+}
+
+/** The shortest way from one list of words to the other. */
+function steps(a: readonly string[], b: readonly string[]): Piece[] {
+  const width = b.length + 1;
+  // How long the longest common subsequence of a from i and b from j is.
+  const common = new Uint16Array((a.length + 1) * width);
+  const at = (i: number, j: number): number => common[i * width + j] ?? 0;
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) common[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+  }
+  const out: Piece[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    if (i < a.length && a[i] === b[j]) {
+      out.push({ kind: 'same', text: a[i] ?? '' });
+      i++;
+      j++;
+    } else if (i < a.length && (j >= b.length || at(i + 1, j) >= at(i, j + 1))) out.push({ kind: 'del', text: a[i++] ?? '' });
+    else out.push({ kind: 'ins', text: b[j++] ?? '' });
+  }
+  return out;
+}
+
+/** Gaps without a word between two changes are part of the change: it reads as one. */
+function bridged(list: Piece[]): Piece[] {
+  return list.flatMap((piece, i): Piece[] => {
+    const wordless = piece.kind === 'same' && !/[\p{L}\p{N}]/u.test(piece.text);
+    const next = list.slice(i + 1).find((other) => other.kind !== 'same' || /[\p{L}\p{N}]/u.test(other.text));
+    const last = list.slice(0, i).findLast((other) => other.kind !== 'same' || /[\p{L}\p{N}]/u.test(other.text));
+    const within = wordless && !!next && !!last && next.kind !== 'same' && last.kind !== 'same';
+    return within ? [{ kind: 'del', text: piece.text }, { kind: 'ins', text: piece.text }] : [piece];
+  });
+}
+
+/** Neighbours of one kind are one piece, and within a change what was stands before what is. */
+function join(list: Piece[]): Piece[] {
+  const out: Piece[] = [];
+  let [del, ins] = ['', ''];
+  const flush = (): void => {
+    if (del) out.push({ kind: 'del', text: del });
+    if (ins) out.push({ kind: 'ins', text: ins });
+    [del, ins] = ['', ''];
+  };
+  for (const piece of list) {
+    const last = out.at(-1);
+    if (piece.kind === 'del') del += piece.text;
+    else if (piece.kind === 'ins') ins += piece.text;
+    else if (last?.kind === 'same' && !del && !ins) last.text += piece.text;
+    else {
+      flush();
+      out.push({ ...piece });
+    }
+  }
+  flush();
+  return out;
+}
