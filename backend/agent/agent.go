@@ -120,21 +120,27 @@ type Gatekeeper interface {
 }
 
 // Plans has a plan confirmed and follows its run. A nil Plans is confirming switched off: nothing is asked or written.
+// All calls are made by one goroutine, and its functions are called back on it. An error that is not ctx's ends the run.
 type Plans interface {
 	// Confirm submits a plan and blocks until it is decided. asked is called with what an operator asks meanwhile, and
-	// its answer is sent. started is called once the plan is in the queue.
+	// its answer is sent. started is called once the plan is in the queue, and not where it is decided at once. The same
+	// Proposal.Key again joins the plan that there is: a resumed run asks again for what it had asked for.
 	Confirm(ctx context.Context, p Proposal, started func(Confirmation), asked func(question string) string) (Confirmation, error)
-	// Begin says that a task begins, and blocks while the plan is paused or an operator is asked about the task.
+	// Begin says that a task begins, and blocks while the plan is paused or an operator is asked about the task. A task
+	// that is running already is this run's own, which was stopped before it could note that: Go.
 	Begin(ctx context.Context, task string) (Standing, error)
-	// End says how a task that began has ended.
+	// End says how a task that began has ended, or that one that has not begun is given up (skipped). Of a task that has
+	// ended already it says nothing more, and that is no error.
 	End(ctx context.Context, p human.TaskProgress) (Standing, error)
 }
 
 // A Proposal is a plan to be confirmed.
 type Proposal struct {
+	Key     string       `json:"key"` // the same is the same plan; for the idempotency key
 	Message string       `json:"message"`
-	Tasks   []human.Task `json:"tasks"`
-	Why     string       `json:"why,omitempty"` // of a new plan: what became of the one before
+	Tasks   []human.Task `json:"tasks"`           // each has an id
+	Why     string       `json:"why,omitempty"`   // of a new plan: what became of the one before
+	Calls   []string     `json:"calls,omitempty"` // the model proposed nothing: the calls it made, which the tasks are
 }
 
 // A Confirmation is how a plan was decided.
@@ -152,39 +158,75 @@ type Confirmation struct {
 // A Standing is whether a task may run, and how the plan stands then.
 type Standing struct {
 	Go      bool
-	Why     string // paused, stopped, skipped, changed, refused
-	Task    human.Task
+	Why     string          // paused, stopped, skipped, changed, refused, asking, unknown: as plan.Standing has them
+	Task    human.Task      // of Go: as it is to be done
 	Tasks   []human.TaskRun // the whole plan as it is now
 	Message string
 }
 
-// An Asker has people answer questions. Ask blocks; asked is called with what an operator asks back (M6), and its answer is sent.
+// An Asker has people answer questions. Ask blocks; asked is called, on the same goroutine, with what an operator asks
+// back (M6), and its answer is sent. The same question again, while its answer was not delivered, rings nobody twice.
 type Asker interface {
 	Ask(ctx context.Context, question string, asked func(question string) string) (answer string, err error)
 }
 
-// A Journal keeps a run, so that it can go on after a crash. What Append returned from is durable.
+// A Journal keeps a run, so that it can go on after a crash. What Append returned from is durable. Where it fails the run
+// stops there: no call runs that is not in the journal.
 type Journal interface {
 	Append(ctx context.Context, r Record) error
 }
 
-// A Record is one line of a run's journal. Kind says which of the others is set.
+// A Record is one line of a run's journal. Which of the others are set follows from Kind. Readers that only show a run
+// need the kinds run, update and end.
 type Record struct {
-	Kind    RecordKind      `json:"kind"`
-	At      time.Time       `json:"at"`
-	Update  *Update         `json:"update,omitempty"`
-	Turn    *Turn           `json:"turn,omitempty"`
-	Plan    *Confirmation   `json:"plan,omitempty"`
-	Use     *ToolUse        `json:"use,omitempty"` // a call that is about to run
-	Task    string          `json:"task,omitempty"`
-	Done    *CallDone       `json:"done,omitempty"` // what came of it
-	Spent   *Spent          `json:"spent,omitempty"`
-	Run     *RunInfo        `json:"run,omitempty"`
-	Details json.RawMessage `json:"details,omitempty"`
+	Kind     RecordKind          `json:"kind"`
+	At       time.Time           `json:"at"`
+	Run      *RunInfo            `json:"run,omitempty"`
+	Update   *Update             `json:"update,omitempty"`
+	Turn     *Turn               `json:"turn,omitempty"`
+	Proposal *Proposal           `json:"proposal,omitempty"`
+	Plan     *Confirmation       `json:"plan,omitempty"`
+	Task     string              `json:"task,omitempty"`     // that the record is about
+	Doing    *human.Task         `json:"doing,omitempty"`    // of a task that begins: as it is to be done
+	Progress *human.TaskProgress `json:"progress,omitempty"` // how a task ended, or is about to be reported
+	Tasks    []human.TaskRun     `json:"tasks,omitempty"`    // of change: the whole plan as it is now
+	Text     string              `json:"text,omitempty"`     // words of an operator's
+	Use      *ToolUse            `json:"use,omitempty"`      // a call that is about to run
+	Done     *CallDone           `json:"done,omitempty"`     // what came of it
+	Outcome  string              `json:"outcome,omitempty"`  // of done: done, failed, refused
+	Spent    *Spent              `json:"spent,omitempty"`    // so far
+	Result   *Result             `json:"result,omitempty"`
+	Masked   bool                `json:"masked,omitempty"` // secrets were taken out, so nothing of it may run again
 }
 
 // RecordKind is what a line of a journal is about.
 type RecordKind string
+
+// The kinds of records.
+const (
+	RunRecord      RecordKind = "run"      // Run: the first
+	UpdateRecord   RecordKind = "update"   // Update: what was told
+	TurnRecord     RecordKind = "turn"     // Turn, Spent: of the conversation with the model
+	AsideRecord    RecordKind = "aside"    // Turn, Spent: of what an operator asked back, and the model's answer
+	ProposalRecord RecordKind = "proposal" // Proposal: is about to be submitted
+	PlanRecord     RecordKind = "plan"     // Plan: how it was decided
+	TaskRecord     RecordKind = "task"     // Task, and Doing as it begins or Progress as it ended
+	ChangeRecord   RecordKind = "change"   // Tasks, Text: an operator changed the plan while it ran
+	UseRecord      RecordKind = "use"      // Use, Task: before a call
+	DoneRecord     RecordKind = "done"     // Done, Outcome, Task, Spent: after it, or where it did not run
+	EndRecord      RecordKind = "end"      // Result; a resumed run goes on behind it
+)
+
+// A Result is how a run ended.
+type Result struct {
+	RunID   string          `json:"run_id"`
+	Status  Status          `json:"status" enum:"completed,failed,waiting_input"`
+	Message string          `json:"message" doc:"For people: what came of it; of a failed run why, and how far it came."`
+	Prompt  string          `json:"prompt,omitempty" doc:"Of waiting_input: what the agent asks."`
+	Tasks   []human.TaskRun `json:"tasks,omitempty" doc:"Of the last plan."`
+	Spent   Spent           `json:"spent"`
+	Over    bool            `json:"over,omitempty" doc:"It cannot be resumed: it is completed, or an operator ended it."`
+}
 
 // A RunInfo is what a run was begun with, and the first record of its journal.
 type RunInfo struct {
@@ -201,7 +243,7 @@ type Spent struct {
 	Steps     int           `json:"steps" doc:"Calls of tools that ran."`
 	TokensIn  int           `json:"tokens_in"`
 	TokensOut int           `json:"tokens_out"`
-	Time      time.Duration `json:"time_ns" doc:"Nanoseconds."`
+	Time      time.Duration `json:"time_ns" doc:"Nanoseconds, of models and tools; waiting for people is not counted."`
 	Money     float64       `json:"money,omitempty" doc:"In the currency of the prices."`
 }
 
