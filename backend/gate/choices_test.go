@@ -87,6 +87,27 @@ func TestEveryVerdictIsWhole(t *testing.T) {
 	}
 }
 
+// Of the files of another machine nothing can be copied or shown here, also where some of a call's are of this one.
+func TestOnlyFilesOfThisMachineAreCopied(t *testing.T) {
+	seen := world{"/p/fixtures": gate.Precious}
+	for command, here := range map[string]bool{
+		"rm -rf fixtures": true, "ssh box.example rm -rf fixtures": false, "rm -rf fixtures; ssh box.example rm -rf /srv/www": false,
+		"rm -rf fixtures && docker exec web rm -rf /srv/www": false,
+	} {
+		call := bash(command)
+		call.Cwd, call.Home = "/p", "/home/me"
+		var offered []human.ChoiceAction
+		for _, c := range gate.Judge(call, gate.Balanced, seen).Choices {
+			offered = append(offered, c.Action)
+		}
+		for _, a := range []human.ChoiceAction{human.ChooseBackup, human.ChooseDifference} {
+			if slices.Contains(offered, a) != here {
+				t.Errorf("%q offers %v", command, offered)
+			}
+		}
+	}
+}
+
 func TestWhatMustBeTyped(t *testing.T) {
 	for command, want := range map[string]string{
 		"kubectl delete ns prod":                        "prod",

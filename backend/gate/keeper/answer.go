@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"deskbell/backend/gate"
 	"deskbell/backend/gate/rules"
 	"deskbell/backend/human"
 )
@@ -28,10 +27,6 @@ func (k *Keeper) question(ctx context.Context, by human.Actor, id human.Operatio
 	return op, q, nil
 }
 
-func callOfQuestion(q human.Question) gate.Call {
-	return gate.Call{Tool: q.Tool, Args: q.Args, Cwd: q.Cwd, Root: q.Root, Home: q.Home, Annotations: q.Annotations, Schema: q.Schema, About: q.About}
-}
-
 // Question returns what an operation of kind permission asks, with the rule that 'always allow' would make and the past
 // calls that it would have matched.
 func (k *Keeper) Question(ctx context.Context, by human.Actor, id human.OperationID) (QuestionView, error) {
@@ -41,7 +36,7 @@ func (k *Keeper) Question(ctx context.Context, by human.Actor, id human.Operatio
 	}
 	view := QuestionView{Question: q}
 	at := rules.Circumstances{Agent: op.AgentID, Session: op.SessionID, Project: q.Root, Now: k.d.Now()}
-	rule, leftOut, ok := rules.Suggest(callOfQuestion(q), q.Verdict, at)
+	rule, leftOut, ok := rules.Suggest(k.engineCall(q.ToolCall), q.Verdict, at)
 	mask := k.masker(q.Args)
 	if !ok || mask(rule.Command) != rule.Command || mask(rule.Path) != rule.Path {
 		return view, nil // a rule is shown and kept, so it holds no secret
@@ -61,7 +56,7 @@ func (k *Keeper) Difference(ctx context.Context, by human.Actor, id human.Operat
 	if err != nil {
 		return Difference{}, err
 	}
-	d, err := k.d.Files.Difference(ctx, callOfQuestion(q), q.Verdict)
+	d, err := k.d.Files.Difference(ctx, k.engineCall(q.ToolCall), q.Verdict)
 	d.Files = append([]FileDifference{}, d.Files...)
 	return d, err
 }
@@ -101,7 +96,7 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 	}
 	switch r.Choice {
 	case human.ChooseBackup:
-		b, err := k.d.Files.Backup(ctx, callOfQuestion(q), q.Verdict)
+		b, err := k.d.Files.Backup(ctx, k.engineCall(q.ToolCall), q.Verdict)
 		if err != nil {
 			return op, err
 		}
@@ -123,7 +118,7 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 		return op, err
 	}
 	if a.Args != nil && q.Fixed {
-		changed := callOfQuestion(q)
+		changed := k.engineCall(q.ToolCall)
 		changed.Args = a.Args
 		k.grant(op.AgentID, changed)
 	}

@@ -251,12 +251,17 @@ type judged struct {
 	micros  int64
 }
 
+// engineCall is a call as the engine takes it.
+func (k *Keeper) engineCall(c human.ToolCall) gate.Call {
+	return gate.Call{
+		Tool: c.Tool, Args: c.Args, Cwd: c.Cwd, Root: c.Root, Home: c.Home, Guard: k.d.Guard, Annotations: c.Annotations, Schema: c.Schema, About: c.About,
+	}
+}
+
 // judge says what to do with a call. The error is that of reading the operators' rules: without them nothing is judged.
 func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, set func(File, string) *rules.Set) (judged, error) {
 	began := k.d.Now()
-	j := judged{file: k.d.File(), call: gate.Call{
-		Tool: call.Tool, Args: call.Args, Cwd: call.Cwd, Root: call.Root, Home: call.Home, Guard: k.d.Guard, Annotations: call.Annotations, Schema: call.Schema, About: call.About,
-	}}
+	j := judged{file: k.d.File(), call: k.engineCall(call)}
 	if j.call.Root == "" && call.Cwd != "" {
 		j.call.Root = k.d.Root(call.Cwd)
 	}

@@ -467,6 +467,47 @@ func TestACallThatIsMadeAgain(t *testing.T) {
 	}
 }
 
+// Only the same agent's call of the same session takes up a question, and only while its answer is fresh.
+func TestWhoseCallIsMadeAgain(t *testing.T) {
+	stranger := human.Actor{Role: human.Agent, Name: "stranger"}
+	for name, c := range map[string]struct {
+		first, again func(*human.ToolCall)
+		by           human.Actor
+		answer       human.ChoiceAction
+		after        time.Duration
+		joins        bool
+	}{
+		"the same call":                 {by: bot, after: 6 * time.Second, joins: true},
+		"in another folder":             {by: bot, after: 6 * time.Second, again: func(c *human.ToolCall) { c.Cwd = filepath.Join(c.Cwd, "notes") }},
+		"another agent's":               {by: stranger, after: 6 * time.Second},
+		"without a session":             {by: bot, after: 6 * time.Second, first: func(c *human.ToolCall) { c.SessionID = "" }, again: func(c *human.ToolCall) { c.SessionID = "" }},
+		"with an answer of just now":    {by: bot, after: 9 * time.Minute, answer: human.ChooseAllow, joins: true},
+		"with an answer of long before": {by: bot, after: 11 * time.Minute, answer: human.ChooseAllow},
+		"with a refusal of long before": {by: bot, after: 11 * time.Minute, answer: human.ChooseDeny},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, func(p *post) { p.config.Timeout = time.Hour })
+			call := p.bash("rm -rf " + filepath.Join(p.project, "notes"))
+			again := call
+			if c.first != nil {
+				c.first(&call)
+			}
+			if c.again != nil {
+				c.again(&again)
+			}
+			op := p.asked(call)
+			if c.answer != "" {
+				p.answer(op, keeper.AnswerRequest{Choice: c.answer})
+			}
+			p.ahead.Store(int64(c.after))
+			j, err := p.Evaluate(t.Context(), c.by, again, keeper.Asking{})
+			if err != nil || (j.OperationID == op.ID) != c.joins || !c.joins && j.Decision != human.Ask {
+				t.Errorf("%+v, %v; the first was %s", j, err, op.ID)
+			}
+		})
+	}
+}
+
 // A question outlives the process, and so does what it means for the log and for trust.
 func TestAQuestionOutlivesTheProcess(t *testing.T) {
 	dir := t.TempDir()
@@ -584,6 +625,82 @@ func TestTheModel(t *testing.T) {
 				t.Errorf("because %+v", j.Verdict.Because)
 			}
 		})
+	}
+}
+
+// Nothing is done for an answer that was given to other bytes: no copy is made, and no rule.
+func TestAnAnswerToOtherBytesDoesNothing(t *testing.T) {
+	files := &fileList{}
+	p := open(t, func(p *post) { p.deps = func(d *keeper.Deps) { d.Files = files } })
+	op := p.asked(p.bash("rm -rf notes"))
+	for _, r := range []keeper.AnswerRequest{
+		{Choice: human.ChooseBackup}, {Choice: human.ChooseAllow, Rule: &human.GateRule{Decision: human.Allow, Command: "rm -rf notes"}},
+		{Choice: human.ChooseChange, Args: json.RawMessage(`{"command":"ls"}`)}, {Choice: human.ChooseDeny},
+	} {
+		for _, r.Digest = range []string{"", "sha256:0", op.Digest + "0"} {
+			_, err := p.Answer(t.Context(), ada, op.ID, r)
+			wantKind(t, err, human.Conflict)
+		}
+	}
+	rules, err := p.Rules(t.Context(), ada)
+	if err != nil || len(rules) != 0 || len(files.calls) != 0 {
+		t.Errorf("rules %+v, copies %+v, %v", rules, files.calls, err)
+	}
+	if now, err := p.queue.Get(t.Context(), ada, op.ID); err != nil || now.State.Terminal() {
+		t.Errorf("it is %s, %v", now.State, err)
+	}
+}
+
+// A fileList notes the calls that it is asked about.
+type fileList struct{ calls []gate.Call }
+
+func (f *fileList) Backup(_ context.Context, c gate.Call, _ human.Verdict) (human.Backup, error) {
+	f.calls = append(f.calls, c)
+	return human.Backup{Files: 1, Path: "copy"}, nil
+}
+
+func (f *fileList) Difference(_ context.Context, c gate.Call, _ human.Verdict) (keeper.Difference, error) {
+	f.calls = append(f.calls, c)
+	return keeper.Difference{}, nil
+}
+
+// The gatekeeper's own folder is guarded in all that is made of a call: no call changes it, however it is asked for.
+func TestTheOwnFolderIsGuarded(t *testing.T) {
+	guard := filepath.Join(t.TempDir(), "data")
+	files := &fileList{}
+	p := open(t, func(p *post) { p.deps = func(d *keeper.Deps) { d.Guard, d.Files = guard, files } })
+	for _, command := range []string{"echo 'policy = \"permissive\"' > " + guard + "/other.toml", "rm -rf " + guard, "cp x " + guard + "/x"} {
+		j, err := p.Evaluate(t.Context(), bot, p.bash(command), keeper.Asking{})
+		if err != nil || j.Decision == human.Allow || !j.Verdict.Floor {
+			t.Errorf("%s: %s, %v, %v", command, j.Decision, j.Verdict.Rules, err)
+		}
+	}
+	op := p.asked(p.bash("rm -rf notes"))
+	if _, err := p.Difference(t.Context(), ada, op.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.Answer(t.Context(), ada, op.ID, keeper.AnswerRequest{
+		Choice: human.ChooseChange, Digest: op.Digest, Args: json.RawMessage(`{"command":"rm ` + guard + `/other.toml"}`),
+	})
+	wantKind(t, err, human.Invalid)
+	p.answer(op, keeper.AnswerRequest{Choice: human.ChooseBackup})
+	if len(files.calls) != 2 || files.calls[0].Guard != guard || files.calls[1].Guard != guard {
+		t.Errorf("copies and differences are of %+v", files.calls)
+	}
+}
+
+// No question is open for longer than gate.toml says, and none for longer than its client waits.
+func TestAQuestionsTime(t *testing.T) {
+	p := open(t, func(p *post) { p.config.Timeout = time.Minute })
+	for asked, want := range map[time.Duration]time.Duration{0: time.Minute, 20 * time.Second: 20 * time.Second, time.Hour: time.Minute, -time.Second: time.Minute} {
+		j, err := p.Evaluate(t.Context(), bot, p.bash("frobnicate "+asked.String()), keeper.Asking{Timeout: asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		op, err := p.queue.Get(t.Context(), ada, j.OperationID)
+		if err != nil || op.ExpiresAt == nil || op.ExpiresAt.Sub(op.CreatedAt).Round(time.Second) != want {
+			t.Errorf("asked for %s: from %s to %v, %v", asked, op.CreatedAt, op.ExpiresAt, err)
+		}
 	}
 }
 

@@ -155,6 +155,13 @@ func TestEvidenceIsOfOneTree(t *testing.T) {
 		"export GIT_DIR=/src/web/.git; git checkout -f .":                false,
 		"git --work-tree=/src/web checkout -f .":                         false,
 		"git --git-dir /src/web/.git --work-tree /src/web checkout -f .": false,
+		"cd /src/web && git checkout -f .":                               false,
+		"cd /src/web && git checkout -- main.go":                         false,
+		"cd /src/web; cd /src/api; git checkout -f .":                    false, // the second may have failed
+		"git --git-dir=/src/web/.git checkout -f .":                      false,
+		"git --namespace=x checkout -f .":                                false,
+		"git $WHERE checkout -f .":                                       false,
+		"git checkout -f $WHAT":                                          false,
 	} {
 		if got := risk(script, at); (got.Level() <= human.LowRisk.Level()) != low {
 			t.Errorf("%s: %s", script, got)
@@ -172,6 +179,13 @@ func TestTheGatekeepersFolder(t *testing.T) {
 		}
 		if !floor {
 			t.Errorf("%s is not at the floor", script)
+		}
+	}
+	for _, script := range []string{"echo x > /data/bell.txt", "echo x > /data/bellows/x"} {
+		for _, e := range Lower(script, at) {
+			if e.Floor {
+				t.Errorf("%s is beside it, and at the floor", script)
+			}
 		}
 	}
 }
