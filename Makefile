@@ -18,6 +18,7 @@ NPM      = npm --prefix frontend
 MCP      = build/mcp-clients
 PLAYERS  = build/e2e/testdata/roundtrip
 AGENTS   = build/agents
+EXAMPLES = docs/examples
 # Tests start the displays and message buses they need; without these variables none can reach the developer's own.
 # What Windows does differently in them needs no window, or only such as Wine has.
 WINE     = ./backend/win ./backend/folders ./backend/masking ./backend/plugins
@@ -33,7 +34,7 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .PHONY: help run build dev test bench soak roundtrip corpus lint screenshots generate clean \
-	setup-run setup-test lint-frontend test-frontend vet test-go generated fuzz windows wine e2e mcp window browser agents crash
+	setup-run setup-test lint-frontend test-frontend vet test-go generated fuzz windows wine e2e mcp examples window browser agents crash
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +60,7 @@ test: ## set up what is missing and run every test; stops at the first failure
 	@$(STAGE) wine          $(MAKE) wine
 	@$(STAGE) e2e           $(MAKE) e2e
 	@$(STAGE) mcp           $(MAKE) mcp
+	@$(STAGE) examples      $(MAKE) examples
 	@$(STAGE) window        $(MAKE) window
 	@$(STAGE) browser       $(MAKE) browser
 	@$(STAGE) agents        $(MAKE) agents
@@ -82,7 +84,7 @@ corpus: build setup-test ## record the corpus of build/corpus again: persons at 
 lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and habits, Go and frontend
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
-	$(LINT) run --build-tags "$(TAGS),window,agents,floors" ./...
+	$(LINT) run --build-tags "$(TAGS),window,agents,examples,floors" ./...
 	GOLANGCI_LINT=$(CURDIR)/$(LINT) go test -count 1 -tags floors ./build/scripts/floors
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look
@@ -93,7 +95,7 @@ generate: build/.stamps/schema.d.ts ## write the frontend's types from the API's
 	cp $< frontend/src/backend/schema.d.ts
 
 clean: ## remove what the build made (build/tools stays: it takes minutes to make)
-	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules $(AGENTS)/node_modules
+	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules $(AGENTS)/node_modules $(EXAMPLES)/node_modules $(EXAMPLES)/.compiled
 
 # What the targets above stand on.
 .PRECIOUS: %/node_modules/.package-lock.json
@@ -167,6 +169,10 @@ e2e: build setup-test
 
 mcp: build $(MCP)/node_modules/.package-lock.json
 	npm --prefix $(MCP) test
+
+examples: build setup-test $(EXAMPLES)/node_modules/.package-lock.json
+	npm --prefix $(EXAMPLES) run compile
+	$(APART) $(GO_TEST),examples -count 1 -timeout 10m ./build/e2e/examples/
 
 window: build setup-test
 	$(APART) $(GO_TEST),window -count 1 -timeout 10m -skip '^TestBrowser' ./build/e2e/...

@@ -1,0 +1,102 @@
+"""As much of Deskbell's REST API as these examples use, on the standard library alone (Python 3.9 or newer).
+
+Copy it into an agent of your own.
+"""
+
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+OVER = ("completed", "cancelled", "declined")
+
+
+class Problem(Exception):
+    """What Deskbell answers where it refuses; its text says why, and what to do."""
+
+    def __init__(self, status, kind, detail):
+        super().__init__(detail)
+        self.status = status
+        self.kind = kind  # invalid, unauthorized, denied, not_found, conflict, exhausted, unavailable, internal
+
+
+class Deskbell:
+    """Where an agent rings. Safe for use by several threads."""
+
+    def __init__(self, url, key):
+        self.url, self.key = url.rstrip("/"), key
+
+    @classmethod
+    def from_env(cls):
+        """Takes the address and the agent's key from DESKBELL_URL and DESKBELL_KEY."""
+        key = os.environ.get("DESKBELL_KEY")
+        if not key:
+            raise SystemExit("DESKBELL_KEY is not set; `deskbell keys add my-agent` makes a key")
+        return cls(os.environ.get("DESKBELL_URL") or "http://127.0.0.1:7717", key)
+
+    def call(self, method, path, body=None):
+        """Calls Deskbell. Where it cannot be reached it tries again for half a minute: a restart loses nothing, so an
+        agent need not notice one. So what is sent may arrive twice: a ring has a key, and the rest does no harm the
+        second time.
+        """
+        for tries in range(30, -1, -1):
+            try:
+                return self._once(method, path, body)
+            except urllib.error.HTTPError as err:
+                raise problem(err) from None
+            except OSError:  # nobody listens, or the connection broke
+                if tries == 0:
+                    raise
+                time.sleep(1)
+
+    def _once(self, method, path, body):
+        request = urllib.request.Request(
+            self.url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": "Bearer " + self.key, "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=90) as answer:
+            return json.load(answer)
+
+    def ring(self, action_type, description, **more):
+        """Rings. With an idempotency_key, the same ring again is the same operation, so a lost connection rings nobody
+        twice."""
+        more.setdefault("idempotency_key", uuid.uuid4().hex)
+        return self.call("POST", "/api/human/invoke", {"action_type": action_type, "description": description, **more})
+
+    def get(self, operation_id):
+        """Reads an operation. Reading its end tells Deskbell that the agent has the answer."""
+        return self.call("GET", "/api/human/operations/" + operation_id)
+
+    def changed(self, op, wait=25):
+        """Waits, up to so many seconds (60 at most), until there is more to an operation than op says, and returns it."""
+        return self.call("GET", f"/api/human/operations/{op['operation_id']}?wait={wait}&after_version={op['version']}")
+
+    def reply(self, op, text):
+        """Answers what a person asked back."""
+        return self.call("POST", "/api/human/reply", {"operation_id": op["operation_id"], "text": text})
+
+    def cancel(self, op, reason):
+        """Withdraws a ring."""
+        return self.call("POST", "/api/human/cancel", {"operation_id": op["operation_id"], "reason": reason})
+
+    def ended(self, op):
+        """Waits until an operation is over. A question that a person asks back is told that nobody is there to answer."""
+        while op["state"] not in OVER:
+            if op["state"] == "waiting_input":
+                op = self.reply(op, "I cannot answer questions. Please decide with what you see, or deny.")
+            else:
+                op = self.changed(op)
+        return op
+
+
+def problem(err):
+    """The problem document (RFC 9457) of a refused call."""
+    try:
+        said = json.load(err)
+    except ValueError:  # a proxy on the way may answer with a page
+        said = {}
+    return Problem(err.code, said.get("kind", "internal"), said.get("detail", str(err)))

@@ -1,0 +1,151 @@
+// As much of Deskbell's REST API as these examples use, on fetch alone. Copy it into an agent of your own.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What an agent asks of a person. */
+export interface Ring {
+  action_type: 'feedback' | 'approve' | 'review' | 'bash' | 'desktop' | 'browser'
+  /** One line. */
+  description: string
+  details?: Record<string, unknown>
+  session_id?: string
+  /** Seconds. */
+  timeout?: number
+  /** What becomes of it then: `mark` leaves it open to a late answer. */
+  on_timeout?: 'cancel' | 'mark'
+  /** The same key with the same words is the same operation again, and rings nobody twice. */
+  idempotency_key?: string
+}
+
+/** A ring and what came of it. */
+export interface Operation {
+  operation_id: string
+  version: number
+  state: 'pending' | 'claimed' | 'in_progress' | 'waiting_input' | 'completed' | 'cancelled' | 'declined'
+  description: string
+  session_id?: string
+  delivered_at?: string
+  messages: { by: { role: string; name?: string }; text: string }[]
+  /** Once completed. */
+  result?: {
+    by: { name?: string }
+    human_input?: string
+    /** Of an approval. */
+    decision?: 'approve' | 'deny'
+    summary?: string
+    key_findings?: string[]
+    fields?: Record<string, string>
+  }
+  /** Once cancelled or declined. */
+  ended?: { reason?: string }
+}
+
+/** Whether nothing more will come of it. */
+export function over(op: Operation): boolean {
+  return op.state === 'completed' || op.state === 'cancelled' || op.state === 'declined'
+}
+
+/** What Deskbell answers where it refuses; its message says why, and what to do. */
+export class Problem extends Error {
+  status: number
+  /** invalid, unauthorized, denied, not_found, conflict, exhausted, unavailable, internal */
+  kind: string
+
+  constructor(status: number, kind: string, detail: string) {
+    super(detail)
+    this.status = status
+    this.kind = kind
+  }
+}
+
+/** Where an agent rings. */
+export class Deskbell {
+  url: string
+  key: string
+
+  constructor(url: string, key: string) {
+    this.url = url.replace(/\/$/, '')
+    this.key = key
+  }
+
+  /** Takes the address and the agent's key from DESKBELL_URL and DESKBELL_KEY. */
+  static fromEnv(): Deskbell {
+    const { DESKBELL_URL, DESKBELL_KEY } = process.env
+    if (!DESKBELL_KEY) throw new Error('DESKBELL_KEY is not set; `deskbell keys add my-agent` makes a key')
+    return new Deskbell(DESKBELL_URL || 'http://127.0.0.1:7717', DESKBELL_KEY)
+  }
+
+  /**
+   * Calls Deskbell. Where it cannot be reached it tries again for half a minute: a restart loses nothing, so an agent
+   * need not notice one. So what is sent may arrive twice: a ring has a key, and the rest does no harm the second time.
+   */
+  async call<T>(method: 'GET' | 'POST', path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+    for (let tries = 30; ; tries--) {
+      try {
+        return await this.#once<T>(method, path, body, signal)
+      } catch (err) {
+        if (tries === 0 || signal?.aborted || err instanceof Problem) throw err
+        await pause(1000, undefined, { signal })
+      }
+    }
+  }
+
+  async #once<T>(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+    const answer = await fetch(this.url + path, {
+      method,
+      headers: { Authorization: `Bearer ${this.key}`, 'Content-Type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    })
+    const text = await answer.text()
+    if (answer.ok) return JSON.parse(text) as T
+    let said: { kind?: string; detail?: string } = {}
+    try {
+      said = JSON.parse(text) // RFC 9457; a proxy on the way may answer with a page
+    } catch {}
+    throw new Problem(answer.status, said.kind ?? 'internal', said.detail ?? answer.statusText)
+  }
+
+  ring(r: Ring, signal?: AbortSignal): Promise<Operation> {
+    return this.call('POST', '/api/human/invoke', { idempotency_key: randomUUID(), ...r }, signal)
+  }
+
+  /** Reads an operation. Reading its end tells Deskbell that the agent has the answer. */
+  get(id: string): Promise<Operation> {
+    return this.call('GET', `/api/human/operations/${id}`)
+  }
+
+  /** Waits, up to 25 seconds, until there is more to an operation than op says, and returns it. */
+  changed(op: Operation, signal?: AbortSignal): Promise<Operation> {
+    return this.call('GET', `/api/human/operations/${op.operation_id}?wait=25&after_version=${op.version}`, undefined, signal)
+  }
+
+  /** Answers what a person asked back. */
+  reply(op: Operation, text: string): Promise<Operation> {
+    return this.call('POST', '/api/human/reply', { operation_id: op.operation_id, text })
+  }
+
+  /** Withdraws a ring. */
+  cancel(op: Operation, reason: string): Promise<Operation> {
+    return this.call('POST', '/api/human/cancel', { operation_id: op.operation_id, reason })
+  }
+
+  /**
+   * Rings, and waits until it is over. Who asks back hears what `answer` says. When the signal aborts, the ring is
+   * withdrawn, so that nobody answers what nobody waits for.
+   */
+  async ask(r: Ring, how: { answer?: (question: string) => string | Promise<string>; signal?: AbortSignal } = {}): Promise<Operation> {
+    const answer = how.answer ?? (() => 'I cannot answer questions. Please decide with what you see, or deny.')
+    let op = await this.ring(r, how.signal)
+    try {
+      while (!over(op)) {
+        if (op.state === 'waiting_input') op = await this.reply(op, await answer(op.messages.at(-1)?.text ?? ''))
+        else op = await this.changed(op, how.signal)
+      }
+    } catch (err) {
+      if (how.signal?.aborted) await this.cancel(op, 'nobody waits for the answer any more').catch(() => {}) // or it has just ended
+      throw err
+    }
+    return op
+  }
+}
