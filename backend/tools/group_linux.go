@@ -1,0 +1,5 @@
+package tools
+
+import "syscall"
+
+func withParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
