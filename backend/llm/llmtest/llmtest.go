@@ -1,13 +1,18 @@
 // Package llmtest is a server that speaks as the providers of models do: Anthropic's Messages and OpenAI's chat
-// completions, both streamed. It checks requests as the real ones do and behaves as it is told, well or badly.
+// completions, streamed or not. It checks requests as the real ones do and behaves as it is told, well or badly. Requests
+// for one answer of a given shape, as summarizers make them, are answered by a Behaviour; conversations with tools by a
+// Script.
 package llmtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +20,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"deskbell/backend/agent"
 )
 
 // A Behaviour is what the server does with one request.
@@ -78,16 +85,22 @@ type TB interface {
 
 // A Request is one that came, and was as the protocol wants it.
 type Request struct {
-	Provider string // anthropic or openai
-	Form     string // schema, tool or text: how it asks for its answer
-	System   string
-	Text     string   // of the first part of the message
-	Names    []string // of the pictures
-	Pictures [][]byte
-	Tokens   int // most of the answer
-	Schema   json.RawMessage
-	Header   http.Header
-	Body     []byte
+	Provider string            `json:"provider"` // anthropic or openai
+	Form     string            `json:"form"`     // schema, tool or text: how it asks for its answer; chat: with tools that it may call
+	System   string            `json:"system"`
+	Text     string            `json:"text"` // of the user's last turn
+	Names    []string          `json:"-"`    // of the pictures
+	Pictures [][]byte          `json:"-"`
+	Tokens   int               `json:"tokens"` // most of the answer
+	Schema   json.RawMessage   `json:"-"`
+	Turns    []agent.Turn      `json:"turns"` // failed calls are marked only in Anthropic's protocol; arguments that are no JSON are a string
+	Tools    []agent.ToolSpec  `json:"tools"` // on offer
+	Thoughts map[string]Answer `json:"-"`     // what came back as thought before a call, by its id
+	Stream   bool              `json:"stream"`
+	Header   http.Header       `json:"-"`
+	Body     []byte            `json:"-"`
+
+	usage bool // is wanted at a stream's end
 }
 
 // A Server is the handler. It is safe for concurrent use.
@@ -99,9 +112,12 @@ type Server struct {
 	// Wrong is told of each request that the protocol does not allow; nil: it is only refused.
 	Wrong func(problem string)
 
-	mu   sync.Mutex
-	next []Behaviour
-	got  []Request
+	mu    sync.Mutex
+	next  []Behaviour
+	got   []Request
+	steps []Step // of the script
+	used  []int  // how often each was
+	owed  map[string]Answer
 }
 
 // New makes a server that does the behaviours in turn, one for each request, and then the last for ever. None: Right.
@@ -112,11 +128,11 @@ func New(next ...Behaviour) *Server {
 	return &Server{next: next}
 }
 
-// Start runs a server on this machine until the test ends, which fails with each wrong request. URL is its address.
+// Start runs a server on this machine until the test ends, which fails with each wrong request and where steps of a
+// script are left. URL is its address.
 func Start(t TB, next ...Behaviour) (s *Server, url string) {
 	t.Helper()
-	s = New(next...)
-	s.Wrong = func(p string) { t.Errorf("a request that the real server refuses: %s", p) }
+	s = newFor(t, next)
 	h := httptest.NewServer(s)
 	t.Cleanup(func() {
 		h.CloseClientConnections()
@@ -125,12 +141,22 @@ func Start(t TB, next ...Behaviour) (s *Server, url string) {
 	return s, h.URL
 }
 
+func newFor(t TB, next []Behaviour) *Server {
+	s := New(next...)
+	s.Wrong = func(p string) { t.Errorf("a request that the real server refuses: %s", p) }
+	t.Cleanup(func() {
+		if left := s.Left(); len(left) > 0 {
+			t.Errorf("nothing came for the steps %d of the script", left)
+		}
+	})
+	return s
+}
+
 // Pipe runs a server in memory until the test ends, for tests with a clock of their own (testing/synctest), and
 // returns how to connect to it, whatever the address.
 func Pipe(t TB, next ...Behaviour) (*Server, func(context.Context, string, string) (net.Conn, error)) {
 	t.Helper()
-	s := New(next...)
-	s.Wrong = func(p string) { t.Errorf("a request that the real server refuses: %s", p) }
+	s := newFor(t, next)
 	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	h := &http.Server{Handler: s}
 	served := make(chan struct{})
@@ -206,11 +232,34 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, http.StatusUnauthorized, "authentication_error", "invalid_api_key", "this key is not valid: "+key)
 		return
 	}
-	if err := check(r, &q, a); err != nil {
+	refuse := func(err error) {
 		if s.Wrong != nil {
 			s.Wrong(err.Error())
 		}
 		a.fail(w, http.StatusBadRequest, "invalid_request_error", "invalid_value", err.Error())
+	}
+	if err := check(r, &q, a); err != nil {
+		refuse(err)
+		return
+	}
+	if s.scripted(q) {
+		err := s.paid(q)
+		var step Step
+		if err == nil {
+			step, err = s.take(q)
+		}
+		if err != nil {
+			refuse(err)
+			return
+		}
+		s.keep(q)
+		if !s.fails(w, r, a, step.Do) {
+			s.play(&stream{w: w, r: r}, a, q, step)
+		}
+		return
+	}
+	if err := q.single(); err != nil {
+		refuse(err)
 		return
 	}
 	s.mu.Lock()
@@ -218,26 +267,55 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(s.next) > 1 {
 		s.next = s.next[1:]
 	}
-	s.got = append(s.got, q)
 	s.mu.Unlock()
+	s.keep(q)
 	s.behave(w, r, a, q, b)
 }
 
-// check holds a request against what both protocols share.
+func (s *Server) keep(q Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.got = append(s.got, q)
+}
+
+// check holds a request against the protocol.
 func check(r *http.Request, q *Request, a api) error {
 	if r.Method != http.MethodPost {
 		return fmt.Errorf("method %s", r.Method)
 	}
-	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return fmt.Errorf("content type %q", kind)
 	}
 	d := json.NewDecoder(bytes.NewReader(q.Body))
 	d.DisallowUnknownFields()
-	return a.read(d, r.Header, q)
+	if err := a.read(d, r.Header, q); err != nil {
+		return err
+	}
+	for _, t := range q.Turns {
+		if t.Role == agent.User {
+			q.Text = t.Text
+		}
+	}
+	return nil
 }
 
-// behave answers one request. One that refuses a form of answer is asked again with another.
-func (s *Server) behave(w http.ResponseWriter, r *http.Request, a api, q Request, b Behaviour) {
+// single says whether a request without a script is one that Deskbell makes for one answer.
+func (q *Request) single() error {
+	switch {
+	case q.Form == "chat":
+		return errors.New("tools, and no script that uses them")
+	case len(q.Turns) != 1 || q.Turns[0].Role != agent.User:
+		return errors.New("messages: one of the user was expected")
+	case !q.Stream || !q.usage:
+		return errors.New("a request that is not streamed, or without its usage")
+	case q.Tokens < 1:
+		return errors.New("no limit of tokens")
+	}
+	return nil
+}
+
+// fails does what a behaviour does instead of an answer; false where there is an answer.
+func (s *Server) fails(w http.ResponseWriter, r *http.Request, a api, b Behaviour) bool {
 	switch b {
 	case RateLimited, RateLimitedLong:
 		w.Header().Set("Retry-After", map[Behaviour]string{RateLimited: "2", RateLimitedLong: "3600"}[b])
@@ -266,15 +344,30 @@ func (s *Server) behave(w http.ResponseWriter, r *http.Request, a api, q Request
 	case Silent:
 		<-r.Context().Done()
 	default:
-		if q.Form == "schema" && (b == NoSchema || b == OnlyText) || q.Form == "tool" && (b == NoTools || b == OnlyText) {
-			s.again(b)
-			a.fail(w, http.StatusBadRequest, "invalid_request_error", "unsupported_parameter", "this model does not take "+q.Form)
-			return
-		}
-		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		w.WriteHeader(http.StatusOK)
-		s.stream(&stream{w: w, r: r}, a, q, b)
+		return false
 	}
+	return true
+}
+
+// behave answers one request for one answer. One that refuses a form of answer is asked again with another.
+func (s *Server) behave(w http.ResponseWriter, r *http.Request, a api, q Request, b Behaviour) {
+	if s.fails(w, r, a, b) {
+		return
+	}
+	if q.Form == "schema" && (b == NoSchema || b == OnlyText) || q.Form == "tool" && (b == NoTools || b == OnlyText) {
+		s.again(b)
+		a.fail(w, http.StatusBadRequest, "invalid_request_error", "unsupported_parameter", "this model does not take "+q.Form)
+		return
+	}
+	p := part{kind: "text", data: s.text(q, b)}
+	if q.Form == "tool" {
+		p.kind, p.id, p.name = "call", "call_test", "report"
+	}
+	var pace time.Duration
+	if b == Slow {
+		pace = cmp.Or(s.Pace, 200*time.Millisecond)
+	}
+	s.answer(&stream{w: w, r: r}, a, q, b, []part{p}, usage{len(q.Body) / 4, 321}, pace)
 }
 
 // again keeps a behaviour for the next request as well.
@@ -284,49 +377,60 @@ func (s *Server) again(b Behaviour) {
 	s.next = append([]Behaviour{b}, s.next...)
 }
 
-func (s *Server) stream(out *stream, a api, q Request, b Behaviour) {
-	text, end := s.text(q, b), finished
-	switch b {
-	case Truncated:
-		text, end = text[:len(text)/2], truncated
-	case Refusal:
-		text, end = "", refused
+// answer writes an answer, in pieces where it is to be streamed.
+func (s *Server) answer(out *stream, a api, q Request, b Behaviour, parts []part, used usage, pace time.Duration) {
+	end := finished
+	switch last := len(parts) - 1; {
+	case b == Truncated && last >= 0:
+		data := []rune(parts[last].data)
+		parts[last].data, end = string(data[:len(data)/2]), truncated
+	case b == Refusal:
+		parts, end = []part{{kind: "text"}}, refused
 	}
-	a.begin(out, q)
-	pieces := 0
-	for piece := range slices.Chunk([]rune(text), 24) {
-		pieces++
-		switch {
-		case b == Slow:
-			out.wait(s.pace())
-		case pieces == 3 && b == Cut:
-			panic(http.ErrAbortHandler)
-		case pieces == 3 && b == Short:
-			return
-		case pieces == 3 && b == Stall:
-			<-out.r.Context().Done()
-			return
-		case pieces == 3 && b == OverloadedMidway:
-			a.event(out, q)
-			return
+	if !q.Stream {
+		if b == Cut || b == Short || b == Stall || b == OverloadedMidway {
+			panic(http.ErrAbortHandler) // there is no middle
 		}
-		a.piece(out, q, string(piece))
+		a.whole(out.w, parts, end, used)
+		return
 	}
-	for b == Huge && out.r.Context().Err() == nil {
-		a.piece(out, q, strings.Repeat("and so on ", 1000))
+	out.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	out.w.WriteHeader(http.StatusOK)
+	size, pieces, called := 24, 0, false
+	if q.Form == "chat" {
+		size = 6 // arguments are short, and are to come in pieces, too
 	}
-	for b == Pings && out.r.Context().Err() == nil {
-		a.ping(out)
-		out.wait(10 * time.Second)
+	a.begin(out, used)
+	for at, p := range parts {
+		a.open(out, at, p)
+		called = called || p.kind == "call"
+		for piece := range slices.Chunk([]rune(p.data), size) {
+			pieces++
+			switch {
+			case pieces == 3 && b == Cut:
+				panic(http.ErrAbortHandler)
+			case pieces == 3 && b == Short:
+				return
+			case pieces == 3 && b == Stall:
+				<-out.r.Context().Done()
+				return
+			case pieces == 3 && b == OverloadedMidway:
+				a.event(out)
+				return
+			}
+			out.wait(pace)
+			a.piece(out, at, p, string(piece))
+		}
+		for b == Huge && out.r.Context().Err() == nil {
+			a.piece(out, at, p, strings.Repeat("and so on ", 1000))
+		}
+		for b == Pings && out.r.Context().Err() == nil {
+			a.ping(out)
+			out.wait(10 * time.Second)
+		}
+		a.close(out, at, p)
 	}
-	a.end(out, q, end)
-}
-
-func (s *Server) pace() time.Duration {
-	if s.Pace > 0 {
-		return s.Pace
-	}
-	return 200 * time.Millisecond
+	a.end(out, q, end, used, called)
 }
 
 // text is what the model writes.
@@ -346,10 +450,7 @@ func (s *Server) text(q Request, b Behaviour) string {
 	case Pings:
 		return ""
 	}
-	data, err := json.Marshal(made)
-	if err != nil {
-		panic(err) // a test's own answer
-	}
+	data := must(json.Marshal(made))
 	if b == Prose || b == OnlyText {
 		return "<think>Where is {it}?</think>\nHere is the report:\n```json\n" + string(data) + "\n```\nAsk me for more."
 	}
@@ -369,11 +470,7 @@ func (s *stream) send(event string, v any) {
 	}
 	data, ok := v.(string)
 	if !ok {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			panic(err) // shapes of our own
-		}
-		data = string(raw)
+		data = string(must(json.Marshal(v)))
 	}
 	fmt.Fprintf(&b, "data: %s\n\n", data)
 	_, _ = s.w.Write(b.Bytes())
@@ -383,6 +480,9 @@ func (s *stream) send(event string, v any) {
 }
 
 func (s *stream) wait(d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
