@@ -92,9 +92,14 @@ describe('the log of decisions', () => {
   it('drops the answer to a question that was overtaken', async () => {
     await log.load();
     log.query = 'echo 7';
+    let say = (): void => undefined;
+    const told = new Promise<void>((resolve) => (say = resolve));
+    const late = await served.decisions({ q: 'echo 7' });
+    served.decisions.mockImplementationOnce(() => told.then(() => late));
     const slow = log.load();
     log.query = 'echo 11';
     await log.load();
+    say();
     await slow;
     expect([log.found, ids().includes('dec_7')]).toEqual(['echo 11', false]);
   });
