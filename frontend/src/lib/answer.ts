@@ -1,3 +1,4 @@
+import type { Task } from './planwire';
 import type { Answer, FieldSource, Finding } from './wire';
 
 /** A finding in a form: its key tells it from the others for as long as the page stands, wherever it is moved. */
@@ -20,6 +21,9 @@ export interface AnswerForm {
   summary_id: string;
   /** Recordings the agent does not get as a whole; it gets all others. */
   kept_back: string[];
+  /** Of a plan: the tasks it is changed into; null while they are as they came. */
+  tasks: Task[] | null;
+  task_by_task: boolean;
 }
 
 /** Before an id among the attachments of a saved draft: this recording is kept back. It is never sent. */
@@ -29,7 +33,7 @@ let keys = 0;
 export const withKey = (finding: Finding): FormFinding => ({ ...finding, evidence: [...finding.evidence], key: `k${++keys}` });
 
 export function emptyForm(): AnswerForm {
-  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [] };
+  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [], tasks: null, task_by_task: false };
 }
 
 /** The form of a saved draft. */
@@ -47,6 +51,8 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     suggestions: (answer?.suggestions ?? []).map(withKey),
     summary_id: answer?.summary_id ?? '',
     kept_back: (answer?.attachments ?? []).filter((id) => id.startsWith(not)).map((id) => id.slice(not.length)),
+    tasks: answer?.plan?.modified_tasks ?? null,
+    task_by_task: answer?.plan?.task_by_task ?? false,
   };
 }
 
@@ -66,6 +72,7 @@ export function answerOf(form: AnswerForm): Answer {
   const suggestions = written(form.suggestions);
   if (suggestions.length) answer.suggestions = suggestions;
   if (form.summary_id) answer.summary_id = form.summary_id;
+  if (form.tasks || form.task_by_task) answer.plan = { action: form.tasks ? 'modify' : 'confirm', ...(form.tasks && { modified_tasks: form.tasks }), ...(form.task_by_task && { task_by_task: true }) };
   return answer;
 }
 

@@ -1,6 +1,7 @@
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
+import type { PlanResponse } from '../lib/planwire';
 import type { Answer, Operation, PermissionAnswer } from '../lib/wire';
 import type { Operations } from './operations.svelte';
 
@@ -31,6 +32,18 @@ export class Answering {
   /** Answers a question of the gatekeeper's, which does what the choice needs first: making a copy takes its time. */
   permit(op: Operation, answer: PermissionAnswer): Promise<boolean> {
     return this.#send(op.operation_id, () => this.api.gate.answer(op.operation_id, answer));
+  }
+
+  /** Answers a plan; among several operators that may not end it. */
+  respond(op: Operation, response: PlanResponse): Promise<boolean> {
+    return this.#send(op.operation_id, async () => {
+      await this.api.plans.respond(op.operation_id, response);
+      // It was sent, whatever becomes of reading it again.
+      return this.api.operation(op.operation_id).catch(() => {
+        this.operations.refresh(op.operation_id);
+        return undefined;
+      });
+    });
   }
 
   decline(op: Operation, reason: string): Promise<boolean> {
@@ -68,7 +81,7 @@ export class Answering {
     this.outcomes.delete(id);
   }
 
-  async #send(id: string, send: () => Promise<Operation>, answers = true): Promise<boolean> {
+  async #send(id: string, send: () => Promise<Operation | undefined>, answers = true): Promise<boolean> {
     if (this.busy.has(id)) return false;
     this.busy.add(id);
     try {

@@ -3,6 +3,8 @@ export type DialogState =
   | { kind: 'keys' }
   | { kind: 'snooze'; ids: string[] }
   | { kind: 'reason'; ids: string[] }
+  | { kind: 'cancel-plan'; id: string }
+  | { kind: 'preset'; id: string }
   | { kind: 'discard' }
   | { kind: 'delete-recording'; id: string }
   | { kind: 'replay'; id: string };

@@ -1,5 +1,5 @@
 import { tick } from 'svelte';
-import { answerOf, isEmpty, withSources } from '../lib/answer';
+import { answerOf, isEmpty, withSources, type AnswerForm } from '../lib/answer';
 import { choices, type Choice } from '../lib/details';
 import { released } from '../lib/findings';
 import { dangerous, ended, snoozed } from '../lib/life';
@@ -12,6 +12,7 @@ import type { Desk } from './desk.svelte';
 import type { Draft } from './draft.svelte';
 import { Permission } from './permission.svelte';
 import { Picking } from './picking.svelte';
+import { Plan } from './plan.svelte';
 import { OpenRecording } from './recording.svelte';
 import { ticker } from './ticker.svelte';
 import { deskWindow } from './window.svelte';
@@ -24,6 +25,7 @@ export class Opened {
   readonly draft: Draft;
   readonly picking: Picking;
   readonly permission: Permission;
+  readonly plan: Plan;
   /** Why the last try to answer was not even sent: the field that is missing. */
   missing = $state<'' | 'reason' | 'answer' | 'edits'>('');
   /** What stands beside an operation that is recorded, or that the gatekeeper asks about: more of it, or what was said. */
@@ -40,6 +42,7 @@ export class Opened {
     this.draft = desk.draft(op);
     this.picking = new Picking(this);
     this.permission = new Permission(this);
+    this.plan = new Plan(this);
   }
 
   get op(): Operation | undefined {
@@ -52,11 +55,15 @@ export class Opened {
     return !!op && !ended(op) && this.mine && this.arming.armed && !this.desk.answering.busy.has(this.id) && this.desk.operations.whole.has(this.id);
   });
 
-  /** Nobody else has claimed it. */
-  readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.desk.operator);
+  /** Nobody else has claimed it; a plan that several confirm is everybody's. */
+  readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.desk.operator || this.plan.together);
 
   get isApproval(): boolean {
     return this.op?.action_type === 'approve';
+  }
+
+  get isPlan(): boolean {
+    return this.op?.action_type === 'plan';
   }
 
   get isPermission(): boolean {
@@ -196,7 +203,7 @@ export class Opened {
   /** The answer as it would leave now. A choice goes out by name, and in words where nothing else was written. */
   answer(op: Operation): Answer {
     // What the operator left out or hid leaves by no other way either; of a recording that is gone nothing can be shown.
-    const written = withSources(answerOf($state.snapshot(this.draft.form)), ({ recording_id, action_id }) => {
+    const written = withSources(answerOf($state.snapshot(this.draft.form) as AnswerForm), ({ recording_id, action_id }) => {
       const open = this.#recordings.get(recording_id);
       return !op.recordings.includes(recording_id) || (!!open && (open.isCut(action_id) || open.isMasked(action_id)));
     });
@@ -214,7 +221,7 @@ export class Opened {
   async #decide(decision: 'approve' | 'deny'): Promise<boolean> {
     const op = this.op;
     if (!op) return false;
-    return this.#complete(op, { ...answerOf($state.snapshot(this.draft.form)), decision });
+    return this.#complete(op, { ...answerOf($state.snapshot(this.draft.form) as AnswerForm), decision });
   }
 
   async #complete(op: Operation, answer: Answer): Promise<boolean> {
@@ -234,7 +241,7 @@ export class Opened {
 
   /** What can be done with this operation, as commands. Its kind and its risk never change, so neither does the list. */
   commands(): Command[] {
-    return [...(this.isPermission ? this.permission.commands() : this.isApproval ? this.#decisions() : this.#answers()), ...this.#others(), ...(this.op?.action_type === 'browser' ? this.picking.commands() : [])];
+    return [...(this.isPermission ? this.permission.commands() : this.isPlan ? this.plan.commands() : this.isApproval ? this.#decisions() : this.#answers()), ...this.#others(), ...(this.op?.action_type === 'browser' ? this.picking.commands() : [])];
   }
 
   /** A risky answer has a chord and no single key. */

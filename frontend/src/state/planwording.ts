@@ -1,0 +1,87 @@
+import { riskLevel } from '../lib/verdict';
+import type { ChangeKind, PlanHistory, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../lib/planwire';
+import { m } from '../paraglide/messages';
+import { language } from './locale.svelte';
+import { effectSentence } from './permwording';
+import { riskSentence } from './wording';
+
+/** The words of plans that wait. Each is a message of its own, in the language of the page. */
+
+/** How long something takes, as it is said of an estimate: '9 min'. */
+export function aboutWord(seconds: number): string {
+  if (seconds < 60) return m.plan_min_less();
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? m.plan_min({ n: minutes }) : m.plan_hours({ h: Math.floor(minutes / 60), n: minutes % 60 });
+}
+
+/** How many tasks there are, and how many of them change something. */
+export function countSentence(total: number, writes: number): string {
+  const tasks = m.plan_count({ n: total });
+  return writes ? m.plan_count_write({ tasks, n: writes }) : m.plan_count_write_none({ tasks });
+}
+
+/** How long all of it takes; '' where history knows nothing. */
+export function aboutSentence(summary: TasksSummary): string {
+  if (!summary.estimated_seconds || !summary.estimated_tasks) return '';
+  const time = aboutWord(summary.estimated_seconds);
+  if (summary.estimated_tasks < summary.total_tasks) return m.plan_about_part({ time, n: summary.estimated_tasks });
+  return summary.runs ? m.plan_about_runs({ time, n: summary.runs }) : m.plan_about({ time });
+}
+
+export function countWord(kind: ChangeKind, n: number): string {
+  return { added: m.plan_n_added, changed: m.plan_n_changed, moved: m.plan_n_moved, removed: m.plan_n_removed }[kind]({ n });
+}
+
+export function fieldWord(field: TaskField): string {
+  return {
+    description: m.plan_field_description, tool_name: m.plan_field_tool_name, type: m.plan_field_type, priority: m.plan_field_priority,
+    expected_outcome: m.plan_field_expected_outcome, args: m.plan_field_args,
+  }[field]();
+}
+
+/** One change, without what it is about: 'Moves task 4 to place 3'. */
+export function changeWord({ change, from = 0, to = 0 }: TaskChange): string {
+  return { added: m.plan_change_added({ n: to }), removed: m.plan_change_removed({ n: from }), changed: m.plan_change_changed({ n: from }), moved: m.plan_change_moved({ from, n: to }) }[change];
+}
+
+/** What a person should look at before a plan runs. */
+export interface Care {
+  id: string;
+  grave: boolean;
+  words: string;
+}
+
+/** What stands out of tasks, the gravest first: what they would do, and whether it is asked about again. */
+export function careOf(tasks: readonly { place: number; known: TaskSummary }[]): Care[] {
+  return tasks
+    .filter(({ known }) => known.asked || riskLevel(known.risk_level) >= riskLevel('medium'))
+    .sort((a, b) => riskLevel(b.known.risk_level) - riskLevel(a.known.risk_level) || a.place - b.place)
+    .map(({ place, known }) => {
+      const effect = known.effects?.[0];
+      const what = effect ? m.plan_care_effects({ n: place, what: effectSentence(effect) }) : m.plan_care_risk({ n: place, risk: riskSentence(known.risk_level).toLocaleLowerCase(language.locale) });
+      return { id: known.id, grave: riskLevel(known.risk_level) >= riskLevel('high'), words: known.asked ? joined(what, m.plan_care_asked()) : what };
+    });
+}
+
+/** Two sentences, one behind the other. */
+const joined = (a: string, b: string): string => (language.locale === 'zh-CN' ? a + b : `${a} ${b}`);
+
+/** What was decided for plans like this one; '' where there was none. */
+export function historySentence({ counts }: PlanHistory): string {
+  const { confirmed = 0, modified = 0, cancelled = 0, timeout = 0, auto = 0 } = counts;
+  const how: [number, (of: { n: number }) => string][] = [
+    [modified, m.plan_hist_modified], [confirmed - auto, m.plan_hist_confirmed], [auto, m.plan_hist_auto], [cancelled, m.plan_hist_cancelled], [timeout, m.plan_hist_timeout],
+  ];
+  const parts = how.flatMap(([count, say]) => (count > 0 ? [say({ n: count })] : []));
+  const n = confirmed + modified + cancelled + timeout;
+  return n ? m.plan_hist_line({ n, parts: parts.join(m.list_comma()) }) : '';
+}
+
+const fields: readonly string[] = ['description', 'tool_name', 'type', 'priority', 'expected_outcome', 'args'];
+
+/** What people usually change in plans like this one. */
+export function usualSentence({ change, text, times: n }: UsualChange): string {
+  const what = text;
+  if (change === 'changed') return fields.includes(text) ? m.plan_usual_changed({ n, what: fieldWord(text as TaskField) }) : m.plan_usual_changed_task({ n, what });
+  return { added: m.plan_usual_added, removed: m.plan_usual_removed, moved: m.plan_usual_moved }[change]({ n, what });
+}
