@@ -1,11 +1,12 @@
 import { ended, endedAt, rings, snoozed } from './life';
+import { underWay } from './planrun';
 import { sameDay } from './time';
 import type { Kind, Operation } from './wire';
 
 /** In the order in which filters offer them. */
 export const kinds: readonly Kind[] = ['permission', 'plan', 'approve', 'feedback', 'bash', 'desktop', 'browser', 'review'];
 
-export type GroupName = 'ringing' | 'waiting' | 'snoozed' | 'today';
+export type GroupName = 'ringing' | 'running' | 'waiting' | 'snoozed' | 'today';
 
 export interface Group {
   name: GroupName;
@@ -33,14 +34,18 @@ const byEnd = (a: Operation, b: Operation): number => order(endedAt(b) ?? '', en
 const bySnooze = (a: Operation, b: Operation): number => order(a.snoozed_until ?? '', b.snoozed_until ?? '');
 
 function groupOf(op: Operation, now: number): GroupName | null {
+  if (underWay(op)) return 'running';
   if (ended(op)) return sameDay(endedAt(op) ?? op.updated_at, now) ? 'today' : null;
   if (snoozed(op, now)) return 'snoozed';
   return rings(op, now) ? 'ringing' : 'waiting';
 }
 
-/** Sorts operations into the inbox's groups, leaving out empty ones. What ended today comes last. */
+/**
+ * Sorts operations into the inbox's groups, leaving out empty ones. A confirmed plan that runs asks for nothing, but can
+ * still be stopped or changed, and only now: it stands right under what rings. What ended today comes last.
+ */
 export function inbox(operations: Iterable<Operation>, now: number, filter: Filter = noFilter): Group[] {
-  const groups: Record<GroupName, Operation[]> = { ringing: [], waiting: [], snoozed: [], today: [] };
+  const groups: Record<GroupName, Operation[]> = { ringing: [], running: [], waiting: [], snoozed: [], today: [] };
   for (const op of operations) {
     const name = groupOf(op, now);
     if (!name) continue;
@@ -50,6 +55,7 @@ export function inbox(operations: Iterable<Operation>, now: number, filter: Filt
     groups[name].push(op);
   }
   groups.ringing.sort(byUrgency);
+  groups.running.sort(byEnd);
   groups.waiting.sort(byUrgency);
   groups.snoozed.sort(bySnooze);
   groups.today.sort(byEnd);

@@ -46,10 +46,13 @@ export class Operations {
       }
       cursor = page.next;
     } while (cursor);
-    const recent = await this.api.operations({ order: 'recent', limit: 50 });
-    for (const op of recent.operations) {
-      seen.add(op.operation_id);
-      this.#keep(op);
+    // A plan goes on after its end: one that runs may have been confirmed long before what ended last.
+    for (const query of [{}, { action_type: 'plan' as const }]) {
+      const recent = await this.api.operations({ order: 'recent', limit: 50, ...query });
+      for (const op of recent.operations) {
+        seen.add(op.operation_id);
+        this.#keep(op);
+      }
     }
     for (const id of [...this.all.keys()]) {
       if (!seen.has(id)) this.refresh(id);

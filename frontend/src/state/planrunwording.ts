@@ -1,5 +1,6 @@
 import { m } from '../paraglide/messages';
-import { placeOf, statusOf } from '../lib/planrun';
+import { placeOf, statusOf, tally, weighty } from '../lib/planrun';
+import type { GivenOrder, PlanRun, TaskChange } from '../lib/planwire';
 import type { Operation, TimelineEvent } from '../lib/wire';
 
 /** What came of a plan, in a word. */
@@ -64,4 +65,74 @@ export function planEvent(event: TimelineEvent, op: Operation, by: By): string {
     }
   }
   return '';
+}
+
+/** One change, and who made it: 'You added task 4: test the restore'. */
+export function changeSentence(change: TaskChange, name: string, mine: boolean): string {
+  const of = { name, n: change.to ?? change.from ?? 0, from: change.from ?? 0, what: change.description };
+  const [own, other] = {
+    added: [m.planrun_added_you, m.planrun_added] as const,
+    removed: [m.planrun_removed_you, m.planrun_removed] as const,
+    changed: [m.planrun_changed_you, m.planrun_changed] as const,
+    moved: [m.planrun_moved_you, m.planrun_moved] as const,
+  }[change.change];
+  return mine ? own(of) : other(of);
+}
+
+const words = (text: string | undefined): string => text?.replace(/\s+/g, ' ').trim() ?? '';
+
+/** How far a run has come: '4 of 6 done, 1 failed'. */
+export function tallySentence(run: PlanRun): string {
+  const n = tally(run);
+  let said = m.planrun_tally({ n: n.done, all: n.all });
+  if (n.failed) said = m.planrun_comma({ a: said, b: m.planrun_tally_failed({ n: n.failed }) });
+  if (n.skipped) said = m.planrun_comma({ a: said, b: m.planrun_tally_skipped({ n: n.skipped }) });
+  return said;
+}
+
+/** What came of a plan, in a line: what was changed, or what was said. */
+export function planGist(op: Operation, operator: string): string {
+  const { result } = op;
+  const said = words(result?.human_input);
+  const with_ = (text: string): string => (said ? m.planrun_gist_said({ text, words: said }) : text);
+  const status = statusOf(op);
+  if (status === 'timeout') return m.planrun_gist_timeout();
+  if (result?.plan?.auto) return m.planrun_gist_auto();
+  if (status === 'confirmed') return with_(m.planrun_gist_confirmed());
+  if (status === 'cancelled') return said || words(op.ended?.reason) || m.planrun_gist_cancelled();
+  const changes = weighty(result?.plan?.changes ?? []);
+  if (!changes[0]) return said ? m.planrun_gist_words({ words: said }) : '';
+  const by = result?.by.name ?? '';
+  const first = changeSentence(changes[0], by || m.the_system(), by === operator);
+  return changes.length > 1 ? m.planrun_more_changes({ text: first, n: changes.length - 1 }) : first;
+}
+
+/** How a plan ended, in a sentence. */
+export function planEnd(op: Operation, name: string, time: string): string {
+  const of = { name, time };
+  if (op.result?.plan?.auto) return m.planrun_end_auto(of);
+  switch (statusOf(op)) {
+    case 'confirmed':
+      return m.planrun_end_confirmed(of);
+    case 'modified':
+      return op.run || op.result?.plan?.modified_tasks?.length ? m.planrun_end_modified(of) : m.planrun_end_words(of);
+    case 'timeout':
+      return m.planrun_end_timeout(of);
+    default:
+      return m.planrun_end_cancelled(of);
+  }
+}
+
+/** How long something takes as far as earlier runs tell: 'about 9 min'. */
+export function aboutWord(seconds: number): string {
+  if (seconds < 60) return m.planrun_about_s({ n: Math.max(1, Math.round(seconds)) });
+  if (seconds < 5400) return m.planrun_about_min({ n: Math.round(seconds / 60) });
+  return m.planrun_about_h({ n: Math.round(seconds / 360) / 10 });
+}
+
+/** What an operator ordered, in a sentence. */
+export function orderSentence(op: Operation, order: GivenOrder, operator: string): string {
+  const event = { seq: 0, type: 'ordered', at: order.at, operation_id: op.operation_id, version: 0, by: order.by, data: { order } };
+  const mine = order.by.name === operator;
+  return planEvent(event, op, (own, other) => (mine ? own() : other({ name: order.by.name ?? '' })));
 }

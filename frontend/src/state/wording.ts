@@ -40,7 +40,7 @@ export function riskSentence(risk: GateRisk): string {
 }
 
 export function groupWord(name: GroupName): string {
-  return { ringing: m.group_ringing, waiting: m.group_waiting, snoozed: m.group_snoozed, today: m.group_today }[name]();
+  return { ringing: m.group_ringing, running: m.group_running, waiting: m.group_waiting, snoozed: m.group_snoozed, today: m.group_today }[name]();
 }
 
 /** A span in the least room: '4:12', '29m', '2h'. */
