@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -117,7 +119,7 @@ func (s *Server) administration(c catalogue) {
 	add(c, route{http.MethodPost, "/api/session/codes", "newCode", "Make a one-time code for another browser or terminal", operators, 0},
 		func(_ context.Context, x *exchange, in *codeInput) (*answer[*Code], error) {
 			name := cmp.Or(strings.TrimSpace(in.Operator), x.by.Name)
-			if name != human.OneLine(name, maxOperator) {
+			if utf8.RuneCountInString(name) > maxOperator || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }) {
 				return nil, human.BadField("operator", "is longer than %d characters, or has some that cannot be seen", maxOperator)
 			}
 			code := s.sessions.newCode(name)

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,6 +71,13 @@ func TestEveryCallByRole(t *testing.T) {
 			question = h.get("/api/human/operations/"+string(h.permission(bot).OperationID), h.op).operation(200)
 			return "/api/gate/questions/" + string(question.ID) + more
 		}
+	}
+	h.submitted(bot, "ours")
+	planned := func(more string) func() string {
+		return func() string { return "/api/plans/" + string(h.submitted(bot, rand.Text()).OperationID) + more }
+	}
+	runs := func(more string) func() string {
+		return func() string { return "/api/plans/" + string(h.confirmed(bot, rand.Text()).OperationID) + more }
 	}
 	of := func(more string) func() string {
 		return func() string { return "/api/human/operations/" + fresh() + more }
@@ -154,6 +162,19 @@ func TestEveryCallByRole(t *testing.T) {
 		{"DELETE /api/gate/rules/{id}", text("/api/gate/rules/none"), nil, 401, 403, 403, 404},
 		{"GET /api/gate/proposals", nil, nil, 401, 403, 403, 200},
 		{"DELETE /api/gate/proposals/{key}", text("/api/gate/proposals/p_1"), nil, 401, 403, 403, 204},
+		{"POST /api/plans", nil, text(`{"session_id":"mine",` + twoTasks + `}`), 401, 201, 201, 403},
+		{"GET /api/plans/{session_id}", text("/api/plans/ours"), nil, 401, 200, 404, 200},
+		{"POST /api/plans/{session_id}/response", planned("/response"), text(`{"action":"confirm"}`), 401, 403, 403, 200},
+		{"POST /api/plans/{session_id}/progress", runs("/progress"), text(`{"task_id":"t1","state":"running"}`), 401, 200, 404, 403},
+		{"POST /api/plans/{session_id}/orders", runs("/orders"), text(`{"order":"pause"}`), 401, 403, 403, 200},
+		{"POST /api/plans/{session_id}/assess", text("/api/plans/ours/assess"), text(`{"tasks":[{"description":"x"}]}`), 401, 403, 403, 200},
+		{"GET /api/plans/{session_id}/history", text("/api/plans/ours/history"), nil, 401, 403, 403, 200},
+		{"GET /api/plan-presets", nil, nil, 401, 200, 200, 200},
+		{"POST /api/plan-presets", nil, text(`{"name":"n","tasks":[{"description":"x"}]}`), 401, 403, 403, 200},
+		{"DELETE /api/plan-presets/{id}", text("/api/plan-presets/none"), nil, 401, 403, 403, 404},
+		{"GET /api/plan-statistics", text("/api/plan-statistics?days=7"), nil, 401, 403, 403, 200},
+		{"GET /api/agent/runs", nil, nil, 401, 403, 403, 200},
+		{"GET /api/agent/runs/{id}", text("/api/agent/runs/run_1"), nil, 401, 403, 403, 200},
 		{"GET /api/ws", nil, nil, 401, 426, 426, 426},
 		{"GET /healthz", nil, nil, 200, 200, 200, 200},
 		{"GET /api/openapi.json", nil, nil, 200, 200, 200, 200},

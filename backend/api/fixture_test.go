@@ -38,9 +38,10 @@ type house struct {
 	replays   *library.Replays
 	summaries *summary.Service
 	gate      *keeper.Keeper
-	pictures  *pictures.Store
-	input     *hand
-	playing   chan struct{} // what is played goes on until something can be read from it
+	planFixture
+	pictures *pictures.Store
+	input    *hand
+	playing  chan struct{} // what is played goes on until something can be read from it
 }
 
 func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
@@ -60,6 +61,7 @@ func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
 	h.openRecordings(&deps)
 	must(t, h.queue.Load(t.Context()))
 	h.openGate(&deps)
+	h.openPlans(&deps)
 	h.Server, err = New(deps)
 	must(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -34,25 +34,25 @@ type (
 		Session string `path:"session_id" doc:"The session's id, or the operation's."`
 	}
 	planStatusInput struct {
-		planInput
+		Session      string  `path:"session_id" doc:"The session's id, or the operation's."`
 		Wait         float64 `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the version to pass after_version; without one, for the answer."`
 		AfterVersion uint64  `query:"after_version" doc:"The version you have."`
 	}
 	planResponse struct {
-		planInput
+		Session string `path:"session_id" doc:"The session's id, or the operation's."`
 		payload[plan.Response]
 	}
 	planProgress struct {
-		planInput
-		Wait float64 `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait, at most, while the plan is paused or an operator is asked about the task."`
+		Session string  `path:"session_id" doc:"The session's id, or the operation's."`
+		Wait    float64 `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait, at most, while the plan is paused or an operator is asked about the task."`
 		payload[human.TaskProgress]
 	}
 	planOrder struct {
-		planInput
+		Session string `path:"session_id" doc:"The session's id, or the operation's."`
 		payload[human.Order]
 	}
 	planTasks struct {
-		planInput
+		Session string `path:"session_id" doc:"The session's id, or the operation's."`
 		payload[PlanTasks]
 	}
 	presetInput struct {

@@ -30,6 +30,7 @@ func (h *House) build(ctx context.Context) error {
 	if err := h.openGate(ctx, shelf); err != nil {
 		return err
 	}
+	h.openPlans()
 	tool := mcpserver.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, books, by) },
 		mcpserver.Options{Version: h.config.Version, Log: h.log, Gate: h.gate})
@@ -45,6 +46,7 @@ func (h *House) build(ctx context.Context) error {
 		Replay:    h.replays,
 		Summaries: h.summaries,
 		Gate:      h.gate,
+		Plans:     h.plans,
 		Queue:     h.queue,
 		Keys:      h.store,
 		Settings:  h.config.Config,

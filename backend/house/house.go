@@ -19,6 +19,7 @@ import (
 	"deskbell/backend/gate/keeper"
 	"deskbell/backend/human"
 	"deskbell/backend/pictures"
+	"deskbell/backend/plan"
 	"deskbell/backend/queue"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
@@ -52,6 +53,7 @@ type House struct {
 	replays   *library.Replays
 	summaries *summary.Service
 	gate      *keeper.Keeper
+	plans     *plan.Service
 	backups   *backups.Store
 	listener  net.Listener
 	api       *api.Server

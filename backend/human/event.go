@@ -183,6 +183,9 @@ func (o *Operation) invoke(e Event) {
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
 		Messages: []Message{}, Recordings: []RecordingID{},
 	}
+	if q, err := o.PlanQuestion(); err == nil { // what is folded later has no details
+		o.Together, o.PartOf = q.Together(), q.Of
+	}
 	if o.OnTimeout == "" {
 		o.OnTimeout = Mark
 	}
@@ -245,7 +248,7 @@ func (o Operation) allows(e Event) error {
 			return Errorf(Conflict, "operation %s is not claimed, so there is nothing to release", o.ID)
 		}
 	case Started, InputSaved, Asked, Finished, TurnedDown:
-		if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name && !o.together() {
+		if o.ClaimedBy != "" && o.ClaimedBy != e.By.Name && !o.Together {
 			return o.takenError(e.By)
 		}
 		if e.Type == Finished && e.Answer == nil {
@@ -276,15 +279,6 @@ func (o Operation) allows(e Event) error {
 		return Errorf(Invalid, "no such event: %q", e.Type)
 	}
 	return nil
-}
-
-// together says whether this is a plan that several operators work on at a time: nobody's claim keeps another out.
-func (o Operation) together() bool {
-	if o.Kind != Plan {
-		return false
-	}
-	q, err := o.PlanQuestion()
-	return err == nil && q.Together()
 }
 
 func (o Operation) takenError(by Actor) error {

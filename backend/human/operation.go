@@ -256,6 +256,8 @@ type Operation struct {
 	Recordings  []RecordingID   `json:"recordings"`
 	Votes       []Vote          `json:"votes,omitempty" doc:"Of a plan that several operators have to confirm: what each said last."`
 	Run         *PlanRun        `json:"run,omitempty" doc:"Of a confirmed plan: how far it has come."`
+	Together    bool            `json:"together,omitempty" doc:"Of a plan: more than one operator has a say."`
+	PartOf      OperationID     `json:"part_of,omitempty" doc:"Of one task of a plan, which is confirmed by itself: the plan."`
 
 	// For operators only; ForAgent leaves them out.
 	Draft        *Draft     `json:"draft,omitempty"`

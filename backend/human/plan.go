@@ -103,7 +103,7 @@ type TaskSummary struct {
 // A PlanAnswer is the part of an answer that plans have beside the words.
 type PlanAnswer struct {
 	Action     PlanAction   `json:"action" enum:"confirm,modify,cancel"`
-	Tasks      []Task       `json:"modified_tasks,omitempty" doc:"Of modify: all tasks that are to run, in order. Absent: human_input says what to change."`
+	Tasks      []Task       `json:"tasks,omitempty" doc:"Every task that may run, in order; none where human_input says what to change."`
 	Changes    []TaskChange `json:"changes,omitempty" doc:"What that changed."`
 	TaskByTask bool         `json:"task_by_task,omitempty" doc:"Each task is confirmed by itself before it runs."`
 	Auto       bool         `json:"auto,omitempty" doc:"Nobody was asked: every task is safe, and the settings say that such plans need nobody."`
@@ -260,15 +260,13 @@ func (o Operation) PlanStatus() PlanStatus {
 	return PlanPending
 }
 
-// planAnswer is what the operator did with a plan; a plain yes, as a notification gives it, confirms.
+// planAnswer is what the operator did with a plan.
 func (o Operation) planAnswer() PlanAnswer {
 	switch {
 	case o.Result == nil:
 		return PlanAnswer{}
 	case o.Result.Plan != nil:
 		return *o.Result.Plan
-	case o.Result.Decision == Approved:
-		return PlanAnswer{Action: ConfirmPlan}
 	}
 	return PlanAnswer{Action: CancelPlan}
 }
@@ -278,20 +276,14 @@ func (o Operation) Confirmed() (tasks []Task, may bool) {
 	if o.Kind != Plan || o.State != Completed {
 		return nil, false
 	}
-	switch a := o.planAnswer(); {
-	case a.Action == ModifyPlan:
-		return a.Tasks, len(a.Tasks) > 0
-	case a.Action != ConfirmPlan:
-		return nil, false
-	}
-	q, err := o.PlanQuestion()
-	return q.Tasks, err == nil && len(q.Tasks) > 0
+	tasks = o.planAnswer().Tasks
+	return tasks, len(tasks) > 0
 }
 
 // begin makes the run of a plan that was just confirmed. One task of a plan has none: it runs in that plan.
 func (o *Operation) begin() {
 	tasks, may := o.Confirmed()
-	if q, err := o.PlanQuestion(); !may || err != nil || q.Of != "" {
+	if !may || o.PartOf != "" {
 		return
 	}
 	run := &PlanRun{State: RunWaiting, Tasks: make([]TaskRun, len(tasks)), Orders: []GivenOrder{}}

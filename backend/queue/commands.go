@@ -125,7 +125,7 @@ func fits(op human.Operation, a *human.Answer, digest string) error {
 	case human.Permission:
 		return permits(op, *a)
 	case human.Plan:
-		return planned(a)
+		return planned(op, a)
 	}
 	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" &&
 		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {

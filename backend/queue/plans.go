@@ -18,6 +18,9 @@ func (q *Queue) Plan(ctx context.Context, r human.Request, decided *human.Answer
 // PlanOf returns the newest plan of an agent's session, or with no agent the newest of anybody's with that session; a
 // NotFound error without.
 func (q *Queue) PlanOf(ctx context.Context, agent, session string) (human.Operation, error) {
+	if session == "" {
+		return human.Operation{}, human.BadField("session_id", "is missing")
+	}
 	page, err := q.index.List(ctx, Filter{Kind: human.Plan, AgentID: agent, SessionID: session, Limit: 1})
 	if err != nil {
 		return human.Operation{}, err
@@ -43,8 +46,13 @@ func (q *Queue) Progress(ctx context.Context, by human.Actor, id human.Operation
 	return q.asAgent(ctx, by, id, human.Event{Type: human.Progressed, Progress: &p})
 }
 
-// Order gives an operator's order to the agent whose plan runs.
+// Order gives an order to the agent whose plan runs: an operator's, or the system's where a time limit stops it.
 func (q *Queue) Order(ctx context.Context, by human.Actor, id human.OperationID, o human.Order) (human.Operation, error) {
+	if by.Role == human.System {
+		return q.change(ctx, id, func(human.Operation) ([]human.Event, error) {
+			return []human.Event{{Type: human.Ordered, By: by, Order: &o}}, nil
+		})
+	}
 	return q.operate(ctx, by, id, human.Event{Type: human.Ordered, Order: &o})
 }
 
@@ -73,9 +81,13 @@ func plans(op human.Operation, by human.Actor, a human.Answer) ([]human.Event, e
 	return events, nil
 }
 
-// planned fills in what a plain yes or no to a plan stands for, as a notification or a terminal gives it, and says what
-// is wrong with an answer to a plan.
-func planned(a *human.Answer) error {
+// planned fills in what an answer to a plan stands for, be it a plain yes or no as a notification gives it, and says what is
+// wrong with it. The answer holds every task that may run.
+func planned(op human.Operation, a *human.Answer) error {
+	question, err := op.PlanQuestion()
+	if err != nil {
+		return err
+	}
 	if a.Plan == nil {
 		switch a.Decision {
 		case human.Approved:
@@ -86,12 +98,16 @@ func planned(a *human.Answer) error {
 			return human.BadField("decision", "is missing; a plan is answered with approve or deny, or in Deskbell's window by what to change")
 		}
 	}
+	full := *a.Plan
+	a.Plan = &full
 	switch {
-	case a.Plan.Action == human.ConfirmPlan, a.Plan.Action == human.ModifyPlan && len(a.Plan.Tasks) > 0:
+	case full.Action == human.ConfirmPlan:
+		full.Tasks, a.Decision = question.Tasks, human.Approved
+	case full.Action == human.ModifyPlan && len(full.Tasks) > 0:
 		a.Decision = human.Approved
-	case a.Plan.Action == human.CancelPlan:
-		a.Decision = human.Refused
-	case a.Plan.Action == human.ModifyPlan && a.HumanInput != "":
+	case full.Action == human.CancelPlan:
+		full.Tasks, a.Decision = nil, human.Refused
+	case full.Action == human.ModifyPlan && a.HumanInput != "":
 		a.Decision = ""
 	default:
 		return human.BadField("action", "is to modify, but neither are there tasks nor words that say what to change")

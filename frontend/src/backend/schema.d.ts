@@ -2808,6 +2808,8 @@ export interface components {
             on_timeout: "mark" | "cancel";
             operation_id: string;
             overdue: boolean;
+            /** @description Of one task of a plan, which is confirmed by itself: the plan. */
+            part_of?: string;
             /** @description Whether its agent still waits. For operators, while the operation is open or its end undelivered. */
             presence?: components["schemas"]["Presence"];
             /**
@@ -2835,6 +2837,8 @@ export interface components {
              * @description Seconds from created_at to expires_at.
              */
             timeout?: number;
+            /** @description Of a plan: more than one operator has a say. */
+            together?: boolean;
             /** Format: date-time */
             updated_at: string;
             /**
@@ -2933,10 +2937,10 @@ export interface components {
             auto?: boolean;
             /** @description What that changed. */
             changes?: components["schemas"]["TaskChange"][];
-            /** @description Of modify: all tasks that are to run, in order. Absent: human_input says what to change. */
-            modified_tasks?: components["schemas"]["Task"][];
             /** @description Each task is confirmed by itself before it runs. */
             task_by_task?: boolean;
+            /** @description Every task that may run, in order; none where human_input says what to change. */
+            tasks?: components["schemas"]["Task"][];
         };
         PlanRun: {
             /** @description What operators ordered meanwhile, in order. */
@@ -3643,7 +3647,7 @@ export interface components {
             steps: number;
             /**
              * Format: int64
-             * @description Nanoseconds.
+             * @description Nanoseconds, of models and tools; waiting for people is not counted.
              */
             time_ns: number;
             /** Format: int64 */
@@ -6013,7 +6017,10 @@ export interface operations {
                 after_version?: number;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description The session's id, or the operation's. */
+                session_id: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -6042,7 +6049,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The session's id, or the operation's. */
+                session_id: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -6107,7 +6117,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The session's id, or the operation's. */
+                session_id: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -6143,7 +6156,10 @@ export interface operations {
                 wait?: number;
             };
             header?: never;
-            path?: never;
+            path: {
+                /** @description The session's id, or the operation's. */
+                session_id: string;
+            };
             cookie?: never;
         };
         requestBody: {
@@ -6176,7 +6192,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The session's id, or the operation's. */
+                session_id: string;
+            };
             cookie?: never;
         };
         requestBody: {

@@ -1,0 +1,180 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	reference "deskbell/backend/agent"
+	"deskbell/backend/human"
+	"deskbell/backend/plan"
+)
+
+// openPlans gives a house plans, whose settings are in memory, and one run of the reference agent.
+func (h *house) openPlans(d *Deps) {
+	var n atomic.Int64
+	h.planning = plan.Options{Confirm: true, Timeout: time.Minute, Modify: true}
+	d.Plans = plan.New(plan.Deps{
+		Queue: h.queue, Store: h.store.Plans(), Judge: h.gate.Foresee, Now: time.Now, Log: d.Log,
+		NewID: func(prefix string) string { return fmt.Sprint(prefix, n.Add(1)) },
+		Options: func() plan.Options {
+			h.planMu.Lock()
+			defer h.planMu.Unlock()
+			return h.planning
+		},
+	})
+	d.Runs = oneRun{}
+}
+
+// oneRun is what is kept of runs: one.
+type oneRun struct{}
+
+func (oneRun) List(context.Context, int) ([]RunView, error) {
+	return []RunView{{RunInfo: reference.RunInfo{ID: "run_1"}}}, nil
+}
+
+func (oneRun) Read(_ context.Context, id string, _ int, _ time.Duration) (RunUpdates, error) {
+	if id != "run_1" {
+		return RunUpdates{}, human.Errorf(human.NotFound, "no run %s", id)
+	}
+	return RunUpdates{Updates: []reference.Update{}}, nil
+}
+
+const twoTasks = `"message":"Tidy up","tasks":[{"description":"Look","tool_name":"read_file","args":{"path":"a"}},{"description":"Write","tool_name":"write_file","args":{"path":"a","content":"x"}}]`
+
+// submitted is a plan that an agent handed in.
+func (h *house) submitted(key, session string) plan.Status {
+	h.t.Helper()
+	var st plan.Status
+	h.send("POST", "/api/plans", key, `{"session_id":"`+session+`",`+twoTasks+`}`, nil).into(&st)
+	if st.Status != human.PlanPending || st.OperationID == "" {
+		h.t.Fatalf("submitted %+v", st)
+	}
+	return st
+}
+
+// confirmed is one that may run.
+func (h *house) confirmed(key, session string) plan.Status {
+	h.t.Helper()
+	st := h.submitted(key, session)
+	h.send("POST", "/api/plans/"+string(st.OperationID)+"/response", h.op, `{"action":"confirm"}`, nil).into(&st)
+	return st
+}
+
+// P2, P3, P9: a plan over REST, from submitting to its end, and the window's orders in between.
+func TestAPlanOverREST(t *testing.T) {
+	h := openHouse(t, nil)
+	bot, other := h.agent("bot"), h.agent("other")
+	st := h.submitted(bot, "s1")
+	if st.ExpiresAt == nil || st.Summary.Total != 2 || st.Summary.Writes != 1 || st.Needs != 1 || len(st.Tasks) != 0 {
+		t.Errorf("pending: %+v", st)
+	}
+	heard := make(chan plan.Status, 1)
+	go func() {
+		var now plan.Status
+		h.send("GET", "/api/plans/s1?wait=30", bot, "", nil).into(&now)
+		heard <- now
+	}()
+	h.send("GET", "/api/plans/s1", other, "", nil).problem(404, "s1")
+	h.send("POST", "/api/plans/s1/response", bot, `{"action":"confirm"}`, nil).problem(403, "operator")
+	h.send("POST", "/api/human/complete", h.op, `{"operation_id":"`+string(st.OperationID)+`","decision":"approve","plan":{"action":"confirm"}}`, nil).problem(422, "/response")
+	op := h.get("/api/human/operations/"+string(st.OperationID), h.op).operation(200)
+	if op.Kind != human.Plan || op.Risk != st.Summary.Risk {
+		t.Errorf("the operation: %s, risk %s", op.Kind, op.Risk)
+	}
+	h.send("POST", "/api/plans/s1/response", h.op, `{"action":"confirm","digest":"0000"}`, nil).problem(409, "other bytes")
+	h.send("POST", "/api/plans/s1/response", h.op,
+		`{"action":"modify","digest":"`+op.Digest+`","modified_tasks":[{"id":"t2","description":"Write","tool_name":"write_file","args":{"path":"b","content":"x"}},{"description":"Say so"}]}`, nil).into(&st)
+	now := <-heard
+	if now.Status != human.PlanModified || len(now.Tasks) != 2 || now.Tasks[0].ID != "t2" || now.Tasks[1].ID != "t3" || len(now.Response.Changes) != 3 {
+		t.Errorf("the agent heard %+v", now)
+	}
+	var go1 plan.Standing
+	h.send("POST", "/api/plans/s1/progress", bot, `{"task_id":"t1","state":"running"}`, nil).into(&go1)
+	if go1.Go || go1.Why != "unknown" {
+		t.Errorf("a task that was taken out: %+v", go1)
+	}
+	h.send("POST", "/api/plans/s1/progress", bot, `{"task_id":"t2","state":"running"}`, nil).into(&go1)
+	if !go1.Go || string(go1.Task.Args) != `{"path":"b","content":"x"}` {
+		t.Errorf("the task as it was changed: %+v", go1)
+	}
+	h.send("POST", "/api/plans/s1/orders", h.op, `{"order":"pause","text":"wait a bit"}`, nil).into(&st)
+	h.send("POST", "/api/plans/s1/progress", bot, `{"task_id":"t2","state":"done","note":"written"}`, nil).into(&go1)
+	h.send("POST", "/api/plans/s1/progress", bot, `{"task_id":"t3","state":"running"}`, nil).into(&go1)
+	if go1.Go || go1.Why != "paused" {
+		t.Errorf("while paused: %+v", go1)
+	}
+	began := make(chan plan.Standing, 1)
+	go func() {
+		var s plan.Standing
+		h.send("POST", "/api/plans/s1/progress?wait=30", bot, `{"task_id":"t3","state":"running"}`, nil).into(&s)
+		began <- s
+	}()
+	h.send("POST", "/api/plans/s1/orders", bot, `{"order":"resume"}`, nil).problem(403, "operator")
+	h.send("POST", "/api/plans/s1/orders", h.op, `{"order":"resume"}`, nil).into(&st)
+	if s := <-began; !s.Go {
+		t.Errorf("once it went on: %+v", s)
+	}
+	h.send("POST", "/api/plans/s1/progress", bot, `{"task_id":"t3","state":"done"}`, nil).into(&go1)
+	if go1.Run.State != human.RunFinished {
+		t.Errorf("at the end the run is %s", go1.Run.State)
+	}
+	h.send("POST", "/api/plans/s1/orders", h.op, `{"order":"stop"}`, nil).problem(409, "finished")
+}
+
+// P8: where confirming is off, nothing is stored.
+func TestConfirmingOffOverREST(t *testing.T) {
+	h := openHouse(t, nil)
+	bot := h.agent("bot")
+	h.planMu.Lock()
+	h.planning.Confirm = false
+	h.planMu.Unlock()
+	before, err := h.queue.Head(t.Context())
+	must(t, err)
+	var st plan.Status
+	h.send("POST", "/api/plans?wait=30", bot, `{"session_id":"s",`+twoTasks+`}`, nil).into(&st)
+	if st.Status != human.PlanConfirmed || st.Auto != "off" || st.OperationID != "" || len(st.Tasks) != 2 || st.Tasks[1].ID != "t2" {
+		t.Errorf("answered %+v", st)
+	}
+	if after, err := h.queue.Head(t.Context()); err != nil || after != before {
+		t.Errorf("%d events were written, %v", after-before, err)
+	}
+}
+
+// P9: several operators, each signed in by a name of their own.
+func TestOperatorsByName(t *testing.T) {
+	h := openHouse(t, nil)
+	bot := h.agent("bot")
+	h.planMu.Lock()
+	h.planning.Confirmations, h.planning.Operators = 2, []string{"Mei"}
+	h.planMu.Unlock()
+	var code Code
+	h.send("POST", "/api/session/codes?operator=Mei", h.op, "", nil).into(&code)
+	h.send("POST", "/api/session/codes?operator=%E2%80%AEx", h.op, "", nil).problem(422, "operator")
+	var mei Session
+	h.send("POST", "/api/session", "", `{"code":"`+code.Code+`"}`, nil).into(&mei)
+	if mei.Operator != "Mei" {
+		t.Fatalf("signed in as %q", mei.Operator)
+	}
+	st := h.submitted(bot, "s")
+	if st.Needs != 2 {
+		t.Errorf("needs %d", st.Needs)
+	}
+	h.send("POST", "/api/plans/s/response", h.op, `{"action":"confirm"}`, nil).into(&st)
+	h.send("POST", "/api/plans/s/response", h.op, `{"action":"confirm"}`, nil).into(&st) // the same operator counts once
+	if st.Status != human.PlanPending || len(st.Votes) != 1 || st.Votes[0].By != "ada" {
+		t.Errorf("after one of two: %+v", st)
+	}
+	h.send("POST", "/api/plans/s/response", mei.Token, `{"action":"confirm"}`, nil).into(&st)
+	if st.Status != human.PlanConfirmed || len(st.Votes) != 2 || st.Response.By != "Mei" {
+		t.Errorf("after both: %+v", st)
+	}
+}
+
+type planFixture struct {
+	planMu   sync.Mutex
+	planning plan.Options
+}

@@ -1,0 +1,628 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"deskbell/backend/human"
+)
+
+// The bounds of a plan.
+const (
+	maxTasks   = 200
+	maxText    = 8 << 10 // bytes of one text of a task
+	maxMessage = 16 << 10
+	maxSession = 256
+	maxNames   = 20
+	maxTries   = 16 // to begin a task while orders come in between
+)
+
+// A Service has plans confirmed. It is safe for concurrent use.
+type Service struct {
+	d    Deps
+	past past
+}
+
+// New makes a service. It does nothing by itself.
+func New(d Deps) *Service {
+	return &Service{d: d, past: past{known: map[human.OperationID]record{}}}
+}
+
+// Submit takes a plan and waits for its answer, at the longest for wait. Where the settings ask for no confirmation it is
+// confirmed at once, and nothing was stored. The same plan again, while it waits or before its end was read, joins the one
+// that exists; another plan of the same session withdraws one that waits. Errors are Invalid and name the field.
+func (s *Service) Submit(ctx context.Context, by human.Actor, sub Submission, wait time.Duration) (st Status, created bool, err error) {
+	tasks, err := s.checked(sub)
+	if err != nil {
+		return Status{}, false, err
+	}
+	o := s.d.Options()
+	if !o.Confirm {
+		return Status{
+			SessionID: sub.SessionID, Status: human.PlanConfirmed, CreatedAt: s.d.Now().UTC(), Auto: "off", Tasks: tasks,
+			Message: "Plans need no confirmation here: nobody was asked, and nothing of this plan is kept. Go on.",
+		}, false, nil
+	}
+	before, err := s.d.Queue.PlanOf(ctx, by.Name, sub.SessionID)
+	if err != nil && human.KindOf(err) != human.NotFound {
+		return Status{}, false, err
+	}
+	if before.ID != "" {
+		if joins(before, sub, tasks) {
+			st, err := s.wait(ctx, by, before.ID, wait, answered)
+			return st, false, err
+		}
+		if err := s.withdraw(ctx, by, before); err != nil {
+			return Status{}, false, err
+		}
+	}
+	q := s.question(ctx, sub, tasks, o)
+	if before.ID != "" {
+		q.Replaces = before.ID
+	}
+	var decided *human.Answer
+	if o.AutoSafe && safe(q.Summary) && !q.Together() {
+		decided = &human.Answer{
+			Decision: human.Approved, Summary: "Confirmed by itself: every task is safe.",
+			Plan: &human.PlanAnswer{Action: human.ConfirmPlan, Tasks: tasks, Auto: true},
+		}
+	}
+	timeout := o.Timeout.Seconds()
+	if sub.Timeout > 0 {
+		timeout = min(timeout, sub.Timeout)
+	}
+	op, created, err := s.ask(ctx, by, sub, q, timeout, decided)
+	if err != nil {
+		return Status{}, false, err
+	}
+	st, err = s.wait(ctx, by, op.ID, wait, answered)
+	return st, created, err
+}
+
+// ask puts a question into the queue.
+func (s *Service) ask(ctx context.Context, by human.Actor, sub Submission, q human.PlanQuestion, timeout float64, decided *human.Answer) (human.Operation, bool, error) {
+	details, err := json.Marshal(q)
+	if err != nil {
+		return human.Operation{}, false, human.Wrap(human.Invalid, err, "the plan cannot be written as JSON")
+	}
+	priority := human.DefaultPriority
+	if sub.Priority != nil {
+		priority = *sub.Priority
+	}
+	return s.d.Queue.Plan(ctx, human.Request{
+		Description: sub.Message, Details: details, Context: sub.Context, AgentID: by.Name, SessionID: sub.SessionID,
+		IdempotencyKey: sub.IdempotencyKey, Priority: priority, Timeout: timeout,
+	}, decided)
+}
+
+// joins says whether a plan that was handed in is the one that exists: it has its key, or it waits, or its end was not
+// read yet, and has the same tasks.
+func joins(op human.Operation, sub Submission, tasks []human.Task) bool {
+	if op.IdempotencyKey != "" || sub.IdempotencyKey != "" {
+		return op.IdempotencyKey == sub.IdempotencyKey
+	}
+	q, err := op.PlanQuestion()
+	return err == nil && q.Of == "" && (!op.State.Terminal() || op.DeliveredAt == nil) && human.SameTasks(q.Tasks, tasks) && op.Description == sub.Message
+}
+
+// withdraw ends what is left of a session's earlier plan: a question that waits. One that runs is its agent's to end.
+func (s *Service) withdraw(ctx context.Context, by human.Actor, op human.Operation) error {
+	if op.State.Terminal() {
+		return nil
+	}
+	_, err := s.d.Queue.Cancel(ctx, by, op.ID, "The agent handed in another plan.")
+	if human.KindOf(err) == human.Conflict {
+		return nil // it was answered at this moment; the new plan is asked about all the same
+	}
+	return err
+}
+
+// checked says what is wrong with a plan, and returns its tasks, each with an id.
+func (s *Service) checked(sub Submission) ([]human.Task, error) {
+	switch {
+	case strings.TrimSpace(sub.SessionID) == "":
+		return nil, human.BadField("session_id", "is missing; choose a name for your thread, by which the plan is known")
+	case len(sub.SessionID) > maxSession || strings.HasPrefix(sub.SessionID, "op_"):
+		return nil, human.BadField("session_id", "is longer than %d bytes, or begins with op_", maxSession)
+	case strings.TrimSpace(sub.Message) == "":
+		return nil, human.BadField("message", "is missing; say in a line what the plan is for")
+	case len(sub.Message) > maxMessage || len(sub.Why) > maxMessage:
+		return nil, human.BadField("message", "is longer than %d bytes", maxMessage)
+	case len(sub.Tasks) == 0:
+		return nil, human.BadField("tasks", "is empty; a plan has one task at the least")
+	case sub.Timeout < 0 || sub.Timeout != sub.Timeout:
+		return nil, human.BadField("timeout_seconds", "is %g; it is in seconds", sub.Timeout)
+	case sub.Confirmations < 0 || sub.Confirmations > 9:
+		return nil, human.BadField("confirmations", "is %d; it runs from 0 to 9", sub.Confirmations)
+	case len(sub.Operators) > maxNames:
+		return nil, human.BadField("operators", "are more than %d", maxNames)
+	}
+	return checkTasks(sub.Tasks, "tasks", func(string) bool { return false })
+}
+
+// checkTasks says what is wrong with tasks, and gives an id to each that has none: one that is not taken.
+func checkTasks(tasks []human.Task, field string, taken func(string) bool) ([]human.Task, error) {
+	if len(tasks) > maxTasks {
+		return nil, human.BadField(field, "are %d; a plan has at most %d", len(tasks), maxTasks)
+	}
+	for i, t := range tasks {
+		for _, text := range []string{t.Description, t.Tool, t.Type, t.ExpectedOutcome, t.ID} {
+			if len(text) > maxText || !utf8.ValidString(text) {
+				return nil, human.BadField(field, "task %d has a text of %d bytes; the limit is %d, in valid UTF-8", i+1, len(text), maxText)
+			}
+		}
+		if strings.TrimSpace(t.Description) == "" {
+			return nil, human.BadField(field, "task %d has no description", i+1)
+		}
+		if args := bytes.TrimSpace(t.Args); len(args) > 0 && (args[0] != '{' || !json.Valid(args) || !utf8.Valid(args)) {
+			return nil, human.BadField(field, "the args of task %d are no JSON object", i+1)
+		}
+	}
+	tasks, twice := identify(tasks, taken)
+	if twice != "" {
+		return nil, human.BadField(field, "two tasks have the id %q", human.OneLine(twice, 80))
+	}
+	for i := range tasks {
+		if args := bytes.TrimSpace(tasks[i].Args); len(args) > 0 {
+			var short bytes.Buffer
+			_ = json.Compact(&short, args) // it is valid
+			tasks[i].Args = short.Bytes()
+		} else {
+			tasks[i].Args = nil
+		}
+	}
+	return tasks, nil
+}
+
+// question is what operators are asked about a plan.
+func (s *Service) question(ctx context.Context, sub Submission, tasks []human.Task, o Options) human.PlanQuestion {
+	cwd := cwdOf(sub.Context)
+	q := human.PlanQuestion{
+		Tasks: tasks, Summary: s.assess(ctx, sub.SessionID, cwd, tasks), Cwd: cwd, Why: sub.Why,
+		Options:       []human.PlanAction{human.ConfirmPlan, human.ModifyPlan, human.CancelPlan},
+		Confirmations: max(1, o.Confirmations, sub.Confirmations),
+	}
+	if !o.Modify {
+		q.Options = []human.PlanAction{human.ConfirmPlan, human.CancelPlan}
+	}
+	for _, name := range slices.Concat(o.Operators, sub.Operators) {
+		if !slices.Contains(q.Operators, name) {
+			q.Operators = append(q.Operators, name)
+		}
+	}
+	q.Confirmations = max(q.Confirmations, len(q.Operators))
+	q.Risk = q.Summary.Risk
+	return q
+}
+
+func cwdOf(context json.RawMessage) string {
+	var c struct {
+		Cwd string `json:"cwd"`
+	}
+	if json.Unmarshal(context, &c) != nil {
+		return ""
+	}
+	return c.Cwd
+}
+
+// safe says whether nobody has to look at a plan (P1): every task's risk is low, it changes nothing that is known, and the
+// gatekeeper would not ask.
+func safe(sum human.TasksSummary) bool {
+	return !slices.ContainsFunc(sum.Tasks, func(t human.TaskSummary) bool {
+		return t.Risk.Level() > human.LowRisk.Level() || t.Writes || t.Asked
+	})
+}
+
+// answered says whether there is something for the agent: the plan has ended, or an operator asks.
+func answered(op human.Operation) bool { return op.State.Terminal() || op.State == human.WaitingInput }
+
+// wait waits until enough, at the longest for d, and tells how the plan stands.
+func (s *Service) wait(ctx context.Context, by human.Actor, id human.OperationID, d time.Duration, enough func(human.Operation) bool) (Status, error) {
+	if d > 0 {
+		short, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		if _, err := s.d.Queue.WaitUntil(short, by, id, enough); err != nil && short.Err() == nil {
+			return Status{}, err
+		}
+	}
+	op, err := s.d.Queue.Get(context.WithoutCancel(ctx), by, id)
+	if err != nil {
+		return Status{}, err
+	}
+	if by.Role == human.Agent && op.State.Terminal() && op.DeliveredAt == nil && ctx.Err() == nil {
+		if err := s.d.Queue.MarkDelivered(ctx, by, id); err != nil {
+			s.d.Log.Warn("that an agent read the end of its plan could not be noted; it will be told again", "operation_id", id, "err", err)
+		}
+	}
+	return StatusOf(op)
+}
+
+// find is the plan that a session's id, or an operation's, stands for: an agent finds its own.
+func (s *Service) find(ctx context.Context, by human.Actor, session string) (human.Operation, error) {
+	agent := ""
+	if by.Role == human.Agent {
+		agent = by.Name
+	}
+	op, err := human.Operation{}, error(nil)
+	if strings.HasPrefix(session, "op_") {
+		op, err = s.d.Queue.Get(ctx, by, human.OperationID(session))
+	} else if op, err = s.d.Queue.PlanOf(ctx, agent, session); err == nil {
+		op, err = s.d.Queue.Get(ctx, by, op.ID) // as by may see it
+	}
+	if err == nil && op.Kind != human.Plan {
+		err = human.Errorf(human.NotFound, "operation %s is no plan", op.ID)
+	}
+	return op, err
+}
+
+// Status tells how a plan stands. With wait it waits for its version to pass after, or, where after is 0, for its answer.
+func (s *Service) Status(ctx context.Context, by human.Actor, session string, wait time.Duration, after uint64) (Status, error) {
+	op, err := s.find(ctx, by, session)
+	if err != nil {
+		return Status{}, err
+	}
+	enough := answered
+	if after > 0 {
+		enough = func(op human.Operation) bool { return op.Version > after }
+	}
+	return s.wait(ctx, by, op.ID, wait, enough)
+}
+
+// Respond gives an operator's answer. Where several have to agree, it counts as one of theirs. A Conflict error where the
+// plan has ended, or is not what the digest says; Denied where tasks must not be changed.
+func (s *Service) Respond(ctx context.Context, by human.Actor, session string, r Response) (Status, error) {
+	op, err := s.find(ctx, by, session)
+	if err != nil {
+		return Status{}, err
+	}
+	q, err := op.PlanQuestion()
+	if err != nil {
+		return Status{}, err
+	}
+	answer := human.PlanAnswer{Action: r.Action, TaskByTask: r.TaskByTask && q.Of == ""}
+	switch r.Action {
+	case human.ConfirmPlan:
+		if len(r.Tasks) > 0 {
+			return Status{}, human.BadField("modified_tasks", "are given, and the action is to confirm; modify sends them")
+		}
+	case human.CancelPlan:
+		answer.TaskByTask = false
+	case human.ModifyPlan:
+		if !slices.Contains(q.Options, human.ModifyPlan) {
+			return Status{}, human.Errorf(human.Denied, "plans must not be changed here (plan.allow_task_modification is false); confirm it or cancel it")
+		}
+		if answer.Tasks, err = s.modified(q.Tasks, r, &answer); err != nil {
+			return Status{}, err
+		}
+	default:
+		return Status{}, human.BadField("action", "%q is not one of confirm, modify, cancel", human.OneLine(string(r.Action), 40))
+	}
+	full := human.Answer{HumanInput: strings.TrimSpace(r.Message), Plan: &answer}
+	if op, err = s.d.Queue.Complete(ctx, by, op.ID, full, r.Digest); err != nil {
+		return Status{}, err
+	}
+	return StatusOf(op)
+}
+
+// modified checks the tasks that a plan was changed into; none where words say what to change.
+func (s *Service) modified(was []human.Task, r Response, answer *human.PlanAnswer) ([]human.Task, error) {
+	if len(r.Tasks) == 0 {
+		if strings.TrimSpace(r.Message) == "" {
+			return nil, human.BadField("user_message", "is missing, and so are tasks; say what to change")
+		}
+		answer.TaskByTask = false
+		return nil, nil
+	}
+	tasks, err := checkTasks(r.Tasks, "modified_tasks", func(id string) bool {
+		return slices.ContainsFunc(was, func(t human.Task) bool { return t.ID == id })
+	})
+	if err != nil {
+		return nil, err
+	}
+	if answer.Changes = Compare(was, tasks); len(answer.Changes) == 0 {
+		answer.Action = human.ConfirmPlan // nothing was changed after all
+		return nil, nil
+	}
+	return tasks, nil
+}
+
+// Progress says that a task begins, or how it ended. A task that is to begin waits, at the longest for wait, while the plan
+// is paused or an operator is asked about it; whether it may run is Standing.Go.
+func (s *Service) Progress(ctx context.Context, by human.Actor, session string, p human.TaskProgress, wait time.Duration) (Standing, error) {
+	if len(p.Note) > maxMessage || !utf8.ValidString(p.Note) {
+		return Standing{}, human.BadField("note", "is %d bytes; the limit is %d, in valid UTF-8", len(p.Note), maxMessage)
+	}
+	op, err := s.find(ctx, by, session)
+	if err != nil {
+		return Standing{}, err
+	}
+	if op.Run == nil {
+		return Standing{}, human.Errorf(human.Conflict, "the plan %s is %s, so nothing of it may run", op.ID, op.PlanStatus())
+	}
+	if p.State != human.TaskRunning {
+		if op, err = s.d.Queue.Progress(ctx, by, op.ID, p); err != nil {
+			return Standing{}, err
+		}
+		return standing(op, p.Task, "", "Noted."), nil
+	}
+	end := s.d.Now().Add(wait)
+	for tries := 0; ; tries++ {
+		why := hindrance(op, p.Task)
+		var asking human.OperationID
+		if why == "" && taskByTask(op) {
+			if asking, why, err = s.cleared(ctx, by, op, p.Task, end.Sub(s.d.Now())); err != nil {
+				return Standing{}, err
+			}
+		}
+		if why == "" {
+			next, err := s.d.Queue.Progress(ctx, by, op.ID, p)
+			if err == nil {
+				st := standing(next, p.Task, "", "It has begun. Do it as it stands here.")
+				st.Go = true
+				return st, nil
+			}
+			if human.KindOf(err) != human.Conflict && human.KindOf(err) != human.NotFound {
+				return Standing{}, err
+			}
+			// An order came between; what it was is seen below.
+		}
+		left := end.Sub(s.d.Now())
+		if op, err = s.d.Queue.Get(ctx, by, op.ID); err != nil {
+			return Standing{}, err
+		}
+		if now := hindrance(op, p.Task); now != "" || why == "" {
+			if why = now; why == "" && tries < maxTries {
+				continue // it may begin after all
+			}
+		}
+		if left <= 0 || why != "paused" {
+			st := standing(op, p.Task, why, words[why])
+			st.Asking = asking
+			return st, nil
+		}
+		short, cancel := context.WithTimeout(ctx, left)
+		op, err = s.d.Queue.WaitUntil(short, by, op.ID, func(op human.Operation) bool { return hindrance(op, p.Task) != "paused" })
+		cancel()
+		if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
+			return Standing{}, err
+		}
+		if ctx.Err() != nil {
+			return Standing{}, human.Wrap(human.Unavailable, ctx.Err(), "the request was given up while the plan was paused")
+		}
+	}
+}
+
+// words are what an agent is told to do where a task must not begin.
+var words = map[string]string{
+	"paused":  "An operator paused the plan. Do nothing, and ask to begin the task again.",
+	"stopped": "An operator stopped the plan. Do nothing more of it.",
+	"skipped": "An operator skipped this task. Go on with the next one of run.tasks that waits.",
+	"changed": "The plan was changed and no longer has this task as one that waits. Go on with the next one of run.tasks that waits.",
+	"asking":  "An operator is being asked about this task. Do nothing, and ask to begin it again.",
+	"refused": "An operator said in words what to change. Hand in a new plan that does as it says.",
+	"unknown": "The plan has no such task that may run.",
+}
+
+// hindrance is why a task of a plan's run cannot begin now; empty where it can.
+func hindrance(op human.Operation, id string) string {
+	if op.Run == nil {
+		return "unknown"
+	}
+	t, ok := op.Run.Task(id)
+	switch {
+	case op.Run.State == human.RunStopped:
+		return "stopped"
+	case !ok && slices.ContainsFunc(op.Run.Orders, func(o human.GivenOrder) bool { return o.Kind == human.Change }):
+		return "changed"
+	case !ok:
+		return "unknown"
+	case t.State == human.TaskSkipped:
+		return "skipped"
+	case t.State != human.TaskWaiting:
+		return "changed"
+	case op.Run.State == human.RunPaused:
+		return "paused"
+	}
+	return ""
+}
+
+func taskByTask(op human.Operation) bool {
+	return op.Result != nil && op.Result.Plan != nil && op.Result.Plan.TaskByTask
+}
+
+// cleared has an operator asked about one task of a plan whose tasks are confirmed one by one, and waits for the answer.
+// why is empty once the task may begin, as it then stands in the plan's run.
+func (s *Service) cleared(ctx context.Context, by human.Actor, op human.Operation, id string, wait time.Duration) (asking human.OperationID, why string, err error) {
+	task, _ := op.Run.Task(id)
+	whole, err := op.PlanQuestion()
+	if err != nil {
+		return "", "", err
+	}
+	o := s.d.Options()
+	n := slices.IndexFunc(op.Run.Tasks, func(t human.TaskRun) bool { return t.ID == id }) + 1
+	sub := Submission{
+		SessionID: op.SessionID + ".task", Message: task.Description, Context: op.Context,
+		IdempotencyKey: "task:" + string(op.ID) + ":" + id + ":" + digest(task.Task), Priority: &op.Priority,
+	}
+	q := s.question(ctx, sub, []human.Task{task.Task}, o)
+	q.Of, q.Cwd, q.Confirmations, q.Operators = op.ID, whole.Cwd, whole.Confirmations, whole.Operators
+	q.Summary.Tasks[0].Index = n
+	one, _, err := s.ask(ctx, by, sub, q, o.Timeout.Seconds(), nil)
+	if err != nil {
+		return "", "", err
+	}
+	if wait > 0 {
+		short, cancel := context.WithTimeout(ctx, wait)
+		one, err = s.d.Queue.WaitUntil(short, by, one.ID, func(op human.Operation) bool { return op.State.Terminal() })
+		cancel()
+		if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
+			return one.ID, "", err
+		}
+	}
+	if !one.State.Terminal() {
+		return one.ID, "asking", nil
+	}
+	if err := s.d.Queue.MarkDelivered(ctx, by, one.ID); err != nil {
+		return one.ID, "", err
+	}
+	return one.ID, "", s.carry(ctx, op, task, one)
+}
+
+// carry carries what was decided about one task over to its plan. In the plan the answer stands as an order of the one who
+// gave it; where an order was given at the same time, that one holds.
+func (s *Service) carry(ctx context.Context, op human.Operation, task human.TaskRun, one human.Operation) error {
+	var who human.Actor
+	order := human.Order{Kind: human.Skip, Task: task.ID}
+	if one.Result != nil {
+		who, order.Text = one.Result.By, one.Result.HumanInput
+	}
+	switch one.PlanStatus() {
+	case human.PlanConfirmed:
+		return nil
+	case human.PlanModified:
+		tasks, may := one.Confirmed()
+		if !may { // words only: the agent plans anew
+			order = human.Order{Kind: human.Stop, Text: order.Text}
+			break
+		}
+		var rest []human.Task
+		for _, t := range op.Run.Tasks {
+			switch {
+			case t.ID == task.ID:
+				rest = append(rest, tasks...)
+			case t.State == human.TaskWaiting:
+				rest = append(rest, t.Task)
+			}
+		}
+		if slices.ContainsFunc(rest, func(t human.Task) bool { return t.ID == task.ID && t.Same(task.Task) }) && len(tasks) == 1 {
+			return nil
+		}
+		order = human.Order{Kind: human.Change, Tasks: rest, Changes: Compare(waiting(op), rest), Text: order.Text}
+	case human.PlanTimeout:
+		who = human.Actor{Role: human.System}
+		order = human.Order{Kind: human.Stop, Text: "Nobody answered about the task \"" + human.OneLine(task.Description, 80) + "\" in time."}
+	}
+	if one.Ended != nil && who.Role == "" {
+		order.Text, who = one.Ended.Reason, one.Ended.By
+	}
+	if who.Role == human.Agent { // it withdrew its own question
+		who = human.Actor{Role: human.System}
+	}
+	_, err := s.d.Queue.Order(ctx, who, op.ID, order)
+	if human.KindOf(err) == human.Conflict {
+		return nil
+	}
+	return err
+}
+
+// waiting are the tasks of a run that have not begun.
+func waiting(op human.Operation) []human.Task {
+	var all []human.Task
+	for _, t := range op.Run.Tasks {
+		if t.State == human.TaskWaiting {
+			all = append(all, t.Task)
+		}
+	}
+	return all
+}
+
+// Order gives an order to the agent whose plan runs (P9).
+func (s *Service) Order(ctx context.Context, by human.Actor, session string, o human.Order) (Status, error) {
+	op, err := s.find(ctx, by, session)
+	if err != nil {
+		return Status{}, err
+	}
+	if op.Run == nil {
+		return Status{}, human.Errorf(human.Conflict, "the plan %s is %s; only one that was confirmed can be ordered about", op.ID, op.PlanStatus())
+	}
+	if len(o.Text) > maxMessage || !utf8.ValidString(o.Text) {
+		return Status{}, human.BadField("text", "is %d bytes; the limit is %d, in valid UTF-8", len(o.Text), maxMessage)
+	}
+	o.Changes = nil
+	if o.Kind == human.Change {
+		if !s.d.Options().Modify {
+			return Status{}, human.Errorf(human.Denied, "plans must not be changed here (plan.allow_task_modification is false); skip tasks, or stop it")
+		}
+		if o.Tasks, err = checkTasks(o.Tasks, "tasks", func(id string) bool { _, is := op.Run.Task(id); return is }); err != nil {
+			return Status{}, err
+		}
+		if o.Changes = Compare(waiting(op), o.Tasks); len(o.Changes) == 0 {
+			return Status{}, human.BadField("tasks", "are what is waiting already")
+		}
+	} else {
+		o.Tasks = nil
+	}
+	if op, err = s.d.Queue.Order(ctx, by, op.ID, o); err != nil {
+		return Status{}, err
+	}
+	return StatusOf(op)
+}
+
+// Assess says what tasks come to, for an editor of the plan. Nothing is changed.
+func (s *Service) Assess(ctx context.Context, by human.Actor, session string, tasks []human.Task) (human.TasksSummary, error) {
+	op, err := s.find(ctx, by, session)
+	if err != nil {
+		return human.TasksSummary{}, err
+	}
+	q, err := op.PlanQuestion()
+	if err != nil {
+		return human.TasksSummary{}, err
+	}
+	if tasks, err = checkTasks(tasks, "tasks", func(string) bool { return false }); err != nil {
+		return human.TasksSummary{}, err
+	}
+	return s.assess(ctx, op.SessionID, q.Cwd, tasks), nil
+}
+
+// Presets are open to agents, too: a plan can begin with one.
+func (s *Service) Presets(ctx context.Context, _ human.Actor) ([]Preset, error) {
+	return s.d.Store.Presets(ctx)
+}
+
+// PutPreset keeps a preset; one with the id of another takes its place.
+func (s *Service) PutPreset(ctx context.Context, by human.Actor, p Preset) (Preset, error) {
+	p.Name, p.About = strings.TrimSpace(p.Name), strings.TrimSpace(p.About)
+	switch {
+	case by.Role != human.Operator:
+		return p, human.Errorf(human.Denied, "only an operator can keep presets")
+	case p.Name == "" || len(p.Name) > 200 || !utf8.ValidString(p.Name):
+		return p, human.BadField("name", "is empty, or longer than 200 bytes")
+	case len(p.About) > maxText || !utf8.ValidString(p.About):
+		return p, human.BadField("about", "is longer than %d bytes", maxText)
+	case len(p.Tasks) == 0:
+		return p, human.BadField("tasks", "is empty; a preset has one task at the least")
+	case len(p.ID) > 64:
+		return p, human.BadField("preset_id", "is no id of a preset")
+	}
+	var err error
+	if p.Tasks, err = checkTasks(p.Tasks, "tasks", func(string) bool { return false }); err != nil {
+		return p, err
+	}
+	all, err := s.d.Store.Presets(ctx)
+	if err != nil {
+		return p, err
+	}
+	if p.ID != "" && !slices.ContainsFunc(all, func(o Preset) bool { return o.ID == p.ID }) {
+		return p, human.Errorf(human.NotFound, "there is no preset %q; leave the id out to make a new one", human.OneLine(p.ID, 64))
+	}
+	if slices.ContainsFunc(all, func(o Preset) bool { return o.ID != p.ID && o.Name == p.Name }) {
+		return p, human.Errorf(human.Conflict, "there is a preset %q already", human.OneLine(p.Name, 80))
+	}
+	p.ID, p.By, p.At = cmp.Or(p.ID, s.d.NewID("preset_")), by.Name, s.d.Now().UTC().Truncate(time.Microsecond)
+	return p, s.d.Store.PutPreset(ctx, p)
+}
+
+// DropPreset deletes one.
+func (s *Service) DropPreset(ctx context.Context, by human.Actor, id string) error {
+	if by.Role != human.Operator {
+		return human.Errorf(human.Denied, "only an operator can delete presets")
+	}
+	return s.d.Store.DropPreset(ctx, id)
+}

@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"deskbell/backend/human"
+)
+
+// StatusOf tells how a plan stands. The error is Internal for an operation that is none.
+func StatusOf(op human.Operation) (Status, error) {
+	q, err := op.PlanQuestion()
+	if err != nil {
+		return Status{}, err
+	}
+	st := Status{
+		SessionID: op.SessionID, OperationID: op.ID, Version: op.Version, Status: op.PlanStatus(), CreatedAt: op.CreatedAt,
+		ExpiresAt: op.ExpiresAt, Summary: &q.Summary, Run: op.Run, Tasks: []human.Task{}, Needs: q.Confirmations,
+	}
+	if tasks, may := op.Confirmed(); may {
+		st.Tasks = tasks
+	}
+	if op.State == human.WaitingInput && len(op.Messages) > 0 {
+		st.Question = op.Messages[len(op.Messages)-1].Text
+	}
+	for _, v := range op.Votes {
+		st.Votes = append(st.Votes, VoteView{By: v.By.Name, At: v.At, Action: v.Answer.Plan.Action})
+	}
+	if r := op.Result; r != nil {
+		g := GivenResponse{SessionID: op.SessionID, Message: r.HumanInput, By: r.By.Name, At: r.At, Action: human.CancelPlan}
+		if r.Plan != nil {
+			g.Action, g.TaskByTask, g.Changes = r.Plan.Action, r.Plan.TaskByTask, r.Plan.Changes
+			if g.Action == human.ModifyPlan {
+				g.Tasks = r.Plan.Tasks
+			}
+			if r.Plan.Auto {
+				st.Auto = "safe"
+			}
+		}
+		st.Response = &g
+	} else if op.Ended != nil && op.Ended.By.Role != human.System {
+		st.Response = &GivenResponse{SessionID: op.SessionID, Action: human.CancelPlan, Message: op.Ended.Reason, By: op.Ended.By.Name, At: op.Ended.At}
+	}
+	st.Message = st.advice()
+	return st, nil
+}
+
+// advice is what the agent is to do now.
+func (st Status) advice() string {
+	said := ""
+	if st.Response != nil && st.Response.Message != "" {
+		said = " They said: " + st.Response.Message
+	}
+	switch {
+	case st.Question != "":
+		return "An operator asks you something; answer it with a reply to operation " + string(st.OperationID) + ", then go on waiting."
+	case st.Status == human.PlanPending:
+		return "Nobody has answered yet. Do nothing of the plan; ask again how it stands."
+	case st.Status == human.PlanTimeout:
+		return "Nobody answered in time, so the plan is cancelled. Do nothing of it."
+	case st.Status == human.PlanCancelled:
+		return "The plan is cancelled. Do nothing of it." + said
+	case st.Auto == "safe":
+		return "Confirmed by itself, because every task is safe. Begin its tasks in order."
+	case len(st.Tasks) == 0:
+		return "Nothing of the plan may run. Hand in a new plan, changed as was asked." + said
+	case st.Response != nil && st.Response.TaskByTask:
+		return "Confirmed, task by task: say that you begin a task, and wait for the answer, before you do it." + said
+	case st.Status == human.PlanModified:
+		return fmt.Sprintf("The plan was changed. Only the %d tasks in tasks may run, in their order.%s", len(st.Tasks), said)
+	}
+	return "Confirmed. Begin its tasks in order." + said
+}
+
+// standing tells how a task stands in its plan's run.
+func standing(op human.Operation, id, why, message string) Standing {
+	st := Standing{OperationID: op.ID, Run: op.Run, Why: why, Message: message}
+	if t, ok := op.Run.Task(id); ok {
+		st.Task = &t.Task
+	}
+	if n := len(op.Run.Orders); n > 0 && why != "" && op.Run.Orders[n-1].Text != "" {
+		st.Message += " They said: " + op.Run.Orders[n-1].Text
+	}
+	return st
+}
+
+// digest names a task by its exact words.
+func digest(t human.Task) string {
+	data, _ := json.Marshal(t) // texts, and JSON that was checked
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
