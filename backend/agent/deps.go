@@ -1,6 +1,11 @@
 package agent
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"deskbell/backend/human"
+)
 
 // About is what an agent says of itself (M5).
 type About struct {
@@ -73,4 +78,15 @@ type Judge interface {
 	// Asks returns what a reply asks its user, and whether it asks at all. worked says that tools ran since the user last
 	// said something: what follows then is more likely to be an answer.
 	Asks(r Reply, worked bool) (question string, asks bool)
+}
+
+// has says whether the agent may use tools of a category.
+func (a About) has(c Category) bool { return slices.Contains(a.Categories, c) }
+
+// requires says, as an Internal error, which part is missing.
+func (d Deps) requires() error {
+	if d.Model == nil || d.Now == nil || d.NewID == nil {
+		return human.Errorf(human.Internal, "an agent needs a model, a clock and a source of ids")
+	}
+	return nil
 }
