@@ -171,9 +171,11 @@ func checkTasks(tasks []human.Task, field string, taken func(string) bool) ([]hu
 	}
 	for i := range tasks {
 		if args := bytes.TrimSpace(tasks[i].Args); len(args) > 0 {
-			var short bytes.Buffer
+			// In the one spelling that the journal keeps, so that they stay the same when they are compared by their bytes.
+			var short, kept bytes.Buffer
 			_ = json.Compact(&short, args) // it is valid
-			tasks[i].Args = short.Bytes()
+			json.HTMLEscape(&kept, short.Bytes())
+			tasks[i].Args = kept.Bytes()
 		} else {
 			tasks[i].Args = nil
 		}
