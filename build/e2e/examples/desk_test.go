@@ -184,6 +184,16 @@ func (d *desk) open() []human.Operation {
 	return page.Operations
 }
 
+// all are all operations that there ever were, the newest first.
+func (d *desk) all() []human.Operation {
+	d.t.Helper()
+	page, err := d.operator.List(d.t.Context(), client.Filter{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return page.Operations
+}
+
 // rang waits for the one ring of a process, and returns it whole.
 func (d *desk) rang(p *process) human.Operation {
 	d.t.Helper()

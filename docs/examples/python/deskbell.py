@@ -83,14 +83,29 @@ class Deskbell:
         """Withdraws a ring."""
         return self.call("POST", "/api/human/cancel", {"operation_id": op["operation_id"], "reason": reason})
 
-    def ended(self, op):
-        """Waits until an operation is over. A question that a person asks back is told that nobody is there to answer."""
+    def heard(self, op, wait=25):
+        """The next version of an operation, for an agent that does not answer questions: who asks back is told so."""
+        if op["state"] == "waiting_input":
+            return self.reply(op, "I cannot answer questions. Please decide with what you see, or deny.")
+        return self.changed(op, wait)
+
+    def approve(self, name, args, key, session=None, description=None, risk="medium", timeout=600, note=None):
+        """Asks for a yes to exactly this call of a tool. All but a clear yes is a no: denied, declined, withdrawn, nobody
+        there in time. Returns (yes, what the person wrote or why nobody did).
+
+        key names this very call, so that asking again rings nobody twice: an id that the framework gave it. risk is low,
+        medium, high or critical; timeout in seconds.
+        """
+        details = {"action": f"{name}({json.dumps(args, ensure_ascii=False)})", "risk_level": risk, "tool": name, "args": args}
+        ring = {"details": {**details, "note": note} if note else details, "timeout": timeout, "on_timeout": "cancel"}
+        if session:
+            ring["session_id"] = session
+        op = self.ring("approve", description or f"Run {name}?", idempotency_key=key, **ring)
         while op["state"] not in OVER:
-            if op["state"] == "waiting_input":
-                op = self.reply(op, "I cannot answer questions. Please decide with what you see, or deny.")
-            else:
-                op = self.changed(op)
-        return op
+            op = self.heard(op)
+        if op["state"] != "completed":
+            return False, op["ended"].get("reason", "")
+        return op["result"].get("decision") == "approve", op["result"].get("human_input", "")
 
 
 def problem(err):

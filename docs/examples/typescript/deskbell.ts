@@ -130,22 +130,75 @@ export class Deskbell {
     return this.call('POST', '/api/human/cancel', { operation_id: op.operation_id, reason })
   }
 
-  /**
-   * Rings, and waits until it is over. Who asks back hears what `answer` says. When the signal aborts, the ring is
-   * withdrawn, so that nobody answers what nobody waits for.
-   */
-  async ask(r: Ring, how: { answer?: (question: string) => string | Promise<string>; signal?: AbortSignal } = {}): Promise<Operation> {
+  /** Waits until an operation is over. Who asks back hears what `answer` says. Rejects when the signal aborts. */
+  async ended(op: Operation, how: Waiting = {}): Promise<Operation> {
     const answer = how.answer ?? (() => 'I cannot answer questions. Please decide with what you see, or deny.')
-    let op = await this.ring(r, how.signal)
+    while (!over(op)) {
+      if (op.state === 'waiting_input') op = await this.reply(op, await answer(op.messages.at(-1)?.text ?? ''))
+      else op = await this.changed(op, how.signal)
+    }
+    return op
+  }
+
+  /**
+   * Rings, and waits until it is over. When the signal aborts, the ring is withdrawn, so that nobody answers what nobody
+   * waits for.
+   */
+  async ask(r: Ring, how: Waiting = {}): Promise<Operation> {
+    const op = await this.ring(r, how.signal)
     try {
-      while (!over(op)) {
-        if (op.state === 'waiting_input') op = await this.reply(op, await answer(op.messages.at(-1)?.text ?? ''))
-        else op = await this.changed(op, how.signal)
-      }
+      return await this.ended(op, how)
     } catch (err) {
       if (how.signal?.aborted) await this.cancel(op, 'nobody waits for the answer any more').catch(() => {}) // or it has just ended
       throw err
     }
-    return op
   }
+
+  /**
+   * Asks for a yes to exactly this call of a tool. All but a clear yes is a no: denied, declined, withdrawn, nobody there
+   * in time. `words` are what the person wrote, or why nobody did.
+   */
+  async approve(call: Call, how: Approval): Promise<{ yes: boolean; words: string }> {
+    const { key, session, description = `Run ${call.name}?`, risk = 'medium', timeout = 600, note, ...rest } = how
+    const op = await this.ask(
+      {
+        action_type: 'approve',
+        description,
+        details: { action: `${call.name}(${JSON.stringify(call.args)})`, risk_level: risk, tool: call.name, args: call.args, ...(note && { note }) },
+        idempotency_key: key,
+        timeout,
+        on_timeout: 'cancel',
+        ...(session && { session_id: session }),
+      },
+      rest,
+    )
+    const yes = op.state === 'completed' && op.result?.decision === 'approve'
+    return { yes, words: (op.state === 'completed' ? op.result?.human_input : op.ended?.reason) ?? '' }
+  }
+}
+
+export interface Waiting {
+  /** Answers what a person asks back. */
+  answer?: (question: string) => string | Promise<string>
+  signal?: AbortSignal
+}
+
+/** A call of a tool. */
+export interface Call {
+  name: string
+  args: unknown
+}
+
+/** How a yes to a call is asked for. */
+export interface Approval extends Waiting {
+  /** Names this very call, so that asking again rings nobody twice: an id that the framework gave it. */
+  key: string
+  session?: string
+  description?: string
+  /** How bad it can be: medium where not given. */
+  risk?: 'low' | 'medium' | 'high' | 'critical'
+  /** Seconds until it is a no; 600 where not given. */
+  timeout?: number
+  /** What else the person should know. */
+  note?: string
 }
