@@ -33,7 +33,7 @@ func (h *House) build(ctx context.Context) error {
 	h.openPlans()
 	tool := mcpserver.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcpserver.Ringer { return mcpserver.ForQueue(h.queue, books, by) },
-		mcpserver.Options{Version: h.config.Version, Log: h.log, Gate: h.gate})
+		mcpserver.Options{Version: h.config.Version, Log: h.log, Gate: h.gate, Plans: h.plans})
 	h.replays = library.NewReplays(books, library.Through(h.player, pause))
 	var recorder api.Recorder
 	if h.recorder != nil {

@@ -15,6 +15,7 @@ import (
 	"deskbell/backend/gate/keeper"
 	"deskbell/backend/human"
 	"deskbell/backend/mcpserver"
+	"deskbell/backend/plan"
 	"deskbell/backend/record/library"
 )
 
@@ -32,6 +33,7 @@ func serveMCP(version string) func(context.Context, func() (string, error), stri
 			Session: thread(),
 			Folder:  folder(),
 			Gate:    r,
+			Plans:   r,
 			Log:     slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}
@@ -69,6 +71,7 @@ type remote struct {
 var (
 	_ mcpserver.Ringer     = (*remote)(nil)
 	_ mcpserver.Gatekeeper = (*remote)(nil)
+	_ mcpserver.Planner    = (*remote)(nil)
 )
 
 func (r *remote) client() *client.Client {
@@ -171,4 +174,22 @@ func (r *remote) Evaluate(ctx context.Context, _ human.Actor, call human.ToolCal
 	}
 	j, err := r.client().Evaluate(ctx, call, how)
 	return j, r.moved(err)
+}
+
+// Submit implements mcpserver.Planner; whose plan it is the key says.
+func (r *remote) Submit(ctx context.Context, _ human.Actor, s plan.Submission, wait time.Duration) (plan.Status, bool, error) {
+	st, created, err := r.client().Submit(ctx, s, wait)
+	return st, created, r.moved(err)
+}
+
+// Status implements mcpserver.Planner.
+func (r *remote) Status(ctx context.Context, _ human.Actor, session string, wait time.Duration, after uint64) (plan.Status, error) {
+	st, err := r.client().PlanStatus(ctx, session, wait, after)
+	return st, r.moved(err)
+}
+
+// Progress implements mcpserver.Planner.
+func (r *remote) Progress(ctx context.Context, _ human.Actor, session string, p human.TaskProgress, wait time.Duration) (plan.Standing, error) {
+	st, err := r.client().Progress(ctx, session, p, wait)
+	return st, r.moved(err)
 }

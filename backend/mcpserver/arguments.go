@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,11 +40,11 @@ type arguments struct {
 	Pictures                                yes
 }
 
-// A property is one argument: its schema, and where it goes.
-type property struct {
+// A property is one argument: its schema, and where it goes in A.
+type property[A any] struct {
 	name   string
 	schema map[string]any
-	into   func(*arguments) any
+	into   func(*A) any
 }
 
 func describe(kind, text string, more ...any) map[string]any {
@@ -55,7 +56,7 @@ func describe(kind, text string, more ...any) map[string]any {
 }
 
 // properties are all arguments, in the order they are listed.
-var properties = []property{
+var properties = []property[arguments]{
 	{"action", describe("string", "What to do.", "enum", actions),
 		func(a *arguments) any { return &a.Action }},
 	{"action_type", describe("string", "invoke: what you need from the human.", "enum", human.Kinds),
@@ -170,8 +171,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 }
 
 // read takes a call's arguments apart. Its errors are Invalid and name the argument at fault.
-func read(raw json.RawMessage) (arguments, error) {
-	var a arguments
+func read[A any](raw json.RawMessage, properties []property[A]) (a A, err error) {
 	sent := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &sent); err != nil {
@@ -184,22 +184,38 @@ func read(raw json.RawMessage) (arguments, error) {
 		if !ok || string(value) == "null" {
 			continue
 		}
-		if err := json.Unmarshal(value, p.into(&a)); err != nil {
+		var ours *human.Error
+		if err := json.Unmarshal(value, p.into(&a)); errors.As(err, &ours) {
+			return a, ours
+		} else if err != nil {
 			return a, human.BadField(p.name, "must be of type %s; got %s", p.schema["type"], human.OneLine(string(value), 80))
 		}
 	}
 	for name := range sent {
-		return a, human.BadField(name, "there is no such argument; there are %s", strings.Join(names(), ", "))
+		return a, human.BadField(name, "there is no such argument; there are %s", strings.Join(names(properties), ", "))
 	}
 	return a, nil
 }
 
-func names() []string {
+func names[A any](properties []property[A]) []string {
 	var all []string
 	for _, p := range properties {
 		all = append(all, p.name)
 	}
 	return all
+}
+
+// schemaOf is the schema of a call's arguments.
+func schemaOf[A any](properties []property[A], required ...string) map[string]any {
+	props := map[string]any{}
+	for _, p := range properties {
+		props[p.name] = p.schema
+	}
+	schema := map[string]any{"type": "object", "properties": props, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
 }
 
 // ring is what invoke rings with; session is the connection's, where the agent names none.
@@ -237,11 +253,13 @@ func (a arguments) operation() (human.OperationID, error) {
 }
 
 // budget is how many tokens the result may have.
-func (a arguments) budget() (int, error) {
-	if a.MaxTokens == nil {
+func (a arguments) budget() (int, error) { return budget(a.MaxTokens) }
+
+func budget(given *number) (int, error) {
+	if given == nil {
 		return maxBudget, nil
 	}
-	n, err := whole("max_tokens", *a.MaxTokens)
+	n, err := whole("max_tokens", *given)
 	if err == nil && n < minBudget {
 		err = human.BadField("max_tokens", "is %d; it runs from %d to %d", n, minBudget, maxBudget)
 	}
@@ -249,15 +267,17 @@ func (a arguments) budget() (int, error) {
 }
 
 // most is how long the agent wants to wait, negative where it does not say.
-func (a arguments) most() (time.Duration, error) {
-	if a.WaitSeconds == nil {
+func (a arguments) most() (time.Duration, error) { return most(a.WaitSeconds) }
+
+func most(given *number) (time.Duration, error) {
+	if given == nil {
 		return -1, nil
 	}
 	const longest = 7 * 24 * 3600
-	if *a.WaitSeconds < 0 || *a.WaitSeconds > longest {
-		return 0, human.BadField("wait_seconds", "is %g; it runs from 0 to %d", float64(*a.WaitSeconds), longest)
+	if *given < 0 || *given > longest {
+		return 0, human.BadField("wait_seconds", "is %g; it runs from 0 to %d", float64(*given), longest)
 	}
-	return time.Duration(float64(*a.WaitSeconds) * float64(time.Second)), nil
+	return time.Duration(float64(*given) * float64(time.Second)), nil
 }
 
 // count is an optional whole number of at least 1, 0 where it was not sent.
@@ -307,18 +327,12 @@ func list[T ~string](all []T) string {
 
 // definition is the tool as clients list it.
 func definition() *mcp.Tool {
-	props := map[string]any{}
-	for _, p := range properties {
-		props[p.name] = p.schema
-	}
 	no, yes := false, true
 	return &mcp.Tool{
-		Name:        "human",
-		Title:       "Ring a human",
-		Description: description,
-		InputSchema: map[string]any{
-			"type": "object", "properties": props, "required": []string{"action"}, "additionalProperties": false,
-		},
+		Name:         "human",
+		Title:        "Ring a human",
+		Description:  description,
+		InputSchema:  schemaOf(properties, "action"),
 		OutputSchema: outputSchema,
 		// It adds requests and messages; what a human then does is theirs, and out in the world.
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &yes},

@@ -14,13 +14,37 @@ import (
 // errGone says that nobody reads the answer of a call any more. It goes to the SDK, which drops it.
 var errGone = errors.New("the client has left; the operation stays in the queue")
 
-// await climbs the wait ladder: it returns once the operation has ended or its operator asks something,
-// or when the client's patience is over, with the operation as it then stands. A client that takes
-// progress is kept informed and waits for as long as it stays; one that does not is answered within
-// Options.Patience. most bounds both where it is not negative. why says, where there is more to say, why
-// the operation is not settled. When the client leaves first the error is errGone.
+// await waits for an operation to end, or for its operator to ask something, and returns it as it then stands; see climb.
 func (c *call) await(ctx context.Context, op human.Operation, most time.Duration) (_ human.Operation, why string, err error) {
+	why, err = c.climb(ctx, most, waited{
+		over:     func() bool { return settled(op) },
+		standing: func() string { return standing(op) },
+		wait: func(ctx context.Context, most time.Duration) error {
+			next, err := c.ringer.Wait(ctx, op.ID, op.Version, most)
+			if err == nil {
+				op = next
+			}
+			return err
+		},
+	})
+	return op, why, err
+}
+
+// waited is what a call waits for.
+type waited struct {
+	over     func() bool   // says whether there is nothing more to wait for
+	standing func() string // says in a few words how it stands
+	// wait blocks until it has changed, at the longest for most; it may return early for no reason.
+	wait func(ctx context.Context, most time.Duration) error
+}
+
+// climb climbs the wait ladder: it returns once what is waited for is over, or when the client's patience is. A client that
+// takes progress is kept informed and waits for as long as it stays; one that does not is answered within
+// Options.Patience. most bounds both where it is not negative. why says, where there is more to say, why it is not over.
+// When the client leaves first the error is errGone.
+func (c *call) climb(ctx context.Context, most time.Duration, w waited) (why string, err error) {
 	const (
+		away   = "Deskbell is away for the moment; the request is kept"
 		lost   = "Deskbell could not be reached just now. The request is kept and nothing is lost."
 		ending = "This connection is closing. The request is kept and nothing is lost."
 	)
@@ -31,52 +55,56 @@ func (c *call) await(ctx context.Context, op human.Operation, most time.Duration
 	var news string
 	beat := c.began // when progress is due
 	for {
-		if settled(op) {
-			return op, "", nil
+		if w.over() {
+			return "", nil
 		}
 		now := time.Now()
 		left := c.opts.Beat
 		if patience >= 0 {
 			if left = min(left, patience-now.Sub(c.began)); left <= 0 {
-				return op, why, nil
+				return why, nil
 			}
 		}
 		if c.progress != nil {
-			if n := standing(op, why != ""); n != news || !now.Before(beat) {
+			n := w.standing()
+			if why != "" {
+				n = away
+			}
+			if n != news || !now.Before(beat) {
 				if err := c.tell(ctx, n); err != nil {
-					return op, why, errGone
+					return why, errGone
 				}
 				news, beat = n, now.Add(c.opts.Beat)
 			}
 			left = min(left, beat.Sub(now))
 		}
-		next, err := c.wait(ctx, op, left)
+		err := c.untilClosing(ctx, left, w)
 		switch {
 		case ctx.Err() != nil:
-			return op, why, errGone
+			return why, errGone
 		case err == nil:
-			op, why = next, ""
+			why = ""
 		case errors.Is(err, errClosing):
-			return op, ending, nil
+			return ending, nil
 		case human.KindOf(err) == human.Unavailable:
 			why = lost
 			pause(ctx, min(c.opts.Pause, left))
 		default:
-			return op, why, err
+			return why, err
 		}
 	}
 }
 
-// wait is the Ringer's, ended early by the server's own end.
-func (c *call) wait(ctx context.Context, op human.Operation, most time.Duration) (human.Operation, error) {
+// untilClosing is w.wait, ended early by the server's own end.
+func (c *call) untilClosing(ctx context.Context, most time.Duration, w waited) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.closing, func() { cancel(errClosing) })()
-	next, err := c.ringer.Wait(ctx, op.ID, op.Version, most)
-	if errors.Is(context.Cause(ctx), errClosing) && (err != nil || !settled(next)) {
-		return next, errClosing
+	err := w.wait(ctx, most)
+	if errors.Is(context.Cause(ctx), errClosing) && (err != nil || !w.over()) {
+		return errClosing
 	}
-	return next, err
+	return err
 }
 
 var errClosing = errors.New("the server is closing")
@@ -104,14 +132,12 @@ func (c *call) tell(ctx context.Context, what string) error {
 }
 
 // standing says in a few words what a waiting agent may know.
-func standing(op human.Operation, away bool) string {
+func standing(op human.Operation) string {
 	late := ""
 	if op.Overdue {
 		late = " (overdue)"
 	}
 	switch {
-	case away:
-		return "Deskbell is away for the moment; the request is kept"
 	case op.State == human.Claimed:
 		return op.ClaimedBy + " has taken it" + late
 	case op.State == human.InProgress && op.ClaimedBy != "":

@@ -1,6 +1,7 @@
-// Package mcpserver shows the queue to agents as the MCP tool human (H1), and the gatekeeper to their clients as the tool
-// permission (G9), over stdio and streamable HTTP. It speaks protocol version 2026-07-28 and the older ones the SDK negotiates. The Tasks
-// extension is not spoken: a wait is held open with progress, or handed back as pending.
+// Package mcpserver shows the queue to agents as the MCP tool human (H1), has their plans confirmed as the tool confirm_plan
+// (P2), and shows the gatekeeper to their clients as the tool permission (G9), over stdio and streamable HTTP. It speaks
+// protocol version 2026-07-28 and the older ones the SDK negotiates. The Tasks extension is not spoken: a wait is held open
+// with progress, or handed back as pending.
 package mcpserver
 
 import (
@@ -74,6 +75,8 @@ type Options struct {
 	Folder string
 	// Gate judges calls for the tool permission; without it there is no such tool.
 	Gate Gatekeeper
+	// Plans has plans confirmed for the tool confirm_plan; without it there is no such tool.
+	Plans Planner
 
 	Patience time.Duration // how long a call waits for a client that takes no progress; 0 is 45 s
 	Beat     time.Duration // between two notes of progress; 0 is 15 s
@@ -148,6 +151,9 @@ func (t *tool) server(x *exchange) *mcp.Server {
 	s.AddTool(definition(), t.handler(x, (*call).answer))
 	if t.opts.Gate != nil {
 		s.AddTool(permissionDefinition(), t.handler(x, (*call).permission))
+	}
+	if t.opts.Plans != nil {
+		s.AddTool(planDefinition(), t.handler(x, (*call).plan))
 	}
 	return s
 }

@@ -385,15 +385,16 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 }
 
 // failure is an error as an agent reads it: what is wrong, where, and what to do.
-func failure(err error) *mcp.CallToolResult {
-	kind := human.KindOf(err)
+func failure(err error) *mcp.CallToolResult { return failureOf(err, kinds[human.KindOf(err)].next) }
+
+func failureOf(err error, next string) *mcp.CallToolResult {
 	r := struct {
 		Status  string `json:"status"`
 		Kind    string `json:"kind"`
 		Field   string `json:"field,omitempty"`
 		Message string `json:"message"`
 		Next    string `json:"next"`
-	}{statusError, kinds[kind].name, "", human.SafeText(err), kinds[kind].next}
+	}{statusError, kinds[human.KindOf(err)].name, "", human.SafeText(err), next}
 	var e *human.Error
 	if errors.As(err, &e) {
 		r.Field = e.Field

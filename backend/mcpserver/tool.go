@@ -73,7 +73,7 @@ func (c *call) deliver(ctx context.Context, id human.OperationID) {
 
 // run does what a call asks for. It returns how many tokens the result may have, too.
 func (c *call) run(ctx context.Context, raw json.RawMessage) (reading, int, error) {
-	a, err := read(raw)
+	a, err := read(raw, properties)
 	if err != nil {
 		return reading{}, 0, err
 	}
@@ -135,12 +135,21 @@ func (c *call) invoke(ctx context.Context, a arguments) (reading, error) {
 }
 
 // ring rings, again for a while where the queue is away: what was stored is joined, so nobody is rung twice.
-func (c *call) ring(ctx context.Context, r Ring) (human.Operation, bool, error) {
+func (c *call) ring(ctx context.Context, r Ring) (op human.Operation, created bool, err error) {
+	err = c.again(ctx, func() error {
+		op, created, err = c.ringer.Ring(ctx, r)
+		return err
+	})
+	return op, created, err
+}
+
+// again does what may be done twice, again for a while where the queue is away.
+func (c *call) again(ctx context.Context, do func() error) error {
 	const grace = 5 * time.Second
 	for {
-		op, created, err := c.ringer.Ring(ctx, r)
+		err := do()
 		if err == nil || human.KindOf(err) != human.Unavailable || ctx.Err() != nil || time.Since(c.began) > grace {
-			return op, created, err
+			return err
 		}
 		pause(ctx, c.opts.Pause)
 	}
