@@ -296,6 +296,11 @@ func TestTheSamePlanAgain(t *testing.T) {
 	key := plan.Submission{SessionID: "k", Message: "m", Tasks: three, IdempotencyKey: "one"}
 	a, _, err := d.Submit(t.Context(), bot, key, 0)
 	must[plan.Status](t)(a, err)
+	retold := key
+	retold.Tasks = three[:1] // said in other words by a client that comes back: it is the same plan by its key
+	if b, created, err := d.Submit(t.Context(), bot, retold, 0); err != nil || created || b.OperationID != a.OperationID || b.Status != human.PlanPending {
+		t.Errorf("by its key, in other words: %+v, %t, %v", b, created, err)
+	}
 	d.respond(ada, "k", plan.Response{Action: human.CancelPlan})
 	must[plan.Status](t)(d.Status(t.Context(), bot, "k", 0, 0))
 	b, created, err := d.Submit(t.Context(), bot, key, 0)
