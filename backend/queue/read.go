@@ -206,6 +206,9 @@ func told(b *strings.Builder, a human.Answer) {
 }
 
 func outcome(op human.Operation) string {
+	if op.Kind == human.Plan {
+		return string(op.PlanStatus())
+	}
 	if op.Result != nil {
 		switch op.Result.Decision {
 		case human.Approved:
