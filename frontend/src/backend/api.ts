@@ -1,5 +1,6 @@
 import { GateApi } from './gate';
 import { PlansApi } from './plans';
+import { RunsApi } from './runs';
 import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
 import type {
@@ -30,10 +31,12 @@ const ofRecording = (id: string, what = ''): string => `/api/recordings/${encode
 export class Api {
   readonly gate: GateApi;
   readonly plans: PlansApi;
+  readonly runs: RunsApi;
 
   constructor(readonly to: Connection) {
     this.gate = new GateApi(to);
     this.plans = new PlansApi(to);
+    this.runs = new RunsApi(to);
   }
 
   /** Whether the server knows this session. It is taken to, as long as it does not say otherwise. */
@@ -125,9 +128,9 @@ export class Api {
     return (await this.#get<{ checks: Check[] | null }>('/api/doctor')).checks ?? [];
   }
 
-  /** A code that signs another browser in, once. */
-  code(): Promise<{ code: string; console: string }> {
-    return this.#post('/api/session/codes', {});
+  /** A code that signs another browser in, once: as this operator, or as another of that name. */
+  code(operator = ''): Promise<{ code: string; console: string }> {
+    return this.#post('/api/session/codes' + search({ operator }), {});
   }
 
   /** Starts the sample agent, which rings once. */

@@ -4,6 +4,7 @@ import type {
 } from '../lib/wire';
 import type { GateDecision, GateRule, GateState, LogPage, Proposal, RulePreview, TrustReport } from '../lib/gatewire';
 import type { GivenOrder, PlanAnswer, PlanRun, TaskChange, TaskProgress, TaskRun, Vote } from '../lib/planwire';
+import type { AgentRun, RunPlan, RunUpdate } from '../lib/runs';
 import type { components } from './schema';
 
 /**
@@ -64,11 +65,14 @@ export type Contract = [
   Holds<Fits<GateRule, Described['GateRule']>>,
   Holds<Fits<RulePreview, Described['RulePreview']>>,
   Holds<Fits<Proposal, Described['Proposal']>>,
-  Holds<Fits<PlanAnswer, Described['PlanAnswer'], 'modified_tasks'>>,
+  Holds<Fits<PlanAnswer, Described['PlanAnswer'], 'tasks'>>,
   Holds<Fits<TaskChange, Described['TaskChange']>>,
   Holds<Fits<Vote, Described['Vote'], 'answer'>>,
   Holds<Fits<PlanRun, Described['PlanRun'], 'tasks' | 'orders'>>,
   Holds<Fits<TaskRun, Described['TaskRun'], 'args'>>,
   Holds<Fits<GivenOrder, Described['GivenOrder'], 'tasks'>>,
   Holds<Fits<TaskProgress, Described['TaskProgress']>>,
+  Holds<Fits<AgentRun, Described['RunView']>>,
+  Holds<Fits<RunUpdate, Described['Update'], 'plan'>>,
+  Holds<Fits<RunPlan, Described['Confirmation'], 'tasks' | 'tasks_summary'>>,
 ];

@@ -51,7 +51,7 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     suggestions: (answer?.suggestions ?? []).map(withKey),
     summary_id: answer?.summary_id ?? '',
     kept_back: (answer?.attachments ?? []).filter((id) => id.startsWith(not)).map((id) => id.slice(not.length)),
-    tasks: answer?.plan?.modified_tasks ?? null,
+    tasks: answer?.plan?.tasks ?? null,
     task_by_task: answer?.plan?.task_by_task ?? false,
   };
 }
@@ -72,7 +72,7 @@ export function answerOf(form: AnswerForm): Answer {
   const suggestions = written(form.suggestions);
   if (suggestions.length) answer.suggestions = suggestions;
   if (form.summary_id) answer.summary_id = form.summary_id;
-  if (form.tasks || form.task_by_task) answer.plan = { action: form.tasks ? 'modify' : 'confirm', ...(form.tasks && { modified_tasks: form.tasks }), ...(form.task_by_task && { task_by_task: true }) };
+  if (form.tasks || form.task_by_task) answer.plan = { action: form.tasks ? 'modify' : 'confirm', ...(form.tasks && { tasks: form.tasks }), ...(form.task_by_task && { task_by_task: true }) };
   return answer;
 }
 

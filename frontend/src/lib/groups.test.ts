@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inbox, noFilter } from './groups';
+import { samplePlan, sampleRun } from './planrun.testing';
 import { sampleOperation as op } from './sample.testing';
 
 const now = Date.parse('2026-01-02T10:05:00Z');
@@ -22,4 +23,10 @@ describe('the inbox', () => {
   test('filters by agent', () => expect(names(all, now, { ...noFilter, agent: 'other' })).toEqual({ waiting: ['claimed'] }));
   test('filters by kind', () => expect(names(all, now, { ...noFilter, kind: 'bash' })).toEqual({ snoozed: ['sooner'] }));
   test('filters by state', () => expect(Object.keys(names(all, now, { ...noFilter, state: 'today' }))).toEqual(['today']));
+  test('keeps a plan that runs under what rings, however long ago it was confirmed', () => {
+    const plan = (id: string, state: 'paused' | 'finished') => samplePlan({ operation_id: id, created_at: '2026-01-01T09:00:00Z', run: { ...sampleRun(), state }, result: { by: { role: 'operator' }, at: '2026-01-01T09:05:00Z', digest: '', plan: { action: 'confirm' } } });
+    const groups = names([...all, plan('runs', 'paused'), plan('ran', 'finished')], now);
+    expect(groups.running).toEqual(['runs']);
+    expect(Object.keys(groups).slice(0, 2)).toEqual(['ringing', 'running']);
+  });
 });

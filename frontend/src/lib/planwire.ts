@@ -104,7 +104,8 @@ export interface TaskChange {
 /** The part of an answer that plans have beside the words. */
 export interface PlanAnswer {
   action: PlanAction;
-  modified_tasks?: Task[];
+  /** Every task that may run, in order; none where words say what to change. */
+  tasks?: Task[];
   changes?: TaskChange[];
   task_by_task?: boolean;
   /** Nobody was asked: every task is safe, and the settings let such plans pass. */

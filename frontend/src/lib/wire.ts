@@ -260,6 +260,8 @@ export interface Operation {
   recordings: string[];
   /** Of a plan that several operators have to confirm: what each said last. */
   votes?: Vote[];
+  /** Of one task of a plan, which is confirmed by itself: the plan. */
+  part_of?: string;
   /** Of a confirmed plan: how far it has come. */
   run?: PlanRun;
 }

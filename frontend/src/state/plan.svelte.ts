@@ -275,7 +275,7 @@ export class Plan {
     if (!question || !op || !this.together) return [];
     const me = this.opened.desk.operator;
     const all: Say[] = (op.votes ?? []).map(({ by, at, answer }) => {
-      const tasks = answer.plan?.modified_tasks?.map((task, i) => ({ ...task, id: task.id ?? `t${i + 1}` }));
+      const tasks = answer.plan?.tasks?.map((task, i) => ({ ...task, id: task.id ?? `t${i + 1}` }));
       return {
         name: by.name ?? '', mine: by.name === me, at, action: answer.plan?.action ?? 'confirm', tasks, words: answer.human_input,
         changes: tasks ? compare(this.old, tasks) : [], same: sameTasks(tasks ?? this.old, this.editing.tasks),
@@ -289,7 +289,7 @@ export class Plan {
   /** How many say the same, at the most, and how many have to. */
   readonly counted = $derived.by<{ n: number; all: number }>(() => {
     const all = Math.max(this.question?.confirmations ?? 1, this.question?.operators?.length ?? 0);
-    const keys = (this.opened.op?.votes ?? []).map(({ answer: { plan } }) => JSON.stringify([plan?.action, plan?.task_by_task ?? false, plan?.modified_tasks ?? null]));
+    const keys = (this.opened.op?.votes ?? []).map(({ answer: { plan } }) => JSON.stringify([plan?.action, plan?.task_by_task ?? false, plan?.tasks ?? null]));
     return { n: Math.max(0, ...keys.map((key) => keys.filter((other) => other === key).length)), all };
   });
 
@@ -331,4 +331,9 @@ export const rowId = (operation: string, task: string): string => `${operation} 
 /** Whether a plan can be confirmed where only its card is seen: it is mild, one operator does, and nothing was changed. */
 export function easy(op: Operation, plan: Plan): boolean {
   return !!plan.question && plan.question.options.includes('confirm') && !dangerous(op) && !plan.grave && !plan.together && !plan.editing.changed && !plan.words;
+}
+
+/** Whether a command has its place on the card of a plan: nothing is changed there, and only what is easy confirmed. */
+export function onCard(command: string, op: Operation, plan: Plan): boolean {
+  return command === 'confirm' ? easy(op, plan) : !/^(confirm-risky|send|undo|redo|add-task|task-.*)$/.test(command);
 }

@@ -37,7 +37,7 @@ export function planEvent(event: TimelineEvent, op: Operation, by: By): string {
       if (answer?.plan?.auto) return m.planrun_ev_auto();
       if (answer?.plan?.action === 'cancel' || answer?.decision === 'deny') return by(m.planrun_ev_cancelled_you, m.planrun_ev_cancelled);
       if (answer?.plan?.action !== 'modify') return by(m.planrun_ev_confirmed_you, m.planrun_ev_confirmed);
-      return answer.plan.modified_tasks?.length ? by(m.planrun_ev_modified_you, m.planrun_ev_modified) : by(m.planrun_ev_words_you, m.planrun_ev_words);
+      return answer.plan.tasks?.length ? by(m.planrun_ev_modified_you, m.planrun_ev_modified) : by(m.planrun_ev_words_you, m.planrun_ev_words);
     case 'cancelled':
       return event.by.role === 'system' ? m.planrun_ev_timeout() : '';
     case 'progressed': {
@@ -115,7 +115,7 @@ export function planEnd(op: Operation, name: string, time: string): string {
     case 'confirmed':
       return m.planrun_end_confirmed(of);
     case 'modified':
-      return op.run || op.result?.plan?.modified_tasks?.length ? m.planrun_end_modified(of) : m.planrun_end_words(of);
+      return op.run || op.result?.plan?.tasks?.length ? m.planrun_end_modified(of) : m.planrun_end_words(of);
     case 'timeout':
       return m.planrun_end_timeout(of);
     default:

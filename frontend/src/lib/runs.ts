@@ -1,0 +1,151 @@
+import type { PlanStatus, Task, TaskChange, TasksSummary } from './planwire';
+
+/** The wire format of runs of the reference agent, as backend/agent and backend/api define it. */
+
+export type AgentState = 'idle' | 'reasoning' | 'planning' | 'awaiting_confirmation' | 'executing' | 'evaluating' | 'replanning' | 'completed' | 'failed';
+
+/** What a run has used. */
+export interface RunSpent {
+  /** Calls of tools that ran. */
+  steps: number;
+  tokens_in: number;
+  tokens_out: number;
+  time_ns: number;
+  /** In the currency of the prices. */
+  money?: number;
+}
+
+export interface AgentRun {
+  /** Also the session's, of its plans and questions. */
+  run_id: string;
+  agent: string;
+  /** What it was told to do. */
+  task: string;
+  cwd?: string;
+  model?: string;
+  at: string;
+  state: AgentState;
+  /** Its process is there. */
+  alive: boolean;
+  last_at: string;
+  content: string;
+  spent: RunSpent;
+}
+
+/** How a plan of a run was decided. */
+export interface RunPlan {
+  operation_id?: string;
+  /** One of PlanStatus; a server may know more. */
+  status: string;
+  tasks: Task[];
+  message?: string;
+  changes?: TaskChange[];
+  tasks_summary?: TasksSummary;
+  expires_at?: string;
+  auto?: string;
+}
+
+export type UpdateType =
+  | 'status_update' | 'confirmation_request' | 'task_plan' | 'task_init' | 'sub_task_result' | 'confirmation_timeout' | 'confirmation_error' | 'conversational_response' | 'final_result' | 'error';
+
+export type RunOutcome = 'done' | 'failed' | 'refused' | 'skipped';
+
+/** One thing that a run told about itself. */
+export interface RunUpdate {
+  type: UpdateType;
+  at: string;
+  session_id: string;
+  state: AgentState;
+  content: string;
+  plan?: RunPlan;
+  task_id?: string;
+  tool?: string;
+  /** What the tool is called with, in a line. */
+  call?: string;
+  outcome?: RunOutcome;
+  spent?: RunSpent;
+}
+
+export interface RunUpdates {
+  run: AgentRun;
+  updates: RunUpdate[];
+  /** What to ask for after, to go on. */
+  next: number;
+}
+
+/** A run that has come to its end. */
+export const over = (run: AgentRun): boolean => run.state === 'completed' || run.state === 'failed';
+
+/** A run that did not come to its end, and whose process has gone: it can be resumed. */
+export const died = (run: AgentRun): boolean => !run.alive && !over(run);
+
+/** How to go on with a run that died. */
+export const resumeCommand = (run: AgentRun): string => `deskbell agent resume ${run.run_id}`;
+
+export type StepState = 'waiting' | 'running' | RunOutcome;
+
+export interface RunStep {
+  task: Task;
+  state: StepState;
+  began?: string;
+  ended?: string;
+  note: string;
+}
+
+export interface Course {
+  /** The plan that counts: the latest that was told. */
+  plan?: RunPlan;
+  steps: RunStep[];
+  /** Calls of tools, by how they ended. */
+  calls: Record<RunOutcome, number>;
+  /** The operations by which people were asked about its plans, the first first. */
+  operations: string[];
+}
+
+/** What a run's updates come to: its plan, and how far each task is. */
+export function course(updates: readonly RunUpdate[]): Course {
+  const of: Course = { steps: [], calls: { done: 0, failed: 0, refused: 0, skipped: 0 }, operations: [] };
+  for (const update of updates) {
+    const { plan } = update;
+    if (plan) {
+      const before = new Map(of.steps.map((step) => [step.task.id, step]));
+      // A plan that was changed while it ran holds tasks that have ended already.
+      of.steps = (plan.tasks ?? []).map((task) => {
+        const known = plan.operation_id === of.plan?.operation_id ? before.get(task.id) : undefined;
+        return known ? { ...known, task } : { task, state: 'waiting', note: '' };
+      });
+      of.plan = plan;
+      if (plan.operation_id && !of.operations.includes(plan.operation_id)) of.operations.push(plan.operation_id);
+    }
+    if (update.tool && update.outcome) of.calls[update.outcome] += 1;
+    const step = of.steps.find(({ task }) => task.id === update.task_id);
+    if (!step || !update.task_id || update.tool) continue;
+    if (update.type === 'task_init') Object.assign(step, { state: 'running', began: update.at });
+    else if (update.outcome) Object.assign(step, { state: update.outcome, ended: update.at, note: update.content });
+  }
+  return of;
+}
+
+/** Whether a plan still waits for people. */
+export const pending = (plan: RunPlan | undefined): boolean => (plan?.status as PlanStatus | undefined) === 'pending';
+
+/** A part of the log: what was told of one task, or between tasks. */
+export interface Chapter {
+  key: string;
+  task?: Task;
+  updates: RunUpdate[];
+}
+
+/** The log of a run, parted by the tasks it works on. */
+export function chapters(updates: readonly RunUpdate[]): Chapter[] {
+  const list: Chapter[] = [];
+  const tasks = new Map<string, Task>();
+  updates.forEach((update, i) => {
+    for (const task of update.plan?.tasks ?? []) tasks.set(task.id ?? '', task);
+    const last = list.at(-1);
+    const task = update.task_id ? tasks.get(update.task_id) : undefined;
+    if (last && last.task?.id === task?.id) last.updates.push(update);
+    else list.push({ key: String(i), task, updates: [update] });
+  });
+  return list;
+}

@@ -1,0 +1,57 @@
+import { died, type AgentRun, type AgentState, type RunPlan, type RunSpent, type RunUpdate, type StepState } from '../lib/runs';
+import { m } from '../paraglide/messages';
+import { language } from './locale.svelte';
+
+/** Where a run is, in a word. One whose process has gone is nowhere. */
+export function runState(run: AgentRun): string {
+  return died(run) ? m.runs_state_died() : stateOf(run.state);
+}
+
+export function stateOf(state: AgentState): string {
+  const words: Record<AgentState, () => string> = {
+    idle: m.runs_state_idle, reasoning: m.runs_state_reasoning, planning: m.runs_state_planning, awaiting_confirmation: m.runs_state_awaiting_confirmation, executing: m.runs_state_executing,
+    evaluating: m.runs_state_evaluating, replanning: m.runs_state_replanning, completed: m.runs_state_completed, failed: m.runs_state_failed,
+  };
+  return words[state]?.() ?? state;
+}
+
+export function stepWord(state: StepState): string {
+  return { waiting: m.runs_step_waiting, running: m.runs_step_running, done: m.runs_step_done, failed: m.runs_step_failed, refused: m.runs_step_refused, skipped: m.runs_step_skipped }[state]();
+}
+
+/** How a plan of a run was decided. */
+export function runPlanSentence(plan: RunPlan): string {
+  if (plan.auto === 'off') return m.runs_plan_auto_off();
+  if (plan.auto === 'safe') return m.runs_plan_auto_safe();
+  const words: Record<string, () => string> = { pending: m.runs_plan_pending, confirmed: m.runs_plan_confirmed, modified: m.runs_plan_modified, cancelled: m.runs_plan_cancelled, timeout: m.runs_plan_timeout };
+  return words[plan.status]?.() ?? plan.status;
+}
+
+export const number = (n: number): string => new Intl.NumberFormat(language.locale).format(n);
+
+/** Money as far as it counts: two places, and more where that would be nothing. */
+export const money = (n: number): string => new Intl.NumberFormat(language.locale, n < 0.01 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(n);
+
+/** What a run has used, in a line. */
+export function spentWords(spent: RunSpent): string[] {
+  return [m.runs_calls({ n: spent.steps }), m.runs_tokens({ n: number(spent.tokens_in + spent.tokens_out) }), ...(spent.money ? [m.runs_money({ n: money(spent.money) })] : [])];
+}
+
+/** What a line of the log is, before its words; '' where the words say it. */
+export function updateWord(update: RunUpdate): string {
+  switch (update.type) {
+    case 'task_plan':
+      return update.plan ? m.runs_plan_made({ n: update.plan.tasks.length }) : '';
+    case 'confirmation_request':
+      return m.runs_plan_asked();
+    case 'conversational_response':
+      return m.runs_says();
+    case 'final_result':
+      return m.runs_result();
+    case 'error':
+    case 'confirmation_error':
+      return m.runs_error();
+    default:
+      return '';
+  }
+}
