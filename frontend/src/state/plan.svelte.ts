@@ -59,7 +59,9 @@ export class Plan {
   readonly count = $derived.by<number>(() => this.editing.changes.length);
   /** What the tasks come to as they stand; where that is not known yet, as it was last. */
   readonly summary = $derived.by<TasksSummary | undefined>(() => (this.editing.changed ? (this.#assessed?.summary ?? this.question?.tasks_summary) : this.question?.tasks_summary));
-  readonly fresh = $derived.by<boolean>(() => !this.editing.changed || (!!this.#assessed && sameTasks(this.#assessed.tasks, this.editing.tasks)));
+  readonly fresh = $derived.by<boolean>(() => !this.editing.changed || (!!this.#assessed && sameTasks(this.#assessed.tasks, this.#said)));
+  /** The tasks that say what is to be done: only of these there is something to know. */
+  readonly #said = $derived.by<Listed[]>(() => this.editing.tasks.filter(({ description }) => description.trim()));
   /** Whether what would be sent lets something dangerous run. */
   readonly grave = $derived.by<boolean>(() => {
     const risk = this.summary?.risk_level ?? 'none';
@@ -101,7 +103,7 @@ export class Plan {
 
   /** To be called whenever the tasks have changed: asks what they come to at the next pause. Returns the undo. */
   assess(): () => void {
-    const tasks = this.editing.tasks;
+    const tasks = this.#said;
     clearTimeout(this.#timer);
     if (this.editing.changed && !this.fresh && tasks.length) this.#timer = setTimeout(() => void this.#assess(tasks), pause);
     return () => clearTimeout(this.#timer);

@@ -241,7 +241,8 @@ export class PlanEditing {
   }
 
   #say(id: string): void {
-    delete this.draft.form.fields[unsaid(id)];
+    const { [unsaid(id)]: text, ...rest } = this.draft.form.fields;
+    if (text !== undefined) this.draft.form.fields = rest;
   }
 }
 
