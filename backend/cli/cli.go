@@ -123,6 +123,8 @@ type Program struct {
 	Gate Gate
 	// Hooks are the hooks of coding agents.
 	Hooks Hooks
+	// Agent is the agent that comes with Deskbell.
+	Agent Agent
 }
 
 // A shell is one run of the command line.
@@ -189,7 +191,7 @@ func (s *shell) root() *cobra.Command {
 		commands  []*cobra.Command
 	}{
 		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
-		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand()}},
+		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(),

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"deskbell/backend/agent"
+	"deskbell/backend/human"
+)
+
+// agentCommand runs the command line with an agent that does as it is told.
+func runAgent(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.Result, error), args ...string) (out, errs string, code int) {
+	t.Helper()
+	t.Setenv("DESKBELL_KEY", "dbk_test")
+	t.Setenv("DESKBELL_URL", "http://127.0.0.1:1")
+	t.Setenv("DESKBELL_DATA", t.TempDir())
+	var o, e bytes.Buffer
+	p := Program{Version: "1", Agent: Agent{Run: do, List: func(context.Context, string, int) ([]RunLine, error) {
+		return []RunLine{
+			{RunInfo: agent.RunInfo{ID: "run_3", Task: "go\x1b[2J on"}, Alive: true, State: agent.AwaitingConfirmation},
+			{RunInfo: agent.RunInfo{ID: "run_2", Task: "two"}, State: agent.Executing},
+			{RunInfo: agent.RunInfo{ID: "run_1", Task: "one"}, State: agent.Completed},
+		}, nil
+	}}}
+	code = Execute(t.Context(), p, append([]string{"agent"}, args...), strings.NewReader("from standard input\n"), &o, &e)
+	return o.String(), e.String(), code
+}
+
+func tasks(n int) []human.Task {
+	return []human.Task{{ID: "t1", Description: "Look\x1b]0;x\x07", Tool: "read_file"}, {ID: "t2", Description: "Delete", Tool: "shell"}}[:n]
+}
+
+func TestARunInATerminal(t *testing.T) {
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	updates := []agent.Update{
+		{Type: agent.StatusUpdate, Content: "Thinking\x1b[31m"},
+		{Type: agent.ConfirmationRequest, Content: "2 tasks are planned", Plan: &agent.Confirmation{
+			Tasks: tasks(2), ExpiresAt: &at, Summary: &human.TasksSummary{Tasks: []human.TaskSummary{{ID: "t1", Risk: human.NoRisk}, {ID: "t2", Risk: human.HighRisk}}},
+		}},
+		{Type: agent.TaskPlan, Content: "Confirmed", Plan: &agent.Confirmation{
+			Tasks: tasks(1), Message: "not that\u202e", Changes: []human.TaskChange{{Kind: human.TaskRemoved, ID: "t2", Description: "Delete"}},
+		}},
+		{Type: agent.TaskInit, Content: "Look", TaskID: "t1"},
+		{Type: agent.SubTaskResult, Tool: "read_file", Call: `{"path":"a\u001b"}`, Outcome: "done", Content: "hidden"},
+		{Type: agent.SubTaskResult, Tool: "shell", Call: "rm -rf x", Outcome: "refused", Content: "an operator said no"},
+		{Type: agent.SubTaskResult, TaskID: "t1", Outcome: "skipped", Content: "Look"},
+		{Type: agent.ConfirmationTimeout, Content: "Nobody answered"},
+		{Type: agent.FinalResult, Content: "All\x1b is\nwell"},
+	}
+	var given AgentRun
+	do := func(_ context.Context, r AgentRun) (agent.Result, error) {
+		given = r
+		r.Began("run_1")
+		for _, u := range updates {
+			r.Tell("this is not for a pipe")
+			r.Emit(u)
+		}
+		r.Note("a note\x1b")
+		return agent.Result{Status: agent.Done, Spent: agent.Spent{Steps: 2, TokensIn: 10, TokensOut: 5}}, nil
+	}
+	dir := t.TempDir()
+	out, errs, code := runAgent(t, do, "run", "--cwd", dir, "--max-time", "5m", "--max-steps", "7", "--max-cost", "2", "--price-in", "3", "--provider", "openai", "--model", "m",
+		"--base-url", "http://127.0.0.1:9/v1", "--allow-http-private", "--mcp", "npx -y 'a server'", "--mcp", "http://127.0.0.1:3/mcp", "--mcp", "npx -y 'a server'", "mend it")
+	if code != exitYes {
+		t.Fatalf("%d: %s", code, errs)
+	}
+	if strings.ContainsAny(out+errs, "\x1b\x07\u202e") {
+		t.Errorf("something is printed raw: %q %q", out, errs)
+	}
+	for _, want := range []string{
+		"· Thinking⟨U+001B⟩[31m", "1. [none] Look", "2. [high] Delete (shell)", "removed: Delete", "The operator says: not that", "> Look",
+		"ok read_file", "refused shell rm -rf x\n      an operator said no", "< skipped Look", "! Nobody answered", "All⟨U+001B⟩ is\nwell",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it prints %q, which has no %q", out, want)
+		}
+	}
+	for _, not := range []string{"not for a pipe", "hidden"} {
+		if strings.Contains(out, not) {
+			t.Errorf("it prints %q", not)
+		}
+	}
+	if !strings.Contains(errs, "Run run_1") || !strings.Contains(errs, "Done: 2 calls, 15 tokens") {
+		t.Errorf("it notes %q", errs)
+	}
+	if given.Task != "mend it" || given.Cwd != dir || given.Key != "dbk_test" || !given.PrivateHTTP || given.Model.Provider != "openai" || given.Model.Name != "m" || given.Model.BaseURL != "http://127.0.0.1:9/v1" {
+		t.Errorf("given %+v", given)
+	}
+	if want := (agent.Limits{Steps: 7, Tokens: 2_000_000, Time: 5 * time.Minute, Money: 2, In: 3, Plans: 5}); given.Limits != want {
+		t.Errorf("limits %+v", given.Limits)
+	}
+	var names []string
+	for _, p := range given.Servers {
+		names = append(names, p.Name)
+	}
+	if !reflect.DeepEqual(names, []string{"a-server", "127-0-0-1", "a-server-2"}) || !reflect.DeepEqual(given.Servers[0].Command, []string{"npx", "-y", "a server"}) {
+		t.Errorf("servers %q", given.Servers)
+	}
+}
+
+func TestARunInJSON(t *testing.T) {
+	do := func(_ context.Context, r AgentRun) (agent.Result, error) {
+		r.Began("run_1")
+		r.Tell("not this")
+		r.Emit(agent.Update{Type: agent.StatusUpdate, State: agent.Reasoning, Content: "a\x1bb\u202e"})
+		return agent.Result{Status: agent.NotDone, Message: "no", Over: true}, nil
+	}
+	out, _, code := runAgent(t, do, "run", "--json", "-")
+	if code != exitNo || strings.ContainsAny(out, "\x1b\u202e") {
+		t.Errorf("%d, %q", code, out)
+	}
+	lines := bufio.NewScanner(strings.NewReader(out))
+	var u agent.Update
+	var r agent.Result
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &u) != nil || u.Content != "a\x1bb\u202e" {
+		t.Errorf("%q, %+v", lines.Text(), u)
+	}
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &r) != nil || r.RunID != "run_1" || r.Message != "no" || lines.Scan() {
+		t.Errorf("%q, %+v", lines.Text(), r)
+	}
+}
+
+func TestHowARunEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		result agent.Result
+		err    error
+		code   int
+		says   string
+	}{
+		"done":            {agent.Result{Status: agent.Done}, nil, exitYes, "Done"},
+		"at once":         {agent.Result{Status: agent.Success}, nil, exitYes, "Done"},
+		"by an operator":  {agent.Result{Status: agent.NotDone, Over: true, Message: "the plan was cancelled"}, nil, exitNo, "the plan was cancelled"},
+		"by a limit":      {agent.Result{Status: agent.NotDone, Message: "the limit of 3 calls"}, nil, exitUnended, "deskbell agent resume run_1"},
+		"it asks":         {agent.Result{Status: agent.WaitingInput, Prompt: "which\x1b one?"}, nil, exitUnended, "It asks: which⟨U+001B⟩ one?"},
+		"an error":        {agent.Result{}, human.Errorf(human.Unavailable, "the disk is full"), exitError, "the disk is full"},
+		"no run":          {agent.Result{}, human.Errorf(human.NotFound, "there is no run"), exitError, "there is no run"},
+		"an error in all": {agent.Result{}, errors.New("boom"), exitError, "Go on later with: deskbell agent resume run_1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, errs, code := runAgent(t, func(_ context.Context, r AgentRun) (agent.Result, error) {
+				r.Began("run_1")
+				return tt.result, tt.err
+			}, "run", "x")
+			if code != tt.code || !strings.Contains(errs, tt.says) {
+				t.Errorf("%d, %q", code, errs)
+			}
+			if again := strings.Contains(errs, "resume"); again != (tt.code == exitUnended || name == "an error" || name == "an error in all") {
+				t.Errorf("it says how to go on: %v; %q", again, errs)
+			}
+		})
+	}
+}
+
+func TestWrongRuns(t *testing.T) {
+	none := func(context.Context, AgentRun) (agent.Result, error) {
+		return agent.Result{}, errors.New("it ran")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"there is no task":        {"run", "  "},
+		"no such folder":          {"run", "--cwd", "/no/such/folder", "x"},
+		"--cwd " + file:           {"run", "--cwd", file, "x"},
+		"must not be negative":    {"run", "--max-steps", "-1", "x"},
+		"--price-in":              {"run", "--max-cost", "1", "x"},
+		"a command, or a URL":     {"run", "--mcp", " ", "x"},
+		"--mcp 'a":                {"run", "--mcp", "'a", "x"},
+		"is no address":           {"run", "--mcp", "http://", "x"},
+		"model.provider":          {"run", "--provider", "mine", "x"},
+		"accepts 1 arg":           {"resume"},
+		"--limit must be 1":       {"list", "--limit", "0"},
+		"unknown flag: --no-gate": {"run", "--no-gate", "x"},
+	} {
+		if _, errs, code := runAgent(t, none, args...); code != exitError || !strings.Contains(errs, want) {
+			t.Errorf("%v prints %q, which does not say %q", args, errs, want)
+		}
+	}
+}
+
+func TestRunsInATerminal(t *testing.T) {
+	out, _, code := runAgent(t, nil, "list")
+	if code != exitYes || strings.Contains(out, "\x1b") {
+		t.Errorf("%d, %q", code, out)
+	}
+	for i, want := range []string{"run_3 awaiting confirmation go⟨U+001B⟩[2J on", "run_2 broken off two", "run_1 completed one"} {
+		fields := strings.Fields(strings.Split(out, "\n")[i])
+		if got := strings.Join(append(fields[:1], fields[3:]...), " "); got != want {
+			t.Errorf("line %d is %q", i, got)
+		}
+	}
+	out, _, _ = runAgent(t, nil, "list", "--json")
+	var list struct{ Runs []RunLine }
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Runs) != 3 || list.Runs[0].ID != "run_3" || !list.Runs[0].Alive {
+		t.Errorf("%v, %+v", err, list)
+	}
+}
+
+// What the model says is shown as it comes, letter by letter, and never twice.
+func TestWhatTheModelSays(t *testing.T) {
+	var out bytes.Buffer
+	s := &shell{out: &out}
+	p := &progress{shell: s, live: true}
+	text := "héllo 世界\x1b[2J"
+	for i := range len(text) + 1 {
+		p.tell(text[:i])
+	}
+	p.update(agent.Update{Type: agent.FinalResult, Content: text})
+	p.tell("an")
+	p.tell("another")
+	p.update(agent.Update{Type: agent.FinalResult, Content: "something else"})
+	if want := "héllo 世界⟨U+001B⟩[2J\nanother\nsomething else\n"; out.String() != want {
+		t.Errorf("it prints %q", out.String())
+	}
+}
