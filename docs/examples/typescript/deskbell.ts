@@ -156,9 +156,9 @@ export class Deskbell {
 
   /**
    * Asks for a yes to exactly this call of a tool. All but a clear yes is a no: denied, declined, withdrawn, nobody there
-   * in time. `words` are what the person wrote, or why nobody did.
+   * in time. `words` are what the person wrote, or why nobody did; `nobody`: no person has decided anything.
    */
-  async approve(call: Call, how: Approval): Promise<{ yes: boolean; words: string }> {
+  async approve(call: Call, how: Approval): Promise<{ yes: boolean; words: string; nobody: boolean }> {
     const { key, session, description = `Run ${call.name}?`, risk = 'medium', timeout = 600, note, ...rest } = how
     const op = await this.ask(
       {
@@ -173,7 +173,7 @@ export class Deskbell {
       rest,
     )
     const yes = op.state === 'completed' && op.result?.decision === 'approve'
-    return { yes, words: (op.state === 'completed' ? op.result?.human_input : op.ended?.reason) ?? '' }
+    return { yes, words: (op.state === 'completed' ? op.result?.human_input : op.ended?.reason) ?? '', nobody: op.state === 'cancelled' }
   }
 }
 
