@@ -1,3 +1,4 @@
+import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { effectVerbs } from '../lib/verdict';
 import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from '../lib/verdict.testing';
@@ -26,6 +27,21 @@ const paths = [
 ];
 
 describe('what a call would do', () => {
+  it('says what the engine has words of its own for, in both languages', () => {
+    const engine = new URL('../../../backend/gate/', import.meta.url);
+    const sources = ['', 'shell/'].flatMap((folder) => readdirSync(new URL(folder, engine)).filter((name) => name.endsWith('.go') && !name.endsWith('_test.go')).map((name) => readFileSync(new URL(folder + name, engine), 'utf8')));
+    // opaque(rule, words), effect(verb, risk, reach, rule, words) and Resource: words
+    const said = sources.flatMap((text) => [...text.matchAll(/(?:\bopaque\("[\w.]+", |\beffect\((?:human\.\w+, ){3}"[\w.]+", |\bResource: )"([^"]+)"/g)].map((found) => found[1] ?? ''));
+    expect(said.length).toBeGreaterThan(40);
+    for (const phrase of new Set(said)) {
+      const [en, zh] = both(() => words.thingWord(phrase));
+      expect(en).toBe(phrase);
+      expect(zh, phrase).not.toBe(en);
+    }
+    for (const name of ['constructor', 'toString', 'build/']) expect(words.thingWord(name)).toBe(name);
+    expect(Object.keys(words.phrases).filter((phrase) => !said.includes(phrase))).toEqual([]);
+  });
+
   it('has a name for every kind of effect, in both languages', () => {
     const names = effectVerbs.map((verb) => both(() => words.verbWord(verb)));
     expect(new Set(names.flat()).size).toBe(2 * effectVerbs.length);

@@ -53,15 +53,58 @@ const named = 3;
 const room = 72;
 
 /** What the engine calls what has no name. */
-const phrases: Record<string, () => string> = {
+export const phrases: Record<string, () => string> = {
   'what was downloaded': m.perm_phrase_downloaded,
   'what comes through a pipe': m.perm_phrase_pipe,
   'characters that are not what they seem': m.perm_phrase_disguised,
+  'a request whose address is not told': m.perm_phrase_http_no_address,
+  'an address that cannot be read': m.perm_phrase_http_unreadable,
+  'sets a function through the environment': m.perm_phrase_startup_variable,
+  'holds code that is too large or too deep': m.perm_phrase_code_deep,
+  'holds commands that are too many or too deep': m.perm_phrase_commands_deep,
+  'holds commands within commands too deep': m.perm_phrase_commands_within,
+  'nests too deep to be looked into': m.perm_phrase_nests,
+  'deletes too much to be told one by one': m.perm_phrase_deletes_much,
+  'does too many things to be told one by one': m.perm_phrase_does_much,
+  'is too large to be looked through': m.perm_phrase_too_large,
+  'is not a shell command that can be read': m.perm_phrase_unparsed,
+  'holds characters that no argument can hold': m.perm_phrase_no_argument,
+  'a query that is not there': m.perm_phrase_no_query,
+  'too many statements to be told one by one': m.perm_phrase_statements,
+  'a tool with a name that is too long': m.perm_phrase_long_name,
+  'code that is not there': m.perm_phrase_no_code,
+  'a command that is not there': m.perm_phrase_no_command,
+  'a file that is not named': m.perm_phrase_no_file,
+  'a patch whose files are not all named': m.perm_phrase_patch_some,
+  'a patch whose files are not named': m.perm_phrase_patch_none,
+  'arguments that are nested too deep': m.perm_phrase_args_deep,
+  'arguments that are too long to be looked through': m.perm_phrase_args_long,
+  'more arguments than are looked through': m.perm_phrase_args_more,
+  'too many addresses to be told one by one': m.perm_phrase_addresses,
+  'too many calls to be told one by one': m.perm_phrase_calls,
+  'too many files to be told one by one': m.perm_phrase_files,
+  'too many paths to be told one by one': m.perm_phrase_paths,
+  'too many words to be looked through': m.perm_phrase_words,
+  'a call that can be read in two ways': m.perm_phrase_two_ways,
+  'a call that cannot be read': m.perm_phrase_no_call,
+  'a call whose tool is not named': m.perm_phrase_no_tool,
+  'a command that is no text': m.perm_phrase_no_text,
+  'arguments that are no JSON object': m.perm_phrase_no_object,
+  'arguments that are no texts': m.perm_phrase_no_texts,
+  'the screen': m.perm_phrase_screen,
+  'what later sessions are told': m.perm_phrase_remembers,
+  'the page, as the one who is logged in': m.perm_phrase_page_user,
+  'the page': m.perm_phrase_page,
+  'an argument that stands there twice': m.perm_phrase_twice,
+  'a space that is another character than it seems': m.perm_phrase_lookalike,
+  'a browser': m.perm_phrase_browser,
+  'what the agent itself started': m.perm_phrase_started,
+  'a value that reads as an option': m.perm_phrase_option,
 };
 
 /** What an effect is on, as it is shown. */
 export function thingWord(thing: string): string {
-  return phrases[thing]?.() ?? thing;
+  return Object.hasOwn(phrases, thing) ? (phrases[thing]?.() ?? thing) : thing; // a file may be called 'constructor'
 }
 
 function things(all: string[]): string {
