@@ -286,8 +286,10 @@ func (messages) noCredit() int   { return http.StatusPaymentRequired }
 func (messages) overloaded() int { return 529 }
 
 func (messages) key(h http.Header) (string, bool) {
-	key := h.Get("X-Api-Key")
-	return key, key != ""
+	if key := h.Get("X-Api-Key"); key != "" {
+		return key, true
+	}
+	return chat{}.key(h) // a token, or a key as newer SDKs send it
 }
 
 func (messages) read(d *json.Decoder, h http.Header, q *Request) error {
@@ -335,8 +337,8 @@ func (messages) read(d *json.Decoder, h http.Header, q *Request) error {
 		return err
 	}
 	switch {
-	case h.Get("Anthropic-Version") != "2023-06-01":
-		return errors.New("anthropic-version: header is required")
+	case h.Get("Anthropic-Version") != "2023-06-01": // the one whose shapes these are
+		return fmt.Errorf("anthropic-version: %q, where 2023-06-01 is spoken", h.Get("Anthropic-Version"))
 	case b.Model == "":
 		return errors.New("model: field required")
 	case b.MaxTokens < 1:
@@ -621,8 +623,9 @@ type message struct {
 		ID       string `json:"id"`
 		Type     string `json:"type"`
 		Function struct {
-			Name      string  `json:"name"`
-			Arguments *string `json:"arguments"`
+			Name      string          `json:"name"`
+			Arguments *string         `json:"arguments"`
+			Parsed    json.RawMessage `json:"parsed_arguments"`
 		} `json:"function"`
 		Index json.RawMessage `json:"index"`
 		Extra json.RawMessage `json:"extra_content"` // Gemini's
@@ -634,6 +637,7 @@ type message struct {
 	Audio        json.RawMessage `json:"audio"`
 	Annotations  json.RawMessage `json:"annotations"`
 	FunctionCall json.RawMessage `json:"function_call"`
+	Parsed       json.RawMessage `json:"parsed"`
 }
 
 func (chat) read(d *json.Decoder, _ http.Header, q *Request) error {

@@ -7,7 +7,8 @@
 // It prints its address, {"url": "http://127.0.0.1:PORT", "key": "...", "model": "..."}, on one line, and then a line
 // for each request on standard error. Clients of Anthropic's Messages take the address as their base URL, clients of
 // OpenAI's chat completions the address and "/v1"; both may stream or not. Requests are checked as the real servers
-// check them, and answered with status 400 where those would.
+// check them, and answered with status 400 where those would. Of Anthropic's protocol it speaks version 2023-06-01, as do
+// the SDKs for Go and Python; that for TypeScript does up to 0.x.
 //
 // With -behave it answers requests for one answer of a given shape, as summarizers and the gatekeeper make them (a schema,
 // or one tool that has to be called). With -script it answers conversations as well, of which each step of the script is
