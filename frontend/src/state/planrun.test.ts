@@ -77,13 +77,13 @@ describe('the words of a plan', () => {
   const auto = samplePlan({ result: { by: { role: 'system' }, at: at(0), digest: '', plan: { action: 'confirm', auto: true } } });
 
   it('say first what was added, and by whom', () => {
-    expect(planGist(modified, 'mei')).toBe('You added task 4: test the rollback, and one more change');
-    expect(planGist(modified, 'ann')).toBe('mei added task 4: test the rollback, and one more change');
+    expect(planGist(modified, 'mei')).toBe('You added task 4: test the rollback, and one more change · 0 of 3 done');
+    expect(planGist(modified, 'ann')).toBe('mei added task 4: test the rollback, and one more change · 0 of 3 done');
   });
 
   it('say how it was confirmed, or that it was not', () => {
-    expect(planGist(samplePlan(), 'mei')).toBe('Confirmed as it was');
-    expect(planGist(samplePlan({ result: { by, at: at(0), digest: '', human_input: 'go', plan: { action: 'confirm' } } }), 'mei')).toBe('Confirmed as it was: “go”');
+    expect(planGist(samplePlan(), 'mei')).toBe('Confirmed as it was · 0 of 3 done');
+    expect(planGist(samplePlan({ result: { by, at: at(0), digest: '', human_input: 'go', plan: { action: 'confirm' } } }), 'mei')).toBe('Confirmed as it was: “go” · 0 of 3 done');
     expect(planGist(timeout, 'mei')).toBe('Cancelled at its time limit');
     expect([modified, timeout, auto].map(planOutcome)).toEqual(['modified', 'timed out', 'confirmed by itself']);
     expect(planEnd(auto, '', '12:00')).toBe('Confirmed by itself at 12:00');

@@ -90,8 +90,12 @@ export function tallySentence(run: PlanRun): string {
   return said;
 }
 
-/** What came of a plan, in a line: what was changed, or what was said. */
+/** What came of a plan, in a line: what was changed or said, and how far it came. */
 export function planGist(op: Operation, operator: string): string {
+  return [answerGist(op, operator), ...(op.run ? [tallySentence(op.run)] : [])].join(' · ');
+}
+
+function answerGist(op: Operation, operator: string): string {
   const { result } = op;
   const said = words(result?.human_input);
   const with_ = (text: string): string => (said ? m.planrun_gist_said({ text, words: said }) : text);
