@@ -246,10 +246,19 @@ const (
 	retryFor   = 2 * time.Minute
 )
 
-// await follows an operation until its end, until it becomes overdue, or for most where that is not 0,
-// prints what came of it and sets the exit code. On the way it prints the operator's questions, and on a
-// terminal takes the replies. A server that stops and starts again meanwhile costs nothing.
+// await follows an operation, prints what came of it and sets the exit code.
 func (s *shell) await(ctx context.Context, agent *client.Client, op human.Operation, most time.Duration) error {
+	op, err := s.follow(ctx, agent, op, most)
+	if err != nil {
+		return err
+	}
+	return s.conclude(agent, op)
+}
+
+// follow follows an operation until its end, until it becomes overdue, or for most where that is not 0. On the way it
+// prints the operator's questions, and on a terminal takes the replies. A server that stops and starts again meanwhile
+// costs nothing.
+func (s *shell) follow(ctx context.Context, agent *client.Client, op human.Operation, most time.Duration) (human.Operation, error) {
 	wait, cancel := ctx, context.CancelFunc(func() {})
 	if most > 0 {
 		wait, cancel = context.WithTimeout(ctx, most)
@@ -273,10 +282,10 @@ func (s *shell) await(ctx context.Context, agent *client.Client, op human.Operat
 		case err == nil:
 			op = next
 		case wait.Err() == nil:
-			return err
+			return op, err
 		}
 	}
-	return s.conclude(agent, op)
+	return op, nil
 }
 
 // typed gives the lines a person types; nil where nobody sits there.

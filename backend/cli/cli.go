@@ -194,7 +194,7 @@ func (s *shell) root() *cobra.Command {
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
-			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(),
+			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(),
 		}},
 		{"admin", "Looking after it:", []*cobra.Command{
 			s.keysCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
