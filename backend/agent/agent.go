@@ -190,7 +190,7 @@ type Record struct {
 	Doing    *human.Task         `json:"doing,omitempty"`    // of a task that begins: as it is to be done
 	Progress *human.TaskProgress `json:"progress,omitempty"` // how a task ended, or is about to be reported
 	Tasks    []human.TaskRun     `json:"tasks,omitempty"`    // of change: the whole plan as it is now
-	Text     string              `json:"text,omitempty"`     // words of an operator's
+	Text     string              `json:"text,omitempty"`     // words that go with it
 	Use      *ToolUse            `json:"use,omitempty"`      // a call that is about to run
 	Done     *CallDone           `json:"done,omitempty"`     // what came of it
 	Outcome  string              `json:"outcome,omitempty"`  // of done: done, failed, refused
@@ -214,7 +214,8 @@ const (
 	ChangeRecord   RecordKind = "change"   // Tasks, Text: an operator changed the plan while it ran
 	UseRecord      RecordKind = "use"      // Use, Task: before a call
 	DoneRecord     RecordKind = "done"     // Done, Outcome, Task, Spent: after it, or where it did not run
-	EndRecord      RecordKind = "end"      // Result; a resumed run goes on behind it
+	EndRecord      RecordKind = "end"      // Result
+	ResumeRecord   RecordKind = "resume"   // a run that was broken off, or has ended and is not over, goes on
 )
 
 // A Result is how a run ended.

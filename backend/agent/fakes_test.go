@@ -97,7 +97,7 @@ func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
 // numbered makes ids in order.
 func numbered() func(string) string {
 	n := 0
-	return func(prefix string) string { n++; return fmt.Sprintf("%s_%d", prefix, n) }
+	return func(prefix string) string { n++; return fmt.Sprintf("%s%d", prefix, n) }
 }
 
 func equal[T comparable](t *testing.T, what string, got, want T) {

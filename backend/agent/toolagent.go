@@ -135,7 +135,7 @@ func (a *ToolAgent) take(id string) (*session, error) {
 	defer a.mu.Unlock()
 	a.expire()
 	if id == "" {
-		return &session{id: a.deps.NewID("chat"), seen: ids{}, busy: true}, nil
+		return &session{id: a.deps.NewID("chat_"), seen: ids{}, busy: true}, nil
 	}
 	s := a.sessions[id]
 	switch {

@@ -277,3 +277,26 @@ func (seen ids) settle(calls []ToolUse) {
 func joined(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n")
 }
+
+// sameArgs says whether a call has just the arguments that a task was confirmed with.
+func sameArgs(task, call json.RawMessage) bool {
+	a, err := object(task)
+	if err != nil {
+		return false
+	}
+	b, err := object(call)
+	return err == nil && bytes.Equal(a, b)
+}
+
+// callLine is a call in a line, for people.
+func callLine(name string, args json.RawMessage) string {
+	const most = 300
+	line := name
+	if s := string(args); s != "" && s != "{}" {
+		line += " " + s
+	}
+	if r := []rune(line); len(r) > most {
+		line = string(r[:most-1]) + "…"
+	}
+	return line
+}
