@@ -179,8 +179,14 @@ func copies(w *walker, c *cmd) (stream, bool) {
 			case outside, envFile:
 				e.Risk = human.MediumRisk
 			}
+			if w.holdsGuard(target, v.glob) {
+				e.Risk, e.Floor = human.CriticalRisk, true
+			}
 			if to.s == "/dev/null" {
-				e.Verb, e.Risk, e.Reversibility = human.FilesystemDelete, human.HighRisk, human.Irreversible
+				e.Verb, e.Reversibility = human.FilesystemDelete, human.Irreversible
+				if !e.Floor {
+					e.Risk = human.HighRisk
+				}
 			}
 			w.emit(e)
 		}

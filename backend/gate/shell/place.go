@@ -251,8 +251,21 @@ func (w *walker) deleting(v value, recursive bool, rule string) {
 		if p == inTemp || p == inProject && remade()[path.Base(target)] {
 			e.Reversibility = human.Costly
 		}
+		if recursive && w.holdsGuard(target, v.glob) {
+			e.Risk, e.Blast, e.Floor, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
+		}
 		w.emit(w.proven(e, recursive))
 	}
+}
+
+// holdsGuard says whether the gatekeeper's own folder is at a path, or below it.
+func (w *walker) holdsGuard(target string, glob bool) bool {
+	for at := w.guard; len(at) > 1; at = path.Dir(at) {
+		if matches, err := path.Match(target, at); at == target || glob && matches && err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // proven lowers the risk of deleting or overwriting where evidence shows that nothing is lost.

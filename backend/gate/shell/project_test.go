@@ -172,16 +172,17 @@ func TestEvidenceIsOfOneTree(t *testing.T) {
 // The gatekeeper's folder is guarded wherever it is, and however it is named.
 func TestTheGatekeepersFolder(t *testing.T) {
 	at := Place{Cwd: "/src/api", Root: "/src/api", Home: "/home/ada", Guard: "/data/bell"}
-	for _, script := range []string{"echo 'policy = \"permissive\"' > /data/bell/gate.toml", "rm -rf /data/bell", "cd /data && rm -rf bell/backups", "sed -i s/strict/permissive/ /data/bell/gate.toml"} {
+	for _, script := range []string{"echo 'policy = \"permissive\"' > /data/bell/gate.toml", "rm -rf /data/bell", "cd /data && rm -rf bell/backups", "sed -i s/strict/permissive/ /data/bell/gate.toml",
+		"rm -rf /data", "rm -rf /data/*", "cd /data && rm -rf be*", "cd /data && rm -r ./[a-c]ell", "find /data -delete", "mv /data /src/old", "mv /data/b* /src/old", "mv /data/bell /dev/null"} {
 		floor := false
 		for _, e := range Lower(script, at) {
-			floor = floor || e.Floor
+			floor = floor || e.Floor && e.Risk == human.CriticalRisk
 		}
 		if !floor {
 			t.Errorf("%s is not at the floor", script)
 		}
 	}
-	for _, script := range []string{"echo x > /data/bell.txt", "echo x > /data/bellows/x"} {
+	for _, script := range []string{"echo x > /data/bell.txt", "echo x > /data/bellows/x", "rm -rf /data/bellows", "rm -rf /data/x*", "rmdir /data/bellows", "mv /data/bellows /src/old"} {
 		for _, e := range Lower(script, at) {
 			if e.Floor {
 				t.Errorf("%s is beside it, and at the floor", script)
