@@ -328,6 +328,7 @@ func (s *Service) modified(was []human.Task, r Response, answer *human.PlanAnswe
 	if err != nil {
 		return nil, err
 	}
+	tasks = asWas(was, tasks)
 	if answer.Changes = Compare(was, tasks); len(answer.Changes) == 0 {
 		answer.Action = human.ConfirmPlan // nothing was changed after all
 		return nil, nil
@@ -555,6 +556,7 @@ func (s *Service) Order(ctx context.Context, by human.Actor, session string, o h
 		if o.Tasks, err = checkTasks(o.Tasks, "tasks", func(id string) bool { _, is := op.Run.Task(id); return is }); err != nil {
 			return Status{}, err
 		}
+		o.Tasks = asWas(waiting(op), o.Tasks)
 		if o.Changes = Compare(waiting(op), o.Tasks); len(o.Changes) == 0 {
 			return Status{}, human.BadField("tasks", "are what is waiting already")
 		}
