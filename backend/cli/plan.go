@@ -20,6 +20,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/client"
@@ -465,7 +466,16 @@ func (p *planDesk) editable(ctx context.Context) string {
 			writeTasks(&b, []human.Task{task}, "# ", func(int) []string { return nil })
 		}
 	}
-	for _, preset := range history.Presets {
+	presets := history.Presets // that fit, then the others
+	if all, err := p.operator.Presets(ctx); err == nil {
+		for _, one := range all {
+			if !slices.ContainsFunc(presets, func(o plan.Preset) bool { return o.ID == one.ID }) {
+				presets = append(presets, one)
+			}
+		}
+	}
+	const most = 8
+	for _, preset := range presets[:min(most, len(presets))] {
 		fmt.Fprintf(&b, "\n# The preset %s. To add it, take the # away:", oneLine(preset.Name, 80))
 		tasks := slices.Clone(preset.Tasks)
 		for i := range tasks {
@@ -609,7 +619,10 @@ func summed(sum human.TasksSummary) string {
 	if sum.Total == 1 {
 		line = "1 task"
 	}
-	line += fmt.Sprintf(", %s risk, %d of them to change something", visible(string(cmp.Or(sum.Risk, human.NoRisk))), sum.Writes)
+	line += fmt.Sprintf(", %s risk", visible(string(cmp.Or(sum.Risk, human.NoRisk))))
+	if sum.Writes > 0 {
+		line += fmt.Sprintf(", %d to change something", sum.Writes)
+	}
 	if sum.Estimated > 0 {
 		line += fmt.Sprintf(", about %s", span(seconds(sum.Seconds)))
 		if sum.Estimated < sum.Total {
@@ -686,9 +699,25 @@ func (s *shell) showChanges(changes []human.TaskChange) {
 				was, is = plainText(was), plainText(is)
 			}
 			s.printf("    %s\n", visible(f.Field))
-			s.printf("%s\n%s\n", indent(cmp.Or(was, "(nothing)"), "    - "), indent(cmp.Or(is, "(nothing)"), "    + "))
+			for _, line := range differing(was, is) {
+				s.printf("    %s\n", visible(line))
+			}
 		}
 	}
+}
+
+// differing are the lines of two texts that are not the same, with a little of what is around them.
+func differing(was, is string) (lines []string) {
+	if !strings.Contains(was+is, "\n") {
+		return []string{"- " + cmp.Or(was, "(nothing)"), "+ " + cmp.Or(is, "(nothing)")}
+	}
+	_, hunks, _ := strings.Cut(udiff.Unified("was", "is", was+"\n", is+"\n"), "\n+++ is\n")
+	for line := range strings.Lines(hunks) {
+		if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "@@ ") {
+			lines = append(lines, line[:1]+" "+line[1:])
+		}
+	}
+	return lines
 }
 
 // plainText is JSON laid out for people.
@@ -1025,7 +1054,11 @@ func (s *shell) planStatsCommand() *cobra.Command {
 
 func (s *shell) showStatistics(st plan.Statistics) error {
 	o := st.Outcomes
-	s.printf("%d plans in %d days\n", st.Plans, st.Days)
+	plans := "plans"
+	if st.Plans == 1 {
+		plans = "plan"
+	}
+	s.printf("%d %s in %d days\n", st.Plans, plans, st.Days)
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, line := range []struct {
 		name string

@@ -137,7 +137,7 @@ func tomlError(err error) error {
 		return human.Errorf(human.Invalid, "%s", strings.Join(lines, "\n"))
 	case errors.As(err, &wrong):
 		row, column := wrong.Position()
-		return human.Wrap(human.Invalid, err, "line %d, column %d: %s", row, column, strings.TrimPrefix(wrong.Error(), "toml: "))
+		return human.Wrap(human.Invalid, err, "line %d, column %d: %s (texts stand in quotes)", row, column, strings.TrimPrefix(wrong.Error(), "toml: "))
 	}
 	return human.Wrap(human.Invalid, err, "it is no plan in TOML: %v", err)
 }
@@ -407,8 +407,7 @@ func (s *shell) edit(ctx context.Context, sh *sheet, accept func(text string) er
 		}
 		wrong := accept(text)
 		if wrong == nil {
-			sh.text = text
-			return true, nil
+			return true, sh.write(text, "") // without the note
 		}
 		if human.KindOf(wrong) != human.Invalid {
 			return false, wrong

@@ -213,6 +213,9 @@ func TestAPlanIsConfirmedAndRuns(t *testing.T) {
 			if p.Status != "running" || p.Go == nil || !*p.Go || p.Task == nil || p.Task.ID != id || p.RunState != "running" || !strings.Contains(p.Next, "action=end") {
 				t.Errorf("%+v", p)
 			}
+			if p := d.plan(args{"action": "begin", "task_id": id}); *p.Go || !strings.Contains(p.Next, "begun before") || !strings.Contains(p.Next, "action=end") {
+				t.Errorf("%+v", p)
+			}
 			if i == 0 && string(p.Task.Args) != `{"command":"make <all>"}` {
 				t.Errorf("%s", p.Task.Args)
 			}

@@ -261,6 +261,8 @@ func (r *planReading) adviseTask(st plan.Standing, a planArguments) {
 		r.Next = "a human stopped the plan: do nothing more of it, and tell your user"
 	case a.Action == doEnd:
 		r.Next = after()
+	case !st.Go && begun(st, a.TaskID):
+		r.Next = "it was begun before: look at what it has done, then " + use(doEnd, a.TaskID) + ", state and note; do not do it twice"
 	case st.Go:
 		r.Next = "do it as task says; then " + use(doEnd, a.TaskID) + ", state (done or failed) and note"
 	case held(st.Why):
@@ -272,6 +274,15 @@ func (r *planReading) adviseTask(st plan.Standing, a planArguments) {
 	default:
 		r.Next = "do not do this task; call confirm_plan with action=check and session_id=" + r.SessionID + ", or submit a new plan"
 	}
+}
+
+// begun says whether a task runs already.
+func begun(st plan.Standing, id string) bool {
+	if st.Run == nil {
+		return false
+	}
+	t, ok := st.Run.Task(id)
+	return ok && t.State == human.TaskRunning
 }
 
 // asked puts the question of an operator into a result of begin.
