@@ -12,6 +12,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
+	"deskbell/backend/agent"
 	"deskbell/summarizers/prompt"
 )
 
@@ -30,7 +31,7 @@ func newMessages(model string, base *url.URL, client *http.Client) messages {
 		option.WithBaseURL(base.String()), option.WithHTTPClient(client), option.WithMaxRetries(0), option.WithoutOpenTelemetry())}
 }
 
-func (m messages) once(ctx context.Context, key string, r prompt.Request, f form, tell func(string)) (answer, error) {
+func (m messages) ask(ctx context.Context, key string, r prompt.Request, f form, tell func(text, input string)) (answer, error) {
 	content := []anthropic.ContentBlockParamUnion{anthropic.NewTextBlock(r.Text)}
 	for _, p := range r.Pictures {
 		content = append(content, anthropic.NewTextBlock(p.Name),
@@ -55,8 +56,106 @@ func (m messages) once(ctx context.Context, key string, r prompt.Request, f form
 	case bySchema:
 		params.OutputConfig.Format.Schema = schema
 	}
+	return m.send(ctx, key, params, tell)
+}
+
+func (m messages) chat(ctx context.Context, key string, p agent.Prompt, tell func(text, input string)) (answer, error) {
+	params := anthropic.MessageNewParams{Model: m.model, MaxTokens: int64(p.Tokens)}
+	if p.System != "" {
+		params.System = []anthropic.TextBlockParam{{Text: p.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
+	}
+	for _, t := range p.Tools {
+		var schema map[string]any
+		if err := json.Unmarshal(t.Schema, &schema); err != nil {
+			return answer{}, err
+		}
+		tool := anthropic.ToolUnionParamOfTool(inputSchema(schema), t.Name)
+		if t.Description != "" {
+			tool.OfTool.Description = anthropic.String(t.Description)
+		}
+		params.Tools = append(params.Tools, tool)
+	}
+	for _, one := range conversation(p.Turns) {
+		if !one.ours {
+			params.Messages = append(params.Messages, anthropic.NewAssistantMessage(m.said(one)...))
+			continue
+		}
+		var content []anthropic.ContentBlockParamUnion
+		for _, r := range one.results {
+			content = append(content, result(r))
+		}
+		if one.text != "" {
+			content = append(content, anthropic.NewTextBlock(one.text))
+		}
+		params.Messages = append(params.Messages, anthropic.NewUserMessage(content...))
+	}
+	// The conversation up to here is what the next request begins with: read from the cache, it costs a tenth.
+	if n := len(params.Messages); n > 0 {
+		if c := params.Messages[n-1].Content; len(c) > 0 {
+			if mark := c[len(c)-1].GetCacheControl(); mark != nil {
+				*mark = anthropic.NewCacheControlEphemeralParam()
+			}
+		}
+	}
+	return m.send(ctx, key, params, tell)
+}
+
+// result is what came of a call. A text without a word is refused, and so is a failure without a text.
+func result(r agent.CallDone) anthropic.ContentBlockParamUnion {
+	b := anthropic.ToolResultBlockParam{ToolUseID: r.CallID}
+	if r.Failed {
+		b.IsError = anthropic.Bool(true)
+	}
+	text := r.Text
+	if strings.TrimSpace(text) == "" {
+		text = "(nothing)"
+	}
+	b.Content = []anthropic.ToolResultBlockParamContentUnion{{OfText: &anthropic.TextBlockParam{Text: text}}}
+	return anthropic.ContentBlockParamUnion{OfToolResult: &b}
+}
+
+// said is a message of the model's own: as it came where that was kept, with what it thought.
+func (m messages) said(one message) []anthropic.ContentBlockParamUnion {
+	var plain, whole []anthropic.ContentBlockParamUnion
+	if one.text != "" {
+		plain = append(plain, anthropic.NewTextBlock(one.text))
+	}
+	byID := map[string]anthropic.ContentBlockParamUnion{}
+	for _, c := range one.calls {
+		byID[c.ID] = anthropic.NewToolUseBlock(c.ID, args(c), c.Name)
+		plain = append(plain, byID[c.ID])
+	}
+	text, calls := "", 0
+	for _, b := range keptOf(one, Anthropic, m.model).Blocks {
+		switch b.Type {
+		case "thinking":
+			whole = append(whole, anthropic.NewThinkingBlock(b.Signature, b.Thinking))
+		case "redacted_thinking":
+			whole = append(whole, anthropic.NewRedactedThinkingBlock(b.Data))
+		case "text":
+			text += b.Text
+			if strings.TrimSpace(b.Text) != "" {
+				whole = append(whole, anthropic.NewTextBlock(b.Text))
+			}
+		case "tool_use":
+			if call, ok := byID[b.ID]; ok {
+				whole, calls = append(whole, call), calls+1
+			}
+		}
+	}
+	if len(whole) == 0 || calls != len(one.calls) || text != one.text {
+		return plain // the turn is not what the model said
+	}
+	return whole
+}
+
+// send makes the request, and puts the answer together from its pieces.
+func (m messages) send(ctx context.Context, key string, params anthropic.MessageNewParams, tell func(text, input string)) (answer, error) {
 	var got answer
 	var text strings.Builder
+	var blocks []*keptBlock // in order
+	var calls []*called
+	at, callAt := map[int64]*keptBlock{}, map[int64]*called{}
 	s := m.service.NewStreaming(ctx, params, option.WithAPIKey(key))
 	defer func() { _ = s.Close() }()
 	for s.Next() {
@@ -64,10 +163,34 @@ func (m messages) once(ctx context.Context, key string, r prompt.Request, f form
 		case "message_start":
 			got.model = e.Message.Model
 			got.in = int(e.Message.Usage.InputTokens + e.Message.Usage.CacheReadInputTokens + e.Message.Usage.CacheCreationInputTokens)
+		case "content_block_start":
+			c := e.ContentBlock
+			b := &keptBlock{Type: c.Type, Text: c.Text, Thinking: c.Thinking, Signature: c.Signature, Data: c.Data, ID: c.ID}
+			blocks, at[e.Index] = append(blocks, b), b
+			text.WriteString(c.Text)
+			if c.Type == "tool_use" {
+				call := &called{id: c.ID, name: c.Name}
+				if input := c.JSON.Input.Raw(); input != "{}" && input != "null" {
+					call.args.WriteString(input) // some send it at once
+				}
+				calls, callAt[e.Index] = append(calls, call), call
+			}
 		case "content_block_delta":
-			// Of the two kinds one stays empty, and so do both where the model thinks.
-			text.WriteString(e.Delta.Text + e.Delta.PartialJSON)
-			tell(text.String())
+			b, input := at[e.Index], ""
+			if b == nil {
+				return answer{}, errCut // a piece of something that never began
+			}
+			text.WriteString(e.Delta.Text)
+			b.Text += e.Delta.Text
+			b.Thinking += e.Delta.Thinking
+			b.Signature += e.Delta.Signature
+			if call := callAt[e.Index]; call != nil {
+				call.args.WriteString(e.Delta.PartialJSON)
+				input = call.args.String()
+			}
+			if e.Delta.Text != "" || e.Delta.PartialJSON != "" {
+				tell(text.String(), input)
+			}
 		case "message_delta":
 			got.out = int(e.Usage.OutputTokens)
 			switch e.Delta.StopReason {
@@ -80,7 +203,6 @@ func (m messages) once(ctx context.Context, key string, r prompt.Request, f form
 			got.ended = true
 		}
 	}
-	got.text = text.String()
 	var said *anthropic.Error
 	switch err := s.Err(); {
 	case errors.As(err, &said):
@@ -89,6 +211,18 @@ func (m messages) once(ctx context.Context, key string, r prompt.Request, f form
 		return answer{}, err
 	case !got.ended:
 		return answer{}, errCut
+	}
+	got.text, got.calls = text.String(), uses(calls, got.cut)
+	k, thought, nth := kept{Provider: Anthropic, Model: m.model}, false, 0
+	for _, b := range blocks {
+		if b.Type == "tool_use" {
+			b.ID, nth = got.calls[nth].ID, nth+1
+		}
+		thought = thought || b.Type == "thinking" || b.Type == "redacted_thinking"
+		k.Blocks = append(k.Blocks, *b)
+	}
+	if thought && len(calls) > 0 {
+		got.kept = keep(k)
 	}
 	return got, nil
 }

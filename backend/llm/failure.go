@@ -132,7 +132,7 @@ func waitFor(h http.Header) time.Duration {
 }
 
 // unreachable is the failure of a request that no whole answer came to.
-func (m *model) unreachable(err error) *failure {
+func (m *line) unreachable(err error) *failure {
 	host, say := m.info.Host, ""
 	f := &failure{again: true}
 	var op *net.OpError
@@ -147,7 +147,7 @@ func (m *model) unreachable(err error) *failure {
 		say = fmt.Sprintf("the connection to %s broke off in the middle of its answer", host)
 	case errors.Is(err, errHuge):
 		f.again = false
-		f.err = human.Errorf(human.Invalid, "%s answered with more than %d MB, which no summary has", host, mostBytes>>20)
+		f.err = human.Errorf(human.Invalid, "%s answered with more than %d MB, which no answer needs", host, mostBytes>>20)
 	case errors.As(err, &dns):
 		say = fmt.Sprintf("there is no machine called %s: check model.base_url and the network", host)
 	case errors.As(err, &op) && op.Op == "dial":
@@ -173,7 +173,7 @@ func tail(err error) string {
 }
 
 // refused gives a failure by its status the words for it.
-func (m *model) refused(f *failure, key string) *human.Error {
+func (m *line) refused(f *failure, key string) *human.Error {
 	host, said := m.info.Host, ""
 	if text := clean(f.message, key); text != "" {
 		said = ": " + text

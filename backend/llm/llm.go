@@ -1,6 +1,6 @@
-// Package llm asks language models, through the official SDKs of Anthropic and OpenAI; the second also speaks to
-// Ollama, vLLM, DashScope and others that take chat completions. It takes nothing from the environment: neither
-// keys nor addresses nor proxies.
+// Package llm asks language models for one answer of a given shape (New), and talks with them, who may call tools
+// (NewChat), through the official SDKs of Anthropic and OpenAI; the second also speaks to Ollama, vLLM, DashScope and
+// others that take chat completions. It takes nothing from the environment: neither keys nor addresses nor proxies.
 package llm
 
 import (
@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deskbell/backend/agent"
 	"deskbell/backend/human"
 	"deskbell/summarizers/prompt"
 )
@@ -25,7 +26,7 @@ const (
 	OpenAI    = "openai"    // chat completions
 )
 
-// The bounds of one Ask.
+// The bounds of one Ask, and of one Chat.
 const (
 	tries       = 4                // requests that are made where the first fails for a while
 	firstPause  = time.Second      // before the second; each further one is twice as long
@@ -43,10 +44,10 @@ type Config struct {
 	Model     string
 	BaseURL   string                                // empty: the provider's own; https, but for this machine
 	AllowHTTP bool                                  // plain http to other machines as well
-	Key       func(context.Context) (string, error) // asked once for each Ask; nil, or an empty key: none is sent
+	Key       func(context.Context) (string, error) // asked once for each Ask and Chat; nil, or an empty key: none is sent
 	Pictures  bool                                  // the model takes them
 	MaxInput  int                                   // tokens of a request; 0: not known
-	MaxOutput int                                   // tokens of an answer; 0: 4,096
+	MaxOutput int                                   // tokens of an answer; 0: 4,096, of a turn of a conversation 8,192
 
 	// Dial connects; nil: over the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -63,48 +64,68 @@ const (
 
 // An answer is what one request brought.
 type answer struct {
-	text    string // of the tool's input, or the message
-	cut     bool   // by the limit of tokens
-	refused bool   // the model would not
-	ended   bool   // the provider said that this was all
+	text    string
+	calls   []agent.ToolUse
+	kept    json.RawMessage
+	cut     bool // by the limit of tokens
+	refused bool // the model would not
+	ended   bool // the provider said that this was all
 	model   string
 	in, out int
 }
 
-// A protocol sends one request, once.
+// A protocol sends one request, once. tell is called with what has come so far: of the text, and of a call's arguments.
 type protocol interface {
-	once(ctx context.Context, key string, r prompt.Request, f form, tell func(string)) (answer, error)
+	ask(ctx context.Context, key string, r prompt.Request, f form, tell func(text, input string)) (answer, error)
+	chat(ctx context.Context, key string, p agent.Prompt, tell func(text, input string)) (answer, error)
+}
+
+// A line is what asking and talking have in common: whom to, with which key, and how often it is tried.
+type line struct {
+	info  prompt.ModelInfo
+	key   func(context.Context) (string, error)
+	speak protocol
+}
+
+// newLine connects to nothing; output is the limit of tokens where the settings have none.
+func newLine(c Config, output int) (line, error) {
+	if strings.TrimSpace(c.Model) == "" {
+		return line{}, human.BadField("model.name", "say which model to ask")
+	}
+	base, err := c.base()
+	if err != nil {
+		return line{}, err
+	}
+	if c.MaxOutput > 0 {
+		output = c.MaxOutput
+	}
+	l := line{key: c.Key, info: prompt.ModelInfo{
+		Provider: c.Provider, Name: c.Model, Host: base.Host, Pictures: c.Pictures, MaxInput: c.MaxInput, MaxOutput: output,
+	}}
+	if client := newClient(c.Dial); c.Provider == Anthropic {
+		l.speak = newMessages(c.Model, base, client)
+	} else {
+		l.speak = newCompletions(c.Model, base, client)
+	}
+	return l, nil
 }
 
 // model is a prompt.Model.
 type model struct {
-	info  prompt.ModelInfo
-	key   func(context.Context) (string, error)
-	speak protocol
+	line
 	forms []form       // the best first
 	takes atomic.Int32 // index of the first form that it does not refuse, as far as is known
 }
 
 // New returns a model to ask. It connects to nothing. The error is Invalid and names the setting at fault.
 func New(c Config) (prompt.Model, error) {
-	if strings.TrimSpace(c.Model) == "" {
-		return nil, human.BadField("model.name", "say which model to ask")
-	}
-	base, err := c.base()
+	l, err := newLine(c, defaultOutput)
 	if err != nil {
 		return nil, err
 	}
-	if c.MaxOutput <= 0 {
-		c.MaxOutput = defaultOutput
-	}
-	m := &model{key: c.Key, info: prompt.ModelInfo{
-		Provider: c.Provider, Name: c.Model, Host: base.Host, Pictures: c.Pictures, MaxInput: c.MaxInput, MaxOutput: c.MaxOutput,
-	}}
-	client := newClient(c.Dial)
+	m := &model{line: l, forms: []form{bySchema, byTool, byText}}
 	if c.Provider == Anthropic {
-		m.speak, m.forms = newMessages(c.Model, base, client), []form{byTool, bySchema, byText}
-	} else {
-		m.speak, m.forms = newChat(c.Model, base, client), []form{bySchema, byTool, byText}
+		m.forms = []form{byTool, bySchema, byText}
 	}
 	return m, nil
 }
@@ -144,54 +165,74 @@ func loopback(host string) bool {
 
 func (m *model) About() prompt.ModelInfo { return m.info }
 
-func (m *model) String() string { return m.info.Name + " at " + m.info.Host }
+func (m *line) String() string { return m.info.Name + " at " + m.info.Host }
 
 // Ask makes at most tries requests, and one more for each form of answer that the server does not take.
 func (m *model) Ask(ctx context.Context, r prompt.Request, tell func(soFar string)) (prompt.Reply, error) {
-	key, err := m.secret(ctx)
-	if err != nil {
-		return prompt.Reply{}, err
-	}
 	if r.Tokens <= 0 || r.Tokens > m.info.MaxOutput {
 		r.Tokens = m.info.MaxOutput
 	}
 	if !m.info.Pictures {
 		r.Pictures = nil
 	}
-	if tell == nil {
-		tell = func(string) {}
-	}
 	at := int(m.takes.Load())
+	got, err := m.persist(ctx, func(key string) (answer, error) {
+		return m.speak.ask(ctx, key, r, m.forms[at], func(text, input string) {
+			switch {
+			case tell == nil:
+			case input != "":
+				tell(input)
+			default:
+				tell(text)
+			}
+		})
+	}, func() bool {
+		at++
+		return at < len(m.forms)
+	})
+	if err != nil {
+		return prompt.Reply{}, err
+	}
+	m.takes.Store(int32(at))
+	return m.reply(got)
+}
+
+// persist makes a request, again where that may work, with pauses between. Where the form of the answer is not taken,
+// other says whether there is another: that was said at once and for good, so there is no pause, and it is none of the
+// tries. A nil other is none. The error is for people, or ctx's.
+func (m *line) persist(ctx context.Context, once func(key string) (answer, error), other func() bool) (answer, error) {
+	key, err := m.secret(ctx)
+	if err != nil {
+		return answer{}, err
+	}
 	for try := 1; ; {
-		got, err := m.speak.once(ctx, key, r, m.forms[at], tell)
+		got, err := once(key)
 		if ended := ctx.Err(); ended != nil {
-			return prompt.Reply{}, ended
+			return answer{}, ended
 		}
 		if err == nil {
-			m.takes.Store(int32(at))
-			return m.reply(got)
+			return got, nil
 		}
 		f := m.failed(err, key)
-		if f.form && at+1 < len(m.forms) {
-			at++ // said at once and for good: no pause, and none of the tries
+		if f.form && other != nil && other() {
 			continue
 		}
 		if !f.again || try == tries {
-			return prompt.Reply{}, f.err
+			return answer{}, f.err
 		}
 		wait := max(f.wait, pause(try))
 		if end, ok := ctx.Deadline(); f.wait > longestWait || ok && time.Until(end) <= wait {
-			return prompt.Reply{}, f.err
+			return answer{}, f.err
 		}
 		if err := sleep(ctx, wait); err != nil {
-			return prompt.Reply{}, err
+			return answer{}, err
 		}
 		try++
 	}
 }
 
 // secret is the key; "" for none.
-func (m *model) secret(ctx context.Context) (string, error) {
+func (m *line) secret(ctx context.Context) (string, error) {
 	if m.key == nil {
 		if m.info.Provider == Anthropic {
 			return "", human.Errorf(human.Denied, "there is no key for %s: set one in the settings", m.info.Host)
@@ -223,7 +264,11 @@ func (m *model) reply(got answer) (prompt.Reply, error) {
 	case got.cut:
 		return bad("needed more than the %d tokens it may answer with: raise model.max_output_tokens", m.info.MaxOutput)
 	}
-	data := jsonIn(got.text)
+	text := got.text
+	if len(got.calls) > 0 {
+		text = string(got.calls[0].Args)
+	}
+	data := jsonIn(text)
 	if data == nil {
 		return bad("answered with something else than JSON")
 	}
@@ -279,7 +324,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // failed says what became of a request that failed, in words that have no key in them.
-func (m *model) failed(err error, key string) *failure {
+func (m *line) failed(err error, key string) *failure {
 	f := new(failure)
 	if !errors.As(err, &f) {
 		f = m.unreachable(err)
