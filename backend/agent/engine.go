@@ -606,6 +606,9 @@ func (x *execution) begun(ctx context.Context, t human.Task) error {
 			t.Args = args
 		}
 	}
+	if err := x.to(ctx, Executing, "Carrying out the plan as it is now"); err != nil {
+		return err
+	}
 	if err := x.keep(ctx, Record{Kind: TaskRecord, Task: t.ID, Doing: &t}); err != nil {
 		return err
 	}
@@ -621,10 +624,11 @@ func (x *execution) follow(ctx context.Context, st Standing, but string) (change
 	if st.Tasks == nil {
 		return false, nil
 	}
-	ours, theirs := waitingOf(x.tasks, but), waitingOf(x.merged(st.Tasks), but)
+	now := x.merged(st.Tasks)
+	ours, theirs := waitingOf(x.tasks, but), waitingOf(now, but)
 	// That the task about to begin is gone says itself where it was skipped or refused.
 	gone := but != "" && !st.Go && st.Why != "skipped" && st.Why != "refused" &&
-		!slices.ContainsFunc(st.Tasks, func(t human.TaskRun) bool { return t.ID == but && t.State == human.TaskWaiting })
+		!slices.ContainsFunc(now, func(t human.TaskRun) bool { return t.ID == but && t.State == human.TaskWaiting })
 	if sameTasks(ours, theirs) && !gone {
 		return false, nil
 	}
@@ -641,7 +645,7 @@ func (x *execution) follow(ctx context.Context, st Standing, but string) (change
 	if err := x.emit(ctx, Update{Type: TaskPlan, Content: "An operator changed the plan", Plan: &c}); err != nil {
 		return false, err
 	}
-	return true, x.to(ctx, Executing, "Carrying out the plan as it is now")
+	return true, nil
 }
 
 func waitingOf(tasks []human.TaskRun, but string) []human.Task {
@@ -770,9 +774,10 @@ func (x *execution) tell(ctx context.Context, rec Record, u Update) error {
 
 // mayHaveRun takes a call that had begun when the agent was killed.
 func (x *execution) mayHaveRun(ctx context.Context) error {
-	why := "The agent was stopped while this call ran. It may have run, in part or whole, or not at all: look before you do it again."
+	line := callLine(x.using.Name, x.using.Args)
+	why := "The agent was stopped while it called " + line + ". The call may have run, in part or whole, or not at all: look before you do it again."
 	rec := Record{Kind: DoneRecord, Done: &CallDone{CallID: x.using.ID, Text: why, Failed: true}, Outcome: OutcomeFailed, Text: "it may have run; the agent was stopped meanwhile"}
-	u := Update{Tool: x.using.Name, Call: callLine(x.using.Name, x.using.Args)}
+	u := Update{Tool: x.using.Name, Call: line}
 	if x.current != nil {
 		rec.Task, u.TaskID = x.current.ID, x.current.ID
 	}

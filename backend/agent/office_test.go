@@ -28,7 +28,9 @@ func (o *office) Confirm(ctx context.Context, p agent.Proposal, started func(age
 	if c, ok := o.decided[p.Key]; ok {
 		return c, nil
 	}
-	o.plans = append(o.plans, p)
+	if !slices.ContainsFunc(o.plans, func(q agent.Proposal) bool { return q.Key == p.Key }) {
+		o.plans = append(o.plans, p)
+	}
 	if o.auto == "" {
 		started(agent.Confirmation{Status: human.PlanPending, Tasks: p.Tasks})
 	}

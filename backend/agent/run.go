@@ -126,10 +126,14 @@ func (r *run) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// merged is the plan as it is now, where nothing that has begun here waits again.
+// merged is the plan as it is now, where nothing that has begun here waits again. What runs there and has not begun here
+// still waits: the agent was killed before it could note it, and is let go again.
 func (r *run) merged(now []human.TaskRun) []human.TaskRun {
 	now = slices.Clone(now)
 	for i := range now {
+		if now[i].State == human.TaskRunning {
+			now[i].State = human.TaskWaiting
+		}
 		for _, was := range r.tasks {
 			if was.ID == now[i].ID && was.State != human.TaskWaiting {
 				now[i] = was

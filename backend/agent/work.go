@@ -261,12 +261,15 @@ func givenTwice(args json.RawMessage) string {
 	return ""
 }
 
-// ids gives each call of a reply an id of its own in its conversation, where the model's is none.
+// ids gives each call of a reply an id of its own in its conversation, where the model's is none. The engine's own ids
+// have a dot, which no other one may have: a call cannot pass for one that was judged already.
 type ids map[string]bool
+
+var wellFormed = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 func (seen ids) settle(calls []ToolUse) {
 	for i := range calls {
-		for n := len(seen) + 1; calls[i].ID == "" || seen[calls[i].ID]; n++ {
+		for n := len(seen) + 1; !wellFormed.MatchString(calls[i].ID) || seen[calls[i].ID]; n++ {
 			calls[i].ID = fmt.Sprintf("call_%d", n)
 		}
 		seen[calls[i].ID] = true
