@@ -284,7 +284,11 @@ func details(t *testing.T, op human.Operation) (all struct {
 // ends waits for the end of a process, which must be with this code, and returns what it printed.
 func (d *desk) ends(p *process, code int) string {
 	d.t.Helper()
-	d.wait("the end of "+p.cmd.String(), p.over)
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		d.t.Fatalf("it does not end\n%s", p)
+	}
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
 		d.t.Fatalf("it ended with %d instead of %d\n%s", got, code, p)
 	}

@@ -3,6 +3,7 @@
 Copy it into an agent of your own.
 """
 
+import http.client
 import json
 import os
 import time
@@ -46,7 +47,7 @@ class Deskbell:
                 return self._once(method, path, body)
             except urllib.error.HTTPError as err:
                 raise problem(err) from None
-            except OSError:  # nobody listens, or the connection broke
+            except (OSError, http.client.HTTPException):  # nobody listens, or the connection broke
                 if tries == 0:
                     raise
                 time.sleep(1)
@@ -76,8 +77,14 @@ class Deskbell:
         return self.call("GET", f"/api/human/operations/{op['operation_id']}?wait={wait}&after_version={op['version']}")
 
     def reply(self, op, text):
-        """Answers what a person asked back."""
-        return self.call("POST", "/api/human/reply", {"operation_id": op["operation_id"], "text": text})
+        """Answers what a person asked back, and returns the operation as it then is. Where it has ended meanwhile, the
+        reply came too late, and that is no error."""
+        try:
+            return self.call("POST", "/api/human/reply", {"operation_id": op["operation_id"], "text": text})
+        except Problem as err:
+            if err.kind != "conflict":
+                raise
+            return self.get(op["operation_id"])
 
     def cancel(self, op, reason):
         """Withdraws a ring."""

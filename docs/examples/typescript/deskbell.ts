@@ -120,9 +120,17 @@ export class Deskbell {
     return this.call('GET', `/api/human/operations/${op.operation_id}?wait=25&after_version=${op.version}`, undefined, signal)
   }
 
-  /** Answers what a person asked back. */
-  reply(op: Operation, text: string): Promise<Operation> {
-    return this.call('POST', '/api/human/reply', { operation_id: op.operation_id, text })
+  /**
+   * Answers what a person asked back, and returns the operation as it then is. Where it has ended meanwhile, the reply came
+   * too late, and that is no error.
+   */
+  async reply({ operation_id }: Pick<Operation, 'operation_id'>, text: string): Promise<Operation> {
+    try {
+      return await this.call('POST', '/api/human/reply', { operation_id, text })
+    } catch (err) {
+      if (err instanceof Problem && err.kind === 'conflict') return this.get(operation_id)
+      throw err
+    }
   }
 
   /** Withdraws a ring. */

@@ -60,11 +60,10 @@ func run(ctx context.Context) (code int, err error) {
 		if op.State == "waiting_input" { // they ask; the operation goes on once they are answered
 			question := op.Messages[len(op.Messages)-1].Text
 			fmt.Println("asked:", question)
-			reply := map[string]string{"operation_id": op.ID, "text": answer(question)}
-			if err := b.Do(ctx, "POST", "/api/human/reply", reply, &op); err != nil {
+			if op, err = b.Reply(ctx, op.ID, answer(question)); err != nil {
 				return 0, err
 			}
-			fmt.Println("replied:", reply["text"])
+			fmt.Println("replied:", answer(question))
 			continue
 		}
 		next, err := b.Changed(ctx, op)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -92,6 +91,17 @@ func (b Bell) Changed(ctx context.Context, op Operation) (now Operation, err err
 // patient waits longer than Deskbell ever holds a call.
 var patient = &http.Client{Timeout: 90 * time.Second}
 
+// Reply answers what a person asked back, and returns the operation as it then is. Where it has ended meanwhile, the reply
+// came too late, and that is no error.
+func (b Bell) Reply(ctx context.Context, id, text string) (op Operation, err error) {
+	err = b.Do(ctx, http.MethodPost, "/api/human/reply", map[string]string{"operation_id": id, "text": text}, &op)
+	var refused *Problem
+	if errors.As(err, &refused) && refused.Kind == "conflict" {
+		return b.Get(ctx, id)
+	}
+	return op, err
+}
+
 // A Problem is what Deskbell answers where it refuses. Detail says why, and what to do.
 type Problem struct {
 	Status int
@@ -113,8 +123,8 @@ func (b Bell) Do(ctx context.Context, method, path string, body, into any) error
 	}
 	for tries := 30; ; tries-- {
 		err := b.once(ctx, method, path, raw, into)
-		var lost *url.Error
-		if tries == 0 || ctx.Err() != nil || !errors.As(err, &lost) {
+		var refused *Problem
+		if err == nil || tries == 0 || ctx.Err() != nil || errors.As(err, &refused) {
 			return err
 		}
 		select {
