@@ -141,10 +141,14 @@ type exchangeKey struct{}
 
 // server makes an MCP server with the tool, for calls over x, or over the exchange in their context.
 func (t *tool) server(x *exchange) *mcp.Server {
+	told := instructions
+	if t.opts.Plans != nil {
+		told += planInstructions
+	}
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "deskbell", Title: "Deskbell", Version: t.opts.Version},
 		&mcp.ServerOptions{
-			Instructions: instructions,
+			Instructions: told,
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 			Logger:       slog.New(quiet{t.opts.Log.Handler()}),
 		})

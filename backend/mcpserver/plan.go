@@ -454,6 +454,8 @@ func planDefinition() *mcp.Tool {
 	}
 }
 
+const planInstructions = ` Before work of several steps that changes things, have your plan confirmed with the tool confirm_plan.`
+
 // planDescription is under 2 KB, because some clients cut what is longer.
 const planDescription = `Have a human confirm your plan before you carry it out, and hear from them while it runs. Use it before work of several steps that changes things: they see every task with its risk, and may confirm it, change it or cancel it. Where the user has not switched confirming on, it answers "confirmed" at once.
 

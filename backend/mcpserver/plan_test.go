@@ -187,8 +187,8 @@ func TestTheToolForPlansIsThereWherePlansAre(t *testing.T) {
 				t.Errorf("%s: %d bytes, %s, %v", tool.Name, len(tool.Description), schema, err)
 			}
 		}
-		if len(list.Tools) != 2 || list.Tools[0].Name != "confirm_plan" {
-			t.Errorf("%+v", list.Tools)
+		if len(list.Tools) != 2 || list.Tools[0].Name != "confirm_plan" || !strings.Contains(d.InitializeResult().Instructions, "confirm_plan") {
+			t.Errorf("%+v, %s", list.Tools, d.InitializeResult().Instructions)
 		}
 	}
 }

@@ -23,10 +23,14 @@ export class Bell {
   #token = ''
   #process?: ChildProcess
 
-  private constructor(readonly data: string) {}
+  private constructor(
+    readonly data: string,
+    readonly settings: Record<string, string>,
+  ) {}
 
-  static async start(): Promise<Bell> {
-    const bell = new Bell(await mkdtemp(join(tmpdir(), 'deskbell-mcp-')))
+  /** Starts one, with settings as environment variables. */
+  static async start(settings: Record<string, string> = {}): Promise<Bell> {
+    const bell = new Bell(await mkdtemp(join(tmpdir(), 'deskbell-mcp-')), settings)
     await bell.up()
     return bell
   }
@@ -36,7 +40,7 @@ export class Bell {
     const addr = this.url === '' ? '127.0.0.1:0' : new URL(this.url).host
     const child = spawn(program, ['serve', '--data', this.data, '--addr', addr, '--json'], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: this.environment(),
+      env: this.environment(this.settings),
     })
     this.#process = child
     let complaint = ''
@@ -123,6 +127,16 @@ export class Bell {
   /** Answers such a question. */
   decide(op: Operation, choice: string, more: object = {}): Promise<Operation> {
     return this.#fetch(`/api/gate/questions/${op.operation_id}/answer`, { choice, digest: op.digest, ...more })
+  }
+
+  /** Answers a plan. */
+  respond(session: string, action: 'confirm' | 'modify' | 'cancel', more: object = {}): Promise<unknown> {
+    return this.#fetch(`/api/plans/${session}/response`, { action, ...more })
+  }
+
+  /** Orders the agent of a running plan about. */
+  order(session: string, order: string, more: object = {}): Promise<unknown> {
+    return this.#fetch(`/api/plans/${session}/orders`, { order, ...more })
   }
 
   decline(id: string, reason: string): Promise<Operation> {

@@ -29,6 +29,37 @@ export interface Reading {
   isError: boolean
 }
 
+/** What a result of the tool confirm_plan holds. */
+export interface Plan {
+  status: string
+  session_id: string
+  operation_id?: string
+  attached?: boolean
+  auto?: string
+  go?: boolean
+  why?: string
+  message?: string
+  next?: string
+  question?: string
+  user_message?: string
+  task?: Task
+  run_state?: string
+  orders?: { order: string; text?: string; task_id?: string; by?: string }[]
+  tasks?: (Task & { state?: string })[]
+  changes?: string[]
+  kind?: string
+  field?: string
+  isError: boolean
+}
+
+export interface Task {
+  id: string
+  description: string
+  tool_name?: string
+  expected_outcome?: string
+  args?: Record<string, unknown>
+}
+
 export interface Options {
   onprogress?: (p: { progress: number; message?: string }) => void
   resetTimeoutOnProgress?: boolean
@@ -41,6 +72,8 @@ export interface Agent {
   protocol: string | undefined
   /** Calls the tool human. */
   human(args: Record<string, unknown>, options?: Options): Promise<Reading>
+  /** Calls the tool confirm_plan. */
+  plan(args: Record<string, unknown>, options?: Options): Promise<Plan>
   tools(): Promise<{ name: string; description?: string | undefined }[]>
   close(): Promise<void>
 }
@@ -54,11 +87,11 @@ export interface Variant {
 
 const info = { name: 'deskbell-tests', version: '1' }
 
-function read(result: unknown): Reading {
+function read<R extends { isError: boolean }>(result: unknown): R {
   const r = result as { isError?: boolean; content: { type: string; text: string }[]; structuredContent?: object }
   const text = JSON.parse(r.content[0]?.text ?? '')
   if (JSON.stringify(text) !== JSON.stringify(r.structuredContent)) throw new Error('the text and the structured content differ')
-  return { ...text, isError: r.isError === true }
+  return { ...text, isError: r.isError === true } as R
 }
 
 function endpoint(bell: Bell, key: string) {
@@ -76,7 +109,8 @@ function agentOf(client: Client2, name: string): Agent {
   return {
     name,
     protocol: client.getNegotiatedProtocolVersion(),
-    human: async (args, options) => read(await client.callTool({ name: 'human', arguments: args }, options)),
+    human: async (args, options) => read<Reading>(await client.callTool({ name: 'human', arguments: args }, options)),
+    plan: async (args, options) => read<Plan>(await client.callTool({ name: 'confirm_plan', arguments: args }, options)),
     tools: async () => (await client.listTools()).tools,
     close: () => client.close(),
   }
@@ -107,7 +141,8 @@ function first(transport: 'http' | 'stdio'): Variant {
       return {
         name,
         protocol,
-        human: async (args, options) => read(await client.callTool({ name: 'human', arguments: args }, undefined, options)),
+        human: async (args, options) => read<Reading>(await client.callTool({ name: 'human', arguments: args }, undefined, options)),
+        plan: async (args, options) => read<Plan>(await client.callTool({ name: 'confirm_plan', arguments: args }, undefined, options)),
         tools: async () => (await client.listTools()).tools,
         close: () => client.close(),
       }

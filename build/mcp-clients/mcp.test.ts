@@ -26,7 +26,7 @@ describe('MCP clients', { concurrency: true }, () => {
       test('it negotiates the newest version both know, and shows its tools', async () => {
         assert.equal(agent.protocol, variant.protocol)
         const tools = await agent.tools()
-        assert.deepEqual(tools.map((t) => t.name).sort(), ['human', 'permission'])
+        assert.deepEqual(tools.map((t) => t.name).sort(), ['confirm_plan', 'human', 'permission'])
         for (const tool of tools) assert.ok(Buffer.byteLength(tool.description ?? '') < 2048)
       })
 
