@@ -357,6 +357,10 @@ func (p *progress) update(u agent.Update) {
 	}
 	switch u.Type {
 	case agent.StatusUpdate:
+		if u.Tool != "" {
+			p.call(u)
+			break
+		}
 		p.printf("%s\n", p.paint(dim, "· "+oneLine(u.Content, 300)))
 	case agent.ConfirmationRequest:
 		p.printf("%s\n", p.paint(yellow, "? "+oneLine(u.Content, 300)))
@@ -368,9 +372,20 @@ func (p *progress) update(u agent.Update) {
 		p.printf("%s\n", p.paint(bold, "= "+oneLine(u.Content, 300)))
 		p.plan(u.Plan)
 	case agent.TaskInit:
+		if u.TaskID == "" {
+			p.call(u)
+			break
+		}
 		p.printf("%s\n", p.paint(bold, "> "+oneLine(u.Content, 300)))
+		if u.Call != "" {
+			p.call(u)
+		}
 	case agent.SubTaskResult:
-		p.outcome(u)
+		if u.TaskID == "" {
+			p.call(u)
+			break
+		}
+		p.printf("%s %s\n", p.mark(u.Outcome), oneLine(u.Content, 300))
 	case agent.ConfirmationTimeout, agent.ConfirmationError, agent.ErrorUpdate:
 		p.printf("%s\n", p.paint(red, "! "+oneLine(u.Content, 1000)))
 	case agent.ConversationalResponse, agent.FinalResult:
@@ -383,27 +398,31 @@ func (p *progress) update(u agent.Update) {
 	p.said = ""
 }
 
-// outcome shows how a call or a task ended.
-func (p *progress) outcome(u agent.Update) {
-	mark, colour := "ok", green
-	switch u.Outcome {
+// mark is how something ended.
+func (p *progress) mark(outcome string) string {
+	switch outcome {
 	case "failed":
-		mark, colour = "failed", red
+		return p.paint(red, "< failed")
 	case "refused":
-		mark, colour = "refused", yellow
+		return p.paint(yellow, "< refused")
 	case "skipped":
-		mark, colour = "skipped", dim
+		return p.paint(dim, "< skipped")
 	}
-	if u.Tool == "" {
-		p.printf("%s %s\n", p.paint(colour, "< "+mark), oneLine(u.Content, 300))
+	return p.paint(green, "< done")
+}
+
+// call shows a call that is about to be made, or how it ended.
+func (p *progress) call(u agent.Update) {
+	line := oneLine(u.Call, 200)
+	if line == "" {
+		line = oneLine(u.Tool, 80)
+	}
+	if u.Outcome == "" {
+		p.printf("  %s\n", p.paint(dim, line))
 		return
 	}
-	line := oneLine(u.Tool, 80)
-	if u.Call != "" {
-		line += " " + oneLine(u.Call, 160)
-	}
-	p.printf("  %s %s\n", p.paint(colour, mark), line)
-	if mark != "ok" && u.Content != "" {
+	p.printf("  %s %s\n", p.mark(u.Outcome), line)
+	if u.Outcome != "done" && u.Content != "" {
 		p.printf("%s\n", p.paint(dim, indent(oneLine(u.Content, 300), "      ")))
 	}
 }

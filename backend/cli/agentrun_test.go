@@ -50,8 +50,10 @@ func TestARunInATerminal(t *testing.T) {
 			Tasks: tasks(1), Message: "not that\u202e", Changes: []human.TaskChange{{Kind: human.TaskRemoved, ID: "t2", Description: "Delete"}},
 		}},
 		{Type: agent.TaskInit, Content: "Look", TaskID: "t1"},
-		{Type: agent.SubTaskResult, Tool: "read_file", Call: `{"path":"a\u001b"}`, Outcome: "done", Content: "hidden"},
-		{Type: agent.SubTaskResult, Tool: "shell", Call: "rm -rf x", Outcome: "refused", Content: "an operator said no"},
+		{Type: agent.StatusUpdate, Tool: "read_file", TaskID: "t1", Call: "read_file a\x1b", Content: "Calling read_file"},
+		{Type: agent.StatusUpdate, Tool: "read_file", TaskID: "t1", Call: "read_file a\x1b", Outcome: "done", Content: "hidden"},
+		{Type: agent.TaskInit, Tool: "shell", Call: "shell rm -rf x"},
+		{Type: agent.SubTaskResult, Tool: "shell", Call: "shell rm -rf x", Outcome: "refused", Content: "an operator said no"},
 		{Type: agent.SubTaskResult, TaskID: "t1", Outcome: "skipped", Content: "Look"},
 		{Type: agent.ConfirmationTimeout, Content: "Nobody answered"},
 		{Type: agent.FinalResult, Content: "All\x1b is\nwell"},
@@ -78,7 +80,7 @@ func TestARunInATerminal(t *testing.T) {
 	}
 	for _, want := range []string{
 		"· Thinking⟨U+001B⟩[31m", "1. [none] Look", "2. [high] Delete (shell)", "removed: Delete", "The operator says: not that", "> Look",
-		"ok read_file", "refused shell rm -rf x\n      an operator said no", "< skipped Look", "! Nobody answered", "All⟨U+001B⟩ is\nwell",
+		"  read_file a⟨U+001B⟩\n  < done read_file", "  shell rm -rf x\n  < refused shell rm -rf x\n      an operator said no", "< skipped Look", "! Nobody answered", "All⟨U+001B⟩ is\nwell",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it prints %q, which has no %q", out, want)

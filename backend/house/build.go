@@ -47,6 +47,7 @@ func (h *House) build(ctx context.Context) error {
 		Summaries: h.summaries,
 		Gate:      h.gate,
 		Plans:     h.plans,
+		Runs:      agentRuns{journals(h.config.Dir)},
 		Queue:     h.queue,
 		Keys:      h.store,
 		Settings:  h.config.Config,
@@ -142,6 +143,7 @@ func Program(version string, console fs.FS) cli.Program {
 		ModelKey:  modelAccount,
 		Summaries: examineSummaries,
 		Hooks:     hooks(),
+		Agent:     agentProgram(version),
 		Gate: cli.Gate{
 			Load: gatefile.Load, Project: gatefile.Project, Root: evidence.Root,
 			Evidence: func(ctx context.Context, call gate.Call) gate.Evidence { return evidence.New(ctx, call, nil) },
