@@ -172,7 +172,7 @@ mcp: build $(MCP)/node_modules/.package-lock.json
 
 examples: build setup-test $(EXAMPLES)/node_modules/.package-lock.json
 	npm --prefix $(EXAMPLES) run compile
-	$(APART) $(GO_TEST),examples -count 1 -timeout 10m ./build/e2e/examples/
+	$(APART) $(GO_TEST),examples -count 1 -parallel 8 -timeout 10m ./build/e2e/examples/
 
 window: build setup-test
 	$(APART) $(GO_TEST),window -count 1 -timeout 10m -skip '^TestBrowser' ./build/e2e/...

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"deskbell/backend/human"
@@ -146,7 +147,7 @@ func TestLangGraphShapes(t *testing.T) {
 				return func(op human.Operation) { d.complete(op, human.Answer{HumanInput: words}) }
 			}
 			decline := func(op human.Operation) { d.decline(op, "not mine") }
-			for _, tt := range []struct {
+			table := []struct {
 				asked  string
 				kind   human.Kind
 				answer func(human.Operation)
@@ -172,17 +173,27 @@ func TestLangGraphShapes(t *testing.T) {
 				{`{"action_requests":[{"name":"which","args":{}}],"review_configs":[{"action_name":"which","allowed_decisions":["respond"]}]}`, human.Feedback, tell("the blue one"),
 					`{"decisions":[{"type":"respond","message":"the blue one"}]}`},
 				{`{"question":"Which?","options":["a","b"]}`, human.Feedback, tell("b"), `"b"`},
-			} {
-				p := d.run(how(t), tt.asked)
+			}
+			var args []string
+			for _, tt := range table {
+				args = append(args, tt.asked)
+			}
+			p := d.run(how(t), args...) // one after the other
+			for _, tt := range table {
 				op := d.rang(p)
 				if op.Kind != tt.kind {
 					t.Errorf("%s rang as %s", tt.asked, op.Kind)
 				}
 				tt.answer(op)
-				d.ends(p, 0)
-				got := d.line(p, "outcome: ")[len("outcome: "):]
-				if !same(got, tt.want) && `"`+got+`"` != tt.want {
-					t.Errorf("%s was resumed with\n%s, not with\n%s", tt.asked, got, tt.want)
+			}
+			got := strings.Split(strings.TrimSpace(d.ends(p, 0)), "\n")
+			if len(got) != len(table) {
+				t.Fatalf("of %d answers there are %d\n%s", len(table), len(got), p)
+			}
+			for i, tt := range table {
+				said := strings.TrimPrefix(got[i], "outcome: ")
+				if !same(said, tt.want) && `"`+said+`"` != tt.want {
+					t.Errorf("%s was resumed with\n%s, not with\n%s", tt.asked, said, tt.want)
 				}
 			}
 		})

@@ -101,12 +101,14 @@ async function main(): Promise<number> {
     allowPositionals: true,
     options: { state: { type: 'string' }, timeout: { type: 'string', default: '600' } },
   })
-  const [which, question = ''] = positionals
+  const [which, ...questions] = positionals
   const saver = new FileSaver(values.state)
   const bell = Deskbell.fromEnv()
   const how = { risk: ({ name }: { name: string }) => (name === 'pay' ? 'high' : 'medium') as 'high' | 'medium', timeout: Number(values.timeout) }
-  const goesOn = values.state !== undefined && (await saver.getTuple({ configurable: { thread_id: 'letters' } })) !== undefined
-  const run = async (graph: Parameters<typeof invoke>[1], input: unknown) => invoke(bell, graph, goesOn ? null : input, 'letters', how)
+  const run = async (graph: Parameters<typeof invoke>[1], input: unknown, thread = 'letters') => {
+    const goesOn = (await saver.getTuple({ configurable: { thread_id: thread } })) !== undefined
+    return invoke(bell, graph, goesOn ? null : input, thread, how)
+  }
   switch (which) {
     case 'node': {
       const state = (await run(nodeGraph(saver), { letter: { to: 'Ann', text: 'See you on Monday.' } })) as { outcome: string }
@@ -119,15 +121,17 @@ async function main(): Promise<number> {
       return 0
     }
     case 'ask': {
-      try {
-        const state = (await run(askGraph(question, saver), {})) as { outcome: unknown }
-        console.log('outcome:', typeof state.outcome === 'string' ? state.outcome : JSON.stringify(state.outcome))
-        return 0
-      } catch (err) {
-        if (!(err instanceof Unanswered)) throw err
-        console.log('unanswered:', err.message)
-        return 2
+      for (const [i, question] of questions.entries()) {
+        try {
+          const state = (await run(askGraph(question, saver), {}, `letters-${i}`)) as { outcome: unknown }
+          console.log('outcome:', typeof state.outcome === 'string' ? state.outcome : JSON.stringify(state.outcome))
+        } catch (err) {
+          if (!(err instanceof Unanswered)) throw err
+          console.log('unanswered:', err.message)
+          return 2
+        }
       }
+      return 0
     }
   }
   throw new Error('say which: node, tools or ask')

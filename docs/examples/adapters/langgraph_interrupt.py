@@ -163,8 +163,9 @@ def _object_in(text):
 
 if __name__ == "__main__":
     try:
-        resumed = answer(Deskbell.from_env(), "by-hand", str(time.time_ns()), json.loads(sys.argv[1]))
-        print("outcome:", resumed if isinstance(resumed, str) else json.dumps(resumed))
+        for asked in sys.argv[1:]:
+            resumed = answer(Deskbell.from_env(), "by-hand", str(time.time_ns()), json.loads(asked))
+            print("outcome:", resumed if isinstance(resumed, str) else json.dumps(resumed), flush=True)
     except (Problem, OSError, Unanswered) as err:
         print("langgraph_interrupt:", err, file=sys.stderr)
         sys.exit(3)

@@ -69,12 +69,20 @@ class Deskbell:
         return self.call("POST", "/api/human/invoke", {"action_type": action_type, "description": description, **more})
 
     def get(self, operation_id):
-        """Reads an operation. Reading its end tells Deskbell that the agent has the answer."""
-        return self.call("GET", "/api/human/operations/" + operation_id)
+        """Reads an operation."""
+        return self._read("/api/human/operations/" + operation_id)
+
+    def _read(self, path):
+        """Reads an operation, and of its end tells Deskbell that it has arrived: who answered sees that, and it is not
+        told again. Deskbell notes it by itself as well, but not where the agent ends the moment it has read."""
+        op = self.call("GET", path)
+        if op["state"] in OVER:
+            return self.call("POST", "/api/human/delivered", {"operation_id": op["operation_id"]})
+        return op
 
     def changed(self, op, wait=25):
         """Waits, up to so many seconds (60 at most), until there is more to an operation than op says, and returns it."""
-        return self.call("GET", f"/api/human/operations/{op['operation_id']}?wait={wait}&after_version={op['version']}")
+        return self._read(f"/api/human/operations/{op['operation_id']}?wait={wait}&after_version={op['version']}")
 
     def reply(self, op, text):
         """Answers what a person asked back, and returns the operation as it then is. Where it has ended meanwhile, the

@@ -110,14 +110,23 @@ export class Deskbell {
     return this.call('POST', '/api/human/invoke', { idempotency_key: randomUUID(), ...r }, signal)
   }
 
-  /** Reads an operation. Reading its end tells Deskbell that the agent has the answer. */
+  /** Reads an operation. */
   get(id: string): Promise<Operation> {
-    return this.call('GET', `/api/human/operations/${id}`)
+    return this.#read(`/api/human/operations/${id}`)
+  }
+
+  /**
+   * Reads an operation, and of its end tells Deskbell that it has arrived: who answered sees that, and it is not told again.
+   * Deskbell notes it by itself as well, but not where the agent ends the moment it has read.
+   */
+  async #read(path: string, signal?: AbortSignal): Promise<Operation> {
+    const op = await this.call<Operation>('GET', path, undefined, signal)
+    return over(op) ? this.call('POST', '/api/human/delivered', { operation_id: op.operation_id }) : op
   }
 
   /** Waits, up to 25 seconds, until there is more to an operation than op says, and returns it. */
   changed(op: Operation, signal?: AbortSignal): Promise<Operation> {
-    return this.call('GET', `/api/human/operations/${op.operation_id}?wait=25&after_version=${op.version}`, undefined, signal)
+    return this.#read(`/api/human/operations/${op.operation_id}?wait=25&after_version=${op.version}`, signal)
   }
 
   /**

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -77,15 +78,23 @@ func (b Bell) Ring(ctx context.Context, r Ring) (op Operation, err error) {
 	return op, b.Do(ctx, http.MethodPost, "/api/human/invoke", r, &op)
 }
 
-// Get reads an operation. Reading its end tells Deskbell that the agent has the answer.
-func (b Bell) Get(ctx context.Context, id string) (op Operation, err error) {
-	return op, b.Do(ctx, http.MethodGet, "/api/human/operations/"+id, nil, &op)
+// Get reads an operation.
+func (b Bell) Get(ctx context.Context, id string) (Operation, error) {
+	return b.read(ctx, "/api/human/operations/"+id)
 }
 
 // Changed waits, up to 25 seconds, until there is more to an operation than op says, and returns it.
-func (b Bell) Changed(ctx context.Context, op Operation) (now Operation, err error) {
-	path := fmt.Sprintf("/api/human/operations/%s?wait=25&after_version=%d", op.ID, op.Version)
-	return now, b.Do(ctx, http.MethodGet, path, nil, &now)
+func (b Bell) Changed(ctx context.Context, op Operation) (Operation, error) {
+	return b.read(ctx, fmt.Sprintf("/api/human/operations/%s?wait=25&after_version=%d", op.ID, op.Version))
+}
+
+// read reads an operation, and of its end tells Deskbell that it has arrived: who answered sees that, and it is not told
+// again. Deskbell notes it by itself as well, but not where the agent ends the moment it has read.
+func (b Bell) read(ctx context.Context, path string) (op Operation, err error) {
+	if err = b.Do(ctx, http.MethodGet, path, nil, &op); err == nil && op.Over() {
+		err = b.Do(ctx, http.MethodPost, "/api/human/delivered", map[string]string{"operation_id": op.ID}, &op)
+	}
+	return op, err
 }
 
 // patient waits longer than Deskbell ever holds a call.
@@ -147,10 +156,14 @@ func (b Bell) once(ctx context.Context, method, path string, body []byte, into a
 		return err
 	}
 	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
 	if res.StatusCode >= http.StatusBadRequest {
 		p := &Problem{Status: res.StatusCode, Kind: "internal", Detail: res.Status}
-		_ = json.NewDecoder(res.Body).Decode(p) // a proxy on the way may answer with a page
+		_ = json.Unmarshal(text, p) // a proxy on the way may answer with a page
 		return p
 	}
-	return json.NewDecoder(res.Body).Decode(into)
+	return json.Unmarshal(text, into)
 }
