@@ -57,6 +57,14 @@ describe('the rows of the editor', () => {
     expect(shown('abc', 'cba')).toEqual(['1c', '2bon', '3adown']);
   });
 
+  it('takes the one of two that a person took hold of for the moved one', () => {
+    const carried = (id: string): string[] => rowsOf(list('abc'), list('acb'), new Set([id])).map(({ task, moved }) => task.id + moved);
+    expect(carried('c')).toEqual(['a', 'cup', 'b']);
+    expect(carried('b')).toEqual(['a', 'c', 'bdown']);
+    // What did not have to move has not, whoever took hold of it.
+    expect(rowsOf(list('abc'), list('abc'), new Set(['b'])).map(({ moved }) => moved)).toEqual(['', '', '']);
+  });
+
   it('keeps a taken out task behind the one before it, wherever that went', () => expect(shown('abcd', 'cda')).toEqual(['1c', '2d', '3adown', '-b']));
 
   it('has what was added without a version before', () => {
@@ -72,6 +80,7 @@ describe('a changed text', () => {
     expect(told('Switch the connection string everywhere', 'Switch the connection string for billing-eu only')).toBe('Switch the connection string [-everywhere-][+for billing-eu only+]');
     expect(told('Dump billing', 'Dump billing first')).toBe('Dump billing[+ first+]');
     expect(told('Set billing read-only for nine minutes', 'Set billing-eu read-only for nine minutes')).toBe('Set billing[+-eu+] read-only for nine minutes');
+    expect(told('Set billing read-only', 'Set billing-eu to read-only, then tell #billing')).toBe('Set billing[+-eu to+] read-only[+, then tell #billing+]');
   });
 
   it('reads as one change where only spaces and signs are between two', () => expect(told('move the old red box out', 'move the new blue box out')).toBe('move the [-old red-][+new blue+] box out'));

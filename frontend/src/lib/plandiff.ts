@@ -31,16 +31,23 @@ export function fieldsOf(a: Task, b: Task): FieldChange[] {
 /** Whether two lists have the same tasks in the same order. */
 export const sameTasks = (a: readonly Listed[], b: readonly Listed[]): boolean => a.length === b.length && a.every((task, i) => task.id === b[i]?.id && !fieldsOf(task, b[i]).length);
 
-/** The members of a longest subsequence of list in which value increases: of several, the one that ends first, and so on backwards. */
-function longest(list: readonly number[], value: (one: number) => number): Set<number> {
+/** Less than one task counts, however many there are. */
+const little = 1 / 4096;
+
+/**
+ * The members of a longest subsequence of list in which value increases: of several, one with few that are heavy; of
+ * these, the one that ends first, and so on backwards.
+ */
+function longest(list: readonly number[], value: (one: number) => number, heavy: (one: number) => boolean): Set<number> {
   const length: number[] = [];
   const before: number[] = [];
   let end = -1;
   list.forEach((one, i) => {
-    length[i] = 1;
+    const weight = heavy(one) ? 1 - little : 1;
+    length[i] = weight;
     before[i] = -1;
     for (let j = 0; j < i; j++) {
-      if (value(list[j] ?? 0) < value(one) && (length[j] ?? 0) + 1 > (length[i] ?? 0)) [length[i], before[i]] = [(length[j] ?? 0) + 1, j];
+      if (value(list[j] ?? 0) < value(one) && (length[j] ?? 0) + weight > (length[i] ?? 0)) [length[i], before[i]] = [(length[j] ?? 0) + weight, j];
     }
     if (end < 0 || (length[i] ?? 0) > (length[end] ?? 0)) end = i;
   });
@@ -51,12 +58,13 @@ function longest(list: readonly number[], value: (one: number) => number): Set<n
 
 /**
  * What a list of tasks became, by their ids: first what is in the new list, in its order, then what is no longer there,
- * in the old one's. As few tasks as can be count as moved. The server compares in the same way.
+ * in the old one's. As few tasks as can be count as moved. The server compares in the same way. Where one of two was
+ * moved past the other, `carried` says which a person took hold of; without, it is the later.
  */
-export function compare(old: readonly Listed[], now: readonly Listed[]): TaskChange[] {
+export function compare(old: readonly Listed[], now: readonly Listed[], carried?: ReadonlySet<string>): TaskChange[] {
   const was = new Map(old.map((task, i) => [task.id, i]));
   const place = (i: number): number => was.get(now[i]?.id ?? '') ?? 0;
-  const still = longest(now.flatMap((task, i) => (was.has(task.id) ? [i] : [])), place);
+  const still = longest(now.flatMap((task, i) => (was.has(task.id) ? [i] : [])), place, (i) => !!carried?.has(now[i]?.id ?? ''));
   const changes: TaskChange[] = [];
   now.forEach((task, i) => {
     const { id, description } = task;
@@ -92,10 +100,10 @@ export interface PlanRow {
 }
 
 /** What the editor draws: the new list, with what was taken out behind the task that it stood behind. */
-export function rowsOf(old: readonly Listed[], now: readonly Listed[]): PlanRow[] {
+export function rowsOf(old: readonly Listed[], now: readonly Listed[], carried?: ReadonlySet<string>): PlanRow[] {
   const was = new Map(old.map((task) => [task.id, task]));
   const moved = new Map<string, PlanRow['moved']>();
-  for (const change of compare(old, now)) {
+  for (const change of compare(old, now, carried)) {
     const { from = 0, to = 0 } = change;
     if (change.change === 'moved') moved.set(change.id, to < from ? 'up' : to > from ? 'down' : 'on');
   }
@@ -172,19 +180,29 @@ function bridged(list: Piece[]): Piece[] {
 function join(list: Piece[]): Piece[] {
   const out: Piece[] = [];
   let [del, ins] = ['', ''];
+  const add = (kind: Piece['kind'], text: string): void => {
+    const last = out.at(-1);
+    if (text && last?.kind === kind) last.text += text;
+    else if (text) out.push({ kind, text });
+  };
   const flush = (): void => {
-    if (del) out.push({ kind: 'del', text: del });
-    if (ins) out.push({ kind: 'ins', text: ins });
+    // Spaces and signs at the edges of a change are not changed themselves.
+    const edge = (at: 0 | -1): string => (del.at(at) === ins.at(at) && /[^\p{L}\p{N}]/u.test(del.at(at) ?? '') ? (del.at(at) ?? '') : '');
+    let [head, tail] = ['', ''];
+    for (let c = edge(0); c; c = edge(0)) [head, del, ins] = [head + c, del.slice(1), ins.slice(1)];
+    for (let c = edge(-1); c; c = edge(-1)) [tail, del, ins] = [c + tail, del.slice(0, -1), ins.slice(0, -1)];
+    add('same', head);
+    add('del', del);
+    add('ins', ins);
+    add('same', tail);
     [del, ins] = ['', ''];
   };
   for (const piece of list) {
-    const last = out.at(-1);
     if (piece.kind === 'del') del += piece.text;
     else if (piece.kind === 'ins') ins += piece.text;
-    else if (last?.kind === 'same' && !del && !ins) last.text += piece.text;
     else {
       flush();
-      out.push({ ...piece });
+      add('same', piece.text);
     }
   }
   flush();

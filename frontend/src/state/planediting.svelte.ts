@@ -18,13 +18,15 @@ export class PlanEditing {
   /** The list as it was when the open task was opened; its step is made at the first key. */
   #before: Listed[] = [];
   #stepped = false;
+  /** Ids of the tasks that were moved by hand. */
+  #carried = $state.raw<ReadonlySet<string>>(new Set());
 
   readonly tasks = $derived.by<Listed[]>(() => {
     const changed = this.draft.form.tasks;
     return changed ? ($state.snapshot(changed) as Listed[]) : this.old();
   });
   readonly changes = $derived.by<TaskChange[]>(() => compare(this.old(), this.tasks));
-  readonly rows = $derived.by<PlanRow[]>(() => rowsOf(this.old(), this.tasks));
+  readonly rows = $derived.by<PlanRow[]>(() => rowsOf(this.old(), this.tasks, this.#carried));
   readonly changed = $derived.by<boolean>(() => this.changes.length > 0);
   readonly canUndo = $derived.by<boolean>(() => this.#past.length > 0);
   readonly canRedo = $derived.by<boolean>(() => this.#future.length > 0);
@@ -169,6 +171,7 @@ export class PlanEditing {
     const task = this.find(id);
     if (!task || from === to) return from;
     this.#step(this.tasks);
+    this.#carried = new Set([...this.#carried, id]);
     const list = this.tasks.filter((other) => other.id !== id);
     list.splice(to - 1, 0, task);
     this.#write(list);

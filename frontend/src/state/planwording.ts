@@ -47,24 +47,25 @@ export function changeWord({ change, from = 0, to = 0 }: TaskChange): string {
 /** What a person should look at before a plan runs. */
 export interface Care {
   id: string;
-  grave: boolean;
+  look: 'red' | 'orange' | '';
   words: string;
 }
 
-/** What stands out of tasks, the gravest first: what they would do, and whether it is asked about again. */
+/** What stands out of tasks, the gravest first: what they would do; and last, which are asked about again. */
 export function careOf(tasks: readonly { place: number; known: TaskSummary }[]): Care[] {
-  return tasks
-    .filter(({ known }) => known.asked || riskLevel(known.risk_level) >= riskLevel('medium'))
+  const grave = (known: TaskSummary): boolean => riskLevel(known.risk_level) >= riskLevel('high');
+  const all = tasks
+    .filter(({ known }) => grave(known) || (known.risk_level === 'medium' && known.effects?.length))
     .sort((a, b) => riskLevel(b.known.risk_level) - riskLevel(a.known.risk_level) || a.place - b.place)
-    .map(({ place, known }) => {
+    .map(({ place, known }): Care => {
       const effect = known.effects?.[0];
-      const what = effect ? m.plan_care_effects({ n: place, what: effectSentence(effect) }) : m.plan_care_risk({ n: place, risk: riskSentence(known.risk_level).toLocaleLowerCase(language.locale) });
-      return { id: known.id, grave: riskLevel(known.risk_level) >= riskLevel('high'), words: known.asked ? joined(what, m.plan_care_asked()) : what };
+      const words = effect ? m.plan_care_effects({ n: place, what: effectSentence(effect) }) : m.plan_care_risk({ n: place, risk: riskSentence(known.risk_level).toLocaleLowerCase(language.locale) });
+      return { id: known.id, look: grave(known) ? 'red' : 'orange', words };
     });
+  const asked = tasks.filter(({ known }) => known.asked).map(({ place }) => place);
+  if (!asked.length) return all;
+  return [...all, { id: '', look: '', words: m.plan_care_asked({ n: asked.length, places: asked.join(m.list_comma()) }) }];
 }
-
-/** Two sentences, one behind the other. */
-const joined = (a: string, b: string): string => (language.locale === 'zh-CN' ? a + b : `${a} ${b}`);
 
 /** What was decided for plans like this one; '' where there was none. */
 export function historySentence({ counts }: PlanHistory): string {
