@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 )
@@ -191,7 +192,8 @@ func (w *work) perform(ctx context.Context, t Tool, args json.RawMessage) (out O
 func (w *work) data(tool string, out Output) string {
 	most := cmp.Or(w.Output, defaultOutput)
 	text := strings.ToValidUTF8(out.Text, "\uFFFD")
-	if r := []rune(text); len(r) > most {
+	if len(text) > most && utf8.RuneCountInString(text) > most {
+		r := []rune(text)
 		head := most * 3 / 4
 		text = fmt.Sprintf("%s\n[... %d characters are left out here ...]\n%s", string(r[:head]), len(r)-most, string(r[len(r)-(most-head):]))
 	}
