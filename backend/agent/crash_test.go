@@ -167,3 +167,109 @@ func TestKilledAtEveryRecord(t *testing.T) {
 		}
 	}
 }
+
+// everyDeath runs a scene as often as its journal has records, killed at each in turn and resumed, and looks at each.
+func everyDeath(t *testing.T, scene func() *scene, look func(at int, s *scene, res agent.Result)) {
+	for _, after := range []bool{false, true} {
+		for at, records := 0, 0; at == 0 || at < records; at++ {
+			s := scene()
+			journal := &mortal{diary: s.diary, at: at, after: after}
+			s.diary = nil
+			s.deps.Journal = journal
+			res, err := s.engine().Run(t.Context(), agent.RunInfo{ID: "run_a", Task: "go"})
+			if at == 0 {
+				records = journal.n
+			} else if journal.at = 0; len(journal.records) > 0 {
+				if !errors.Is(err, errKilled) {
+					t.Fatalf("at %d: it was not killed: %v", at, err)
+				}
+				res, err = s.engine().Resume(t.Context(), slices.Clone(journal.records))
+			} else {
+				res, err = s.engine().Run(t.Context(), agent.RunInfo{ID: "run_a", Task: "go"})
+			}
+			if err != nil || res.Status != agent.Done {
+				t.Fatalf("at %d: %+v, %v", at, res, err)
+			}
+			look(at, s, res)
+		}
+	}
+}
+
+// by is a model that says what follows from the last turn.
+type by func(now string) agent.Reply
+
+func (by) Name() string { return "by" }
+func (m by) Chat(_ context.Context, p agent.Prompt, _ func(string)) (agent.Reply, error) {
+	last := p.Turns[len(p.Turns)-1]
+	now := last.Text
+	for _, r := range last.Results {
+		now += r.Text + "\n"
+	}
+	return m(now), nil
+}
+
+// An operator puts a task in while the first is let go: killed then, the first is neither lost nor done twice.
+func TestKilledWhileThePlanIsChanged(t *testing.T) {
+	everyDeath(t, func() *scene {
+		s := newScene(t)
+		s.deps.Model = by(func(now string) agent.Reply {
+			switch {
+			case strings.Contains(now, "No task of the plan is left"):
+				return says("over")
+			case strings.Contains(now, "may have run"):
+				return says("Done: I looked.")
+			}
+			return plan(readIt + "," + writeIt)
+		})
+		changed := false
+		s.office.order = func(o *office, id string) *agent.Standing {
+			if !changed {
+				changed = true
+				o.tasks = append(o.tasks, human.TaskRun{Task: human.Task{ID: "n", Description: "New", Tool: "shell", Args: json.RawMessage(`{}`)}, State: human.TaskWaiting})
+			}
+			return nil
+		}
+		return s
+	}, func(at int, s *scene, _ agent.Result) {
+		equalList(t, fmt.Sprintf("at %d: the plan's run", at), s.office.log, []string{"begin r", "done r", "begin w", "done w", "begin n", "done n"})
+		if slices.Sort(s.ran); len(slices.Compact(slices.Clone(s.ran))) != len(s.ran) || len(s.ran) < 2 {
+			t.Errorf("at %d: ran %q", at, s.ran)
+		}
+	})
+}
+
+// What the journal does not have, because it is secret, is not made up: no call runs with what stands in its place.
+func TestKilledWithSecrets(t *testing.T) {
+	again := 0
+	for _, implicit := range []bool{true, false} {
+		everyDeath(t, func() *scene {
+			s := newScene(t)
+			s.deps.Mask = func(text string) (string, bool) {
+				return strings.ReplaceAll(text, "hunter2", "•••"), strings.Contains(text, "hunter2")
+			}
+			s.deps.Model = by(func(now string) agent.Reply {
+				switch {
+				case strings.Contains(now, "No task of the plan is left"), strings.Contains(now, `<tool_output tool="shell" status="done"`), strings.Contains(now, "The call may have run"):
+					return says("Done: over.")
+				case strings.Contains(now, "is secret in"):
+					again++
+				}
+				if implicit {
+					return calls("shell", `{"command":"login hunter2"}`)
+				}
+				return plan(`{"id":"s","description":"Log in","tool_name":"shell","args":{"command":"login hunter2"}}`)
+			})
+			return s
+		}, func(at int, s *scene, _ agent.Result) {
+			for _, call := range s.ran {
+				equal(t, fmt.Sprintf("at %d: the call", at), call, `shell {"command":"login hunter2"}`)
+			}
+			if len(s.ran) > 1 {
+				t.Errorf("at %d: ran %q", at, s.ran)
+			}
+		})
+	}
+	if again == 0 {
+		t.Error("the model never had to say it again: the test sees too little")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"deskbell/backend/agent"
@@ -636,4 +637,61 @@ func TestWhatTheEngineTellsTheModel(t *testing.T) {
 			t.Errorf("%d records that are no run: %v", len(records), err)
 		}
 	}
+}
+
+func TestATaskThatIsToldAndNotLetGo(t *testing.T) {
+	s := newScene(t, plan(readIt), says("over"))
+	n := 0
+	s.office.order = func(o *office, id string) *agent.Standing {
+		if n++; n == 1 {
+			return &agent.Standing{Why: "asking", Task: o.find(id).Task}
+		}
+		equal(t, "calls before it was let go", len(s.ran), 0)
+		return nil
+	}
+	s.run()
+	equal(t, "calls", len(s.ran), 1)
+}
+
+// Where confirming was switched off meanwhile, nobody follows the run: each task seems to wait for ever.
+func TestAPlanThatNobodyFollows(t *testing.T) {
+	s := newScene(t, plan(readIt+","+writeIt), says("over"))
+	s.office.auto = "off"
+	all := func(o *office) []human.TaskRun {
+		list := slices.Clone(o.tasks)
+		for i := range list {
+			list[i].State = human.TaskWaiting
+		}
+		return list
+	}
+	s.office.order = func(o *office, id string) *agent.Standing {
+		return &agent.Standing{Go: true, Task: o.find(id).Task, Tasks: all(o)}
+	}
+	s.office.stands = all
+	s.run()
+	equalList(t, "ran", s.ran, []string{`read {"path":"a"}`, `write {"path":"b"}`})
+}
+
+func TestTheLimitOnTimeEndsACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, calls("slow", `{}`), says("over"))
+		s.office = nil
+		s.deps.Now, s.deps.Limits = time.Now, agent.Limits{Time: time.Minute}
+		s.deps.Tools = []agent.Tool{endless{}}
+		began := time.Now()
+		res := s.run()
+		if took := time.Since(began); took != time.Minute || res.Status != agent.NotDone || !strings.Contains(res.Message, "limit of 1m0s") || res.Spent.Time != time.Minute {
+			t.Errorf("after %v: %+v", took, res)
+		}
+	})
+}
+
+// endless is a tool that ends only when it has to.
+type endless struct{}
+
+func (endless) Spec() agent.ToolSpec     { return agent.ToolSpec{Name: "slow"} }
+func (endless) Category() agent.Category { return agent.Shell }
+func (endless) Run(ctx context.Context, _ json.RawMessage) (agent.Output, error) {
+	<-ctx.Done()
+	return agent.Output{}, ctx.Err()
 }

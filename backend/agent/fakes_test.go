@@ -16,6 +16,7 @@ import (
 type script struct {
 	replies []agent.Reply
 	prompts []agent.Prompt // what it was asked
+	late    int            // how often it was asked when it was too late
 	before  func(n int)    // called before the n-th answer, from 1
 }
 
@@ -25,6 +26,9 @@ func (s *script) Chat(ctx context.Context, p agent.Prompt, tell func(string)) (a
 	p.Turns = slices.Clone(p.Turns)
 	s.prompts = append(s.prompts, p)
 	n := len(s.prompts)
+	if ctx.Err() != nil {
+		s.late++
+	}
 	if s.before != nil {
 		s.before(n)
 	}

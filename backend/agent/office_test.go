@@ -16,6 +16,7 @@ type office struct {
 	decide func(p agent.Proposal, asked func(string) string) (agent.Confirmation, error) // nil: confirmed
 	order  func(o *office, task string) *agent.Standing                                  // before a task begins; nil, or nil returned: it may
 	after  func(o *office, task string)                                                  // after a task has ended
+	stands func(o *office) []human.TaskRun                                               // what is said of the plan after a task; nil: as it is
 	auto   string
 
 	plans   []agent.Proposal
@@ -64,7 +65,12 @@ func (o *office) find(id string) *human.TaskRun {
 	return nil
 }
 
-func (o *office) standing() agent.Standing { return agent.Standing{Tasks: slices.Clone(o.tasks)} }
+func (o *office) standing() agent.Standing {
+	if o.stands != nil {
+		return agent.Standing{Tasks: o.stands(o)}
+	}
+	return agent.Standing{Tasks: slices.Clone(o.tasks)}
+}
 
 func (o *office) Begin(_ context.Context, id string) (agent.Standing, error) {
 	if o.order != nil {
@@ -223,6 +229,7 @@ func (s *scene) run() agent.Result {
 func (s *scene) sound() {
 	s.t.Helper()
 	lawful(s.t, s.updates)
+	equal(s.t, "times the model was asked when it was too late", s.model.late, 0)
 	for _, p := range s.model.prompts {
 		open := p.Turns
 		if len(open) > 0 {

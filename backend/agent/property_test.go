@@ -282,6 +282,11 @@ func (o monkeyOffice) Begin(_ context.Context, id string) (agent.Standing, error
 			o.tasks[i].Task = o.task(id)
 		}
 	}
+	if i >= 0 && o.chance("not now", 5) {
+		st := o.standing("asking")
+		st.Task = o.tasks[i].Task
+		return st, nil
+	}
 	switch {
 	case i < 0 || o.tasks[i].State != human.TaskWaiting && o.tasks[i].State != human.TaskRunning && o.tasks[i].State != human.TaskSkipped:
 		return o.standing("changed"), nil

@@ -94,7 +94,6 @@ func (r *run) apply(rec Record) {
 		} else {
 			r.using = &use
 		}
-		r.tried = r.tried || rec.Task != ""
 	case DoneRecord:
 		r.done(rec)
 	case EndRecord:
