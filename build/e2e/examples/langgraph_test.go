@@ -205,3 +205,33 @@ func same(a, b string) bool {
 	var x, y any
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
+
+// LangGraph for Python gives all interrupts of a node the same id. A yes to one is none to the next, even of the same words;
+// but the answer to one that was asked before a crash is still good.
+func TestOneYesForOneCall(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const program = `
+import sys
+sys.path[:0] = sys.argv[1:3]
+from deskbell import Deskbell
+from langgraph_interrupt import answer
+action = {"action_request": {"action": "mail", "args": {"to": "a"}}, "config": {"allow_accept": True}}
+for _ in range(2):
+    print("outcome:", answer(Deskbell.from_env(), "thread", "the-same-id", action)[0]["type"], flush=True)
+`
+	run := func() *process {
+		return d.run([]string{"python3", "-B", "-c", program}, file(t, "python"), file(t, "adapters"))
+	}
+	p := run()
+	op := d.rang(p)
+	p.kill()
+	d.approve(op, "")
+	p = run()
+	d.line(p, "outcome: accept") // the answer to the first, given while nobody waited
+	d.deny(d.rang(p), "")
+	says(t, d.ends(p, 0), "outcome: accept\n", "outcome: ignore\n")
+	if all := d.all(); len(all) != 2 {
+		t.Errorf("it rang %d times", len(all))
+	}
+}

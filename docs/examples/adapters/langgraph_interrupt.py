@@ -44,7 +44,7 @@ def answer(bell, thread, interrupt_id, value, risk="medium", timeout=600):
 
     LangGraph runs an interrupted node again from its beginning, and after a crash the whole process may. An interrupt has
     the same id then, so it is the same operation, and rings nobody twice. Two interrupts of one node have the same id as
-    well: they are told apart by what they ask.
+    well: they are told apart by what they ask, and an approval is good for one.
     """
     asked = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
     asking = _Asking(bell, thread, f"langgraph:{thread}:{interrupt_id}:{asked}", risk, timeout)

@@ -108,14 +108,21 @@ class Deskbell:
         """Asks for a yes to exactly this call of a tool. All but a clear yes is a no: denied, declined, withdrawn, nobody
         there in time. Returns (yes, what the person wrote or why nobody did).
 
-        key names this very call, so that asking again rings nobody twice: an id that the framework gave it. risk is low,
-        medium, high or critical; timeout in seconds.
+        key names this very call: an id that the framework gave it. Asking with it again, before the answer was read, joins
+        the ring that exists. risk is low, medium, high or critical; timeout in seconds.
         """
         details = {"action": f"{name}({json.dumps(args, ensure_ascii=False)})", "risk_level": risk, "tool": name, "args": args}
         ring = {"details": {**details, "note": note} if note else details, "timeout": timeout, "on_timeout": "cancel"}
         if session:
             ring["session_id"] = session
         op = self.ring("approve", description or f"Run {name}?", idempotency_key=key, **ring)
+        n = 2
+        while op["state"] in OVER and op.get("delivered_at"):
+            # A yes is for one call: where an answer under this key was taken before, this is another call.
+            op = self.ring("approve", description or f"Run {name}?", idempotency_key=f"{key}#{n}", **ring)
+            n += 1
+        if op["state"] in OVER:
+            op = self.get(op["operation_id"])
         while op["state"] not in OVER:
             op = self.heard(op)
         if op["state"] != "completed":

@@ -162,7 +162,10 @@ export class Deskbell {
    * waits for.
    */
   async ask(r: Ring, how: Waiting = {}): Promise<Operation> {
-    const op = await this.ring(r, how.signal)
+    return this.#waited(await this.ring(r, how.signal), how)
+  }
+
+  async #waited(op: Operation, how: Waiting): Promise<Operation> {
     try {
       return await this.ended(op, how)
     } catch (err) {
@@ -177,18 +180,19 @@ export class Deskbell {
    */
   async approve(call: Call, how: Approval): Promise<{ yes: boolean; words: string; nobody: boolean }> {
     const { key, session, description = `Run ${call.name}?`, risk = 'medium', timeout = 600, note, ...rest } = how
-    const op = await this.ask(
-      {
-        action_type: 'approve',
-        description,
-        details: { action: `${call.name}(${JSON.stringify(call.args)})`, risk_level: risk, tool: call.name, args: call.args, ...(note && { note }) },
-        idempotency_key: key,
-        timeout,
-        on_timeout: 'cancel',
-        ...(session && { session_id: session }),
-      },
-      rest,
-    )
+    const ring: Ring = {
+      action_type: 'approve',
+      description,
+      details: { action: `${call.name}(${JSON.stringify(call.args)})`, risk_level: risk, tool: call.name, args: call.args, ...(note && { note }) },
+      idempotency_key: key,
+      timeout,
+      on_timeout: 'cancel',
+      ...(session && { session_id: session }),
+    }
+    let op = await this.ring(ring, how.signal)
+    // A yes is for one call: where an answer under this key was taken before, this is another call.
+    for (let n = 2; over(op) && op.delivered_at !== undefined; n++) op = await this.ring({ ...ring, idempotency_key: `${key}#${n}` }, how.signal)
+    op = over(op) ? await this.get(op.operation_id) : await this.#waited(op, rest)
     const yes = op.state === 'completed' && op.result?.decision === 'approve'
     return { yes, words: (op.state === 'completed' ? op.result?.human_input : op.ended?.reason) ?? '', nobody: op.state === 'cancelled' }
   }
@@ -208,7 +212,10 @@ export interface Call {
 
 /** How a yes to a call is asked for. */
 export interface Approval extends Waiting {
-  /** Names this very call, so that asking again rings nobody twice: an id that the framework gave it. */
+  /**
+   * Names this very call: an id that the framework gave it. Asking with it again, before the answer was read, joins the ring
+   * that exists.
+   */
   key: string
   session?: string
   description?: string
