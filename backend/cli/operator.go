@@ -158,6 +158,9 @@ func (s *shell) answerCommand() *cobra.Command {
 			given := c.Flags().Changed("text") || c.Flags().Changed("result") || c.Flags().Changed("summary") || c.Flags().Changed("finding") ||
 				r.approve || r.deny || c.Flags().Changed("decline") || c.Flags().Changed("ask")
 			if !given {
+				if op.Kind == human.Plan {
+					return s.answerPlan(c.Context(), operator, op)
+				}
 				if op.State.Terminal() {
 					s.showRequest(op, time.Now())
 					s.showAnswer(op)

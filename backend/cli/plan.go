@@ -108,11 +108,10 @@ func (s *shell) planConfirmCommand() *cobra.Command {
 			if err != nil || op.ID == "" {
 				return err
 			}
-			q, err := op.PlanQuestion()
+			p, err := s.planDesk(operator, op, lines)
 			if err != nil {
 				return err
 			}
-			p := &planDesk{shell: s, operator: operator, op: op, q: q, lines: lines}
 			if given == 0 {
 				return p.converse(c.Context())
 			}
@@ -233,6 +232,20 @@ type planDesk struct {
 	op       human.Operation
 	q        human.PlanQuestion
 	lines    *bufio.Scanner
+}
+
+func (s *shell) planDesk(operator *client.Client, op human.Operation, lines *bufio.Scanner) (*planDesk, error) {
+	q, err := op.PlanQuestion()
+	return &planDesk{shell: s, operator: operator, op: op, q: q, lines: lines}, err
+}
+
+// answerPlan shows a plan and asks what to do, for `deskbell answer`.
+func (s *shell) answerPlan(ctx context.Context, operator *client.Client, op human.Operation) error {
+	p, err := s.planDesk(operator, op, bufio.NewScanner(s.in))
+	if err != nil {
+		return err
+	}
+	return p.converse(ctx)
 }
 
 // answer gives the answer of flags.

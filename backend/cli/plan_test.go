@@ -198,8 +198,8 @@ func TestAPlanIsChangedInAnEditor(t *testing.T) {
 	d := newTable(t, plan.Options{Modify: true})
 	d.submit("one", false)
 	seen := d.editor(
-		`printf '[[tasks]]\ndescription = nonsense\n' >> "$1"`,                                                                  // wrong
-		`sed -i 's/= nonsense/= "Say so"/' "$1"`,                                                                                // put right
+		`printf '[[tasks]]\ndescription = nonsense\n' >> "$1"`, // wrong
+		`sed -i 's/= nonsense/= "Say so"/' "$1"`,               // put right
 		`sed -i -e 's/^args.command = .*/args.command = "ls"/' -e 's/^priority = 2/priority = 7/' -e 's/"Say so"/"Sing"/' "$1"`, // edited again
 	)
 	out, errs := d.run(exitYes, "m\ne\ns\nLike this\n", "confirm", "one")
@@ -326,6 +326,38 @@ func TestAPlanIsAnsweredOtherwise(t *testing.T) {
 			in = `{"message":"x","tasks":[{"description":"y"}]}`
 		}
 		d.says(exitError, want, in, args...)
+	}
+}
+
+// What takes an operation takes a plan, and does not say yes to what was changed.
+func TestTheOtherCommandsTakePlansToo(t *testing.T) {
+	d := newTable(t, plan.Options{Modify: true})
+	command := func(code int, in, want string, args ...string) {
+		t.Helper()
+		var out bytes.Buffer
+		if got := Execute(t.Context(), Program{}, args, strings.NewReader(in), &out, &out); got != code || !strings.Contains(out.String(), want) {
+			t.Errorf("%q: exit code %d, want %d, prints %s", args, got, code, out.String())
+		}
+	}
+	for session, r := range map[string]struct {
+		plan.Response
+		code int
+	}{
+		"as-it-is": {plan.Response{Action: human.ConfirmPlan}, exitYes},
+		"words":    {plan.Response{Action: human.ModifyPlan, Message: "No"}, exitNo},
+		"changed":  {plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{{Description: "Other"}}}, exitChanged},
+	} {
+		st := d.submit(session, false)
+		_, err := d.plans.Respond(t.Context(), ada, session, r.Response)
+		must(t, err)
+		command(r.code, "", "by ada", "wait", string(st.OperationID), "--key", d.key)
+	}
+	st := d.submit("answered", false)
+	command(exitYes, "n\nNo\n", "cancelled by ada", "answer", string(st.OperationID))
+	st = d.submit("approved", false)
+	command(exitYes, "", "approved by ada", "answer", string(st.OperationID), "--approve")
+	if st := d.status("approved"); st.Status != human.PlanConfirmed {
+		t.Errorf("%+v", st)
 	}
 }
 

@@ -8,10 +8,14 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/plan"
 )
 
 // code is the exit code that tells a script how an operation stands.
 func code(op human.Operation) int {
+	if st, err := plan.StatusOf(op); op.Kind == human.Plan && err == nil {
+		return planCode(st)
+	}
 	switch op.State {
 	case human.Completed:
 		if op.Result != nil && op.Result.Decision == human.Refused {
@@ -69,6 +73,10 @@ func span(d time.Duration) string {
 
 // showAnswer prints what the human gave back.
 func (s *shell) showAnswer(op human.Operation) {
+	if st, err := plan.StatusOf(op); op.Kind == human.Plan && err == nil {
+		s.showStatus(st)
+		return
+	}
 	s.printf("%s\n", visible(outcome(op)))
 	if op.Result == nil {
 		return

@@ -263,6 +263,16 @@ func TestAChangedPlanIsToldAsItIsToRun(t *testing.T) {
 	}
 }
 
+// The tool human does not say yes to a plan that was changed.
+func TestAPlanIsReadAsAPlan(t *testing.T) {
+	d := newDesk(t, confirming, modern)
+	id := d.plan(aPlan.with(args{"wait_seconds": 0})).OperationID
+	d.respond(plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{{Description: "Something else"}}})
+	if r := d.use(args{"action": "wait", "operation_id": id}); r.Decision != "" || !strings.Contains(r.Next, "confirm_plan") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestAPlanThatMustNotRun(t *testing.T) {
 	for name, tt := range map[string]struct {
 		r            plan.Response

@@ -180,6 +180,11 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 		r.Reason, r.By, r.At = e.Reason, cmp.Or(e.By.Name, string(e.By.Role)), &e.At
 	}
 	r.advise(op)
+	if op.Kind == human.Plan && op.State.Terminal() {
+		// A yes may be to other tasks than the agent's.
+		r.Decision = ""
+		r.Next = fmt.Sprintf("it is a plan: call confirm_plan with action=check and session_id=%s to read what may run of it, if anything", op.ID)
+	}
 	c.recorded(ctx, op, &r)
 	if op.Result != nil && len(op.Result.Evidence()) > 0 {
 		const ask = `action=get_evidence with evidence=["e1"] shows what a finding rests on`
