@@ -581,7 +581,10 @@ func (x *execution) beginTask(ctx context.Context) error {
 		case st.Why == "stopped":
 			return x.fail(ctx, true, joined("An operator stopped the plan.", st.Message))
 		case st.Why == "skipped":
-			return x.keep(ctx, Record{Kind: TaskRecord, Progress: &human.TaskProgress{Task: t.ID, State: human.TaskSkipped, Note: st.Message}})
+			if err := x.keep(ctx, Record{Kind: TaskRecord, Progress: &human.TaskProgress{Task: t.ID, State: human.TaskSkipped, Note: st.Message}}); err != nil {
+				return err
+			}
+			return x.emit(ctx, Update{Type: SubTaskResult, Content: cmp.Or(st.Message, t.Description), TaskID: t.ID, Tool: t.Tool, Outcome: OutcomeSkipped})
 		case st.Why == "refused":
 			return x.skip(ctx, t.ID, cmp.Or(st.Message, "it was refused"))
 		case changed:
