@@ -47,11 +47,10 @@ type AgentRun struct {
 	PrivateHTTP bool      // its requests may go to this machine and to private networks
 	Limits      agent.Limits
 
-	Began  func(id string)
-	Emit   func(agent.Update)
-	Tell   func(soFar string) // what the model says, as it comes
-	Note   func(text string)  // for people, beside what the run tells
-	Errors io.Writer          // what MCP servers say beside the protocol
+	Began func(id string)
+	Emit  func(agent.Update)
+	Tell  func(soFar string) // what the model says, as it comes
+	Note  func(text string)  // for people, beside what the run tells
 }
 
 // A RunLine is a run in a list.
@@ -217,7 +216,7 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	if _, err := s.agent(); err != nil { // says what is missing
 		return err
 	}
-	r.Dir, r.Model, r.Find, r.Key, r.Errors = place.Dir, place.Config.Settings().Model, s.server, s.key, io.Discard
+	r.Dir, r.Model, r.Find, r.Key = place.Dir, place.Config.Settings().Model, s.server, s.key
 	show := newProgress(s)
 	id := r.Resume
 	r.Began = func(began string) { id = began; show.began(id, r.Resume != "") }
@@ -273,7 +272,9 @@ type progress struct {
 	colours bool
 	live    bool   // what the model says is shown as it comes
 	said    string // of it, what is shown
+	over    bool   // something else was shown since: what comes next begins anew
 	open    bool   // the last line has no end yet
+	last    string // the last update's content
 }
 
 func newProgress(s *shell) *progress {
@@ -322,9 +323,9 @@ func (p *progress) tell(soFar string) {
 	if !p.live {
 		return
 	}
-	if !strings.HasPrefix(soFar, p.said) {
+	if p.over || !strings.HasPrefix(soFar, p.said) {
 		p.line()
-		p.said = ""
+		p.said, p.over = "", false
 	}
 	fresh := soFar[len(p.said):]
 	if cut := len(fresh) - unfinished(fresh); cut > 0 {
@@ -349,6 +350,7 @@ func unfinished(text string) int {
 // update shows one thing that the run tells about itself.
 func (p *progress) update(u agent.Update) {
 	p.line()
+	p.over, p.last = true, u.Content
 	if p.json {
 		if err := p.printJSON(u); err != nil {
 			p.code = exitError
@@ -387,7 +389,7 @@ func (p *progress) update(u agent.Update) {
 		}
 		p.printf("%s %s\n", p.mark(u.Outcome), oneLine(u.Content, 300))
 	case agent.ConfirmationTimeout, agent.ConfirmationError, agent.ErrorUpdate:
-		p.printf("%s\n", p.paint(red, "! "+oneLine(u.Content, 1000)))
+		p.printf("%s\n", p.paint(red, "! "+strings.TrimPrefix(indent(u.Content, "  "), "  ")))
 	case agent.ConversationalResponse, agent.FinalResult:
 		if strings.TrimSpace(u.Content) != strings.TrimSpace(p.said) { // it was shown as it came
 			p.printf("%s\n", visible(strings.TrimRight(u.Content, "\n")))
@@ -395,7 +397,6 @@ func (p *progress) update(u agent.Update) {
 	default:
 		p.printf("%s\n", oneLine(u.Content, 300))
 	}
-	p.said = ""
 }
 
 // mark is how something ended.
@@ -477,7 +478,7 @@ func (p *progress) result(r agent.Result, stopped bool) {
 	case p.code == exitYes:
 		p.note("Done: %s.", spent)
 	default:
-		if r.Message != "" {
+		if r.Message != "" && r.Message != p.last { // what was told already is not told again
 			p.note("%s", visible(strings.TrimSpace(r.Message)))
 		}
 		if r.Prompt != "" {

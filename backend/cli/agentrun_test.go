@@ -217,11 +217,15 @@ func TestWhatTheModelSays(t *testing.T) {
 	for i := range len(text) + 1 {
 		p.tell(text[:i])
 	}
+	p.update(agent.Update{Type: agent.StatusUpdate, Content: "between"})
 	p.update(agent.Update{Type: agent.FinalResult, Content: text})
+	p.tell(text[:1])
+	p.update(agent.Update{Type: agent.StatusUpdate, Content: "between"})
+	p.tell(text[:2])
 	p.tell("an")
 	p.tell("another")
 	p.update(agent.Update{Type: agent.FinalResult, Content: "something else"})
-	if want := "héllo 世界⟨U+001B⟩[2J\nanother\nsomething else\n"; out.String() != want {
+	if want := "héllo 世界⟨U+001B⟩[2J\n· between\nh\n· between\nh\nanother\nsomething else\n"; out.String() != want {
 		t.Errorf("it prints %q", out.String())
 	}
 }

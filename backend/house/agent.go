@@ -181,7 +181,7 @@ func toolsOf(ctx context.Context, version string, r cli.AgentRun, cwd string) (b
 	}
 	box = append(box, tools.Shell{Dir: cwd}, tools.Web{Private: r.PrivateHTTP, Agent: "deskbell/" + version})
 	for _, p := range r.Servers {
-		s, err := tools.ConnectMCP(ctx, tools.MCPServer{Name: p.Name, Command: p.Command, URL: p.URL, Dir: cwd, Errors: r.Errors, Version: version})
+		s, err := tools.ConnectMCP(ctx, tools.MCPServer{Name: p.Name, Command: p.Command, URL: p.URL, Dir: cwd, Version: version})
 		if err != nil {
 			return nil, done, err
 		}
@@ -278,7 +278,7 @@ func (d *desk) confirms(ctx context.Context) (yes bool, err error) {
 		SessionID: newAgentID("probe_"), Message: "Are plans confirmed here?", Tasks: []human.Task{{Description: "Nothing."}}, IdempotencyKey: strings.Repeat("x", 4<<10),
 	}
 	var st plan.Status
-	err = d.call(ctx, func(c *client.Client) (err error) {
+	err = d.once(func(c *client.Client) (err error) {
 		st, _, err = c.Submit(ctx, probe, 0)
 		return err
 	})
@@ -445,12 +445,9 @@ func (p *planDesk) left(ctx context.Context, err error) error {
 
 // answer answers what an operator asks about a plan, or about a task of it.
 func (p *planDesk) answer(ctx context.Context, id human.OperationID, question string) error {
-	if p.asked == nil {
-		return nil
-	}
-	text := p.asked(question)
-	if strings.TrimSpace(text) == "" {
-		text = "I cannot answer this."
+	text := "I was started again since, and cannot answer. Decide by what stands here."
+	if p.asked != nil {
+		text = cmp.Or(strings.TrimSpace(p.asked(question)), "I cannot answer this.")
 	}
 	err := p.call(ctx, func(c *client.Client) error {
 		_, err := c.Reply(ctx, id, text)
@@ -479,24 +476,26 @@ func (p *planDesk) Begin(ctx context.Context, task string) (agent.Standing, erro
 	if p.off != nil {
 		return p.free(task), nil
 	}
+	wait := time.Duration(0)
 	for {
 		var st plan.Standing
 		err := p.call(ctx, func(c *client.Client) (err error) {
-			st, err = c.Progress(ctx, p.name(), human.TaskProgress{Task: task, State: human.TaskRunning}, deskWait)
+			st, err = c.Progress(ctx, p.name(), human.TaskProgress{Task: task, State: human.TaskRunning}, wait)
 			return err
 		})
+		if wait = 0; err == nil && !st.Go && st.Why == "asking" {
+			err = p.aboutTask(ctx, st.Asking)
+		}
 		switch {
 		case ctx.Err() != nil:
-			if st.Asking != "" {
-				p.withdraw(ctx, st.Asking)
-			}
+			// A question about the task stays: withdrawn, it would stand for skipping it.
 			return agent.Standing{}, ctx.Err()
 		case err != nil:
 			return agent.Standing{}, err
-		case !st.Go && (st.Why == "paused" || st.Why == "asking"):
-			if err := p.questionOf(ctx, st.Asking); err != nil {
-				return agent.Standing{}, err
-			}
+		case !st.Go && st.Why == "asking":
+			continue
+		case !st.Go && st.Why == "paused":
+			wait = deskWait
 			continue
 		}
 		out := standingOf(st)
@@ -510,14 +509,11 @@ func (p *planDesk) Begin(ctx context.Context, task string) (agent.Standing, erro
 	}
 }
 
-// questionOf answers what an operator asks about a task that they are asked about.
-func (p *planDesk) questionOf(ctx context.Context, id human.OperationID) error {
-	if id == "" {
-		return nil
-	}
+// aboutTask waits while an operator is asked about a task, and answers what they ask.
+func (p *planDesk) aboutTask(ctx context.Context, id human.OperationID) error {
 	var st plan.Status
 	err := p.call(ctx, func(c *client.Client) (err error) {
-		st, err = c.PlanStatus(ctx, string(id), 0, 0)
+		st, err = c.PlanStatus(ctx, string(id), deskWait, 0)
 		return err
 	})
 	if err != nil || st.Question == "" {

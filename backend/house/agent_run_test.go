@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"deskbell/backend/agent"
 	"deskbell/backend/api"
@@ -614,5 +618,229 @@ func TestTheAgentIsInterrupted(t *testing.T) {
 			w.wait(t, 0)
 			w.says(t, "It is done.")
 		})
+	}
+}
+
+// effectsOf is a plan of a shell command for each word, which writes it down.
+func effectsOf(words ...string) llmtest.Answer {
+	tasks := make([]object, len(words))
+	for i, w := range words {
+		tasks[i] = object{"description": "Write " + w, "tool_name": "shell", "args": object{"command": "echo " + w + " >>effects"}}
+	}
+	return calls("propose_plan", object{"message": "Some effects", "tasks": tasks})
+}
+
+// ready is a model that proposes a plan, and is content with what comes of it.
+func ready(first llmtest.Answer) func(string, llmtest.Request) llmtest.Answer {
+	return func(news string, q llmtest.Request) llmtest.Answer {
+		switch {
+		case len(q.Turns) == 1:
+			return first
+		case strings.Contains(news, "asks you back"):
+			return llmtest.Answer{Text: "Because it was asked for."}
+		}
+		return llmtest.Answer{Text: "That is all."}
+	}
+}
+
+// P9: each task is confirmed by itself: one after asking back, one changed, one refused, one as it is.
+func TestTheAgentTaskByTask(t *testing.T) {
+	d := newWorkplace(t, "openai", confirmsPlans)
+	dir := t.TempDir()
+	d.script(ready(effectsOf("one", "two", "three", "four")))
+	d.attend(t, func(op human.Operation) {
+		q, err := op.PlanQuestion()
+		if err != nil {
+			t.Errorf("%+v: %v", op, err)
+			return
+		}
+		if q.Of == "" {
+			d.respond(t, op, plan.Response{Action: human.ConfirmPlan, TaskByTask: true})
+			return
+		}
+		task := q.Tasks[0]
+		switch {
+		case op.State == human.WaitingInput:
+		case task.Description == "Write one" && len(op.Messages) == 0:
+			d.must(t, "/api/human/reply", object{"operation_id": op.ID, "text": "Why?"})
+		case task.Description == "Write one" && !strings.Contains(op.Messages[len(op.Messages)-1].Text, "asked for"):
+			t.Errorf("it answers %+v", op.Messages)
+		case task.Description == "Write two":
+			task.Args = json.RawMessage(`{"command":"echo 2 >>effects"}`)
+			d.respond(t, op, plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{task}})
+		case task.Description == "Write three":
+			d.respond(t, op, plan.Response{Action: human.CancelPlan, Message: "Not that one."})
+		default:
+			d.respond(t, op, plan.Response{Action: human.ConfirmPlan})
+		}
+	})
+	w := d.agent(t, dir, "run", "Write.")
+	w.wait(t, 0)
+	if got := strings.Join(lines(t, filepath.Join(dir, "effects")), " "); got != "one 2 four" {
+		t.Errorf("the effects are %q\nout: %s", got, &w.out)
+	}
+	w.says(t, "skipped", "Not that one.")
+}
+
+// P9: an operator pauses a plan that runs, changes and skips what has not begun, and lets it go on; or stops it.
+func TestOrdersReachTheAgent(t *testing.T) {
+	for _, stop := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stop is %v", stop), func(t *testing.T) {
+			d := newWorkplace(t, "anthropic", confirmsPlans)
+			dir := t.TempDir()
+			hold := func(n string) object {
+				return object{"description": n, "tool_name": "shell", "args": object{"command": "echo " + n + " >>effects; echo x >began; while ! test -e go; do sleep 0.02; done"}}
+			}
+			d.script(ready(calls("propose_plan", object{"message": "Some effects", "tasks": []object{hold("one"), hold("two"), hold("three")}})))
+			d.attend(t, func(op human.Operation) { d.respond(t, op, plan.Response{Action: human.ConfirmPlan}) })
+			w := d.agent(t, dir, "run", "Write.")
+			await(t, filepath.Join(dir, "began"))
+			id := d.runID(t)
+			order := func(o human.Order) { d.must(t, "/api/plans/"+id+"/orders", o) }
+			if stop {
+				order(human.Order{Kind: human.Stop, Text: "Enough."})
+				writeFile(t, filepath.Join(dir, "go"), "")
+				w.wait(t, 1)
+				w.says(t, "An operator stopped the plan", "Enough.")
+				if got := strings.Join(lines(t, filepath.Join(dir, "effects")), " "); got != "one" {
+					t.Errorf("the effects are %q", got)
+				}
+				return
+			}
+			order(human.Order{Kind: human.Pause})
+			writeFile(t, filepath.Join(dir, "go"), "")
+			var st plan.Status
+			for deadline := time.Now().Add(time.Minute); st.Run == nil || st.Run.Tasks[0].State != human.TaskDone; {
+				d.boss.good(t, "GET", "/api/plans/"+id+"?wait=1&after_version="+fmt.Sprint(st.Version), nil, &st)
+				if time.Now().After(deadline) {
+					t.Fatalf("the first task does not end: %+v", st.Run)
+				}
+			}
+			changed := []human.Task{st.Run.Tasks[1].Task, st.Run.Tasks[2].Task}
+			changed[1].Args = json.RawMessage(`{"command":"echo 3 >>effects"}`)
+			order(human.Order{Kind: human.Change, Tasks: changed})
+			order(human.Order{Kind: human.Skip, Task: changed[0].ID})
+			if got := strings.Join(lines(t, filepath.Join(dir, "effects")), " "); got != "one" {
+				t.Errorf("while it is paused, the effects are %q", got)
+			}
+			order(human.Order{Kind: human.Resume})
+			w.wait(t, 0)
+			if got := strings.Join(lines(t, filepath.Join(dir, "effects")), " "); got != "one 3" {
+				t.Errorf("the effects are %q\nout: %s", got, &w.out)
+			}
+		})
+	}
+}
+
+// A plan that an operator cancels ends the run, and nothing of it ran.
+func TestACancelledPlan(t *testing.T) {
+	d := newWorkplace(t, "openai", confirmsPlans)
+	dir := t.TempDir()
+	d.script(ready(effectsOf("one")))
+	d.attend(t, func(op human.Operation) { d.respond(t, op, plan.Response{Action: human.CancelPlan, Message: "No."}) })
+	w := d.agent(t, dir, "run", "Write.")
+	w.wait(t, 1)
+	w.says(t, "An operator cancelled the plan", "No.")
+	if _, err := os.Stat(filepath.Join(dir, "effects")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// The server is killed while the agent waits, and another one on the same folder takes its place, at another address.
+func TestTheServerOfAnAgentIsKilled(t *testing.T) {
+	d := newWorkplace(t, "openai", confirmsPlans)
+	dir := t.TempDir()
+	d.script(ready(effectsOf("one", "two")))
+	reached := make(chan struct{})
+	reach := sync.OnceFunc(func() { close(reached) })
+	done := d.attend(t, func(human.Operation) { reach() })
+	w := d.agent(t, dir, "run", "Write.")
+	select {
+	case <-reached:
+	case <-time.After(time.Minute):
+		t.Fatalf("it does not come so far\nout: %s\nerr: %s", &w.out, &w.errs)
+	}
+	done()
+	d.server.kill()
+	d.server = serve(t, d.dir, []string{confirmsPlans})
+	d.boss = operator(t, d.server.url, d.server.code)
+	d.attend(t, func(op human.Operation) { d.respond(t, op, plan.Response{Action: human.ConfirmPlan}) })
+	w.wait(t, 0)
+	if got := strings.Join(lines(t, filepath.Join(dir, "effects")), " "); got != "one two" {
+		t.Errorf("the effects are %q", got)
+	}
+	if plans := d.all(t, human.Plan); len(plans) != 1 {
+		t.Errorf("%d plans", len(plans))
+	}
+}
+
+// The tools of an MCP server are judged by what it says of them, and one that may destroy something is asked about.
+func TestTheAgentsMCPServers(t *testing.T) {
+	d := newWorkplace(t, "anthropic")
+	var mu sync.Mutex
+	dropped := []string{}
+	server := mcp.NewServer(&mcp.Implementation{Name: "shelf", Version: "1"}, nil)
+	type book struct {
+		Name string `json:"name"`
+	}
+	mcp.AddTool(server, &mcp.Tool{Name: "drop_book", Annotations: &mcp.ToolAnnotations{}}, func(_ context.Context, _ *mcp.CallToolRequest, in book) (*mcp.CallToolResult, any, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		dropped = append(dropped, in.Name)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Name + " is gone"}}}, nil, nil
+	})
+	h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	defer h.Close()
+	d.script(func(news string, q llmtest.Request) llmtest.Answer {
+		switch {
+		case len(q.Turns) == 1:
+			return calls("mcp__127-0-0-1__drop_book", object{"name": "a"})
+		case strings.Contains(news, "a is gone"):
+			return calls("mcp__127-0-0-1__drop_book", object{"name": "b"})
+		case strings.Contains(news, "was refused"):
+			return llmtest.Answer{Text: "Only one is gone."}
+		}
+		return llmtest.Answer{Text: "I do not know what to do with: " + news}
+	})
+	d.attend(t, func(op human.Operation) {
+		var q human.Question
+		if err := json.Unmarshal(op.Details, &q); err != nil || q.Tool != "mcp__127-0-0-1__drop_book" || len(q.Schema) == 0 {
+			t.Errorf("asked about %+v: %v", q, err)
+		}
+		choice := human.ChooseAllow
+		if strings.Contains(string(q.Args), `"b"`) {
+			choice = human.ChooseDeny
+		}
+		d.judge(t, op, choice)
+	})
+	w := d.agent(t, t.TempDir(), "run", "--mcp", h.URL, "Drop two books.")
+	w.wait(t, 0)
+	w.says(t, "Only one is gone.")
+	mu.Lock()
+	defer mu.Unlock()
+	if len(dropped) != 1 || dropped[0] != "a" {
+		t.Errorf("dropped %q", dropped)
+	}
+}
+
+// Without what it needs it begins nothing, and says what to do.
+func TestAnAgentThatCannotBegin(t *testing.T) {
+	d := newWorkplace(t, "openai")
+	dir := t.TempDir()
+	for want, cmd := range map[string]*exec.Cmd{
+		"there is no key":           program(t, d.dir, nil, "agent", "run", "x"),
+		"there is no model":         program(t, d.dir, []string{"DESKBELL_KEY=" + d.key}, "agent", "run", "x"),
+		"no Deskbell runs":          program(t, t.TempDir(), []string{"DESKBELL_KEY=" + d.key}, "agent", "run", "x"),
+		"no Deskbell answers":       program(t, d.dir, []string{"DESKBELL_KEY=" + d.key, "DESKBELL_URL=http://127.0.0.1:1"}, "agent", "run", "--provider", "openai", "--model", "m", "x"),
+		"deskbell keys add":         program(t, d.dir, []string{"DESKBELL_KEY="}, "agent", "run", "x"),
+		"the MCP server none could": program(t, d.dir, []string{"DESKBELL_KEY=" + d.key}, "agent", "run", "--provider", "openai", "--model", "m", "--mcp", "/no/such/none", "x"),
+		"there is no run run_1 on":  program(t, d.dir, []string{"DESKBELL_KEY=" + d.key}, "agent", "resume", "--provider", "openai", "--model", "m", "run_1"),
+		"key":                       program(t, d.dir, []string{"DESKBELL_KEY=dbk_wrong"}, "agent", "run", "--provider", "openai", "--model", "m", "x"),
+	} {
+		cmd.Dir = dir
+		runWith(t, cmd).want(t, 3, want)
+	}
+	if list := run(t, d.dir, nil, "agent", "list").want(t, 0); list.out != "" {
+		t.Errorf("it began %q", list.out)
 	}
 }

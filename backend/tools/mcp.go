@@ -36,9 +36,8 @@ type MCPServer struct {
 	URL     string
 	Header  http.Header
 
-	Dir     string    // the folder to run in
-	Errors  io.Writer // what the command writes to its standard error; nil: nowhere
-	Version string    // Deskbell's
+	Dir     string // the folder to run in
+	Version string // Deskbell's
 }
 
 // A Connection is an MCP server at work. Its methods are safe for concurrent use.
@@ -81,7 +80,14 @@ func ConnectMCP(ctx context.Context, s MCPServer) (_ *Connection, err error) {
 	begin, stop := context.WithTimeout(ctx, beginTime)
 	defer stop()
 	if c.session, err = client.Connect(begin, over, nil); err != nil {
-		return nil, human.Wrap(human.Unavailable, err, "the MCP server %s did not begin: %s", s.Name, human.OneLine(err.Error(), 300))
+		said := ""
+		if c.child != nil {
+			_ = c.child.Close() // it has said all, then
+			if words := strings.TrimSpace(c.child.said.text()); words != "" {
+				said = "; it said: " + words
+			}
+		}
+		return nil, human.Wrap(human.Unavailable, err, "the MCP server %s did not begin: %s%s", s.Name, human.OneLine(err.Error(), 300), said)
 	}
 	taken := map[string]bool{}
 	for tool, err := range c.session.Tools(begin, nil) {
@@ -107,7 +113,8 @@ func ConnectMCP(ctx context.Context, s MCPServer) (_ *Connection, err error) {
 // start starts the server's command in a group of its own.
 func (c *Connection) start(s MCPServer) (mcp.Transport, error) {
 	cmd := exec.Command(s.Command[0], s.Command[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stderr, cmd.WaitDelay = s.Dir, environment(), s.Errors, leftOver
+	said := &ends{most: 1 << 10}
+	cmd.Dir, cmd.Env, cmd.Stderr, cmd.WaitDelay = s.Dir, environment(), said, leftOver
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -120,7 +127,7 @@ func (c *Connection) start(s MCPServer) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.child = &child{WriteCloser: in, cmd: cmd, group: group}
+	c.child = &child{WriteCloser: in, cmd: cmd, group: group, said: said}
 	return &mcp.IOTransport{Reader: out, Writer: c.child}, nil
 }
 
@@ -130,6 +137,7 @@ type child struct {
 	io.WriteCloser
 	cmd   *exec.Cmd
 	group *group
+	said  *ends // on its standard error; to be read once it has ended
 	once  sync.Once
 	err   error
 }

@@ -110,4 +110,8 @@ func TestAnMCPServerThatIsNone(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, c, err)
 		}
 	}
+	_, err := tools.ConnectMCP(t.Context(), tools.MCPServer{Name: "x", Command: []string{"sh", "-c", "echo no such module >&2; exit 1"}})
+	if err == nil || !strings.Contains(err.Error(), "it said: no such module") {
+		t.Errorf("what it says beside the protocol is lost: %v", err)
+	}
 }
