@@ -1,0 +1,518 @@
+import type { Page } from '@playwright/test';
+import { Server, type Agent, type Caller } from './support/server';
+import { accessible, Console, expect, fits, mod, test as base, type Operation } from './support/test';
+
+interface Task {
+  id?: string;
+  description: string;
+  tool_name?: string;
+  type?: string;
+  priority?: number;
+  expected_outcome?: string;
+  args?: object;
+}
+
+interface Change {
+  change: string;
+  id: string;
+  from?: number;
+  to?: number;
+}
+
+interface Status {
+  operation_id: string;
+  status: string;
+  tasks: Task[];
+  user_response?: { action: string; modified_tasks?: Task[]; user_message?: string; task_by_task?: boolean; changes?: Change[]; by?: string };
+  votes?: { by: string; action: string }[];
+  message: string;
+}
+
+/** An agent that has its plans confirmed. */
+class Planner {
+  constructor(readonly agent: Agent) {}
+
+  async submit(tasks: Task[], more: object = {}): Promise<string> {
+    const { operation_id: id } = await this.agent.call<Status>('POST', '/api/plans', { session_id: 'session-1', message: 'Move the billing database', tasks, ...more });
+    return id;
+  }
+
+  status(id: string, wait = 0): Promise<Status> {
+    return this.agent.call('GET', `/api/plans/${id}?wait=${wait}`);
+  }
+
+  /** Waits for the answer. */
+  answer(id: string): Promise<Status> {
+    return this.status(id, 20);
+  }
+}
+
+const mild: Task[] = [
+  { id: 'a', description: 'Read the log', tool_name: 'read_file', expected_outcome: 'What failed is known', args: { path: 'api.log' } },
+  { id: 'b', description: 'Count the errors everywhere', tool_name: 'bash', args: { command: 'grep -c ERROR api.log' } },
+  { id: 'c', description: 'List the folder', tool_name: 'bash', args: { command: 'ls' } },
+  { id: 'd', description: 'Show who is logged in', tool_name: 'bash', args: { command: 'who' } },
+];
+const grave: Task[] = [...mild.slice(0, 2), { id: 'x', description: 'Drop the old cluster', tool_name: 'bash', args: { command: 'rm -rf /var/lib/old' } }];
+
+const settings: Record<string, string> = { DESKBELL_PLAN_CONFIRM_BY_HUMAN: 'true' };
+const test = base.extend<{ env: Record<string, string>; planner: Planner }>({
+  env: [{}, { option: true }],
+  server: async ({ flags, env }, use) => {
+    const server = await Server.start(flags, { ...settings, ...env });
+    await use(server);
+    await server.end();
+  },
+  planner: async ({ server }, use) => use(new Planner(await server.agent('migrator'))),
+});
+
+/** Places, ids and texts of the rows. */
+const rows = (page: Page): Promise<string[]> =>
+  page.locator('ol.plan > li:not(.head)').evaluateAll((all) => all.map((row) => (row as HTMLElement).dataset.task ?? `-${(row as HTMLElement).dataset.gone}`));
+const row = (desk: Console, id: string) => desk.page.locator(`[data-task="${id}"]`);
+const name = (desk: Console, id: string) => row(desk, id).locator('button.tt');
+const field = (desk: Console, label: string) => desk.page.getByRole('textbox', { name: label, exact: true });
+const changes = (desk: Console) => desk.page.getByRole('group', { name: 'Your changes' });
+const menu = async (desk: Console, id: string, item: string): Promise<void> => {
+  await name(desk, id).focus();
+  await row(desk, id).getByRole('button', { name: /^More for task/ }).click();
+  await desk.page.getByRole('menuitem', { name: item }).click();
+};
+const operator = async (server: Server, who: string): Promise<Caller> => server.signIn((await server.operator.call<{ code: string }>('POST', `/api/session/codes?operator=${who}`, {})).code);
+
+test('a plan is there to be read: what it comes to, its tasks, what needs care', async ({ desk, planner }) => {
+  const id = await planner.submit(grave, { context: { cwd: '/srv/billing' } });
+  await desk.open();
+  await desk.openOperation(id);
+  const head = desk.page.locator('article header').first();
+  await expect(head).toContainText('Critical risk');
+  await expect(head).toContainText(/3 tasks, 1 of them writes/);
+  await expect(head).toContainText('/srv/billing');
+  await expect(desk.page.getByRole('list', { name: 'Tasks' }).getByRole('listitem')).toHaveCount(3);
+  await expect(row(desk, 'x')).toContainText('$ rm -rf /var/lib/old');
+  await expect(row(desk, 'x')).toContainText('Critical');
+  await expect(desk.page.getByRole('region', { name: 'Needs care' })).toContainText('Task 3: Delete /var/lib/old');
+  await expect(desk.page.getByRole('region', { name: 'From history' })).toContainText('No plan like it so far');
+  await expect(desk.page.getByText(/Without an answer it is cancelled in \d+:\d\d/)).toBeVisible();
+  await accessible(desk.page);
+});
+
+test('what is mild is confirmed by a key, and runs as it was', async ({ desk, planner }) => {
+  const id = await planner.submit(mild);
+  await desk.open();
+  await desk.openOperation(id);
+  await desk.press('a');
+  const status = await planner.answer(id);
+  expect([status.status, status.user_response?.by]).toEqual(['confirmed', 'mei']);
+  expect(status.tasks).toEqual(mild);
+});
+
+test('what is dangerous has no single key and no default, and is dead for 500 ms', async ({ desk, planner }) => {
+  const id = await planner.submit(grave);
+  await desk.open();
+  await desk.page.clock.install();
+  await desk.page.clock.pauseAt(Date.now() + 60_000);
+  await desk.go(`inbox/${id}`);
+  const confirm = desk.button(/^Confirm/);
+  await expect(confirm).toBeDisabled();
+  await desk.press(`${mod}+Shift+A`, `${mod}+Enter`);
+  await desk.page.clock.runFor(600);
+  await expect(confirm).toBeEnabled();
+  await expect(confirm).toHaveClass(/risky/);
+  await expect(desk.page.locator('.decide .btn.ink')).toHaveCount(0);
+  await desk.press('a', 'Enter', `${mod}+Enter`);
+  expect((await planner.status(id)).status).toBe('pending');
+  await desk.press(`${mod}+Shift+A`);
+  expect((await planner.answer(id)).status).toBe('confirmed');
+});
+
+test('tasks are changed, added, split, moved and taken out by the keyboard alone, and just these run', async ({ desk, planner }) => {
+  const id = await planner.submit(mild);
+  await desk.open();
+  await desk.openOperation(id);
+  await expect(desk.button('Send changes')).toBeDisabled();
+  // Changed: word by word, and undone as one.
+  await name(desk, 'b').focus();
+  await desk.press('Enter');
+  await expect(field(desk, 'Task')).toBeFocused();
+  await desk.press(`${mod}+A`);
+  await desk.page.keyboard.type('Count the errors of this week, then tell the team');
+  await desk.press('Tab');
+  await desk.page.keyboard.type('A number');
+  await desk.press('Enter');
+  await expect(name(desk, 'b')).toBeFocused();
+  await expect(name(desk, 'b').locator('del')).toHaveText('everywhere');
+  await expect(name(desk, 'b').locator('ins')).toHaveText('of this week, then tell the team');
+  await expect(changes(desk)).toContainText('1 changed');
+  // Confirming it as it was would lose them.
+  await expect(desk.button('Confirm as it was')).toBeDisabled();
+  // Moved, and said to who cannot see it.
+  await desk.press('Alt+ArrowUp');
+  await expect.poll(() => rows(desk.page)).toEqual(['b', 'a', 'c', 'd']);
+  await expect(name(desk, 'b')).toBeFocused();
+  await expect(desk.page.getByText('is now task 1 of 4')).toBeAttached();
+  // Split, from its menu.
+  await desk.press('Tab', 'Enter');
+  await expect(desk.page.getByRole('menuitem', { name: 'Edit' })).toBeFocused();
+  await desk.press('ArrowDown', 'ArrowDown', 'Enter');
+  await expect(field(desk, 'Task')).toHaveValue('Tell the team');
+  await desk.press('Enter');
+  await expect.poll(() => rows(desk.page)).toEqual(['b', 'new-1', 'a', 'c', 'd']);
+  // Taken out: it stays to be seen, and can be put back.
+  await name(desk, 'd').focus();
+  await desk.press('Delete');
+  await expect.poll(() => rows(desk.page)).toEqual(['b', 'new-1', 'a', 'c', '-d']);
+  // Added below the one that has the keyboard.
+  await name(desk, 'c').focus();
+  await desk.press('n');
+  await desk.page.keyboard.type('Write it down');
+  await desk.press('Enter');
+  await expect(changes(desk)).toContainText('2 added');
+  await expect(changes(desk)).toContainText('1 moved');
+  await expect(changes(desk)).toContainText('1 removed');
+  await desk.press(`${mod}+Enter`);
+  const { status, tasks, user_response: said } = await planner.answer(id);
+  expect(status).toBe('modified');
+  expect(tasks.map(({ description }) => description)).toEqual(['Count the errors of this week', 'Tell the team', 'Read the log', 'List the folder', 'Write it down']);
+  expect(tasks[0]).toEqual({ ...mild[1], description: 'Count the errors of this week', expected_outcome: 'A number' });
+  expect(tasks.map((task) => task.id)).toEqual(expect.arrayContaining(['a', 'b', 'c']));
+  expect(said?.changes?.map(({ change }) => change).sort()).toEqual(['added', 'added', 'changed', 'moved', 'removed']);
+});
+
+test('every step can be undone and done again, and what is typed is one step', async ({ desk, planner }) => {
+  const id = await planner.submit(mild);
+  await desk.open();
+  await desk.openOperation(id);
+  await expect(desk.button('Undo')).toBeDisabled();
+  await name(desk, 'a').click();
+  await field(desk, 'Task').pressSequentially(' and the other');
+  await desk.press('Enter', 'Delete');
+  await name(desk, 'c').focus();
+  await desk.press('Alt+ArrowUp');
+  await expect.poll(() => rows(desk.page)).toEqual(['-a', 'c', 'b', 'd']);
+  await desk.press(`${mod}+z`);
+  await expect.poll(() => rows(desk.page)).toEqual(['-a', 'b', 'c', 'd']);
+  await desk.press(`${mod}+z`);
+  await expect(name(desk, 'a')).toContainText('and the other');
+  await desk.press(`${mod}+z`);
+  await expect(changes(desk)).toContainText('None yet');
+  for (let i = 0; i < 3; i++) await desk.press(`${mod}+Shift+z`);
+  await expect.poll(() => rows(desk.page)).toEqual(['-a', 'c', 'b', 'd']);
+  await desk.button('Put back: Read the log and the other').or(desk.button('Put back: Read the log')).click();
+  await expect.poll(() => rows(desk.page)).toEqual(['a', 'c', 'b', 'd']);
+  // In a field the key is the field's own.
+  await name(desk, 'd').click();
+  await field(desk, 'Task').pressSequentially('!!');
+  await desk.press(`${mod}+z`);
+  await expect.poll(() => rows(desk.page)).toEqual(['a', 'c', 'b', 'd']);
+  await desk.press('Escape');
+  await expect(name(desk, 'd')).toHaveText('Show who is logged in');
+});
+
+for (const pointer of ['mouse', 'touch'] as const) {
+  test(`a row is dragged to its place by ${pointer}, and left where it was with Escape`, async ({ desk, planner }) => {
+    const id = await planner.submit(mild);
+    await desk.open();
+    await desk.openOperation(id);
+    const { page } = desk;
+    const drag = async (from: string, to: string, end: 'up' | 'Escape'): Promise<void> => {
+      const grip = await row(desk, from).locator('.grip').boundingBox();
+      const target = await row(desk, to).boundingBox();
+      if (!grip || !target) throw new Error('nothing is drawn');
+      const [x, y0, y1] = [grip.x + grip.width / 2, grip.y + grip.height / 2, target.y + target.height - 4];
+      if (pointer === 'mouse') {
+        await page.mouse.move(x, y0);
+        await page.mouse.down();
+        await page.mouse.move(x, (y0 + y1) / 2);
+        await page.mouse.move(x, y1);
+        if (end === 'Escape') await page.keyboard.press('Escape');
+        else await expect(row(desk, to)).toHaveClass(/below/);
+        await page.mouse.up();
+        return;
+      }
+      const cdp = await page.context().newCDPSession(page);
+      const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', y = 0) => cdp.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] });
+      await touch('touchStart', y0);
+      await touch('touchMove', (y0 + y1) / 2);
+      await touch('touchMove', y1);
+      if (end === 'Escape') await page.keyboard.press('Escape');
+      await touch('touchEnd');
+    };
+    await drag('a', 'c', 'Escape');
+    expect(await rows(page)).toEqual(['a', 'b', 'c', 'd']);
+    await drag('a', 'c', 'up');
+    await expect.poll(() => rows(page)).toEqual(['b', 'c', 'a', 'd']);
+    await expect(row(desk, 'a')).toContainText('moved');
+    await desk.button('Send 1 change').click();
+    expect((await planner.answer(id)).tasks.map((task) => task.id)).toEqual(['b', 'c', 'a', 'd']);
+  });
+}
+
+test('what was changed survives a reload and a server that was killed', async ({ desk, planner, server }) => {
+  const id = await planner.submit(mild);
+  await desk.open();
+  await desk.openOperation(id);
+  await menu(desk, 'c', 'Remove');
+  await name(desk, 'b').click();
+  await field(desk, 'Task').fill('Count the errors of billing');
+  await field(desk, 'Say what to change').fill('Only this week');
+  await expect(desk.page.getByText(/Draft kept \d\d:\d\d:\d\d/)).toBeVisible();
+  await desk.page.reload();
+  await desk.armed();
+  await expect.poll(() => rows(desk.page)).toEqual(['a', 'b', '-c', 'd']);
+  await expect(name(desk, 'b')).toContainText('of billing');
+  await expect(field(desk, 'Say what to change')).toHaveValue('Only this week');
+  // Arguments that are no JSON yet are kept as they are, too.
+  await name(desk, 'a').click();
+  await field(desk, 'Arguments, as JSON').fill('{"path": "api');
+  await desk.page.waitForResponse((answer) => answer.url().endsWith('/api/human/input') && (answer.request().postData() ?? '').includes('args of a'));
+  await server.stop('SIGKILL');
+  await server.again();
+  const { console } = await server.invite();
+  await desk.page.goto(console);
+  await desk.openOperation(id);
+  await expect.poll(() => rows(desk.page)).toEqual(['a', 'b', '-c', 'd']);
+  await expect(row(desk, 'a')).toContainText('This is no JSON object');
+  // It cannot be sent like that: it is shown instead.
+  await desk.press(`${mod}+Enter`);
+  await expect(field(desk, 'Arguments, as JSON')).toHaveValue('{"path": "api');
+  expect((await planner.status(id)).status).toBe('pending');
+  await field(desk, 'Arguments, as JSON').fill('{"path": "api.log", "tail": 100}');
+  await desk.press(`${mod}+Enter`);
+  const { status, tasks, user_response: said } = await planner.answer(id);
+  expect([status, said?.user_message]).toEqual(['modified', 'Only this week']);
+  expect(tasks).toEqual([{ ...mild[0], args: { path: 'api.log', tail: 100 } }, { ...mild[1], description: 'Count the errors of billing' }, mild[3]]);
+  desk.errors.length = 0; // the browser logs the break
+});
+
+test('arguments that nobody touched stay as the agent wrote them', async ({ desk, planner }) => {
+  // A page reads numbers as floating point, and writes no escapes.
+  const raw = '{"session_id":"s","message":"Numbers","tasks":[{"id":"a","description":"Look","tool_name":"read_file","args":{"id":12345678901234567891,"share":1.0,"text":"\\u5c06"}},{"id":"b","description":"Look again","tool_name":"read_file"}]}';
+  const made = await fetch(`${planner.agent.server.url}/api/plans`, { method: 'POST', headers: { Authorization: `Bearer ${planner.agent.secret}`, 'Content-Type': 'application/json' }, body: raw });
+  const { operation_id: id } = (await made.json()) as Status;
+  await desk.open();
+  await desk.openOperation(id);
+  await menu(desk, 'b', 'Remove');
+  await desk.button('Send 1 change').click();
+  await planner.answer(id);
+  const answer = await fetch(`${planner.agent.server.url}/api/plans/${id}`, { headers: { Authorization: `Bearer ${planner.agent.secret}` } });
+  const text = await answer.text();
+  expect(text).toContain('12345678901234567891');
+  expect(text).toContain('"share":1.0');
+  expect((JSON.parse(text) as Status).user_response?.changes?.map(({ change }) => change)).toEqual(['removed']);
+});
+
+test('a plan is sent back with words instead', async ({ desk, planner }) => {
+  const id = await planner.submit(grave);
+  await desk.open();
+  await desk.openOperation(id);
+  await desk.press('e');
+  await desk.page.keyboard.type('Keep the old cluster for a week');
+  await expect(desk.button(/^Confirm as it was/)).toBeDisabled();
+  await expect(desk.button('Send your words')).toHaveClass(/ink/);
+  await desk.press(`${mod}+Enter`);
+  const { status, tasks, user_response: said } = await planner.answer(id);
+  expect([status, tasks, said?.user_message]).toEqual(['modified', [], 'Keep the old cluster for a week']);
+});
+
+test('a plan is cancelled with a reason', async ({ desk, planner }) => {
+  const id = await planner.submit(mild);
+  await desk.open();
+  await desk.openOperation(id);
+  await desk.press('d');
+  const dialog = desk.page.getByRole('dialog', { name: 'Cancel this plan?' });
+  await accessible(desk.page);
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Not on a Friday');
+  await desk.press('Escape');
+  await expect(dialog).toBeHidden();
+  expect((await planner.status(id)).status).toBe('pending');
+  await desk.button('Cancel plan…').click();
+  await expect(dialog.getByRole('textbox', { name: 'Reason' })).toHaveValue('Not on a Friday');
+  await desk.press(`${mod}+Enter`);
+  const { status, user_response: said } = await planner.answer(id);
+  expect([status, said?.action, said?.user_message]).toEqual(['cancelled', 'cancel', 'Not on a Friday']);
+  await expect(dialog).toBeHidden();
+});
+
+test('task by task: each rings by itself, is changed by itself, and says which plan it is of', async ({ desk, planner }) => {
+  const id = await planner.submit(mild);
+  await desk.open();
+  await desk.openOperation(id);
+  await desk.page.getByRole('switch', { name: 'Task by task' }).check();
+  await desk.button(/^Confirm/).click();
+  expect((await planner.answer(id)).user_response?.task_by_task).toBe(true);
+  const going = planner.agent.call<{ go: boolean; task: Task }>('POST', `/api/plans/${id}/progress?wait=20`, { task_id: 'a', state: 'running' });
+  const one = async (): Promise<string> => {
+    const { operations } = await desk.server.operator.call<{ operations: Operation[] }>('GET', '/api/human/operations?state=open');
+    return operations[0]?.operation_id ?? '';
+  };
+  await expect.poll(one).not.toBe('');
+  await desk.openOperation(await one());
+  await expect(desk.page.getByText('One task of a plan')).toBeVisible();
+  await expect(desk.page.getByRole('link', { name: 'Move the billing database' })).toHaveAttribute('href', `#/inbox/${id}`);
+  await expect(desk.button('Add task')).toHaveCount(0);
+  await expect(desk.page.getByRole('switch')).toHaveCount(0);
+  await expect(desk.button('Do this task')).toBeEnabled();
+  await expect(desk.button('Skip this task…')).toBeEnabled();
+  await accessible(desk.page);
+  await name(desk, 'a').click();
+  await field(desk, 'Task').fill('Read the log of yesterday');
+  await desk.press('Enter', `${mod}+Enter`);
+  expect(await going).toMatchObject({ go: true, task: { id: 'a', description: 'Read the log of yesterday' } });
+});
+
+test('a new plan says which one it replaces, and why', async ({ desk, planner }) => {
+  const old = await planner.submit(mild);
+  const id = await planner.submit(mild.slice(1), { message: 'Another way', why: 'The log is gone' });
+  await desk.open();
+  await desk.openOperation(id);
+  await expect(desk.page.getByText('A new plan in place of')).toContainText('The log is gone');
+  await expect(desk.page.locator(`a[href="#/inbox/${old}"]`).first()).toHaveText('Move the billing database');
+});
+
+test.describe('where plans must not be changed', () => {
+  test.use({ env: { DESKBELL_PLAN_ALLOW_TASK_MODIFICATION: 'false' } });
+  test('there is nothing to edit with, and it says why', async ({ desk, planner }) => {
+    const id = await planner.submit(mild);
+    await desk.open();
+    await desk.openOperation(id);
+    await expect(desk.page.getByText('can be confirmed or cancelled, not changed')).toBeVisible();
+    for (const gone of ['Add task', 'Undo', 'Send changes', /^More for task/, /^Edit/]) await expect(desk.button(gone)).toHaveCount(0);
+    await expect(field(desk, 'Say what to change')).toHaveCount(0);
+    await expect(desk.page.locator('.grip')).toHaveCount(0);
+    await desk.press('n', 'Delete', 'Alt+ArrowUp');
+    expect(await rows(desk.page)).toEqual(['a', 'b', 'c', 'd']);
+    await accessible(desk.page);
+    await desk.press('a');
+    expect((await planner.answer(id)).status).toBe('confirmed');
+  });
+});
+
+test('several confirm together: who said what is there, what they changed can be taken over, and the same counts', async ({ desk, planner, server }) => {
+  const id = await planner.submit(mild, { confirmations: 2, operators: ['mei', 'Ada'] });
+  const ada = await operator(server, 'Ada');
+  await desk.open();
+  await desk.openOperation(id);
+  const box = desk.page.getByRole('region', { name: 'Confirming together' });
+  await expect(box).toContainText('0 of 2');
+  await expect(box.getByRole('listitem').filter({ hasText: 'Ada' })).toContainText('not yet');
+  // What is confirmed here first does not begin by itself.
+  await desk.press('a');
+  await expect(box).toContainText('1 of 2');
+  await expect(desk.page.getByText('Your answer is counted')).toBeVisible();
+  expect((await planner.status(id)).status).toBe('pending');
+  const { digest } = await ada.operation(id);
+  await ada.call('POST', `/api/plans/${id}/response`, { action: 'modify', digest, modified_tasks: [mild[0], mild[2], { description: 'Ask Grace', tool_name: 'slack' }], user_message: 'Grace knows' });
+  const hers = box.getByRole('listitem').filter({ hasText: 'Grace knows' }).first();
+  await expect(hers).toContainText('with 3 changes');
+  await expect(hers).toContainText('Ask Grace');
+  await expect(box).toContainText('1 of 2');
+  await expect(box).toContainText('Answers count together only where they are the same');
+  await accessible(desk.page);
+  await hers.getByRole('button', { name: 'Take it over' }).click();
+  await expect.poll(() => rows(desk.page)).toEqual(['a', '-b', 'c', expect.stringMatching(/^t\d$/), '-d']);
+  await desk.armed();
+  await desk.button('Send 3 changes').click();
+  const { status, tasks } = await planner.answer(id);
+  expect([status, tasks.map(({ description }) => description)]).toEqual(['modified', ['Read the log', 'List the folder', 'Ask Grace']]);
+});
+
+test('history is there to be used: what people usually add, and presets, which are made of a plan', async ({ desk, planner, server }) => {
+  const me = server.operator;
+  for (const n of [1, 2]) {
+    const id = await planner.submit(mild, { session_id: `before-${n}` });
+    const { digest } = await me.operation(id);
+    await me.call('POST', `/api/plans/${id}/response`, { action: 'modify', digest, modified_tasks: [...mild, { description: 'Restore it on a scratch server', tool_name: 'bash' }] });
+  }
+  const id = await planner.submit(mild);
+  await desk.open();
+  await desk.openOperation(id);
+  const box = desk.page.getByRole('region', { name: 'From history' });
+  await expect(box).toContainText('2 plans like it: 2 confirmed after a change.');
+  await expect(box).toContainText('The usual change: adding “Restore it on a scratch server” (2 times).');
+  await box.getByRole('button', { name: 'Use it' }).click();
+  await expect(desk.page.locator('[data-task="new-1"]')).toContainText('Restore it on a scratch server');
+  // What is new is assessed.
+  await expect(desk.page.locator('[data-task="new-1"] .risk')).toBeVisible();
+  await box.getByRole('button', { name: 'Use it' }).click();
+  await expect(desk.page.getByText('These tasks are in the plan already')).toBeAttached();
+  // A preset of three of them.
+  await box.getByRole('button', { name: 'Save as a preset…' }).click();
+  const dialog = desk.page.getByRole('dialog', { name: 'Save as a preset' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Look around');
+  for (const task of ['Count the errors everywhere', 'Show who is logged in']) await dialog.getByRole('checkbox', { name: task }).uncheck();
+  await accessible(desk.page);
+  await desk.press('Enter');
+  await expect(dialog).toBeHidden();
+  const { presets } = await me.call<{ presets: { name: string; tasks: Task[] }[] }>('GET', '/api/plan-presets');
+  expect(presets.map((preset) => [preset.name, preset.tasks.map((task) => task.description)])).toEqual([['Look around', ['Read the log', 'List the folder', 'Restore it on a scratch server']]]);
+  await desk.press(`${mod}+z`);
+  await menu(desk, 'a', 'Remove');
+  await desk.page.reload();
+  await desk.armed();
+  await expect(box.getByRole('button', { name: /Look around/ }).or(box.getByText('All presets'))).toBeVisible();
+  if (await box.getByText('All presets').isVisible()) await box.getByText('All presets').click();
+  await box.getByRole('button', { name: /Look around/ }).click();
+  await expect(changes(desk)).toContainText('2 added');
+});
+
+test('a card: mild plans of one operator are confirmed on it, others opened', async ({ desk, planner, server, page }) => {
+  const easy = await planner.submit(mild, { session_id: 'easy' });
+  const hard = await planner.submit(grave, { session_id: 'hard', message: 'Drop it' });
+  const many = await planner.submit(mild, { session_id: 'many', message: 'All of us', confirmations: 2 });
+  await page.setViewportSize({ width: 448, height: 1400 });
+  await page.goto(`${server.url}/?view=popup#code=${(await server.invite()).code}`);
+  const card = (id: string) => page.locator(`[data-card="${id}"]`);
+  await expect(card(easy)).toContainText('4 tasks');
+  await expect(card(easy).getByRole('listitem')).toHaveCount(4);
+  await expect(card(hard).getByRole('button', { name: 'Open' })).toBeVisible();
+  await expect(card(hard).getByRole('button', { name: /^Confirm/ })).toHaveCount(0);
+  await expect(card(many).getByRole('button', { name: /^Confirm/ })).toHaveCount(0);
+  await accessible(page);
+  await expect(card(easy).getByRole('button', { name: 'Confirm' })).toBeEnabled();
+  await card(easy).getByRole('button', { name: 'Confirm' }).click();
+  expect((await planner.answer(easy)).status).toBe('confirmed');
+  expect(desk.errors).toEqual([]);
+});
+
+test('plans are not answered in batches', async ({ desk, planner }) => {
+  const ids = [await planner.submit(mild, { session_id: 'one' }), await planner.submit(mild, { session_id: 'two' })];
+  await desk.open();
+  for (const id of ids) await desk.row(id).getByRole('checkbox').check({ force: true });
+  await expect(desk.page.getByText('Plans are read and answered one by one')).toBeVisible();
+  for (const gone of [/approve/i, /send/i, /decline/i, /confirm/i]) await expect(desk.page.locator('.decide').getByRole('button', { name: gone })).toHaveCount(0);
+  await accessible(desk.page);
+});
+
+test('while it is being changed: WCAG 2.2 AA in both themes and both languages, and room at every width', async ({ desk, planner }) => {
+  const id = await planner.submit(grave, { confirmations: 2 });
+  await desk.open();
+  for (const language of ['en', 'zh-CN']) {
+    await desk.page.evaluate((to) => localStorage.setItem('deskbell.language', to), language);
+    await desk.page.setViewportSize({ width: 1280, height: 800 });
+    await desk.page.reload();
+    await desk.openOperation(id);
+    if (language === 'en') {
+      await menu(desk, 'x', 'Remove');
+      await name(desk, 'b').focus();
+      await desk.press('Alt+ArrowUp', 'n');
+      await desk.page.keyboard.type('Another');
+      await desk.press('Enter');
+    }
+    await name(desk, 'a').click();
+    await desk.page.locator('ol.plan textarea').first().fill('Read the log of yesterday');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await desk.page.emulateMedia({ colorScheme });
+      await accessible(desk.page);
+    }
+    for (const width of [1000, 720, 640]) {
+      await desk.page.setViewportSize({ width, height: 640 });
+      await fits(desk.page);
+      for (const button of await desk.page.locator('.decide .btn:visible').all()) {
+        const place = await button.boundingBox();
+        expect(!!place && place.x >= 0 && place.x + place.width <= width + 1 && place.y + place.height <= 641, `${await button.textContent()} at ${width}`).toBe(true);
+      }
+      await accessible(desk.page);
+    }
+  }
+});
