@@ -603,7 +603,7 @@ func (s *shell) showTask(n int, t human.Task, sum human.TaskSummary) {
 func taskFacts(sum human.TaskSummary) []string {
 	var facts []string
 	if sum.Risk != "" {
-		facts = append(facts, visible(string(sum.Risk))+" risk")
+		facts = append(facts, riskWords(sum.Risk))
 	}
 	if sum.Writes {
 		facts = append(facts, "changes something")
@@ -615,6 +615,13 @@ func taskFacts(sum human.TaskSummary) []string {
 		facts = append(facts, fmt.Sprintf("about %s (%s)", span(seconds(sum.Seconds)), runs(sum.Runs)))
 	}
 	return facts
+}
+
+func riskWords(r human.Risk) string {
+	if r == "" || r == human.NoRisk {
+		return "no risk"
+	}
+	return visible(string(r)) + " risk"
 }
 
 func runs(n int) string {
@@ -632,7 +639,7 @@ func summed(sum human.TasksSummary) string {
 	if sum.Total == 1 {
 		line = "1 task"
 	}
-	line += fmt.Sprintf(", %s risk", visible(string(cmp.Or(sum.Risk, human.NoRisk))))
+	line += ", " + riskWords(sum.Risk)
 	if sum.Writes > 0 {
 		line += fmt.Sprintf(", %d to change something", sum.Writes)
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -452,6 +453,10 @@ func (s *shell) editor(ctx context.Context, file string) error {
 	if s.json {
 		c.Stdout = s.err
 	}
+	// Ctrl-C is the editor's while it is open. (Ignoring it would have the editor ignore it, too.)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
 	if err := c.Run(); err != nil {
 		return human.Wrap(human.Unavailable, err, "the editor %s failed (%v); set VISUAL or EDITOR to another", command, err)
 	}
