@@ -70,10 +70,12 @@ func TestAPlanThatIsNotConfirmed(t *testing.T) {
 		says    string
 		over    bool
 	}{
-		"cancelled":                      {agent.Confirmation{Status: human.PlanCancelled, Message: "not today"}, nil, []string{"confirmation_request", "error"}, "The operator says: not today", true},
-		"timed out":                      {agent.Confirmation{Status: human.PlanTimeout}, nil, []string{"confirmation_request", "confirmation_timeout", "error"}, "Nobody confirmed the plan in time", true},
-		"an error":                       {agent.Confirmation{}, human.Errorf(human.Unavailable, "the server is gone"), []string{"confirmation_request", "confirmation_error", "error"}, "the server is gone", false},
-		"pending":                        {agent.Confirmation{Status: human.PlanPending}, nil, []string{"confirmation_request", "confirmation_error", "error"}, "no confirmed plan", false},
+		"cancelled": {agent.Confirmation{Status: human.PlanCancelled, Message: "not today"}, nil, []string{"confirmation_request", "error"}, "The operator says: not today", true},
+		"timed out": {agent.Confirmation{Status: human.PlanTimeout}, nil, []string{"confirmation_request", "confirmation_timeout", "error"}, "Nobody confirmed the plan in time", true},
+		"an error":  {agent.Confirmation{}, human.Errorf(human.Unavailable, "the server is gone"), []string{"confirmation_request", "confirmation_error", "error"}, "the server is gone", false},
+		"pending":   {agent.Confirmation{Status: human.PlanPending}, nil, []string{"confirmation_request", "confirmation_error", "error"}, "no confirmed plan", false},
+		"pending with tasks": {agent.Confirmation{Status: human.PlanPending, Tasks: []human.Task{{ID: "r", Tool: "read", Args: json.RawMessage(`{}`)}}}, nil,
+			[]string{"confirmation_request", "confirmation_error", "error"}, "no confirmed plan", false},
 		"confirmed, and nothing may run": {agent.Confirmation{Status: human.PlanConfirmed}, nil, []string{"confirmation_request", "confirmation_error", "error"}, "no confirmed plan", false},
 		"two tasks of one id": {agent.Confirmation{Status: human.PlanConfirmed, Tasks: []human.Task{{ID: "r", Tool: "read"}, {ID: "r", Tool: "shell"}}}, nil,
 			[]string{"confirmation_request", "confirmation_error", "error"}, "no confirmed plan", false},
@@ -271,6 +273,7 @@ func TestOrdersWhileItRuns(t *testing.T) {
 			}
 			return nil
 		}, nil, []string{"begin r", "done r"}, agent.NotDone, ""},
+		"stopped while a task runs": {nil, func(o *office, _ string) { o.stopped = "enough" }, []string{"begin r", "done r"}, agent.NotDone, ""},
 		"changed before a task": {func(o *office, task string) *agent.Standing {
 			if task == "w" {
 				change(o)
@@ -300,6 +303,9 @@ func TestOrdersWhileItRuns(t *testing.T) {
 			res := s.run()
 			equalList(t, "the plan's run", s.office.log, tt.log)
 			equal(t, "status", res.Status, tt.status)
+			if strings.HasPrefix(name, "stopped") && (!res.Over || !strings.Contains(res.Message, "An operator stopped the plan.\nenough") || !strings.Contains(res.Message, "- r, done")) {
+				t.Errorf("it ends with %+v", res)
+			}
 			if tt.told != "" && !strings.Contains(all(s.model), tt.told) {
 				t.Errorf("the model was not told %q, but\n%s", tt.told, all(s.model))
 			}
@@ -694,4 +700,19 @@ func (endless) Category() agent.Category { return agent.Shell }
 func (endless) Run(ctx context.Context, _ json.RawMessage) (agent.Output, error) {
 	<-ctx.Done()
 	return agent.Output{}, ctx.Err()
+}
+
+// An id with which a call could pass for one of the engine's own is no id.
+func TestAModelsIDsAreItsOwn(t *testing.T) {
+	r := calls("read", `{"path":"a"}`, "read", `{"path":"b"}`, "read", `{"path":"c"}`)
+	r.Calls[0].ID, r.Calls[1].ID, r.Calls[2].ID = "plan_1.t1", "ok-1", "ok-1"
+	s := newScene(t, r, says("over"))
+	s.office = nil
+	var ids []string
+	s.gate = func(c human.ToolCall) (human.Judgement, error) {
+		ids = append(ids, c.CallID)
+		return human.Judgement{Decision: human.Allow}, nil
+	}
+	s.run()
+	equalList(t, "ids", ids, []string{"call_1", "ok-1", "call_3"})
 }

@@ -13,11 +13,12 @@ import (
 
 // office is a queue with operators who decide plans. It outlives the agent, as a server does.
 type office struct {
-	decide func(p agent.Proposal, asked func(string) string) (agent.Confirmation, error) // nil: confirmed
-	order  func(o *office, task string) *agent.Standing                                  // before a task begins; nil, or nil returned: it may
-	after  func(o *office, task string)                                                  // after a task has ended
-	stands func(o *office) []human.TaskRun                                               // what is said of the plan after a task; nil: as it is
-	auto   string
+	decide  func(p agent.Proposal, asked func(string) string) (agent.Confirmation, error) // nil: confirmed
+	order   func(o *office, task string) *agent.Standing                                  // before a task begins; nil, or nil returned: it may
+	after   func(o *office, task string)                                                  // after a task has ended
+	stands  func(o *office) []human.TaskRun                                               // what is said of the plan after a task; nil: as it is
+	stopped string
+	auto    string
 
 	plans   []agent.Proposal
 	decided map[string]agent.Confirmation
@@ -111,7 +112,11 @@ func (o *office) End(_ context.Context, p human.TaskProgress) (agent.Standing, e
 			o.after(o, p.Task)
 		}
 	}
-	return o.standing(), nil
+	st := o.standing()
+	if o.stopped != "" {
+		st.Why, st.Message = "stopped", o.stopped
+	}
+	return st, nil
 }
 
 // asker answers questions in turn.
@@ -149,7 +154,10 @@ type diary struct {
 
 var errDiary = errors.New("the diary is full")
 
-func (d *diary) Append(_ context.Context, r agent.Record) error {
+func (d *diary) Append(ctx context.Context, r agent.Record) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if d.most > 0 && len(d.records) >= d.most {
 		return errDiary
 	}

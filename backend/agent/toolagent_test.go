@@ -361,3 +361,15 @@ func TestToolsWhoseNamesAreTaken(t *testing.T) {
 		}
 	}
 }
+
+func TestCallsOfAReplyThatWasCutOff(t *testing.T) {
+	cut := calls("play_music", `{"song":"a"}`)
+	cut.Cut = true
+	m := &script{replies: []agent.Reply{cut, says("over")}}
+	a, ran := talk(t, m, nil)
+	handle(t, a, "go", "")
+	equal(t, "calls", len(*ran), 0)
+	if r := m.last().Results[0]; !r.Failed || !strings.Contains(r.Text, "cut off") {
+		t.Errorf("the model was told %+v", r)
+	}
+}
