@@ -251,6 +251,19 @@ func (d *desk) call(ctx context.Context, do func(*client.Client) error) error {
 	}
 }
 
+// ask makes a call by which something comes into the queue. Once it is under way it is not given up with ctx: whoever ends
+// then has to know what to withdraw.
+func (d *desk) ask(ctx context.Context, do func(ctx context.Context, c *client.Client) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return d.call(ctx, func(c *client.Client) error {
+		short, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer stop()
+		return do(short, c)
+	})
+}
+
 func (d *desk) once(do func(*client.Client) error) error {
 	at, err := d.find()
 	switch {
@@ -345,12 +358,22 @@ func (g *gateDesk) Check(ctx context.Context, call human.ToolCall) (j human.Judg
 	}
 	how := keeper.Asking{} // at first without waiting, to know which question there is
 	for n := 1; ; {
-		err = d.call(ctx, func(c *client.Client) (err error) {
-			j, err = c.Evaluate(ctx, call, how)
-			return err
-		})
+		if how.Question == "" {
+			err = d.ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
+				j, err = c.Evaluate(ctx, call, how)
+				return err
+			})
+		} else {
+			err = d.call(ctx, func(c *client.Client) (err error) {
+				j, err = c.Evaluate(ctx, call, how)
+				return err
+			})
+		}
 		switch {
 		case ctx.Err() != nil:
+			if how.Question == "" && j.Decision == human.Ask {
+				how.Question = j.OperationID
+			}
 			d.withdraw(ctx, how.Question)
 			return human.Judgement{}, ctx.Err()
 		case err != nil:
@@ -386,16 +409,13 @@ func (p *planDesk) Confirm(ctx context.Context, proposal agent.Proposal, started
 	}
 	sub := plan.Submission{SessionID: p.session, Message: proposal.Message, Tasks: proposal.Tasks, Context: about, Why: proposal.Why}
 	for n := 1; ; n++ {
-		if err := ctx.Err(); err != nil {
-			return agent.Confirmation{}, err
-		}
 		sub.IdempotencyKey = fmt.Sprintf("%.100s:%.100s", p.session, proposal.Key)
 		if n > 1 {
 			sub.IdempotencyKey += fmt.Sprintf("#%d", n)
 		}
 		var st plan.Status
 		var created bool
-		if err := p.call(ctx, func(c *client.Client) (err error) {
+		if err := p.ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
 			st, created, err = c.Submit(ctx, sub, 0)
 			return err
 		}); err != nil {
@@ -609,7 +629,7 @@ func (a *askDesk) Ask(ctx context.Context, question string, asked func(string) s
 	}
 	ring.Context, _ = json.Marshal(map[string]string{"cwd": d.cwd}) // a text
 	var op human.Operation
-	if err := d.call(ctx, func(c *client.Client) (err error) {
+	if err := d.ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		op, _, err = c.Invoke(ctx, ring)
 		return err
 	}); err != nil {
