@@ -51,6 +51,41 @@ func (s *shell) loginCommand() *cobra.Command {
 	return c
 }
 
+func (s *shell) inviteCommand() *cobra.Command {
+	var code string
+	c := &cobra.Command{
+		Use:   "invite [NAME]",
+		Short: "Make a one-time code for another browser or terminal, or for another operator",
+		Long: "Make a one-time code for another browser or terminal. With NAME it makes its user an operator of that name: where a plan needs\n" +
+			"several operators, each has to have a name of their own. Give the code only to them.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			made, console, err := operator.NewCodeFor(c.Context(), name)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(map[string]string{"code": made, "console": console})
+			}
+			s.printf("%s\n", visible(made))
+			s.note("In a browser: %s", visible(console))
+			return nil
+		},
+	}
+	s.urlFlag(c)
+	c.Flags().StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	s.jsonFlag(c, "print the code and the link as one line of JSON")
+	return c
+}
+
 // operator is a client with an operator's session: DESKBELL_TOKEN, or a new one for the code.
 func (s *shell) operator(ctx context.Context, code string) (*client.Client, error) {
 	at, err := s.server()

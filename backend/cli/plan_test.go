@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -16,7 +17,6 @@ import (
 	"time"
 
 	"deskbell/backend/api"
-	"deskbell/backend/client"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
 	"deskbell/backend/queue"
@@ -397,11 +397,11 @@ func TestTwoOperatorsConfirmInTheirTerminals(t *testing.T) {
 	d := newTable(t, plan.Options{Modify: true, Confirmations: 2})
 	d.submit("one", false)
 	d.says(exitYes, "2 have to agree", "c\n\n", "confirm", "one")
-	boss := client.New(os.Getenv("DESKBELL_URL"), os.Getenv("DESKBELL_TOKEN"))
-	t.Cleanup(boss.Close)
-	code, _, err := boss.NewCodeFor(t.Context(), "Mei")
-	must(t, err)
-	d.says(exitYes, "  ada: confirm", "c\n\n", "confirm", "one", "--code", code)
+	var out bytes.Buffer
+	if got := Execute(t.Context(), Program{}, []string{"invite", "Mei"}, nil, &out, io.Discard); got != exitYes {
+		t.Fatalf("exit code %d", got)
+	}
+	d.says(exitYes, "  ada: confirm", "c\n\n", "confirm", "one", "--code", strings.TrimSpace(out.String()))
 	if st := d.status("one"); st.Status != human.PlanConfirmed || len(st.Votes) != 2 || st.Votes[1].By != "Mei" {
 		t.Errorf("%+v", st)
 	}

@@ -440,7 +440,10 @@ func (s *shell) editor(ctx context.Context, file string) error {
 	}
 	var c *exec.Cmd
 	if runtime.GOOS == "windows" {
-		words := strings.Fields(command)
+		words := []string{command}
+		if _, err := exec.LookPath(command); err != nil { // it has arguments
+			words = strings.Fields(command)
+		}
 		c = exec.CommandContext(ctx, words[0], append(words[1:], file)...) //nolint:gosec // the user's own editor
 	} else {
 		// By a shell, as Git does it: an editor may come with arguments and quotes.
