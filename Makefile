@@ -180,8 +180,10 @@ window: build setup-test
 browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json
 	$(APART) $(GO_TEST),window -count 1 -timeout 40m -run '^TestBrowser' ./build/e2e/
 
-agents: build $(AGENTS)/node_modules/.package-lock.json
+agents: build $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/node_modules/.package-lock.json
 	$(APART) $(GO_TEST),agents -count 1 -timeout 15m ./build/e2e/agents/
+	npm --prefix $(EXAMPLES) run compile
+	$(APART) $(GO_TEST),agents,examples -count 1 -timeout 15m -run '^TestACPAgents$$' ./build/e2e/examples/
 
 crash: setup-test
 	DESKBELL_CRASH_ROUNDS=50 $(GO_TEST) -count 1 -timeout 10m -run '^TestCrash' $(CRASHERS)

@@ -17,7 +17,8 @@ async function main(): Promise<number> {
   const [prompt, command, ...args] = process.argv.slice(2)
   if (prompt === undefined || command === undefined) throw new Error('say what to do, and the command of an agent')
   const permissions = new Permissions(Deskbell.fromEnv(), Number(process.env.TIMEOUT ?? 600))
-  const agent = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true }) // Ctrl+C is for us
+  const { DESKBELL_KEY: _, ...env } = process.env // the key is ours, not the agent's
+  const agent = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true, env }) // detached: Ctrl+C is for us
   const stream = acp.ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout) as ReadableStream<Uint8Array>)
   const client = acp
     .client({ name: 'deskbell-example' })

@@ -33,15 +33,17 @@ export class Permissions {
   /** Of session/request_permission. */
   async request({ sessionId, toolCall, options }: RequestPermissionRequest, signal?: AbortSignal): Promise<RequestPermissionResponse> {
     const known = this.learn(sessionId, toolCall)
-    const call = { name: known.name ?? known.kind ?? 'tool', args: known.rawInput ?? { content: known.content, locations: known.locations } }
+    // Some agents say what they would do in the title alone. What is approved has to hold it.
+    const { title, content, locations } = known
+    const call = { name: known.name ?? known.kind ?? 'tool', args: known.rawInput ?? { title, content, locations } }
     const others = options.filter((o) => o.kind !== 'allow_once' && o.kind !== 'reject_once')
-    const what = createHash('sha256').update(JSON.stringify([call, known.title, options])).digest('hex').slice(0, 16)
+    const what = createHash('sha256').update(JSON.stringify([call, title, options])).digest('hex').slice(0, 16)
     let said
     try {
       said = await this.bell.approve(call, {
         key: `acp:${this.connection}:${sessionId}:${toolCall.toolCallId}:${what}`,
         session: sessionId,
-        description: known.title || `Run ${call.name}?`,
+        description: title || `Run ${call.name}?`,
         risk: risks[known.kind ?? ''] ?? 'medium',
         timeout: this.timeout,
         ...(others.length > 0 && { note: `More than this once: write ${others.map((o) => `"${o.name}"`).join(' or ')} with your answer.` }),
