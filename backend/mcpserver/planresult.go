@@ -327,59 +327,64 @@ func (r planReading) fit(budget int) planReading {
 	r.Question, r.UserMessage, r.Task, r.Orders, r.Tasks, r.Changes, r.Votes, r.Text = "", "", nil, nil, nil, nil, nil, ""
 	r.Cut = []string{check + ", task_id=... reads one task whole"}
 	const note = 20 // tokens of a line in Cut
+	notes := 7      // that may yet come
 	// most finds how much of a part there is room for.
 	most := func(size int, put func(n int)) int {
-		left := budget - r.cost() - note
-		limit := r.cost() + max(left*2/3, 0)
+		limit := r.cost() + max(budget-r.cost()-notes*note, 0)*2/3
 		n := sort.Search(size, func(n int) bool { put(n + 1); return r.cost() > limit })
 		put(n)
 		return n
 	}
+	cut := func(format string, args ...any) { r.Cut = append(r.Cut, fmt.Sprintf(format, args...)) }
+	if t := whole.Task; t != nil {
+		forms := []planTask{{Task: human.Task{ID: t.ID}, State: t.State}, cutTask(*t, 40), cutTask(*t, 120), *t}
+		if n := most(len(forms)-1, func(n int) { r.Task = &forms[n] }); n < len(forms)-1 {
+			cut("task: read it whole before you do it")
+		}
+	}
+	notes--
 	text := func(name, all string, into *string) {
 		size := utf8.RuneCountInString(all)
 		if n := most(min(size, budget*3), func(n int) { *into, _ = clip(all, n) }); n < size {
-			r.Cut = append(r.Cut, fmt.Sprintf("%s %d of %d characters", name, n, size))
+			cut("%s: %d of %d characters", name, n, size)
 		}
+		notes--
 	}
 	text("question", whole.Question, &r.Question)
 	text("user_message", whole.UserMessage, &r.UserMessage)
-	if t := whole.Task; t != nil {
-		if most(1, func(n int) { r.Task = []*planTask{nil, t}[n] }) == 0 {
-			short := cutTask(*t)
-			r.Task = &short
-			r.Cut = append(r.Cut, "task: read it whole before you do it")
-		}
-	}
 	if all := whole.Orders; most(len(all), func(n int) { r.Orders = all[len(all)-n:] }) < len(all) {
-		r.Cut = append(r.Cut, fmt.Sprintf("orders: the last %d of %d", len(r.Orders), len(all)))
+		cut("orders: the last %d of %d", len(r.Orders), len(all))
 	}
+	notes--
 	if all := whole.Tasks; most(len(all), func(n int) { r.Tasks = all[:n] }) < len(all) {
 		short := slices.Clone(all)
 		for i := range short {
-			short[i] = cutTask(short[i])
+			short[i] = cutTask(short[i], 120)
 		}
 		if n := most(len(all), func(n int) { r.Tasks = short[:n] }); n < len(all) {
-			r.Cut = append(r.Cut, fmt.Sprintf("tasks: the first %d of %d, shortened", n, len(all)))
+			cut("tasks: the first %d of %d, shortened", n, len(all))
 		} else {
-			r.Cut = append(r.Cut, "tasks: shortened, without args")
+			cut("tasks: shortened, without args")
 		}
 	}
+	notes--
 	for _, lines := range []struct {
 		name string
 		all  []string
 		into *[]string
 	}{{"changes", whole.Changes, &r.Changes}, {"votes", whole.Votes, &r.Votes}} {
 		if n := most(len(lines.all), func(n int) { *lines.into = lines.all[:n] }); n < len(lines.all) {
-			r.Cut = append(r.Cut, fmt.Sprintf("%s: %d of %d", lines.name, n, len(lines.all)))
+			cut("%s: %d of %d", lines.name, n, len(lines.all))
 		}
+		notes--
 	}
 	return r
 }
 
-// cutTask is a task in a line.
-func cutTask(t planTask) planTask {
-	t.Description, t.ExpectedOutcome, t.Args = human.OneLine(t.Description, 120), "", nil
-	t.Tool, t.Type, t.Note = human.OneLine(t.Tool, 60), "", human.OneLine(t.Note, 60)
+// cutTask is a task in a line, of a description of at most so many characters.
+func cutTask(t planTask, most int) planTask {
+	t.Description, t.ExpectedOutcome, t.Args = human.OneLine(t.Description, most), "", nil
+	t.Tool, t.Type, t.Note = human.OneLine(t.Tool, most/2), "", human.OneLine(t.Note, most/2)
 	return t
 }
 
