@@ -28,7 +28,6 @@ export interface How {
 export class Unanswered extends Error {}
 
 interface Graph {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   invoke(input: any, config: { configurable: { thread_id: string } }): Promise<unknown>
 }
 

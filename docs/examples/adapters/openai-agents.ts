@@ -16,7 +16,6 @@ export interface How {
 }
 
 /** Runs an agent to its end. Calls that the model makes at the same time ring at the same time. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export async function runApproved<A extends Agent<any, any>>(bell: Deskbell, agent: A, input: string | RunState<undefined, A>, how: How) {
   let result = await run<A, undefined>(agent, input)
   while (result.interruptions.length > 0) {
@@ -33,7 +32,6 @@ export async function runApproved<A extends Agent<any, any>>(bell: Deskbell, age
 }
 
 /** Goes on with a run that was kept. What people were asked is not asked again: it rings with the same keys. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export async function resume<A extends Agent<any, any>>(bell: Deskbell, agent: A, saved: string, how: How) {
   return runApproved(bell, agent, await RunState.fromString<undefined, A>(agent, saved), how)
 }

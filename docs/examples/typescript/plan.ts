@@ -94,7 +94,8 @@ async function run(now: Run): Promise<number> {
     now = begun.run
     if (!begun.go || begun.task === undefined) {
       console.log(`${begun.why}: ${begun.message}`)
-      if (['paused', 'asking', 'skipped', 'changed'].includes(begun.why ?? '')) continue // with what the run is now: it waits up to 25 seconds while it is paused or a person is asked
+      // Go on with what the run is now: the call waits up to 25 seconds while the plan is paused or a person is asked.
+      if (['paused', 'asking', 'skipped', 'changed'].includes(begun.why ?? '')) continue
       return 1 // stopped, or no such task
     }
     const came = await act(begun.task)
