@@ -329,7 +329,7 @@ func (p *progress) tell(soFar string) {
 	}
 	fresh := soFar[len(p.said):]
 	if cut := len(fresh) - unfinished(fresh); cut > 0 {
-		p.printf("%s", p.paint(dim, visible(fresh[:cut])))
+		p.printf("%s", visible(fresh[:cut]))
 		p.said, p.open = soFar[:len(p.said)+cut], !strings.HasSuffix(fresh[:cut], "\n")
 	}
 }
@@ -378,7 +378,7 @@ func (p *progress) update(u agent.Update) {
 			p.call(u)
 			break
 		}
-		p.printf("%s\n", p.paint(bold, "> "+oneLine(u.Content, 300)))
+		p.printf("%s\n", p.paint(bold, "> "+oneLine(u.TaskID+": "+u.Content, 300)))
 		if u.Call != "" {
 			p.call(u)
 		}
@@ -387,7 +387,7 @@ func (p *progress) update(u agent.Update) {
 			p.call(u)
 			break
 		}
-		p.printf("%s %s\n", p.mark(u.Outcome), oneLine(u.Content, 300))
+		p.printf("%s %s\n", p.mark(u.Outcome), oneLine(u.TaskID+": "+u.Content, 300))
 	case agent.ConfirmationTimeout, agent.ConfirmationError, agent.ErrorUpdate:
 		p.printf("%s\n", p.paint(red, "! "+strings.TrimPrefix(indent(u.Content, "  "), "  ")))
 	case agent.ConversationalResponse, agent.FinalResult:
@@ -468,7 +468,11 @@ func (p *progress) plan(c *agent.Confirmation) {
 
 // result shows how the run ended.
 func (p *progress) result(r agent.Result, stopped bool) {
-	spent := fmt.Sprintf("%d calls, %d tokens, %s", r.Spent.Steps, r.Spent.TokensIn+r.Spent.TokensOut, span(r.Spent.Time))
+	calls := "calls"
+	if r.Spent.Steps == 1 {
+		calls = "call"
+	}
+	spent := fmt.Sprintf("%d %s, %d tokens, %s", r.Spent.Steps, calls, r.Spent.TokensIn+r.Spent.TokensOut, span(r.Spent.Time))
 	if r.Spent.Money > 0 {
 		spent += fmt.Sprintf(", %.4f", r.Spent.Money)
 	}

@@ -79,8 +79,8 @@ func TestARunInATerminal(t *testing.T) {
 		t.Errorf("something is printed raw: %q %q", out, errs)
 	}
 	for _, want := range []string{
-		"· Thinking⟨U+001B⟩[31m", "1. [none] Look", "2. [high] Delete (shell)", "removed: Delete", "The operator says: not that", "> Look",
-		"  read_file a⟨U+001B⟩\n  < done read_file", "  shell rm -rf x\n  < refused shell rm -rf x\n      an operator said no", "< skipped Look", "! Nobody answered", "All⟨U+001B⟩ is\nwell",
+		"· Thinking⟨U+001B⟩[31m", "1. [none] Look", "2. [high] Delete (shell)", "removed: Delete", "The operator says: not that", "> t1: Look",
+		"  read_file a⟨U+001B⟩\n  < done read_file", "  shell rm -rf x\n  < refused shell rm -rf x\n      an operator said no", "< skipped t1: Look", "! Nobody answered", "All⟨U+001B⟩ is\nwell",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it prints %q, which has no %q", out, want)

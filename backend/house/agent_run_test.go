@@ -438,6 +438,9 @@ func TestTheAgentIsKilledAndResumed(t *testing.T) {
 			if !during.Run.Alive {
 				t.Error("the console takes it for dead")
 			}
+			twice := d.agent(t, dir, "resume", id)
+			twice.wait(t, 3)
+			twice.says(t, "another process runs "+id)
 			w.kill()
 			if child != "" {
 				writeFile(t, filepath.Join(dir, "after"), "")
@@ -842,5 +845,42 @@ func TestAnAgentThatCannotBegin(t *testing.T) {
 	}
 	if list := run(t, d.dir, nil, "agent", "list").want(t, 0); list.out != "" {
 		t.Errorf("it began %q", list.out)
+	}
+}
+
+// Secrets that a tool returns reach the model, and neither the journal nor the terminal nor the console.
+func TestSecretsOfARun(t *testing.T) {
+	d := newWorkplace(t, "openai")
+	dir := t.TempDir()
+	secret := strings.Join([]string{"gh", "p_", "x7Kd92mQpLr4TzVb8NwYc3HsJf6GaE1uRo5D"}, "")
+	writeFile(t, filepath.Join(dir, "settings.txt"), "token = "+secret+"\n")
+	saw := false
+	d.script(func(news string, q llmtest.Request) llmtest.Answer {
+		switch {
+		case len(q.Turns) == 1:
+			return calls("read_file", object{"path": "settings.txt"})
+		case strings.Contains(news, "token = "):
+			saw = strings.Contains(news, secret)
+			return calls("shell", object{"command": "echo " + secret + " >/dev/null"})
+		}
+		return llmtest.Answer{Text: "The token is " + secret + "."}
+	})
+	d.attend(t, func(op human.Operation) { d.judge(t, op, human.ChooseAllow) })
+	w := d.agent(t, dir, "run", "What is the token?")
+	w.wait(t, 0)
+	if !saw {
+		t.Error("the model was not given it")
+	}
+	id := d.runID(t)
+	journal, err := os.ReadFile(filepath.Join(d.dir, "agents", id+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run json.RawMessage
+	d.boss.good(t, "GET", "/api/agent/runs/"+id, nil, &run)
+	for where, text := range map[string]string{"the journal": string(journal), "the terminal": w.out.String() + w.errs.String(), "the console": string(run)} {
+		if strings.Contains(text, secret) || !strings.Contains(text, "The token is") {
+			t.Errorf("%s has %s", where, text)
+		}
 	}
 }
