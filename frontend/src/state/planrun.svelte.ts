@@ -1,11 +1,11 @@
 import { getContext, setContext } from 'svelte';
-import type { Api } from '../backend/api';
-import { known, questionOfPlan, silentSince, statusOf, underWay } from '../lib/planrun';
+import { known, questionOfPlan, tally, silentSince, statusOf, underWay } from '../lib/planrun';
 import type { Order, PlanRun, TasksSummary, TaskSummary } from '../lib/planwire';
 import type { Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import type { Command } from './commands.svelte';
-import type { Operations } from './operations.svelte';
+import type { Desk } from './desk.svelte';
+import { PlanChange } from './planchange.svelte';
 import { wordsOf } from './roster.svelte';
 import { ticker } from './ticker.svelte';
 
@@ -16,20 +16,23 @@ export class PlanRunning {
   busy = $state(false);
   /** Why the last order was not taken. */
   trouble = $state('');
+  /** The tasks that have not begun, while they are being changed. */
+  change = $state.raw<PlanChange | null>(null);
   /** What was learned of tasks that were not in the plan as it was handed in. */
   #learned = $state.raw<TasksSummary | undefined>(undefined);
   #asked = '';
 
-  readonly op = $derived.by<Operation | undefined>(() => this.operations.all.get(this.id));
+  readonly op = $derived.by<Operation | undefined>(() => this.desk.operations.all.get(this.id));
   readonly run = $derived.by<PlanRun | undefined>(() => this.op?.run);
   readonly active = $derived.by<boolean>(() => !!this.op && underWay(this.op));
   readonly paused = $derived.by<boolean>(() => this.run?.state === 'paused');
   readonly about = $derived.by<Map<string, TaskSummary>>(() => known([this.op && questionOfPlan(this.op)?.tasks_summary, this.#learned]));
-  readonly silent = $derived.by<string | null>(() => (this.op ? silentSince(this.op, this.operations.presence.get(this.id), this.about, ticker.now) : null));
+  readonly silent = $derived.by<string | null>(() => (this.op ? silentSince(this.op, this.desk.operations.presence.get(this.id), this.about, ticker.now) : null));
+
+  readonly canChange = $derived.by<boolean>(() => !!this.run && tally(this.run).waiting > 0 && !!this.op && !!questionOfPlan(this.op)?.options.includes('modify'));
 
   constructor(
-    private readonly api: Api,
-    private readonly operations: Operations,
+    private readonly desk: Desk,
     readonly id: string,
   ) {}
 
@@ -43,7 +46,7 @@ export class PlanRunning {
     if (!changed || asked === this.#asked) return;
     this.#asked = asked;
     try {
-      const summary = await this.api.plans.assess(this.id, tasks);
+      const summary = await this.desk.api.plans.assess(this.id, tasks);
       if (this.#asked === asked) this.#learned = summary;
     } catch {
       // Without it a task has no estimate; nothing else hangs on it.
@@ -57,7 +60,7 @@ export class PlanRunning {
     this.busy = true;
     const text = (order.text ?? this.text).trim();
     try {
-      await this.api.plans.order(this.id, { ...order, ...(text && { text }) });
+      await this.desk.api.plans.order(this.id, { ...order, ...(text && { text }) });
       this.text = '';
       this.trouble = '';
       return true;
@@ -65,9 +68,18 @@ export class PlanRunning {
       this.trouble = wordsOf(error);
       return false;
     } finally {
-      this.operations.refresh(this.id);
+      this.desk.operations.refresh(this.id);
       this.busy = false;
     }
+  }
+
+  /** Puts the tasks that have not begun on the table. */
+  begin(): void {
+    this.change = new PlanChange(this.desk, this);
+  }
+
+  async send(): Promise<void> {
+    if (await this.change?.send()) this.change = null;
   }
 
   /** What can be done with a plan that runs, as commands. Stopping asks first; only it has no key. */
@@ -75,6 +87,12 @@ export class PlanRunning {
     const when = (): boolean => this.active && !this.busy;
     return [
       { id: 'plan-pause', label: () => (this.paused ? m.planrun_cmd_resume() : m.planrun_cmd_pause()), keys: ['p'], group: 'answer', when, run: () => void this.order({ order: this.paused ? 'resume' : 'pause' }) },
+      { id: 'plan-change', label: m.planrun_cmd_change, keys: ['e'], group: 'answer', when: () => when() && this.canChange && !this.change, run: () => this.begin() },
+      {
+        id: 'plan-send', label: () => (this.change?.plan.count ? m.planrun_change_send({ n: this.change.plan.count }) : m.planrun_change_send_none()), keys: ['Mod+Enter'], group: 'answer',
+        when: () => when() && !!this.change && (this.change.lack === '' || this.change.lack === 'task'), run: () => void this.send(),
+      },
+      { id: 'plan-leave', label: m.planrun_change_leave, keys: ['Escape'], group: 'answer', when: () => !!this.change, run: () => (this.change = null) },
       { id: 'plan-stop', label: m.planrun_cmd_stop, keys: [], group: 'answer', when, run: stop },
     ];
   }

@@ -4,9 +4,17 @@ import { Problem } from '../backend/http';
 import { at, samplePlan, sampleRun, tasks } from '../lib/planrun.testing';
 import type { Order, Task, TaskRun, TasksSummary } from '../lib/planwire';
 import type { Operation, TimelineEvent } from '../lib/wire';
+import type { Desk } from './desk.svelte';
 import { Operations } from './operations.svelte';
+import type { PlanChange } from './planchange.svelte';
 import { PlanRunning } from './planrun.svelte';
 import { planEnd, planEvent, planGist, planOutcome, tallySentence } from './planrunwording';
+
+vi.hoisted(() => {
+  const stored = new Map<string, string>();
+  vi.stubGlobal('localStorage', { getItem: (key: string) => stored.get(key) ?? null, setItem: (key: string, value: string) => stored.set(key, value), removeItem: (key: string) => stored.delete(key) });
+  vi.stubGlobal('navigator', { languages: ['en'], platform: '' });
+});
 
 describe('a plan that runs', () => {
   const order = vi.fn<(id: string, order: Order) => Promise<object>>();
@@ -19,7 +27,7 @@ describe('a plan that runs', () => {
     order.mockReset().mockResolvedValue({});
     assess.mockReset();
     operations = new Operations(api);
-    running = new PlanRunning(api, operations, 'op_1');
+    running = new PlanRunning({ api, operations } as unknown as Desk, 'op_1');
     stands({});
   });
 
@@ -38,18 +46,17 @@ describe('a plan that runs', () => {
   });
 
   it('pauses, or resumes what is paused', () => {
-    const [pause] = running.commands(() => undefined);
-    pause?.run();
+    running.commands(() => undefined)[0]?.run();
     expect(order.mock.lastCall?.[1].order).toBe('pause');
     stands({ version: 2, run: { ...sampleRun(), state: 'paused' } });
-    running = new PlanRunning(api, operations, 'op_1');
+    running = new PlanRunning({ api, operations } as unknown as Desk, 'op_1');
     running.commands(() => undefined)[0]?.run();
     expect(order.mock.lastCall?.[1].order).toBe('resume');
   });
 
   it('has nothing left to order once it is over', () => {
     stands({ version: 2, run: { ...sampleRun(), state: 'finished' } });
-    expect(running.commands(() => undefined).map((command) => command.when())).toEqual([false, false]);
+    expect(running.commands(() => undefined).map((command) => command.when())).toEqual([false, false, false, false, false]);
   });
 
   it('asks what changed tasks come to, once for each list of them', async () => {
@@ -65,6 +72,65 @@ describe('a plan that runs', () => {
     await running.learn();
     expect(assess.mock.calls).toEqual([['op_1', [...tasks, { id: 't4', description: 'Test it', tool_name: 'sh' }]]]);
     expect([running.about.get('t1')?.estimated_seconds, running.about.get('t4')?.estimated_seconds]).toEqual([540, 60]);
+  });
+});
+
+describe('what has not begun', () => {
+  const order = vi.fn<(id: string, order: Order) => Promise<object>>();
+  const api = { plans: { order, assess: () => new Promise(() => undefined) }, operation: () => new Promise(() => undefined) } as unknown as Api;
+  let operations: Operations;
+  let running: PlanRunning;
+  const stands = (version: number, ...states: Partial<TaskRun>[]): void => operations.take(samplePlan({ version, run: sampleRun(...states) }));
+  const change = (): PlanChange => running.change as PlanChange;
+  const list = (): string[] => change().plan.editing.tasks.map(({ description }) => description);
+  beforeEach(() => {
+    order.mockReset().mockResolvedValue({});
+    operations = new Operations(api);
+    running = new PlanRunning({ api, operations, operator: 'mei' } as unknown as Desk, 'op_1');
+    stands(1, { state: 'done' });
+    running.begin();
+  });
+
+  it('is put on the table, and sent whole, in its new order', async () => {
+    expect(list()).toEqual(['Restore into 17', 'Switch over']);
+    expect(change().lack).toBe('none');
+    const { editing } = change().plan;
+    editing.move('t3', 1);
+    editing.add([{ description: 'Tell #billing' }]);
+    await running.send();
+    expect(order.mock.lastCall).toEqual(['op_1', { order: 'change', tasks: [tasks[2], tasks[1], { description: 'Tell #billing' }] }]);
+    expect(running.change).toBeNull();
+  });
+
+  it('leaves what begins meanwhile, and says so', async () => {
+    const { editing } = change().plan;
+    editing.edit('t3');
+    editing.write({ description: 'Switch over for billing-eu' });
+    stands(2, { state: 'done' }, { state: 'running', began_at: at(5) });
+    change().settle();
+    expect([list(), change().began]).toEqual([['Switch over for billing-eu'], 'Restore into 17']);
+    await running.send();
+    expect(order.mock.lastCall?.[1].tasks).toEqual([{ ...tasks[2], description: 'Switch over for billing-eu' }]);
+  });
+
+  it('is not sent without words, nor empty: nothing to do is no plan', async () => {
+    const { editing } = change().plan;
+    editing.addEmpty();
+    expect(change().lack).toBe('task');
+    await running.send();
+    editing.putBack();
+    for (const { id } of editing.tasks) editing.remove(id);
+    expect(change().lack).toBe('empty');
+    await running.send();
+    expect(order).not.toHaveBeenCalled();
+    expect(running.change).not.toBeNull();
+  });
+
+  it('stays on the table when the server says no', async () => {
+    order.mockRejectedValue(new Problem(409, 'task t2 is running; only tasks that have not begun can be changed'));
+    change().plan.editing.remove('t2');
+    await running.send();
+    expect([running.trouble, list()]).toEqual(['task t2 is running; only tasks that have not begun can be changed', ['Switch over']]);
   });
 });
 
