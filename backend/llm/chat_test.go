@@ -253,7 +253,7 @@ func TestChatTurns(t *testing.T) {
 			said("One"), said(" \n"), said("Two"),
 			{Role: agent.Assistant}, {Role: agent.Assistant, Text: "Well"}, {Role: agent.Assistant, Calls: []agent.ToolUse{call}},
 			{Role: agent.ToolTurn, Results: []agent.CallDone{{CallID: "c1", Text: "\n"}}},
-			said("Three"), said("Four"),
+			said("Three"), said("Four"), {Role: agent.Assistant, Text: " "}, said("Five"),
 		}, Tools: tools}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -262,7 +262,7 @@ func TestChatTurns(t *testing.T) {
 		for _, turn := range s.Requests()[0].Turns {
 			fmt.Fprintf(&b, "%s %q %d %d|", turn.Role, turn.Text, len(turn.Calls), len(turn.Results))
 		}
-		if want := `user "One\n\nTwo" 0 0|assistant "Well" 1 0|tool "" 0 1|user "Three\n\nFour" 0 0|`; b.String() != want {
+		if want := `user "One\n\nTwo" 0 0|assistant "Well" 1 0|tool "" 0 1|user "Three\n\nFour\n\nFive" 0 0|`; b.String() != want {
 			t.Errorf("%s: %s\nwant %s", provider, b.String(), want)
 		}
 	})
