@@ -641,6 +641,14 @@ func (x *execution) follow(ctx context.Context, st Standing, but string) (change
 	if err := x.keep(ctx, Record{Kind: ChangeRecord, Tasks: st.Tasks, Text: st.Message}); err != nil {
 		return false, err
 	}
+	for _, t := range x.tasks {
+		if t.State != human.TaskSkipped || !slices.ContainsFunc(ours, func(o human.Task) bool { return o.ID == t.ID }) {
+			continue
+		}
+		if err := x.emit(ctx, Update{Type: SubTaskResult, Content: cmp.Or(t.Note, t.Description), TaskID: t.ID, Tool: t.Tool, Outcome: OutcomeSkipped}); err != nil {
+			return false, err
+		}
+	}
 	c := Confirmation{Status: human.PlanModified, Message: st.Message}
 	for _, t := range x.tasks {
 		c.Tasks = append(c.Tasks, t.Task)

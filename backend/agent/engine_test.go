@@ -306,6 +306,9 @@ func TestOrdersWhileItRuns(t *testing.T) {
 			if strings.HasPrefix(name, "stopped") && (!res.Over || !strings.Contains(res.Message, "An operator stopped the plan.\nenough") || !strings.Contains(res.Message, "- r, done")) {
 				t.Errorf("it ends with %+v", res)
 			}
+			if strings.HasPrefix(name, "skipped") && !slices.Contains(s.types(), "sub_task_result w skipped") {
+				t.Errorf("it was not told: %q", s.types())
+			}
 			if tt.told != "" && !strings.Contains(all(s.model), tt.told) {
 				t.Errorf("the model was not told %q, but\n%s", tt.told, all(s.model))
 			}
@@ -348,6 +351,21 @@ func TestAPausedPlanWaits(t *testing.T) {
 		}
 	}
 	equal(t, "times it was told", waits, 1)
+}
+
+func TestInterruptedWhileAPlanIsPaused(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newScene(t, plan(readIt))
+	n := 0
+	s.office.order = func(*office, string) *agent.Standing {
+		if n++; n == 3 {
+			cancel()
+		}
+		return &agent.Standing{Why: "paused"}
+	}
+	if _, err := s.engine().Run(ctx, agent.RunInfo{Task: "go"}); !errors.Is(err, context.Canceled) || n != 3 {
+		t.Errorf("got %v after asking %d times", err, n)
+	}
 }
 
 func TestTaskByTaskAnOperatorChangesTheTask(t *testing.T) {
@@ -598,6 +616,9 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	equal(t, "calls", len(s.ran), 1)
+	if !slices.ContainsFunc(s.diary.records, func(r agent.Record) bool { return r.Done != nil && strings.Contains(r.Done.Text, "half") }) {
+		t.Error("what the call had done by then was not kept")
+	}
 	s.model.replies = append([]agent.Reply{{}}, says("Done: it was read."), says("over"))
 	res, err := s.engine().Resume(t.Context(), s.diary.records)
 	if err != nil || res.Status != agent.Done {
@@ -715,4 +736,27 @@ func TestAModelsIDsAreItsOwn(t *testing.T) {
 	}
 	s.run()
 	equalList(t, "ids", ids, []string{"call_1", "ok-1", "call_3"})
+}
+
+// held is a queue in which nobody ever decides.
+type held struct{ *office }
+
+func (held) Confirm(ctx context.Context, _ agent.Proposal, started func(agent.Confirmation), _ func(string) string) (agent.Confirmation, error) {
+	started(agent.Confirmation{})
+	<-ctx.Done()
+	return agent.Confirmation{}, ctx.Err()
+}
+
+func TestAJournalThatFailsWhileAPlanWaits(t *testing.T) {
+	s := newScene(t, plan(readIt))
+	s.diary.tells = func(r agent.Record) {
+		if r.Update != nil && r.Update.State == agent.AwaitingConfirmation {
+			s.diary.most = len(s.diary.records)
+		}
+	}
+	s.deps.Plans = held{s.office}
+	s.office = nil
+	if _, err := s.engine().Run(t.Context(), agent.RunInfo{Task: "go"}); !errors.Is(err, errDiary) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -40,6 +40,7 @@ type session struct {
 	id    string
 	turns []Turn
 	seen  ids
+	said  string // by the user, for the gatekeeper
 	spent Spent
 	last  time.Time
 	busy  bool
@@ -199,7 +200,8 @@ func (a *ToolAgent) forget(id, why string) {
 // converse asks the model, runs what it calls, and goes on until it answers or asks. Afterwards each call of the session's
 // turns has its result, whatever happened.
 func (a *ToolAgent) converse(ctx context.Context, s *session, query string) (Response, error) {
-	w := &work{Deps: a.deps, box: a.box, session: s.id, task: query, spent: s.spent}
+	s.said = joined(s.said, query)
+	w := &work{Deps: a.deps, box: a.box, session: s.id, task: s.said, spent: s.spent}
 	defer func() { s.spent = w.spent }()
 	s.turns = append(s.turns, Turn{Role: User, Text: query})
 	tools := a.box.specs
