@@ -198,6 +198,12 @@ export class Plan {
     this.focus(fresh);
   }
 
+  /** All as the agent sent it; after a reload there is no step to go back by. */
+  reset(): void {
+    this.editing.reset();
+    this.said = m.plan_said_undone();
+  }
+
   undo(): void {
     this.editing.undo();
     this.said = m.plan_said_undone();

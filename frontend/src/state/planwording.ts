@@ -1,5 +1,5 @@
 import { riskLevel } from '../lib/verdict';
-import type { ChangeKind, PlanHistory, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../lib/planwire';
+import type { ChangeKind, PlanHistory, PlanStatus, TaskChange, TaskField, TasksSummary, TaskSummary, UsualChange } from '../lib/planwire';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
 import { effectSentence } from './permwording';
@@ -65,6 +65,11 @@ export function careOf(tasks: readonly { place: number; known: TaskSummary }[]):
   const asked = tasks.filter(({ known }) => known.asked).map(({ place }) => place);
   if (!asked.length) return all;
   return [...all, { id: '', look: '', words: m.plan_care_asked({ n: asked.length, places: asked.join(m.list_comma()) }) }];
+}
+
+/** How a plan ended, in a word. */
+export function statusWord(status: PlanStatus): string {
+  return { pending: m.state_pending, confirmed: m.planrun_outcome_confirmed, modified: m.planrun_outcome_modified, cancelled: m.outcome_cancelled, timeout: m.outcome_timeout }[status]();
 }
 
 /** What was decided for plans like this one; '' where there was none. */
