@@ -102,24 +102,28 @@ export interface Course {
   operations: string[];
 }
 
+/** Whether an update is about a task of the plan as a whole, not about a call that is made for it. */
+export const ofTask = (update: RunUpdate): boolean => !!update.task_id && (update.type === 'task_init' || update.type === 'sub_task_result');
+
+/** Whether an update says what came of a call. A task that is one call, and done, tells so only as a task. */
+const ofCall = (update: RunUpdate): boolean => !!update.tool && !!update.outcome && (!ofTask(update) || (!!update.call && update.outcome === 'done'));
+
 /** What a run's updates come to: its plan, and how far each task is. */
 export function course(updates: readonly RunUpdate[]): Course {
   const of: Course = { steps: [], calls: { done: 0, failed: 0, refused: 0, skipped: 0 }, operations: [] };
   for (const update of updates) {
     const { plan } = update;
     if (plan) {
-      const before = new Map(of.steps.map((step) => [step.task.id, step]));
-      // A plan that was changed while it ran holds tasks that have ended already.
-      of.steps = (plan.tasks ?? []).map((task) => {
-        const known = plan.operation_id === of.plan?.operation_id ? before.get(task.id) : undefined;
-        return known ? { ...known, task } : { task, state: 'waiting', note: '' };
-      });
-      of.plan = plan;
+      // A plan that is changed while it runs is told anew without its operation, and holds tasks that have ended already.
+      const same = !plan.operation_id || plan.operation_id === of.plan?.operation_id;
+      const before = new Map(same ? of.steps.map((step) => [step.task.id, step]) : []);
+      of.steps = plan.tasks.map((task) => ({ state: 'waiting', note: '', ...before.get(task.id), task }));
+      of.plan = { ...plan, operation_id: plan.operation_id ?? of.plan?.operation_id };
       if (plan.operation_id && !of.operations.includes(plan.operation_id)) of.operations.push(plan.operation_id);
     }
-    if (update.tool && update.outcome) of.calls[update.outcome] += 1;
-    const step = of.steps.find(({ task }) => task.id === update.task_id);
-    if (!step || !update.task_id || update.tool) continue;
+    if (update.outcome && ofCall(update)) of.calls[update.outcome] += 1;
+    const step = of.steps.find(({ task }) => !!task.id && task.id === update.task_id);
+    if (!step || !ofTask(update)) continue;
     if (update.type === 'task_init') Object.assign(step, { state: 'running', began: update.at });
     else if (update.outcome) Object.assign(step, { state: update.outcome, ended: update.at, note: update.content });
   }
