@@ -11,11 +11,26 @@ import (
 	"deskbell/backend/human"
 )
 
+// The protocol in its two versions: what a task's states are called there, and how one asks for them.
+var a2aVersions = map[string]struct{ method, needed, completed, canceled string }{
+	"1.0": {"GetTask", "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_COMPLETED", "TASK_STATE_CANCELED"},
+	"0.3": {"tasks/get", "input-required", "completed", "canceled"},
+}
+
 func TestA2A(t *testing.T) {
-	t.Parallel()
+	for version := range a2aVersions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			testA2A(t, version)
+		})
+	}
+}
+
+func testA2A(t *testing.T, version string) {
 	d := newDesk(t)
+	wire := a2aVersions[version]
 	client := compiled(t, "adapters", "a2a-client")
-	server := d.run(compiled(t, "adapters", "a2a-agent"), "0")
+	server := d.run(compiled(t, "adapters", "a2a-agent"), "0", version)
 	url := strings.TrimPrefix(d.line(server, "url: "), "url: ")
 	const first, again = "Which day of the week shall I book?", `"next week" is no day of the week. Which day?`
 	book := func(args ...string) *process {
@@ -30,7 +45,7 @@ func TestA2A(t *testing.T) {
 		})
 		op = d.rang(p)
 		task = strings.Fields(d.line(p, "task: "))[1]
-		if state := taskState(t, url, task); op.Kind != human.Feedback || op.Description != question || state != "TASK_STATE_INPUT_REQUIRED" {
+		if state := taskState(t, url, version, task); op.Kind != human.Feedback || op.Description != question || state != wire.needed {
 			t.Errorf("it rang with %s %q while the task is %s", op.Kind, op.Description, state)
 		}
 		return op, task
@@ -43,7 +58,7 @@ func TestA2A(t *testing.T) {
 		op, task := asked(t, p, again)
 		d.complete(op, human.Answer{HumanInput: "Tuesday, please"})
 		says(t, d.ends(p, 0), "TASK_STATE_INPUT_REQUIRED\n", "TASK_STATE_INPUT_REQUIRED\n", "TASK_STATE_COMPLETED\n", "outcome: Booked for Tuesday.")
-		if state := taskState(t, url, task); state != "TASK_STATE_COMPLETED" {
+		if state := taskState(t, url, version, task); state != wire.completed {
 			t.Errorf("the task is %s", state)
 		}
 	})
@@ -52,7 +67,7 @@ func TestA2A(t *testing.T) {
 		op, task := asked(t, p, first)
 		d.decline(op, "we stay at home")
 		says(t, d.ends(p, 2), "TASK_STATE_INPUT_REQUIRED\n", "TASK_STATE_CANCELED\n", "outcome: Nothing was booked.")
-		if state := taskState(t, url, task); state != "TASK_STATE_CANCELED" {
+		if state := taskState(t, url, version, task); state != wire.canceled {
 			t.Errorf("the task is %s", state)
 		}
 	})
@@ -83,15 +98,15 @@ func TestA2A(t *testing.T) {
 }
 
 // taskState asks an A2A agent, on the wire, for the state of a task.
-func taskState(t *testing.T, url, id string) string {
+func taskState(t *testing.T, url, version, id string) string {
 	t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"` + id + `"}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"` + a2aVersions[version].method + `","params":{"id":"` + id + `"}}`
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/rpc", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("A2A-Version", "1.0")
+	req.Header.Set("A2A-Version", version)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,6 @@
 // A tiny A2A agent that books a table, once it knows the day: until then its task is TASK_STATE_INPUT_REQUIRED. It serves on
-// 127.0.0.1, at the port it is given (0: any), and prints its address; a2a-client.ts calls it.
+// 127.0.0.1, at the port it is given (0: any), and prints its address; a2a-client.ts calls it. With 0.3 after the port it
+// speaks that version of the protocol, whose name for the state is input-required.
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { Role, TaskState, type AgentCard, type Message, type TaskStatus } from '@a2a-js/sdk'
@@ -40,6 +41,7 @@ function publish(bus: ExecutionEventBus, taskId: string, state: TaskState, text:
   bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: { state, message, timestamp: new Date().toISOString() }, metadata: undefined }))
 }
 
+const versions = process.argv[3] === '0.3' ? ['0.3'] : ['1.0']
 const app = express()
 const server = app.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -47,7 +49,7 @@ const server = app.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
     name: 'Tables',
     description: 'Books tables',
     version: '1.0.0',
-    supportedInterfaces: [{ url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' }],
+    supportedInterfaces: versions.map((protocolVersion) => ({ url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion, tenant: '' })),
     provider: undefined,
     capabilities: { streaming: false, pushNotifications: false, extensions: [] },
     securitySchemes: {},
@@ -58,7 +60,8 @@ const server = app.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
     signatures: [],
   }
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor)
-  app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }))
-  app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }))
+  const legacyCompat = { enabled: versions.includes('0.3') }
+  app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler, legacyCompat }))
+  app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat }))
   console.log('url:', url)
 })

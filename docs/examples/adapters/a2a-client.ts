@@ -8,7 +8,7 @@
 // It prints each state of the task. With --task ID it goes on with a task that it was following when it was killed.
 import { parseArgs } from 'node:util'
 import { TaskState, taskStateToJSON, type Task } from '@a2a-js/sdk'
-import { ClientFactory } from '@a2a-js/sdk/client'
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client'
 import { Deskbell } from '../typescript/deskbell.ts'
 import { follow, send, textOf } from './a2a.ts'
 
@@ -20,7 +20,11 @@ async function main(): Promise<number> {
   const [url, text = ''] = positionals
   if (url === undefined) throw new Error('say where the agent is')
   const bell = Deskbell.fromEnv()
-  const client = await new ClientFactory().createFromUrl(url)
+  const legacyCompat = { enabled: true } // agents that speak A2A 0.3 still, where the state is called input-required
+  const client = await new ClientFactory({
+    transports: [new JsonRpcTransportFactory({ legacyCompat }), new RestTransportFactory({ legacyCompat })],
+    cardResolver: new DefaultAgentCardResolver({ legacyCompat }),
+  }).createFromUrl(url)
   const told = (task: Task) => console.log(`task: ${task.id} ${taskStateToJSON(task.status?.state ?? TaskState.UNRECOGNIZED)}`)
   const how = { timeout: Number(values.timeout), told }
   const end = values.task ? await follow(bell, client, await client.getTask({ tenant: '', id: values.task }), how) : await send(bell, client, text, how)
