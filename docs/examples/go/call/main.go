@@ -46,8 +46,7 @@ func run() (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(*patience*float64(time.Second)))
-	defer cancel()
+	ctx := context.Background()
 	if err := late(ctx, b); err != nil {
 		return 0, err
 	}
@@ -62,9 +61,11 @@ func run() (code int, err error) {
 		return 0, err
 	}
 	fmt.Println("rang:", op.ID)
+	waiting, stop := context.WithTimeout(ctx, time.Duration(*patience*float64(time.Second)))
+	defer stop()
 	for !op.Over() {
-		if op, err = b.Changed(ctx, op); err != nil {
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if op, err = b.Changed(waiting, op); err != nil {
+			if waiting.Err() != nil {
 				fmt.Println("no answer yet; the next run begins with it")
 				return 4, nil
 			}
