@@ -1,0 +1,335 @@
+import type { Locator } from '@playwright/test';
+import { accessible, expect, fits, mod, test as base, type Agent, type Console } from './support/test';
+import type { Caller } from './support/server';
+
+interface Task {
+  id?: string;
+  description: string;
+  tool_name?: string;
+  expected_outcome?: string;
+}
+interface Standing {
+  operation_id: string;
+  status: string;
+  run?: { state: string; tasks: (Task & { state: string; note?: string; skipped_by?: string })[]; orders: { order: string; text?: string; by: { name: string } }[] };
+}
+
+const tasks: Task[] = [
+  { id: 't1', description: 'Dump billing', tool_name: 'pg_dump', expected_outcome: 'A dump that restores' },
+  { id: 't2', description: 'Restore into Postgres 17', tool_name: 'pg_restore' },
+  { id: 't3', description: 'Switch the connection string', tool_name: 'vault' },
+  { id: 't4', description: 'Drop the old cluster', tool_name: 'shell' },
+];
+
+/** An agent whose plans are confirmed, and the operator who does so. */
+class Planner {
+  constructor(
+    readonly agent: Agent,
+    readonly desk: Console,
+  ) {}
+
+  get me(): Caller {
+    return this.desk.server.operator;
+  }
+
+  set(settings: object): Promise<unknown> {
+    return this.me.call('PUT', '/api/settings', settings);
+  }
+
+  submit(session: string, message: string, more: object = {}): Promise<Standing> {
+    return this.agent.call('POST', '/api/plans', { session_id: session, message, tasks, ...more });
+  }
+
+  respond(session: string, body: object): Promise<Standing> {
+    return this.me.call('POST', `/api/plans/${session}/response`, body);
+  }
+
+  /** A plan that was confirmed as it was. */
+  async confirmed(session: string, message: string, more: object = {}): Promise<string> {
+    const { operation_id } = await this.submit(session, message, more);
+    await this.respond(session, { action: 'confirm' });
+    return operation_id;
+  }
+
+  progress(session: string, task: string, state: string, note?: string): Promise<{ go: boolean; why?: string; run: Standing['run'] }> {
+    return this.agent.call('POST', `/api/plans/${session}/progress`, { task_id: task, state, ...(note && { note }) });
+  }
+
+  standing(session: string): Promise<Standing> {
+    return this.agent.call('GET', `/api/plans/${session}`);
+  }
+}
+
+const test = base.extend<{ planner: Planner }>({
+  planner: async ({ desk, server }, use) => {
+    const planner = new Planner(await server.agent('migrator'), desk);
+    await planner.set({ 'plan.confirm_by_human': true });
+    await use(planner);
+  },
+});
+
+const row = (desk: Console, n: number): Locator => desk.page.getByRole('list', { name: 'Tasks' }).first().getByRole('listitem').nth(n - 1);
+const words = (desk: Console): Locator => desk.page.getByRole('textbox', { name: 'Words for migrator' });
+
+test('a plan that runs stands under Running, and is followed task by task', async ({ desk, page, planner }) => {
+  await desk.open('inbox');
+  const id = await planner.confirmed('s1', 'Move billing to Postgres 17');
+  await expect(page.getByRole('heading', { name: /Running/ })).toBeVisible();
+  await expect(desk.row(id)).toContainText('0 of 4');
+  await desk.row(id).getByRole('link').click();
+  await expect(page.getByText('Confirmed. No task has begun yet.')).toBeVisible();
+  await planner.progress('s1', 't1', 'running');
+  await expect(page.getByText('Task 1 runs.')).toBeVisible();
+  await expect(row(desk, 1)).toHaveAttribute('aria-current', 'step');
+  await planner.progress('s1', 't1', 'done', '41.2 GB in 63 tables');
+  await expect(row(desk, 1)).toContainText('41.2 GB in 63 tables');
+  await expect(desk.row(id)).toContainText('1 of 4');
+  await planner.progress('s1', 't2', 'running');
+  await planner.progress('s1', 't2', 'failed', 'out of disk');
+  await expect(row(desk, 2)).toContainText('out of disk');
+  await expect(row(desk, 2)).toContainText(/failed after/);
+  await expect(desk.row(id)).toContainText('1 failed');
+  await expect(page.getByRole('progressbar', { name: 'How it goes' })).toHaveAttribute('aria-valuetext', '2 of 4 tasks have ended');
+  for (const task of ['t3', 't4']) {
+    await planner.progress('s1', task, 'running');
+    await planner.progress('s1', task, 'done');
+  }
+  await expect(page.getByText(/All tasks have ended, after/)).toBeVisible();
+  await expect(page.getByText('3 of 4 done, 1 failed').first()).toBeVisible();
+  await expect(page.getByRole('heading', { name: /Running/ })).toHaveCount(0);
+  await expect(words(desk)).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'Timeline' })).toContainText('Task 2 failed: out of disk');
+});
+
+test.describe('orders', () => {
+  test('pause and resume reach the agent, with words', async ({ desk, page, planner }) => {
+    const id = await planner.confirmed('s1', 'Move billing');
+    await desk.open(`inbox/${id}`);
+    await words(desk).fill('Until the backup has ended');
+    await desk.button(/^Pause/).click();
+    await expect(page.getByText(/Paused by you at/).first()).toBeVisible();
+    expect((await planner.progress('s1', 't1', 'running')).go).toBe(false);
+    expect((await planner.standing('s1')).run?.orders).toMatchObject([{ order: 'pause', text: 'Until the backup has ended', by: { name: 'mei' } }]);
+    await expect(words(desk)).toHaveValue('');
+    await expect(page.getByText('“Until the backup has ended”')).toBeVisible();
+    await page.locator('#operation-title').focus();
+    await desk.press('p');
+    await expect(page.getByText('Confirmed. No task has begun yet.')).toBeVisible();
+    expect((await planner.progress('s1', 't1', 'running')).go).toBe(true);
+  });
+
+  test('a task is skipped that has not begun', async ({ desk, planner }) => {
+    const id = await planner.confirmed('s1', 'Move billing');
+    await planner.progress('s1', 't1', 'running');
+    await desk.open(`inbox/${id}`);
+    await expect(row(desk, 1).getByRole('button')).toHaveCount(0);
+    await desk.button('Skip task 4: Drop the old cluster').click();
+    await expect(row(desk, 4)).toContainText('skipped by you');
+    expect((await planner.standing('s1')).run?.tasks[3]).toMatchObject({ state: 'skipped', skipped_by: 'mei' });
+    expect(await planner.progress('s1', 't4', 'running')).toMatchObject({ go: false, why: 'skipped' });
+  });
+
+  test('stopping asks first, and starts on what changes nothing', async ({ desk, page, planner }) => {
+    const id = await planner.confirmed('s1', 'Move billing');
+    await planner.progress('s1', 't1', 'running');
+    await desk.open(`inbox/${id}`);
+    await desk.button('Stop…').click();
+    const dialog = page.getByRole('dialog', { name: 'Stop this plan?' });
+    await expect(dialog).toContainText('3 that wait will not run');
+    await expect(dialog.getByRole('button', { name: 'Let it go on' })).toBeFocused();
+    await accessible(page);
+    await desk.press('Enter');
+    await expect(dialog).toHaveCount(0);
+    expect((await planner.standing('s1')).run?.state).toBe('running');
+    await desk.button('Stop…').click();
+    await dialog.getByRole('textbox').fill('The disk is full');
+    await dialog.getByRole('button', { name: 'Stop the plan' }).click();
+    await expect(page.getByText(/Stopped by you at/)).toBeVisible();
+    await expect(row(desk, 2)).toContainText('did not run');
+    expect((await planner.standing('s1')).run).toMatchObject({ state: 'stopped', orders: [{ order: 'stop', text: 'The disk is full' }] });
+    expect(await planner.progress('s1', 't2', 'running')).toMatchObject({ go: false, why: 'stopped' });
+  });
+
+  test('what has not begun is changed: moved, reworded, added; the agent gets the new list', async ({ desk, page, planner }) => {
+    const id = await planner.confirmed('s1', 'Move billing');
+    await planner.progress('s1', 't1', 'running');
+    await desk.open(`inbox/${id}`);
+    await desk.button(/^Change what is left/).click();
+    const rest = page.getByRole('region', { name: 'Still to do' });
+    await expect(rest).toContainText('Pause it first');
+    await expect(desk.button('Send changes')).toBeDisabled();
+    await rest.getByRole('button', { name: 'Drop the old cluster' }).focus();
+    await desk.press('Delete');
+    await rest.getByRole('button', { name: 'Switch the connection string' }).focus();
+    await desk.press('Alt+ArrowUp');
+    await desk.press('n');
+    await rest.getByRole('textbox', { name: 'Task', exact: true }).fill('Tell #billing');
+    await desk.press('Enter');
+    await accessible(page);
+    // One of them begins meanwhile: it cannot be changed any more.
+    await planner.progress('s1', 't1', 'done');
+    await planner.progress('s1', 't2', 'running');
+    await expect(rest).toContainText('“Restore into Postgres 17” began meanwhile');
+    await words(desk).fill('Keep the old cluster');
+    await desk.press(`${mod}+Enter`);
+    await expect(rest).toHaveCount(0);
+    const { run } = await planner.standing('s1');
+    expect(run?.tasks.map(({ description, state }) => [description, state])).toEqual([['Dump billing', 'done'], ['Restore into Postgres 17', 'running'], ['Switch the connection string', 'waiting'], ['Tell #billing', 'waiting']]);
+    expect(run?.orders).toMatchObject([{ order: 'change', text: 'Keep the old cluster' }]);
+    await expect(page.getByText('You changed what was still to do').first()).toBeVisible();
+    await expect(page.getByText(/You took out task \d: Drop the old cluster/)).toBeVisible();
+  });
+
+  test('that come too late say why, and keep the words', async ({ desk, page, planner }) => {
+    const id = await planner.confirmed('s1', 'Move billing');
+    await desk.open(`inbox/${id}`);
+    await expect(desk.button(/^Skip task 1/)).toBeVisible();
+    await page.route('**/orders', async (route) => {
+      await planner.progress('s1', 't1', 'running');
+      await route.continue();
+    });
+    await words(desk).fill('Not this one');
+    await desk.button(/^Skip task 1/).click();
+    await expect(page.getByRole('alert')).toContainText('task t1 is running');
+    await expect(words(desk)).toHaveValue('Not this one');
+    desk.errors.length = 0; // a refused call is logged by the browser
+  });
+});
+
+test('an agent that has gone is missed, and the plan can be stopped', async ({ desk, page, planner }) => {
+  const id = await planner.confirmed('s1', 'Move billing');
+  await page.clock.install();
+  await desk.open(`inbox/${id}`);
+  await expect(page.getByText('Confirmed. No task has begun yet.')).toBeVisible();
+  await page.clock.fastForward('02:00');
+  await expect(page.getByText(/migrator has not been heard from since/)).toBeVisible();
+  await expect(page.getByText('Nothing is done until it comes back.')).toBeVisible();
+  await expect(desk.row(id)).toContainText('silent');
+});
+
+test.describe('a plan that has ended', () => {
+  test('shows what was changed, and what was said', async ({ desk, page, planner }) => {
+    const { operation_id: id } = await planner.submit('s1', 'Rename the orders table');
+    await planner.respond('s1', { action: 'modify', modified_tasks: [...tasks.slice(0, 3), { description: 'test the rollback on a copy first', tool_name: 'shell' }], user_message: 'Copy first, please' });
+    await desk.open(`history/${id}`);
+    await expect(page.getByText(/Confirmed with changes by mei at/)).toBeVisible();
+    await expect(page.getByText('“Copy first, please”')).toBeVisible();
+    const what = page.getByRole('region', { name: 'What was confirmed' });
+    await expect(what).toContainText('You added task 4: test the rollback on a copy first');
+    await expect(what).toContainText('You took out task 4: Drop the old cluster');
+    await accessible(page);
+  });
+
+  test('says who said what where several had to agree', async ({ desk, page, planner, server }) => {
+    const { operation_id: id } = await planner.submit('s1', 'Move billing', { confirmations: 2 });
+    await planner.respond('s1', { action: 'confirm', user_message: 'Fine with me' });
+    const { code } = await server.operator.call<{ code: string }>('POST', '/api/session/codes?operator=Ann');
+    const ann = await server.signIn(code);
+    await ann.call('POST', '/api/plans/s1/response', { action: 'confirm' });
+    await desk.open(`inbox/${id}`);
+    const said = page.getByRole('region', { name: 'Who said what' });
+    await expect(said).toContainText(/mei\s*confirmed/);
+    await expect(said).toContainText('“Fine with me”');
+    await expect(said).toContainText(/Ann\s*confirmed/);
+  });
+
+  test('by itself, by its time limit, or by an operator: each in words', async ({ desk, page, planner }) => {
+    await planner.set({ 'plan.auto_confirm_safe_tasks': true });
+    const safe = await planner.agent.call<Standing>('POST', '/api/plans', { session_id: 'safe', message: 'Look around', tasks: [{ description: 'List the files', tool_name: 'shell', args: { command: 'ls -la' } }] });
+    const late = (await planner.submit('late', 'Clear the caches', { timeout_seconds: 1 })).operation_id;
+    const no = (await planner.submit('no', 'Rotate the keys')).operation_id;
+    await planner.respond('no', { action: 'cancel', user_message: 'Not while the release is under way' });
+    await planner.me.until(late, (op) => op.state === 'cancelled');
+    await desk.open('history');
+    const hit = (id: string): Locator => page.locator(`a[href="#/history/${id}"]`);
+    await expect(hit(safe.operation_id)).toContainText('confirmed by itself');
+    await expect(hit(late)).toContainText('Cancelled at its time limit');
+    await expect(hit(late)).toContainText('timed out');
+    await expect(hit(no)).toContainText('Not while the release is under way');
+    await hit(safe.operation_id).click();
+    await expect(page.getByText(/Confirmed by itself at/)).toBeVisible();
+    await expect(page.getByText(/Nobody was asked/)).toBeVisible();
+    await desk.go(`history/${late}`);
+    await expect(page.getByText(/nobody answered in time/)).toBeVisible();
+    await expect(page.getByText('Nothing of it ran.')).toBeVisible();
+  });
+});
+
+test('history has figures of plans', async ({ desk, page, planner }) => {
+  for (const [session, extra] of [['a', 'Restore on a copy'], ['b', 'Restore on a copy']] as const) {
+    await planner.submit(session, `Move ${session}`);
+    await planner.respond(session, { action: 'modify', modified_tasks: [...tasks, { description: extra, tool_name: 'shell' }] });
+    await planner.progress(session, 't1', 'running');
+    await planner.progress(session, 't1', 'done');
+  }
+  await planner.confirmed('c', 'Move c');
+  await planner.submit('d', 'Move d');
+  await planner.respond('d', { action: 'cancel' });
+  await desk.open('history');
+  await desk.button('Plans').click();
+  await expect(page.getByRole('heading', { name: 'How they were answered' })).toBeVisible();
+  await expect(page.getByText('25 %')).toBeVisible();
+  await expect(page.getByRole('img', { name: '4 plans in 30 days, at the most 4 on one day' })).toBeVisible();
+  const usual = page.getByRole('region', { name: 'What people change most' });
+  await expect(usual).toContainText(/Adds\s*Restore on a copy\s*2 plans/);
+  await expect(page.getByRole('region', { name: 'How long tasks take' }).getByRole('row', { name: /pg_dump/ })).toContainText('2');
+  await expect(page.locator('.table a.hit')).toHaveCount(4);
+  await accessible(page);
+  await page.setViewportSize({ width: 480, height: 800 });
+  await fits(page);
+});
+
+test('presets are made, changed and deleted in the settings', async ({ desk, page, planner }) => {
+  await desk.open('settings');
+  const box = page.getByRole('region', { name: 'Presets of plans' });
+  await expect(box).toContainText('No preset so far.');
+  await box.getByRole('button', { name: 'New preset…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Save preset' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('Give it a name.');
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Database move');
+  await dialog.getByRole('textbox', { name: 'Task 1: What is to be done' }).fill('Switch over');
+  await dialog.getByRole('button', { name: 'Add task' }).click();
+  await page.keyboard.type('Restore on a copy');
+  await dialog.getByRole('button', { name: 'Move task 2 up' }).click();
+  await accessible(page);
+  await dialog.getByRole('button', { name: 'Save preset' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(box).toContainText('2 tasks: Restore on a copy · Switch over');
+  const list = async (): Promise<{ name: string; tasks: Task[] }[]> => (await planner.me.call<{ presets: { name: string; tasks: Task[] }[] }>('GET', '/api/plan-presets')).presets;
+  expect((await list()).map(({ name, tasks: of }) => [name, of.length])).toEqual([['Database move', 2]]);
+  await box.getByRole('button', { name: 'Edit preset “Database move”' }).click();
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Move of a database');
+  await dialog.getByRole('button', { name: 'Take out task 2' }).click();
+  await dialog.getByRole('button', { name: 'Save preset' }).click();
+  await expect(box).toContainText('Move of a database');
+  expect((await list()).map(({ name, tasks: of }) => [name, of.length])).toEqual([['Move of a database', 1]]);
+  await box.getByRole('button', { name: 'Delete preset “Move of a database”' }).click();
+  await expect(dialog.getByRole('button', { name: 'Keep it' })).toBeFocused();
+  await dialog.getByRole('button', { name: 'Delete the preset' }).click();
+  await expect(box).toContainText('No preset so far.');
+  expect(await list()).toEqual([]);
+});
+
+test('another operator is signed in by name', async ({ desk, page, server, browser }) => {
+  await desk.open('settings');
+  const box = page.getByRole('region', { name: 'Sign in another person' });
+  const name = box.getByRole('textbox', { name: 'Their name' });
+  await name.fill('mei');
+  await expect(box).toContainText('That is your own name');
+  await expect(box.getByRole('button', { name: 'Make a link' })).toBeDisabled();
+  await name.fill('Ann');
+  await box.getByRole('button', { name: 'Make a link' }).click();
+  await expect(box.getByRole('status')).toContainText('For Ann');
+  const link = (await box.getByText(/#code=/).textContent()) ?? '';
+  const other = await browser.newPage();
+  await other.goto(link);
+  await expect(other.getByRole('navigation')).toBeVisible();
+  const op = await (await server.agent('release-bot')).ring({ description: 'Deploy', details: { action: 'make deploy' } });
+  await other.evaluate((to) => (window.location.hash = `#/inbox/${to}`), op.operation_id);
+  await expect(other.locator('.arming').first()).toHaveAttribute('aria-hidden', 'true');
+  await other.getByRole('button', { name: /^Approve/ }).click();
+  const done = await server.operator.until(op.operation_id, (o) => o.state === 'completed');
+  expect(done.result?.by.name).toBe('Ann');
+  await other.close();
+});
