@@ -346,6 +346,7 @@ type rehearsal struct {
 	handed []human.OperationID
 	people sync.WaitGroup
 	heard  []agent.Update
+	during func(u agent.Update) // what an operator does when they hear it
 }
 
 var (
@@ -407,7 +408,7 @@ func (p *rehearsal) confirms(_ int, id human.OperationID) {
 }
 
 // Confirm implements agent.Plans.
-func (p *rehearsal) Confirm(ctx context.Context, proposal agent.Proposal, started func(agent.Confirmation), _ func(string) string) (agent.Confirmation, error) {
+func (p *rehearsal) Confirm(ctx context.Context, proposal agent.Proposal, started func(agent.Confirmation), asked func(string) string) (agent.Confirmation, error) {
 	st, _, err := p.plans.Submit(ctx, worker, plan.Submission{
 		SessionID: p.session, Message: proposal.Message, Tasks: proposal.Tasks, Why: proposal.Why, IdempotencyKey: p.session + ":" + proposal.Key,
 	}, 0)
@@ -428,6 +429,11 @@ func (p *rehearsal) Confirm(ctx context.Context, proposal agent.Proposal, starte
 		}
 	}
 	for st.Status == human.PlanPending && err == nil {
+		if st.Question != "" {
+			if _, err := p.queue.Reply(ctx, worker, p.op, asked(st.Question)); err != nil {
+				return agent.Confirmation{}, err
+			}
+		}
 		st, err = p.plans.Status(ctx, worker, string(p.op), 25*time.Second, 0)
 	}
 	c := agent.Confirmation{OperationID: st.OperationID, Status: st.Status, Tasks: st.Tasks, Summary: st.Summary, Auto: st.Auto}
@@ -493,7 +499,12 @@ func (p *rehearsal) tools() []agent.Tool {
 func (p *rehearsal) engine(j agent.Journal) *agent.Engine {
 	e, err := agent.NewEngine(agent.Deps{
 		Model: p.model, Tools: p.tools(), Gate: p.gate, Plans: p, Journal: j, Now: time.Now, NewID: p.newID,
-		About: agent.About{Name: "worker"}, Emit: func(u agent.Update) { p.heard = append(p.heard, u) },
+		About: agent.About{Name: "worker"},
+		Emit: func(u agent.Update) {
+			if p.heard = append(p.heard, u); p.during != nil {
+				p.during(u)
+			}
+		},
 	})
 	if err != nil {
 		p.Fatal(err)
@@ -588,6 +599,7 @@ func TestPlansOfTheAgent(t *testing.T) {
 		model    []llmtest.Step
 		operator func(p *rehearsal, n int, id human.OperationID)
 		task     func(p *rehearsal, n int, id human.OperationID, task human.Task)
+		during   func(p *rehearsal, u agent.Update)
 		gate     agent.Gatekeeper
 		want     agent.Status
 		says     string
@@ -725,6 +737,60 @@ func TestPlansOfTheAgent(t *testing.T) {
 			want: agent.NotDone, says: "cancelled", ran: ranRead + " " + ranShell,
 			stands: []string{"confirmed, finished t1=done t2=done", "cancelled"},
 		},
+		"asked about": {
+			model: []llmtest.Step{three,
+				thought(says(llmtest.When{Result: "为什么要发布？"}, "因为别人在等。", calling("shell", `{"command":"sneak"}`)), "有人问。"),
+				says(user("No task of the plan is left"), "做完了。")},
+			operator: func(p *rehearsal, n int, id human.OperationID) {
+				if _, err := p.queue.Reply(context.Background(), ada, id, "为什么要发布？"); err != nil {
+					p.Error(err)
+				}
+				op, err := p.queue.WaitUntil(context.Background(), ada, id, func(op human.Operation) bool { return op.State != human.WaitingInput })
+				if err != nil || op.Messages[len(op.Messages)-1].Text != "因为别人在等。" {
+					p.Errorf("the answer: %+v, %v", op.Messages, err)
+				}
+				p.confirms(n, id)
+			},
+			want: agent.Done, says: "做完了", ran: ranRead + " " + ranWrite + " " + ranShell,
+			stands: []string{"confirmed, finished t1=done t2=done t3=done"},
+		},
+		"skipped while it runs": {
+			model:  []llmtest.Step{three, says(resulting("An operator skipped task t2"), "跳过了报告。")},
+			during: ordered("t1", human.Order{Kind: human.Skip, Task: "t2"}),
+			want:   agent.Done, says: "跳过了报告", ran: ranRead + " " + ranShell,
+			stands: []string{"confirmed, finished t1=done t2=skipped t3=done"},
+		},
+		"changed while it runs": {
+			model: []llmtest.Step{three, says(resulting("notes.md"), "按新计划做完了。")},
+			during: ordered("t1", human.Order{Kind: human.Change, Tasks: []human.Task{
+				{ID: "t2", Description: "写到别处", Tool: "write_file", Args: arguments(map[string]string{"path": "notes.md", "text": "短"})},
+			}}),
+			want: agent.Done, says: "按新计划", ran: ranRead + ` write_file{"path":"notes.md","text":"短"}`,
+			stands: []string{"confirmed, finished t1=done t2=done"},
+		},
+		"stopped while it runs": {
+			model:  []llmtest.Step{three},
+			during: ordered("t1", human.Order{Kind: human.Stop, Text: "够了"}),
+			want:   agent.NotDone, says: "stopped", ran: ranRead,
+			stands: []string{"confirmed, stopped t1=done t2=waiting t3=waiting"},
+		},
+		"paused for an hour while it runs": {
+			model: []llmtest.Step{three, says(resulting("No task of the plan is left"), "好了。")},
+			during: func(p *rehearsal, u agent.Update) {
+				if ordered("t1", human.Order{Kind: human.Pause})(p, u); u.Type != agent.SubTaskResult || u.TaskID != "t1" {
+					return
+				}
+				p.people.Go(func() {
+					<-time.After(time.Hour)
+					if got := len(p.did()); got != 1 {
+						p.Errorf("%d calls ran before and in the pause", got)
+					}
+					ordered("t1", human.Order{Kind: human.Resume})(p, u)
+				})
+			},
+			want: agent.Done, says: "好了", ran: ranWrite + " " + ranShell,
+			stands: []string{"confirmed, finished t1=done t2=done t3=done"},
+		},
 		"a plan that is no JSON": {
 			model: []llmtest.Step{
 				says(user("整理日志"), "", llmtest.Call{Name: "propose_plan", ArgsText: `{"message":"整理","tasks":[{"descr`}),
@@ -744,6 +810,9 @@ func TestPlansOfTheAgent(t *testing.T) {
 				}
 				if tt.task != nil {
 					p.onTask = func(n int, id human.OperationID, task human.Task) { tt.task(p, n, id, task) }
+				}
+				if tt.during != nil {
+					p.during = func(u agent.Update) { tt.during(p, u) }
 				}
 				r := p.run("整理日志")
 				p.people.Wait()
@@ -768,6 +837,17 @@ func TestPlansOfTheAgent(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// ordered is an operator who orders something once a task is done.
+func ordered(after string, o human.Order) func(*rehearsal, agent.Update) {
+	return func(p *rehearsal, u agent.Update) {
+		if u.Type == agent.SubTaskResult && u.TaskID == after {
+			if _, err := p.plans.Order(context.Background(), ada, string(p.op), o); err != nil {
+				p.Errorf("the order: %v", err)
+			}
+		}
 	}
 }
 
