@@ -420,6 +420,8 @@ func hindrance(op human.Operation, id string) string {
 	}
 	t, ok := op.Run.Task(id)
 	switch {
+	case op.Run.State == human.RunStopped && op.Run.Orders[len(op.Run.Orders)-1].Task != "":
+		return "refused" // in words about one task, which ended the plan as it was
 	case op.Run.State == human.RunStopped:
 		return "stopped"
 	case !ok && slices.ContainsFunc(op.Run.Orders, func(o human.GivenOrder) bool { return o.Kind == human.Change }):
@@ -492,7 +494,7 @@ func (s *Service) carry(ctx context.Context, op human.Operation, task human.Task
 	case human.PlanModified:
 		tasks, may := one.Confirmed()
 		if !may { // words only: the agent plans anew
-			order = human.Order{Kind: human.Stop, Text: order.Text}
+			order = human.Order{Kind: human.Stop, Task: task.ID, Text: order.Text}
 			break
 		}
 		var rest []human.Task
@@ -562,6 +564,9 @@ func (s *Service) Order(ctx context.Context, by human.Actor, session string, o h
 		}
 	} else {
 		o.Tasks = nil
+	}
+	if o.Kind != human.Skip {
+		o.Task = ""
 	}
 	if op, err = s.d.Queue.Order(ctx, by, op.ID, o); err != nil {
 		return Status{}, err

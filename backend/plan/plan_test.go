@@ -554,7 +554,7 @@ func TestTaskByTask(t *testing.T) {
 	}
 	open("w")
 	answer(begin("w", "a"), plan.Response{Action: human.ModifyPlan, Message: "use pg_dumpall"})
-	if got := begin("w", "a"); got.Go || got.Why != "stopped" || !strings.Contains(got.Message, "pg_dumpall") {
+	if got := begin("w", "a"); got.Go || got.Why != "refused" || got.Run.State != human.RunStopped || !strings.Contains(got.Message, "pg_dumpall") {
 		t.Errorf("words: %+v", got)
 	}
 }
