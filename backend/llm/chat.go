@@ -27,6 +27,7 @@ func NewChat(c Config) (agent.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.long = "begin another conversation, or use a model that takes more"
 	return &chatter{l}, nil
 }
 

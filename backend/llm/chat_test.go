@@ -194,6 +194,20 @@ func TestChatFailures(t *testing.T) {
 	}
 }
 
+// That a conversation is too long is said by a code of OpenAI's, and by Anthropic's words alone.
+func TestChatTooLong(t *testing.T) {
+	talk(t, []llmtest.Step{{Do: llmtest.TooLong}}, func(t *testing.T, provider string, m agent.Model, _ *llmtest.Server) {
+		_, err := m.Chat(t.Context(), agent.Prompt{Turns: []agent.Turn{said("Where?")}, Tools: tools}, nil)
+		want, says := human.Exhausted, "begin another conversation"
+		if provider == llm.Anthropic {
+			want, says = human.Invalid, "prompt is too long"
+		}
+		if human.KindOf(err) != want || !strings.Contains(human.SafeText(err), says) {
+			t.Errorf("kind %d, %v", human.KindOf(err), err)
+		}
+	})
+}
+
 // Arguments that are no JSON are passed on, and sent back in a form that servers take.
 func TestChatInvalidArguments(t *testing.T) {
 	const broken = `{"query": "北京`

@@ -191,7 +191,7 @@ func (m *line) refused(f *failure, key string) *human.Error {
 	case s == http.StatusNotFound:
 		return human.Errorf(human.Invalid, "%s does not know the model %s, or model.base_url is not where it takes requests%s", host, m.info.Name, said)
 	case s == http.StatusRequestEntityTooLarge || f.code == "context_length_exceeded":
-		return human.Errorf(human.Exhausted, "the request is too long for %s: lower model.max_input_tokens%s", m.info.Name, said)
+		return human.Errorf(human.Exhausted, "the request is too long for %s: %s%s", m.info.Name, m.long, said)
 	case s >= 300 && s < 400:
 		return human.Errorf(human.Invalid, "%s sends requests on to another address: write that into model.base_url", host)
 	case s == http.StatusOK:

@@ -85,6 +85,7 @@ type line struct {
 	info  prompt.ModelInfo
 	key   func(context.Context) (string, error)
 	speak protocol
+	long  string // what to do about a request that is too long
 }
 
 // newLine connects to nothing; output is the limit of tokens where the settings have none.
@@ -123,6 +124,7 @@ func New(c Config) (prompt.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.long = "lower model.max_input_tokens"
 	m := &model{line: l, forms: []form{bySchema, byTool, byText}}
 	if c.Provider == Anthropic {
 		m.forms = []form{byTool, bySchema, byText}
