@@ -143,7 +143,7 @@ func (m messages) said(one message) []anthropic.ContentBlockParamUnion {
 			}
 		}
 	}
-	if len(whole) == 0 || calls != len(one.calls) || text != one.text {
+	if len(whole) == 0 || calls != len(one.calls) || strings.TrimSpace(text) != strings.TrimSpace(one.text) {
 		return plain // the turn is not what the model said
 	}
 	return whole
@@ -153,9 +153,8 @@ func (m messages) said(one message) []anthropic.ContentBlockParamUnion {
 func (m messages) send(ctx context.Context, key string, params anthropic.MessageNewParams, tell func(text, input string)) (answer, error) {
 	var got answer
 	var text strings.Builder
-	var blocks []*keptBlock // in order
-	var calls []*called
-	at, callAt := map[int64]*keptBlock{}, map[int64]*called{}
+	var blocks []*came // in order
+	at := map[int64]*came{}
 	s := m.service.NewStreaming(ctx, params, option.WithAPIKey(key))
 	defer func() { _ = s.Close() }()
 	for s.Next() {
@@ -165,31 +164,25 @@ func (m messages) send(ctx context.Context, key string, params anthropic.Message
 			got.in = int(e.Message.Usage.InputTokens + e.Message.Usage.CacheReadInputTokens + e.Message.Usage.CacheCreationInputTokens)
 		case "content_block_start":
 			c := e.ContentBlock
-			b := &keptBlock{Type: c.Type, Text: c.Text, Thinking: c.Thinking, Signature: c.Signature, Data: c.Data, ID: c.ID}
+			b := &came{keptBlock: keptBlock{Type: c.Type, Data: c.Data}, call: called{id: c.ID, name: c.Name}}
 			blocks, at[e.Index] = append(blocks, b), b
 			text.WriteString(c.Text)
-			if c.Type == "tool_use" {
-				call := &called{id: c.ID, name: c.Name}
-				if input := c.JSON.Input.Raw(); input != "{}" && input != "null" {
-					call.args.WriteString(input) // some send it at once
-				}
-				calls, callAt[e.Index] = append(calls, call), call
+			b.text.WriteString(c.Text + c.Thinking) // one of them
+			b.signature.WriteString(c.Signature)
+			if input := c.JSON.Input.Raw(); input != "{}" && input != "null" {
+				b.call.args.WriteString(input) // some send it at once
 			}
 		case "content_block_delta":
-			b, input := at[e.Index], ""
+			b := at[e.Index]
 			if b == nil {
 				return answer{}, errCut // a piece of something that never began
 			}
 			text.WriteString(e.Delta.Text)
-			b.Text += e.Delta.Text
-			b.Thinking += e.Delta.Thinking
-			b.Signature += e.Delta.Signature
-			if call := callAt[e.Index]; call != nil {
-				call.args.WriteString(e.Delta.PartialJSON)
-				input = call.args.String()
-			}
+			b.text.WriteString(e.Delta.Text + e.Delta.Thinking)
+			b.signature.WriteString(e.Delta.Signature)
+			b.call.args.WriteString(e.Delta.PartialJSON)
 			if e.Delta.Text != "" || e.Delta.PartialJSON != "" {
-				tell(text.String(), input)
+				tell(text.String(), b.call.args.String())
 			}
 		case "message_delta":
 			got.out = int(e.Usage.OutputTokens)
@@ -212,19 +205,37 @@ func (m messages) send(ctx context.Context, key string, params anthropic.Message
 	case !got.ended:
 		return answer{}, errCut
 	}
-	got.text, got.calls = text.String(), uses(calls, got.cut)
-	k, thought, nth := kept{Provider: Anthropic, Model: m.model}, false, 0
+	var calls []*called
 	for _, b := range blocks {
 		if b.Type == "tool_use" {
-			b.ID, nth = got.calls[nth].ID, nth+1
+			calls = append(calls, &b.call)
+		}
+	}
+	got.text, got.calls = text.String(), uses(calls, got.cut)
+	k, thought := kept{Provider: Anthropic, Model: m.model}, false
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			b.Text = b.text.String()
+		case "thinking":
+			b.Thinking, b.Signature = b.text.String(), b.signature.String()
+		case "tool_use":
+			b.ID = b.call.id
 		}
 		thought = thought || b.Type == "thinking" || b.Type == "redacted_thinking"
-		k.Blocks = append(k.Blocks, *b)
+		k.Blocks = append(k.Blocks, b.keptBlock)
 	}
 	if thought && len(calls) > 0 {
 		got.kept = keep(k)
 	}
 	return got, nil
+}
+
+// came is a block of an answer as it comes, piece by piece.
+type came struct {
+	keptBlock
+	text, signature strings.Builder // a text, or a thought
+	call            called
 }
 
 // inputSchema is the schema in the SDK's type, which has the parts of an object's schema apart.

@@ -85,7 +85,7 @@ func TestChat(t *testing.T) {
 			{Name: "now"},
 			{Name: "search_location", Args: json.RawMessage(`{"query":"午门"}`)},
 		}}},
-		{Answer: llmtest.Answer{Thinking: "Once more.", Calls: []llmtest.Call{{Name: "now"}}}},
+		{Answer: llmtest.Answer{Thinking: "Once more.", Text: "\n\n", Calls: []llmtest.Call{{Name: "now"}}}},
 		{Answer: llmtest.Answer{Text: "到了。"}},
 	}, func(t *testing.T, provider string, m agent.Model, s *llmtest.Server) {
 		p := agent.Prompt{System: "你是导航助手。", Turns: []agent.Turn{said("导航到北京故宫")}, Tools: tools, Tokens: 700}

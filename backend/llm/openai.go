@@ -142,7 +142,8 @@ func (c completions) send(ctx context.Context, key string, params openai.ChatCom
 	var text strings.Builder
 	var calls []*called
 	at, extra := map[int64]*called{}, map[*called]json.RawMessage{}
-	var thought *string
+	var thought strings.Builder
+	thinks := false // the server says what it thinks, be it nothing
 	s := c.service.NewStreaming(ctx, params, opts...)
 	defer func() { _ = s.Close() }()
 	for s.Next() {
@@ -161,10 +162,8 @@ func (c completions) send(ctx context.Context, key string, params openai.ChatCom
 			text.WriteString(d.Content)
 			var piece *string // what the SDK does not know counts as not valid there
 			if json.Unmarshal([]byte(d.JSON.ExtraFields["reasoning_content"].Raw()), &piece) == nil && piece != nil {
-				if thought == nil {
-					thought = new(string)
-				}
-				*thought += *piece
+				thinks = true
+				thought.WriteString(*piece)
 			}
 			for _, piece := range d.ToolCalls {
 				call := at[piece.Index]
@@ -201,8 +200,12 @@ func (c completions) send(ctx context.Context, key string, params openai.ChatCom
 		return answer{}, errCut
 	}
 	got.text, got.calls = text.String(), uses(calls, got.cut)
-	if len(calls) > 0 && (thought != nil || len(extra) > 0) {
-		k := kept{Provider: OpenAI, Model: c.model, Reasoning: thought, Extra: map[string]json.RawMessage{}}
+	if len(calls) > 0 && (thinks || len(extra) > 0) {
+		k := kept{Provider: OpenAI, Model: c.model, Extra: map[string]json.RawMessage{}}
+		if thinks {
+			said := thought.String()
+			k.Reasoning = &said
+		}
 		for call, raw := range extra {
 			k.Extra[call.id] = raw
 		}
