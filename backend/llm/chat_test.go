@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"deskbell/backend/agent"
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
@@ -522,4 +524,39 @@ func TestNewChat(t *testing.T) {
 	if _, err := m.Chat(t.Context(), agent.Prompt{Turns: []agent.Turn{said("Where?")}}, nil); human.KindOf(err) != human.Denied {
 		t.Errorf("without a key: %v", err)
 	}
+}
+
+// Whatever a conversation is like, both servers take it: every call answered, by turns that may be blank, repeated or cut.
+func TestChatAnyConversation(t *testing.T) {
+	s, url := llmtest.Start(t)
+	s.Script(llmtest.Step{Times: -1, Answer: llmtest.Answer{Text: "Well."}})
+	models := []agent.Model{chat(t, llm.Config{Provider: llm.Anthropic, BaseURL: url + "/v1"}), chat(t, llm.Config{Provider: llm.OpenAI, BaseURL: url + "/v1"})}
+	text := rapid.SampledFrom([]string{"", " ", "\n\n", "Well.", "好的。", "<b>"})
+	args := rapid.SampledFrom([]string{"", "{}", `{"query":"x"}`, `{"query`, "null", `"x"`, "[]", `{"a":{"b":[1,"\u2028"]}}`})
+	rapid.Check(t, func(t *rapid.T) {
+		turns, n := []agent.Turn{said("Begin.")}, 0
+		for range rapid.IntRange(0, 6).Draw(t, "turns") {
+			switch rapid.SampledFrom([]string{"user", "text", "calls"}).Draw(t, "kind") {
+			case "user":
+				turns = append(turns, said(text.Draw(t, "text")))
+			case "text":
+				turns = append(turns, agent.Turn{Role: agent.Assistant, Text: text.Draw(t, "text")})
+			case "calls":
+				calls, done := agent.Turn{Role: agent.Assistant, Text: text.Draw(t, "text")}, agent.Turn{Role: agent.ToolTurn}
+				for range rapid.IntRange(1, 3).Draw(t, "calls") {
+					n++
+					id := fmt.Sprint("c", n)
+					calls.Calls = append(calls.Calls, agent.ToolUse{ID: id, Name: "now", Args: json.RawMessage(args.Draw(t, "args"))})
+					done.Results = append(done.Results, agent.CallDone{CallID: id, Text: text.Draw(t, "result"), Failed: rapid.Bool().Draw(t, "failed")})
+				}
+				turns = append(turns, calls, done)
+			}
+		}
+		turns = append(turns, said("End."))
+		for _, m := range models {
+			if r, err := m.Chat(context.Background(), agent.Prompt{System: "Be brief.", Turns: turns, Tools: tools}, nil); err != nil || r.Text != "Well." {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		}
+	})
 }
