@@ -258,7 +258,7 @@ func (d *desk) ask(ctx context.Context, do func(ctx context.Context, c *client.C
 		return err
 	}
 	return d.call(ctx, func(c *client.Client) error {
-		short, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		short, stop := context.WithTimeout(context.WithoutCancel(ctx), deskWait)
 		defer stop()
 		return do(short, c)
 	})

@@ -443,6 +443,7 @@ func TestTheAgentIsKilledAndResumed(t *testing.T) {
 			twice.says(t, "another process runs "+id)
 			w.kill()
 			if child != "" {
+				_ = exec.Command("kill", "-9", "--", "-"+child).Run() // what the command had started
 				writeFile(t, filepath.Join(dir, "after"), "")
 			}
 			close(goOn) // the operator answers while nobody runs it, or afterwards
@@ -882,5 +883,36 @@ func TestSecretsOfARun(t *testing.T) {
 		if strings.Contains(text, secret) || !strings.Contains(text, "The token is") {
 			t.Errorf("%s has %s", where, text)
 		}
+	}
+}
+
+// Confirming is switched off while a run goes: its next plan needs nobody, and makes no operation.
+func TestConfirmingIsSwitchedOffMeanwhile(t *testing.T) {
+	d := newWorkplace(t, "anthropic")
+	d.boss.good(t, "PUT", "/api/settings", object{"plan.confirm_by_human": true}, nil)
+	dir := t.TempDir()
+	d.script(func(news string, q llmtest.Request) llmtest.Answer {
+		if len(q.Turns) == 1 {
+			return effectsOf("one")
+		}
+		if len(lines(t, filepath.Join(dir, "effects"))) == 1 {
+			return effectsOf("two", "three")
+		}
+		return llmtest.Answer{Text: "That is all."}
+	})
+	d.attend(t, func(op human.Operation) {
+		if status, err := d.boss.call("PUT", "/api/settings", object{"plan.confirm_by_human": false}, nil); err != nil || status != 200 {
+			t.Errorf("settings: %d, %v", status, err)
+		}
+		d.respond(t, op, plan.Response{Action: human.ConfirmPlan})
+	})
+	w := d.agent(t, dir, "run", "Write.")
+	w.wait(t, 0)
+	w.says(t, "A plan of 2 tasks, not to be confirmed here")
+	if got := strings.Join(lines(t, filepath.Join(dir, "effects")), " "); got != "one two three" {
+		t.Errorf("the effects are %q", got)
+	}
+	if plans := d.all(t, human.Plan); len(plans) != 1 {
+		t.Errorf("%d plans", len(plans))
 	}
 }
