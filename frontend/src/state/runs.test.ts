@@ -12,18 +12,19 @@ const update = (content: string): RunUpdate => ({ type: 'status_update', at: '',
 /** A server that gives these answers in order; then it is read no more. */
 function reading(answers: (RunUpdates | Problem)[]) {
   const asked: [number, number][] = [];
-  let of: RunReading | undefined;
+  let end = (): void => undefined;
   const read = vi.fn(async (_id: string, after: number, wait: number) => {
     asked.push([after, wait]);
     const next = answers.shift();
-    if (!answers.length && !next) of?.stop();
+    if (!answers.length && !next) end();
     if (next instanceof Problem) throw next;
     return next ?? { run: run(), updates: [], next: after };
   });
   const mine = sampleOperation({ operation_id: 'op_1', agent_id: 'deskbell-agent', session_id: 'run_1' });
   const api = { runs: { read }, operations: async () => ({ operations: [sampleOperation({ operation_id: 'op_0', session_id: 'other' }), mine] }) } as unknown as Api;
   const operations = new Operations(api);
-  of = new RunReading(api, operations, 'run_1', () => Promise.resolve());
+  const of = new RunReading(api, operations, 'run_1', () => Promise.resolve());
+  end = () => of.stop();
   return { of, asked, operations };
 }
 

@@ -1,0 +1,142 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { appendFile, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { accessible, expect, fits, test as base } from './support/test';
+
+const id = 'run_01kafe2e';
+
+/** The journal of a run of the reference agent, as its process writes it, and the lock that says the process is there. */
+class Journal {
+  #process: ChildProcess | undefined;
+  #second = 0;
+
+  constructor(readonly dir: string) {}
+
+  async begin(task: string): Promise<void> {
+    await mkdir(this.dir, { recursive: true });
+    await this.live();
+    await this.#write({ kind: 'run', run: { run_id: id, agent: 'deskbell-agent', task, cwd: '/srv/api', model: 'small-1', at: this.#now() } });
+  }
+
+  /** The process comes: it holds the lock. */
+  async live(): Promise<void> {
+    const child = spawn('flock', ['--exclusive', path.join(this.dir, `${id}.lock`), 'sh', '-c', 'echo held; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+    this.#process = child;
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+  }
+
+  /** The process goes, with all that it started. */
+  async die(): Promise<void> {
+    const child = this.#process;
+    if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    process.kill(-child.pid, 'SIGKILL');
+    await gone;
+  }
+
+  tell(update: object): Promise<void> {
+    const at = this.#now();
+    return this.#write({ kind: 'update', at, update: { type: 'status_update', at, session_id: id, state: 'executing', content: '', ...update } });
+  }
+
+  #write(record: object): Promise<void> {
+    return appendFile(path.join(this.dir, `${id}.jsonl`), JSON.stringify(record) + '\n');
+  }
+
+  #now(): string {
+    return new Date(Date.now() - 60_000 + this.#second++ * 1000).toISOString();
+  }
+}
+
+const test = base.extend<{ journal: Journal }>({
+  journal: async ({ server }, use) => {
+    const journal = new Journal(path.join(server.dir, 'agents'));
+    await use(journal);
+    await journal.die();
+  },
+});
+
+const tasks = [{ id: 't1', description: 'Find the failing test', tool_name: 'shell' }, { id: 't2', description: 'Mend it', tool_name: 'write_file' }, { id: 't3', description: 'Run the tests again', tool_name: 'shell' }];
+const spent = { steps: 2, tokens_in: 12_400, tokens_out: 830, time_ns: 42e9, money: 0.12 };
+
+test('says what to do while no run was made', async ({ desk, page }) => {
+  await desk.open('agents');
+  const box = page.getByRole('region', { name: /^Runs of the reference agent/ });
+  await expect(box).toContainText('No run so far.');
+  await expect(box.getByText('deskbell agent run "')).toBeVisible();
+  await accessible(page);
+});
+
+test('a run is read along: what it thinks, plans, calls and comes to', async ({ desk, page, journal }) => {
+  await journal.begin('Find the failing test and mend it');
+  await journal.tell({ state: 'reasoning', content: 'Looking at the folder' });
+  await desk.open('agents');
+  const row = page.locator(`a[data-run="${id}"]`);
+  await expect(row).toContainText('Find the failing test and mend it');
+  await expect(row).toContainText('Thinking');
+  await row.click();
+  await expect(page.getByRole('heading', { name: 'Find the failing test and mend it' })).toBeVisible();
+  await expect(page.getByText('small-1')).toBeVisible();
+  const log = page.getByRole('log', { name: 'What it did' });
+  const plan = page.getByRole('region', { name: 'Its plan' });
+  await expect(plan).toContainText('It has made no plan yet.');
+  await journal.tell({ type: 'task_plan', state: 'executing', content: 'A plan', plan: { status: 'confirmed', auto: 'off', tasks } });
+  await expect(plan).toContainText('Confirming is off');
+  await journal.tell({ type: 'task_init', task_id: 't1', tool: 'shell', content: 'Find the failing test' });
+  await expect(plan.getByRole('listitem').nth(0)).toHaveAttribute('aria-current', 'step');
+  await journal.tell({ task_id: 't1', tool: 'shell', call: 'go test ./...', outcome: 'failed', content: 'FAIL: TestSum' });
+  await journal.tell({ task_id: 't1', tool: 'shell', call: 'rm -rf /', outcome: 'refused', content: 'refused: not this' });
+  await journal.tell({ type: 'sub_task_result', task_id: 't1', tool: 'shell', outcome: 'done', content: 'TestSum fails: 2 + 2 is 5', spent });
+  await expect(log).toContainText('go test ./...');
+  await expect(log.locator('li').filter({ hasText: 'rm -rf /' })).toContainText('refused');
+  await expect(plan.getByRole('listitem').nth(0)).toContainText('done');
+  const use = page.getByRole('region', { name: 'What it has used' });
+  await expect(use).toContainText('1 failed · 1 refused');
+  await expect(use).toContainText('12,400');
+  await accessible(page);
+  // What a model says is text: nothing of it is run or fetched.
+  await journal.tell({ type: 'final_result', state: 'completed', content: 'Mended **TestSum**. <img src=x onerror="window.owned = 1">' });
+  await journal.die();
+  await expect(log).toContainText('Mended TestSum.');
+  await expect(page.getByText('Done', { exact: true })).toBeVisible();
+  expect(await page.evaluate(() => 'owned' in window)).toBe(false);
+  await page.setViewportSize({ width: 480, height: 800 });
+  await fits(page);
+  await desk.press('Escape');
+  await expect(row).toBeFocused();
+});
+
+test('a run whose process has gone says how it is resumed, and goes on when it is', async ({ desk, page, journal }) => {
+  await journal.begin('Mend it');
+  await journal.tell({ content: 'Working' });
+  await desk.open(`agents/${id}`);
+  await expect(page.getByText('Working', { exact: true }).first()).toBeVisible();
+  await journal.die();
+  await expect(page.getByText(`deskbell agent resume ${id}`)).toBeVisible();
+  await expect(page.getByText('Broken off')).toBeVisible();
+  await journal.live();
+  await journal.tell({ content: 'Going on' });
+  await expect(page.getByRole('log')).toContainText('Going on');
+  await expect(page.getByText(`deskbell agent resume ${id}`)).toHaveCount(0);
+});
+
+test('what it asked people is linked, and what waits is said first', async ({ desk, page, journal, server }) => {
+  await journal.begin('Mend it');
+  const agent = await server.agent('deskbell-agent');
+  const first = await agent.ring({ action_type: 'feedback', description: 'Which test is meant?', session_id: id });
+  await journal.tell({ content: 'Asked' });
+  await desk.open(`agents/${id}`);
+  await expect(page.getByText('It waits for you.')).toBeVisible();
+  await server.operator.call('POST', '/api/human/complete', { operation_id: first.operation_id, digest: first.digest, human_input: 'TestSum' });
+  await expect(page.getByText('It waits for you.')).toHaveCount(0);
+  const asked = page.getByRole('region', { name: 'What it asked people' });
+  await expect(asked.getByRole('link', { name: /Which test is meant/ })).toHaveAttribute('href', `#/history/${first.operation_id}`);
+  await asked.getByRole('link', { name: /Which test is meant/ }).click();
+  await expect(page.locator('#operation-title')).toContainText('Which test is meant?');
+});
+
+test('a run that is not there is said to be so', async ({ desk, page }) => {
+  await desk.open('agents/run_nothing');
+  await expect(page.getByRole('heading', { name: 'There is no such run' })).toBeVisible();
+  desk.errors.length = 0; // a refused call is logged by the browser
+});
