@@ -158,6 +158,7 @@ func TestLangGraphShapes(t *testing.T) {
 					`[{"type":"edit","args":{"action":"mail","args":{"to":"b"}}}]`},
 				{`{"action_request":{"action":"mail","args":{"to":"a"}},"config":{"allow_accept":true}}`, human.Approve, approve(`{"to":"b"}`), `[{"type":"ignore","args":null}]`},
 				{`{"action_request":{"action":"mail","args":{"to":"a"}},"config":{"allow_accept":true}}`, human.Approve, deny("why?"), `[{"type":"ignore","args":null}]`},
+				{`{"action_request":{"action":"mail","args":{"to":"a"}},"config":{"allow_accept":true,"allow_edit":true}}`, human.Approve, approve(`{"who":"b"}`), `[{"type":"ignore","args":null}]`},
 				{`{"action_request":{"action":"mail","args":{"to":"a"}},"config":{"allow_accept":true,"allow_respond":true}}`, human.Approve, deny("why?"), `[{"type":"response","args":"why?"}]`},
 				{`{"action_request":{"action":"mail","args":{"to":"a"}},"config":{"allow_edit":true}}`, human.Approve, approve(""), `[{"type":"edit","args":{"action":"mail","args":{"to":"a"}}}]`},
 				{`[{"action_request":{"action":"Which?","args":{}},"config":{"allow_respond":true}}]`, human.Feedback, tell("the blue one"), `[{"type":"response","args":"the blue one"}]`},

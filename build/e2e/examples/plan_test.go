@@ -242,6 +242,11 @@ func TestPlanTaskByTask(t *testing.T) {
 		one := func(id string, r plan.Response) {
 			t.Helper()
 			op := d.rang(p.p)
+			if id == "d" {
+				if got := d.asks(op, "What is it for?"); got != "I am a small example: all that I know is in the plan." {
+					t.Errorf("about a task the agent replied %q", got)
+				}
+			}
 			q, err := op.PlanQuestion()
 			if err != nil || q.Of != whole.ID || len(q.Tasks) != 1 || q.Tasks[0].ID != id {
 				t.Fatalf("it asks about %+v of %s (%v), not about %s", q.Tasks, q.Of, err, id)

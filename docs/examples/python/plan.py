@@ -16,6 +16,8 @@ import uuid
 
 from deskbell import Deskbell, Problem
 
+KNOWN = "I am a small example: all that I know is in the plan."
+
 
 def do(task):
     """Does one task, just as it stands: an operator may have changed it. Returns whether it worked, and what came of it."""
@@ -38,7 +40,7 @@ def main():
     print("plan:", status.get("operation_id", "needs nobody"), flush=True)
     while status["status"] == "pending":
         if status.get("question"):  # an operator asks before they decide
-            bell.reply(status, "I am a small example: all that I know is in the plan.")
+            bell.reply(status, KNOWN)
         status = bell.call("GET", f"/api/plans/{session}?wait=25")
     said = status.get("user_response", {}).get("user_message", "")
     print(f"{status['status']}: {said}", flush=True)
@@ -62,7 +64,9 @@ def run(bell, session, now):
         now = begun["run"]
         if not begun["go"]:
             print(f"{begun['why']}: {begun['message']}", flush=True)
-            if begun["why"] in ("paused", "asking", "skipped", "changed"):
+            if begun.get("question"):  # an operator asks before they decide about this task
+                bell.reply({"operation_id": begun["asking"]}, KNOWN)
+            if begun["why"] in ("paused", "asking", "skipped", "changed", "begun"):
                 continue  # with what the run is now: it waits up to 25 seconds while it is paused or a person is asked
             return 1  # stopped, or no such task
         worked, note = do(begun["task"])

@@ -39,13 +39,17 @@ interface Status {
 /** The answer to a task that begins or ends. */
 interface Standing {
   go: boolean
-  why?: 'paused' | 'asking' | 'skipped' | 'changed' | 'stopped' | 'refused' | 'unknown'
+  why?: 'paused' | 'asking' | 'skipped' | 'changed' | 'begun' | 'stopped' | 'refused' | 'unknown'
   task?: Task
+  /** The operation by which an operator is asked about the task, and what they ask back. */
+  asking?: string
+  question?: string
   run: Run
   message: string
 }
 
 const bell = Deskbell.fromEnv()
+const known = 'I am a small example: all that I know is in the plan.'
 const session = `plan-${randomUUID()}`
 
 /** Does one task, just as it stands: an operator may have changed it. Returns whether it worked, and what came of it. */
@@ -68,7 +72,7 @@ async function main(): Promise<number> {
   while (status.status === 'pending') {
     if (status.question && status.operation_id) {
       // An operator asks before they decide.
-      await bell.reply({ operation_id: status.operation_id }, 'I am a small example: all that I know is in the plan.')
+      await bell.reply({ operation_id: status.operation_id }, known)
     }
     status = await bell.call<Status>('GET', `/api/plans/${session}?wait=25`)
   }
@@ -94,8 +98,10 @@ async function run(now: Run): Promise<number> {
     now = begun.run
     if (!begun.go || begun.task === undefined) {
       console.log(`${begun.why}: ${begun.message}`)
+      // An operator asks before they decide about this task.
+      if (begun.question && begun.asking) await bell.reply({ operation_id: begun.asking }, known)
       // Go on with what the run is now: the call waits up to 25 seconds while the plan is paused or a person is asked.
-      if (['paused', 'asking', 'skipped', 'changed'].includes(begun.why ?? '')) continue
+      if (['paused', 'asking', 'skipped', 'changed', 'begun'].includes(begun.why ?? '')) continue
       return 1 // stopped, or no such task
     }
     const came = await act(begun.task)

@@ -24,6 +24,8 @@ import (
 	"deskbell/docs/examples/go/bell"
 )
 
+const known = "I am a small example: all that I know is in the plan."
+
 // A plan is what the agent wants to do.
 type plan struct {
 	SessionID      string `json:"session_id"`
@@ -88,6 +90,10 @@ type standing struct {
 	Task    *task  `json:"task"`
 	Run     *run   `json:"run"`
 	Message string `json:"message"`
+
+	// The operation by which an operator is asked about the task, and what they ask back.
+	Asking   string `json:"asking"`
+	Question string `json:"question"`
 }
 
 func main() {
@@ -126,7 +132,7 @@ func agent(ctx context.Context) (code int, err error) {
 	fmt.Println("plan:", cmp.Or(st.OperationID, "needs nobody"))
 	for st.Status == "pending" {
 		if st.Question != "" { // an operator asks before they decide
-			if _, err := b.Reply(ctx, st.OperationID, "I am a small example: all that I know is in the plan."); err != nil {
+			if _, err := b.Reply(ctx, st.OperationID, known); err != nil {
 				return 0, err
 			}
 		}
@@ -167,8 +173,13 @@ func follow(ctx context.Context, b bell.Bell, path string, now *run) (code int, 
 		now = begun.Run
 		if !begun.Go {
 			fmt.Printf("%s: %s\n", begun.Why, begun.Message)
+			if begun.Question != "" { // an operator asks before they decide about this task
+				if _, err := b.Reply(ctx, begun.Asking, known); err != nil {
+					return 0, err
+				}
+			}
 			switch begun.Why {
-			case "paused", "asking", "skipped", "changed":
+			case "paused", "asking", "skipped", "changed", "begun":
 				continue // with what the run is now: it waits up to 25 seconds while it is paused or a person is asked
 			}
 			return 1, nil // stopped, or no such task
