@@ -257,6 +257,8 @@ func (r *planReading) adviseTask(st plan.Standing, a planArguments) {
 		return "nothing of it is left to do"
 	}
 	switch {
+	case st.Why == "refused":
+		r.Next = "a human said in words what to change: submit a new plan that does as they said"
 	case st.Run != nil && st.Run.State == human.RunStopped && !st.Go:
 		r.Next = "a human stopped the plan: do nothing more of it, and tell your user"
 	case a.Action == doEnd:

@@ -127,10 +127,11 @@ type VoteView struct {
 // A Standing is the answer to an agent that begins or ends a task.
 type Standing struct {
 	Go          bool              `json:"go" doc:"Of a task that is to begin: it has begun; do it as task says. False: do not."`
-	Why         string            `json:"why,omitempty" enum:"paused,stopped,skipped,changed,asking,refused,unknown" doc:"Why not."`
+	Why         string            `json:"why,omitempty" enum:"paused,stopped,skipped,changed,begun,asking,refused,unknown" doc:"Why not."`
 	Task        *human.Task       `json:"task,omitempty" doc:"The task as it stands, which an operator may have changed."`
 	OperationID human.OperationID `json:"operation_id" doc:"The plan's."`
 	Asking      human.OperationID `json:"asking,omitempty" doc:"The operation by which an operator is asked about this task."`
+	Question    string            `json:"question,omitempty" doc:"What an operator asks the agent about this task; answer with POST /api/human/reply to asking."`
 	Run         *human.PlanRun    `json:"run"`
 	Message     string            `json:"message" doc:"What to do now, for the agent."`
 }

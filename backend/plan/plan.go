@@ -102,14 +102,15 @@ func (s *Service) ask(ctx context.Context, by human.Actor, sub Submission, q hum
 	}, decided)
 }
 
-// joins says whether a plan that was handed in is the one that exists: it has its key, or it waits, or its end was not
-// read yet, and has the same tasks.
+// joins says whether a plan that was handed in is the one that exists: it has its key; or it has the same tasks, and it
+// waits, or its end was not read yet, or something of it is still to run.
 func joins(op human.Operation, sub Submission, tasks []human.Task) bool {
 	if op.IdempotencyKey != "" || sub.IdempotencyKey != "" {
 		return op.IdempotencyKey == sub.IdempotencyKey
 	}
 	q, err := op.PlanQuestion()
-	return err == nil && q.Of == "" && (!op.State.Terminal() || op.DeliveredAt == nil) && human.SameTasks(q.Tasks, tasks) && op.Description == sub.Message
+	lives := !op.State.Terminal() || op.DeliveredAt == nil || op.Run != nil && !op.Run.Over()
+	return err == nil && q.Of == "" && lives && human.SameTasks(q.Tasks, tasks) && op.Description == sub.Message
 }
 
 // withdraw ends what is left of a session's earlier plan: a question that waits. One that runs is its agent's to end.
@@ -214,11 +215,11 @@ func cwdOf(context json.RawMessage) string {
 	return c.Cwd
 }
 
-// safe says whether nobody has to look at a plan (P1): every task's risk is low, it changes nothing that is known, and the
-// gatekeeper would not ask.
+// safe says whether nobody has to look at a plan (P1): every task names its tool, its risk is low, it changes nothing that
+// is known, and the gatekeeper would not ask.
 func safe(sum human.TasksSummary) bool {
 	return !slices.ContainsFunc(sum.Tasks, func(t human.TaskSummary) bool {
-		return t.Risk.Level() > human.LowRisk.Level() || t.Writes || t.Asked
+		return t.Risk.Level() > human.LowRisk.Level() || t.Writes || t.Asked || strings.TrimSpace(t.Tool) == ""
 	})
 }
 
@@ -358,7 +359,7 @@ func (s *Service) Progress(ctx context.Context, by human.Actor, session string, 
 	end := s.d.Now().Add(wait)
 	for tries := 0; ; tries++ {
 		why := hindrance(op, p.Task)
-		var asking human.OperationID
+		var asking human.Operation
 		if why == "" && taskByTask(op) {
 			if asking, why, err = s.cleared(ctx, by, op, p.Task, end.Sub(s.d.Now())); err != nil {
 				return Standing{}, err
@@ -387,7 +388,9 @@ func (s *Service) Progress(ctx context.Context, by human.Actor, session string, 
 		}
 		if left <= 0 || why != "paused" {
 			st := standing(op, p.Task, why, words[why])
-			st.Asking = asking
+			if why == "asking" {
+				st.Asking, st.Question = asking.ID, question(asking)
+			}
 			return st, nil
 		}
 		short, cancel := context.WithTimeout(ctx, left)
@@ -407,6 +410,7 @@ var words = map[string]string{
 	"paused":  "An operator paused the plan. Do nothing, and ask to begin the task again.",
 	"stopped": "An operator stopped the plan. Do nothing more of it.",
 	"skipped": "An operator skipped this task. Go on with the next one of run.tasks that waits.",
+	"begun":   "This task has begun already, and has perhaps ended: see run.tasks. If you do not know what became of it, look before you do it again.",
 	"changed": "The plan was changed and no longer has this task as one that waits. Go on with the next one of run.tasks that waits.",
 	"asking":  "An operator is being asked about this task. Do nothing, and ask to begin it again.",
 	"refused": "An operator said in words what to change. Hand in a new plan that does as it says.",
@@ -431,7 +435,7 @@ func hindrance(op human.Operation, id string) string {
 	case t.State == human.TaskSkipped:
 		return "skipped"
 	case t.State != human.TaskWaiting:
-		return "changed"
+		return "begun"
 	case op.Run.State == human.RunPaused:
 		return "paused"
 	}
@@ -444,11 +448,11 @@ func taskByTask(op human.Operation) bool {
 
 // cleared has an operator asked about one task of a plan whose tasks are confirmed one by one, and waits for the answer.
 // why is empty once the task may begin, as it then stands in the plan's run.
-func (s *Service) cleared(ctx context.Context, by human.Actor, op human.Operation, id string, wait time.Duration) (asking human.OperationID, why string, err error) {
+func (s *Service) cleared(ctx context.Context, by human.Actor, op human.Operation, id string, wait time.Duration) (one human.Operation, why string, err error) {
 	task, _ := op.Run.Task(id)
 	whole, err := op.PlanQuestion()
 	if err != nil {
-		return "", "", err
+		return one, "", err
 	}
 	o := s.d.Options()
 	n := slices.IndexFunc(op.Run.Tasks, func(t human.TaskRun) bool { return t.ID == id }) + 1
@@ -459,25 +463,24 @@ func (s *Service) cleared(ctx context.Context, by human.Actor, op human.Operatio
 	q := s.question(ctx, sub, []human.Task{task.Task}, o)
 	q.Of, q.Cwd, q.Confirmations, q.Operators = op.ID, whole.Cwd, whole.Confirmations, whole.Operators
 	q.Summary.Tasks[0].Index = n
-	one, _, err := s.ask(ctx, by, sub, q, o.Timeout.Seconds(), nil)
-	if err != nil {
-		return "", "", err
+	if one, _, err = s.ask(ctx, by, sub, q, o.Timeout.Seconds(), nil); err != nil {
+		return one, "", err
 	}
 	if wait > 0 {
 		short, cancel := context.WithTimeout(ctx, wait)
-		one, err = s.d.Queue.WaitUntil(short, by, one.ID, func(op human.Operation) bool { return op.State.Terminal() })
+		one, err = s.d.Queue.WaitUntil(short, by, one.ID, answered)
 		cancel()
 		if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
-			return one.ID, "", err
+			return one, "", err
 		}
 	}
 	if !one.State.Terminal() {
-		return one.ID, "asking", nil
+		return one, "asking", nil
 	}
 	if err := s.d.Queue.MarkDelivered(ctx, by, one.ID); err != nil {
-		return one.ID, "", err
+		return one, "", err
 	}
-	return one.ID, "", s.carry(ctx, op, task, one)
+	return one, "", s.carry(ctx, op, task, one)
 }
 
 // carry carries what was decided about one task over to its plan. In the plan the answer stands as an order of the one who

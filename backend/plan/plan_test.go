@@ -229,6 +229,9 @@ func TestSafePlans(t *testing.T) {
 	if st = d.submit("writes", task("", "Write", "write_file")); st.Status != human.PlanPending {
 		t.Errorf("one that writes is %s", st.Status)
 	}
+	if st = d.submit("no tool", task("", "Delete everything", "")); st.Status != human.PlanPending {
+		t.Errorf("one that names no tool is %s", st.Status)
+	}
 	if st = d.submit("dangerous", task("", "Look", "read_file"), task("", "Delete", "bash")); st.Status != human.PlanPending {
 		t.Errorf("a dangerous one is %s", st.Status)
 	}
@@ -283,6 +286,11 @@ func TestTheSamePlanAgain(t *testing.T) {
 	if err != nil || created || back.Status != human.PlanConfirmed {
 		t.Errorf("back: %+v, %t, %v", back, created, err)
 	}
+	if running, created, err := d.Submit(t.Context(), bot, plan.Submission{SessionID: "s", Message: "Move the billing database", Tasks: three[:1]}, 0); err != nil || created || running.OperationID != back.OperationID {
+		t.Errorf("while it may run: %+v, %t, %v", running, created, err)
+	}
+	d.progress("s", "a", human.TaskRunning)
+	d.progress("s", "a", human.TaskDone)
 	if anew := d.submit("s", three[0]); anew.OperationID == back.OperationID {
 		t.Error("a plan whose end was read was joined")
 	}
@@ -453,7 +461,7 @@ func TestOrders(t *testing.T) {
 	if got := d.progress("s", "a", human.TaskRunning); !got.Go || got.Run.State != human.RunRunning {
 		t.Fatalf("begins: %+v", got)
 	}
-	if got := d.progress("s", "a", human.TaskRunning); got.Go || got.Why != "changed" {
+	if got := d.progress("s", "a", human.TaskRunning); got.Go || got.Why != "begun" {
 		t.Errorf("twice: %+v", got)
 	}
 	order(human.Order{Kind: human.Pause, Text: "standup"})
@@ -538,6 +546,11 @@ func TestTaskByTask(t *testing.T) {
 	if op.PartOf == "" || op.Description != "Dump the database" || op.Run != nil {
 		t.Errorf("the question: %+v", op)
 	}
+	must[human.Operation](t)(d.queue.Reply(t.Context(), ada, asked.Asking, "Which dump?"))
+	if q, err := d.Progress(t.Context(), bot, "s", human.TaskProgress{Task: "a", State: human.TaskRunning}, time.Minute); err != nil || q.Why != "asking" || q.Question != "Which dump?" {
+		t.Errorf("an operator asks: %+v, %v", q, err)
+	}
+	must[human.Operation](t)(d.queue.Reply(t.Context(), bot, asked.Asking, "The nightly one."))
 	answer(asked, plan.Response{Action: human.ConfirmPlan})
 	if got := begin("s", "a"); !got.Go {
 		t.Errorf("confirmed: %+v", got)

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 
 	"deskbell/backend/human"
 )
@@ -22,9 +21,7 @@ func StatusOf(op human.Operation) (Status, error) {
 	if tasks, may := op.Confirmed(); may {
 		st.Tasks = tasks
 	}
-	if op.State == human.WaitingInput && len(op.Messages) > 0 {
-		st.Question = op.Messages[len(op.Messages)-1].Text
-	}
+	st.Question = question(op)
 	for _, v := range op.Votes {
 		st.Votes = append(st.Votes, VoteView{By: v.By.Name, At: v.At, Action: v.Answer.Plan.Action})
 	}
@@ -45,6 +42,14 @@ func StatusOf(op human.Operation) (Status, error) {
 	}
 	st.Message = st.advice()
 	return st, nil
+}
+
+// question is what an operator asks the agent now; empty for nothing.
+func question(op human.Operation) string {
+	if op.State != human.WaitingInput || len(op.Messages) == 0 {
+		return ""
+	}
+	return op.Messages[len(op.Messages)-1].Text
 }
 
 // advice is what the agent is to do now.
@@ -69,7 +74,7 @@ func (st Status) advice() string {
 	case st.Response != nil && st.Response.TaskByTask:
 		return "Confirmed, task by task: say that you begin a task, and wait for the answer, before you do it." + said
 	case st.Status == human.PlanModified:
-		return fmt.Sprintf("The plan was changed. Only the %d tasks in tasks may run, in their order.%s", len(st.Tasks), said)
+		return "The plan was changed. Only what is in tasks may run, in that order." + said
 	}
 	return "Confirmed. Begin its tasks in order." + said
 }

@@ -3664,6 +3664,8 @@ export interface components {
             message: string;
             /** @description The plan's. */
             operation_id: string;
+            /** @description What an operator asks the agent about this task; answer with POST /api/human/reply to asking. */
+            question?: string;
             run: components["schemas"]["PlanRun"];
             /** @description The task as it stands, which an operator may have changed. */
             task?: components["schemas"]["Task"];
@@ -3671,7 +3673,7 @@ export interface components {
              * @description Why not.
              * @enum {string}
              */
-            why?: "paused" | "stopped" | "skipped" | "changed" | "asking" | "refused" | "unknown";
+            why?: "paused" | "stopped" | "skipped" | "changed" | "begun" | "asking" | "refused" | "unknown";
         };
         State: {
             /** @description Where gate.toml is, or would be. */
