@@ -424,8 +424,8 @@ func (p *rehearsal) Confirm(ctx context.Context, proposal agent.Proposal, starte
 		if !p.asked[st.OperationID] && p.onPlan != nil {
 			p.asked[st.OperationID] = true
 			p.plan++
-			n := p.plan
-			p.people.Go(func() { p.onPlan(n, st.OperationID) })
+			n, id := p.plan, st.OperationID
+			p.people.Go(func() { p.onPlan(n, id) })
 		}
 	}
 	for st.Status == human.PlanPending && err == nil {
