@@ -206,6 +206,7 @@ func (x *execution) emit(ctx context.Context, u Update) error {
 	if x.deps.Mask != nil {
 		u = *(&masker{mask: x.deps.Mask}).update(u)
 	}
+	u.Call = clipped(u.Call, maxLine)
 	if err := x.keep(ctx, Record{Kind: UpdateRecord, Update: &u}); err != nil {
 		return err
 	}
@@ -617,7 +618,7 @@ func (x *execution) begun(ctx context.Context, t human.Task) error {
 	}
 	u := Update{Type: TaskInit, Content: t.Description, TaskID: t.ID, Tool: t.Tool}
 	if direct(t) {
-		u.Call = callLine(t.Tool, t.Args)
+		u.Call = wholeLine(t.Tool, t.Args)
 	}
 	return x.emit(ctx, u)
 }
@@ -690,7 +691,7 @@ func (x *execution) doTask(ctx context.Context) error {
 // perform has a call judged and runs it, between its two records. It is the only way to a tool.
 func (x *execution) perform(ctx context.Context, use ToolUse) error {
 	rec := Record{Kind: DoneRecord, Done: &CallDone{CallID: use.ID, Failed: true}, Outcome: OutcomeRefused}
-	u := Update{Tool: use.Name, Call: callLine(use.Name, use.Args)}
+	u := Update{Tool: use.Name, Call: wholeLine(use.Name, use.Args)}
 	if x.current != nil {
 		rec.Task, u.TaskID = x.current.ID, x.current.ID
 	}
@@ -726,7 +727,7 @@ func (x *execution) perform(ctx context.Context, use ToolUse) error {
 	}
 	rec.Done.Text, rec.Done.Failed = joined(changed, x.work.data(use.Name, out)), out.Failed
 	rec.Text, rec.Spent = human.OneLine(out.Text, 300), x.spentNow()
-	u.Call = callLine(use.Name, args)
+	u.Call = wholeLine(use.Name, args)
 	if told := x.tell(ctx, rec, u); told != nil {
 		return told
 	}
@@ -814,7 +815,7 @@ func (x *execution) endTask(ctx context.Context) error {
 	}
 	u := Update{Type: SubTaskResult, Content: cmp.Or(p.Note, t.Description), TaskID: p.Task, Tool: t.Tool, Outcome: string(p.State)}
 	if direct(t) {
-		u.Call = callLine(t.Tool, t.Args)
+		u.Call = wholeLine(t.Tool, t.Args)
 	}
 	if refused && p.State == human.TaskFailed {
 		u.Outcome = OutcomeRefused

@@ -648,6 +648,33 @@ func TestSecretsAreNotKept(t *testing.T) {
 	}
 }
 
+// A call's line is cut for people only after secrets were hidden in it: what is left of one that was cut would not be found.
+func TestASecretAtTheEndOfALine(t *testing.T) {
+	const secret = "hunter2"
+	long := strings.Repeat("x", 300-len(`shell {"command":"`)-4) // the line is cut within the secret
+	s := newScene(t, calls("shell", `{"command":"`+long+secret+`"}`), says("Done."))
+	s.tool(gadget{name: "shell", category: agent.Shell, returns: func(json.RawMessage) (agent.Output, error) { return agent.Output{Text: "ok"}, nil }})
+	s.deps.Plans = nil
+	s.deps.Mask = func(text string) (string, bool) {
+		return strings.ReplaceAll(text, secret, "•"), strings.Contains(text, secret)
+	}
+	if _, err := s.engine().Run(t.Context(), agent.RunInfo{ID: "run_a", Task: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, u := range s.updates {
+		if strings.Contains(u.Call, "hun") {
+			t.Errorf("a part of the secret was told: %s", u.Call[len(u.Call)-40:])
+		}
+		if strings.Contains(u.Call, "•") {
+			told++
+		}
+	}
+	if told == 0 {
+		t.Error("no line of the call was told")
+	}
+}
+
 func TestWhatTheEngineTellsTheModel(t *testing.T) {
 	s := newScene(t, says("hello"))
 	s.run()

@@ -293,15 +293,28 @@ func sameArgs(task, call json.RawMessage) bool {
 	return err == nil && bytes.Equal(a, b)
 }
 
-// callLine is a call in a line, for people.
+// callLine is a call in a line, for people. wholeLine is the same with room for masks to find what they hide: a secret
+// that was cut already is not found.
 func callLine(name string, args json.RawMessage) string {
-	const most = 300
+	return clipped(wholeLine(name, args), maxLine)
+}
+
+func wholeLine(name string, args json.RawMessage) string {
 	line := name
 	if s := string(args); s != "" && s != "{}" {
 		line += " " + s
 	}
+	return clipped(line, 16<<10)
+}
+
+const maxLine = 300 // characters
+
+func clipped(line string, most int) string {
+	if len(line) <= most {
+		return line
+	}
 	if r := []rune(line); len(r) > most {
-		line = string(r[:most-1]) + "…"
+		return string(r[:most-1]) + "…"
 	}
 	return line
 }
