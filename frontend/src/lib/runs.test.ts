@@ -48,6 +48,12 @@ it('has a chapter for each task, and for what lies between', () => {
   expect(list.map(({ task, updates }) => [task?.id, updates.length])).toEqual([[undefined, 3], ['t1', 4], [undefined, 1], ['t2', 1]]);
 });
 
+it('says once that a call was made, with what came of it', () => {
+  const call = { task_id: 't1', tool: 'shell', call: 'ls' };
+  const list = chapters([update({ type: 'task_plan', plan }), update(call), update({ ...call, outcome: 'done' }), update(call)]);
+  expect(list[1]?.updates.map(({ outcome }) => outcome)).toEqual(['done', undefined]);
+});
+
 describe('a run', () => {
   const run = (of: Partial<AgentRun>): AgentRun => ({ run_id: 'run_1', agent: 'agent', task: 'x', at: '', state: 'executing', alive: true, last_at: '', content: '', spent: { steps: 0, tokens_in: 0, tokens_out: 0, time_ns: 0 }, ...of });
   it('that has ended needs no process; any other that has none has died, and can be resumed', () => {

@@ -145,6 +145,9 @@ export function chapters(updates: readonly RunUpdate[]): Chapter[] {
   const list: Chapter[] = [];
   const tasks = new Map<string, Task>();
   updates.forEach((update, i) => {
+    const next = updates[i + 1];
+    // That a call was made says less than what came of it, where that is there.
+    if (update.tool && !update.outcome && !ofTask(update) && next?.outcome && next.tool === update.tool && next.call === update.call) return;
     for (const task of update.plan?.tasks ?? []) tasks.set(task.id ?? '', task);
     const last = list.at(-1);
     const task = update.task_id ? tasks.get(update.task_id) : undefined;
