@@ -189,11 +189,13 @@ func (q *Queue) keep(op human.Operation) {
 			delete(q.open, op.ID)
 			q.leave(op.AgentID)
 		}
-	case !was || had.Version < op.Version:
+	case was && had.Version < op.Version:
 		q.open[op.ID] = op
-		if !was {
-			q.expireLater(op)
-		}
+	case !was && op.Version == 1:
+		// Only what just rang comes in. Anything else that is not here has ended: a change that was stored before the end,
+		// and gets here after it, must not bring it back.
+		q.open[op.ID] = op
+		q.expireLater(op)
 	}
 	if w := q.watches[op.ID]; w != nil {
 		close(w.changed)
