@@ -312,7 +312,7 @@ export class Plan {
     return [
       this.opened.op && dangerous(this.opened.op) ? { ...confirm, id: 'confirm-risky', keys: ['Mod+Shift+a'] } : { ...confirm, id: 'confirm', keys: ['a'] },
       {
-        id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? m.plan_send_words() : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
+        id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? (this.single ? m.plan_send_stop() : m.plan_send_words()) : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
         when: () => ready() && this.canModify && (this.editing.changed || !!this.words), run: () => void this.send(),
       },
       { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.desk.dialogs.open({ kind: 'cancel-plan', id: this.opened.id }) },

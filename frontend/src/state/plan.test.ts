@@ -202,7 +202,7 @@ describe('the words of a plan', () => {
 
   it('count', () => {
     expect(both(() => countSentence(6, 4))).toEqual(['6 tasks, 4 of them write', '6 项任务，其中 4 项会写入']);
-    expect([countSentence(1, 1), countSentence(2, 0)]).toEqual(['1 task, 1 of them writes', '2 tasks, none of them writes']);
+    expect([countSentence(1, 1), countSentence(2, 0)]).toEqual(['1 task, which writes', '2 tasks, none of them writes']);
     expect(changeWord({ change: 'moved', id: 'a', description: '', from: 4, to: 3 })).toBe('Moves task 4 to place 3');
   });
 

@@ -16,6 +16,7 @@ export function aboutWord(seconds: number): string {
 
 /** How many tasks there are, and how many of them change something. */
 export function countSentence(total: number, writes: number): string {
+  if (total === 1) return writes ? m.plan_one_writes() : m.plan_one_reads();
   const tasks = m.plan_count({ n: total });
   return writes ? m.plan_count_write({ tasks, n: writes }) : m.plan_count_write_none({ tasks });
 }
