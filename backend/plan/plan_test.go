@@ -334,6 +334,9 @@ func TestModify(t *testing.T) {
 	if got := strings.Join(kinds, ", "); got != "added t1, changed b, removed c" {
 		t.Errorf("changes %s", got)
 	}
+	if found, err := d.queue.List(t.Context(), ada, queue.Filter{Text: "restore elsewhere"}); err != nil || len(found.Operations) != 1 {
+		t.Errorf("the search finds %d plans by what was added, %v", len(found.Operations), err)
+	}
 	if got := d.progress("s", "c", human.TaskRunning); got.Go || got.Why != "unknown" {
 		t.Errorf("a task that was taken out: %+v", got)
 	}

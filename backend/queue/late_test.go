@@ -54,3 +54,55 @@ func TestALateDraftBringsNothingBack(t *testing.T) {
 		t.Errorf("the answered operation is %s, and %d wait: %v", got.State, q.Pending(), err)
 	}
 }
+
+// quickJournal has a ring answered before its Append has returned.
+type quickJournal struct {
+	queue.Journal
+	answer func(human.OperationID)
+}
+
+func (j quickJournal) Append(ctx context.Context, id human.OperationID, expected uint64, events ...human.Event) (uint64, error) {
+	seq, err := j.Journal.Append(ctx, id, expected, events...)
+	if events[0].Type == human.Invoked && err == nil {
+		j.answer(id)
+	}
+	return seq, err
+}
+
+// An operator who is told of a ring by the journal may be quicker than the ring's own return: the answer stays.
+func TestAnAnswerBeforeTheRingReturns(t *testing.T) {
+	for name, do := range map[string]func(q *queue.Queue, id human.OperationID) error{
+		"answered": func(q *queue.Queue, id human.OperationID) error {
+			_, err := q.Complete(context.Background(), mei, id, human.Answer{HumanInput: "yes"}, "")
+			return err
+		},
+		"claimed": func(q *queue.Queue, id human.OperationID) error {
+			_, err := q.Claim(context.Background(), mei, id)
+			return err
+		},
+	} {
+		store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		var q *queue.Queue
+		q = queue.New(quickJournal{store, func(id human.OperationID) {
+			if err := do(q, id); err != nil {
+				t.Error(err)
+			}
+		}}, store, queue.Options{})
+		if err := q.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		op := ring(t, q, request(bot, "Which name?"))
+		got, err := q.Get(t.Context(), mei, op.ID)
+		want, waits := human.Completed, 0
+		if name == "claimed" {
+			want, waits = human.Claimed, 1
+		}
+		if err != nil || got.State != want || got.Version != 2 || q.Pending() != waits || q.PendingOf(bot.Name) != waits {
+			t.Errorf("%s: it is %s at version %d, %d wait, %d are counted: %v", name, got.State, got.Version, q.Pending(), q.PendingOf(bot.Name), err)
+		}
+	}
+}

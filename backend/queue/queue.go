@@ -152,7 +152,7 @@ func (q *Queue) change(ctx context.Context, id human.OperationID, decide func(hu
 			q.keep(next)
 			return next, nil
 		}
-		q.forget(op)
+		q.refresh(op)
 		if human.KindOf(err) != human.Conflict {
 			return op, err
 		}
@@ -203,9 +203,9 @@ func (q *Queue) keep(op human.Operation) {
 	}
 }
 
-// forget drops what memory has of an operation after a failed append: the journal knows better. An open
-// operation stays counted; the next load puts it back.
-func (q *Queue) forget(op human.Operation) {
+// refresh brings what memory has of an operation up to the journal, where that may know better: after an append that
+// failed, and after one beside which others were made.
+func (q *Queue) refresh(op human.Operation) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	entries, err := q.journal.Operation(ctx, op.ID)

@@ -90,8 +90,9 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 			break
 		}
 	}
+	var seq uint64
 	if err == nil {
-		_, err = q.journal.Append(context.WithoutCancel(ctx), op.ID, 0, events...)
+		seq, err = q.journal.Append(context.WithoutCancel(ctx), op.ID, 0, events...)
 	}
 	if err != nil {
 		q.mu.Lock()
@@ -101,6 +102,9 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	}
 	q.presence.touch(op.ID, r.AgentID)
 	q.keep(op)
+	if head, err := q.journal.Head(ctx); err != nil || head > seq {
+		q.refresh(op) // somebody may have answered before it was kept here
+	}
 	if decided != nil {
 		q.mu.Lock()
 		q.leave(r.AgentID) // it was counted, and is not open

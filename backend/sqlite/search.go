@@ -57,6 +57,13 @@ func searchBody(o human.Operation, details string) string {
 			texts = append(texts, r.Fields[field])
 		}
 	}
+	if o.Result != nil && o.Result.Plan != nil { // what was changed; the tasks as they were are in details
+		for _, c := range o.Result.Plan.Changes {
+			if c.Kind == human.TaskAdded || c.Kind == human.TaskChanged {
+				texts = append(texts, c.Description)
+			}
+		}
+	}
 	if o.Ended != nil {
 		texts = append(texts, o.Ended.Reason)
 	}
