@@ -274,6 +274,9 @@ func (s *Server) delivered(by human.Actor, id human.OperationID) {
 
 // view is an operation as the caller may see it.
 func (s *Server) view(by human.Actor, op human.Operation) *Operation {
+	if op.Together {
+		op.Draft, op.Drafts = op.DraftOf(by), nil
+	}
 	v := &Operation{Operation: op}
 	if by.Role == human.Operator && (!op.State.Terminal() || op.DeliveredAt == nil) {
 		p := s.deps.Queue.PresenceOf(op.ID)

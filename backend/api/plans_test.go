@@ -163,6 +163,20 @@ func TestOperatorsByName(t *testing.T) {
 	if st.Needs != 2 {
 		t.Errorf("needs %d", st.Needs)
 	}
+	// Each has a draft of their own, and none is lost to the other's.
+	save := func(who, words string) Operation {
+		return h.post("/api/human/input", who, idBody(st.OperationID, `,"human_input":"`+words+`"`)).operation(200)
+	}
+	save(h.op, "ada's")
+	save(mei.Token, "Mei's")
+	for who, want := range map[string]string{h.op: "ada's", mei.Token: "Mei's"} {
+		if op := h.get("/api/human/operations/"+string(st.OperationID), who).operation(200); op.Draft == nil || op.Draft.HumanInput != want || len(op.Drafts) != 0 {
+			t.Errorf("the draft is %+v, want %s", op.Draft, want)
+		}
+	}
+	if op := h.get("/api/human/operations/"+string(st.OperationID), bot).operation(200); op.Draft != nil || len(op.Drafts) != 0 {
+		t.Errorf("the agent sees a draft: %+v", op)
+	}
 	h.send("POST", "/api/plans/s/response", h.op, `{"action":"confirm"}`, nil).into(&st)
 	h.send("POST", "/api/plans/s/response", h.op, `{"action":"confirm"}`, nil).into(&st) // the same operator counts once
 	if st.Status != human.PlanPending || len(st.Votes) != 1 || st.Votes[0].By != "ada" {

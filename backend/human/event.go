@@ -102,10 +102,7 @@ func (o Operation) Apply(e Event) (Operation, error) {
 	case Started:
 		next.take(e, InProgress)
 	case InputSaved:
-		next.Draft = nil
-		if e.Answer != nil {
-			next.Draft = &Draft{Answer: *e.Answer, By: e.By, At: at}
-		}
+		next.saveDraft(e)
 		if !o.State.Terminal() && o.State != WaitingInput {
 			next.take(e, InProgress)
 		}
@@ -130,8 +127,8 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		next.take(e, Completed)
 		next.Result = &Result{Answer: *e.Answer, By: e.By, At: at, Digest: o.Digest}
 		next.SnoozedUntil = nil
-		if o.Draft != nil && o.Draft.By == e.By {
-			next.Draft = nil // another operator's words are theirs to keep or drop
+		if o.DraftOf(e.By) != nil {
+			next.saveDraft(Event{By: e.By}) // another operator's words are theirs to keep or drop
 		}
 		if o.Kind == Plan {
 			next.begin()
@@ -166,6 +163,22 @@ func (o *Operation) take(e Event, s State) {
 	o.State = s
 	if e.By.Role == Operator {
 		o.ClaimedBy = e.By.Name
+	}
+}
+
+// saveDraft keeps an operator's draft, or forgets it. Where several operators work on an operation, each has one.
+func (o *Operation) saveDraft(e Event) {
+	var draft *Draft
+	if e.Answer != nil {
+		draft = &Draft{Answer: *e.Answer, By: e.By, At: e.At}
+	}
+	if !o.Together {
+		o.Draft = draft
+		return
+	}
+	o.Drafts = slices.DeleteFunc(slices.Clone(o.Drafts), func(d Draft) bool { return d.By == e.By })
+	if draft != nil {
+		o.Drafts = append(o.Drafts, *draft)
 	}
 }
 

@@ -261,6 +261,7 @@ type Operation struct {
 
 	// For operators only; ForAgent leaves them out.
 	Draft        *Draft     `json:"draft,omitempty"`
+	Drafts       []Draft    `json:"drafts,omitempty" doc:"Where several operators work on it: one of each. An operator gets their own as draft."`
 	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
 	Deliveries   []Delivery `json:"deliveries,omitempty"`
 
@@ -271,7 +272,7 @@ type Operation struct {
 // ForAgent is the operation as its agent may see it: without what operators keep to themselves, and with
 // the recordings that were released to it.
 func (o Operation) ForAgent() Operation {
-	o.Draft, o.SnoozedUntil, o.Deliveries = nil, nil, nil
+	o.Draft, o.Drafts, o.SnoozedUntil, o.Deliveries = nil, nil, nil, nil
 	if o.Result != nil {
 		result := *o.Result
 		result.Answer = result.ForAgent()
@@ -284,6 +285,17 @@ func (o Operation) ForAgent() Operation {
 // Released says whether the operator gave this recording to the agent, as an attachment of the answer.
 func (o Operation) Released(id RecordingID) bool {
 	return o.Result != nil && slices.Contains(o.Recordings, id) && slices.Contains(o.Result.Attachments, string(id))
+}
+
+// DraftOf is what an operator has saved and not sent; nil for nothing.
+func (o Operation) DraftOf(by Actor) *Draft {
+	if o.Draft != nil && o.Draft.By == by {
+		return o.Draft
+	}
+	if i := slices.IndexFunc(o.Drafts, func(d Draft) bool { return d.By == by }); i >= 0 {
+		return &o.Drafts[i]
+	}
+	return nil
 }
 
 // Brief is the operation as lists carry it: without the parts that can be large.

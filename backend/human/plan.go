@@ -443,4 +443,7 @@ func (o *Operation) order(e Event) {
 func (o *Operation) vote(e Event) {
 	o.Votes = slices.DeleteFunc(slices.Clone(o.Votes), func(v Vote) bool { return v.By == e.By })
 	o.Votes = append(o.Votes, Vote{By: e.By, At: e.At, Answer: *e.Answer})
+	if o.DraftOf(e.By) != nil {
+		o.saveDraft(Event{By: e.By}) // it is sent
+	}
 }

@@ -77,8 +77,8 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 	}
 	return q.asOperator(ctx, by, id, func(op human.Operation) ([]human.Event, error) {
 		full := whole(answer.Kept())
-		if full.HumanInput == "" && op.Draft != nil && op.Draft.By == by {
-			full.HumanInput = op.Draft.HumanInput
+		if draft := op.DraftOf(by); full.HumanInput == "" && draft != nil {
+			full.HumanInput = draft.HumanInput
 		}
 		if !op.State.Terminal() {
 			if err := fits(op, &full, digest); err != nil {

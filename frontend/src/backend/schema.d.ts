@@ -2795,6 +2795,8 @@ export interface components {
             /** @description SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description. */
             digest: string;
             draft?: components["schemas"]["Draft"];
+            /** @description Where several operators work on it: one of each. An operator gets their own as draft. */
+            drafts?: components["schemas"]["Draft"][];
             /** @description Once cancelled or declined: who, when, why. */
             ended?: components["schemas"]["Ending"];
             /**
