@@ -442,7 +442,7 @@ func TestAnAgentHandsInAPlanAndRunsIt(t *testing.T) {
 		t.Errorf("%d plans, %v: the same plan again joins", len(page.Operations), err)
 	}
 	d.says(exitYes, "command: ls > x", "", "begin", "s", "t1")
-	d.says(exitNo, "no longer", "", "begin", "s", "t1")
+	d.says(exitNo, "has begun already", "", "begin", "s", "t1")
 	d.says(exitYes, "[x]  1. t1  Look (bash)", "", "end", "s", "t1", "done", "All \x1bwell")
 	d.says(exitYes, "paused", "", "pause", "s", "--text", "Lunch")
 	d.says(exitUnended, "Lunch", "", "begin", "s", "t2", "--for", "0")
