@@ -225,6 +225,8 @@ describe('the words of a plan', () => {
     expect(history({})).toBe('');
     expect(both(() => usualSentence({ change: 'added', text: 'a restore test', times: 2 }))).toEqual(['The usual change: adding “a restore test” (2 times).', '常见改动：新增“a restore test”（2 次）。']);
     expect(usualSentence({ change: 'changed', text: 'tool_name', times: 1 })).toBe('The usual change: another tool.');
+    expect(usualSentence({ change: 'changed', text: 'expected_outcome, args', times: 1 })).not.toContain('_');
+    expect(usualSentence({ change: 'changed', text: 'type', times: 1 })).not.toContain('“');
     expect(usualSentence({ change: 'changed', text: 'Drop it', times: 1 })).toBe('The usual change: “Drop it” changed.');
   });
 });
