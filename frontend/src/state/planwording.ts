@@ -86,16 +86,18 @@ export function historySentence({ counts }: PlanHistory): string {
 
 const fields: readonly string[] = ['description', 'tool_name', 'type', 'priority', 'expected_outcome', 'args'];
 
-/** What a usual change is of, in words: a task's own, or the names of the fields that were changed. */
-export function usualText({ change, text }: UsualChange): string {
-  const names = text.split(', ');
-  return change === 'changed' && names.every((name) => fields.includes(name)) ? names.map((name) => fieldWord(name as TaskField)).join(m.list_comma()) : text;
+/** Whether a usual change is told by the names of the fields that were changed, not by a task's words. */
+const byFields = ({ change, text }: UsualChange): boolean => change === 'changed' && text.split(', ').every((name) => fields.includes(name));
+
+/** What a usual change is of, in words. */
+export function usualText(usual: UsualChange): string {
+  return byFields(usual) ? usual.text.split(', ').map((name) => fieldWord(name as TaskField)).join(m.list_comma()) : usual.text;
 }
 
 /** What people usually change in plans like this one. */
 export function usualSentence(usual: UsualChange): string {
-  const { change, text, times: n } = usual;
+  const { change, times: n } = usual;
   const what = usualText(usual);
-  if (change === 'changed') return what === text ? m.plan_usual_changed_task({ n, what }) : m.plan_usual_changed({ n, what });
+  if (change === 'changed') return byFields(usual) ? m.plan_usual_changed({ n, what }) : m.plan_usual_changed_task({ n, what });
   return { added: m.plan_usual_added, removed: m.plan_usual_removed, moved: m.plan_usual_moved }[change]({ n, what });
 }
