@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/procgroup"
 )
 
 // A Child is a server that speaks MCP on its standard input and output, and the client that started the proxy in its place.
@@ -51,12 +52,12 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 	}
 	defer func() { _ = theirs.Close() }()
 	cmd.Stdout = said
-	group, err := start(cmd)
+	group, err := procgroup.Start(cmd)
 	_ = said.Close()
 	if err != nil {
 		return 0, human.Wrap(human.Invalid, err, "%s could not be started: %v", c.Command[0], err)
 	}
-	defer group.release()
+	defer group.Release()
 
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -89,7 +90,7 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 			if err != nil {
 				if errors.Is(err, errTooLong) {
 					because(human.Wrap(human.Invalid, err, "the server sent a message that is longer than %d MiB", maxMessage>>20))
-					group.kill()
+					group.Kill()
 				}
 				return
 			}
@@ -103,7 +104,7 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 	close(ended)
 	guard.Wait()
 	end()
-	group.kill() // what it left behind
+	group.Kill() // what it left behind
 	defer d.close()
 	_ = theirs.SetReadDeadline(time.Now().Add(leftOver))
 	c.drain(ctx, d.opts.Grace, &pumps, stop)
@@ -114,7 +115,7 @@ func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		return 0, human.Wrap(human.Internal, err, "the server could not be waited for: %v", err)
 	}
-	return exitCode(cmd.ProcessState), nil
+	return procgroup.ExitCode(cmd.ProcessState), nil
 }
 
 // drain waits until the client has read what the server said, which has ended; where the client wants no more, for a while
@@ -149,7 +150,7 @@ func (c Child) drain(ctx context.Context, grace time.Duration, pumps *sync.WaitG
 }
 
 // guard passes signals on, and ends a server that does not end when it should.
-func (c Child) guard(ctx context.Context, grace time.Duration, group *group, stop <-chan struct{}, stdin io.Closer, ended <-chan struct{}) {
+func (c Child) guard(ctx context.Context, grace time.Duration, group *procgroup.Group, stop <-chan struct{}, stdin io.Closer, ended <-chan struct{}) {
 	var kill, over <-chan time.Time
 	done := ctx.Done()
 	for {
@@ -160,7 +161,7 @@ func (c Child) guard(ctx context.Context, grace time.Duration, group *group, sto
 			if !passes(s) {
 				continue
 			}
-			group.signal(s)
+			group.Signal(s)
 			if kill == nil && ends(s) {
 				kill = time.After(lastWords)
 			}
@@ -170,16 +171,16 @@ func (c Child) guard(ctx context.Context, grace time.Duration, group *group, sto
 			over = time.After(grace)
 		case <-over:
 			over = nil
-			group.end()
+			group.End()
 			kill = time.After(lastWords)
 		case <-done:
 			done = nil
 			_ = stdin.Close()
-			group.end()
+			group.End()
 			kill = time.After(lastWords)
 		case <-kill:
 			kill = nil
-			group.kill()
+			group.Kill()
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"deskbell/backend/agent"
 	"deskbell/backend/human"
+	"deskbell/backend/procgroup"
 )
 
 // The bounds of an MCP server.
@@ -123,7 +124,7 @@ func (c *Connection) start(s MCPServer) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	group, err := start(cmd)
+	group, err := procgroup.Start(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (c *Connection) start(s MCPServer) (mcp.Transport, error) {
 type child struct {
 	io.WriteCloser
 	cmd   *exec.Cmd
-	group *group
+	group *procgroup.Group
 	said  *ends // on its standard error; to be read once it has ended
 	once  sync.Once
 	err   error
@@ -145,11 +146,11 @@ type child struct {
 func (c *child) Close() error {
 	c.once.Do(func() {
 		c.err = c.WriteCloser.Close()
-		late := time.AfterFunc(lastMoment, c.group.kill)
+		late := time.AfterFunc(lastMoment, c.group.Kill)
 		defer late.Stop()
 		_ = c.cmd.Wait() // how it ends does not matter
-		c.group.kill()
-		c.group.release()
+		c.group.Kill()
+		c.group.Release()
 	})
 	return c.err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deskbell/backend/agent"
+	"deskbell/backend/procgroup"
 )
 
 // The bounds of a command.
@@ -93,7 +94,7 @@ func run(ctx context.Context, command, dir string, limit time.Duration) (agent.O
 	if path, err := filepath.Abs(dir); err == nil {
 		cmd.Env = append(cmd.Env, "PWD="+path)
 	}
-	g, err := start(cmd)
+	g, err := procgroup.Start(cmd)
 	if err != nil {
 		return failed("the command could not be started: %v", err), nil
 	}
@@ -102,7 +103,7 @@ func run(ctx context.Context, command, dir string, limit time.Duration) (agent.O
 		defer close(guarded)
 		select {
 		case <-ctx.Done():
-			g.kill()
+			g.Kill()
 		case <-ended:
 		}
 	}()
@@ -110,13 +111,13 @@ func run(ctx context.Context, command, dir string, limit time.Duration) (agent.O
 	cut := ctx.Err() != nil
 	close(ended)
 	<-guarded
-	g.kill() // what it left behind
-	g.release()
+	g.Kill() // what it left behind
+	g.Release()
 	text := strings.TrimRight(out.text(), "\n")
 	if text != "" {
 		text += "\n"
 	}
-	code := exitCode(cmd.ProcessState)
+	code := procgroup.ExitCode(cmd.ProcessState)
 	var exit *exec.ExitError
 	switch {
 	case cut && errors.Is(context.Cause(ctx), errTime):

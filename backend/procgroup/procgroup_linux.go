@@ -1,4 +1,4 @@
-package mcpproxy
+package procgroup
 
 import "syscall"
 

@@ -1,5 +1,0 @@
-package tools
-
-import "syscall"
-
-func withParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }

@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package tools
-
-import "syscall"
-
-func withParent(*syscall.SysProcAttr) {}
