@@ -10,12 +10,15 @@
 extern void deskbellHotkey(int key, int shown);
 
 enum { WAILS, POPUP, CONSOLE };
+enum { AGAIN = 1 }; // what a run returns that has to be run once more, when the main loop has gone on for a moment
 
 // Touched by the main thread only.
 static GtkWindow *window;
 static int state = WAILS;
 static int console_x, console_y, console_w, console_h;
 static gboolean console_known, console_maximized;
+static gboolean leaving; // it was hidden, and its unmapping was not heard of yet
+static gint64 leaves_by; // and when that is no longer waited for
 static gulong realize_hook;
 static GtkWidget *held_back; // kept from the window manager until it has been hidden once
 
@@ -53,6 +56,10 @@ static void call_unref(call *c) {
 static gboolean call_idle(gpointer data) {
 	call *c = data;
 	int result = c->run(c);
+	if (result == AGAIN) {
+		g_timeout_add(5, call_idle, c);
+		return G_SOURCE_REMOVE;
+	}
 	g_mutex_lock(&c->lock);
 	c->result = result;
 	c->done = TRUE;
@@ -255,6 +262,11 @@ static void on_keys_changed(GdkKeymap *map, gpointer data) {
 }
 #endif
 
+static gboolean on_unmap(GtkWidget *w, GdkEvent *e, gpointer data) {
+	leaving = FALSE;
+	return FALSE;
+}
+
 static int adopt(call *c) {
 	release();
 	window = find_window();
@@ -262,6 +274,7 @@ static int adopt(call *c) {
 		return -1;
 	g_signal_connect(window, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
 	g_signal_connect(window, "destroy", G_CALLBACK(on_destroy), NULL);
+	g_signal_connect(window, "unmap-event", G_CALLBACK(on_unmap), NULL);
 #ifdef GDK_WINDOWING_X11
 	if (on_x11()) {
 		gdk_window_add_filter(gdk_get_default_root_window(), on_root_event, NULL);
@@ -342,6 +355,43 @@ static void pass_clicks_around(int pad, int w, int h) {
 	cairo_region_destroy(region);
 }
 
+static void vanish(void) {
+	if (!gtk_widget_get_visible(GTK_WIDGET(window)))
+		return;
+	leaving = TRUE;
+	leaves_by = g_get_monotonic_time() + 300 * G_TIME_SPAN_MILLISECOND;
+	gtk_widget_hide(GTK_WIDGET(window));
+}
+
+// let_go says whether the window manager has let the hidden window go (ICCCM 4.1.4), where there is one.
+static gboolean let_go(void) {
+	long is = 0; // WithdrawnState
+#ifdef GDK_WINDOWING_X11
+	GdkWindow *gdk = gtk_widget_get_window(GTK_WIDGET(window));
+	if (!on_x11() || gdk == NULL)
+		return TRUE;
+	GdkDisplay *d = gdk_window_get_display(gdk);
+	Atom wm_state = gdk_x11_get_xatom_by_name_for_display(d, "WM_STATE"), type = None;
+	int format = 0;
+	unsigned long n = 0, after = 0;
+	unsigned char *data = NULL;
+	gdk_x11_display_error_trap_push(d);
+	if (XGetWindowProperty(GDK_DISPLAY_XDISPLAY(d), GDK_WINDOW_XID(gdk), wm_state, 0, 1, False, wm_state, &type, &format, &n, &after, &data) == Success && type == wm_state && n > 0)
+		is = *(long *)data;
+	if (data != NULL)
+		XFree(data);
+	gdk_x11_display_error_trap_pop_ignored(d);
+#endif
+	return is == 0;
+}
+
+// The window has to be gone before it is shown as something else: GDK takes an unmapping that it hears of after the new
+// showing for one of that, and the page then stays black, at the size it had.
+static gboolean gone(void) {
+	vanish();
+	return (!leaving && let_go()) || g_get_monotonic_time() >= leaves_by;
+}
+
 static int popup(call *c) {
 	if (window == NULL)
 		return -1;
@@ -351,7 +401,8 @@ static int popup(call *c) {
 		remember_console();
 		// Frame, task bar and focus are asked for when a window is mapped; window managers differ in what
 		// they make of a later change.
-		gtk_widget_hide(GTK_WIDGET(window));
+		if (!gone())
+			return AGAIN;
 		gtk_window_unfullscreen(window);
 		gtk_window_unmaximize(window);
 		gtk_window_set_decorated(window, FALSE);
@@ -378,8 +429,9 @@ static int console(call *c) {
 	if (window == NULL)
 		return -1;
 	release();
+	if ((state != CONSOLE || !gtk_widget_get_visible(GTK_WIDGET(window))) && !gone())
+		return AGAIN;
 	if (state != CONSOLE) {
-		gtk_widget_hide(GTK_WIDGET(window));
 		gtk_window_set_keep_above(window, FALSE);
 		gtk_window_unstick(window);
 		gtk_window_set_decorated(window, TRUE);
@@ -419,7 +471,7 @@ static int hide(call *c) {
 	if (window == NULL)
 		return -1;
 	remember_console();
-	gtk_widget_hide(GTK_WIDGET(window));
+	vanish();
 	return 0;
 }
 
