@@ -53,6 +53,7 @@ test('a denial on a card asks for its reason there', async ({ server, bot, page 
   await page.getByRole('button', { name: 'Deny…' }).click();
   await expect(page.getByLabel('Reason')).toBeFocused();
   await page.keyboard.type('Not today');
+  await expect(page.getByText('Draft kept')).toBeVisible(); // a click while that comes up may be lost on a slow machine
   await page.getByRole('button', { name: 'Deny', exact: true }).click();
   await bot.until(id, (o) => o.result?.decision === 'deny' && o.result.human_input === 'Not today');
 });
