@@ -213,7 +213,7 @@ describe('the words of a plan', () => {
       { place: 3, known: known('c', { risk_level: 'critical', asked: true }) }, { place: 4, known: known('d') },
     ]);
     expect(cares.map(({ look, words }) => [look, words])).toEqual([
-      ['red', 'Task 3 is of critical risk.'], ['orange', 'Task 2: Delete fixtures/.'], ['', 'Tasks 1, 3 will ring again before they run.'],
+      ['red', 'Task 3 is of critical risk.'], ['orange', 'Task 2: Delete fixtures/.'], ['', 'Tasks 1, 3 may ring again before they run.'],
     ]);
     expect(careOf([{ place: 1, known: known('a') }])).toEqual([]);
   });
