@@ -179,6 +179,11 @@ func TestOperatorsByName(t *testing.T) {
 	}
 	h.send("POST", "/api/plans/s/response", h.op, `{"action":"confirm"}`, nil).into(&st)
 	h.send("POST", "/api/plans/s/response", h.op, `{"action":"confirm"}`, nil).into(&st) // the same operator counts once
+	for who, want := range map[string]bool{h.op: false, mei.Token: true} {
+		if op := h.get("/api/human/operations/"+string(st.OperationID), who).operation(200); (op.Draft != nil) != want {
+			t.Errorf("after ada's vote there is a draft: %t, want %t", op.Draft != nil, want)
+		}
+	}
 	if st.Status != human.PlanPending || len(st.Votes) != 1 || st.Votes[0].By != "ada" {
 		t.Errorf("after one of two: %+v", st)
 	}
