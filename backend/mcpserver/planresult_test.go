@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deskbell/backend/human"
+	"deskbell/backend/plan"
 )
 
 // Whatever a plan is, its result fits into what it may have, says what to do, and names what is not in it.
@@ -55,4 +56,15 @@ func TestAPlansResultFits(t *testing.T) {
 			t.Fatalf("%d of %d tasks, cut: %q", len(got.Tasks), len(r.Tasks), got.Cut)
 		}
 	})
+}
+
+// Words about one task end the plan as it was, and ask for another: the agent is not told to give up.
+func TestWordsAboutATaskAskForANewPlan(t *testing.T) {
+	for why, want := range map[string]string{"refused": "submit a new plan", "stopped": "do nothing more of it"} {
+		var r planReading
+		r.adviseTask(plan.Standing{Why: why, Run: &human.PlanRun{State: human.RunStopped}}, planArguments{Action: doBegin, TaskID: "a"})
+		if !strings.Contains(r.Next, want) {
+			t.Errorf("%s: %q does not say %q", why, r.Next, want)
+		}
+	}
 }
