@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -90,44 +92,84 @@ func unread(err error) error {
 // undecoded says what is wrong with a body that JSON could not be read from.
 func undecoded(err error, body []byte, into any) error {
 	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	var when *time.ParseError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return newProblem(http.StatusBadRequest, fmt.Sprintf("the body is half a JSON object: it ends at byte %d", len(body)))
 	case errors.As(err, &syntax):
 		return newProblem(http.StatusBadRequest, fmt.Sprintf("the body is not JSON: %v, at byte %d", syntax, syntax.Offset))
-	case errors.As(err, &kind):
-		if kind.Field == "" {
-			return newProblem(http.StatusUnprocessableEntity, "the body must be a JSON object, not "+article(kind.Value))
-		}
-		return human.BadField(wireName(kind.Field, reflect.TypeOf(into).Elem()), "must be %s, not %s", jsonName(kind.Type), article(kind.Value))
-	case errors.As(err, &when):
-		return human.Errorf(human.Invalid, "%q is not a time; send one like 2026-11-21T10:00:00Z", strings.Trim(when.Value, `"`))
 	}
-	if stranger := unknownField(reflect.TypeOf(into).Elem(), body, ""); stranger != nil {
-		return stranger
+	if misfit := misfit(reflect.TypeOf(into).Elem(), body, ""); misfit != nil {
+		return misfit
 	}
-	return human.Wrap(human.Invalid, err, "the body does not fit this call")
+	return human.Wrap(human.Invalid, err, "the body does not fit this call") // such as a member that is there twice
 }
 
-// unknownField is the error for a member of an object, or of one in it, that t has no field for; nil
-// without one.
-func unknownField(t reflect.Type, object []byte, path string) error {
-	var sent map[string]json.RawMessage
-	if t.Kind() != reflect.Struct || json.Unmarshal(object, &sent) != nil {
+// misfit is the error for the first place at which data, which is JSON, does not fit t; nil where it fits.
+// path is where data stands in the body.
+func misfit(t reflect.Type, data []byte, path string) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(reflect.New(t).Interface())
+	if err == nil {
 		return nil
 	}
-	known := fieldNames(t)
-	for name := range sent {
-		if !containsFold(known, name) {
-			return human.BadField(path+name, "no such field; there are %s", strings.Join(known, ", "))
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if found := misfitting(t, data, path); found != nil {
+			return found
+		}
+	case reflect.Slice:
+		var items []json.RawMessage
+		if json.Unmarshal(data, &items) != nil {
+			break
+		}
+		for i, item := range items {
+			if found := misfit(t.Elem(), item, fmt.Sprintf("%s[%d]", path, i)); found != nil {
+				return found
+			}
 		}
 	}
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if err := unknownField(f.Type, sent[name], path+name+"."); err != nil {
-			return err
+	var kind *json.UnmarshalTypeError
+	var when *time.ParseError
+	switch {
+	case errors.As(err, &kind) && path == "":
+		return newProblem(http.StatusUnprocessableEntity, "the body must be a JSON object, not "+article(kind.Value))
+	case errors.As(err, &kind):
+		return human.BadField(path, "must be %s, not %s", jsonName(kind.Type), article(kind.Value))
+	case errors.As(err, &when):
+		return human.BadField(path, "%q is not a time; send one like 2026-11-21T10:00:00Z", strings.Trim(when.Value, `"`))
+	case path == "":
+		return nil
+	}
+	return human.BadField(path, "does not fit: %v", err)
+}
+
+// misfitting is misfit for the members of an object.
+func misfitting(t reflect.Type, object []byte, path string) error {
+	var sent map[string]json.RawMessage
+	if json.Unmarshal(object, &sent) != nil {
+		return nil
+	}
+	known := map[string]reflect.Type{} // by name in lower case, as encoding/json goes by it
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !f.Anonymous && f.IsExported() && name != "-" {
+			known[strings.ToLower(name)], names = f.Type, append(names, name)
+		}
+	}
+	if path != "" {
+		path += "."
+	}
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		field, ok := known[strings.ToLower(name)]
+		if !ok {
+			return human.BadField(path+name, "no such field; there are %s", strings.Join(names, ", "))
+		}
+		if found := misfit(field, sent[name], path+name); found != nil {
+			return found
 		}
 	}
 	return nil
@@ -159,41 +201,6 @@ func article(value string) string {
 		return "an " + value
 	}
 	return "a " + value
-}
-
-// wireName is the path to a field as the caller knows it: without the names of embedded structs.
-func wireName(field string, t reflect.Type) string {
-	if t.Kind() == reflect.Struct {
-		for f := range t.Fields() {
-			if f.Anonymous {
-				field = strings.TrimPrefix(field, f.Name+".")
-			}
-		}
-	}
-	return field
-}
-
-// fieldNames are the names a JSON object may have for t, in the order they are declared.
-func fieldNames(t reflect.Type) []string {
-	var names []string
-	for f := range t.Fields() {
-		if f.Anonymous {
-			names = append(names, fieldNames(f.Type)...)
-			continue
-		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
-}
-
-func containsFold(names []string, name string) bool {
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return true
-		}
-	}
-	return false
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}

@@ -263,13 +263,23 @@ func TestBadRequests(t *testing.T) {
 		"other bytes than shown":    {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":"approve","digest":"00"`), 409, "other bytes", ""},
 		"decline without a reason":  {"/api/human/decline", h.op, idBody(theirs.ID, ``), 422, "reason: is missing", "body.reason"},
 		"snooze into the past":      {"/api/human/snooze", h.op, idBody(theirs.ID, `,"until":"2001-01-01T00:00:00Z"`), 422, "in the past", "body.until"},
-		"no time":                   {"/api/human/snooze", h.op, idBody(theirs.ID, `,"until":"tomorrow"`), 422, "tomorrow", ""},
-		"unknown channel":           {"/api/human/shown", h.op, idBody(theirs.ID, `,"channel":"pigeon"`), 422, "pigeon", "body.channel"},
-		"release what is nobody's":  {"/api/human/release", h.op, idBody(theirs.ID, ``), 409, "not claimed", ""},
-		"bad agent name":            {"/api/agents", h.op, `{"name":"../etc"}`, 422, "letters, digits", "body.name"},
-		"unknown setting":           {"/api/settings", h.op, `{"ui.colour":"dark"}`, 422, "no such setting", "body.ui.colour"},
-		"no code":                   {"/api/session", "", `{}`, 422, "code: is missing", "body.code"},
-		"wrong code":                {"/api/session", "", `{"code":"AAAAA-AAAAA"}`, 401, "wrong, used or expired", ""},
+		"no time":                   {"/api/human/snooze", h.op, idBody(theirs.ID, `,"until":"tomorrow"`), 422, `until: "tomorrow" is not a time`, "body.until"},
+		"unknown field of a finding": {
+			"/api/human/complete", h.op, idBody(theirs.ID, `,"human_input":"x","findings":[{"kind":"note","text":"a"},{"kind":"note","words":"b"}]`),
+			422, "findings[1].words: no such field; there are finding_id, kind, text,", "body.findings[1].words",
+		},
+		"a finding that is a text": {
+			"/api/human/complete", h.op, idBody(theirs.ID, `,"human_input":"x","findings":["a"]`), 422, "findings[0]: must be an object, not a string", "body.findings[0]",
+		},
+		"a finding's text of a wrong type": {
+			"/api/human/complete", h.op, idBody(theirs.ID, `,"human_input":"x","findings":[{"kind":"note","text":3}]`), 422, "findings[0].text: must be a string", "body.findings[0].text",
+		},
+		"unknown channel":          {"/api/human/shown", h.op, idBody(theirs.ID, `,"channel":"pigeon"`), 422, "pigeon", "body.channel"},
+		"release what is nobody's": {"/api/human/release", h.op, idBody(theirs.ID, ``), 409, "not claimed", ""},
+		"bad agent name":           {"/api/agents", h.op, `{"name":"../etc"}`, 422, "letters, digits", "body.name"},
+		"unknown setting":          {"/api/settings", h.op, `{"ui.colour":"dark"}`, 422, "no such setting", "body.ui.colour"},
+		"no code":                  {"/api/session", "", `{}`, 422, "code: is missing", "body.code"},
+		"wrong code":               {"/api/session", "", `{"code":"AAAAA-AAAAA"}`, 401, "wrong, used or expired", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			method := http.MethodPost
