@@ -29,6 +29,8 @@ export class Recorder {
   readonly known = new SvelteMap<string, Recording>();
   /** Ids of recordings that are no more, or that the server did not have when it was asked. */
   readonly gone = new SvelteMap<string, 'dropped' | 'absent'>();
+  /** Ids of recordings whose end was asked for and is not answered yet. */
+  readonly #going = new Set<string>();
   loaded = $state(false);
   /** The server has no recorder: recording is switched off. */
   off = $state(false);
@@ -204,18 +206,27 @@ export class Recorder {
   /** Throws away the recording that runs. */
   discard(): Promise<boolean> {
     const id = this.current?.recording_id;
-    return id ? this.#do(async () => {
-      await this.api.discardRecording(id);
-      this.#drop(id);
-    }) : Promise.resolve(false);
+    return id ? this.#away(id, () => this.api.discardRecording(id)) : Promise.resolve(false);
   }
 
   /** Deletes a recording that has ended. */
   remove(id: string): Promise<boolean> {
-    return this.#do(async () => {
-      await this.api.deleteRecording(id);
+    return this.#away(id, () => this.api.deleteRecording(id));
+  }
+
+  /** Whether a recording is no more, or is being thrown away: there is nothing to ask of it. */
+  leaving(id: string): boolean {
+    return this.#going.has(id) || this.gone.has(id);
+  }
+
+  async #away(id: string, call: () => Promise<unknown>): Promise<boolean> {
+    this.#going.add(id);
+    const done = await this.#do(async () => {
+      await call();
       this.#drop(id);
     });
+    this.#going.delete(id);
+    return done;
   }
 
   /** Takes over a list, as it is stored. */

@@ -70,6 +70,24 @@ test('what was discarded elsewhere is gone here, and stays gone', () => {
   expect(r.of(sampleOperation({ recordings: ['rec_1'] }))).toEqual([]);
 });
 
+test('a recording is leaving from the moment it is thrown away, unless that is refused', async () => {
+  let answer: (refusal?: Problem) => void = () => undefined;
+  const discardRecording = (): Promise<void> => new Promise((resolve, reject) => (answer = (refusal) => (refusal ? reject(refusal) : resolve())));
+  const { recorder: r } = recorder({ discardRecording });
+  r.hear({ type: 'recording', recording: runs() });
+  expect(r.leaving('rec_1')).toBe(false);
+  const refused = r.discard();
+  expect(r.leaving('rec_1')).toBe(true);
+  answer(new Problem(503, 'busy'));
+  expect(await refused).toBe(false);
+  expect(r.leaving('rec_1')).toBe(false);
+  r.hear({ type: 'recording', recording: runs() });
+  const done = r.discard();
+  answer();
+  expect(await done).toBe(true);
+  expect(r.leaving('rec_1')).toBe(true);
+});
+
 test('a recording that is asked for and not there is said to be missing, until it is heard of', async () => {
   const { recorder: r } = recorder({ recording: () => Promise.reject(new Problem(404, 'none')) });
   await r.need('rec_9');

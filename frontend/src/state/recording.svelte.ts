@@ -88,6 +88,7 @@ export class OpenRecording {
   }
 
   async #fetch(all: boolean): Promise<void> {
+    if (this.desk.recorder.leaving(this.id)) return;
     const after = all ? '' : settledUntil(this.actions);
     const language = this.#language;
     try {

@@ -7,21 +7,32 @@ import type { Desk } from './desk.svelte';
 import { OpenRecording } from './recording.svelte';
 
 /** A recording with actions, over a server that keeps edits as the real one does. */
-async function opened(): Promise<{ open: OpenRecording; saved: () => Edits; saveEdits: ReturnType<typeof vi.fn>; others: (edits: Edits) => void }> {
+async function opened(): Promise<{ open: OpenRecording; saved: () => Edits; saveEdits: ReturnType<typeof vi.fn>; others: (edits: Edits) => void; leaving: Set<string>; actions: ReturnType<typeof vi.fn> }> {
   let kept = noEdits();
+  const leaving = new Set<string>();
+  const actions = vi.fn(async () => ({ actions: [action(1), action(2), action(3)], suggestions: [{ step: 1, action_id: 'a2', at_ns: 2e9 }] }));
   const saveEdits = vi.fn(async (_id: string, edits: Edits) => {
     if (edits.version !== kept.version) throw new Problem(409, 'changed');
     kept = { ...edits, version: edits.version + 1 };
     return kept;
   });
-  const api = { saveEdits, edits: async () => kept, actions: async () => ({ actions: [action(1), action(2), action(3)], suggestions: [{ step: 1, action_id: 'a2', at_ns: 2e9 }] }) };
-  const desk = { api, recorder: { known: new Map([['rec_1', recording()]]), ticks: new Map([['rec_1 0', 5e9]]), need: async () => undefined } } as unknown as Desk;
+  const api = { saveEdits, edits: async () => kept, actions };
+  const desk = { api, recorder: { leaving: (id: string) => leaving.has(id), known: new Map([['rec_1', recording()]]), ticks: new Map([['rec_1 0', 5e9]]), need: async () => undefined } } as unknown as Desk;
   const open = new OpenRecording(desk, 'rec_1');
   await open.open();
   open.follow('en');
   await vi.waitFor(() => expect(open.loaded).toBe(true));
-  return { open, saved: () => kept, saveEdits, others: (edits) => (kept = edits) };
+  return { open, saved: () => kept, saveEdits, others: (edits) => (kept = edits), leaving, actions };
 }
+
+test('nothing is asked of a recording that is being thrown away', async () => {
+  const { open, leaving, actions } = await opened();
+  await open.reload();
+  expect(actions).toHaveBeenCalledTimes(2);
+  leaving.add('rec_1');
+  await open.reload();
+  expect(actions).toHaveBeenCalledTimes(2);
+});
 
 test('a cut is saved, and undo takes it back here and there', async () => {
   const { open, saved } = await opened();
