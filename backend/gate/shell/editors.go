@@ -162,7 +162,12 @@ func awk(w *walker, c *cmd) (stream, bool) {
 	if program != nil {
 		w.awkProgram(c, *program)
 	}
+	edits := o.flags["-i"].s == "inplace" || o.flags["--include"].s == "inplace"
 	for _, f := range words {
+		if edits {
+			w.writing(f, "awk.edits")
+			w.edited(f)
+		}
 		w.reading(f, "awk.reads")
 	}
 	return handled(stream{taint: c.in.taint | madeHere})
@@ -195,7 +200,7 @@ func (w *walker) awkProgram(c *cmd, v value) {
 			w.simple(c, human.LangExec, human.MediumRisk, "pipes")
 			for _, l := range literals {
 				if strings.TrimSpace(l) != "" {
-					w.script(l, "sh", nil, stream{})
+					w.script(l, "sh", nil, fed(fromFile))
 				}
 			}
 		case '>':

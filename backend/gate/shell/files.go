@@ -50,7 +50,7 @@ func tar(w *walker, c *cmd) (stream, bool) {
 			case "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pixz", "pbzip2", "lzma", "zstdmt", "brotli", "lzop":
 				continue
 			}
-			w.script(text, "sh", nil, stream{})
+			w.script(text, "sh", nil, fed(fromFile))
 		}
 	}
 	o, _ := parse(args, values, false, false)
@@ -320,15 +320,13 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 			e.Verb = human.FilesystemWrite
 		}
 		switch {
-		case (p == rootSpot || p == homeSpot) && recursive:
+		case (p == rootSpot || p == homeSpot || w.holdsGuard(target, v.glob)) && recursive, p == gateSpot:
 			e.Risk, e.Blast, e.Floor = human.CriticalRisk, human.MachineBlast, true
 		case p == systemSpot || p == rootSpot || p == homeSpot || p == rawDevice || p == secretSpot && mode != "600" && mode != "400" && mode != "700" && mode != "0600" || p == startSpot && c.name != "chmod":
 			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
 			if recursive {
 				e.Risk = human.CriticalRisk
 			}
-		case p == gateSpot:
-			e.Risk, e.Floor = human.CriticalRisk, true
 		case p == outside || p == unknownSpot:
 			if recursive {
 				e.Risk = human.HighRisk
@@ -365,6 +363,9 @@ func rsync(w *walker, c *cmd) (stream, bool) {
 			w.simple(c, human.NetworkWrite, human.MediumRisk, "sends")
 		} else if !o.has("-n", "--dry-run", "--list-only") {
 			w.writing(to, "rsync.writes")
+			if o.any("--delete|--delete-before|--delete-during|--delete-delay|--delete-after|--delete-excluded|--del") {
+				w.mirrored(to, "rsync.deletes")
+			}
 		}
 	}
 	return handled(stream{})

@@ -68,6 +68,9 @@ func curl(w *walker, c *cmd) (stream, bool) {
 			w.keep(f, stream{taint: fromNetwork})
 		}
 	}
+	if v, ok := o.flags["--output-dir"]; ok {
+		w.outside(v, "curl.writes")
+	}
 	if o.has("-O", "--remote-name", "--remote-name-all") {
 		for _, u := range o.words {
 			name := path.Base(strings.SplitN(u.s, "?", 2)[0])

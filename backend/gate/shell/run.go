@@ -126,6 +126,7 @@ func (w *walker) run(args []value, in stream) stream {
 	if !handled {
 		out = w.apply(c)
 		w.embedded(c)
+		w.telling(c)
 	}
 	for _, a := range c.args {
 		out.taint |= a.taint

@@ -1,0 +1,99 @@
+package shell
+
+import "strings"
+
+// Options that mean the same in every program that has them: what they hold is run, or is where output goes. What is written
+// of a program need not name them.
+var (
+	runOptions   = setOf("--pager --editor --wrapper -wrapper --askpass --rsh --launcher --post-renderer --to-command --compress-program --use-compress-program")
+	runEndings   = []string{"-command", "-cmd", "-hook", "-exec", "-pager", "-editor", "-wrapper", "-shell", "-launcher"}
+	writeOptions = setOf("--output --out --outfile --outdir --out-dir --out-file --output-dir --output-file --output-directory --output-path --result-file --log-file --logfile --dest --dest-dir --destination --target-dir " +
+		"--target-directory --directory-prefix --save --save-to --save-path --export-path --report-file --output-document --download-dir --download-path --extract-to --extract-dir --dump-file --outputfile --report-path --pidfile --pid-file -out -outdir -output")
+	noRunner = setOf("never always auto none off on true false cat less more most bat delta vim vi nano nvim emacs code builtin ssh gzip pigz zstd xz bzip2 default")
+)
+
+// telling goes through the options of a command for what it runs by them and where it writes to. A place of the project says
+// nothing: that the program writes there is told of it where it matters.
+func (w *walker) telling(c *cmd) {
+	for i, a := range c.args {
+		if i > 200 {
+			return
+		}
+		if len(a.s) < 2 || a.s[0] != '-' {
+			continue
+		}
+		if a.s == "--" {
+			return
+		}
+		name, text, joined := strings.Cut(a.s, "=")
+		v := value{s: text, taint: a.taint, quoted: true}
+		if !joined && i+1 < len(c.args) {
+			v = c.args[i+1]
+		}
+		short := len(name) > 1 && name[1] != '-'
+		if short && name[:2] == "-o" && !joined && len(name) > 2 && strings.IndexByte("/~.", name[2]) >= 0 { // 7z -o/etc
+			name, v = "-o", value{s: a.s[2:], taint: a.taint, quoted: true}
+		}
+		switch {
+		case v.s == "" || strings.HasPrefix(v.s, "-"):
+		case runOptions()[name] || !short && runsByEnding(name):
+			text := strings.TrimLeft(v.s, "|! ")
+			if first, rest, _ := strings.Cut(text, " "); noRunner()[first] && !strings.ContainsAny(rest, ";|&$`<>(") || !v.known() {
+				continue
+			}
+			if !runOptions()[name] && !strings.ContainsAny(text, " /;|&$`") {
+				continue // a name, perhaps of no program
+			}
+			before := w.unsure
+			w.unsure = !runOptions()[name]
+			w.script(text, "sh", nil, stream{})
+			w.unsure = before
+		case strings.HasPrefix(name, "--on-"): // aria2c --on-download-complete
+			w.script(v.s, "sh", nil, stream{})
+		case writeOptions()[name] || name == "-o" && !mountOptions()[c.name] && strings.ContainsAny(v.s[:1], "/~."):
+			w.outside(v, c.name+".output")
+		}
+	}
+}
+
+// mountOptions are programs whose -o is no place to write to.
+var mountOptions = setOf("mount umount sshfs ssh scp sftp ps grep rg egrep fgrep zgrep zpool zfs useradd set shopt find test ld sort openssl ip iptables netstat lsof")
+
+func runsByEnding(name string) bool {
+	for _, end := range runEndings {
+		if strings.HasSuffix(name, end) && len(name) > len(end)+2 {
+			return true
+		}
+	}
+	return false
+}
+
+// outside is writing, where that is no place of the project's.
+func (w *walker) outside(v value, rule string) {
+	for _, cwd := range w.cwds() {
+		switch p, target := w.placeOf(v, cwd); p {
+		case inProject, inTemp, nullDevice, unknownSpot, projectRoot, envFile:
+			continue
+		case secretSpot:
+			if strings.HasPrefix(target, w.root+"/") { // a key that is made here
+				continue
+			}
+		}
+		w.writing(v, rule)
+		return
+	}
+}
+
+// fed is what a shell gets that something else writes to: whatever comes is run.
+func fed(t taint) stream { return stream{open: true, taint: t | madeHere} }
+
+// mirrored is a folder that becomes as another is: what it held and the other has not is gone.
+func (w *walker) mirrored(to value, rule string) {
+	for _, cwd := range w.cwds() {
+		switch p, target := w.placeOf(to, cwd); {
+		case p > envFile && p != unknownSpot, w.holdsGuard(target, to.glob):
+			w.deleting(to, true, rule)
+			return
+		}
+	}
+}
