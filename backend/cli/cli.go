@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,11 +151,45 @@ func Execute(ctx context.Context, p Program, args []string, in io.Reader, out, e
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := noSuchCommand(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
+	if err != nil {
 		s.complain(err)
 		return exitError
 	}
 	return s.code
+}
+
+// noSuchCommand is the error for a command that a group of commands, such as plan, does not have. Cobra would print the
+// group's help and succeed, and a script would take that for an answer.
+func noSuchCommand(root *cobra.Command, args []string) error {
+	group, rest, err := root.Find(args)
+	if err != nil || group.Runnable() || group.ParseFlags(rest) != nil || group.Flags().NArg() == 0 {
+		return nil // Cobra says what there is to say
+	}
+	word, meant := group.Flags().Arg(0), ""
+	group.SuggestionsMinimumDistance = 2
+	if near := group.SuggestionsFor(word); len(near) > 0 {
+		meant = "; did you mean " + strings.Join(near, ", or ") + "?"
+	}
+	return human.Errorf(human.Invalid, "there is no command %q of %s%s See `%[2]s --help`.", word, group.CommandPath(), cmp.Or(meant, "."))
+}
+
+// sayHow adds to the errors of arguments and flags how a command is to be given.
+func sayHow(c *cobra.Command) {
+	if check := c.Args; check != nil && c.HasParent() {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return human.Wrap(human.Invalid, err, "%v; the command is: %s", err, c.UseLine())
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		sayHow(sub)
+	}
 }
 
 // complain prints an error. Our own errors are made to be shown, with the cause where it tells more.
@@ -207,6 +242,10 @@ func (s *shell) root() *cobra.Command {
 		}
 	}
 	root.SetHelpCommandGroupID("admin")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return human.Wrap(human.Invalid, err, "%v; see `%s --help`", err, c.CommandPath())
+	})
+	sayHow(root)
 	return root
 }
 

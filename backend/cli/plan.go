@@ -295,6 +295,9 @@ func (p *planDesk) send(ctx context.Context, r plan.Response) error {
 	if err != nil {
 		return err
 	}
+	if st.Response != nil && !p.json {
+		st.Response.Changes = nil // they were shown before they were sent
+	}
 	return p.planStands(st)
 }
 

@@ -257,7 +257,9 @@ func TestAnEditThatIsNotSent(t *testing.T) {
 			t.Errorf("%s has the mode %s", file, info.Mode())
 		}
 		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), `"more"`) {
-			d.says(exitYes, "+ 4. more", "", "confirm", "one", "--modify", file)
+			if out, _ := d.run(exitYes, "", "confirm", "one", "--modify", file); strings.Count(out, "+ 4. more") != 1 {
+				t.Errorf("what was changed is not told once:\n%s", out)
+			}
 		}
 	}
 	if st := d.status("one"); st.Status != human.PlanModified || len(st.Tasks) != 4 {
@@ -416,7 +418,9 @@ func TestAnAgentHandsInAPlanAndRunsIt(t *testing.T) {
 	d := newTable(t, plan.Options{Modify: true})
 	d.asBot()
 	d.says(exitUnended, "plan show s", aPlan, "submit", "-")
-	d.says(exitUnended, "pending", "", "show", "s")
+	if out, _ := d.run(exitUnended, "", "show", "s"); !strings.Contains(out, "pending") || !strings.Contains(out, " 2. Tell\n") {
+		t.Errorf("a plan that waits is shown as\n%s", out)
+	}
 	d.says(exitUnended, "", "", "show", "s", "--for", "0.01")
 	d.run(exitUnended, aPlan, "submit", "-", "--for", "0.01")
 	waited := make(chan struct{})
@@ -449,7 +453,9 @@ func TestAnAgentHandsInAPlanAndRunsIt(t *testing.T) {
 	d.run(exitUnended, "", "begin", "s", "t2", "--for", "0.01")
 	d.says(exitYes, "running", "", "resume", "s")
 	d.editor(`sed -i 's/"Tell"/"Tell all"/' "$1"`)
-	d.says(exitYes, "ada ordered: change", "", "change", "s")
+	if out, _ := d.run(exitYes, "", "change", "s"); !strings.Contains(out, "ada ordered: change") || strings.Count(out, "+ Tell all") != 1 {
+		t.Errorf("what was changed is not told once:\n%s", out)
+	}
 	d.says(exitChanged, "Tell all", "", "begin", "s", "t2")
 	d.says(exitYes, "The run is finished.", "", "end", "s", "t2", "failed")
 	d.says(exitYes, "All ⟨U+001B⟩well", "", "show", "s")

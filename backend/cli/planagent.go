@@ -142,7 +142,14 @@ func (s *shell) planShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.tellPlan(st)
+			if err := s.tellPlan(st); err != nil || s.json || st.Status != human.PlanPending || st.Summary == nil {
+				return err
+			}
+			s.printf("%s\n", summed(*st.Summary))
+			for _, t := range st.Summary.Tasks {
+				s.showTask(t.Index, human.Task{ID: t.ID, Description: t.Description, Tool: t.Tool, ExpectedOutcome: t.ExpectedOutcome}, t)
+			}
+			return nil
 		},
 	}
 	c.Flags().StringVar(&code, "code", "", "an operator's one-time code")

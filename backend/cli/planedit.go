@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -56,30 +58,57 @@ type taskText struct {
 func readPlan(text []byte, was []human.Task) (f planFile, s plan.Submission, err error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
-	case json.Valid(trimmed) && trimmed[0] == '[':
-		err = strictJSON(trimmed, &s.Tasks)
-	case json.Valid(trimmed) && trimmed[0] == '{', len(trimmed) > 0 && trimmed[0] == '{':
+	case isList(trimmed):
+		err = strictJSON(text, &s.Tasks)
+	case bytes.HasPrefix(trimmed, []byte("{")):
 		var sent struct {
 			plan.Submission
 			Name  string `json:"name"`
 			About string `json:"about"`
 		}
-		err = strictJSON(trimmed, &sent)
+		err = strictJSON(text, &sent)
 		s, f.Name, f.About = sent.Submission, sent.Name, sent.About
 	default:
 		return readPlanTOML(text, was)
 	}
 	if err != nil {
-		return f, s, human.Wrap(human.Invalid, err, "it is no plan in JSON: %v", err)
+		return f, s, err
 	}
 	return f, s, checkEdited(s.Tasks)
 }
 
+// isList says whether a text begins as a list in JSON, and not as a table in TOML, which has a name after its bracket.
+func isList(text []byte) bool {
+	inner, list := bytes.CutPrefix(text, []byte("["))
+	inner = bytes.TrimSpace(inner)
+	return list && (len(inner) == 0 || bytes.ContainsAny(inner[:1], "{]"))
+}
+
+// strictJSON reads JSON. Its errors are Invalid and say where.
 func strictJSON(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	return d.Decode(into)
+	err := d.Decode(into)
+	line := func(offset int64) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
+		return human.Errorf(human.Invalid, "line %d: something follows the plan", line(d.InputOffset()))
+	case err == nil:
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return human.Errorf(human.Invalid, "it is half a plan in JSON: a bracket or a quote is not closed")
+	case errors.As(err, &syntax):
+		return human.Wrap(human.Invalid, err, "line %d: it is not JSON: %v", line(syntax.Offset), err)
+	case errors.As(err, &kind):
+		return human.Wrap(human.Invalid, err, "line %d: %s must not be: %s", line(kind.Offset), cmp.Or(strings.TrimPrefix(kind.Field, "Submission."), "a plan"), kind.Value)
+	}
+	return human.Wrap(human.Invalid, err, "%s; a plan has session_id, message, tasks, context and more, %s", strings.TrimPrefix(err.Error(), "json: "), taskHas)
 }
+
+// taskHas are the fields of a task, for messages.
+const taskHas = "a task has id, description, tool_name, type, priority, expected_outcome, args"
 
 func readPlanTOML(text []byte, was []human.Task) (f planFile, s plan.Submission, err error) {
 	d := toml.NewDecoder(bytes.NewReader(text))
@@ -133,7 +162,7 @@ func tomlError(err error) error {
 		var lines []string
 		for _, e := range missing.Errors {
 			row, _ := e.Position()
-			lines = append(lines, fmt.Sprintf("line %d: there is no %s; a task has id, description, tool_name, type, priority, expected_outcome, args", row, strings.Join(e.Key(), ".")))
+			lines = append(lines, fmt.Sprintf("line %d: there is no %s; %s", row, strings.Join(e.Key(), "."), taskHas))
 		}
 		return human.Errorf(human.Invalid, "%s", strings.Join(lines, "\n"))
 	case errors.As(err, &wrong):

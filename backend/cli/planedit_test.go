@@ -115,10 +115,15 @@ func TestWhatIsWrongWithAPlansText(t *testing.T) {
 		"[[tasks]]\ndescription = \"x\"\nargs_json = '{}'\nargs.a = 1":                           "both",
 		"[[tasks]]\ndescription = \"x\"\nargs.a = nan":                                           "JSON cannot say",
 		"[[tasks]]\ndescription = \"x\"\npriority = 1.5":                                         "line 3",
-		`{"message": "x"}`:                          "there is no task",
-		`{"message": "x", "tasks": [}`:              "no plan in JSON",
-		`{"tasks": [{"description": "x"}], "x": 1}`: `unknown field`,
-		`[{"description": "x", "tool": "y"}]`:       "unknown field",
+		`{"message": "x"}`:                                         "there is no task",
+		"{\"message\": \"x\",\n \"tasks\": [}":                     "line 2: it is not JSON: ",
+		`{"message": "x", "tasks": [{"description"`:                "half a plan",
+		"{\"tasks\":\n[{\"description\": 3}]}":                     "line 2: tasks.description must not be: number",
+		`{"tasks": [{"description": "x"}], "x": 1}`:                `unknown field "x"`,
+		`[{"description": "x", "tool": "y"}]`:                      `unknown field "tool"; a plan has session_id`,
+		"[{\"description\": \"x\"},\n]":                            "line 2: it is not JSON: ",
+		"{\"tasks\": [{\"description\": \"x\"}]}\n{\"tasks\": []}": "line 1: something follows the plan",
+		`[]`: "there is no task",
 	} {
 		_, _, err := readPlan([]byte(text), nil)
 		if err == nil || human.KindOf(err) != human.Invalid || !strings.Contains(human.SafeText(err), want) {

@@ -121,6 +121,9 @@ func (s *shell) changeRun(ctx context.Context, operator *client.Client, session,
 	if sheet != nil {
 		sheet.drop()
 	}
+	if st.Run != nil && len(st.Run.Orders) > 0 && !s.json {
+		st.Run.Orders[len(st.Run.Orders)-1].Changes = nil // they were shown before they were sent
+	}
 	return s.planStands(st)
 }
 
@@ -274,7 +277,7 @@ func (s *shell) showStatistics(st plan.Statistics) error {
 		return err
 	}
 	if st.Median > 0 {
-		s.printf("Answered after %s in the middle, 9 of 10 within %s\n", span(seconds(st.Median)), span(seconds(st.P90)))
+		s.printf("Half were answered within %s, 9 of 10 within %s\n", span(seconds(st.Median)), span(seconds(st.P90)))
 	}
 	if len(st.Changes) > 0 {
 		s.printf("\nWhat people change most\n")
