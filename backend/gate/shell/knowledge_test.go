@@ -1,21 +1,32 @@
 package shell
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"deskbell/backend/human"
 )
 
-func TestKnowledgeIsRead(t *testing.T) {
-	index, err := loadIndex()
+// names are those of all commands that something is told of.
+func names(t *testing.T) []string {
+	x, err := knowledge()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(index) < 800 {
-		t.Errorf("%d commands", len(index))
+	var all []string
+	for i := range x.sections {
+		all = append(all, strings.Fields(x.sections[i].head)...)
 	}
-	for name := range index {
+	return all
+}
+
+func TestKnowledgeIsRead(t *testing.T) {
+	all := names(t)
+	if len(all) < 800 {
+		t.Errorf("%d commands", len(all))
+	}
+	for _, name := range all {
 		s := specOf(name)
 		if s == nil || len(s.rules) == 0 && s.wrap < 0 && !s.verbs {
 			t.Errorf("%s: nothing is told of it", name)
@@ -23,14 +34,57 @@ func TestKnowledgeIsRead(t *testing.T) {
 	}
 }
 
-// Each rule's own examples: those that it must find, and those that it must not.
-func TestExamples(t *testing.T) {
-	index, err := loadIndex()
+func TestIndex(t *testing.T) {
+	for name, texts := range map[string][]string{
+		"a name twice":             {"#\n@a b\n. : read\n@c a\n"},
+		"a name in two texts":      {"#\n@a\n", "#\n@a\n"},
+		"a command before a title": {"@a\n. : read\n"},
+		"more than it has room":    {"#\n@" + strings.Join(numbers(slotCount/2+1), " ") + "\n"},
+	} {
+		if _, err := makeIndex(texts...); err == nil {
+			t.Errorf("%s: made", name)
+		}
+	}
+	x, err := makeIndex("# Title\n\n@a bb\nvalues -x\n. : read\n@c\n@dd e", "#\n@f\n# a comment")
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name, body := range map[string]string{"a": "values -x\n. : read", "bb": "values -x\n. : read", "c": "", "dd": "", "e": "", "f": "# a comment"} {
+		if _, s := x.slot(name); s == nil || s.body != body {
+			t.Errorf("%s: %+v, want %q", name, s, body)
+		}
+	}
+	for _, name := range []string{"", "b", "a bb", "d", "bbb", " ", "values"} {
+		if _, s := x.slot(name); s != nil {
+			t.Errorf("%q is in %q", name, s.head)
+		}
+	}
+}
+
+// A hook makes the index for one call.
+func TestIndexIsMadeOfNothing(t *testing.T) {
+	made := testing.AllocsPerRun(10, func() {
+		if _, err := makeIndex(cloudText, devText, everydayText, systemText); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if made > 5 {
+		t.Errorf("it takes %v allocations", made)
+	}
+}
+
+func numbers(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strconv.Itoa(i)
+	}
+	return all
+}
+
+// Each rule's own examples: those that it must find, and those that it must not.
+func TestExamples(t *testing.T) {
 	n := 0
-	for name := range index {
+	for _, name := range names(t) {
 		for _, r := range specOf(name).rules {
 			for _, want := range []bool{true, false} {
 				list := r.no
@@ -57,11 +111,7 @@ func TestExamples(t *testing.T) {
 
 // Every rule can be met: a command made of its own pattern is found by it.
 func TestEveryRuleCanBeMet(t *testing.T) {
-	index, err := loadIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range index {
+	for _, name := range names(t) {
 		s := specOf(name)
 		for i := range s.rules {
 			r := &s.rules[i]

@@ -1,11 +1,8 @@
 package shell
 
 import (
-	"bufio"
-	"embed"
 	"fmt"
 	"strings"
-	"sync"
 
 	"deskbell/backend/human"
 )
@@ -28,21 +25,15 @@ import (
 // "?text" an argument that contains it ("?^text" begins with it, "?=text" is it), "!?text" none; "." everything. Options take no order.
 // An effect is a verb of human.EffectVerbs, a risk, a blast radius, "irreversible" or "costly", "floor", and where it has
 // paths "@all", "@first", "@last", "@rest" or "@-o|--output".
-//
-//go:embed knowledge/*.txt
-var knowledge embed.FS
-
 type spec struct {
-	name    string
-	values  map[string]bool
-	long    bool
-	wrap    int // -1 where it wraps nothing
-	verbs   bool
-	data    bool
-	rules   []rule
-	action  string // where ".." finds the verb: "last" word, "rest" without the first, or anywhere
-	section string // of the files, until it is read
-	once    sync.Once
+	name   string
+	values map[string]bool
+	long   bool
+	wrap   int // -1 where it wraps nothing
+	verbs  bool
+	data   bool
+	rules  []rule
+	action string // where ".." finds the verb: "last" word, "rest" without the first, or anywhere
 }
 
 type rule struct {
@@ -64,55 +55,10 @@ type effectSpec struct {
 	paths string
 }
 
-var loadIndex = sync.OnceValues(func() (map[string]*spec, error) {
-	index := make(map[string]*spec, 4096)
-	files, err := knowledge.ReadDir("knowledge")
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range files {
-		text, err := knowledge.ReadFile("knowledge/" + f.Name())
-		if err != nil {
-			return nil, err
-		}
-		for _, section := range strings.Split("\n"+string(text), "\n@")[1:] {
-			head, body, _ := strings.Cut(section, "\n")
-			names := strings.Fields(head)
-			s := &spec{name: names[0], section: body, wrap: -1}
-			for _, n := range names {
-				if index[n] != nil {
-					return nil, fmt.Errorf("%s: command %q is told twice", f.Name(), n)
-				}
-				index[n] = s
-			}
-		}
-	}
-	return index, nil
-})
-
-// known returns what is known of a command, or nil.
-func specOf(name string) *spec {
-	index, err := loadIndex()
-	if err != nil {
-		panic(err) // the files are part of the program; a test reads them all
-	}
-	s := index[name]
-	if s == nil {
-		return nil
-	}
-	s.once.Do(func() {
-		if err := s.read(index); err != nil {
-			panic(err)
-		}
-	})
-	return s
-}
-
-func (s *spec) read(index map[string]*spec) error {
+func (s *spec) read(text string) error {
 	s.values = map[string]bool{}
-	lines := bufio.NewScanner(strings.NewReader(s.section))
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
 		word, rest, _ := strings.Cut(line, " ")
 		switch word {
 		case "":
@@ -135,15 +81,10 @@ func (s *spec) read(index map[string]*spec) error {
 				s.wrap = int(rest[0] - '0')
 			}
 		case "from":
-			o := index[rest]
+			o := specOf(rest)
 			if o == nil {
 				return fmt.Errorf("%s: from %q, which is not there", s.name, rest)
 			}
-			o.once.Do(func() {
-				if err := o.read(index); err != nil {
-					panic(err)
-				}
-			})
 			for v := range o.values {
 				s.values[v] = true
 			}
@@ -180,8 +121,7 @@ func (s *spec) read(index map[string]*spec) error {
 			}
 		}
 	}
-	s.section = ""
-	return lines.Err()
+	return nil
 }
 
 func parsePattern(pattern string) rule {
