@@ -49,7 +49,7 @@ func program(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Env = append([]string{asProgram + "=1", "DESKBELL_DATA=" + dir, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
-		"LOCALAPPDATA=" + os.Getenv("LOCALAPPDATA"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
+		"LOCALAPPDATA=" + os.Getenv("LOCALAPPDATA"), "GORACE=" + os.Getenv("GORACE"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	return cmd
 }
 

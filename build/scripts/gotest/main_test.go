@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// In each module TestSteady passes; `first` says how TestShaky ends when it is run for the first time, `then` afterwards.
+func TestWhatIsTriedAgain(t *testing.T) {
+	const fails, passes = `t.Error("no")`, ``
+	for _, c := range []struct {
+		name, first, then string
+		ci                bool
+		code              int
+	}{
+		{"passes", passes, passes, true, 0},
+		{"passes at the second try", fails, passes, true, 0},
+		{"passes at the second try, in a subtest", `t.Run("sub", func(t *testing.T) { t.Error("no") })`, passes, true, 0},
+		{"passes at the second try, at one's desk", fails, passes, false, 1},
+		{"fails twice", fails, fails, true, 1},
+		{"panics once", `panic("no")`, passes, true, 1},
+		{"exits once", `os.Exit(3)`, passes, true, 1},
+		{"does not build", `undefined()`, passes, true, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(file, text string) {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("go.mod", "module example\n\ngo 1.24\n")
+			write("shaky_test.go", `package example
+
+import (
+	"os"
+	"testing"
+)
+
+func TestSteady(t *testing.T) {}
+
+func TestShaky(t *testing.T) {
+	if _, err := os.Stat("again"); err == nil {
+		`+c.then+`
+		return
+	}
+	if err := os.WriteFile("again", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	`+c.first+`
+}
+`)
+			t.Chdir(dir)
+			if code := run([]string{"-count", "1", "./..."}, c.ci); code != c.code {
+				t.Errorf("the exit code is %d, not %d", code, c.code)
+			}
+		})
+	}
+}
