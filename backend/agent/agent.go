@@ -181,7 +181,7 @@ type Journal interface {
 type Record struct {
 	Kind     RecordKind          `json:"kind"`
 	At       time.Time           `json:"at"`
-	Run      *RunInfo            `json:"run,omitempty"`
+	Run      *RunInfo            `json:"run,omitempty"` // of resume: as it goes on
 	Update   *Update             `json:"update,omitempty"`
 	Turn     *Turn               `json:"turn,omitempty"`
 	Proposal *Proposal           `json:"proposal,omitempty"`
@@ -215,7 +215,7 @@ const (
 	UseRecord      RecordKind = "use"      // Use, Task: before a call
 	DoneRecord     RecordKind = "done"     // Done, Outcome, Task, Spent: after it, or where it did not run
 	EndRecord      RecordKind = "end"      // Result
-	ResumeRecord   RecordKind = "resume"   // a run that was broken off, or has ended and is not over, goes on
+	ResumeRecord   RecordKind = "resume"   // Run: a run that was broken off, or has ended and is not over, goes on
 )
 
 // A Result is how a run ended.
@@ -229,14 +229,16 @@ type Result struct {
 	Over    bool            `json:"over,omitempty" doc:"It cannot be resumed: it is completed, or an operator ended it."`
 }
 
-// A RunInfo is what a run was begun with, and the first record of its journal.
+// A RunInfo is what a run was begun with, and the first record of its journal. The model and the limits are those it
+// went on with last.
 type RunInfo struct {
-	ID    string    `json:"run_id" doc:"Also the session's, of its plans and questions."`
-	Agent string    `json:"agent"`
-	Task  string    `json:"task" doc:"What it was told to do."`
-	Cwd   string    `json:"cwd,omitempty"`
-	Model string    `json:"model,omitempty"`
-	At    time.Time `json:"at"`
+	ID     string    `json:"run_id" doc:"Also the session's, of its plans and questions."`
+	Agent  string    `json:"agent"`
+	Task   string    `json:"task" doc:"What it was told to do."`
+	Cwd    string    `json:"cwd,omitempty"`
+	Model  string    `json:"model,omitempty"`
+	At     time.Time `json:"at"`
+	Limits *Limits   `json:"limits,omitempty" doc:"Absent: not known, of a run of an earlier version."`
 }
 
 // Spent is what a run has used.
@@ -250,13 +252,13 @@ type Spent struct {
 
 // Limits end a run that goes too far; zero fields are no limit.
 type Limits struct {
-	Steps  int
-	Tokens int // in and out
-	Time   time.Duration
-	Money  float64
-	In     float64 // price of a million tokens of input
-	Out    float64 // of output
-	Plans  int     // how often a run may plan anew
+	Steps  int           `json:"steps,omitempty" doc:"Calls of tools."`
+	Tokens int           `json:"tokens,omitempty" doc:"In and out."`
+	Time   time.Duration `json:"time_ns,omitempty" doc:"Nanoseconds, of models and tools."`
+	Money  float64       `json:"money,omitempty" doc:"In the currency of the prices."`
+	In     float64       `json:"price_in,omitempty" doc:"Of a million tokens of input."`
+	Out    float64       `json:"price_out,omitempty" doc:"Of a million tokens of output."`
+	Plans  int           `json:"plans,omitempty" doc:"How often it may plan anew."`
 }
 
 // A State is where the engine is (P5).

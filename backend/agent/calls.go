@@ -101,7 +101,9 @@ func (x *execution) perform(ctx context.Context, use ToolUse) error {
 		return x.tell(ctx, rec, u)
 	}
 	use.Args = args
-	if err := x.keep(ctx, Record{Kind: UseRecord, Use: &use, Task: rec.Task}); err != nil {
+	counted := x.spentNow() // it counts from here on: killed in the middle of it, it may have run
+	counted.Steps++
+	if err := x.keep(ctx, Record{Kind: UseRecord, Use: &use, Task: rec.Task, Spent: counted}); err != nil {
 		return err
 	}
 	out, err := x.work.perform(ctx, tool, args)

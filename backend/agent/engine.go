@@ -56,6 +56,7 @@ func (e *Engine) Run(ctx context.Context, info RunInfo) (Result, error) {
 		info.ID = d.NewID("run_")
 	}
 	info.Agent, info.Cwd, info.Model = cmp.Or(info.Agent, d.About.Name), cmp.Or(info.Cwd, d.Cwd), cmp.Or(info.Model, d.Model.Name())
+	info.Limits = &d.Limits
 	if info.At.IsZero() {
 		info.At = d.Now()
 	}
@@ -66,12 +67,13 @@ func (e *Engine) Run(ctx context.Context, info RunInfo) (Result, error) {
 	return x.goOn(ctx, "Thinking about the task")
 }
 
-// Resume goes on with a run, from what its journal kept; new records are appended to the same journal. A call that had
+// Resume goes on with a run, from what its journal kept; new records are appended to the same journal. What it has spent
+// counts on, against the limits of this engine. A call that had
 // begun and has no end there is told to the model as one that may have run, and is not made again by the engine. Errors
 // are as Run's; Invalid where the records are of no run, Conflict where it is over.
 func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
-	if len(records) == 0 || records[0].Kind != RunRecord || records[0].Run == nil {
-		return Result{}, human.Errorf(human.Invalid, "this is no journal of a run")
+	if _, err := InfoOf(records); err != nil {
+		return Result{}, err
 	}
 	r := newRun(e.deps.Judge)
 	for i, rec := range records {
@@ -84,10 +86,27 @@ func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
 		return *r.ended, human.Errorf(human.Conflict, "the run %s has ended: %s", r.info.ID, r.ended.Message)
 	}
 	x := e.execution(r, r.info)
-	if err := x.keep(ctx, Record{Kind: ResumeRecord}); err != nil {
+	info := r.info
+	info.Model, info.Limits = e.deps.Model.Name(), &e.deps.Limits
+	if err := x.keep(ctx, Record{Kind: ResumeRecord, Run: &info}); err != nil {
 		return x.brokenOff(err)
 	}
 	return x.goOn(ctx, fmt.Sprintf("Going on after %d calls of tools", r.spent.Steps))
+}
+
+// InfoOf is what a journal says of its run: what it was begun with, and the limits that it went on with last. The error
+// is Invalid where the records are of no run.
+func InfoOf(records []Record) (RunInfo, error) {
+	if len(records) == 0 || records[0].Kind != RunRecord || records[0].Run == nil {
+		return RunInfo{}, human.Errorf(human.Invalid, "this is no journal of a run")
+	}
+	info := *records[0].Run
+	for _, rec := range records {
+		if rec.Kind == ResumeRecord && rec.Run != nil {
+			info = *rec.Run
+		}
+	}
+	return info, nil
 }
 
 // whole says whether a record has what its kind needs.

@@ -571,6 +571,52 @@ func TestLimitsEndARun(t *testing.T) {
 	}
 }
 
+// What a run was begun with is in its journal, and what it goes on with is there as well; what it has spent counts on.
+func TestLimitsAreKept(t *testing.T) {
+	s := newScene(t, calls("read", `{}`), calls("read", `{}`), says("over"))
+	s.office = nil
+	s.deps.Limits = agent.Limits{Steps: 1, Tokens: 900}
+	if res := s.run(); res.Over || res.Spent.Steps != 1 {
+		t.Fatalf("it ends with %+v", res)
+	}
+	begun, err := agent.InfoOf(s.diary.records)
+	if err != nil || begun.Limits == nil || *begun.Limits != s.deps.Limits {
+		t.Fatalf("the journal has %+v, %v", begun.Limits, err)
+	}
+	s.deps.Limits.Steps = 3
+	res, err := s.engine().Resume(t.Context(), s.diary.records)
+	if err != nil || res.Status != agent.Done || res.Spent.Steps != 2 || res.Spent.TokensIn != 300 {
+		t.Errorf("resumed: %+v, %v", res, err)
+	}
+	went, err := agent.InfoOf(s.diary.records)
+	if err != nil || *went.Limits != s.deps.Limits || went.Task != begun.Task || !went.At.Equal(begun.At) || went.ID != begun.ID {
+		t.Errorf("the journal has %+v, %v", went, err)
+	}
+	if _, err := agent.InfoOf(s.diary.records[1:]); human.KindOf(err) != human.Invalid {
+		t.Errorf("records of no run: %v", err)
+	}
+}
+
+// A call in whose middle the agent is killed counts: it may have run.
+func TestACallThatWasKilledCounts(t *testing.T) {
+	s := newScene(t, calls("read", `{}`))
+	s.office = nil
+	s.diary.tells = func(r agent.Record) {
+		if r.Kind == agent.UseRecord {
+			s.diary.most = len(s.diary.records)
+		}
+	}
+	if _, err := s.engine().Run(t.Context(), agent.RunInfo{ID: "run_a", Task: "go"}); !errors.Is(err, errDiary) {
+		t.Fatal(err)
+	}
+	s.diary.most, s.deps.Limits = 0, agent.Limits{Steps: 1}
+	s.model.replies = append(s.model.replies, calls("read", `{}`))
+	res, err := s.engine().Resume(t.Context(), s.diary.records)
+	if err != nil || !strings.Contains(res.Message, "limit of 1 calls") || len(s.ran) != 1 {
+		t.Errorf("resumed: %+v, %v, ran %v", res, err, s.ran)
+	}
+}
+
 func TestNoProgressEndsARun(t *testing.T) {
 	s := newScene(t, make([]agent.Reply, 20)...)
 	res := s.run()

@@ -99,6 +99,9 @@ func (r *run) apply(rec Record) {
 	case EndRecord:
 		r.ended = rec.Result
 	case ResumeRecord:
+		if rec.Run != nil { // one of an earlier version has none
+			r.info = *rec.Run
+		}
 		r.resume()
 	}
 }

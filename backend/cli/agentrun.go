@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -45,7 +46,9 @@ type AgentRun struct {
 	Model       settings.Model
 	Servers     []Proxied // MCP servers whose tools it gets
 	PrivateHTTP bool      // its requests may go to this machine and to private networks
-	Limits      agent.Limits
+
+	// Limits are the limits of the run, where its journal has these; nil of a new run, and of one that has none there.
+	Limits func(kept *agent.Limits) (agent.Limits, error)
 
 	Began func(id string)
 	Emit  func(agent.Update)
@@ -77,6 +80,40 @@ type runFlags struct {
 	servers                    []string
 	private                    bool
 	limits                     agent.Limits
+	given                      func(flag string) bool
+}
+
+// limitFlags are the flags of limits: each copies its own from one to the other.
+func (f *runFlags) limitFlags(to, from *agent.Limits) map[string]func() {
+	return map[string]func(){
+		"max-steps":  func() { to.Steps = from.Steps },
+		"max-tokens": func() { to.Tokens = from.Tokens },
+		"max-time":   func() { to.Time = from.Time },
+		"max-cost":   func() { to.Money = from.Money },
+		"price-in":   func() { to.In = from.In },
+		"price-out":  func() { to.Out = from.Out },
+		"max-plans":  func() { to.Plans = from.Plans },
+	}
+}
+
+// limitsOf are the limits of a run: those that it has, with what was given now in their place.
+func (f *runFlags) limitsOf(kept *agent.Limits) (agent.Limits, error) {
+	l := f.limits
+	if kept != nil {
+		l = *kept
+		for name, put := range f.limitFlags(&l, &f.limits) {
+			if f.given(name) {
+				put()
+			}
+		}
+	}
+	switch {
+	case l.Steps < 0 || l.Tokens < 0 || l.Time < 0 || l.Money < 0 || l.In < 0 || l.Out < 0 || l.Plans < 0:
+		return l, human.Errorf(human.Invalid, "limits and prices must not be negative")
+	case l.Money > 0 && l.In == 0 && l.Out == 0:
+		return l, human.Errorf(human.Invalid, "--max-cost needs --price-in and --price-out: nobody else knows what the model costs")
+	}
+	return l, nil
 }
 
 const runHelp = "Every call of a tool is judged by the gatekeeper of the Deskbell that runs, and its plans are confirmed there where the\n" +
@@ -108,6 +145,7 @@ func (s *shell) agentRunRunCommand() *cobra.Command {
 			return s.runAgent(c.Context(), r, f)
 		},
 	}
+	f.given = c.Flags().Changed
 	c.Flags().StringVar(&f.cwd, "cwd", "", "the folder to work in; default: this one")
 	return s.runFlags(c, &f)
 }
@@ -118,14 +156,20 @@ func (s *shell) agentResumeCommand() *cobra.Command {
 		Use:   "resume RUN",
 		Short: "Go on with a run that was broken off",
 		Long: "Go on with a run that was broken off, where its journal ends: nothing that was done is done again. A call that had begun\n" +
-			"and of whose end nothing is known is not repeated by itself; the model is told to look first. MCP servers and limits\n" +
-			"are not in the journal: give them again.\n\n" + runHelp,
+			"and of whose end nothing is known is not repeated by itself; the model is told to look first. What it has used counts\n" +
+			"on, and its limits hold: one that ended by a limit needs a higher one. MCP servers are not in the journal: give them again.\n\n" + runHelp,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.runAgent(c.Context(), AgentRun{Resume: args[0]}, f)
 		},
 	}
-	return s.runFlags(c, &f)
+	f.given = c.Flags().Changed
+	s.runFlags(c, &f)
+	for name := range f.limitFlags(&f.limits, &f.limits) {
+		flag := c.Flags().Lookup(name)
+		flag.DefValue, flag.Usage = "0", flag.Usage+" (default: as before)" // 0 is not shown
+	}
+	return c
 }
 
 func (s *shell) runFlags(c *cobra.Command, f *runFlags) *cobra.Command {
@@ -150,14 +194,12 @@ func (s *shell) runFlags(c *cobra.Command, f *runFlags) *cobra.Command {
 
 // complete checks what was given and fills in the rest.
 func (f runFlags) complete(r *AgentRun) (err error) {
-	l := f.limits
-	switch {
-	case l.Steps < 0 || l.Tokens < 0 || l.Time < 0 || l.Money < 0 || l.In < 0 || l.Out < 0 || l.Plans < 0:
-		return human.Errorf(human.Invalid, "limits and prices must not be negative")
-	case l.Money > 0 && l.In == 0 && l.Out == 0:
-		return human.Errorf(human.Invalid, "--max-cost needs --price-in and --price-out: nobody else knows what the model costs")
+	if r.Resume == "" {
+		if _, err := f.limitsOf(nil); err != nil {
+			return err
+		}
 	}
-	r.Limits, r.PrivateHTTP = l, f.private
+	r.Limits, r.PrivateHTTP = f.limitsOf, f.private
 	taken := map[string]bool{}
 	for _, text := range f.servers {
 		p, err := mcpServer(text)
@@ -519,7 +561,7 @@ func (s *shell) agentListCommand() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			for _, r := range list {
-				if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), r.standing(), oneLine(r.Task, 60)); err != nil {
+				if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), r.standing(), r.used(), oneLine(r.Task, 60)); err != nil {
 					return err
 				}
 			}
@@ -540,4 +582,35 @@ func (r RunLine) standing() string {
 		return string(r.State)
 	}
 	return "broken off"
+}
+
+// used is what a run has spent, each beside its limit.
+func (r RunLine) used() string {
+	var l agent.Limits
+	if r.Limits != nil {
+		l = *r.Limits
+	}
+	of := func(spent, limit string, limited bool) string {
+		if !limited {
+			return spent
+		}
+		return spent + " of " + limit
+	}
+	parts := []string{
+		of(strconv.Itoa(r.Spent.Steps), strconv.Itoa(l.Steps), l.Steps > 0) + " calls",
+		of(thousands(r.Spent.TokensIn+r.Spent.TokensOut), thousands(l.Tokens), l.Tokens > 0) + " tokens",
+		of(span(r.Spent.Time), span(l.Time), l.Time > 0),
+	}
+	if r.Spent.Money > 0 || l.Money > 0 {
+		parts = append(parts, of(fmt.Sprintf("%.2f", r.Spent.Money), fmt.Sprintf("%.2f", l.Money), l.Money > 0))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// thousands is a number of tokens, rounded up where they are many.
+func thousands(n int) string {
+	if n < 10_000 {
+		return strconv.Itoa(n)
+	}
+	return strconv.Itoa((n+999)/1000) + "k"
 }

@@ -26,7 +26,10 @@ func runAgent(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.Resu
 	var o, e bytes.Buffer
 	p := Program{Version: "1", Agent: Agent{Run: do, List: func(context.Context, string, int) ([]RunLine, error) {
 		return []RunLine{
-			{RunInfo: agent.RunInfo{ID: "run_3", Task: "go\x1b[2J on"}, Alive: true, State: agent.AwaitingConfirmation},
+			{
+				RunInfo: agent.RunInfo{ID: "run_3", Task: "go\x1b[2J on", Limits: &agent.Limits{Steps: 100, Tokens: 2_000_000, Time: time.Hour, Money: 2}},
+				Alive:   true, State: agent.AwaitingConfirmation, Spent: agent.Spent{Steps: 12, TokensIn: 30_001, TokensOut: 400, Time: 3 * time.Minute, Money: 0.5},
+			},
 			{RunInfo: agent.RunInfo{ID: "run_2", Task: "two"}, State: agent.Executing},
 			{RunInfo: agent.RunInfo{ID: "run_1", Task: "one"}, State: agent.Completed},
 		}, nil
@@ -97,8 +100,9 @@ func TestARunInATerminal(t *testing.T) {
 	if given.Task != "mend it" || given.Cwd != dir || given.Key != "dbk_test" || !given.PrivateHTTP || given.Model.Provider != "openai" || given.Model.Name != "m" || given.Model.BaseURL != "http://127.0.0.1:9/v1" {
 		t.Errorf("given %+v", given)
 	}
-	if want := (agent.Limits{Steps: 7, Tokens: 2_000_000, Time: 5 * time.Minute, Money: 2, In: 3, Plans: 5}); given.Limits != want {
-		t.Errorf("limits %+v", given.Limits)
+	want := agent.Limits{Steps: 7, Tokens: 2_000_000, Time: 5 * time.Minute, Money: 2, In: 3, Plans: 5}
+	if limits, err := given.Limits(nil); err != nil || limits != want {
+		t.Errorf("limits %+v, %v", limits, err)
 	}
 	var names []string
 	for _, p := range given.Servers {
@@ -162,6 +166,40 @@ func TestHowARunEnds(t *testing.T) {
 	}
 }
 
+// A run that goes on keeps the limits it has, but for those that are given anew.
+func TestLimitsOfARunThatGoesOn(t *testing.T) {
+	var given AgentRun
+	resume := func(args ...string) {
+		t.Helper()
+		_, errs, code := runAgent(t, func(_ context.Context, r AgentRun) (agent.Result, error) {
+			given = r
+			return agent.Result{Status: agent.Done}, nil
+		}, append([]string{"resume", "run_1"}, args...)...)
+		if code != exitYes {
+			t.Fatalf("%d: %s", code, errs)
+		}
+	}
+	kept := agent.Limits{Steps: 7, Money: 2, In: 3}
+	resume("--max-steps", "20", "--max-time", "0", "--max-cost", "5")
+	if l, err := given.Limits(&kept); err != nil || l != (agent.Limits{Steps: 20, Money: 5, In: 3}) {
+		t.Errorf("limits %+v, %v", l, err)
+	}
+	if l, err := given.Limits(nil); human.KindOf(err) != human.Invalid {
+		t.Errorf("a cost without a price is taken: %+v, %v", l, err)
+	}
+	resume()
+	if l, err := given.Limits(&kept); err != nil || l != kept {
+		t.Errorf("limits %+v, %v", l, err)
+	}
+	if l, err := given.Limits(nil); err != nil || l.Steps != 100 || l.Plans != 5 {
+		t.Errorf("limits of a journal that has none: %+v, %v", l, err)
+	}
+	help, _, _ := runAgent(t, nil, "resume", "--help")
+	if strings.Contains(help, "(default 100)") || strings.Count(help, "(default: as before)") != 7 {
+		t.Errorf("its help says %s", help)
+	}
+}
+
 func TestWrongRuns(t *testing.T) {
 	none := func(context.Context, AgentRun) (agent.Result, error) {
 		return agent.Result{}, errors.New("it ran")
@@ -195,7 +233,10 @@ func TestRunsInATerminal(t *testing.T) {
 	if code != exitYes || strings.Contains(out, "\x1b") {
 		t.Errorf("%d, %q", code, out)
 	}
-	for i, want := range []string{"run_3 awaiting confirmation go⟨U+001B⟩[2J on", "run_2 broken off two", "run_1 completed one"} {
+	for i, want := range []string{
+		"run_3 awaiting confirmation 12 of 100 calls, 31k of 2000k tokens, 3 min of 1 h, 0.50 of 2.00 go⟨U+001B⟩[2J on",
+		"run_2 broken off 0 calls, 0 tokens, 0 s two", "run_1 completed 0 calls, 0 tokens, 0 s one",
+	} {
 		fields := strings.Fields(strings.Split(out, "\n")[i])
 		if got := strings.Join(append(fields[:1], fields[3:]...), " "); got != want {
 			t.Errorf("line %d is %q", i, got)

@@ -96,10 +96,16 @@ func runAgent(ctx context.Context, version string, r cli.AgentRun) (result agent
 		if journal, records, err = store.Resume(r.Resume); err != nil {
 			return result, err
 		}
-		if records[0].Run == nil || records[0].Run.ID != r.Resume {
-			return result, human.Errorf(human.Invalid, "the journal of %s does not say what it was to do", r.Resume)
+		if info, err = agent.InfoOf(records); err == nil && info.ID != r.Resume {
+			err = human.Errorf(human.Invalid, "the journal of %s does not say what it was to do", r.Resume)
 		}
-		info = *records[0].Run
+		if err != nil {
+			return result, err
+		}
+	}
+	limits, err := r.Limits(info.Limits)
+	if err != nil {
+		return result, err
 	}
 	box, done, err := toolsOf(ctx, version, r, info.Cwd)
 	defer done()
@@ -122,7 +128,7 @@ func runAgent(ctx context.Context, version string, r cli.AgentRun) (result agent
 	d.cwd = info.Cwd
 	deps := agent.Deps{
 		Model: model, Tools: box, Gate: (*gateDesk)(d), Asker: (*askDesk)(d), Journal: journal,
-		Limits: r.Limits, Cwd: info.Cwd, Now: time.Now, NewID: newAgentID,
+		Limits: limits, Cwd: info.Cwd, Now: time.Now, NewID: newAgentID,
 		About: agent.About{Name: cli.ReferenceAgent, Description: "Deskbell's reference agent"},
 		Tell:  r.Tell, Emit: r.Emit, Mask: masking.New().Mask,
 	}

@@ -357,7 +357,7 @@ func (o *outline) take(line []byte) {
 	if json.Unmarshal(bytes.TrimSpace(line), &r) != nil {
 		return // a line that a crash left; whoever resumes the run cuts it off
 	}
-	if r.Run != nil && o.run.Task == "" {
+	if r.Run != nil { // the first, or as it goes on
 		o.run.RunInfo = *r.Run
 	}
 	if r.Update != nil {

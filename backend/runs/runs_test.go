@@ -332,6 +332,25 @@ func TestWhatIsLarge(t *testing.T) {
 	}
 }
 
+// A run has the limits that it went on with last.
+func TestARunThatGoesOn(t *testing.T) {
+	s := runs.New(t.TempDir())
+	j := create(t, s, "run_1")
+	first, again := begin("run_1"), begin("run_1")
+	first.Run.Limits, again.Run.Limits = &agent.Limits{Steps: 5}, &agent.Limits{Steps: 9}
+	again.Kind = agent.ResumeRecord
+	for _, r := range []agent.Record{first, again} {
+		add(t, j, r, agent.Record{Kind: agent.UseRecord, Use: &agent.ToolUse{ID: "c", Name: "read"}, Spent: &agent.Spent{Steps: r.Run.Limits.Steps}})
+		run, _, _, err := s.Read(t.Context(), "run_1", 0, 0)
+		if err != nil || run.Limits == nil || *run.Limits != *r.Run.Limits || run.Spent.Steps != r.Run.Limits.Steps || run.Task != "do it" {
+			t.Errorf("%+v, %v", run, err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestTheNewestFirst(t *testing.T) {
 	s := runs.New(t.TempDir())
 	for _, id := range []string{"run_a", "run_c", "run_b"} {

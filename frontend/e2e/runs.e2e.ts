@@ -15,7 +15,7 @@ class Journal {
   async begin(task: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     await this.live();
-    await this.#write({ kind: 'run', run: { run_id: id, agent: 'deskbell-agent', task, cwd: '/srv/api', model: 'small-1', at: this.#now() } });
+    await this.#write({ kind: 'run', run: { run_id: id, agent: 'deskbell-agent', task, cwd: '/srv/api', model: 'small-1', at: this.#now(), limits: { steps: 100 } } });
   }
 
   /** The process comes: it holds the lock. */
@@ -92,6 +92,7 @@ test('a run is read along: what it thinks, plans, calls and comes to', async ({ 
   await expect(plan.getByRole('listitem').nth(0)).toContainText('done');
   const use = page.getByRole('region', { name: 'What it has used' });
   await expect(use).toContainText('1 failed · 1 refused');
+  await expect(use).toContainText('2 of 100');
   await expect(use).toContainText('12,400');
   await accessible(page);
   // What a model says is text: nothing of it is run or fetched.

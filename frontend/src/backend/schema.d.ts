@@ -2508,6 +2508,8 @@ export interface components {
             by: components["schemas"]["Actor"];
             /** @description Of change: what it changed. */
             changes?: components["schemas"]["TaskChange"][];
+            /** @description Of change, as it is sent: ids of the tasks that were taken hold of. Where two can be said to have moved, it is these. */
+            moved?: string[];
             /** @enum {string} */
             order: "pause" | "resume" | "skip" | "stop" | "change";
             /** @description Of skip. */
@@ -2715,6 +2717,43 @@ export interface components {
                 [key: string]: string;
             };
         };
+        Limits: {
+            /**
+             * Format: double
+             * @description In the currency of the prices.
+             */
+            money?: number;
+            /**
+             * Format: int64
+             * @description How often it may plan anew.
+             */
+            plans?: number;
+            /**
+             * Format: double
+             * @description Of a million tokens of input.
+             */
+            price_in?: number;
+            /**
+             * Format: double
+             * @description Of a million tokens of output.
+             */
+            price_out?: number;
+            /**
+             * Format: int64
+             * @description Calls of tools.
+             */
+            steps?: number;
+            /**
+             * Format: int64
+             * @description Nanoseconds, of models and tools.
+             */
+            time_ns?: number;
+            /**
+             * Format: int64
+             * @description In and out.
+             */
+            tokens?: number;
+        };
         LogPage: {
             decisions: components["schemas"]["Decision"][];
             /** @description The cursor of the next page; absent on the last. */
@@ -2857,6 +2896,8 @@ export interface components {
         Order: {
             /** @description Of change: what it changed. */
             changes?: components["schemas"]["TaskChange"][];
+            /** @description Of change, as it is sent: ids of the tasks that were taken hold of. Where two can be said to have moved, it is these. */
+            moved?: string[];
             /** @enum {string} */
             order: "pause" | "resume" | "skip" | "stop" | "change";
             /** @description Of skip. */
@@ -3373,6 +3414,8 @@ export interface components {
             digest?: string;
             /** @description Of modify: every task that is to run, in order. One without an id is new. */
             modified_tasks?: components["schemas"]["Task"][];
+            /** @description Of modify: ids of the tasks that were taken hold of. Where two can be said to have moved, it is these. */
+            moved?: string[];
             /** @description Each task is confirmed by itself before it runs. */
             task_by_task?: boolean;
             /** @description Words for the agent; of modify without tasks: what to change. */
@@ -3475,6 +3518,8 @@ export interface components {
              * @description Of its last update.
              */
             last_at: string;
+            /** @description Absent: not known, of a run of an earlier version. */
+            limits?: components["schemas"]["Limits"];
             model?: string;
             /** @description Also the session's, of its plans and questions. */
             run_id: string;
@@ -3848,7 +3893,10 @@ export interface components {
             expected_outcome?: string;
             /** @description Unique in its plan; absent: t1, t2 ... in order. */
             id?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The agent's own number; tasks run in their order, whatever it is.
+             */
             priority?: number;
             /** @description The tool it would be done with. */
             tool_name?: string;
@@ -3895,7 +3943,10 @@ export interface components {
             id?: string;
             /** @description What came of it, in the agent's words; or why it was skipped. */
             note?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The agent's own number; tasks run in their order, whatever it is.
+             */
             priority?: number;
             skipped_by?: string;
             /** @enum {string} */
@@ -5201,6 +5252,8 @@ export interface operations {
                 /** @description One or more, with commas. */
                 state?: ("open" | "closed" | "pending" | "claimed" | "in_progress" | "waiting_input" | "completed" | "cancelled" | "declined")[] | null;
                 action_type?: "feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan";
+                /** @description Only plans, and of them those that stand like this. */
+                plan_status?: "pending" | "confirmed" | "modified" | "cancelled" | "timeout";
                 /** @description For operators; an agent sees its own. */
                 agent_id?: string;
                 /** @description Full text: all words, the last as a prefix. */
@@ -5972,6 +6025,8 @@ export interface operations {
             query?: {
                 /** @description Seconds to wait for the operators, at most. */
                 wait?: number;
+                /** @description What counts as delivery of its end: this answer (read, absent), or only POST /api/human/delivered. */
+                ack?: "read" | "explicit";
             };
             header?: never;
             path?: never;
@@ -6019,6 +6074,8 @@ export interface operations {
                 wait?: number;
                 /** @description The version you have. */
                 after_version?: number;
+                /** @description What counts as delivery of its end: this answer (read, absent), or only POST /api/human/delivered. */
+                ack?: "read" | "explicit";
             };
             header?: never;
             path: {

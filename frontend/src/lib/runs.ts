@@ -15,6 +15,15 @@ export interface RunSpent {
   money?: number;
 }
 
+/** What a run may use; what is not there has no limit. */
+export interface RunLimits {
+  steps?: number;
+  /** In and out. */
+  tokens?: number;
+  time_ns?: number;
+  money?: number;
+}
+
 export interface AgentRun {
   /** Also the session's, of its plans and questions. */
   run_id: string;
@@ -30,6 +39,8 @@ export interface AgentRun {
   last_at: string;
   content: string;
   spent: RunSpent;
+  /** Absent: not known. */
+  limits?: RunLimits;
 }
 
 /** How a plan of a run was decided. */

@@ -1,6 +1,7 @@
 import { died, type AgentRun, type AgentState, type RunPlan, type RunSpent, type RunUpdate, type StepState } from '../lib/runs';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
+import { spokenSpan } from './wording';
 
 /** Where a run is, in a word. One whose process has gone is nowhere. */
 export function runState(run: AgentRun): string {
@@ -30,11 +31,21 @@ export function runPlanSentence(plan: RunPlan): string {
 export const number = (n: number): string => new Intl.NumberFormat(language.locale).format(n);
 
 /** Money as far as it counts: two places, and more where that would be nothing. */
-export const money = (n: number): string => new Intl.NumberFormat(language.locale, n < 0.01 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(n);
+export const money = (n: number): string => new Intl.NumberFormat(language.locale, n && n < 0.01 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(n);
 
 /** What a run has used, in a line. */
 export function spentWords(spent: RunSpent): string[] {
   return [m.runs_calls({ n: spent.steps }), m.runs_tokens({ n: number(spent.tokens_in + spent.tokens_out) }), ...(spent.money ? [m.runs_money({ n: money(spent.money) })] : [])];
+}
+
+/** What a run has used, each beside its limit: label and words. */
+export function spentLines({ spent, limits = {} }: AgentRun): [label: string, words: string][] {
+  const line = (label: string, used: number, limit: number | undefined, words: (n: number) => string): [string, string] => [label, limit ? m.runs_spent_of({ spent: words(used), limit: words(limit) }) : words(used)];
+  const lines = [line(m.runs_spent_calls(), spent.steps, limits.steps, number), line(m.runs_spent_in(), spent.tokens_in, 0, number), line(m.runs_spent_out(), spent.tokens_out, 0, number)];
+  if (limits.tokens) lines.push(line(m.runs_spent_tokens(), spent.tokens_in + spent.tokens_out, limits.tokens, number));
+  lines.push(line(m.runs_spent_time(), spent.time_ns, limits.time_ns, (ns) => spokenSpan(ns / 1e6)));
+  if (spent.money || limits.money) lines.push(line(m.runs_spent_money(), spent.money ?? 0, limits.money, money));
+  return lines;
 }
 
 /** What a line of the log is, before its words; '' where the words say it. */

@@ -1,0 +1,31 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { AgentRun, RunLimits } from '../lib/runs';
+import { language } from './locale.svelte';
+import { spentLines } from './runwording';
+
+// The page's own choice of a language is read when the module is.
+vi.hoisted(() => {
+  vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
+  vi.stubGlobal('document', { documentElement: {} });
+});
+
+const run = (money?: number, limits?: RunLimits): AgentRun => ({
+  run_id: 'run_1', agent: 'deskbell-agent', task: 'Mend the test', at: '', state: 'executing', alive: true, last_at: '', content: '', limits,
+  spent: { steps: 12, tokens_in: 30_000, tokens_out: 400, time_ns: 42e9, ...(money !== undefined && { money }) },
+});
+
+describe('what a run has used', () => {
+  beforeAll(() => language.choose('en'));
+
+  it('is told beside its limits', () => {
+    expect(spentLines(run(0.5, { steps: 100, tokens: 2_000_000, time_ns: 3600e9, money: 2 })).map(([, words]) => words)).toEqual([
+      '12 of 100', '30,000', '400', '30,400 of 2,000,000', '42 s of 60 min', '0.50 of 2.00',
+    ]);
+  });
+
+  it('is told as it is where there is no limit, or none is known', () => {
+    for (const limits of [undefined, {}, { steps: 0, money: 0 }]) expect(spentLines(run(undefined, limits)).map(([, words]) => words)).toEqual(['12', '30,000', '400', '42 s']);
+    expect(spentLines(run(0.5)).at(-1)).toEqual(['Money', '0.50']);
+    expect(spentLines(run(undefined, { money: 2 })).at(-1)).toEqual(['Money', '0.00 of 2.00']);
+  });
+});
