@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"strings"
 
 	"deskbell/backend/human"
@@ -136,6 +137,52 @@ func readsCommand(w *walker, c *cmd) (stream, bool) {
 		}
 	case c.name == "hash" && o.has("-p"), c.name == "enable" && o.has("-f"):
 		w.simple(c, human.LangExec, human.HighRisk, "replaces_command")
+	}
+	return stream{}, false
+}
+
+// located prints a place or a part of one, which is known where what it is given is.
+func located(w *walker, c *cmd) (stream, bool) {
+	out := w.apply(c)
+	for _, a := range c.args {
+		out.taint |= a.taint
+	}
+	o, _ := parse(c.args, nil, false, false)
+	v := value{s: w.dir, quoted: true}
+	if c.name != "pwd" {
+		if len(o.words) != 1 || o.has("-a", "-s", "--relative-to", "--relative-base") {
+			return handled(out)
+		}
+		v = o.words[0]
+	}
+	if !v.known() || v.glob || strings.HasPrefix(w.dir, unknown) || len(w.otherDirs) > 0 {
+		return handled(out)
+	}
+	switch c.name {
+	case "realpath", "readlink":
+		if c.name == "readlink" && !o.has("-f", "-e", "-m", "--canonicalize", "--canonicalize-existing", "--canonicalize-missing") {
+			return handled(out)
+		}
+		v.s, _ = w.resolve(v, w.dir)
+	case "dirname":
+		v.s = path.Dir(v.s)
+	case "basename":
+		v.s = path.Base(v.s)
+	}
+	return handled(stream{text: v.s + "\n", known: true, taint: out.taint &^ madeHere})
+}
+
+// calculator is dc, which runs what follows an exclamation mark.
+func calculator(w *walker, c *cmd) (stream, bool) {
+	texts := []string{c.in.text}
+	for _, a := range c.args {
+		texts = append(texts, a.s)
+	}
+	for _, text := range texts {
+		if _, after, ok := strings.Cut(text, "!"); ok && after != "" && strings.IndexByte("<>=", after[0]) < 0 {
+			w.simple(c, human.LangExec, human.MediumRisk, "runs")
+			w.script(after, "sh", nil, stream{})
+		}
 	}
 	return stream{}, false
 }

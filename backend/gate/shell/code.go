@@ -17,7 +17,9 @@ var (
 		"html urllib.parse csv io binascii zlib secrets numbers cmath difflib string inspect types contextlib abc sysconfig site util path querystring url assert buffer os.path set pp bigdecimal digest POSIX " +
 		"List::Util Data::Dumper strict warnings utf8 tomllib configparser importlib.metadata __future__ colorsys graphlib zoneinfo")
 	runsCommands = lazy(`\b(os\.(system|popen|exec\w*|spawn\w*|posix_spawn\w*|startfile)|subprocess|commands\.getoutput|getstatusoutput|pty\.spawn|child_process|execSync|execFileSync|execFile|spawnSync|spawn|Deno\.(run|Command)|Bun\.spawn\w*|Bun\.\$|system|popen\w*|shell_exec|passthru|proc_open|pcntl_exec|exec|qx|IO\.popen|Open3|Kernel\.(system|exec|spawn)|Process\.spawn|os\.execute|io\.popen|syscall|fork|forkpty|run_command|ProcessBuilder|Runtime\.getRuntime|getRuntime|Command::new|StartProcess|execv\w*|execl\w*|posix_spawn\w*|NSTask|asyncio\.create_subprocess_\w+|create_subprocess_\w+|win32api|ShellExecute\w*|expect_exec|sh\.\w+|pexpect|fabric|invoke\.run|vim\.fn\.system)\b`)
-	deletesFiles = lazy(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove|os\.RemoveAll|os\.Remove|os\.Truncate|remove_dir\w*|remove_file|remove_all|DeleteFile\w*|deleteIfExists|deleteRecursively|Files\.delete|send2trash)\b`)
+	deletesFiles = lazy(`\b(shutil\.rmtree|rmtree|os\.(remove|unlink|rmdir|removedirs|truncate)|fs\.\w*[tT]runcate\w*|File\.truncate|ftruncate|\w*\.?unlink(Sync)?|rm(Sync|dir|dirSync)?|FileUtils\.(rm\w*|remove\w*)|(File|Dir|Pathname)\.(delete|unlink|rmdir|rmtree)|rimraf|del_tree|remove_tree|removeSync|emptyDir\w*|rm_rf|rm_r|rm_f|remove_entry\w*|fs\.rm\w*|unlink|rmdir|Deno\.remove\w*|Remove-Item|os\.remove|file\.remove|os\.RemoveAll|os\.Remove|os\.Truncate|remove_dir\w*|remove_file|remove_all|DeleteFile\w*|deleteIfExists|deleteRecursively|Files\.delete|send2trash)\b`)
+	deletesHome  = lazy(`\b(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|removeSync|rimraf|removeItem\w*|remove_entry\w*|RemoveAll|rm|rmdir|delete\w*|remove)\s*\(?\s*(os\.path\.expanduser\(\s*["']~["']\s*\)|(\w+\.)?Path\.home\(\)|(\w+|require\(["'](node:)?os["']\))\.homedir\(\)|process\.env\.HOME|process\.env\[["']HOME["']\]|os\.environ\[["']HOME["']\]|os\.(getenv|environ\.get)\(["']HOME["']\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(["']HOME["']\)|\$_SERVER\[["']HOME["']\])\s*([,);]|$)`)
+	writesBare   = lazy(`\b(File\.(write|rename|symlink|chmod|link)|IO\.write|FileUtils\.\w+|rename|chmod|chown|symlink|link|utime)\s+[\w"'$(:]`)
 	writesFiles  = lazy(`\b(write_text|write_bytes|writeFile(Sync)?|appendFile(Sync)?|createWriteStream|file_put_contents|fwrite|File\.(write|open|new|rename|symlink|chmod)|IO\.write|shutil\.(move|copy\w*|chown)|os\.(rename|replace|chmod|chown|link|symlink|makedirs|mkdir|putenv|setuid)|copyfile|renameSync|copyFileSync|mkdirSync|chmodSync|Deno\.write\w*|FileUtils\.\w+|\.touch|\.rename|\.mkdir|\.chmod|symlinkSync|truncate(Sync)?|io\.open|dump|to_csv|savez?|to_json|writelines|write)\s*\(`)
 	opensToWrite = lazy(`\bopen\s*\(\s*[^)]*?,\s*(mode\s*=\s*)?["'][rbt]*[wax+][rbt+]*["']|open\s*\(?[^;]*["']\s*>{1,2}|Path\([^)]*\)\.open\(\s*["'][wax]`)
 	readsFiles   = lazy(`\b(open|read_text|read_bytes|readFile(Sync)?|createReadStream|file_get_contents|File\.(read|readlines|foreach|open)|IO\.read\w*|readlines|os\.(listdir|walk|scandir|stat|getenv|environ|getcwd|path)|glob|Path|Dir|readdir(Sync)?|process\.(env|cwd|argv|version\w*|platform|exit|stdout|stdin)|require|existsSync|statSync|slurp|load|read_csv|File)\b`)
@@ -110,7 +112,7 @@ func (w *walker) code(language string, v value) {
 		e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty = verb, risk, "code."+rule, clip(what), human.Likely
 		w.emit(e)
 	}
-	harmless := true
+	harmless := language != "python" || !w.magics(text)
 	if !v.known() {
 		emit(human.LangExec, human.HighRisk, "built", v.shown())
 		harmless = false
@@ -139,7 +141,14 @@ func (w *walker) code(language string, v value) {
 		}
 		w.commandsIn(bare, text, literals)
 	}
-	if m := deletesFiles.FindString(bare); m != "" && (m != "rm" || ran == "") {
+	if deletesHome.MatchString(text) {
+		w.deleting(known("~"), true, "code.deletes")
+	}
+	gone := deletesFiles.FindString(bare)
+	if gone == "" && language == "perl" && strings.Contains(bare, "truncate") {
+		gone = "truncate"
+	}
+	if m := gone; m != "" && (m != "rm" || ran == "") {
 		harmless = false
 		named := false
 		for _, l := range literals {
@@ -154,7 +163,11 @@ func (w *walker) code(language string, v value) {
 			emit(human.FilesystemDelete, human.HighRisk, "deletes", text)
 		}
 	}
-	if m := writesFiles.FindString(bare); m != "" && !strings.HasPrefix(m, "write") || opensToWrite.MatchString(text) || strings.HasPrefix(m, "writ") && (strings.Contains(bare, "open") || m != "write(" || strings.Contains(bare, "fs.")) {
+	calls := writesFiles.FindString(bare)
+	if calls == "" && (language == "ruby" || language == "perl") {
+		calls = writesBare.FindString(bare) // which need no brackets
+	}
+	if m := calls; m != "" && !strings.HasPrefix(m, "write") || opensToWrite.MatchString(text) || strings.HasPrefix(m, "writ") && (strings.Contains(bare, "open") || m != "write(" || strings.Contains(bare, "fs.")) {
 		harmless = false
 		emit(human.FilesystemWrite, human.LowRisk, "writes", m)
 		for _, l := range literals {
@@ -260,6 +273,48 @@ func (w *walker) code(language string, v value) {
 	case pure:
 		emit(human.LangExec, human.NoRisk, "computes", text)
 	}
+}
+
+var magicLine = lazy(`(?m)^[ \t]*(?:[\w, ]+=[ \t]*)?(!{1,2}|%{1,2}[a-z_]+)(.*)$`)
+
+// magics are the lines of a notebook that are no Python: commands of a shell, and those of IPython. It says whether any does
+// more than show.
+func (w *walker) magics(text string) bool {
+	if !strings.ContainsAny(text, "!%") {
+		return false
+	}
+	c, acts := &cmd{name: "notebook", args: []value{known(clip(text))}}, false
+	for _, m := range magicLine.FindAllStringSubmatch(text, 100) {
+		rest := strings.TrimSpace(m[2])
+		words := strings.Fields(rest)
+		last := ""
+		if len(words) > 0 {
+			last = words[len(words)-1]
+		}
+		did := true
+		switch name := strings.TrimLeft(m[1], "%"); {
+		case m[1][0] == '!', name == "sx", name == "system", name == "sc":
+			w.script(rest, "sh", nil, stream{})
+		case name == "bash", name == "sh", name == "script", name == "cmd":
+			_, cell, _ := strings.Cut(text, m[1])
+			_, cell, _ = strings.Cut(cell, "\n")
+			w.script(cell, "sh", nil, stream{})
+		case name == "writefile", name == "file", name == "save":
+			w.replacing(known(last), "notebook.writes")
+		case name == "run", name == "load":
+			if len(words) > 0 {
+				w.scriptFile(known(words[0]), "python", c)
+			}
+		case name == "load_ext", name == "reload_ext", name == "cython", name == "javascript", name == "js", name == "ruby", name == "perl", name == "sql":
+			w.simple(c, human.LangExec, human.MediumRisk, "magic")
+		case name == "pip", name == "conda", name == "mamba", name == "uv", name == "rm", name == "mv", name == "cp", name == "rmdir", name == "mkdir", name == "rehashx", name == "env", name == "set_env":
+			w.script(name+" "+rest, "sh", nil, stream{})
+		default:
+			did = false
+		}
+		acts = acts || did
+	}
+	return acts
 }
 
 // commandsIn gives the shell every text in code that runs commands: alone, and those of a list as one command.

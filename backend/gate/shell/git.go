@@ -133,6 +133,9 @@ func git(w *walker, c *cmd) (stream, bool) {
 				}
 			}
 		}
+	case sub == "rev-parse" && len(o.flags) == 1 && o.has("--show-toplevel") && w.inOwnTree(c) && !strings.HasPrefix(w.root, "/\x01nowhere"):
+		w.apply(c)
+		return handled(stream{text: w.root + "\n", known: true})
 	case sub == "bisect" && len(ow) > 1 && ow[0].s == "run":
 		w.run(afterWord(words, "run"), stream{})
 	case sub == "submodule" && len(ow) > 1 && ow[0].s == "foreach":

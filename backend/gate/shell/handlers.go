@@ -17,7 +17,7 @@ func init() { handlers = sync.OnceValue(allHandlers) }
 func allHandlers() map[string]func(*walker, *cmd) (stream, bool) {
 	handlers := map[string]func(*walker, *cmd) (stream, bool){
 		"cd": cd, "pushd": cd, "popd": cd, "chdir": cd,
-		":": quiet, "true": quiet, "false": quiet, "echo": echo, "printf": printf, "cat": cat, "base64": decode, "basenc": decode, "base32": decode, "xxd": decode, "rev": reverse,
+		"pwd": located, "realpath": located, "readlink": located, "dirname": located, "basename": located, ":": quiet, "true": quiet, "false": quiet, "echo": echo, "printf": printf, "cat": cat, "base64": decode, "basenc": decode, "base32": decode, "xxd": decode, "rev": reverse,
 		"openssl": decode, "gpg": decode, "uudecode": decode, "gunzip": decode, "zcat": decode, "tr": translate,
 		"env": env, "sudo": sudo, "doas": sudo, "su": su, "runuser": su, "exec": execute, "command": execute, "builtin": builtin,
 		"eval": eval, "source": source, ".": source, "trap": trap, "alias": alias, "read": reads, "mapfile": reads, "readarray": reads,
@@ -34,12 +34,12 @@ func allHandlers() map[string]func(*walker, *cmd) (stream, bool) {
 		"kill": kill, "rails": rails, "redis-cli": redis, "valkey-cli": redis, "keydb-cli": redis, "bind": readsCommand, "complete": readsCommand, "hash": readsCommand, "enable": readsCommand, "start-stop-daemon": daemon, "gdb": gdb, "nix-shell": gdb, "nix": gdb, "screen": multiplexer, "tmux": multiplexer, "byobu": multiplexer, "vim": editor, "vi": editor, "nvim": editor, "view": editor, "vimdiff": editor, "emacs": editor, "ex": editor, "gvim": editor,
 		"mongosh": mongo, "mongo": mongo, "ansible": ansible, "cmd": winShell, "npm": packageScripts, "pnpm": packageScripts, "yarn": packageScripts, "cnpm": packageScripts, "tnpm": packageScripts, "go": goTool,
 		"printenv": printenv, "export": printenv, "rsync": rsync, "nc": netcat, "ncat": netcat, "netcat": netcat, "socat": netcat, "telnet": netcat,
-		"nsupdate": fedData, "fzf": fzf, "rtk": execute, "auth0": auth0, "glab": api, "gh": api, "test": test, "[": test, "let": lets, "unset": test, "java": java, "rg": rg,
+		"nsupdate": fedData, "sftp": transfers, "ftp": transfers, "lftp": transfers, "smbclient": transfers, "dc": calculator, "fzf": fzf, "rtk": execute, "auth0": auth0, "glab": api, "gh": api, "test": test, "[": test, "let": lets, "unset": test, "java": java, "rg": rg,
 	}
 	for name := range shells() {
 		handlers[name] = shellCmd
 	}
-	for _, name := range strings.Fields("elixir groovy julia scala crystal clj clojure bb racket guile sbcl jshell ghci swift iex raku kotlin") {
+	for _, name := range strings.Fields("R ghc erl elixir groovy julia scala crystal clj clojure bb racket guile sbcl jshell ghci swift iex raku kotlin") {
 		handlers[name] = otherCode
 	}
 	for _, name := range runners {

@@ -304,6 +304,44 @@ func java(w *walker, c *cmd) (stream, bool) {
 	return stream{}, false
 }
 
+// transfers are programs that take their commands from a file or a pipe, and carry them out on another machine.
+func transfers(w *walker, c *cmd) (stream, bool) {
+	texts := []string{}
+	for i, a := range c.args {
+		if (a.s == "-e" || a.s == "-c") && i+1 < len(c.args) && c.name != "sftp" {
+			texts = append(texts, c.args[i+1].s)
+		}
+	}
+	if c.in.open {
+		if !c.in.known {
+			w.simple(c, human.NetworkWrite, human.HighRisk, "script")
+		}
+		texts = append(texts, c.in.text)
+	}
+	for _, text := range texts {
+		for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ';' || r == '&' }) {
+			words := strings.Fields(strings.TrimLeft(one, " -@"))
+			if len(words) == 0 {
+				continue
+			}
+			switch verb := words[0]; {
+			case strings.HasPrefix(verb, "!"):
+				w.script(strings.TrimLeft(strings.TrimSpace(one), "!"), "sh", nil, stream{})
+			case loses(verb), verb == "mdelete", verb == "mdel", verb == "mrm", verb == "deltree", verb == "glob":
+				w.simple(c, human.NetworkWrite, human.HighRisk, "deletes")
+			case verb == "mirror" && strings.Contains(one, "--delete"), verb == "mirror" && strings.Contains(one, "-e"):
+				w.simple(c, human.NetworkWrite, human.HighRisk, "deletes")
+			case verb == "ls", verb == "dir", verb == "pwd", verb == "cd", verb == "lcd", verb == "lpwd", verb == "lls", verb == "bye", verb == "quit", verb == "exit", verb == "help", verb == "open", verb == "user", verb == "binary", verb == "df", verb == "version", verb == "set":
+			case verb == "get", verb == "mget", verb == "reget":
+				w.simple(c, human.FilesystemWrite, human.LowRisk, "gets")
+			default:
+				w.simple(c, human.NetworkWrite, human.MediumRisk, "sends")
+			}
+		}
+	}
+	return stream{}, false
+}
+
 // otherCode is an interpreter of a language of which little is known: code that it is given is looked through for what
 // does something.
 func otherCode(w *walker, c *cmd) (stream, bool) {
@@ -313,7 +351,7 @@ func otherCode(w *walker, c *cmd) (stream, bool) {
 	for i, a := range c.args {
 		switch a.s {
 		case "-e", "--eval", "-eval", "--evaluate", "-E", "-c":
-			if i+1 < len(c.args) {
+			if i+1 < len(c.args) && (a.s != "-c" || c.name != "ghc") {
 				w.code("other", c.args[i+1])
 				return handled(stream{taint: madeHere})
 			}

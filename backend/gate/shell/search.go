@@ -22,7 +22,7 @@ func find(w *walker, c *cmd) (stream, bool) {
 	narrowed, partly := false, false
 	for _, a := range c.args {
 		switch a.s {
-		case "-type", "-maxdepth", "-mindepth", "-not", "!", "-prune", "-newermt", "-links", "-xtype", "-group", "-nouser":
+		case "-type", "-maxdepth", "-not", "!", "-prune", "-newermt", "-links", "-xtype", "-group", "-nouser":
 			partly = true
 		case "-name", "-iname", "-path", "-regex", "-newer", "-mtime", "-mmin", "-size", "-empty", "-user", "-iregex", "-wholename", "-ipath", "-amin", "-atime", "-cmin", "-ctime", "-inum", "-samefile", "-perm":
 			narrowed = true
@@ -83,7 +83,7 @@ func find(w *walker, c *cmd) (stream, bool) {
 			}
 			if name := path.Base(args[0].s); !narrowed && (name == "rm" || name == "shred" || name == "unlink") {
 				for _, p := range found() {
-					if pl, _ := w.placeOf(p, w.dir); pl >= homeSpot {
+					if w.wholly(p, partly) {
 						w.deleting(p, true, "find.deletes")
 					}
 				}
@@ -92,7 +92,19 @@ func find(w *walker, c *cmd) (stream, bool) {
 			i = end
 		}
 	}
-	return handled(stream{taint: madeHere})
+	out := stream{taint: madeHere}
+	for _, p := range found() {
+		if !narrowed && w.wholly(p, partly) {
+			out.all = p.s
+		}
+	}
+	return handled(out)
+}
+
+// wholly says whether all that is under a path is more than may go: of a home or the root even what partly chooses from.
+func (w *walker) wholly(p value, partly bool) bool {
+	at, _ := w.placeOf(p, w.dir)
+	return at >= homeSpot || at == projectRoot && !partly
 }
 
 func fd(w *walker, c *cmd) (stream, bool) {

@@ -201,6 +201,7 @@ func (w *walker) cwds() []string {
 
 func (w *walker) emit(e human.Effect) {
 	e.Target = strings.ReplaceAll(e.Target, projectDir, ".")
+	e.Resource = strings.ReplaceAll(e.Resource, projectDir, ".")
 	if len(e.Resource) > 200 {
 		e.Resource = e.Resource[:200] + "…"
 	}

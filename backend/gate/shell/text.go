@@ -38,6 +38,13 @@ func printf(w *walker, c *cmd) (stream, bool) {
 	if len(args) == 0 {
 		return handled(stream{known: true})
 	}
+	if strings.ContainsAny(args[0].s, "dioxXu") {
+		for _, a := range args[1:] {
+			if strings.ContainsRune(a.s, '[') { // a number may be an array's element, by an index that runs
+				w.arithText(a.s)
+			}
+		}
+	}
 	all := joined(args)
 	if !all.known() {
 		return handled(stream{text: all.s, taint: all.taint})

@@ -59,4 +59,5 @@ type stream struct {
 	remote bool   // a socket
 	edited bool   // of files: holds what it held before, changed in some way
 	from   string // of files: a copy of this one
+	all    string // of names: of all that is under this folder
 }

@@ -496,11 +496,19 @@ func (w *walker) assigned(name string, v value) {
 		}
 	case loadVars()[name]:
 		risk := human.LowRisk
+		first, _, _ := strings.Cut(v.s, ":")
+		if p, _ := w.placeOf(value{s: first, quoted: true}, w.dir); p == inTemp {
+			risk = human.MediumRisk // where anybody may have put anything
+		}
 		if loudVars()[name] {
 			risk = human.HighRisk
 		}
 		if v.s != "" {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: risk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.load_variable"})
+		}
+	case name == "LESS":
+		if strings.Contains(v.s, "+!") || strings.Contains(v.s, "+|") {
+			w.emit(human.Effect{Verb: human.LangExec, Resource: name + "=" + v.shown(), Certainty: human.Likely, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.startup_variable"})
 		}
 	case name == "PATH":
 		first, _, _ := strings.Cut(v.s, ":")

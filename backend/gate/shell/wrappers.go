@@ -198,6 +198,9 @@ func xargs(w *walker, c *cmd) (stream, bool) {
 		return handled(stream{})
 	}
 	name := path.Base(args[0].s)
+	if c.in.all != "" && (name == "rm" || name == "shred" || name == "unlink") {
+		w.deleting(known(c.in.all), true, "xargs.deletes")
+	}
 	if !used && !o.has("-I", "-J", "--replace", "-i") {
 		if c.in.known {
 			pieces := strings.Fields(c.in.text)
