@@ -98,6 +98,7 @@ type (
 	listInput struct {
 		State   []string `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
 		Kind    string   `query:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
+		Plan    string   `query:"plan_status" enum:"pending,confirmed,modified,cancelled,timeout" doc:"Only plans, and of them those that stand like this."`
 		AgentID string   `query:"agent_id" doc:"For operators; an agent sees its own."`
 		Text    string   `query:"q" maxLength:"500" doc:"Full text: all words, the last as a prefix."`
 		Order   string   `query:"order" enum:"newest,urgent,recent" doc:"By creation (absent), by urgency and age, or by last change."`
@@ -266,10 +267,14 @@ func (s *Server) delivered(by human.Actor, id human.OperationID) {
 	}
 	go func() {
 		defer s.work.Done()
-		if err := s.deps.Queue.MarkDelivered(context.Background(), by, id); err != nil {
-			s.deps.Log.Warn("a delivery could not be noted; the agent will be told again", "operation_id", id, "err", err)
-		}
+		s.noteDelivered(by, id)
 	}()
+}
+
+func (s *Server) noteDelivered(by human.Actor, id human.OperationID) {
+	if err := s.deps.Queue.MarkDelivered(context.Background(), by, id); err != nil {
+		s.deps.Log.Warn("a delivery could not be noted; the agent will be told again", "operation_id", id, "err", err)
+	}
 }
 
 // view is an operation as the caller may see it.
@@ -319,7 +324,7 @@ func (r *InputRequest) draft() *human.Answer {
 }
 
 func (in *listInput) filter() queue.Filter {
-	f := queue.Filter{Kind: human.Kind(in.Kind), AgentID: in.AgentID, Text: in.Text, Limit: in.Limit, Cursor: in.Cursor}
+	f := queue.Filter{Kind: human.Kind(in.Kind), Plan: human.PlanStatus(in.Plan), AgentID: in.AgentID, Text: in.Text, Limit: in.Limit, Cursor: in.Cursor}
 	switch in.Order {
 	case "urgent":
 		f.Order = queue.Urgent

@@ -28,6 +28,7 @@ type Plans interface {
 type (
 	submitInput struct {
 		Wait float64 `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the operators, at most."`
+		Ack  string  `query:"ack" enum:"read,explicit" doc:"What counts as delivery of its end: this answer (read, absent), or only POST /api/human/delivered."`
 		payload[plan.Submission]
 	}
 	planInput struct {
@@ -37,6 +38,7 @@ type (
 		Session      string  `path:"session_id" doc:"The session's id, or the operation's."`
 		Wait         float64 `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the version to pass after_version; without one, for the answer."`
 		AfterVersion uint64  `query:"after_version" doc:"The version you have."`
+		Ack          string  `query:"ack" enum:"read,explicit" doc:"What counts as delivery of its end: this answer (read, absent), or only POST /api/human/delivered."`
 	}
 	planResponse struct {
 		Session string `path:"session_id" doc:"The session's id, or the operation's."`
@@ -88,6 +90,14 @@ func (s *Server) held(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel() }
 }
 
+// reads sees to it that the end of an agent's plan counts as read once it has left. The agent's answer is not over before
+// that is noted: one that hands in the same plan again then has it asked about anew.
+func (s *Server) reads(x *exchange, st plan.Status, ack string) {
+	if st.Unread && ack != "explicit" && x.by.Role == human.Agent {
+		x.then = func() { s.noteDelivered(x.by, st.OperationID) }
+	}
+}
+
 func (s *Server) plans(c catalogue) {
 	p := s.deps.Plans
 	add(c, route{http.MethodPost, "/api/plans", "submitPlan", "Have a plan confirmed before it runs", agents, http.StatusCreated},
@@ -98,6 +108,7 @@ func (s *Server) plans(c catalogue) {
 			if err != nil {
 				return nil, err
 			}
+			s.reads(x, st, in.Ack)
 			status := http.StatusOK
 			if created {
 				status = http.StatusCreated
@@ -110,6 +121,7 @@ func (s *Server) plans(c catalogue) {
 			ctx, done := s.held(ctx)
 			defer done()
 			st, err := p.Status(ctx, x.by, in.Session, seconds(in.Wait), in.AfterVersion)
+			s.reads(x, st, in.Ack)
 			return ok(&st, err)
 		}))
 	add(c, route{http.MethodPost, one + "/response", "respondToPlan", "Confirm, modify or cancel a plan", operators, 0},

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -123,6 +125,57 @@ func TestAPlanOverREST(t *testing.T) {
 		t.Errorf("at the end the run is %s", go1.Run.State)
 	}
 	h.send("POST", "/api/plans/s1/orders", h.op, `{"order":"stop"}`, nil).problem(409, "finished")
+}
+
+// That the end of a plan was read is noted once it has left: until then the same plan joins it, and then it is asked anew.
+func TestTheEndOfAPlanIsReadOnceItHasLeft(t *testing.T) {
+	h := openHouse(t, nil)
+	bot := h.agent("bot")
+	first := h.submitted(bot, "s1")
+	h.send("POST", "/api/plans/s1/response", h.op, `{"action":"cancel"}`, nil)
+	read := func() bool {
+		t.Helper()
+		return h.get("/api/human/operations/"+string(first.OperationID), h.op).operation(200).DeliveredAt != nil
+	}
+	same := `{"session_id":"s1",` + twoTasks + `}`
+	h.get("/api/plans/s1", h.op)
+	h.get("/api/plans/s1?ack=explicit", bot)
+	h.send("POST", "/api/plans?ack=explicit", bot, same, nil)
+	// Nor has a client read it whom the answer cannot reach.
+	r := httptest.NewRequestWithContext(t.Context(), "GET", h.url+"/api/plans/s1", nil)
+	r.Header.Set("Authorization", "Bearer "+bot)
+	kept := httptest.NewRecorder()
+	h.ServeHTTP(struct{ http.ResponseWriter }{kept}, r) // it cannot be flushed
+	if kept.Code != http.StatusOK {
+		t.Fatalf("%d %s", kept.Code, kept.Body)
+	}
+	if read() {
+		t.Fatal("nobody read its end, and it counts as read")
+	}
+	var st plan.Status
+	h.send("GET", "/api/plans/s1", bot, "", nil).into(&st)
+	if st.Status != human.PlanCancelled || !read() {
+		t.Fatalf("its agent read %s, and that it did is noted: %t", st.Status, read())
+	}
+	if anew := h.submitted(bot, "s1"); anew.OperationID == first.OperationID {
+		t.Error("a plan whose end was read was joined")
+	}
+}
+
+// P3: operations are found by how their plan stands.
+func TestPlansByStatus(t *testing.T) {
+	h := openHouse(t, nil)
+	bot := h.agent("bot")
+	h.ring(bot, "no plan")
+	yes, open := h.confirmed(bot, "s1"), h.submitted(bot, "s2")
+	for query, want := range map[string]human.OperationID{"confirmed": yes.OperationID, "pending": open.OperationID, "modified": ""} {
+		var page Page
+		h.get("/api/human/operations?plan_status="+query, h.op).into(&page)
+		if got := len(page.Operations); want == "" && got > 0 || want != "" && (got != 1 || page.Operations[0].ID != want) {
+			t.Errorf("%s: %+v", query, page.Operations)
+		}
+	}
+	h.get("/api/human/operations?plan_status=done", h.op).problem(422, "plan_status")
 }
 
 // P8: where confirming is off, nothing is stored.

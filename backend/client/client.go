@@ -21,9 +21,10 @@ import (
 // A Client makes calls with one key or token. Its methods are safe for concurrent use; URL may be changed
 // between calls, when the server has moved.
 type Client struct {
-	URL   string // such as http://127.0.0.1:7717
-	token string
-	http  *http.Client
+	URL    string // such as http://127.0.0.1:7717
+	Unread bool   // that a plan's end was read is said by MarkDelivered, as with other operations, and not by reading it
+	token  string
+	http   *http.Client
 }
 
 // callTime bounds a call, besides what a wait was given. MaxWait is the longest one wait may take.

@@ -17,6 +17,7 @@ import (
 func (c *Client) Submit(ctx context.Context, s plan.Submission, wait time.Duration) (st plan.Status, created bool, err error) {
 	ctx, query, cancel := held(ctx, wait)
 	defer cancel()
+	c.ack(query)
 	status, err := c.call(ctx, http.MethodPost, "/api/plans?"+query.Encode(), s, &st)
 	return st, status == http.StatusCreated, err
 }
@@ -26,6 +27,7 @@ func (c *Client) Submit(ctx context.Context, s plan.Submission, wait time.Durati
 func (c *Client) PlanStatus(ctx context.Context, session string, wait time.Duration, after uint64) (st plan.Status, err error) {
 	ctx, query, cancel := held(ctx, wait)
 	defer cancel()
+	c.ack(query)
 	if after > 0 {
 		query.Set("after_version", fmt.Sprint(after))
 	}
@@ -98,6 +100,13 @@ func held(ctx context.Context, wait time.Duration) (context.Context, url.Values,
 	wait = max(0, min(wait, MaxWait))
 	ctx, cancel := context.WithTimeout(ctx, wait+callTime)
 	return ctx, url.Values{"wait": {fmt.Sprintf("%g", wait.Seconds())}}, cancel
+}
+
+// ack says that reading the end does not count as delivery, where MarkDelivered is to say so.
+func (c *Client) ack(query url.Values) {
+	if c.Unread {
+		query.Set("ack", "explicit")
+	}
 }
 
 func planPath(session string) string { return "/api/plans/" + url.PathEscape(session) }

@@ -26,7 +26,7 @@ func serveMCP(version string) func(context.Context, func() (string, error), stri
 		if err != nil {
 			return err
 		}
-		r := &remote{find: find, key: key, to: client.New(at, key)}
+		r := &remote{find: find, key: key, to: unread(at, key)}
 		defer r.close()
 		return mcpserver.ServeStdio(ctx, r, in, out, mcpserver.Options{
 			Version: version,
@@ -74,6 +74,13 @@ var (
 	_ mcpserver.Planner    = (*remote)(nil)
 )
 
+// unread is a client for which nothing is delivered before MarkDelivered says so.
+func unread(at, key string) *client.Client {
+	c := client.New(at, key)
+	c.Unread = true
+	return c
+}
+
 func (r *remote) client() *client.Client {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +100,7 @@ func (r *remote) moved(err error) error {
 	defer r.mu.Unlock()
 	if findErr == nil && at != r.to.URL {
 		r.to.Close()
-		r.to = client.New(at, r.key)
+		r.to = unread(at, r.key)
 	}
 	return err
 }

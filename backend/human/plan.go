@@ -39,7 +39,7 @@ type Task struct {
 	Description     string          `json:"description"`
 	Tool            string          `json:"tool_name,omitempty" doc:"The tool it would be done with."`
 	Type            string          `json:"type,omitempty" doc:"The agent's own word for what sort of task it is."`
-	Priority        int             `json:"priority,omitempty"`
+	Priority        int             `json:"priority,omitempty" doc:"The agent's own number; tasks run in their order, whatever it is."`
 	ExpectedOutcome string          `json:"expected_outcome,omitempty"`
 	Args            json.RawMessage `json:"args,omitempty" doc:"The tool's arguments, where they are known before: the task is then confirmed with just these."`
 }
@@ -218,6 +218,7 @@ type Order struct {
 	Task    string       `json:"task_id,omitempty" doc:"Of skip."`
 	Tasks   []Task       `json:"tasks,omitempty" doc:"Of change: every task that is still to run, in order."`
 	Changes []TaskChange `json:"changes,omitempty" doc:"Of change: what it changed."`
+	Moved   []string     `json:"moved,omitempty" doc:"Of change, as it is sent: ids of the tasks that were taken hold of. Where two can be said to have moved, it is these."`
 	Text    string       `json:"text,omitempty" doc:"Words for the agent."`
 }
 

@@ -9,9 +9,9 @@ import (
 
 // Compare says what a list of tasks became, by their ids: first what is in the new list, in its order, then what is no
 // longer there, in the old one's. Of the tasks in both lists as few as can be are moved: all but those of a longest
-// increasing subsequence of their old places; of several such, the one that ends first in the new list, and so on
-// backwards.
-func Compare(old, now []human.Task) []human.TaskChange {
+// increasing subsequence of their old places; of several such, one with the fewest of carried, the ids of the tasks that
+// a person took hold of; of these, the one that ends first in the new list, and so on backwards.
+func Compare(old, now []human.Task, carried ...string) []human.TaskChange {
 	was := make(map[string]int, len(old))
 	for i, t := range old {
 		was[t.ID] = i
@@ -22,7 +22,7 @@ func Compare(old, now []human.Task) []human.TaskChange {
 			kept = append(kept, i)
 		}
 	}
-	still := longest(kept, func(i int) int { return was[now[i].ID] })
+	still := longest(kept, func(i int) int { return was[now[i].ID] }, func(i int) bool { return slices.Contains(carried, now[i].ID) })
 	changes := []human.TaskChange{}
 	there := make(map[string]bool, len(now))
 	for i, t := range now {
@@ -47,15 +47,21 @@ func Compare(old, now []human.Task) []human.TaskChange {
 	return changes
 }
 
-// longest returns the members of a longest subsequence of list in which value increases.
-func longest(list []int, value func(int) int) map[int]bool {
+// longest returns the members of a longest subsequence of list in which value increases; of several, one with few that
+// are heavy.
+func longest(list []int, value func(int) int, heavy func(int) bool) map[int]bool {
+	one := len(list) + 1 // all the heavy ones together weigh less than one
 	length, before := make([]int, len(list)), make([]int, len(list))
 	end := -1
 	for i := range list {
-		length[i], before[i] = 1, -1
+		weight := one
+		if heavy(list[i]) {
+			weight--
+		}
+		length[i], before[i] = weight, -1
 		for j := range i {
-			if value(list[j]) < value(list[i]) && length[j]+1 > length[i] {
-				length[i], before[i] = length[j]+1, j
+			if value(list[j]) < value(list[i]) && length[j]+weight > length[i] {
+				length[i], before[i] = length[j]+weight, j
 			}
 		}
 		if end < 0 || length[i] > length[end] {

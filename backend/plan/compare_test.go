@@ -21,13 +21,14 @@ func TestCompare(t *testing.T) {
 	var cases []struct {
 		Name     string
 		Old, New []human.Task
+		Carried  []string
 		Changes  []human.TaskChange
 	}
 	if err := json.Unmarshal(data, &cases); err != nil || len(cases) < 10 {
 		t.Fatal(len(cases), err)
 	}
 	for _, c := range cases {
-		if got := Compare(c.Old, c.New); len(got)+len(c.Changes) > 0 && !reflect.DeepEqual(got, c.Changes) {
+		if got := Compare(c.Old, c.New, c.Carried...); len(got)+len(c.Changes) > 0 && !reflect.DeepEqual(got, c.Changes) {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.Name, got, c.Changes)
 		}
 	}

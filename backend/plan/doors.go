@@ -81,6 +81,7 @@ type Submission struct {
 type Response struct {
 	Action     human.PlanAction `json:"action" enum:"confirm,modify,cancel"`
 	Tasks      []human.Task     `json:"modified_tasks,omitempty" doc:"Of modify: every task that is to run, in order. One without an id is new."`
+	Moved      []string         `json:"moved,omitempty" doc:"Of modify: ids of the tasks that were taken hold of. Where two can be said to have moved, it is these."`
 	Message    string           `json:"user_message,omitempty" doc:"Words for the agent; of modify without tasks: what to change."`
 	TaskByTask bool             `json:"task_by_task,omitempty" doc:"Each task is confirmed by itself before it runs."`
 	Digest     string           `json:"digest,omitempty" doc:"The operation's: what was drawn is what is answered."`
@@ -115,6 +116,7 @@ type Status struct {
 	Needs       int                 `json:"confirmations,omitempty" doc:"How many operators have to agree."`
 	Run         *human.PlanRun      `json:"run,omitempty" doc:"How far it has come; once confirmed."`
 	Message     string              `json:"message" doc:"What to do now, for the agent."`
+	Unread      bool                `json:"-"` // it has ended, and its agent has not read that
 }
 
 // A VoteView is what one operator said to a plan that needs several.

@@ -37,7 +37,8 @@ func New(d Deps) *Service {
 
 // Submit takes a plan and waits for its answer, at the longest for wait. Where the settings ask for no confirmation it is
 // confirmed at once, and nothing was stored. The same plan again, while it waits or before its end was read, joins the one
-// that exists; another plan of the same session withdraws one that waits. Errors are Invalid and name the field.
+// that exists; another plan of the same session withdraws one that waits. That an end was read is for the caller to note, once
+// it has left. Errors are Invalid and name the field.
 func (s *Service) Submit(ctx context.Context, by human.Actor, sub Submission, wait time.Duration) (st Status, created bool, err error) {
 	tasks, err := s.checked(sub)
 	if err != nil {
@@ -239,11 +240,6 @@ func (s *Service) wait(ctx context.Context, by human.Actor, id human.OperationID
 	if err != nil {
 		return Status{}, err
 	}
-	if by.Role == human.Agent && op.State.Terminal() && op.DeliveredAt == nil && ctx.Err() == nil {
-		if err := s.d.Queue.MarkDelivered(ctx, by, id); err != nil {
-			s.d.Log.Warn("that an agent read the end of its plan could not be noted; it will be told again", "operation_id", id, "err", err)
-		}
-	}
 	return StatusOf(op)
 }
 
@@ -265,7 +261,7 @@ func (s *Service) find(ctx context.Context, by human.Actor, session string) (hum
 	return op, err
 }
 
-// Status tells how a plan stands. With wait it waits for its version to pass after, or, where after is 0, for its answer.
+// Status tells how a plan stands; that its end was read is for the caller to note. With wait it waits for its version to pass after, or, where after is 0, for its answer.
 func (s *Service) Status(ctx context.Context, by human.Actor, session string, wait time.Duration, after uint64) (Status, error) {
 	op, err := s.find(ctx, by, session)
 	if err != nil {
@@ -330,7 +326,7 @@ func (s *Service) modified(was []human.Task, r Response, answer *human.PlanAnswe
 		return nil, err
 	}
 	tasks = asWas(was, tasks)
-	if answer.Changes = Compare(was, tasks); len(answer.Changes) == 0 {
+	if answer.Changes = Compare(was, tasks, r.Moved...); len(answer.Changes) == 0 {
 		answer.Action = human.ConfirmPlan // nothing was changed after all
 		return nil, nil
 	}
@@ -562,12 +558,13 @@ func (s *Service) Order(ctx context.Context, by human.Actor, session string, o h
 			return Status{}, err
 		}
 		o.Tasks = asWas(waiting(op), o.Tasks)
-		if o.Changes = Compare(waiting(op), o.Tasks); len(o.Changes) == 0 {
+		if o.Changes = Compare(waiting(op), o.Tasks, o.Moved...); len(o.Changes) == 0 {
 			return Status{}, human.BadField("tasks", "are what is waiting already")
 		}
 	} else {
 		o.Tasks = nil
 	}
+	o.Moved = nil // the changes tell
 	if o.Kind != human.Skip {
 		o.Task = ""
 	}

@@ -291,6 +291,12 @@ func TestTheSamePlanAgain(t *testing.T) {
 	}
 	d.progress("s", "a", human.TaskRunning)
 	d.progress("s", "a", human.TaskDone)
+	if told, created, err := d.Submit(t.Context(), bot, plan.Submission{SessionID: "s", Message: "Move the billing database", Tasks: three[:1]}, 0); err != nil || created || !told.Unread {
+		t.Errorf("over, and nobody said that its end was read: %+v, %t, %v", told, created, err)
+	}
+	if err := d.queue.MarkDelivered(t.Context(), bot, back.OperationID); err != nil {
+		t.Fatal(err)
+	}
 	if anew := d.submit("s", three[0]); anew.OperationID == back.OperationID {
 		t.Error("a plan whose end was read was joined")
 	}
@@ -347,6 +353,14 @@ func TestModify(t *testing.T) {
 	d.submit("same", three...)
 	if st = d.respond(ada, "same", plan.Response{Action: human.ModifyPlan, Tasks: three}); st.Status != human.PlanConfirmed || len(st.Response.Changes) != 0 {
 		t.Errorf("changed into itself: %+v", st)
+	}
+	// Two that changed places: the one that was taken hold of is the one that moved.
+	for _, id := range []string{"a", "b"} {
+		d.submit("swap "+id, three...)
+		st = d.respond(ada, "swap "+id, plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{three[1], three[0], three[2]}, Moved: []string{id}})
+		if len(st.Response.Changes) != 1 || st.Response.Changes[0].ID != id {
+			t.Errorf("%s was moved, and the changes are %+v", id, st.Response.Changes)
+		}
 	}
 	d.submit("words", three...)
 	if st = d.respond(ada, "words", plan.Response{Action: human.ModifyPlan, Message: "test the restore first"}); st.Status != human.PlanModified || len(st.Tasks) != 0 || st.Run != nil || !strings.Contains(st.Message, "new plan") {
@@ -482,6 +496,10 @@ func TestOrders(t *testing.T) {
 	st := order(human.Order{Kind: human.Change, Tasks: []human.Task{task("", "Count rows", "psql"), three[2]}})
 	if len(st.Run.Tasks) != 4 || st.Run.Tasks[2].Description != "Count rows" || st.Run.Tasks[2].State != human.TaskWaiting || len(st.Run.Orders) != 4 || len(st.Run.Orders[3].Changes) != 1 {
 		t.Errorf("changed: %+v", st.Run)
+	}
+	swapped := order(human.Order{Kind: human.Change, Tasks: []human.Task{three[2], st.Run.Tasks[2].Task}, Moved: []string{"c"}}).Run.Orders[4]
+	if len(swapped.Changes) != 1 || swapped.Changes[0].ID != "c" || swapped.Moved != nil {
+		t.Errorf("c was moved, and the order is %+v", swapped)
 	}
 	if got := d.progress("s", st.Run.Tasks[2].ID, human.TaskRunning); !got.Go {
 		t.Errorf("the new task: %+v", got)

@@ -17,6 +17,7 @@ func StatusOf(op human.Operation) (Status, error) {
 	st := Status{
 		SessionID: op.SessionID, OperationID: op.ID, Version: op.Version, Status: op.PlanStatus(), CreatedAt: op.CreatedAt,
 		ExpiresAt: op.ExpiresAt, Summary: &q.Summary, Run: op.Run, Tasks: []human.Task{}, Needs: q.Confirmations,
+		Unread: op.State.Terminal() && op.DeliveredAt == nil,
 	}
 	if tasks, may := op.Confirmed(); may {
 		st.Tasks = tasks

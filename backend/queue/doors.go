@@ -56,8 +56,9 @@ type Filter struct {
 	Kind      human.Kind
 	AgentID   string
 	SessionID string
-	Text      string    // full-text: all words, the last as a prefix; Chinese, Japanese and Korean by character
-	Since     time.Time // updated at or after
+	Plan      human.PlanStatus // only plans, and of them those with this status
+	Text      string           // full-text: all words, the last as a prefix; Chinese, Japanese and Korean by character
+	Since     time.Time        // updated at or after
 	Order     Order
 	Limit     int    // 1 to MaxPage; 0 is DefaultPage
 	Cursor    string // Page.Next of the page before; opaque

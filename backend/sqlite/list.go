@@ -120,6 +120,13 @@ func (s *Store) newList(f queue.Filter) (*list, error) {
 		}
 		l.after(p)
 	}
+	if f.Plan != "" {
+		if f.Kind != "" && f.Kind != human.Plan {
+			return nil, nil
+		}
+		f.Kind = human.Plan
+		l.and(planStatus+" = ?", f.Plan)
+	}
 	var terms []string
 	if f.AgentID != "" {
 		l.and("o.agent_id = ?", f.AgentID)
@@ -162,6 +169,14 @@ func (s *Store) newList(f queue.Filter) (*list, error) {
 	l.tags = strings.Join(terms, " AND ")
 	return l, nil
 }
+
+// planStatus is human.Operation.PlanStatus of a row.
+const planStatus = `CASE
+	WHEN o.state IN ('cancelled', 'declined') THEN
+		iif(json_extract(o.data, '$.overdue') AND json_extract(o.data, '$.ended.by.role') = 'system', 'timeout', 'cancelled')
+	WHEN o.state = 'completed' THEN
+		CASE json_extract(o.data, '$.result.plan.action') WHEN 'confirm' THEN 'confirmed' WHEN 'modify' THEN 'modified' ELSE 'cancelled' END
+	ELSE 'pending' END`
 
 func (l *list) and(condition string, args ...any) {
 	l.where = append(l.where, condition)

@@ -217,6 +217,7 @@ func model(ops []human.Operation, words map[human.OperationID][]string, f queue.
 	var hits []numbered
 	for n, op := range ops {
 		if len(f.States) > 0 && !slices.Contains(f.States, op.State) || f.Open && op.State.Terminal() || f.Kind != "" && op.Kind != f.Kind ||
+			f.Plan != "" && (op.Kind != human.Plan || op.PlanStatus() != f.Plan) ||
 			f.AgentID != "" && op.AgentID != f.AgentID || !f.Since.IsZero() && op.UpdatedAt.Before(f.Since) {
 			continue
 		}
@@ -240,6 +241,56 @@ func model(ops []human.Operation, words map[human.OperationID][]string, f queue.
 		ids = append(ids, h.ID)
 	}
 	return ids
+}
+
+var planStatuses = []human.PlanStatus{human.PlanPending, human.PlanConfirmed, human.PlanModified, human.PlanCancelled, human.PlanTimeout}
+
+// The list knows a plan's status as the plan does (P3).
+func TestPlansByStatus(t *testing.T) {
+	h := newHistory(t, Options{})
+	answered := func(action human.PlanAction, decision human.Decision) human.Event {
+		return human.Event{Type: human.Finished, By: ann, Answer: &human.Answer{Decision: decision, HumanInput: "so", Plan: &human.PlanAnswer{Action: action}}}
+	}
+	system := human.Actor{Role: human.System}
+	var ops []human.Operation
+	for i, ended := range [][]human.Event{
+		nil,
+		{{Type: human.ClaimedBy, By: ann}},
+		{asked("which?")},
+		{{Type: human.Expired}},
+		{answered(human.ConfirmPlan, human.Approved)},
+		{{Type: human.Expired}, answered(human.ConfirmPlan, human.Approved)},
+		{answered(human.ModifyPlan, human.Approved)},
+		{answered(human.CancelPlan, human.Refused)},
+		{done("no plan in it")},
+		{declined("not mine")},
+		{{Type: human.Withdrawn, By: bot, Text: "another way"}},
+		{{Type: human.Withdrawn, By: system, Text: "shut down"}},
+		{{Type: human.Expired}, {Type: human.Withdrawn, By: bot, Text: "gave up"}},
+		{{Type: human.Expired}, {Type: human.Withdrawn, By: system, Text: "its time is up"}},
+	} {
+		for _, kind := range []human.Kind{human.Plan, human.Feedback} {
+			id := human.OperationID(fmt.Sprintf("op_%s_%d", kind, i))
+			h.add(id, append([]human.Event{ring("x", func(r *human.Request) { r.Kind = kind })}, ended...)...)
+			entries, err := h.Operation(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			op, err := human.Fold(id, entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ops = append(ops, op)
+		}
+	}
+	for _, status := range planStatuses {
+		f := queue.Filter{Plan: status}
+		want := model(ops, nil, f)
+		if got := h.ids(f); len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s plans: %v, want %v", status, got, want)
+		}
+		h.wantIDs(queue.Filter{Plan: status, Kind: human.Feedback})
+	}
 }
 
 // Random histories: every filter in every order, page by page, gives what the model gives; and the
@@ -309,6 +360,9 @@ func TestProjection(t *testing.T) {
 			}
 			if rapid.Bool().Draw(rt, "by kind") {
 				f.Kind = rapid.SampledFrom(human.Kinds).Draw(rt, "kind")
+			}
+			if rapid.Bool().Draw(rt, "by plan's status") {
+				f.Plan = rapid.SampledFrom(planStatuses).Draw(rt, "plan's status")
 			}
 			if rapid.Bool().Draw(rt, "by agent") {
 				f.AgentID = rapid.SampledFrom(agents).Draw(rt, "agent")

@@ -3,6 +3,7 @@ import { PlansApi } from './plans';
 import { RunsApi } from './runs';
 import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
+import type { PlanStatus } from '../lib/planwire';
 import type {
   Action, Agent, Answer, Check, DraftRequest, Drafts, Edits, Kind, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, Showing, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent,
 } from '../lib/wire';
@@ -10,6 +11,7 @@ import type {
 export interface Query {
   state?: State | 'open' | 'closed' | '';
   action_type?: Kind | '';
+  plan_status?: PlanStatus | '';
   agent_id?: string;
   q?: string;
   limit?: number;

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compare, fieldsOf, rowsOf, sameTasks, wordDiff, type Listed } from './plandiff';
+import { compare, fieldsOf, movedOf, rowsOf, sameTasks, wordDiff, type Listed } from './plandiff';
 import type { TaskChange } from './planwire';
 
 // The server's own test reads the same cases.
-const cases = JSON.parse(readFileSync(new URL('../../../backend/plan/testdata/changes.json', import.meta.url), 'utf8')) as { name: string; old: Listed[]; new: Listed[]; changes: TaskChange[] }[];
+const cases = JSON.parse(readFileSync(new URL('../../../backend/plan/testdata/changes.json', import.meta.url), 'utf8')) as { name: string; old: Listed[]; new: Listed[]; carried?: string[]; changes: TaskChange[] }[];
 
 const list = (letters: string): Listed[] => [...letters].map((id) => ({ id, description: `task ${id}` }));
 
 describe('what a list of tasks became', () => {
   it('is asked of enough cases', () => expect(cases.length).toBeGreaterThan(9));
 
-  for (const { name, old, new: now, changes } of cases) it(`is told as the server tells it: ${name}`, () => expect(compare(old, now)).toEqual(changes));
+  for (const { name, old, new: now, carried, changes } of cases) it(`is told as the server tells it: ${name}`, () => expect(compare(old, now, new Set(carried))).toEqual(changes));
 
   it('does not call it a change when the same arguments are written in another order', () => {
     const [a, b] = [{ a: 1, b: { c: 2, d: [3] } }, { b: { d: [3], c: 2 }, a: 1 }];
@@ -38,6 +38,10 @@ describe('what a list of tasks became', () => {
       const placed = new Map(changes.filter(({ change }) => change === 'added' || change === 'moved').map(({ to, id }) => [to, id]));
       expect(now.map((_, i) => placed.get(i + 1) ?? rest.shift()?.id)).toEqual(now.map(({ id }) => id));
       expect(rest).toEqual([]);
+      // Told which of them moved, the server says the same.
+      const carried = new Set([...'aceg'].filter(() => random(2)));
+      const said = compare(old, now, carried);
+      expect(compare(old, now, new Set(movedOf(said)))).toEqual(said);
     }
   });
 });
@@ -58,11 +62,9 @@ describe('the rows of the editor', () => {
   });
 
   it('takes the one of two that a person took hold of for the moved one', () => {
-    const carried = (id: string): string[] => rowsOf(list('abc'), list('acb'), new Set([id])).map(({ task, moved }) => task.id + moved);
+    const carried = (id: string): string[] => rowsOf(list('abc'), list('acb'), compare(list('abc'), list('acb'), new Set([id]))).map(({ task, moved }) => task.id + moved);
     expect(carried('c')).toEqual(['a', 'cup', 'b']);
     expect(carried('b')).toEqual(['a', 'c', 'bdown']);
-    // What did not have to move has not, whoever took hold of it.
-    expect(rowsOf(list('abc'), list('abc'), new Set(['b'])).map(({ moved }) => moved)).toEqual(['', '', '']);
   });
 
   it('keeps a taken out task behind the one before it, wherever that went', () => expect(shown('abcd', 'cda')).toEqual(['1c', '2d', '3adown', '-b']));

@@ -100,11 +100,14 @@ export interface PlanRow {
   moved: '' | 'up' | 'down' | 'on';
 }
 
+/** The tasks that count as moved. Compared again with these as carried, the same ones count. */
+export const movedOf = (changes: readonly TaskChange[]): string[] => changes.filter(({ change }) => change === 'moved').map(({ id }) => id);
+
 /** What the editor draws: the new list, with what was taken out behind the task that it stood behind. */
-export function rowsOf(old: readonly Listed[], now: readonly Listed[], carried?: ReadonlySet<string>): PlanRow[] {
+export function rowsOf(old: readonly Listed[], now: readonly Listed[], changes: readonly TaskChange[] = compare(old, now)): PlanRow[] {
   const was = new Map(old.map((task) => [task.id, task]));
   const moved = new Map<string, PlanRow['moved']>();
-  for (const change of compare(old, now, carried)) {
+  for (const change of changes) {
     const { from = 0, to = 0 } = change;
     if (change.change === 'moved') moved.set(change.id, to < from ? 'up' : to > from ? 'down' : 'on');
   }

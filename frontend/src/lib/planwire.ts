@@ -139,6 +139,8 @@ export interface Order {
   task_id?: string;
   tasks?: Task[];
   changes?: TaskChange[];
+  /** As it is sent: the tasks that count as moved. */
+  moved?: string[];
   text?: string;
 }
 
@@ -164,6 +166,8 @@ export interface TaskProgress {
 export interface PlanResponse {
   action: PlanAction;
   modified_tasks?: Task[];
+  /** The tasks that count as moved. */
+  moved?: string[];
   user_message?: string;
   task_by_task?: boolean;
   /** The operation's: what was drawn is what is answered. */

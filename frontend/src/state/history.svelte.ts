@@ -1,4 +1,5 @@
 import type { Api } from '../backend/api';
+import type { PlanStatus } from '../lib/planwire';
 import { statistics, type Statistics } from '../lib/statistics';
 import type { Kind, Operation } from '../lib/wire';
 import { Found, type Part } from './found.svelte';
@@ -6,6 +7,9 @@ import { ticker } from './ticker.svelte';
 
 export type Outcome = 'closed' | 'completed' | 'declined' | 'cancelled';
 export const outcomes: readonly Outcome[] = ['closed', 'completed', 'declined', 'cancelled'];
+/** How plans end; '' is any way. */
+export type PlanEnd = '' | Exclude<PlanStatus, 'pending'>;
+export const planEnds: readonly PlanEnd[] = ['', 'confirmed', 'modified', 'cancelled', 'timeout'];
 
 const page = 50;
 const sample = 500;
@@ -16,6 +20,8 @@ export class History extends Found<Operation> {
   kind = $state<Kind | ''>('');
   agent = $state('');
   outcome = $state<Outcome>('closed');
+  /** Of plans, in place of the outcome. */
+  planEnd = $state<PlanEnd>('');
 
   days = $state(30);
   counted = $state.raw<Operation[]>([]);
@@ -35,6 +41,7 @@ export class History extends Found<Operation> {
     this.kind = '';
     this.agent = '';
     this.outcome = 'closed';
+    this.planEnd = '';
     void this.load();
   }
 
@@ -60,7 +67,8 @@ export class History extends Found<Operation> {
   }
 
   protected async ask(cursor?: string): Promise<Part<Operation>> {
-    const part = await this.api.operations({ state: this.outcome, action_type: this.kind, agent_id: this.agent, q: this.query.trim(), limit: page, order: 'recent', cursor });
+    const how = this.kind === 'plan' ? { state: 'closed' as const, plan_status: this.planEnd } : { state: this.outcome };
+    const part = await this.api.operations({ ...how, action_type: this.kind, agent_id: this.agent, q: this.query.trim(), limit: page, order: 'recent', cursor });
     return { rows: part.operations, next: part.next };
   }
 

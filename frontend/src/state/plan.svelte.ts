@@ -1,7 +1,7 @@
 import { tick } from 'svelte';
 import { dangerous, ended } from '../lib/life';
 import { alike, planOf, sendable, together } from '../lib/planedit';
-import { compare, fieldsOf, sameTasks, type Listed } from '../lib/plandiff';
+import { fieldsOf, movedOf, sameTasks, type Listed } from '../lib/plandiff';
 import type { PlanAction, PlanHistory, PlanQuestion, PlanResponse, Preset, Task, TaskChange, TasksSummary, TaskSummary } from '../lib/planwire';
 import { riskLevel } from '../lib/verdict';
 import type { Operation } from '../lib/wire';
@@ -216,7 +216,7 @@ export class Plan {
 
   /** Takes over what somebody else sent; it can be undone. */
   takeOver(say: Say): void {
-    this.editing.take(say.tasks ?? this.old);
+    this.editing.take(say.tasks ?? this.old, movedOf(say.changes));
     if (say.words) {
       this.opened.draft.form.human_input = say.words;
       this.opened.draft.touch();
@@ -261,10 +261,11 @@ export class Plan {
   async #respond(action: PlanAction, reason = this.words): Promise<boolean> {
     const op = this.opened.op;
     if (!op) return false;
+    const moved = movedOf(this.editing.changes);
     const response: PlanResponse = {
       action,
       digest: op.digest,
-      ...(action === 'modify' && this.editing.changed && { modified_tasks: sendable(this.editing.tasks, this.old) }),
+      ...(action === 'modify' && this.editing.changed && { modified_tasks: sendable(this.editing.tasks, this.old), ...(moved.length && { moved }) }),
       ...(reason && { user_message: reason }),
       ...(action !== 'cancel' && this.opened.draft.form.task_by_task && { task_by_task: true }),
     };
@@ -286,7 +287,7 @@ export class Plan {
       const tasks = answer.plan?.tasks?.map((task, i) => ({ ...task, id: task.id ?? `t${i + 1}` }));
       return {
         name: by.name ?? '', mine: by.name === me, at, action: answer.plan?.action ?? 'confirm', tasks, words: answer.human_input,
-        changes: tasks ? compare(this.old, tasks) : [], same: sameTasks(tasks ?? this.old, this.editing.tasks),
+        changes: answer.plan?.changes ?? [], same: sameTasks(tasks ?? this.old, this.editing.tasks),
       };
     });
     for (const name of question.operators ?? []) if (!all.some((say) => say.name === name)) all.push({ name, mine: name === me, changes: [], same: false });

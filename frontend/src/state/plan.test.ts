@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Problem } from '../backend/http';
 import { emptyForm } from '../lib/answer';
-import type { PlanResponse, Task, TasksSummary, TaskSummary } from '../lib/planwire';
+import type { PlanResponse, Task, TaskChange, TasksSummary, TaskSummary } from '../lib/planwire';
 import { sampleOperation } from '../lib/sample.testing';
 import { sampleEffect } from '../lib/verdict.testing';
 import type { JsonObject, Operation } from '../lib/wire';
@@ -49,6 +49,25 @@ describe('a plan on the table', () => {
     draft.form.task_by_task = true;
     await plan.send();
     expect(respond).toHaveBeenLastCalledWith(op, { action: 'modify', digest: 'd1', modified_tasks: [{ description: 'mine' }, tasks[0], tasks[2]], user_message: 'because', task_by_task: true });
+  });
+
+  it('says which of two tasks that changed places was taken hold of, as it is drawn', async () => {
+    for (const id of ['b', 'a']) {
+      const { plan, respond } = table();
+      plan.editing.move(id, id === 'a' ? 2 : 1);
+      expect([plan.editing.rows.filter(({ moved }) => moved).map(({ task }) => task.id), plan.editing.changes.map((change) => change.id)]).toEqual([[id], [id]]);
+      await plan.send();
+      expect(respond.mock.lastCall?.[1]).toMatchObject({ modified_tasks: [tasks[1], tasks[0], tasks[2]], moved: [id] });
+    }
+  });
+
+  it('takes over what another moved as they moved it', () => {
+    const swapped = [tasks[1], tasks[0], tasks[2]] as Task[];
+    const changes: TaskChange[] = [{ change: 'moved', id: 'b', description: 'task b', from: 2, to: 1 }];
+    const { plan } = table({ confirmations: 2 }, { votes: [{ by: { role: 'operator', name: 'Ada' }, at: '2026-01-02T10:00:00Z', answer: { plan: { action: 'modify', tasks: swapped, changes } } }] });
+    const ada = plan.says[0];
+    if (ada) plan.takeOver(ada);
+    expect(plan.editing.changes).toEqual(changes);
   });
 
   it('goes back with words alone where nothing was changed', async () => {
@@ -161,10 +180,11 @@ describe('confirming together', () => {
   const at = '2026-01-02T10:00:00Z';
 
   it('counts the answers that say the same, and shows who is missing and what others changed', () => {
+    const changes: TaskChange[] = [{ change: 'removed', id: 'a', description: 'task a', from: 1 }];
     const { plan } = table({ confirmations: 3, operators: ['mei', 'Ada'] }, {
       votes: [
-        { by: by('Ada'), at, answer: { human_input: 'less', plan: { action: 'modify', tasks: tasks.slice(1) } } },
-        { by: by('Bo'), at, answer: { plan: { action: 'modify', tasks: tasks.slice(1) } } },
+        { by: by('Ada'), at, answer: { human_input: 'less', plan: { action: 'modify', tasks: tasks.slice(1), changes } } },
+        { by: by('Bo'), at, answer: { plan: { action: 'modify', tasks: tasks.slice(1), changes } } },
         { by: by('Cy'), at, answer: { plan: { action: 'confirm' } } },
       ],
     });

@@ -1,5 +1,6 @@
 import { emptyForm, type AnswerForm } from '../lib/answer';
 import { sendable } from '../lib/planedit';
+import { movedOf } from '../lib/plandiff';
 import { changeable, questionOfPlan } from '../lib/planrun';
 import type { PlanQuestion } from '../lib/planwire';
 import type { Operation } from '../lib/wire';
@@ -73,7 +74,8 @@ export class PlanChange {
     }
     if (this.lack) return false;
     editing.keep();
-    return this.running.order({ order: 'change', tasks: sendable(editing.tasks, this.plan.old) });
+    const moved = movedOf(editing.changes);
+    return this.running.order({ order: 'change', tasks: sendable(editing.tasks, this.plan.old), ...(moved.length && { moved }) });
   }
 
   commands(): Command[] {

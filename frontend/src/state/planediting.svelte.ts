@@ -25,8 +25,8 @@ export class PlanEditing {
     const changed = this.draft.form.tasks;
     return changed ? ($state.snapshot(changed) as Listed[]) : this.old();
   });
-  readonly changes = $derived.by<TaskChange[]>(() => compare(this.old(), this.tasks));
-  readonly rows = $derived.by<PlanRow[]>(() => rowsOf(this.old(), this.tasks, this.#carried));
+  readonly changes = $derived.by<TaskChange[]>(() => compare(this.old(), this.tasks, this.#carried));
+  readonly rows = $derived.by<PlanRow[]>(() => rowsOf(this.old(), this.tasks, this.changes));
   readonly changed = $derived.by<boolean>(() => this.changes.length > 0);
   readonly canUndo = $derived.by<boolean>(() => this.#past.length > 0);
   readonly canRedo = $derived.by<boolean>(() => this.#future.length > 0);
@@ -201,9 +201,10 @@ export class PlanEditing {
     return task ? (this.add([duplicate(task)], this.placeOf(id) + 1)[0] ?? '') : '';
   }
 
-  /** Takes over a whole list. */
-  take(tasks: readonly Task[]): void {
+  /** Takes over a whole list, with the tasks that count as moved in it. */
+  take(tasks: readonly Task[], moved: readonly string[] = []): void {
     this.keep();
+    this.#carried = new Set(moved);
     this.#step(this.tasks);
     const list: Listed[] = [];
     for (const task of tasks) list.push({ ...task, id: task.id ?? freshId([...this.old(), ...list]) });

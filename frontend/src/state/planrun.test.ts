@@ -98,7 +98,7 @@ describe('what has not begun', () => {
     editing.move('t3', 1);
     editing.add([{ description: 'Tell #billing' }]);
     await running.send();
-    expect(order.mock.lastCall).toEqual(['op_1', { order: 'change', tasks: [tasks[2], tasks[1], { description: 'Tell #billing' }] }]);
+    expect(order.mock.lastCall).toEqual(['op_1', { order: 'change', tasks: [tasks[2], tasks[1], { description: 'Tell #billing' }], moved: ['t3'] }]);
     expect(running.change).toBeNull();
   });
 
