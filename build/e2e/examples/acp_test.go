@@ -63,7 +63,7 @@ func TestACP(t *testing.T) {
 	})
 	t.Run("cancelled with Ctrl+C", func(t *testing.T) {
 		p := run(nil, "Delete old.log, please.")
-		op := d.rang(p)
+		op := d.waited(p)
 		p.signal(t, syscall.SIGINT)
 		says(t, d.ends(p, 2), "[old.log: cancelled]\nended: cancelled")
 		if op = d.state(op.ID, human.Cancelled); op.Ended.By.Role != human.Agent {

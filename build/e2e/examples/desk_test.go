@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,6 +92,7 @@ type desk struct {
 	t          *testing.T
 	bin, data  string
 	url, key   string
+	token      string // the operator's
 	server     *process
 	operator   *client.Client
 	home, work string // where agents run
@@ -133,7 +135,7 @@ func (d *desk) start(addr string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.url, d.operator = ready.URL, client.New(ready.URL, s.Token)
+	d.url, d.token, d.operator = ready.URL, s.Token, client.New(ready.URL, s.Token)
 	d.t.Cleanup(d.operator.Close)
 }
 
@@ -223,6 +225,31 @@ func (d *desk) state(id human.OperationID, want human.State) (op human.Operation
 	d.wait(fmt.Sprintf("%s to be %s", id, want), func() bool {
 		op = d.get(id)
 		return op.State == want
+	})
+	return op
+}
+
+// waited waits until the one ring of a process is there and the process waits for the answer, and returns it: before it
+// does, it has nothing to withdraw when it is interrupted.
+func (d *desk) waited(p *process) human.Operation {
+	d.t.Helper()
+	op := d.rang(p)
+	d.wait(p.cmd.String()+" to wait", func() bool {
+		r, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+"/api/human/operations/"+string(op.ID), nil)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+d.token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		var seen struct{ Presence struct{ Waiting bool } }
+		if err := json.NewDecoder(answer.Body).Decode(&seen); err != nil {
+			d.t.Fatal(err)
+		}
+		return seen.Presence.Waiting || p.over()
 	})
 	return op
 }

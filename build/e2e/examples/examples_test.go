@@ -112,7 +112,7 @@ func TestAsk(t *testing.T) {
 
 		// Stopped with Ctrl+C while a person thinks: nobody needs to any more.
 		p := d.run(ask)
-		op := d.rang(p)
+		op := d.waited(p)
 		p.signal(t, syscall.SIGINT)
 		d.ends(p, 2)
 		if op = d.state(op.ID, human.Cancelled); op.Ended.By.Role != human.Agent {
