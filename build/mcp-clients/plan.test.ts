@@ -99,7 +99,7 @@ describe('the tool confirm_plan', { concurrency: true }, () => {
         const p = await agent.plan(plan('long', { timeout_seconds: 250 })) // the client's own limit is 60 s
         const took = Date.now() - began
         assert.equal(p.status, 'pending')
-        assert.ok(took > 44_000 && took < 50_000, `after ${took} ms`)
+        assert.ok(took > 44_000 && took < 58_000, `after ${took} ms`)
         const again = agent.plan(plan('long', { timeout_seconds: 250 }))
         await bell.respond('long', 'confirm')
         const joined = await again
