@@ -84,7 +84,7 @@ func (w *walker) embedded(c *cmd) {
 				if j > 4 {
 					break
 				}
-				if base := path.Base(x.s); !strings.HasPrefix(x.s, "-") && (handlers()[base] != nil || specOf(base) != nil) {
+				if base := path.Base(x.s); !strings.HasPrefix(x.s, "-") && x.s != "." && (handlers()[base] != nil || specOf(base) != nil) {
 					run(rest[j:])
 					break
 				}

@@ -17,6 +17,9 @@ var devText string
 //go:embed knowledge/everyday.txt
 var everydayText string
 
+//go:embed knowledge/look.txt
+var lookText string
+
 //go:embed knowledge/system.txt
 var systemText string
 
@@ -41,7 +44,7 @@ type section struct {
 	spec       *spec // once it is read
 }
 
-var knowledge = sync.OnceValues(func() (*index, error) { return makeIndex(cloudText, devText, everydayText, systemText) })
+var knowledge = sync.OnceValues(func() (*index, error) { return makeIndex(cloudText, devText, everydayText, lookText, systemText) })
 
 func makeIndex(texts ...string) (*index, error) {
 	x := &index{sections: make([]section, 0, 512), seed: maphash.MakeSeed()}

@@ -137,6 +137,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 		args := c.args
 		ranAny := false
 		edits := false
+		tests := false
 		for i := 0; i < len(args); i++ {
 			s := args[i].s
 			switch {
@@ -203,7 +204,12 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					w.harmless(c)
 					return handled(out)
 				}
+			case language == "javascript" && s == "--test":
+				tests = true
+			case language == "javascript" && s == "--run" && i+1 < len(args):
+				return handled(w.run(append([]value{known("npm"), known("run")}, args[i+1:]...), c.in))
 			case len(s) > 1 && s[0] == '-' && s != "-":
+			case tests: // the project's own tests, as under any other program that runs them
 			case s == "-" || s == "/dev/stdin":
 				if c.in.open {
 					w.feed(language, c.in, "code.stdin")
@@ -235,9 +241,18 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					w.windows(joined(args[i:]).s)
 					return handled(out)
 				}
+				if tool := entries[path.Base(s)]; tool != "" && w.ownProject(args[i]) {
+					w.runsWritten(args[i], language, nil)
+					return handled(w.run(append([]value{known(tool)}, args[i+1:]...), c.in))
+				}
 				w.scriptFile(args[i], language, c)
 				return handled(out)
 			}
+		}
+		if tests {
+			w.runsAll(c)
+			w.simple(c, human.PackageRun, human.LowRisk, "tests")
+			return handled(out)
 		}
 		if !ranAny {
 			if c.in.open {
@@ -248,6 +263,37 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 		}
 		return handled(out)
 	}
+}
+
+// entries are the scripts that frameworks put into each project. What one does is what it is told, as long as it was not
+// changed.
+var entries = map[string]string{"manage.py": "django-admin", "artisan": "artisan", "console": "symfony-console"}
+
+func (w *walker) ownProject(v value) bool {
+	p, _ := w.placeOf(v, w.dir)
+	return v.known() && p == inProject
+}
+
+// django runs code of Python within the project.
+func django(w *walker, c *cmd) (stream, bool) {
+	if len(c.args) == 0 {
+		return stream{}, false
+	}
+	switch c.args[0].s {
+	case "shell", "shell_plus":
+		o, _ := parse(c.args, set("-c --command -i --interface"), false, false)
+		for _, n := range []string{"-c", "--command"} {
+			if v, ok := o.flags[n]; ok {
+				w.code("python", v)
+			}
+		}
+		if c.in.open {
+			w.feed("python", c.in, "code.stdin")
+		}
+	case "test":
+		w.runsAll(c)
+	}
+	return stream{}, false
 }
 
 // module is python -m.

@@ -109,6 +109,8 @@ func (w *walker) run(args []value, in stream) stream {
 			c.name = base
 		case base == "gradlew" || base == "mvnw":
 			c.name = base
+		case dir == "bin" && stubs()[base] && !w.runsWritten(name, "ruby", nil):
+			c.name = base
 		default:
 			return w.program(args[0], c)
 		}
@@ -141,6 +143,9 @@ func (w *walker) run(args []value, in stream) stream {
 	out.open = true
 	return out
 }
+
+// stubs are what frameworks put into a project's folder bin for a program of that name.
+var stubs = setOf("rails rake rspec rubocop bundle brakeman importmap phpunit")
 
 func quoteAll(args []value) string {
 	var b strings.Builder
@@ -211,6 +216,10 @@ func (w *walker) program(name value, c *cmd) stream {
 // scriptFile is a script that is run by its path; language is "" where it is not known.
 func (w *walker) scriptFile(name value, language string, c *cmd) {
 	if f, ok := w.file(name); ok {
+		if f.built && language == "" {
+			w.emit(human.Effect{Verb: human.PackageRun, Resource: name.shown(), Certainty: human.Likely, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast, Rule: "shell.built_program"})
+			return
+		}
 		if language == "" {
 			language = languageOf(name.s, language, f.text)
 		}
@@ -509,17 +518,52 @@ func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
 		switch e.Verb {
 		case human.FilesystemWrite:
 			w.writing(p, id)
+			if c.name == "mkdir" {
+				continue // a folder is nothing that runs
+			}
 			t := c.in.taint
 			if w.secrets > c.secrets {
 				t |= fromSecret // an archive of them, or an encoding
 			}
-			w.keep(p, stream{taint: t})
+			w.keep(p, stream{taint: t, built: w.builds(c, o)})
 		case human.FilesystemDelete:
 			w.deleting(p, e.Blast == human.ProjectBlast && o.has("-r", "-R", "--recursive"), id)
 		default:
 			w.reading(p, id)
 		}
 	}
+}
+
+var compilers = setOf("go gcc g++ clang clang++ cc c++ rustc")
+
+// builds says whether a compiler makes a program of nothing but the project's own code, as it was before this script: to
+// run that is no more than to run the project, as `go run` does.
+func (w *walker) builds(c *cmd, o *options) bool {
+	if !compilers()[c.name] || c.in.open || len(o.words) == 0 {
+		return false
+	}
+	for _, f := range w.files {
+		if !f.built {
+			return false
+		}
+	}
+	for _, e := range w.effects {
+		switch e.Verb {
+		case human.FilesystemRead, human.GitRead, human.PackageRun:
+		case human.FilesystemWrite:
+			if !strings.HasPrefix(e.Rule, "mkdir") && !strings.HasSuffix(e.Rule, ".o") {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	for _, v := range o.words {
+		if p, _ := w.placeOf(v, w.dir); !v.known() || p != inProject && p != projectRoot {
+			return false
+		}
+	}
+	return true
 }
 
 // tells are programs that only look something up, but tell others what they look for.
@@ -543,7 +587,10 @@ func (w *walker) sends(c *cmd, id string) {
 var (
 	lookVerbs = setOf("list ls get show describe status info view inspect version help search find print display query diff log logs history tail head cat " +
 		"whoami ping check validate verify test explain top stats count exists read lookup which why tree outdated doctor events ps images docs lint audit " +
-		"ll index enumerate summary report usage env completion details dump-config current peek lint-config plan preview")
+		"ll index enumerate summary report usage env completion details dump-config current peek lint-config plan preview diagnose capabilities")
+	// Of programs that are known to use verbs: one of these, and nothing else, lists them.
+	lists = setOf("apps devices routes deployments available tags topics members nodes services projects regions zones buckets images versions releases plugins " +
+		"environments instances volumes networks groups clusters domains addons contexts profiles providers models sessions tasks jobs builds pods stacks workspaces boards targets packages modules recipes templates balance")
 	loseVerbs = setOf("delete del rm remove destroy drop purge erase wipe clear reset revoke terminate kill prune uninstall flush truncate rollback revert " +
 		"deregister unregister disable detach disassociate format shutdown reboot stop force-delete empty unpublish deprecate archive expire discard " +
 		"overwrite forget nuke cleanup clean abort cancel drain evict rotate roll restore failover undeploy teardown deactivate unlink unset " +
@@ -577,7 +624,7 @@ func (w *walker) byVerb(name string, o *options, c *cmd, known bool) {
 			look = false
 			break
 		}
-		if lookVerbs()[word] || hasPrefix(word, lookPrefixes) {
+		if lookVerbs()[word] || hasPrefix(word, lookPrefixes) || known && len(o.words) == 1 && lists()[word] {
 			look = true
 			break
 		}

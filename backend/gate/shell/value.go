@@ -60,4 +60,5 @@ type stream struct {
 	edited bool   // of files: holds what it held before, changed in some way
 	from   string // of files: a copy of this one
 	all    string // of names: of all that is under this folder
+	built  bool   // of files: a program made of the project's own code
 }

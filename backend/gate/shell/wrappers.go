@@ -357,6 +357,54 @@ func gdb(w *walker, c *cmd) (stream, bool) {
 	return stream{}, false
 }
 
+// perf measures the command that follows its own.
+func perf(w *walker, c *cmd) (stream, bool) {
+	values := set("-e --event -o --output -p --pid -t --tid -C --cpu -F --freq -c --count --call-graph -r --repeat -I -G --cgroup -D --delay -M --metrics -m --mmap-pages -j --timeout -x --field-separator --filter")
+	o, words := parse(c.args, values, false, true)
+	if len(words) == 0 {
+		return stream{}, false
+	}
+	switch words[0].s {
+	case "list", "report", "annotate", "diff", "evlist", "buildid-list", "version", "top":
+		w.harmless(c)
+		return handled(stream{})
+	case "stat", "record", "trace":
+		o, words = parse(words[1:], values, false, true)
+		if v, ok := o.flags["-o"]; ok {
+			w.writing(v, "perf.o")
+		} else {
+			w.harmless(c)
+		}
+		if len(words) == 0 {
+			return handled(stream{})
+		}
+		return handled(w.run(words, c.in))
+	}
+	return stream{}, false
+}
+
+// hyperfine measures commands, each a word of its own.
+func hyperfine(w *walker, c *cmd) (stream, bool) {
+	o, _ := parse(c.args, set("-w --warmup -m --min-runs -M --max-runs -r --runs -P --parameter-scan -D --parameter-step-size -L --parameter-list -S --shell -s --setup -p --prepare -c --cleanup -C --conclude --reference "+
+		"--style --sort -u --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode --output --input -n --command-name --min-benchmarking-time"), false, false)
+	scripts := o.words
+	for _, n := range []string{"-s", "--setup", "-p", "--prepare", "-c", "--cleanup", "-C", "--conclude", "--reference", "-S", "--shell"} {
+		if v, ok := o.flags[n]; ok && v.s != "none" && v.s != "default" {
+			scripts = append(scripts, v)
+		}
+	}
+	for _, n := range []string{"--export-asciidoc", "--export-csv", "--export-json", "--export-markdown", "--export-orgmode", "--output"} {
+		if v, ok := o.flags[n]; ok && v.s != "null" && v.s != "pipe" && v.s != "inherit" {
+			w.writing(v, "hyperfine.exports")
+		}
+	}
+	w.harmless(c)
+	for _, v := range scripts {
+		w.script(v.s, "sh", nil, stream{})
+	}
+	return handled(stream{taint: madeHere})
+}
+
 func fedScript(w *walker, c *cmd) (stream, bool) {
 	if c.in.open {
 		w.feed("sh", c.in, c.name+".stdin")
