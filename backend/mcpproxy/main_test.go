@@ -97,8 +97,11 @@ func toolServer() *mcp.Server {
 		func(_ context.Context, _ *mcp.CallToolRequest, in words) (*mcp.CallToolResult, any, error) {
 			return text(in.Text), nil, nil
 		})
-	mcp.AddTool(s, &mcp.Tool{Name: "large"}, func(context.Context, *mcp.CallToolRequest, any) (*mcp.CallToolResult, any, error) {
-		return text(strings.Repeat("0123456789", 1<<20)), nil, nil
+	type size struct {
+		Bytes int `json:"bytes"`
+	}
+	mcp.AddTool(s, &mcp.Tool{Name: "large"}, func(_ context.Context, _ *mcp.CallToolRequest, in size) (*mcp.CallToolResult, any, error) {
+		return text(strings.Repeat("01234567", in.Bytes/8)), nil, nil
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, r *mcp.CallToolRequest, _ any) (*mcp.CallToolResult, any, error) {
 		for i := range 5 {
