@@ -24,6 +24,8 @@ var (
 	runsIt = setOf("run execute exec call command commands cli use tool invoke cmd")
 	// Subcommands of git that are two words.
 	hyphened = setOf("cherry-pick filter-branch update-ref symbolic-ref ls-files rev-parse show-ref ls-remote rev-list cat-file fast-import")
+	// Names of tools that take a subcommand for an argument.
+	anyOf = []string{"generic", "raw", "any", "custom", "passthrough", "do", "api"}
 	// What says how a command is meant; it is judged with it and without, for a tool need not take it.
 	modeFields = []string{"subcommand", "mode", "action", "operation", "verb"}
 	// What a command is about, in the order in which it would stand.
@@ -94,6 +96,20 @@ func programCall(tool string, f fields) (program, bool) {
 	return program{}, false
 }
 
+// serverProgram is the command that a tool for any command stands for where its server is a program's: execute of terraform's,
+// run of redis'.
+func serverProgram(tool string, f fields) (program, bool) {
+	server := nameWords(serverName(tool))
+	if len(server) == 0 || !programs[server[len(server)-1]] {
+		return program{}, false
+	}
+	name := server[len(server)-1]
+	if name == "redis" {
+		name = "redis-cli"
+	}
+	return commandLine(name, f)
+}
+
 // commandLine is for tools that take the rest of a command line.
 func commandLine(name string, f fields) (program, bool) {
 	if service, op := f.one("servicename", "service"), f.one("operationname", "operation"); name == "aws" && service != "" && op != "" {
@@ -150,6 +166,12 @@ func subcommand(name string, sub []string, f fields) program {
 		sub = []string{"diff"}
 	case name == "git" && (joined == "list-branches" || joined == "list-repositories" || joined == "set-working-dir" || joined == "clear-working-dir"):
 		return program{args: [][]string{{"git", "status"}}}
+	}
+	if slices.Contains(anyOf, strings.Join(sub, "-")) { // kubectl_generic: the subcommand is an argument
+		if words := strings.Fields(f.one("command", "subcommand", "verb", "operation")); len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+			sub, f = words, clone(f)
+			delete(f, "command")
+		}
 	}
 	base := append([]string{name}, sub...)
 	rest, odd := about(f)

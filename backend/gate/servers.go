@@ -2,6 +2,7 @@ package gate
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,8 @@ var (
 		"react upsert save replace grant run exec execute eval evaluate invoke spawn launch make build install upgrade book schedule close open lock unlock mark star fork trigger append download export record")
 	lookWords = setOf("get list read search find describe show view query fetch lookup count check inspect resolve status browser take explain analyze analyse validate verify ping whoami summarize compare diff preview calculate compute " +
 		"convert parse translate info help echo")
+	keepers    = setOf("1password onepassword vault bitwarden lastpass keepass keychain dashlane doppler infisical passbolt secretmanager secretsmanager keyvault") // servers of secrets
+	settles    = setOf("issue issues incident incidents alert alerts conflict conflicts thread threads ticket tickets error errors comment comments discussion discussions conversation conversations all finding findings")
 	firstLooks = setOf("query fetch browser take") // that may do more than look
 )
 
@@ -59,7 +62,7 @@ func grade(words []string) (human.Risk, string) {
 		return human.HighRisk, "mcp.publishes"
 	case has(secretWords) || pair("api", "key") || pair("private", "key") || pair("access", "token"):
 		return human.HighRisk, "mcp.secrets"
-	case has(changeWords):
+	case has(changeWords), slices.Contains(words, "resolve") && has(settles):
 		return human.MediumRisk, "mcp.unknown"
 	case firstLooks[words[0]]:
 		return human.MediumRisk, "mcp.looks"
@@ -76,6 +79,9 @@ var gradeVerbs = map[string]human.EffectVerb{"mcp.costs": human.CostEffect, "mcp
 func unknownEffects(call Call, f fields, at shell.Place) []human.Effect {
 	words := nameWords(toolName(call.Tool))
 	risk, id := grade(words)
+	if id == "mcp.looks" && words[0] != "list" && slices.ContainsFunc(nameWords(serverName(call.Tool)), func(w string) bool { return keepers[w] }) {
+		risk, id = human.HighRisk, "mcp.secrets"
+	}
 	if reads(call.Tool, words) {
 		risk = human.NoRisk
 	}
@@ -275,7 +281,7 @@ func held(call Call, f fields, told map[string]property, at shell.Place) []human
 		}
 		means := p.means()
 		switch key {
-		case "command", "cmd", "shell", "bash", "commandline", "shellcommand":
+		case "command", "cmd", "shell", "bash", "commandline", "shellcommand", "exec", "execute", "commands", "cmds":
 			out = append(out, shell.Lower(s, at)...)
 			return
 		case "script":
@@ -288,9 +294,12 @@ func held(call Call, f fields, told map[string]property, at shell.Place) []human
 			return
 		case "query":
 			if looksLikeSQL(s) {
-				out = append(out, queryEffects(call.Tool, []string{s})...)
+				out = append(append(out, queryEffects(call.Tool, []string{s})...), filesIn([]string{s}, at)...)
 				return
 			}
+			out = append(out, otherQuery(s)...)
+		case "cypher", "graphql", "gql", "aql", "gremlin", "mongo", "flux", "mutation":
+			out = append(out, otherQuery(s)...)
 		case "javascript", "js", "jscode":
 			out = append(out, shell.Code("javascript", s, at)...)
 			return
@@ -375,6 +384,33 @@ func held(call Call, f fields, told map[string]property, at shell.Place) []human
 	}
 	return out
 }
+
+var (
+	queryLanguage = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bmatch\s*\(|\bmerge\s*\(|\bcreate\s*\(|\bcall\s+\w+\.|\bdb\.\w+\.\w+\(|\bg\.[VE]\(|\bmutation\b[^{]*\{|\|>\s*\w+\(|\bfor\s+\w+\s+in\s+\w+`)
+	})
+	queryLoses = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(detach\s+delete|delete|remove|drop\w*|delete\w*|remove\w*|truncate|purge)\b`)
+	})
+	queryChanges = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(set|merge|create|insert\w*|update\w*|replace\w*|upsert|mutation|addV|addE|property|load\s+csv|to|call)\b\s*[({\w]`)
+	})
+)
+
+// otherQuery are the effects of a query in a language that is not SQL: Cypher, GraphQL, those of MongoDB, ArangoDB, Gremlin, Flux.
+func otherQuery(s string) []human.Effect {
+	switch {
+	case len(s) > maxQuery || !queryLanguage().MatchString(s):
+		return nil
+	case queryLoses().MatchString(s):
+		return []human.Effect{effect(human.DatabaseEffect, human.HighRisk, human.SharedBlast, "query.destroys", s)}
+	case queryChanges().MatchString(s):
+		return []human.Effect{effect(human.DatabaseEffect, human.MediumRisk, human.SharedBlast, "query.changes", s)}
+	}
+	return nil
+}
+
+const maxQuery = 64 << 10
 
 func looksLikeSQL(s string) bool {
 	first, rest, _ := strings.Cut(strings.TrimSpace(strings.ToLower(s)), " ")
@@ -527,7 +563,7 @@ func clicks(f fields, types bool) []human.Effect {
 }
 
 // screenEffects are those of a tool that sees the screen, and moves its pointer and keys.
-func screenEffects(f fields) []human.Effect {
+func screenEffects(f fields, at shell.Place) []human.Effect {
 	action := plainName(f.one("action", "type"))
 	switch action {
 	case "screenshot", "cursorposition", "mousemove", "wait", "scroll", "zoom", "move":
@@ -535,7 +571,7 @@ func screenEffects(f fields) []human.Effect {
 	}
 	var out []human.Effect
 	for _, text := range f.all("text", "keys") {
-		out = append(out, shell.Lower(text, shell.Place{})...)
+		out = append(out, shell.Lower(text, at)...)
 	}
 	e := effect(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "screen.acts", strings.TrimSpace(action+" "+strings.Join(f.all("text", "keys"), " ")))
 	e.Certainty = human.Possible

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -422,7 +423,11 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	}
 	switch k {
 	case shellTool:
-		return commandEffects(call, f, at)
+		out := commandEffects(call, f, at)
+		if p, ok := serverProgram(call.Tool, f); ok {
+			out = append(out, p.effects(at)...)
+		}
+		return out
 	case windowsTool:
 		var out []human.Effect
 		for _, c := range f.all(commandFields...) {
@@ -433,12 +438,12 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		}
 		return out
 	case readTool:
-		return each(paths, read)
+		return append(each(paths, read), besides(f, at)...)
 	case listTool:
 		if len(paths) == 0 {
 			paths = []string{"."}
 		}
-		return each(paths, read)
+		return append(each(paths, read), besides(f, at)...)
 	case writeTool, editTool:
 		if readsOnly(f) {
 			return each(paths, read)
@@ -465,7 +470,7 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	case patchTool:
 		return patchEffects(f, at, paths)
 	case fetchTool:
-		return requestEffects("GET", f, at)
+		return append(requestEffects("GET", f, at), besides(f, at)...)
 	case httpTool:
 		method := f.one("method", "verb", "httpmethod")
 		if n := plainName(toolName(call.Tool)); method == "" {
@@ -480,7 +485,7 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		}
 		return requestEffects(method, f, at)
 	case sqlTool:
-		return queryEffects(call.Tool, f.all(queryFields...))
+		return append(queryEffects(call.Tool, f.all(queryFields...)), filesIn(f.all(queryFields...), at)...)
 	case codeTool:
 		return codeEffects(call.Tool, f, at)
 	case talkTool:
@@ -492,15 +497,43 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	case memoryTool:
 		return []human.Effect{effect(human.FilesystemWrite, human.LowRisk, human.MachineBlast, "tool.remembers", "what later sessions are told")}
 	case laterTool:
-		return []human.Effect{effect(human.PersistenceEffect, human.MediumRisk, human.MachineBlast, "tool.later", call.Tool)}
+		return append(held(call, f, nil, at), effect(human.PersistenceEffect, human.MediumRisk, human.MachineBlast, "tool.later", call.Tool))
 	case batchTool:
 		return batchEffects(call, f, evidence)
 	case screenTool:
-		return screenEffects(f)
+		return screenEffects(f, at)
 	case installTool:
 		return installs(call.Tool, f, at)
 	}
 	return unknownEffects(call, f, at)
+}
+
+// besides are the effects of a command that a tool is given which by its name only looks.
+func besides(f fields, at shell.Place) []human.Effect {
+	var out []human.Effect
+	for _, text := range f.all("command", "cmd", "commandline", "exec", "execute", "shell", "bash", "script") {
+		if strings.TrimSpace(text) != "" {
+			out = append(out, shell.Lower(text, at)...)
+		}
+	}
+	return out
+}
+
+var tablesOfFiles = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:read_\w+|\w+_scan|scan_\w+|readfile|file|glob|from|load_file)\s*\(?\s*\[?\s*'([^']+)'`)
+})
+
+// filesIn are the files that queries read as tables.
+func filesIn(texts []string, at shell.Place) []human.Effect {
+	var out []human.Effect
+	for _, text := range texts {
+		for _, m := range tablesOfFiles().FindAllStringSubmatch(text, 20) {
+			if strings.ContainsAny(m[1], "./~") {
+				out = append(out, shell.Reading(m[1], at)...)
+			}
+		}
+	}
+	return out
 }
 
 // deleting are the effects of a tool that deletes what is at a path. Whether it takes folders, its name does not tell for
@@ -635,6 +668,11 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 				once("w", unquoted(p), writes)
 			}
 		}
+		if strings.HasPrefix(line, "new file mode 120000") || strings.HasPrefix(line, "new mode 120000") {
+			once("l", line, func(string) []human.Effect {
+				return []human.Effect{effect(human.FilesystemWrite, human.MediumRisk, human.MachineBlast, "patch.link", "a link, by which other files are written than those named")}
+			})
+		}
 		if p, ok := strings.CutPrefix(line, "copy from "); ok {
 			once("r", unquoted(p), reads)
 		}
@@ -688,6 +726,9 @@ func requestEffects(method string, f fields, at shell.Place) []human.Effect {
 	method = strings.ToUpper(method)
 	body := f.has("body", "data", "json", "payload", "form", "formdata")
 	targets := f.all("url", "uri", "href", "endpoint", "urls")
+	if m := overridden(f, targets); m != "" && (method == "" || method == "GET" || method == "POST" || method == "HEAD") {
+		method = m
+	}
 	if len(targets) == 0 { // a search
 		return []human.Effect{effect(human.NetworkRead, human.NoRisk, human.MachineBlast, "http.searches", f.one("query", "prompt", "q", "searchterm"))}
 	}
@@ -701,6 +742,36 @@ func requestEffects(method string, f fields, at shell.Place) []human.Effect {
 	return out
 }
 
+// overridden is the method that a request names besides its own, for servers that heed it: in a header, or a field.
+func overridden(f fields, targets []string) string {
+	for _, n := range []string{"headers", "header", "httpheaders", "requestheaders"} {
+		for _, v := range f[n] {
+			raw, err := json.Marshal(v)
+			if err != nil {
+				continue
+			}
+			words := nameWords(string(raw))
+			for i, w := range words {
+				if w == "override" && i > 0 && words[i-1] == "method" || w == "method" && i > 1 && words[i-1] == "http" && words[i-2] == "x" {
+					for _, m := range words[i+1:] {
+						if m != "override" {
+							return strings.ToUpper(m)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, target := range targets {
+		if u, err := url.Parse(strings.TrimSpace(target)); err == nil {
+			if m := u.Query().Get("_method"); m != "" {
+				return strings.ToUpper(m)
+			}
+		}
+	}
+	return ""
+}
+
 func request(method, target string, body bool, at shell.Place) []human.Effect {
 	u, err := url.Parse(strings.TrimSpace(target))
 	if err != nil {
@@ -712,7 +783,7 @@ func request(method, target string, body bool, at shell.Place) []human.Effect {
 	case scheme == "file":
 		return shell.Reading(u.Path, at)
 	case scheme == "javascript" || scheme == "data" && strings.Contains(strings.ToLower(target), "script"):
-		return shell.Code("javascript", target, at)
+		return append(shell.Code("javascript", target, at), effect(human.LangExec, human.MediumRisk, human.SharedBlast, "page.runs_code", "the page, as the one who is logged in"))
 	case scheme == "chrome" || scheme == "about" && u.Opaque != "blank" || scheme == "edge" || scheme == "view-source":
 		e = effect(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "http.browser_page", target)
 	case method == "DELETE" || method == "PURGE":
@@ -862,7 +933,7 @@ func batchEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		for k, v := range m {
 			g[plainName(k)] = append(g[plainName(k)], v)
 		}
-		inner := Call{Tool: g.one("tool", "toolname", "recipientname", "name"), Cwd: call.Cwd, Root: call.Root, Home: call.Home}
+		inner := Call{Tool: g.one("tool", "toolname", "recipientname", "name"), Cwd: call.Cwd, Root: call.Root, Home: call.Home, Guard: call.Guard}
 		if server := g.one("server", "servername", "provider"); server != "" {
 			inner.Tool = "mcp__" + server + "__" + inner.Tool
 		}

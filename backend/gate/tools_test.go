@@ -196,3 +196,47 @@ func TestSchemasAndHintsOnlyTighten(t *testing.T) {
 		}
 	}
 }
+
+// What is within another call, on a screen or on a drive of Windows is judged by the same places.
+func TestPlacesReachEverywhere(t *testing.T) {
+	for _, tt := range []struct {
+		tool, args, cwd string
+		floor           bool
+		want            human.Ruling
+	}{
+		{"batch", `{"calls":[{"tool":"bash","parameters":{"command":"rm -rf /home/me/.keep"}}]}`, "/home/me/p", true, human.Deny},
+		{"computer", `{"action":"type","text":"rm -rf /home/me/.keep/desk\n"}`, "/home/me/p", true, human.Deny},
+		{"croncreate", `{"schedule":"* * * * *","command":"rm -rf ~"}`, "/home/me/p", true, human.Deny},
+		{"write_file", `{"path":"C:\\work\\p\\a.go","content":"x"}`, `C:\work\p`, false, human.Allow},
+		{"write_file", `{"path":"c:/work/p/a.go","content":"x"}`, `C:\work\p`, false, human.Allow},
+		{"write_file", `{"path":"sub\\a.go","content":"x"}`, `C:\work\p`, false, human.Allow},
+		{"write_file", `{"path":"C:\\work\\other\\a.go","content":"x"}`, `C:\work\p`, false, human.Ask},
+		{"write_file", `{"path":"C:\\Windows\\System32\\drivers\\etc\\hosts","content":"x"}`, "", false, human.Ask},
+		{"delete_directory", `{"path":"C:\\Users\\me"}`, `C:\work\p`, true, human.Deny},
+	} {
+		v := gate.Judge(gate.Call{Tool: tt.tool, Args: []byte(tt.args), Cwd: tt.cwd, Home: "/home/me", Guard: "/home/me/.keep/desk"}, gate.Balanced, nil)
+		if v.Floor != tt.floor || v.Decision != tt.want {
+			t.Errorf("%s %s: %s, floor %v: %v", tt.tool, tt.args, v.Decision, v.Floor, v.Rules)
+		}
+	}
+}
+
+// What only looks goes on without a question, though it has the shape of what does not.
+func TestShapesThatOnlyLook(t *testing.T) {
+	for _, tt := range [][2]string{
+		{"mcp__neo4j__read_cypher", `{"query":"MATCH (n:User) RETURN n.createdAt LIMIT 5"}`},
+		{"mcp__x__search", `{"query":"how to delete users where created"}`},
+		{"mcp__x__lookup", `{"query":"how to set (and merge) things"}`},
+		{"mcp__duckdb__query", `{"query":"SELECT * FROM read_csv('data/x.csv')"}`},
+		{"mcp__context7__resolve-library-id", `{"libraryName":"x"}`},
+		{"http_request", `{"method":"GET","url":"https://api.example.com/x","headers":{"Accept":"application/json"}}`},
+		{"powershell", `{"command":"Get-ChildItem -Recurse | Where-Object { $_.Length -gt 1 }"}`},
+		{"powershell", `{"command":"if (Test-Path a) { Get-Content a }"}`},
+		{"powershell", `{"command":"dir && echo ok"}`},
+		{"powershell", `{"command":"Get-ChildItem src | ForEach-Object { $_.FullName }"}`},
+	} {
+		if v := gate.Judge(gate.Call{Tool: tt[0], Args: []byte(tt[1])}, gate.Balanced, nil); v.Decision != human.Allow {
+			t.Errorf("%s %s: %s %v", tt[0], tt[1], v.Decision, v.Rules)
+		}
+	}
+}

@@ -44,6 +44,8 @@ var (
 		"/.config/autostart/", "/.config/systemd/", "/.config/fish/", "/Library/LaunchAgents/", "/Library/LaunchDaemons/",
 		"/.git/hooks/", "/.husky/", "/etc/cron", "/var/spool/cron", "/etc/systemd/", "/etc/init.d/", "/etc/profile", "/.config/environment.d/",
 		"/etc/ld.so.preload", "/etc/rc.local", "/etc/sudoers", "/etc/pam.d/", "/.claude/settings", "/.claude/hooks", "/.codex/config", "/.codex/hooks", "/.gemini/settings", "/.cursor/hooks", "/.opencode/plugin", "/opencode/plugin", "/.vscode/tasks.json",
+		"/.mcp.json", "/.cursor/mcp.json", "/.vscode/mcp.json", "/.gemini/mcp", "/mcp_config.json", "/claude_desktop_config.json", "/.ssh/config", "/.ssh/rc", "/.config/git/", "/.config/nvim/init", "/.vim/plugin/", "/.config/pip/", "/.pip/",
+		"/.m2/settings.xml", "/.gradle/init", "/.yarnrc", "/sitecustomize.py", "/usercustomize.py", "/.config/containers/", "/.config/hypr/", "/.config/i3/", "/.config/sway/", "/.xsessionrc", "/.direnvrc",
 	}
 	secretNames = setOf("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
 		"credentials.json secrets.json secrets.yml secrets.yaml service-account.json serviceaccount.json kubeconfig master.key .vault-token .dockercfg " +
@@ -84,6 +86,16 @@ func (w *walker) resolve(v value, cwd string) (abs string, ok bool) {
 	if strings.HasPrefix(s, unknown) {
 		return s, false
 	}
+	if onDrive(s) {
+		root := strings.ReplaceAll(w.root, `\`, "/")
+		if plain := strings.ReplaceAll(s, `\`, "/"); onDrive(w.root) && strings.HasPrefix(strings.ToLower(plain)+"/", strings.ToLower(root)+"/") {
+			s = w.root + plain[len(root):]
+			return path.Clean(s), true
+		}
+		if s = winPath(s).s; strings.HasPrefix(s, unknown) {
+			return s, false
+		}
+	}
 	if !strings.HasPrefix(s, "/") {
 		if strings.HasPrefix(cwd, unknown) {
 			return s, false
@@ -96,6 +108,14 @@ func (w *walker) resolve(v value, cwd string) (abs string, ok bool) {
 		return path.Dir(head) + "/" + strings.ReplaceAll(s[i:], "/", "∕"), true
 	}
 	return path.Clean(s), true
+}
+
+// onDrive says whether a path is one of Windows that begins with a drive, or with another machine.
+func onDrive(s string) bool {
+	if len(s) > 2 && s[1] == ':' && (s[2] == '/' || s[2] == '\\') {
+		return s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z'
+	}
+	return strings.HasPrefix(s, `\\`)
 }
 
 // placeOf says what kind of place a path is.

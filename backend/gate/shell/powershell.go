@@ -48,7 +48,8 @@ var (
 		"get-credential": human.CredentialAccess, "cmdkey": human.CredentialAccess, "mimikatz": human.CredentialAccess,
 		"wmic": human.ServiceEffect, "invoke-wmimethod": human.LangExec, "invoke-command": human.LangExec, "icm": human.LangExec, "enter-pssession": human.LangExec, "rundll32": human.LangExec, "regsvr32": human.LangExec, "mshta": human.LangExec, "cscript": human.LangExec, "wscript": human.LangExec, "add-type": human.LangExec,
 	}
-	winFloor = setOf("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
+	winServices = setOf("delete stop create config failure pause sdset start")
+	winFloor    = setOf("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
 )
 
 func (w *walker) windows(text string) {
@@ -59,11 +60,17 @@ func (w *walker) windows(text string) {
 	w.depth++
 	defer func() { w.depth-- }()
 	downloads, runs := false, false
+	if m := winMethods.FindString(text); m != "" {
+		w.simple(&cmd{name: "windows", args: []value{known(clip(text))}}, human.LangExec, human.HighRisk, "method")
+	}
 	for _, command := range winSplit(text) {
 		if !w.step(4) {
 			return
 		}
 		words := winWords(command)
+		if len(words) > 0 && (words[0] == "&" || words[0] == ".") && (len(words) == 1 || strings.HasPrefix(words[1], "$")) {
+			w.unseen(value{s: command, quoted: true}, "windows.runs_unknown")
+		}
 		for len(words) > 0 && (words[0] == "&" || words[0] == "." || strings.HasSuffix(words[0], "=") || words[0] == "=" || strings.HasPrefix(words[0], "$") && len(words) > 1 && (words[1] == "=" || words[1] == "+=")) {
 			words = words[1:]
 		}
@@ -79,11 +86,26 @@ func (w *walker) windows(text string) {
 			downloads = true
 		}
 		w.winCommand(name, words, command, lower)
-		runs = runs || winRuns()[name]
+		runs = runs || winRuns()[name] || strings.Contains(lower, "scriptblock]::create")
 		if downloads && runs {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: clip(text), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
 		}
 	}
+}
+
+// What methods of objects do that is more than to look, whatever object they are of.
+var winMethods = lazy(`(?i)\.(delete|moveto|copyto|kill|invoke\w*|writeall\w*|terminate|deletesubkey\w*|deletevalue|setaccesscontrol|truncate|shutdown|reboot|format|change|stopservice|remove\w*all)\s*\(|::\s*(delete|move|copy|writeall\w*|kill|start|create|load\w*)\s*\(`)
+
+// Those of them that ForEach-Object calls by their name.
+var winMembers = setOf("delete moveto kill terminate stop invoke truncate shutdown deletevalue")
+
+// Words of cmd and PowerShell that another command follows.
+var winLeads = setOf("if for do else then foreach foreach-object % call return try catch finally while measure-command start-job sajb & ?")
+
+// winActs says whether a name is that of a command that does something grave.
+func winActs(name string) bool {
+	name = strings.TrimSuffix(strings.ToLower(name), ".exe")
+	return winDeletes()[name] || winFloor()[name] || winRuns()[name] || winHigh[name] != "" || winFetches()[name] || winWrites()[name]
 }
 
 func (w *walker) winCommand(name string, words []string, command, lower string) {
@@ -101,7 +123,43 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 			paths = append(paths, winPath(a))
 		}
 	}
+	if (name == "%" || name == "foreach-object") && len(words) > 1 && winMembers()[strings.ToLower(words[len(words)-1])] {
+		w.simple(c, human.LangExec, human.HighRisk, "method")
+	}
+	if winLeads()[name] {
+		for i, a := range words[1:] {
+			if winActs(a) {
+				rest := words[i+1:]
+				w.winCommand(strings.TrimSuffix(strings.ToLower(a), ".exe"), rest, strings.Join(rest, " "), strings.ToLower(strings.Join(rest, " ")))
+				break
+			}
+		}
+	}
 	switch {
+	case name == "sc" && len(words) > 1 && winServices()[strings.ToLower(words[1])]:
+		w.simple(c, human.ServiceEffect, human.HighRisk, "changes")
+	case name == "wsl":
+		rest := words[1:]
+		for len(rest) > 0 && (rest[0] == "-e" || rest[0] == "--exec" || rest[0] == "--" || rest[0] == "--shell-type" || rest[0] == "~") {
+			rest = rest[1:]
+		}
+		switch {
+		case len(rest) == 0 || rest[0] == "-l" || rest[0] == "--list" || rest[0] == "--status" || rest[0] == "--version":
+			w.simple(c, human.LangExec, human.LowRisk, "shell")
+		case strings.HasPrefix(rest[0], "--un") || strings.HasPrefix(rest[0], "--shut") || strings.HasPrefix(rest[0], "--ter"):
+			w.simple(c, human.ServiceEffect, human.HighRisk, "changes")
+		case strings.HasPrefix(rest[0], "-"):
+			w.simple(c, human.UnknownEffect, human.MediumRisk, "unknown")
+		default:
+			w.script(strings.Join(rest, " "), "bash", nil, stream{})
+		}
+	case name == "forfiles":
+		for i, a := range words {
+			if strings.EqualFold(a, "/c") && i+1 < len(words) {
+				w.windows(words[i+1])
+			}
+		}
+		w.simple(c, human.LangExec, human.MediumRisk, "runs")
 	case winFloor()[name] && (name != "cipher" || strings.Contains(lower, "/w")):
 		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: clip(command), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "windows.disk"})
 	case winDeletes()[name]:
@@ -134,6 +192,10 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		if name == "certutil" && strings.Contains(lower, "decode") {
 			w.simple(c, human.ObfuscatedEffect, human.HighRisk, "decodes")
 		}
+		if (name == "certutil" || name == "bitsadmin") && strings.Contains(lower, "://") && len(paths) > 0 {
+			w.replacing(paths[len(paths)-1], "windows.writes")
+			w.simple(c, human.FilesystemWrite, human.MediumRisk, "downloads") // by what is there for something else
+		}
 	case winWrites()[name]:
 		if name == "new-item" || len(paths) < 2 || strings.Contains(name, "content") || name == "out-file" {
 			for _, p := range paths[:min(1, len(paths))] {
@@ -141,7 +203,18 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 			}
 		} else {
 			w.reading(paths[0], "windows.reads")
-			w.writing(paths[len(paths)-1], "windows.writes")
+			to := paths[len(paths)-1]
+			switch {
+			case strings.HasPrefix(name, "ren") || name == "rni":
+				w.writing(paths[0], "windows.writes")
+			case strings.HasPrefix(name, "m"):
+				w.writing(paths[0], "windows.writes")
+				w.writing(to, "windows.writes")
+			case strings.EqualFold(paths[0].s, "nul"):
+				w.emptying(to, "windows.empties")
+			default:
+				w.writing(to, "windows.writes")
+			}
 		}
 		if strings.Contains(lower, "/mir") || strings.Contains(lower, "/purge") {
 			w.simple(c, human.FilesystemDelete, human.HighRisk, "mirrors")
@@ -206,7 +279,14 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 	}
 	if i := strings.IndexByte(command, '>'); i >= 0 && !strings.ContainsAny(command[:i], `"'`) {
 		if to := strings.Fields(strings.TrimLeft(command[i:], "> ")); len(to) > 0 && !strings.HasPrefix(to[0], "&") && !strings.EqualFold(to[0], "$null") {
-			w.writing(winPath(to[0]), "windows.redirect")
+			switch {
+			case strings.HasPrefix(command[i:], ">>"):
+				w.writing(winPath(to[0]), "windows.redirect")
+			case name == "type" && len(words) > 1 && strings.EqualFold(words[1], "nul") || name == "break" || name == "rem":
+				w.emptying(winPath(to[0]), "windows.redirect_empties")
+			default:
+				w.replacing(winPath(to[0]), "windows.redirect")
+			}
 		}
 	}
 }
@@ -266,7 +346,10 @@ func winSplit(text string) []string {
 			}
 		case c == '"' || c == '\'':
 			quote = c
-		case c == ';' || c == '|' || c == '\n' || c == '(' || c == ')' || c == '{' || c == '}' || c == '&' && i > begin:
+		case c == '&' && i+1 < len(text) && text[i+1] == '&':
+			out = append(out, text[begin:i])
+			begin, i = i+2, i+1
+		case c == ';' || c == '|' || c == '\n' || c == '(' || c == ')' || c == '{' || c == '}' || c == '&' && strings.TrimSpace(text[begin:i]) != "":
 			out = append(out, text[begin:i])
 			begin = i + 1
 		case c == '#' && (i == 0 || text[i-1] == ' ' || text[i-1] == '\n'):

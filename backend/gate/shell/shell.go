@@ -180,6 +180,9 @@ func newWalker(at Place) *walker {
 		vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, files: map[string]stream{}, seen: map[human.Effect]bool{},
 		aliases: map[string]value{},
 	}
+	if onDrive(w.guard) {
+		w.guard = winPath(w.guard).s
+	}
 	if w.home == "" {
 		w.home = "/home/user"
 	}
