@@ -351,6 +351,8 @@ func (o Operation) mayProgress(p *TaskProgress) error {
 		return nil
 	case p.State.Over() && is == TaskRunning:
 		return nil
+	case p.State.Over() && is == TaskWaiting:
+		return Errorf(Conflict, "task %s has not begun, so it cannot become %s; say that it begins first", p.Task, p.State)
 	case p.State.Over():
 		return Errorf(Conflict, "task %s is %s, so it cannot become %s", p.Task, is, p.State)
 	}

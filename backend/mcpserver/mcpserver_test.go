@@ -291,6 +291,7 @@ func TestWithProgressACallWaitsAsLongAsItsClient(t *testing.T) {
 		if r.Status != "completed" || time.Since(began) != 21*time.Minute+2*time.Second {
 			t.Errorf("after %s: %+v", time.Since(began), r)
 		}
+		synctest.Wait() // notes may come after the result
 		close(notes)
 		last, count, claimed, late := -1.0, 0, false, false
 		for n := range notes {

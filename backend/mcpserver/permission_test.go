@@ -167,6 +167,7 @@ func TestAPermissionWaitsWhileProgressIsTaken(t *testing.T) {
 		if err != nil || p.Behavior != "allow" || time.Since(began) != 10*time.Minute+time.Second {
 			t.Errorf("%+v %v after %v", p, err, time.Since(began))
 		}
+		synctest.Wait() // notes may come after the result
 		close(notes)
 		n, last := 0, 0.0
 		for one := range notes {

@@ -145,7 +145,7 @@ func step(raw json.RawMessage) (t human.Task, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&sent); err != nil {
-		return t, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: "))
+		return t, fmt.Errorf("%s; a task has id, description, tool_name, type, priority, expected_outcome, args", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	t = human.Task{
 		Description: sent.Description, Tool: cmp.Or(sent.Tool, sent.AlsoTool), Type: sent.Type,
@@ -275,6 +275,9 @@ func (c *call) planned(ctx context.Context, a planArguments) (planReading, error
 		}
 		return c.waitForPlan(ctx, a, st)
 	case doCancel:
+		if st.Run != nil && !st.Run.Over() {
+			return planReading{}, human.Errorf(human.Conflict, "the plan is confirmed and can no longer be taken back; leave what is left of it: action=end with state=skipped for each task that waits")
+		}
 		if _, err := c.ringer.Cancel(ctx, st.OperationID, a.Reason); err != nil {
 			return planReading{}, err
 		}
@@ -424,7 +427,7 @@ func (a planArguments) progress(state human.TaskState) (human.TaskProgress, erro
 func planNext(kind human.ErrorKind, action string) string {
 	switch kind {
 	case human.NotFound:
-		return "call confirm_plan with action=check to see the plan and its tasks; where there is none, submit one"
+		return "take session_id and task_id as results have them (action=check with session_id shows the tasks); where no plan was submitted, submit one"
 	case human.Conflict:
 		if action == doBegin {
 			return "call confirm_plan with action=check to see how the tasks stand. One that is running was begun before: look at what it has done, then action=end; do not do it twice"

@@ -230,7 +230,7 @@ func TestAPlanIsConfirmedAndRuns(t *testing.T) {
 		}
 		// A task does not run twice.
 		again, err := d.tryPlan(t.Context(), args{"action": "begin", "task_id": "t1"}, nil)
-		if err != nil || (again.Go != nil && *again.Go) || strings.Contains(again.Next, "do it as") {
+		if err != nil || (again.Go != nil && *again.Go) || !strings.Contains(again.Next, "done before") || !strings.Contains(again.Next, "nothing of it is left") {
 			t.Errorf("%+v %v", again, err)
 		}
 	}
@@ -316,6 +316,7 @@ func TestAPlanWaitsAsLongAsItsClientDoes(t *testing.T) {
 		if p := <-done; p.Status != "confirmed" {
 			t.Errorf("%+v", p)
 		}
+		synctest.Wait() // notes may come after the result
 		close(notes)
 		n, last := 0, 0.0
 		for one := range notes {
@@ -523,6 +524,9 @@ func TestWhatModelsMakeOfTasks(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		if !strings.HasPrefix(tt.want, "[") {
+			if name == "another word" && !strings.Contains(p.Message, "a task has id, description") {
+				t.Errorf("%s: %s", name, p.Message)
+			}
 			if !p.failed || p.Field != tt.want || p.Kind != "invalid" {
 				t.Errorf("%s: %+v", name, p)
 			}
@@ -650,5 +654,25 @@ func TestAnAgentTakesItsPlanBack(t *testing.T) {
 	}
 	if op := rung(t, d.q, bot, 1); op.ID != third.OperationID {
 		t.Errorf("%s waits, not %s", op.ID, third.OperationID)
+	}
+}
+
+// A plan that is confirmed is not taken back; its agent leaves the tasks that wait, and is told how.
+func TestAConfirmedPlanIsLeftTaskByTask(t *testing.T) {
+	d := confirmed(t, plan.Response{Action: human.ConfirmPlan})
+	for says, a := range map[string]args{
+		"state=skipped":      {"action": "cancel", "reason": "I know better"},
+		"it begins first":    {"action": "end", "task_id": "t1"},
+		"has no task \"t9\"": {"action": "end", "task_id": "t9"},
+	} {
+		if p, err := d.tryPlan(t.Context(), a, nil); err != nil || !p.failed || !strings.Contains(p.Message, says) {
+			t.Errorf("%+v %v, which does not say %q", p, err, says)
+		}
+	}
+	for _, id := range []string{"t1", "t2"} {
+		d.plan(args{"action": "end", "task_id": id, "state": "skipped"})
+	}
+	if p := d.plan(args{"action": "end", "task_id": "t3", "state": "skipped"}); p.RunState != "finished" {
+		t.Errorf("%+v", p)
 	}
 }

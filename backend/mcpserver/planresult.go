@@ -79,7 +79,7 @@ var planSchema = map[string]any{
 			"pending while a human holds it, else why not; of end: ok; error."),
 		"session_id":   describe("string", "What names the plan."),
 		"go":           describe("boolean", "Of begin: do the task now, as task says. False: do not."),
-		"why":          describe("string", "Of begin, where go is false: paused, stopped, skipped, changed, asking, refused or unknown."),
+		"why":          describe("string", "Of begin, where go is false: paused, asking, stopped, skipped, changed, begun, refused or unknown."),
 		"next":         describe("string", "What to do next."),
 		"question":     describe("string", "What the human asks you."),
 		"user_message": describe("string", "The human's own words."),
@@ -265,6 +265,8 @@ func (r *planReading) adviseTask(st plan.Standing, a planArguments) {
 		r.Next = after()
 	case !st.Go && begun(st, a.TaskID):
 		r.Next = "it was begun before: look at what it has done, then " + use(doEnd, a.TaskID) + ", state and note; do not do it twice"
+	case st.Why == "begun":
+		r.Next = "it was done before, as tasks says: do not do it again; " + after()
 	case st.Go:
 		r.Next = "do it as task says; then " + use(doEnd, a.TaskID) + ", state (done or failed) and note"
 	case held(st.Why):
