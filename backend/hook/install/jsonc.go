@@ -129,7 +129,7 @@ func (p *parser) value(depth int) node {
 			}
 		}
 		if p.at++; p.at > len(p.text) || !json.Valid(p.text[n.start:p.at]) {
-			p.fail("a text that is none")
+			p.fail("a text that does not end, or has what no text may have")
 		}
 	default:
 		n.kind = 'v'
@@ -137,7 +137,7 @@ func (p *parser) value(depth int) node {
 			p.at++
 		}
 		if !json.Valid(p.text[n.start:p.at]) {
-			p.fail("a value that is none")
+			p.fail("a value that JSON does not know; texts stand in double quotes")
 		}
 	}
 	n.end = min(p.at, len(p.text))
