@@ -8,8 +8,8 @@ import (
 
 // Words in the names of tools that nobody knows, and what they say.
 var (
-	changing = names("write edit delete remove create update move rename exec execute run command shell bash system install deploy drop push kill patch insert set put post send apply merge")
-	looking  = names("read get list search find show view describe count status fetch query look lookup grep diff")
+	changing = wordSet("write edit delete remove create update move rename exec execute run command shell bash system install deploy drop push kill patch insert set put post send apply merge")
+	looking  = wordSet("read get list search find show view describe count status fetch query look lookup grep diff")
 )
 
 // ByName is the risk of a tool by its name alone, for a task of a plan whose arguments are not known yet: high where it
@@ -22,9 +22,7 @@ func ByName(tool string) human.Risk {
 		return human.MediumRisk
 	case unknownTool:
 		words := nameWords(toolName(tool))
-		has := func(list []string) bool {
-			return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
-		}
+		has := func(s wordSet) bool { return slices.ContainsFunc(words, s.has) }
 		switch {
 		case len(tool) > maxName:
 			return human.MediumRisk

@@ -8,22 +8,34 @@ import (
 	"deskbell/backend/human"
 )
 
-func setOf(list string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(list) {
-		m[w] = true
+// A wordSet is words with a space between them. It needs no making: a program that judges one call looks into few.
+type wordSet string
+
+func (s wordSet) has(word string) bool {
+	if word == "" || strings.Contains(word, " ") {
+		return false
 	}
-	return m
+	for from := 0; ; {
+		i := strings.Index(string(s[from:]), word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		from = i + len(word)
+		if (i == 0 || s[i-1] == ' ') && (from == len(s) || s[from] == ' ') {
+			return true
+		}
+	}
 }
 
 var (
 	// Programs that servers offer the commands of.
-	programs = setOf("kubectl helm terraform tofu terragrunt pulumi docker podman aws gcloud az gh glab git npm pnpm yarn pip pip3 uv cargo brew apt conda poetry gem composer systemctl ansible flyctl heroku " +
+	programs = wordSet("kubectl helm terraform tofu terragrunt pulumi docker podman aws gcloud az gh glab git npm pnpm yarn pip pip3 uv cargo brew apt conda poetry gem composer systemctl ansible flyctl heroku " +
 		"vercel netlify wrangler doctl istioctl argocd flux oc psql mysql sqlite3 redis")
 	// Words around a program's name that say no more than that it is run.
-	runsIt = setOf("run execute exec call command commands cli use tool invoke cmd")
+	runsIt = wordSet("run execute exec call command commands cli use tool invoke cmd")
 	// Subcommands of git that are two words.
-	hyphened = setOf("cherry-pick filter-branch update-ref symbolic-ref ls-files rev-parse show-ref ls-remote rev-list cat-file fast-import")
+	hyphened = wordSet("cherry-pick filter-branch update-ref symbolic-ref ls-files rev-parse show-ref ls-remote rev-list cat-file fast-import")
 	// Names of tools that take a subcommand for an argument.
 	anyOf = []string{"generic", "raw", "any", "custom", "passthrough", "do", "api"}
 	// What says how a command is meant; it is judged with it and without, for a tool need not take it.
@@ -75,18 +87,18 @@ func programCall(tool string, f fields) (program, bool) {
 			return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(w, p) })
 		})
 	}
-	bare := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return runsIt[w] })
+	bare := slices.DeleteFunc(slices.Clone(words), runsIt.has)
 	switch {
 	case len(words) == 0:
 		return program{}, false
 	// kubectl, run_kubectl, kubectl_command; but kubectl_exec is a subcommand.
-	case len(bare) == 1 && programs[bare[0]] && (len(words) == 1 || words[0] != bare[0] || strings.HasPrefix(words[len(words)-1], "c")) && kindOf(tool) == unknownTool:
+	case len(bare) == 1 && programs.has(bare[0]) && (len(words) == 1 || words[0] != bare[0] || strings.HasPrefix(words[len(words)-1], "c")) && kindOf(tool) == unknownTool:
 		return commandLine(bare[0], f)
-	case len(bare) == 0 && len(server) > 0 && programs[server[len(server)-1]] && kindOf(tool) == unknownTool:
+	case len(bare) == 0 && len(server) > 0 && programs.has(server[len(server)-1]) && kindOf(tool) == unknownTool:
 		return commandLine(server[len(server)-1], f)
 	case slices.Equal(words, []string{"use", "aws"}):
 		return commandLine("aws", f)
-	case len(words) > 1 && programs[words[0]]:
+	case len(words) > 1 && programs.has(words[0]):
 		return subcommand(words[0], words[1:], f), true
 	case served("kube", "k8s", "openshift") && len(words) > 1:
 		return cluster(words, f)
@@ -100,7 +112,7 @@ func programCall(tool string, f fields) (program, bool) {
 // run of redis'.
 func serverProgram(tool string, f fields) (program, bool) {
 	server := nameWords(serverName(tool))
-	if len(server) == 0 || !programs[server[len(server)-1]] {
+	if len(server) == 0 || !programs.has(server[len(server)-1]) {
 		return program{}, false
 	}
 	name := server[len(server)-1]
@@ -156,7 +168,7 @@ func commandLine(name string, f fields) (program, bool) {
 // subcommand is for tools that are called as a subcommand is.
 func subcommand(name string, sub []string, f fields) program {
 	switch joined := strings.Join(sub, "-"); {
-	case name == "git" && hyphened[joined]:
+	case name == "git" && hyphened.has(joined):
 		sub = []string{joined}
 	case name == "git" && (joined == "create-branch" || joined == "new-branch"):
 		sub = []string{"branch"}

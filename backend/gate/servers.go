@@ -14,35 +14,35 @@ import (
 // elsewhere says whether a tool that is called as those for files are works on another machine's.
 func elsewhere(tool string) bool {
 	for _, w := range nameWords(serverName(tool) + " " + strings.TrimSuffix(tool, toolName(tool))) {
-		if remote[w] {
+		if remote.has(w) {
 			return true
 		}
 	}
 	return false
 }
 
-var remote = setOf("github gitlab bitbucket gitea drive gdrive googledrive s3 gcs azure blob dropbox onedrive sharepoint box notion confluence jira linear slack discord ftp sftp ssh webdav nextcloud airtable sheets gsheets gmail " +
+var remote = wordSet("github gitlab bitbucket gitea drive gdrive googledrive s3 gcs azure blob dropbox onedrive sharepoint box notion confluence jira linear slack discord ftp sftp ssh webdav nextcloud airtable sheets gsheets gmail " +
 	"outlook email mail supabase firebase cloudflare vercel netlify huggingface hf wordpress shopify stripe asana trello hubspot salesforce zendesk obsidian mongo mongodb redis elasticsearch kafka")
 
 // Words of tools' names.
 var (
-	destroyWords = setOf("delete remove drop destroy purge clear reset kill terminate revoke truncate erase wipe cancel force uninstall unpublish deprovision rollback flush empty nuke detach disable deactivate prune evict " +
+	destroyWords = wordSet("delete remove drop destroy purge clear reset kill terminate revoke truncate erase wipe cancel force uninstall unpublish deprovision rollback flush empty nuke detach disable deactivate prune evict " +
 		"drain trash del rm unlink overwrite shutdown factory format")
-	costWords   = setOf("pay purchase buy charge refund transfer checkout payout withdraw subscribe bid trade donate payment tip topup invest")
-	outWords    = setOf("deploy publish release promote broadcast tweet production prod")
-	secretWords = setOf("secret secrets password passwords credential credentials apikey apikeys privatekey passphrase")
-	changeWords = setOf("create update set add insert put post send write edit modify patch push merge move rename copy upload import enable approve assign invite share start stop restart scale apply register sync submit reply comment " +
+	costWords   = wordSet("pay purchase buy charge refund transfer checkout payout withdraw subscribe bid trade donate payment tip topup invest")
+	outWords    = wordSet("deploy publish release promote broadcast tweet production prod")
+	secretWords = wordSet("secret secrets password passwords credential credentials apikey apikeys privatekey passphrase")
+	changeWords = wordSet("create update set add insert put post send write edit modify patch push merge move rename copy upload import enable approve assign invite share start stop restart scale apply register sync submit reply comment " +
 		"react upsert save replace grant run exec execute eval evaluate invoke spawn launch make build install upgrade book schedule close open lock unlock mark star fork trigger append download export record")
-	lookWords = setOf("get list read search find describe show view query fetch lookup count check inspect resolve status browser take explain analyze analyse validate verify ping whoami summarize compare diff preview calculate compute " +
+	lookWords = wordSet("get list read search find describe show view query fetch lookup count check inspect resolve status browser take explain analyze analyse validate verify ping whoami summarize compare diff preview calculate compute " +
 		"convert parse translate info help echo")
-	keepers    = setOf("1password onepassword vault bitwarden lastpass keepass keychain dashlane doppler infisical passbolt secretmanager secretsmanager keyvault") // servers of secrets
-	settles    = setOf("issue issues incident incidents alert alerts conflict conflicts thread threads ticket tickets error errors comment comments discussion discussions conversation conversations all finding findings")
-	firstLooks = setOf("query fetch browser take") // that may do more than look
+	keepers    = wordSet("1password onepassword vault bitwarden lastpass keepass keychain dashlane doppler infisical passbolt secretmanager secretsmanager keyvault") // servers of secrets
+	settles    = wordSet("issue issues incident incidents alert alerts conflict conflicts thread threads ticket tickets error errors comment comments discussion discussions conversation conversations all finding findings")
+	firstLooks = wordSet("query fetch browser take") // that may do more than look
 )
 
 // grade is how grave a tool is by the words of a name. Words that say that it looks count only where no other says more.
 func grade(words []string) (human.Risk, string) {
-	has := func(m map[string]bool) bool { return slices.ContainsFunc(words, func(w string) bool { return m[w] }) }
+	has := func(s wordSet) bool { return slices.ContainsFunc(words, s.has) }
 	pair := func(a, b string) bool {
 		for i := 1; i < len(words); i++ {
 			if words[i-1] == a && strings.TrimSuffix(words[i], "s") == b {
@@ -64,9 +64,9 @@ func grade(words []string) (human.Risk, string) {
 		return human.HighRisk, "mcp.secrets"
 	case has(changeWords), slices.Contains(words, "resolve") && has(settles):
 		return human.MediumRisk, "mcp.unknown"
-	case firstLooks[words[0]]:
+	case firstLooks.has(words[0]):
 		return human.MediumRisk, "mcp.looks"
-	case lookWords[words[0]] || lookWords[words[len(words)-1]]:
+	case lookWords.has(words[0]) || lookWords.has(words[len(words)-1]):
 		return human.LowRisk, "mcp.looks"
 	}
 	return human.MediumRisk, "mcp.unknown"
@@ -79,7 +79,7 @@ var gradeVerbs = map[string]human.EffectVerb{"mcp.costs": human.CostEffect, "mcp
 func unknownEffects(call Call, f fields, at shell.Place) []human.Effect {
 	words := nameWords(toolName(call.Tool))
 	risk, id := grade(words)
-	if id == "mcp.looks" && words[0] != "list" && slices.ContainsFunc(nameWords(serverName(call.Tool)), func(w string) bool { return keepers[w] }) {
+	if id == "mcp.looks" && words[0] != "list" && slices.ContainsFunc(nameWords(serverName(call.Tool)), keepers.has) {
 		risk, id = human.HighRisk, "mcp.secrets"
 	}
 	if reads(call.Tool, words) {
@@ -252,7 +252,7 @@ func held(call Call, f fields, told map[string]property, at shell.Place) []human
 	writes, deletes := false, false
 	for _, w := range nameWords(toolName(call.Tool)) {
 		writes = writes || w == "write" || w == "save" || w == "create" || w == "edit" || w == "append" || w == "put" || w == "export" || w == "download" || w == "update" || w == "move" || w == "copy" || w == "rename" || w == "replace"
-		deletes = deletes || destroyWords[w]
+		deletes = deletes || destroyWords.has(w)
 	}
 	away := elsewhere(call.Tool)
 	file := func(p string) {
@@ -437,33 +437,34 @@ func pageAction(tool string) string {
 			}
 		}
 	}
-	return pages()[name]
-}
-
-var pages = sync.OnceValue(func() map[string]string {
-	m := map[string]string{}
-	for action, list := range map[string]string{
-		"look": "snapshot takesnapshot takescreenshot screenshot consolemessages listconsolemessages getconsolemessage networkrequests listnetworkrequests getnetworkrequest waitfor wait waitforselector listpages selectpage closepage close resize " +
-			"resizepage hover navigateback navigateforward goback goforward generatelocator verifytextvisible verifyelementvisible verifylistvisible verifyvalue performancestarttrace performancestoptrace performanceanalyzeinsight emulate emulatecpu " +
-			"emulatenetwork gettext getvisibletext getvisiblehtml content scroll mousemovexy getpage consolelogs logs tablist tabselect tabclose pdfsave savepdf savaspdf observe extract",
-		"open":     "navigate navigatepage goto newpage tabnew open opentab navigateto visit tabs",
-		"click":    "click doubleclick clickat mouseclickxy drag dragdrop mousedragxy select selectoption check uncheck tap presskey press keypress handledialog act",
-		"type":     "type fill fillform presssequentially input typetext setvalue",
-		"evaluate": "evaluate evaluatescript runcode executejs executescript injectjs runscript executejavascript",
-		"upload":   "fileupload uploadfile setinputfiles upload",
-		"install":  "install installbrowser",
-	} {
-		for _, n := range strings.Fields(list) {
-			m[n] = action
+	for _, p := range pages {
+		if p.names.has(name) {
+			return p.action
 		}
 	}
-	return m
-})
+	return ""
+}
+
+// pages are the names of a browser's tools, by what they do.
+var pages = []struct {
+	action string
+	names  wordSet
+}{
+	{"look", "snapshot takesnapshot takescreenshot screenshot consolemessages listconsolemessages getconsolemessage networkrequests listnetworkrequests getnetworkrequest waitfor wait waitforselector listpages selectpage closepage close resize " +
+		"resizepage hover navigateback navigateforward goback goforward generatelocator verifytextvisible verifyelementvisible verifylistvisible verifyvalue performancestarttrace performancestoptrace performanceanalyzeinsight emulate emulatecpu " +
+		"emulatenetwork gettext getvisibletext getvisiblehtml content scroll mousemovexy getpage consolelogs logs tablist tabselect tabclose pdfsave savepdf savaspdf observe extract"},
+	{"open", "navigate navigatepage goto newpage tabnew open opentab navigateto visit tabs"},
+	{"click", "click doubleclick clickat mouseclickxy drag dragdrop mousedragxy select selectoption check uncheck tap presskey press keypress handledialog act"},
+	{"type", "type fill fillform presssequentially input typetext setvalue"},
+	{"evaluate", "evaluate evaluatescript runcode executejs executescript injectjs runscript executejavascript"},
+	{"upload", "fileupload uploadfile setinputfiles upload"},
+	{"install", "install installbrowser"},
+}
 
 // What a click or a key does is told by what is written where it goes.
 var (
-	graveClicks = setOf("delete remove destroy erase wipe pay buy purchase order transfer withdraw deactivate terminate unsubscribe revoke reset drop purge uninstall donate checkout bid format close-account")
-	sendClicks  = setOf("submit send post publish save confirm accept approve agree share invite merge deploy create apply sign login log continue ok yes upload update allow grant install run subscribe reply comment register")
+	graveClicks = wordSet("delete remove destroy erase wipe pay buy purchase order transfer withdraw deactivate terminate unsubscribe revoke reset drop purge uninstall donate checkout bid format close-account")
+	sendClicks  = wordSet("submit send post publish save confirm accept approve agree share invite merge deploy create apply sign login log continue ok yes upload update allow grant install run subscribe reply comment register")
 )
 
 var pageActions = map[string]func(Call, fields, shell.Place) []human.Effect{
@@ -552,9 +553,9 @@ func clicks(f fields, types bool) []human.Effect {
 	e := effect(human.NetworkWrite, human.LowRisk, human.SharedBlast, "page.clicks", shown)
 	e.Certainty = human.Likely
 	switch {
-	case slices.ContainsFunc(words, func(w string) bool { return graveClicks[w] }):
+	case slices.ContainsFunc(words, graveClicks.has):
 		e.Risk, e.Rule, e.Reversibility = human.HighRisk, "page.clicks_grave", human.Irreversible
-	case f.yes("submit", "pressenter", "accept"), !types && slices.ContainsFunc(words, func(w string) bool { return sendClicks[w] || w == "enter" }):
+	case f.yes("submit", "pressenter", "accept"), !types && slices.ContainsFunc(words, func(w string) bool { return sendClicks.has(w) || w == "enter" }):
 		e.Risk, e.Rule = human.MediumRisk, "page.sends"
 	case !types && len(words) == 0:
 		e.Risk, e.Rule = human.MediumRisk, "page.clicks_unseen"

@@ -44,53 +44,46 @@ const (
 	installTool // of packages, of a manager that the call names or not
 )
 
-func names(s string) []string { return strings.Fields(s) }
-
 // The tools of well-known agents, in lower case and without anything between words. What is written here is what they do;
 // a tool of another server under the same name is judged by its arguments all the same.
-var tools = sync.OnceValue(func() map[string]kind {
-	m := map[string]kind{}
-	for k, list := range map[kind][]string{
-		shellTool: names("bash shell sh zsh terminal runshellcommand runcommand runterminalcmd runterminalcommand executecommand shellexecute execute exec command localshell shellcommand runinterminal execcommand cmdrun " +
-			"bashcommand runbash startprocess containerexec executebash executeshellcommand shellexec runshell terminalexecute bashtool unifiedexec"),
-		windowsTool: names("powershell pwsh cmd cmdexe runpowershell powershellcommand runpowershellcommand executepowershell invokeexpression"),
-		readTool: names("read readfile view viewfile cat openfile getfile fsread readtextfile readmediafile readmultiplefiles readmanyfiles notebookread viewimage readnotebook readimage " +
-			"readfilecontent readlints readpdf reapply"),
-		writeTool: names("write writefile createfile create fswrite savefile newfile write2 writetextfile appendfile createdirectory mkdir createfolder makedirectory writetofile saveas writemultiplefiles appendtofile"),
-		editTool: names("edit editfile multiedit strreplace replace strreplaceeditor strreplacebasededittool updatefile searchreplace notebookedit editnotebook patchfile insertedit inserteditintofile editblock " +
-			"texteditor replaceinfile insertcontent searchandreplace fileedit"),
-		deleteTool: names("delete deletefile removefile remove rm unlink deletedirectory removedirectory deletefolder rmdir erasefile trash"),
-		moveTool:   names("move movefile rename renamefile mv copyfile copy cp movedirectory copydirectory"),
-		patchTool:  names("applypatch patch applydiff"),
-		listTool: names("ls list listdir listdirectory glob grep search searchfiles greps grepsearch filesearch codebasesearch findfiles directorytree getfileinfo listalloweddirectories searchfilecontent listdirectorywithsizes " +
-			"listfiles globfilesearch grepfiles semanticsearch tree searchcode searchinfiles ripgrep stat lsp startsearch"),
-		fetchTool: names("webfetch fetch websearch fetchurl browse googlewebsearch readurl geturl httpget websearchrequest codesearch searchweb downloadpage fetchwebpage fetchcontent"),
-		httpTool:  names("http httprequest request apirequest curl post put httppost httpput httpdelete httppatch makerequest sendrequest"),
-		sqlTool: names("sql query executesql runsql runquery executequery sqlquery readquery writequery createtable execsql executestatement executesqlquery mysqlquery pgquery postgresquery runselectquery " +
-			"databasequery querydatabase executewritequery executereadquery applymigration"),
-		codeTool: names("python runpython pythonexec javascript node runcode executecode codeinterpreter evaluate repl runpythoncode executepython runjavascript pythoninterpreter jsrepl executecell runcell insertexecutecodecell " +
-			"runnode evaluatejavascript executejavascript"),
-		talkTool: names("todowrite todoread task agent plan updateplan think askuserquestion exitplanmode enterplanmode writetodos finalanswer taskoutput taskcreate taskget taskupdate tasklist skill slashcommand " +
-			"listmcpresourcestool readmcpresourcetool listmcpresources readmcpresource listmcpresourcetemplates listmcpresourcetemplatestool toolsearch mcpsearch requestuserinput spawnagent sendinput wait waitagent closeagent resumeagent " +
-			"askuser activateskill codebaseinvestigator delegatetoagent completetask clihelp getinternaldocs question todo planenter planexit askquestion switchmode creatediagram sequentialthinking " +
-			"bashoutput readbackgroundoutput listbackgroundprocesses readprocessoutput getcurrenttime converttime sendmessage attemptcompletion askfollowupquestion newtask getgoal updategoal creategoal " +
-			"updatetopic invokeagent reportfindings clocksleep collaborationspawnagent collaborationwaitagent collaborationsendmessage collaborationfollowuptask collaborationlistagents collaborationinterruptagent " +
-			"multiagentv1spawnagent multiagentv1waitagent multiagentv1sendinput multiagentv1closeagent multiagentv1resumeagent " +
-			"getusertask invalid monitor readdiagnostics getdiagnostics diagnostics fetchrules jsreplreset listsessions listprocesses tooluse getterminaloutput testsynctool"),
-		typeTool:    names("writestdin interactwithprocess sendtoterminal sendkeys terminalinput"),
-		stopTool:    names("killshell killbash taskstop forceterminate stopprocess killterminal"),
-		memoryTool:  names("savememory updatememory memory remember"),
-		laterTool:   names("croncreate schedulewakeup createscheduledtask scheduletask remotetrigger createautomation"),
-		batchTool:   names("batch parallel multitoolusef multitooluseparallel callmcptool calltool usemcptool executetool invoketool"),
-		screenTool:  names("computer computeruse computer20250124 computer20251124 click leftclick typetext desktopclick"),
-		installTool: names("installpackage installpackages addpackage adddependency uninstallpackage removepackage installdependencies updatepackage installpythonpackages"),
-	} {
-		for _, n := range list {
-			m[n] = k
-		}
-	}
-	return m
-})
+var tools = []struct {
+	kind  kind
+	names wordSet
+}{
+	{shellTool, "bash shell sh zsh terminal runshellcommand runcommand runterminalcmd runterminalcommand executecommand shellexecute execute exec command localshell shellcommand runinterminal execcommand cmdrun " +
+		"bashcommand runbash startprocess containerexec executebash executeshellcommand shellexec runshell terminalexecute bashtool unifiedexec"},
+	{windowsTool, "powershell pwsh cmd cmdexe runpowershell powershellcommand runpowershellcommand executepowershell invokeexpression"},
+	{readTool, "read readfile view viewfile cat openfile getfile fsread readtextfile readmediafile readmultiplefiles readmanyfiles notebookread viewimage readnotebook readimage " +
+		"readfilecontent readlints readpdf reapply"},
+	{writeTool, "write writefile createfile create fswrite savefile newfile write2 writetextfile appendfile createdirectory mkdir createfolder makedirectory writetofile saveas writemultiplefiles appendtofile"},
+	{editTool, "edit editfile multiedit strreplace replace strreplaceeditor strreplacebasededittool updatefile searchreplace notebookedit editnotebook patchfile insertedit inserteditintofile editblock " +
+		"texteditor replaceinfile insertcontent searchandreplace fileedit"},
+	{deleteTool, "delete deletefile removefile remove rm unlink deletedirectory removedirectory deletefolder rmdir erasefile trash"},
+	{moveTool, "move movefile rename renamefile mv copyfile copy cp movedirectory copydirectory"},
+	{patchTool, "applypatch patch applydiff"},
+	{listTool, "ls list listdir listdirectory glob grep search searchfiles greps grepsearch filesearch codebasesearch findfiles directorytree getfileinfo listalloweddirectories searchfilecontent listdirectorywithsizes " +
+		"listfiles globfilesearch grepfiles semanticsearch tree searchcode searchinfiles ripgrep stat lsp startsearch"},
+	{fetchTool, "webfetch fetch websearch fetchurl browse googlewebsearch readurl geturl httpget websearchrequest codesearch searchweb downloadpage fetchwebpage fetchcontent"},
+	{httpTool, "http httprequest request apirequest curl post put httppost httpput httpdelete httppatch makerequest sendrequest"},
+	{sqlTool, "sql query executesql runsql runquery executequery sqlquery readquery writequery createtable execsql executestatement executesqlquery mysqlquery pgquery postgresquery runselectquery " +
+		"databasequery querydatabase executewritequery executereadquery applymigration"},
+	{codeTool, "python runpython pythonexec javascript node runcode executecode codeinterpreter evaluate repl runpythoncode executepython runjavascript pythoninterpreter jsrepl executecell runcell insertexecutecodecell " +
+		"runnode evaluatejavascript executejavascript"},
+	{talkTool, "todowrite todoread task agent plan updateplan think askuserquestion exitplanmode enterplanmode writetodos finalanswer taskoutput taskcreate taskget taskupdate tasklist skill slashcommand " +
+		"listmcpresourcestool readmcpresourcetool listmcpresources readmcpresource listmcpresourcetemplates listmcpresourcetemplatestool toolsearch mcpsearch requestuserinput spawnagent sendinput wait waitagent closeagent resumeagent " +
+		"askuser activateskill codebaseinvestigator delegatetoagent completetask clihelp getinternaldocs question todo planenter planexit askquestion switchmode creatediagram sequentialthinking " +
+		"bashoutput readbackgroundoutput listbackgroundprocesses readprocessoutput getcurrenttime converttime sendmessage attemptcompletion askfollowupquestion newtask getgoal updategoal creategoal " +
+		"updatetopic invokeagent reportfindings clocksleep collaborationspawnagent collaborationwaitagent collaborationsendmessage collaborationfollowuptask collaborationlistagents collaborationinterruptagent " +
+		"multiagentv1spawnagent multiagentv1waitagent multiagentv1sendinput multiagentv1closeagent multiagentv1resumeagent " +
+		"getusertask invalid monitor readdiagnostics getdiagnostics diagnostics fetchrules jsreplreset listsessions listprocesses tooluse getterminaloutput testsynctool"},
+	{typeTool, "writestdin interactwithprocess sendtoterminal sendkeys terminalinput"},
+	{stopTool, "killshell killbash taskstop forceterminate stopprocess killterminal"},
+	{memoryTool, "savememory updatememory memory remember"},
+	{laterTool, "croncreate schedulewakeup createscheduledtask scheduletask remotetrigger createautomation"},
+	{batchTool, "batch parallel multitoolusef multitooluseparallel callmcptool calltool usemcptool executetool invoketool"},
+	{screenTool, "computer computeruse computer20250124 computer20251124 click leftclick typetext desktopclick"},
+	{installTool, "installpackage installpackages addpackage adddependency uninstallpackage removepackage installdependencies updatepackage installpythonpackages"},
+}
 
 // maxNested is how deep the brackets of a call's arguments may be nested.
 const maxNested = 100
@@ -125,33 +118,36 @@ func kindOf(tool string) kind {
 		return unknownTool
 	}
 	name := toolName(tool)
-	if k := tools()[plainName(name)]; k != unknownTool {
+	if k := kindNamed(plainName(name)); k != unknownTool {
 		return k
 	}
 	words := nameWords(name)
 	for i := 1; i < len(words)-1; i++ { // two words at the least: many tools end in one that says little
-		k := tools()[strings.Join(words[i:], "")]
-		if k != unknownTool && (k == shellTool || k == codeTool || k == sqlTool || !slices.ContainsFunc(words[:i], func(w string) bool { return !here()[w] })) {
+		k := kindNamed(strings.Join(words[i:], ""))
+		if k != unknownTool && (k == shellTool || k == codeTool || k == sqlTool || !slices.ContainsFunc(words[:i], func(w string) bool { return !here.has(w) })) {
 			return k
 		}
 	}
 	if len(words) > 1 {
 		switch last := words[len(words)-1]; last {
 		case "bash", "shell", "terminal", "powershell", "pwsh", "sql", "python":
-			return tools()[last]
+			return kindNamed(last)
+		}
+	}
+	return unknownTool
+}
+
+func kindNamed(name string) kind {
+	for _, t := range tools {
+		if t.names.has(name) {
+			return t.kind
 		}
 	}
 	return unknownTool
 }
 
 // here are words that a tool's name may begin with without saying that it works on anything but this machine.
-var here = sync.OnceValue(func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range names("filesystem files file fs local developer desktop commander mcp server functions default core builtin tools text editor system workspace project ide claude codex gemini cursor opencode") {
-		m[w] = true
-	}
-	return m
-})
+const here = wordSet("filesystem files file fs local developer desktop commander mcp server functions default core builtin tools text editor system workspace project ide claude codex gemini cursor opencode")
 
 // toolName is a tool's own name, without its server's: mcp__server__tool, server__tool, server.tool.
 func toolName(name string) string {
