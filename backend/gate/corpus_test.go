@@ -91,24 +91,27 @@ func TestCorpus(t *testing.T) {
 }
 
 func TestEvidenceLowersOnlyWhatItProves(t *testing.T) {
-	seen := world{"/p/dist": gate.Ignored, "/p/new.txt": gate.MadeHere, "/p/old.txt": gate.Precious}
+	seen := world{"/p/dist": gate.Ignored, "/p/node_modules": gate.Ignored, "/p/.cache": gate.Precious, "/p/new.txt": gate.MadeHere, "/p/old.txt": gate.Precious}
 	call := func(c string) gate.Call {
 		x := bash(c)
 		x.Cwd, x.Home = "/p", "/home/me"
 		return x
 	}
 	for command, want := range map[string]human.Ruling{
-		"rm new.txt":      human.Allow,
-		"rm old.txt":      human.Ask,
-		"rm -rf dist":     human.Ask,
-		"rm -rf /":        human.Deny,
-		"rm -rf /home/me": human.Deny,
-		"bash ok.sh":      human.Allow,
-		"bash bad.sh":     human.Ask,
-		"./bad.sh":        human.Ask,
-		"git checkout .":  human.Allow,
-		"git clean -fd":   human.Ask,
-		"git stash clear": human.Ask,
+		"rm new.txt":  human.Allow,
+		"rm old.txt":  human.Ask,
+		"rm -rf dist": human.Ask,
+		// What tools fill again by themselves, where no commit and nobody else holds it.
+		"rm -rf node_modules": human.Allow,
+		"rm -rf .cache":       human.Ask,
+		"rm -rf /":            human.Deny,
+		"rm -rf /home/me":     human.Deny,
+		"bash ok.sh":          human.Allow,
+		"bash bad.sh":         human.Ask,
+		"./bad.sh":            human.Ask,
+		"git checkout .":      human.Allow,
+		"git clean -fd":       human.Ask,
+		"git stash clear":     human.Ask,
 	} {
 		if v := gate.Judge(call(command), gate.Balanced, seen); v.Decision != want {
 			t.Errorf("%q: %s %s %v", command, v.Decision, v.Risk, v.Rules)

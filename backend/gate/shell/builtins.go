@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -82,7 +83,11 @@ func trap(w *walker, c *cmd) (stream, bool) {
 	if o.has("-l", "-p") || len(rest) < 2 || rest[0].s == "-" || rest[0].s == "" {
 		return handled(stream{})
 	}
-	w.script(rest[0].s, "bash", nil, stream{})
+	text := rest[0].s
+	if rest[0].taint == ofJob { // trap "kill $pid" EXIT
+		text = strings.ReplaceAll(text, job, "$!")
+	}
+	w.script(text, "bash", nil, stream{})
 	return handled(stream{})
 }
 
@@ -120,7 +125,27 @@ func kill(w *walker, c *cmd) (stream, bool) {
 			return handled(stream{})
 		}
 	}
+	to, signal := c.args, ""
+	if len(to) > 1 && to[0].s == "-s" {
+		to, signal = to[2:], to[1].s
+	} else if len(to) > 0 && strings.HasPrefix(to[0].s, "-") {
+		to, signal = to[1:], to[0].s[1:]
+	}
+	switch {
+	case len(to) == 0:
+	case signal == "0": // sends nothing: asks whether it runs
+		w.harmless(c)
+		return handled(stream{})
+	case !slices.ContainsFunc(to, func(v value) bool { return !ownJob(v) }):
+		w.simple(c, human.ProcessSignal, human.LowRisk, "own_job")
+		return handled(stream{})
+	}
 	return stream{}, false
+}
+
+// ownJob says whether what is to be stopped was started by the shell that stops it.
+func ownJob(v value) bool {
+	return v.s == job && v.taint == ofJob || len(v.s) > 1 && v.s[0] == '%' && v.known()
 }
 
 // readsCommand is a builtin that is told a command to run later, or where a command lies.

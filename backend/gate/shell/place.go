@@ -62,6 +62,10 @@ var (
 	remade        = setOf("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
 )
 
+// caches are folders that tools fill by themselves and fill again, where no commit holds them. Builds are not among them:
+// one may be the only copy of what was released.
+var caches = setOf("node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache .turbo .parcel-cache .nyc_output .tox .eggs htmlcov .next .nuxt .svelte-kit .vite .eslintcache .angular")
+
 // quietDevices hold no files: terminals, cameras, sound.
 var quietDevices = setOf("full ptmx pts console video snd dsp audio fuse kvm dri net lp usblp log hwrng rtc midi nvidia nvidiactl ppp vhost-net")
 
@@ -306,7 +310,7 @@ func (w *walker) proven(e human.Effect, recursive bool) human.Effect {
 	case Committed, Ignored:
 		if e.Risk == human.HighRisk || e.Risk == human.MediumRisk {
 			e.Risk, e.Reversibility = human.LowRisk, human.Reversible
-			if recursive {
+			if recursive && !caches()[path.Base(e.Target)] {
 				e.Risk = human.MediumRisk
 			}
 		}

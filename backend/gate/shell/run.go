@@ -317,7 +317,7 @@ func (w *walker) onlyHelp(c *cmd) bool {
 			return false
 		}
 	case "-v", "version", "help", "-?", "-H":
-		if n > 1 || specOf(c.name) == nil && handlers()[c.name] == nil || last == "-H" {
+		if n > 1 && (c.name != "aws" || last != "help" || n > 3) || specOf(c.name) == nil && handlers()[c.name] == nil || last == "-H" {
 			return false
 		}
 	default:

@@ -5,6 +5,9 @@ import "strings"
 // unknown stands in a value for a part that is known only when the command runs. No script can hold it: Parse refuses NUL.
 const unknown = "\x00"
 
+// job stands for the number of a process that the script started: $!.
+const job = "0" + unknown
+
 // taint is where a value, or what flows through a pipe, may come from.
 type taint uint8
 
@@ -14,6 +17,7 @@ const (
 	fromDecoder                   // was decoded: base64, hex, a cipher
 	fromFile                      // was read from some file
 	madeHere                      // was put together by a program whose output we do not know
+	ofJob                         // is the number of a process that this script started
 )
 
 // A value is the text of one argument as far as it is known.

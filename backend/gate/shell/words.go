@@ -422,7 +422,9 @@ func (w *walker) lookup(name string) (value, bool) {
 		return value{s: "/tmp"}, true
 	case "IFS":
 		return value{s: " \t\n"}, true
-	case "?", "$", "#", "!", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "COLUMNS", "LINES":
+	case "!":
+		return value{s: job, taint: ofJob}, true
+	case "?", "$", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "COLUMNS", "LINES":
 		return value{s: "0" + unknown}, true
 	case "@", "*":
 		if w.params != nil && len(w.params) < 32 {
