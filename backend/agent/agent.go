@@ -196,6 +196,7 @@ type Record struct {
 	Outcome  string              `json:"outcome,omitempty"`  // of done: done, failed, refused
 	Spent    *Spent              `json:"spent,omitempty"`    // so far
 	Result   *Result             `json:"result,omitempty"`
+	Cut      *Cut                `json:"cut,omitempty"`
 	Masked   bool                `json:"masked,omitempty"` // secrets were taken out, so nothing of it may run again
 }
 
@@ -207,7 +208,8 @@ const (
 	RunRecord      RecordKind = "run"      // Run: the first
 	UpdateRecord   RecordKind = "update"   // Update: what was told
 	TurnRecord     RecordKind = "turn"     // Turn, Spent: of the conversation with the model
-	AsideRecord    RecordKind = "aside"    // Turn, Spent: of what an operator asked back, and the model's answer
+	AsideRecord    RecordKind = "aside"    // Turn, Text, Spent: of what an operator asked back, and the model's answer
+	CutRecord      RecordKind = "cut"      // Cut: the conversation was made shorter
 	ProposalRecord RecordKind = "proposal" // Proposal: is about to be submitted
 	PlanRecord     RecordKind = "plan"     // Plan: how it was decided
 	TaskRecord     RecordKind = "task"     // Task, and Doing as it begins or Progress as it ended
@@ -259,6 +261,9 @@ type Limits struct {
 	In     float64       `json:"price_in,omitempty" doc:"Of a million tokens of input."`
 	Out    float64       `json:"price_out,omitempty" doc:"Of a million tokens of output."`
 	Plans  int           `json:"plans,omitempty" doc:"How often it may plan anew."`
+
+	// Context ends nothing: of a longer conversation the model is sent a part.
+	Context int `json:"context,omitempty" doc:"Tokens of the conversation that the model is sent at once."`
 }
 
 // A State is where the engine is (P5).

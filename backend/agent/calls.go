@@ -97,7 +97,7 @@ func (x *execution) perform(ctx context.Context, use ToolUse) error {
 		return err
 	}
 	if no != "" {
-		rec.Done.Text, rec.Text = string(no), "refused: "+human.OneLine(strings.TrimPrefix(string(no), "This call was refused and did not run."), 300)
+		rec.Done.Text, rec.Text = string(no), refusedBy+human.OneLine(strings.TrimPrefix(string(no), "This call was refused and did not run."), 300)
 		return x.tell(ctx, rec, u)
 	}
 	use.Args = args
@@ -119,6 +119,9 @@ func (x *execution) perform(ctx context.Context, use ToolUse) error {
 	}
 	return err
 }
+
+// refusedBy begins the note of a call that the gatekeeper, or an operator whom it asked, refused.
+const refusedBy = "refused: "
 
 // notConfirmed says why a call is none of the task that runs; empty where it is.
 func notConfirmed(t *human.Task, use ToolUse) string {

@@ -128,6 +128,8 @@ func (rec Record) whole() bool {
 		return rec.Use != nil
 	case DoneRecord:
 		return rec.Done != nil
+	case CutRecord:
+		return rec.Cut != nil
 	case EndRecord:
 		return rec.Result != nil
 	}
@@ -140,8 +142,9 @@ type execution struct {
 	*run
 	work work
 
-	broken error // in a function that others called back
-	stop   context.CancelFunc
+	shorter bool  // it was told that the conversation was made shorter
+	broken  error // in a function that others called back
+	stop    context.CancelFunc
 }
 
 func (e *Engine) execution(r *run, info RunInfo) *execution {

@@ -24,8 +24,8 @@ const nothing = "(nothing)" // for a reply without words and calls: models refus
 type run struct {
 	judge Judge
 
-	info     RunInfo
-	turns    []Turn
+	info RunInfo
+	conversation
 	seen     ids
 	open     []ToolUse           // calls of the last reply, until a turn with their results follows
 	results  map[string]CallDone // of open, by id
@@ -61,13 +61,16 @@ func newRun(judge Judge) *run {
 
 // apply takes one record.
 func (r *run) apply(rec Record) {
+	if rec.Turn != nil && rec.Turn.Role == Assistant && rec.Spent != nil {
+		r.replied(rec.Spent.TokensIn - r.spent.TokensIn)
+	}
 	if rec.Spent != nil {
 		r.spent = *rec.Spent
 	}
 	switch rec.Kind {
 	case RunRecord:
 		r.info = *rec.Run
-		r.turns = []Turn{{Role: User, Text: rec.Run.Task}}
+		r.add(Turn{Role: User, Text: rec.Run.Task})
 	case UpdateRecord:
 		r.state = rec.Update.State
 	case TurnRecord, AsideRecord:
@@ -82,7 +85,12 @@ func (r *run) apply(rec Record) {
 		} else {
 			r.end(*rec.Progress, rec.Text)
 		}
+	case CutRecord:
+		r.cut(*rec.Cut, r.info.Task, r.standing())
 	case ChangeRecord:
+		if rec.Text != "" {
+			r.hear("An operator changed the plan: %s", rec.Text)
+		}
 		r.implicit = false
 		r.tasks = r.merged(rec.Tasks)
 		r.note("An operator changed the plan. %s\nIt now is:\n%s", rec.Text, listed(r.tasks))
@@ -148,10 +156,13 @@ func (r *run) merged(now []human.TaskRun) []human.TaskRun {
 // turn takes a turn of the conversation. One that the model says aside, to an operator, decides nothing.
 func (r *run) turn(rec Record) {
 	t := *rec.Turn
-	r.turns = append(r.turns, t)
+	r.add(t)
 	r.open, r.results = t.Calls, map[string]CallDone{}
 	if t.Role != Assistant {
 		r.notes = nil
+		if rec.Text != "" {
+			r.hear("A person asked you: %s", rec.Text)
+		}
 		return
 	}
 	for _, c := range t.Calls {
@@ -159,6 +170,7 @@ func (r *run) turn(rec Record) {
 	}
 	r.masked = rec.Masked
 	if rec.Kind == AsideRecord {
+		r.hear("You answered: %s", t.Text)
 		return
 	}
 	r.barren++
@@ -286,6 +298,9 @@ func (r *run) decide(c Confirmation, unfit string) {
 		return
 	}
 	r.barren = 0
+	if c.Message != "" {
+		r.hear("About the plan %q an operator said: %s", p.Message, c.Message)
+	}
 	if len(c.Tasks) == 0 {
 		r.why = c.Message
 		if r.why == "" {
@@ -360,6 +375,7 @@ func (r *run) end(p human.TaskProgress, words string) {
 	case p.State == human.TaskFailed && !r.implicit:
 		r.abandon = fmt.Sprintf("task %s failed: %s", p.Task, p.Note)
 	case p.State == human.TaskSkipped && words != "": // refused by an operator
+		r.hear("An operator refused task %s: %s", p.Task, words)
 		r.abandon = fmt.Sprintf("an operator refused task %s: %s", p.Task, words)
 	case p.State == human.TaskSkipped && r.abandon == "":
 		r.skipped(p)
@@ -369,6 +385,7 @@ func (r *run) end(p human.TaskProgress, words string) {
 
 func (r *run) skipped(p human.TaskProgress) {
 	text := joined(fmt.Sprintf("An operator skipped task %s; it did not run.", p.Task), p.Note)
+	r.hear("%s", text)
 	if id, ok := r.bound[p.Task]; ok {
 		r.answer(id, text, true)
 	} else {
@@ -410,7 +427,11 @@ func (r *run) done(rec Record) {
 	r.using = nil
 	if r.asking != nil && r.asking.ID == d.CallID {
 		r.asking, r.barren = nil, 0
+		if !d.Failed {
+			r.hear("%s", d.Text)
+		}
 	}
+	r.hearOf(rec)
 	if rec.Outcome == OutcomeDone || rec.Outcome == OutcomeFailed {
 		r.worked, r.barren = true, 0
 	}
@@ -440,6 +461,35 @@ func (r *run) done(rec Record) {
 		r.note("The call of task %s failed. If that is what the task was to show, it is done: call %s with outcome done. "+
 			"You may make the same call once more, after looking whether it has run. Otherwise call %s with outcome failed.", rec.Task, endTask, endTask)
 	}
+}
+
+// hearOf keeps what an operator said about a call.
+func (r *run) hearOf(rec Record) {
+	line := "a call"
+	if i := slices.IndexFunc(r.open, func(c ToolUse) bool { return c.ID == rec.Done.CallID }); i >= 0 {
+		line = callLine(r.open[i].Name, r.open[i].Args)
+	} else if r.current != nil && rec.Done.CallID == r.callID() {
+		line = callLine(r.current.Tool, r.current.Args)
+	}
+	said, _, ran := strings.Cut(rec.Done.Text, "<tool_output ")
+	if strings.HasPrefix(rec.Text, refusedBy) || ran && strings.TrimSpace(said) != "" {
+		r.hear("Of %s: %s", line, said)
+	}
+}
+
+// standing is how things stand, for a model whose conversation does not say so any more.
+func (r *run) standing() string {
+	var parts []string
+	if len(r.tasks) > 0 {
+		parts = append(parts, "How the plan stands now:\n"+listed(r.tasks))
+	}
+	if r.current != nil && !direct(*r.current) {
+		parts = append(parts, fmt.Sprintf("You are doing task %s now: %s\n%s", r.current.ID, described(*r.current), howToDo(*r.current)))
+	}
+	if r.why != "" {
+		parts = append(parts, "There has to be another plan, because "+r.why)
+	}
+	return joined(parts...)
 }
 
 // direct takes what came of the one call that a task with arguments is.

@@ -24,7 +24,7 @@ func (x *execution) think(ctx context.Context) error {
 			return err
 		}
 	}
-	reply, err := x.work.chat(ctx, x.prompt())
+	reply, err := x.chat(ctx)
 	if err != nil {
 		return x.modelFailed(ctx, err)
 	}
@@ -56,6 +56,20 @@ func (x *execution) thinking(ctx context.Context) error {
 		return x.to(ctx, Replanning, "The plan could not be taken as it is")
 	}
 	return x.to(ctx, Evaluating, "Looking at what came of it")
+}
+
+// chat asks the model, with a conversation that it can take.
+func (x *execution) chat(ctx context.Context) (Reply, error) {
+	return x.work.fitted(ctx, &x.conversation, x.prompt, x.info.Task, x.standing(), func(c Cut) error {
+		if err := x.keep(ctx, Record{Kind: CutRecord, Cut: &c}); err != nil {
+			return err
+		}
+		if x.shorter { // it may come to this with every reply from now on
+			return nil
+		}
+		x.shorter = true
+		return x.status(ctx, "The conversation with the model became too long: what is older is left out of it, but for the task, the plan and what people said")
+	})
 }
 
 func (x *execution) prompt() Prompt {
@@ -155,7 +169,7 @@ func (x *execution) askedBack(ctx context.Context, q string) string {
 	} else {
 		t.Text = joined(t.Text, words)
 	}
-	err := x.keep(ctx, Record{Kind: AsideRecord, Turn: &t})
+	err := x.keep(ctx, Record{Kind: AsideRecord, Turn: &t, Text: q})
 	if err == nil {
 		err = x.status(ctx, "An operator asks: %s", q)
 	}
@@ -163,7 +177,7 @@ func (x *execution) askedBack(ctx context.Context, q string) string {
 		x.calledBack(err)
 		return ""
 	}
-	reply, err := x.work.chat(ctx, x.prompt())
+	reply, err := x.chat(ctx)
 	if err != nil {
 		reply.Text = "The agent cannot answer now: " + human.SafeText(err)
 	}

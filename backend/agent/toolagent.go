@@ -38,7 +38,8 @@ type ToolAgent struct {
 // A session is a conversation that waits for its user (M4).
 type session struct {
 	id    string
-	turns []Turn
+	turns []Turn       // all
+	given conversation // what the model is given of them
 	seen  ids
 	said  string // by the user, for the gatekeeper
 	spent Spent
@@ -203,14 +204,19 @@ func (a *ToolAgent) converse(ctx context.Context, s *session, query string) (Res
 	s.said = joined(s.said, query)
 	w := &work{Deps: a.deps, box: a.box, session: s.id, task: s.said, spent: s.spent}
 	defer func() { s.spent = w.spent }()
-	s.turns = append(s.turns, Turn{Role: User, Text: query})
+	s.add(Turn{Role: User, Text: query})
+	s.given.hear("%s", query)
 	tools := a.box.specs
 	if a.ask != nil {
 		tools = append(slices.Clip(tools), *a.ask)
 	}
 	worked, barren := false, 0
 	for {
-		reply, err := w.chat(ctx, Prompt{System: a.system, Turns: s.turns, Tools: tools})
+		before := w.spent.TokensIn
+		reply, err := w.fitted(ctx, &s.given, func() Prompt { return Prompt{System: a.system, Turns: s.given.turns, Tools: tools} }, s.turns[0].Text, "", func(c Cut) error {
+			s.given.cut(c, s.turns[0].Text, "")
+			return nil
+		})
 		if err != nil {
 			if ctx.Err() != nil {
 				return Response{}, ctx.Err()
@@ -218,7 +224,12 @@ func (a *ToolAgent) converse(ctx context.Context, s *session, query string) (Res
 			return Response{Status: NotDone, Message: human.SafeText(err)}, nil
 		}
 		s.seen.settle(reply.Calls)
-		s.turns = append(s.turns, Turn{Role: Assistant, Text: reply.Text, Calls: reply.Calls, Kept: reply.Kept})
+		s.given.replied(w.spent.TokensIn - before)
+		said := Turn{Role: Assistant, Text: reply.Text, Calls: reply.Calls, Kept: reply.Kept}
+		if len(reply.Calls) == 0 && strings.TrimSpace(reply.Text) == "" {
+			said.Text = nothing // an empty turn is refused by models
+		}
+		s.add(said)
 		question, asks := a.deps.Judge.Asks(reply, worked)
 		ran, err := a.answerCalls(ctx, w, s, reply)
 		worked = worked || ran
@@ -236,13 +247,18 @@ func (a *ToolAgent) converse(ctx context.Context, s *session, query string) (Res
 		case len(reply.Calls) == 0 && text != "":
 			return Response{Status: Success, Message: text}, nil
 		case len(reply.Calls) == 0:
-			s.turns[len(s.turns)-1].Text = "(nothing)" // an empty turn is refused by models
-			s.turns = append(s.turns, Turn{Role: User, Text: "You said nothing. Answer, ask, or call a tool."})
+			s.add(Turn{Role: User, Text: "You said nothing. Answer, ask, or call a tool."})
 		}
 		if barren >= stalled {
 			return Response{Status: NotDone, Message: fmt.Sprintf("%s made no progress in %d replies", a.deps.Model.Name(), stalled)}, nil
 		}
 	}
+}
+
+// add takes a turn.
+func (s *session) add(t Turn) {
+	s.turns = append(s.turns, t)
+	s.given.add(t)
 }
 
 // answerCalls runs the calls of a reply, one after the other, and adds the turn with what came of them. It says whether a
@@ -266,7 +282,7 @@ func (a *ToolAgent) answerCalls(ctx context.Context, w *work, s *session, r Repl
 			ran = ran || did
 		}
 	}
-	s.turns = append(s.turns, Turn{Role: ToolTurn, Results: results})
+	s.add(Turn{Role: ToolTurn, Results: results})
 	return ran, err
 }
 

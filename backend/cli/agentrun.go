@@ -93,6 +93,8 @@ func (f *runFlags) limitFlags(to, from *agent.Limits) map[string]func() {
 		"price-in":   func() { to.In = from.In },
 		"price-out":  func() { to.Out = from.Out },
 		"max-plans":  func() { to.Plans = from.Plans },
+
+		"max-context": func() { to.Context = from.Context },
 	}
 }
 
@@ -108,7 +110,7 @@ func (f *runFlags) limitsOf(kept *agent.Limits) (agent.Limits, error) {
 		}
 	}
 	switch {
-	case l.Steps < 0 || l.Tokens < 0 || l.Time < 0 || l.Money < 0 || l.In < 0 || l.Out < 0 || l.Plans < 0:
+	case l.Steps < 0 || l.Tokens < 0 || l.Time < 0 || l.Money < 0 || l.In < 0 || l.Out < 0 || l.Plans < 0 || l.Context < 0:
 		return l, human.Errorf(human.Invalid, "limits and prices must not be negative")
 	case l.Money > 0 && l.In == 0 && l.Out == 0:
 		return l, human.Errorf(human.Invalid, "--max-cost needs --price-in and --price-out: nobody else knows what the model costs")
@@ -186,6 +188,7 @@ func (s *shell) runFlags(c *cobra.Command, f *runFlags) *cobra.Command {
 	flags.Float64Var(&f.limits.In, "price-in", 0, "the price of a million tokens of input")
 	flags.Float64Var(&f.limits.Out, "price-out", 0, "the price of a million tokens of output")
 	flags.IntVar(&f.limits.Plans, "max-plans", 5, "how often it may plan anew")
+	flags.IntVar(&f.limits.Context, "max-context", 100_000, "send the model at most so many tokens of the conversation, and leave out what is older; 0: as many as it takes")
 	flags.StringArrayVar(&s.set, "set", nil, "override a setting, as `KEY=VALUE`; deskbell config lists them")
 	s.agentCommand(c)
 	flags.Lookup("json").Usage = "print each update, and at last the result, as one line of JSON"

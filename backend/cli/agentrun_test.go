@@ -100,7 +100,7 @@ func TestARunInATerminal(t *testing.T) {
 	if given.Task != "mend it" || given.Cwd != dir || given.Key != "dbk_test" || !given.PrivateHTTP || given.Model.Provider != "openai" || given.Model.Name != "m" || given.Model.BaseURL != "http://127.0.0.1:9/v1" {
 		t.Errorf("given %+v", given)
 	}
-	want := agent.Limits{Steps: 7, Tokens: 2_000_000, Time: 5 * time.Minute, Money: 2, In: 3, Plans: 5}
+	want := agent.Limits{Steps: 7, Tokens: 2_000_000, Time: 5 * time.Minute, Money: 2, In: 3, Plans: 5, Context: 100_000}
 	if limits, err := given.Limits(nil); err != nil || limits != want {
 		t.Errorf("limits %+v, %v", limits, err)
 	}
@@ -179,9 +179,9 @@ func TestLimitsOfARunThatGoesOn(t *testing.T) {
 			t.Fatalf("%d: %s", code, errs)
 		}
 	}
-	kept := agent.Limits{Steps: 7, Money: 2, In: 3}
-	resume("--max-steps", "20", "--max-time", "0", "--max-cost", "5")
-	if l, err := given.Limits(&kept); err != nil || l != (agent.Limits{Steps: 20, Money: 5, In: 3}) {
+	kept := agent.Limits{Steps: 7, Money: 2, In: 3, Context: 9}
+	resume("--max-steps", "20", "--max-time", "0", "--max-cost", "5", "--max-context", "8")
+	if l, err := given.Limits(&kept); err != nil || l != (agent.Limits{Steps: 20, Money: 5, In: 3, Context: 8}) {
 		t.Errorf("limits %+v, %v", l, err)
 	}
 	if l, err := given.Limits(nil); human.KindOf(err) != human.Invalid {
@@ -195,7 +195,7 @@ func TestLimitsOfARunThatGoesOn(t *testing.T) {
 		t.Errorf("limits of a journal that has none: %+v, %v", l, err)
 	}
 	help, _, _ := runAgent(t, nil, "resume", "--help")
-	if strings.Contains(help, "(default 100)") || strings.Count(help, "(default: as before)") != 7 {
+	if strings.Contains(help, "(default 100)") || strings.Count(help, "(default: as before)") != 8 {
 		t.Errorf("its help says %s", help)
 	}
 }

@@ -187,8 +187,10 @@ func (m messages) send(ctx context.Context, key string, params anthropic.Message
 		case "message_delta":
 			got.out = int(e.Usage.OutputTokens)
 			switch e.Delta.StopReason {
-			case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
+			case anthropic.StopReasonMaxTokens:
 				got.cut = true
+			case anthropic.StopReasonModelContextWindowExceeded:
+				got.cut, got.full = true, true
 			case anthropic.StopReasonRefusal:
 				got.refused = true
 			}

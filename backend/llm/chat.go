@@ -21,7 +21,7 @@ type chatter struct{ line }
 // setting at fault. It may be used by several goroutines at a time.
 //
 // A reply that was cut by the limit of tokens may end in a call whose arguments are no JSON, as may any other: it is passed
-// on as it came. A refusal is an Invalid error.
+// on as it came. A refusal is an Invalid error; a conversation that is too long for the model one with agent.ErrTooLong.
 func NewChat(c Config) (agent.Model, error) {
 	l, err := newLine(c, defaultTurn)
 	if err != nil {
@@ -55,6 +55,8 @@ func (m *chatter) Chat(ctx context.Context, p agent.Prompt, tell func(soFar stri
 	switch {
 	case err != nil:
 		return agent.Reply{}, err
+	case got.full:
+		return agent.Reply{TokensIn: got.in, TokensOut: got.out}, human.Wrap(human.Exhausted, agent.ErrTooLong, "the conversation and the answer together are too long for %s: %s", m.info.Name, m.long)
 	case got.refused:
 		return agent.Reply{}, human.Errorf(human.Invalid, "%s would not answer: say it in another way, or use another model", m.info.Name)
 	}

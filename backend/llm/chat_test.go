@@ -198,14 +198,13 @@ func TestChatFailures(t *testing.T) {
 
 // That a conversation is too long is said by a code of OpenAI's, and by Anthropic's words alone.
 func TestChatTooLong(t *testing.T) {
-	talk(t, []llmtest.Step{{Do: llmtest.TooLong}}, func(t *testing.T, provider string, m agent.Model, _ *llmtest.Server) {
+	talk(t, []llmtest.Step{{Do: llmtest.TooLong}}, func(t *testing.T, _ string, m agent.Model, s *llmtest.Server) {
 		_, err := m.Chat(t.Context(), agent.Prompt{Turns: []agent.Turn{said("Where?")}, Tools: tools}, nil)
-		want, says := human.Exhausted, "begin another conversation"
-		if provider == llm.Anthropic {
-			want, says = human.Invalid, "prompt is too long"
-		}
-		if human.KindOf(err) != want || !strings.Contains(human.SafeText(err), says) {
+		if human.KindOf(err) != human.Exhausted || !errors.Is(err, agent.ErrTooLong) || !strings.Contains(human.SafeText(err), "begin another conversation") {
 			t.Errorf("kind %d, %v", human.KindOf(err), err)
+		}
+		if n := len(s.Requests()); n != 1 {
+			t.Errorf("%d requests", n)
 		}
 	})
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"deskbell/backend/agent"
 	"deskbell/backend/human"
 )
 
@@ -84,8 +86,26 @@ func (f *failure) judge() {
 		f.again = true
 	case s == http.StatusBadRequest || s == http.StatusUnprocessableEntity:
 		// Each server words it differently; another form costs a request that is refused as fast.
-		f.form = f.code != "context_length_exceeded"
+		f.form = true
 	}
+	if f.long() {
+		f.form, f.again = false, false
+	}
+}
+
+// saysLong is how servers word it that a request is longer than the model takes; only some have a code for it.
+var saysLong = regexp.MustCompile(`(?i)prompt is too long|input is too long|maximum context length|range of input length|` +
+	`context (length|window|size)[^.]{0,60}exceed|exceed[^.]{0,80}context|too many (input |prompt )?tokens`)
+
+// long says whether the request is longer than the model takes.
+func (f *failure) long() bool {
+	switch f.status {
+	case http.StatusRequestEntityTooLarge:
+		return true
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+		return f.code == "context_length_exceeded" || f.code == "exceed_context_size_error" || saysLong.MatchString(f.message)
+	}
+	return false
 }
 
 // errorIn reads the shapes in which errors come: {"error":{"type":...,"code":...,"message":...}},
@@ -190,8 +210,8 @@ func (m *line) refused(f *failure, key string) *human.Error {
 		return human.Errorf(human.Exhausted, "%s takes no more requests for now%s", host, said)
 	case s == http.StatusNotFound:
 		return human.Errorf(human.Invalid, "%s does not know the model %s, or model.base_url is not where it takes requests%s", host, m.info.Name, said)
-	case s == http.StatusRequestEntityTooLarge || f.code == "context_length_exceeded":
-		return human.Errorf(human.Exhausted, "the request is too long for %s: %s%s", m.info.Name, m.long, said)
+	case f.long():
+		return human.Wrap(human.Exhausted, agent.ErrTooLong, "the request is too long for %s: %s%s", m.info.Name, m.long, said)
 	case s >= 300 && s < 400:
 		return human.Errorf(human.Invalid, "%s sends requests on to another address: write that into model.base_url", host)
 	case s == http.StatusOK:

@@ -68,6 +68,7 @@ type answer struct {
 	calls   []agent.ToolUse
 	kept    json.RawMessage
 	cut     bool // by the limit of tokens
+	full    bool // of cut: request and answer together are longer than the model takes
 	refused bool // the model would not
 	ended   bool // the provider said that this was all
 	model   string

@@ -2719,6 +2719,11 @@ export interface components {
         };
         Limits: {
             /**
+             * Format: int64
+             * @description Tokens of the conversation that the model is sent at once.
+             */
+            context?: number;
+            /**
              * Format: double
              * @description In the currency of the prices.
              */
