@@ -88,7 +88,7 @@ func (s *shell) gateCheckCommand() *cobra.Command {
 			if s.json {
 				return s.printJSON(v)
 			}
-			s.printf("%s (%s risk): %s\n", v.Decision, v.Risk, oneLine(v.Reason, 600))
+			s.printf("%s (%s): %s\n", v.Decision, riskWords(v.Risk), oneLine(v.Reason, 600))
 			return nil
 		},
 	}
@@ -529,6 +529,11 @@ func (s *shell) tested(r gateReport) error {
 		s.printf("%s: %s\n", visible(r.Project), oneLine(r.ProjectProblem, 1000))
 	case r.Project != "":
 		s.printf("%s has a file of its own, which is right.\n", visible(r.Project))
+	}
+	if r.Problem != "" {
+		s.printf("Until that is right, a Deskbell that runs goes by the rules it last had, but for those that allow, and is balanced at\n" +
+			"the least; one that never read the file without mistakes, and a hook on its own, are strict.\n")
+		return nil
 	}
 	s.printf("The policy here is %s. %d rules, which pass %d examples.\n", r.Policy, len(r.Rules), r.Examples)
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)

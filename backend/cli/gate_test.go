@@ -47,8 +47,19 @@ func TestGateCheck(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(data, gatefile.Name), []byte("policy = \"strict\"\n[[rules]]\nid = \"no-status\"\ndecision = \"deny\"\ncommand = \"git status\"\nreason = \"Use jj.\"\n"), 0o600))
 	out, _ = judge(t, data, "", exitDenied, "check", "git status")
-	if !strings.Contains(out, "Use jj.") {
+	if !strings.HasPrefix(out, "deny (no risk): ") || !strings.Contains(out, "Use jj.") {
 		t.Errorf("it prints %q", out)
+	}
+	for want, rule := range map[string]string{
+		"Your rule asks about every call of the tool bash.":          `tool = "bash"`,
+		"Your rule asks about what touches `src/**`.":                `path = "src/**"`,
+		"Your rule asks about `ls **` on `src/**` by the tool bash.": "command = \"ls **\"\npath = \"src/**\"\ntool = \"bash\"",
+	} {
+		file := filepath.Join(t.TempDir(), "gate.toml")
+		must(t, os.WriteFile(file, []byte("[[rules]]\ndecision = \"ask\"\n"+rule+"\n"), 0o600))
+		if out, _ := judge(t, data, "", exitAsked, "check", "ls src/a", "--gate", file); !strings.Contains(out, want) {
+			t.Errorf("it prints %q, want %q", out, want)
+		}
 	}
 	judge(t, data, "", exitAsked, "check", "mkdir out")
 	for want, args := range map[string][]string{
@@ -157,7 +168,7 @@ func TestGateTest(t *testing.T) {
 	}
 	must(t, os.WriteFile(file, []byte(strings.Replace(good, "go vet ./...", "go test -v", 1)), 0o600))
 	out, _ = judge(t, data, "", exitNo, "test")
-	if !strings.Contains(out, `line 6: the rule tests: it must not match "go test -v", and does`) {
+	if !strings.Contains(out, `line 6: the rule tests: it must not match "go test -v", and does`) || strings.Contains(out, "balanced.") || !strings.Contains(out, "strict") {
 		t.Errorf("it prints %q", out)
 	}
 	if _, errs := judge(t, data, "", exitError, "check", "ls"); !strings.Contains(errs, "line 6") {

@@ -693,11 +693,17 @@ func (r *rule) says() string {
 		}
 		what = append(what, strings.Join(verbs, ", "))
 	}
-	if r.Path != "" {
+	switch {
+	case r.Path != "" && len(what) > 0:
 		what = append(what, "on `"+r.Path+"`")
+	case r.Path != "":
+		what = append(what, "what touches `"+r.Path+"`")
 	}
-	if r.Tool != "" {
+	switch {
+	case r.Tool != "" && len(what) > 0:
 		what = append(what, "by the tool "+r.Tool)
+	case r.Tool != "":
+		what = append(what, "every call of the tool "+r.Tool)
 	}
 	text := whose + does + cmp.Or(strings.Join(what, " "), "this")
 	if r.Reason != "" {
