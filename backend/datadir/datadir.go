@@ -145,13 +145,9 @@ func (c *Claim) path(name string) string { return filepath.Join(c.dir, name) }
 // Find returns the server that runs on the folder. Without one, or while it starts and does not listen
 // yet, the error is NotFound. A server.json left by a server that died counts for nothing.
 func Find(dir string) (Server, error) {
-	none := human.Errorf(human.NotFound, "no Deskbell runs on the data folder %s", dir)
 	s, err := readServer(filepath.Join(dir, serverFile), 0)
-	if err != nil || !strings.HasPrefix(s.URL, "http") {
-		return Server{}, none
-	}
-	if !Held(dir) {
-		return Server{}, none
+	if err != nil || !strings.HasPrefix(s.URL, "http") || !Held(dir) {
+		return Server{}, human.Errorf(human.NotFound, "no Deskbell runs on the data folder %s", dir)
 	}
 	return s, nil
 }

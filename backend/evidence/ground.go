@@ -263,23 +263,26 @@ var (
 	endings = words(".o .a .so .obj .lib .dll .dylib .exe .class .pyc .pyo .tmp .log .gcda .gcno .d .rlib .rmeta .tsbuildinfo .test .out .coverage .prof .swp .map")
 )
 
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
+// words are made into a set at their first use: a hook's call seldom needs one.
+func words(s string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		m := map[string]bool{}
+		for _, w := range strings.Fields(s) {
+			m[w] = true
+		}
+		return m
+	})
 }
 
 // remade says whether a path's name is that of what tools make again.
 func remade(rel string) bool {
 	rel = strings.ToLower(strings.TrimSuffix(rel, "/"))
 	for part := range strings.SplitSeq(rel, "/") {
-		if outputs[part] || strings.HasSuffix(part, ".egg-info") {
+		if outputs()[part] || strings.HasSuffix(part, ".egg-info") {
 			return true
 		}
 	}
-	return endings[filepath.Ext(rel)]
+	return endings()[filepath.Ext(rel)]
 }
 
 // Text returns the contents of a regular file of at most 64 KiB at an absolute path, where they are text.

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
@@ -33,7 +34,7 @@ func Check(r human.GateRule) error {
 }
 
 // runners run what follows them, so that ** behind one would stand for any command.
-var runners = func() map[string]bool {
+var runners = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, name := range strings.Fields("sh bash zsh dash ksh fish ash csh tcsh pwsh powershell cmd sudo doas su pkexec env xargs nohup timeout nice ionice time command exec eval builtin " +
 		"setsid stdbuf chroot unshare nsenter ssh parallel watch script strace ltrace busybox toybox source . trap find fd " +
@@ -41,10 +42,10 @@ var runners = func() map[string]bool {
 		m[name] = true
 	}
 	return m
-}()
+})
 
 // few are runners whose second word says what they do.
-var few = map[string]bool{"docker": true, "podman": true, "kubectl": true, "node": true, "deno": true, "bun": true, "python": true, "python3": true}
+var few = []string{"docker", "podman", "kubectl", "node", "deno", "bun", "python", "python3"}
 
 func checkRule(r *rule) error {
 	if !slices.Contains([]human.Ruling{human.Allow, human.Ask, human.Deny}, r.Decision) {
@@ -109,7 +110,7 @@ func checkAllow(r *rule) error {
 	// The first word that stands for others must not stand for the command that a runner runs.
 	for i, w := range c.words {
 		name := programName(w.text)
-		if w.one || !runners[name] {
+		if w.one || !runners()[name] {
 			continue
 		}
 		next := i + 1
@@ -120,7 +121,7 @@ func checkAllow(r *rule) error {
 		case next == len(c.words) && c.rest, next < len(c.words) && c.words[next].one:
 			return fmt.Errorf("after %s it would allow any command: write out what it may run", name)
 		}
-		if !few[name] {
+		if !slices.Contains(few, name) {
 			continue
 		}
 		switch c.words[next%len(c.words)].text {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/shell"
@@ -404,11 +405,11 @@ func (j *judging) told() {
 		j.reads = append(j.reads, split(j.ground.absolute(p)))
 	}
 	for _, words := range j.traces.Runs {
-		if len(words) == 0 || talks[programName(words[0])] {
+		if len(words) == 0 || slices.Contains(talks, programName(words[0])) {
 			continue
 		}
 		for i, w := range words {
-			if i > 0 && messages[words[i-1]] || strings.Contains(w, "…") {
+			if i > 0 && slices.Contains(messages, words[i-1]) || strings.Contains(w, "…") {
 				continue
 			}
 			if strings.HasPrefix(w, "-") {
@@ -575,18 +576,18 @@ func (j *judging) runs(r *rule, p shell.Part) bool {
 
 // obeysInput says whether a command may do what it is fed.
 func obeysInput(p shell.Part) bool {
-	return p.Fed && slices.ContainsFunc(p.Runs, func(words []string) bool { return len(words) > 0 && obeys[programName(words[0])] })
+	return p.Fed && slices.ContainsFunc(p.Runs, func(words []string) bool { return len(words) > 0 && obeys()[programName(words[0])] })
 }
 
 // obeys are programs that can do what their standard input says.
-var obeys = func() map[string]bool {
-	m := maps.Clone(runners)
+var obeys = sync.OnceValue(func() map[string]bool {
+	m := maps.Clone(runners())
 	for _, name := range strings.Fields("psql mysql mariadb sqlite3 redis-cli mongo mongosh sqlplus sqlcmd bq cqlsh duckdb clickhouse-client influx " +
 		"git patch crontab at batch tar cpio pax sftp ftp lftp nc ncat socat telnet curl wget http gh glab aws gcloud az helm terraform tofu oc dd tee ed ex vi vim nvim emacs gdb lldb gpg openssl make m4 dc bc expect mail sendmail ssh-add iptables-restore nft sysctl chpasswd passwd visudo debconf-set-selections") {
 		m[name] = true
 	}
 	return m
-}()
+})
 
 // covers says whether a rule of this call takes an effect away.
 func (j *judging) covers(r *rule, e human.Effect) bool {

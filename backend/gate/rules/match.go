@@ -139,11 +139,11 @@ func (c command) inside(words []string) bool {
 	if len(words) == 0 || c.in(words, true) {
 		return len(words) > 0
 	}
-	if talks[programName(words[0])] {
+	if slices.Contains(talks, programName(words[0])) {
 		return false // what follows is text
 	}
 	for i := 1; i < len(words); i++ {
-		if messages[words[i-1]] {
+		if slices.Contains(messages, words[i-1]) {
 			continue
 		}
 		if c.in(words[i:], true) {
@@ -154,8 +154,8 @@ func (c command) inside(words []string) bool {
 }
 
 var (
-	talks    = map[string]bool{"echo": true, "printf": true, "grep": true, "egrep": true, "fgrep": true, "rg": true, "ag": true, "ack": true, "say": true}
-	messages = map[string]bool{"-m": true, "--message": true, "--title": true, "--body": true, "--notes": true, "--description": true}
+	talks    = []string{"echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "ack", "say"}
+	messages = []string{"-m", "--message", "--title", "--body", "--notes", "--description"}
 )
 
 func (c command) in(words []string, more bool) bool {
