@@ -12,13 +12,17 @@ import (
 
 // said is what clients tell their hooks, by the names that most of them use.
 type said struct {
-	Event     string          `json:"hook_event_name"`
-	Session   string          `json:"session_id"`
-	Cwd       string          `json:"cwd"`
-	Mode      string          `json:"permission_mode"`
-	Tool      string          `json:"tool_name"`
-	Input     json.RawMessage `json:"tool_input"`
-	ToolUseID string          `json:"tool_use_id"`
+	Event, Session, Cwd, Mode, Tool string
+	Input                           json.RawMessage
+	ToolUseID                       string
+}
+
+// places are where the fields of a client's object go.
+func (s *said) places() map[string]any {
+	return map[string]any{
+		"hook_event_name": &s.Event, "session_id": &s.Session, "cwd": &s.Cwd, "permission_mode": &s.Mode,
+		"tool_name": &s.Tool, "tool_input": &s.Input, "tool_use_id": &s.ToolUseID,
+	}
 }
 
 func (s said) call() human.ToolCall {
@@ -32,11 +36,30 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-func understand(input []byte, into any) error {
+func understand(input []byte, places map[string]any) error {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return errors.New("it said nothing")
 	}
-	return json.Unmarshal(input, into)
+	return Take(input, places)
+}
+
+// Take puts the fields of a JSON object in their places, which are pointers, as json.Unmarshal would; what has no place
+// is left out. A hook takes few objects apart, and none twice: to make ready for a struct would take longer.
+func Take(object []byte, places map[string]any) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(object, &all); err != nil {
+		return err
+	}
+	for name, place := range places {
+		raw, there := all[name]
+		if !there {
+			continue
+		}
+		if err := json.Unmarshal(raw, place); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func unknownEvent(name string) error {
@@ -62,7 +85,7 @@ var claudeCode = Client{
 	Name: "claude-code", Limit: 600 * time.Second,
 	read: func(input []byte) (event, error) {
 		var s said
-		if err := understand(input, &s); err != nil {
+		if err := understand(input, s.places()); err != nil {
 			return event{}, err
 		}
 		switch s.Event {
@@ -116,7 +139,7 @@ var codex = Client{
 	Name: "codex", Limit: 600 * time.Second,
 	read: func(input []byte) (event, error) {
 		var s said
-		if err := understand(input, &s); err != nil {
+		if err := understand(input, s.places()); err != nil {
 			return event{}, err
 		}
 		switch s.Event {
@@ -159,24 +182,24 @@ func codexAnswer(s said, d decision) any {
 var gemini = Client{
 	Name: "gemini", Limit: 60 * time.Second,
 	read: func(input []byte) (event, error) {
-		var s struct {
-			said
-			MCP *struct {
-				Server string `json:"server_name"`
-				Tool   string `json:"tool_name"`
-			} `json:"mcp_context"`
+		var s said
+		var mcp struct {
+			Server string `json:"server_name"`
+			Tool   string `json:"tool_name"`
 		}
-		if err := understand(input, &s); err != nil {
+		places := s.places()
+		places["mcp_context"] = &mcp
+		if err := understand(input, places); err != nil {
 			return event{}, err
 		}
 		if s.Event != "BeforeTool" {
 			return event{}, unknownEvent(s.Event)
 		}
 		call := s.call()
-		if s.MCP != nil && s.MCP.Server != "" && s.MCP.Tool != "" {
-			call.Tool = "mcp__" + s.MCP.Server + "__" + s.MCP.Tool // its own spelling does not say where the server's name ends
+		if mcp.Server != "" && mcp.Tool != "" {
+			call.Tool = "mcp__" + mcp.Server + "__" + mcp.Tool // its own spelling does not say where the server's name ends
 		}
-		return event{call, func(d decision) any { return geminiAnswer(s.said, d) }}, nil
+		return event{call, func(d decision) any { return geminiAnswer(s, d) }}, nil
 	},
 	refuse: geminiRefuse,
 }
@@ -222,37 +245,35 @@ func covers(changed, original json.RawMessage) bool {
 var cursor = Client{
 	Name: "cursor", Limit: 30 * time.Second, // its document names no default
 	read: func(input []byte) (event, error) {
-		var s struct {
-			said
-			Conversation string          `json:"conversation_id"`
-			Roots        []string        `json:"workspace_roots"`
-			Command      *string         `json:"command"`
-			FilePath     string          `json:"file_path"`
-			Arguments    json.RawMessage `json:"arguments"`
-		}
-		if err := understand(input, &s); err != nil {
+		var s said
+		var conversation, path string
+		var roots []string
+		var command *string
+		places := s.places()
+		places["conversation_id"], places["workspace_roots"], places["command"], places["file_path"] = &conversation, &roots, &command, &path
+		if err := understand(input, places); err != nil {
 			return event{}, err
 		}
 		call := s.call()
-		if s.Conversation != "" {
-			call.SessionID = s.Conversation
+		if conversation != "" {
+			call.SessionID = conversation
 		}
-		if call.Cwd == "" && len(s.Roots) > 0 {
-			call.Cwd = s.Roots[0]
+		if call.Cwd == "" && len(roots) > 0 {
+			call.Cwd = roots[0]
 		}
 		asks, changes := false, false
 		switch s.Event {
 		case "beforeShellExecution":
-			if s.Command == nil {
+			if command == nil {
 				return event{}, errors.New("it names no command")
 			}
-			asks, call.Tool, call.Args = true, "Shell", object("command", *s.Command)
+			asks, call.Tool, call.Args = true, "Shell", object("command", *command)
 		case "beforeMCPExecution":
 			asks, call.Args = true, unwrapped(call.Args)
 		case "preToolUse":
 			changes, call.Args = true, unwrapped(call.Args)
 		case "beforeReadFile":
-			call.Tool, call.Args = "Read", object("file_path", s.FilePath)
+			call.Tool, call.Args = "Read", object("file_path", path)
 		default:
 			return event{}, unknownEvent(s.Event)
 		}
@@ -306,22 +327,16 @@ func cursorAnswer(tool string, d decision, asks, changes bool) any {
 var opencode = Client{
 	Name: "opencode", Limit: 600 * time.Second,
 	read: func(input []byte) (event, error) {
-		var s struct {
-			Event   string          `json:"event"`
-			Session string          `json:"sessionID"`
-			CallID  string          `json:"callID"`
-			Tool    string          `json:"tool"`
-			Args    json.RawMessage `json:"args"`
-			Cwd     string          `json:"directory"`
-		}
-		if err := understand(input, &s); err != nil {
+		var s said
+		if err := understand(input, map[string]any{
+			"event": &s.Event, "sessionID": &s.Session, "callID": &s.ToolUseID, "tool": &s.Tool, "args": &s.Input, "directory": &s.Cwd,
+		}); err != nil {
 			return event{}, err
 		}
 		if s.Event != "tool.execute.before" {
 			return event{}, unknownEvent(s.Event)
 		}
-		call := human.ToolCall{Tool: s.Tool, Args: arguments(s.Args), Cwd: s.Cwd, SessionID: s.Session, CallID: s.CallID}
-		return event{call, opencodeAnswer}, nil
+		return event{s.call(), opencodeAnswer}, nil
 	},
 	refuse: opencodeRefuse,
 }

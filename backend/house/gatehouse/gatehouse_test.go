@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"deskbell/backend/datadir"
+	"deskbell/backend/gate/keeper"
 	"deskbell/backend/human"
 )
 
@@ -363,5 +365,39 @@ func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What a hook writes by hand is what the API reads, with every field that a call has.
+func TestQuestionIsWhole(t *testing.T) {
+	yes := true
+	type body struct {
+		human.ToolCall
+		Question human.OperationID `json:"operation_id"`
+		Timeout  float64           `json:"timeout"`
+	}
+	want := body{human.ToolCall{
+		Tool: "Bash", Args: json.RawMessage(`{"command":"echo \"<&>\u2028\""}`), Cwd: "/c \"\\\n\x01ü", Root: "/r", Home: "/h", Schema: json.RawMessage(`{"a":[1,2]}`),
+		About: "<b>", Annotations: human.Annotations{ReadOnly: &yes}, Client: "gemini", Task: "t", SessionID: "s", Fixed: true, CallID: "c",
+	}, "op_1", 2.5}
+	fields := reflect.ValueOf(want.ToolCall)
+	for i := range fields.NumField() {
+		if fields.Field(i).IsZero() {
+			t.Fatalf("%s is not tried", fields.Type().Field(i).Name)
+		}
+	}
+	text, err := question(want.ToolCall, keeper.Asking{Question: want.Question, Timeout: 2500 * time.Millisecond})
+	var got body
+	if err == nil {
+		err = json.Unmarshal(text, &got)
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s\n%+v, not\n%+v (%v)", text, got, want, err)
+	}
+	if text, err = question(human.ToolCall{Tool: "x"}, keeper.Asking{}); err != nil || strings.ReplaceAll(string(text), "\n", "") != `{"tool":"x"}` {
+		t.Errorf("%s (%v)", text, err)
+	}
+	if text, err = question(human.ToolCall{Args: json.RawMessage(`{`)}, keeper.Asking{}); human.KindOf(err) != human.Invalid {
+		t.Errorf("arguments that are no JSON: %s (%v)", text, err)
 	}
 }

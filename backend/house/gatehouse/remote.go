@@ -49,35 +49,69 @@ func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how keeper.As
 		}
 		j.url = server.URL
 	}
-	body := struct {
-		human.ToolCall
-		Question human.OperationID `json:"operation_id,omitempty"`
-		Timeout  float64           `json:"timeout,omitempty"` // seconds
-	}{call, how.Question, how.Timeout.Seconds()}
-	wait := max(0, min(how.Wait, time.Minute))
-	// Only what hooks tell their clients: to make ready for the rest takes longer than to read it.
-	var got struct {
-		Decision human.Ruling      `json:"decision"`
-		Message  string            `json:"message"`
-		Question human.OperationID `json:"operation_id"`
-		Args     json.RawMessage   `json:"args"`
-		Verdict  struct {
-			Reason string `json:"reason"`
-		} `json:"verdict"`
+	body, err := question(call, how)
+	if err != nil {
+		return human.Judgement{}, err
 	}
-	err = j.post(ctx, fmt.Sprintf("/api/gate/evaluate?wait=%g", wait.Seconds()), wait+answerTime, body, &got)
+	wait := max(0, min(how.Wait, time.Minute))
+	// Only what hooks tell their clients.
+	var got human.Judgement
+	var verdict json.RawMessage
+	err = j.post(ctx, "/api/gate/evaluate?wait="+number(wait.Seconds()), wait+answerTime, body, map[string]any{
+		"decision": &got.Decision, "message": &got.Message, "operation_id": &got.OperationID, "args": &got.Args, "verdict": &verdict,
+	})
 	if errors.Is(err, errNobody) && how.Question == "" {
 		return j.away.judge(ctx, call)
 	}
-	return human.Judgement{Decision: got.Decision, Message: got.Message, OperationID: got.Question, Args: got.Args, Verdict: human.Verdict{Reason: got.Verdict.Reason}}, err
+	if err == nil && got.Message == "" && len(verdict) > 0 {
+		err = hook.Take(verdict, map[string]any{"reason": &got.Verdict.Reason})
+	}
+	return got, err
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// question is the body of a call that is to be judged. It is written field by field: encoding/json takes longer to make
+// ready for such a struct than the server to judge.
+func question(call human.ToolCall, how keeper.Asking) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	var wrong error
+	put := func(name string, value any, is bool) {
+		if !is || wrong != nil {
+			return
+		}
+		b.WriteString(`,"` + name + `":`)
+		wrong = e.Encode(value)
+	}
+	for _, f := range []struct{ name, text string }{
+		{"cwd", call.Cwd}, {"root", call.Root}, {"home", call.Home}, {"about", call.About}, {"client", call.Client}, {"task", call.Task},
+		{"session_id", call.SessionID}, {"call_id", call.CallID}, {"operation_id", string(how.Question)},
+	} {
+		put(f.name, f.text, f.text != "")
+	}
+	put("tool", call.Tool, true)
+	put("args", call.Args, len(call.Args) > 0)
+	put("schema", call.Schema, len(call.Schema) > 0)
+	put("annotations", call.Annotations, call.Annotations != human.Annotations{})
+	put("fixed", call.Fixed, call.Fixed)
+	put("timeout", how.Timeout.Seconds(), how.Timeout > 0)
+	if wrong != nil {
+		return nil, human.Wrap(human.Invalid, wrong, "the call cannot be written as JSON")
+	}
+	body := append(b.Bytes(), '}')
+	body[0] = '{'
+	return body, nil
 }
 
 // Withdraw implements hook.Judge.
 func (j *judge) Withdraw(ctx context.Context, question human.OperationID, reason string) error {
-	return j.post(ctx, "/api/human/cancel", answerTime, struct {
-		ID     human.OperationID `json:"operation_id"`
-		Reason string            `json:"reason"`
-	}{question, reason}, nil)
+	body, err := json.Marshal(map[string]string{"operation_id": string(question), "reason": reason})
+	if err != nil {
+		return human.Wrap(human.Invalid, err, "the reason cannot be written as JSON")
+	}
+	return j.post(ctx, "/api/human/cancel", answerTime, body, nil)
 }
 
 // key is what DESKBELL_KEY says, or the file that the installer made.
@@ -108,8 +142,9 @@ const (
 var errNobody = errors.New("nobody listens there")
 
 // post makes one call of the API. It speaks HTTP/1.0 itself, in which the end of the connection is the end of the answer:
-// net/http doubles the time that this program takes to start and to ask.
-func (j *judge) post(ctx context.Context, path string, most time.Duration, body, into any) error {
+// net/http doubles the time that this program takes to start and to ask. The answer's fields are put in their places; see
+// hook.Take.
+func (j *judge) post(ctx context.Context, path string, most time.Duration, body []byte, places map[string]any) error {
 	key, err := j.key()
 	if err != nil {
 		return err
@@ -118,15 +153,9 @@ func (j *judge) post(ctx context.Context, path string, most time.Duration, body,
 	if !plain || strings.ContainsAny(address, "/ \r\n") {
 		return human.Errorf(human.Unavailable, "Deskbell listens on %q, which its hook cannot call", j.url)
 	}
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(body); err != nil {
-		return human.Wrap(human.Invalid, err, "the call cannot be written as JSON")
-	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	dialer := net.Dialer{Timeout: dialTime}
+	dialer := net.Dialer{Timeout: dialTime, KeepAlive: -1}
 	target := address
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		target = net.JoinHostPort(strings.Trim(address, "[]"), "80")
@@ -140,8 +169,8 @@ func (j *judge) post(ctx context.Context, path string, most time.Duration, body,
 	}
 	defer conn.Close() //nolint:errcheck // what counts was read
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	head := fmt.Sprintf("POST %s HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, address, key, text.Len())
-	_, sendErr := conn.Write(append([]byte(head), text.Bytes()...))
+	head := "POST " + path + " HTTP/1.0\r\nHost: " + address + "\r\nAuthorization: Bearer " + key + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
+	_, sendErr := conn.Write(append([]byte(head), body...))
 	status, answer, err := readAnswer(conn)
 	if err != nil { // else the server may have refused before it had read everything
 		return human.Wrap(human.Unavailable, errors.Join(sendErr, err), "Deskbell at %s stopped before it answered (a question that it had begun to ask by then is kept, and is there again when Deskbell runs)", j.url)
@@ -149,10 +178,10 @@ func (j *judge) post(ctx context.Context, path string, most time.Duration, body,
 	if status >= 300 {
 		return j.problem(status, answer)
 	}
-	if into == nil {
+	if places == nil {
 		return nil
 	}
-	if err := json.Unmarshal(answer, into); err != nil {
+	if err := hook.Take(answer, places); err != nil {
 		return human.Wrap(human.Unavailable, err, "what answers at %s is no Deskbell of this version, or stopped in the middle", j.url)
 	}
 	return nil
