@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"deskbell/backend/gate/shell"
 	"deskbell/backend/gate/sql"
@@ -515,18 +513,12 @@ func besides(f fields, at shell.Place) []human.Effect {
 	return out
 }
 
-var tablesOfFiles = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:read_\w+|\w+_scan|scan_\w+|readfile|file|glob|from|load_file)\s*\(?\s*\[?\s*'([^']+)'`)
-})
-
 // filesIn are the files that queries read as tables.
 func filesIn(texts []string, at shell.Place) []human.Effect {
 	var out []human.Effect
 	for _, text := range texts {
-		for _, m := range tablesOfFiles().FindAllStringSubmatch(text, 20) {
-			if strings.ContainsAny(m[1], "./~") {
-				out = append(out, shell.Reading(m[1], at)...)
-			}
+		for _, p := range sql.Files(text) {
+			out = append(out, shell.Reading(p, at)...)
 		}
 	}
 	return out

@@ -106,6 +106,7 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 		switch {
 		case strings.HasPrefix(t, ".") && (c.name == "sqlite3" || c.name == "duckdb"):
 			word, rest, _ := strings.Cut(t[1:], " ")
+			w.metaOutput(rest)
 			switch word {
 			case "shell", "system":
 				w.script(rest, "sh", nil, stream{})
@@ -117,6 +118,9 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 				effect(human.NoRisk, "reads", false)
 			}
 		case strings.HasPrefix(t, `\`) && (c.name == "psql" || c.name == "mysql" || c.name == "mariadb"):
+			if _, rest, ok := strings.Cut(t, " "); ok && !strings.HasPrefix(t, `\!`) {
+				w.metaOutput(rest)
+			}
 			switch {
 			case strings.HasPrefix(t, `\!`):
 				w.script(strings.TrimSpace(t[2:]), "sh", nil, stream{})
@@ -128,6 +132,9 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 		default:
 			plain = append(plain, line)
 		}
+	}
+	for _, f := range sql.Files(text) {
+		w.reading(known(f), c.name+".reads")
 	}
 	statements := sql.Read(strings.ReplaceAll(strings.Join(plain, "\n"), unknown, " ? "), sql.DialectOf(c.name))
 	if !v.known() && len(statements) == 0 || strings.HasPrefix(strings.TrimSpace(text), unknown) {
@@ -160,6 +167,20 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 	}
 	if len(statements) == 0 && strings.TrimSpace(strings.Join(plain, "")) != "" {
 		effect(human.NoRisk, "reads", false)
+	}
+}
+
+// metaOutput is where a client's own command writes to: a program behind a bar, or a file.
+func (w *walker) metaOutput(rest string) {
+	if before, program, ok := strings.Cut(rest, "|"); ok && strings.Trim(before, " \"'") == "" {
+		w.script(strings.Trim(program, " \"'"), "sh", nil, fed(fromFile))
+		return
+	}
+	if _, program, ok := strings.Cut(rest, "program "); ok { // \copy t to program 'sh'
+		w.script(strings.Trim(program, " \"';"), "sh", nil, fed(fromFile))
+	}
+	if words := strings.Fields(rest); len(words) > 0 {
+		w.outside(known(strings.Trim(words[len(words)-1], `"'`)), "database.output")
 	}
 }
 

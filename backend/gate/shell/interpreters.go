@@ -245,6 +245,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					w.runsWritten(args[i], language, nil)
 					return handled(w.run(append([]value{known(tool)}, args[i+1:]...), c.in))
 				}
+				w.asked(c, args[i+1:])
 				w.scriptFile(args[i], language, c)
 				return handled(out)
 			}

@@ -141,3 +141,33 @@ func TestCommandsOfOtherPrograms(t *testing.T) {
 		}
 	}
 }
+
+func TestDatabasesByAnyClient(t *testing.T) {
+	for script, want := range map[string]human.Risk{
+		`sqlite3 app.db ".output |sh" "select 'rm -rf src'"`:          human.HighRisk,
+		`sqlite3 app.db '.once /etc/cron.d/x' 'select 1'`:             human.HighRisk,
+		`sqlite3 app.db '.once out.csv' 'select 1'`:                   human.LowRisk,
+		`sqlite3 app.db '.import "|rm -rf src" t'`:                    human.HighRisk,
+		`sqlite3 app.db '.tables'`:                                    human.NoRisk,
+		`psql -c '\\o |rm -rf src'`:                                   human.HighRisk,
+		`psql -c "\\copy t to program 'rm -rf src'"`:                  human.HighRisk,
+		`psql -c '\\d users'`:                                         human.NoRisk,
+		`duckdb -c "select * from read_text('/home/me/.ssh/id_rsa')"`: human.HighRisk,
+		`duckdb -c "select * from 'data/x.parquet'"`:                  human.NoRisk,
+		`cqlsh -e 'DROP KEYSPACE shop'`:                               human.HighRisk,
+		`newclient -q "delete from users"`:                            human.HighRisk,
+		`newclient say 'Drop me a line'`:                              human.MediumRisk,
+		`python manage.py flush --noinput`:                            human.HighRisk,
+		`python manage.py check`:                                      human.LowRisk,
+		`php artisan migrate:fresh --force`:                           human.HighRisk,
+		`./tasks.sh destroy`:                                          human.HighRisk,
+		`rake db:drop:all`:                                            human.HighRisk,
+		`bin/rails db:drop:primary`:                                   human.HighRisk,
+		`npx sequelize-cli db:drop`:                                   human.HighRisk,
+		`rake test:units`:                                             human.LowRisk,
+	} {
+		if got, _ := gravest(script, Place{}); got != want {
+			t.Errorf("%s: %s, not %s: %v", script, got, want, Lower(script, Place{})[0].Rule)
+		}
+	}
+}

@@ -39,6 +39,7 @@ func uv(w *walker, c *cmd) (stream, bool) {
 
 // npx and its like fetch a package, where it is not there yet, and run it.
 func npx(w *walker, c *cmd) (stream, bool) {
+	w.tasks(c)
 	o, rest := parse(c.args, set("-p --package -c --call --from --with --python --registry"), false, true)
 	for _, n := range []string{"-c", "--call"} {
 		if v, ok := o.flags[n]; ok {

@@ -129,6 +129,7 @@ func (w *walker) run(args []value, in stream) stream {
 		out = w.apply(c)
 		w.embedded(c)
 		w.telling(c)
+		w.tasks(c)
 	}
 	for _, a := range c.args {
 		out.taint |= a.taint
@@ -197,6 +198,7 @@ func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 // program is a program or script named by its path.
 func (w *walker) program(name value, c *cmd) stream {
 	if _, ok := w.file(name); ok {
+		w.asked(c, c.args)
 		w.scriptFile(name, "", c)
 		return stream{taint: c.in.taint}
 	}
@@ -204,6 +206,7 @@ func (w *walker) program(name value, c *cmd) stream {
 		w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Risk: human.LowRisk, Certainty: human.Likely, Rule: "shell.program_help"})
 		return stream{}
 	}
+	w.asked(c, c.args)
 	w.scriptFile(name, "", c)
 	// A program that lies elsewhere may still be the one that its name says.
 	base := path.Base(c.name)
@@ -674,6 +677,9 @@ func (w *walker) generic(c *cmd) {
 		}
 		if strings.ContainsRune(a.s, ' ') && len(a.s) < 2000 && a.known() {
 			first, _, _ := strings.Cut(strings.TrimSpace(a.s), " ")
+			if sqlVerbs()[strings.ToUpper(first)] && i > 0 && takesQuery()[c.args[i-1].s] {
+				w.query(&cmd{name: "sql"}, a, false)
+			}
 			if dangerousNames()[path.Base(first)] {
 				w.script(a.s, "sh", nil, stream{})
 			}
@@ -685,6 +691,46 @@ func (w *walker) generic(c *cmd) {
 	}
 	if given&fromSecret != 0 {
 		w.emit(human.Effect{Verb: human.CredentialAccess, Resource: w.shown(c), Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "shell.secret_given"})
+	}
+}
+
+// Options by which clients of databases take a query.
+var takesQuery = setOf("-e -c -q -Q -s --execute --command --query --sql -execute -query --eval")
+
+// scriptLoses are what programs of a project are asked to do that takes data away, by the words of many: manage.py flush.
+var scriptLoses = setOf("flush sqlflush drop drop_all drop-all destroy destroy_all destroy-all purge wipe truncate nuke fresh delete delete_all delete-all reset_db reset-db db-reset db_reset dropdb drop_db drop-db erase teardown undeploy unpublish revoke")
+
+// asked notes what a script is asked to do, where its words say that something goes. What the script makes of it is not known.
+func (w *walker) asked(c *cmd, words []value) {
+	for i, v := range words {
+		if i > 2 {
+			return
+		}
+		if scriptLoses()[v.s[strings.LastIndexByte(v.s, ':')+1:]] {
+			e := verbDefaults[human.ServiceEffect]
+			e.Verb, e.Risk, e.Rule, e.Resource, e.Certainty, e.Reversibility = human.ServiceEffect, human.HighRisk, "shell.script_asked", w.shown(c), human.Likely, human.Irreversible
+			w.emit(e)
+			return
+		}
+	}
+}
+
+var (
+	dbTasks = setOf("db database schema migrate migration migrations doctrine ecto")
+	dbLoses = setOf("drop reset rollback purge wipe fresh replant truncate_all truncate down undo destroy flush refresh")
+)
+
+// tasks notes tasks of a database that are named with colons, as runners of tasks do: rake db:drop:all.
+func (w *walker) tasks(c *cmd) {
+	for i, v := range c.args {
+		if i > 6 {
+			return
+		}
+		parts := strings.Split(v.s, ":")
+		if len(parts) > 1 && len(parts) < 6 && dbTasks()[parts[0]] && slices.ContainsFunc(parts[1:], func(p string) bool { return dbLoses()[strings.TrimLeft(p, "_")] }) {
+			w.simple(c, human.DatabaseEffect, human.HighRisk, "database_task")
+			return
+		}
 	}
 }
 

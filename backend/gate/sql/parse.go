@@ -96,6 +96,8 @@ var (
 		"XP_FILEEXIST OPENROWSET OPENDATASOURCE OPENQUERY WRITEFILE READFILE EDIT FSDIR DBLINK DBLINK_EXEC DBLINK_CONNECT QUERY_TO_XML QUERY_TO_XMLSCHEMA TABLE_TO_XML DATABASE_TO_XML " +
 		"UTL_FILE UTL_HTTP UTL_TCP UTL_SMTP UTL_INADDR DBMS_SCHEDULER DBMS_XSLPROCESSOR DBMS_LDAP DBMS_JAVA HTTPURITYPE SHELLEXEC EXECUTABLE SUBPROCESS")
 	// Those that read as plain words too, and so count only where they are called.
+	// Functions that stand for a table of another server.
+	far        = setOf("URL URLCLUSTER REMOTE REMOTESECURE S3 S3CLUSTER GCS HDFS HDFSCLUSTER JDBC ODBC MYSQL POSTGRESQL MONGODB REDIS AZUREBLOBSTORAGE DELTALAKE ICEBERG HUDI OPENROWSET OPENDATASOURCE POSTGRES_SCAN MYSQL_SCAN POSTGRES_QUERY MYSQL_QUERY")
 	onlyCalled = setOf("EDIT DBLINK READFILE WRITEFILE FSDIR EXECUTABLE SUBPROCESS OPENQUERY SHELLEXEC")
 	// Pragmas that only look, though something stands in brackets after them.
 	looking = setOf("TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_LIST INDEX_INFO INDEX_XINFO FOREIGN_KEY_LIST FOREIGN_KEY_CHECK INTEGRITY_CHECK QUICK_CHECK FUNCTION_LIST COLLATION_LIST MODULE_LIST " +
@@ -338,6 +340,8 @@ func (r *reader) scan(items []item) Kind {
 		case lifts()[name] && (!onlyCalled()[name] || called) && (it.kind == wordToken || called):
 			return RunsCode
 		case !called || items[i+1].is("."):
+		case far()[name] && i > 0 && items[i-1].word("FROM", "JOIN", "TABLE", "FUNCTION"):
+			k = max(k, Unknown) // a table that is fetched from elsewhere
 		case name == "SETVAL" || name == "NEXTVAL" || name == "LO_UNLINK" || name == "LO_CREATE":
 			k = max(k, Writes)
 		case name == "SET_CONFIG":

@@ -7,7 +7,9 @@
 package sql
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // Kind is what a statement does.
@@ -100,6 +102,21 @@ func gravest(list []Statement) Kind {
 		k = max(k, s.Kind)
 	}
 	return k
+}
+
+var tablesOfFiles = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:read_\w+|\w+_scan|scan_\w+|readfile|file|glob|from|load_file)\s*\(?\s*\[?\s*'([^']+)'`)
+})
+
+// Files are the paths that a script names as tables or reads by a function, as far as they are told.
+func Files(script string) []string {
+	var out []string
+	for _, m := range tablesOfFiles().FindAllStringSubmatch(script, 20) {
+		if strings.ContainsAny(m[1], "./~") {
+			out = append(out, m[1])
+		}
+	}
+	return out
 }
 
 // maxTokens is how many tokens of a script are read; what is longer counts as the gravest there is.
