@@ -45,7 +45,7 @@ func TestACommand(t *testing.T) {
 		"much output":                     {args: with{"command": "echo first; yes | head -c 1000000; echo last"}, says: []string{"first\n", "last\n", "bytes left out"}},
 		"no text":                         {args: with{"command": `printf 'a\000\377b'`}, says: []string{"a\uFFFD\uFFFDb"}},
 		"no command":                      {args: with{"command": " "}, says: []string{"empty"}, failed: true},
-		"an argument there is not":        {args: with{"command": "true", "shell": "zsh"}, says: []string{`no argument "shell"`}, failed: true},
+		"an argument there is not":        {args: with{"command": "true", "shell": "zsh"}, says: []string{`no argument "shell"; there are command, cwd, timeout`}, failed: true},
 		"an argument twice":               {args: `{"command":"true","command":"id"}`, says: []string{"twice"}, failed: true},
 		"an argument by another case":     {args: `{"command":"true","Command":"id"}`, says: []string{`no argument "Command"`}, failed: true},
 		"no object":                       {args: `["true"]`, says: []string{"no JSON object"}, failed: true},

@@ -38,10 +38,11 @@ func read(raw json.RawMessage, into any) error {
 		raw = json.RawMessage("{}")
 	}
 	known := map[string]bool{}
+	var names []string
 	t := reflect.TypeOf(into).Elem()
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		known[name] = true
+		known[name], names = true, append(names, name)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
@@ -55,7 +56,7 @@ func read(raw json.RawMessage, into any) error {
 		name, _ := key.(string)
 		free, ok := known[name]
 		if !ok {
-			return fmt.Errorf("there is no argument %q", human.OneLine(name, 60))
+			return fmt.Errorf("there is no argument %q; there are %s", human.OneLine(name, 60), strings.Join(names, ", "))
 		}
 		if !free {
 			return fmt.Errorf("the argument %s stands there twice", name)
