@@ -292,6 +292,8 @@ func TestEverySettingIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, atOnce, _ := strings.Cut(string(page), "these count at once: ")
+	atOnce, _, _ = strings.Cut(atOnce, ". ")
 	for _, s := range Table {
 		shown := "`" + literal(s.Default) + "`"
 		if s.Key == "operator.name" {
@@ -299,6 +301,10 @@ func TestEverySettingIsDocumented(t *testing.T) {
 		}
 		if !strings.Contains(string(page), "| `"+s.Key+"` | "+shown+" | ") || !strings.Contains(string(page), "| "+s.Doc+" |") {
 			t.Errorf("docs/configuration.md does not have %s with its default %s and its meaning", s.Key, shown)
+		}
+		group, _, _ := strings.Cut(s.Key, ".")
+		if listed := strings.Contains(atOnce, "`"+s.Key+"`") || strings.Contains(atOnce, "`"+group+".*`"); listed == s.Restart {
+			t.Errorf("docs/configuration.md says that %s counts at once: %v", s.Key, listed)
 		}
 		if s.Flag != "" && !strings.Contains(string(page), "`--"+s.Flag+"`") {
 			t.Errorf("docs/configuration.md does not have the flag --%s", s.Flag)
