@@ -11,7 +11,7 @@ var runVerbs = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for verbs, names := range map[string]string{
 		"run":                   "poetry pipenv hatch pdm rye pixi conda mamba micromamba devbox toolbox dotenv op doppler infisical rr railway heroku nix",
-		"exec":                  "bundle bundler asdf rbenv pyenv nodenv goenv jenv nvm chamber aws-vault direnv rustup lxc incus multipass fly npm pnpm yarn teller distrobox limactl colima",
+		"exec":                  "lerna bundle bundler asdf rbenv pyenv nodenv goenv jenv nvm chamber aws-vault direnv rustup lxc incus multipass fly npm pnpm yarn teller distrobox limactl colima",
 		"exec x run env":        "mise rtx volta fnm proto",
 		"exec x":                "npm pnpm cnpm bun",
 		"enter":                 "distrobox toolbox",

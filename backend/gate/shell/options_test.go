@@ -164,6 +164,15 @@ func TestDatabasesByAnyClient(t *testing.T) {
 		`rake db:drop:all`:                                            human.HighRisk,
 		`bin/rails db:drop:primary`:                                   human.HighRisk,
 		`npx sequelize-cli db:drop`:                                   human.HighRisk,
+		`just -c 'rm -rf src'`:                                        human.HighRisk,
+		`just --command rm -rf src`:                                   human.HighRisk,
+		`lerna exec -- rm -rf src`:                                    human.HighRisk,
+		`gunzip -f /var/backups/db.gz`:                                human.HighRisk,
+		`cpio -idu -D / < x.cpio`:                                     human.HighRisk,
+		`yq -i 'del(.a)' /etc/x.yaml`:                                 human.HighRisk,
+		`yq -i 'del(.a)' x.yaml`:                                      human.LowRisk,
+		`mongod --repair --dbpath data`:                               human.HighRisk,
+		`git apply --unsafe-paths --directory=/ x.patch`:              human.MediumRisk,
 		`rake test:units`:                                             human.LowRisk,
 	} {
 		if got, _ := gravest(script, Place{}); got != want {

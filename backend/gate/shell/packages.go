@@ -77,6 +77,15 @@ func make_(w *walker, c *cmd) (stream, bool) {
 	if v, ok := o.flags["-E"]; ok {
 		w.script(v.s, "sh", nil, stream{})
 	}
+	for i, a := range c.args {
+		if c.name == "just" && (a.s == "-c" || a.s == "--command") && i+1 < len(c.args) {
+			if strings.ContainsRune(c.args[i+1].s, ' ') {
+				w.script(c.args[i+1].s, "sh", nil, c.in)
+			} else {
+				w.run(c.args[i+1:], c.in)
+			}
+		}
+	}
 	for _, n := range []string{"-f", "--file", "--makefile", "--justfile"} {
 		if v, ok := o.flags[n]; ok && (v.s == "-" || strings.HasPrefix(v.s, "/dev/")) {
 			w.unseen(v, "make.piped")
