@@ -16,9 +16,10 @@ import (
 
 func (s *shell) modelCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "model", Short: "Say which model may be asked for summaries, and keep its key",
-		Long: "A model is asked for summaries only where one is set (model.provider, model.name) and the operator agrees to what\n" +
-			"is sent. Its key is in the system's keychain or the environment, never in the settings file.",
+		Use: "model", Short: "Say which model summaries, the agent and the gatekeeper may ask, and keep its key",
+		Long: "The model is that of the settings model.provider and model.name. Summaries ask it only where the operator agrees to what is\n" +
+			"sent, the gatekeeper only where gate.toml says so, and `deskbell agent run` works with it. Its key is in the system's\n" +
+			"keychain or the environment, never in the settings file.",
 		Args: cobra.NoArgs,
 		RunE: s.withModel(func(ctx context.Context, key ModelKey) error {
 			name, host := key.Model()

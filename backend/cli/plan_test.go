@@ -317,6 +317,8 @@ func TestAPlanIsAnsweredOtherwise(t *testing.T) {
 		"--words needs":          {"confirm", "asked", "--words", ""},
 		"none.toml cannot be":    {"confirm", "asked", "--modify", "none.toml"},
 		"there is no plan":       {"confirm", "nowhere"},
+		"nothing to begin or to": {"begin", "nowhere", "t1", "--key", d.key},
+		"is kept: there is noth": {"end", "nowhere", "t1", "done", "--key", d.key},
 		"no answer was given":    {"confirm", "asked"},
 		"there is no key":        {"submit", "-"},
 		"is not one of done":     {"end", "asked", "t1", "well"},

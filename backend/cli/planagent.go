@@ -214,7 +214,7 @@ func (s *shell) beginTask(ctx context.Context, agent *client.Client, session, ta
 		st = next
 	}
 	if err != nil {
-		return err
+		return notKept(err)
 	}
 	switch {
 	case st.Go:
@@ -235,6 +235,14 @@ func (s *shell) beginTask(ctx context.Context, agent *client.Client, session, ta
 		s.showTask(1, *st.Task, human.TaskSummary{})
 	}
 	return nil
+}
+
+// notKept adds to the error of a plan that is not there why that may be.
+func notKept(err error) error {
+	if human.KindOf(err) != human.NotFound {
+		return err
+	}
+	return human.Wrap(human.NotFound, err, "%s. Where plans need no confirmation, as submit says, nothing of them is kept: there is nothing to begin or to end", human.SafeText(err))
 }
 
 // changedTask says whether a task is not what its agent handed in.
@@ -267,7 +275,7 @@ func (s *shell) planEndCommand() *cobra.Command {
 			}
 			st, err := agent.Progress(c.Context(), args[0], p, 0)
 			if err != nil {
-				return err
+				return notKept(err)
 			}
 			if s.json {
 				return s.printJSON(st)

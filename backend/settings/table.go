@@ -80,7 +80,7 @@ type Summarizers struct {
 	Plugins  bool
 }
 
-// Model is the model that may be asked for summaries.
+// Model is the model that summaries, the gatekeeper and the reference agent may ask.
 type Model struct {
 	Provider        string
 	Name            string
@@ -304,7 +304,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "model.provider", Default: "none", Allowed: []string{"none", "anthropic", "openai"}, Restart: true,
-		Doc:  "The protocol of the model that may be asked for summaries; openai is spoken by many others as well. Its key is in the keychain or the environment, never here.",
+		Doc:  "The protocol of the model that summaries, the gatekeeper and the reference agent may ask; openai is spoken by many others as well. Its key is in the keychain or the environment, never here.",
 		bind: func(s *Settings) any { return &s.Model.Provider },
 	},
 	{
