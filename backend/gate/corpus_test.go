@@ -91,7 +91,7 @@ func TestCorpus(t *testing.T) {
 }
 
 func TestEvidenceLowersOnlyWhatItProves(t *testing.T) {
-	seen := world{"/p/dist": gate.Ignored, "/p/node_modules": gate.Ignored, "/p/.cache": gate.Precious, "/p/new.txt": gate.MadeHere, "/p/old.txt": gate.Precious}
+	seen := world{"/p/dist": gate.Ignored, "/p/node_modules": gate.Ignored, "/p/.cache": gate.Precious, "/p/.env": gate.Absent, "/p/.env.local": gate.Precious, "/p/new.txt": gate.MadeHere, "/p/old.txt": gate.Precious}
 	call := func(c string) gate.Call {
 		x := bash(c)
 		x.Cwd, x.Home = "/p", "/home/me"
@@ -104,14 +104,17 @@ func TestEvidenceLowersOnlyWhatItProves(t *testing.T) {
 		// What tools fill again by themselves, where no commit and nobody else holds it.
 		"rm -rf node_modules": human.Allow,
 		"rm -rf .cache":       human.Ask,
-		"rm -rf /":            human.Deny,
-		"rm -rf /home/me":     human.Deny,
-		"bash ok.sh":          human.Allow,
-		"bash bad.sh":         human.Ask,
-		"./bad.sh":            human.Ask,
-		"git checkout .":      human.Allow,
-		"git clean -fd":       human.Ask,
-		"git stash clear":     human.Ask,
+		// Settings with secrets: nothing is lost where there are none yet.
+		"cp .env.example .env":       human.Allow,
+		"cp .env.example .env.local": human.Ask,
+		"rm -rf /":                   human.Deny,
+		"rm -rf /home/me":            human.Deny,
+		"bash ok.sh":                 human.Allow,
+		"bash bad.sh":                human.Ask,
+		"./bad.sh":                   human.Ask,
+		"git checkout .":             human.Allow,
+		"git clean -fd":              human.Ask,
+		"git stash clear":            human.Ask,
 	} {
 		if v := gate.Judge(call(command), gate.Balanced, seen); v.Decision != want {
 			t.Errorf("%q: %s %s %v", command, v.Decision, v.Risk, v.Rules)

@@ -35,6 +35,7 @@ var (
 	opensURL     = lazy(`\b(file_get_contents|fopen|copy|readfile|open|get|getstore|simplexml_load_file)\b`)
 	socketsOf    = lazy(`(?i)\b(socket|fsockopen|TCPSocket|TCPServer|net\.(connect|createConnection|Socket|Dial)|IO::Socket|pfsockopen|stream_socket_client)\b`)
 	shellNames   = lazy(`\b((ba|z|da|k|c)?sh|cmd(\.exe)?|powershell)\b`)
+	importsCode  = lazy("\\b(import|from)\\s*\\(?\\s*[\"'`](data|https?|blob):") // code in an address
 	fetchesCode  = lazy(`(?s)\b(exec|eval|compile|instance_eval|Function)\s*\(?.{0,200}(urlopen|requests\.get|httpx\.get|URI\.open|Net::HTTP|fetch\s*\(|urllib)|(urlopen|requests\.get|fetch|https?\.get|URI\.open)\b.{0,400}\b(exec|eval|instance_eval|Function)\s*[()]`)
 )
 
@@ -43,7 +44,7 @@ var netModules = setOf("http https http2 net tls dgram dns axios node-fetch got 
 // What runs text as code, or reaches what is not named, in each language.
 var evaluates = map[string]pattern{
 	"python":     lazy(`\b(eval|exec|compile|execfile|runpy|importlib|import_module|getattr|attrgetter|methodcaller|ctypes|cffi|marshal|pickle|cPickle|dill|shelve|globals|vars|locals|setattr|dlopen|builtins|load_module|SourceFileLoader|codeop|InteractiveInterpreter)\b|__\w+__`),
-	"javascript": lazy(`\b(eval|Function|vm\.\w+|runInThisContext|runInNewContext|process\.binding|process\.dlopen|dlopen|constructor|mainModule|_load|Reflect\.\w+|WebAssembly|FFI|createRequire)\b|\bimport\s*\(|\brequire\s*\(\s*[^")'\x60\s]|\]\s*\(|\bglobalThis\s*\[|\bprocess\s*\[|\bglobal\s*\[`),
+	"javascript": lazy(`\b(eval|Function|vm\.\w+|runInThisContext|runInNewContext|process\.binding|process\.dlopen|dlopen|constructor|mainModule|_load|Reflect\.\w+|WebAssembly|FFI|createRequire)\b|\bimport\s*\(\s*[^")'\x60\s]|\brequire\s*\(\s*[^")'\x60\s]|\]\s*\(|\bglobalThis\s*\[|\bprocess\s*\[|\bglobal\s*\[`),
 	"ruby":       lazy(`\b(eval|instance_eval|class_eval|module_eval|instance_exec|send|__send__|public_send|method|const_get|define_method|load|Fiddle|DL|Marshal|binding|YAML\.(unsafe_)?load)\b`),
 	"perl":       lazy(`\beval\b|\bdo\s+["'$]|\brequire\s+\$|&\{|&\$|->\$|\bDynaLoader\b|\bsyscall\b|\bs/[^/]*/[^/]*/\w*e`),
 	"php":        lazy(`\b(eval|assert|create_function|require_once|require|include|include_once|base64_decode|str_rot13|gzinflate|call_user_func\w*|array_map|preg_replace_callback|unserialize|dl|FFI|ReflectionFunction|usort|register_shutdown_function|mb_ereg_replace)\b|\$\w+\s*\(|\}\s*\(|\]\s*\(|""\s*\)\s*\(`),
@@ -223,9 +224,13 @@ func (w *walker) code(language string, v value) {
 		harmless = false
 		emit(human.ServiceEffect, human.HighRisk, "destroys", losesNet.FindString(bare))
 	}
-	if m := evaluatesIn(language, bare); m != "" {
+	evaluated := evaluatesIn(language, bare)
+	if evaluated == "" && language == "javascript" {
+		evaluated = importsCode.FindString(text)
+	}
+	if evaluated != "" {
 		harmless = false
-		emit(human.ObfuscatedEffect, human.HighRisk, "evaluates", m)
+		emit(human.ObfuscatedEffect, human.HighRisk, "evaluates", evaluated)
 		for _, l := range literals {
 			if strings.ContainsAny(l, "(`") && len(l) < 4000 {
 				w.code(language, known(l))

@@ -101,10 +101,14 @@ func docker(w *walker, c *cmd) (stream, bool) {
 func compose(w *walker, c *cmd) (stream, bool) {
 	_, rest := parse(c.args, set("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
 	if len(rest) > 0 && (rest[0].s == "exec" || rest[0].s == "run") {
-		_, cmdline := parse(rest[1:], set("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint"), false, true)
+		o, cmdline := parse(rest[1:], set("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint --cap-add"), false, true)
 		if len(cmdline) >= 2 {
 			if rest[0].s == "run" {
-				w.simple(c, human.ContainerEffect, human.MediumRisk, "run")
+				risk := human.LowRisk // what the project's own file says, as up does
+				if o.has("-v", "--volume", "--entrypoint", "--cap-add", "-u", "--user") {
+					risk = human.MediumRisk
+				}
+				w.simple(c, human.ContainerEffect, risk, "run")
 			}
 			w.away("container", func() stream { return w.run(cmdline[1:], c.in) })
 			return handled(stream{})

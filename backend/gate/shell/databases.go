@@ -68,7 +68,11 @@ func database(w *walker, c *cmd) (stream, bool) {
 			}
 		}
 	}
-	if (o.has("--file", "-init", "-i") || o.has("-f") && c.name != "sqlite3") && !ruled {
+	file := o.has("--file", "-init", "-i") || o.has("-f") && c.name != "sqlite3"
+	if c.name == "psql" && o.flags["-f"].s == "-" && !o.has("--file") { // what comes through the pipe, if it is the only one
+		file = strings.Count(strings.Join(texts(c.args), " "), "-f") > 1
+	}
+	if file && !ruled {
 		w.simple(c, human.DatabaseEffect, human.MediumRisk, "script_file")
 		ruled = true
 	}
@@ -84,6 +88,27 @@ func database(w *walker, c *cmd) (stream, bool) {
 		w.simple(c, human.DatabaseEffect, human.MediumRisk, "interactive")
 	}
 	return handled(stream{taint: madeHere})
+}
+
+// psqlPrints is the query of a \copy that only prints what it finds; empty for any other line.
+func psqlPrints(line string) string {
+	query, ok := strings.CutPrefix(line, `\copy (`)
+	if !ok {
+		return ""
+	}
+	query, to, ok := cutLast(query, ")")
+	to = strings.ToLower(strings.TrimSpace(to))
+	if !ok || !strings.HasPrefix(to, "to stdout") || strings.Contains(to, "program") {
+		return ""
+	}
+	return query
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }
 
 // query judges SQL, and what the clients themselves take for commands.
@@ -124,8 +149,13 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 			switch {
 			case strings.HasPrefix(t, `\!`):
 				w.script(strings.TrimSpace(t[2:]), "sh", nil, stream{})
+			case psqlPrints(t) != "":
+				plain = append(plain, psqlPrints(t)+";")
 			case strings.Contains(strings.ToLower(t), "program") || strings.HasPrefix(t, `\copy`) || strings.HasPrefix(t, `\i`) || strings.HasPrefix(t, `\o`) || strings.HasPrefix(t, `\g`) || strings.HasPrefix(t, `\w`):
 				effect(human.MediumRisk, "files", false)
+				if i := strings.Index(strings.ToLower(t), "program"); i >= 0 {
+					w.script(strings.Trim(t[i+len("program"):], " '"), "sh", nil, stream{})
+				}
 			default:
 				effect(human.NoRisk, "reads", false)
 			}

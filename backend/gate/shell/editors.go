@@ -173,6 +173,30 @@ func awk(w *walker, c *cmd) (stream, bool) {
 	return handled(stream{taint: c.in.taint | madeHere})
 }
 
+// awkCommand is the command beside the pipe at bare[i], where it is one literal and nothing else: print | "sort", or
+// "date" | getline.
+func awkCommand(bare string, i int, literals []string) (string, bool) {
+	const blank = `""`
+	if strings.Count(bare, blank) != len(literals) {
+		return "", false
+	}
+	n := strings.Count(bare[:i], blank)
+	before, after := strings.TrimRight(bare[:i], " \t"), strings.TrimLeft(bare[i+1:], " \t")
+	if end, ok := strings.CutPrefix(after, blank); ok {
+		if end = strings.TrimLeft(end, " \t"); end != "" && !strings.ContainsAny(end[:1], ";}\n") {
+			return "", false
+		}
+		return literals[n], true
+	}
+	if begin, ok := strings.CutSuffix(before, blank); ok && strings.HasPrefix(after, "getline") {
+		if begin = strings.TrimRight(begin, " \t"); begin != "" && !strings.ContainsAny(begin[len(begin)-1:], ";{(\n") {
+			return "", false
+		}
+		return literals[n-1], true
+	}
+	return "", false
+}
+
 func (w *walker) awkProgram(c *cmd, v value) {
 	bare, literals := strip(v.s, "awk")
 	if strings.Contains(bare, "system(") || strings.Contains(bare, "system (") {
@@ -197,6 +221,11 @@ func (w *walker) awkProgram(c *cmd, v value) {
 	for i := 0; i < len(flat); i++ {
 		switch flat[i] {
 		case '|':
+			if l, ok := awkCommand(flat, i, literals); ok {
+				w.simple(c, human.LangExec, human.LowRisk, "pipes")
+				w.script(l, "sh", nil, fed(fromFile))
+				continue
+			}
 			w.simple(c, human.LangExec, human.MediumRisk, "pipes")
 			for _, l := range literals {
 				if strings.TrimSpace(l) != "" {

@@ -204,6 +204,9 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 					w.harmless(c)
 					return handled(out)
 				}
+			case language == "php" && (s == "-m" || s == "-i" || s == "--ini" || s == "--modules" || s == "--info") && len(args) == 1:
+				w.harmless(c)
+				return handled(out)
 			case language == "javascript" && s == "--test":
 				tests = true
 			case language == "javascript" && s == "--run" && i+1 < len(args):

@@ -36,7 +36,7 @@ func TestOptionsThatRunAndWrite(t *testing.T) {
 		"gawk -i inplace '{print}' /etc/hosts":                                    human.HighRisk,
 		"gawk -i inplace '{print}' a.txt":                                         human.LowRisk,
 		"awk '{print | \"sh\"}' a.txt":                                            human.HighRisk,
-		"awk '{print | \"sort\"}' a.txt":                                          human.MediumRisk,
+		"awk '{print | \"sort\"}' a.txt":                                          human.LowRisk,
 		"tar --to-command=sh -xf a.tar":                                           human.HighRisk,
 	} {
 		if got, _ := gravest(script, Place{}); got != want {

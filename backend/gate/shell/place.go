@@ -357,6 +357,9 @@ func (w *walker) writes(v value, rule string, how change) {
 		case envFile:
 			e.Risk = human.MediumRisk
 			e.Blast = human.ProjectBlast
+			if w.evidence != nil && !v.glob && w.evidence.File(target) == Absent {
+				e.Risk = human.LowRisk // nothing to lose
+			}
 		case secretSpot:
 			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
 			if strings.HasSuffix(target, "/authorized_keys") {

@@ -116,6 +116,9 @@ func (w *walker) run(args []value, in stream) stream {
 		}
 	}
 	c.name = strings.TrimSuffix(c.name, ".exe")
+	if toolchains()[c.name] && len(c.args) > 0 && strings.HasPrefix(c.args[0].s, "+") {
+		c.args = c.args[1:] // cargo +nightly
+	}
 	if w.onlyHelp(c) {
 		w.emit(human.Effect{Verb: human.FilesystemRead, Resource: c.name, Risk: human.NoRisk, Rule: "shell.help"})
 		return stream{taint: in.taint}
@@ -144,6 +147,9 @@ func (w *walker) run(args []value, in stream) stream {
 	out.open = true
 	return out
 }
+
+// toolchains take the name of one, "+nightly", before all else.
+var toolchains = setOf("cargo rustc rustdoc rustfmt")
 
 // stubs are what frameworks put into a project's folder bin for a program of that name.
 var stubs = setOf("rails rake rspec rubocop bundle brakeman importmap phpunit")
