@@ -132,6 +132,10 @@ type Plans interface {
 	// End says how a task that began has ended, or that one that has not begun is given up (skipped). Of a task that has
 	// ended already it says nothing more, and that is no error.
 	End(ctx context.Context, p human.TaskProgress) (Standing, error)
+	// Stopped says that the agent ends in the middle of a task, which it can go on with when it is resumed; why is for
+	// people. GoesOn says that it does. Neither blocks for long, and where they cannot be told that changes nothing.
+	Stopped(ctx context.Context, task, why string)
+	GoesOn(ctx context.Context, task string)
 }
 
 // A Proposal is a plan to be confirmed.

@@ -62,7 +62,7 @@ func (e *Engine) Run(ctx context.Context, info RunInfo) (Result, error) {
 	}
 	x := e.execution(newRun(d.Judge), info)
 	if err := x.keep(ctx, Record{Kind: RunRecord, Run: &info}); err != nil {
-		return x.brokenOff(err)
+		return x.brokenOff(ctx, err)
 	}
 	return x.goOn(ctx, "Thinking about the task")
 }
@@ -89,7 +89,10 @@ func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
 	info := r.info
 	info.Model, info.Limits = e.deps.Model.Name(), &e.deps.Limits
 	if err := x.keep(ctx, Record{Kind: ResumeRecord, Run: &info}); err != nil {
-		return x.brokenOff(err)
+		return x.brokenOff(ctx, err)
+	}
+	if x.current != nil && x.deps.Plans != nil {
+		x.deps.Plans.GoesOn(ctx, x.current.ID)
 	}
 	return x.goOn(ctx, fmt.Sprintf("Going on after %d calls of tools", r.spent.Steps))
 }
@@ -153,9 +156,17 @@ func (e *Engine) execution(r *run, info RunInfo) *execution {
 	return &execution{Engine: e, run: r, work: work{Deps: d, box: e.box, session: info.ID, task: info.Task, spent: r.spent}}
 }
 
-func (x *execution) brokenOff(err error) (Result, error) {
+func (x *execution) brokenOff(ctx context.Context, err error) (Result, error) {
+	x.stopped(ctx, "The agent was stopped in the middle of it.")
 	res := x.result(NotDone, "The run was broken off; it can be resumed. "+x.soFar())
 	return res, err
+}
+
+// stopped tells the plan that the task at hand is left in its middle, for a time.
+func (x *execution) stopped(ctx context.Context, why string) {
+	if x.current != nil && x.deps.Plans != nil {
+		x.deps.Plans.Stopped(context.WithoutCancel(ctx), x.current.ID, why)
+	}
 }
 
 // goOn takes one step after the other.
@@ -163,17 +174,17 @@ func (x *execution) goOn(ctx context.Context, words string) (Result, error) {
 	ctx, x.stop = context.WithCancel(ctx)
 	defer x.stop()
 	if err := x.to(ctx, Reasoning, words); err != nil {
-		return x.brokenOff(err)
+		return x.brokenOff(ctx, err)
 	}
 	for x.ended == nil {
 		if err := ctx.Err(); err != nil {
-			return x.brokenOff(cmp.Or(x.broken, err))
+			return x.brokenOff(ctx, cmp.Or(x.broken, err))
 		}
 		if err := x.step(ctx); err != nil {
 			if x.broken != nil {
 				err = x.broken
 			}
-			return x.brokenOff(err)
+			return x.brokenOff(ctx, err)
 		}
 	}
 	return *x.ended, nil
@@ -284,6 +295,9 @@ func (x *execution) end(ctx context.Context, u Update, res Result) error {
 
 // fail ends the run as failed. over: for good, because an operator wants it so.
 func (x *execution) fail(ctx context.Context, over bool, why string) error {
+	if !over {
+		x.stopped(ctx, "The agent ended in the middle of it. "+why)
+	}
 	res := x.result(NotDone, joined(why, x.soFar()))
 	res.Over = over
 	return x.end(ctx, Update{Type: ErrorUpdate, State: Failed, Content: res.Message}, res)

@@ -665,12 +665,25 @@ func TestInterrupted(t *testing.T) {
 	if !slices.ContainsFunc(s.diary.records, func(r agent.Record) bool { return r.Done != nil && strings.Contains(r.Done.Text, "half") }) {
 		t.Error("what the call had done by then was not kept")
 	}
+	equalList(t, "the plan's run", s.office.log, []string{"begin r"}) // it has not failed
+	equalList(t, "the plan was told", s.office.remarks, []string{"stopped r: The agent was stopped in the middle of it."})
 	s.model.replies = append([]agent.Reply{{}}, says("Done: it was read."), says("over"))
 	res, err := s.engine().Resume(t.Context(), s.diary.records)
 	if err != nil || res.Status != agent.Done {
 		t.Fatalf("resumed: %+v, %v", res, err)
 	}
 	equalList(t, "ran", s.ran, []string{`read {"path":"a"}`, `write {"path":"b"}`})
+	equalList(t, "the plan was told", s.office.remarks[1:], []string{"goes on r"})
+	equalList(t, "the plan's run", s.office.log, []string{"begin r", "done r", "begin w", "done w"})
+}
+
+// A run that ends by a limit in the middle of a task tells the plan so, and not that the task failed.
+func TestALimitInTheMiddleOfATask(t *testing.T) {
+	s := newScene(t, plan(fixIt), calls("write", `{"path":"a"}`), calls("write", `{"path":"b"}`))
+	s.deps.Limits.Steps = 1
+	s.run()
+	equalList(t, "the plan's run", s.office.log, []string{"begin f"})
+	equalList(t, "the plan was told", s.office.remarks, []string{"stopped f: The agent ended in the middle of it. The limit of 1 calls of tools is reached."})
 }
 
 func TestSecretsAreNotKept(t *testing.T) {

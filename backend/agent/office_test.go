@@ -24,6 +24,7 @@ type office struct {
 	decided map[string]agent.Confirmation
 	tasks   []human.TaskRun
 	log     []string // begin t1, done t1 ...
+	remarks []string // stopped t1: why; goes on t1
 }
 
 func (o *office) Confirm(ctx context.Context, p agent.Proposal, started func(agent.Confirmation), asked func(string) string) (agent.Confirmation, error) {
@@ -117,6 +118,16 @@ func (o *office) End(_ context.Context, p human.TaskProgress) (agent.Standing, e
 		st.Why, st.Message = "stopped", o.stopped
 	}
 	return st, nil
+}
+
+func (o *office) Stopped(ctx context.Context, task, why string) {
+	if ctx.Err() == nil {
+		o.remarks = append(o.remarks, "stopped "+task+": "+why)
+	}
+}
+
+func (o *office) GoesOn(_ context.Context, task string) {
+	o.remarks = append(o.remarks, "goes on "+task)
 }
 
 // asker answers questions in turn.

@@ -299,6 +299,9 @@ func (o monkeyOffice) Begin(_ context.Context, id string) (agent.Standing, error
 	return st, nil
 }
 
+func (monkeyOffice) Stopped(context.Context, string, string) {}
+func (monkeyOffice) GoesOn(context.Context, string)          {}
+
 func (o monkeyOffice) End(_ context.Context, p human.TaskProgress) (agent.Standing, error) {
 	i := o.at(p.Task)
 	if i < 0 {
@@ -331,7 +334,7 @@ func (w *world) live(deaths int) agent.Result {
 	d := agent.Deps{
 		Model: w, Asker: w, Now: w.clock.now, Emit: func(u agent.Update) { w.updates = append(w.updates, u) }, Judge: agent.StructuredJudge{Otherwise: agent.WordsJudge{}},
 		NewID:  func(prefix string) string { ids++; return fmt.Sprintf("%s%d", prefix, ids) },
-		Limits: agent.Limits{Steps: 12, Tokens: 110 * 40, Plans: 6}, Output: 50,
+		Limits: agent.Limits{Steps: 12, Tokens: 110 * 40, Plans: 6, Context: 120}, Output: 50, // many conversations are cut
 	}
 	for _, name := range toolNames {
 		d.Tools = append(d.Tools, monkeyTool{w, name})
@@ -371,7 +374,7 @@ func (w *world) live(deaths int) agent.Result {
 	if err != nil {
 		w.Fatalf("the run broke off: %v", err)
 	}
-	if w.count > d.Limits.Steps+deaths { // what was not counted before a death
+	if w.count > d.Limits.Steps {
 		w.Fatalf("%d calls ran", w.count)
 	}
 	lawful(w, w.updates)
@@ -384,14 +387,19 @@ func (w *world) live(deaths int) agent.Result {
 // Whatever the model says and whatever operators do: no call of a tool runs that no confirmed task has that has begun, and
 // none that the gatekeeper did not allow; what it changed is what runs.
 func TestNothingRunsUnconfirmedOrRefused(t *testing.T) {
-	calls, ends := 0, map[agent.Status]int{}
+	calls, cuts, ends := 0, 0, map[agent.Status]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &world{T: rt, confirming: true, judging: rapid.Bool().Draw(rt, "judging")}
 		ends[w.live(0).Status]++
 		calls += w.count
+		for _, r := range w.diary.records {
+			if r.Kind == agent.CutRecord {
+				cuts++
+			}
+		}
 	})
-	if calls < 20 || ends[agent.Done] == 0 || ends[agent.NotDone] == 0 {
-		t.Errorf("the test sees too little: %d calls, ends %v", calls, ends)
+	if calls < 20 || cuts < 20 || ends[agent.Done] == 0 || ends[agent.NotDone] == 0 {
+		t.Errorf("the test sees too little: %d calls, %d cuts, ends %v", calls, cuts, ends)
 	}
 }
 

@@ -132,9 +132,8 @@ func runAgent(ctx context.Context, version string, r cli.AgentRun) (result agent
 		About: agent.About{Name: cli.ReferenceAgent, Description: "Deskbell's reference agent"},
 		Tell:  r.Tell, Emit: r.Emit, Mask: masking.New().Mask,
 	}
-	plans := &planDesk{desk: d}
 	if confirms {
-		deps.Plans = plans
+		deps.Plans = &planDesk{desk: d}
 	}
 	engine, err := agent.NewEngine(deps)
 	if err != nil {
@@ -146,7 +145,6 @@ func runAgent(ctx context.Context, version string, r cli.AgentRun) (result agent
 		result, err = engine.Run(ctx, info)
 	}
 	lastCall(ctx, d.delivered)
-	lastCall(ctx, plans.stopped)
 	return result, err
 }
 
@@ -402,7 +400,6 @@ type planDesk struct {
 	id    human.OperationID   // of the plan that runs; empty: the session's newest
 	off   []human.Task        // of a plan that nobody had to confirm, since the setting was switched off meanwhile
 	asked func(string) string // how the agent answers an operator who asks about it
-	begun string              // the task that began here and has not ended
 }
 
 // Confirm implements agent.Plans.
@@ -528,9 +525,6 @@ func (p *planDesk) Begin(ctx context.Context, task string) (agent.Standing, erro
 		if i := slices.IndexFunc(out.Tasks, func(t human.TaskRun) bool { return t.ID == task }); !st.Go && i >= 0 && out.Tasks[i].State == human.TaskRunning {
 			out.Go, out.Why, out.Task = true, "", out.Tasks[i].Task // this run's own, which was ended before it could note it
 		}
-		if out.Go {
-			p.begun = task
-		}
 		return out, nil
 	}
 }
@@ -559,24 +553,36 @@ func (p *planDesk) End(ctx context.Context, progress human.TaskProgress) (agent.
 		st, err = c.Progress(ctx, p.name(), progress, 0)
 		return err
 	})
-	if err == nil || human.KindOf(err) == human.Conflict {
-		p.begun = ""
-	}
 	if human.KindOf(err) == human.Conflict {
 		return p.ended(ctx, progress, err)
 	}
 	return standingOf(st), err
 }
 
-// stopped says that the task which had begun is not being worked on any more.
-func (p *planDesk) stopped(ctx context.Context) {
-	if p.begun == "" || p.off != nil || p.to == nil {
-		return
+// Stopped implements agent.Plans.
+func (p *planDesk) Stopped(ctx context.Context, task, why string) {
+	if err := p.remark(ctx, task, why+" `deskbell agent resume "+p.session+"` goes on with it."); err != nil {
+		p.note("That the task " + task + " was stopped could not be told: " + human.SafeText(err))
 	}
-	note := "The agent was stopped in the middle of it. `deskbell agent resume " + p.session + "` goes on."
-	if _, err := p.to.Progress(ctx, p.name(), human.TaskProgress{Task: p.begun, State: human.TaskFailed, Note: note}, 0); err != nil {
-		p.note("That the task " + p.begun + " was stopped could not be told: " + human.SafeText(err))
+}
+
+// GoesOn implements agent.Plans. Where that cannot be told, the next word about the task says it, or says why not.
+func (p *planDesk) GoesOn(ctx context.Context, task string) {
+	_ = p.remark(ctx, task, "The agent was stopped in the middle of it, and goes on with it now.")
+}
+
+// remark notes something about a task that runs.
+func (p *planDesk) remark(ctx context.Context, task, note string) (err error) {
+	if p.off != nil {
+		return nil
 	}
+	lastCall(ctx, func(ctx context.Context) {
+		err = p.once(func(c *client.Client) error {
+			_, err := c.Progress(ctx, p.name(), human.TaskProgress{Task: task, State: human.TaskRunning, Note: note}, 0)
+			return err
+		})
+	})
+	return err
 }
 
 // ended is how things stand where a task has ended already; otherwise the error holds.

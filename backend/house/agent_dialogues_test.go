@@ -469,6 +469,9 @@ func (p *rehearsal) Begin(ctx context.Context, task string) (agent.Standing, err
 }
 
 // End implements agent.Plans.
+func (*rehearsal) Stopped(context.Context, string, string) {}
+func (*rehearsal) GoesOn(context.Context, string)          {}
+
 func (p *rehearsal) End(ctx context.Context, progress human.TaskProgress) (agent.Standing, error) {
 	st, err := p.plans.Progress(ctx, worker, string(p.op), progress, 0)
 	if human.KindOf(err) == human.Conflict { // it was told before the agent was killed

@@ -608,7 +608,7 @@ func TestTheAgentIsInterrupted(t *testing.T) {
 				}
 			}
 			if at != "the plan waits" {
-				if plans := d.all(t, human.Plan); len(plans) != 1 || plans[0].Run.Tasks[0].State != human.TaskFailed || !strings.Contains(plans[0].Run.Tasks[0].Note, "resume "+id) {
+				if plans := d.all(t, human.Plan); len(plans) != 1 || plans[0].Run.Tasks[0].State != human.TaskRunning || !strings.Contains(plans[0].Run.Tasks[0].Note, "resume "+id) {
 					t.Errorf("the plan: %+v", plans)
 				}
 			}
@@ -621,6 +621,11 @@ func TestTheAgentIsInterrupted(t *testing.T) {
 			w = d.agent(t, dir, "resume", id)
 			w.wait(t, 0)
 			w.says(t, "It is done.")
+			if plans := d.all(t, human.Plan); !slices.ContainsFunc(plans, func(op human.Operation) bool {
+				return op.Run != nil && op.Run.Tasks[0].State == human.TaskDone && !strings.Contains(op.Run.Tasks[0].Note, "resume")
+			}) {
+				t.Errorf("the plan, when it is done: %+v", plans)
+			}
 		})
 	}
 }

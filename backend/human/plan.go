@@ -193,7 +193,8 @@ type TaskRun struct {
 	Skipped string     `json:"skipped_by,omitempty"`
 }
 
-// TaskProgress is what an agent says about one task that it works on.
+// TaskProgress is what an agent says about one task that it works on. That a task runs which runs already is only a note:
+// what is to be known of it meanwhile.
 type TaskProgress struct {
 	Task  string    `json:"task_id"`
 	State TaskState `json:"state" enum:"running,done,failed,skipped"`
@@ -339,6 +340,8 @@ func (o Operation) mayProgress(p *TaskProgress) error {
 	}
 	is := o.Run.Tasks[i].State
 	switch {
+	case p.State == TaskRunning && is == TaskRunning && p.Note != "": // only a note
+		return nil
 	case p.State == TaskRunning && is != TaskWaiting:
 		return Errorf(Conflict, "task %s is %s already", p.Task, is)
 	case p.State == TaskRunning && o.Run.State == RunPaused:
@@ -363,16 +366,14 @@ func (o Operation) mayProgress(p *TaskProgress) error {
 func (o *Operation) progress(e Event) {
 	run, at := o.Run.clone(), e.At
 	t := &run.Tasks[run.find(e.Progress.Task)]
-	t.State = e.Progress.State
-	if t.State == TaskRunning {
+	switch {
+	case e.Progress.State != TaskRunning:
+		t.Ended = &at
+	case t.State == TaskWaiting:
 		t.Began = &at
 		run.State = RunRunning
-	} else {
-		t.Ended = &at
 	}
-	if e.Progress.Note != "" {
-		t.Note = e.Progress.Note
-	}
+	t.State, t.Note = e.Progress.State, e.Progress.Note
 	run.settle()
 	o.Run = run
 }

@@ -352,6 +352,13 @@ func (s *Service) Progress(ctx context.Context, by human.Actor, session string, 
 		}
 		return standing(op, p.Task, "", "Noted."), nil
 	}
+	if t, ok := op.Run.Task(p.Task); ok && t.State == human.TaskRunning && p.Note != "" {
+		if op, err = s.d.Queue.Progress(ctx, by, op.ID, p); err != nil {
+			return Standing{}, err
+		}
+		return standing(op, p.Task, "begun", "Noted. The task has begun already."), nil
+	}
+	p.Note = "" // with one, a task that another call begins meanwhile would seem to begin twice
 	end := s.d.Now().Add(wait)
 	for tries := 0; ; tries++ {
 		why := hindrance(op, p.Task)
