@@ -33,11 +33,14 @@ func (w *walker) gitSetting(setting value) {
 		w.unseen(setting, "git.setting")
 		return
 	}
+	lower := strings.ToLower(key)
+	if off := strings.ToLower(val); lower == "http.proxy" && val != "" || lower == "https.proxy" && val != "" || strings.HasSuffix(lower, ".insteadof") || strings.HasSuffix(lower, "sslverify") && (off == "false" || off == "0" || off == "no" || off == "off") {
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: setting.shown(), Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "git.setting_reroutes"})
+	}
 	if !gitRuns(key) {
 		return
 	}
 	text := val
-	lower := strings.ToLower(key)
 	switch {
 	case strings.HasPrefix(lower, "alias."):
 		if sh, ok := strings.CutPrefix(text, "!"); ok {
@@ -172,6 +175,8 @@ func (w *walker) gitForces(c *cmd, sub string, args []value) {
 		letters = "DMCf"
 	case "checkout", "switch":
 		letters, verb = "f", human.GitDiscard
+	case "restore": // -SW
+		letters, verb = "W", human.GitDiscard
 	case "tag":
 		letters, risk = "fd", human.MediumRisk
 	default:
@@ -185,7 +190,7 @@ func (w *walker) gitForces(c *cmd, sub string, args []value) {
 		switch {
 		case a.s == "--dry-run" || a.s == "-n" && sub == "push":
 			dry = true
-		case len(a.s) > 2 && a.s[0] == '-' && a.s[1] != '-' && strings.Trim(a.s[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && strings.IndexByte("oSLGOFbB", a.s[1]) < 0:
+		case len(a.s) > 2 && a.s[0] == '-' && a.s[1] != '-' && strings.Trim(a.s[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && (sub == "restore" || strings.IndexByte("oSLGOFbB", a.s[1]) < 0):
 			forced = forced || strings.ContainsAny(a.s[1:], letters)
 			dry = dry || sub == "push" && strings.ContainsRune(a.s, 'n')
 		}

@@ -323,7 +323,16 @@ func (w *walker) module(c *cmd, args []value) {
 			return
 		}
 		w.harmless(c)
-	case "venv", "compileall", "py_compile", "ensurepip", "http.server", "zipfile", "tarfile", "doctest", "pdb", "cProfile", "sphinx", "mkdocs", "django", "flask", "uvicorn", "gunicorn":
+	case "http.server":
+		for i, a := range args {
+			if (a.s == "-d" || a.s == "--directory") && i+1 < len(args) {
+				if p, _ := w.placeOf(args[i+1], w.dir); p > unknownSpot {
+					w.simple(c, human.SecurityWeakening, human.HighRisk, "shows_files")
+				}
+			}
+		}
+		w.simple(c, human.PackageRun, human.LowRisk, "module")
+	case "venv", "compileall", "py_compile", "ensurepip", "zipfile", "tarfile", "doctest", "pdb", "cProfile", "sphinx", "mkdocs", "django", "flask", "uvicorn", "gunicorn":
 		w.simple(c, human.PackageRun, human.LowRisk, "module")
 	default:
 		if s := strings.ReplaceAll(name, "_", "-"); specOf(s) != nil && !noHelp()[s] {

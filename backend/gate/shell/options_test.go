@@ -173,7 +173,16 @@ func TestDatabasesByAnyClient(t *testing.T) {
 		`yq -i 'del(.a)' x.yaml`:                                      human.LowRisk,
 		`mongod --repair --dbpath data`:                               human.HighRisk,
 		`git apply --unsafe-paths --directory=/ x.patch`:              human.MediumRisk,
-		`rake test:units`:                                             human.LowRisk,
+		`git restore -SW .`:                                           human.HighRisk,
+		`git restore -S .`:                                            human.LowRisk,
+		`git -c http.proxy=http://x.example fetch`:                    human.MediumRisk,
+		`git -c http.sslVerify=false fetch`:                           human.MediumRisk,
+		`git -c color.ui=false status`:                                human.NoRisk,
+		`task destroy`:                                                human.HighRisk,
+		`go run - <<< 'package main; import "os"; func main() { os.RemoveAll("src") }'`: human.HighRisk,
+		`python3 -m http.server --directory /`:                                          human.HighRisk,
+		`python3 -m http.server --directory dist`:                                       human.LowRisk,
+		`rake test:units`: human.LowRisk,
 	} {
 		if got, _ := gravest(script, Place{}); got != want {
 			t.Errorf("%s: %s, not %s: %v", script, got, want, Lower(script, Place{})[0].Rule)

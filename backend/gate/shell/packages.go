@@ -160,6 +160,9 @@ func goTool(w *walker, c *cmd) (stream, bool) {
 	}
 	switch o.words[0].s {
 	case "run":
+		if c.in.open && len(o.words) > 1 && (o.words[1].s == "-" || o.words[1].s == "/dev/stdin") {
+			w.feed("go", c.in, "code.stdin")
+		}
 		files := false
 		for _, v := range o.words[1:] {
 			if !strings.HasSuffix(v.s, ".go") {

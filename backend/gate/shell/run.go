@@ -133,6 +133,9 @@ func (w *walker) run(args []value, in stream) stream {
 		w.embedded(c)
 		w.telling(c)
 		w.tasks(c)
+		if taskRunners()[c.name] {
+			w.asked(c, c.args)
+		}
 	}
 	for _, a := range c.args {
 		out.taint |= a.taint
@@ -720,6 +723,9 @@ func (w *walker) asked(c *cmd, words []value) {
 		}
 	}
 }
+
+// Runners of a project's tasks, whose words are the project's own.
+var taskRunners = setOf("task go-task invoke inv mage doit poe tox nox nx turbo mise just make gmake rake grunt gulp fab")
 
 var (
 	dbTasks = setOf("db database schema migrate migration migrations doctrine ecto")
