@@ -3,6 +3,7 @@ package shell
 import (
 	"path"
 	"strings"
+	"sync"
 
 	"deskbell/backend/human"
 )
@@ -123,16 +124,19 @@ options:
 
 // interpreter is a program that runs code in a language: inline, a file, a module, or what comes through the pipe.
 func interpreter(language string) func(*walker, *cmd) (stream, bool) {
-	inline := map[string]string{
-		"python": "-c", "javascript": "-e -p -pe --eval --print eval -ep", "ruby": "-e", "perl": "-e -E", "php": "-r -B -R -E", "lua": "-e", "r": "-e",
-		"applescript": "-e", "powershell": "-c -Command -command -C --command -EncodedCommand -enc -e -ec", "tcl": "",
-	}[language]
-	valued := map[string]string{
-		"python": "-W -X -Q --check-hash-based-pycs", "javascript": "-r --require --loader --import --env-file -C --conditions --experimental-loader --stack-trace-limit --max-old-space-size",
-		"ruby": "-r -I -C -E", "perl": "-I -M -m", "php": "-d -c -z", "lua": "-l", "r": "", "applescript": "-l", "powershell": "-ExecutionPolicy -ep -File -f -NoProfile2 -WorkingDirectory -OutputFormat -InputFormat", "tcl": "",
-	}[language]
-	isInline, isValued := set(inline), set(valued)
+	options := sync.OnceValues(func() (isInline, isValued map[string]bool) {
+		inline := map[string]string{
+			"python": "-c", "javascript": "-e -p -pe --eval --print eval -ep", "ruby": "-e", "perl": "-e -E", "php": "-r -B -R -E", "lua": "-e", "r": "-e",
+			"applescript": "-e", "powershell": "-c -Command -command -C --command -EncodedCommand -enc -e -ec", "tcl": "",
+		}
+		valued := map[string]string{
+			"python": "-W -X -Q --check-hash-based-pycs", "javascript": "-r --require --loader --import --env-file -C --conditions --experimental-loader --stack-trace-limit --max-old-space-size",
+			"ruby": "-r -I -C -E", "perl": "-I -M -m", "php": "-d -c -z", "lua": "-l", "r": "", "applescript": "-l", "powershell": "-ExecutionPolicy -ep -File -f -NoProfile2 -WorkingDirectory -OutputFormat -InputFormat", "tcl": "",
+		}
+		return set(inline[language]), set(valued[language])
+	})
 	return func(w *walker, c *cmd) (stream, bool) {
+		isInline, isValued := options()
 		out := stream{taint: c.in.taint | madeHere}
 		args := c.args
 		ranAny := false

@@ -57,6 +57,7 @@ type effectSpec struct {
 
 func (s *spec) read(text string) error {
 	s.values = map[string]bool{}
+	s.rules = make([]rule, 0, strings.Count(text, " : ")+strings.Count(text, " ; "))
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		word, rest, _ := strings.Cut(line, " ")
@@ -64,7 +65,7 @@ func (s *spec) read(text string) error {
 		case "":
 		case "#":
 		case "values":
-			for _, v := range strings.Fields(rest) {
+			for v := range strings.FieldsSeq(rest) {
 				s.values[v] = true
 			}
 		case "long":
@@ -110,7 +111,7 @@ func (s *spec) read(text string) error {
 			if err != nil {
 				return fmt.Errorf("%s: %q: %w", s.name, line, err)
 			}
-			for _, pattern := range strings.Split(line[:i], " ; ") {
+			for pattern := range strings.SplitSeq(line[:i], " ; ") {
 				r := parsePattern(pattern)
 				r.id = s.name + r.id
 				r.effects = effects
@@ -126,7 +127,7 @@ func (s *spec) read(text string) error {
 
 func parsePattern(pattern string) rule {
 	r := rule{patterns: pattern}
-	for _, t := range strings.Fields(pattern) {
+	for t := range strings.FieldsSeq(pattern) {
 		switch {
 		case t == ".":
 		case t == "$":
@@ -191,8 +192,8 @@ var shortVerbs = map[string]human.EffectVerb{
 }
 
 func parseEffects(text string) ([]effectSpec, error) {
-	var out []effectSpec
-	for _, part := range strings.Split(text, ",") {
+	out := make([]effectSpec, 0, 1+strings.Count(text, ","))
+	for part := range strings.SplitSeq(text, ",") {
 		words := strings.Fields(part)
 		if len(words) == 0 {
 			return nil, fmt.Errorf("an effect without a verb")

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,7 +36,13 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if os.Getenv(hooking) != "" {
-		os.Exit(Hook(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		code := Hook(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		if runtime.ReadMemStats(&after); os.Getenv(hooking) == "count" {
+			fmt.Fprintln(os.Stderr, "took", after.Mallocs-before.Mallocs, (after.TotalAlloc-before.TotalAlloc)>>10)
+		}
+		os.Exit(code)
 	}
 	os.Exit(m.Run())
 }
@@ -399,5 +406,45 @@ func TestQuestionIsWhole(t *testing.T) {
 	}
 	if text, err = question(human.ToolCall{Args: json.RawMessage(`{`)}, keeper.Asking{}); human.KindOf(err) != human.Invalid {
 		t.Errorf("arguments that are no JSON: %s (%v)", text, err)
+	}
+}
+
+// A hook is a process of its own for each call, so what it makes ready counts each time. Memory stands here for time: most
+// of what it takes to start is pages that are touched for the first time.
+func TestAHookMakesLittleReady(t *testing.T) {
+	dir := folder(t, key)
+	deskbell(t, dir)
+	for name, limit := range map[string]struct {
+		dir         string
+		allocs, kib int
+	}{
+		"Deskbell running": {dir, 420, 200},
+		"Deskbell away":    {folder(t, ""), 2400, 500},
+	} {
+		cmd := exec.Command(os.Args[0], "claude-code", "--data", limit.dir)
+		cmd.Env = append(os.Environ(), hooking+"=count", "GODEBUG=inittrace=1")
+		cmd.Stdin = strings.NewReader(`{"hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"git status --short | head -20"},"tool_use_id":"t1"}`)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil || !strings.Contains(string(out), `"permissionDecision":"allow"`) {
+			t.Fatalf("%s: %s %s (%v)", name, out, errs.String(), err)
+		}
+		inits, allocs, kib := 0, -1, -1
+		for line := range strings.Lines(errs.String()) {
+			if words := strings.Fields(line); len(words) == 3 && words[0] == "took" {
+				allocs, _ = strconv.Atoi(words[1])
+				kib, _ = strconv.Atoi(words[2])
+			} else if len(words) > 9 && strings.HasPrefix(words[1], "deskbell/") {
+				n, err := strconv.Atoi(words[len(words)-4])
+				if err != nil {
+					t.Fatal(line)
+				}
+				inits += n
+			}
+		}
+		if t.Logf("%s: %d bytes before it begins; %d allocations of %d KiB to its answer", name, inits, allocs, kib); inits == 0 || inits > 50<<10 || allocs < 0 || allocs > limit.allocs || kib > limit.kib {
+			t.Errorf("%s: it makes more ready than it needs", name)
+		}
 	}
 }
