@@ -14,6 +14,7 @@ export interface Operation {
   description: string
   agent_id: string
   delivered_at?: string
+  presence?: { waiting: boolean }
   digest: string
   details?: { tool?: string; args?: Record<string, unknown>; about?: string }
 }
@@ -93,6 +94,11 @@ export class Bell {
     })
   }
 
+  /** Waits until the server knows that nobody waits for an operation any more. */
+  left(id: string): Promise<boolean> {
+    return until(`nobody waits for ${id}`, async () => (await this.operation(id)).presence?.waiting !== true)
+  }
+
   /** How many open operations an agent has. */
   async open(agent: string): Promise<number> {
     const page = await this.#fetch(`/api/human/operations?agent_id=${encodeURIComponent(agent)}&state=open`)
@@ -147,7 +153,10 @@ export class Bell {
   async #fetch(path: string, body?: unknown): Promise<any> {
     const headers: Record<string, string> = this.#token === '' || path === '/api/session' ? {} : { Authorization: `Bearer ${this.#token}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
-    const answer = await fetch(this.url + path, { method: body === undefined ? 'GET' : 'POST', headers, body: body === undefined ? null : JSON.stringify(body) })
+    const request = { method: body === undefined ? 'GET' : 'POST', headers, body: body === undefined ? null : JSON.stringify(body) }
+    const answer = await fetch(this.url + path, request).catch((err: Error) => {
+      throw new Error(`${path}: ${err.message}: ${err.cause}`)
+    })
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
     return answer.json()
   }

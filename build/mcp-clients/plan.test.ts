@@ -122,7 +122,7 @@ describe('the tool confirm_plan', { concurrency: true }, () => {
         const op = await bell.rung(name, 'Mend slow')
         patience.abort('too slow')
         await assert.rejects(called)
-        await new Promise((told) => setTimeout(told, 1000)) // older clients tell the server in a message of its own
+        await bell.left(op.operation_id) // older clients tell the server in a message of its own
         await bell.respond('slow', 'confirm')
         assert.equal((await bell.operation(op.operation_id)).delivered_at, undefined)
         const p = await agent.plan(plan('slow'))
