@@ -515,7 +515,7 @@ func (s *Service) carry(ctx context.Context, op human.Operation, task human.Task
 		if slices.ContainsFunc(rest, func(t human.Task) bool { return t.ID == task.ID && t.Same(task.Task) }) && len(tasks) == 1 {
 			return nil
 		}
-		order = human.Order{Kind: human.Change, Tasks: rest, Changes: Compare(waiting(op), rest), Text: order.Text}
+		order = human.Order{Kind: human.Change, Tasks: rest, Changes: inRun(op.Run, Compare(waiting(op), rest)), Text: order.Text}
 	case human.PlanTimeout:
 		who = human.Actor{Role: human.System}
 		order = human.Order{Kind: human.Stop, Text: "Nobody answered about the task \"" + human.OneLine(task.Description, 80) + "\" in time."}
@@ -544,6 +544,26 @@ func waiting(op human.Operation) []human.Task {
 	return all
 }
 
+// inRun gives changes of what waits in a run the places that the tasks have in the whole of it, before and after.
+func inRun(run *human.PlanRun, changes []human.TaskChange) []human.TaskChange {
+	begun, was := 0, map[string]int{}
+	for i, t := range run.Tasks {
+		was[t.ID] = i + 1
+		if t.State != human.TaskWaiting {
+			begun++
+		}
+	}
+	for i := range changes {
+		if c := &changes[i]; c.From > 0 {
+			c.From = was[c.ID]
+		}
+		if c := &changes[i]; c.To > 0 {
+			c.To += begun
+		}
+	}
+	return changes
+}
+
 // Order gives an order to the agent whose plan runs (P9).
 func (s *Service) Order(ctx context.Context, by human.Actor, session string, o human.Order) (Status, error) {
 	op, err := s.find(ctx, by, session)
@@ -568,6 +588,7 @@ func (s *Service) Order(ctx context.Context, by human.Actor, session string, o h
 		if o.Changes = Compare(waiting(op), o.Tasks, o.Moved...); len(o.Changes) == 0 {
 			return Status{}, human.BadField("tasks", "are what is waiting already")
 		}
+		o.Changes = inRun(op.Run, o.Changes)
 	} else {
 		o.Tasks = nil
 	}

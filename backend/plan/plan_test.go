@@ -494,11 +494,11 @@ func TestOrders(t *testing.T) {
 	_, err = d.Order(t.Context(), ada, "s", human.Order{Kind: human.Change, Tasks: []human.Task{three[0]}})
 	wantKind(t, err, human.Conflict, "task a is done")
 	st := order(human.Order{Kind: human.Change, Tasks: []human.Task{task("", "Count rows", "psql"), three[2]}})
-	if len(st.Run.Tasks) != 4 || st.Run.Tasks[2].Description != "Count rows" || st.Run.Tasks[2].State != human.TaskWaiting || len(st.Run.Orders) != 4 || len(st.Run.Orders[3].Changes) != 1 {
+	if len(st.Run.Tasks) != 4 || st.Run.Tasks[2].Description != "Count rows" || st.Run.Tasks[2].State != human.TaskWaiting || len(st.Run.Orders) != 4 || len(st.Run.Orders[3].Changes) != 1 || st.Run.Orders[3].Changes[0].To != 3 {
 		t.Errorf("changed: %+v", st.Run)
 	}
 	swapped := order(human.Order{Kind: human.Change, Tasks: []human.Task{three[2], st.Run.Tasks[2].Task}, Moved: []string{"c"}}).Run.Orders[4]
-	if len(swapped.Changes) != 1 || swapped.Changes[0].ID != "c" || swapped.Moved != nil {
+	if len(swapped.Changes) != 1 || swapped.Changes[0].ID != "c" || swapped.Changes[0].From != 4 || swapped.Changes[0].To != 3 || swapped.Moved != nil {
 		t.Errorf("c was moved, and the order is %+v", swapped)
 	}
 	if got := d.progress("s", st.Run.Tasks[2].ID, human.TaskRunning); !got.Go {

@@ -344,7 +344,8 @@ test('task by task: each rings by itself, is changed by itself, and says which p
   await desk.page.getByRole('switch', { name: 'Task by task' }).check();
   await desk.button(/^Confirm/).click();
   expect((await planner.answer(id)).user_response?.task_by_task).toBe(true);
-  const going = planner.agent.call<{ go: boolean; task: Task }>('POST', `/api/plans/${id}/progress?wait=20`, { task_id: 'a', state: 'running' });
+  const begin = (wait: number) => planner.agent.call<{ go: boolean; why?: string; task: Task }>('POST', `/api/plans/${id}/progress?wait=${wait}`, { task_id: 'a', state: 'running' });
+  expect(await begin(0)).toMatchObject({ go: false, why: 'asking' });
   const one = async (): Promise<string> => {
     const { operations } = await desk.server.operator.call<{ operations: Operation[] }>('GET', '/api/human/operations?state=open');
     return operations[0]?.operation_id ?? '';
@@ -361,7 +362,8 @@ test('task by task: each rings by itself, is changed by itself, and says which p
   await name(desk, 'a').click();
   await field(desk, 'Task').fill('Read the log of yesterday');
   await desk.press('Enter', `${mod}+Enter`);
-  expect(await going).toMatchObject({ go: true, task: { id: 'a', description: 'Read the log of yesterday' } });
+  await expect.poll(one).toBe('');
+  expect(await begin(0)).toMatchObject({ go: true, task: { id: 'a', description: 'Read the log of yesterday' } });
 });
 
 test('a new plan says which one it replaces, and why', async ({ desk, planner }) => {

@@ -33,6 +33,8 @@ export class Plan {
   readonly editing: PlanEditing;
   /** The id of the task that has the keyboard. */
   at = $state('');
+  /** How many tasks of the same plan stand before these, and are not to be changed. */
+  ahead = $state(0);
   /** The last thing done, for who cannot see it. */
   said = $state('');
   history = $state.raw<PlanHistory | undefined>();
@@ -70,7 +72,7 @@ export class Plan {
   });
   readonly cares = $derived.by<Care[]>(() => careOf(this.editing.tasks.flatMap((task, i) => {
     const known = this.known(task);
-    return known ? [{ place: i + 1, known }] : [];
+    return known ? [{ place: this.ahead + i + 1, known }] : [];
   })));
   readonly says = $derived.by<Say[]>(() => this.#says());
   readonly mine = $derived.by<Say | undefined>(() => this.says.find((say) => say.mine && say.at));
@@ -182,12 +184,12 @@ export class Plan {
   /** Moves a task by places, or to one, and keeps the keyboard on it. */
   move(id: string, place: number): void {
     const n = this.editing.move(id, place);
-    this.said = m.plan_said_moved({ what: this.editing.find(id)?.description ?? '', n, all: this.editing.tasks.length });
+    this.said = m.plan_said_moved({ what: this.editing.find(id)?.description ?? '', n: this.ahead + n, all: this.ahead + this.editing.tasks.length });
     this.focus(id);
   }
 
   split(id: string): void {
-    const n = this.editing.placeOf(id);
+    const n = this.ahead + this.editing.placeOf(id);
     this.editing.split(id);
     this.said = m.plan_said_split({ n, next: n + 1 });
   }

@@ -218,12 +218,16 @@ describe('the words of a plan', () => {
     expect(aboutSentence(of({ estimated_tasks: 6, runs: 1 }))).toBe('about 26 min, from 1 run like it');
     expect(aboutSentence(of({ estimated_tasks: 4, runs: 4 }))).toBe('about 26 min for the 4 tasks known');
     expect(aboutSentence(of({ estimated_tasks: 0 }))).toBe('');
+    expect(both(() => aboutSentence(of({ estimated_tasks: 4, estimated_seconds: 8.2 })))).toEqual(['about 9 s for the 4 tasks known', '约 9 秒（已知的 4 项任务）']);
   });
 
   it('count', () => {
     expect(both(() => countSentence(6, 4))).toEqual(['6 tasks, 4 of them write', '6 项任务，其中 4 项会写入']);
     expect([countSentence(1, 1), countSentence(2, 0)]).toEqual(['1 task, which writes', '2 tasks, none of them writes']);
     expect(changeWord({ change: 'moved', id: 'a', description: '', from: 4, to: 3 })).toBe('Moves task 4 to place 3');
+    // What is still there goes by its new place; what is not, by the one that it had.
+    expect(changeWord({ change: 'changed', id: 'a', description: '', from: 4, to: 3 })).toBe('Changes task 3');
+    expect(both(() => changeWord({ change: 'removed', id: 'a', description: '', from: 4 }))).toEqual(['Removes what was task 4', '删除原任务 4']);
   });
 
   it('name what needs care, the gravest first, and once what rings again', () => {

@@ -1,7 +1,7 @@
 import { emptyForm, type AnswerForm } from '../lib/answer';
 import { sendable } from '../lib/planedit';
 import { movedOf } from '../lib/plandiff';
-import { changeable, questionOfPlan } from '../lib/planrun';
+import { begun, changeable, questionOfPlan } from '../lib/planrun';
 import type { PlanQuestion } from '../lib/planwire';
 import type { Operation } from '../lib/wire';
 import type { Command } from './commands.svelte';
@@ -48,12 +48,13 @@ export class PlanChange {
 
   /** To be called whenever the run has changed: what has begun can be changed no more. */
   settle(): void {
-    const begun = new Map(this.running.run?.tasks.filter((task) => task.state !== 'waiting').map((task) => [task.id, task.description]));
+    this.plan.ahead = this.running.run ? begun(this.running.run).length : 0;
+    const gone = new Map(this.running.run?.tasks.filter((task) => task.state !== 'waiting').map((task) => [task.id, task.description]));
     const tasks = this.#draft.form.tasks;
-    const late = tasks?.find((task) => begun.has(task.id));
+    const late = tasks?.find((task) => gone.has(task.id));
     if (!tasks || !late) return;
     this.began = late.description;
-    const rest = tasks.filter((task) => !begun.has(task.id));
+    const rest = tasks.filter((task) => !gone.has(task.id));
     this.#draft.form.tasks = rest;
     if (!this.plan.editing.changed) this.#draft.form.tasks = null;
   }

@@ -108,6 +108,7 @@ describe('what has not begun', () => {
     editing.write({ description: 'Switch over for billing-eu' });
     stands(2, { state: 'done' }, { state: 'running', began_at: at(5) });
     change().settle();
+    expect(change().plan.ahead).toBe(2); // the first of what is left is task 3
     expect([list(), change().began]).toEqual([['Switch over for billing-eu'], 'Restore into 17']);
     await running.send();
     expect(order.mock.lastCall?.[1].tasks).toEqual([{ ...tasks[2], description: 'Switch over for billing-eu' }]);

@@ -67,9 +67,9 @@ export function planEvent(event: TimelineEvent, op: Operation, by: By): string {
   return '';
 }
 
-/** One change, and who made it: 'You added task 4: test the restore'. */
+/** One change, and who made it: 'You added task 4: test the restore'. A number that is no longer true is said to be one. */
 export function changeSentence(change: TaskChange, name: string, mine: boolean): string {
-  const of = { name, n: change.to ?? change.from ?? 0, from: change.from ?? 0, what: change.description };
+  const of = { name, n: change.to ?? 0, from: change.from ?? 0, what: change.description };
   const [own, other] = {
     added: [m.planrun_added_you, m.planrun_added] as const,
     removed: [m.planrun_removed_you, m.planrun_removed] as const,

@@ -3,7 +3,7 @@ import type { ChangeKind, PlanHistory, PlanStatus, TaskChange, TaskField, TasksS
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
 import { effectSentence } from './permwording';
-import { riskSentence } from './wording';
+import { riskSentence, spokenSpan } from './wording';
 
 /** The words of plans that wait. Each is a message of its own, in the language of the page. */
 
@@ -24,7 +24,7 @@ export function countSentence(total: number, writes: number): string {
 /** How long all of it takes; '' where history knows nothing. */
 export function aboutSentence(summary: TasksSummary): string {
   if (!summary.estimated_seconds || !summary.estimated_tasks) return '';
-  const time = aboutWord(summary.estimated_seconds);
+  const time = summary.estimated_seconds < 60 ? spokenSpan(Math.ceil(summary.estimated_seconds) * 1000) : aboutWord(summary.estimated_seconds);
   if (summary.estimated_tasks < summary.total_tasks) return m.plan_about_part({ time, n: summary.estimated_tasks });
   return summary.runs ? m.plan_about_runs({ time, n: summary.runs }) : m.plan_about({ time });
 }
@@ -40,9 +40,9 @@ export function fieldWord(field: TaskField): string {
   }[field]();
 }
 
-/** One change, without what it is about: 'Moves task 4 to place 3'. */
+/** One change, without what it is about: 'Moves task 4 to place 3'. What is still there goes by its new place. */
 export function changeWord({ change, from = 0, to = 0 }: TaskChange): string {
-  return { added: m.plan_change_added({ n: to }), removed: m.plan_change_removed({ n: from }), changed: m.plan_change_changed({ n: from }), moved: m.plan_change_moved({ from, n: to }) }[change];
+  return { added: m.plan_change_added({ n: to }), removed: m.plan_change_removed({ n: from }), changed: m.plan_change_changed({ n: to }), moved: m.plan_change_moved({ from, n: to }) }[change];
 }
 
 /** What a person should look at before a plan runs. */
