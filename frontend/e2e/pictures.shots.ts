@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
+import { execFileSync } from 'node:child_process';
+import { seedPlans, seedRun } from './support/plans';
 import { Screen } from './support/screen';
 import { record, seed, visit } from './support/seeds';
 import { Server } from './support/server';
@@ -8,7 +10,9 @@ import { Console, expect, mod, test } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
 // Every view in both themes and both languages. SCREENSHOTS names another folder, SCREENSHOTS_ONLY a part of a view's name.
+// Those of the documents go there, too, but for where SCREENSHOTS is given and DESKBELL_PICTURES is not.
 const folder = path.resolve(process.env.SCREENSHOTS ?? path.join(import.meta.dirname, '../screenshots'));
+const documents = process.env.DESKBELL_PICTURES ?? (process.env.SCREENSHOTS ? '' : path.join(import.meta.dirname, '../../docs/images'));
 const only = process.env.SCREENSHOTS_ONLY ?? '';
 const themes = ['light', 'dark'] as const;
 const languages = ['en', 'zh-CN'] as const;
@@ -18,8 +22,11 @@ interface View {
   /** What is done before the picture is taken, in a page that is signed in. */
   show: (desk: Console, ids: Record<string, string>, screen: Screen, vendor: Vendor) => Promise<void>;
   size?: { width: number; height: number };
-  /** On a server where nothing ever rang. */
+  /** On a server where nothing ever rang; or on one whose agents hand in plans. */
   fresh?: boolean;
+  plans?: boolean;
+  /** A picture of the documents: light and English. */
+  docs?: boolean;
 }
 
 const operation = (name: string) => async (desk: Console, ids: Record<string, string>) => desk.openOperation(ids[name] ?? '');
@@ -80,6 +87,62 @@ const putRight = async (desk: Console): Promise<void> => {
   }
   await desk.page.locator('.say').nth(2).click();
 };
+
+/** Takes over what Mei sent, and changes more of it. */
+const changed = async (desk: Console, ids: Record<string, string>): Promise<void> => {
+  await desk.openOperation(ids.plan ?? '');
+  if (!ids.changed) {
+    ids.changed = 'yes'; // the draft stays
+    await desk.button(/^(Take it over|采用此版本)$/).click();
+    await desk.page.locator('[data-task="restore"] button.tt').focus();
+    await desk.press('Alt+ArrowUp');
+  }
+  await expect(desk.page.locator('.bar-of .chip').first()).toBeVisible();
+  await desk.page.waitForLoadState('networkidle');
+  // What the changes come to is known, and the draft is saved.
+  await expect(desk.page.locator('.plan .risky .t3')).toHaveCount(0);
+  await expect(desk.page.getByText(/^(Draft kept|草稿已保存)/)).toBeVisible();
+  for (const side of await desk.page.locator('aside.side').all()) await side.evaluate((element) => (element.scrollTop = 0));
+};
+
+function planViews(): View[] {
+  const open = (name: string, more?: (desk: Console) => Promise<void>): View['show'] => async (desk, ids) => {
+    await desk.go(`inbox/${ids[name]}`);
+    await expect(desk.page.locator('#operation-title')).toBeVisible();
+    await desk.page.waitForLoadState('networkidle');
+    await more?.(desk);
+  };
+  const plansOnly = async (desk: Console): Promise<void> => {
+    await desk.go('history');
+    await settled(desk);
+    await desk.button(/^(Plans|计划)$/).click();
+    await expect(desk.page.locator('#answers-title')).toBeVisible();
+  };
+  const views: View[] = [
+    { name: 'plan-inbox', show: async (desk) => desk.go('inbox') },
+    { name: 'plan-mild', show: open('mild', (desk) => desk.armed()) },
+    { name: 'plan', docs: true, show: changed },
+    { name: 'plan-edit', show: async (desk, ids) => changed(desk, ids).then(() => desk.page.locator('[data-task="report"] button.tt').click()) },
+    { name: 'plan-menu', show: async (desk, ids) => changed(desk, ids).then(async () => { await desk.page.locator('[data-task="dump"] button.tt').focus(); await desk.page.locator('[data-task="dump"] .menu button').click(); }) },
+    { name: 'narrow-plan', size: { width: 640, height: 900 }, show: changed },
+    { name: 'middle-plan', size: { width: 1000, height: 760 }, show: changed },
+    { name: 'plan-popup', size: { width: 448, height: 800 }, show: async (desk) => desk.page.goto(`${desk.server.url}/?view=popup#code=${(await desk.server.invite()).code}`).then(() => desk.page.waitForLoadState('networkidle')) },
+    { name: 'plan-run', docs: true, show: open('runs') },
+    { name: 'plan-rest', show: open('runs', (desk) => desk.button(/^(Change what is left|修改余下任务)/).click()) },
+    { name: 'narrow-plan-run', size: { width: 640, height: 900 }, show: open('runs') },
+    { name: 'plan-over', show: open('over') },
+    { name: 'plan-over-end', show: open('over', (desk) => desk.page.locator('#confirmed-title').evaluate((title) => title.scrollIntoView())) },
+    { name: 'narrow-plan-over', size: { width: 640, height: 900 }, show: open('over', (desk) => desk.page.locator('#confirmed-title').evaluate((title) => title.scrollIntoView())) },
+    { name: 'plan-late', show: open('late') },
+    { name: 'plan-history', show: plansOnly },
+    { name: 'plan-history-changed', show: async (desk) => plansOnly(desk).then(async () => { await desk.page.getByRole('combobox').last().selectOption('modified'); await settled(desk); }) },
+    { name: 'plan-presets', show: async (desk) => { await desk.go('settings'); await settled(desk); await desk.page.locator('#presets-title').evaluate((title) => title.scrollIntoView()); } },
+    { name: 'agent-runs', show: async (desk) => desk.go('agents').then(() => settled(desk)) },
+    { name: 'agent-run', docs: true, show: async (desk) => { await desk.go('agents/run_01kb2r9q'); await expect(desk.page.getByRole('log')).toContainText('sum.go'); } },
+    { name: 'narrow-agent-run', size: { width: 640, height: 900 }, show: async (desk) => { await desk.go('agents/run_01kb2r9q'); await expect(desk.page.getByRole('log')).toContainText('sum.go'); } },
+  ];
+  return views.map((view) => ({ ...view, plans: true }));
+}
 
 const views: View[] = [
   { name: 'inbox', show: async (desk) => desk.go('inbox') },
@@ -222,6 +285,7 @@ const views: View[] = [
       await desk.page.waitForLoadState('networkidle');
     },
   },
+  ...planViews(),
   { name: 'recordings-empty', fresh: true, show: async (desk) => desk.go('recordings').then(() => settled(desk)) },
   // Last, because from here on something is recorded.
   {
@@ -250,10 +314,17 @@ const views: View[] = [
   { name: 'agents-empty', fresh: true, show: async (desk) => desk.go('agents').then(() => settled(desk)) },
 ];
 
-async function picture(page: Page, name: string): Promise<void> {
+async function picture(page: Page, name: string): Promise<string> {
   // The pointer would leave a hover behind.
   await page.mouse.move(0, 0);
-  await page.screenshot({ path: path.join(folder, `${name}.png`), animations: 'disabled', caret: 'hide' });
+  const file = path.join(folder, `${name}.png`);
+  await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });
+  return file;
+}
+
+/** Puts a picture into the documents, with as few colours as a drawn page needs. */
+function publish(file: string): void {
+  execFileSync('convert', [file, '-strip', '+dither', '-colors', '256', '-define', 'png:compression-level=9', `png8:${path.join(path.resolve(documents), path.basename(file))}`]);
 }
 
 for (const theme of themes) {
@@ -264,18 +335,23 @@ for (const theme of themes) {
       const vendor = await Vendor.start();
       const busy = await Server.start([], { ...screen.env, HOME: screen.dir, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(screen) });
       const fresh = await Server.start();
+      const planned = await Server.start();
+      const run = await seedRun(planned);
       try {
-        const ids = await seed(busy);
+        const ids = { ...(await seed(busy)), ...(await seedPlans(planned)) };
         for (const view of views.filter((v) => v.name.includes(only))) {
           const context = await browser.newContext({ colorScheme: theme, locale: language, viewport: view.size ?? { width: 1280, height: 800 } });
-          const desk = new Console(await context.newPage(), view.fresh ? fresh : busy);
+          const desk = new Console(await context.newPage(), view.fresh ? fresh : view.plans ? planned : busy);
           await desk.page.goto((await desk.server.invite()).console);
           await expect(desk.page.locator('nav, aside ol').first()).toBeVisible();
           await view.show(desk, ids, screen, vendor);
-          await picture(desk.page, `${view.name}-${theme}-${language}`);
+          const file = await picture(desk.page, `${view.name}-${theme}-${language}`);
+          if (view.docs && theme === 'light' && language === 'en' && documents) publish(file);
           await context.close();
         }
       } finally {
+        await run.die();
+        await planned.end();
         await busy.end();
         await fresh.end();
         await vendor.end();

@@ -1,56 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { Journal } from './support/journal';
 import { accessible, expect, fits, test as base } from './support/test';
 
 const id = 'run_01kafe2e';
 
-/** The journal of a run of the reference agent, as its process writes it, and the lock that says the process is there. */
-class Journal {
-  #process: ChildProcess | undefined;
-  #second = 0;
-
-  constructor(readonly dir: string) {}
-
-  async begin(task: string): Promise<void> {
-    await mkdir(this.dir, { recursive: true });
-    await this.live();
-    await this.#write({ kind: 'run', run: { run_id: id, agent: 'deskbell-agent', task, cwd: '/srv/api', model: 'small-1', at: this.#now(), limits: { steps: 100 } } });
-  }
-
-  /** The process comes: it holds the lock. */
-  async live(): Promise<void> {
-    const child = spawn('flock', ['--exclusive', path.join(this.dir, `${id}.lock`), 'sh', '-c', 'echo held; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
-    this.#process = child;
-    await new Promise((resolve) => child.stdout.once('data', resolve));
-  }
-
-  /** The process goes, with all that it started. */
-  async die(): Promise<void> {
-    const child = this.#process;
-    if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise((resolve) => child.once('exit', resolve));
-    process.kill(-child.pid, 'SIGKILL');
-    await gone;
-  }
-
-  tell(update: object): Promise<void> {
-    const at = this.#now();
-    return this.#write({ kind: 'update', at, update: { type: 'status_update', at, session_id: id, state: 'executing', content: '', ...update } });
-  }
-
-  #write(record: object): Promise<void> {
-    return appendFile(path.join(this.dir, `${id}.jsonl`), JSON.stringify(record) + '\n');
-  }
-
-  #now(): string {
-    return new Date(Date.now() - 60_000 + this.#second++ * 1000).toISOString();
-  }
-}
-
 const test = base.extend<{ journal: Journal }>({
   journal: async ({ server }, use) => {
-    const journal = new Journal(path.join(server.dir, 'agents'));
+    const journal = new Journal(path.join(server.dir, 'agents'), id);
     await use(journal);
     await journal.die();
   },
@@ -99,7 +55,7 @@ test('a run is read along: what it thinks, plans, calls and comes to', async ({ 
   await journal.tell({ type: 'final_result', state: 'completed', content: 'Mended **TestSum**. <img src=x onerror="window.owned = 1">' });
   await journal.die();
   await expect(log).toContainText('Mended TestSum.');
-  await expect(page.getByText('Done', { exact: true })).toBeVisible();
+  await expect(page.locator('header').getByText('Done', { exact: true })).toBeVisible();
   expect(await page.evaluate(() => 'owned' in window)).toBe(false);
   await page.setViewportSize({ width: 480, height: 800 });
   await fits(page);
