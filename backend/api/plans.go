@@ -23,6 +23,7 @@ type Plans interface {
 	PutPreset(ctx context.Context, by human.Actor, p plan.Preset) (plan.Preset, error)
 	DropPreset(ctx context.Context, by human.Actor, id string) error
 	Statistics(ctx context.Context, by human.Actor, days int) (plan.Statistics, error)
+	Confirming() plan.Confirming
 }
 
 type (
@@ -138,6 +139,12 @@ func (s *Server) plans(c catalogue) {
 		}))
 	add(c, route{http.MethodPost, one + "/orders", "orderPlan", "Pause, resume, stop or change a plan that runs, or skip a task of it", operators, 0},
 		planned(p, func(ctx context.Context, x *exchange, in *planOrder) (*answer[*plan.Status], error) {
+			switch o := in.JSON; { // what was forgotten must not count as an empty list
+			case o.Kind == human.Change && o.Tasks == nil:
+				return nil, human.BadField("tasks", "is missing; give every task that is still to run, or an empty list for none")
+			case o.Kind == human.Skip && o.Task == "":
+				return nil, human.BadField("task_id", "is missing; it is the id of the task to skip")
+			}
 			st, err := p.Order(ctx, x.by, in.Session, in.JSON)
 			return ok(&st, err)
 		}))
@@ -150,6 +157,11 @@ func (s *Server) plans(c catalogue) {
 		planned(p, func(ctx context.Context, x *exchange, in *planInput) (*answer[*plan.History], error) {
 			h, err := p.History(ctx, x.by, in.Session)
 			return ok(&h, err)
+		}))
+	add(c, route{http.MethodGet, "/api/plan-confirming", "getPlanConfirming", "Whether agents' plans are confirmed here", signedIn, 0},
+		planned(p, func(context.Context, *exchange, *none) (*answer[*plan.Confirming], error) {
+			is := p.Confirming()
+			return ok(&is, nil)
 		}))
 	add(c, route{http.MethodGet, "/api/plan-presets", "listPresets", "Lists of tasks to put into plans", signedIn, 0},
 		planned(p, func(ctx context.Context, x *exchange, _ *none) (*answer[*Presets], error) {

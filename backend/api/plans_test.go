@@ -117,6 +117,8 @@ func TestAPlanOverREST(t *testing.T) {
 	}()
 	h.send("POST", "/api/plans/s1/orders", bot, `{"order":"resume"}`, nil).problem(403, "operator")
 	h.send("POST", "/api/plans/s1/orders", h.op, `{"order":"resume"}`, nil).into(&st)
+	h.send("POST", "/api/plans/s1/orders", h.op, `{"order":"change"}`, nil).problem(422, "tasks: is missing")
+	h.send("POST", "/api/plans/s1/orders", h.op, `{"order":"skip"}`, nil).problem(422, "task_id: is missing")
 	if s := <-began; !s.Go {
 		t.Errorf("once it went on: %+v", s)
 	}
