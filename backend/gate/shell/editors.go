@@ -173,6 +173,49 @@ func awk(w *walker, c *cmd) (stream, bool) {
 	return handled(stream{taint: c.in.taint | madeHere})
 }
 
+// awkPatterns takes out of /patterns/ what elsewhere begins a text, a comment or a pipe: /"/ begins none.
+func awkPatterns(s string) string {
+	out := []byte(s)
+	last := byte(';') // before it: a slash after a name or a number divides
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == ' ' || c == '\t':
+			continue
+		case c == '"':
+			for i++; i < len(s) && s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+			last = '"'
+		case c == '#':
+			for i < len(s) && s[i] != '\n' {
+				i++
+			}
+			last = ';'
+		case c == '/' && strings.IndexByte("(,~!{};&|\n", last) >= 0:
+			class := false
+			for i++; i < len(s) && s[i] != '\n' && (s[i] != '/' || class); i++ {
+				switch s[i] {
+				case '\\':
+					i++
+				case '[':
+					class = true
+				case ']':
+					class = false
+				}
+				if i < len(s) && strings.IndexByte(`"#|>`, s[i]) >= 0 {
+					out[i] = '.'
+				}
+			}
+			last = '/'
+		default:
+			last = c
+		}
+	}
+	return string(out)
+}
+
 // awkCommand is the command beside the pipe at bare[i], where it is one literal and nothing else: print | "sort", or
 // "date" | getline.
 func awkCommand(bare string, i int, literals []string) (string, bool) {
@@ -198,7 +241,7 @@ func awkCommand(bare string, i int, literals []string) (string, bool) {
 }
 
 func (w *walker) awkProgram(c *cmd, v value) {
-	bare, literals := strip(v.s, "awk")
+	bare, literals := strip(awkPatterns(v.s), "awk")
 	if strings.Contains(bare, "system(") || strings.Contains(bare, "system (") {
 		w.simple(c, human.LangExec, human.MediumRisk, "runs")
 		found := false
