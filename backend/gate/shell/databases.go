@@ -159,6 +159,9 @@ func (w *walker) query(c *cmd, v value, readonly bool) {
 			default:
 				effect(human.NoRisk, "reads", false)
 			}
+		case (c.name == "mysql" || c.name == "mariadb") && (strings.HasPrefix(t, "system ") || strings.HasPrefix(t, "pager ")):
+			_, program, _ := strings.Cut(t, " ")
+			w.script(program, "sh", nil, fed(fromFile))
 		default:
 			plain = append(plain, line)
 		}
