@@ -98,7 +98,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			if wrong == "deaf" {
 				run = "/Context" // the rest would take hours
 			}
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAPlainOnePasses$"+run)
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.failfast", "-test.run=^TestAPlainOnePasses$"+run)
 			cmd.Env = append(os.Environ(), "SUMMARIZERTEST_WRONG="+wrong)
 			out, err := cmd.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "--- FAIL") {
