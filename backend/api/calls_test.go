@@ -169,6 +169,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/plans/{session_id}/orders", runs("/orders"), text(`{"order":"pause"}`), 401, 403, 403, 200},
 		{"POST /api/plans/{session_id}/assess", text("/api/plans/ours/assess"), text(`{"tasks":[{"description":"x"}]}`), 401, 403, 403, 200},
 		{"GET /api/plans/{session_id}/history", text("/api/plans/ours/history"), nil, 401, 403, 403, 200},
+		{"GET /api/plan-confirming", nil, nil, 401, 200, 200, 200},
 		{"GET /api/plan-presets", nil, nil, 401, 200, 200, 200},
 		{"POST /api/plan-presets", nil, text(`{"name":"n","tasks":[{"description":"x"}]}`), 401, 403, 403, 200},
 		{"DELETE /api/plan-presets/{id}", text("/api/plan-presets/none"), nil, 401, 403, 403, 404},

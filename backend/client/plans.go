@@ -89,6 +89,13 @@ func (c *Client) DropPreset(ctx context.Context, id string) error {
 	return err
 }
 
+// PlansConfirmed says whether plans have to be confirmed, as an agent or as an operator.
+func (c *Client) PlansConfirmed(ctx context.Context) (bool, error) {
+	var is plan.Confirming
+	_, err := c.call(ctx, http.MethodGet, "/api/plan-confirming", nil, &is)
+	return is.ConfirmByHuman, err
+}
+
 // PlanStatistics says how plans were answered in the last days; 0 is the usual number of days.
 func (c *Client) PlanStatistics(ctx context.Context, days int) (st plan.Statistics, err error) {
 	_, err = c.call(ctx, http.MethodGet, fmt.Sprintf("/api/plan-statistics?days=%d", days), nil, &st)

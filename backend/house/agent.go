@@ -288,24 +288,13 @@ func (d *desk) close() {
 	}
 }
 
-// confirms finds out whether plans have to be confirmed. It hands in a plan that cannot be taken, as its key is too long:
-// where nobody confirms plans it is waved through, where somebody does it is refused before anything is asked or written.
+// confirms finds out whether plans have to be confirmed.
 func (d *desk) confirms(ctx context.Context) (yes bool, err error) {
-	probe := plan.Submission{
-		SessionID: newAgentID("probe_"), Message: "Are plans confirmed here?", Tasks: []human.Task{{Description: "Nothing."}}, IdempotencyKey: strings.Repeat("x", 4<<10),
-	}
-	var st plan.Status
 	err = d.once(func(c *client.Client) (err error) {
-		st, _, err = c.Submit(ctx, probe, 0)
+		yes, err = c.PlansConfirmed(ctx)
 		return err
 	})
-	switch {
-	case human.KindOf(err) == human.Invalid:
-		return true, nil
-	case err != nil:
-		return false, err
-	}
-	return st.Auto != "off", nil
+	return yes, err
 }
 
 // lastCall makes a call when ctx has ended already, that is worth a moment still.

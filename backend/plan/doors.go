@@ -63,6 +63,11 @@ type Deps struct {
 	Log   *slog.Logger
 }
 
+// Confirming says whether agents' plans are confirmed here.
+type Confirming struct {
+	ConfirmByHuman bool `json:"confirm_by_human" doc:"The setting plan.confirm_by_human: plans have to be confirmed before they run."`
+}
+
 // A Submission is a plan as an agent hands it in (P2).
 type Submission struct {
 	SessionID      string          `json:"session_id" doc:"Names the plan from now on. A new plan of the session takes the place of one that is still waiting."`

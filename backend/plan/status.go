@@ -8,6 +8,9 @@ import (
 	"deskbell/backend/human"
 )
 
+// Confirming says whether plans have to be confirmed, as the settings are now.
+func (s *Service) Confirming() Confirming { return Confirming{ConfirmByHuman: s.d.Options().Confirm} }
+
 // StatusOf tells how a plan stands. The error is Internal for an operation that is none.
 func StatusOf(op human.Operation) (Status, error) {
 	q, err := op.PlanQuestion()

@@ -893,6 +893,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plan-confirming": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether agents' plans are confirmed here
+         * @description For: agent, operator.
+         */
+        get: operations["getPlanConfirming"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/plan-presets": {
         parameters: {
             query?: never;
@@ -1947,6 +1967,10 @@ export interface components {
             status: string;
             tasks: components["schemas"]["Task"][];
             tasks_summary?: components["schemas"]["TasksSummary"];
+        };
+        Confirming: {
+            /** @description The setting plan.confirm_by_human: plans have to be confirmed before they run. */
+            confirm_by_human: boolean;
         };
         Consent: {
             /** Format: date-time */
@@ -5897,6 +5921,35 @@ export interface operations {
                     "application/openapi+json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+        };
+    };
+    getPlanConfirming: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Confirming"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
