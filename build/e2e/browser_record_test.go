@@ -129,30 +129,44 @@ func (s *study) stop(t *testing.T, rec *human.Recording) []human.Action {
 	return all
 }
 
-// TestBrowserCases has a scripted person work in real browsers, with trusted input, and looks at every action
-// of the recordings. What was recorded is then played by others' runners.
+// TestBrowserCases has scripted persons work in real browsers, with trusted input, and looks at every action of the
+// recordings. What was recorded is then played by others' runners. Two persons work side by side, each with a server and
+// a desktop of their own: they mostly look and wait, as persons do.
 func TestBrowserCases(t *testing.T) {
-	s := newStudy(t, false)
-	var played []*playable
-	for _, c := range browserCases {
-		t.Run(c.name, func(t *testing.T) {
-			s := s.in(t)
-			_, rec, p := s.record(t, c.name, s.site.url(c.page), human.BrowserOptions{})
-			c.act(p)
-			p.sees(c.sees)
-			state, err := p.state(false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := sketch(s.stop(t, &rec), s.port)
-			if want := lines(c.want); !slices.Equal(got, want) {
-				t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
-			}
-			played = append(played, s.playable(t, c, rec.ID, state, p.uploaded))
-		})
+	var all []*study
+	idle := make(chan *study, 2)
+	for range cap(idle) {
+		s := newStudy(t, false)
+		all = append(all, s)
+		idle <- s
 	}
+	played := make([]*playable, len(browserCases)) // nil where a case failed
+	t.Run("recorded", func(t *testing.T) {
+		for i, c := range browserCases {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				own := <-idle
+				t.Cleanup(func() { idle <- own }) // after what a case that fails has to clean up
+				s := own.in(t)
+				_, rec, p := s.record(t, c.name, s.site.url(c.page), human.BrowserOptions{})
+				c.act(p)
+				p.sees(c.sees)
+				state, err := p.state(false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := sketch(s.stop(t, &rec), s.port)
+				if want := lines(c.want); !slices.Equal(got, want) {
+					t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+				}
+				played[i] = s.playable(t, c, rec.ID, state, p.uploaded)
+			})
+		}
+	})
 	for _, secret := range passwords {
-		s.nowhere(secret)
+		for _, s := range all {
+			s.nowhere(secret)
+		}
 	}
-	s.roundTrip(t, played)
+	all[0].roundTrip(t, slices.DeleteFunc(played, func(p *playable) bool { return p == nil }))
 }
