@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 )
 
 const hookRuns = 200
+
+var against = flag.String("against", "", "another deskbell-hook, which takes turns with the one beside the program (hook)")
 
 // hookCall is a harmless call, as Claude Code tells it.
 const hookCall = `{"session_id":"s","transcript_path":"/t.jsonl","cwd":%q,"permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git status --short | head -20","description":"Look at what changed"},"tool_use_id":"toolu_%d"}`
@@ -50,14 +53,20 @@ func hooks(ctx context.Context) error {
 		return err
 	}
 	nothing := filepath.Join(dir, "nobody")
-	ways := []struct {
+	type way struct {
 		name string
 		args []string
 		took []time.Duration
-	}{
+	}
+	ways := []way{
 		{name: "an empty Go program", args: []string{empty}},
 		{name: "deskbell-hook, Deskbell running", args: []string{hook, "claude-code", "--data", s.dir}},
 		{name: "deskbell-hook, Deskbell away", args: []string{hook, "claude-code", "--data", nothing}},
+	}
+	if *against != "" {
+		ways = append(ways,
+			way{name: "the other, Deskbell running", args: []string{*against, "claude-code", "--data", s.dir}},
+			way{name: "the other, Deskbell away", args: []string{*against, "claude-code", "--data", nothing}})
 	}
 	for i := range hookRuns + 10 {
 		for w := range ways {
