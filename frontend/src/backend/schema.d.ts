@@ -902,7 +902,7 @@ export interface paths {
         };
         /**
          * Whether agents' plans are confirmed here
-         * @description For: agent, operator.
+         * @description For: agent or operator.
          */
         get: operations["getPlanConfirming"];
         put?: never;
