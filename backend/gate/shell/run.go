@@ -198,7 +198,7 @@ func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 	if handlers()[c.name] != nil || specOf(c.name) != nil {
 		fn := w.funcs[c.name]
 		delete(w.funcs, c.name)
-		w.run(append([]value{known(c.name)}, c.args...), c.in)
+		out.taint |= w.run(append([]value{known(c.name)}, c.args...), c.in).taint // what comes of either
 		w.funcs[c.name] = fn
 	}
 	return out
