@@ -485,10 +485,13 @@ func TestOrders(t *testing.T) {
 	if got := d.progress("s", "b", human.TaskRunning); got.Go || got.Why != "paused" || !strings.Contains(got.Message, "standup") {
 		t.Errorf("paused: %+v", got)
 	}
+	if got := d.progress("s", "a", human.TaskRunning); got.Why != "begun" || strings.Contains(got.Message, "standup") {
+		t.Errorf("what was said with the pause is not why a does not begin: %+v", got)
+	}
 	d.progress("s", "a", human.TaskDone) // what has begun can end
 	order(human.Order{Kind: human.Skip, Task: "b", Text: "done by hand"})
 	order(human.Order{Kind: human.Resume})
-	if got := d.progress("s", "b", human.TaskRunning); got.Go || got.Why != "skipped" {
+	if got := d.progress("s", "b", human.TaskRunning); got.Go || got.Why != "skipped" || !strings.Contains(got.Message, "done by hand") {
 		t.Errorf("skipped: %+v", got)
 	}
 	_, err = d.Order(t.Context(), ada, "s", human.Order{Kind: human.Change, Tasks: []human.Task{three[0]}})

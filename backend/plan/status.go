@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"deskbell/backend/human"
 )
@@ -89,10 +90,24 @@ func standing(op human.Operation, id, why, message string) Standing {
 	if t, ok := op.Run.Task(id); ok {
 		st.Task = &t.Task
 	}
-	if n := len(op.Run.Orders); n > 0 && why != "" && op.Run.Orders[n-1].Text != "" {
-		st.Message += " They said: " + op.Run.Orders[n-1].Text
+	if text := orderText(op.Run, id, why); text != "" {
+		st.Message += " They said: " + text
 	}
 	return st
+}
+
+// orderText is what was said with the newest order that is why a task does not begin; empty where nothing was.
+func orderText(run *human.PlanRun, id, why string) string {
+	kind, ok := map[string]human.OrderKind{"paused": human.Pause, "stopped": human.Stop, "refused": human.Stop, "skipped": human.Skip, "changed": human.Change}[why]
+	if !ok {
+		return ""
+	}
+	for _, o := range slices.Backward(run.Orders) {
+		if o.Kind == kind && (kind != human.Skip || o.Task == id) {
+			return o.Text
+		}
+	}
+	return ""
 }
 
 // digest names a task by its exact words.
