@@ -131,16 +131,20 @@ func (s *Service) checked(sub Submission) ([]human.Task, error) {
 	switch {
 	case strings.TrimSpace(sub.SessionID) == "":
 		return nil, human.BadField("session_id", "is missing; choose a name for your thread, by which the plan is known")
-	case len(sub.SessionID) > maxSession || strings.HasPrefix(sub.SessionID, "op_"):
-		return nil, human.BadField("session_id", "is longer than %d bytes, or begins with op_", maxSession)
+	case len(sub.SessionID) > maxSession:
+		return nil, human.BadField("session_id", "is %d bytes long; the limit is %d", len(sub.SessionID), maxSession)
+	case strings.HasPrefix(sub.SessionID, "op_"):
+		return nil, human.BadField("session_id", "begins with op_, as the ids of operations do; choose another name")
 	case strings.TrimSpace(sub.Message) == "":
 		return nil, human.BadField("message", "is missing; say in a line what the plan is for")
-	case len(sub.Message) > maxMessage || len(sub.Why) > maxMessage:
-		return nil, human.BadField("message", "is longer than %d bytes", maxMessage)
+	case len(sub.Message) > maxMessage:
+		return nil, human.BadField("message", "is %d bytes long; the limit is %d", len(sub.Message), maxMessage)
+	case len(sub.Why) > maxMessage:
+		return nil, human.BadField("why", "is %d bytes long; the limit is %d", len(sub.Why), maxMessage)
 	case len(sub.Tasks) == 0:
 		return nil, human.BadField("tasks", "is empty; a plan has one task at the least")
 	case sub.Timeout < 0 || sub.Timeout != sub.Timeout:
-		return nil, human.BadField("timeout_seconds", "is %g; it is in seconds", sub.Timeout)
+		return nil, human.BadField("timeout_seconds", "is %g; it is how many seconds the plan waits, 0 for as long as the settings say", sub.Timeout)
 	case sub.Confirmations < 0 || sub.Confirmations > 9:
 		return nil, human.BadField("confirmations", "is %d; it runs from 0 to 9", sub.Confirmations)
 	case len(sub.Operators) > maxNames:

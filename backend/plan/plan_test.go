@@ -174,7 +174,9 @@ func TestBadPlans(t *testing.T) {
 		says   string
 	}{
 		"no session":         {func(s *plan.Submission) { s.SessionID = " " }, "session_id"},
-		"an operation's id":  {func(s *plan.Submission) { s.SessionID = "op_x" }, "op_"},
+		"an operation's id":  {func(s *plan.Submission) { s.SessionID = "op_x" }, "begins with op_"},
+		"a long session":     {func(s *plan.Submission) { s.SessionID = strings.Repeat("x", 300) }, "session_id: is 300 bytes long"},
+		"a long why":         {func(s *plan.Submission) { s.Why = strings.Repeat("x", 70_000) }, "why: is 70000 bytes long"},
 		"no message":         {func(s *plan.Submission) { s.Message = "" }, "message"},
 		"no tasks":           {func(s *plan.Submission) { s.Tasks = nil }, "one task"},
 		"too many tasks":     {func(s *plan.Submission) { s.Tasks = many }, "201"},
