@@ -77,6 +77,7 @@ export const phrases: Record<string, () => string> = {
   'a file that is not named': m.perm_phrase_no_file,
   'a patch whose files are not all named': m.perm_phrase_patch_some,
   'a patch whose files are not named': m.perm_phrase_patch_none,
+  'a link, by which other files are written than those named': m.perm_phrase_link,
   'arguments that are nested too deep': m.perm_phrase_args_deep,
   'arguments that are too long to be looked through': m.perm_phrase_args_long,
   'more arguments than are looked through': m.perm_phrase_args_more,
