@@ -20,7 +20,8 @@ type Runs interface {
 type RunView struct {
 	reference.RunInfo
 	State   reference.State `json:"state" enum:"idle,reasoning,planning,awaiting_confirmation,executing,evaluating,replanning,completed,failed"`
-	Alive   bool            `json:"alive" doc:"Its process is there. A run that is neither alive nor at its end can be resumed."`
+	Alive   bool            `json:"alive" doc:"Its process is there."`
+	Over    bool            `json:"over" doc:"It is completed, or an operator ended it. A run that is neither alive nor over can be resumed."`
 	Last    time.Time       `json:"last_at" doc:"Of its last update."`
 	Content string          `json:"content" doc:"Of its last update."`
 	Spent   reference.Spent `json:"spent"`

@@ -61,6 +61,7 @@ type RunLine struct {
 	agent.RunInfo
 	State   agent.State `json:"state"`
 	Alive   bool        `json:"alive"`
+	Over    bool        `json:"over"`
 	Last    time.Time   `json:"last_at"`
 	Content string      `json:"content"`
 	Spent   agent.Spent `json:"spent"`
@@ -263,7 +264,7 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	}
 	r.Dir, r.Model, r.Find, r.Key = place.Dir, place.Config.Settings().Model, s.server, s.key
 	show := newProgress(s)
-	id := r.Resume
+	id := ""
 	r.Began = func(began string) { id = began; show.began(id, r.Resume != "") }
 	r.Note = func(text string) { show.line(); s.note("%s", visible(text)) }
 	r.Emit, r.Tell = show.update, show.tell
@@ -581,8 +582,10 @@ func (r RunLine) standing() string {
 	switch {
 	case r.Alive:
 		return strings.ReplaceAll(oneLine(string(r.State), 40), "_", " ")
-	case r.State == agent.Completed || r.State == agent.Failed:
+	case r.Over:
 		return string(r.State)
+	case r.State == agent.Failed:
+		return "failed, can go on"
 	}
 	return "broken off"
 }

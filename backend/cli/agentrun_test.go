@@ -31,7 +31,8 @@ func runAgent(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.Resu
 				Alive:   true, State: agent.AwaitingConfirmation, Spent: agent.Spent{Steps: 12, TokensIn: 30_001, TokensOut: 400, Time: 3 * time.Minute, Money: 0.5},
 			},
 			{RunInfo: agent.RunInfo{ID: "run_2", Task: "two"}, State: agent.Executing},
-			{RunInfo: agent.RunInfo{ID: "run_1", Task: "one"}, State: agent.Completed},
+			{RunInfo: agent.RunInfo{ID: "run_1", Task: "one"}, State: agent.Completed, Over: true},
+			{RunInfo: agent.RunInfo{ID: "run_0", Task: "nought"}, State: agent.Failed},
 		}, nil
 	}}}
 	code = Execute(t.Context(), p, append([]string{"agent"}, args...), strings.NewReader("from standard input\n"), &o, &e)
@@ -236,6 +237,7 @@ func TestRunsInATerminal(t *testing.T) {
 	for i, want := range []string{
 		"run_3 awaiting confirmation 12 of 100 calls, 31k of 2000k tokens, 3 min of 1 h, 0.50 of 2.00 go⟨U+001B⟩[2J on",
 		"run_2 broken off 0 calls, 0 tokens, 0 s two", "run_1 completed 0 calls, 0 tokens, 0 s one",
+		"run_0 failed, can go on 0 calls, 0 tokens, 0 s nought",
 	} {
 		fields := strings.Fields(strings.Split(out, "\n")[i])
 		if got := strings.Join(append(fields[:1], fields[3:]...), " "); got != want {
@@ -244,7 +246,7 @@ func TestRunsInATerminal(t *testing.T) {
 	}
 	out, _, _ = runAgent(t, nil, "list", "--json")
 	var list struct{ Runs []RunLine }
-	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Runs) != 3 || list.Runs[0].ID != "run_3" || !list.Runs[0].Alive {
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Runs) != 4 || list.Runs[0].ID != "run_3" || !list.Runs[0].Alive {
 		t.Errorf("%v, %+v", err, list)
 	}
 }

@@ -216,6 +216,7 @@ type Run struct {
 	agent.RunInfo
 	State   agent.State // of the last update
 	Alive   bool        // a process runs it
+	Over    bool        // it cannot be resumed
 	Last    time.Time   // of the last update
 	Content string      // of the last update
 	Spent   agent.Spent
@@ -358,7 +359,7 @@ func (o *outline) take(line []byte) {
 		return // a line that a crash left; whoever resumes the run cuts it off
 	}
 	if r.Run != nil { // the first, or as it goes on
-		o.run.RunInfo = *r.Run
+		o.run.RunInfo, o.run.Over = *r.Run, false
 	}
 	if r.Update != nil {
 		o.run.State, o.run.Last, o.run.Content = r.Update.State, r.Update.At, r.Update.Content
@@ -371,7 +372,7 @@ func (o *outline) take(line []byte) {
 		o.run.Spent = *r.Spent
 	}
 	if r.Result != nil {
-		o.run.Spent = r.Result.Spent
+		o.run.Spent, o.run.Over = r.Result.Spent, r.Result.Over
 	}
 }
 

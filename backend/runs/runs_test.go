@@ -122,6 +122,16 @@ func TestAJournal(t *testing.T) {
 		t.Fatalf("%+v, %v", records, err)
 	}
 	add(t, j, update("three"))
+	for _, over := range []bool{false, true} {
+		add(t, j, agent.Record{Kind: agent.EndRecord, At: noon, Result: &agent.Result{Over: over}})
+		if run, _, _, err := s.Read(t.Context(), "run_1", 0, 0); err != nil || run.Over != over {
+			t.Errorf("at its end, over is %v: %+v, %v", over, run, err)
+		}
+	}
+	add(t, j, begin("run_1"))
+	if run, _, _, err := s.Read(t.Context(), "run_1", 0, 0); err != nil || run.Over {
+		t.Errorf("as it goes on: %+v, %v", run, err)
+	}
 	if _, updates, next, err := s.Read(t.Context(), "run_1", 2, 0); err != nil || next != 3 || len(updates) != 1 || updates[0].Content != "three" {
 		t.Errorf("%+v, %d, %v", updates, next, err)
 	}

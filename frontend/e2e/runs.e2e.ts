@@ -77,6 +77,23 @@ test('a run whose process has gone says how it is resumed, and goes on when it i
   await expect(page.getByText(`deskbell agent resume ${id}`)).toHaveCount(0);
 });
 
+test('a run that failed says how it is resumed, unless an operator ended it', async ({ desk, page, journal }) => {
+  await journal.begin('Mend it');
+  await journal.tell({ type: 'error', state: 'failed', content: 'Its limit of 100 calls is reached.' });
+  await journal.end(false);
+  await desk.open(`agents/${id}`);
+  await expect(page.getByText('Its limit of 100 calls is reached.').first()).toBeVisible();
+  await journal.die();
+  await expect(page.getByText(`deskbell agent resume ${id}`)).toBeVisible();
+  await expect(page.getByText('It ended before its task was done.')).toBeVisible();
+  await expect(page.getByText('Broken off')).toHaveCount(0);
+  await accessible(page);
+  await journal.end(true);
+  await desk.page.reload();
+  await expect(page.getByText('Its limit of 100 calls is reached.').first()).toBeVisible();
+  await expect(page.getByText(`deskbell agent resume ${id}`)).toHaveCount(0);
+});
+
 test('what it asked people is linked, and what waits is said first', async ({ desk, page, journal, server }) => {
   await journal.begin('Mend it');
   const agent = await server.agent('deskbell-agent');

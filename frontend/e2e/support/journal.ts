@@ -39,6 +39,11 @@ export class Journal {
     return this.#write({ kind: 'update', at, update: { type: 'status_update', at, session_id: this.id, state: 'executing', content: '', ...update } });
   }
 
+  /** The run is over: for good, or until it is resumed. */
+  end(over: boolean): Promise<void> {
+    return this.#write({ kind: 'end', result: { status: 'not_done', message: '', over } });
+  }
+
   #write(record: object): Promise<void> {
     return appendFile(path.join(this.dir, `${this.id}.jsonl`), JSON.stringify(record) + '\n');
   }

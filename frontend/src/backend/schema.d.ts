@@ -3535,7 +3535,7 @@ export interface components {
         };
         RunView: {
             agent: string;
-            /** @description Its process is there. A run that is neither alive nor at its end can be resumed. */
+            /** @description Its process is there. */
             alive: boolean;
             /** Format: date-time */
             at: string;
@@ -3550,6 +3550,8 @@ export interface components {
             /** @description Absent: not known, of a run of an earlier version. */
             limits?: components["schemas"]["Limits"];
             model?: string;
+            /** @description It is completed, or an operator ended it. A run that is neither alive nor over can be resumed. */
+            over: boolean;
             /** @description Also the session's, of its plans and questions. */
             run_id: string;
             spent: components["schemas"]["Spent"];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chapters, course, died, over, resumeCommand, type AgentRun, type RunUpdate } from './runs';
+import { broken, chapters, course, died, over, resumeCommand, type AgentRun, type RunUpdate } from './runs';
 
 let second = 0;
 const update = (of: Partial<RunUpdate>): RunUpdate => ({ type: 'status_update', at: new Date(Date.UTC(2026, 0, 2, 12, 0, second++)).toISOString(), session_id: 'run_1', state: 'executing', content: '', ...of });
@@ -55,9 +55,9 @@ it('says once that a call was made, with what came of it', () => {
 });
 
 describe('a run', () => {
-  const run = (of: Partial<AgentRun>): AgentRun => ({ run_id: 'run_1', agent: 'agent', task: 'x', at: '', state: 'executing', alive: true, last_at: '', content: '', spent: { steps: 0, tokens_in: 0, tokens_out: 0, time_ns: 0 }, ...of });
+  const run = (of: Partial<AgentRun>): AgentRun => ({ run_id: 'run_1', agent: 'agent', task: 'x', at: '', state: 'executing', alive: true, over: false, last_at: '', content: '', spent: { steps: 0, tokens_in: 0, tokens_out: 0, time_ns: 0 }, ...of });
   it('that has ended needs no process; any other that has none has died, and can be resumed', () => {
-    expect([run({}), run({ alive: false }), run({ alive: false, state: 'completed' }), run({ alive: false, state: 'failed' })].map((one) => [over(one), died(one)])).toEqual([[false, false], [false, true], [true, false], [true, false]]);
+    expect([run({}), run({ alive: false }), run({ alive: false, state: 'completed' }), run({ alive: false, state: 'failed' }), run({ alive: false, state: 'failed', over: true })].map((one) => [over(one), died(one), broken(one)])).toEqual([[false, false, false], [false, true, true], [true, false, false], [false, true, false], [true, false, false]]);
     expect(resumeCommand(run({}))).toBe('deskbell agent resume run_1');
   });
 });

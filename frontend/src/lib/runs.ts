@@ -36,6 +36,8 @@ export interface AgentRun {
   state: AgentState;
   /** Its process is there. */
   alive: boolean;
+  /** It is completed, or an operator ended it. */
+  over: boolean;
   last_at: string;
   content: string;
   spent: RunSpent;
@@ -84,11 +86,14 @@ export interface RunUpdates {
   next: number;
 }
 
-/** A run that has come to its end. */
-export const over = (run: AgentRun): boolean => run.state === 'completed' || run.state === 'failed';
+/** A run that has come to its end for good. */
+export const over = (run: AgentRun): boolean => run.state === 'completed' || run.over;
 
-/** A run that did not come to its end, and whose process has gone: it can be resumed. */
+/** A run whose process has gone, and that can be resumed: it was broken off, or failed by a limit or for want of something. */
 export const died = (run: AgentRun): boolean => !run.alive && !over(run);
+
+/** A run whose process has gone without a word. */
+export const broken = (run: AgentRun): boolean => died(run) && run.state !== 'failed';
 
 /** How to go on with a run that died. */
 export const resumeCommand = (run: AgentRun): string => `deskbell agent resume ${run.run_id}`;

@@ -6,7 +6,7 @@ import { sampleOperation } from '../lib/sample.testing';
 import { Operations } from './operations.svelte';
 import { RunList, RunReading } from './runs.svelte';
 
-const run = (of: Partial<AgentRun> = {}): AgentRun => ({ run_id: 'run_1', agent: 'deskbell-agent', task: 'Mend the test', at: '2026-01-02T12:00:00Z', state: 'executing', alive: true, last_at: '', content: '', spent: { steps: 0, tokens_in: 0, tokens_out: 0, time_ns: 0 }, ...of });
+const run = (of: Partial<AgentRun> = {}): AgentRun => ({ run_id: 'run_1', agent: 'deskbell-agent', task: 'Mend the test', at: '2026-01-02T12:00:00Z', state: 'executing', alive: true, over: false, last_at: '', content: '', spent: { steps: 0, tokens_in: 0, tokens_out: 0, time_ns: 0 }, ...of });
 const update = (content: string): RunUpdate => ({ type: 'status_update', at: '', session_id: 'run_1', state: 'executing', content });
 
 /** A server that gives these answers in order; then it is read no more. */

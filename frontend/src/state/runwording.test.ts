@@ -10,7 +10,7 @@ vi.hoisted(() => {
 });
 
 const run = (money?: number, limits?: RunLimits): AgentRun => ({
-  run_id: 'run_1', agent: 'deskbell-agent', task: 'Mend the test', at: '', state: 'executing', alive: true, last_at: '', content: '', limits,
+  run_id: 'run_1', agent: 'deskbell-agent', task: 'Mend the test', at: '', state: 'executing', alive: true, over: false, last_at: '', content: '', limits,
   spent: { steps: 12, tokens_in: 30_000, tokens_out: 400, time_ns: 42e9, ...(money !== undefined && { money }) },
 });
 

@@ -1,11 +1,11 @@
-import { died, type AgentRun, type AgentState, type RunPlan, type RunSpent, type RunUpdate, type StepState } from '../lib/runs';
+import { broken, type AgentRun, type AgentState, type RunPlan, type RunSpent, type RunUpdate, type StepState } from '../lib/runs';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
 import { spokenSpan } from './wording';
 
 /** Where a run is, in a word. One whose process has gone is nowhere. */
 export function runState(run: AgentRun): string {
-  return died(run) ? m.runs_state_died() : stateOf(run.state);
+  return broken(run) ? m.runs_state_died() : stateOf(run.state);
 }
 
 export function stateOf(state: AgentState): string {
