@@ -28,6 +28,7 @@ type name struct{ pkg, test string }
 
 // A report collects what one run of go test says.
 type report struct {
+	packages                map[string]bool     // all that were named
 	output                  map[string][]event  // by package, until it passes
 	groups                  map[name]bool       // tests that have subtests: those are counted in their place
 	good                    map[name]bool       // tests whose output nobody needs
@@ -46,7 +47,7 @@ func run(args []string, ci bool) int {
 	r, err := goTest(args)
 	flaky := 0
 	if err != nil && ci && !r.final && len(r.again) > 0 {
-		if flaky = retry(args, r.again); flaky > 0 {
+		if flaky = r.retry(args); flaky > 0 {
 			r.passed, r.failed, err = r.passed+r.failed, 0, nil
 		}
 	}
@@ -65,13 +66,13 @@ func run(args []string, ci bool) int {
 }
 
 // retry runs the tests that failed once more, and returns how many they are; 0 when one failed again.
-func retry(args []string, failed map[string][]string) int {
+func (r *report) retry(args []string) int {
 	flags := slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
-		return strings.HasPrefix(arg, "./") || failed[arg] != nil
+		return strings.HasPrefix(arg, "./") || r.packages[arg]
 	})
 	flaky := 0
-	for _, pkg := range slices.Sorted(maps.Keys(failed)) {
-		names := failed[pkg]
+	for _, pkg := range slices.Sorted(maps.Keys(r.again)) {
+		names := r.again[pkg]
 		fmt.Printf("again  %s %s\n", pkg, strings.Join(names, " "))
 		// Of a flag that is given twice, the last counts.
 		r, err := goTest(append(slices.Clone(flags), "-count", "1", "-run", "^("+strings.Join(names, "|")+")$", pkg))
@@ -88,7 +89,7 @@ func retry(args []string, failed map[string][]string) int {
 
 // goTest runs go test and prints what it says.
 func goTest(args []string) (*report, error) {
-	r := &report{output: map[string][]event{}, groups: map[name]bool{}, good: map[name]bool{}, tests: map[string]int{}, again: map[string][]string{}}
+	r := &report{packages: map[string]bool{}, output: map[string][]event{}, groups: map[name]bool{}, good: map[name]bool{}, tests: map[string]int{}, again: map[string][]string{}}
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	// Before it exits, the race detector waits a second for what other goroutines may still do. Tests that start hundreds
@@ -124,6 +125,7 @@ func (r *report) line(line []byte) {
 		fmt.Print(string(line))
 		return
 	}
+	r.packages[e.Package] = true
 	switch e.Action {
 	case "build-output":
 		fmt.Print(e.Output)

@@ -30,6 +30,10 @@ func TestWhatIsTriedAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if err := os.Mkdir(filepath.Join(dir, "other"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write("other/other_test.go", "package other\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) {}\n")
 			write("go.mod", "module example\n\ngo 1.24\n")
 			write("shaky_test.go", `package example
 
@@ -52,8 +56,11 @@ func TestShaky(t *testing.T) {
 }
 `)
 			t.Chdir(dir)
-			if code := run([]string{"-count", "1", "./..."}, c.ci); code != c.code {
-				t.Errorf("the exit code is %d, not %d", code, c.code)
+			for _, packages := range [][]string{{"./..."}, {"example", "example/other"}, {"example/other", "example"}} {
+				_ = os.Remove("again")
+				if code := run(append([]string{"-count", "1"}, packages...), c.ci); code != c.code {
+					t.Errorf("%v: the exit code is %d, not %d", packages, code, c.code)
+				}
 			}
 		})
 	}
