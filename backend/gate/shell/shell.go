@@ -294,6 +294,7 @@ func gravestFirst(effects []human.Effect) {
 
 // nests says whether brackets and the like nest deeper than the parser should be let into.
 func nests(s string) bool {
+	s = bare(s)
 	depth, most := 0, 0
 	for i := range len(s) {
 		switch s[i] {
@@ -305,6 +306,29 @@ func nests(s string) bool {
 		}
 	}
 	return most > maxNesting || strings.Count(s, "`") > 400 || marks(s) > maxMarks
+}
+
+// bare leaves out quoted text, which the parser does not look into: up to the first character behind which a quote could
+// be something else than it seems. A shell takes all that is left out for plain text, so that nothing can hide in it.
+func bare(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\':
+			i++
+		case c == '\'' || c == '"':
+			end := strings.IndexByte(s[i+1:], c)
+			if end < 0 || c == '\'' && i > 0 && s[i-1] == '$' || c == '"' && strings.ContainsAny(s[i+1:i+1+end], "$`\\") {
+				return b.String() + s[i:]
+			}
+			i += end + 1
+		case c == '`' || c == '#' || strings.HasPrefix(s[i:], "<<"):
+			return b.String() + s[i:]
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 func marks(s string) int {
@@ -358,6 +382,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 	var err error
 	if nests(text) {
 		w.opaque("shell.too_deep", "nests too deep to be looked into")
+		w.salvage(text)
 		return stream{}
 	}
 	p := syntax.NewParser(syntax.Variant(lang))
@@ -387,7 +412,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 	return out
 }
 
-// salvage goes through the lines of a script that does not parse, so that what can be read of it is told.
+// salvage goes through the lines of a script that does not parse, or nests too deep, so that what can be read of it is told.
 func (w *walker) salvage(text string) {
 	if w.depth > 3 || len(text) > MaxScript/4 {
 		return
@@ -438,6 +463,9 @@ func (w *walker) salvage(text string) {
 	for _, l := range lines {
 		if !w.step(len(l)/8 + 1) {
 			return
+		}
+		if nests(l) {
+			continue
 		}
 		l = strings.TrimSpace(l)
 		for _, word := range []string{"do ", "then ", "else ", "if ", "while ", "until ", "! "} {
