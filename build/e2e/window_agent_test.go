@@ -43,6 +43,7 @@ func TestAgentInTheWindow(t *testing.T) {
 	d.tray.WaitItem()
 	d.press("Skip the rest") // of the first steps
 	d.see(Title, "Inbox")
+	d.WaitActive("Deskbell") // otherwise the plan comes as a card
 	var worker struct{ Key string }
 	if err := json.Unmarshal([]byte(d.Do(d.bin, "keys", "add", "worker", "--json")), &worker); err != nil {
 		t.Fatal(err)
