@@ -207,12 +207,12 @@ func TestPlacesReachEverywhere(t *testing.T) {
 		{"batch", `{"calls":[{"tool":"bash","parameters":{"command":"rm -rf /home/me/.keep"}}]}`, "/home/me/p", true, human.Deny},
 		{"computer", `{"action":"type","text":"rm -rf /home/me/.keep/desk\n"}`, "/home/me/p", true, human.Deny},
 		{"croncreate", `{"schedule":"* * * * *","command":"rm -rf ~"}`, "/home/me/p", true, human.Deny},
-		{"write_file", `{"path":"C:\\work\\p\\a.go","content":"x"}`, `C:\work\p`, false, human.Allow},
-		{"write_file", `{"path":"c:/work/p/a.go","content":"x"}`, `C:\work\p`, false, human.Allow},
-		{"write_file", `{"path":"sub\\a.go","content":"x"}`, `C:\work\p`, false, human.Allow},
-		{"write_file", `{"path":"C:\\work\\other\\a.go","content":"x"}`, `C:\work\p`, false, human.Ask},
+		{"write_file", `{"path":"C:\\src\\p\\a.go","content":"x"}`, `C:\src\p`, false, human.Allow},
+		{"write_file", `{"path":"c:/src/p/a.go","content":"x"}`, `C:\src\p`, false, human.Allow},
+		{"write_file", `{"path":"sub\\a.go","content":"x"}`, `C:\src\p`, false, human.Allow},
+		{"write_file", `{"path":"C:\\src\\other\\a.go","content":"x"}`, `C:\src\p`, false, human.Ask},
 		{"write_file", `{"path":"C:\\Windows\\System32\\drivers\\etc\\hosts","content":"x"}`, "", false, human.Ask},
-		{"delete_directory", `{"path":"C:\\Users\\me"}`, `C:\work\p`, true, human.Deny},
+		{"delete_directory", `{"path":"C:\\Users\\me"}`, `C:\src\p`, true, human.Deny},
 	} {
 		v := gate.Judge(gate.Call{Tool: tt.tool, Args: []byte(tt.args), Cwd: tt.cwd, Home: "/home/me", Guard: "/home/me/.keep/desk"}, gate.Balanced, nil)
 		if v.Floor != tt.floor || v.Decision != tt.want {

@@ -98,10 +98,7 @@ func standing(op human.Operation, id, why, message string) Standing {
 
 // orderText is what was said with the newest order that is why a task does not begin; empty where nothing was.
 func orderText(run *human.PlanRun, id, why string) string {
-	kind, ok := map[string]human.OrderKind{"paused": human.Pause, "stopped": human.Stop, "refused": human.Stop, "skipped": human.Skip, "changed": human.Change}[why]
-	if !ok {
-		return ""
-	}
+	kind := map[string]human.OrderKind{"paused": human.Pause, "stopped": human.Stop, "refused": human.Stop, "skipped": human.Skip, "changed": human.Change}[why]
 	for _, o := range slices.Backward(run.Orders) {
 		if o.Kind == kind && (kind != human.Skip || o.Task == id) {
 			return o.Text

@@ -1,16 +1,7 @@
 import type { Page } from '@playwright/test';
+import type { Task } from './support/plans';
 import { Server, type Agent, type Caller } from './support/server';
 import { accessible, Console, expect, fits, mod, test as base, type Operation } from './support/test';
-
-interface Task {
-  id?: string;
-  description: string;
-  tool_name?: string;
-  type?: string;
-  priority?: number;
-  expected_outcome?: string;
-  args?: object;
-}
 
 interface Change {
   change: string;

@@ -13,7 +13,7 @@ func TestNesting(t *testing.T) {
 		"git commit -m \"" + deep + "\" -m x":   false,
 		`echo \'` + deep:                        true,
 		"echo '" + deep + "'; " + deep:          true,
-		"echo $'\\'" + deep + "'":               true,
+		"echo $'\\''" + deep + "'x'":            true,
 		"echo \"$(echo " + deep + ")\"":         true,
 		"cat <<X\nit's\nX\necho " + deep + "'x": true,
 		"# it's\n" + deep + "'":                 true,

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -13,15 +14,18 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		name, first, then string
 		ci                bool
 		code              int
+		flags             []string
 	}{
-		{"passes", passes, passes, true, 0},
-		{"passes at the second try", fails, passes, true, 0},
-		{"passes at the second try, in a subtest", `t.Run("sub", func(t *testing.T) { t.Error("no") })`, passes, true, 0},
-		{"passes at the second try, at one's desk", fails, passes, false, 1},
-		{"fails twice", fails, fails, true, 1},
-		{"panics once", `panic("no")`, passes, true, 1},
-		{"exits once", `os.Exit(3)`, passes, true, 1},
-		{"does not build", `undefined()`, passes, true, 1},
+		{"passes", passes, passes, true, 0, nil},
+		{"passes at the second try", fails, passes, true, 0, nil},
+		{"passes at the second try, in a subtest", `t.Run("sub", func(t *testing.T) { t.Error("no") })`, passes, true, 0, nil},
+		{"passes at the second try, at one's desk", fails, passes, false, 1, nil},
+		{"fails twice", fails, fails, true, 1, nil},
+		{"panics once", `panic("no")`, passes, true, 1, nil},
+		{"exits once", `os.Exit(3)`, passes, true, 1, nil},
+		{"takes too long once", `select {}`, passes, true, 1, []string{"-timeout", "2s"}},
+		{"races once", `done := make(chan int); n := 0; go func() { n++; close(done) }(); n++; <-done`, passes, true, 1, []string{"-race"}},
+		{"does not build", `undefined()`, passes, true, 1, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -58,7 +62,7 @@ func TestShaky(t *testing.T) {
 			t.Chdir(dir)
 			for _, packages := range [][]string{{"./..."}, {"example", "example/other"}, {"example/other", "example"}} {
 				_ = os.Remove("again")
-				if code := run(append([]string{"-count", "1"}, packages...), c.ci); code != c.code {
+				if code := run(slices.Concat([]string{"-count", "1"}, c.flags, packages), c.ci); code != c.code {
 					t.Errorf("%v: the exit code is %d, not %d", packages, code, c.code)
 				}
 			}

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Journal } from './journal';
 import type { Server } from './server';
 
-interface Task {
+export interface Task {
   id?: string;
   description: string;
   tool_name?: string;
