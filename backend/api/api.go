@@ -124,9 +124,9 @@ func New(deps Deps) (*Server, error) {
 	return s, nil
 }
 
-// OpenAPI returns the description of the API in JSON. It needs no server.
-func OpenAPI() ([]byte, error) {
-	s, err := New(Deps{})
+// OpenAPI returns the description in JSON of the API of a version of Deskbell. It needs no server.
+func OpenAPI(version string) ([]byte, error) {
+	s, err := New(Deps{Version: version})
 	if err != nil {
 		return nil, err
 	}

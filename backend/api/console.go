@@ -59,21 +59,21 @@ func newConsole(from fs.FS) (*console, error) {
 	return c, err
 }
 
-// serve answers with a file, or with the page itself where the path is one of its views.
+// serve answers with one of the console's files. The page is at / alone: where it stands is in the address's fragment,
+// which browsers do not send.
 func (c *console) serve(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		p := newProblem(http.StatusMethodNotAllowed, "only GET and HEAD work here; the API is under /api/")
-		p.header = http.Header{"Allow": {"GET, HEAD"}}
-		send(w, p)
-		return
-	}
-	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-	f, ok := c.files[name]
-	if !ok && path.Ext(name) == "" && !strings.HasPrefix(name, "assets/") && name != "api" && name != "mcp" {
+	f, ok := c.files[strings.TrimPrefix(r.URL.Path, "/")]
+	if r.URL.Path == "/" {
 		f, ok = c.files["index.html"]
 	}
 	if !ok {
-		send(w, problemOf(human.Errorf(human.NotFound, "nothing is at %s", r.URL.Path), r.Method))
+		send(w, problemOf(human.Errorf(human.NotFound, "nothing is at %s; the console is at /, the API below /api/, MCP at /mcp", r.URL.Path), r.Method))
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		p := newProblem(http.StatusMethodNotAllowed, "only GET and HEAD work here; the API is below /api/")
+		p.header = http.Header{"Allow": {"GET, HEAD"}}
+		send(w, p)
 		return
 	}
 	h := w.Header()

@@ -110,21 +110,26 @@ func TestConsole(t *testing.T) {
 	})
 	const forever, asked = "public, max-age=31536000, immutable", "no-cache"
 	for path, want := range map[string]string{
-		"/":                         "200|text/html; charset=utf-8|" + asked,
-		"/index.html":               "200|text/html; charset=utf-8|" + asked,
-		"/history":                  "200|text/html; charset=utf-8|" + asked,
-		"/operations/op_1":          "200|text/html; charset=utf-8|" + asked,
-		"/assets/index-abc.js":      "200|text/javascript; charset=utf-8|" + forever,
-		"/assets/font-1.woff2":      "200|font/woff2|" + forever,
-		"/assets/odd-thing.blob":    "200|application/octet-stream|" + forever,
-		"/favicon.svg":              "200|image/svg+xml|" + asked,
-		"/site.webmanifest":         "200|application/manifest+json|" + asked,
-		"/assets/gone.js":           "404|application/problem+json|",
-		"/assets/gone":              "404|application/problem+json|",
-		"/missing.png":              "404|application/problem+json|",
-		"/api":                      "404|application/problem+json|",
-		"/mcp/":                     "404|application/problem+json|",
-		"/..%2f..%2fetc/passwd.txt": "404|application/problem+json|",
+		"/":                                     "200|text/html; charset=utf-8|" + asked,
+		"/index.html":                           "200|text/html; charset=utf-8|" + asked,
+		"/assets/index-abc.js":                  "200|text/javascript; charset=utf-8|" + forever,
+		"/assets/font-1.woff2":                  "200|font/woff2|" + forever,
+		"/assets/odd-thing.blob":                "200|application/octet-stream|" + forever,
+		"/favicon.svg":                          "200|image/svg+xml|" + asked,
+		"/site.webmanifest":                     "200|application/manifest+json|" + asked,
+		"/assets/gone.js":                       "404|application/problem+json|",
+		"/assets/gone":                          "404|application/problem+json|",
+		"/missing.png":                          "404|application/problem+json|",
+		"/api":                                  "404|application/problem+json|",
+		"/mcp/":                                 "404|application/problem+json|",
+		"/history":                              "404|application/problem+json|",
+		"/sse":                                  "404|application/problem+json|",
+		"/register":                             "404|application/problem+json|",
+		"/assets/../favicon.svg":                "404|application/problem+json|",
+		"/.well-known/oauth-protected-resource": "404|application/problem+json|",
+		"/.well-known/oauth-protected-resource/mcp":   "404|application/problem+json|",
+		"/.well-known/oauth-authorization-server/mcp": "404|application/problem+json|",
+		"/..%2f..%2fetc/passwd.txt":                   "404|application/problem+json|",
 	} {
 		r := h.get(path, "")
 		if got := fmt.Sprintf("%d|%s|%s", r.status, r.header.Get("Content-Type"), r.header.Get("Cache-Control")); got != want {
@@ -150,6 +155,7 @@ func TestConsole(t *testing.T) {
 		t.Errorf("the same page again: %d", r.status)
 	}
 	h.send("POST", "/", "", "{}", nil).problem(http.StatusMethodNotAllowed, "GET and HEAD")
+	h.send("POST", "/register", "", "{}", nil).problem(http.StatusNotFound, "nothing is at /register")
 	if r := h.get("/api/agents", h.op); r.header.Get("Cache-Control") != "no-store" || r.header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("an answer of the API may be kept: %v", r.header)
 	}

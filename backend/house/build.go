@@ -131,7 +131,7 @@ func Program(version string, console fs.FS) cli.Program {
 		},
 		ServeMCP: serveMCP(version),
 		MCPProxy: serveProxy,
-		OpenAPI:  api.OpenAPI,
+		OpenAPI:  func() ([]byte, error) { return api.OpenAPI(version) },
 		Database: func(ctx context.Context, dir string) error {
 			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
 			if err != nil {

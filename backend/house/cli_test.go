@@ -540,9 +540,12 @@ func TestSmallCommands(t *testing.T) {
 	dir := t.TempDir()
 	run(t, dir, nil, "version").want(t, 0, "deskbell 1.0-test")
 	run(t, dir, nil, "--version").want(t, 0, "deskbell 1.0-test")
-	spec := decode[struct{ OpenAPI string }](t, run(t, dir, nil, "openapi").want(t, 0).out)
-	if !strings.HasPrefix(spec.OpenAPI, "3.1") {
-		t.Errorf("OpenAPI %q", spec.OpenAPI)
+	spec := decode[struct {
+		OpenAPI string
+		Info    struct{ Version string }
+	}](t, run(t, dir, nil, "openapi").want(t, 0).out)
+	if !strings.HasPrefix(spec.OpenAPI, "3.1") || spec.Info.Version != "1.0-test" {
+		t.Errorf("OpenAPI %q of version %q", spec.OpenAPI, spec.Info.Version)
 	}
 	run(t, dir, nil, "dance").want(t, 3, "dance")
 	if left, _ := os.ReadDir(dir); len(left) != 0 {

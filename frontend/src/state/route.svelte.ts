@@ -1,6 +1,6 @@
-export type Page = 'inbox' | 'findings' | 'history' | 'recordings' | 'gatekeeper' | 'agents' | 'settings' | 'welcome';
+export const pages = ['inbox', 'findings', 'history', 'recordings', 'gatekeeper', 'agents', 'settings', 'welcome'] as const;
 
-const pages: readonly string[] = ['inbox', 'findings', 'history', 'recordings', 'gatekeeper', 'agents', 'settings', 'welcome'];
+export type Page = (typeof pages)[number];
 
 /** The fragment of an address: '#/recordings/rec_1/a12/findings'. */
 export function placeOf(page: Page, ...parts: string[]): string {
@@ -34,7 +34,7 @@ export class Route {
 
   #read(): void {
     const [page = '', id = '', step = '', from = ''] = window.location.hash.replace(/^#\//, '').split('/');
-    this.page = pages.includes(page) ? (page as Page) : 'inbox';
+    this.page = pages.find((known) => known === page) ?? 'inbox';
     this.id = decodeURIComponent(id);
     this.step = decodeURIComponent(step);
     this.from = decodeURIComponent(from);
