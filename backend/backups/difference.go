@@ -236,16 +236,41 @@ func (d *differ) diff(name string, old, now version) string {
 	if !now.there {
 		right = os.DevNull
 	}
-	text := udiff.Unified(left, right, a, b)
-	if len(text) > d.left {
-		cut := strings.LastIndexByte(text[:d.left], '\n') + 1
-		text = text[:cut] + fmt.Sprintf("… %d more lines\n", strings.Count(text[cut:], "\n"))
+	u, err := udiff.ToUnifiedDiff(left, right, a, udiff.Lines(a, b), udiff.DefaultContextLines)
+	if err != nil {
+		return ""
+	}
+	dropped := shorten(&u, d.left-len(left)-len(right))
+	text := u.String()
+	d.left -= len(text)
+	if dropped > 0 {
+		text += fmt.Sprintf("… %d more lines\n", dropped)
 		d.left = 0
 		d.note("There is more to compare than is shown.")
-	} else {
-		d.left -= len(text)
 	}
 	return text
+}
+
+// shorten keeps the first lines of a difference, which stays well-formed, and returns how many it dropped. size bounds
+// the bytes of those lines.
+func shorten(u *udiff.UnifiedDiff, size int) (dropped int) {
+	for i, hunk := range u.Hunks {
+		for j, line := range hunk.Lines {
+			if size -= len(line.Content) + 1; size < 0 {
+				dropped += len(hunk.Lines) - j
+				hunk.Lines = hunk.Lines[:j]
+				break
+			}
+		}
+		if len(hunk.Lines) == 0 {
+			for _, rest := range u.Hunks[i+1:] {
+				dropped += len(rest.Lines)
+			}
+			u.Hunks = u.Hunks[:i]
+			break
+		}
+	}
+	return dropped
 }
 
 // effects tells what a command would change, from its effects alone.
