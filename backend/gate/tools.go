@@ -53,7 +53,7 @@ var tools = []struct {
 	{windowsTool, "powershell pwsh cmd cmdexe runpowershell powershellcommand runpowershellcommand executepowershell invokeexpression"},
 	{readTool, "read readfile view viewfile cat openfile getfile fsread readtextfile readmediafile readmultiplefiles readmanyfiles notebookread viewimage readnotebook readimage " +
 		"readfilecontent readlints readpdf reapply"},
-	{writeTool, "write writefile createfile create fswrite savefile newfile write2 writetextfile appendfile createdirectory mkdir createfolder makedirectory writetofile saveas writemultiplefiles appendtofile"},
+	{writeTool, "write writefile createfile create fswrite savefile newfile writetextfile appendfile createdirectory mkdir createfolder makedirectory writetofile saveas writemultiplefiles appendtofile"},
 	{editTool, "edit editfile multiedit strreplace replace strreplaceeditor strreplacebasededittool updatefile searchreplace notebookedit editnotebook patchfile insertedit inserteditintofile editblock " +
 		"texteditor replaceinfile insertcontent searchandreplace fileedit"},
 	{deleteTool, "delete deletefile removefile remove rm unlink deletedirectory removedirectory deletefolder rmdir erasefile trash"},

@@ -150,7 +150,7 @@ func ownJob(v value) bool {
 
 // readsCommand is a builtin that is told a command to run later, or where a command lies.
 func readsCommand(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-C -F -p -f -x2"), false, false)
+	o, _ := parse(c.args, set("-C -F -p -f"), false, false)
 	switch {
 	case c.name == "complete" && o.has("-C"):
 		w.script(o.flags["-C"].s, "sh", nil, stream{})

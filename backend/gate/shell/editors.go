@@ -134,7 +134,7 @@ func skipTo(s string, i int, d byte) int {
 }
 
 func awk(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-F -v -f -e -i -l -o2 --field-separator --assign --file --source --include --load"), false, false)
+	o, _ := parse(c.args, set("-F -v -f -e -i -l --field-separator --assign --file --source --include --load"), false, false)
 	var program *value
 	words := o.words
 	for _, n := range []string{"-e", "--source"} {

@@ -42,7 +42,7 @@ var (
 			"runuser": set("-c"), "machinectl": set("-c"), "entr": set("-s"), "toolbox": set("-c"), "viddy": set("-x"), "rlwrap": set("-c"), "onchange": set("-x"),
 		}
 	})
-	wordsAreRun = setOf("concurrently hyperfine watchexec rush pee nodemon run-p run-s npm-run-all viddy entr2 onchange chokidar")
+	wordsAreRun = setOf("concurrently hyperfine watchexec rush pee nodemon run-p run-s npm-run-all viddy onchange chokidar")
 	terminals   = setOf("gnome-terminal konsole xterm xfce4-terminal alacritty kitty wezterm ghostty foot tilix terminator terminology urxvt st rxvt lxterminal qterminal mate-terminal cool-retro-term x-terminal-emulator uxterm")
 	elsewhere   = setOf("gcloud az aws fly flyctl vagrant heroku lxc incus multipass kubectl machinectl railway")
 )

@@ -8,7 +8,7 @@ import (
 )
 
 func tar(w *walker, c *cmd) (stream, bool) {
-	values := set("-f -C -T -X -I -K -N -g -V -b -H -L -F --file --directory --files-from --exclude --exclude-from --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --transform --strip-components --owner --group --mode --one-top-level2")
+	values := set("-f -C -T -X -I -K -N -g -V -b -H -L -F --file --directory --files-from --exclude --exclude-from --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --transform --strip-components --owner --group --mode")
 	args := c.args
 	if len(args) > 0 && !strings.HasPrefix(args[0].s, "-") && args[0].s != "" { // tar xzf: the old way, values in their order
 		var spread []value
@@ -284,7 +284,7 @@ func dd(w *walker, c *cmd) (stream, bool) {
 
 // chmod, chown and their like change who may do what.
 func chmod(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("--reference --from -m -M -x -X -s2 --modify --set"), false, false)
+	o, _ := parse(c.args, set("--reference --from -m -M -x -X --modify --set"), false, false)
 	if len(c.args) == 1 && o.has("--help", "--version") {
 		w.harmless(c)
 		return handled(stream{})

@@ -131,7 +131,7 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 		}
 		valued := map[string]string{
 			"python": "-W -X -Q --check-hash-based-pycs", "javascript": "-r --require --loader --import --env-file -C --conditions --experimental-loader --stack-trace-limit --max-old-space-size",
-			"ruby": "-r -I -C -E", "perl": "-I -M -m", "php": "-d -c -z", "lua": "-l", "r": "", "applescript": "-l", "powershell": "-ExecutionPolicy -ep -File -f -NoProfile2 -WorkingDirectory -OutputFormat -InputFormat", "tcl": "",
+			"ruby": "-r -I -C -E", "perl": "-I -M -m", "php": "-d -c -z", "lua": "-l", "r": "", "applescript": "-l", "powershell": "-ExecutionPolicy -ep -File -f -WorkingDirectory -OutputFormat -InputFormat", "tcl": "",
 		}
 		return set(inline[language]), set(valued[language])
 	})

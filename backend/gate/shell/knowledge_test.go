@@ -1,9 +1,17 @@
 package shell
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"deskbell/backend/human"
 )
@@ -109,54 +117,190 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Every rule can be met: a command made of its own pattern is found by it.
+// Every rule can be met by each of its words: a command made of its own pattern is found by it. Of options the first is tried:
+// others may be bundles of one-letter ones, of which the rule excludes some.
 func TestEveryRuleCanBeMet(t *testing.T) {
 	for _, name := range names(t) {
 		s := specOf(name)
 		for i := range s.rules {
 			r := &s.rules[i]
-			var args []value
-			first := func(alternatives string) string {
-				one, _, _ := strings.Cut(alternatives, "|")
-				return strings.TrimSuffix(one, "*")
-			}
-			if s.action != "" && r.any {
-				args = append(args, known("service"))
-			}
-			for _, w := range r.words {
-				args = append(args, known(first(w)))
-			}
-			for _, h := range r.has {
-				text := first(h)
-				if len(text) > 1 {
-					text = strings.TrimLeft(text, "^=")
-				}
-				args = append(args, known(text))
-			}
-			for _, f := range r.flags {
-				names, want, valued := cutValue(f)
-				flag := first(names)
-				if valued {
-					if s.long || strings.HasPrefix(flag, "--") {
-						args = append(args, known(flag+"="+first(want)))
-					} else {
-						args = append(args, known(flag), known(first(want)))
-					}
-					continue
-				}
-				args = append(args, known(flag))
-				if s.values[flag] {
-					args = append(args, known("x"))
-				}
-			}
-			o, _ := parse(args, s.values, s.long, false)
 			if len(r.words) > 0 && s.wrap >= 0 {
 				continue
 			}
-			if !r.matches(&o, s.action) {
-				t.Errorf("%s: %q is never met, not by %q", name, r.patterns, texts(args))
+			most := 1
+			for _, alternatives := range slices.Concat(r.words, r.has) {
+				most = max(most, 1+strings.Count(alternatives, "|"))
+			}
+			for n := range most {
+				args := s.meeting(r, n)
+				if o, _ := parse(args, s.values, s.long, false); !r.matches(&o, s.action) {
+					t.Errorf("%s: %q is not met by %q", name, r.patterns, texts(args))
+				}
 			}
 		}
+	}
+}
+
+// meeting are arguments that meet a rule, by the nth of each of its alternatives.
+func (s *spec) meeting(r *rule, n int) []value {
+	nth := func(alternatives string) string {
+		all := strings.Split(alternatives, "|")
+		return strings.TrimSuffix(all[n%len(all)], "*")
+	}
+	var args []value
+	if s.action != "" && r.any {
+		args = append(args, known("service"))
+	}
+	for _, w := range r.words {
+		args = append(args, known(nth(w)))
+	}
+	for _, h := range r.has {
+		text := nth(h)
+		if len(text) > 1 {
+			text = strings.TrimLeft(text, "^=")
+		}
+		args = append(args, known(text))
+	}
+	for _, f := range r.flags {
+		names, want, valued := cutValue(f)
+		flag, _, _ := strings.Cut(names, "|")
+		switch {
+		case valued && (s.long || strings.HasPrefix(flag, "--")):
+			args = append(args, known(flag+"="+nth(want)))
+		case valued:
+			args = append(args, known(flag), known(nth(want)))
+		case s.values[flag]:
+			args = append(args, known(flag), known("x"))
+		default:
+			args = append(args, known(flag))
+		}
+	}
+	return args
+}
+
+// Names that do end in a number, and words that do have an underscore: anything else of that shape is a misspelling, by which
+// a word of the tables is never met, or an option takes the word behind it for its value.
+var (
+	numbered = setOf("2to3 auth0 autopep8 b2 base32 base64 blake3 buck2 bunzip2 bzip2 c8 crc32 d2 diff2 diff3 ec2 enum4linux exiv2 flake8 gpg2 gphoto2 gst-device-monitor-1.0 " +
+		"gst-discoverer-1.0 gst-inspect-1.0 gst-typefind-1.0 hping3 http2 i3 iperf3 isutf8 k6 killall5 kreadconfig5 ksvgtopng5 kwriteconfig5 ldc2 links2 linux32 linux64 lz4 m4 " +
+		"markdownlint-cli2 mat2 md5 mkfs.ext2 mkfs.ext3 mkfs.ext4 nose2 p4 pampop9 par2 pbmto4425 pbmtoescp2 pbmtog3 pbmtoln03 pbmtopi3 pbmtopsg3 pbzip2 pgadmin4 pgmtost4 " +
+		"ping6 pip2 pip3 pkcs12 pkcs7 pkcs8 pm2 ppmtolss16 ppmtopi1 ppmtorgb3 premake5 prove6 proxychains4 python3 rabin2 radare2 rebar3 route53 s3 sqlite3 wget2 x509 -x509 " +
+		"id_ed25519 PS0 PS1 PS2 PS4 --aws-sigv4")
+	underscored = setOf("amdgpu_top apparmor_parser api_keys apply_dump cfn_nag cfn_nag_scan clear_ cluster_status compression_tool create_ap delete_ delete_squashed_migrations drop_test_database " +
+		"easy_install encrypt_string erb_lint expand_path force_ forget_ fs_usage gdal_translate get_ get_iplayer graph_models hackernews_tui hcl2_upgrade install_name_tool intel_gpu_top json_pp list_ " +
+		"malloc_history mosquitto_sub newfs_apfs newfs_hfs node_exporter node_health_check osd_cat pg_amcheck pg_basebackup pg_config pg_controldata pg_ctl pg_ctlcluster pg_dump pg_dumpall " +
+		"pg_isready pg_lsclusters pg_resetwal pg_restore pg_rewind pg_upgrade pg_verifybackup pg_waldump pkg_add pkg_delete pkg_info purge_ qgis_process rails_best_practices remove_ " +
+		"remove_stale_contenttypes reset_db reset_schema s_client s_server set_version shell_plus show_dump show_urls stop_app sw_vers system_profiler tcp_metrics turnutils_stunclient " +
+		"db:truncate_all db_reset delete_all destroy_all drop_all drop_db truncate_all validate_templates vm_stat wpa_cli wpa_supplicant xfs_repair " +
+		"-detailed_info -extract_family -verify_arch --dataset_id --project_id GC.class_histogram GC.heap_dump GC.heap_info VM.classloader_stats VM.command_line VM.native_memory VM.system_properties")
+	typed    = regexp.MustCompile(`^(--?|\+!?)?[\pL\d./@:%#][\pL\d.:/@#%~{}+*_!\\-]*$`)
+	variable = regexp.MustCompile(`^[A-Z_]+$`)
+	// What is no word of a command line: files, folders and functions.
+	otherSets = setOf("place.go code.go")
+)
+
+func misspelled(word string) bool {
+	bare := strings.TrimSuffix(strings.TrimSuffix(word, "*"), "=")
+	last := bare[max(0, len(bare)-1):]
+	return len(word) > 2 && !typed.MatchString(word) ||
+		strings.Contains(bare, "_") && !underscored()[bare] && !variable.MatchString(bare) ||
+		len(bare) > 1 && last >= "0" && last <= "9" && strings.ContainsFunc(bare, unicode.IsLetter) && !numbered()[bare]
+}
+
+func TestEveryWordCanBeTyped(t *testing.T) {
+	wrong := func(where string, words ...string) {
+		for _, word := range words {
+			if misspelled(word) {
+				t.Errorf("%s: %q is no word that is typed", where, word)
+			}
+		}
+	}
+	for _, name := range names(t) {
+		s := specOf(name)
+		wrong("a command", name)
+		wrong(name+", values", slices.Collect(maps.Keys(s.values))...)
+		for _, r := range s.rules {
+			for _, alternatives := range slices.Concat(r.words, r.flags, r.without) {
+				flags, _, _ := cutValue(alternatives)
+				wrong(name, strings.Split(flags, "|")...)
+			}
+		}
+	}
+	n := 0
+	for file, words := range setsInCode(t) {
+		n += len(words)
+		if !otherSets()[file] {
+			wrong(file, words...)
+		}
+	}
+	if n < 1000 {
+		t.Errorf("%d words in the code", n)
+	}
+	for word := range strings.FieldsSeq("-j2 --script2 fmt_ -F_ logging_get -currentHost2 cleanup2") {
+		if !misspelled(word) {
+			t.Errorf("%q is a word", word)
+		}
+	}
+}
+
+// setsInCode are the words of the sets that the package's own code is written with, by file.
+func setsInCode(t *testing.T) map[string][]string {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "set" && f.Name != "setOf" {
+				return true
+			}
+			ast.Inspect(call.Args[0], func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					text, err := strconv.Unquote(lit.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					all[file] = append(all[file], strings.Fields(text)...)
+				}
+				return true
+			})
+			return true
+		})
+	}
+	return all
+}
+
+// A number that is attached to a one-letter option is that option's: the word behind it stays what it is.
+func TestNumberOfAnOption(t *testing.T) {
+	check := func(where string, values map[string]bool) {
+		for _, letter := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+			for n := range 10 {
+				option := "-" + string(letter) + strconv.Itoa(n)
+				if o, _ := parse([]value{known(option), known("word")}, values, false, false); len(o.words) != 1 {
+					t.Errorf("%s: %s takes the word behind it", where, option)
+				}
+			}
+		}
+	}
+	for _, name := range names(t) {
+		if s := specOf(name); !s.long {
+			check(name, s.values)
+		}
+	}
+	for file, words := range setsInCode(t) {
+		check(file, set(strings.Join(words, " ")))
 	}
 }
 

@@ -208,7 +208,7 @@ func (w *walker) request(c *cmd, method string, body bool) {
 }
 
 func netcat(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-e -c -p -s -w -i -q -x -X -k2 --exec --sh-exec --proxy"), false, false)
+	o, _ := parse(c.args, set("-e -c -p -s -w -i -q -x -X --exec --sh-exec --proxy"), false, false)
 	for _, n := range []string{"-e", "-c", "--exec", "--sh-exec"} {
 		if v, ok := o.flags[n]; ok {
 			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})

@@ -7,7 +7,7 @@ import (
 )
 
 func uv(w *walker, c *cmd) (stream, bool) {
-	values := set("--with --python -p --group --extra --env-file --directory --project --from --package --index-url --with-requirements --with-editable --no-group --only-group --index -w --config-file --cache-dir --refresh-package --color --script2")
+	values := set("--with --python -p --group --extra --env-file --directory --project --from --package --index-url --with-requirements --with-editable --no-group --only-group --index -w --config-file --cache-dir --refresh-package --color")
 	_, rest := parse(c.args, values, false, true)
 	if len(rest) > 0 && rest[0].s == "run" {
 		o, cmdline := parse(rest[1:], values, false, true)
@@ -70,7 +70,7 @@ func npx(w *walker, c *cmd) (stream, bool) {
 
 // make_ runs targets; some names of targets tell what they do.
 func make_(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("-f --file --makefile -C --directory -I -j2 -o -W -l2 --eval -E -d2 --justfile --working-directory --set"), false, false)
+	o, _ := parse(c.args, set("-f --file --makefile -C --directory -I -o -W --eval -E --justfile --working-directory --set"), false, false)
 	if v, ok := o.flags["--eval"]; ok {
 		w.script(v.s, "sh", nil, stream{})
 	}

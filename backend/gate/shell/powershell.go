@@ -35,7 +35,7 @@ var (
 		"compare-object diff convertto-json convertfrom-json convertto-csv import-csv convertfrom-csv select-string sls findstr find more ver vol hostname whoami systeminfo ipconfig ping " +
 		"tracert nslookup netstat arp where.exe tree fc comp set-location sl cd chdir push-location pop-location pushd popd cls clear-host get-filehash get-acl test-connection test-netconnection " +
 		"get-eventlog get-winevent get-ciminstance get-wmiobject get-module get-psdrive get-random start-sleep rem title color path date time if for exit return param function else foreach while try catch " +
-		"get-netipaddress get-nettcpconnection get-disk get-volume get-partition get-computerinfo get-culture get-uiculture get-executionpolicy get-timezone chcp prompt measure-command read-host tee2 new-object write-error write-warning")
+		"get-netipaddress get-nettcpconnection get-disk get-volume get-partition get-computerinfo get-culture get-uiculture get-executionpolicy get-timezone chcp prompt measure-command read-host new-object write-error write-warning")
 	winWrites  = setOf("set-content sc add-content ac out-file new-item ni md mkdir copy-item cpi cp copy xcopy robocopy move-item mi mv move rename-item rni ren rename export-csv export-clixml tee-object tee expand-archive compress-archive clear-content clc set-item si")
 	winDeletes = setOf("remove-item ri rm rmdir rd del erase remove-itemproperty rp")
 	winFetches = setOf("invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer bitsadmin certutil")

@@ -134,7 +134,7 @@ func fd(w *walker, c *cmd) (stream, bool) {
 
 // rg and its like run programs by their options; the rest is written down.
 func rg(w *walker, c *cmd) (stream, bool) {
-	o, _ := parse(c.args, set("--pre --hostname-bin -e -f -g -t -T -A -B -C -m -M -j -r --search-zip2 --type --glob --max-count --replace --engine --sort --encoding --pre-glob --context --iglob"), false, false)
+	o, _ := parse(c.args, set("--pre --hostname-bin -e -f -g -t -T -A -B -C -m -M -j -r --type --glob --max-count --replace --engine --sort --encoding --pre-glob --context --iglob"), false, false)
 	for _, n := range []string{"--pre", "--hostname-bin"} {
 		if v, ok := o.flags[n]; ok {
 			w.script(v.s, "sh", nil, stream{})
@@ -146,7 +146,7 @@ func rg(w *walker, c *cmd) (stream, bool) {
 // fzf runs what its bindings and previews say.
 func fzf(w *walker, c *cmd) (stream, bool) {
 	w.harmless(c)
-	o, _ := parse(c.args, set("--bind --preview --listen-unsafe2 -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
+	o, _ := parse(c.args, set("--bind --preview -q --query -d --delimiter -f --filter --header --history --expect"), false, false)
 	for i, a := range c.args {
 		bind := ""
 		if a.s == "--bind" && i+1 < len(c.args) {

@@ -11,7 +11,7 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 	args := c.args
 	switch c.name {
 	case "screen":
-		_, rest := parse(args, set("-S -c -e -h -p -s -t -T -L2 -Logfile"), false, true)
+		_, rest := parse(args, set("-S -c -e -h -p -s -t -T -Logfile"), false, true)
 		for i, a := range args {
 			if a.s == "-X" {
 				rest = args[i+1:]
@@ -44,7 +44,7 @@ func multiplexer(w *walker, c *cmd) (stream, bool) {
 				_, keys := parse(one, set("-t -N -b"), false, true)
 				w.typed(keys)
 			case strings.HasPrefix(sub, "new"), strings.HasPrefix(sub, "split"), strings.HasPrefix(sub, "respawn"), strings.HasPrefix(sub, "run"), strings.HasPrefix(sub, "if"), strings.HasPrefix(sub, "pipe"), strings.HasPrefix(sub, "popup"), strings.HasPrefix(sub, "display-popup"), strings.HasPrefix(sub, "confirm"), strings.HasPrefix(sub, "bind"), strings.HasPrefix(sub, "set-hook"):
-				_, words := parse(one, set("-t -s -n -c -x -y -e -F -l -p -d2 -h2 -w -T"), false, true)
+				_, words := parse(one, set("-t -s -n -c -x -y -e -F -l -p -w -T"), false, true)
 				if len(words) == 1 || strings.HasPrefix(sub, "if") {
 					for _, x := range words {
 						w.script(x.s, "sh", nil, stream{})
@@ -172,7 +172,7 @@ var (
 	mongoCalls = lazy(`\.\s*([A-Za-z_]\w*)\s*\(`)
 	mongoLooks = setOf("find findOne count countDocuments estimatedDocumentCount distinct aggregate explain limit skip sort toArray forEach pretty map getCollection getCollectionNames getCollectionInfos getSiblingDB getName getMongo getDBNames " +
 		"stats serverStatus status hello isMaster version getIndexes indexStats listCommands printReplicationInfo hasNext next size itcount project hint maxTimeMS allowDiskUse collation batchSize getDB getUsers getUser getRoles getRole dataSize storageSize totalSize totalIndexSize " +
-		"validate currentOp serverBuildInfo hostInfo printjson print tojson stringify log adminCommand_ match group lookup conf config printSecondaryReplicationInfo getShardDistribution latencyStats getProfilingStatus getProfilingLevel serverCmdLineOpts join keys length parse toString valueOf filter")
+		"validate currentOp serverBuildInfo hostInfo printjson print tojson stringify log match group lookup conf config printSecondaryReplicationInfo getShardDistribution latencyStats getProfilingStatus getProfilingLevel serverCmdLineOpts join keys length parse toString valueOf filter")
 )
 
 // ansible runs the text of -a on other machines.

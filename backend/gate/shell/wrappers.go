@@ -124,7 +124,7 @@ func builtin(w *walker, c *cmd) (stream, bool) {
 }
 
 func xargs(w *walker, c *cmd) (stream, bool) {
-	values := set("-a -d -E -I -i2 -L -n -P -s -S -R -J --arg-file --delimiter --max-lines2 --max-args --max-procs --max-chars --process-slot-var --replace2 -j --jobs -N --colsep -S --sshlogin --joblog --results --tmpdir --retries --timeout --delay -e2")
+	values := set("-a -d -E -I -L -n -P -s -S -R -J --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var -j --jobs -N --colsep -S --sshlogin --joblog --results --tmpdir --retries --timeout --delay")
 	if c.name == "xargs" {
 		for _, n := range []string{"-N", "-j", "--jobs"} {
 			delete(values, n)
@@ -245,7 +245,7 @@ func watch(w *walker, c *cmd) (stream, bool) {
 }
 
 func scriptCmd(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, set("-c --command -E -O -I -B -T -o -m -t2 --log-out --log-in --log-io --log-timing"), false, true)
+	o, rest := parse(c.args, set("-c --command -E -O -I -B -T -o -m --log-out --log-in --log-io --log-timing"), false, true)
 	for _, n := range []string{"-c", "--command"} {
 		if v, ok := o.flags[n]; ok {
 			w.script(v.s, "sh", nil, stream{})
@@ -279,7 +279,7 @@ func (w *walker) away(host string, run func() stream) stream {
 }
 
 func ssh(w *walker, c *cmd) (stream, bool) {
-	o, rest := parse(c.args, set("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -M2"), false, true)
+	o, rest := parse(c.args, set("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"), false, true)
 	if v, ok := o.flags["-o"]; ok {
 		l := strings.ToLower(v.s)
 		for _, key := range []string{"proxycommand", "localcommand", "knownhostscommand"} {
