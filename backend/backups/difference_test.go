@@ -119,6 +119,9 @@ func TestDifferenceIsBounded(t *testing.T) {
 	if err != nil || len(d.Files) != 1 || len(d.Files[0].Diff) > maxDiff+100 || !strings.Contains(d.Files[0].Diff, "more lines") || d.Text == "" {
 		t.Errorf("%v %d %q", err, len(d.Files[0].Diff), d.Text)
 	}
+	if n := strings.Count(d.Files[0].Diff, "\n+a line"); !strings.Contains(d.Files[0].Diff, fmt.Sprintf("@@ -0,0 +1,%d @@\n", n)) || !strings.HasSuffix(d.Files[0].Diff, fmt.Sprintf("… %d more lines\n", 30_000-n)) {
+		t.Errorf("a shortened difference is not well-formed: %d lines, %q", n, d.Files[0].Diff[:200])
+	}
 	call, v := bash(dir, "cat a > out.txt; rm $X")
 	if d, err = s.Difference(t.Context(), call, v); err != nil || len(d.Files) != 1 || !strings.Contains(d.Text, "known only when") {
 		t.Errorf("%v %+v", err, d)

@@ -207,7 +207,7 @@ test('without a copy nothing is allowed', async ({ desk, agent, tree }) => {
 });
 
 test('the difference is shown, and then it is asked again', async ({ desk, agent, tree }) => {
-  await tree.put('src/session.ts', 'export const a = 1;\nexport const b = 20;\n');
+  await tree.put('src/session.ts', 'export const a = 1;\nexport const b = 20;\n++ looks like a header\n');
   const call = { command: 'git checkout -- src/session.ts' };
   const id = await agent.ask(call);
   await desk.open();
@@ -216,6 +216,7 @@ test('the difference is shown, and then it is asked again', async ({ desk, agent
   await desk.press(`${mod}+Enter`);
   const pane = desk.page.getByRole('region', { name: 'What would be thrown away' });
   await expect(pane).toContainText('export const b = 20;');
+  await expect(pane.getByRole('row', { name: '3 + ++ looks like a header' })).toBeVisible();
   await expect(desk.page.getByRole('radio', { name: /^Refuse Nothing/ })).toBeChecked();
   expect((await agent.agent.operation(id)).state).not.toBe('completed');
   await desk.armed();

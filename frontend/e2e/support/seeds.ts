@@ -64,7 +64,7 @@ export async function seed(server: Server): Promise<Record<string, string>> {
   });
   const lock = await ring('review', 'claude-code', {
     action_type: 'review', description: 'Refresh tokens under a lock\n\nTwo tabs could refresh at once.', session_id: 'web', timeout: 0,
-    details: { file_path: 'src/auth/session.ts', branch: 'fix/token-race', tests_passed: true, focus_areas: ['No double refresh under load', 'Lock is released when refresh throws'], code_snippet: '@@ -41,4 +41,6 @@ export class Session\n   async token(): Promise<string> {\n-    if (this.expiresAt > Date.now()) return this.value;\n+    if (this.expiresAt > this.clock.now()) return this.value;\n+    return this.lock.run(async () => {\n   }' },
+    details: { file_path: 'src/auth/session.ts', branch: 'fix/token-race', tests_passed: true, focus_areas: ['No double refresh under load', 'Lock is released when refresh throws'], code_snippet: '@@ -41,3 +41,4 @@ export class Session\n   async token(): Promise<string> {\n-    if (this.expiresAt > Date.now()) return this.value;\n+    if (this.expiresAt > this.clock.now()) return this.value;\n+    return this.lock.run(async () => {\n   }' },
   });
   await me.call('POST', '/api/human/reply', { operation_id: lock.operation_id, text: 'Why is the token refreshed before the lock is taken?' });
   const key = await ring('bash', 'infra-agent', { action_type: 'bash', description: 'Touch the hardware key for aws sso', timeout: 0, details: { why_agent_cant: 'The key has to be touched', command: 'aws sso login --profile prod', target: 'prod account' }, context: { task: 'Rotate keys', progress: '3 of 5' } });

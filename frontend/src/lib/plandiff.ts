@@ -1,3 +1,4 @@
+import { diffArrays } from 'diff';
 import type { FieldChange, Task, TaskChange } from './planwire';
 import type { Json } from './wire';
 
@@ -130,68 +131,26 @@ export interface Piece {
   text: string;
 }
 
-/** More words than this are not compared one by one. */
+/** Texts with more changed words than this are shown as one replaced by the other. */
 const most = 400;
 
 const words = new Intl.Segmenter(undefined, { granularity: 'word' });
 const split = (line: string): string[] => Array.from(words.segment(line), ({ segment }) => segment);
+const wordless = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text);
 
 /** How a text was changed, word by word; texts that have little in common are one replaced by the other. */
 export function wordDiff(was: string, is: string): Piece[] {
-  const whole: Piece[] = [{ kind: 'del' as const, text: was }, { kind: 'ins' as const, text: is }].filter((piece) => piece.text);
-  if (was === is) return is ? [{ kind: 'same', text: is }] : [];
-  const [a, b] = [split(was), split(is)];
-  if (a.length > most || b.length > most) return whole;
-  const pieces = join(bridged(steps(a, b)));
-  const kept = pieces.reduce((sum, piece) => sum + (piece.kind === 'same' ? piece.text.trim().length : 0), 0);
-  return kept * 3 < Math.min(was.length, is.length) ? whole : pieces;
-}
-
-/** The shortest way from one list of words to the other. */
-function steps(a: readonly string[], b: readonly string[]): Piece[] {
-  const width = b.length + 1;
-  // How long the longest common subsequence of a from i and b from j is.
-  const common = new Uint16Array((a.length + 1) * width);
-  const at = (i: number, j: number): number => common[i * width + j] ?? 0;
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) common[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-  }
-  const out: Piece[] = [];
-  let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && a[i] === b[j]) {
-      out.push({ kind: 'same', text: a[i] ?? '' });
-      i++;
-      j++;
-    } else if (i < a.length && (j >= b.length || at(i + 1, j) >= at(i, j + 1))) out.push({ kind: 'del', text: a[i++] ?? '' });
-    else out.push({ kind: 'ins', text: b[j++] ?? '' });
-  }
-  return out;
-}
-
-/** Gaps without a word between two changes are part of the change: it reads as one. */
-function bridged(list: Piece[]): Piece[] {
-  return list.flatMap((piece, i): Piece[] => {
-    const wordless = piece.kind === 'same' && !/[\p{L}\p{N}]/u.test(piece.text);
-    const next = list.slice(i + 1).find((other) => other.kind !== 'same' || /[\p{L}\p{N}]/u.test(other.text));
-    const last = list.slice(0, i).findLast((other) => other.kind !== 'same' || /[\p{L}\p{N}]/u.test(other.text));
-    const within = wordless && !!next && !!last && next.kind !== 'same' && last.kind !== 'same';
-    return within ? [{ kind: 'del', text: piece.text }, { kind: 'ins', text: piece.text }] : [piece];
-  });
-}
-
-/** Neighbours of one kind are one piece, and within a change what was stands before what is. */
-function join(list: Piece[]): Piece[] {
-  const out: Piece[] = [];
-  let [del, ins] = ['', ''];
+  const changes = diffArrays(split(was), split(is), { maxEditLength: most })?.map(({ value, added, removed }) => ({ text: value.join(''), added, removed }));
+  const pieces: Piece[] = [];
   const add = (kind: Piece['kind'], text: string): void => {
-    const last = out.at(-1);
-    if (text && last?.kind === kind) last.text += text;
-    else if (text) out.push({ kind, text });
+    const last = pieces.at(-1);
+    if (last?.kind === kind) last.text += text;
+    else if (text) pieces.push({ kind, text });
   };
+  let [del, ins] = ['', ''];
   const flush = (): void => {
     // Spaces and signs at the edges of a change are not changed themselves.
-    const edge = (at: 0 | -1): string => (del.at(at) === ins.at(at) && /[^\p{L}\p{N}]/u.test(del.at(at) ?? '') ? (del.at(at) ?? '') : '');
+    const edge = (at: 0 | -1): string => (del.at(at) === ins.at(at) && wordless(del.at(at) ?? '') ? (del.at(at) ?? '') : '');
     let [head, tail] = ['', ''];
     for (let c = edge(0); c; c = edge(0)) [head, del, ins] = [head + c, del.slice(1), ins.slice(1)];
     for (let c = edge(-1); c; c = edge(-1)) [tail, del, ins] = [c + tail, del.slice(0, -1), ins.slice(0, -1)];
@@ -201,14 +160,19 @@ function join(list: Piece[]): Piece[] {
     add('same', tail);
     [del, ins] = ['', ''];
   };
-  for (const piece of list) {
-    if (piece.kind === 'del') del += piece.text;
-    else if (piece.kind === 'ins') ins += piece.text;
-    else {
+  changes?.forEach(({ text, added, removed }, i) => {
+    // A gap without a word between two changes is part of the change: it reads as one.
+    const gap = wordless(text) && i > 0 && i < changes.length - 1;
+    if (!added && !removed && !gap) {
       flush();
-      add('same', piece.text);
+      add('same', text);
+      return;
     }
-  }
+    if (!added) del += text;
+    if (!removed) ins += text;
+  });
   flush();
-  return out;
+  const kept = pieces.reduce((sum, piece) => sum + (piece.kind === 'same' ? piece.text.trim().length : 0), 0);
+  if (was === is || (changes && kept * 3 >= Math.min(was.length, is.length))) return pieces;
+  return [{ kind: 'del' as const, text: was }, { kind: 'ins' as const, text: is }].filter((piece) => piece.text);
 }

@@ -1,22 +1,11 @@
 import { expect, test } from 'vitest';
 import { backoff } from './backoff';
-import { parseDiff } from './diff';
 import { sha256, shortDigest, tinyDigest } from './digest';
 import { snoozeTimes } from './snooze';
 
 test('waiting doubles, is spread, and has an end', () => {
   expect([0, 1, 2, 20].map((n) => backoff(n, 1))).toEqual([250, 500, 1000, 10_000]);
   expect(backoff(2, 0)).toBe(500);
-});
-
-test('a diff has the line numbers of both sides', () => {
-  expect(parseDiff('@@ -41,2 +41,2 @@ f\n a\n-b\n+c\n d')).toEqual([
-    { kind: 'hunk', old: null, new: null, text: '@@ -41,2 +41,2 @@ f' },
-    { kind: 'same', old: 41, new: 41, text: 'a' },
-    { kind: 'del', old: 42, new: null, text: 'b' },
-    { kind: 'add', old: null, new: 42, text: 'c' },
-    { kind: 'same', old: 43, new: 43, text: 'd' },
-  ]);
 });
 
 test('a digest is of the bytes in UTF-8', async () => {
