@@ -114,10 +114,8 @@ $(BIN): $(GO_FILES) frontend/dist/index.html | setup-run
 $(HOOK): $(GO_FILES) | setup-run
 	$(GO_HOOK) -o $@ ./backend/house/gatehouse/deskbell-hook
 
-# Not `npm ci`: it refuses a lock file that lacks an optional package of another platform, which some registries do not
-# carry. Every version the lock file names is taken all the same.
 %/node_modules/.package-lock.json: %/package.json %/package-lock.json | setup-run
-	npm --prefix $* install --no-save --no-audit --no-fund
+	npm --prefix $* ci --no-audit --no-fund
 	@touch $@
 
 frontend/dist/index.html: frontend/node_modules/.package-lock.json $(UI_FILES)
