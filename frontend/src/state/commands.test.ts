@@ -39,13 +39,18 @@ describe('a key', () => {
     expect(c.run).not.toHaveBeenCalled();
   });
 
-  test('does nothing while a dialog is open', () => {
+  test('does nothing while any dialog is open', () => {
     const c = command();
     const commands = new Commands();
     commands.add([c]);
-    commands.paused = true;
+    const close = [commands.pause(), commands.pause()];
+    close[0]?.();
+    close[0]?.();
     commands.press(press('a'));
     expect(c.run).not.toHaveBeenCalled();
+    close[1]?.();
+    commands.press(press('a'));
+    expect(c.run).toHaveBeenCalledOnce();
   });
 
   test('held down goes on moving', () => {
@@ -54,5 +59,28 @@ describe('a key', () => {
     commands.add([c]);
     commands.press(press('j', { repeat: true }));
     expect(c.run).toHaveBeenCalledOnce();
+  });
+});
+
+describe('commands of one name', () => {
+  test('have ids of their own, and the last added is found by it', () => {
+    const [inbox, focus] = [command({ id: 'back' }), command({ id: 'back' })];
+    const commands = new Commands();
+    commands.add([inbox, command({ id: 'open' })]);
+    const undo = commands.add([focus]);
+    const ids = commands.all.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(3);
+    expect(commands.get('back')).toBe(focus);
+    undo();
+    expect(commands.get('back')).toBe(inbox);
+    expect(commands.get('away')).toBeUndefined();
+  });
+
+  test('in one set are one command, the later', () => {
+    const [early, late] = [command(), command()];
+    const commands = new Commands();
+    commands.add([early, late]);
+    expect(commands.all).toHaveLength(1);
+    expect(commands.get('x')).toBe(late);
   });
 });
