@@ -1,6 +1,7 @@
 import { SvelteSet } from 'svelte/reactivity';
-import type { Api } from '../backend/api';
+import type { Api, Page } from '../backend/api';
 import { inbox, noFilter, type Filter, type Group } from '../lib/groups';
+import { underWay } from '../lib/planrun';
 import type { Operation } from '../lib/wire';
 import type { Operations } from './operations.svelte';
 
@@ -62,15 +63,24 @@ export class Inbox {
     return found ? all.filter((op) => found.has(op.operation_id)) : all;
   }
 
+  /** Finds what is open, page by page; and a plan that runs, which has ended for the server and not for the operator. */
   async #ask(query: string): Promise<void> {
+    const words = query.toLowerCase();
+    const here = (all: Iterable<Operation>): string[] => [...all].filter((op) => `${op.description} ${op.agent_id}`.toLowerCase().includes(words)).map((op) => op.operation_id);
+    const known = [...this.operations.all.values()];
+    let found: Set<string>;
     try {
-      const page = await this.api.operations({ q: query, limit: 100 });
-      if (this.query === query) this.#found = new Set(page.operations.map((op) => op.operation_id));
+      found = new Set(here(known.filter(underWay)));
+      let cursor: string | undefined;
+      do {
+        const page: Page = await this.api.operations({ state: 'open', q: query, limit: 500, cursor });
+        for (const op of page.operations) found.add(op.operation_id);
+        cursor = page.next;
+      } while (cursor && this.query === query);
     } catch {
       // Offline: what is known here is searched instead, so that typing never does nothing.
-      const words = query.toLowerCase();
-      const hit = [...this.operations.all.values()].filter((op) => (op.description + ' ' + op.agent_id).toLowerCase().includes(words));
-      if (this.query === query) this.#found = new Set(hit.map((op) => op.operation_id));
+      found = new Set(here(known));
     }
+    if (this.query === query) this.#found = found;
   }
 }
