@@ -22,7 +22,7 @@ AGENTS   = build/agents
 EXAMPLES = docs/examples
 # Tests start the displays and message buses they need; without these variables none can reach the developer's own.
 # What Windows does differently in them needs no window, or only such as Wine has.
-WINE     = ./backend/win ./backend/folders ./backend/masking ./backend/plugins
+WINE     = ./backend/platform/windows ./backend/platform/folders ./backend/record/masking ./backend/plugins
 APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 # Tested without the race detector, under which they take ten times as long: those that start no goroutine (whoever calls
 # them from several is tested with it), and the plug-ins, each of which is begun by a copy of the test's own process.
@@ -112,7 +112,7 @@ $(BIN): $(GO_FILES) frontend/dist/index.html | setup-run
 	$(GO_BUILD) -o $@ .
 
 $(HOOK): $(GO_FILES) | setup-run
-	$(GO_HOOK) -o $@ ./backend/house/gatehouse/deskbell-hook
+	$(GO_HOOK) -o $@ ./backend/app/hookprogram/deskbell-hook
 
 %/node_modules/.package-lock.json: %/package.json %/package-lock.json | setup-run
 	npm --prefix $* ci --no-audit --no-fund
@@ -142,19 +142,19 @@ test-go: frontend/dist/index.html setup-test
 	$(APART) $(GO_TEST) -race -timeout 15m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -vE '/($(RACELESS))$$')
 	$(APART) $(GO_TEST) -timeout 15m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -E '/($(RACELESS))$$')
 	# The hook library crashes where there is no display, so its tests are built only when asked for.
-	$(APART) xvfb-run -a $(GO_TEST),hooktest ./backend/hookinput
+	$(APART) xvfb-run -a $(GO_TEST),hooktest ./backend/platform/input/hook
 
 generated: build/.stamps/schema.d.ts
 	@diff -u frontend/src/backend/schema.d.ts $< || { echo "the API has changed: run 'make generate'"; exit 1; }
 
 fuzz: | setup-run
-	build/scripts/fuzz backend/gate backend/mcpproxy
+	build/scripts/fuzz backend/gate backend/transport/mcpproxy
 
 windows: TAGS = desktop,production
 windows: WINDOWS = env GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc
 windows: frontend/dist/index.html | setup-test
 	$(WINDOWS) $(GO_BUILD) -o $(BIN).exe .
-	GOOS=windows GOARCH=amd64 $(GO_HOOK) -o $(HOOK).exe ./backend/house/gatehouse/deskbell-hook
+	GOOS=windows GOARCH=amd64 $(GO_HOOK) -o $(HOOK).exe ./backend/app/hookprogram/deskbell-hook
 	$(WINDOWS) go vet -tags "$(TAGS)" ./...
 
 wine: setup-test

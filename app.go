@@ -24,8 +24,8 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/options/windows"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
-	"deskbell/backend/desktop"
 	"deskbell/backend/human"
+	"deskbell/backend/platform/window"
 )
 
 // Sizes in CSS pixels. The popup's card is as wide as the design's --popup.
@@ -82,7 +82,7 @@ type Recorder interface {
 	StopRecording(ctx context.Context) error
 	DiscardRecording(ctx context.Context) error
 	// WatchRecording reports what the tray shows of it, each change until ctx is done.
-	WatchRecording(ctx context.Context, changed func(desktop.Recording))
+	WatchRecording(ctx context.Context, changed func(window.Recording))
 }
 
 // Deps is what the window is built with. Open is called once, off the main thread, when it is certain
@@ -121,7 +121,7 @@ type Deps struct {
 type App struct {
 	deps   Deps
 	log    *slog.Logger
-	window desktop.Window
+	window window.Window
 
 	ctx      context.Context // Wails', valid from startup on
 	life     context.Context // ends when the window has gone
@@ -130,13 +130,13 @@ type App struct {
 	opened   chan struct{} // closed when home or openErr is set
 	home     Home
 	openErr  error
-	words    desktop.Words
-	tray     *desktop.TrayIcon
+	words    window.Words
+	tray     *window.TrayIcon
 	notifier notifier
 
 	mu       sync.Mutex
 	mode     string
-	sign     desktop.Recording
+	sign     window.Recording
 	quitting bool // told to, without asking
 	gone     bool // Wails has been let
 	asking   bool
@@ -173,9 +173,9 @@ type Notice struct {
 
 // DesktopState says what the session can do, for the card that tells the operator and for `doctor`.
 type DesktopState struct {
-	Notifications desktop.NotificationService `json:"notifications"`
-	Window        desktop.Abilities           `json:"window"`
-	Tray          bool                        `json:"tray"`
+	Notifications window.NotificationService `json:"notifications"`
+	Window        window.Abilities           `json:"window"`
+	Tray          bool                       `json:"tray"`
 }
 
 // NewApp makes the window; nothing is opened before run.
@@ -189,7 +189,7 @@ func NewApp(deps Deps) *App {
 	life, stop := context.WithCancel(context.Background())
 	return &App{
 		life: life, stop: stop,
-		deps: deps, log: deps.Log, window: desktop.NewWindow(), words: desktop.WordsFor(deps.Locale),
+		deps: deps, log: deps.Log, window: window.NewWindow(), words: window.WordsFor(deps.Locale),
 		opened: make(chan struct{}), mode: modeHidden, offered: map[string][]string{},
 	}
 }
@@ -221,7 +221,7 @@ func (a *App) run(assets fs.FS) error {
 			OnSecondInstanceLaunch: func(options.SecondInstanceData) { a.show("") },
 		},
 		Linux: &linux.Options{
-			Icon:                desktop.PNG(desktop.AppIcon(256)),
+			Icon:                window.PNG(window.AppIcon(256)),
 			ProgramName:         "deskbell",
 			WindowIsTranslucent: true,
 			// Text and lines need no GPU, and drivers that lie about theirs show an empty window.
@@ -259,9 +259,9 @@ func (a *App) startup(ctx context.Context) {
 		return
 	}
 	if a.home.Session.Locale != "" {
-		a.words = desktop.WordsFor(a.home.Session.Locale)
+		a.words = window.WordsFor(a.home.Session.Locale)
 	}
-	a.tray = desktop.StartTray(desktop.Tray{
+	a.tray = window.StartTray(window.Tray{
 		Open: a.words.OpenApp, Quit: a.words.Quit, Count: a.words.Waiting,
 		OnOpen: func() { a.show("") }, OnQuit: a.Quit,
 		Recording: a.words.Recording, Paused: a.words.Paused, Pause: a.words.Pause, GoOn: a.words.GoOn, Stop: a.words.Stop, Discard: a.words.Discard,
@@ -328,15 +328,15 @@ func (a *App) beforeClose(context.Context) (prevent bool) {
 func (a *App) recordingNow() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.sign != desktop.NotRecording
+	return a.sign != window.NotRecording
 }
 
 // recording shows in the tray whether work is recorded. A window that was only its sign goes with its end.
-func (a *App) recording(sign desktop.Recording) {
+func (a *App) recording(sign window.Recording) {
 	a.tray.SetRecording(sign)
 	a.mu.Lock()
 	a.sign = sign
-	over := sign == desktop.NotRecording && a.mode == modeRecorder
+	over := sign == window.NotRecording && a.mode == modeRecorder
 	a.mu.Unlock()
 	if over {
 		a.show("")
@@ -423,11 +423,11 @@ func (a *App) ask(title, question string) bool {
 }
 
 // hotkey is a key that was pressed in any program.
-func (a *App) hotkey(key desktop.Hotkey, shown bool) {
+func (a *App) hotkey(key window.Hotkey, shown bool) {
 	switch {
-	case key == desktop.RecordKey:
+	case key == window.RecordKey:
 		a.recorder(Recorder.ToggleRecording)
-	case key == desktop.StopKey:
+	case key == window.StopKey:
 		a.recorder(Recorder.StopRecording)
 	case shown:
 		runtime.EventsEmit(a.ctx, "keys")
@@ -484,8 +484,8 @@ func (a *App) Mode(mode string, height int) (Placement, error) {
 	case modeConsole:
 		p = Placement{Width: consoleWidth, Height: consoleHigh}
 		a.limits(minWidth, minHeight)
-		err = a.window.ShowConsole(desktop.Console{Width: consoleWidth, Height: consoleHigh, MinWidth: minWidth, MinHeight: minHeight})
-		if errors.Is(err, desktop.ErrUnsupported) {
+		err = a.window.ShowConsole(window.Console{Width: consoleWidth, Height: consoleHigh, MinWidth: minWidth, MinHeight: minHeight})
+		if errors.Is(err, window.ErrUnsupported) {
 			err = nil
 			runtime.WindowSetAlwaysOnTop(a.ctx, false)
 			if a.mode != modeConsole {
@@ -497,7 +497,7 @@ func (a *App) Mode(mode string, height int) (Placement, error) {
 		}
 	case modeHidden:
 		err = a.window.Hide()
-		if errors.Is(err, desktop.ErrUnsupported) {
+		if errors.Is(err, window.ErrUnsupported) {
 			err = nil
 			runtime.WindowHide(a.ctx)
 		}
@@ -518,11 +518,11 @@ func (a *App) popup(width, height int) (Placement, error) {
 	screen, err := a.window.Screen()
 	if err == nil {
 		units := func(css int) int { return int(float64(css)*screen.Unit + 0.5) }
-		at := desktop.TopRight(screen.Work, units(width), units(height), units(popupMargin)).Grow(units(p.Pad))
+		at := window.TopRight(screen.Work, units(width), units(height), units(popupMargin)).Grow(units(p.Pad))
 		p.Width, p.Height = int(float64(at.W)/screen.Unit), int(float64(at.H)/screen.Unit)
-		return p, a.window.ShowPopup(desktop.Popup{At: at, Pad: units(p.Pad)})
+		return p, a.window.ShowPopup(window.Popup{At: at, Pad: units(p.Pad)})
 	}
-	if !errors.Is(err, desktop.ErrUnsupported) {
+	if !errors.Is(err, window.ErrUnsupported) {
 		return Placement{}, err
 	}
 	runtime.WindowSetAlwaysOnTop(a.ctx, true)
@@ -545,7 +545,7 @@ func (a *App) limits(width, height int) {
 
 // Focus gives the keyboard to the window. See App.
 func (a *App) Focus() error {
-	if err := a.window.Focus(); err != nil && !errors.Is(err, desktop.ErrUnsupported) {
+	if err := a.window.Focus(); err != nil && !errors.Is(err, window.ErrUnsupported) {
 		return err
 	}
 	return nil
@@ -570,7 +570,7 @@ func (a *App) Notify(n Notice) (shown bool, err error) {
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
 	err = a.notifier.Send(ctx, n, category, human.Risk(n.Risk).Dangerous())
-	if errors.Is(err, desktop.ErrUnsupported) {
+	if errors.Is(err, window.ErrUnsupported) {
 		return false, nil
 	}
 	return err == nil, err
@@ -593,7 +593,7 @@ func (a *App) Dismiss(id string) error {
 func (a *App) Desktop() DesktopState {
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	state := DesktopState{Notifications: desktop.FindNotificationService(ctx), Window: a.window.Abilities()}
+	state := DesktopState{Notifications: window.FindNotificationService(ctx), Window: a.window.Abilities()}
 	if a.ready() {
 		state.Tray = a.tray.Shown()
 	}
@@ -705,10 +705,10 @@ type notifier interface {
 	Close()
 }
 
-func openNotifier(ctx context.Context, words desktop.Words, clicked func(id, action string)) (notifier, error) {
+func openNotifier(ctx context.Context, words window.Words, clicked func(id, action string)) (notifier, error) {
 	labels := map[string]string{actionApprove: words.Approve, actionDeny: words.Deny, actionOpen: words.Open}
-	bus, err := desktop.OpenNotifications("Deskbell", "deskbell", func(id, action string) {
-		if action == desktop.DefaultAction {
+	bus, err := window.OpenNotifications("Deskbell", "deskbell", func(id, action string) {
+		if action == window.DefaultAction {
 			action = actionOpen
 		}
 		clicked(id, action)
@@ -716,7 +716,7 @@ func openNotifier(ctx context.Context, words desktop.Words, clicked func(id, act
 	if err == nil {
 		return busNotifier{bus, labels}, nil
 	}
-	if !errors.Is(err, desktop.ErrUnsupported) {
+	if !errors.Is(err, window.ErrUnsupported) {
 		return nil, err
 	}
 	if err := runtime.InitializeNotifications(ctx); err != nil {
@@ -746,16 +746,16 @@ func openNotifier(ctx context.Context, words desktop.Words, clicked func(id, act
 
 // busNotifier is Linux.
 type busNotifier struct {
-	*desktop.Notifications
+	*window.Notifications
 	labels map[string]string
 }
 
 func (b busNotifier) Send(ctx context.Context, n Notice, category string, urgent bool) error {
-	var actions []desktop.Action
+	var actions []window.Action
 	for _, id := range categories[category] {
-		actions = append(actions, desktop.Action{ID: id, Label: b.labels[id]})
+		actions = append(actions, window.Action{ID: id, Label: b.labels[id]})
 	}
-	return b.Notifications.Send(ctx, desktop.Notification{ID: n.ID, Title: n.Title, Body: n.Body, Urgent: urgent, Actions: actions})
+	return b.Notifications.Send(ctx, window.Notification{ID: n.ID, Title: n.Title, Body: n.Body, Urgent: urgent, Actions: actions})
 }
 
 // wailsNotifier is Windows and macOS.
@@ -765,7 +765,7 @@ type wailsNotifier struct{ ctx context.Context }
 // on Windows, the system answers at once.
 func (w wailsNotifier) Send(_ context.Context, n Notice, category string, _ bool) error {
 	if allowed, err := runtime.RequestNotificationAuthorization(w.ctx); err != nil || !allowed {
-		return errors.Join(desktop.ErrUnsupported, err)
+		return errors.Join(window.ErrUnsupported, err)
 	}
 	return runtime.SendNotificationWithActions(w.ctx, runtime.NotificationOptions{ID: n.ID, Title: n.Title, Body: n.Body, CategoryID: category})
 }

@@ -10,9 +10,9 @@ import (
 	"log/slog"
 	"os"
 
-	"deskbell/backend/cli"
-	"deskbell/backend/house"
+	"deskbell/backend/app"
 	"deskbell/backend/plugins"
+	"deskbell/backend/transport/cli"
 )
 
 //go:embed all:frontend/dist
@@ -29,7 +29,7 @@ func run() int {
 	if err != nil {
 		panic(err) // the path is a constant
 	}
-	program := house.Program(version, page)
+	program := app.Program(version, page)
 	program.Window = func(dir string, load func() (cli.Place, error), hidden bool) error {
 		return NewApp(Deps{
 			Open:     func(ctx context.Context) (Home, error) { return openHome(ctx, load, page) },
@@ -47,7 +47,7 @@ func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (
 	if err != nil {
 		return Home{}, err
 	}
-	h, err := house.Open(ctx, house.Config{Dir: place.Dir, Config: place.Config, Version: version, Console: page, InApp: true})
+	h, err := app.Open(ctx, app.Config{Dir: place.Dir, Config: place.Config, Version: version, Console: page, InApp: true})
 	if err != nil {
 		return Home{}, err
 	}

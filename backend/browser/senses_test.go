@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/cdproto"
 
 	"deskbell/backend/human"
-	"deskbell/backend/masking"
 	"deskbell/backend/record"
+	"deskbell/backend/record/masking"
 )
 
 // A visit is a browser that runs for a test, with what it told so far.

@@ -19,7 +19,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
 	"deskbell/backend/queue"
-	"deskbell/backend/sqlite"
+	"deskbell/backend/store/sqlite"
 )
 
 var (

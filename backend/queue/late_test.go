@@ -6,7 +6,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
-	"deskbell/backend/sqlite"
+	"deskbell/backend/store/sqlite"
 )
 
 // lateJournal stores a draft at once and says so late.

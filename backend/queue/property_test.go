@@ -12,7 +12,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
-	"deskbell/backend/sqlite"
+	"deskbell/backend/store/sqlite"
 )
 
 // A step is one command of one client on one of the operations rung so far.

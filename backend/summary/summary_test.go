@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"deskbell/backend/human"
-	"deskbell/backend/pictures"
 	"deskbell/backend/queue"
 	"deskbell/backend/record/library"
-	"deskbell/backend/sqlite"
+	"deskbell/backend/store/pictures"
+	"deskbell/backend/store/sqlite"
 	"deskbell/backend/summary"
 	"deskbell/summarizers"
 	"deskbell/summarizers/builtin"

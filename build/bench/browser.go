@@ -25,8 +25,8 @@ import (
 
 	"deskbell/backend/browser"
 	"deskbell/backend/human"
-	"deskbell/backend/pictures"
 	"deskbell/backend/record"
+	"deskbell/backend/store/pictures"
 )
 
 // A way is one Chromium with a page in it, recorded in some way or in none.

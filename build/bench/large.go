@@ -10,7 +10,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
-	"deskbell/backend/sqlite"
+	"deskbell/backend/store/sqlite"
 )
 
 var (

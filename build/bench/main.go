@@ -23,7 +23,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
-	"deskbell/backend/sqlite"
+	"deskbell/backend/store/sqlite"
 )
 
 var (

@@ -18,9 +18,9 @@ import (
 
 	"github.com/kbinani/screenshot"
 
-	"deskbell/backend/pictures"
+	"deskbell/backend/platform/x11"
 	"deskbell/backend/record"
-	"deskbell/backend/x11"
+	"deskbell/backend/store/pictures"
 )
 
 // takePictures measures taking and storing a picture of a busy screen, and the plain way in turns with it: the

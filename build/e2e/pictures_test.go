@@ -15,7 +15,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
-	"deskbell/backend/sqlite"
+	"deskbell/backend/store/sqlite"
 )
 
 // TestPictures takes the pictures of the README from the real window and puts them into the folder that

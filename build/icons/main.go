@@ -1,4 +1,4 @@
-// Command icons draws the program's icons into build, from the shapes in backend/desktop. Run it from the
+// Command icons draws the program's icons into build, from the shapes in backend/platform/window. Run it from the
 // root of the project after changing them:
 //
 //	go run ./build/icons
@@ -12,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"deskbell/backend/desktop"
+	"deskbell/backend/platform/window"
 )
 
 func main() {
@@ -25,18 +25,18 @@ func main() {
 func write() error {
 	var ico []image.Image
 	for _, px := range []int{16, 24, 32, 48, 64, 128, 256} {
-		ico = append(ico, desktop.AppIcon(px))
+		ico = append(ico, window.AppIcon(px))
 	}
 	files := map[string][]byte{
-		"build/appicon.png":            desktop.PNG(desktop.AppIcon(1024)),
-		"build/windows/icon.ico":       desktop.ICO(ico...),
+		"build/appicon.png":            window.PNG(window.AppIcon(1024)),
+		"build/windows/icon.ico":       window.ICO(ico...),
 		"build/darwin/deskbell.icns":   icns(),
-		"build/icons/bell.png":         desktop.PNG(desktop.Bell(256, false)),
-		"build/icons/bell-ringing.png": desktop.PNG(desktop.Bell(256, true)),
+		"build/icons/bell.png":         window.PNG(window.Bell(256, false)),
+		"build/icons/bell-ringing.png": window.PNG(window.Bell(256, true)),
 	}
 	// The sizes of the icon theme that Linux packages install.
 	for _, px := range []int{16, 24, 32, 48, 64, 128, 256, 512} {
-		files[fmt.Sprintf("build/icons/hicolor/%dx%d/apps/deskbell.png", px, px)] = desktop.PNG(desktop.AppIcon(px))
+		files[fmt.Sprintf("build/icons/hicolor/%dx%d/apps/deskbell.png", px, px)] = window.PNG(window.AppIcon(px))
 	}
 	for name, data := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -56,7 +56,7 @@ func icns() []byte {
 		kind string
 		px   int
 	}{{"icp4", 16}, {"icp5", 32}, {"ic07", 128}, {"ic08", 256}, {"ic09", 512}, {"ic10", 1024}, {"ic11", 32}, {"ic12", 64}, {"ic13", 256}, {"ic14", 512}} {
-		data := desktop.PNG(desktop.AppIcon(icon.px))
+		data := window.PNG(window.AppIcon(icon.px))
 		body.WriteString(icon.kind)
 		_ = binary.Write(&body, binary.BigEndian, uint32(8+len(data))) // a bytes.Buffer takes everything
 		body.Write(data)

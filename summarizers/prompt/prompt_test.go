@@ -16,7 +16,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
 	"deskbell/backend/llm/llmtest"
-	"deskbell/backend/masking"
+	"deskbell/backend/record/masking"
 	"deskbell/summarizers"
 	"deskbell/summarizers/prompt"
 	"deskbell/summarizers/summarizertest"

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"deskbell/backend/gate"
-	"deskbell/backend/gate/keeper"
+	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 )
 
 // A Judge decides about a call before it runs. Ask means that an operator is being asked: the same call with
-// keeper.Asking.Question goes on waiting. Of agents in a process of their own, client.Client is one.
+// service.Asking.Question goes on waiting. Of agents in a process of their own, client.Client is one.
 type Judge interface {
-	Evaluate(ctx context.Context, call human.ToolCall, how keeper.Asking) (human.Judgement, error)
+	Evaluate(ctx context.Context, call human.ToolCall, how service.Asking) (human.Judgement, error)
 }
 
 // Refused is the error of a call that did not run.
@@ -112,7 +112,7 @@ func digest(call human.ToolCall) string {
 
 // decide has the call judged, and waits while an operator is asked.
 func decide(ctx context.Context, judge Judge, call human.ToolCall) (human.Judgement, error) {
-	how := keeper.Asking{}
+	how := service.Asking{}
 	for {
 		j, err := judge.Evaluate(ctx, call, how)
 		if err == nil {
@@ -129,7 +129,7 @@ func decide(ctx context.Context, judge Judge, call human.ToolCall) (human.Judgem
 			}
 			t.Stop()
 		}
-		how = keeper.Asking{Question: j.OperationID, Wait: waits}
+		how = service.Asking{Question: j.OperationID, Wait: waits}
 	}
 }
 

@@ -11,19 +11,19 @@ import (
 	"time"
 
 	"deskbell/backend/gate"
-	"deskbell/backend/gate/keeper"
+	"deskbell/backend/gate/service"
 	"deskbell/backend/gate/wrapper"
 	"deskbell/backend/human"
 )
 
-type judgeFunc func(context.Context, human.ToolCall, keeper.Asking) (human.Judgement, error)
+type judgeFunc func(context.Context, human.ToolCall, service.Asking) (human.Judgement, error)
 
-func (f judgeFunc) Evaluate(ctx context.Context, call human.ToolCall, how keeper.Asking) (human.Judgement, error) {
+func (f judgeFunc) Evaluate(ctx context.Context, call human.ToolCall, how service.Asking) (human.Judgement, error) {
 	return f(ctx, call, how)
 }
 
 func says(j human.Judgement) judgeFunc {
-	return func(context.Context, human.ToolCall, keeper.Asking) (human.Judgement, error) { return j, nil }
+	return func(context.Context, human.ToolCall, service.Asking) (human.Judgement, error) { return j, nil }
 }
 
 type removal struct {
@@ -35,7 +35,7 @@ type removal struct {
 
 func Example() {
 	// The engine itself as the judge: nobody is asked, so what it would ask about does not run.
-	judge := judgeFunc(func(_ context.Context, c human.ToolCall, _ keeper.Asking) (human.Judgement, error) {
+	judge := judgeFunc(func(_ context.Context, c human.ToolCall, _ service.Asking) (human.Judgement, error) {
 		v := gate.Judge(gate.Call{Tool: c.Tool, Args: c.Args, Cwd: "/work", Root: "/work"}, gate.Balanced, nil)
 		v.Digest = "" // it is of the folder, too, which the wrapper does not know
 		return human.Judgement{Decision: v.Decision, Message: v.Reason, Verdict: v}, nil
@@ -82,7 +82,7 @@ func TestOnlyWhatIsAllowedRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran := ""
-			tool := wrapper.Wrap(judgeFunc(func(_ context.Context, c human.ToolCall, _ keeper.Asking) (human.Judgement, error) {
+			tool := wrapper.Wrap(judgeFunc(func(_ context.Context, c human.ToolCall, _ service.Asking) (human.Judgement, error) {
 				if c.Tool != "remove" || string(c.Args) != `{"path":"a"}` {
 					t.Errorf("%+v", c)
 				}
@@ -122,7 +122,7 @@ func TestAToolsOwnErrorIsItsOwn(t *testing.T) {
 
 func TestWhatJSONDoesNotShowDoesNotGetBy(t *testing.T) {
 	in := removal{Path: "a", Also: []string{"b"}, quiet: true}
-	judge := judgeFunc(func(context.Context, human.ToolCall, keeper.Asking) (human.Judgement, error) {
+	judge := judgeFunc(func(context.Context, human.ToolCall, service.Asking) (human.Judgement, error) {
 		in.Also[0] = "/" // after it was judged
 		return human.Judgement{Decision: human.Allow}, nil
 	})
@@ -159,7 +159,7 @@ func TestACallWaitsForTheOperator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		answer := func(after time.Duration, j human.Judgement) judgeFunc {
-			return func(ctx context.Context, _ human.ToolCall, how keeper.Asking) (human.Judgement, error) {
+			return func(ctx context.Context, _ human.ToolCall, how service.Asking) (human.Judgement, error) {
 				if how.Wait > 0 && how.Question != "op_1" {
 					t.Errorf("%+v", how)
 				}

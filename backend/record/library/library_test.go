@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"deskbell/backend/human"
-	"deskbell/backend/pictures"
 	"deskbell/backend/queue"
 	"deskbell/backend/record"
 	"deskbell/backend/record/actions"
 	"deskbell/backend/record/replay"
-	"deskbell/backend/sqlite"
+	"deskbell/backend/store/pictures"
+	"deskbell/backend/store/sqlite"
 )
 
 var (

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deskbell/backend/human"
-	"deskbell/backend/x11"
+	"deskbell/backend/platform/x11"
 )
 
 // A line is one event: "m X Y" for a move, "d C" and "u C" for a key with the character C.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"deskbell/backend/gate/keeper"
+	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/build/e2e/agents/models"
 )
@@ -273,17 +273,17 @@ func TestTheOperatorDecides(t *testing.T) {
 		d.start()
 		a := d.agent(k, k.call("rm -rf drafts"), k.call("rm -rf old"), k.call("rm -rf novel"), k.call("rm -rf letters"), k.call("rm -rf diary"), k.call("cat README.md"))
 
-		d.answer(d.asked(a, "rm -rf drafts"), keeper.AnswerRequest{Choice: human.ChooseDeny, Reason: "They are read on Friday."})
+		d.answer(d.asked(a, "rm -rf drafts"), service.AnswerRequest{Choice: human.ChooseDeny, Reason: "They are read on Friday."})
 		a.told(0, "They are read on Friday.")
 		d.still("drafts")
 
 		q := d.asked(a, "rm -rf old")
 		d.still("old")
-		d.answer(q, keeper.AnswerRequest{Choice: human.ChooseAllow})
+		d.answer(q, service.AnswerRequest{Choice: human.ChooseAllow})
 		a.told(1)
 		d.gone("old")
 
-		d.answer(d.asked(a, "rm -rf novel"), keeper.AnswerRequest{Choice: human.ChooseBackup})
+		d.answer(d.asked(a, "rm -rf novel"), service.AnswerRequest{Choice: human.ChooseBackup})
 		a.told(2)
 		d.gone("novel")
 		if copies := d.copies("about novel"); len(copies) != 1 {
@@ -291,7 +291,7 @@ func TestTheOperatorDecides(t *testing.T) {
 		}
 
 		q = d.asked(a, "rm -rf letters")
-		d.answer(q, keeper.AnswerRequest{Choice: human.ChooseChange, Args: d.changed(q, "rm -rf letters", "ls letters")})
+		d.answer(q, service.AnswerRequest{Choice: human.ChooseChange, Args: d.changed(q, "rm -rf letters", "ls letters")})
 		a.told(3, k.changed)
 		d.still("letters")
 
@@ -299,7 +299,7 @@ func TestTheOperatorDecides(t *testing.T) {
 		d.killHook()
 		a.told(4, "Deskbell refused this call: its hook")
 		d.still("diary")
-		d.answer(q, keeper.AnswerRequest{Choice: human.ChooseAllow}) // which comes too late
+		d.answer(q, service.AnswerRequest{Choice: human.ChooseAllow}) // which comes too late
 
 		a.told(5, strings.TrimSpace(readme)) // without a question
 		a.finished()
@@ -325,7 +325,7 @@ func TestFilesThatRunByThemselvesAreAskedAbout(t *testing.T) {
 		if q.Tool != k.writes || !strings.Contains(string(q.Args), trap) {
 			d.t.Errorf("the question is %s with %s", q.Tool, q.Args)
 		}
-		d.answer(op, keeper.AnswerRequest{Choice: human.ChooseDeny, Reason: "Such files are mine."})
+		d.answer(op, service.AnswerRequest{Choice: human.ChooseDeny, Reason: "Such files are mine."})
 		a.told(1, "Such files are mine.")
 		a.finished()
 		d.gone(trap)
@@ -340,7 +340,7 @@ func TestSubAgentsAreAskedAboutToo(t *testing.T) {
 		last := k.call("cat README.md") // a sub-agent may go on when its parent has ended, or end with it
 		last.After = refused
 		a := d.withSub(k, []models.Call{k.spawn("Do this part alone."), last}, []models.Call{k.call("rm -rf drafts")})
-		d.answer(d.asked(a, "rm -rf drafts"), keeper.AnswerRequest{Choice: human.ChooseDeny})
+		d.answer(d.asked(a, "rm -rf drafts"), service.AnswerRequest{Choice: human.ChooseDeny})
 		close(refused)
 		a.told(1, strings.TrimSpace(readme))
 		a.finished()
@@ -365,7 +365,7 @@ func TestClaudeCodeAsksThePermissionTool(t *testing.T) {
 		}))
 	}
 	a := d.agent(k, k.call("rm -rf drafts"), k.call("rm -rf old"), k.call("cat README.md"))
-	for _, answer := range []keeper.AnswerRequest{{Choice: human.ChooseDeny, Reason: "They are read on Friday."}, {Choice: human.ChooseAllow}} {
+	for _, answer := range []service.AnswerRequest{{Choice: human.ChooseDeny, Reason: "They are read on Friday."}, {Choice: human.ChooseAllow}} {
 		d.wait("a question", func() bool { return len(d.waiting()) == 1 || a.over() })
 		for _, op := range d.waiting() {
 			d.answer(op, answer)

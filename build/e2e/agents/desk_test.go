@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"deskbell/backend/client"
-	"deskbell/backend/gate/keeper"
+	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
 )
 
 // patience is for what comes within a second or two where nothing else runs.
@@ -177,7 +177,7 @@ func (d *desk) asked(by *agent, command string) human.Operation {
 	return op
 }
 
-func (d *desk) answer(op human.Operation, r keeper.AnswerRequest) {
+func (d *desk) answer(op human.Operation, r service.AnswerRequest) {
 	d.t.Helper()
 	r.Digest = op.Digest
 	if _, err := d.operator.AnswerQuestion(d.t.Context(), op.ID, r); err != nil {

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"deskbell/backend/client"
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
 )
 
 // patience is for what comes within a second or two where nothing else runs.

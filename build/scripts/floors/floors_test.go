@@ -22,29 +22,29 @@ const wails = "github.com/wailsapp/wails/v2"
 var (
 	jobs     = []string{"backend/queue", "backend/plan", "backend/gate", "backend/record", "backend/summary", "backend/agent"}
 	adapters = []string{
-		"backend/sqlite", "backend/client", "backend/settings", "backend/datadir", "backend/desktop", "backend/browser",
-		"backend/terminal", "backend/llm", "backend/notify", "backend/unnamed",
+		"backend/store/sqlite", "backend/transport/client", "backend/store/settings", "backend/store/datadir", "backend/platform/window",
+		"backend/browser", "backend/llm", "backend/agent/tools", "backend/record/masking", "backend/platform/unnamed", "backend/unnamed",
 	}
-	faces = []string{"backend/api", "backend/mcpserver", "backend/hook", "backend/cli"}
+	faces = []string{"backend/transport/api", "backend/transport/mcp", "backend/transport/hook", "backend/transport/cli"}
 
-	everything = slices.Concat([]string{"backend/human", "backend/house", "summarizers"}, jobs, adapters, faces)
+	everything = slices.Concat([]string{"backend/human", "backend/app", "summarizers"}, jobs, adapters, faces)
 )
 
 // arrows lists what may import what: all there is, and nothing else.
 func arrows() map[string][]string {
 	knowsJobs := append([]string{"backend/human", "summarizers"}, jobs...)
-	calls := append(slices.Clone(knowsJobs), "backend/client", "backend/datadir", "backend/settings")
+	calls := append(slices.Clone(knowsJobs), "backend/transport/client", "backend/store/datadir", "backend/store/settings")
 	may := map[string][]string{
-		"backend/human":     {},
-		"summarizers":       {"backend/human"},
-		"backend/api":       append(slices.Clone(knowsJobs), "backend/settings"),
-		"backend/mcpserver": calls,
-		"backend/hook":      calls,
-		"backend/cli":       calls,
-		"backend/house":     everything,
-		"main.go":           append(slices.Clone(everything), wails),
-		"app.go":            append(slices.Clone(everything), wails),
-		"window.go":         everything,
+		"backend/human":          {},
+		"summarizers":            {"backend/human"},
+		"backend/transport/api":  append(slices.Clone(knowsJobs), "backend/store/settings"),
+		"backend/transport/mcp":  calls,
+		"backend/transport/hook": calls,
+		"backend/transport/cli":  calls,
+		"backend/app":            everything,
+		"main.go":                append(slices.Clone(everything), wails),
+		"app.go":                 append(slices.Clone(everything), wails),
+		"window.go":              everything,
 	}
 	for _, j := range jobs {
 		may[j] = []string{"backend/human"}

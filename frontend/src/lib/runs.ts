@@ -1,6 +1,6 @@
 import type { PlanStatus, Task, TaskChange, TasksSummary } from './planwire';
 
-/** The wire format of runs of the reference agent, as backend/agent and backend/api define it. */
+/** The wire format of runs of the reference agent, as backend/agent and backend/transport/api define it. */
 
 export type AgentState = 'idle' | 'reasoning' | 'planning' | 'awaiting_confirmation' | 'executing' | 'evaluating' | 'replanning' | 'completed' | 'failed';
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
-	"deskbell/backend/desktop"
+	"deskbell/backend/platform/window"
 )
 
 const page = `<!doctype html>
@@ -132,7 +132,7 @@ func (r recorder) ToggleRecording(context.Context) error  { r <- "recorder toggl
 func (r recorder) StopRecording(context.Context) error    { r <- "recorder stop"; return nil }
 func (r recorder) DiscardRecording(context.Context) error { r <- "recorder discard"; return nil }
 
-func (recorder) WatchRecording(ctx context.Context, _ func(desktop.Recording)) { <-ctx.Done() }
+func (recorder) WatchRecording(ctx context.Context, _ func(window.Recording)) { <-ctx.Done() }
 
 // answers says what was answered in a notification; an operation named "late" has an answer already.
 type answers chan string

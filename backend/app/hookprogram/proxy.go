@@ -1,0 +1,17 @@
+package hookprogram
+
+import (
+	"context"
+
+	"deskbell/backend/human"
+)
+
+// Away judges a call while no Deskbell answers, as hooks do then: what is harmless may run, and all else is refused, for
+// there is nobody to ask. dir is the data folder.
+func Away(ctx context.Context, dir, client string, call human.ToolCall) (human.Judgement, error) {
+	j, err := away{dir: dir, client: client}.judge(ctx, call)
+	if err == nil && j.Decision == human.Ask {
+		j.Decision = human.Deny // a proxy cannot leave it to the client's own prompt
+	}
+	return j, err
+}

@@ -1,0 +1,237 @@
+package hookprogram
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"deskbell/backend/gate/service"
+	"deskbell/backend/human"
+	"deskbell/backend/store/datadir"
+	"deskbell/backend/transport/hook"
+)
+
+// A judge asks the Deskbell that runs on a data folder. When none runs there, it judges by itself.
+type judge struct {
+	dir, client string
+	url         string // of the server that was asked first; a question is asked of no other
+	away        away
+}
+
+var _ hook.Judge = (*judge)(nil)
+
+func newJudge(dir, client string) *judge {
+	return &judge{dir: dir, client: client, away: away{dir: dir, client: client}}
+}
+
+// KeyFile is where the key of a client's hooks is kept.
+func KeyFile(dir, client string) string { return filepath.Join(dir, "hooks", client+".key") }
+
+// Evaluate implements hook.Judge.
+func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how service.Asking) (_ human.Judgement, err error) {
+	if call.Home == "" {
+		call.Home, _ = os.UserHomeDir() // without, the engine is the more careful
+	}
+	if j.url == "" {
+		server, err := datadir.Find(j.dir)
+		if err != nil {
+			return j.away.judge(ctx, call)
+		}
+		j.url = server.URL
+	}
+	body, err := question(call, how)
+	if err != nil {
+		return human.Judgement{}, err
+	}
+	wait := max(0, min(how.Wait, time.Minute))
+	// Only what hooks tell their clients.
+	var got human.Judgement
+	var verdict json.RawMessage
+	err = j.post(ctx, "/api/gate/evaluate?wait="+number(wait.Seconds()), wait+answerTime, body, map[string]any{
+		"decision": &got.Decision, "message": &got.Message, "operation_id": &got.OperationID, "args": &got.Args, "verdict": &verdict,
+	})
+	if errors.Is(err, errNobody) && how.Question == "" {
+		return j.away.judge(ctx, call)
+	}
+	if err == nil && got.Message == "" && len(verdict) > 0 {
+		err = hook.Take(verdict, map[string]any{"reason": &got.Verdict.Reason})
+	}
+	return got, err
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// question is the body of a call that is to be judged. It is written field by field: encoding/json takes longer to make
+// ready for such a struct than the server to judge.
+func question(call human.ToolCall, how service.Asking) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	var wrong error
+	put := func(name string, value any, is bool) {
+		if !is || wrong != nil {
+			return
+		}
+		b.WriteString(`,"` + name + `":`)
+		wrong = e.Encode(value)
+	}
+	for _, f := range []struct{ name, text string }{
+		{"cwd", call.Cwd}, {"root", call.Root}, {"home", call.Home}, {"about", call.About}, {"client", call.Client}, {"task", call.Task},
+		{"session_id", call.SessionID}, {"call_id", call.CallID}, {"operation_id", string(how.Question)},
+	} {
+		put(f.name, f.text, f.text != "")
+	}
+	put("tool", call.Tool, true)
+	put("args", call.Args, len(call.Args) > 0)
+	put("schema", call.Schema, len(call.Schema) > 0)
+	put("annotations", call.Annotations, call.Annotations != human.Annotations{})
+	put("fixed", call.Fixed, call.Fixed)
+	put("timeout", how.Timeout.Seconds(), how.Timeout > 0)
+	if wrong != nil {
+		return nil, human.Wrap(human.Invalid, wrong, "the call cannot be written as JSON")
+	}
+	body := append(b.Bytes(), '}')
+	body[0] = '{'
+	return body, nil
+}
+
+// Withdraw implements hook.Judge.
+func (j *judge) Withdraw(ctx context.Context, question human.OperationID, reason string) error {
+	body, err := json.Marshal(map[string]string{"operation_id": string(question), "reason": reason})
+	if err != nil {
+		return human.Wrap(human.Invalid, err, "the reason cannot be written as JSON")
+	}
+	return j.post(ctx, "/api/human/cancel", answerTime, body, nil)
+}
+
+// key is what DESKBELL_KEY says, or the file that the installer made.
+func (j *judge) key() (string, error) {
+	if key := os.Getenv("DESKBELL_KEY"); key != "" {
+		return key, nil
+	}
+	path := KeyFile(j.dir, j.client)
+	text, err := os.ReadFile(path)
+	key := strings.TrimSpace(string(text))
+	if err != nil || key == "" {
+		return "", human.Wrap(human.Unauthorized, err, "its hook has no key (%s); tell your user to run: deskbell hook install %s", path, j.client)
+	}
+	if strings.ContainsAny(key, " \r\n\t") {
+		return "", human.Errorf(human.Unauthorized, "what is in %s is no key; tell your user to run: deskbell hook install %s", path, j.client)
+	}
+	return key, nil
+}
+
+// Limits of an exchange.
+const (
+	dialTime   = 2 * time.Second
+	answerTime = 30 * time.Second // besides what the server was asked to wait
+	mostAnswer = 16 << 20
+)
+
+// errNobody is that nobody listens where a server said it would.
+var errNobody = errors.New("nobody listens there")
+
+// post makes one call of the API. It speaks HTTP/1.0 itself, in which the end of the connection is the end of the answer:
+// net/http doubles the time that this program takes to start and to ask. The answer's fields are put in their places; see
+// hook.Take.
+func (j *judge) post(ctx context.Context, path string, most time.Duration, body []byte, places map[string]any) error {
+	key, err := j.key()
+	if err != nil {
+		return err
+	}
+	address, plain := strings.CutPrefix(strings.TrimRight(j.url, "/"), "http://")
+	if !plain || strings.ContainsAny(address, "/ \r\n") {
+		return human.Errorf(human.Unavailable, "Deskbell listens on %q, which its hook cannot call", j.url)
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	dialer := net.Dialer{Timeout: dialTime, KeepAlive: -1}
+	target := address
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		target = net.JoinHostPort(strings.Trim(address, "[]"), "80")
+	}
+	conn, err := dialer.DialContext(ctx, "tcp", target)
+	if err != nil {
+		if ctx.Err() != nil {
+			return human.Wrap(human.Unavailable, err, "Deskbell at %s did not answer in time", j.url)
+		}
+		return errors.Join(human.Wrap(human.Unavailable, err, "no Deskbell answers at %s", j.url), errNobody)
+	}
+	defer conn.Close() //nolint:errcheck // what counts was read
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+	head := "POST " + path + " HTTP/1.0\r\nHost: " + address + "\r\nAuthorization: Bearer " + key + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
+	_, sendErr := conn.Write(append([]byte(head), body...))
+	status, answer, err := readAnswer(conn)
+	if err != nil { // else the server may have refused before it had read everything
+		return human.Wrap(human.Unavailable, errors.Join(sendErr, err), "Deskbell at %s stopped before it answered (a question that it had begun to ask by then is kept, and is there again when Deskbell runs)", j.url)
+	}
+	if status >= 300 {
+		return j.problem(status, answer)
+	}
+	if places == nil {
+		return nil
+	}
+	if err := hook.Take(answer, places); err != nil {
+		return human.Wrap(human.Unavailable, err, "what answers at %s is no Deskbell of this version, or stopped in the middle", j.url)
+	}
+	return nil
+}
+
+func readAnswer(conn io.Reader) (status int, body []byte, err error) {
+	r := bufio.NewReaderSize(io.LimitReader(conn, mostAnswer), 8<<10)
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return 0, nil, err
+	}
+	if parts := strings.Fields(line); len(parts) >= 2 && strings.HasPrefix(parts[0], "HTTP/1.") {
+		status, err = strconv.Atoi(parts[1])
+	}
+	if status < 200 || err != nil {
+		return 0, nil, fmt.Errorf("it answers %q", line)
+	}
+	length := -1
+	for {
+		if line, err = r.ReadString('\n'); err != nil {
+			return 0, nil, err
+		}
+		if line = strings.TrimSpace(line); line == "" {
+			break
+		}
+		name, value, _ := strings.Cut(line, ":")
+		if strings.EqualFold(name, "Content-Length") {
+			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
+				return 0, nil, err
+			}
+		}
+	}
+	body, err = io.ReadAll(r)
+	if err == nil && length >= 0 && len(body) != length {
+		err = io.ErrUnexpectedEOF
+	}
+	return status, body, err
+}
+
+// problem reads a problem document (RFC 9457).
+func (j *judge) problem(status int, text []byte) error {
+	var p struct{ Detail, Kind string }
+	if json.Unmarshal(text, &p) != nil || p.Detail == "" {
+		return human.Errorf(human.Internal, "what answers at %s said %d and not why", j.url, status)
+	}
+	switch p.Kind {
+	case "unauthorized":
+		return human.Errorf(human.Unauthorized, "%s. Tell your user to run: deskbell hook install %s", strings.TrimRight(p.Detail, "."), j.client)
+	case "unavailable":
+		return human.Errorf(human.Internal, "%s", p.Detail) // it answered: it has not gone
+	}
+	return human.Errorf(human.Invalid, "%s", p.Detail)
+}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"os"
+
+	"deskbell/backend/app/hookprogram"
+	"deskbell/backend/transport/cli"
+	"deskbell/backend/transport/hook"
+	"deskbell/backend/transport/hook/install"
+)
+
+// hooks are those of coding agents.
+func hooks() cli.Hooks {
+	place := func(at cli.HookPlace) install.Place { return install.Place{Home: at.Home, Dir: at.Dir, Env: os.Getenv} }
+	change := func(p install.Plan, err error) (cli.HookChange, error) {
+		return cli.HookChange{Path: p.Path, Backup: p.Backup, Changes: p.Changes(), Diff: p.Diff(), Note: p.Note, Apply: p.Apply}, err
+	}
+	return cli.Hooks{
+		Clients: hook.Names(),
+		Answer:  hookprogram.Hook,
+		Install: func(client string, at cli.HookPlace, c cli.HookCommand) (cli.HookChange, error) {
+			return change(install.Install(client, place(at), install.Command(c)))
+		},
+		Uninstall: func(client string, at cli.HookPlace) (cli.HookChange, error) {
+			return change(install.Uninstall(client, place(at)))
+		},
+		Look: func(client string, at cli.HookPlace) (cli.HookState, error) {
+			state, err := install.Look(client, place(at))
+			return cli.HookState(state), err
+		},
+		KeyFile: hookprogram.KeyFile,
+	}
+}

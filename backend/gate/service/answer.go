@@ -1,0 +1,209 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+
+	"deskbell/backend/gate/rules"
+	"deskbell/backend/human"
+)
+
+// question reads an operation as a question.
+func (k *Keeper) question(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, human.Question, error) {
+	if err := onlyOperators(by); err != nil {
+		return human.Operation{}, human.Question{}, err
+	}
+	op, err := k.d.Queue.Get(ctx, by, id)
+	if err != nil {
+		return op, human.Question{}, err
+	}
+	var q human.Question
+	if op.Kind != human.Permission {
+		return op, q, human.Errorf(human.NotFound, "operation %s is no question of the gatekeeper's", id)
+	}
+	if err := json.Unmarshal(op.Details, &q); err != nil {
+		return op, q, human.Wrap(human.Internal, err, "the question of operation %s cannot be read", id)
+	}
+	return op, q, nil
+}
+
+// Question returns what an operation of kind permission asks, with the rule that 'always allow' would make and the past
+// calls that it would have matched.
+func (k *Keeper) Question(ctx context.Context, by human.Actor, id human.OperationID) (QuestionView, error) {
+	op, q, err := k.question(ctx, by, id)
+	if err != nil {
+		return QuestionView{}, err
+	}
+	view := QuestionView{Question: q}
+	at := rules.Circumstances{Agent: op.AgentID, Session: op.SessionID, Project: q.Root, Now: k.d.Now()}
+	rule, leftOut, ok := rules.Suggest(k.engineCall(q.ToolCall), q.Verdict, at)
+	mask := k.masker(q.Args)
+	if !ok || mask(rule.Command) != rule.Command || mask(rule.Path) != rule.Path {
+		return view, nil // a rule is shown and kept, so it holds no secret
+	}
+	preview, err := k.preview(ctx, rule)
+	if err != nil {
+		return view, err
+	}
+	preview.LeftOut = leftOut
+	view.Standing = &preview
+	return view, nil
+}
+
+// Difference says what the call that is asked about would change. It blocks while files are read.
+func (k *Keeper) Difference(ctx context.Context, by human.Actor, id human.OperationID) (Difference, error) {
+	_, q, err := k.question(ctx, by, id)
+	if err != nil {
+		return Difference{}, err
+	}
+	d, err := k.d.Files.Difference(ctx, k.engineCall(q.ToolCall), q.Verdict)
+	d.Files = append([]FileDifference{}, d.Files...)
+	return d, err
+}
+
+// Answer answers a question (G2, G7): it does first what the choice needs, a copy for example, and where that fails
+// nothing is answered. It blocks as long as that takes.
+func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationID, r AnswerRequest) (human.Operation, error) {
+	op, q, err := k.question(ctx, by, id)
+	if err != nil {
+		return op, err
+	}
+	if r.Digest != op.Digest {
+		return op, human.Errorf(human.Conflict, "the answer was given to other bytes (%.12s…) than operation %s has (%.12s…); read it again", r.Digest, op.ID, op.Digest)
+	}
+	if op.State.Terminal() { // the queue says what happened, before anything is copied
+		return k.d.Queue.Complete(ctx, by, id, human.Answer{Decision: human.Refused}, op.Digest)
+	}
+	a := human.Answer{Decision: human.Refused, Choice: r.Choice, HumanInput: r.Reason}
+	var rule *human.GateRule
+	if r.Rule != nil {
+		if rule, err = k.ruleOf(by, *r.Rule); err != nil {
+			return op, err
+		}
+	}
+	switch r.Choice {
+	case human.ChooseDeny, human.ChooseInstead:
+		if rule != nil && rule.Decision == human.Allow {
+			return op, human.BadField("rule", "would allow what you refuse")
+		}
+	case human.ChooseAllow, human.ChooseBackup, human.ChooseChange:
+		if err := wasRead(q, r); err != nil {
+			return op, err
+		}
+		a.Decision = human.Approved
+	default:
+		return op, human.BadField("choice", "%q is not one of allow, deny, backup, instead, change", human.OneLine(string(r.Choice), 40))
+	}
+	switch r.Choice {
+	case human.ChooseBackup:
+		b, err := k.d.Files.Backup(ctx, k.engineCall(q.ToolCall), q.Verdict)
+		if err != nil {
+			return op, err
+		}
+		if b.Files == 0 && !b.Stash {
+			return op, human.Errorf(human.Conflict, "there is nothing left to copy: what the call would take away is gone already; read it again")
+		}
+		a.Backup = &b
+	case human.ChooseChange:
+		if err := k.changed(ctx, op, q, r.Args); err != nil {
+			return op, err
+		}
+		a.Args = r.Args
+	}
+	done, err := k.d.Queue.Complete(ctx, by, id, a, r.Digest)
+	if err != nil {
+		if a.Backup != nil {
+			err = human.Wrap(human.KindOf(err), err, "%s The copy that was made stays in %s.", human.SafeText(err), a.Backup.Path)
+		}
+		return op, err
+	}
+	if a.Args != nil && q.Fixed {
+		changed := k.engineCall(q.ToolCall)
+		changed.Args = a.Args
+		k.grant(op.AgentID, changed)
+	}
+	k.settle(context.WithoutCancel(ctx), done)
+	if rule != nil {
+		if err := k.d.Store.PutRule(ctx, *rule); err != nil {
+			return done, human.Wrap(human.KindOf(err), err, "Your answer was given; the rule could not be stored: %s", human.SafeText(err))
+		}
+		k.forget()
+	}
+	return done, nil
+}
+
+// wasRead says what is missing where a yes is not enough.
+func wasRead(q human.Question, r AnswerRequest) error {
+	if q.Verdict.Form == human.Enter && q.Verdict.Input != nil {
+		if must := q.Verdict.Input.Must; must != "" && r.Typed != must || r.Typed == "" {
+			return human.BadField("typed", "is not what has to be typed before this may run")
+		}
+	}
+	if q.Check != nil && (len(q.Verdict.Effects) == 0 || r.Check != q.Verdict.Effects[0].Verb) {
+		return human.BadField("check", "is not what the call would do; read it again")
+	}
+	return nil
+}
+
+// changed judges a call with the arguments that an operator wrote: their word is enough for what would be asked about, and
+// for nothing that is refused or at the floor.
+func (k *Keeper) changed(ctx context.Context, op human.Operation, q human.Question, args json.RawMessage) error {
+	call := q.ToolCall
+	call.Args = args
+	if len(args) == 0 {
+		return human.BadField("args", "are missing; they are what the call may run with")
+	}
+	if err := check(call); err != nil {
+		return err
+	}
+	j, err := k.judge(ctx, op.AgentID, call, k.d.Project)
+	if err != nil {
+		return err
+	}
+	v := j.verdict
+	if v.Decision == human.Deny || v.Floor {
+		return human.BadField("args", "cannot be allowed: %s", v.Reason)
+	}
+	if v.Risk.Level() > q.Verdict.Risk.Level() {
+		return human.BadField("args", "are riskier than what is asked about (%s, not %s): %s", v.Risk, q.Verdict.Risk, v.Reason)
+	}
+	return nil
+}
+
+// ruleOf is an operator's rule, ready to be stored.
+func (k *Keeper) ruleOf(by human.Actor, r human.GateRule) (*human.GateRule, error) {
+	at := k.d.Now().UTC()
+	r.ID, r.Source, r.By, r.At, r.Matched, r.LastUsed = k.d.NewID("gr_"), human.RuleOperator, by.Name, &at, 0, nil
+	if r.Until != nil && !r.Until.After(at) {
+		return nil, human.BadField("until", "is in the past")
+	}
+	if err := rules.Check(r); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// AddRule gives a standing permission, or lays down what is asked or refused.
+func (k *Keeper) AddRule(ctx context.Context, by human.Actor, r human.GateRule) (human.GateRule, error) {
+	if err := onlyOperators(by); err != nil {
+		return r, err
+	}
+	rule, err := k.ruleOf(by, r)
+	if err != nil {
+		return r, err
+	}
+	if err := k.d.Store.PutRule(ctx, *rule); err != nil {
+		return r, err
+	}
+	k.forget()
+	return *rule, nil
+}
+
+// DropRule takes a standing rule back, at once.
+func (k *Keeper) DropRule(ctx context.Context, by human.Actor, id string) error {
+	if err := onlyOperators(by); err != nil {
+		return err
+	}
+	defer k.forget()
+	return k.d.Store.DropRule(ctx, id)
+}

@@ -1,7 +1,0 @@
-//go:build !windows
-
-package house
-
-import "syscall"
-
-const errInUse = syscall.EADDRINUSE

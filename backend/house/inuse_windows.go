@@ -1,5 +1,0 @@
-package house
-
-import "golang.org/x/sys/windows"
-
-const errInUse = windows.WSAEADDRINUSE

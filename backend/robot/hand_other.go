@@ -1,9 +1,0 @@
-//go:build !linux && !windows && !darwin
-
-package robot
-
-import "deskbell/backend/human"
-
-func newHand() (hand, error) {
-	return nil, human.Errorf(human.Unavailable, "recordings cannot be played back on this system")
-}

@@ -1,0 +1,82 @@
+package tomltext_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"deskbell/backend/store/settings/tomltext"
+)
+
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	text := "a = 1 # one\nb.c = \"x\"\n\n[d]\ne = { f = 2 }\n[[g]]\nh = [\n  3,\n  4,\n]\n[[g]]\n[g.i]\nj = true\n"
+	var got []string
+	for _, p := range tomltext.Locate([]byte(text)) {
+		got = append(got, fmt.Sprintf("%d %d %s %s", p.Line, p.Kind, p.Dotted(), text[p.Start:p.End]))
+	}
+	want := []string{
+		"1 0 a 1", "2 0 b.c \"x\"", "4 3 d ", "5 1 d.e { f = 2 }", "5 0 d.e.f 2", "6 4 g.0 ", "7 0 g.0.h [\n  3,\n  4,\n]", "8 2 g.0.h.0 ", "9 2 g.0.h.1 ", "11 4 g.1 ",
+		"12 3 g.1.i ", "13 0 g.1.i.j true",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestUnmarshalNamesTheLine(t *testing.T) {
+	t.Parallel()
+	var v struct{ A int }
+	for text, want := range map[string]int{"\na = = 1": 2, "\n\na = 'x'": 3} {
+		var bad *tomltext.LineError
+		if err := tomltext.Unmarshal([]byte(text), &v); !errors.As(err, &bad) || bad.Line != want {
+			t.Errorf("%q: %v, want line %d", text, err, want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for pair, want := range map[[2]string]int{{"", ""}: 0, {"", "ab"}: 2, {"policy", "policy"}: 0, {"polcy", "policy"}: 1, {"timeout", "trust"}: 5} {
+		if got, back := tomltext.Distance(pair[0], pair[1]), tomltext.Distance(pair[1], pair[0]); got != want || back != want {
+			t.Errorf("%q: %d, %d, want %d", pair, got, back, want)
+		}
+	}
+}
+
+// A file that is replaced keeps its mode, a link stays one, and nothing is left beside it.
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "a.toml"), filepath.Join(t.TempDir(), "b.toml")
+	if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err) // Windows without the right to make them
+	}
+	mode := func() os.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	before := mode()
+	if err := tomltext.Replace(link, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || string(data) != "new" || mode() != before {
+		t.Errorf("%q, %s, %v", data, mode(), err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("beside it %v, %v", entries, err)
+	}
+	if err := tomltext.Replace(filepath.Join(dir, "none", "c.toml"), nil); err == nil || tomltext.Reason(err) == err {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
+}

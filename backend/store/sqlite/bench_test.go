@@ -1,0 +1,214 @@
+package sqlite
+
+import (
+	"context"
+	"deskbell/backend/queue"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"testing"
+
+	"deskbell/backend/human"
+	"deskbell/backend/queue/journaltest"
+)
+
+// BenchmarkRings compares what group commit is for: rings by 1, 16 and 64 callers against a journal row
+// stored alone, one durable transaction each on one connection. The four take turns, so that a disk or a
+// processor that others use slows them all alike; the figures are medians over the turns:
+//
+//	go test -run - -bench Rings -benchtime 20x ./backend/store/sqlite
+func BenchmarkRings(b *testing.B) {
+	db, err := connect(filepath.Join(b.TempDir(), "single.db"), 1, "journal_mode(WAL)", "synchronous(FULL)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`CREATE TABLE journal (seq INTEGER PRIMARY KEY, id TEXT, payload TEXT)`); err != nil {
+		b.Fatal(err)
+	}
+	insert, err := db.Prepare(`INSERT INTO journal (id, payload) VALUES (?, ?)`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer insert.Close()
+	r, err := encode(human.Entry{ID: "op_1", Version: 1, Event: ring("Please look at the failing deployment of the billing service")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := openJournal(b, b.TempDir())
+	defer s.Close()
+
+	callers := []int{1, 16, 64}
+	rates := map[int][]float64{}
+	ratios := map[int][]float64{}
+	for turn := range b.N {
+		const singles = 200
+		start := time.Now()
+		for i := range singles {
+			if _, err := insert.Exec(fmt.Sprintf("op_%026d", i), r.payload); err != nil {
+				b.Fatal(err)
+			}
+		}
+		single := singles / time.Since(start).Seconds()
+		rates[0] = append(rates[0], single)
+		for _, c := range callers {
+			n := 100 + 30*c
+			rate := float64(n) / journaltest.Rings(b, s, c, fmt.Sprintf("op_%d_%d", turn, c), n).Seconds()
+			rates[c] = append(rates[c], rate)
+			ratios[c] = append(ratios[c], rate/single)
+		}
+	}
+	median := func(of []float64) float64 { slices.Sort(of); return of[len(of)/2] }
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(rates[0]), "single/s")
+	for _, c := range callers {
+		b.ReportMetric(median(rates[c]), fmt.Sprintf("by%d/s", c))
+		b.ReportMetric(median(ratios[c]), fmt.Sprintf("by%d:single", c))
+	}
+}
+
+// BenchmarkLists measures first pages and searches over DESKBELL_BENCH_OPERATIONS operations, made in
+// DESKBELL_BENCH_DIR unless they are there from the last time. Without the two it does nothing: a million
+// take minutes to make and gigabytes to keep.
+func BenchmarkLists(b *testing.B) {
+	dir := os.Getenv("DESKBELL_BENCH_DIR")
+	n, err := strconv.Atoi(os.Getenv("DESKBELL_BENCH_OPERATIONS"))
+	if dir == "" || err != nil {
+		b.Skip("DESKBELL_BENCH_DIR and DESKBELL_BENCH_OPERATIONS are not set")
+	}
+	s, err := Open(b.Context(), dir, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	load(b, s, n)
+	for _, tt := range []struct {
+		name string
+		f    queue.Filter
+	}{
+		{"newest", queue.Filter{}},
+		{"urgent", queue.Filter{Order: queue.Urgent}},
+		{"recent", queue.Filter{Order: queue.Recent}},
+		{"open, urgent", queue.Filter{Open: true, Order: queue.Urgent}},
+		{"open, newest", queue.Filter{Open: true}},
+		{"declined, newest", queue.Filter{States: []human.State{human.Declined}}},
+		{"declined, recent", queue.Filter{States: []human.State{human.Declined}, Order: queue.Recent}},
+		{"completed, recent", queue.Filter{States: []human.State{human.Completed}, Order: queue.Recent}},
+		{"busy agent, newest", queue.Filter{AgentID: "agent-1"}},
+		{"busy agent, recent", queue.Filter{AgentID: "agent-1", Order: queue.Recent}},
+		{"rare agent, recent", queue.Filter{AgentID: "rare", Order: queue.Recent}},
+		{"busy agent and rare kind", queue.Filter{AgentID: "agent-1", Kind: human.Desktop}},
+		{"busy agent and rare kind, urgent", queue.Filter{AgentID: "agent-1", Kind: human.Desktop, Order: queue.Urgent}},
+		{"last hour", queue.Filter{Since: epoch.Add(time.Duration(n)*time.Second - time.Hour)}},
+		{"last half, newest", queue.Filter{Since: epoch.Add(time.Duration(n) * time.Second / 2)}},
+		{"word in all", queue.Filter{Text: "deployment"}},
+		{"letter in all", queue.Filter{Text: "d"}},
+		{"prefix of many words", queue.Filter{Text: "word1"}},
+		{"rare word", queue.Filter{Text: "unicorn"}},
+		{"word of one in a thousand", queue.Filter{Text: "word77"}},
+		{"no such word", queue.Filter{Text: "nowhere"}},
+		{"two that never meet", queue.Filter{Text: "evenly oddly"}},
+		{"Chinese in all", queue.Filter{Text: "请检查部署"}},
+		{"Chinese, rare", queue.Filter{Text: "独角兽"}},
+		{"Chinese that never meets", queue.Filter{Text: "署检"}},
+		{"word in all, busy agent", queue.Filter{Text: "deploy", AgentID: "agent-1"}},
+		{"word in all, rare agent", queue.Filter{Text: "deploy", AgentID: "rare"}},
+		{"word in all, open", queue.Filter{Text: "deploy", Open: true}},
+		{"word in all, declined", queue.Filter{Text: "deploy", States: []human.State{human.Declined}}},
+		{"word in all, recent", queue.Filter{Text: "deploy", Order: queue.Recent}},
+		{"rare word, recent", queue.Filter{Text: "unicorn", Order: queue.Recent}},
+		{"word of one in a thousand, recent", queue.Filter{Text: "word77", Order: queue.Recent}},
+		{"word in all, urgent", queue.Filter{Text: "deploy", Order: queue.Urgent}},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			var found int
+			var slowest time.Duration
+			for b.Loop() {
+				start := time.Now()
+				page, err := s.List(b.Context(), tt.f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				found = len(page.Operations)
+				slowest = max(slowest, time.Since(start))
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/op")
+			b.ReportMetric(float64(slowest.Microseconds())/1000, "ms/slowest")
+			b.ReportMetric(float64(found), "found")
+		})
+	}
+	b.Run("authenticate", func(b *testing.B) {
+		key, err := s.AddKey(b.Context(), "bench", true)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := s.Authenticate(b.Context(), key); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("open operations", func(b *testing.B) {
+		for b.Loop() {
+			ops, err := s.Open(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(len(ops)), "found")
+		}
+	})
+}
+
+// load makes n operations, all but the last 500 and a few strays ended.
+func load(b *testing.B, s *Store, n int) {
+	b.Helper()
+	page, err := s.List(b.Context(), queue.Filter{Limit: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if len(page.Operations) > 0 {
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 128 {
+		wg.Go(func() {
+			for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
+				at := epoch.Add(time.Duration(i) * time.Second)
+				agent, kind, parity := fmt.Sprintf("agent-%d", min(i%10, 3)), human.Kinds[i%2], "evenly"
+				if i%2 == 1 {
+					parity = "oddly"
+				}
+				if i%(n/20) == 0 {
+					agent, kind, parity = "rare", human.Desktop, "unicorn 独角兽"
+				}
+				text := fmt.Sprintf("deployment of service word%d is %s broken, word%d and word%d 请检查部署 %d", i%1000, parity, i%77, i%5000, i)
+				e := ring(text, by(agent), func(r *human.Request) {
+					r.Kind, r.Priority = kind, i%10
+					r.Details = fmt.Appendf(nil, `{"action":"kubectl rollout undo deployment/%d","risk_level":"medium","rollback_plan":"roll forward again"}`, i)
+				})
+				e.At = at
+				events := []human.Event{e}
+				if i <= n-500 && i%(n/50) != 1 {
+					end := done("rolled back, all is well")
+					if i%(n/200) == 0 {
+						end = declined("not now")
+					}
+					end.At = at.Add(time.Minute)
+					events = append(events, end)
+				}
+				if _, err := s.Append(context.Background(), human.OperationID(fmt.Sprintf("op_%026d", i)), 0, events...); err != nil {
+					b.Errorf("Append: %v", err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/gate/rules"
+	"deskbell/backend/gate/service"
+	"deskbell/backend/human"
+	"deskbell/backend/store/backups"
+	"deskbell/backend/workspace"
+)
+
+// openGate gives a house a gatekeeper, whose file is in memory.
+func (h *house) openGate(d *Deps) {
+	var mu sync.Mutex
+	config := rules.Defaults()
+	file := func() service.File {
+		mu.Lock()
+		defer mu.Unlock()
+		set, err := rules.Compile(config, nil)
+		must(h.t, err)
+		return service.File{Path: "gate.toml", Rules: set, Config: config}
+	}
+	var n atomic.Int64
+	var err error
+	h.gate, err = service.New(h.t.Context(), service.Deps{
+		Queue: h.queue, Store: h.store.Gate(), Operator: human.Actor{Role: human.Operator, Name: "ada"}, Now: time.Now, Log: d.Log,
+		Files: backups.New(h.t.TempDir(), time.Now, nil, func(dir string) (backups.Tree, error) { return workspace.Open(dir) }),
+		File:  file, Project: func(f service.File, _ string) *rules.Set { return f.Rules }, Root: workspace.Root,
+		SetPolicy: func(p gate.Policy) error {
+			mu.Lock()
+			defer mu.Unlock()
+			config.Policy = p
+			return nil
+		},
+		Ground: func(ctx context.Context, call gate.Call, made func(string) bool) service.Ground {
+			return workspace.New(ctx, call, made)
+		},
+		Mask:  func(string) func(string) string { return func(s string) string { return s } },
+		NewID: func(prefix string) string { return fmt.Sprint(prefix, n.Add(1)) },
+	})
+	must(h.t, err)
+	d.Gate = h.gate
+}
+
+// permission is a question that an agent's call makes.
+func (h *house) permission(key string) human.Judgement {
+	h.t.Helper()
+	r := h.send("POST", "/api/gate/evaluate", key, `{"tool":"bash","args":{"command":"frobnicate it"}}`, nil)
+	var j human.Judgement
+	r.into(&j)
+	if j.Decision != human.Ask || j.OperationID == "" {
+		h.t.Fatalf("judged %+v", j)
+	}
+	return j
+}
+
+// G9: an agent asks over REST, an operator answers, and the agent that waits hears at once.
+func TestACallIsJudgedOverREST(t *testing.T) {
+	h := openHouse(t, nil)
+	bot := h.agent("bot")
+	var j human.Judgement
+	h.send("POST", "/api/gate/evaluate", bot, `{"tool":"bash","args":{"command":"ls"}}`, nil).into(&j)
+	if j.Decision != human.Allow {
+		t.Errorf("ls: %+v", j)
+	}
+	j = h.permission(bot)
+	heard := make(chan human.Judgement, 1)
+	go func() {
+		var now human.Judgement
+		h.send("POST", "/api/gate/evaluate?wait=30", bot, `{"tool":"bash","args":{"command":"frobnicate it"},"operation_id":"`+string(j.OperationID)+`"}`, nil).into(&now)
+		heard <- now
+	}()
+	op := h.send("GET", "/api/human/operations/"+string(j.OperationID), h.op, "", nil).operation(200)
+	h.send("POST", "/api/human/complete", h.op, `{"operation_id":"`+string(op.ID)+`","decision":"approve","choice":"allow"}`, nil).problem(422, "choice")
+	h.send("POST", "/api/gate/questions/"+string(op.ID)+"/answer", h.op, `{"choice":"deny","reason":"not here","digest":"`+op.Digest+`"}`, nil).operation(200)
+	if now := <-heard; now.Decision != human.Deny || !strings.Contains(now.Message, "not here") {
+		t.Errorf("the agent heard %+v", now)
+	}
+	h.send("POST", "/api/gate/evaluate", bot, `{"tool":"bash","args":{"command":"ls"},"unknown":1}`, nil).problem(422, "")
+	h.send("POST", "/api/gate/evaluate", bot, `{"args":{"command":"ls"}}`, nil).problem(422, "tool")
+	h.send("POST", "/api/human/invoke", bot, `{"action_type":"permission","description":"let me"}`, nil).problem(422, "action_type")
+}

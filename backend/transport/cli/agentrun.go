@@ -1,0 +1,622 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	words "mvdan.cc/sh/v3/shell"
+
+	"deskbell/backend/agent"
+	"deskbell/backend/human"
+	"deskbell/backend/store/settings"
+)
+
+// ReferenceAgent is what the agent that comes with Deskbell is called.
+const ReferenceAgent = "deskbell-agent"
+
+// An Agent is the reference agent.
+type Agent struct {
+	// Run runs it in this process until its task is done, it cannot go on, or ctx ends. A run that ended before its end
+	// can be resumed.
+	Run func(ctx context.Context, r AgentRun) (agent.Result, error)
+	// List returns the newest runs on a data folder, newest first.
+	List func(ctx context.Context, dir string, most int) ([]RunLine, error)
+}
+
+// An AgentRun is what a run of the reference agent is begun or resumed with.
+type AgentRun struct {
+	Resume string // the id of the run to go on with; then Task and Cwd are the journal's
+	Task   string
+	Cwd    string // absolute
+
+	Dir         string // the data folder, for the journal
+	Find        func() (string, error)
+	Key         string
+	Model       settings.Model
+	Servers     []Proxied // MCP servers whose tools it gets
+	PrivateHTTP bool      // its requests may go to this machine and to private networks
+
+	// Limits are the limits of the run, where its journal has these; nil of a new run, and of one that has none there.
+	Limits func(kept *agent.Limits) (agent.Limits, error)
+
+	Began func(id string)
+	Emit  func(agent.Update)
+	Tell  func(soFar string) // what the model says, as it comes
+	Note  func(text string)  // for people, beside what the run tells
+}
+
+// A RunLine is a run in a list.
+type RunLine struct {
+	agent.RunInfo
+	State   agent.State `json:"state"`
+	Alive   bool        `json:"alive"`
+	Over    bool        `json:"over"`
+	Last    time.Time   `json:"last_at"`
+	Content string      `json:"content"`
+	Spent   agent.Spent `json:"spent"`
+}
+
+func (s *shell) agentRunCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "agent", Short: "Run the agent that comes with Deskbell on a task, and go on with its runs",
+	}
+	c.AddCommand(s.agentRunRunCommand(), s.agentResumeCommand(), s.agentListCommand())
+	return c
+}
+
+// runFlags are the flags of a run.
+type runFlags struct {
+	model, provider, base, cwd string
+	servers                    []string
+	private                    bool
+	limits                     agent.Limits
+	given                      func(flag string) bool
+}
+
+// limitFlags are the flags of limits: each copies its own from one to the other.
+func (f *runFlags) limitFlags(to, from *agent.Limits) map[string]func() {
+	return map[string]func(){
+		"max-steps":  func() { to.Steps = from.Steps },
+		"max-tokens": func() { to.Tokens = from.Tokens },
+		"max-time":   func() { to.Time = from.Time },
+		"max-cost":   func() { to.Money = from.Money },
+		"price-in":   func() { to.In = from.In },
+		"price-out":  func() { to.Out = from.Out },
+		"max-plans":  func() { to.Plans = from.Plans },
+
+		"max-context": func() { to.Context = from.Context },
+	}
+}
+
+// limitsOf are the limits of a run: those that it has, with what was given now in their place.
+func (f *runFlags) limitsOf(kept *agent.Limits) (agent.Limits, error) {
+	l := f.limits
+	if kept != nil {
+		l = *kept
+		for name, put := range f.limitFlags(&l, &f.limits) {
+			if f.given(name) {
+				put()
+			}
+		}
+	}
+	switch {
+	case l.Steps < 0 || l.Tokens < 0 || l.Time < 0 || l.Money < 0 || l.In < 0 || l.Out < 0 || l.Plans < 0 || l.Context < 0:
+		return l, human.Errorf(human.Invalid, "limits and prices must not be negative")
+	case l.Money > 0 && l.In == 0 && l.Out == 0:
+		return l, human.Errorf(human.Invalid, "--max-cost needs --price-in and --price-out: nobody else knows what the model costs")
+	}
+	return l, nil
+}
+
+const runHelp = "Every call of a tool is judged by the gatekeeper of the Deskbell that runs, and its plans are confirmed there where the\n" +
+	"setting plan.confirm_by_human is on. Its questions ring. Nothing of this can be switched off from here.\n\n" +
+	"The exit code is 0 when the task is done, 1 when it could not be done or an operator ended it, 2 when it was stopped\n" +
+	"before its end (then `deskbell agent resume` goes on), 3 for an error."
+
+func (s *shell) agentRunRunCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run TASK",
+		Short: "Have the agent do a task in a folder",
+		Long:  "Have the agent do a task in a folder: with the shell, files, HTTP, MCP servers, and people. TASK - reads it from standard input.\n\n" + runHelp,
+		Example: "  deskbell agent run 'The tests fail. Find out why, and mend it.'\n" +
+			"  deskbell agent run --mcp 'npx -y @modelcontextprotocol/server-everything' --max-time 10m --json 'Add 2 and 40'",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r := AgentRun{Task: args[0]}
+			if args[0] == "-" {
+				text, err := io.ReadAll(s.in)
+				if err != nil {
+					return err
+				}
+				r.Task = string(text)
+			}
+			if r.Task = strings.TrimSpace(r.Task); r.Task == "" {
+				return human.Errorf(human.Invalid, "there is no task; say what the agent is to do")
+			}
+			return s.runAgent(c.Context(), r, f)
+		},
+	}
+	f.given = c.Flags().Changed
+	c.Flags().StringVar(&f.cwd, "cwd", "", "the folder to work in; default: this one")
+	return s.runFlags(c, &f)
+}
+
+func (s *shell) agentResumeCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "resume RUN",
+		Short: "Go on with a run that was broken off",
+		Long: "Go on with a run that was broken off, where its journal ends: nothing that was done is done again. A call that had begun\n" +
+			"and of whose end nothing is known is not repeated by itself; the model is told to look first. What it has used counts\n" +
+			"on, and its limits hold: one that ended by a limit needs a higher one. MCP servers are not in the journal: give them again.\n\n" + runHelp,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.runAgent(c.Context(), AgentRun{Resume: args[0]}, f)
+		},
+	}
+	f.given = c.Flags().Changed
+	s.runFlags(c, &f)
+	for name := range f.limitFlags(&f.limits, &f.limits) {
+		flag := c.Flags().Lookup(name)
+		flag.DefValue, flag.Usage = "0", flag.Usage+" (default: as before)" // 0 is not shown
+	}
+	return c
+}
+
+func (s *shell) runFlags(c *cobra.Command, f *runFlags) *cobra.Command {
+	flags := c.Flags()
+	flags.StringVar(&f.provider, "provider", "", "the protocol of the model, anthropic or openai; default: the setting model.provider")
+	flags.StringVar(&f.model, "model", "", "the model's name; default: the setting model.name")
+	flags.StringVar(&f.base, "base-url", "", "where the model is asked; default: the setting model.base_url")
+	flags.StringArrayVar(&f.servers, "mcp", nil, "give it the tools of an MCP server: a `COMMAND`, or a URL; may be given more than once")
+	flags.BoolVar(&f.private, "allow-http-private", false, "let its HTTP requests go to this machine and to private networks")
+	flags.IntVar(&f.limits.Steps, "max-steps", 100, "end after so many calls of tools; 0: no limit")
+	flags.IntVar(&f.limits.Tokens, "max-tokens", 2_000_000, "end after so many tokens, in and out; 0: no limit")
+	flags.DurationVar(&f.limits.Time, "max-time", time.Hour, "end after so much work of models and tools; waiting for people is not counted; 0: no limit")
+	flags.Float64Var(&f.limits.Money, "max-cost", 0, "end when the tokens cost so much, by --price-in and --price-out; 0: no limit")
+	flags.Float64Var(&f.limits.In, "price-in", 0, "the price of a million tokens of input")
+	flags.Float64Var(&f.limits.Out, "price-out", 0, "the price of a million tokens of output")
+	flags.IntVar(&f.limits.Plans, "max-plans", 5, "how often it may plan anew")
+	flags.IntVar(&f.limits.Context, "max-context", 100_000, "send the model at most so many tokens of the conversation, and leave out what is older; 0: as many as it takes")
+	flags.StringArrayVar(&s.set, "set", nil, "override a setting, as `KEY=VALUE`; deskbell config lists them")
+	s.agentCommand(c)
+	flags.Lookup("json").Usage = "print each update, and at last the result, as one line of JSON"
+	return c
+}
+
+// complete checks what was given and fills in the rest.
+func (f runFlags) complete(r *AgentRun) (err error) {
+	if r.Resume == "" {
+		if _, err := f.limitsOf(nil); err != nil {
+			return err
+		}
+	}
+	r.Limits, r.PrivateHTTP = f.limitsOf, f.private
+	taken := map[string]bool{}
+	for _, text := range f.servers {
+		p, err := mcpServer(text)
+		if err != nil {
+			return err
+		}
+		for n, name := 2, p.Name; taken[p.Name]; n++ {
+			p.Name = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken[p.Name] = true
+		r.Servers = append(r.Servers, p)
+	}
+	if r.Resume != "" {
+		return nil
+	}
+	if r.Cwd, err = filepath.Abs(f.cwd); err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(r.Cwd); err == nil && !info.IsDir() {
+			err = syscall.ENOTDIR
+		}
+	}
+	if err != nil {
+		return human.Wrap(human.Invalid, err, "--cwd %s: there is no such folder", f.cwd)
+	}
+	return nil
+}
+
+// mcpServer reads --mcp: a URL, or a command with its words as a shell reads them. Variables stand for the environment's.
+func mcpServer(text string) (p Proxied, err error) {
+	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
+		p.URL = text
+		return p, p.complete(nil)
+	}
+	if p.Command, err = words.Fields(text, os.Getenv); err != nil || len(p.Command) == 0 {
+		return p, human.Wrap(human.Invalid, err, "--mcp %s: it must be a command, or a URL", text)
+	}
+	return p, p.complete(nil)
+}
+
+func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error) {
+	if err := f.complete(&r); err != nil {
+		return err
+	}
+	for key, text := range map[string]string{"model.provider": f.provider, "model.name": f.model, "model.base_url": f.base} {
+		if text != "" {
+			s.named[key] = text
+		}
+	}
+	place, err := s.place()
+	if err != nil {
+		return err
+	}
+	if s.key == "" {
+		s.key = os.Getenv("DESKBELL_KEY")
+	}
+	if _, err := s.agent(); err != nil { // says what is missing
+		return err
+	}
+	r.Dir, r.Model, r.Find, r.Key = place.Dir, place.Config.Settings().Model, s.server, s.key
+	show := newProgress(s)
+	id := ""
+	r.Began = func(began string) { id = began; show.began(id, r.Resume != "") }
+	r.Note = func(text string) { show.line(); s.note("%s", visible(text)) }
+	r.Emit, r.Tell = show.update, show.tell
+
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)() // a second Ctrl-C ends it at once
+	result, err := s.Agent.Run(ctx, r)
+	show.line()
+	stopped := ctx.Err() != nil
+	if err != nil && !stopped {
+		if id != "" && human.KindOf(err) != human.Conflict && human.KindOf(err) != human.NotFound {
+			s.note("Go on later with: %s", f.again(id))
+		}
+		return err
+	}
+	switch {
+	case result.Status == agent.Done || result.Status == agent.Success:
+		s.code = exitYes
+	case result.Over && !stopped:
+		s.code = exitNo
+	default:
+		s.code = exitUnended
+	}
+	if s.json {
+		result.RunID = id
+		return s.printJSON(result)
+	}
+	show.result(result, stopped)
+	if s.code == exitUnended && id != "" {
+		s.note("Go on with: %s", f.again(id))
+	}
+	return nil
+}
+
+// again is the command that goes on with a run.
+func (f runFlags) again(id string) string {
+	command := "deskbell agent resume " + id
+	for _, server := range f.servers {
+		command += " --mcp '" + strings.ReplaceAll(visible(server), "'", `'\''`) + "'"
+	}
+	if f.private {
+		command += " --allow-http-private"
+	}
+	return command
+}
+
+// A progress shows a run while it goes.
+type progress struct {
+	*shell
+	colours bool
+	live    bool   // what the model says is shown as it comes
+	said    string // of it, what is shown
+	over    bool   // something else was shown since: what comes next begins anew
+	open    bool   // the last line has no end yet
+	last    string // the last update's content
+}
+
+func newProgress(s *shell) *progress {
+	terminal := isTerminal(s.out)
+	return &progress{shell: s, live: terminal && !s.json, colours: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// Colours, as a terminal takes them.
+const (
+	dim    = "2"
+	bold   = "1"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
+// paint colours text that is visible already.
+func (p *progress) paint(colour, text string) string {
+	if !p.colours || colour == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+func (p *progress) began(id string, again bool) {
+	if p.json {
+		return
+	}
+	word := "Run"
+	if again {
+		word = "Going on with run"
+	}
+	p.note("%s %s", word, visible(id))
+}
+
+// line ends a line that is open.
+func (p *progress) line() {
+	if p.open {
+		p.printf("\n")
+		p.open = false
+	}
+}
+
+// tell shows what the model says, as it comes.
+func (p *progress) tell(soFar string) {
+	if !p.live {
+		return
+	}
+	if p.over || !strings.HasPrefix(soFar, p.said) {
+		p.line()
+		p.said, p.over = "", false
+	}
+	fresh := soFar[len(p.said):]
+	if cut := len(fresh) - unfinished(fresh); cut > 0 {
+		p.printf("%s", visible(fresh[:cut]))
+		p.said, p.open = soFar[:len(p.said)+cut], !strings.HasSuffix(fresh[:cut], "\n")
+	}
+}
+
+// unfinished is how many bytes at the end of a text are the beginning of a letter.
+func unfinished(text string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if b := text[len(text)-n]; utf8.RuneStart(b) {
+			if !utf8.FullRuneInString(text[len(text)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// update shows one thing that the run tells about itself.
+func (p *progress) update(u agent.Update) {
+	p.line()
+	p.over, p.last = true, u.Content
+	if p.json {
+		if err := p.printJSON(u); err != nil {
+			p.code = exitError
+		}
+		return
+	}
+	switch u.Type {
+	case agent.StatusUpdate:
+		if u.Tool != "" {
+			p.call(u)
+			break
+		}
+		p.printf("%s\n", p.paint(dim, "· "+oneLine(u.Content, 300)))
+	case agent.ConfirmationRequest:
+		p.printf("%s\n", p.paint(yellow, "? "+oneLine(u.Content, 300)))
+		p.plan(u.Plan)
+		if u.Plan != nil && u.Plan.ExpiresAt != nil {
+			p.printf("%s\n", p.paint(dim, "  It waits until "+u.Plan.ExpiresAt.Local().Format(time.TimeOnly)+"; answer it in the app, or with `deskbell plan confirm`."))
+		}
+	case agent.TaskPlan:
+		p.printf("%s\n", p.paint(bold, "= "+oneLine(u.Content, 300)))
+		p.plan(u.Plan)
+	case agent.TaskInit:
+		if u.TaskID == "" {
+			p.call(u)
+			break
+		}
+		p.printf("%s\n", p.paint(bold, "> "+oneLine(u.TaskID+": "+u.Content, 300)))
+		if u.Call != "" {
+			p.call(u)
+		}
+	case agent.SubTaskResult:
+		if u.TaskID == "" {
+			p.call(u)
+			break
+		}
+		p.printf("%s %s\n", p.mark(u.Outcome), oneLine(u.TaskID+": "+u.Content, 300))
+	case agent.ConfirmationTimeout, agent.ConfirmationError, agent.ErrorUpdate:
+		p.printf("%s\n", p.paint(red, "! "+strings.TrimPrefix(indent(u.Content, "  "), "  ")))
+	case agent.ConversationalResponse, agent.FinalResult:
+		if strings.TrimSpace(u.Content) != strings.TrimSpace(p.said) { // it was shown as it came
+			p.printf("%s\n", visible(strings.TrimRight(u.Content, "\n")))
+		}
+	default:
+		p.printf("%s\n", oneLine(u.Content, 300))
+	}
+}
+
+// mark is how something ended.
+func (p *progress) mark(outcome string) string {
+	switch outcome {
+	case "failed":
+		return p.paint(red, "< failed")
+	case "refused":
+		return p.paint(yellow, "< refused")
+	case "skipped":
+		return p.paint(dim, "< skipped")
+	}
+	return p.paint(green, "< done")
+}
+
+// call shows a call that is about to be made, or how it ended.
+func (p *progress) call(u agent.Update) {
+	line := oneLine(u.Call, 200)
+	if line == "" {
+		line = oneLine(u.Tool, 80)
+	}
+	if u.Outcome == "" {
+		p.printf("  %s\n", p.paint(dim, line))
+		return
+	}
+	p.printf("  %s %s\n", p.mark(u.Outcome), line)
+	if u.Outcome != "done" && u.Content != "" {
+		p.printf("%s\n", p.paint(dim, indent(oneLine(u.Content, 300), "      ")))
+	}
+}
+
+// plan shows the tasks of a plan, each with how risky it is.
+func (p *progress) plan(c *agent.Confirmation) {
+	if c == nil {
+		return
+	}
+	risks := map[string]human.TaskSummary{}
+	if c.Summary != nil {
+		for _, t := range c.Summary.Tasks {
+			risks[t.ID] = t
+		}
+	}
+	for i, t := range c.Tasks {
+		risk := ""
+		if known, ok := risks[t.ID]; ok {
+			risk = fmt.Sprintf("[%s] ", known.Risk)
+			switch {
+			case known.Risk.Level() >= human.HighRisk.Level():
+				risk = p.paint(red, risk)
+			case known.Risk.Level() >= human.MediumRisk.Level():
+				risk = p.paint(yellow, risk)
+			default:
+				risk = p.paint(dim, risk)
+			}
+		}
+		tool := ""
+		if t.Tool != "" {
+			tool = p.paint(dim, " ("+oneLine(t.Tool, 60)+")")
+		}
+		p.printf("  %d. %s%s%s\n", i+1, risk, oneLine(t.Description, 200), tool)
+	}
+	for _, change := range c.Changes {
+		p.printf("%s\n", p.paint(yellow, "  "+string(change.Kind)+": "+oneLine(change.Description, 200)))
+	}
+	if c.Message != "" {
+		p.printf("%s\n", p.paint(yellow, "  The operator says: "+oneLine(c.Message, 500)))
+	}
+}
+
+// result shows how the run ended.
+func (p *progress) result(r agent.Result, stopped bool) {
+	calls := "calls"
+	if r.Spent.Steps == 1 {
+		calls = "call"
+	}
+	spent := fmt.Sprintf("%d %s, %d tokens, %s", r.Spent.Steps, calls, r.Spent.TokensIn+r.Spent.TokensOut, span(r.Spent.Time))
+	if r.Spent.Money > 0 {
+		spent += fmt.Sprintf(", %.4f", r.Spent.Money)
+	}
+	switch {
+	case stopped:
+		p.note("Stopped after %s.", spent)
+	case p.code == exitYes:
+		p.note("Done: %s.", spent)
+	default:
+		if r.Message != "" && r.Message != p.last { // what was told already is not told again
+			p.note("%s", visible(strings.TrimSpace(r.Message)))
+		}
+		if r.Prompt != "" {
+			p.note("It asks: %s", visible(strings.TrimSpace(r.Prompt)))
+		}
+		p.note("Not done: %s.", spent)
+	}
+}
+
+func (s *shell) agentListCommand() *cobra.Command {
+	var most int
+	c := &cobra.Command{
+		Use: "list", Short: "List the agent's runs on this data folder", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := s.dir()
+			if err != nil {
+				return err
+			}
+			if most < 1 || most > 1000 {
+				return human.Errorf(human.Invalid, "--limit must be 1 to 1000")
+			}
+			list, err := s.Agent.List(c.Context(), dir, most)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(struct {
+					Runs []RunLine `json:"runs"`
+				}{append([]RunLine{}, list...)})
+			}
+			if len(list) == 0 {
+				s.note("There are no runs yet. `deskbell agent run TASK` begins one.")
+				return nil
+			}
+			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+			for _, r := range list {
+				if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), r.standing(), r.used(), oneLine(r.Task, 60)); err != nil {
+					return err
+				}
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().IntVar(&most, "limit", 20, "how many, the newest")
+	s.jsonFlag(c, "print one line of JSON")
+	return c
+}
+
+// standing says in a word how a run stands.
+func (r RunLine) standing() string {
+	switch {
+	case r.Alive:
+		return strings.ReplaceAll(oneLine(string(r.State), 40), "_", " ")
+	case r.Over:
+		return string(r.State)
+	case r.State == agent.Failed:
+		return "failed, can go on"
+	}
+	return "broken off"
+}
+
+// used is what a run has spent, each beside its limit.
+func (r RunLine) used() string {
+	var l agent.Limits
+	if r.Limits != nil {
+		l = *r.Limits
+	}
+	of := func(spent, limit string, limited bool) string {
+		if !limited {
+			return spent
+		}
+		return spent + " of " + limit
+	}
+	parts := []string{
+		of(strconv.Itoa(r.Spent.Steps), strconv.Itoa(l.Steps), l.Steps > 0) + " calls",
+		of(thousands(r.Spent.TokensIn+r.Spent.TokensOut), thousands(l.Tokens), l.Tokens > 0) + " tokens",
+		of(span(r.Spent.Time), span(l.Time), l.Time > 0),
+	}
+	if r.Spent.Money > 0 || l.Money > 0 {
+		parts = append(parts, of(fmt.Sprintf("%.2f", r.Spent.Money), fmt.Sprintf("%.2f", l.Money), l.Money > 0))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// thousands is a number of tokens, rounded up where they are many.
+func thousands(n int) string {
+	if n < 10_000 {
+		return strconv.Itoa(n)
+	}
+	return strconv.Itoa((n+999)/1000) + "k"
+}

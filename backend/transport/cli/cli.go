@@ -1,0 +1,362 @@
+// Package cli is Deskbell's command line: the server, agents' commands, an operator in a terminal, keys,
+// settings and the doctor. Text that comes from agents or operators is never printed raw (see visible).
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
+	"deskbell/backend/store/datadir"
+	"deskbell/backend/store/settings"
+)
+
+// Exit codes of all commands.
+const (
+	exitYes     = 0 // answered, or approved; for other commands: done
+	exitNo      = 1 // denied or declined; doctor: something does not work
+	exitUnended = 2 // cancelled, or time is up
+	exitError   = 3
+)
+
+// A Server is an open Deskbell in this process.
+type Server interface {
+	// Run serves until ctx ends, then shuts down in order. It returns nil after an orderly end.
+	Run(ctx context.Context) error
+	// Ready is closed when requests are answered.
+	Ready() <-chan struct{}
+	// URL is the API's address without a slash at the end.
+	URL() string
+	// Invite makes a one-time code for an operator, and a link to the console with the code in it.
+	Invite() (code, link string)
+}
+
+// A Place is which data folder and settings a command works with.
+type Place struct {
+	Dir    string
+	Config *settings.Config
+}
+
+// Keys are the agents' keys of a data folder, whether a server runs on it or not.
+type Keys interface {
+	// AddKey makes a key. It is never to be had again; only its hash is stored. Several may have one name.
+	AddKey(ctx context.Context, name string, ephemeral bool) (key string, err error)
+	// Keys lists every key there ever was but dropped ones.
+	Keys(ctx context.Context) ([]Key, error)
+	// RevokeKey makes all keys of a name useless at once and returns how many those were.
+	RevokeKey(ctx context.Context, name string) (int, error)
+	// DropKey makes this one key useless and forgets it.
+	DropKey(ctx context.Context, key string) error
+	Close() error
+}
+
+// A Key is what is known of an agent's key.
+type Key struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Ephemeral bool       `json:"ephemeral,omitempty"`
+	CreatedAt time.Time  `json:"created_at"`
+	LastSeen  *time.Time `json:"last_seen,omitempty"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+}
+
+// Notifications is who shows the operating system's notifications.
+type Notifications struct {
+	Shown   bool
+	Name    string
+	Buttons bool
+}
+
+// A ModelKey is the key of one model, in the system's keychain or the environment.
+type ModelKey interface {
+	// Model is the model's name, and the host that the key is for.
+	Model() (name, host string)
+	// Find says where a key is: a variable's name, or "keychain". NotFound without one, Unavailable where there is
+	// no keychain. It blocks while the keychain waits to be unlocked.
+	Find(ctx context.Context) (from string, err error)
+	// Set keeps a key in the keychain.
+	Set(ctx context.Context, key string) error
+	// Remove deletes it from the keychain; NotFound without.
+	Remove(ctx context.Context) error
+}
+
+// A Program is the rest of Deskbell as the command line knows it.
+type Program struct {
+	Version string
+	// Open opens the house; its error says what to do.
+	Open func(ctx context.Context, p Place) (Server, error)
+	// Window shows the app and blocks until it quits. It is called on the goroutine that called Execute. It
+	// loads the settings itself, so that their mistakes are shown where the user looks.
+	Window func(dir string, load func() (Place, error), hidden bool) error
+	// Keys opens the keys of a data folder, which is made where it is missing.
+	Keys func(ctx context.Context, dir string) (Keys, error)
+	// ServeMCP speaks MCP with one client on in and out until in or ctx ends. It writes nothing else to out.
+	// find tells where the server is now, for when it has moved.
+	ServeMCP func(ctx context.Context, find func() (url string, err error), key string, in io.Reader, out io.Writer) error
+	// MCPProxy passes messages between an MCP client and a server, and has the calls judged. It returns the server's
+	// exit code. It writes nothing but the protocol to out.
+	MCPProxy func(ctx context.Context, who Asker, p Proxied, in io.Reader, out, errs io.Writer) (code int, err error)
+	// OpenAPI returns the description of the API, in JSON.
+	OpenAPI func() ([]byte, error)
+	// Database opens the database of a data folder for writing, and closes it again.
+	Database func(ctx context.Context, dir string) error
+	// Notifications asks this session who shows notifications.
+	Notifications func(ctx context.Context) Notifications
+	// ModelKey is the key of the model in the settings; the error says why there is none.
+	ModelKey func(p Place) (ModelKey, error)
+	// Summaries says what is wrong with summarizers, and how far those of the user's own are confined.
+	Summaries func(ctx context.Context, p Place) []Check
+	// Sources says what of the operator's work could be recorded in this session.
+	Sources func(ctx context.Context, p Place) []human.SourceState
+	// Gate is what judging needs of the machine.
+	Gate Gate
+	// Hooks are the hooks of coding agents.
+	Hooks Hooks
+	// Agent is the agent that comes with Deskbell.
+	Agent Agent
+}
+
+// A shell is one run of the command line.
+type shell struct {
+	Program
+	in       io.Reader
+	out, err io.Writer
+
+	data, config string
+	set          []string
+	named        map[string]string // the settings' own flags that were given, by key
+	url, key     string
+	json         bool
+	code         int
+}
+
+// Execute runs the command line in args (without the program's name) and returns the exit code. It must
+// be called on the main goroutine, where the window has to be.
+func Execute(ctx context.Context, p Program, args []string, in io.Reader, out, errs io.Writer) int {
+	s := &shell{Program: p, in: in, out: out, err: errs, named: map[string]string{}}
+	root := s.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := noSuchCommand(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
+	if err != nil {
+		s.complain(err)
+		return exitError
+	}
+	return s.code
+}
+
+// noSuchCommand is the error for a command that a group of commands, such as plan, does not have. Cobra would print the
+// group's help and succeed, and a script would take that for an answer.
+func noSuchCommand(root *cobra.Command, args []string) error {
+	group, rest, err := root.Find(args)
+	if err != nil || group.Runnable() || group.ParseFlags(rest) != nil || group.Flags().NArg() == 0 {
+		return nil // Cobra says what there is to say
+	}
+	word, meant := group.Flags().Arg(0), ""
+	group.SuggestionsMinimumDistance = 2
+	if near := group.SuggestionsFor(word); len(near) > 0 {
+		meant = "; did you mean " + strings.Join(near, ", or ") + "?"
+	}
+	return human.Errorf(human.Invalid, "there is no command %q of %s%s See `%[2]s --help`.", word, group.CommandPath(), cmp.Or(meant, "."))
+}
+
+// sayHow adds to the errors of arguments and flags how a command is to be given.
+func sayHow(c *cobra.Command) {
+	if check := c.Args; check != nil && c.HasParent() {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return human.Wrap(human.Invalid, err, "%v; the command is: %s", err, c.UseLine())
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		sayHow(sub)
+	}
+}
+
+// complain prints an error. Our own errors are made to be shown, with the cause where it tells more.
+func (s *shell) complain(err error) {
+	text := err.Error()
+	var ours *human.Error
+	if errors.As(err, &ours) {
+		text = ours.Msg
+	}
+	_, _ = fmt.Fprintln(s.err, "deskbell:", visible(text)) // there is nowhere else to complain
+}
+
+func (s *shell) root() *cobra.Command {
+	var hidden bool
+	root := &cobra.Command{
+		Use:   "deskbell",
+		Short: "Let AI agents ring for a human, and answer them",
+		Long: "Deskbell lets AI agents ring for a human. Without a command it opens the app.\n" +
+			"Agents ring over MCP (`deskbell mcp`), REST, or `deskbell ring`.",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       s.Version,
+		RunE:          func(*cobra.Command, []string) error { return s.window(hidden) },
+	}
+	root.SetVersionTemplate("deskbell {{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().StringVar(&s.data, "data", "", "the data folder (DESKBELL_DATA)")
+	root.PersistentFlags().StringVar(&s.config, "config", "", "the settings file, if not config.toml in the data folder (DESKBELL_CONFIG)")
+	root.Flags().BoolVar(&hidden, "hidden", false, "start without showing the window, until something rings")
+	s.settingFlags(root)
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
+		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand()}},
+		{"operator", "For an operator in a terminal:", []*cobra.Command{
+			s.loginCommand(), s.inviteCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
+			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(),
+		}},
+		{"admin", "Looking after it:", []*cobra.Command{
+			s.keysCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
+		}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.id
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("admin")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return human.Wrap(human.Invalid, err, "%v; see `%s --help`", err, c.CommandPath())
+	})
+	sayHow(root)
+	return root
+}
+
+// settingFlags gives a command the flags that override settings. It replaces the command's PreRun.
+func (s *shell) settingFlags(c *cobra.Command) {
+	for _, setting := range settings.Table {
+		if setting.Flag == "" {
+			continue
+		}
+		help := strings.TrimSuffix(setting.Doc, ".") + " (" + setting.Variable() + ")"
+		if setting.Type() == "boolean" {
+			c.Flags().Bool(setting.Flag, false, help)
+		} else {
+			c.Flags().String(setting.Flag, "", help)
+		}
+	}
+	c.Flags().StringArrayVar(&s.set, "set", nil, "override a setting, as `KEY=VALUE`; deskbell config lists them")
+	c.PreRun = func(c *cobra.Command, _ []string) {
+		for _, setting := range settings.Table {
+			if f := c.Flags().Lookup(setting.Flag); f != nil && f.Changed {
+				s.named[setting.Key] = f.Value.String()
+			}
+		}
+	}
+}
+
+// flags are the settings given on the command line, by key.
+func (s *shell) flags() (map[string]string, error) {
+	flags := maps.Clone(s.named)
+	for _, pair := range s.set {
+		key, text, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, human.Errorf(human.Invalid, "--set %s: it must be KEY=VALUE", pair)
+		}
+		flags[key] = text
+	}
+	return flags, settings.CheckFlags(flags)
+}
+
+// dir is the data folder.
+func (s *shell) dir() (string, error) { return datadir.Choose(s.data) }
+
+// place reads the settings of the data folder.
+func (s *shell) place() (Place, error) {
+	dir, err := s.dir()
+	if err != nil {
+		return Place{}, err
+	}
+	flags, err := s.flags()
+	if err != nil {
+		return Place{}, err
+	}
+	config, err := settings.Load(settings.Options{Dir: dir, File: s.config, Flags: flags})
+	return Place{Dir: dir, Config: config}, err
+}
+
+// printf writes to standard output. What it is given must be visible text.
+func (s *shell) printf(format string, args ...any) {
+	if _, err := fmt.Fprintf(s.out, format, args...); err != nil {
+		s.code = exitError // the reader has gone; nobody can be told
+	}
+}
+
+// note writes to standard error, where it does not disturb a script.
+func (s *shell) note(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.err, format+"\n", args...) // there is nowhere else to write to
+}
+
+// printJSON writes one line of JSON to standard output. What visible would bracket is escaped, which means
+// the same to a program and does nothing to a terminal.
+func (s *shell) printJSON(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = s.out.Write(append(escapeJSON(line), '\n'))
+	return err
+}
+
+func (s *shell) jsonFlag(c *cobra.Command, help string) {
+	c.Flags().BoolVar(&s.json, "json", false, help)
+}
+
+// interactive says whether a person sits at both ends.
+func (s *shell) interactive() bool { return isTerminal(s.in) && isTerminal(s.err) }
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
+func (s *shell) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Run: func(*cobra.Command, []string) { s.printf("deskbell %s\n", s.Version) },
+	}
+}
+
+func (s *shell) openapiCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "openapi", Short: "Print the OpenAPI description of the API", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := s.OpenAPI()
+			if err != nil {
+				return err
+			}
+			s.printf("%s\n", strings.TrimSpace(string(text)))
+			return nil
+		},
+	}
+}
+
+// sortedKeys are a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/store/settings"
+)
+
+func (s *shell) configCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "List the settings, their values, and where each came from",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			p, err := s.place()
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(struct {
+					File     string           `json:"file"`
+					Data     string           `json:"data"`
+					Settings []settings.Value `json:"settings"`
+				}{p.Config.File(), p.Dir, p.Config.Values()})
+			}
+			s.printf("# data folder %s\n# settings file %s\n\n", visible(p.Dir), visible(p.Config.File()))
+			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+			for _, v := range p.Config.Values() {
+				from := v.Source
+				if v.From != "" {
+					from += " (" + v.From + ")"
+				}
+				unit := ""
+				if v.Unit != "" {
+					unit = " " + v.Unit
+				}
+				if _, err := fmt.Fprintf(w, "%s\t%s%s\t%s\n", v.Key, visible(shown(v.Value)), unit, visible(from)); err != nil {
+					return err
+				}
+			}
+			return w.Flush()
+		},
+	}
+	s.settingFlags(c)
+	s.jsonFlag(c, "print everything about each setting as one line of JSON")
+	return c
+}
+
+// shown is a setting's value as it is printed.
+func shown(v any) string {
+	switch v := v.(type) {
+	case string:
+		return fmt.Sprintf("%q", v)
+	case []string:
+		quoted := make([]string, len(v))
+		for i, item := range v {
+			quoted[i] = fmt.Sprintf("%q", item)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
+	"deskbell/backend/store/datadir"
+	"deskbell/backend/store/settings"
+)
+
+// How a check ended. A warning is something that Deskbell does without.
+const (
+	checkOK   = "ok"
+	checkWarn = "warn"
+	checkFail = "fail"
+)
+
+// A Check is one line of the doctor's report.
+type Check struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what would help
+}
+
+func (s *shell) doctorCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check what works here and what is missing",
+		Long:  "Check what works here and what is missing. The exit code is 1 when something that Deskbell needs fails, 0 when at most something optional does.",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(c.Context(), 20*time.Second)
+			defer cancel()
+			dir, err := s.dir()
+			if err != nil {
+				return err
+			}
+			place, err := s.place()
+			checks := Examine(ctx, s.Program, Place{Dir: dir, Config: place.Config})
+			if err != nil {
+				checks = slices.Insert(checks, 1, Check{"settings", checkFail, human.SafeText(err), ""})
+			}
+			for _, check := range checks {
+				if check.Status == checkFail {
+					s.code = exitNo
+				}
+			}
+			if s.json {
+				return s.printJSON(struct {
+					OK     bool    `json:"ok"`
+					Checks []Check `json:"checks"`
+				}{s.code == exitYes, checks})
+			}
+			for _, check := range checks {
+				s.printf("%-4s  %-16s %s\n", check.Status, check.Name, visible(check.Detail))
+				if check.Fix != "" {
+					s.printf("%-4s  %-16s -> %s\n", "", "", visible(check.Fix))
+				}
+			}
+			return nil
+		},
+	}
+	s.settingFlags(c)
+	s.jsonFlag(c, "print the report as one line of JSON")
+	return c
+}
+
+// Examine makes all checks but, where p has none, that of the settings. It leaves nothing behind but the
+// data folder.
+func Examine(ctx context.Context, program Program, p Place) []Check {
+	checks := []Check{{"program", checkOK, "deskbell " + program.Version, ""}}
+	if p.Config != nil {
+		checks = append(checks, Check{"settings", checkOK, fileState(p.Config.File()), ""})
+	}
+	checks = append(checks, checkFolder(p.Dir), checkSpace(p.Dir), checkDatabase(ctx, program, p.Dir))
+	if p.Config != nil {
+		checks = append(checks, checkServer(ctx, p.Dir, p.Config.Settings().Server.Addr))
+	}
+	checks = append(checks, checkDisplay())
+	checks = append(checks, checkSession(ctx)...)
+	checks = append(checks, checkNotifications(program.Notifications(ctx)))
+	for _, source := range program.Sources(ctx, p) {
+		checks = append(checks, checkSource(source))
+	}
+	if p.Config != nil {
+		checks = append(checks, program.Summaries(ctx, p)...)
+	}
+	return checks
+}
+
+func fileState(path string) string {
+	if _, err := os.Stat(path); err != nil {
+		return path + " (not there: every setting has its default)"
+	}
+	return path
+}
+
+func checkFolder(dir string) Check {
+	c := Check{Name: "data folder", Status: checkFail, Fix: "give yourself the right to write there, or choose another folder with --data or DESKBELL_DATA"}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		c.Detail = fmt.Sprintf("%s cannot be made: %v", dir, err)
+		return c
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		c.Detail = fmt.Sprintf("%s cannot be written: %v", dir, err)
+		return c
+	}
+	return Check{"data folder", checkOK, dir, ""}
+}
+
+// lowSpace is where the doctor begins to warn, in bytes.
+const lowSpace = 200 << 20
+
+func checkSpace(dir string) Check {
+	free, err := freeSpace(dir)
+	switch {
+	case err != nil:
+		return Check{"space", checkWarn, "unknown: " + err.Error(), ""}
+	case free < lowSpace:
+		return Check{"space", checkWarn, fmt.Sprintf("%d MB are free", free>>20), "free some; when the disk is full, Deskbell refuses rings rather than lose them"}
+	}
+	return Check{"space", checkOK, fmt.Sprintf("%d MB are free", free>>20), ""}
+}
+
+func checkDatabase(ctx context.Context, program Program, dir string) Check {
+	path := filepath.Join(dir, datadir.Database)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return Check{"database", checkOK, path + " (not there yet; the first start makes it)", ""}
+	}
+	if err := program.Database(ctx, dir); err != nil {
+		return Check{"database", checkFail, human.SafeText(err), ""}
+	}
+	return Check{"database", checkOK, path, ""}
+}
+
+func checkServer(ctx context.Context, dir, addr string) Check {
+	if server, err := datadir.Find(dir); err == nil {
+		if err := healthy(ctx, server.URL); err != nil {
+			return Check{"server", checkFail, fmt.Sprintf("process %d should listen on %s and does not answer", server.PID, server.URL), "stop that process and start Deskbell again"}
+		}
+		return Check{"server", checkOK, fmt.Sprintf("process %d listens on %s", server.PID, server.URL), ""}
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return Check{"server", checkFail, fmt.Sprintf("none runs, and %s cannot be listened on: %v", addr, reason(err)), portAdvice(addr)}
+	}
+	_ = listener.Close() // it was only a try
+	return Check{"server", checkOK, "none runs; " + addr + " is free", ""}
+}
+
+// portAdvice says what to do when an address is taken.
+func portAdvice(addr string) string {
+	if _, port, err := net.SplitHostPort(addr); err == nil && addr == settings.DefaultAddr {
+		return "stop the program that listens on port " + port + ", or choose another port with --addr, DESKBELL_ADDR or server.addr"
+	}
+	return "choose another address with --addr, DESKBELL_ADDR or server.addr; port 0 takes any free one"
+}
+
+// reason is the innermost part of a network error.
+func reason(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+func checkDisplay() Check {
+	if hasDisplay() {
+		found := "there is one"
+		if d := os.Getenv("WAYLAND_DISPLAY"); d != "" {
+			found = "Wayland, " + d
+		} else if d := os.Getenv("DISPLAY"); d != "" {
+			found = "X11, " + d
+		}
+		return Check{"display", checkOK, found, ""}
+	}
+	return Check{"display", checkWarn, "none, so no window and no cards", "`deskbell serve` gives the console to a browser"}
+}
+
+func checkNotifications(service Notifications) Check {
+	switch {
+	case !service.Shown:
+		return Check{"notifications", checkWarn, "nobody shows notifications in this session; cards are shown all the same", "install and start a notification daemon, such as dunst, mako or your desktop's own"}
+	case !service.Buttons:
+		return Check{"notifications", checkWarn, service.Name + " shows them, without buttons", "answer in the card or the console"}
+	}
+	return Check{"notifications", checkOK, service.Name + ", with buttons", ""}
+}
+
+// recorded are the names of the checks of what can be recorded.
+var recorded = map[human.SourceName]string{
+	human.InputSource: "record keys", human.WindowSource: "record windows", human.ElementSource: "record elements",
+	human.ScreenSource: "record screen", human.FileSource: "record files", human.ClipboardSource: "record clipboard",
+	human.BrowserSource: "record browser",
+}
+
+// checkSource says whether a source of the recorder is there. Recording goes on without one, so none fails.
+func checkSource(s human.SourceState) Check {
+	c := Check{recorded[s.Source], checkWarn, s.Detail, s.Fix}
+	switch s.Status {
+	case "complete":
+		c.Status = checkOK
+		if c.Detail == "" {
+			c.Detail = "can be recorded"
+		}
+	case "off":
+		c.Status, c.Detail = checkOK, "recorded in the folders that are named for a recording, or in recording.folders"
+	}
+	return c
+}

@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
+)
+
+func (s *shell) loginCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "login CODE",
+		Short: "Become an operator in this terminal, with a one-time code",
+		Long: "Become an operator in this terminal. CODE is what `deskbell serve` or the window shows. It prints a line for the\n" +
+			"shell that sets DESKBELL_TOKEN: eval \"$(deskbell login CODE)\". The session ends when Deskbell stops.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at, err := s.server()
+			if err != nil {
+				return err
+			}
+			session, err := client.Login(c.Context(), at, args[0])
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(session)
+			}
+			// The token's alphabet needs no quotes; they are for the reader.
+			if runtime.GOOS == "windows" {
+				s.printf("$env:DESKBELL_TOKEN = '%s'\n", session.Token)
+			} else {
+				s.printf("export DESKBELL_TOKEN='%s'\n", session.Token)
+			}
+			s.note("You are %s. See `deskbell inbox`.", visible(session.Operator))
+			return nil
+		},
+	}
+	s.urlFlag(c)
+	s.jsonFlag(c, "print the session as one line of JSON")
+	return c
+}
+
+func (s *shell) inviteCommand() *cobra.Command {
+	var code string
+	c := &cobra.Command{
+		Use:   "invite [NAME]",
+		Short: "Make a one-time code for another browser or terminal, or for another operator",
+		Long: "Make a one-time code for another browser or terminal. With NAME it makes its user an operator of that name: where a plan needs\n" +
+			"several operators, each has to have a name of their own. Give the code only to them.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			made, console, err := operator.NewCodeFor(c.Context(), name)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(map[string]string{"code": made, "console": console})
+			}
+			s.printf("%s\n", visible(made))
+			s.note("In a browser: %s", visible(console))
+			return nil
+		},
+	}
+	s.urlFlag(c)
+	c.Flags().StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	s.jsonFlag(c, "print the code and the link as one line of JSON")
+	return c
+}
+
+// operator is a client with an operator's session: DESKBELL_TOKEN, or a new one for the code.
+func (s *shell) operator(ctx context.Context, code string) (*client.Client, error) {
+	at, err := s.server()
+	if err != nil {
+		return nil, err
+	}
+	token := os.Getenv("DESKBELL_TOKEN")
+	if code != "" {
+		session, err := client.Login(ctx, at, code)
+		if err != nil {
+			return nil, err
+		}
+		token = session.Token
+	}
+	if token == "" {
+		return nil, human.Errorf(human.Unauthorized,
+			"only an operator can do this: take a code from the window or the terminal of `deskbell serve`, then run eval \"$(deskbell login CODE)\", or give --code")
+	}
+	return client.New(at, token), nil
+}
+
+func (s *shell) inboxCommand() *cobra.Command {
+	var code string
+	var all bool
+	c := &cobra.Command{
+		Use:   "inbox",
+		Short: "List what waits for a human, the most urgent first",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			page, err := operator.List(c.Context(), client.Filter{Open: !all, Limit: 100})
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(page)
+			}
+			if len(page.Operations) == 0 {
+				s.note("Nothing waits.")
+				return nil
+			}
+			return s.table(page.Operations, time.Now())
+		},
+	}
+	s.urlFlag(c)
+	c.Flags().StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	c.Flags().BoolVar(&all, "all", false, "list what has ended too, the newest first")
+	s.jsonFlag(c, "print the page as one line of JSON")
+	return c
+}
+
+func (s *shell) table(ops []human.Operation, now time.Time) error {
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	for _, op := range ops {
+		left := string(op.State)
+		switch {
+		case op.State.Terminal():
+		case op.Overdue:
+			left = "overdue"
+		case op.ExpiresAt != nil:
+			left = span(op.ExpiresAt.Sub(now)) + " left"
+		}
+		risk := string(op.Risk)
+		if risk == "" {
+			risk = "-"
+		}
+		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			op.ID, span(now.Sub(op.CreatedAt)), left, risk, op.Kind, oneLine(op.AgentID, 24), oneLine(human.OneLine(op.Description, 200), 70))
+		if err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// A reply is what an operator does with an operation.
+type reply struct {
+	approve, deny bool
+	answer        human.Answer
+	decline, ask  string
+	digest        string
+}
+
+func (s *shell) answerCommand() *cobra.Command {
+	var r reply
+	var code string
+	c := &cobra.Command{
+		Use:   "answer ID",
+		Short: "Answer an operation, as an operator",
+		Long: "Show an operation and answer it. Without a flag that answers, it asks. Approving a high or critical risk takes\n" +
+			"typing the word approve, or, in a script, --approve together with --digest of what was read.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			op, err := operator.Operation(c.Context(), human.OperationID(args[0]))
+			if err != nil {
+				return err
+			}
+			given := c.Flags().Changed("text") || c.Flags().Changed("result") || c.Flags().Changed("summary") || c.Flags().Changed("finding") ||
+				r.approve || r.deny || c.Flags().Changed("decline") || c.Flags().Changed("ask")
+			if !given {
+				if op.Kind == human.Plan {
+					return s.answerPlan(c.Context(), operator, op)
+				}
+				if op.State.Terminal() {
+					s.showRequest(op, time.Now())
+					s.showAnswer(op)
+					return nil
+				}
+				if err := s.converse(op, &r); err != nil {
+					return err
+				}
+			} else if err := r.checkFlags(op, c.Flags().Changed("decline"), c.Flags().Changed("ask")); err != nil {
+				return err
+			}
+			op, err = r.send(c.Context(), operator, op)
+			return s.changed(op, err)
+		},
+	}
+	s.urlFlag(c)
+	f := c.Flags()
+	f.StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	f.BoolVar(&r.approve, "approve", false, "approve")
+	f.BoolVar(&r.deny, "deny", false, "deny; give the reason as --text")
+	f.StringVar(&r.answer.HumanInput, "text", "", "your words")
+	f.StringVar(&r.answer.ExecutionResult, "result", "", "what came of the work")
+	f.StringVar(&r.answer.Summary, "summary", "", "what was done, in a line")
+	f.StringArrayVar(&r.answer.KeyFindings, "finding", nil, "what the agent should know; may be given several times")
+	f.StringVar(&r.decline, "decline", "", "decline to answer, with the reason")
+	f.StringVar(&r.ask, "ask", "", "ask the agent something first")
+	f.StringVar(&r.digest, "digest", "", "the sha256 of what was read; the answer counts only for that")
+	s.jsonFlag(c, "print the operation as one line of JSON")
+	return c
+}
+
+// checkFlags refuses flags that contradict each other, and a dangerous approval of what nobody says they read.
+func (r *reply) checkFlags(op human.Operation, declines, asks bool) error {
+	ways := 0
+	for _, way := range []bool{r.approve, r.deny, declines, asks} {
+		if way {
+			ways++
+		}
+	}
+	a := r.answer
+	if ways > 1 || ((declines || asks) && (a.HumanInput != "" || a.ExecutionResult != "" || a.Summary != "" || len(a.KeyFindings) > 0)) {
+		return human.Errorf(human.Invalid, "give one of --approve, --deny, --decline and --ask; an answer's words do not go with the last two")
+	}
+	if (declines && r.decline == "") || (asks && r.ask == "") {
+		return human.Errorf(human.Invalid, "--decline needs a reason, --ask a question")
+	}
+	if r.approve && op.Risk.Dangerous() && r.digest == "" {
+		return human.Errorf(human.Invalid, "the risk is %s: run `deskbell answer %s` and type the word approve, or add --digest %s after reading it", op.Risk, op.ID, op.Digest)
+	}
+	switch {
+	case r.approve:
+		r.answer.Decision = human.Approved
+	case r.deny:
+		r.answer.Decision = human.Refused
+	}
+	return nil
+}
+
+// send does it. The answer is bound to the bytes that were shown.
+func (r *reply) send(ctx context.Context, operator *client.Client, op human.Operation) (human.Operation, error) {
+	switch {
+	case r.ask != "":
+		return operator.Reply(ctx, op.ID, r.ask)
+	case r.decline != "":
+		return operator.Decline(ctx, op.ID, r.decline)
+	}
+	digest := r.digest
+	if digest == "" {
+		digest = op.Digest
+	}
+	return operator.Complete(ctx, op.ID, r.answer, digest)
+}
+
+// converse shows the operation and asks what to do, until that is an answer.
+func (s *shell) converse(op human.Operation, r *reply) error {
+	s.showRequest(op, time.Now())
+	lines := bufio.NewScanner(s.in)
+	verbs := "[t]ext answer, [d]ecline, as[k], [q]uit"
+	if op.Kind == human.Approve {
+		verbs = "[a]pprove, [d]eny, as[k], [q]uit"
+		if op.Risk.Dangerous() {
+			verbs = "the word approve, [d]eny, as[k], [q]uit"
+		}
+	}
+	for s.ask(verbs+"> ", lines) {
+		word := strings.ToLower(strings.TrimSpace(lines.Text()))
+		approval := op.Kind == human.Approve
+		switch {
+		case word == "q" || word == "quit":
+			return human.Errorf(human.Unavailable, "nothing was changed")
+		case approval && (word == "approve" || (word == "a" && !op.Risk.Dangerous())):
+			r.answer.Decision = human.Approved
+			return s.more(lines, "a word to the agent, or Enter> ", &r.answer.HumanInput)
+		case approval && (word == "d" || word == "deny"):
+			r.answer.Decision = human.Refused
+			return s.more(lines, "why> ", &r.answer.HumanInput)
+		case !approval && (word == "t" || word == "text"):
+			if err := s.more(lines, "your answer> ", &r.answer.HumanInput); err != nil || r.answer.HumanInput != "" {
+				return err
+			}
+		case !approval && (word == "d" || word == "decline"):
+			if err := s.more(lines, "why (needed)> ", &r.decline); err != nil || r.decline != "" {
+				return err
+			}
+		case word == "k" || word == "ask":
+			if err := s.more(lines, "your question> ", &r.ask); err != nil || r.ask != "" {
+				return err
+			}
+		}
+	}
+	return human.Errorf(human.Unavailable, "no answer was given; nothing was changed")
+}
+
+// ask prompts for a line and says whether there is one.
+func (s *shell) ask(prompt string, lines *bufio.Scanner) bool {
+	_, err := io.WriteString(s.err, prompt)
+	return err == nil && lines.Scan()
+}
+
+// more reads one line into text.
+func (s *shell) more(lines *bufio.Scanner, prompt string, text *string) error {
+	if !s.ask(prompt, lines) {
+		return human.Errorf(human.Unavailable, "no answer was given; nothing was changed")
+	}
+	*text = strings.TrimSpace(lines.Text())
+	return nil
+}

@@ -1,0 +1,553 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
+)
+
+// operatorCommand gives a command the flags of an operator's commands.
+func (s *shell) operatorCommand(c *cobra.Command, code *string, json string) *cobra.Command {
+	s.urlFlag(c)
+	c.Flags().StringVar(code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	s.jsonFlag(c, json)
+	return c
+}
+
+func (s *shell) recordCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "record",
+		Short: "Record the desktop or a browser while you work on an operation, as an operator",
+		Long: "Record what is done on the desktop of the machine that Deskbell runs on, or in a browser that it opens there, while\n" +
+			"you work on an operation. What was\n" +
+			"recorded stays here: its agent reads what you attach to your answer, and nothing else. `deskbell recordings` lists\n" +
+			"what was recorded.",
+	}
+	c.AddCommand(s.recordStartCommand(), s.recordStatusCommand(),
+		s.recordControl("pause", "Record nothing for now", (*client.Client).PauseRecording),
+		s.recordControl("resume", "Go on recording", (*client.Client).ResumeRecording),
+		s.recordControl("stop", "End the recording and keep it", (*client.Client).StopRecording),
+		s.recordDiscardCommand(), s.recordPickCommand(), s.recordShowCommand())
+	return c
+}
+
+func (s *shell) recordStartCommand() *cobra.Command {
+	var code string
+	var o human.RecordingOptions
+	var web human.BrowserOptions
+	var plain, browser, desktop bool
+	c := &cobra.Command{
+		Use:   "start OPERATION",
+		Short: "Record the work on an operation that you have claimed",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			for i, folder := range o.Folders {
+				path, err := filepath.Abs(folder)
+				if err != nil {
+					return human.Wrap(human.Invalid, err, "--folder %s: %v", folder, err)
+				}
+				o.Folders[i] = path
+			}
+			if plain {
+				o.Pictures = new(bool)
+			}
+			if browser || web != (human.BrowserOptions{}) {
+				o.Browser, o.Desktop = &web, &desktop
+			}
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			r, err := operator.StartRecording(c.Context(), human.OperationID(args[0]), o)
+			if err != nil {
+				return err
+			}
+			if !s.json {
+				s.shortcomings(r.Sources)
+			}
+			return s.recorded(r, nil)
+		},
+	}
+	f := c.Flags()
+	f.StringArrayVar(&o.Folders, "folder", nil, "record changes of files in and under this folder, too; may be given several times")
+	f.StringVar(&o.Clipboard, "clipboard", "", "of changes of the clipboard: off, kind (the default: what kind of thing it holds) or content (text, too)")
+	f.BoolVar(&plain, "no-pictures", false, "take no pictures")
+	f.BoolVar(&browser, "browser", false, "open a browser and record what is done in it, instead of the desktop; so does each of the flags below")
+	f.StringVar(&web.URL, "open", "", "the address it opens; the operation's own url unless given")
+	f.StringVar(&web.Profile, "profile", "", "kept (logins stay) or throwaway; as in the settings unless given")
+	f.StringVar(&web.Attach, "attach", "", "record the browser that runs with this debugging address, such as http://127.0.0.1:9222, and open none")
+	f.BoolVar(&web.Network, "network", false, "record requests, without bodies and credentials")
+	f.BoolVar(&web.Console, "console", false, "record errors and warnings of pages")
+	f.BoolVar(&web.DOM, "film", false, "record the pages themselves, to play them like a film; slows them down")
+	f.BoolVar(&desktop, "desktop", false, "with a browser, record the desktop as well")
+	return s.operatorCommand(c, &code, "print the recording as one line of JSON")
+}
+
+// current is the recording that was named, or the one that runs.
+func (s *shell) current(ctx context.Context, operator *client.Client, args []string) (human.RecordingID, error) {
+	if len(args) > 0 {
+		return human.RecordingID(args[0]), nil
+	}
+	state, err := operator.Recorder(ctx)
+	if err != nil {
+		return "", err
+	}
+	if state.Current == nil {
+		return "", human.Errorf(human.NotFound, "nothing is being recorded")
+	}
+	return state.Current.ID, nil
+}
+
+func (s *shell) recordControl(name, short string, do func(*client.Client, context.Context, human.RecordingID) (human.Recording, error)) *cobra.Command {
+	var code string
+	return s.operatorCommand(&cobra.Command{
+		Use: name + " [RECORDING]", Short: short, Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			id, err := s.current(c.Context(), operator, args)
+			if err != nil {
+				return err
+			}
+			return s.recorded(do(operator, c.Context(), id))
+		},
+	}, &code, "print the recording as one line of JSON")
+}
+
+func (s *shell) recordPickCommand() *cobra.Command {
+	var code, take string
+	c := s.operatorCommand(&cobra.Command{
+		Use: "pick FIELD", Short: "Point at something in the recorded browser for a field; an empty FIELD ends that", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.withCurrent(c.Context(), code, func(operator *client.Client, id human.RecordingID) error {
+				if err := operator.PickField(c.Context(), id, human.PickRequest{Field: args[0], Take: take}); err != nil {
+					return err
+				}
+				return s.told(id, "picking")
+			})
+		},
+	}, &code, "print one line of JSON")
+	c.Flags().StringVar(&take, "take", "", "element (the default), selection (what is selected now), table or list (all of it, as rows)")
+	return c
+}
+
+func (s *shell) recordShowCommand() *cobra.Command {
+	var code string
+	return s.operatorCommand(&cobra.Command{
+		Use: "show-browser", Short: "Bring the recorded browser to the front; one that was closed is opened again", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.withCurrent(c.Context(), code, func(operator *client.Client, id human.RecordingID) error {
+				if err := operator.ShowBrowser(c.Context(), id); err != nil {
+					return err
+				}
+				return s.told(id, "shown")
+			})
+		},
+	}, &code, "print one line of JSON")
+}
+
+// withCurrent does something with the recording that runs.
+func (s *shell) withCurrent(ctx context.Context, code string, do func(*client.Client, human.RecordingID) error) error {
+	operator, err := s.operator(ctx, code)
+	if err != nil {
+		return err
+	}
+	id, err := s.current(ctx, operator, nil)
+	if err != nil {
+		return err
+	}
+	return do(operator, id)
+}
+
+func (s *shell) recordDiscardCommand() *cobra.Command {
+	var code string
+	return s.operatorCommand(&cobra.Command{
+		Use: "discard [RECORDING]", Short: "End the recording and keep nothing of it", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			id, err := s.current(c.Context(), operator, args)
+			if err != nil {
+				return err
+			}
+			if err := operator.DiscardRecording(c.Context(), id); err != nil {
+				return err
+			}
+			return s.told(id, "discarded")
+		},
+	}, &code, "print one line of JSON")
+}
+
+func (s *shell) recordStatusCommand() *cobra.Command {
+	var code string
+	return s.operatorCommand(&cobra.Command{
+		Use: "status", Short: "Tell what can be recorded here, and what is being recorded", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			state, err := operator.Recorder(c.Context())
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(state)
+			}
+			if state.Current == nil {
+				s.printf("Nothing is being recorded.\n")
+			} else if err := s.recorded(*state.Current, nil); err != nil {
+				return err
+			}
+			return s.sources(state.Sources)
+		},
+	}, &code, "print the state as one line of JSON")
+}
+
+func (s *shell) sources(all []human.SourceState) error {
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	for _, source := range all {
+		line := "  " + visible(string(source.Source)) + "\t" + visible(source.Status)
+		if more := oneLine(source.Detail+" "+source.Fix, 200); more != "" {
+			line += "\t" + more
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// shortcomings notes what will be missing in a recording.
+func (s *shell) shortcomings(all []human.SourceState) {
+	for _, source := range all {
+		if source.Status == "partial" || source.Status == "missing" {
+			s.note("%s: %s. %s", visible(string(source.Source)), visible(source.Status), oneLine(source.Detail+" "+source.Fix, 400))
+		}
+	}
+}
+
+// recorded prints how a recording stands.
+func (s *shell) recorded(r human.Recording, err error) error {
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(r)
+	}
+	s.printf("%s of %s: %s\n", visible(string(r.ID)), visible(string(r.OperationID)), visible(standing(r)))
+	if r.NearLimit {
+		s.note("It is near its limit of %s or %s, and will be stopped then.", span(time.Duration(r.MaxElapsed)), size(r.MaxBytes))
+	}
+	return nil
+}
+
+// standing tells in a line how a recording stands.
+func standing(r human.Recording) string {
+	n := r.Counts
+	text := fmt.Sprintf("%s, %s, %d events, %d clicks, %d keys, %d pictures, %s", r.State, moment(r.Elapsed), n.Events, n.Clicks, n.Keys, n.Pictures, size(r.Bytes))
+	if r.Reason != "" && r.Reason != "operator" {
+		text += ", ended by " + strings.ReplaceAll(r.Reason, "_", " ")
+	}
+	switch {
+	case r.Running():
+	case r.Complete:
+		text += ", complete"
+	default:
+		text += ", not complete"
+	}
+	return text
+}
+
+// moment is a time within a recording, such as 1:02:03 or 2:03.
+func moment(ns int64) string {
+	d := time.Duration(ns).Truncate(time.Second)
+	if h := d / time.Hour; h > 0 {
+		return fmt.Sprintf("%d:%02d:%02d", h, d%time.Hour/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d:%02d", d/time.Minute, d%time.Minute/time.Second)
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n < 1e6:
+		return fmt.Sprintf("%d kB", (n+999)/1000)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+func (s *shell) recordingsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "recordings",
+		Short: "List, read, export and delete what was recorded",
+		Long: "List, read, export and delete what was recorded. What was cut and masked in the console stays out of an export.\n" +
+			"With an agent's key (DESKBELL_KEY) instead of an operator's session, show and export read what the operator\n" +
+			"gave that agent with an answer.",
+	}
+	c.AddCommand(s.recordingsListCommand(), s.recordingsShowCommand(), s.recordingsExportCommand(), s.recordingsDeleteCommand())
+	return c
+}
+
+func (s *shell) recordingsListCommand() *cobra.Command {
+	var code, op, cursor string
+	var limit int
+	c := &cobra.Command{
+		Use: "list", Short: "List recordings, the newest first", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			page, err := operator.Recordings(c.Context(), human.OperationID(op), limit, cursor)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(page)
+			}
+			if len(page.Recordings) == 0 {
+				s.note("There are no recordings.")
+				return nil
+			}
+			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+			for _, r := range page.Recordings {
+				if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(string(r.ID)), visible(string(r.OperationID)),
+					r.StartedAt.Local().Format(time.DateTime), visible(standing(r))); err != nil {
+					return err
+				}
+			}
+			if page.Next != "" {
+				s.note("There are more: --cursor %s", visible(page.Next))
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().StringVar(&op, "operation", "", "only those of this operation")
+	c.Flags().IntVar(&limit, "limit", 0, "at most so many (default: 50)")
+	c.Flags().StringVar(&cursor, "cursor", "", "go on where the page before ended")
+	return s.operatorCommand(c, &code, "print the page as one line of JSON")
+}
+
+// reader is a client of whoever may read recordings: an operator, or, without a session, an agent.
+func (s *shell) reader(ctx context.Context, code string) (*client.Client, error) {
+	if code == "" && os.Getenv("DESKBELL_TOKEN") == "" && os.Getenv("DESKBELL_KEY") != "" {
+		return s.agent()
+	}
+	return s.operator(ctx, code)
+}
+
+func languageFlag(c *cobra.Command, language *string) {
+	c.Flags().StringVar(language, "language", "en", "of the words: en or zh-CN")
+}
+
+func (s *shell) recordingsShowCommand() *cobra.Command {
+	var code, language string
+	c := &cobra.Command{
+		Use: "show RECORDING", Short: "Show what was done in a recording, step by step", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			reader, err := s.reader(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			id := human.RecordingID(args[0])
+			r, err := reader.Recording(c.Context(), id)
+			if err != nil {
+				return err
+			}
+			found, err := reader.Actions(c.Context(), id, language, "")
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(struct {
+					Recording human.Recording `json:"recording"`
+					Actions   []human.Action  `json:"actions"`
+				}{r, found.Actions})
+			}
+			return s.showRecording(r, found.Actions)
+		},
+	}
+	languageFlag(c, &language)
+	return s.operatorCommand(c, &code, "print the recording and its actions as one line of JSON")
+}
+
+func (s *shell) showRecording(r human.Recording, actions []human.Action) error {
+	if err := s.recorded(r, nil); err != nil {
+		return err
+	}
+	s.printf("by %s on %s, %s\n", visible(r.By), visible(r.System), r.StartedAt.Local().Format(time.DateTime))
+	for _, source := range r.Sources {
+		if source.Status == "partial" || source.Status == "missing" {
+			s.printf("%s: %s. %s\n", visible(string(source.Source)), visible(source.Status), oneLine(source.Detail, 200))
+		}
+	}
+	for _, g := range r.Gaps {
+		s.printf("gap from %s to %s: %s\n", moment(g.From), moment(g.To), visible(g.Reason))
+	}
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	for _, a := range actions {
+		var marks []string
+		if a.Step != nil {
+			marks = append(marks, fmt.Sprintf("step %d", *a.Step+1))
+		}
+		if a.Cut {
+			marks = append(marks, "cut")
+		}
+		if a.Masked {
+			marks = append(marks, "masked")
+		}
+		line := oneLine(a.Words, 200)
+		if len(marks) > 0 {
+			line += "  (" + strings.Join(marks, ", ") + ")"
+		}
+		if _, err := fmt.Fprintf(w, "  %s\t%s\t%s\n", moment(a.At), visible(a.ID), line); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+func (s *shell) recordingsExportCommand() *cobra.Command {
+	var code, language, format, to string
+	c := &cobra.Command{
+		Use:   "export RECORDING",
+		Short: "Write a recording to a file, with what was cut and masked left out",
+		Long: "Write a recording to a file: one page of HTML that needs nothing else, a zip of Markdown and pictures, or JSON.\n" +
+			"Without --output the file is put into this folder, under a name that is not taken there.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if to == "-" && format != "json" && isTerminal(s.out) {
+				return human.Errorf(human.Invalid, "standard output is a terminal; say where to with --output")
+			}
+			reader, err := s.reader(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			from, err := reader.Export(c.Context(), human.RecordingID(args[0]), format, language)
+			if err != nil {
+				return err
+			}
+			defer from.Close() //nolint:errcheck // it was read
+			if to == "-" {
+				return s.pass(from, format)
+			}
+			path, n, err := save(from, to)
+			if err != nil {
+				return err
+			}
+			if s.json {
+				return s.printJSON(struct {
+					File  string `json:"file"`
+					Bytes int64  `json:"bytes"`
+				}{path, n})
+			}
+			s.printf("%s\n", visible(path))
+			return nil
+		},
+	}
+	c.Flags().StringVar(&format, "format", "html", "html, markdown or json; of a browser's recording also puppeteer, playwright, har or rrweb")
+	c.Flags().StringVarP(&to, "output", "o", "", "the `FILE` to write, in place of one that is there; - is standard output")
+	languageFlag(c, &language)
+	return s.operatorCommand(c, &code, "print the file's name and size as one line of JSON")
+}
+
+// pass writes an export to standard output. JSON, which a terminal may show, is spelled so that it does
+// nothing to one.
+func (s *shell) pass(from io.Reader, format string) error {
+	if format != "json" {
+		_, err := io.Copy(s.out, from)
+		return err
+	}
+	text, err := io.ReadAll(from)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(text) { // strings in JSON have no line breaks
+		if _, err := s.out.Write(append(escapeJSON(bytes.TrimSuffix(line, []byte("\n"))), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save writes an export to a file, all of it or nothing: to the path, or under its own name where that
+// is "", in this folder, where it takes no other file's place.
+func save(from client.Exported, path string) (_ string, n int64, err error) {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	target := path
+	if target == "" {
+		target = filepath.Base(from.Name)
+		if target == "." || target == string(filepath.Separator) {
+			target = "recording"
+		}
+	} else {
+		target += ".part"
+	}
+	file, err := os.OpenFile(target, flags, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return "", 0, human.Wrap(human.Conflict, err, "%s is there already; say where to with --output", target)
+	}
+	if err != nil {
+		return "", 0, human.Wrap(human.Invalid, err, "%s cannot be written: %v", target, err)
+	}
+	n, err = io.Copy(file, from)
+	err = errors.Join(err, file.Close())
+	if err == nil && path != "" {
+		err = os.Rename(target, path)
+		target = path
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // half of it is worse than nothing
+		return "", 0, human.Wrap(human.Unavailable, err, "the export did not arrive whole, and nothing was written: %v", err)
+	}
+	return target, n, nil
+}
+
+func (s *shell) recordingsDeleteCommand() *cobra.Command {
+	var code string
+	return s.operatorCommand(&cobra.Command{
+		Use: "delete RECORDING", Short: "Delete a recording that has ended, for good", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			operator, err := s.operator(c.Context(), code)
+			if err != nil {
+				return err
+			}
+			id := human.RecordingID(args[0])
+			if err := operator.DeleteRecording(c.Context(), id); err != nil {
+				return err
+			}
+			return s.told(id, "deleted")
+		},
+	}, &code, "print one line of JSON")
+}
+
+// deleted prints that a recording is no more.
+func (s *shell) told(id human.RecordingID, how string) error {
+	if s.json {
+		return s.printJSON(struct {
+			ID    human.RecordingID `json:"recording_id"`
+			State string            `json:"state"`
+		}{id, how})
+	}
+	s.printf("%s %s\n", visible(string(id)), how)
+	return nil
+}

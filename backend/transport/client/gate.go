@@ -1,0 +1,96 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/gate/service"
+	"deskbell/backend/human"
+)
+
+// An evaluation is api.Evaluation.
+type evaluation struct {
+	human.ToolCall
+	OperationID human.OperationID `json:"operation_id,omitempty"`
+	Timeout     float64           `json:"timeout,omitempty"` // seconds
+}
+
+// Evaluate asks the gatekeeper about a call, as an agent. It blocks until that is decided, at the longest for how.Wait
+// (or MaxWait): an operator may still be being asked then.
+func (c *Client) Evaluate(ctx context.Context, call human.ToolCall, how service.Asking) (j human.Judgement, err error) {
+	most := max(0, min(how.Wait, MaxWait))
+	ctx, cancel := context.WithTimeout(ctx, most+callTime)
+	defer cancel()
+	_, err = c.call(ctx, http.MethodPost, fmt.Sprintf("/api/gate/evaluate?wait=%g", most.Seconds()), evaluation{call, how.Question, how.Timeout.Seconds()}, &j)
+	return j, err
+}
+
+// TryCall judges a call as an operator; nothing is run, logged or asked. An empty policy is the one that holds.
+func (c *Client) TryCall(ctx context.Context, call human.ToolCall, policy gate.Policy) (t service.Trial, err error) {
+	_, err = c.call(ctx, http.MethodPost, "/api/gate/try", struct {
+		human.ToolCall
+		Policy gate.Policy `json:"policy,omitempty"`
+	}{call, policy}, &t)
+	return t, err
+}
+
+// Gate says how the gatekeeper stands.
+func (c *Client) Gate(ctx context.Context) (state service.State, err error) {
+	_, err = c.call(ctx, http.MethodGet, "/api/gate", nil, &state)
+	return state, err
+}
+
+// Question returns what an operation of kind permission asks.
+func (c *Client) Question(ctx context.Context, id human.OperationID) (q service.QuestionView, err error) {
+	_, err = c.call(ctx, http.MethodGet, questionPath(id), nil, &q)
+	return q, err
+}
+
+// Difference says what the call that is asked about would change.
+func (c *Client) Difference(ctx context.Context, id human.OperationID) (d service.Difference, err error) {
+	_, err = c.call(ctx, http.MethodGet, questionPath(id)+"/difference", nil, &d)
+	return d, err
+}
+
+// AnswerQuestion answers it. It blocks while a backup is made.
+func (c *Client) AnswerQuestion(ctx context.Context, id human.OperationID, r service.AnswerRequest) (op human.Operation, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	_, err = c.call(ctx, http.MethodPost, questionPath(id)+"/answer", r, &op)
+	return op, err
+}
+
+func questionPath(id human.OperationID) string {
+	return "/api/gate/questions/" + url.PathEscape(string(id))
+}
+
+// Decisions returns the newest lines of the gatekeeper's log, at most so many.
+func (c *Client) Decisions(ctx context.Context, most int) (page service.LogPage, err error) {
+	_, err = c.call(ctx, http.MethodGet, fmt.Sprintf("/api/gate/decisions?limit=%d", most), nil, &page)
+	return page, err
+}
+
+// GateRules returns the user's own rules, those of files and standing permissions.
+func (c *Client) GateRules(ctx context.Context) ([]human.GateRule, error) {
+	var answer struct {
+		Rules []human.GateRule `json:"rules"`
+	}
+	_, err := c.call(ctx, http.MethodGet, "/api/gate/rules", nil, &answer)
+	return answer.Rules, err
+}
+
+// AddGateRule gives a standing permission, or a rule to ask or refuse.
+func (c *Client) AddGateRule(ctx context.Context, r human.GateRule) (made human.GateRule, err error) {
+	_, err = c.call(ctx, http.MethodPost, "/api/gate/rules", r, &made)
+	return made, err
+}
+
+// DropGateRule takes a standing rule back.
+func (c *Client) DropGateRule(ctx context.Context, id string) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/gate/rules/"+url.PathEscape(id), nil, nil)
+	return err
+}

@@ -1,0 +1,356 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"deskbell/backend/human"
+)
+
+// The actions of the tool (H1).
+const (
+	doInvoke   = "invoke"
+	doCheck    = "check_result"
+	doWait     = "wait"
+	doReply    = "reply"
+	doCancel   = "cancel"
+	doSummary  = "get_summary"
+	doEvidence = "get_evidence"
+	doList     = "list_pending"
+)
+
+var actions = []string{doInvoke, doCheck, doWait, doReply, doCancel, doSummary, doEvidence, doList}
+
+// arguments are a call's, as sent. A pointer is nil where nothing, or null, was sent.
+type arguments struct {
+	Action, ActionType, Description         string
+	Details, Context                        object
+	Timeout, Priority, WaitSeconds          *number
+	IdempotencyKey, SessionID, OnTimeout    string
+	OperationID, Text, Reason, Since, Field string
+	Limit, Offset, MaxTokens                *number
+	Evidence                                labels
+	Pictures                                yes
+}
+
+// A property is one argument: its schema, and where it goes in A.
+type property[A any] struct {
+	name   string
+	schema map[string]any
+	into   func(*A) any
+}
+
+func describe(kind, text string, more ...any) map[string]any {
+	m := map[string]any{"type": kind, "description": text}
+	for i := 0; i+1 < len(more); i += 2 {
+		m[more[i].(string)] = more[i+1]
+	}
+	return m
+}
+
+// properties are all arguments, in the order they are listed.
+var properties = []property[arguments]{
+	{"action", describe("string", "What to do.", "enum", actions),
+		func(a *arguments) any { return &a.Action }},
+	{"action_type", describe("string", "invoke: what you need from the human.", "enum", human.Kinds),
+		func(a *arguments) any { return &a.ActionType }},
+	{"description", describe("string", "invoke: what you need and why, the line the human reads first. They may not have seen your conversation."),
+		func(a *arguments) any { return &a.Description }},
+	{"details", describe("object", "invoke: the rest of the request. Known fields, by action_type: "+
+		"feedback: design, concerns; review: file, snippet, focus_areas, tests_passed; "+
+		"approve: action (the exact command or change), impact, risk_level (low, medium, high, critical), rollback_plan; "+
+		"bash: why_agent_cannot, target, required_action; desktop: path, action_sequence (list of steps), expected_outcome; "+
+		"browser: url, required_action, data_to_extract (list of fields to fill), why_human. Any other field is shown too.",
+		"additionalProperties", true),
+		func(a *arguments) any { return &a.Details }},
+	{"context", describe("object", "invoke: what else helps to understand: task, project, branch, what you tried.", "additionalProperties", true),
+		func(a *arguments) any { return &a.Context }},
+	{"timeout", describe("number", "invoke: seconds until the request counts as overdue; 0 is never. Overdue requests stay open unless on_timeout says otherwise.", "minimum", 0),
+		func(a *arguments) any { return &a.Timeout }},
+	{"on_timeout", describe("string", "invoke: what becomes of an overdue request: mark (stays open, the default) or cancel.", "enum", []human.OnTimeout{human.Mark, human.Cancel}),
+		func(a *arguments) any { return &a.OnTimeout }},
+	{"priority", describe("integer", "invoke: 0 to 9, higher is more urgent; 5 is usual.", "minimum", 0, "maximum", human.MaxPriority, "default", human.DefaultPriority),
+		func(a *arguments) any { return &a.Priority }},
+	{"idempotency_key", describe("string", "invoke: a name of your own for this request; the same key again joins the same request and rings nobody twice."),
+		func(a *arguments) any { return &a.IdempotencyKey }},
+	{"session_id", describe("string", "invoke: your conversation or task. The same words in the same session join a request whose answer you have not read."),
+		func(a *arguments) any { return &a.SessionID }},
+	{"wait_seconds", describe("number", "invoke, wait, reply: wait at most so long for the human; 0 returns the operation_id at once. Without it: as long as this connection allows.", "minimum", 0),
+		func(a *arguments) any { return &a.WaitSeconds }},
+	{"operation_id", describe("string", "wait, check_result, reply, cancel, get_evidence: the request, as invoke named it."),
+		func(a *arguments) any { return &a.OperationID }},
+	{"text", describe("string", "reply: what you say to the human."),
+		func(a *arguments) any { return &a.Text }},
+	{"reason", describe("string", "cancel: why you no longer need it."),
+		func(a *arguments) any { return &a.Reason }},
+	{"limit", describe("integer", "get_summary, list_pending: at most so many.", "minimum", 1),
+		func(a *arguments) any { return &a.Limit }},
+	{"since", describe("string", "get_summary: only what changed since; a time as 2026-11-20T08:00:00Z, or an age as 90m or 24h."),
+		func(a *arguments) any { return &a.Since }},
+	{"field", describe("string", "check_result: read one long text of the result, from offset.", "enum", textFields),
+		func(a *arguments) any { return &a.Field }},
+	{"offset", describe("integer", "check_result with field: the character to begin at.", "minimum", 0),
+		func(a *arguments) any { return &a.Offset }},
+	{"evidence", describe("array", "get_evidence: labels from findings, such as e1.", "items", map[string]any{"type": "string"}, "maxItems", maxLabels),
+		func(a *arguments) any { return &a.Evidence }},
+	{"pictures", describe("boolean", "get_evidence: with a picture of each, where the human shares pictures."),
+		func(a *arguments) any { return &a.Pictures }},
+	{"max_tokens", describe("integer", "The result takes at most about so many tokens; what matters most comes first, and what was cut is named.", "minimum", minBudget, "maximum", maxBudget),
+		func(a *arguments) any { return &a.MaxTokens }},
+}
+
+// An object is a JSON object. It also reads a string: one that holds an object is that object, any other
+// is kept under "text", for models that send objects as text.
+type object json.RawMessage
+
+func (o *object) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		inner := bytes.TrimSpace([]byte(text))
+		switch {
+		case len(inner) == 0:
+			return nil
+		case inner[0] == '{' && json.Valid(inner):
+			b = inner
+		default:
+			var err error
+			if b, err = json.Marshal(map[string]string{"text": text}); err != nil {
+				return err
+			}
+		}
+	}
+	if b = bytes.TrimSpace(b); len(b) == 0 || b[0] != '{' {
+		return fmt.Errorf("must be a JSON object")
+	}
+	var flat bytes.Buffer
+	if err := json.Compact(&flat, b); err != nil {
+		return err
+	}
+	*o = flat.Bytes()
+	return nil
+}
+
+// labels are a JSON array of texts. It also reads a text with one or more, separated by commas or spaces.
+type labels []string
+
+func (l *labels) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*l = strings.FieldsFunc(one, func(r rune) bool { return r == ',' || r == ' ' })
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(l))
+}
+
+// A yes is true or false. It also reads a text that says so.
+type yes bool
+
+func (y *yes) UnmarshalJSON(b []byte) error {
+	is, err := strconv.ParseBool(strings.Trim(string(b), `"`))
+	*y = yes(is)
+	return err
+}
+
+// A number is a JSON number. It also reads a string that holds one.
+type number float64
+
+func (n *number) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.TrimSpace(strings.Trim(string(b), `"`)), 64)
+	if err != nil || f != f || f > 1e15 || f < -1e15 {
+		return fmt.Errorf("must be a number")
+	}
+	*n = number(f)
+	return nil
+}
+
+// read takes a call's arguments apart. Its errors are Invalid and name the argument at fault.
+func read[A any](raw json.RawMessage, properties []property[A]) (a A, err error) {
+	sent := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(raw)) > 0 {
+		if err := json.Unmarshal(raw, &sent); err != nil {
+			return a, human.Errorf(human.Invalid, "the arguments must be a JSON object with the field action")
+		}
+	}
+	for _, p := range properties {
+		value, ok := sent[p.name]
+		delete(sent, p.name)
+		if !ok || string(value) == "null" {
+			continue
+		}
+		var ours *human.Error
+		if err := json.Unmarshal(value, p.into(&a)); errors.As(err, &ours) {
+			return a, ours
+		} else if err != nil {
+			return a, human.BadField(p.name, "must be of type %s; got %s", p.schema["type"], human.OneLine(string(value), 80))
+		}
+	}
+	for name := range sent {
+		return a, human.BadField(name, "there is no such argument; there are %s", strings.Join(names(properties), ", "))
+	}
+	return a, nil
+}
+
+func names[A any](properties []property[A]) []string {
+	var all []string
+	for _, p := range properties {
+		all = append(all, p.name)
+	}
+	return all
+}
+
+// schemaOf is the schema of a call's arguments.
+func schemaOf[A any](properties []property[A], required ...string) map[string]any {
+	props := map[string]any{}
+	for _, p := range properties {
+		props[p.name] = p.schema
+	}
+	schema := map[string]any{"type": "object", "properties": props, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
+
+// ring is what invoke rings with; session is the connection's, where the agent names none.
+func (a arguments) ring(session string) (Ring, error) {
+	if a.ActionType == "" {
+		return Ring{}, human.BadField("action_type", "is missing; it says what you need: %s", list(human.Kinds))
+	}
+	r := Ring{
+		Kind: human.Kind(a.ActionType), Description: a.Description, Details: json.RawMessage(a.Details), Context: json.RawMessage(a.Context),
+		SessionID: a.SessionID, IdempotencyKey: a.IdempotencyKey, Priority: human.DefaultPriority, OnTimeout: human.OnTimeout(a.OnTimeout),
+	}
+	if r.SessionID == "" {
+		r.SessionID = session
+	}
+	if a.Priority != nil {
+		p, err := whole("priority", *a.Priority)
+		if err != nil {
+			return r, err
+		}
+		r.Priority = p
+	}
+	if a.Timeout != nil {
+		seconds := float64(*a.Timeout)
+		r.Timeout = &seconds
+	}
+	return r, nil
+}
+
+// operation is the request that an action names.
+func (a arguments) operation() (human.OperationID, error) {
+	if id := strings.TrimSpace(a.OperationID); id != "" {
+		return human.OperationID(id), nil
+	}
+	return "", human.BadField("operation_id", "is missing; action=%s needs the operation_id that invoke returned, and action=list_pending lists yours", a.Action)
+}
+
+// budget is how many tokens the result may have.
+func (a arguments) budget() (int, error) { return budget(a.MaxTokens) }
+
+func budget(given *number) (int, error) {
+	if given == nil {
+		return maxBudget, nil
+	}
+	n, err := whole("max_tokens", *given)
+	if err == nil && n < minBudget {
+		err = human.BadField("max_tokens", "is %d; it runs from %d to %d", n, minBudget, maxBudget)
+	}
+	return min(n, maxBudget), err
+}
+
+// most is how long the agent wants to wait, negative where it does not say.
+func (a arguments) most() (time.Duration, error) { return most(a.WaitSeconds) }
+
+func most(given *number) (time.Duration, error) {
+	if given == nil {
+		return -1, nil
+	}
+	const longest = 7 * 24 * 3600
+	if *given < 0 || *given > longest {
+		return 0, human.BadField("wait_seconds", "is %g; it runs from 0 to %d", float64(*given), longest)
+	}
+	return time.Duration(float64(*given) * float64(time.Second)), nil
+}
+
+// count is an optional whole number of at least 1, 0 where it was not sent.
+func count(name string, n *number) (int, error) {
+	if n == nil {
+		return 0, nil
+	}
+	i, err := whole(name, *n)
+	if err == nil && i < 1 {
+		err = human.BadField(name, "is %d; it is a count from 1", i)
+	}
+	return i, err
+}
+
+func whole(name string, n number) (int, error) {
+	if i := int(n); number(i) == n {
+		return i, nil
+	}
+	return 0, human.BadField(name, "is %g; it must be a whole number", float64(n))
+}
+
+// time is the moment since means: a time, or an age before now.
+func (a arguments) time(now time.Time) (time.Time, error) {
+	s := strings.TrimSpace(a.Since)
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	if t, err := time.Parse(time.DateOnly, s); err == nil {
+		return t, nil
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, human.BadField("since", "%q is neither a time like 2026-11-20T08:00:00Z nor an age like 90m or 24h", s)
+}
+
+func list[T ~string](all []T) string {
+	var words []string
+	for _, w := range all {
+		words = append(words, string(w))
+	}
+	return strings.Join(words, ", ")
+}
+
+// definition is the tool as clients list it.
+func definition() *mcp.Tool {
+	no, yes := false, true
+	return &mcp.Tool{
+		Name:         "human",
+		Title:        "Ring a human",
+		Description:  description,
+		InputSchema:  schemaOf(properties, "action"),
+		OutputSchema: outputSchema,
+		// It adds requests and messages; what a human then does is theirs, and out in the world.
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &yes},
+	}
+}
+
+const instructions = `Deskbell lets you ring for a human with the tool human: for feedback, a review, an approval, or work you cannot do yourself. Requests are kept until a human answers; when a result says pending, call the tool again with action=wait.`
+
+// description is under 2 KB, because some clients cut what is longer.
+const description = `Ring a human and get their decision, answer or work. Use it for what only a person can give: a judgement, an approval before something risky, a login or captcha, a step on another machine or desktop, a fact that is written nowhere. Ask one complete question; the human may not have seen your conversation.
+
+action=invoke rings and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command the human runs), browser, desktop (work done there by hand).
+
+Then read status:
+- completed: use decision, human_input, summary, findings, fields, suggestions, recordings. Go on with an approve only if decision is "approve"; "deny" means do not do it, by any other way either. get_evidence with labels (e1) shows what findings rest on, with pictures=true as images.
+- pending: no answer yet. The request is kept and nothing is lost. Call again with action=wait and its operation_id, or do other work first and action=check_result later. Do not word it anew: that rings twice.
+- waiting_input: the human asks you something (question). Answer with action=reply, operation_id and text; the wait then goes on.
+- declined or cancelled: read reason and find another way; do not ring again with the same request.
+overdue=true: late but still open; wait on, go on without, or action=cancel with a reason.
+
+Others: list_pending (your open requests and unread answers, for instance after a restart), get_summary (what humans did for you lately), cancel (you no longer need it). invoke with wait_seconds=0 returns the operation_id at once, so that you can work while the human does. max_tokens keeps a result short.`

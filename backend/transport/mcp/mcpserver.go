@@ -1,0 +1,194 @@
+// Package mcp shows the queue to agents as the MCP tool human (H1), has their plans confirmed as the tool confirm_plan
+// (P2), and shows the gatekeeper to their clients as the tool permission (G9), over stdio and streamable HTTP. It speaks
+// protocol version 2026-07-28 and the older ones the SDK negotiates. The Tasks extension is not spoken: a wait is held open
+// with progress, or handed back as pending.
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"deskbell/backend/human"
+	"deskbell/backend/record/library"
+)
+
+// A Ringer is one agent's side of the queue: all that the tool asks for. Its methods are safe for
+// concurrent use and return errors of package human. Where the queue lives in another process that is
+// away for the moment, they return an Unavailable error.
+type Ringer interface {
+	// Ring puts a request into the queue, durable when it returns. It joins an operation that exists
+	// (created is false) when that has the same idempotency key, or the same words in the same session
+	// and an end that was not delivered yet.
+	Ring(ctx context.Context, r Ring) (op human.Operation, created bool, err error)
+	// Get returns the operation as it stands.
+	Get(ctx context.Context, id human.OperationID) (human.Operation, error)
+	// Wait blocks until the operation's version is greater than after, at the longest for most, and
+	// returns it as it then stands. It may return early for no reason.
+	Wait(ctx context.Context, id human.OperationID, after uint64, most time.Duration) (human.Operation, error)
+	// Reply adds a message of the agent's; it answers an operator's question.
+	Reply(ctx context.Context, id human.OperationID, text string) (human.Operation, error)
+	// Cancel withdraws the operation.
+	Cancel(ctx context.Context, id human.OperationID, reason string) (human.Operation, error)
+	// MarkDelivered notes that the agent has read the operation's end. Before the end it does nothing.
+	MarkDelivered(ctx context.Context, id human.OperationID) error
+	// Summary tells in Markdown what humans did lately for this agent; limit 0 is the usual number, a
+	// zero since is no bound.
+	Summary(ctx context.Context, limit int, since time.Time) (string, error)
+	// List returns the agent's operations in one of the states, last changed first, without details.
+	List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error)
+	// Actions returns what was done in a recording that came with an answer to this agent, with words in
+	// English.
+	Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error)
+	// Evidence returns a piece of what the answer to an operation of this agent rests on, by its label, with words
+	// in English.
+	Evidence(ctx context.Context, id human.OperationID, label string) (library.Evidence, error)
+	// EvidencePicture returns a picture of it, as library.Evidence names it, as a JPEG of at most so many pixels
+	// in width.
+	EvidencePicture(ctx context.Context, id human.OperationID, label, which string, width int) ([]byte, error)
+}
+
+// A Ring is what an agent rings with. A nil Timeout is the default from the settings; 0 is never overdue.
+type Ring struct {
+	Kind           human.Kind
+	Description    string
+	Details        json.RawMessage // a JSON object, or nil
+	Context        json.RawMessage // a JSON object, or nil
+	SessionID      string
+	IdempotencyKey string
+	Priority       int
+	Timeout        *float64 // seconds
+	OnTimeout      human.OnTimeout
+}
+
+// Options are what may be set; the zero value is the default of each.
+type Options struct {
+	Version string // of Deskbell, as told to clients
+	// Session is the thread of an agent that names none and whose connection has none (stdio).
+	Session string
+	// Folder is the project that the agent works in, absolute; empty where that is not known.
+	Folder string
+	// Gate judges calls for the tool permission; without it there is no such tool.
+	Gate Gatekeeper
+	// Plans has plans confirmed for the tool confirm_plan; without it there is no such tool.
+	Plans Planner
+
+	Patience time.Duration // how long a call waits for a client that takes no progress; 0 is 45 s
+	Beat     time.Duration // between two notes of progress; 0 is 15 s
+	Pause    time.Duration // before a Ringer that is away is asked again; 0 is 1 s
+
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	o.Version = cmp.Or(o.Version, "dev")
+	o.Patience = cmp.Or(o.Patience, 45*time.Second)
+	o.Beat = cmp.Or(o.Beat, 15*time.Second)
+	o.Pause = cmp.Or(o.Pause, time.Second)
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// New makes an MCP server for the one agent behind ringer. Connected by the caller over a transport of
+// its own, it counts an end as delivered when the tool call returns; ServeStdio and HTTP know better.
+func New(ringer Ringer, opts Options) *mcp.Server {
+	return newTool(opts).server(&exchange{ringer: ringer})
+}
+
+// ServeStdio serves one client over in and out, a line per message, until in ends, ctx ends or out
+// breaks. An end of input and of ctx are no errors. It writes nothing but the protocol to out. When in
+// ends, calls under way end unanswered; what they wait for stays in the queue.
+func ServeStdio(ctx context.Context, ringer Ringer, in io.Reader, out io.Writer, opts Options) error {
+	t := newTool(opts)
+	box := newOutbox(t.onTheirWay)
+	defer box.close()
+	session, err := t.server(&exchange{ringer: ringer, box: box}).Connect(ctx, &mcp.IOTransport{
+		Reader:        io.NopCloser(in),
+		Writer:        &watchedWriter{out: out, box: box},
+		MaxLineLength: maxMessage,
+	}, nil)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = session.Close() })() // Wait tells how it ended
+	err = session.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// maxMessage bounds one message from a client, in bytes: details and context at their limits, escaped.
+const maxMessage = 8 << 20
+
+// An exchange is what calls come over: one HTTP request, or a whole connection of another kind.
+type exchange struct {
+	ringer  Ringer
+	session string          // the thread of calls that name none
+	box     *outbox         // nil where nobody watches what goes out
+	gone    context.Context // done once the client has left; nil where the call's own context says so
+	by      human.Actor     // the agent, where the connection is of several
+}
+
+type exchangeKey struct{}
+
+// server makes an MCP server with the tool, for calls over x, or over the exchange in their context.
+func (t *tool) server(x *exchange) *mcp.Server {
+	told := instructions
+	if t.opts.Plans != nil {
+		told += planInstructions
+	}
+	s := mcp.NewServer(
+		&mcp.Implementation{Name: "deskbell", Title: "Deskbell", Version: t.opts.Version},
+		&mcp.ServerOptions{
+			Instructions: told,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			Logger:       slog.New(quiet{t.opts.Log.Handler()}),
+		})
+	s.AddTool(definition(), t.handler(x, (*call).answer))
+	if t.opts.Gate != nil {
+		s.AddTool(permissionDefinition(), t.handler(x, (*call).permission))
+	}
+	if t.opts.Plans != nil {
+		s.AddTool(planDefinition(), t.handler(x, (*call).plan))
+	}
+	return s
+}
+
+// handler makes a call of every request over x, or over the exchange in its context.
+func (t *tool) handler(x *exchange, do func(*call, context.Context, json.RawMessage) (*mcp.CallToolResult, error)) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		x := x
+		if own, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+			x = own
+		}
+		if x.gone != nil {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(x.gone, cancel)()
+		}
+		c := &call{tool: t, exchange: x, began: time.Now()}
+		if token := req.Params.GetProgressToken(); token != nil {
+			c.progress = func(ctx context.Context, p mcp.ProgressNotificationParams) error {
+				p.ProgressToken = token
+				return req.Session.NotifyProgress(ctx, &p)
+			}
+		}
+		return do(c, ctx, req.Params.Arguments)
+	}
+}
+
+// quiet keeps the SDK's own notes on every session out of the log; its warnings stay.
+type quiet struct{ slog.Handler }
+
+func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
+}

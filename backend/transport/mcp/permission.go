@@ -1,0 +1,213 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"deskbell/backend/gate"
+	"deskbell/backend/gate/service"
+	"deskbell/backend/human"
+)
+
+// A Gatekeeper judges calls before they run; service.Keeper is one. by is the agent whose call it is, empty where the
+// connection is of one agent only.
+type Gatekeeper interface {
+	Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how service.Asking) (human.Judgement, error)
+}
+
+// permissionDescription is under 2 KB, because some clients cut what is longer.
+const permissionDescription = `For the permission-prompt option of an MCP client (Claude Code: --permission-prompt-tool mcp__deskbell__permission), not for a model to call: the client asks with it whether a call of one of its tools may run. The gatekeeper judges the call, and rings the operator where its rules say so.
+
+Arguments: tool_name, input (the call's exact arguments) and tool_use_id. The result is one text with JSON: {"behavior":"allow","updatedInput":{...}}, where updatedInput is what the call must run with, or {"behavior":"deny","message":"..."}, where message says why and what to do. Whatever goes wrong is a deny. An allow holds for exactly this call.
+
+While the operator is asked, a client that takes progress is told so every 15 seconds and waits for as long as it stays. One that takes none is answered within 45 seconds, with a deny whose message says that the question waits: nothing was refused, and the same call within ten minutes goes on waiting for the same question; nobody is asked twice. A client that gives up sooner than that should raise its time-out for tools to 60 seconds.`
+
+func permissionDefinition() *mcp.Tool {
+	no, yes := false, true
+	return &mcp.Tool{
+		Name:        "permission",
+		Title:       "May this call run?",
+		Description: permissionDescription,
+		InputSchema: map[string]any{
+			"type": "object",
+			"properties": map[string]any{
+				"tool_name":   describe("string", "The tool that is to be called."),
+				"input":       describe("object", "Its exact arguments.", "additionalProperties", true),
+				"tool_use_id": describe("string", "The client's own id of the call: the same again asks nobody twice."),
+			},
+			"required": []string{"tool_name", "input"},
+		},
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &yes},
+	}
+}
+
+// A permit is the answer to a client, in its words.
+type permit struct {
+	Behavior     string          `json:"behavior"`
+	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+	Message      string          `json:"message,omitempty"`
+}
+
+func deny(format string, args ...any) permit {
+	return permit{Behavior: "deny", Message: fmt.Sprintf(format, args...)}
+}
+
+// permission answers a call of the tool. Its error is for the protocol.
+func (c *call) permission(ctx context.Context, raw json.RawMessage) (*mcp.CallToolResult, error) {
+	p := c.permit(ctx, raw)
+	if ctx.Err() != nil {
+		return nil, errGone
+	}
+	text, err := plainJSON(p)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil
+}
+
+func (c *call) permit(ctx context.Context, raw json.RawMessage) permit {
+	var a struct {
+		ToolName  string          `json:"tool_name"`
+		Input     json.RawMessage `json:"input"`
+		ToolUseID string          `json:"tool_use_id"`
+	}
+	switch err := json.Unmarshal(raw, &a); {
+	case err != nil:
+		return deny("The call did not run: what asks for a permission cannot be read (%v).", err)
+	case a.ToolName == "":
+		return deny("The call did not run: tool_name is missing.")
+	}
+	a.Input = bytes.TrimSpace(a.Input)
+	if len(a.Input) == 0 || a.Input[0] != '{' {
+		return deny("The call did not run: input is not a JSON object.")
+	}
+	call := human.ToolCall{
+		Tool: a.ToolName, Args: a.Input, Root: c.opts.Folder, Client: "mcp", SessionID: c.session, CallID: a.ToolUseID,
+	}
+	if call.SessionID == "" {
+		call.SessionID = c.opts.Session
+	}
+	j, err := c.judge(ctx, call)
+	switch {
+	case errors.Is(err, errClosing):
+		return deny("The call did not run: Deskbell is closing while an operator is being asked. The question is kept; call again with the same arguments to go on waiting.")
+	case err != nil:
+		return deny("The call did not run, because it could not be judged: %s", human.SafeText(err))
+	case j.Decision == human.Ask && j.OperationID != "":
+		return deny("The call has not run yet: an operator is still being asked whether it may (%s). Nobody has refused it. "+
+			"Call the same tool with the same arguments again to go on waiting; nobody is asked twice.", j.OperationID)
+	case j.Decision != human.Allow:
+		if j.Message == "" {
+			j.Message = "The call was refused."
+		}
+		return deny("%s", j.Message)
+	case j.Args != nil:
+		if args := bytes.TrimSpace(j.Args); len(args) == 0 || args[0] != '{' || !json.Valid(args) {
+			return deny("The call did not run: the arguments that it was allowed with are no JSON object.")
+		}
+		return permit{Behavior: "allow", UpdatedInput: j.Args}
+	case j.Verdict.Digest != "" && j.Verdict.Digest != digestOf(call):
+		return deny("The call did not run: what was allowed is not what was asked about.")
+	}
+	return permit{Behavior: "allow", UpdatedInput: a.Input}
+}
+
+func digestOf(call human.ToolCall) string {
+	return gate.Digest(gate.Call{Tool: call.Tool, Args: call.Args, Cwd: call.Cwd})
+}
+
+// judge has a call judged, and waits while an operator is asked: for as long as a client stays that takes progress, for
+// Options.Patience with any other. The judgement is Ask where the operator is still being asked then.
+func (c *call) judge(ctx context.Context, call human.ToolCall) (human.Judgement, error) {
+	name := c.by.Name + "\x00" + digestOf(call)
+	how := service.Asking{}
+	if q, ok := c.questions.take(name); ok {
+		how.Question, call.CallID = q.id, q.call
+	}
+	j, err := c.evaluate(ctx, call, how)
+	if err != nil && how.Question != "" && ctx.Err() == nil {
+		j, err = c.evaluate(ctx, call, service.Asking{}) // the question is no more
+	}
+	for err == nil && j.Decision == human.Ask && j.OperationID != "" {
+		how = service.Asking{Question: j.OperationID, Wait: c.opts.Beat}
+		if c.progress == nil {
+			how.Wait = min(how.Wait, c.opts.Patience-time.Since(c.began))
+		} else if c.tell(ctx, "an operator is being asked ("+string(j.OperationID)+")") != nil {
+			err = errGone
+			break
+		}
+		if how.Wait <= 0 {
+			break
+		}
+		began := time.Now()
+		var next human.Judgement
+		if next, err = c.evaluate(ctx, call, how); err == nil {
+			j = next
+			if early := min(c.opts.Pause, how.Wait) - time.Since(began); early > 0 && j.Decision == human.Ask {
+				pause(ctx, early) // a gatekeeper that does not wait is not asked without end
+			}
+		}
+	}
+	if how.Question != "" && (err != nil || j.Decision == human.Ask) {
+		c.questions.leave(name, leftQuestion{id: how.Question, call: call.CallID, at: time.Now()})
+	}
+	return j, err
+}
+
+// evaluate is the Gatekeeper's, ended early by the server's own end.
+func (c *call) evaluate(ctx context.Context, call human.ToolCall, how service.Asking) (human.Judgement, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if how.Wait > 0 {
+		defer context.AfterFunc(c.closing, func() { cancel(errClosing) })()
+	}
+	j, err := c.opts.Gate.Evaluate(ctx, c.by, call, how)
+	if errors.Is(context.Cause(ctx), errClosing) && (err != nil || j.Decision == human.Ask) {
+		return j, errClosing
+	}
+	return j, err
+}
+
+// questions are those whose client left before the answer. The zero value has none; it is safe for concurrent use.
+type questions struct {
+	mu  sync.Mutex
+	all map[string]leftQuestion // by agent and digest
+}
+
+type leftQuestion struct {
+	id   human.OperationID
+	call string // ToolCall.CallID
+	at   time.Time
+}
+
+// joinable is how long the same call joins a question that was left.
+const joinable = 10 * time.Minute
+
+func (q *questions) take(name string) (leftQuestion, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one, ok := q.all[name]
+	delete(q.all, name)
+	return one, ok && time.Since(one.at) < joinable
+}
+
+func (q *questions) leave(name string, one leftQuestion) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all == nil {
+		q.all = map[string]leftQuestion{}
+	}
+	for name, old := range q.all {
+		if time.Since(old.at) > joinable {
+			delete(q.all, name)
+		}
+	}
+	q.all[name] = one
+}
