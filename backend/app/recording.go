@@ -196,7 +196,7 @@ func (h *House) openRecorder() {
 	deps.Masker = masking.New()
 	deps.Files = func(paths []string) record.Source { return folders.New(now, paths, h.config.Dir) }
 	web := h.settings.Browser
-	deps.Browser = func(o human.BrowserOptions, clipboard bool, keep record.Keeper) record.Browser {
+	deps.Browser = func(o human.BrowserOptions, clipboard bool, keep record.SavePicture) record.Browser {
 		return browser.New(browser.Options{
 			Clock: now, Path: web.Path, ProfileDir: filepath.Join(h.config.Dir, "browser"), Exclude: web.Exclude,
 			Parameters: web.Parameters, Masker: deps.Masker, Clipboard: clipboard, RRWeb: h.rrweb, Log: h.log,
@@ -250,7 +250,7 @@ func sources(ctx context.Context, p cli.Place) []human.SourceState {
 	deps.Clock = now
 	deps.Pictures = pictures.New(os.TempDir()) // which it makes nothing in
 	deps.Files = func(paths []string) record.Source { return folders.New(now, paths, "") }
-	deps.Browser = func(o human.BrowserOptions, _ bool, _ record.Keeper) record.Browser {
+	deps.Browser = func(o human.BrowserOptions, _ bool, _ record.SavePicture) record.Browser {
 		return browser.New(browser.Options{Clock: now, Path: path}, o, nil)
 	}
 	return record.New(deps, record.Options{}).Ready(ctx)

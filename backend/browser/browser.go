@@ -34,7 +34,7 @@ type Options struct {
 type Browser struct {
 	o    Options
 	want human.BrowserOptions
-	keep record.Keeper
+	keep record.SavePicture
 	log  *slog.Logger
 
 	box outbox
@@ -66,7 +66,7 @@ type Browser struct {
 }
 
 // New returns a browser that is not open yet. keep stores pictures; nil: none are taken.
-func New(o Options, b human.BrowserOptions, keep record.Keeper) *Browser {
+func New(o Options, b human.BrowserOptions, keep record.SavePicture) *Browser {
 	log := o.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

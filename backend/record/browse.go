@@ -2,8 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,74 +11,98 @@ import (
 
 const (
 	openTime = 40 * time.Second // for a browser to begin
-	maxField = 200              // bytes of a field's name
 	refsKept = 1 << 12          // events of the browser that a later one may belong to
 )
 
-// browsing is what a recording keeps of its browser.
-type browsing struct {
-	browser Browser
-	feed    *feed
-	album   album
+// browserEvents takes what happens in the browser. Only the loop uses it.
+type browserEvents struct {
+	status  *status
+	writer  *writer
+	privacy *privacy
 	refs    map[uint64]uint64 // the seqs of its events, by their Ref
 }
 
-// checkBrowser returns the options of a browser with their defaults.
-func checkBrowser(o human.BrowserOptions) (human.BrowserOptions, error) {
-	switch o.Profile {
-	case "":
-		o.Profile = "kept"
-	case "kept", "throwaway":
-	default:
-		return o, human.BadField("options.browser.profile", "is %q; it is kept or throwaway", human.OneLine(o.Profile, 40))
+// take takes an event of the browser. What is secret was hidden in the page; known shapes are looked for again.
+func (b *browserEvents) take(e human.RecordedEvent) {
+	e.CausedBy = b.refs[e.Cause]
+	if e.Type != human.PageDOM && b.hide(&e) && e.Hidden == "" {
+		e.Hidden = "secret"
 	}
-	if !opens(o.URL) {
-		return o, human.BadField("options.browser.url", "is %q; only http and https addresses are opened", human.OneLine(o.URL, 200))
+	counts := &b.status.rec.Counts
+	switch e.Type {
+	case human.PageClick:
+		counts.Clicks++
+	case human.PageKey:
+		counts.Keys++
+	case human.PageInput:
+		counts.Keys += uint64(max(0, e.Count))
 	}
-	return o, nil
+	if e.Hidden != "" {
+		counts.Masked++
+	}
+	ref := e.Ref
+	e.Ref, e.Cause = 0, 0
+	seq := b.writer.add(e)
+	if ref != 0 {
+		b.refs[ref] = seq
+		if ref > refsKept {
+			delete(b.refs, ref-refsKept)
+		}
+	}
 }
 
-// opens says whether a browser may be sent to an address: one with a file's or a script's scheme comes from an agent.
-func opens(address string) bool {
-	if address == "" || address == "about:blank" {
-		return true
+// hide masks known secret shapes in an event's texts, and says whether there were any.
+func (b *browserEvents) hide(e *human.RecordedEvent) bool {
+	hidden := false
+	text := func(s *string) {
+		masked, found := b.privacy.mask.text(*s)
+		*s, hidden = masked, hidden || found
 	}
-	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	element := func(el *human.Element) *human.Element {
+		if el == nil {
+			return nil
+		}
+		masked, n := b.privacy.mask.element(*el)
+		hidden = hidden || n > 0
+		return &masked
+	}
+	text(&e.Text)
+	e.Element, e.Target = element(e.Element), element(e.Target)
+	for i := range e.Values {
+		text(&e.Values[i])
+	}
+	if e.Page != nil {
+		page := *e.Page
+		text(&page.Title)
+		e.Page = &page
+	}
+	return hidden
 }
 
-// addressOf is the page an operation is about, empty where it names none that may be opened.
-func addressOf(op human.Operation) string {
-	var details struct {
-		URL string `json:"url"`
-	}
-	if json.Unmarshal(op.Details, &details) != nil || !opens(details.URL) {
-		return ""
-	}
-	return details.URL
-}
-
-// An album stores the pictures a browser took. It is safe for concurrent use; it takes none while the recording
+// An album stores the pictures a browser takes itself. It is safe for concurrent use; it takes none while the recording
 // is paused or once it ends.
 type album struct {
+	loop     *loop
+	status   *status
+	pictures Pictures
+	held     atomic.Bool
+
 	mu     sync.Mutex
 	writer PictureWriter
-	shut   bool
-	held   atomic.Bool
+	closed bool
 }
 
-// keep is a Keeper.
-func (s *session) keep(f *Frame) (string, error) {
-	a := &s.web.album
+// save is a SavePicture.
+func (a *album) save(f *Frame) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case a.shut:
-		return "", human.Errorf(human.Conflict, "recording %s has ended", s.id)
+	case a.closed:
+		return "", human.Errorf(human.Conflict, "recording %s has ended", a.loop.id)
 	case a.held.Load():
-		return "", human.Errorf(human.Conflict, "recording %s is paused", s.id)
+		return "", human.Errorf(human.Conflict, "recording %s is paused", a.loop.id)
 	case a.writer == nil:
-		writer, err := s.deps.Pictures.Writer(s.id)
+		writer, err := a.pictures.Writer(a.loop.id)
 		if err != nil {
 			return "", err
 		}
@@ -90,21 +112,15 @@ func (s *session) keep(f *Frame) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.post(func() {
-		s.rec.Counts.Pictures++
-		if !fresh {
-			s.rec.Counts.Equal++
-		}
-		s.rec.Bytes += bytes
-	})
+	a.loop.post(func() { a.status.countPicture(fresh, bytes) })
 	return id, nil
 }
 
-// close ends what keeps pictures.
+// close ends what stores pictures.
 func (a *album) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.shut = true
+	a.closed = true
 	if a.writer == nil {
 		return nil
 	}
@@ -113,168 +129,50 @@ func (a *album) close() error {
 	return err
 }
 
-// browse takes an event of the browser. What is secret was hidden in the page; known shapes are looked for again.
-func (s *session) browse(it item, pausing bool) {
-	if pausing {
-		s.leaveOut(it)
-		return
-	}
-	e := it.event
-	e.CausedBy = s.web.refs[e.Cause]
-	hidden := uint64(0)
-	hide := func(text *string) {
-		if t, found := s.mask.text(*text); found {
-			*text = t
-			hidden++
-		}
-	}
-	element := func(el *human.Element) *human.Element {
-		if el == nil {
-			return nil
-		}
-		masked, n := s.mask.element(*el)
-		hidden += n
-		return &masked
-	}
-	if e.Type != human.PageDOM {
-		hide(&e.Text)
-		e.Element, e.Target = element(e.Element), element(e.Target)
-		for i := range e.Values {
-			hide(&e.Values[i])
-		}
-		if e.Page != nil {
-			page := *e.Page
-			hide(&page.Title)
-			e.Page = &page
-		}
-		if e.Hidden == "" && hidden > 0 {
-			e.Hidden = "secret"
-		}
-	}
-	switch e.Type {
-	case human.PageClick:
-		s.rec.Counts.Clicks++
-	case human.PageKey:
-		s.rec.Counts.Keys++
-	case human.PageInput:
-		s.rec.Counts.Keys += uint64(max(0, e.Count))
-	}
-	if e.Hidden != "" {
-		s.rec.Counts.Masked++
-	}
-	ref := e.Ref
-	e.Ref, e.Cause = 0, 0
-	seq := s.store(e)
-	if ref != 0 {
-		s.web.refs[ref] = seq
-		if ref > refsKept {
-			delete(s.web.refs, ref-refsKept)
-		}
-	}
+// A browserControl steers the browser of a running recording. It is safe for concurrent use once it is opened.
+type browserControl struct {
+	loop    *loop
+	sources *sources
+	browser Browser // nil: the recording has none
+	feed    *feed
 }
 
-// roam runs the browser until the recording's sources are stopped. One that was closed or lost is opened again only
-// when it is asked for: a person may have closed it on purpose.
-func (s *session) roam(f *feed) {
-	for {
-		err := s.runOnce(f)
-		if s.listening.Err() != nil {
-			return
-		}
-		s.post(func() {
-			if err != nil {
-				s.lost(f, err)
-			}
-			f.up = false
-			s.publish()
-		})
-		select {
-		case <-s.listening.Done():
-			return
-		case <-f.again:
-		}
-	}
-}
-
-// browserBegins waits until the browser is open and heard.
-func (s *session) browserBegins(ctx context.Context, state human.SourceState) error {
-	if state.Status == "missing" {
-		return human.Errorf(human.Unavailable, "no browser can be opened. %s %s", state.Detail, state.Fix)
-	}
+// begins waits until the browser is open and heard.
+func (c *browserControl) begins(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	return s.web.feed.begins(ctx)
+	return c.feed.begins(ctx)
 }
 
-// browserOf is the running recording's browser.
-func (r *Recorder) browserOf(by human.Actor, id human.RecordingID) (*session, error) {
-	s, err := r.find(by, id)
-	switch {
-	case err != nil:
-		return nil, err
-	case s == nil:
-		return nil, human.Errorf(human.Conflict, "recording %s does not run", id)
-	case s.web.browser == nil:
-		return nil, human.Errorf(human.Conflict, "recording %s has no browser", id)
-	}
-	return s, nil
-}
-
-// Pick has the operator point at something in the recorded browser. It returns when the page waits for them, or
-// for a selection, when it was taken; what they took is an event of the recording. One with no Field ends a pick
-// that waits. Conflict when there is no browser, or the recording is paused.
-func (r *Recorder) Pick(ctx context.Context, by human.Actor, id human.RecordingID, p human.PickRequest) error {
-	if len(p.Field) > maxField {
-		return human.BadField("field", "is longer than %d bytes", maxField)
-	}
-	switch p.Take {
-	case "":
-		p.Take = human.TakeElement
-	case human.TakeElement, human.TakeSelection, human.TakeTable, human.TakeList:
-	default:
-		return human.BadField("take", "%q is not one of element, selection, table, list", human.OneLine(p.Take, 40))
-	}
-	s, err := r.browserOf(by, id)
-	if err != nil {
-		return err
-	}
-	if s.web.album.held.Load() && p.Field != "" {
-		return human.Errorf(human.Conflict, "recording %s is paused; go on recording, then pick", id)
-	}
-	return s.web.browser.Pick(ctx, p)
-}
-
-// ShowBrowser brings the recorded browser to the front, and opens it again when it was closed. It returns when
-// that is done.
-func (r *Recorder) ShowBrowser(ctx context.Context, by human.Actor, id human.RecordingID) error {
-	s, err := r.browserOf(by, id)
-	if err != nil {
-		return err
-	}
+// show brings the browser to the front, and opens it again when it was closed.
+func (c *browserControl) show(ctx context.Context) error {
 	closed := false
-	if err := s.do(ctx, func() error {
-		if s.stopping {
-			return human.Errorf(human.Conflict, "recording %s is being stopped", s.id)
+	if err := c.loop.do(ctx, func() error {
+		if c.sources.stopping {
+			return human.Errorf(human.Conflict, "recording %s is being stopped", c.loop.id)
 		}
-		if closed = !s.web.feed.up; closed {
-			select { // how it ended
-			case err := <-s.web.feed.first:
-				s.log.Debug("the browser is opened again", "recording", s.id, "ended", err)
-			default:
-			}
-			select {
-			case s.web.feed.again <- struct{}{}:
-			default: // it is being opened
-			}
+		if closed = !c.feed.up; closed {
+			c.reopen()
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
 	if !closed {
-		return s.web.browser.Show(ctx)
+		return c.browser.Show(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, openTime)
-	defer cancel()
-	return s.web.feed.begins(ctx)
+	return c.begins(ctx)
+}
+
+// reopen has a browser that was closed opened again.
+func (c *browserControl) reopen() {
+	select { // how it ended
+	case err := <-c.feed.first:
+		c.sources.log.Debug("the browser is opened again", "recording", c.loop.id, "ended", err)
+	default:
+	}
+	select {
+	case c.feed.again <- struct{}{}:
+	default: // it is being opened
+	}
 }

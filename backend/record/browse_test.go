@@ -16,7 +16,7 @@ import (
 // browser is a browser in which the test is the person.
 type browser struct {
 	*source
-	keep   record.Keeper
+	keep   record.SavePicture
 	opts   human.BrowserOptions
 	closed chan struct{} // the person closes it
 
@@ -57,7 +57,7 @@ func web(t *testing.T, test func(t *testing.T, d *desk, b *browser)) {
 	var b *browser
 	run(t, record.Options{}, func(t *testing.T, d *desk) { test(t, d, b) }, func(deps *record.Deps) {
 		b = &browser{source: newSource(human.BrowserSource), closed: make(chan struct{})}
-		deps.Browser = func(o human.BrowserOptions, _ bool, keep record.Keeper) record.Browser {
+		deps.Browser = func(o human.BrowserOptions, _ bool, keep record.SavePicture) record.Browser {
 			b.opts, b.keep = o, keep
 			return b
 		}

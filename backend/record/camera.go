@@ -24,14 +24,14 @@ type shot struct {
 	visible []Placed
 	until   int64 // when the screen first changed after it, 0: not yet
 	holders atomic.Int32
-	id      string // once stored; only the film reads and sets it
+	id      string // once stored; only what stores pictures reads and sets it
 }
 
 // A wish is a picture that is wanted.
 type wish struct {
 	when   string
 	cause  uint64
-	due    int64 // a settled picture is taken at this time, monotonic
+	due    int64 // a settled picture is taken at this time, from when the recording began
 	before int64 // not 0: one of the screen as it was at this time; never: as it is
 }
 
@@ -40,7 +40,7 @@ type wish struct {
 type camera struct {
 	screen  Screen
 	windows Windows // nil: no window is known, and none excluded
-	fence   fence
+	exclude exclusions
 	now     func() int64
 	taken   func(wish, *shot, error) // called for every wish
 	looked  func([]Placed)           // called with the windows on the screen each time they were looked at
@@ -54,9 +54,9 @@ type camera struct {
 	spare    chan *shot
 }
 
-func newCamera(screen Screen, windows Windows, fence fence, now func() int64) *camera {
+func newCamera(screen Screen, windows Windows, exclude exclusions, now func() int64) *camera {
 	return &camera{
-		screen: screen, windows: windows, fence: fence, now: now,
+		screen: screen, windows: windows, exclude: exclude, now: now,
 		wishes: make(chan wish, 64), changed: make(chan struct{}, 1), spare: make(chan *shot, frames),
 	}
 }
@@ -201,7 +201,7 @@ func (c *camera) grab(ctx context.Context) (*shot, error) {
 		s.visible, err = c.windows.Visible(ctx)
 	}
 	if err != nil {
-		if len(c.fence.patterns) > 0 {
+		if len(c.exclude.patterns) > 0 {
 			s.frame.Black(s.frame.Bounds())
 		}
 		return s, nil
@@ -238,7 +238,7 @@ func framed(b human.Bounds) human.Bounds {
 func (c *camera) hide(f *Frame, visible []Placed) {
 	var above []human.Bounds
 	for _, p := range visible {
-		switch c.fence.kind(p) {
+		switch c.exclude.kind(p) {
 		case excluded:
 			for _, b := range without(framed(p.Window.Bounds), above) {
 				f.Black(b)

@@ -1,12 +1,9 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,58 +11,11 @@ import (
 	"deskbell/backend/human"
 )
 
-// Deps are the parts a Recorder stands on. A source that is nil is reported as missing.
-type Deps struct {
-	Store      Store
-	Pictures   Pictures
-	Operations Operations
-	Clock      Clock
-
-	Input     Source
-	Windows   Windows
-	Elements  Elements
-	Guards    []Guard
-	Screen    Screen
-	Files     func(folders []string) Source
-	Clipboard func(content bool) Source
-	Browser   func(o human.BrowserOptions, clipboard bool, keep Keeper) Browser // clipboard: copied text may be recorded
-	Masker    Masker                                                            // nil hides every text
-
-	NewID   func() human.RecordingID
-	Log     *slog.Logger // nil is slog's default
-	System  string       // operating system and window system: linux/x11, windows, macos; which keys make text follows from it
-	SelfPID int          // the process whose windows are left out, Deskbell's own
-}
-
-// Options are the operator's settings.
-type Options struct {
-	MaxElapsed time.Duration // of one recording, pauses left out; 0 is no limit
-	MaxBytes   int64         // of one recording on disk; 0 is no limit
-	Exclude    []string      // patterns of applications and windows that are not recorded; see DefaultExclude
-	OwnKeys    []Chord       // keys that are for the recorder and no part of the work
-}
-
-// A Chord is a key pressed with modifiers, named as in human.RecordedEvent, whatever their case.
-type Chord struct {
-	Key       string
-	Modifiers []string
-}
-
-// Discarded is the state in which Watch shows a discarded recording, once; no stored recording has it.
-const Discarded human.RecordingState = "discarded"
-
-// A Note is what the operator marks in a recording: a text, or a step of the checklist, or both.
-type Note struct {
-	Text string
-	Step *int // index into details.action_sequence
-	Done bool // the step was ticked, and not unticked
-}
-
 // A Recorder records one operator's desktop, one recording at a time. Its methods are safe for concurrent use.
 type Recorder struct {
 	deps     Deps
 	opts     Options
-	fence    fence
+	exclude  exclusions
 	mask     *mask
 	watchers watchers
 	serving  chan struct{} // closed once Run has looked after what a crash left
@@ -88,7 +38,7 @@ func New(deps Deps, opts Options) *Recorder {
 		deps.Masker = closed{}
 	}
 	return &Recorder{
-		deps: deps, opts: opts, fence: newFence(opts.Exclude, deps.SelfPID), mask: &mask{masker: deps.Masker}, serving: make(chan struct{}),
+		deps: deps, opts: opts, exclude: newExclusions(opts.Exclude, deps.SelfPID), mask: &mask{masker: deps.Masker}, serving: make(chan struct{}),
 	}
 }
 
@@ -113,8 +63,8 @@ func (r *Recorder) Run(ctx context.Context) error {
 	s := r.session
 	r.mu.Unlock()
 	if s != nil {
-		s.post(func() { s.stop("shutdown") })
-		<-s.over // it bounds itself
+		s.loop.post(func() { s.stop("shutdown") })
+		<-s.loop.over // it bounds itself
 	}
 	return nil
 }
@@ -151,10 +101,12 @@ func (r *Recorder) lookAfterCrash(ctx context.Context) error {
 func (r *Recorder) Ready(ctx context.Context) []human.SourceState {
 	desktop := true
 	all := r.deps.sources(human.RecordingOptions{Desktop: &desktop, Browser: &human.BrowserOptions{}}, nil)
-	if files := &all[4]; r.deps.Files != nil { // none are chosen yet
-		files.off, files.check = false, r.deps.Files(nil).Check
+	for i := range all {
+		if files := &all[i]; files.name == human.FileSource && r.deps.Files != nil { // none are chosen yet
+			files.off, files.check = false, r.deps.Files(nil).Check
+		}
 	}
-	return check(ctx, all, r.deps.System, r.fence)
+	return check(ctx, all, r.deps.System, len(r.exclude.patterns) > 0)
 }
 
 // Start begins to record for an operation that by has claimed, and returns when every source that can be had
@@ -182,7 +134,7 @@ func (r *Recorder) Start(ctx context.Context, by human.Actor, op human.Operation
 	defer cancel()
 	defer context.AfterFunc(r.base, cancel)()
 	// Stored first: whoever hears of it from the operation may ask for it at once.
-	if err := r.deps.Store.Create(ctx, s.header()); err != nil {
+	if err := r.deps.Store.Create(ctx, s.status.header()); err != nil {
 		r.free(s)
 		return human.Recording{}, err
 	}
@@ -192,7 +144,7 @@ func (r *Recorder) Start(ctx context.Context, by human.Actor, op human.Operation
 		r.free(s)
 		return human.Recording{}, err
 	}
-	if b := s.rec.Options.Browser; b != nil && b.URL == "" {
+	if b := s.status.rec.Options.Browser; b != nil && b.URL == "" {
 		b.URL = addressOf(began)
 	}
 	if err := s.open(ctx); err != nil {
@@ -202,7 +154,7 @@ func (r *Recorder) Start(ctx context.Context, by human.Actor, op human.Operation
 		r.free(s)
 		return human.Recording{}, err
 	}
-	return *s.latest.Load(), nil
+	return *s.status.latest.Load(), nil
 }
 
 // reserve makes the session of a recording, unless there is one.
@@ -216,24 +168,14 @@ func (r *Recorder) reserve(by human.Actor, op human.OperationID, options human.R
 		return nil, human.Errorf(human.Unavailable, "Deskbell is shutting down; nothing new is recorded")
 	}
 	if s := r.session; s != nil {
-		return nil, human.Errorf(human.Conflict, "recording %s of operation %s runs already; stop it first", s.id, s.rec.OperationID)
+		return nil, human.Errorf(human.Conflict, "recording %s of operation %s runs already; stop it first", s.id, s.status.rec.OperationID)
 	}
 	wall, mono := r.deps.Clock()
-	id := r.deps.NewID()
-	s := &session{
-		id: id, deps: r.deps, log: r.deps.Log, fence: r.fence, mask: r.mask, tell: r.watchers.publish, gone: r.ended, began: mono,
-		rec: human.Recording{
-			ID: id, OperationID: op, By: by.Name, State: human.RecordingRuns, StartedAt: wall.UTC(), System: r.deps.System,
-			Screens: []human.Screen{}, Options: options, Gaps: []human.Gap{}, MaxBytes: r.opts.MaxBytes, MaxElapsed: int64(r.opts.MaxElapsed),
-		},
-		queue: make(chan item, queueSize), calls: make(chan func()), written: make(chan error, 1),
-		left: make(chan struct{}), over: make(chan struct{}), slots: make(chan struct{}, lookUps),
-		moved: true, gaps: map[string]*human.Gap{}, pressed: map[int]uint64{}, pressedOut: map[int]bool{}, named: map[string]bool{},
-		ownKeys: r.opts.OwnKeys, ownDown: map[string]bool{},
-		secretRefs: map[string]bool{}, wishes: map[string]wish{}, web: browsing{refs: map[uint64]uint64{}},
-	}
-	s.listening, s.deafen = context.WithCancel(context.WithoutCancel(r.base))
-	s.working, s.finish = context.WithCancel(context.WithoutCancel(r.base))
+	s := newSession(r.base, r.deps, r.opts, human.Recording{
+		ID: r.deps.NewID(), OperationID: op, By: by.Name, State: human.RecordingRuns, StartedAt: wall.UTC(), System: r.deps.System,
+		Screens: []human.Screen{}, Options: options, Gaps: []human.Gap{}, MaxBytes: r.opts.MaxBytes, MaxElapsed: int64(r.opts.MaxElapsed),
+	}, mono, r.exclude, r.mask)
+	s.status.tell, s.gone = r.watchers.publish, r.ended
 	r.session = s
 	r.starting.Add(1)
 	return s, nil
@@ -241,8 +183,8 @@ func (r *Recorder) reserve(by human.Actor, op human.OperationID, options human.R
 
 // free gives the place of a recording that did not begin to the next.
 func (r *Recorder) free(s *session) {
-	s.deafen()
-	s.finish()
+	s.sources.cancel()
+	s.loop.finish()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.session == s {
@@ -254,7 +196,7 @@ func (r *Recorder) free(s *session) {
 func (r *Recorder) ended(s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.session == s && s.rec.State != Discarded { // what is discarded is deleted first
+	if r.session == s && s.status.rec.State != Discarded { // what is discarded is deleted first
 		r.session = nil
 	}
 	r.last = s
@@ -264,8 +206,8 @@ func (r *Recorder) ended(s *session) {
 func (r *Recorder) drop(s *session, by human.Actor) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.base), storeTime)
 	defer cancel()
-	if err := r.deps.Operations.RecordingDropped(ctx, by, s.rec.OperationID, s.id); err != nil {
-		s.log.Error("a recording that is gone still stands in its operation", "recording", s.id, "operation", s.rec.OperationID, "err", err)
+	if err := r.deps.Operations.RecordingDropped(ctx, by, s.status.rec.OperationID, s.id); err != nil {
+		s.log.Error("a recording that is gone still stands in its operation", "recording", s.id, "operation", s.status.rec.OperationID, "err", err)
 	}
 }
 
@@ -293,17 +235,17 @@ func (r *Recorder) find(by human.Actor, id human.RecordingID) (*session, error) 
 	r.mu.Lock()
 	s := r.session
 	r.mu.Unlock()
-	if s == nil || s.id != id || s.latest.Load() == nil {
+	if s == nil || s.id != id || s.status.latest.Load() == nil {
 		return nil, nil
 	}
-	if by.Role == human.Operator && by.Name != s.rec.By {
-		return nil, human.Errorf(human.Denied, "recording %s is %s's", id, s.rec.By)
+	if by.Role == human.Operator && by.Name != s.status.rec.By {
+		return nil, human.Errorf(human.Denied, "recording %s is %s's", id, s.status.rec.By)
 	}
 	return s, nil
 }
 
 // steer has the running recording do something, and returns when that is on disk.
-func (r *Recorder) steer(ctx context.Context, by human.Actor, id human.RecordingID, f func(*session) error) (human.Recording, error) {
+func (r *Recorder) steer(ctx context.Context, by human.Actor, id human.RecordingID, f func(*session)) (human.Recording, error) {
 	s, err := r.find(by, id)
 	if err != nil {
 		return human.Recording{}, err
@@ -315,10 +257,10 @@ func (r *Recorder) steer(ctx context.Context, by human.Actor, id human.Recording
 		}
 		return rec, human.Errorf(human.Conflict, "recording %s has ended", id)
 	}
-	if err := s.durable(ctx, func() error { return f(s) }); err != nil {
-		return *s.latest.Load(), err
+	if err := s.steer(ctx, func() { f(s) }); err != nil {
+		return *s.status.latest.Load(), err
 	}
-	return *s.latest.Load(), nil
+	return *s.status.latest.Load(), nil
 }
 
 // Pause holds a recording: nothing is recorded until Resume, and a gap says so. Paused already is no error.
@@ -342,7 +284,7 @@ func (r *Recorder) Mark(ctx context.Context, by human.Actor, id human.RecordingI
 	case note.Step != nil && *note.Step < 0:
 		return human.Recording{}, human.BadField("step", "is %d; steps count from 0", *note.Step)
 	}
-	return r.steer(ctx, by, id, func(s *session) error { return s.note(note) })
+	return r.steer(ctx, by, id, func(s *session) { s.note(note) })
 }
 
 const maxNote = 4 << 10
@@ -367,16 +309,16 @@ func (r *Recorder) Stop(ctx context.Context, by human.Actor, id human.RecordingI
 }
 
 func (r *Recorder) stop(ctx context.Context, s *session, reason string) (human.Recording, error) {
-	s.post(func() { s.stop(reason) })
+	s.loop.post(func() { s.stop(reason) })
 	select {
-	case <-s.over:
+	case <-s.loop.over:
 	case <-ctx.Done():
-		return *s.latest.Load(), human.Wrap(human.Unavailable, ctx.Err(), "recording %s is still being stopped", s.id)
+		return *s.status.latest.Load(), human.Wrap(human.Unavailable, ctx.Err(), "recording %s is still being stopped", s.id)
 	}
-	if s.rec.State == Discarded {
+	if s.status.rec.State == Discarded {
 		return human.Recording{}, human.Errorf(human.NotFound, "no recording %s", s.id)
 	}
-	return *s.latest.Load(), s.failure
+	return *s.status.latest.Load(), s.writer.failure
 }
 
 // Discard ends a recording and deletes all of it, one that has ended already, too.
@@ -400,15 +342,12 @@ func (r *Recorder) Discard(ctx context.Context, by human.Actor, id human.Recordi
 		r.watchers.publish(rec)
 		return r.deps.Operations.RecordingDropped(context.WithoutCancel(ctx), by, rec.OperationID, id)
 	}
-	s.post(func() {
-		s.discard = true
-		s.stop("operator")
-	})
-	<-s.over // it bounds itself
+	s.loop.post(func() { s.discard("operator") })
+	<-s.loop.over // it bounds itself
 	err = r.erase(id, s.log)
 	r.drop(s, by)
 	r.free(s)
-	r.watchers.publish(*s.latest.Load())
+	r.watchers.publish(*s.status.latest.Load())
 	return err
 }
 
@@ -417,12 +356,12 @@ func (r *Recorder) OperationEnded(ctx context.Context, op human.OperationID) err
 	r.mu.Lock()
 	s := r.session
 	r.mu.Unlock()
-	if s == nil || s.rec.OperationID != op || !s.post(func() { s.stop("operation_ended") }) {
+	if s == nil || s.status.rec.OperationID != op || !s.loop.post(func() { s.stop("operation_ended") }) {
 		return nil
 	}
 	select {
-	case <-s.over:
-		return s.failure
+	case <-s.loop.over:
+		return s.writer.failure
 	case <-ctx.Done():
 		return human.Wrap(human.Unavailable, ctx.Err(), "recording %s is still being stopped", s.id)
 	}
@@ -436,7 +375,7 @@ func (r *Recorder) Current() (human.Recording, bool) {
 	if s == nil {
 		return human.Recording{}, false
 	}
-	rec := s.latest.Load()
+	rec := s.status.latest.Load()
 	if rec == nil || !rec.Running() {
 		return human.Recording{}, false
 	}
@@ -448,30 +387,4 @@ func (r *Recorder) Current() (human.Recording, bool) {
 // what lay in between, but no change of state.
 func (r *Recorder) Watch(ctx context.Context, changed func(human.Recording)) {
 	r.watchers.watch(ctx, changed)
-}
-
-// checkOptions returns the options with their defaults.
-func checkOptions(o human.RecordingOptions) (human.RecordingOptions, error) {
-	o.Clipboard = cmp.Or(o.Clipboard, "kind")
-	if !slices.Contains([]string{"off", "kind", "content"}, o.Clipboard) {
-		return o, human.BadField("options.clipboard", "is %q; it is off, kind or content", o.Clipboard)
-	}
-	folders := slices.Clone(o.Folders)
-	for i, f := range folders {
-		if !filepath.IsAbs(f) {
-			return o, human.BadField("options.folders", "has %q, which is not an absolute path", f)
-		}
-		folders[i] = filepath.Clean(f)
-	}
-	o.Folders = folders
-	if o.Browser != nil {
-		browser, err := checkBrowser(*o.Browser)
-		if err != nil {
-			return o, err
-		}
-		o.Browser = &browser
-	} else if !o.RecordsDesktop() {
-		return o, human.BadField("options.desktop", "is false, and no browser is asked for; there is nothing to record")
-	}
-	return o, nil
 }

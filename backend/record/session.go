@@ -1,242 +1,154 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
-	"math"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"deskbell/backend/human"
 )
 
 const (
-	tick       = 250 * time.Millisecond // between two tellings of the watchers, and half of what is between flushes
-	batchSize  = 1024                   // events that are stored without waiting for the tick
-	maxPending = 64 << 10               // events kept in memory while the store is slow; the queue fills after that
-	stopTime   = 5 * time.Second        // for everything that is under way when a recording is stopped,
-	closeTime  = 10 * time.Second       // and more for a browser to close
-	storeTime  = 10 * time.Second       // for one append
-	lookTime   = 200 * time.Millisecond // for one look-up of an element
-	lookUps    = 16                     // at a time
-	looksLive  = int64(500 * time.Millisecond)
-	nearEnd    = int64(2 * time.Minute)
+	tick      = 250 * time.Millisecond // between two reports to the watchers, and half of what is between flushes
+	stopTime  = 5 * time.Second        // for everything that is under way when a recording is stopped,
+	closeTime = 10 * time.Second       // and more for a browser to close
 )
 
-type item struct {
-	from  *feed
-	event human.RecordedEvent
-}
-
-// awaited is a seq somebody waits for to be stored.
-type awaited struct {
-	seq  uint64
-	kept chan struct{}
-}
-
-// A session is one running recording. Its loop owns all that is not said to be otherwise; other goroutines
-// reach it through post.
+// A session is one running recording: it starts its parts, gives each what is due, and ends them. Each part owns its own
+// state, and only the loop uses them but where they say otherwise.
 type session struct {
-	id    human.RecordingID
-	deps  Deps
-	log   *slog.Logger
-	fence fence
-	mask  *mask
+	id   human.RecordingID
+	deps Deps
+	log  *slog.Logger
+	gone func(*session) // called when it has ended, before loop.over is closed
 
-	tell func(human.Recording) // the watchers
-	gone func(*session)        // called when it has ended, before over is closed
+	loop        *loop
+	status      *status
+	writer      *writer
+	sources     *sources
+	windows     *openWindows
+	privacy     *privacy
+	screenshots *screenshots
+	typing      *typing
+	intake      *intake
+	album       *album
+	browser     *browserControl
 
-	listening context.Context // of the sources
-	deafen    context.CancelFunc
-	working   context.Context // of everything else
-	finish    context.CancelFunc
-	hearers   sync.WaitGroup // the sources
-	workers   sync.WaitGroup // everything else but the loop
-
-	queue  chan item
-	calls  chan func()
-	left   chan struct{} // closed when the loop takes no calls any more
-	over   chan struct{} // closed when all is done
-	slots  chan struct{} // for look-ups
-	feeds  []*feed
-	camera *camera // nil without pictures
-	web    browsing
-	film   chan exposure
-	latest atomic.Pointer[human.Recording]
-
-	// Once over is closed, for everybody.
-	failure error
-
-	began    int64 // monotonic
-	woke     int64 // when the loop did last, from began
-	rec      human.Recording
-	seq      uint64
-	bytes    int64 // of events, about
-	pending  []human.RecordedEvent
-	writing  bool       // an append is under way,
-	written  chan error // and its outcome comes here
-	flushed  uint64     // seq of the last event that was handed to the store,
-	stored   uint64     // and of the last that it has
-	awaited  []awaited
 	ticks    int
-	span     int64
-	told     human.RecordingCounts // as last told to the watchers
-	toldAt   int64
-	gaps     map[string]*human.Gap // open ones
-	heldAt   int64                 // since when it is paused
-	idle     int64                 // time paused before
-	discard  bool
-	public   bool // it has begun for everybody to see
-	stopping bool
-	ending   bool // the loop is over
-	silent   bool // the sources have ended
-	deadline int64
-
-	active     Placed
-	activeIs   kind
-	known      bool // there is an active window
-	fencedTo   int64
-	visible    []standing
-	seenAt     int64 // when visible was read
-	looking    bool
-	moved      bool            // windows may have moved since
-	pressed    map[int]uint64  // by button, the seq of its press
-	pressedOut map[int]bool    // by button, whether its last press was left out
-	named      map[string]bool // keys that are down and may be told by name
-	ownKeys    []Chord
-	ownDown    map[string]bool // of these, those that are down
-	lookups    int
-
-	runs        []*run
-	before      string // the end of what was typed before the open run, in the same go
-	secretAt    int64  // when a secret field was seen to have the focus
-	secretNow   bool   // the last that was seen to have it is secret,
-	secretPID   int    // and belongs to this process
-	secretRefs  map[string]bool
-	fields      []field
-	wishes      map[string]wish
-	lastPicture int64
-	shooting    int // wishes the camera has
-	held        []exposure
-	filming     int
+	deadline int64 // for all that is under way, once it is being stopped
 }
 
-// now is the monotonic time since the recording began, as it was when the loop last woke: a clock is a system
-// call, and what the loop does takes no time to speak of.
-func (s *session) now() int64 { return s.woke }
-
-func (s *session) wake() { s.woke = s.mono() - s.began }
-
-func (s *session) mono() int64 {
-	_, mono := s.deps.Clock()
-	return mono
-}
-
-// post has f called by the loop. It says whether that will happen.
-func (s *session) post(f func()) bool {
-	select {
-	case s.calls <- f:
-		return true
-	case <-s.left:
-		return false
-	case <-s.working.Done(): // it has not begun
-		return false
+// newSession makes a recording that nothing happens in before open. mono is when it began.
+func newSession(base context.Context, deps Deps, opts Options, rec human.Recording, mono int64, exclude exclusions, mask *mask) *session {
+	s := &session{id: rec.ID, deps: deps, log: deps.Log}
+	s.loop = newLoop(base, rec.ID, deps.Clock, mono)
+	s.status = &status{loop: s.loop, rec: rec, gaps: map[string]*human.Gap{}}
+	s.writer = &writer{loop: s.loop, store: deps.Store, log: s.log, status: s.status, written: make(chan error, 1)}
+	s.sources = &sources{loop: s.loop, log: s.log, status: s.status, writer: s.writer, queue: make(chan item, queueSize)}
+	s.sources.listening, s.sources.cancel = context.WithCancel(context.WithoutCancel(base))
+	s.windows = &openWindows{loop: s.loop, exclusions: exclude, moved: true}
+	s.privacy = &privacy{loop: s.loop, status: s.status, mask: mask, refs: map[string]bool{}}
+	s.screenshots = &screenshots{
+		loop: s.loop, log: s.log, status: s.status, writer: s.writer, sources: s.sources, privacy: s.privacy, wishes: map[string]wish{},
 	}
-}
-
-// do has f called by the loop and waits for it.
-func (s *session) do(ctx context.Context, f func() error) error {
-	done := make(chan error, 1)
-	select {
-	case s.calls <- func() { done <- f() }:
-	case <-s.left:
-		return human.Errorf(human.Conflict, "recording %s has ended", s.id)
-	case <-ctx.Done():
-		return human.Wrap(human.Unavailable, ctx.Err(), "recording %s did not answer in time", s.id)
+	s.typing = &typing{
+		loop: s.loop, status: s.status, writer: s.writer, windows: s.windows, privacy: s.privacy, screenshots: s.screenshots,
+		focus: &focus{elements: deps.Elements, guards: deps.Guards, mask: mask},
 	}
-	select {
-	case err := <-done:
-		return err
-	case <-s.over: // the loop may have done it as its last deed
-		select {
-		case err := <-done:
-			return err
-		default:
-			return human.Errorf(human.Conflict, "recording %s has ended", s.id)
-		}
+	s.intake = &intake{
+		loop: s.loop, status: s.status, writer: s.writer, windows: s.windows, privacy: s.privacy, typing: s.typing, screenshots: s.screenshots,
+		pointer: &pointer{
+			loop: s.loop, status: s.status, writer: s.writer, windows: s.windows, privacy: s.privacy, typing: s.typing, screenshots: s.screenshots,
+			elements: deps.Elements, source: deps.Windows, pressed: map[int]uint64{}, pressedOut: map[int]bool{},
+		},
+		keyboard: &keyboard{
+			system: deps.System, loop: s.loop, status: s.status, writer: s.writer, typing: s.typing, screenshots: s.screenshots,
+			own: opts.OwnKeys, ownDown: map[string]bool{}, named: map[string]bool{},
+		},
+		browser: &browserEvents{status: s.status, writer: s.writer, privacy: s.privacy, refs: map[uint64]uint64{}},
 	}
-}
-
-// work runs a look-up beside the loop, which is given what it returns. It says whether there was room.
-func (s *session) work(f func(context.Context) func()) bool {
-	select {
-	case s.slots <- struct{}{}:
-	default:
-		return false
-	}
-	s.lookups++
-	s.workers.Go(func() {
-		ctx, cancel := context.WithTimeout(s.working, lookTime)
-		then := f(ctx)
-		cancel()
-		<-s.slots
-		s.post(func() {
-			s.lookups--
-			if then != nil {
-				then()
-			}
-		})
-	})
-	return true
+	s.album = &album{loop: s.loop, status: s.status, pictures: deps.Pictures}
+	s.browser = &browserControl{loop: s.loop, sources: s.sources}
+	return s
 }
 
 // open starts everything, and returns once every source that can be had listens. After an error the caller
 // calls abandon.
 func (s *session) open(ctx context.Context) error {
-	all := s.deps.sources(s.rec.Options, s.keep)
-	states := check(ctx, all, s.deps.System, s.fence)
-	var waits []*feed
-	for i, a := range all {
-		f := &feed{asked: a, state: states[i], first: make(chan error, 1), again: make(chan struct{}, 1)}
-		s.feeds = append(s.feeds, f)
-		if b, is := a.source.(Browser); is && !a.off {
-			s.web.browser, s.web.feed = b, f
-		}
-		switch {
-		case f.state.Status == "off" || f.state.Status == "missing":
-		case a.name == human.ScreenSource:
-			if err := s.openScreen(ctx, f); err != nil {
-				f.state = missing(f.state, err)
-				continue
-			}
-			waits = append(waits, f)
-		default:
-			waits = append(waits, f)
-		}
-	}
-	go s.loop()
-	s.post(func() { s.store(human.RecordedEvent{Source: human.RecorderSource, Type: human.RecordingBegan}) })
-	if s.camera != nil {
-		s.workers.Go(func() { s.camera.run(s.working) })
-	}
+	waits, states := s.openSources(ctx)
+	go s.run()
+	s.loop.post(func() { s.writer.add(human.RecordedEvent{Source: human.RecorderSource, Type: human.RecordingBegan}) })
 	for _, f := range waits {
-		switch f.name {
-		case human.ScreenSource:
-			s.hearers.Go(func() { s.watch(f) })
-		case human.BrowserSource:
-			s.hearers.Go(func() { s.roam(f) })
-		default:
-			s.hearers.Go(func() { s.listen(f) })
+		if f.name == human.ScreenSource {
+			s.screenshots.start()
+		} else {
+			s.sources.start(f)
 		}
 	}
-	s.workers.Go(func() {
-		<-s.working.Done()
-		if err := s.web.album.close(); err != nil {
+	s.loop.workers.Go(func() {
+		<-s.loop.working.Done()
+		if err := s.album.close(); err != nil {
 			s.log.Error("pictures may not outlast a loss of power", "recording", s.id, "err", err)
 		}
 	})
+	if err := s.listen(ctx, waits, states); err != nil {
+		return err
+	}
+	return s.loop.do(ctx, func() error {
+		if s.sources.stopping {
+			return human.Errorf(human.Conflict, "recording %s has ended as soon as it began", s.id)
+		}
+		s.screenshots.takeNow("start")
+		s.status.public = true
+		s.status.publish()
+		return nil
+	})
+}
+
+// openSources makes the feeds, and returns those that can be had, and what all of them said.
+func (s *session) openSources(ctx context.Context) (had feeds, states []human.SourceState) {
+	all := s.deps.sources(s.status.rec.Options, s.album.save)
+	states = check(ctx, all, s.deps.System, len(s.windows.exclusions.patterns) > 0)
+	for i, a := range all {
+		f := newFeed(a, states[i])
+		s.status.feeds = append(s.status.feeds, f)
+		if b, is := a.source.(Browser); is && !a.off {
+			s.browser.browser, s.browser.feed = b, f
+		}
+		if !f.absent() {
+			had = append(had, f)
+		}
+	}
+	elements := s.status.feeds.named(human.ElementSource)
+	s.typing.elements, s.intake.pointer.feed = elements, elements
+	if !s.status.feeds.named(human.WindowSource).missing() {
+		s.windows.source = s.deps.Windows
+	}
+	if screen := had.named(human.ScreenSource); screen != nil {
+		if err := s.openScreen(ctx, screen); err != nil {
+			screen.state = lacking(screen.state, err)
+			had = had.without(screen)
+		}
+	}
+	return had, states
+}
+
+func (s *session) openScreen(ctx context.Context, f *feed) error {
+	screens, err := s.deps.Screen.Screens(ctx)
+	if err != nil {
+		return err
+	}
+	s.status.rec.Screens = append([]human.Screen{}, screens...)
+	pictures, err := s.deps.Pictures.Writer(s.id)
+	if err != nil {
+		return err
+	}
+	s.screenshots.open(newCamera(s.deps.Screen, s.windows.source, s.windows.exclusions, s.loop.mono), f, pictures, s.windows.see)
+	return nil
+}
+
+// listen waits until the sources begin.
+func (s *session) listen(ctx context.Context, waits feeds, states []human.SourceState) error {
 	patience, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	working := 0
@@ -247,14 +159,17 @@ func (s *session) open(ctx context.Context) error {
 		if err := f.begins(patience); err == nil {
 			working++
 		} else {
-			s.post(func() { s.lost(f, err) })
+			s.loop.post(func() { s.sources.lost(f, err) })
 		}
 	}
 	if ctx.Err() != nil {
 		return human.Wrap(human.Unavailable, ctx.Err(), "the recording was not begun, because the request ended")
 	}
-	if s.rec.Options.Browser != nil { // without it the operator would begin to work where nothing is recorded
-		if err := s.browserBegins(ctx, states[6]); err != nil {
+	if s.status.rec.Options.Browser != nil { // without it the operator would begin to work where nothing is recorded
+		if waits.named(human.BrowserSource) == nil {
+			return noBrowser(states)
+		}
+		if err := s.browser.begins(ctx); err != nil {
 			return err
 		}
 		working++
@@ -262,288 +177,208 @@ func (s *session) open(ctx context.Context) error {
 	if working == 0 {
 		return nothing(states)
 	}
-	return s.do(ctx, func() error {
-		if s.stopping {
-			return human.Errorf(human.Conflict, "recording %s has ended as soon as it began", s.id)
-		}
-		s.shoot(wish{when: "start", before: never})
-		s.public = true
-		s.publish()
-		return nil
-	})
-}
-
-func missing(state human.SourceState, err error) human.SourceState {
-	state.Status, state.Code, state.Detail = "missing", cmp.Or(state.Code, "lost"), human.SafeText(err)
-	return state
-}
-
-// nothing is the error when there is nothing to record.
-func nothing(states []human.SourceState) error {
-	what := ""
-	for _, s := range states {
-		if s.Status == "missing" && (s.Source == human.InputSource || s.Source == human.ScreenSource) {
-			what += " " + string(s.Source) + ": " + s.Detail
-			if s.Fix != "" {
-				what += " " + s.Fix
-			}
-		}
-	}
-	return human.Errorf(human.Unavailable, "nothing can be recorded here.%s", what)
-}
-
-func (s *session) openScreen(ctx context.Context, f *feed) error {
-	screens, err := s.deps.Screen.Screens(ctx)
-	if err != nil {
-		return err
-	}
-	s.rec.Screens = append([]human.Screen{}, screens...)
-	writer, err := s.deps.Pictures.Writer(s.id)
-	if err != nil {
-		return err
-	}
-	windows := s.deps.Windows
-	if s.feeds[1].state.Status == "missing" {
-		windows = nil
-	}
-	s.camera = newCamera(s.deps.Screen, windows, s.fence, s.mono)
-	s.camera.taken = func(w wish, shot *shot, err error) {
-		if !s.post(func() { s.taken(w, shot, err) }) && err == nil {
-			s.camera.release(shot)
-		}
-	}
-	s.camera.looked = func(visible []Placed) {
-		s.post(func() { s.see(visible) })
-	}
-	s.film = make(chan exposure, filmLength)
-	s.workers.Go(func() { s.develop(writer) })
 	return nil
 }
 
 // abandon ends a recording that could not begin, without account.
 func (s *session) abandon() {
-	s.post(func() {
-		s.discard = true
-		s.stop("failed")
-	})
-	<-s.over
+	s.loop.post(func() { s.discard("failed") })
+	<-s.loop.over
 }
 
-// loop is the recording. It ends when the recording has been stopped and all that was under way is done.
-func (s *session) loop() {
+// run is the loop. It ends when the recording has been stopped and all that was under way is done.
+func (s *session) run() {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	next := time.NewTimer(time.Hour)
 	defer next.Stop()
 	set := never
 	for !s.done() {
-		queue := s.queue
-		if len(s.pending) >= maxPending && !s.stopping {
+		queue := s.sources.queue
+		if s.writer.full() && !s.sources.stopping {
 			queue = nil
 		}
-		if due := s.next(); due != set {
+		if due := s.due(); due != set {
 			set = due
-			next.Reset(time.Duration(min(int64(time.Hour), max(0, due-s.now()))))
+			next.Reset(time.Duration(min(int64(time.Hour), max(0, due-s.loop.now()))))
 		}
 		select {
 		case it := <-queue:
-			s.wake()
-			s.take(it)
-		case f := <-s.calls:
-			s.wake()
+			s.loop.wake()
+			s.intake.take(it)
+		case f := <-s.loop.calls:
+			s.loop.wake()
 			f()
-		case err := <-s.written:
-			s.wake()
-			s.wrote(err)
+		case err := <-s.writer.written:
+			s.loop.wake()
+			if !s.writer.wrote(err) {
+				s.stop("failed")
+			}
 		case <-ticker.C:
-			s.wake()
-			s.keepHouse()
+			s.loop.wake()
+			s.tick()
 		case <-next.C:
-			s.wake()
+			s.loop.wake()
 			set = 0
 		}
-		s.settle()
-		s.shootDue()
+		if s.sources.drained() {
+			s.typing.close(byOther) // of keys that came while the sources ended
+		}
+		s.typing.settle()
+		s.screenshots.letGo(s.typing.undecided)
+		s.screenshots.takeDue()
 	}
 	s.end()
 }
 
-// never is later than any time.
-const never = int64(math.MaxInt64)
-
-// next is when the loop has something to do although nothing happens.
-func (s *session) next() int64 {
-	now, at := s.now(), never
-	for _, r := range s.runs {
-		at = min(at, r.wakes(now))
-	}
-	for _, w := range s.wishes {
-		at = min(at, w.due)
-	}
-	if s.stopping {
+// due is when the loop has something to do although nothing happens.
+func (s *session) due() int64 {
+	at := min(s.typing.due(), s.screenshots.due())
+	if s.sources.stopping {
 		at = min(at, s.deadline)
 	}
 	return at
 }
 
-// keepHouse does what is due now and then.
-func (s *session) keepHouse() {
-	now := s.now()
-	for _, f := range s.feeds {
-		if dropped := f.dropped.Load(); dropped > f.told {
-			s.rec.Counts.Lost += dropped - f.told
-			s.gap(human.Gap{From: max(0, now-int64(tick)), To: now, Source: f.name, Reason: "overflow", Count: dropped - f.told})
-			f.told = dropped
-		}
-	}
+// tick does what is due every now and then.
+func (s *session) tick() {
+	s.sources.reportDropped(tick)
 	if s.ticks++; s.ticks%2 == 0 {
-		s.flush()
+		s.writer.flush()
 	}
-	if !s.stopping {
-		s.limit()
+	if !s.sources.stopping && s.status.checkLimits() {
+		s.stop("limit")
 	}
-	if s.rec.Counts != s.told || now-s.toldAt >= int64(time.Second) {
-		s.publish()
-	}
+	s.status.publishNews()
 }
 
-// limit stops the recording at its limits, and says so before.
-func (s *session) limit() {
-	near := false
-	elapsed := s.elapsed()
-	if limit := s.rec.MaxElapsed; limit > 0 {
-		left := limit - elapsed
-		if left <= 0 {
-			s.stop("limit")
-			return
+// steer has the loop do something, unless the recording is being stopped, and returns when that is on disk.
+func (s *session) steer(ctx context.Context, f func()) error {
+	return s.writer.durable(ctx, func() error {
+		if s.sources.stopping {
+			return human.Errorf(human.Conflict, "recording %s is being stopped", s.id)
 		}
-		near = left <= limit/10 || left <= nearEnd
-	}
-	if limit := s.rec.MaxBytes; limit > 0 {
-		left := limit - s.size()
-		if left <= 0 {
-			s.stop("limit")
-			return
-		}
-		// At the rate so far; the first seconds tell little of that.
-		ahead := float64(s.size()) / float64(max(elapsed, int64(10*time.Second))) * float64(nearEnd)
-		near = near || left <= limit/10 || float64(left) <= ahead
-	}
-	if near != s.rec.NearLimit {
-		s.rec.NearLimit = near
-		s.publish()
-	}
+		f()
+		return nil
+	})
 }
 
-func (s *session) elapsed() int64 {
-	idle := s.idle
-	if s.rec.State == human.RecordingPaused {
-		idle += s.now() - s.heldAt
-	}
-	return s.now() - idle
-}
-
-func (s *session) size() int64 { return s.rec.Bytes + s.bytes }
-
-// lost notes that a source delivers nothing any more.
-func (s *session) lost(f *feed, err error) {
-	if s.stopping {
+func (s *session) pause() {
+	if s.status.paused() {
 		return
 	}
-	if s.gaps["lost"+string(f.name)] == nil {
-		s.log.Warn("a source of the recording was lost", "recording", s.id, "source", f.name, "err", err)
-	}
-	f.up = false
-	f.state.Status, f.state.Code, f.state.Detail = "partial", "lost", human.SafeText(err)
-	s.openGap("lost", f.name)
-	s.publish()
+	s.typing.close(byOther)
+	s.writer.closeGap("excluded", "")
+	s.album.held.Store(true)
+	s.status.setPaused(true) // first, because the header is stored with the event
+	s.writer.addOwn(human.RecordedEvent{Type: human.RecordingHeld})
+	s.writer.openGap("paused", "")
+	s.screenshots.hold(true)
+	s.status.publish()
 }
 
-// found notes that a source listens.
-func (s *session) found(f *feed) {
-	f.up = true
-	if !s.stopping && s.gaps["lost"+string(f.name)] != nil {
-		s.closeGap("lost", f.name)
-		s.publish()
-	}
-}
-
-func (s *session) feed(name human.SourceName) *feed {
-	for _, f := range s.feeds {
-		if f.name == name {
-			return f
-		}
-	}
-	return nil
-}
-
-func (s *session) pause() error {
-	if s.stopping {
-		return human.Errorf(human.Conflict, "recording %s is being stopped", s.id)
-	}
-	if s.rec.State == human.RecordingPaused {
-		return nil
-	}
-	s.closeRun(byOther)
-	clear(s.wishes)
-	s.closeGap("excluded", "")
-	s.heldAt = s.now()
-	s.web.album.held.Store(true)
-	s.rec.State = human.RecordingPaused // first, because the header is stored with the event
-	s.store(human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.RecordingHeld})
-	s.openGap("paused", "")
-	if s.camera != nil {
-		s.camera.hold(true)
-	}
-	s.publish()
-	return nil
-}
-
-func (s *session) resume() error {
-	if s.stopping {
-		return human.Errorf(human.Conflict, "recording %s is being stopped", s.id)
-	}
-	if s.rec.State != human.RecordingPaused {
-		return nil
+func (s *session) resume() {
+	if !s.status.paused() {
+		return
 	}
 	s.goOn()
-	s.store(human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.RecordingGoesOn})
-	if s.camera != nil {
-		s.camera.hold(false)
-	}
-	// The active window may be another than before.
-	if s.known && s.activeIs == ordinary {
-		s.feed(human.WindowSource).made++
-		s.storeWindow(human.RecordedEvent{
-			At: s.now(), Source: human.WindowSource, Type: human.WindowActive, App: &s.active.App, Window: &s.active.Window,
-		})
-	}
-	if s.activeIs == excluded {
-		s.openGap("excluded", "")
-	}
-	s.publish()
-	return nil
+	s.writer.addOwn(human.RecordedEvent{Type: human.RecordingGoesOn})
+	s.screenshots.hold(false)
+	s.intake.resumed()
+	s.status.publish()
 }
 
 // goOn ends the pause.
 func (s *session) goOn() {
-	s.idle += s.now() - s.heldAt
-	s.web.album.held.Store(false)
-	s.rec.State = human.RecordingRuns
-	s.closeGap("paused", "")
+	s.album.held.Store(false)
+	s.status.setPaused(false)
+	s.writer.closeGap("paused", "")
 }
 
-func (s *session) note(n Note) error {
-	if s.stopping {
-		return human.Errorf(human.Conflict, "recording %s is being stopped", s.id)
+func (s *session) note(n Note) {
+	e := human.RecordedEvent{Type: human.Marked, Text: n.Text, Step: n.Step, Done: n.Done}
+	s.privacy.hide(&e, &e.Text)
+	s.writer.addOwn(e)
+	s.status.publish()
+}
+
+// stop begins to end the recording.
+func (s *session) stop(reason string) {
+	if s.sources.stopping {
+		return
 	}
-	e := human.RecordedEvent{At: s.now(), Source: human.RecorderSource, Type: human.Marked, Step: n.Step, Done: n.Done}
-	var found bool
-	if e.Text, found = s.mask.text(n.Text); found {
-		e.Hidden = "secret"
-		s.rec.Counts.Masked++
+	s.status.rec.Reason = reason
+	s.deadline = s.loop.now() + int64(stopTime)
+	if s.browser.browser != nil {
+		s.deadline += int64(closeTime)
 	}
-	s.store(e)
-	s.publish()
-	return nil
+	s.typing.close(byOther)
+	if s.status.paused() {
+		s.screenshots.forget()
+	} else {
+		s.screenshots.takeLast()
+	}
+	s.sources.stop()
+}
+
+// discard stops the recording without account.
+func (s *session) discard(reason string) {
+	s.status.discarded = true
+	s.stop(reason)
+}
+
+// underWay is how much is on its way into the recording.
+func (s *session) underWay() int {
+	return len(s.typing.runs) + s.screenshots.underWay() + s.loop.lookups
+}
+
+// done says whether nothing is under way any more, or nothing is waited for any more.
+func (s *session) done() bool {
+	if !s.sources.stopping {
+		return false
+	}
+	if s.sources.drained() && (s.writer.useless() || s.underWay() == 0) {
+		return true
+	}
+	return s.loop.now() >= s.deadline
+}
+
+// end stores the last of the recording and gives account of it. What is still under way did not end in time.
+func (s *session) end() {
+	close(s.loop.left)
+	s.loop.wake()
+	s.writer.closed = true
+	if (s.underWay() > 0 || !s.sources.silent) && !s.writer.useless() {
+		s.log.Warn("a recording was ended before all of it was done", "recording", s.id, "sources_ended", s.sources.silent,
+			"runs", len(s.typing.runs), "pictures", s.screenshots.underWay(), "lookups", s.loop.lookups)
+	}
+	s.typing.storeUndecided()
+	s.screenshots.drop()
+	s.loop.join()
+	s.writer.settle()
+	wall, _ := s.deps.Clock()
+	wall = wall.UTC()
+	s.status.rec.EndedAt = &wall
+	if s.status.discarded {
+		s.status.rec.State = Discarded
+	} else {
+		s.account()
+	}
+	s.status.publish()
+	s.gone(s)
+	close(s.loop.over)
+}
+
+// account closes what is open, stores the last events, and says what the sources counted and the store has.
+func (s *session) account() {
+	if s.status.paused() {
+		s.goOn()
+	}
+	s.writer.closeGaps()
+	s.writer.addOwn(human.RecordedEvent{Type: human.RecordingEnded, Text: s.status.rec.Reason})
+	s.status.rec.State, s.status.rec.NearLimit = human.RecordingStopped, false
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	s.sources.reconcile(s.writer.storeLast(ctx))
+	s.writer.storeHeader(ctx)
 }

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,119 +15,29 @@ import (
 )
 
 const (
-	checkTime = 3 * time.Second // for a source to say what it can do, and to begin
 	retryTime = 5 * time.Second // between attempts to open a lost source again
 	queueSize = 8192            // events between the sources and the recorder; at 2,000 a second, four seconds
 )
-
-// asked is one source as New's caller gave it, with what this recording wants of it.
-type asked struct {
-	name   human.SourceName
-	off    bool
-	source Source                                      // nil for the screen, and where there is none
-	check  func(ctx context.Context) human.SourceState // nil: there is none
-}
-
-// sources lists the seven, in the order they are shown. Pictures that the browser takes itself go to keep.
-func (d Deps) sources(o human.RecordingOptions, keep Keeper) []asked {
-	no := !o.RecordsDesktop()
-	noPictures := o.Pictures != nil && !*o.Pictures
-	all := []asked{
-		{name: human.InputSource, off: no, source: d.Input},
-		{name: human.WindowSource, off: no},
-		{name: human.ElementSource, off: no},
-		{name: human.ScreenSource, off: no || noPictures},
-		{name: human.FileSource, off: no || len(o.Folders) == 0},
-		{name: human.ClipboardSource, off: no || o.Clipboard == "off"},
-		{name: human.BrowserSource, off: o.Browser == nil},
-	}
-	if d.Windows != nil {
-		all[1].source = d.Windows
-	}
-	if d.Elements != nil {
-		all[2].source = d.Elements
-	}
-	if d.Screen != nil && d.Pictures != nil {
-		all[3].check = d.Screen.Check
-	}
-	if d.Files != nil && !all[4].off {
-		all[4].source = d.Files(o.Folders)
-	}
-	if d.Clipboard != nil && !all[5].off {
-		all[5].source = d.Clipboard(o.Clipboard == "content")
-	}
-	if d.Browser != nil && o.Browser != nil {
-		if noPictures {
-			keep = nil
-		}
-		all[6].source = d.Browser(*o.Browser, o.Clipboard == "content", keep)
-	}
-	for i := range all {
-		if s := all[i].source; s != nil {
-			all[i].check = s.Check
-		}
-	}
-	return all
-}
-
-// check asks every source what it can deliver. One that does not answer in time is missing.
-func check(ctx context.Context, all []asked, system string, fence fence) []human.SourceState {
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	states := make([]human.SourceState, len(all))
-	var answers sync.WaitGroup
-	for i, a := range all {
-		states[i] = human.SourceState{
-			Source: a.name, Status: "missing", Code: "unsupported", Detail: "Deskbell cannot record this on " + system + ".",
-		}
-		switch {
-		case a.off:
-			states[i] = human.SourceState{Source: a.name, Status: "off"}
-		case a.check != nil:
-			answers.Go(func() {
-				answer := make(chan human.SourceState, 1)
-				go func() { answer <- a.check(ctx) }() // ends with ctx, by its promise
-				select {
-				case states[i] = <-answer:
-					states[i].Source = a.name
-				case <-ctx.Done():
-					states[i].Code, states[i].Detail = "lost", "It did not answer within three seconds."
-					states[i].Fix = "Try again; if it stays so, log out and in."
-				}
-			})
-		}
-	}
-	answers.Wait()
-	for i := range states {
-		switch s := &states[i]; {
-		case s.Source == human.ScreenSource && s.Status != "off" && s.Status != "missing" && states[1].Status == "missing" && len(fence.patterns) > 0:
-			*s = human.SourceState{
-				Source: s.Source, Status: "missing", Code: "unsupported",
-				Detail: "Pictures are left out, because excluded windows cannot be told apart and blacked out.",
-				Fix:    "Make the windows source work, or empty the list of excluded applications in the settings.",
-			}
-		case s.Source == human.ElementSource && s.Status == "missing":
-			s.Detail += " Typed text is hidden, because password fields cannot be told from others."
-		}
-	}
-	return states
-}
 
 // A feed is a source in a running recording.
 type feed struct {
 	asked
 	first   chan error    // how its first attempt to begin went
-	again   chan struct{} // of a browser: it is asked for, closed as it is
+	again   chan struct{} // of a browser that is closed: it is to be opened
 	emitted atomic.Uint64 // events it delivered
 	dropped atomic.Uint64 // of these, those the queue had no room for
 	seen    atomic.Uint64 // events at its origin, as its runs said that have ended
 
-	// Owned by the recording's goroutine.
-	state   human.SourceState
-	up      bool
-	made    uint64 // events in its name that the recorder made: elements looked up, pictures
-	leftOut uint64 // events left out on purpose: excluded, paused
-	told    uint64 // of dropped, those that a gap tells of
+	// Owned by the recording's loop.
+	state    human.SourceState
+	up       bool
+	made     uint64 // events in its name that the recorder made: elements looked up, pictures
+	leftOut  uint64 // events left out on purpose: excluded, paused
+	reported uint64 // of dropped, those that a gap counts
+}
+
+func newFeed(a asked, state human.SourceState) *feed {
+	return &feed{asked: a, state: state, first: make(chan error, 1), again: make(chan struct{}, 1)}
 }
 
 // begins waits until the source listens, or is known not to.
@@ -142,8 +55,94 @@ func (f *feed) begins(ctx context.Context) error {
 	}
 }
 
-// listen runs a source until the recording's sources are stopped, and opens it again when it is lost.
-func (s *session) listen(f *feed) {
+// report says how the attempt to begin went; only the first word of it counts.
+func (f *feed) report(err error) {
+	select {
+	case f.first <- err:
+	default:
+	}
+}
+
+// missing says whether nothing is to be had of the source.
+func (f *feed) missing() bool { return f.state.Status == "missing" }
+
+// absent says whether the source does not run in this recording.
+func (f *feed) absent() bool { return f.missing() || f.state.Status == "off" }
+
+// count sets what the source's state says of its events, of which the store has so many, and returns whether all of
+// them are accounted for.
+func (f *feed) count(stored uint64) bool {
+	if f.absent() {
+		return !f.missing()
+	}
+	f.state.Stored = stored
+	f.state.Seen = max(f.seen.Load(), f.emitted.Load()) + f.made
+	if has := stored + f.leftOut; f.state.Seen > has {
+		f.state.Lost = f.state.Seen - has
+		f.state.Status, f.state.Code = "partial", cmp.Or(f.state.Code, "lost")
+		f.state.Detail = cmp.Or(f.state.Detail, fmt.Sprintf("%d of its %d events are not stored.", f.state.Lost, f.state.Seen))
+	}
+	return f.state.Status == "complete"
+}
+
+// feeds are the sources of a recording, in the order they are shown.
+type feeds []*feed
+
+func (all feeds) named(name human.SourceName) *feed {
+	for _, f := range all {
+		if f.name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+func (all feeds) without(f *feed) feeds {
+	return slices.DeleteFunc(all, func(one *feed) bool { return one == f })
+}
+
+func (all feeds) states() []human.SourceState {
+	states := make([]human.SourceState, 0, len(all))
+	for _, f := range all {
+		states = append(states, f.state)
+	}
+	return states
+}
+
+// item is an event on its way from a source.
+type item struct {
+	from  *feed
+	event human.RecordedEvent
+}
+
+// sources runs the sources of a recording. Only the loop uses it, but for run, runBrowser and what they call.
+type sources struct {
+	loop   *loop
+	log    *slog.Logger
+	status *status
+	writer *writer
+
+	queue     chan item
+	listening context.Context // until they are stopped
+	cancel    context.CancelFunc
+	running   sync.WaitGroup
+	stopping  bool
+	silent    bool // they have ended
+}
+
+func (s *sources) named(name human.SourceName) *feed { return s.status.feeds.named(name) }
+
+// start runs one until the sources are stopped.
+func (s *sources) start(f *feed) {
+	if f.name == human.BrowserSource {
+		s.running.Go(func() { s.runBrowser(f) })
+	} else {
+		s.running.Go(func() { s.run(f) })
+	}
+}
+
+// run runs a source until the sources are stopped, and opens it again when it is lost.
+func (s *sources) run(f *feed) {
 	for {
 		err := s.runOnce(f)
 		if s.listening.Err() != nil {
@@ -152,26 +151,51 @@ func (s *session) listen(f *feed) {
 		if err == nil {
 			err = errors.New("the source ended by itself")
 		}
-		s.post(func() { s.lost(f, err) })
+		s.loop.post(func() { s.lost(f, err) })
+		if !s.waitToRetry() {
+			return
+		}
+	}
+}
+
+// waitToRetry waits before a lost source is opened again. It returns false when the sources were stopped.
+func (s *sources) waitToRetry() bool {
+	select {
+	case <-s.listening.Done():
+		return false
+	case <-time.After(retryTime):
+		return true
+	}
+}
+
+// runBrowser runs the browser until the sources are stopped. One that was closed or lost is opened again only when
+// that is asked for: a person may have closed it on purpose.
+func (s *sources) runBrowser(f *feed) {
+	for {
+		err := s.runOnce(f)
+		if s.listening.Err() != nil {
+			return
+		}
+		s.loop.post(func() {
+			if err != nil {
+				s.lost(f, err)
+			}
+			f.up = false
+			s.status.publish()
+		})
 		select {
 		case <-s.listening.Done():
 			return
-		case <-time.After(retryTime):
+		case <-f.again:
 		}
 	}
 }
 
 // runOnce runs a source until it ends.
-func (s *session) runOnce(f *feed) error {
-	report := func(err error) {
-		select {
-		case f.first <- err:
-		default:
-		}
-	}
+func (s *sources) runOnce(f *feed) error {
 	seen, err := f.source.Run(s.listening, func() {
-		s.post(func() { s.found(f) })
-		report(nil)
+		s.loop.post(func() { s.found(f) })
+		f.report(nil)
 	}, func(e human.RecordedEvent) {
 		e.Source = f.name
 		f.emitted.Add(1)
@@ -183,40 +207,69 @@ func (s *session) runOnce(f *feed) error {
 	})
 	f.seen.Add(seen)
 	if s.listening.Err() != nil {
-		report(s.listening.Err())
+		f.report(s.listening.Err())
 	} else {
-		report(cmp.Or(err, errors.New("the source ended by itself")))
+		f.report(cmp.Or(err, errors.New("the source ended by itself")))
 	}
 	return err
 }
 
-// watch keeps the camera told of changes on the screen until the recording's sources are stopped.
-func (s *session) watch(f *feed) {
-	for {
-		err := s.camera.screen.Watch(s.listening, func() {
-			s.camera.watching.Store(true)
-			s.camera.touched()
-			select {
-			case f.first <- nil:
-			default:
-			}
-		}, s.camera.touched)
-		if s.listening.Err() != nil {
-			return // the last picture may still be served from the last frame
-		}
-		s.camera.watching.Store(false)
-		select {
-		case f.first <- nil: // pictures can be had all the same
-		default:
-		}
-		if human.KindOf(err) == human.Unavailable {
-			return
-		}
-		s.log.Warn("changes of the screen are not told any more", "recording", s.id, "err", err)
-		select {
-		case <-s.listening.Done():
-			return
-		case <-time.After(retryTime):
+// lost notes that a source delivers nothing any more.
+func (s *sources) lost(f *feed, err error) {
+	if s.stopping {
+		return
+	}
+	if s.status.gaps[gapKey("lost", f.name)] == nil {
+		s.log.Warn("a source of the recording was lost", "recording", s.loop.id, "source", f.name, "err", err)
+	}
+	f.up = false
+	f.state.Status, f.state.Code, f.state.Detail = "partial", "lost", human.SafeText(err)
+	s.writer.openGap("lost", f.name)
+	s.status.publish()
+}
+
+// found notes that a source listens.
+func (s *sources) found(f *feed) {
+	f.up = true
+	if !s.stopping && s.writer.closeGap("lost", f.name) {
+		s.status.publish()
+	}
+}
+
+// reportDropped makes a gap of what the queue had no room for in the last while.
+func (s *sources) reportDropped(while time.Duration) {
+	for _, f := range s.status.feeds {
+		if dropped := f.dropped.Load(); dropped > f.reported {
+			s.writer.lose(f.name, max(0, s.loop.now()-int64(while)), dropped-f.reported)
+			f.reported = dropped
 		}
 	}
+}
+
+// stop has the sources end. It does not wait for them.
+func (s *sources) stop() {
+	s.stopping = true
+	s.cancel()
+	go func() {
+		s.running.Wait()
+		s.loop.post(func() { s.silent = true })
+	}()
+}
+
+// drained says whether the sources have ended and all they delivered was taken.
+func (s *sources) drained() bool { return s.stopping && s.silent && len(s.queue) == 0 }
+
+// reconcile compares what the sources counted with what the store has, nil where that is not known.
+func (s *sources) reconcile(stored map[human.SourceName]uint64) {
+	rec := &s.status.rec
+	complete := s.silent && stored != nil && s.writer.failure == nil
+	rec.Counts.Lost = 0
+	for _, f := range s.status.feeds {
+		complete = f.count(stored[f.name]) && complete
+		rec.Counts.Lost += f.state.Lost
+	}
+	for _, g := range rec.Gaps {
+		complete = complete && (g.Reason == "paused" || g.Reason == "excluded") // on purpose
+	}
+	rec.Complete = complete
 }

@@ -30,7 +30,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%q matches %q: %v", tt.pattern, tt.text, got)
 		}
 	}
-	fence := newFence([]string{" KeePass* ", ""}, 7)
+	exclude := newExclusions([]string{" KeePass* ", ""}, 7)
 	for _, tt := range []struct {
 		p    Placed
 		want kind
@@ -42,7 +42,7 @@ func TestPatterns(t *testing.T) {
 		{Placed{App: human.App{PID: 7}, Window: human.Window{Title: "keepass"}}, own},
 		{Placed{}, ordinary},
 	} {
-		if got := fence.kind(tt.p); got != tt.want {
+		if got := exclude.kind(tt.p); got != tt.want {
 			t.Errorf("%+v is %d, want %d", tt.p, got, tt.want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestWhichKeysMakeText(t *testing.T) {
 		{"macos", "@", "@", []string{"alt"}, "@", true},
 		{"macos", "c", "c", []string{"meta"}, "", false},
 	} {
-		got, makes := typed(human.RecordedEvent{Key: tt.key, Text: tt.text, Modifiers: tt.modifiers}, tt.system)
+		got, makes := textOf(human.RecordedEvent{Key: tt.key, Text: tt.text, Modifiers: tt.modifiers}, tt.system)
 		if got != tt.want || makes != tt.makes {
 			t.Errorf("%+v: %q, %v", tt, got, makes)
 		}

@@ -115,9 +115,9 @@ type Browser interface {
 	Show(ctx context.Context) error
 }
 
-// A Keeper stores a picture that a source took itself, and returns its id, to be set as the Picture of an
+// SavePicture stores a picture that a source took itself, and returns its id, to be set as the Picture of an
 // event. Safe for concurrent use; it returns when the picture can be read. It does not keep the frame.
-type Keeper func(f *Frame) (id string, err error)
+type SavePicture func(f *Frame) (id string, err error)
 
 // A Store keeps recordings and their events. Implementations are safe for concurrent use and pass the
 // conformance suite in recordtest.

@@ -1,0 +1,114 @@
+package record
+
+import (
+	"context"
+
+	"deskbell/backend/human"
+)
+
+// A pointer takes what the mouse does: it leaves out what belongs to windows that are not recorded, and looks up what was
+// pressed. Only the loop uses it.
+type pointer struct {
+	loop        *loop
+	status      *status
+	writer      *writer
+	windows     *openWindows
+	privacy     *privacy
+	typing      *typing
+	screenshots *screenshots
+	feed        *feed // of elements
+	elements    Elements
+	source      Windows
+
+	pressed    map[int]uint64 // by button, the seq of its press
+	pressedOut map[int]bool   // by button, whether its last press was left out
+}
+
+// owner says which kind of window an event belongs to.
+func (p *pointer) owner(e human.RecordedEvent) kind {
+	over := p.windows.at(e.X, e.Y)
+	switch {
+	case e.Type != human.PointerUp:
+	case over != ordinary && p.windows.activeIs != excluded && p.pressed[e.Button] != 0:
+		return ordinary // what began outside is recorded to its end
+	case over == ordinary && p.pressed[e.Button] == 0 && p.pressedOut[e.Button]:
+		return own // what began inside is not
+	}
+	return over
+}
+
+// take takes an event, and says whether it is recorded.
+func (p *pointer) take(e human.RecordedEvent) bool {
+	over := p.owner(e)
+	if e.Type == human.PointerDown {
+		p.pressedOut[e.Button] = over != ordinary
+		delete(p.pressed, e.Button)
+	}
+	if over != ordinary {
+		if over == excluded {
+			p.writer.openGap("excluded", "")
+		}
+		return false
+	}
+	if p.windows.activeIs != excluded {
+		p.writer.closeGap("excluded", "")
+	}
+	e.Key, e.Text = "", ""
+	if e.Type == human.PointerDown {
+		p.typing.close(byPerson)
+	}
+	seq := p.writer.add(e)
+	switch e.Type {
+	case human.PointerDown:
+		p.status.rec.Counts.Clicks++
+		p.pressed[e.Button] = seq
+		p.screenshots.hurry(e.At) // what was to be shown of the click before is about to change
+		p.screenshots.before(seq, e.At)
+		p.look(seq, e.X, e.Y)
+	case human.PointerUp:
+		if press := p.pressed[e.Button]; press != 0 {
+			delete(p.pressed, e.Button)
+			p.screenshots.wish("after", "click", press, afterClick)
+		}
+	case human.Scrolled:
+		p.screenshots.wish("scroll", "scroll", seq, afterScroll)
+	}
+	return true
+}
+
+// look looks up the element that was pressed.
+func (p *pointer) look(press uint64, x, y int) {
+	if p.feed.missing() {
+		return
+	}
+	in := p.windows.active
+	p.loop.lookUp(func(ctx context.Context) func() {
+		if p.source != nil {
+			if visible, err := p.source.Visible(ctx); err == nil {
+				if on, ok := topmost(visible, x, y); ok {
+					in = on
+				}
+			}
+		}
+		if p.windows.exclusions.kind(in) != ordinary {
+			return nil
+		}
+		el, err := p.elements.At(ctx, x, y, in)
+		if err != nil {
+			return nil // nothing is there, or it cannot be said what: the press stands by itself
+		}
+		shown, n := p.privacy.mask.element(el)
+		return func() {
+			if p.privacy.secret(el) {
+				shown.Secret = true
+				p.privacy.remember(el, in)
+				p.typing.sawFocus(in, true)
+			}
+			p.feed.made++
+			p.status.rec.Counts.Masked += n
+			p.writer.add(human.RecordedEvent{
+				At: p.loop.now(), Source: human.ElementSource, Type: human.ElementSeen, Element: &shown, CausedBy: press,
+			})
+		}
+	})
+}
