@@ -17,6 +17,14 @@ const (
 	frames   = 8 // kept for reuse
 )
 
+// How long after the last of what was done a picture is taken, so that what it caused can be seen.
+const (
+	afterClick  = int64(200 * time.Millisecond)
+	afterSwitch = int64(300 * time.Millisecond)
+	afterScroll = int64(400 * time.Millisecond)
+	afterTyping = int64(500 * time.Millisecond)
+)
+
 // A shot is one frame with the windows that were on the screen. It is shared by all pictures that show the
 // same, and its memory is used again once nobody holds it.
 type shot struct {
@@ -52,6 +60,11 @@ type camera struct {
 	held     atomic.Bool            // no frames are kept up to date
 	active   atomic.Pointer[Placed] // the active window where that is excluded
 	spare    chan *shot
+
+	// Of serve alone.
+	last, previous *shot
+	lastAt         int64
+	waiting        []wish // until a picture may be taken again
 }
 
 func newCamera(screen Screen, windows Windows, exclude exclusions, now func() int64) *camera {
@@ -82,79 +95,20 @@ func (c *camera) hold(held bool) {
 	}
 }
 
-// run takes pictures until ctx ends.
-func (c *camera) run(ctx context.Context) {
-	var last, previous *shot
-	var lastAt int64
-	var settled []wish // wait until a picture may be taken again
+// serve takes pictures until ctx ends.
+func (c *camera) serve(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	defer func() {
-		for _, w := range settled {
-			c.taken(w, nil, ctx.Err())
-		}
-		for {
-			select {
-			case w := <-c.wishes:
-				c.taken(w, nil, ctx.Err())
-			default:
-				_ = c.screen.Close()
-				return
-			}
-		}
-	}()
-	serve := func(w wish, s *shot, err error) {
-		if err == nil {
-			s.holders.Add(1)
-		}
-		c.taken(w, s, err)
-	}
-	take := func() error {
-		if last != nil {
-			last.until = c.dirty.Load()
-		}
-		s, err := c.grab(ctx)
-		lastAt = c.now()
-		if previous != nil {
-			c.release(previous)
-		}
-		previous, last = last, s
-		for _, w := range settled {
-			serve(w, s, err)
-		}
-		settled = nil
-		return err
-	}
-	// there returns a frame that shows what is wished for, or nil. What changed after a press may have been
-	// changed by it: the frame from before that change is wanted, the last or the one before it.
-	there := func(w wish) *shot {
-		switch dirty := c.dirty.Load(); {
-		case !c.watching.Load():
-			return nil
-		case w.before != 0 && previous != nil && previous.until > w.before:
-			return previous
-		case dirty == 0 || w.before != 0 && dirty > w.before:
-			return last
-		case w.before != 0 && c.now()-w.before > reaction:
-			return last // one taken now would show what the press did rather than what was before it
-		}
-		return nil
-	}
+	defer c.end(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case w := <-c.wishes:
-			switch s := there(w); {
-			case s != nil:
-				serve(w, s, nil)
-				continue
-			case w.before != 0:
-				err := take()
-				serve(w, last, err)
+			if c.fulfill(ctx, w) {
 				continue
 			}
-			settled = append(settled, w)
+			c.waiting = append(c.waiting, w)
 		case <-c.changed:
 			if c.held.Load() {
 				continue
@@ -162,14 +116,85 @@ func (c *camera) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		keep := c.watching.Load() && !c.held.Load() && c.dirty.Load() != 0
-		if len(settled) == 0 && !keep {
+		if len(c.waiting) == 0 && !keep {
 			continue
 		}
-		if wait := apart - (c.now() - lastAt); wait > 0 && lastAt != 0 {
+		if wait := apart - (c.now() - c.lastAt); wait > 0 && c.lastAt != 0 {
 			timer.Reset(time.Duration(wait))
 			continue
 		}
-		_ = take()
+		_ = c.take(ctx)
+	}
+}
+
+// fulfill gives a wish its picture if one is there that shows what is wished for, or if it can be taken at once.
+func (c *camera) fulfill(ctx context.Context, w wish) bool {
+	if s := c.found(w); s != nil {
+		c.give(w, s, nil)
+		return true
+	}
+	if w.before == 0 {
+		return false
+	}
+	err := c.take(ctx)
+	c.give(w, c.last, err)
+	return true
+}
+
+// found returns a frame that shows what is wished for, or nil. What changed after a press may have been changed by it: the
+// frame from before that change is wanted, the last or the one before it.
+func (c *camera) found(w wish) *shot {
+	switch dirty := c.dirty.Load(); {
+	case !c.watching.Load():
+		return nil
+	case w.before != 0 && c.previous != nil && c.previous.until > w.before:
+		return c.previous
+	case dirty == 0 || w.before != 0 && dirty > w.before:
+		return c.last
+	case w.before != 0 && c.now()-w.before > reaction:
+		return c.last // one taken now would show what the press did rather than what was before it
+	}
+	return nil
+}
+
+// take takes a frame, and gives it to the wishes that wait.
+func (c *camera) take(ctx context.Context) error {
+	if c.last != nil {
+		c.last.until = c.dirty.Load()
+	}
+	s, err := c.grab(ctx)
+	c.lastAt = c.now()
+	if c.previous != nil {
+		c.release(c.previous)
+	}
+	c.previous, c.last = c.last, s
+	for _, w := range c.waiting {
+		c.give(w, s, err)
+	}
+	c.waiting = nil
+	return err
+}
+
+func (c *camera) give(w wish, s *shot, err error) {
+	if err == nil {
+		s.holders.Add(1)
+	}
+	c.taken(w, s, err)
+}
+
+// end gives up all wishes, and the screen.
+func (c *camera) end(ctx context.Context) {
+	for _, w := range c.waiting {
+		c.taken(w, nil, ctx.Err())
+	}
+	for {
+		select {
+		case w := <-c.wishes:
+			c.taken(w, nil, ctx.Err())
+		default:
+			_ = c.screen.Close()
+			return
+		}
 	}
 }
 

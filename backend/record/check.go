@@ -20,8 +20,8 @@ type asked struct {
 	check  func(ctx context.Context) human.SourceState // nil: there is none
 }
 
-// sources lists the seven, in the order they are shown. Pictures that the browser takes itself go to save.
-func (d Deps) sources(o human.RecordingOptions, save SavePicture) []asked {
+// ask lists the seven sources, in the order they are shown. Pictures that the browser takes itself go to save.
+func ask(d Deps, o human.RecordingOptions, save SavePicture) []asked {
 	off, pictures := !o.RecordsDesktop(), o.Pictures == nil || *o.Pictures
 	all := []asked{
 		{name: human.InputSource, off: off, source: d.Input},

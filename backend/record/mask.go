@@ -11,10 +11,10 @@ import (
 type mask struct {
 	masker Masker
 	mu     sync.Mutex
-	known  map[string]masked
+	known  map[string]maskedText
 }
 
-type masked struct {
+type maskedText struct {
 	text  string
 	found bool
 }
@@ -33,7 +33,7 @@ func (m *mask) text(s string) (string, bool) {
 	if len(s) < 256 {
 		m.mu.Lock()
 		if m.known == nil || len(m.known) > 1000 {
-			m.known = map[string]masked{}
+			m.known = map[string]maskedText{}
 		}
 		m.known[s] = is
 		m.mu.Unlock()

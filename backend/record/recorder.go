@@ -100,7 +100,7 @@ func (r *Recorder) lookAfterCrash(ctx context.Context) error {
 // Ready says what each source could deliver now. It blocks until every source has answered, 3 s at most.
 func (r *Recorder) Ready(ctx context.Context) []human.SourceState {
 	desktop := true
-	all := r.deps.sources(human.RecordingOptions{Desktop: &desktop, Browser: &human.BrowserOptions{}}, nil)
+	all := ask(r.deps, human.RecordingOptions{Desktop: &desktop, Browser: &human.BrowserOptions{}}, nil)
 	for i := range all {
 		if files := &all[i]; files.name == human.FileSource && r.deps.Files != nil { // none are chosen yet
 			files.off, files.check = false, r.deps.Files(nil).Check

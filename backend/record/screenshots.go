@@ -2,17 +2,8 @@ package record
 
 import (
 	"log/slog"
-	"time"
 
 	"deskbell/backend/human"
-)
-
-// How long after the last of what was done a picture is taken, so that what it caused can be seen.
-const (
-	afterClick  = int64(200 * time.Millisecond)
-	afterSwitch = int64(300 * time.Millisecond)
-	afterScroll = int64(400 * time.Millisecond)
-	afterTyping = int64(500 * time.Millisecond)
 )
 
 const (
@@ -63,7 +54,7 @@ func (s *screenshots) open(c *camera, f *feed, pictures PictureWriter, looked fu
 
 // start has the camera run, and hear of changes on the screen until the sources are stopped.
 func (s *screenshots) start() {
-	s.loop.workers.Go(func() { s.camera.run(s.loop.working) })
+	s.loop.workers.Go(func() { s.camera.serve(s.loop.working) })
 	s.sources.running.Go(s.watch)
 }
 

@@ -107,7 +107,7 @@ func (s *session) open(ctx context.Context) error {
 
 // openSources makes the feeds, and returns those that can be had, and what all of them said.
 func (s *session) openSources(ctx context.Context) (had feeds, states []human.SourceState) {
-	all := s.deps.sources(s.status.rec.Options, s.album.save)
+	all := ask(s.deps, s.status.rec.Options, s.album.save)
 	states = check(ctx, all, s.deps.System, len(s.windows.exclusions.patterns) > 0)
 	for i, a := range all {
 		f := newFeed(a, states[i])
