@@ -104,8 +104,8 @@ func lacking(state human.SourceState, err error) human.SourceState {
 	return state
 }
 
-// nothing is the error when there is nothing to record.
-func nothing(states []human.SourceState) error {
+// nothingToRecord is the error when there is nothing to record.
+func nothingToRecord(states []human.SourceState) error {
 	what := ""
 	for _, s := range states {
 		if s.Status == "missing" && (s.Source == human.InputSource || s.Source == human.ScreenSource) {

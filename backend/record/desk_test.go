@@ -31,7 +31,7 @@ var ann = human.Actor{Role: human.Operator, Name: "Ann"}
 
 // A desk is a desktop that does what a test tells it: the recorder's doors, with the test behind them.
 type desk struct {
-	t        *testing.T
+	t        testing.TB
 	epoch    time.Time
 	store    *store
 	ops      *ops
@@ -55,7 +55,7 @@ func clock(epoch time.Time) record.Clock {
 	}
 }
 
-func newDesk(t *testing.T, opts record.Options, change ...func(*record.Deps)) *desk {
+func newDesk(t testing.TB, opts record.Options, change ...func(*record.Deps)) *desk {
 	epoch := time.Now()
 	d := &desk{
 		t: t, epoch: epoch, store: newStore(), ops: &ops{claimed: map[human.OperationID]string{"op_1": "Ann"}}, pics: newPictures(),

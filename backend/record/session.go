@@ -175,7 +175,7 @@ func (s *session) listen(ctx context.Context, waits feeds, states []human.Source
 		working++
 	}
 	if working == 0 {
-		return nothing(states)
+		return nothingToRecord(states)
 	}
 	return nil
 }
