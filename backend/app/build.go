@@ -12,6 +12,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/record/library"
+	"deskbell/backend/store/backups"
 	"deskbell/backend/store/pictures"
 	"deskbell/backend/store/settings/gatefile"
 	"deskbell/backend/store/sqlite"
@@ -46,6 +47,7 @@ func (h *House) build(ctx context.Context) error {
 		Replay:    h.replays,
 		Summaries: h.summaries,
 		Gate:      h.gate,
+		Backups:   h.backups,
 		Plans:     h.plans,
 		Runs:      agentRuns{journals(h.config.Dir)},
 		Queue:     h.queue,
@@ -129,6 +131,7 @@ func Program(version string, console fs.FS) cli.Program {
 			}
 			return keys{store}, nil
 		},
+		Backups:  func(dir string) cli.Backups { return backups.New(dir, time.Now, nil, nil) },
 		ServeMCP: serveMCP(version),
 		MCPProxy: serveProxy,
 		OpenAPI:  func() ([]byte, error) { return api.OpenAPI(version) },

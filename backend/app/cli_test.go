@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"deskbell/backend/backups"
+	"deskbell/backend/gate"
 	"deskbell/backend/human"
 )
 
@@ -550,5 +554,38 @@ func TestSmallCommands(t *testing.T) {
 	run(t, dir, nil, "dance").want(t, 3, "dance")
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("these commands left %v", left)
+	}
+}
+
+// Files that a call deleted come back in a terminal, with no server.
+func TestBackupsInATerminal(t *testing.T) {
+	dir, tree := t.TempDir(), t.TempDir()
+	run(t, dir, nil, "backups", "list").want(t, 0, "There are no backups")
+	lost := filepath.Join(tree, "notes", "a.txt")
+	if err := errors.Join(os.Mkdir(filepath.Dir(lost), 0o755), os.WriteFile(lost, []byte("mine"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	args, _ := json.Marshal(map[string]string{"command": "rm -rf notes"})
+	call := gate.Call{Tool: "Bash", Args: args, Cwd: tree, Root: tree, Home: tree}
+	b, err := backups.New(dir, time.Now, nil, nil).Backup(t.Context(), call, gate.Judge(call, gate.Balanced, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, nil, "backups", "list").want(t, 0, b.ID, "1 file", "1 kB", "Bash")
+	run(t, dir, nil, "backups", "show", b.ID).want(t, 0, lost, "-rw-------")
+	run(t, dir, nil, "backups", "restore", "20200101T000000Z-00000000").want(t, 3, "deskbell backups list")
+	if err := os.WriteFile(lost, []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, nil, "backups", "restore", b.ID).want(t, 3, lost, "nothing was restored")
+	if err := os.RemoveAll(filepath.Dir(lost)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, nil, "backups", "restore", b.ID).want(t, 0, "Restored 1 file")
+	if data, err := os.ReadFile(lost); err != nil || string(data) != "mine" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if again := decode[human.Restored](t, run(t, dir, nil, "backups", "restore", "--json", b.ID).want(t, 0).out); again != (human.Restored{Kept: 1}) {
+		t.Errorf("once more: %+v", again)
 	}
 }

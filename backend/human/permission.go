@@ -60,12 +60,35 @@ type Question struct {
 
 // A Backup is a verified copy that was made before a call ran.
 type Backup struct {
+	ID    string    `json:"backup_id,omitempty" doc:"By which it is restored. Empty: it is a git stash, and git restores it."`
 	Path  string    `json:"path" doc:"The folder that holds the copies, with a list of them; or the name of a git stash."`
 	Stash bool      `json:"stash,omitempty" doc:"It is a git stash."`
 	Files int       `json:"files"`
 	Bytes int64     `json:"bytes"`
 	At    time.Time `json:"at"`
 	Until time.Time `json:"until,omitzero" doc:"When it is deleted."`
+	Tool  string    `json:"tool,omitempty" doc:"What was called."`
+}
+
+// BackupContents is a Backup with what is in it.
+type BackupContents struct {
+	Backup
+	Items []BackupItem `json:"items"`
+}
+
+// A BackupItem is one file, folder or link of a backup.
+type BackupItem struct {
+	Path string `json:"path" doc:"Where it was, and where it is restored to."`
+	Mode string `json:"mode" doc:"Its kind and permissions, such as -rw-r--r--."`
+	Size int64  `json:"size,omitempty" doc:"In bytes, of a file."`
+	Link string `json:"link,omitempty" doc:"What a link leads to."`
+}
+
+// Restored is what came of restoring a backup.
+type Restored struct {
+	Files int   `json:"files" doc:"Files and links that were put back."`
+	Bytes int64 `json:"bytes" doc:"Of these files."`
+	Kept  int   `json:"kept" doc:"Files and links that were there, exactly as in the backup."`
 }
 
 // A Judgement is what comes of asking the gatekeeper about a call.

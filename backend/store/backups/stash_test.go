@@ -123,7 +123,7 @@ func TestWhatAStashCannotHoldIsCopied(t *testing.T) {
 		}
 	}
 	git(t, dir, "clean", "-fdxq")
-	if err := Restore(t.Context(), b.Path); err != nil {
+	if _, err := s.Restore(t.Context(), b.ID); err != nil {
 		t.Fatal(err)
 	}
 	if got := contents(t, dir); got != was {

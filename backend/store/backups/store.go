@@ -1,5 +1,5 @@
-// Package backups makes copies of what a call of a tool would take away, before it runs: checked byte for byte, kept for
-// 30 days, and put back by Restore. It tells what a call would change, too. See keeper.Files.
+// Package backups makes copies of what a call of a tool would delete or overwrite, before it runs: checked byte for byte, kept
+// for 30 days, and put back by Restore. It tells what a call would change, too. See keeper.Files.
 package backups
 
 import (
@@ -60,7 +60,7 @@ type Store struct {
 	tree func(dir string) (Tree, error)
 
 	mu       sync.Mutex
-	making   map[string]bool // folders that are being filled
+	held     map[string]int // folders that are being filled or restored, and by how many
 	maxFiles int
 	maxBytes int64
 	free     func(dir string) (uint64, error)
@@ -75,7 +75,7 @@ func New(dir string, now func() time.Time, mask func(string) string, tree func(d
 	if tree == nil {
 		tree = func(string) (Tree, error) { return nil, errors.New("git is not looked at") }
 	}
-	return &Store{dir: filepath.Join(dir, "backups"), now: now, mask: mask, tree: tree, making: map[string]bool{}, maxFiles: maxFiles, maxBytes: maxBytes, free: freeSpace}
+	return &Store{dir: filepath.Join(dir, "backups"), now: now, mask: mask, tree: tree, held: map[string]int{}, maxFiles: maxFiles, maxBytes: maxBytes, free: freeSpace}
 }
 
 // A Manifest lists what a copy holds. It is written last: a folder without one is no copy.
@@ -102,10 +102,16 @@ type Item struct {
 	Group  int         `json:"group"`
 }
 
-// A Listed is a copy that there is.
-type Listed struct {
-	Dir string
-	Manifest
+// about is a folder of copies in short.
+func (m Manifest) about(dir string) human.Backup {
+	b := human.Backup{ID: filepath.Base(dir), Path: dir, Tool: m.Tool, At: m.At, Until: m.Until}
+	for _, i := range m.Items {
+		if i.Mode.IsRegular() || i.Mode&fs.ModeSymlink != 0 {
+			b.Files++
+			b.Bytes += i.Size
+		}
+	}
+	return b
 }
 
 const manifestName = "manifest.json"
@@ -337,41 +343,49 @@ func (s *Store) folder(at time.Time, digest string) (dir string, done func(), er
 	if err != nil {
 		return "", nil, err
 	}
-	s.making[filepath.Base(dir)] = true
-	return dir, func() {
+	s.held[filepath.Base(dir)]++
+	return dir, s.letGo(filepath.Base(dir)), nil
+}
+
+// hold keeps Prune from a folder until the returned function is called.
+func (s *Store) hold(id string) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[id]++
+	return s.letGo(id)
+}
+
+func (s *Store) letGo(id string) func() {
+	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.making, filepath.Base(dir))
-	}, nil
+		if s.held[id]--; s.held[id] == 0 {
+			delete(s.held, id)
+		}
+	}
 }
 
 // fill makes the copies and their manifest.
 func (s *Store) fill(ctx context.Context, dir string, m Manifest) (human.Backup, error) {
-	b := human.Backup{Path: dir, At: m.At, Until: m.Until}
-	for _, i := range m.Items {
-		b.Bytes += i.Size
-	}
+	b := m.about(dir)
 	if free, err := s.free(dir); err != nil || free < uint64(b.Bytes)+spare {
 		return b, human.Wrap(human.Exhausted, err, "no copy can be made: it needs %d MiB and there is no such room in %s; make room, or refuse the call", (b.Bytes+spare)>>20, s.dir)
 	}
 	made := map[string]bool{}
 	for n := range m.Items {
 		i := &m.Items[n]
-		switch {
-		case i.Mode.IsRegular():
-			i.Copy = filepath.Join("files", below(i.Path))
-			to := filepath.Join(dir, i.Copy)
-			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-				return b, human.Wrap(human.Internal, err, "no copy can be made: %s cannot be written", filepath.Dir(to))
-			}
-			if err := copyFile(ctx, i, to); err != nil {
-				return b, err
-			}
-			made[filepath.Dir(to)] = true
-			b.Files++
-		case i.Mode&fs.ModeSymlink != 0:
-			b.Files++
+		if !i.Mode.IsRegular() {
+			continue
 		}
+		i.Copy = filepath.Join("files", below(i.Path))
+		to := filepath.Join(dir, i.Copy)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return b, human.Wrap(human.Internal, err, "no copy can be made: %s cannot be written", filepath.Dir(to))
+		}
+		if err := copyFile(ctx, i, to); err != nil {
+			return b, err
+		}
+		made[filepath.Dir(to)] = true
 	}
 	// What is read again is read from the originals, too: a copy is good when both say the same.
 	for _, i := range m.Items {
@@ -516,19 +530,19 @@ func ReadManifest(dir string) (Manifest, error) {
 var ours = regexp.MustCompile(`^\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?$`)
 
 // List returns the copies that there are, the newest first. Stashes are git's own to list.
-func (s *Store) List() ([]Listed, error) {
+func (s *Store) List() ([]human.Backup, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var out []Listed
+	var out []human.Backup
 	for _, e := range slices.Backward(entries) {
 		if !e.IsDir() || !ours.MatchString(e.Name()) {
 			continue
 		}
 		dir := filepath.Join(s.dir, e.Name())
 		if m, err := ReadManifest(dir); err == nil {
-			out = append(out, Listed{dir, m})
+			out = append(out, m.about(dir))
 		}
 	}
 	return out, err
@@ -549,7 +563,7 @@ func (s *Store) Prune(ctx context.Context) error {
 			continue
 		}
 		s.mu.Lock()
-		busy := s.making[e.Name()]
+		busy := s.held[e.Name()] > 0
 		s.mu.Unlock()
 		dir := filepath.Join(s.dir, e.Name())
 		if _, gone := os.Lstat(filepath.Join(dir, manifestName)); busy || gone != nil && !errors.Is(gone, fs.ErrNotExist) {
@@ -564,40 +578,103 @@ func (s *Store) Prune(ctx context.Context) error {
 	return err
 }
 
-// Restore puts a folder of copies back to where they were: contents, permissions, times and links; as root, owners. It
-// checks every copy first, and overwrites nothing: where anything but a folder is in the way, nothing is put back. What was
-// staged is not: git can have it from Manifest.Index.
-func Restore(ctx context.Context, dir string) error {
-	m, err := ReadManifest(dir)
+// Show returns a copy with what is in it; NotFound without one of that id.
+func (s *Store) Show(id string) (human.BackupContents, error) {
+	dir, m, err := s.find(id)
 	if err != nil {
-		return err
+		return human.BackupContents{}, err
 	}
+	out := human.BackupContents{Backup: m.about(dir), Items: make([]human.BackupItem, len(m.Items))}
+	for n, i := range m.Items {
+		out.Items[n] = human.BackupItem{Path: i.Path, Mode: i.What, Size: i.Size, Link: i.Link}
+	}
+	return out, nil
+}
+
+func (s *Store) find(id string) (dir string, m Manifest, err error) {
+	err = fs.ErrInvalid
+	if ours.MatchString(id) {
+		dir = filepath.Join(s.dir, id)
+		m, err = ReadManifest(dir)
+	}
+	if err != nil {
+		err = human.Wrap(human.NotFound, err, "no backup has the id %q; it may be past its time; `deskbell backups list` shows those there are", human.OneLine(id, 80))
+	}
+	return dir, m, err
+}
+
+// Restore puts what a copy holds back to where it was: contents, permissions, times and links; as root, owners. It checks
+// every copy first, and overwrites nothing: where something else is in the way, it is a Conflict that names it, and nothing
+// is put back. A folder that is there, and a file or link that is there exactly as in the copy, stays as it is; so Restore
+// may be called again after an error. What was staged is not put back: git can have it from Manifest.Index. It blocks while
+// it copies.
+func (s *Store) Restore(ctx context.Context, id string) (human.Restored, error) {
+	var done human.Restored
+	dir, m, err := s.find(id)
+	if err != nil {
+		return done, err
+	}
+	defer s.hold(id)()
+	var missing []Item
 	for _, i := range m.Items {
 		if !filepath.IsAbs(i.Path) || i.Copy != "" && !filepath.IsLocal(i.Copy) {
-			return human.Errorf(human.Invalid, "the list in %s names what no copy of ours would", dir)
-		}
-		if info, err := os.Lstat(i.Path); err == nil && (!info.IsDir() || !i.Mode.IsDir()) {
-			return human.Errorf(human.Conflict, "%s is there: move it away first", i.Path)
+			return done, human.Errorf(human.Invalid, "the list in %s names what no copy of ours would", dir)
 		}
 		if i.Mode.IsRegular() {
 			if sum, _, err := hashOf(ctx, filepath.Join(dir, i.Copy)); err != nil || sum != i.SHA256 {
-				return human.Wrap(human.Internal, err, "the copy of %s is not as it was made", i.Path)
+				return done, human.Wrap(human.Internal, err, "the copy of %s is not as it was made, so nothing was restored", i.Path)
 			}
 		}
-	}
-	for _, i := range m.Items {
-		if err := i.putBack(ctx, dir); err != nil {
-			return human.Wrap(human.Internal, err, "%s cannot be put back; its copy is still there", i.Path)
+		switch there, same := i.there(ctx); {
+		case ctx.Err() != nil:
+			return done, ctx.Err()
+		case !there:
+			missing = append(missing, i)
+		case !same:
+			return done, human.Errorf(human.Conflict, "something else is at %s, so nothing was restored; move it away, then restore again", i.Path)
+		case !i.Mode.IsDir():
+			done.Kept++
 		}
 	}
-	for _, i := range slices.Backward(m.Items) { // when nothing changes them any more
+	for n, i := range missing {
+		if err = i.putBack(ctx, dir); err != nil {
+			err = human.Wrap(human.Internal, err, "%s cannot be restored; its copy is still in %s", i.Path, dir)
+			missing = missing[:n]
+			break
+		}
+		if !i.Mode.IsDir() {
+			done.Files++
+			done.Bytes += i.Size
+		}
+	}
+	for _, i := range slices.Backward(missing) { // when nothing changes them any more
 		if i.Mode.IsDir() {
-			if err := i.dress(); err != nil {
-				return human.Wrap(human.Internal, err, "%s cannot be put back as it was", i.Path)
+			if bad := i.dress(); bad != nil && err == nil {
+				err = human.Wrap(human.Internal, bad, "%s was restored, but not its permissions and time", i.Path)
 			}
 		}
 	}
-	return nil
+	return done, err
+}
+
+// there says whether something is at the item's path, and whether it is what the copy holds.
+func (i Item) there(ctx context.Context) (there, same bool) {
+	info, err := os.Lstat(i.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, false
+	case err != nil:
+		return true, false
+	case info.Mode().Type() != i.Mode.Type():
+		return true, false
+	case i.Mode.IsRegular():
+		sum, _, err := hashOf(ctx, i.Path)
+		return true, err == nil && sum == i.SHA256
+	case i.Mode&fs.ModeSymlink != 0:
+		to, err := os.Readlink(i.Path)
+		return true, err == nil && to == i.Link
+	}
+	return true, true
 }
 
 func (i Item) putBack(ctx context.Context, dir string) error {
@@ -606,10 +683,7 @@ func (i Item) putBack(ctx context.Context, dir string) error {
 	}
 	switch {
 	case i.Mode.IsDir():
-		if err := os.Mkdir(i.Path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		return os.Chmod(i.Path, 0o700)
+		return os.Mkdir(i.Path, 0o700)
 	case i.Mode&fs.ModeSymlink != 0:
 		if err := os.Symlink(i.Link, i.Path); err != nil {
 			return err

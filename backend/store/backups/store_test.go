@@ -139,8 +139,9 @@ func TestWhatIsBackedUpComesBack(t *testing.T) {
 		if err := os.RemoveAll(root); err != nil {
 			rt.Fatal(err)
 		}
-		if err := Restore(t.Context(), b.Path); err != nil {
-			rt.Fatal(err)
+		back, err := s.Restore(t.Context(), b.ID)
+		if err != nil || back != (human.Restored{Files: b.Files, Bytes: b.Bytes}) {
+			rt.Fatalf("%+v of %+v, %v", back, b, err)
 		}
 		if after := picture(t, root); after != before {
 			rt.Fatalf("not what it was:\n%s\n%s", before, after)
@@ -163,17 +164,33 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 	if b.Files != 2 || b.Bytes != 2 {
 		t.Errorf("%+v", b)
 	}
-	if err := os.Remove(dir + "/a/one"); err != nil {
+	if b.ID != filepath.Base(b.Path) {
+		t.Errorf("%+v", b)
+	}
+	if err := errors.Join(os.RemoveAll(dir+"/a"), os.Mkdir(dir+"/a", 0o750)); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir+"/a/two", "newer")
-	if err := Restore(t.Context(), b.Path); human.KindOf(err) != human.Conflict {
+	if _, err := s.Restore(t.Context(), b.ID); human.KindOf(err) != human.Conflict || !strings.Contains(err.Error(), filepath.Join(dir, "a", "two")) {
 		t.Errorf("over a file: %v", err)
 	}
 	if _, err := os.Lstat(dir + "/a/one"); err == nil {
 		t.Error("half of it was put back")
 	}
-	if err := os.Remove(dir + "/a/two"); err != nil {
+	if data, err := os.ReadFile(dir + "/a/two"); err != nil || string(data) != "newer" {
+		t.Errorf("what is there became %q, %v", data, err)
+	}
+	write(t, dir+"/a/two", "2")
+	if back, err := s.Restore(t.Context(), b.ID); err != nil || back != (human.Restored{Files: 1, Bytes: 1, Kept: 1}) {
+		t.Errorf("beside a file that is the same: %+v, %v", back, err)
+	}
+	if info, err := os.Lstat(dir + "/a"); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o750 {
+		t.Errorf("the folder that is there became %v, %v", info, err)
+	}
+	if back, err := s.Restore(t.Context(), b.ID); err != nil || back != (human.Restored{Kept: 2}) {
+		t.Errorf("once more: %+v, %v", back, err)
+	}
+	if err := os.RemoveAll(dir + "/a"); err != nil {
 		t.Fatal(err)
 	}
 	m, err := ReadManifest(b.Path)
@@ -188,8 +205,16 @@ func TestRestoreOverwritesNothing(t *testing.T) {
 		t.Errorf("%v %v", info, err)
 	}
 	write(t, copied, "X")
-	if err := Restore(t.Context(), b.Path); err == nil {
+	if _, err := s.Restore(t.Context(), b.ID); err == nil {
 		t.Error("a damaged copy was put back")
+	}
+	for _, id := range []string{"", "..", b.ID + "/..", "20260501T120000Z-00000000"} {
+		if _, err := s.Restore(t.Context(), id); human.KindOf(err) != human.NotFound {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, err := s.Show(id); human.KindOf(err) != human.NotFound {
+			t.Errorf("%q: %v", id, err)
+		}
 	}
 }
 
@@ -336,7 +361,7 @@ func TestPruneDeletesOnlyItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, err := s.List(); err != nil || len(list) != 3 || list[0].Dir != young.Path {
+	if list, err := s.List(); err != nil || len(list) != 3 || list[0] != young {
 		t.Errorf("%v %v", list, err)
 	}
 	look := func(want ...string) {

@@ -62,6 +62,7 @@ type Deps struct {
 	Replay    Replay
 	Summaries Summarist
 	Gate      Gatekeeper
+	Backups   Backups
 	Plans     Plans
 	Runs      Runs
 	MCP       http.Handler // at /mcp; its requests carry an agent's key, and ActorOf knows whose

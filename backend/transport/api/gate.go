@@ -33,6 +33,16 @@ type Gatekeeper interface {
 	DismissProposal(ctx context.Context, by human.Actor, key string) error
 }
 
+// Backups are the copies that were made before calls ran; *backups.Store is one.
+type Backups interface {
+	// List returns them, the newest first.
+	List() ([]human.Backup, error)
+	// Show returns one with what is in it.
+	Show(id string) (human.BackupContents, error)
+	// Restore puts back what it holds, and overwrites nothing: a Conflict names what is in the way.
+	Restore(ctx context.Context, id string) (human.Restored, error)
+}
+
 // An Evaluation asks the gatekeeper about a call of a tool.
 type Evaluation struct {
 	human.ToolCall
@@ -79,6 +89,13 @@ type (
 	}
 	proposalInput struct {
 		Key string `path:"key" doc:"The proposal's key."`
+	}
+	backupInput struct {
+		ID string `path:"id" doc:"The backup's id."`
+	}
+	// BackupList is the copies that there are.
+	BackupList struct {
+		Backups []human.Backup `json:"backups"`
 	}
 	// GateRules are rules of the user's own.
 	GateRules struct {
@@ -181,4 +198,42 @@ func (s *Server) gate(c catalogue) {
 		gated(g, func(ctx context.Context, x *exchange, in *proposalInput) (*done, error) {
 			return &done{}, g.DismissProposal(ctx, x.by, in.Key)
 		}))
+}
+
+// backups are the copies that "back up, then allow" made.
+func (s *Server) backups(c catalogue) {
+	kept := func() (Backups, error) {
+		if s.deps.Backups == nil {
+			return nil, without("backups")
+		}
+		return s.deps.Backups, nil
+	}
+	add(c, route{http.MethodGet, "/api/backups", "listBackups", "Backups that were made before calls ran, the newest first", operators, 0},
+		func(context.Context, *exchange, *none) (*answer[*BackupList], error) {
+			b, err := kept()
+			if err != nil {
+				return nil, err
+			}
+			list, err := b.List()
+			return ok(&BackupList{append([]human.Backup{}, list...)}, err)
+		})
+	add(c, route{http.MethodGet, "/api/backups/{id}", "getBackup", "A backup and what is in it", operators, 0},
+		func(_ context.Context, _ *exchange, in *backupInput) (*answer[*human.BackupContents], error) {
+			b, err := kept()
+			if err != nil {
+				return nil, err
+			}
+			contents, err := b.Show(in.ID)
+			return ok(&contents, err)
+		})
+	add(c, route{http.MethodPost, "/api/backups/{id}/restore", "restoreBackup", "Restore what a backup holds; nothing that is there is overwritten", operators, 0},
+		func(ctx context.Context, x *exchange, in *backupInput) (*answer[*human.Restored], error) {
+			b, err := kept()
+			if err != nil {
+				return nil, err
+			}
+			restored, err := b.Restore(ctx, in.ID)
+			s.deps.Log.Info("a backup was restored", "backup", in.ID, "by", x.by.Name, "files", restored.Files, "err", err)
+			return ok(&restored, err)
+		})
 }

@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,9 +33,11 @@ func (h *house) openGate(d *Deps) {
 	}
 	var n atomic.Int64
 	var err error
+	copies := backups.New(h.t.TempDir(), time.Now, nil, func(dir string) (backups.Tree, error) { return workspace.Open(dir) })
+	d.Backups = copies
 	h.gate, err = service.New(h.t.Context(), service.Deps{
 		Queue: h.queue, Store: h.store.Gate(), Operator: human.Actor{Role: human.Operator, Name: "ada"}, Now: time.Now, Log: d.Log,
-		Files: backups.New(h.t.TempDir(), time.Now, nil, func(dir string) (backups.Tree, error) { return workspace.Open(dir) }),
+		Files: copies,
 		File:  file, Project: func(f service.File, _ string) *rules.Set { return f.Rules }, Root: workspace.Root,
 		SetPolicy: func(p gate.Policy) error {
 			mu.Lock()
@@ -87,4 +92,48 @@ func TestACallIsJudgedOverREST(t *testing.T) {
 	h.send("POST", "/api/gate/evaluate", bot, `{"tool":"bash","args":{"command":"ls"},"unknown":1}`, nil).problem(422, "")
 	h.send("POST", "/api/gate/evaluate", bot, `{"args":{"command":"ls"}}`, nil).problem(422, "tool")
 	h.send("POST", "/api/human/invoke", bot, `{"action_type":"permission","description":"let me"}`, nil).problem(422, "action_type")
+}
+
+// "Back up, then allow" holds what it says: after the call has run, the operator gets back what it deleted.
+func TestABackupIsRestored(t *testing.T) {
+	h := openHouse(t, nil)
+	dir := t.TempDir()
+	lost := filepath.Join(dir, "fixtures", "one.json")
+	must(t, os.Mkdir(filepath.Dir(lost), 0o755))
+	must(t, os.WriteFile(lost, []byte("1"), 0o600))
+	call, err := json.Marshal(map[string]any{"tool": "bash", "cwd": dir, "args": map[string]string{"command": "rm -rf fixtures"}})
+	must(t, err)
+	bot := h.agent("bot")
+	var j human.Judgement
+	h.send("POST", "/api/gate/evaluate", bot, string(call), nil).into(&j)
+	op := h.get("/api/human/operations/"+string(j.OperationID), h.op).operation(200)
+	op = h.send("POST", "/api/gate/questions/"+string(op.ID)+"/answer", h.op, `{"choice":"backup","digest":"`+op.Digest+`"}`, nil).operation(200)
+	b := op.Result.Backup
+	if b == nil || b.ID == "" {
+		t.Fatalf("the backup is %+v", b)
+	}
+	must(t, os.RemoveAll(filepath.Dir(lost)))
+
+	var list BackupList
+	h.get("/api/backups", h.op).into(&list)
+	if len(list.Backups) != 1 || list.Backups[0] != *b {
+		t.Errorf("listed %+v, want %+v", list.Backups, b)
+	}
+	var contents human.BackupContents
+	h.get("/api/backups/"+b.ID, h.op).into(&contents)
+	if len(contents.Items) != 2 || contents.Items[1].Path != lost || contents.Items[1].Size != 1 {
+		t.Errorf("it holds %+v", contents)
+	}
+	restore := func() reply { return h.send("POST", "/api/backups/"+b.ID+"/restore", h.op, "", nil) }
+	var back human.Restored
+	restore().into(&back)
+	if data, err := os.ReadFile(lost); err != nil || string(data) != "1" || back != (human.Restored{Files: 1, Bytes: 1}) {
+		t.Errorf("restored %+v: %q, %v", back, data, err)
+	}
+	must(t, os.WriteFile(lost, []byte("2"), 0o600))
+	restore().problem(409, "one.json")
+	if data, err := os.ReadFile(lost); err != nil || string(data) != "2" {
+		t.Errorf("what is there became %q, %v", data, err)
+	}
+	h.send("POST", "/api/backups/"+b.ID+"/restore", bot, "", nil).problem(403, "")
 }

@@ -116,6 +116,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.administration(c)
 	s.evidence(c)
 	s.gate(c)
+	s.backups(c)
 	s.plans(c)
 	s.runs(c)
 	s.recordings(c)

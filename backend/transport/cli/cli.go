@@ -102,6 +102,8 @@ type Program struct {
 	Window func(dir string, load func() (Place, error), hidden bool) error
 	// Keys opens the keys of a data folder, which is made where it is missing.
 	Keys func(ctx context.Context, dir string) (Keys, error)
+	// Backups are the copies of a data folder that were made before calls ran.
+	Backups func(dir string) Backups
 	// ServeMCP speaks MCP with one client on in and out until in or ctx ends. It writes nothing else to out.
 	// find tells where the server is now, for when it has moved.
 	ServeMCP func(ctx context.Context, find func() (url string, err error), key string, in io.Reader, out io.Writer) error
@@ -232,7 +234,7 @@ func (s *shell) root() *cobra.Command {
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(),
 		}},
 		{"admin", "Looking after it:", []*cobra.Command{
-			s.keysCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
+			s.keysCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
