@@ -192,6 +192,38 @@ test('a copy is made and checked before it is allowed, and its place is told', a
   expect(await readFile(path.join(backup?.path ?? '', one ?? ''), 'utf8')).toBe('{"one": 1}');
 });
 
+test('a backup is restored from the window, and overwrites nothing', async ({ desk, agent, tree }) => {
+  const lost = path.join(tree.root, 'fixtures', 'one.json');
+  const id = await agent.ask(grave);
+  await desk.open();
+  await desk.openOperation(id);
+  await desk.page.getByRole('radio', { name: /^Back up first/ }).click();
+  await desk.button('Answer: back up, then allow').click();
+  expect((await agent.answer(id, grave)).decision).toBe('allow');
+  await rm(path.join(tree.root, 'build'), { recursive: true });
+  await rm(path.join(tree.root, 'fixtures'), { recursive: true });
+  await tree.put('fixtures/one.json', 'newer');
+
+  await desk.button('Restore').click();
+  const dialog = desk.page.getByRole('dialog', { name: 'Restore this backup?' });
+  await expect(dialog.getByText('5 files')).toBeVisible();
+  await accessible(desk.page);
+  await dialog.getByRole('button', { name: 'Restore' }).click();
+  await expect(dialog.getByRole('alert')).toContainText(lost);
+  expect(await readFile(lost, 'utf8')).toBe('newer');
+  desk.errors.length = 0; // the browser logs the refusal
+
+  await rm(lost);
+  await dialog.getByRole('button', { name: 'Restore' }).click();
+  await expect(desk.page.getByText('Restored 5 files')).toBeVisible();
+  expect(await readFile(lost, 'utf8')).toBe('{"one": 1}');
+  expect(await readdir(path.join(tree.root, 'build'))).toHaveLength(3);
+
+  await desk.button('Restore').click();
+  await dialog.getByRole('button', { name: 'Restore' }).click();
+  await expect(desk.page.getByText('Already there, unchanged: 5 files.')).toBeVisible();
+});
+
 test('without a copy nothing is allowed', async ({ desk, agent, tree }) => {
   const id = await agent.ask(grave);
   await rm(path.join(tree.root, 'fixtures'), { recursive: true });

@@ -1,6 +1,6 @@
 import type {
   Action, Agent, Answer, Backup, Because, Check, Consent, Difference, DraftRequest, Drafts, Edits, Effect, FieldSource, Finding, GateChoice, GateInput, Known, Operation, PermissionAnswer,
-  PickRequest, ProjectInfo, QuestionView, RecordedEvent, Recording, RecordingOptions, Ref, ReplayState, Result, Setting, Showing, SourceState, Suggestion, Summarizers, Summary, TimelineEvent, Trial, Verdict,
+  PickRequest, ProjectInfo, QuestionView, RecordedEvent, Recording, RecordingOptions, Ref, ReplayState, Restored, Result, Setting, Showing, SourceState, Suggestion, Summarizers, Summary, TimelineEvent, Trial, Verdict,
 } from '../lib/wire';
 import type { GateDecision, GateRule, GateState, LogPage, Proposal, RulePreview, TrustReport } from '../lib/gatewire';
 import type { GivenOrder, PlanAnswer, PlanRun, TaskChange, TaskProgress, TaskRun, Vote } from '../lib/planwire';
@@ -47,6 +47,7 @@ export type Contract = [
   Holds<Fits<Summarizers, Described['Summarizers']>>,
   Holds<Fits<Result, Described['Result'], 'args' | 'plan'>>,
   Holds<Fits<Backup, Described['Backup']>>,
+  Holds<Fits<Restored, Described['Restored']>>,
   Holds<Fits<Effect, Described['Effect']>>,
   Holds<Fits<GateChoice, Described['Choice']>>,
   Holds<Fits<GateInput, Described['Input']>>,

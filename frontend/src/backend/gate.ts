@@ -1,6 +1,6 @@
 import { call, search, type Connection } from './http';
 import type { GateDecision, GateRule, GateState, LogPage, Policy, Proposal, Ruling, RulePreview, TrustLine, TrustReport } from '../lib/gatewire';
-import type { Difference, Operation, PermissionAnswer, QuestionView, ToolCall, Trial } from '../lib/wire';
+import type { Difference, Operation, PermissionAnswer, QuestionView, Restored, ToolCall, Trial } from '../lib/wire';
 
 export interface LogQuery {
   decision?: Ruling | '';
@@ -83,6 +83,11 @@ export class GateApi {
   /** Never proposes this again. */
   dismissProposal(key: string): Promise<void> {
     return call(this.to, 'DELETE', `/api/gate/proposals/${encodeURIComponent(key)}`);
+  }
+
+  /** Restores the files in a backup. It overwrites nothing: a Problem names what is in the way. */
+  restore(backup: string): Promise<Restored> {
+    return call(this.to, 'POST', `/api/backups/${encodeURIComponent(backup)}/restore`);
   }
 }
 

@@ -88,6 +88,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Backups that were made before calls ran, the newest first
+         * @description For: operator.
+         */
+        get: operations["listBackups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A backup and what is in it
+         * @description For: operator.
+         */
+        get: operations["getBackup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backups/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore what a backup holds; nothing that is there is overwritten
+         * @description For: operator.
+         */
+        post: operations["restoreBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/doctor": {
         parameters: {
             query?: never;
@@ -1832,6 +1892,8 @@ export interface components {
         Backup: {
             /** Format: date-time */
             at: string;
+            /** @description By which it is restored. Empty: it is a git stash, and git restores it. */
+            backup_id?: string;
             /** Format: int64 */
             bytes: number;
             /** Format: int64 */
@@ -1840,11 +1902,51 @@ export interface components {
             path: string;
             /** @description It is a git stash. */
             stash?: boolean;
+            /** @description What was called. */
+            tool?: string;
             /**
              * Format: date-time
              * @description When it is deleted.
              */
             until?: string;
+        };
+        BackupContents: {
+            /** Format: date-time */
+            at: string;
+            /** @description By which it is restored. Empty: it is a git stash, and git restores it. */
+            backup_id?: string;
+            /** Format: int64 */
+            bytes: number;
+            /** Format: int64 */
+            files: number;
+            items: components["schemas"]["BackupItem"][];
+            /** @description The folder that holds the copies, with a list of them; or the name of a git stash. */
+            path: string;
+            /** @description It is a git stash. */
+            stash?: boolean;
+            /** @description What was called. */
+            tool?: string;
+            /**
+             * Format: date-time
+             * @description When it is deleted.
+             */
+            until?: string;
+        };
+        BackupItem: {
+            /** @description What a link leads to. */
+            link?: string;
+            /** @description Its kind and permissions, such as -rw-r--r--. */
+            mode: string;
+            /** @description Where it was, and where it is restored to. */
+            path: string;
+            /**
+             * Format: int64
+             * @description In bytes, of a file.
+             */
+            size?: number;
+        };
+        BackupList: {
+            backups: components["schemas"]["Backup"][];
         };
         Because: {
             resource?: string;
@@ -3450,6 +3552,23 @@ export interface components {
             /** @description Words for the agent; of modify without tasks: what to change. */
             user_message?: string;
         };
+        Restored: {
+            /**
+             * Format: int64
+             * @description Of these files.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Files and links that were put back.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description Files and links that were there, exactly as in the backup.
+             */
+            kept: number;
+        };
         Result: {
             /** @description Of a permission: the arguments that the call may run with in place of its own. */
             args?: {
@@ -4473,6 +4592,99 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBackups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupList"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The backup's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupContents"];
+                };
+            };
+            /** @description Refused; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restoreBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The backup's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restored"];
+                };
             };
             /** @description Refused; nothing was changed. */
             default: {

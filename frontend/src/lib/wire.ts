@@ -725,6 +725,8 @@ export interface Difference {
 
 /** A verified copy that was made before a call ran. */
 export interface Backup {
+  /** By which it is restored; absent of a git stash, which git restores. */
+  backup_id?: string;
   /** The folder that holds it, or the name of a git stash. */
   path: string;
   stash?: boolean;
@@ -732,6 +734,14 @@ export interface Backup {
   bytes: number;
   at: string;
   until?: string;
+  tool?: string;
+}
+
+/** What came of restoring a backup: how much was put back, and how much was still there unchanged. */
+export interface Restored {
+  files: number;
+  bytes: number;
+  kept: number;
 }
 
 /** An operator's answer to a question of the gatekeeper. */
