@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"deskbell/backend/backups"
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
+	"deskbell/backend/store/backups"
 )
 
 func TestServeSaysOneLineAndStopsInOrder(t *testing.T) {
