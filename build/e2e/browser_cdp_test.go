@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"deskbell/build/e2e/desktoptest"
 )
 
 // A debugger is a connection to a browser's debugging port, of its own: what the recorder does on its connection
@@ -81,7 +83,7 @@ func connect(ctx context.Context, url string) (*debugger, error) {
 		return nil, err
 	}
 	ws.SetReadLimit(256 << 20)
-	d := &debugger{ws: ws, ends: cancel, over: make(chan struct{}), wait: patience, answers: map[int]chan answer{}, sessions: map[string]*target{}}
+	d := &debugger{ws: ws, ends: cancel, over: make(chan struct{}), wait: desktoptest.Patience, answers: map[int]chan answer{}, sessions: map[string]*target{}}
 	go func() {
 		defer close(d.over)
 		d.read(ctx)
@@ -257,12 +259,12 @@ func (d *debugger) evaluate(session, expression string, result any) error {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	deadline, tick := time.After(patience), time.NewTicker(20*time.Millisecond)
+	deadline, tick := time.After(desktoptest.Patience), time.NewTicker(20*time.Millisecond)
 	defer tick.Stop()
 	for !is() {
 		select {
 		case <-deadline:
-			t.Fatalf("waited %v for %s", patience, what)
+			t.Fatalf("waited %v for %s", desktoptest.Patience, what)
 		case <-tick.C:
 		}
 	}

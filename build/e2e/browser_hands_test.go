@@ -11,17 +11,18 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/build/e2e/desktoptest"
 )
 
 // Hands work in a browser that can be seen, with the desktop's own pointer and keys; where things are they see
 // on the debugging port, as eyes do.
 type hands struct {
 	*surfer
-	d      *Desktop
+	d      *desktoptest.Desktop
 	dx, dy float64 // from the tab's viewport to the screen
 }
 
-func newHands(t *testing.T, d *Desktop, p *surfer) *hands {
+func newHands(t *testing.T, d *desktoptest.Desktop, p *surfer) *hands {
 	t.Helper()
 	h := &hands{surfer: p, d: d}
 	p.looking = 500 * time.Millisecond

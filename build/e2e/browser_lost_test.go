@@ -23,7 +23,7 @@ import (
 // absent fails the test when a text is in any file of the data folder: the database and its log, pictures,
 // Deskbell's log; as UTF-8 or UTF-16 in either order of bytes.
 func (d *desk) absent(text string) {
-	d.t.Helper()
+	d.T.Helper()
 	little, big := make([]byte, 0, 2*len(text)), make([]byte, 0, 2*len(text))
 	for _, u := range utf16.Encode([]rune(text)) {
 		little = append(little, byte(u), byte(u>>8))
@@ -38,13 +38,13 @@ func (d *desk) absent(text string) {
 		data, err := os.ReadFile(path)
 		for _, form := range [][]byte{[]byte(text), little, big} {
 			if bytes.Contains(data, form) {
-				d.t.Errorf("%q is in %s", text, path)
+				d.T.Errorf("%q is in %s", text, path)
 			}
 		}
 		return err
 	})
 	if err != nil || files < 3 {
-		d.t.Fatalf("%d files in the data folder: %v", files, err)
+		d.T.Fatalf("%d files in the data folder: %v", files, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"deskbell/backend/human"
+	"deskbell/build/e2e/desktoptest"
 )
 
 // passwords are typed, and must be nowhere.
@@ -30,8 +31,8 @@ type study struct {
 // connection, headless unless visible.
 func newStudy(t *testing.T, visible bool) *study {
 	t.Helper()
-	d := newDesk(t, Options{NoNotifications: true})
-	s := &study{hidden: !visible, site: startSite(t), folder: filepath.Join(d.home, "browser")}
+	d := newDesk(t, desktoptest.Options{})
+	s := &study{hidden: !visible, site: startSite(t), folder: filepath.Join(d.Home, "browser")}
 	if err := os.MkdirAll(filepath.Join(s.folder, "downloads"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func newStudy(t *testing.T, visible bool) *study {
 		flags += " --headless=new --window-size=1280,900"
 	}
 	browser := filepath.Join(s.folder, "chromium")
-	d.write(browser, fmt.Sprintf(`#!/bin/sh
+	d.Write(browser, fmt.Sprintf(`#!/bin/sh
 for flag; do
 	case $flag in --user-data-dir=*)
 		mkdir -p "${flag#*=}/Default"
@@ -57,7 +58,7 @@ exec chromium %[2]s "$@"
 	if err := os.MkdirAll(d.data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	d.write(filepath.Join(d.data, "config.toml"), fmt.Sprintf("[recording.browser]\npath = %q\nprofile = \"throwaway\"\n", browser))
+	d.Write(filepath.Join(d.data, "config.toml"), fmt.Sprintf("[recording.browser]\npath = %q\nprofile = \"throwaway\"\n", browser))
 	s.house = d.serve()
 	var agent struct{ Key string }
 	s.call("POST", "/api/agents", map[string]string{"name": "qa-runner"}, &agent)
@@ -68,7 +69,7 @@ exec chromium %[2]s "$@"
 // in is the same study for a subtest.
 func (s *study) in(t *testing.T) *study {
 	desktop := *s.Desktop
-	desktop.t = t
+	desktop.T = t
 	d := *s.desk
 	d.Desktop = &desktop
 	h := *s.house

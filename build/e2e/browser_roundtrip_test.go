@@ -72,14 +72,14 @@ func (s *study) roundTrip(t *testing.T, played []*playable) {
 	given := map[string]map[string]string{}
 	for _, p := range played {
 		flow := filepath.Join(folder, p.file+".json")
-		s.write(flow, string(p.exports["puppeteer"]))
-		s.write(filepath.Join(folder, p.file+".spec.ts"), string(p.exports["playwright"]))
+		s.Write(flow, string(p.exports["puppeteer"]))
+		s.Write(filepath.Join(folder, p.file+".spec.ts"), string(p.exports["playwright"]))
 		flows = append(flows, map[string]string{"name": p.file, "file": flow})
 		given[p.file] = p.given()
 	}
-	s.write(filepath.Join(folder, "package.json"), `{"type":"module"}`)
+	s.Write(filepath.Join(folder, "package.json"), `{"type":"module"}`)
 	browser := filepath.Join(folder, "chromium")
-	s.write(browser, "#!/bin/sh\nexec chromium --no-sandbox --disable-gpu --window-size=1280,900 \"$@\"\n")
+	s.Write(browser, "#!/bin/sh\nexec chromium --no-sandbox --disable-gpu --window-size=1280,900 \"$@\"\n")
 	if err := os.Chmod(browser, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +104,9 @@ func (s *study) roundTrip(t *testing.T, played []*playable) {
 func (s *study) writeJSON(path string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.write(path, string(data))
+	s.Write(path, string(data))
 }
 
 // node runs a script of testdata/roundtrip. That plays fail is told by what they end in.
@@ -116,7 +116,7 @@ func (s *study) node(t *testing.T, env []string, args ...string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", args...)
 	cmd.Dir = "testdata/roundtrip"
-	cmd.Env = append(append([]string{}, s.env...), env...)
+	cmd.Env = append(append([]string{}, s.Env...), env...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
@@ -223,7 +223,7 @@ func (s *study) compare(t *testing.T, played []*playable) {
 	}
 	t.Logf("\n%s", report.String())
 	if path := os.Getenv("DESKBELL_ROUNDTRIP"); path != "" {
-		s.write(path, reportOf(played))
+		s.Write(path, reportOf(played))
 	}
 }
 

@@ -59,9 +59,9 @@ func newCorpusStudy(t *testing.T, w *web) *study {
 	t.Helper()
 	s := newStudy(t, false)
 	browser := filepath.Join(s.folder, "chromium")
-	s.write(browser, strings.Replace(s.read("browser/chromium"), "exec chromium ", "exec chromium "+w.flags()+" ", 1))
+	s.Write(browser, strings.Replace(s.read("browser/chromium"), "exec chromium ", "exec chromium "+w.flags()+" ", 1))
 	// The file ends in the section of the browser, and is read when the server starts.
-	s.write(filepath.Join(s.data, "config.toml"), s.read("data/config.toml")+"exclude = [\"mail.private.example\"]\n")
+	s.Write(filepath.Join(s.data, "config.toml"), s.read("data/config.toml")+"exclude = [\"mail.private.example\"]\n")
 	if err := s.program.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/build/corpus"
+	"deskbell/build/e2e/desktoptest"
 )
 
 // calculator is a project whose tests fail until its bug is mended.
@@ -38,8 +39,8 @@ if __name__ == "__main__":
 }
 
 // logsIn opens the signer and passes its first window.
-func logsIn(p *clerk, arguments ...string) (program *Program) {
-	p.t.Helper()
+func logsIn(p *clerk, arguments ...string) (program *desktoptest.Program) {
+	p.T.Helper()
 	zh := arguments[0] == "--zh"
 	in, main := "Log in", "Signer"
 	if zh {
@@ -49,7 +50,7 @@ func logsIn(p *clerk, arguments ...string) (program *Program) {
 	p.types("anna")
 	p.keys("Tab")
 	p.types(signerPassword)
-	p.press(in, Button)
+	p.press(in, desktoptest.Button)
 	p.shows(main)
 	return program
 }
@@ -66,7 +67,7 @@ var deskCases = []deskCase{
 			p.keys("Down")
 			p.keys("Return")
 			p.ticks(1)
-			p.press("Apply", Button)
+			p.press("Apply", desktoptest.Button)
 			p.there("config/settings.ini")
 			p.reads("config/settings.ini", "theme = 1")
 			p.ticks(2)
@@ -87,14 +88,14 @@ var deskCases = []deskCase{
 			p.chooses("文件", "打开文件夹…")
 			p.shows("打开文件夹")
 			p.types(p.in("my-project"))
-			p.press("打开", Button)
+			p.press("打开", desktoptest.Button)
 			p.shows("my-project")
 			p.ticks(1)
-			p.press("运行测试", Button)
+			p.press("运行测试", desktoptest.Button)
 			p.shows("✔")
 			p.ticks(2)
 			p.press("✔ 3 个测试通过")
-			p.press("截图", Button)
+			p.press("截图", desktoptest.Button)
 			p.there("my-project/test-result.png")
 			p.ticks(3)
 			p.answer.HumanInput = "测试全部通过，看到了绿色标识，截图在项目文件夹里。"
@@ -110,11 +111,11 @@ var deskCases = []deskCase{
 			p.chooses("File", "Open Folder…")
 			p.shows("Open Folder")
 			p.types(p.in("my-project"))
-			p.press("Open", Button)
+			p.press("Open", desktoptest.Button)
 			p.shows("my-project")
-			p.press("Run tests", Button)
+			p.press("Run tests", desktoptest.Button)
 			p.shows("Tests failed")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.shows("my-project")
 			p.twice("calc.py")
 			p.shows("calc.py")
@@ -123,7 +124,7 @@ var deskCases = []deskCase{
 			p.writes("def add(a, b):", "    return a + b", "")
 			p.keys("ctrl+s")
 			p.reads("my-project/calc.py", "a + b")
-			p.press("Run tests", Button)
+			p.press("Run tests", desktoptest.Button)
 			p.shows("✔ 3 tests passed")
 			p.press("✔ 3 tests passed")
 			p.answer.HumanInput = "calc.py subtracted instead of adding. It adds now, and the tests pass."
@@ -153,7 +154,7 @@ var deskCases = []deskCase{
 			p.shows("Export")
 			p.press("PDF/A-2")
 			p.press("Audit page")
-			p.press("Export", Button)
+			p.press("Export", desktoptest.Button)
 			p.there("contracts/2026/K-0417.pdf")
 			p.ticks(3, 4)
 			p.chooses("File", "Close")
@@ -173,12 +174,12 @@ var deskCases = []deskCase{
 			p.chooses("文件", "导出为…")
 			p.shows("导出")
 			p.press("PDF/A-1")
-			p.press("导出", Button)
+			p.press("导出", desktoptest.Button)
 			p.shows("导出失败")
-			p.press("确定", Button)
+			p.press("确定", desktoptest.Button)
 			p.shows("导出")
 			p.press("PDF/A-2")
-			p.press("导出", Button)
+			p.press("导出", desktoptest.Button)
 			p.there("合同/K-0415.pdf")
 		},
 	},
@@ -192,11 +193,11 @@ var deskCases = []deskCase{
 			p.opens("files", "files.gtk3.py", "数据", "--zh", p.in("数据"), p.in(".trash"))
 			p.ticks(0)
 			p.press("prices-2026.csv")
-			p.press("删除", Button)
-			p.press("还原", Button)
+			p.press("删除", desktoptest.Button)
+			p.press("还原", desktoptest.Button)
 			p.there("数据/prices-2026.csv")
 			p.press("old-2019.csv")
-			p.press("删除", Button)
+			p.press("删除", desktoptest.Button)
 			p.Wait("the file to be gone", func() bool { _, err := os.Stat(p.in("数据/old-2019.csv")); return os.IsNotExist(err) })
 			p.ticks(1)
 		},
@@ -213,26 +214,26 @@ var deskCases = []deskCase{
 			p.ticks(0)
 			p.press("K-0418")
 			p.shows("K-0418")
-			p.press("Sign…", Button)
+			p.press("Sign…", desktoptest.Button)
 			p.shows("Sign contract")
 			p.types("not the PIN")
 			p.keys("Return")
 			p.shows("Wrong PIN")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.shows("K-0418")
-			p.press("Sign…", Button)
+			p.press("Sign…", desktoptest.Button)
 			p.shows("Sign contract")
 			p.types(signerPIN)
 			p.keys("Return")
 			p.shows("Signed")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.there("contracts/K-0418-signed.pdf")
 			p.ticks(1)
 			p.press("K-0418")
 			p.chooses("File", "Export as…")
 			p.shows("Export")
 			p.press("PDF/A-2")
-			p.press("Export", Button)
+			p.press("Export", desktoptest.Button)
 			p.there("contracts/K-0418.pdf")
 			p.ticks(2)
 		},
@@ -247,15 +248,15 @@ var deskCases = []deskCase{
 			p.chooses("File", "Save As…")
 			p.shows("Save file")
 			p.replaces(p.in("downloads/minutes.txt"))
-			p.press("Save", Button)
+			p.press("Save", desktoptest.Button)
 			p.there("downloads/minutes.txt")
 			p.looking = 1500 * time.Millisecond // where it went is noticed late
 			p.opens("files", "files.gtk3.py", "downloads", p.in("downloads"), p.in(".trash"))
 			p.press("minutes.txt")
-			p.press("Move to…", Button)
+			p.press("Move to…", desktoptest.Button)
 			p.shows("Move")
 			p.replaces(p.in("reports"))
-			p.press("Move", Button)
+			p.press("Move", desktoptest.Button)
 			p.there("reports/minutes.txt")
 		},
 	},
@@ -268,14 +269,14 @@ var deskCases = []deskCase{
 			p.opens("editor", "editor.gtk3.py", "stock.txt", p.in("lists"), p.in("lists/stock.txt"))
 			p.chooses("Format", "Font…")
 			p.shows("Font")
-			p.press("Cancel", Button)
+			p.press("Cancel", desktoptest.Button)
 			p.shows("stock.txt")
 			p.press("Edit", menu, menuItem)
 			p.keys("Escape", "Escape")
 			p.chooses("File", "Save As…")
 			p.shows("Save file")
 			p.replaces(p.in("lists/stock-2026.txt"))
-			p.press("Save", Button)
+			p.press("Save", desktoptest.Button)
 			p.there("lists/stock-2026.txt")
 		},
 	},
@@ -306,17 +307,17 @@ var deskCases = []deskCase{
 			p.records("reports")
 			p.opens("files", "files.gtk3.py", "reports", p.in("reports"), p.in(".trash"))
 			p.press("report-draft.txt")
-			p.press("Rename…", Button)
+			p.press("Rename…", desktoptest.Button)
 			p.shows("Rename")
 			p.replaces("report-old.txt")
-			p.press("Rename", Button)
+			p.press("Rename", desktoptest.Button)
 			p.shows("Already there")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.shows("reports")
-			p.press("Rename…", Button)
+			p.press("Rename…", desktoptest.Button)
 			p.shows("Rename")
 			p.replaces("report-final.txt")
-			p.press("Rename", Button)
+			p.press("Rename", desktoptest.Button)
 			p.there("reports/report-final.txt")
 		},
 	},
@@ -329,13 +330,13 @@ var deskCases = []deskCase{
 			p.types("anna")
 			p.keys("Tab")
 			p.types("oops")
-			p.press("Log in", Button)
+			p.press("Log in", desktoptest.Button)
 			p.shows("Login failed")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.shows("Log in")
 			p.press("Password", passwordText)
 			p.replaces(signerPassword)
-			p.press("Log in", Button)
+			p.press("Log in", desktoptest.Button)
 			p.shows("Signer")
 			p.answer.ExecutionResult = "Logged in"
 		},
@@ -369,17 +370,17 @@ var deskCases = []deskCase{
 			p.opens("files", "files.gtk3.py", "数据", "--zh", p.in("数据"), p.in(".trash"))
 			rename := func(from, to string) {
 				p.press(from)
-				p.press("重命名…", Button)
+				p.press("重命名…", desktoptest.Button)
 				p.shows("重命名")
 				p.replaces(to)
-				p.press("重命名", Button)
+				p.press("重命名", desktoptest.Button)
 				p.there("数据/" + to)
 			}
 			rename("a.csv", "a-2026.csv")
 			p.ticks(0)
 			p.control("pause")
 			p.press("salaries.csv")
-			p.press("删除", Button)
+			p.press("删除", desktoptest.Button)
 			p.pause()
 			p.control("resume")
 			rename("b.csv", "b-2026.csv")
@@ -407,7 +408,7 @@ var deskCases = []deskCase{
 			p.records("config")
 			program := p.opens("Settings", "settings.qt.py", "Settings", p.in("config/settings.ini"))
 			p.ticks(0)
-			p.press("Cancel", Button)
+			p.press("Cancel", desktoptest.Button)
 			p.ended(program)
 		},
 	},
@@ -422,7 +423,7 @@ var deskCases = []deskCase{
 			p.types("4893")
 			p.chooses("文件", "退出")
 			p.shows("未保存的更改")
-			p.press("不保存", Button)
+			p.press("不保存", desktoptest.Button)
 			p.ended(program)
 		},
 	},
@@ -435,18 +436,18 @@ var deskCases = []deskCase{
 			}
 			p.records("inbox")
 			p.opens("files", "files.gtk3.py", "inbox", p.in("inbox"), p.in(".trash"))
-			p.press("New folder…", Button)
+			p.press("New folder…", desktoptest.Button)
 			p.shows("New folder")
 			p.types("archive")
-			p.press("Create", Button)
+			p.press("Create", desktoptest.Button)
 			p.there("inbox/archive")
 			p.ticks(0)
 			for i, name := range []string{"jan.csv", "feb.csv"} {
 				p.press(name)
-				p.press("Move to…", Button)
+				p.press("Move to…", desktoptest.Button)
 				p.shows("Move")
 				p.replaces(p.in("inbox/archive"))
-				p.press("Move", Button)
+				p.press("Move", desktoptest.Button)
 				p.there("inbox/archive/" + name)
 				p.ticks(i + 1)
 			}
@@ -479,9 +480,9 @@ var deskCases = []deskCase{
 			p.chooses("文件", "导出为…")
 			p.shows("导出")
 			for range 2 {
-				p.press("导出", Button)
+				p.press("导出", desktoptest.Button)
 				p.shows("导出失败")
-				p.press("确定", Button)
+				p.press("确定", desktoptest.Button)
 				p.shows("导出")
 			}
 			p.keys("Escape")
@@ -498,7 +499,7 @@ var deskCases = []deskCase{
 			p.chooses("File", "Save As…")
 			p.shows("Save file")
 			p.replaces(p.in("reports/summary.txt"))
-			p.press("Save", Button)
+			p.press("Save", desktoptest.Button)
 			p.there("reports/summary.txt")
 			p.answer.HumanInput = "The editor cannot write PDF, so it is a text file."
 		},
@@ -509,7 +510,7 @@ var deskCases = []deskCase{
 		act: func(p *clerk) {
 			p.has("sound/talk.wav", "hum\n")
 			p.records("sound")
-			open := func() *Program {
+			open := func() *desktoptest.Program {
 				return p.opensWith([]string{"CONVERT_SECONDS=6", "CONVERT_CRASH=" + p.in("crashed")}, "Converter", "convert.gtk4.py", "talk.wav", p.in("sound/talk.wav"), p.in("sound/talk.ogg"))
 			}
 			program := open()
@@ -570,7 +571,7 @@ var deskCases = []deskCase{
 			p.press("Host", textField)
 			p.keys("ctrl+v")
 			p.ticks(1)
-			p.press("Apply", Button)
+			p.press("Apply", desktoptest.Button)
 			p.there("config/settings.ini")
 			p.reads("config/settings.ini", "host = proxy.corp.example")
 			p.ticks(2)
@@ -585,7 +586,7 @@ var deskCases = []deskCase{
 			}
 			p.Do("tar", "cf", p.in("parts/parts.tar"), "-C", p.in("parts/new"), ".")
 			if err := os.RemoveAll(p.in("parts/new")); err != nil {
-				p.t.Fatal(err)
+				p.T.Fatal(err)
 			}
 			p.records("parts")
 			p.StartWith([]string{"PS1=$ "}, "xterm", "-T", "Terminal", "-geometry", "80x14+40+400", "-e", "sh", "-c", "cd "+p.in("parts")+" && exec bash --norc")
@@ -632,14 +633,14 @@ var deskCases = []deskCase{
 			p.types("proxy.corp.example")
 			p.press("端口", textField)
 			p.types("808080")
-			p.press("应用", Button)
+			p.press("应用", desktoptest.Button)
 			p.shows("端口无效")
-			p.press("确定", Button)
+			p.press("确定", desktoptest.Button)
 			p.shows("设置")
 			p.press("端口", textField)
 			p.replaces("8080")
 			p.ticks(1)
-			p.press("应用", Button)
+			p.press("应用", desktoptest.Button)
 			p.there("配置/settings.ini")
 			p.reads("配置/settings.ini", "port = 8080\n")
 			p.ticks(2)
@@ -651,7 +652,7 @@ var deskCases = []deskCase{
 			p.has("docs/changes.txt", "first\n")
 			p.records("docs")
 			wrong := p.opens("Settings", "settings.qt.py", "Settings", p.in("docs/settings.ini"))
-			p.press("Cancel", Button)
+			p.press("Cancel", desktoptest.Button)
 			p.ended(wrong)
 			p.opens("editor", "editor.gtk3.py", "changes.txt", p.in("docs"), p.in("docs/changes.txt"))
 			p.keys("ctrl+End")
@@ -671,10 +672,10 @@ var deskCases = []deskCase{
 			p.waits("drop/export-0411.csv")
 			p.ticks(0)
 			p.press("export-0411.csv")
-			p.press("Rename…", Button)
+			p.press("Rename…", desktoptest.Button)
 			p.shows("Rename")
 			p.replaces("export-latest.csv")
-			p.press("Rename", Button)
+			p.press("Rename", desktoptest.Button)
 			p.there("drop/export-latest.csv")
 			p.ticks(1)
 		},
@@ -690,17 +691,17 @@ var deskCases = []deskCase{
 			p.keys("ctrl+s")
 			p.shows("Save file")
 			p.replaces(p.in("lists/price-list.txt"))
-			p.press("Save", Button)
+			p.press("Save", desktoptest.Button)
 			p.there("lists/price-list.txt")
 			p.ticks(0)
 			p.rests()
 			p.records("lists")
 			p.opens("files", "files.gtk3.py", "lists", p.in("lists"), p.in(".trash"))
 			p.press("price-list.txt")
-			p.press("Move to…", Button)
+			p.press("Move to…", desktoptest.Button)
 			p.shows("Move")
 			p.replaces(p.in("lists/2026"))
-			p.press("Move", Button)
+			p.press("Move", desktoptest.Button)
 			p.there("lists/2026/price-list.txt")
 			p.ticks(1)
 		},
@@ -716,9 +717,9 @@ var deskCases = []deskCase{
 			p.chooses("文件", "导出为…")
 			p.shows("导出")
 			p.press("PDF/A-1")
-			p.press("导出", Button)
+			p.press("导出", desktoptest.Button)
 			p.shows("导出失败")
-			p.press("确定", Button)
+			p.press("确定", desktoptest.Button)
 			p.shows("导出")
 			p.keys("Escape")
 			p.shows("K-0417")
@@ -732,7 +733,7 @@ var deskCases = []deskCase{
 			p.shows("K-0417")
 			p.chooses("文件", "导出为…")
 			p.shows("导出")
-			p.press("导出", Button)
+			p.press("导出", desktoptest.Button)
 			p.there("合同/K-0417.pdf")
 			p.answer.HumanInput = "PDF/A-1 不行，用普通 PDF 导出了。"
 		},
@@ -752,10 +753,10 @@ var deskCases = []deskCase{
 			p.opens("files", "files.gtk3.py", "downloads", downloads, p.in(".trash"))
 			p.looking = 1500 * time.Millisecond
 			p.press("invoices-2026-10.csv")
-			p.press("Move to…", Button)
+			p.press("Move to…", desktoptest.Button)
 			p.shows("Move")
 			p.replaces(p.in("2026"))
-			p.press("Move", Button)
+			p.press("Move", desktoptest.Button)
 			p.there("2026/invoices-2026-10.csv")
 			p.ticks(1)
 		},
@@ -773,7 +774,7 @@ var deskCases = []deskCase{
 			p.keys("ctrl+s")
 			p.shows("保存文件")
 			p.replaces(p.in("汇率/rate.txt"))
-			p.press("保存", Button)
+			p.press("保存", desktoptest.Button)
 			p.reads("汇率/rate.txt", "7.6215")
 		},
 	},
@@ -870,7 +871,7 @@ var deskCases = []deskCase{
 			p.records("计划")
 			p.opens("files", "files.gtk3.py", "计划", "--zh", p.in("计划"), p.in(".trash"))
 			p.press("plan.txt")
-			p.press("创建副本", Button)
+			p.press("创建副本", desktoptest.Button)
 			p.there("计划/plan (2).txt")
 			p.ticks(0)
 			p.opens("editor", "editor.gtk3.py", "plan (2).txt", "--zh", p.in("计划"), p.in("计划/plan (2).txt"))
@@ -891,15 +892,15 @@ var deskCases = []deskCase{
 			p.press("K-0416")
 			p.shows("K-0416")
 			for range 2 {
-				p.press("Sign…", Button)
+				p.press("Sign…", desktoptest.Button)
 				p.shows("Sign contract")
 				p.types("an old PIN")
 				p.keys("Return")
 				p.shows("Wrong PIN")
-				p.press("OK", Button)
+				p.press("OK", desktoptest.Button)
 				p.shows("K-0416")
 			}
-			p.press("Sign…", Button)
+			p.press("Sign…", desktoptest.Button)
 			p.shows("Sign contract")
 			p.keys("Escape")
 			p.shows("K-0416")
@@ -918,18 +919,18 @@ var deskCases = []deskCase{
 			p.chooses("File", "Open Folder…")
 			p.shows("Open Folder")
 			p.types(p.in("myproject"))
-			p.press("Open", Button)
+			p.press("Open", desktoptest.Button)
 			p.shows("Cannot open")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.shows("Code")
 			p.chooses("File", "Open Folder…")
 			p.shows("Open Folder")
 			p.types(p.in("my-project"))
-			p.press("Open", Button)
+			p.press("Open", desktoptest.Button)
 			p.shows("my-project")
-			p.press("Run tests", Button)
+			p.press("Run tests", desktoptest.Button)
 			p.shows("Tests failed")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.shows("my-project")
 			p.answer.HumanInput = "add() multiplies. I did not touch it, that is for you to mend."
 		},
@@ -944,12 +945,12 @@ var deskCases = []deskCase{
 			p.records("exports")
 			p.opens("files", "files.gtk3.py", "exports", p.in("exports"), p.in(".trash"))
 			p.press("export-1.csv")
-			p.press("Delete", Button)
+			p.press("Delete", desktoptest.Button)
 			p.ticks(0)
 			p.press("export-2.csv")
-			p.press("Delete", Button)
+			p.press("Delete", desktoptest.Button)
 			p.ticks(1)
-			p.press("Restore", Button)
+			p.press("Restore", desktoptest.Button)
 			p.there("exports/export-2.csv")
 			p.marks(map[string]any{"step": 1, "done": false})
 			p.answer.HumanInput = "export-2.csv is still needed by the auditors, I put it back."
@@ -982,7 +983,7 @@ var deskCases = []deskCase{
 			p.opens("files", "files.gtk3.py", "临时", "--zh", p.in("临时"), p.in(".trash"))
 			for _, name := range []string{"a.tmp.txt", "b.tmp.txt", "c.tmp.txt", "d.tmp.txt"} {
 				p.press(name)
-				p.press("删除", Button)
+				p.press("删除", desktoptest.Button)
 			}
 		},
 	},
@@ -993,17 +994,17 @@ var deskCases = []deskCase{
 			p.has("archive/2025/", "")
 			p.records("archive")
 			p.opens("files", "files.gtk3.py", "archive", p.in("archive"), p.in(".trash"))
-			p.press("New folder…", Button)
+			p.press("New folder…", desktoptest.Button)
 			p.shows("New folder")
 			p.types("2062")
-			p.press("Create", Button)
+			p.press("Create", desktoptest.Button)
 			p.there("archive/2062")
 			p.press("2062/")
 			p.pause()
-			p.press("Rename…", Button)
+			p.press("Rename…", desktoptest.Button)
 			p.shows("Rename")
 			p.replaces("2026")
-			p.press("Rename", Button)
+			p.press("Rename", desktoptest.Button)
 			p.there("archive/2026")
 		},
 	},
@@ -1036,7 +1037,7 @@ var deskCases = []deskCase{
 			p.press("Agree", checkBox)
 			p.press("Agree", checkBox)
 			p.ticks(1)
-			p.press("Save file", Button)
+			p.press("Save file", desktoptest.Button)
 			p.there("表单/form.txt")
 			p.ticks(2)
 		},
@@ -1050,10 +1051,10 @@ var deskCases = []deskCase{
 				p.records("offers")
 				program := p.opens("files", "files.gtk3.py", "offers", p.in("offers"), p.in(".trash"))
 				p.press(from)
-				p.press("Rename…", Button)
+				p.press("Rename…", desktoptest.Button)
 				p.shows("Rename")
 				p.replaces(to)
-				p.press("Rename", Button)
+				p.press("Rename", desktoptest.Button)
 				p.there("offers/" + to)
 				_ = program.Signal(os.Kill)
 				p.ended(program)
@@ -1118,7 +1119,7 @@ var deskCases = []deskCase{
 			p.opens("files", "files.gtk3.py", "scans", p.in("scans"), p.in(".trash"))
 			for _, name := range strange {
 				p.press(name)
-				p.press("Delete", Button)
+				p.press("Delete", desktoptest.Button)
 			}
 			p.ticks(0)
 		},
@@ -1132,7 +1133,7 @@ var deskCases = []deskCase{
 			}
 			p.Do("tar", "cf", p.in("pictures/pictures.tar"), "-C", p.in("pictures/new"), ".")
 			if err := os.RemoveAll(p.in("pictures/new")); err != nil {
-				p.t.Fatal(err)
+				p.T.Fatal(err)
 			}
 			p.records("pictures")
 			p.StartWith([]string{"PS1=$ "}, "xterm", "-T", "Terminal", "-geometry", "80x14+40+400", "-e", "sh", "-c", "cd "+p.in("pictures")+" && exec bash --norc")
@@ -1150,10 +1151,10 @@ var deskCases = []deskCase{
 			p.records("offers")
 			p.opens("files", "files.gtk3.py", "offers", p.in("offers"), p.in(".trash"))
 			p.press("offer (3).txt")
-			p.press("Rename…", Button)
+			p.press("Rename…", desktoptest.Button)
 			p.shows("Rename")
 			p.replaces("offer “winter” 50% 1,200.50.txt")
-			p.press("Rename", Button)
+			p.press("Rename", desktoptest.Button)
 			p.there("offers/offer “winter” 50% 1,200.50.txt")
 			p.notes("50% is right, 1,200.50 is without tax")
 		},
@@ -1168,10 +1169,10 @@ var deskCases = []deskCase{
 			p.opens("files", "files.gtk3.py", "months", p.in("months"), p.in(".trash"))
 			rename := func(from, to string) {
 				p.press(from)
-				p.press("Rename…", Button)
+				p.press("Rename…", desktoptest.Button)
 				p.shows("Rename")
 				p.replaces(to)
-				p.press("Rename", Button)
+				p.press("Rename", desktoptest.Button)
 				p.there("months/" + to)
 			}
 			rename("jan.csv", "2026-01.csv")
@@ -1198,7 +1199,7 @@ var deskCases = []deskCase{
 			p.records("config")
 			p.opens("Settings", "settings.qt.py", "Settings", p.in("config/settings.ini"))
 			p.press("Start at login", checkBox)
-			p.press("Apply", Button)
+			p.press("Apply", desktoptest.Button)
 			p.reads("config/settings.ini", "login = True")
 		},
 	},
@@ -1210,9 +1211,9 @@ var deskCases = []deskCase{
 			p.opens("Settings", "settings.qt.py", "Settings", p.in("config/settings.ini"))
 			p.press("Network")
 			p.press("Use a proxy", checkBox)
-			p.press("Apply", Button)
+			p.press("Apply", desktoptest.Button)
 			p.shows("Invalid port")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.shows("Settings")
 			p.answer.HumanInput = "It wants a port first."
 		},
@@ -1226,7 +1227,7 @@ var deskCases = []deskCase{
 			p.records("日志")
 			p.opens("files", "files.gtk3.py", "日志", "--zh", p.in("日志"), p.in(".trash"))
 			p.press("old.log")
-			p.press("删除", Button)
+			p.press("删除", desktoptest.Button)
 		},
 	},
 	{
@@ -1237,7 +1238,7 @@ var deskCases = []deskCase{
 			p.records("logs")
 			p.opens("files", "files.gtk3.py", "logs", p.in("logs"), p.in(".trash"))
 			p.press("old.log")
-			p.press("Duplicate", Button)
+			p.press("Duplicate", desktoptest.Button)
 			p.there("logs/old (2).log")
 			p.answer.HumanInput = "I made a copy first. I will not delete the log before the audit."
 		},
@@ -1254,10 +1255,10 @@ var deskCases = []deskCase{
 			p.opens("files", "files.gtk3.py", "报告", "--zh", p.in("报告"), p.in(".trash"))
 			for _, name := range []string{"q1.txt", "q2.txt"} {
 				p.press(name)
-				p.press("移动到…", Button)
+				p.press("移动到…", desktoptest.Button)
 				p.shows("移动")
 				p.replaces(p.in("报告/backup"))
-				p.press("移动", Button)
+				p.press("移动", desktoptest.Button)
 				p.there("报告/backup/" + name)
 			}
 			p.answer.HumanInput = "q3 还没定稿，先不移。"
@@ -1314,7 +1315,7 @@ var deskCases = []deskCase{
 				p.shows(name)
 				p.chooses("文件", "导出为…")
 				p.shows("导出")
-				p.press("导出", Button)
+				p.press("导出", desktoptest.Button)
 				p.there("合同/" + name + ".pdf")
 				p.ticks(i + 1)
 			}
@@ -1330,14 +1331,14 @@ var deskCases = []deskCase{
 			p.keys("ctrl+s")
 			p.shows("Save file")
 			p.replaces(p.in("texts/greetings/hello.txt"))
-			p.press("Save", Button)
+			p.press("Save", desktoptest.Button)
 			p.shows("Cannot save")
-			p.press("OK", Button)
+			p.press("OK", desktoptest.Button)
 			p.opens("files", "files.gtk3.py", "texts", p.in("texts"), p.in(".trash"))
-			p.press("New folder…", Button)
+			p.press("New folder…", desktoptest.Button)
 			p.shows("New folder")
 			p.types("greetings")
-			p.press("Create", Button)
+			p.press("Create", desktoptest.Button)
 			p.there("texts/greetings")
 			p.Do("xdotool", "search", "--name", "Untitled", "windowactivate", "--sync")
 			p.keys("ctrl+s")
@@ -1372,7 +1373,7 @@ var deskCases = []deskCase{
 			p.ticks(1)
 			p.keys("ctrl+q")
 			p.shows("Unsaved changes")
-			p.press("Cancel", Button)
+			p.press("Cancel", desktoptest.Button)
 			p.shows("*diary.txt")
 			p.keys("ctrl+s")
 			p.reads("diary/diary.txt", "tuesday")
@@ -1401,19 +1402,19 @@ var deskCases = []deskCase{
 			p.records("notes")
 			p.opens("files", "files.gtk3.py", "notes", p.in("notes"), p.in(".trash"))
 			p.press("note.txt")
-			p.press("Rename…", Button)
+			p.press("Rename…", desktoptest.Button)
 			p.shows("Rename")
 			p.replaces("note-2026.txt")
-			p.press("Rename", Button)
+			p.press("Rename", desktoptest.Button)
 			p.there("notes/note-2026.txt")
 			p.ticks(1)
 			p.rests()
 			p.records("notes")
 			p.press("note-2026.txt")
-			p.press("Move to…", Button)
+			p.press("Move to…", desktoptest.Button)
 			p.shows("Move")
 			p.replaces(p.in("notes/filed"))
-			p.press("Move", Button)
+			p.press("Move", desktoptest.Button)
 			p.there("notes/filed/note-2026.txt")
 			p.ticks(2)
 		},

@@ -15,6 +15,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/build/corpus"
+	"deskbell/build/e2e/desktoptest"
 )
 
 // A deskCase is an operation that a scripted person works on at a desktop, or only answers.
@@ -62,7 +63,6 @@ type clerk struct {
 	done []human.Recording
 
 	answer human.Answer
-	apps   string // the folder of the applications
 	s      *study // with the browser, where there is one
 }
 
@@ -74,8 +74,8 @@ const (
 
 // Roles that Qt gives to what one is chosen from, and to a field of one line.
 const (
-	comboBox  Role = 11
-	textField Role = 61
+	comboBox  desktoptest.Role = 11
+	textField desktoptest.Role = 61
 )
 
 func newClerk(t *testing.T, c deskCase) *clerk {
@@ -86,20 +86,16 @@ func newClerk(t *testing.T, c deskCase) *clerk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	apps, err := filepath.Abs("testdata/apps")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &clerk{c: c, home: home, apps: apps}
+	p := &clerk{c: c, home: home}
 	var d *desk
 	if c.web {
 		p.s = newStudy(t, true)
 		d = p.s.desk
-		d.write(filepath.Join(p.s.folder, "chromium"), strings.Replace(d.read("browser/chromium"), "exec chromium ", "exec chromium "+startWeb(t).flags()+" ", 1))
+		d.Write(filepath.Join(p.s.folder, "chromium"), strings.Replace(d.read("browser/chromium"), "exec chromium ", "exec chromium "+startWeb(t).flags()+" ", 1))
 	} else {
-		d = newDesk(t, Options{NoNotifications: true})
+		d = newDesk(t, desktoptest.Options{})
 	}
-	d.env = append(d.env, "SIGNER_PIN="+signerPIN)
+	d.Env = append(d.Env, "SIGNER_PIN="+signerPIN)
 	installs(d, c.what)
 	p.person = &person{Desktop: d.Desktop, looking: 600 * time.Millisecond}
 	if c.web {
@@ -128,10 +124,10 @@ func newClerk(t *testing.T, c deskCase) *clerk {
 // installs writes the desktop files by which a system knows what the applications are called, in the language
 // that the operation is in.
 func installs(d *desk, what string) {
-	d.t.Helper()
-	dir := filepath.Join(d.home, ".local/share/applications")
+	d.T.Helper()
+	dir := filepath.Join(d.Home, ".local/share/applications")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	chinese := strings.ContainsFunc(what, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 	for class, names := range map[string][2]string{
@@ -142,25 +138,25 @@ func installs(d *desk, what string) {
 		if chinese {
 			name = names[1]
 		}
-		d.write(filepath.Join(dir, strings.ToLower(class)+".desktop"), "[Desktop Entry]\nType=Application\nName="+name+"\nExec="+class+"\nStartupWMClass="+class+"\n")
+		d.Write(filepath.Join(dir, strings.ToLower(class)+".desktop"), "[Desktop Entry]\nType=Application\nName="+name+"\nExec="+class+"\nStartupWMClass="+class+"\n")
 	}
 }
 
 // has makes a file in the person's home that was there before.
 func (p *clerk) has(name, text string) string {
-	p.t.Helper()
+	p.T.Helper()
 	path := filepath.Join(p.home, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	if strings.HasSuffix(name, "/") {
 		if err := os.MkdirAll(path, 0o700); err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
 		return path
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return path
 }
@@ -170,22 +166,22 @@ func (p *clerk) in(name string) string { return filepath.Join(p.home, name) }
 
 // records begins a recording that watches folders of the person's home.
 func (p *clerk) records(folders ...string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.recordsWith(human.RecordingOptions{}, folders...)
 }
 
 func (p *clerk) recordsWith(o human.RecordingOptions, folders ...string) {
-	p.t.Helper()
+	p.T.Helper()
 	for _, f := range folders {
 		o.Folders = append(o.Folders, strings.TrimSuffix(p.has(f+"/", ""), "/"))
 	}
 	p.rec = human.Recording{}
 	p.h.call("POST", "/api/recordings", map[string]any{"operation_id": p.op.ID, "options": o}, &p.rec)
 	id := p.rec.ID
-	p.t.Cleanup(func() {
-		if p.t.Failed() {
+	p.T.Cleanup(func() {
+		if p.T.Failed() {
 			for _, a := range p.h.actions(id) {
-				p.t.Logf("%6.2f %-13s %s", float64(a.At)/1e9, a.Type, a.Words)
+				p.T.Logf("%6.2f %-13s %s", float64(a.At)/1e9, a.Type, a.Words)
 			}
 		}
 	})
@@ -195,7 +191,7 @@ func (p *clerk) recordsWith(o human.RecordingOptions, folders ...string) {
 // browses begins a recording of a browser, and of the desktop as well where its options say so, and returns the
 // hands that work in it. What it downloads comes to the folder downloads of the study.
 func (p *clerk) browses(url string, desktop bool, folders ...string) *hands {
-	p.t.Helper()
+	p.T.Helper()
 	o := human.RecordingOptions{Desktop: &desktop, Browser: &human.BrowserOptions{URL: url}}
 	if desktop {
 		o.Folders = []string{filepath.Join(p.s.folder, "downloads")}
@@ -203,16 +199,16 @@ func (p *clerk) browses(url string, desktop bool, folders ...string) *hands {
 	p.recordsWith(o, folders...)
 	profile, err := os.ReadFile(filepath.Join(p.s.folder, "profile"))
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
-	surfing := newSurfer(p.t.(*testing.T), dial(p.t.(*testing.T), strings.TrimSpace(string(profile))), p.s.site)
+	surfing := newSurfer(p.T.(*testing.T), dial(p.T.(*testing.T), strings.TrimSpace(string(profile))), p.s.site)
 	surfing.at(strings.TrimPrefix(url, "https:/"))
-	return newHands(p.t.(*testing.T), p.Desktop, surfing)
+	return newHands(p.T.(*testing.T), p.Desktop, surfing)
 }
 
 // picks points at something in the page for a field, which is filled with it.
 func (p *clerk) picks(h *hands, field, path string) {
-	p.t.Helper()
+	p.T.Helper()
 	picked := func() (all []human.Action) {
 		for _, a := range p.h.actions(p.rec.ID) {
 			if a.Type == human.Extract && a.Pick.Field == field {
@@ -223,7 +219,7 @@ func (p *clerk) picks(h *hands, field, path string) {
 	}
 	p.h.call("POST", "/api/recordings/"+string(p.rec.ID)+"/pick", human.PickRequest{Field: field}, nil)
 	h.click(path)
-	eventually(p.t.(*testing.T), "the pick of "+field, func() bool { return len(picked()) > 0 })
+	eventually(p.T.(*testing.T), "the pick of "+field, func() bool { return len(picked()) > 0 })
 	p.pause()
 	p.pause()
 	a := picked()[0]
@@ -239,28 +235,28 @@ func (p *clerk) picks(h *hands, field, path string) {
 
 // control pauses, resumes or stops the recording.
 func (p *clerk) control(what string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.h.call("POST", "/api/recordings/"+string(p.rec.ID)+"/"+what, nil, &p.rec)
 	p.pause()
 }
 
 // rests stops the recording; another may follow.
 func (p *clerk) rests() {
-	p.t.Helper()
+	p.T.Helper()
 	p.pause()
 	p.control("stop")
 	if p.rec.State != human.RecordingStopped || p.rec.Counts.Lost != 0 || !p.rec.Complete && !p.c.gaps {
-		p.t.Errorf("the recording is %s (%s), complete %t, lost %d, gaps %+v, sources %+v", p.rec.State, p.rec.Reason, p.rec.Complete, p.rec.Counts.Lost, p.rec.Gaps, p.rec.Sources)
+		p.T.Errorf("the recording is %s (%s), complete %t, lost %d, gaps %+v, sources %+v", p.rec.State, p.rec.Reason, p.rec.Complete, p.rec.Counts.Lost, p.rec.Gaps, p.rec.Sources)
 	}
 	p.done = append(p.done, p.rec)
 }
 
 // breaksOff kills the server while it records, and starts it again.
 func (p *clerk) breaksOff() {
-	p.t.Helper()
+	p.T.Helper()
 	<-time.After(time.Second) // what was done is on disk within half a second
 	if err := p.h.program.Signal(os.Kill); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	p.h.Ended(p.h.program)
 	p.h = p.h.serve()
@@ -272,41 +268,41 @@ func (p *clerk) breaksOff() {
 }
 
 func (p *clerk) marks(note any) {
-	p.t.Helper()
+	p.T.Helper()
 	p.pause()
 	p.h.call("POST", "/api/recordings/"+string(p.rec.ID)+"/mark", note, nil)
 }
 
 // ticks ticks steps of the checklist, and notes writes a note at this moment.
 func (p *clerk) ticks(steps ...int) {
-	p.t.Helper()
+	p.T.Helper()
 	for _, s := range steps {
 		p.marks(map[string]any{"step": s, "done": true})
 	}
 }
 
-func (p *clerk) notes(text string) { p.t.Helper(); p.marks(map[string]any{"text": text}) }
+func (p *clerk) notes(text string) { p.T.Helper(); p.marks(map[string]any{"text": text}) }
 
 // says replies in the conversation, and asks lets the agent say something.
 func (p *clerk) says(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.h.call("POST", "/api/human/reply", map[string]any{"operation_id": p.op.ID, "text": text}, nil)
 }
 
 func (p *clerk) hears(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.h.call("POST", "/api/human/reply", map[string]any{"operation_id": p.op.ID, "text": text}, nil, p.key)
 }
 
 // opens starts an application of testdata/apps and waits for its window.
-func (p *clerk) opens(called, app, title string, arguments ...string) *Program {
-	p.t.Helper()
+func (p *clerk) opens(called, app, title string, arguments ...string) *desktoptest.Program {
+	p.T.Helper()
 	return p.opensWith(nil, called, app, title, arguments...)
 }
 
-func (p *clerk) opensWith(env []string, called, app, title string, arguments ...string) *Program {
-	p.t.Helper()
-	program := p.StartWith(env, filepath.Join(p.apps, app), arguments...)
+func (p *clerk) opensWith(env []string, called, app, title string, arguments ...string) *desktoptest.Program {
+	p.T.Helper()
+	program := p.StartWith(env, filepath.Join(desktoptest.Apps(), app), arguments...)
 	p.shows(title)
 	p.app = called
 	return program
@@ -314,15 +310,15 @@ func (p *clerk) opensWith(env []string, called, app, title string, arguments ...
 
 // shows waits until a window whose title begins so has the keyboard.
 func (p *clerk) shows(title string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Wait("the window "+title, func() bool { return strings.HasPrefix(p.ActiveWindow(), title) })
 	p.pause()
 }
 
 // clicksIn clicks a place of the active window: what stands where in one of GTK 4 is only seen.
 func (p *clerk) clicksIn(x, y int) {
-	p.t.Helper()
-	var w Window
+	p.T.Helper()
+	var w desktoptest.Window
 	id := p.Do("xdotool", "getactivewindow")
 	for line := range strings.Lines(p.Do("xwininfo", "-id", id)) {
 		for name, into := range map[string]*int{"Absolute upper-left X:": &w.X, "Absolute upper-left Y:": &w.Y} {
@@ -335,15 +331,15 @@ func (p *clerk) clicksIn(x, y int) {
 }
 
 // ended waits until a program is gone.
-func (p *clerk) ended(program *Program) {
-	p.t.Helper()
+func (p *clerk) ended(program *desktoptest.Program) {
+	p.T.Helper()
 	p.Wait("the program to end", func() bool { return !program.Running() })
 	p.pause()
 }
 
 // writes types lines, each ended with Enter but the last.
 func (p *clerk) writes(lines ...string) {
-	p.t.Helper()
+	p.T.Helper()
 	for i, line := range lines {
 		if i > 0 {
 			p.keys("Return")
@@ -354,7 +350,7 @@ func (p *clerk) writes(lines ...string) {
 
 // twice double-clicks an element.
 func (p *clerk) twice(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	at := p.find(name).At
 	p.Move((at.Min.X+at.Max.X)/2, (at.Min.Y+at.Max.Y)/2)
 	p.Do("xdotool", "click", "--repeat", "2", "--delay", "90", "1")
@@ -363,28 +359,28 @@ func (p *clerk) twice(name string) {
 
 // chooses opens a menu and takes an entry of it.
 func (p *clerk) chooses(menuName, entry string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.press(menuName, menu, menuItem)
 	p.press(entry, menuItem)
 }
 
 // replaces puts a text in the place of that in the field that has the keyboard.
 func (p *clerk) replaces(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.keys("ctrl+a")
 	p.types(text)
 }
 
 // there waits for a file of the person's home.
 func (p *clerk) there(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Wait(name, func() bool { _, err := os.Stat(p.in(name)); return err == nil })
 	p.pause()
 }
 
 // reads waits until a file of the person's home has a text: that the person did what the script says.
 func (p *clerk) reads(name, text string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Wait(fmt.Sprintf("%q in %s", text, name), func() bool {
 		is, err := os.ReadFile(p.in(name))
 		return err == nil && strings.Contains(string(is), text)
@@ -393,7 +389,7 @@ func (p *clerk) reads(name, text string) {
 
 // waits does so for a file that takes its time, longer than is patient with what should be there.
 func (p *clerk) waits(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	long, tick := time.After(3*time.Minute), time.NewTicker(200*time.Millisecond)
 	defer tick.Stop()
 	for there := false; !there; {
@@ -402,7 +398,7 @@ func (p *clerk) waits(name string) {
 			_, err := os.Stat(p.in(name))
 			there = err == nil
 		case <-long:
-			p.t.Fatalf("%s does not come", name)
+			p.T.Fatalf("%s does not come", name)
 		}
 	}
 	p.there(name)
@@ -410,14 +406,14 @@ func (p *clerk) waits(name string) {
 
 // end gives the case: the operation as it stands, with the answer as a draft.
 func (p *clerk) end() corpus.Case {
-	p.t.Helper()
+	p.T.Helper()
 	if p.rec.Running() {
 		p.rests()
 	}
 	if text, _ := json.Marshal(p.answer); string(text) != "{}" {
 		var body map[string]any
 		if err := json.Unmarshal(text, &body); err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
 		body["operation_id"] = p.op.ID
 		p.h.call("POST", "/api/human/input", body, nil)
@@ -432,19 +428,19 @@ func (p *clerk) end() corpus.Case {
 		c.Events = append(c.Events, events)
 		text, err := json.Marshal(events)
 		if err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
 		for _, secret := range []string{signerPassword, signerPIN} {
 			if strings.Contains(string(text), secret) {
-				p.t.Errorf("a secret is in the events of %s", p.c.name)
+				p.T.Errorf("a secret is in the events of %s", p.c.name)
 			}
 		}
 		for _, a := range p.h.actions(r.ID) {
-			p.t.Logf("%6.2f %-13s %s", float64(a.At)/1e9, a.Type, a.Words)
+			p.T.Logf("%6.2f %-13s %s", float64(a.At)/1e9, a.Type, a.Words)
 		}
 	}
-	if p.t.Failed() {
-		p.t.FailNow()
+	if p.T.Failed() {
+		p.T.FailNow()
 	}
 	// The server is stopped here and not with the test: a desktop's programs all end at once.
 	_ = p.h.program.Signal(syscall.SIGTERM)

@@ -16,6 +16,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
 	"deskbell/backend/store/sqlite"
+	"deskbell/build/e2e/desktoptest"
 )
 
 // TestPictures takes the pictures of the README from the real window and puts them into the folder that
@@ -40,17 +41,17 @@ func TestPictures(t *testing.T) {
 	} {
 		name := tt.view + "-" + tt.theme + "-" + tt.language + ".png"
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, Options{Compositor: true})
-			d.env = append(d.env, "DESKBELL_UI_THEME="+tt.theme, "DESKBELL_UI_LANGUAGE="+tt.language, "DESKBELL_OPERATOR_NAME="+operator)
+			d := newDesk(t, desktoptest.Options{Notifications: true, Compositor: true})
+			d.Env = append(d.Env, "DESKBELL_UI_THEME="+tt.theme, "DESKBELL_UI_LANGUAGE="+tt.language, "DESKBELL_OPERATOR_NAME="+operator)
 			d.paint(ground[tt.theme])
 			s := seed(t, d, tt.language, tt.view == "console")
 			d.start()
 			for _, waiter := range s.waiters {
 				d.StartWith([]string{"DESKBELL_KEY=" + waiter.key}, d.bin, "wait", string(waiter.id))
 			}
-			d.see(Title, s.title)
+			d.see(desktoptest.Title, s.title)
 			tt.show(d, s.title)
-			d.see(Title, s.title)
+			d.see(desktoptest.Title, s.title)
 			d.Move(720, 895)
 			d.alive()
 			w := d.WaitWindow("Deskbell")
@@ -64,13 +65,13 @@ func cards(*desk, string) {}
 func console(d *desk, title string) {
 	d.Ended(d.Start(d.bin)) // the second start shows it
 	d.Wait("the console", func() bool { w, _ := d.FindWindow("Deskbell"); return w.W > 1000 })
-	row := d.see(Link, title).At
+	row := d.see(desktoptest.Link, title).At
 	d.Click(row.Min.X+row.Dx()/2, row.Min.Y+row.Dy()/2)
 }
 
 // paint covers the desktop: without a wallpaper the compositor shows a grey of its own.
 func (d *desk) paint(colour string) {
-	d.t.Helper()
+	d.T.Helper()
 	d.Start("xterm", "-T", "ground", "-bg", colour, "-fg", colour, "-cr", colour, "-geometry", "260x75")
 	w := d.WaitWindow("ground")
 	d.Do("xdotool", "windowsize", "--sync", w.ID, "1600", "1100", "windowmove", w.ID, "-60", "-60")
@@ -82,11 +83,11 @@ func (d *desk) paint(colour string) {
 
 // alive waits until the answers are: a dead one is a button that is not enabled.
 func (d *desk) alive() {
-	d.t.Helper()
-	d.look("the answers to be alive", func(all []Element) bool {
+	d.T.Helper()
+	d.look("the answers to be alive", func(all []desktoptest.Element) bool {
 		n := 0
 		for _, e := range all {
-			if e.Role == Button && e.Enabled {
+			if e.Role == desktoptest.Button && e.Enabled {
 				n++
 			}
 		}
@@ -97,7 +98,7 @@ func (d *desk) alive() {
 // picture waits until nothing moves in a part of the screen, and saves it with as few colours as a drawn
 // page needs.
 func (d *desk) picture(path string, part image.Rectangle) {
-	d.t.Helper()
+	d.T.Helper()
 	crop := fmt.Sprintf("%dx%d+%d+%d", part.Dx(), part.Dy(), part.Min.X, part.Min.Y)
 	before := ""
 	d.Wait("a still picture", func() bool {

@@ -13,26 +13,28 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"deskbell/build/e2e/desktoptest"
 )
 
 // A desk is the whole program on a desktop of its own: window, server, tray, notifications.
 type desk struct {
-	*Desktop
+	*desktoptest.Desktop
 	bin, data string
-	tray      *Panel
+	tray      *desktoptest.Panel
 }
 
 // newDesk prepares one; nothing of Deskbell runs yet.
-func newDesk(t *testing.T, o Options) *desk {
+func newDesk(t *testing.T, o desktoptest.Options) *desk {
 	t.Helper()
 	o.Accessible = true
 	bin := os.Getenv("DESKBELL_BIN")
 	if bin == "" {
 		t.Fatal("DESKBELL_BIN is not set; run this with `make window`")
 	}
-	d := &desk{Desktop: StartDesktop(t, o), bin: bin}
-	d.data = filepath.Join(d.home, "data")
-	d.env = append(d.env, "DESKBELL_BIN="+bin, "DESKBELL_DATA="+d.data, "DESKBELL_ADDR=127.0.0.1:0")
+	d := &desk{Desktop: desktoptest.Start(t, o), bin: bin}
+	d.data = filepath.Join(d.Home, "data")
+	d.Env = append(d.Env, "DESKBELL_BIN="+bin, "DESKBELL_DATA="+d.data, "DESKBELL_ADDR=127.0.0.1:0")
 	d.tray = d.StartPanel()
 	// What `deskbell mcp` starts is a child of nobody here.
 	t.Cleanup(func() {
@@ -54,27 +56,27 @@ func (d *desk) server() (pid int, ok bool) {
 }
 
 // start starts the app as at login.
-func (d *desk) start() *Program {
-	d.t.Helper()
+func (d *desk) start() *desktoptest.Program {
+	d.T.Helper()
 	p := d.Start(d.bin, "--hidden")
 	d.tray.WaitItem()
 	return p
 }
 
 // rings has an agent, a process of its own, ring over MCP.
-func (d *desk) rings(agent, kind, description string, more map[string]any) *Program {
-	d.t.Helper()
+func (d *desk) rings(agent, kind, description string, more map[string]any) *desktoptest.Program {
+	d.T.Helper()
 	call := map[string]any{"action": "invoke", "action_type": kind, "description": description}
 	for name, value := range more {
 		call[name] = value
 	}
 	text, err := json.Marshal(call)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	self, err := os.Executable()
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return d.StartWith([]string{agentCall + "=" + string(text), agentName + "=" + agent}, self)
 }
@@ -84,19 +86,19 @@ func risk(level, action string) map[string]any {
 }
 
 // printed waits for the answer that the agent prints.
-func (d *desk) printed(agent *Program) (r reply) {
-	d.t.Helper()
+func (d *desk) printed(agent *desktoptest.Program) (r reply) {
+	d.T.Helper()
 	d.Wait("the agent to print the answer", func() bool { return strings.HasSuffix(agent.Out(), "\n") || !agent.Running() })
 	if err := json.Unmarshal([]byte(agent.Out()), &r); err != nil {
-		d.t.Fatalf("the agent printed %q: %v\n%s", agent.Out(), err, agent.Err())
+		d.T.Fatalf("the agent printed %q: %v\n%s", agent.Out(), err, agent.Err())
 	}
 	return r
 }
 
 // see waits until an element is on the screen, alive, and the only one of its name.
-func (d *desk) see(role Role, name string) (e Element) {
-	d.t.Helper()
-	d.look(fmt.Sprintf("%q", name), func(all []Element) bool {
+func (d *desk) see(role desktoptest.Role, name string) (e desktoptest.Element) {
+	d.T.Helper()
+	d.look(fmt.Sprintf("%q", name), func(all []desktoptest.Element) bool {
 		n := 0
 		for _, one := range all {
 			if one.Role == role && strings.Contains(one.Name, name) && one.Enabled {
@@ -110,13 +112,13 @@ func (d *desk) see(role Role, name string) (e Element) {
 }
 
 // look waits until the window shows something.
-func (d *desk) look(what string, is func(all []Element) bool) {
-	d.t.Helper()
-	var all []Element
+func (d *desk) look(what string, is func(all []desktoptest.Element) bool) {
+	d.T.Helper()
+	var all []desktoptest.Element
 	defer func() {
-		if d.t.Failed() {
+		if d.T.Failed() {
 			for _, e := range all {
-				d.t.Log(e)
+				d.T.Log(e)
 			}
 			d.Screenshot(os.Getenv("E2E_SHOT"))
 		}
@@ -129,8 +131,8 @@ func (d *desk) look(what string, is func(all []Element) bool) {
 
 // press clicks a button with the pointer, once it is alive.
 func (d *desk) press(name string) {
-	d.t.Helper()
-	middle := d.see(Button, name).At
+	d.T.Helper()
+	middle := d.see(desktoptest.Button, name).At
 	d.Click((middle.Min.X+middle.Max.X)/2, (middle.Min.Y+middle.Max.Y)/2)
 }
 
@@ -147,29 +149,29 @@ func (d *desk) focused() string {
 
 // keys gives the popup the keyboard as the operator does, and waits until the card has it.
 func (d *desk) keys(card string) {
-	d.t.Helper()
+	d.T.Helper()
 	d.Key("ctrl+alt+b")
 	d.WaitActive("Deskbell")
 	d.Wait("the card to have the keys", func() bool { return d.focused() == card })
 }
 
 func (d *desk) waiting(n string) {
-	d.t.Helper()
+	d.T.Helper()
 	d.Wait("the tray to say "+n, func() bool { return d.tray.Tooltip() == "Deskbell: "+n })
 }
 
-func (d *desk) unanswered(agents ...*Program) {
-	d.t.Helper()
+func (d *desk) unanswered(agents ...*desktoptest.Program) {
+	d.T.Helper()
 	for _, agent := range agents {
 		if agent.Out() != "" || !agent.Running() {
-			d.t.Fatalf("the agent has an answer nobody gave: %s%s", agent.Out(), agent.Err())
+			d.T.Fatalf("the agent has an answer nobody gave: %s%s", agent.Out(), agent.Err())
 		}
 	}
 }
 
 // The main job: an agent rings over MCP, a person sees the card and clicks, the agent goes on.
 func TestRingAndAnswer(t *testing.T) {
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	d.start()
 	changes := d.Watch("_NET_ACTIVE_WINDOW")
@@ -185,7 +187,7 @@ func TestRingAndAnswer(t *testing.T) {
 	}
 	d.waiting("1 request is waiting")
 
-	approve := d.see(Button, "Approve")
+	approve := d.see(desktoptest.Button, "Approve")
 	w := d.WaitWindow("Deskbell")
 	if w.X != 1440-16-400 || w.Y != 16 || w.W != 400 {
 		t.Errorf("the card is at %+v", w)
@@ -217,7 +219,7 @@ func TestRingAndAnswer(t *testing.T) {
 	// In the notification; dunst is set to do the action that the title begins with.
 	for _, tt := range []struct{ agent, want string }{{"approve-bot", "approve"}, {"deny-bot", "deny"}} {
 		agent := d.rings(tt.agent, "approve", "Restart the cache", risk("low", "systemctl restart cache"))
-		d.Click(d.WaitWindow("Dunst").middle())
+		d.Click(d.WaitWindow("Dunst").Middle())
 		if r := d.printed(agent); r.Status != "completed" || r.Decision != tt.want {
 			t.Errorf("%s was told %+v", tt.agent, r)
 		}
@@ -236,11 +238,11 @@ func dark(c color.Color, limit color.Color) bool {
 }
 
 func TestDenyByKeyboard(t *testing.T) {
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	d.start()
 	agent := d.rings("release-bot", "approve", "Delete old builds", risk("medium", "rm -r builds/2025"))
-	d.see(Button, "Approve")
+	d.see(desktoptest.Button, "Approve")
 	d.keys("Delete old builds")
 	// Keys are dead until half a second after the card got them: d asks for the reason once it counts.
 	d.Wait("the field for the reason", func() bool {
@@ -248,7 +250,7 @@ func TestDenyByKeyboard(t *testing.T) {
 		return d.focused() == "Reason"
 	})
 	d.Type("Keep them until the audit")
-	d.see(Button, "Deny") // the card grew for the field, and is dead for half a second
+	d.see(desktoptest.Button, "Deny") // the card grew for the field, and is dead for half a second
 	d.unanswered(agent)
 	d.Key("Return")
 	if r := d.printed(agent); r.Decision != "deny" || !strings.HasSuffix(r.HumanInput, "Keep them until the audit") {
@@ -262,15 +264,15 @@ func TestDenyByKeyboard(t *testing.T) {
 }
 
 func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	d.Terminal("editor")
 	d.start()
 	const card = "Drop the table orders"
 	agent := d.rings("approve-bot", "approve", card, risk("critical", "DROP TABLE orders"))
-	d.see(Button, "Approve")
+	d.see(desktoptest.Button, "Approve")
 
 	// dunst would do the action called approve; the notification offers none.
-	d.Click(d.WaitWindow("Dunst").middle())
+	d.Click(d.WaitWindow("Dunst").Middle())
 
 	// A hand already on its way: what it presses right after the popup has the keyboard counts for nothing.
 	d.Do("xdotool", "key", "--delay", "150", "ctrl+alt+b", "ctrl+shift+a")
@@ -284,7 +286,7 @@ func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
 		w, there := d.FindWindow("Deskbell")
 		return there && w.W > 1000
 	})
-	d.see(Button, "Approve")
+	d.see(desktoptest.Button, "Approve")
 	if name := d.focused(); strings.HasPrefix(name, "Approve") {
 		t.Errorf("the console has the keyboard on %q", name)
 	}
@@ -297,12 +299,12 @@ func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
 }
 
 func TestMostUrgentCardIsOnTop(t *testing.T) {
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	d.start()
 	first := d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
-	d.see(Title, "Which tone?")
+	d.see(desktoptest.Title, "Which tone?")
 	second := d.rings("release-bot", "approve", "Roll out api 2.14.0", risk("low", "make deploy"))
-	top, below := d.see(Title, "Roll out api 2.14.0"), d.see(Title, "Which tone?")
+	top, below := d.see(desktoptest.Title, "Roll out api 2.14.0"), d.see(desktoptest.Title, "Which tone?")
 	if top.At.Max.Y > below.At.Min.Y {
 		t.Errorf("the more urgent card is at %v, the other at %v", top.At, below.At)
 	}
@@ -312,17 +314,17 @@ func TestMostUrgentCardIsOnTop(t *testing.T) {
 		t.Errorf("the agent was told %+v", r)
 	}
 	// The card below moves up, and answers in words.
-	d.look("one card, at the top", func(all []Element) bool {
+	d.look("one card, at the top", func(all []desktoptest.Element) bool {
 		titles, y := 0, 0
 		for _, e := range all {
-			if e.Role == Title {
+			if e.Role == desktoptest.Title {
 				titles, y = titles+1, e.At.Min.Y
 			}
 		}
 		return titles == 1 && y == top.At.Min.Y
 	})
 	d.unanswered(first)
-	field := d.see(Entry, "Reply").At
+	field := d.see(desktoptest.Entry, "Reply").At
 	d.Click(field.Min.X+20, field.Min.Y+16)
 	d.WaitActive("Deskbell")
 	d.Type("Warm")
@@ -334,13 +336,13 @@ func TestMostUrgentCardIsOnTop(t *testing.T) {
 
 // WebKitGTK does not clear what a see-through window showed before.
 func TestCardsLeaveNothingBehind(t *testing.T) {
-	d := newDesk(t, Options{Compositor: true})
+	d := newDesk(t, desktoptest.Options{Notifications: true, Compositor: true})
 	d.start()
 	d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
-	before := d.see(Title, "Which tone?")
+	before := d.see(desktoptest.Title, "Which tone?")
 	d.rings("release-bot", "approve", "Roll out api 2.14.0", risk("low", "make deploy"))
-	d.see(Button, "Approve")
-	top, below := d.see(Article, "Roll out api 2.14.0").At, d.see(Article, "Which tone?").At
+	d.see(desktoptest.Button, "Approve")
+	top, below := d.see(desktoptest.Article, "Roll out api 2.14.0").At, d.see(desktoptest.Article, "Which tone?").At
 	gap := image.Pt((top.Min.X+top.Max.X)/2, (top.Max.Y+below.Min.Y)/2)
 	if gap.Y < top.Max.Y || gap.Y >= below.Min.Y || before.At.Min.Y >= gap.Y {
 		t.Fatalf("there is no gap between %v and %v where a card was before", top, below)
@@ -367,16 +369,16 @@ func TestCardsLeaveNothingBehind(t *testing.T) {
 }
 
 func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	app := d.start()
 	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
-	field := d.see(Entry, "Reply").At
+	field := d.see(desktoptest.Entry, "Reply").At
 	d.Click(field.Min.X+20, field.Min.Y+16)
 	d.WaitActive("Deskbell")
 	d.Type("Warm, but not")
-	d.look("the draft to be kept", func(all []Element) bool {
+	d.look("the draft to be kept", func(all []desktoptest.Element) bool {
 		for _, e := range all {
-			if e.Role == Status && strings.HasPrefix(d.Text(e), "Draft kept") {
+			if e.Role == desktoptest.Status && strings.HasPrefix(d.Text(e), "Draft kept") {
 				return true
 			}
 		}
@@ -389,9 +391,9 @@ func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
 	d.WaitNoWindow("Deskbell")
 
 	d.start()
-	d.look("the draft in the card", func(all []Element) bool {
+	d.look("the draft in the card", func(all []desktoptest.Element) bool {
 		for _, e := range all {
-			if e.Role == Entry && d.Text(e) == "Warm, but not" {
+			if e.Role == desktoptest.Entry && d.Text(e) == "Warm, but not" {
 				return true
 			}
 		}
@@ -405,9 +407,9 @@ func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
 }
 
 func TestAgentStartsTheApp(t *testing.T) {
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
-	d.see(Title, "Which tone?")
+	d.see(desktoptest.Title, "Which tone?")
 	d.tray.WaitItem()
 	d.waiting("1 request is waiting")
 	pid, ok := d.server()

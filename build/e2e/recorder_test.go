@@ -7,20 +7,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deskbell/build/e2e/desktoptest"
 )
 
 // The operator records from the window: a sign of it is always there, and keys and the tray do what they say.
 func TestTheOperatorRecordsFromTheWindow(t *testing.T) {
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	d.Terminal("editor")
 	d.start()
 	agent := d.rings("qa-runner", "desktop", "Export the signed contract", map[string]any{
 		"details": map[string]any{"action_sequence": []string{"Open the client", "Export"}, "expected_outcome": "A PDF"},
 	})
-	d.see(Title, "Export the signed contract")
+	d.see(desktoptest.Title, "Export the signed contract")
 	d.tray.Activate()
 	d.console()
-	row := d.see(Link, "Export the signed contract").At
+	row := d.see(desktoptest.Link, "Export the signed contract").At
 	d.Click((row.Min.X+row.Max.X)/2, (row.Min.Y+row.Max.Y)/2)
 	d.press("Claim and record")
 	d.says("Recording. 1 request is waiting")
@@ -86,31 +88,31 @@ func TestTheOperatorRecordsFromTheWindow(t *testing.T) {
 
 // console waits until the window is the console.
 func (d *desk) console() {
-	d.t.Helper()
+	d.T.Helper()
 	d.Wait("the console", func() bool { w, there := d.FindWindow("Deskbell"); return there && w.W > 1000 })
 }
 
 // sign waits until the window is the sign that the desktop is recorded.
 func (d *desk) sign() {
-	d.t.Helper()
+	d.T.Helper()
 	d.Wait("the sign", func() bool {
 		w, there := d.FindWindow("Deskbell")
 		return there && w.W <= 400 && w.H <= 80 && w.X > 900
 	})
-	d.see(Button, "Stop")
+	d.see(desktoptest.Button, "Stop")
 }
 
 // recordings are the folders of those that have pictures.
 func (d *desk) recordings() []string {
-	d.t.Helper()
+	d.T.Helper()
 	all, err := filepath.Glob(filepath.Join(d.data, "recordings", "rec_*"))
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return all
 }
 
 func (d *desk) says(text string) {
-	d.t.Helper()
+	d.T.Helper()
 	d.Wait("the tray to say "+text, func() bool { return strings.HasSuffix(d.tray.Tooltip(), text) })
 }

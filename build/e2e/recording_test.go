@@ -22,19 +22,20 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/build/e2e/desktoptest"
 )
 
 // A house is `deskbell serve` on a desktop, and its API as an operator sees it.
 type house struct {
 	*desk
-	program *Program
+	program *desktoptest.Program
 	url     string
 	token   string
 }
 
 // serve starts the server on this desktop, over the desk's data folder, and signs in.
 func (d *desk) serve() *house {
-	d.t.Helper()
+	d.T.Helper()
 	h := &house{desk: d, program: d.Start(d.bin, "serve")}
 	var code string
 	d.Wait("the server's link", func() bool {
@@ -54,28 +55,28 @@ func (d *desk) serve() *house {
 
 // call makes a request as the operator, or as the agent whose key is given, and reads the answer into into.
 func (h *house) call(method, path string, body, into any, key ...string) {
-	h.t.Helper()
+	h.T.Helper()
 	status, answer := h.ask(method, path, body, key...)
 	if status >= 300 {
-		h.t.Fatalf("%s %s: %d %s", method, path, status, answer)
+		h.T.Fatalf("%s %s: %d %s", method, path, status, answer)
 	}
 	if into == nil {
 		return
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
-		h.t.Fatalf("%s %s answered %.200q: %v", method, path, answer, err)
+		h.T.Fatalf("%s %s answered %.200q: %v", method, path, answer, err)
 	}
 }
 
 func (h *house) ask(method, path string, body any, key ...string) (status int, answer []byte) {
-	h.t.Helper()
+	h.T.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(context.WithoutCancel(h.t.Context()), method, h.url+path, bytes.NewReader(data))
+	r, err := http.NewRequestWithContext(context.WithoutCancel(h.T.Context()), method, h.url+path, bytes.NewReader(data))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -85,18 +86,18 @@ func (h *house) ask(method, path string, body any, key ...string) (status int, a
 	}
 	w, err := http.DefaultClient.Do(r)
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	defer w.Body.Close()
 	if answer, err = io.ReadAll(w.Body); err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	return w.StatusCode, answer
 }
 
 // ring rings as an agent and claims the operation as the operator.
 func (h *house) ring(description string, details map[string]any) (op human.Operation, key string) {
-	h.t.Helper()
+	h.T.Helper()
 	var agent struct{ Key string }
 	h.call("POST", "/api/agents", map[string]string{"name": "qa-runner"}, &agent)
 	h.call("POST", "/api/human/invoke", map[string]any{"action_type": "desktop", "description": description, "details": details}, &op, agent.Key)
@@ -105,14 +106,14 @@ func (h *house) ring(description string, details map[string]any) (op human.Opera
 }
 
 func (h *house) actions(id human.RecordingID, key ...string) []human.Action {
-	h.t.Helper()
+	h.T.Helper()
 	var found struct{ Actions []human.Action }
 	h.call("GET", "/api/recordings/"+string(id)+"/actions?language=en", nil, &found, key...)
 	return found.Actions
 }
 
 func (h *house) events(id human.RecordingID) (all []human.RecordedEvent) {
-	h.t.Helper()
+	h.T.Helper()
 	for after := uint64(0); ; {
 		var page struct{ Events []human.RecordedEvent }
 		h.call("GET", fmt.Sprintf("/api/recordings/%s/events?after=%d&limit=1000", id, after), nil, &page)
@@ -126,7 +127,7 @@ func (h *house) events(id human.RecordingID) (all []human.RecordedEvent) {
 
 // A person works on the desktop as people do: one thing after the other, with a look in between.
 type person struct {
-	*Desktop
+	*desktoptest.Desktop
 	app     string      // the application whose elements are looked for, as the bus of accessibility calls it
 	corner  image.Point // added to where it says they are: GTK 4 counts from its window
 	looking time.Duration
@@ -136,8 +137,8 @@ type person struct {
 func (p *person) pause() { <-time.After(p.looking) }
 
 // find waits for the one element of that name, with any of the roles, if any are given.
-func (p *person) find(name string, roles ...Role) (e Element) {
-	p.t.Helper()
+func (p *person) find(name string, roles ...desktoptest.Role) (e desktoptest.Element) {
+	p.T.Helper()
 	p.Wait(fmt.Sprintf("%q in %s", name, p.app), func() bool {
 		n := 0
 		for _, one := range p.Elements(p.app) {
@@ -154,41 +155,41 @@ func (p *person) find(name string, roles ...Role) (e Element) {
 
 // click holds the button down for as long as a person does.
 func (p *person) click(x, y int) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Move(x, y)
 	p.Do("xdotool", "mousedown", "1", "sleep", "0.08", "mouseup", "1")
 	p.pause()
 }
 
 // press clicks an element in its middle.
-func (p *person) press(name string, roles ...Role) {
-	p.t.Helper()
+func (p *person) press(name string, roles ...desktoptest.Role) {
+	p.T.Helper()
 	at := p.find(name, roles...).At
 	p.click((at.Min.X+at.Max.X)/2, (at.Min.Y+at.Max.Y)/2)
 }
 
 // enter clicks the field to the right of its label.
 func (p *person) enter(label string) {
-	p.t.Helper()
+	p.T.Helper()
 	at := p.find(label, staticLabel).At
 	p.click(at.Max.X+60, (at.Min.Y+at.Max.Y)/2)
 }
 
 func (p *person) types(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Do("xdotool", "type", "--delay", "35", text)
 	p.pause()
 }
 
 func (p *person) keys(keys ...string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Key(keys...)
 	p.pause()
 }
 
 // drag holds button 1 from one place to another.
 func (p *person) drag(from, to image.Point) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Move(from.X, from.Y)
 	p.Do("xdotool", "mousedown", "1")
 	for i := 1; i <= 10; i++ {
@@ -200,25 +201,12 @@ func (p *person) drag(from, to image.Point) {
 
 // More roles, as the bus of accessibility numbers them.
 const (
-	checkBox     Role = 7
-	staticLabel  Role = 29
-	menu         Role = 33
-	menuItem     Role = 35
-	passwordText Role = 40
+	checkBox     desktoptest.Role = 7
+	staticLabel  desktoptest.Role = 29
+	menu         desktoptest.Role = 33
+	menuItem     desktoptest.Role = 35
+	passwordText desktoptest.Role = 40
 )
-
-// state is what a form of testdata/apps wrote down of itself.
-func (d *desk) state(file string) (s map[string]any) {
-	d.t.Helper()
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(text, &s)
-	}
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return s
-}
 
 // has fails the test unless an action is as told, and returns it.
 func has(t *testing.T, all []human.Action, what string, is func(human.Action) bool) human.Action {
@@ -247,9 +235,9 @@ func typedInto(name, text string) func(human.Action) bool {
 // recording says of it (U3, H10).
 func TestAPersonsWorkIsRecorded(t *testing.T) {
 	const password, terminalPassword = "Xk7#mQ-vault", "tty-Zw93!pass"
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	h := d.serve()
-	work := filepath.Join(d.home, "work")
+	work := filepath.Join(d.Home, "work")
 	if err := os.Mkdir(work, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -270,19 +258,14 @@ func TestAPersonsWorkIsRecorded(t *testing.T) {
 	var rec human.Recording
 	h.call("POST", "/api/recordings", map[string]any{"operation_id": op.ID, "options": human.RecordingOptions{Folders: []string{work}}}, &rec)
 
-	apps, err := filepath.Abs("testdata/apps")
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &person{Desktop: d.Desktop, looking: 700 * time.Millisecond}
 
 	// GTK 3: everything.
-	gtk3 := filepath.Join(d.home, "gtk3.json")
-	d.Start(filepath.Join(apps, "form.gtk3.py"), gtk3, work)
+	gtk3 := d.StartForm("form.gtk3.py", work, nil)
 	d.WaitActive("Form GTK 3")
 	p.pause()
 	p.app = "form.gtk3.py"
-	p.press("Greet", Button)
+	p.press("Greet", desktoptest.Button)
 	p.enter("Name")
 	p.types("Hello World")
 	p.keys("ctrl+a")
@@ -302,16 +285,15 @@ func TestAPersonsWorkIsRecorded(t *testing.T) {
 	p.pause()
 	area := p.find("Drag area").At
 	p.drag(area.Min.Add(image.Pt(25, 20)), area.Min.Add(image.Pt(185, 50)))
-	p.press("Save file", Button)
+	p.press("Save file", desktoptest.Button)
 	h.call("POST", "/api/recordings/"+string(rec.ID)+"/mark", map[string]any{"step": 0, "done": true}, nil)
 
 	// Qt.
-	qt := filepath.Join(d.home, "qt.json")
-	d.Start(filepath.Join(apps, "form.qt.py"), qt, work)
+	qt := d.StartForm("form.qt.py", work, nil)
 	d.Wait("the Qt window", func() bool { return strings.HasPrefix(d.ActiveWindow(), "Form Qt") })
 	p.pause()
-	window := d.WaitWindow("Form Qt .")
-	p.click(window.X+100, window.Y+262) // Greet
+	window, greet := d.WaitWindow("Form Qt ."), qt.Place("Greet")
+	p.click(window.X+greet.Min.X+20, window.Y+greet.Min.Y+9)
 
 	// A terminal, with its echo on and off.
 	d.Start("xterm", "-T", "Terminal", "-geometry", "80x12+20+560", "-e", "bash", "--norc")
@@ -325,14 +307,14 @@ func TestAPersonsWorkIsRecorded(t *testing.T) {
 	p.keys("Return")
 
 	// Chromium.
-	page := httptest.NewServer(http.FileServer(http.Dir(apps)))
+	page := httptest.NewServer(http.FileServer(http.Dir(desktoptest.Apps())))
 	defer page.Close()
-	d.Start("chromium", "--no-sandbox", "--no-first-run", "--force-renderer-accessibility", "--user-data-dir="+filepath.Join(d.home, "chromium"),
+	d.Start("chromium", "--no-sandbox", "--no-first-run", "--force-renderer-accessibility", "--user-data-dir="+filepath.Join(d.Home, "chromium"),
 		"--window-size=700,700", "--window-position=700,20", "--password-store=basic", "--app="+page.URL+"/form.html")
 	d.Wait("Chromium's window", func() bool { return strings.HasPrefix(d.ActiveWindow(), "Form Chromium") })
 	p.pause()
 	p.app = "Chromium"
-	p.press("Greet", Button)
+	p.press("Greet", desktoptest.Button)
 	p.press("Password", passwordText)
 	p.types(password)
 	h.call("POST", "/api/recordings/"+string(rec.ID)+"/mark", map[string]any{"step": 1, "done": true}, nil)
@@ -402,7 +384,7 @@ func TestAPersonsWorkIsRecorded(t *testing.T) {
 	if typed := has(t, all, "the command", typedInto("", "date")); typed.Step == nil || *typed.Step != 1 {
 		t.Errorf("the command belongs to step %v", typed.Step)
 	}
-	if state := d.state(gtk3); state["saved"] != "form.txt" || state["name"] != "Anna Lovelace" {
+	if state := gtk3.State(); state["saved"] != "form.txt" || state["name"] != "Anna Lovelace" {
 		t.Errorf("the person did not do what the script says: %v", state)
 	}
 
@@ -436,32 +418,32 @@ func TestAPersonsWorkIsRecorded(t *testing.T) {
 
 // picture fails the test unless there is such a picture.
 func (h *house) picture(rec human.RecordingID, what, id string, width, height int) {
-	h.t.Helper()
+	h.T.Helper()
 	if id == "" {
-		h.t.Errorf("%s: no picture", what)
+		h.T.Errorf("%s: no picture", what)
 		return
 	}
 	status, data := h.ask("GET", "/api/recordings/"+string(rec)+"/pictures/"+url.PathEscape(id), nil)
 	size, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if status != http.StatusOK || err != nil || size.Width != width || size.Height != height {
-		h.t.Errorf("%s: the picture is %d, %d by %d, %v", what, status, size.Width, size.Height, err)
+		h.T.Errorf("%s: the picture is %d, %d by %d, %v", what, status, size.Width, size.Height, err)
 	}
 }
 
 // exports looks at the guides that leave.
 func (h *house) exports(rec human.RecordingID) {
-	h.t.Helper()
+	h.T.Helper()
 	for format, begins := range map[string]string{"html": "<!doctype html>", "markdown": "PK\x03\x04", "json": "{"} {
 		status, data := h.ask("GET", "/api/recordings/"+string(rec)+"/export?format="+format+"&language=en", nil)
 		if status != http.StatusOK || !strings.HasPrefix(strings.ToLower(string(data[:min(len(data), 20)])), strings.ToLower(begins)) {
-			h.t.Errorf("export %s: %d %.60q", format, status, data)
+			h.T.Errorf("export %s: %d %.60q", format, status, data)
 		}
 	}
 }
 
 // nowhere fails the test when a text is in a file of the data folder, in plain or in UTF-16.
 func (d *desk) nowhere(text string) {
-	d.t.Helper()
+	d.T.Helper()
 	wide := make([]byte, 0, 2*len(text))
 	for _, b := range []byte(text) {
 		wide = append(wide, b, 0)
@@ -472,18 +454,18 @@ func (d *desk) nowhere(text string) {
 		}
 		data, err := os.ReadFile(path)
 		if bytes.Contains(data, []byte(text)) || bytes.Contains(data, wide) {
-			d.t.Errorf("%q is in %s", text, path)
+			d.T.Errorf("%q is in %s", text, path)
 		}
 		return err
 	})
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 }
 
 // A server that is killed leaves its recording readable up to the last second, and says that it broke off.
 func TestAKilledRecordingIsReadable(t *testing.T) {
-	d := newDesk(t, Options{})
+	d := newDesk(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	h := d.serve()
 	op, _ := h.ring("Type until it is killed", map[string]any{"path": "editor"})
@@ -532,7 +514,7 @@ func TestAKilledRecordingIsReadable(t *testing.T) {
 
 // recorder is the recording that runs, if one does.
 func (h *house) recorder() (r human.Recording, running bool) {
-	h.t.Helper()
+	h.T.Helper()
 	var state struct{ Current *human.Recording }
 	h.call("GET", "/api/recorder", nil, &state)
 	if state.Current == nil {
@@ -543,25 +525,20 @@ func (h *house) recorder() (r human.Recording, running bool) {
 
 // TestAReplayEndsInTheSameState records work in one X server and plays it back in another.
 func TestAReplayEndsInTheSameState(t *testing.T) {
-	apps, err := filepath.Abs("testdata/apps")
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin := func(data string) (h *house, p *person, state string) {
-		d := newDesk(t, Options{})
+	begin := func(data string) (h *house, p *person, form *desktoptest.Form) {
+		d := newDesk(t, desktoptest.Options{Notifications: true})
 		if data != "" {
-			d.env = append(d.env, "DESKBELL_DATA="+data)
+			d.Env = append(d.Env, "DESKBELL_DATA="+data)
 			d.data = data
 		}
 		h = d.serve()
-		state = filepath.Join(d.home, "gtk3.json")
-		d.Start(filepath.Join(apps, "form.gtk3.py"), state, d.home)
+		form = d.StartForm("form.gtk3.py", d.Home, nil)
 		d.WaitActive("Form GTK 3")
-		d.Start("xterm", "-T", "Terminal", "-geometry", "80x12+20+560", "-e", "sh", "-c", "cat > "+filepath.Join(d.home, "typed"))
+		d.Start("xterm", "-T", "Terminal", "-geometry", "80x12+20+560", "-e", "sh", "-c", "cat > "+filepath.Join(d.Home, "typed"))
 		d.WaitActive("Terminal")
 		p = &person{Desktop: d.Desktop, app: "form.gtk3.py", looking: 600 * time.Millisecond}
 		p.pause()
-		return h, p, state
+		return h, p, form
 	}
 	h, p, recorded := begin("")
 	op, _ := h.ring("Do it once", map[string]any{"path": "form"})
@@ -569,8 +546,8 @@ func TestAReplayEndsInTheSameState(t *testing.T) {
 	h.call("POST", "/api/recordings", map[string]any{"operation_id": op.ID}, &rec)
 	p.types("in the terminal")
 	p.keys("Return")
-	p.press("Greet", Button)
-	p.press("Greet", Button)
+	p.press("Greet", desktoptest.Button)
+	p.press("Greet", desktoptest.Button)
 	p.enter("Name")
 	p.types("Ada Lovelace, 36")
 	p.press("Agree", checkBox)
@@ -578,9 +555,9 @@ func TestAReplayEndsInTheSameState(t *testing.T) {
 	p.press("Open recent", menuItem)
 	area := p.find("Drag area").At
 	p.drag(area.Min.Add(image.Pt(25, 20)), area.Min.Add(image.Pt(185, 50)))
-	p.press("Save file", Button)
+	p.press("Save file", desktoptest.Button)
 	h.call("POST", "/api/recordings/"+string(rec.ID)+"/stop", nil, &rec)
-	want, typed := h.state(recorded), h.read("typed")
+	want, typed := recorded.State(), h.read("typed")
 	if want["greetings"] != 2.0 || typed == "" {
 		t.Fatalf("the person did not do what the script says: %v, %q", want, typed)
 	}
@@ -589,7 +566,7 @@ func TestAReplayEndsInTheSameState(t *testing.T) {
 	}
 	h.Ended(h.program)
 
-	again, _, state := begin(h.data)
+	again, _, form := begin(h.data)
 	var replay struct{ State, Detail string }
 	again.call("POST", "/api/recordings/"+string(rec.ID)+"/replay", map[string]any{}, nil)
 	again.Wait("the end of the replay", func() bool {
@@ -599,11 +576,7 @@ func TestAReplayEndsInTheSameState(t *testing.T) {
 	if replay.State != "done" {
 		t.Fatalf("the replay ended as %s: %s", replay.State, replay.Detail)
 	}
-	again.Wait("the form as it was", func() bool {
-		text, err := os.ReadFile(state)
-		var is map[string]any
-		return err == nil && json.Unmarshal(text, &is) == nil && fmt.Sprint(is) == fmt.Sprint(want)
-	})
+	again.Wait("the form as it was", func() bool { return fmt.Sprint(form.State()) == fmt.Sprint(want) })
 	if got := again.read("typed"); got != typed {
 		t.Errorf("typed %q into the terminal, and %q when played back", typed, got)
 	}
@@ -611,9 +584,9 @@ func TestAReplayEndsInTheSameState(t *testing.T) {
 
 // read returns a file of the desktop's home.
 func (d *desk) read(name string) string {
-	text, err := os.ReadFile(filepath.Join(d.home, name))
+	text, err := os.ReadFile(filepath.Join(d.Home, name))
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return string(text)
 }

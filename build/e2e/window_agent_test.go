@@ -13,17 +13,18 @@ import (
 
 	"deskbell/backend/agent"
 	"deskbell/backend/llm/llmtest"
+	"deskbell/build/e2e/desktoptest"
 )
 
 // radioButton is one of several to choose from.
-const radioButton Role = 44
+const radioButton desktoptest.Role = 44
 
 // An agent mends a project while a person sits at the window: its plan is changed there, one call of it is allowed and one
 // refused, and one question is answered. Everything the person does is done with the pointer and the keyboard.
 func TestAgentInTheWindow(t *testing.T) {
-	d := newDesk(t, Options{})
-	d.env = append(d.env, "DESKBELL_PLAN_CONFIRM_BY_HUMAN=true")
-	project := filepath.Join(d.home, "sums")
+	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d.Env = append(d.Env, "DESKBELL_PLAN_CONFIRM_BY_HUMAN=true")
+	project := filepath.Join(d.Home, "sums")
 	if err := os.Mkdir(project, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +36,14 @@ func TestAgentInTheWindow(t *testing.T) {
 		"good.sh":    "echo 42\n",
 		"notes.txt":  "keep\n",
 	} {
-		d.write(file(name), text)
+		d.Write(file(name), text)
 	}
 	models, modelURL := llmtest.Start(t)
 	models.Script(llmtest.Step{Times: -1, Make: mend})
 	d.Start(d.bin)
 	d.tray.WaitItem()
 	d.press("Skip the rest") // of the first steps
-	d.see(Title, "Inbox")
+	d.see(desktoptest.Title, "Inbox")
 	d.WaitActive("Deskbell") // otherwise the plan comes as a card
 	var worker struct{ Key string }
 	if err := json.Unmarshal([]byte(d.Do(d.bin, "keys", "add", "worker", "--json")), &worker); err != nil {
@@ -54,14 +55,14 @@ func TestAgentInTheWindow(t *testing.T) {
 	}, "env", "-C", project, d.bin, "agent", "run", "The test fails. Find out why, and mend it.")
 
 	// In the plan one task is taken out, and one is told more.
-	d.clickOn(Link, "Find the failing test and mend it")
+	d.clickOn(desktoptest.Link, "Find the failing test and mend it")
 	d.clickOn(comboBox, "More for task 2")
 	d.clickOn(menuItem, "Remove")
-	d.see(Button, "Put back: Publish it")
+	d.see(desktoptest.Button, "Put back: Publish it")
 	d.Wait("the task's text to have the keyboard", func() bool {
 		// The tasks may still move: whose the plan is now gets a place above them.
 		for _, e := range d.Elements("deskbell") {
-			if e.Role == Button && e.Name == "Mend sum.sh" {
+			if e.Role == desktoptest.Button && e.Name == "Mend sum.sh" {
 				d.Click(middle(e.At))
 			}
 		}
@@ -69,24 +70,24 @@ func TestAgentInTheWindow(t *testing.T) {
 	})
 	d.Type(" so that it adds")
 	d.Key("Return")
-	d.see(Button, "Mend sum.sh so that it adds")
-	d.see(Button, "Send 2 changes")
+	d.see(desktoptest.Button, "Mend sum.sh so that it adds")
+	d.see(desktoptest.Button, "Send 2 changes")
 	d.Screenshot(os.Getenv("E2E_SHOT"))
 	if _, err := os.Stat(file("runs.log")); err == nil {
 		t.Error("a task ran before the plan was confirmed")
 	}
 	d.press("Send 2 changes")
 
-	d.clickOn(Link, "Which program should add?")
-	d.clickOn(Entry, "Your answer")
+	d.clickOn(desktoptest.Link, "Which program should add?")
+	d.clickOn(desktoptest.Entry, "Your answer")
 	d.Type("expr")
 	d.press("Send answer")
 
-	d.clickOn(Link, "Write good.sh")
+	d.clickOn(desktoptest.Link, "Write good.sh")
 	d.clickOn(radioButton, "Allow once")
 	d.press("Answer: allow once")
 
-	d.clickOn(Link, "Delete notes.txt")
+	d.clickOn(desktoptest.Link, "Delete notes.txt")
 	d.press("Answer: refuse") // what is chosen unless one chooses
 
 	if code := d.Ended(run); code != 0 {
@@ -116,11 +117,11 @@ func TestAgentInTheWindow(t *testing.T) {
 
 	// Nobody was asked anything else.
 	d.waiting("Nothing is waiting")
-	d.look("what was asked, and what came of it", func(all []Element) bool {
+	d.look("what was asked, and what came of it", func(all []desktoptest.Element) bool {
 		var rows []string
 		for _, e := range all {
 			for _, kind := range []string{"Plan ", "Feedback ", "Permission "} {
-				if e.Role == Link && strings.HasPrefix(e.Name, kind) {
+				if e.Role == desktoptest.Link && strings.HasPrefix(e.Name, kind) {
 					rows = append(rows, kind+e.Name[strings.LastIndex(e.Name, " ")+1:])
 				}
 			}
@@ -130,8 +131,8 @@ func TestAgentInTheWindow(t *testing.T) {
 }
 
 // clickOn clicks the one element of that role and name, once it is alive.
-func (d *desk) clickOn(role Role, name string) {
-	d.t.Helper()
+func (d *desk) clickOn(role desktoptest.Role, name string) {
+	d.T.Helper()
 	d.Click(middle(d.see(role, name).At))
 }
 

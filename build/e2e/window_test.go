@@ -1,5 +1,7 @@
 //go:build window
 
+// Package e2e tests the window, the server and the recorder with everything around them real: desktops of package
+// desktoptest, browsers, agents. Run it with `make window` and `make browser`.
 package e2e
 
 import (
@@ -19,6 +21,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"deskbell/build/e2e/desktoptest"
 )
 
 var shellBinary string
@@ -68,21 +72,21 @@ func buildShell(dir, binary string) error {
 
 // A shell is the window around the page of testdata/shell.
 type shell struct {
-	d   *Desktop
-	p   *Program
+	d   *desktoptest.Desktop
+	p   *desktoptest.Program
 	url string
 }
 
 // startShell starts it hidden, as at login, and waits for its page.
-func startShell(d *Desktop) *shell {
-	d.t.Helper()
+func startShell(d *desktoptest.Desktop) *shell {
+	d.T.Helper()
 	s := launchShell(d, "SHELL_HIDDEN=1")
 	s.hears("page wails://wails secret")
 	return s
 }
 
-func launchShell(d *Desktop, env ...string) *shell {
-	d.t.Helper()
+func launchShell(d *desktoptest.Desktop, env ...string) *shell {
+	d.T.Helper()
 	s := &shell{d: d, p: d.StartWith(env, shellBinary)}
 	d.Wait("the shell's address", func() bool { return strings.Contains(s.p.Out(), "\n") })
 	s.url, _, _ = strings.Cut(s.p.Out(), "\n")
@@ -91,34 +95,34 @@ func launchShell(d *Desktop, env ...string) *shell {
 
 // js runs a script in the page.
 func (s *shell) js(script string) {
-	s.d.t.Helper()
+	s.d.T.Helper()
 	r, err := http.Post(s.url+"/js", "text/plain", strings.NewReader(script))
 	if err != nil {
-		s.d.t.Fatal(err)
+		s.d.T.Fatal(err)
 	}
 	r.Body.Close()
 }
 
 // says returns the next thing that happened in the shell or its page.
 func (s *shell) says() string {
-	s.d.t.Helper()
-	client := http.Client{Timeout: patience}
+	s.d.T.Helper()
+	client := http.Client{Timeout: desktoptest.Patience}
 	r, err := client.Get(s.url + "/said")
 	if err != nil {
-		s.d.t.Fatal("nothing more happened: ", err)
+		s.d.T.Fatal("nothing more happened: ", err)
 	}
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
-		s.d.t.Fatal(err)
+		s.d.T.Fatal(err)
 	}
 	return string(text)
 }
 
 func (s *shell) hears(want string) {
-	s.d.t.Helper()
+	s.d.T.Helper()
 	if got := s.says(); got != want {
-		s.d.t.Fatalf("got %q, want %q", got, want)
+		s.d.T.Fatalf("got %q, want %q", got, want)
 	}
 }
 
@@ -130,40 +134,38 @@ type placement struct {
 
 // mode has the page change the mode, and waits until it stands.
 func (s *shell) mode(name string, height int) (p placement) {
-	s.d.t.Helper()
+	s.d.T.Helper()
 	s.js(fmt.Sprintf("mode(%q, %d)", name, height))
 	text, ok := strings.CutPrefix(s.says(), "mode ")
 	if !ok {
-		s.d.t.Fatalf("got %q, want a mode", text)
+		s.d.T.Fatalf("got %q, want a mode", text)
 	}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		s.d.t.Fatal(err)
+		s.d.T.Fatal(err)
 	}
 	return p
 }
 
 func (s *shell) pending(n int) {
-	s.d.t.Helper()
+	s.d.T.Helper()
 	r, err := http.PostForm(s.url+"/pending", url.Values{"n": {fmt.Sprint(n)}})
 	if err != nil {
-		s.d.t.Fatal(err)
+		s.d.T.Fatal(err)
 	}
 	r.Body.Close()
 }
 
 // notify shows a notification and returns dunst's window of it.
-func (s *shell) notify(notice string) Window {
-	s.d.t.Helper()
+func (s *shell) notify(notice string) desktoptest.Window {
+	s.d.T.Helper()
 	s.js("app.Notify(" + notice + ").then(shown => say('shown', shown))")
 	s.hears("shown true")
 	return s.d.WaitWindow("Dunst")
 }
 
-func (w Window) middle() (x, y int) { return w.X + w.W/2, w.Y + w.H/2 }
-
-func wantAt(t *testing.T, d *Desktop, want Window) {
+func wantAt(t *testing.T, d *desktoptest.Desktop, want desktoptest.Window) {
 	t.Helper()
-	var got Window
+	var got desktoptest.Window
 	d.Wait(fmt.Sprintf("the window to stand at %+v", want), func() bool {
 		got, _ = d.FindWindow("Deskbell")
 		want.ID = got.ID
@@ -172,7 +174,7 @@ func wantAt(t *testing.T, d *Desktop, want Window) {
 }
 
 func TestPopupStandsAboveWithoutTheKeyboard(t *testing.T) {
-	d := StartDesktop(t, Options{})
+	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	changes, windows := d.Watch("_NET_ACTIVE_WINDOW"), d.Watch("_NET_CLIENT_LIST")
 	s := startShell(d)
@@ -184,7 +186,7 @@ func TestPopupStandsAboveWithoutTheKeyboard(t *testing.T) {
 	if want := (placement{Mode: "popup", Width: 400, Height: 160}); got != want {
 		t.Errorf("placed %+v, want %+v", got, want)
 	}
-	wantAt(t, d, Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 160})
+	wantAt(t, d, desktoptest.Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 160})
 	w, _ := d.FindWindow("Deskbell")
 	state := d.Do("xprop", "-id", w.ID, "_NET_WM_STATE")
 	for _, want := range []string{"_NET_WM_STATE_ABOVE", "_NET_WM_STATE_SKIP_TASKBAR", "_NET_WM_STATE_SKIP_PAGER"} {
@@ -203,11 +205,11 @@ func TestPopupStandsAboveWithoutTheKeyboard(t *testing.T) {
 	})
 
 	s.mode("popup", 300)
-	wantAt(t, d, Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 300})
+	wantAt(t, d, desktoptest.Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 300})
 	s.mode("popup", 5000)
-	wantAt(t, d, Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 900 - 32})
+	wantAt(t, d, desktoptest.Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 900 - 32})
 	s.mode("popup", 160)
-	wantAt(t, d, Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 160})
+	wantAt(t, d, desktoptest.Window{X: 1440 - 16 - 400, Y: 16, W: 400, H: 160})
 
 	d.Click(1024+76, 16+128)
 	s.hears("clicked")
@@ -219,11 +221,11 @@ func TestPopupStandsAboveWithoutTheKeyboard(t *testing.T) {
 }
 
 func TestKeysReachThePopupOnlyWhenAskedFor(t *testing.T) {
-	d := StartDesktop(t, Options{})
+	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	s := startShell(d)
 	s.mode("popup", 160)
-	wantAt(t, d, Window{X: 1024, Y: 16, W: 400, H: 160})
+	wantAt(t, d, desktoptest.Window{X: 1024, Y: 16, W: 400, H: 160})
 
 	d.Click(1024+76, 16+70) // the text field
 	d.WaitActive("Deskbell")
@@ -247,7 +249,7 @@ func TestKeysReachThePopupOnlyWhenAskedFor(t *testing.T) {
 	d.Wait("the key in the editor", func() bool { return typed() == "c" })
 
 	s.mode("popup", 160)
-	wantAt(t, d, Window{X: 1024, Y: 16, W: 400, H: 160})
+	wantAt(t, d, desktoptest.Window{X: 1024, Y: 16, W: 400, H: 160})
 	if active := d.ActiveWindow(); active != "editor" {
 		t.Errorf("the second popup took the keyboard from the editor: %s has it", active)
 	}
@@ -256,15 +258,15 @@ func TestKeysReachThePopupOnlyWhenAskedFor(t *testing.T) {
 // Xvfb has one output, and GTK sees no monitor without one: that the popup follows the pointer from one
 // monitor to another is not tested here.
 func TestPopupStaysInsideItsMonitor(t *testing.T) {
-	d := StartDesktop(t, Options{})
+	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	d.Do("xrandr", "--setmonitor", "lower-left", "800/200x600/150+0+300", "screen")
 	s := startShell(d)
 	s.mode("popup", 160)
-	wantAt(t, d, Window{X: 800 - 16 - 400, Y: 300 + 16, W: 400, H: 160})
+	wantAt(t, d, desktoptest.Window{X: 800 - 16 - 400, Y: 300 + 16, W: 400, H: 160})
 }
 
 func TestConsole(t *testing.T) {
-	d := StartDesktop(t, Options{})
+	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	d.Terminal("editor")
 	s := launchShell(d) // not hidden
 	first := s.says()
@@ -273,7 +275,7 @@ func TestConsole(t *testing.T) {
 		t.Errorf("got %q and %q, want the console", first, second)
 	}
 	d.WaitActive("Deskbell")
-	var w Window
+	var w desktoptest.Window
 	d.Wait("the console in the middle of the screen", func() bool {
 		w, _ = d.FindWindow("Deskbell")
 		middle := func(from, size, screen int) bool { return max(2*from+size-screen, screen-2*from-size) < 60 } // the frame counts
@@ -287,7 +289,7 @@ func TestConsole(t *testing.T) {
 	was := d.WaitWindow("Deskbell")
 
 	s.mode("popup", 160)
-	wantAt(t, d, Window{X: 1024, Y: 16, W: 400, H: 160})
+	wantAt(t, d, desktoptest.Window{X: 1024, Y: 16, W: 400, H: 160})
 	d.WaitActive("editor")
 	s.mode("console", 0)
 	d.WaitActive("Deskbell")
@@ -310,13 +312,13 @@ func TestConsole(t *testing.T) {
 }
 
 func TestTransparentPopupLetsClicksThrough(t *testing.T) {
-	d := StartDesktop(t, Options{Compositor: true})
+	d := desktoptest.Start(t, desktoptest.Options{Notifications: true, Compositor: true})
 	s := startShell(d)
 	got := s.mode("popup", 160)
 	if want := (placement{Mode: "popup", Width: 448, Height: 208, Pad: 24, Transparent: true}); got != want {
 		t.Fatalf("placed %+v, want %+v", got, want)
 	}
-	wantAt(t, d, Window{X: 1440 - 16 - 400 - 24, Y: 16 - 24, W: 448, H: 208})
+	wantAt(t, d, desktoptest.Window{X: 1440 - 16 - 400 - 24, Y: 16 - 24, W: 448, H: 208})
 	var picture image.Image
 	d.Wait("the card to be painted", func() bool {
 		picture = d.Screenshot(os.Getenv("E2E_SHOT"))
@@ -339,7 +341,7 @@ func TestTransparentPopupLetsClicksThrough(t *testing.T) {
 	s.hears("clicked")
 }
 
-func decimal(t *testing.T, d *Desktop) string {
+func decimal(t *testing.T, d *desktoptest.Desktop) string {
 	t.Helper()
 	w, _ := d.FindWindow("Deskbell")
 	return w.ID
@@ -354,29 +356,29 @@ func near(a, b color.Color) bool {
 }
 
 func TestNotifications(t *testing.T) {
-	d := StartDesktop(t, Options{})
+	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	d.Terminal("editor")
 	s := startShell(d)
 
 	t.Run("a click on an action answers, without the page", func(t *testing.T) {
 		s.js("document.body.textContent = ''; app.Notify = app.Notify") // a page that does nothing
 		w := s.notify(`{id: "op1", kind: "approve", risk: "low", title: "approve me", body: "<b>100%</b> & more"}`)
-		d.Click(w.middle())
+		d.Click(w.Middle())
 		s.hears("answer op1 approve")
 		d.WaitNoWindow("Dunst")
 		w = s.notify(`{id: "op2", kind: "approve", risk: "medium", title: "deny me"}`)
-		d.Click(w.middle())
+		d.Click(w.Middle())
 		s.hears("answer op2 deny")
 		d.WaitNoWindow("Dunst")
 		w = s.notify(`{id: "op3", kind: "approve", risk: "critical", title: "deny me"}`)
-		d.Click(w.middle())
+		d.Click(w.Middle())
 		s.hears("answer op3 deny")
 		d.WaitNoWindow("Dunst")
 	})
 
 	t.Run("dismissing it answers nothing", func(t *testing.T) {
 		w := s.notify(`{id: "op4", kind: "approve", risk: "low", title: "approve me"}`)
-		d.RightClick(w.middle())
+		d.RightClick(w.Middle())
 		d.WaitNoWindow("Dunst")
 		s.js("say('after')")
 		s.hears("after")
@@ -387,7 +389,7 @@ func TestNotifications(t *testing.T) {
 		for _, risk := range []string{"high", "critical", ""} {
 			// dunst does the action called approve when there is one, and nothing else.
 			w := s.notify(`{id: "op5", kind: "approve", risk: "` + risk + `", title: "approve me"}`)
-			d.Click(w.middle())
+			d.Click(w.Middle())
 			s.js("app.Dismiss('op5').then(() => say('after'))")
 			s.hears("after")
 			d.WaitNoWindow("Dunst")
@@ -409,16 +411,16 @@ func TestNotifications(t *testing.T) {
 
 	t.Run("an answer that came too late is told", func(t *testing.T) {
 		w := s.notify(`{id: "late", kind: "approve", risk: "low", title: "approve me"}`)
-		d.Click(w.middle())
+		d.Click(w.Middle())
 		s.hears("event failed late something went wrong inside Deskbell; its log has the details")
 		w = d.WaitWindow("Dunst")
-		d.RightClick(w.middle())
+		d.RightClick(w.Middle())
 		d.WaitNoWindow("Dunst")
 	})
 
 	t.Run("a click on the notification itself opens it", func(t *testing.T) {
 		w := s.notify(`{id: "op7", kind: "feedback", title: "hello"}`)
-		d.Click(w.middle())
+		d.Click(w.Middle())
 		s.hears("event mode console")
 		s.hears("event open op7")
 		d.WaitActive("Deskbell")
@@ -426,7 +428,7 @@ func TestNotifications(t *testing.T) {
 }
 
 // unicast sends the forged signal straight to every program on the bus, past what they subscribed to.
-func unicast(t *testing.T, d *Desktop, id uint32) {
+func unicast(t *testing.T, d *desktoptest.Desktop, id uint32) {
 	t.Helper()
 	var names []string
 	if err := d.Bus.BusObject().Call("org.freedesktop.DBus.ListNames", 0).Store(&names); err != nil {
@@ -450,18 +452,18 @@ func unicast(t *testing.T, d *Desktop, id uint32) {
 }
 
 func TestWithoutNotificationService(t *testing.T) {
-	d := StartDesktop(t, Options{NoNotifications: true})
+	d := desktoptest.Start(t, desktoptest.Options{})
 	s := startShell(d)
 	s.js(`app.Notify({id: "op1", kind: "approve", risk: "low", title: "hello"}).then(shown => say("shown", shown))`)
 	s.hears("shown false")
 	s.js(`app.Desktop().then(d => say(d.notifications.answers, d.tray, d.window.hotkey))`)
 	s.hears("false false true")
 	s.mode("popup", 160)
-	wantAt(t, d, Window{X: 1024, Y: 16, W: 400, H: 160})
+	wantAt(t, d, desktoptest.Window{X: 1024, Y: 16, W: 400, H: 160})
 }
 
 func TestTray(t *testing.T) {
-	d := StartDesktop(t, Options{NoNotifications: true})
+	d := desktoptest.Start(t, desktoptest.Options{})
 	s := startShell(d)
 	panel := d.StartPanel() // panels start after programs as often as before
 	panel.WaitItem()
@@ -519,7 +521,7 @@ func brass(img *image.NRGBA) bool {
 }
 
 func TestEndOfSessionAsksNothing(t *testing.T) {
-	d := StartDesktop(t, Options{NoNotifications: true})
+	d := desktoptest.Start(t, desktoptest.Options{})
 	s := startShell(d)
 	s.pending(3)
 	if err := s.p.Signal(syscall.SIGTERM); err != nil {

@@ -1,6 +1,7 @@
 package accessibility
 
 import (
+	"image"
 	"slices"
 	"testing"
 	"time"
@@ -10,16 +11,18 @@ import (
 func BenchmarkPressed(b *testing.B) {
 	for name, form := range forms {
 		b.Run(name, func(b *testing.B) {
-			d := startDesktop(b).accessible()
+			d := startAccessible(b)
 			e := d.elements()
-			app := d.form(form.script, form.env...)
-			at := d.window(form.title, app.pid())
-			d.ready(e, at, form.spots[0])
+			f := d.show(e, form)
+			points := make([]image.Point, len(form.spots))
+			for i, s := range form.spots {
+				points[i].X, points[i].Y = f.point(s)
+			}
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {
-				s := form.spots[i%len(form.spots)]
+				s, p := form.spots[i%len(form.spots)], points[i%len(form.spots)]
 				began := time.Now()
-				got, err := e.At(b.Context(), at.Window.Bounds.X+s.x, at.Window.Bounds.Y+s.y, at)
+				got, err := e.At(b.Context(), p.X, p.Y, f.at)
 				took = append(took, time.Since(began))
 				if err != nil || got.Name != s.name {
 					b.Fatalf("%s %q, %v; want %q", got.Role, got.Name, err, s.name)

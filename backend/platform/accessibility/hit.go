@@ -76,7 +76,8 @@ func (l *lookup) under(kit toolkit, n node, next answer, x, y float64) (below no
 	var at struct{ Ref ref }
 	if next.into(&at.Ref) == nil && !at.Ref.null() && at.Ref != n.ref {
 		after = l.point(kit, at.Ref, x, y)
-		if below = l.one(kit, at.Ref, toDescribe); !below.gone && below.box.distance(x, y) == 0 {
+		// Chromium names an entry of a list that is not open, as though it lay on what opens it.
+		if below = l.one(kit, at.Ref, toDescribe); below.shows(kit) && below.box.distance(x, y) == 0 {
 			return below, after, true
 		}
 	}

@@ -15,28 +15,25 @@ import (
 
 // An application that is stopped holds up its own look-ups only, and those no longer than the deadline.
 func TestStoppedApplication(t *testing.T) {
-	d := startDesktop(t).accessible()
+	d := startAccessible(t)
 	e := d.elementsIn(0) // the default
 	stopped, runs := forms["GTK 3"], forms["Qt 5"]
-	one := d.form(stopped.script, stopped.env...)
-	first := d.window(stopped.title, one.pid())
-	d.ready(e, first, stopped.spots[0])
-	other := d.form(runs.script, runs.env...)
-	second := d.window(runs.title, other.pid())
-	d.ready(e, second, runs.spots[0])
+	one, other := d.show(e, stopped), d.show(e, runs)
 
-	if err := syscall.Kill(one.pid(), syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(one.PID(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	look := func(at record.Placed, s spot) (human.Element, time.Duration, error) {
+	file, greet := stopped.spots[0], runs.called("Greet")
+	look := func(f shown, s spot) (human.Element, time.Duration, error) {
+		x, y := f.point(s)
 		began := time.Now()
-		got, err := e.At(t.Context(), at.Window.Bounds.X+s.x, at.Window.Bounds.Y+s.y, at)
+		got, err := e.At(t.Context(), x, y, f.at)
 		return got, time.Since(began), err
 	}
 	slow := make(chan struct{})
 	go func() {
 		defer close(slow)
-		if _, took, err := look(first, stopped.spots[0]); kind(err) != human.Unavailable || took > 400*time.Millisecond {
+		if _, took, err := look(one, file); kind(err) != human.Unavailable || took > 400*time.Millisecond {
 			t.Errorf("the stopped application: %v after %v", err, took)
 		}
 	}()
@@ -47,7 +44,7 @@ func TestStoppedApplication(t *testing.T) {
 			waiting = false
 		default:
 		}
-		got, time, err := look(second, runs.spots[7])
+		got, time, err := look(other, greet)
 		if err != nil || got.Name != "Greet" {
 			t.Fatalf("meanwhile another one: %+v, %v", got, err)
 		}
@@ -58,22 +55,22 @@ func TestStoppedApplication(t *testing.T) {
 		t.Errorf("meanwhile another one was asked %d times and took %v", len(took), took)
 	}
 	// It is left alone at once now,
-	if _, took, err := look(first, stopped.spots[0]); kind(err) != human.Unavailable || took > 50*time.Millisecond {
+	if _, took, err := look(one, file); kind(err) != human.Unavailable || took > 50*time.Millisecond {
 		t.Errorf("the stopped application again: %v after %v", err, took)
 	}
 	// and found again when it goes on.
-	if err := syscall.Kill(one.pid(), syscall.SIGCONT); err != nil {
+	if err := syscall.Kill(one.PID(), syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	d.ready(e, first, stopped.spots[0])
+	one.ready(e)
 }
 
 // Of a terminal without accessibility nothing is known, and that is said.
 func TestNotOnTheBus(t *testing.T) {
-	d := startDesktop(t).accessible()
+	d := startAccessible(t)
 	e := d.elements()
-	term := d.start("xterm", "-T", "Plain terminal", "-e", "cat")
-	at := d.window("Plain terminal", term.pid())
+	term := d.Start("xterm", "-T", "Plain terminal", "-e", "cat")
+	at := d.window("Plain terminal", term.PID())
 	middle := at.Window.Bounds
 	if _, err := e.At(t.Context(), middle.X+middle.W/2, middle.Y+middle.H/2, at); kind(err) != human.NotFound {
 		t.Errorf("an element of xterm: %v", err)
@@ -82,7 +79,7 @@ func TestNotOnTheBus(t *testing.T) {
 	if _, err := e.Focused(t.Context(), at); kind(err) != human.Unavailable {
 		t.Errorf("the focus in xterm: %v", err)
 	}
-	knows := New(Options{Clock: e.o.Clock, Session: d.session, Terminal: func(_ context.Context, in record.Placed) bool { return in.App.PID == term.pid() }})
+	knows := New(Options{Clock: e.o.Clock, Session: d.Session, Terminal: func(_ context.Context, in record.Placed) bool { return in.App.PID == term.PID() }})
 	defer knows.Close()
 	if _, err := knows.Focused(t.Context(), at); kind(err) != human.NotFound {
 		t.Errorf("the focus in a terminal: %v", err)
@@ -91,18 +88,18 @@ func TestNotOnTheBus(t *testing.T) {
 
 // A Chromium that was not started for it tells of no fields, so what is typed there may be a password.
 func TestSilentPage(t *testing.T) {
-	d := startDesktop(t).accessible()
+	d := startAccessible(t)
 	e := d.elements()
-	browser := d.start("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--password-store=basic", "--kiosk",
-		"--user-data-dir="+filepath.Join(d.home, "chromium"), d.serve(filepath.Join(apps(), "form.html")))
-	at := d.window("Form Chromium", browser.pid())
-	d.wait("the window on the bus", func() bool {
+	f := d.StartForm("form.html", d.Home, nil)
+	at := d.window("Form Chromium", f.PID())
+	d.Wait("the window on the bus", func() bool {
 		_, err := e.At(t.Context(), 600, 700, at)
 		return err == nil
 	})
-	d.press(at, spot{x: 190, y: 178}) // the field for the password
-	d.do("type", "x")
-	d.state("form.html", "password_length", 1.0)
+	password := f.Place("Password")
+	d.press(at.Window.Bounds.X+password.Min.X+9, at.Window.Bounds.Y+password.Min.Y+9)
+	d.Do("xdotool", "type", "x")
+	f.Await("password_length", 1.0)
 	if got, err := e.Focused(t.Context(), at); err == nil && !got.Secret || err != nil && kind(err) != human.Unavailable {
 		t.Errorf("what has the keyboard is %+v, %v", got, err)
 	}
@@ -110,9 +107,9 @@ func TestSilentPage(t *testing.T) {
 
 // A table makes an object for each cell it is asked for, so it is only asked what is at a point.
 func TestLongTable(t *testing.T) {
-	d := startDesktop(t).accessible()
+	d := startAccessible(t)
 	e := d.elementsIn(0)
-	table := d.start("/usr/bin/python3", "-c", `
+	table := d.Start("/usr/bin/python3", "-c", `
 import gi
 gi.require_version("Gtk", "3.0")
 from gi.repository import Gtk
@@ -129,11 +126,18 @@ pane.add(view)
 window.add(pane)
 window.show_all()
 Gtk.main()`)
-	at := d.window("Long table", table.pid())
-	row := spot{30, 60, "cell", "row 1", false}
-	d.ready(e, at, row)
-	d.press(at, row)
-	if got, err := e.At(t.Context(), at.Window.Bounds.X+row.x, at.Window.Bounds.Y+row.y, at); err != nil || got.Name != row.name {
+	at := d.window("Long table", table.PID())
+	x, y := at.Window.Bounds.X+30, 0
+	d.Wait("the second row", func() bool {
+		for y = at.Window.Bounds.Y + 20; y < at.Window.Bounds.Y+120; y += 5 {
+			if got, err := e.At(t.Context(), x, y, at); err == nil && got.Role == "cell" && got.Name == "row 1" {
+				return true
+			}
+		}
+		return false
+	})
+	d.press(x, y)
+	if got, err := e.At(t.Context(), x, y, at); err != nil || got.Name != "row 1" {
 		t.Errorf("the cell is %+v, %v", got, err)
 	}
 	if !d.within(func() bool {
@@ -147,52 +151,47 @@ Gtk.main()`)
 
 // Check says what is missing and what to do about it.
 func TestCheck(t *testing.T) {
-	d := startDesktop(t)
+	d := start(t)
 	check := func(session string) human.SourceState {
 		e := New(Options{Session: session})
 		defer e.Close()
 		return e.Check(t.Context())
 	}
-	nowhere := "unix:path=" + filepath.Join(d.home, "nobody")
-	for what, session := range map[string]string{"no session bus": nowhere, "no accessibility bus": d.session} {
+	nowhere := "unix:path=" + filepath.Join(d.Home, "nobody")
+	for what, session := range map[string]string{"no session bus": nowhere, "no accessibility bus": d.Session} {
 		s := check(session)
 		if s.Source != human.ElementSource || s.Status != "missing" || s.Code != "no_accessibility_bus" || s.Detail == "" || s.Fix == "" {
 			t.Errorf("%s: %+v", what, s)
 		}
 	}
-	d.accessible()
-	if s := check(d.session); s.Status != "partial" || s.Fix == "" {
+	d.StartAccessibility()
+	if s := check(d.Session); s.Status != "partial" || s.Fix == "" {
 		t.Errorf("switched on just now: %+v", s)
 	}
-	if s := check(d.session); s.Status != "complete" {
+	if s := check(d.Session); s.Status != "complete" {
 		t.Errorf("on already: %+v", s)
 	}
 }
 
 // With a scale applications speak of units, and recordings of pixels.
 func TestScale(t *testing.T) {
-	d := startDesktop(t).accessible()
+	d := startAccessible(t)
 	e := d.elements()
 	for name, env := range map[string]string{"GTK 3": "GDK_SCALE=2", "GTK 4": "GDK_SCALE=2", "Qt 5": "QT_SCALE_FACTOR=1.5", "Qt 6": "QT_SCALE_FACTOR=1.5"} {
 		t.Run(name, func(t *testing.T) {
-			d.t = t
-			form := forms[name]
-			app := d.form(form.script, append(form.env, env)...)
-			at := d.window(form.title, app.pid())
+			d.T = t
 			scale := 2.0
-			if form.script == "form.qt.py" {
+			if forms[name].script == "form.qt.py" {
 				scale = 1.5
 			}
-			i := slices.IndexFunc(form.spots, func(s spot) bool { return s.name == "Greet" })
-			greet := form.spots[i]
-			greet.x, greet.y = int(scale*float64(greet.x)), int(scale*float64(greet.y))
-			d.ready(e, at, greet)
-			got, err := e.At(t.Context(), at.Window.Bounds.X+greet.x, at.Window.Bounds.Y+greet.y, at)
-			if err != nil || got.Name != "Greet" || !got.Bounds.Contains(at.Window.Bounds.X+greet.x, at.Window.Bounds.Y+greet.y) {
+			f := d.showAt(e, forms[name], scale, env)
+			x, y := f.point(f.called("Greet"))
+			got, err := e.At(t.Context(), x, y, f.at)
+			if err != nil || got.Name != "Greet" || !got.Bounds.Contains(x, y) {
 				t.Errorf("at the button is %+v, %v", got, err)
 			}
-			d.press(at, greet)
-			d.state(form.script, "greetings", 1.0)
+			d.press(x, y)
+			f.Await("greetings", 1.0)
 		})
 	}
 }
@@ -200,51 +199,48 @@ func TestScale(t *testing.T) {
 // Where the window manager takes part in it, GTK draws a window's shadow as a part of the window. openbox does not,
 // so the test says what GTK would say.
 func TestShadow(t *testing.T) {
-	d := startDesktop(t).accessible()
+	d := startAccessible(t)
 	e := d.elements()
-	form := forms["GTK 4"]
-	app := d.form(form.script)
-	at := d.window(form.title, app.pid())
-	d.ready(e, at, form.spots[0])
-	d.try("xprop", "-id", at.Window.ID, "-f", "_GTK_FRAME_EXTENTS", "32c", "-set", "_GTK_FRAME_EXTENTS", "14,14,12,17")
-	b := at.Window.Bounds
+	f := d.show(e, forms["GTK 4"])
+	d.Do("xprop", "-id", f.at.Window.ID, "-f", "_GTK_FRAME_EXTENTS", "32c", "-set", "_GTK_FRAME_EXTENTS", "14,14,12,17")
+	b := f.at.Window.Bounds
+	at := f.at
 	at.Window.Bounds = human.Bounds{X: b.X - 14, Y: b.Y - 12, W: b.W + 28, H: b.H + 29}
-	for _, s := range form.spots {
-		if got, err := e.At(t.Context(), b.X+s.x, b.Y+s.y, at); err != nil || got.Name != s.name {
-			t.Errorf("at %d,%d is %s %q, %v; want %q", s.x, s.y, got.Role, got.Name, err, s.name)
+	for _, s := range f.spots {
+		x, y := f.point(s)
+		if got, err := e.At(t.Context(), x, y, at); err != nil || got.Name != s.name {
+			t.Errorf("%s, at %d,%d, is %s %q, %v; want %q", s.place, x, y, got.Role, got.Name, err, s.name)
 		}
 	}
-	want, err := e.At(t.Context(), b.X+form.spots[7].x, b.Y+form.spots[7].y, record.Placed{App: at.App, Window: human.Window{Title: at.Window.Title, Bounds: b}})
+	x, y := f.point(f.called("Greet"))
+	want, err := e.At(t.Context(), x, y, record.Placed{App: at.App, Window: human.Window{Title: at.Window.Title, Bounds: b}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := e.At(t.Context(), b.X+form.spots[7].x, b.Y+form.spots[7].y, at); err != nil || got.Bounds != want.Bounds {
+	if got, err := e.At(t.Context(), x, y, at); err != nil || got.Bounds != want.Bounds {
 		t.Errorf("the button is at %v, %v; want %v", got.Bounds, err, want.Bounds)
 	}
 }
 
 func TestSource(t *testing.T) {
 	recordtest.Source(t, func(tb testing.TB) recordtest.SourceRig {
-		d := startDesktop(tb).accessible()
+		d := startAccessible(tb)
 		e := d.elements()
-		form := forms["GTK 3"]
-		app := d.form(form.script, form.env...)
-		at := d.window(form.title, app.pid())
-		d.ready(e, at, form.spots[0])
+		f := d.show(e, forms["GTK 3"])
 		e.screen.active() // connects
-		spots := []spot{form.spots[2], form.spots[3], form.spots[1]}
+		spots := []spot{f.called("Notes"), f.called("Password"), f.called("Name")}
 		return recordtest.SourceRig{
 			Source: e, Name: human.ElementSource, Clock: e.o.Clock, Starts: 12,
 			Provoke: func(tb testing.TB) (want []human.RecordedEvent) {
-				d.t = tb
+				d.T = tb
 				for _, s := range spots {
-					d.press(at, s)
-					d.wait("the focus on "+s.name, func() bool {
-						got, err := e.Focused(tb.Context(), at)
+					f.press(s)
+					d.Wait("the focus on "+s.name, func() bool {
+						got, err := e.Focused(tb.Context(), f.at)
 						return err == nil && got.Name == s.name
 					})
 					want = append(want, human.RecordedEvent{
-						Type: human.FocusMoved, App: &human.App{PID: app.pid()},
+						Type: human.FocusMoved, App: &human.App{PID: f.PID()},
 						Element: &human.Element{Role: s.role, Name: s.name, Secret: s.secret},
 					})
 				}

@@ -17,7 +17,7 @@ import (
 
 func TestScreenConforms(t *testing.T) {
 	recordtest.Screen(t, func(tb testing.TB) recordtest.ScreenRig {
-		desktop(tb, "#000000")
+		enter(tb, "#000000")
 		c, err := xgb.NewConn()
 		if err != nil {
 			tb.Fatal(err)
@@ -64,7 +64,7 @@ func draw(t testing.TB) {
 
 // The library's pictures and those of package x11 show the same.
 func TestSamePicturesAsOnX11(t *testing.T) {
-	desktop(t, "#123456")
+	enter(t, "#123456")
 	draw(t)
 	ours := x11.NewScreen("", clock)
 	defer ours.Close()
@@ -89,7 +89,7 @@ func TestSamePicturesAsOnX11(t *testing.T) {
 }
 
 func TestAnEndedContextTakesNoPicture(t *testing.T) {
-	desktop(t, "#000000")
+	enter(t, "#000000")
 	s := New(clock)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

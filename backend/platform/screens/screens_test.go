@@ -3,10 +3,6 @@
 package screens
 
 import (
-	"bufio"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,42 +10,21 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
+	"deskbell/build/e2e/desktoptest"
 )
 
-// desktop starts an X server for the process, in which the library looks for its display.
-func desktop(t testing.TB, colour string) {
+// enter starts an X server for the process, in which the library looks for its display.
+func enter(t testing.TB, colour string) {
 	t.Helper()
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer read.Close()
-	server := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset")
-	server.ExtraFiles = []*os.File{write}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	write.Close()
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-	number, err := bufio.NewReader(read).ReadString('\n')
-	if err != nil {
-		t.Fatalf("Xvfb did not start: %v", err)
-	}
-	t.Setenv("DISPLAY", ":"+strings.TrimSpace(number))
-	t.Setenv("WAYLAND_DISPLAY", "")
-	t.Setenv("XDG_SESSION_TYPE", "x11")
-	if out, err := exec.Command("xsetroot", "-solid", colour).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	d := desktoptest.Start(t, desktoptest.Options{Width: 640, Height: 480, Bare: true})
+	d.Enter()
+	d.Do("xsetroot", "-solid", colour)
 }
 
 func clock() (time.Time, int64) { return time.Now(), time.Now().UnixNano() }
 
 func TestScreen(t *testing.T) {
-	desktop(t, "#123456")
+	enter(t, "#123456")
 	s := New(clock)
 	if state := s.Check(t.Context()); state.Status != "complete" {
 		t.Errorf("with a display: %+v", state)

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,27 +8,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
+	"deskbell/build/e2e/desktoptest"
 )
-
-const patience = 20 * time.Second
-
-func wait(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited %v in vain for %s", patience, what)
-		}
-	}
-}
 
 func run(t *testing.T, cmd *exec.Cmd) int {
 	t.Helper()
@@ -44,27 +27,9 @@ func run(t *testing.T, cmd *exec.Cmd) int {
 	return cmd.Process.Pid
 }
 
-func display(t *testing.T) string {
-	t.Helper()
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer read.Close()
-	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "800x600x24", "-nolisten", "tcp", "-noreset")
-	cmd.ExtraFiles = []*os.File{write}
-	run(t, cmd)
-	write.Close()
-	line, err := bufio.NewReader(read).ReadString('\n')
-	if err != nil {
-		t.Fatalf("Xvfb did not start: %v", err)
-	}
-	return "DISPLAY=:" + strings.TrimSpace(line)
-}
-
 // A program asks for a password by switching the echo off; nothing else that happens in a terminal is secret.
 func TestTerminals(t *testing.T) {
-	screen := display(t)
+	d := desktoptest.Start(t, desktoptest.Options{Width: 800, Height: 600, Bare: true})
 	for name, tt := range map[string]struct {
 		command string
 		secret  bool
@@ -84,12 +49,12 @@ func TestTerminals(t *testing.T) {
 			begun := filepath.Join(dir, "begun")
 			command := strings.ReplaceAll(tt.command, "SOCKET", filepath.Base(dir)+filepath.Base(filepath.Dir(dir)))
 			term := exec.Command("xterm", "-T", "Terminal", "-e", "bash", "-c", "touch "+begun+"; "+command)
-			term.Env = append(os.Environ(), screen, "TMUX=", "TMUX_TMPDIR="+os.TempDir())
+			term.Env = append(d.Env, "TMUX_TMPDIR="+os.TempDir())
 			pid := run(t, term)
 			if strings.Contains(command, "tmux") {
 				t.Cleanup(func() { _ = exec.Command("tmux", "-L", strings.Fields(command)[3], "kill-server").Run() })
 			}
-			wait(t, "the terminal", func() bool { _, err := os.Stat(begun); return err == nil })
+			desktoptest.Wait(t, "the terminal", func() bool { _, err := os.Stat(begun); return err == nil })
 			g := New()
 			in := record.Placed{App: human.App{Name: "XTerm", PID: pid}}
 			ask := func() bool {
@@ -100,10 +65,10 @@ func TestTerminals(t *testing.T) {
 				return secret
 			}
 			if tt.secret {
-				wait(t, "the echo to be off", ask)
+				desktoptest.Wait(t, "the echo to be off", ask)
 			} else {
 				// What is begun has to be under way before it can be wrong.
-				wait(t, "the program", func() bool { return g.Terminal(t.Context(), in) && settled(t, pid, command) })
+				desktoptest.Wait(t, "the program", func() bool { return g.Terminal(t.Context(), in) && settled(t, pid, command) })
 				if ask() {
 					t.Error("secret")
 				}
@@ -150,7 +115,7 @@ func TestOtherWindows(t *testing.T) {
 	// script(1) gives a terminal without a window; the program in it stands for a window that was started there.
 	cmd := exec.Command("script", "-qc", "stty -echo; bash -c 'echo $$ > "+begun+".part; mv "+begun+".part "+begun+"; sleep 1000 & wait'", "/dev/null")
 	outer := run(t, cmd)
-	wait(t, "the program", func() bool { _, err := os.Stat(begun); return err == nil })
+	desktoptest.Wait(t, "the program", func() bool { _, err := os.Stat(begun); return err == nil })
 	if secret, err := g.Secret(t.Context(), record.Placed{App: human.App{PID: outer}}); !secret || err != nil {
 		t.Errorf("the terminal itself: %t, %v", secret, err)
 	}

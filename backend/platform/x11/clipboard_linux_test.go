@@ -17,10 +17,10 @@ import (
 
 // clip puts something into the clipboard with xclip, which goes on to serve it.
 func (d *desk) clip(content string, args ...string) {
-	d.t.Helper()
-	file := filepath.Join(d.t.TempDir(), "clip")
+	d.T.Helper()
+	file := filepath.Join(d.T.TempDir(), "clip")
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	d.xclip(append(args, file)...)
 }
@@ -28,18 +28,18 @@ func (d *desk) clip(content string, args ...string) {
 // xclip runs it until it is in the background, where the end of the X server ends it. It keeps its output
 // open: nobody may wait for the end of that.
 func (d *desk) xclip(args ...string) {
-	d.t.Helper()
+	d.T.Helper()
 	cmd := exec.Command("xclip", append([]string{"-silent", "-i", "-selection", "clipboard"}, args...)...)
-	cmd.Env = d.env
+	cmd.Env = d.Env
 	if err := cmd.Run(); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 }
 
 // own takes the clipboard in this process; values are by the targets' names. asked ends it and says how
 // often each was asked for. A mute one does not answer.
 func (d *desk) own(mute bool, values map[string]string) (asked func() map[string]int) {
-	d.t.Helper()
+	d.T.Helper()
 	m := d.maker()
 	var names []string
 	for name := range values {
@@ -47,7 +47,7 @@ func (d *desk) own(mute bool, values map[string]string) (asked func() map[string
 	}
 	atoms, err := m.atoms(context.Background(), append([]string{"CLIPBOARD", "TARGETS"}, names...)...)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	window := m.window("Owner", "Owner", human.Bounds{W: 10, H: 10}, true)
 	m.do(request1(22, 0, window, atoms[0], 0)) // SetSelectionOwner; the first to ask may be heard at once
@@ -89,7 +89,7 @@ func (d *desk) own(mute bool, values map[string]string) (asked func() map[string
 			_, _ = m.send(send)
 		}
 	}()
-	d.t.Cleanup(func() {
+	d.T.Cleanup(func() {
 		select {
 		case <-done:
 		default:
@@ -105,7 +105,7 @@ func TestClipboard(t *testing.T) {
 		d := newDesk(tb)
 		n := 0
 		return recordtest.SourceRig{
-			Source: NewClipboard(d.display, monotonic, true), Name: human.ClipboardSource, Clock: monotonic, Early: 5 * time.Millisecond,
+			Source: NewClipboard(d.Display, monotonic, true), Name: human.ClipboardSource, Clock: monotonic, Early: 5 * time.Millisecond,
 			Provoke: func(testing.TB) []human.RecordedEvent {
 				n++
 				text := fmt.Sprint("copied ", n)
@@ -118,11 +118,11 @@ func TestClipboard(t *testing.T) {
 
 func TestClipboardKinds(t *testing.T) {
 	d := newDesk(t)
-	r := listen(t, NewClipboard(d.display, monotonic, true))
+	r := listen(t, NewClipboard(d.Display, monotonic, true))
 	seen := 0
 	expect := func(what, kind, text, hidden string) {
 		t.Helper()
-		d.wait(what, func() bool { return len(r.all()) > seen })
+		d.Wait(what, func() bool { return len(r.all()) > seen })
 		e := r.all()[seen]
 		seen++
 		if e.Type != human.ClipboardSet || e.ContentKind != kind || e.Text != text || e.Hidden != hidden {
@@ -141,7 +141,7 @@ func TestClipboardKinds(t *testing.T) {
 
 	long := strings.Repeat("é€", 60_000) // 300 KB, in parts
 	d.clip(long)
-	d.wait("a long text", func() bool { return len(r.all()) > seen })
+	d.Wait("a long text", func() bool { return len(r.all()) > seen })
 	if got := r.all()[seen].Text; len(got) > maxClipboard || len(got) < maxClipboard-4 || !strings.HasPrefix(long, got) {
 		t.Errorf("%d bytes of a long text, ending in %q", len(got), got[max(0, len(got)-6):])
 	}
@@ -176,7 +176,7 @@ func TestClipboardKinds(t *testing.T) {
 
 func TestClipboardWithoutContent(t *testing.T) {
 	d := newDesk(t)
-	r := listen(t, NewClipboard(d.display, monotonic, false))
+	r := listen(t, NewClipboard(d.Display, monotonic, false))
 	asked := d.own(false, map[string]string{"UTF8_STRING": "private"})
 	e := r.until("the change", func(human.RecordedEvent) bool { return true })
 	r.stop()
@@ -191,7 +191,7 @@ func TestClipboardWithoutContent(t *testing.T) {
 // Of many changes at once each is told, and none with another's text.
 func TestClipboardChangesFast(t *testing.T) {
 	d := newDesk(t)
-	r := listen(t, NewClipboard(d.display, monotonic, true))
+	r := listen(t, NewClipboard(d.Display, monotonic, true))
 	m := d.maker()
 	atoms, err := m.atoms(t.Context(), "CLIPBOARD")
 	if err != nil {

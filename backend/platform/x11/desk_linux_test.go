@@ -1,17 +1,13 @@
 package x11
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,109 +16,23 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
+	"deskbell/build/e2e/desktoptest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// patience is how long something may take on a busy machine.
-const patience = 20 * time.Second
-
-// A desk is an X server of a test's own.
-type desk struct {
-	t       testing.TB
-	display string
-	env     []string
-	server  *exec.Cmd
+func TestMain(m *testing.M) {
+	for _, name := range []string{"WAYLAND_DISPLAY", "XDG_SESSION_TYPE"} { // not this machine's session
+		_ = os.Unsetenv(name)
+	}
+	goleak.VerifyTestMain(m)
 }
+
+// A desk is an X server of a test's own, by the package's own means.
+type desk struct{ *desktoptest.Desktop }
 
 // newDesk starts an X server, with more arguments of its own.
 func newDesk(t testing.TB, args ...string) *desk {
 	t.Helper()
-	for _, name := range []string{"WAYLAND_DISPLAY", "XDG_SESSION_TYPE"} { // not this machine's session
-		if old, ok := os.LookupEnv(name); ok {
-			_ = os.Unsetenv(name)
-			t.Cleanup(func() { _ = os.Setenv(name, old) })
-		}
-	}
-	d := &desk{t: t}
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer read.Close()
-	d.server = exec.Command("Xvfb", append([]string{"-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"}, args...)...)
-	d.server.ExtraFiles = []*os.File{write}
-	d.begin(d.server)
-	write.Close()
-	number, err := bufio.NewReader(read).ReadString('\n')
-	if err != nil {
-		t.Fatalf("Xvfb did not start: %v", err)
-	}
-	d.display = ":" + strings.TrimSpace(number)
-	d.env = append(os.Environ(), "DISPLAY="+d.display, "HOME="+t.TempDir())
-	return d
-}
-
-// manage starts a window manager.
-func (d *desk) manage() *desk {
-	d.t.Helper()
-	// It says in its properties that it is there before it takes windows; this it runs afterwards.
-	started := filepath.Join(d.t.TempDir(), "started")
-	d.start("openbox", "--startup", "touch "+started)
-	d.wait("the window manager", func() bool { _, err := os.Stat(started); return err == nil })
-	return d
-}
-
-// start runs a program until the test ends.
-func (d *desk) start(name string, args ...string) *exec.Cmd {
-	d.t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Env = d.env
-	d.begin(cmd)
-	return cmd
-}
-
-func (d *desk) begin(cmd *exec.Cmd) {
-	d.t.Helper()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	d.t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-	})
-}
-
-// run runs a program to its end.
-func (d *desk) run(name string, args ...string) string {
-	d.t.Helper()
-	out, err := d.try(name, args...)
-	if err != nil {
-		d.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
-	return out
-}
-
-func (d *desk) try(name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Env = d.env
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-func (d *desk) wait(what string, is func() bool) {
-	d.t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			d.t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	return &desk{desktoptest.Start(t, desktoptest.Options{Width: 1280, Height: 800, Bare: true, Server: args})}
 }
 
 // monotonic is the clock that X servers of this machine stamp with.
@@ -140,17 +50,17 @@ type hand struct {
 }
 
 func (d *desk) hand() *hand {
-	d.t.Helper()
-	w, err := dial(context.Background(), d.display)
+	d.T.Helper()
+	w, err := dial(context.Background(), d.Display)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
-	d.t.Cleanup(w.close)
+	d.T.Cleanup(w.close)
 	opcode, _, err := w.extension(context.Background(), "XTEST")
 	if err != nil || opcode == 0 {
-		d.t.Fatalf("XTEST: opcode %d, %v", opcode, err)
+		d.T.Fatalf("XTEST: opcode %d, %v", opcode, err)
 	}
-	return &hand{d.t, w, opcode}
+	return &hand{d.T, w, opcode}
 }
 
 func (h *hand) fake(kind, detail byte, x, y int) {
@@ -219,7 +129,7 @@ func listen(t testing.TB, source record.Source) *recording {
 	case <-ready:
 	case <-r.done:
 		t.Fatalf("it ended before it was ready: %v", r.err)
-	case <-time.After(patience):
+	case <-time.After(desktoptest.Patience):
 		t.Fatal("it does not get ready")
 	}
 	return r
@@ -235,7 +145,7 @@ func (r *recording) all() []human.RecordedEvent {
 func (r *recording) until(what string, is func(human.RecordedEvent) bool) human.RecordedEvent {
 	r.t.Helper()
 	var found human.RecordedEvent
-	deadline := time.After(patience)
+	deadline := time.After(desktoptest.Patience)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -11,6 +11,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/record/recordtest"
+	"deskbell/build/e2e/desktoptest"
 )
 
 // Key codes of a PC keyboard under X.
@@ -45,7 +46,7 @@ func TestInput(t *testing.T) {
 		h := d.hand()
 		x := 0
 		return recordtest.SourceRig{
-			Source: NewInput(d.display, monotonic), Name: human.InputSource, Clock: monotonic, Early: 5 * time.Millisecond, Starts: 100,
+			Source: NewInput(d.Display, monotonic), Name: human.InputSource, Clock: monotonic, Early: 5 * time.Millisecond, Starts: 100,
 			Provoke: func(testing.TB) []human.RecordedEvent {
 				x = x%1000 + 10
 				h.move(x, 20)
@@ -111,9 +112,9 @@ func TestTextAsTyped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.run("setxkbmap", tt.layout...)
+			d.Do("setxkbmap", tt.layout...)
 			h := d.hand()
-			r := listen(t, NewInput(d.display, monotonic))
+			r := listen(t, NewInput(d.Display, monotonic))
 			for _, codes := range tt.keys {
 				h.tap(codes...)
 			}
@@ -144,14 +145,14 @@ func TestTextAsTyped(t *testing.T) {
 
 func TestLayoutChangedWhileRecording(t *testing.T) {
 	d := newDesk(t)
-	d.run("setxkbmap", "us")
+	d.Do("setxkbmap", "us")
 	h := d.hand()
-	r := listen(t, NewInput(d.display, monotonic))
+	r := listen(t, NewInput(d.Display, monotonic))
 	for i, layout := range []string{"us", "ru", "de", "us"} {
-		d.run("setxkbmap", layout)
+		d.Do("setxkbmap", layout)
 		h.tap(codeY)
 		h.sync()
-		d.wait("the key", func() bool { return len([]rune(typed(r.all()))) > i })
+		d.Wait("the key", func() bool { return len([]rune(typed(r.all()))) > i })
 	}
 	if got := typed(r.stop()); got != "yнzy" {
 		t.Errorf("typed %q", got)
@@ -161,11 +162,11 @@ func TestLayoutChangedWhileRecording(t *testing.T) {
 // xdotool types what the layout lacks by changing the layout, for a key or two.
 func TestTypedByXdotool(t *testing.T) {
 	d := newDesk(t)
-	d.run("setxkbmap", "us,ru")
-	r := listen(t, NewInput(d.display, monotonic))
+	d.Do("setxkbmap", "us,ru")
+	r := listen(t, NewInput(d.Display, monotonic))
 	const text = "Grep 'foo' {a|b} 50%; Привет"
-	d.run("xdotool", "type", "--delay", "15", text)
-	d.run("xdotool", "key", "F6")
+	d.Do("xdotool", "type", "--delay", "15", text)
+	d.Do("xdotool", "key", "F6")
 	r.until("the last key", func(e human.RecordedEvent) bool { return e.Key == "F6" })
 	if got := strings.TrimSuffix(typed(r.stop()), "[F6]"); got != text {
 		t.Errorf("typed %q, want %q", got, text)
@@ -175,7 +176,7 @@ func TestTypedByXdotool(t *testing.T) {
 func TestPointer(t *testing.T) {
 	d := newDesk(t)
 	h := d.hand()
-	r := listen(t, NewInput(d.display, monotonic))
+	r := listen(t, NewInput(d.Display, monotonic))
 	h.move(100, 100)
 	h.fake(buttonPress, 1, 0, 0)
 	for x := 110; x <= 150; x += 10 {
@@ -207,11 +208,11 @@ func TestPointer(t *testing.T) {
 
 func TestAutoRepeat(t *testing.T) {
 	d := newDesk(t)
-	d.run("xset", "r", "rate", "150", "50")
+	d.Do("xset", "r", "rate", "150", "50")
 	h := d.hand()
-	r := listen(t, NewInput(d.display, monotonic))
+	r := listen(t, NewInput(d.Display, monotonic))
 	h.fake(keyPress, codeA, 0, 0)
-	d.wait("repeats", func() bool { return len(typed(r.all())) >= 12 })
+	d.Wait("repeats", func() bool { return len(typed(r.all())) >= 12 })
 	h.fake(keyRelease, codeA, 0, 0)
 	h.sync()
 	r.until("the release", func(e human.RecordedEvent) bool { return e.Type == human.KeyUp })
@@ -236,7 +237,7 @@ func TestTimeStamps(t *testing.T) {
 		"on one that began late": {func() (time.Time, int64) { w, m := monotonic(); return w, m - 1e15 }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := listen(t, NewInput(d.display, tt.clock))
+			r := listen(t, NewInput(d.Display, tt.clock))
 			var sent []int64
 			for i := range 200 {
 				_, before := tt.clock()
@@ -258,11 +259,11 @@ func TestTimeStamps(t *testing.T) {
 
 func TestServerDies(t *testing.T) {
 	d := newDesk(t)
-	r := listen(t, NewInput(d.display, monotonic))
-	_ = syscall.Kill(d.server.Process.Pid, syscall.SIGKILL)
+	r := listen(t, NewInput(d.Display, monotonic))
+	d.Server.Kill()
 	select {
 	case <-r.done:
-	case <-time.After(patience):
+	case <-time.After(desktoptest.Patience):
 		t.Fatal("it goes on without a server")
 	}
 	if human.KindOf(r.err) != human.Unavailable {
@@ -272,13 +273,13 @@ func TestServerDies(t *testing.T) {
 
 func TestServerHangs(t *testing.T) {
 	d := newDesk(t)
-	r := listen(t, NewInput(d.display, monotonic))
-	_ = syscall.Kill(d.server.Process.Pid, syscall.SIGSTOP)
-	defer func() { _ = syscall.Kill(d.server.Process.Pid, syscall.SIGCONT) }()
+	r := listen(t, NewInput(d.Display, monotonic))
+	_ = d.Server.Signal(syscall.SIGSTOP)
+	defer func() { _ = d.Server.Signal(syscall.SIGCONT) }()
 	r.cancel()
 	select {
 	case <-r.done:
-	case <-time.After(patience):
+	case <-time.After(desktoptest.Patience):
 		t.Fatal("it does not stop while the server hangs")
 	}
 	if human.KindOf(r.err) != human.Unavailable {
@@ -286,7 +287,7 @@ func TestServerHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if state := NewInput(d.display, monotonic).Check(ctx); state.Status != "missing" {
+	if state := NewInput(d.Display, monotonic).Check(ctx); state.Status != "missing" {
 		t.Errorf("Check of a server that hangs: %+v", state)
 	}
 }
@@ -300,16 +301,16 @@ func TestCheck(t *testing.T) {
 		status  string
 		code    string
 	}{
-		"an X server":                        {d.display, nil, "complete", ""},
-		"the display of the environment":     {"", map[string]string{"DISPLAY": d.display}, "complete", ""},
+		"an X server":                        {d.Display, nil, "complete", ""},
+		"the display of the environment":     {"", map[string]string{"DISPLAY": d.Display}, "complete", ""},
 		"no display":                         {"", map[string]string{"DISPLAY": ""}, "missing", codeNoDisplay},
 		"a display that is not there":        {":59999", nil, "missing", codeNoDisplay},
 		"no name of a display":               {"nonsense", nil, "missing", codeNoDisplay},
-		"Wayland by its socket":              {"", map[string]string{"DISPLAY": d.display, "WAYLAND_DISPLAY": "wayland-0"}, "missing", codeWayland},
-		"Wayland by its session":             {"", map[string]string{"DISPLAY": d.display, "XDG_SESSION_TYPE": "wayland"}, "missing", codeWayland},
+		"Wayland by its socket":              {"", map[string]string{"DISPLAY": d.Display, "WAYLAND_DISPLAY": "wayland-0"}, "missing", codeWayland},
+		"Wayland by its session":             {"", map[string]string{"DISPLAY": d.Display, "XDG_SESSION_TYPE": "wayland"}, "missing", codeWayland},
 		"Wayland without XWayland":           {"", map[string]string{"DISPLAY": "", "WAYLAND_DISPLAY": "wayland-0"}, "missing", codeWayland},
-		"another display than the session's": {d.display, map[string]string{"DISPLAY": ":59998", "WAYLAND_DISPLAY": "wayland-0"}, "complete", ""},
-		"a server without RECORD":            {bare.display, nil, "missing", codeUnsupported},
+		"another display than the session's": {d.Display, map[string]string{"DISPLAY": ":59998", "WAYLAND_DISPLAY": "wayland-0"}, "complete", ""},
+		"a server without RECORD":            {bare.Display, nil, "missing", codeUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for k, v := range tt.env {
@@ -338,7 +339,7 @@ func TestLastEventsAreTaken(t *testing.T) {
 	var err error
 	go func() {
 		defer close(done)
-		seen, err = NewInput(d.display, monotonic).Run(ctx, func() { close(ready) }, func(human.RecordedEvent) {
+		seen, err = NewInput(d.Display, monotonic).Run(ctx, func() { close(ready) }, func(human.RecordedEvent) {
 			if got++; got%250 == 0 {
 				<-time.After(100 * time.Millisecond) // as if another program had the processor
 			}

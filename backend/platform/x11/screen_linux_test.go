@@ -13,13 +13,14 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/record"
 	"deskbell/backend/record/recordtest"
+	"deskbell/build/e2e/desktoptest"
 )
 
 func (d *desk) screen() *Screen {
-	s := NewScreen(d.display, monotonic)
-	d.t.Cleanup(func() {
+	s := NewScreen(d.Display, monotonic)
+	d.T.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			d.t.Error(err)
+			d.T.Error(err)
 		}
 	})
 	return s
@@ -36,7 +37,7 @@ func pixel(f *record.Frame, x, y int) [3]byte { return [3]byte(f.Pix[4*(y*f.W+x)
 
 func TestGrabShowsTheScreen(t *testing.T) {
 	d := newDesk(t)
-	d.run("xsetroot", "-solid", "#123456")
+	d.Do("xsetroot", "-solid", "#123456")
 	shared := d.screen()
 	var f record.Frame
 	_, before := monotonic()
@@ -53,8 +54,8 @@ func TestGrabShowsTheScreen(t *testing.T) {
 		t.Error("memory is not shared with a server of this machine")
 	}
 
-	d.start("xterm", "-geometry", "40x10+300+200", "-bg", "#aabbcc")
-	d.wait("the terminal to be drawn", func() bool {
+	d.Start("xterm", "-geometry", "40x10+300+200", "-bg", "#aabbcc")
+	d.Wait("the terminal to be drawn", func() bool {
 		grab(t, shared, &f)
 		return pixel(&f, 500, 300) == [3]byte{0xcc, 0xbb, 0xaa}
 	})
@@ -71,7 +72,7 @@ func TestGrabShowsTheScreen(t *testing.T) {
 	}
 	apart.shm = 0
 	var g record.Frame
-	d.wait("both ways to show the same", func() bool { // the terminal may still draw between the two
+	d.Wait("both ways to show the same", func() bool { // the terminal may still draw between the two
 		grab(t, shared, &f)
 		grab(t, apart, &g)
 		return bytes.Equal(f.Pix, g.Pix)
@@ -81,7 +82,7 @@ func TestGrabShowsTheScreen(t *testing.T) {
 func TestScreenConforms(t *testing.T) {
 	recordtest.Screen(t, func(tb testing.TB) recordtest.ScreenRig {
 		d := newDesk(tb)
-		w, err := dial(tb.Context(), d.display)
+		w, err := dial(tb.Context(), d.Display)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -122,19 +123,19 @@ func TestGrabFollowsTheSizeOfTheScreen(t *testing.T) {
 		})
 	}()
 	<-ready
-	d.run("xrandr", "--newmode", "small", "38.25", "800", "832", "912", "1024", "600", "603", "607", "624")
-	d.run("xrandr", "--addmode", "screen", "small")
+	d.Do("xrandr", "--newmode", "small", "38.25", "800", "832", "912", "1024", "600", "603", "607", "624")
+	d.Do("xrandr", "--addmode", "screen", "small")
 	for _, size := range []struct {
 		mode string
 		w, h int
 	}{{"small", 800, 600}, {"1280x800", 1280, 800}} {
-		d.run("xrandr", "--fb", fmt.Sprintf("%dx%d", size.w, size.h), "--output", "screen", "--mode", size.mode)
+		d.Do("xrandr", "--fb", fmt.Sprintf("%dx%d", size.w, size.h), "--output", "screen", "--mode", size.mode)
 		select {
 		case <-changed:
-		case <-time.After(patience):
+		case <-time.After(desktoptest.Patience):
 			t.Fatal("a change of the screen's size is not told")
 		}
-		d.run("xsetroot", "-solid", "#123456")
+		d.Do("xsetroot", "-solid", "#123456")
 		grab(t, s, &f)
 		if f.W != size.w || f.H != size.h || len(f.Pix) != 4*size.w*size.h || pixel(&f, size.w-1, size.h-1) != [3]byte{0x56, 0x34, 0x12} {
 			t.Errorf("on a screen of %d by %d, a frame of %d by %d", size.w, size.h, f.W, f.H)
@@ -153,7 +154,7 @@ func TestGrabInOtherDepths(t *testing.T) {
 	for depth, near := range map[string]int{"16": 7, "30": 1} {
 		t.Run(depth, func(t *testing.T) {
 			d := newDesk(t, "-screen", "0", "333x200x"+depth)
-			d.run("xsetroot", "-solid", "#c08142")
+			d.Do("xsetroot", "-solid", "#c08142")
 			s := d.screen()
 			var f record.Frame
 			for _, shared := range []bool{true, false} {
@@ -184,7 +185,7 @@ func TestGrabInOtherDepths(t *testing.T) {
 
 func TestGrabWithoutSharedMemory(t *testing.T) {
 	d := newDesk(t, "-extension", "MIT-SHM")
-	d.run("xsetroot", "-solid", "#123456")
+	d.Do("xsetroot", "-solid", "#123456")
 	s := d.screen()
 	var f record.Frame
 	grab(t, s, &f)
@@ -233,10 +234,7 @@ func TestGrabAfterTheServerHasGone(t *testing.T) {
 	s := d.screen()
 	var f record.Frame
 	grab(t, s, &f)
-	if err := d.server.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = d.server.Wait()
+	d.Server.Kill()
 	for range 2 {
 		if err := s.Grab(t.Context(), &f); human.KindOf(err) != human.Unavailable {
 			t.Errorf("without a server: %v", err)
@@ -251,8 +249,8 @@ func TestScreensAreTheMonitors(t *testing.T) {
 	if err != nil || len(screens) != 1 || screens[0] != (human.Screen{W: 1280, H: 800, Scale: 1}) {
 		t.Fatalf("one monitor: %+v, %v", screens, err)
 	}
-	d.run("xrandr", "--setmonitor", "left", "800/200x800/200+0+0", "screen")
-	d.run("xrandr", "--setmonitor", "right", "480/120x600/150+800+100", "none")
+	d.Do("xrandr", "--setmonitor", "left", "800/200x800/200+0+0", "screen")
+	d.Do("xrandr", "--setmonitor", "right", "480/120x600/150+800+100", "none")
 	screens, err = s.Screens(t.Context())
 	want := []human.Screen{{W: 800, H: 800, Scale: 1}, {X: 800, Y: 100, W: 480, H: 600, Scale: 1}}
 	if err != nil || len(screens) != 2 || !slices.Contains(screens, want[0]) || !slices.Contains(screens, want[1]) {
@@ -292,7 +290,7 @@ func TestScreenCheck(t *testing.T) {
 	if s := NewScreen(":59999", monotonic).Check(t.Context()); s.Status != "missing" || s.Code != codeNoDisplay || s.Fix == "" {
 		t.Errorf("no server: %+v", s)
 	}
-	t.Setenv("DISPLAY", d.display)
+	t.Setenv("DISPLAY", d.Display)
 	t.Setenv("WAYLAND_DISPLAY", "wayland-0")
 	if s := NewScreen("", monotonic).Check(t.Context()); s.Status != "missing" || s.Code != codeWayland || s.Fix == "" {
 		t.Errorf("on Wayland: %+v", s)
@@ -301,7 +299,7 @@ func TestScreenCheck(t *testing.T) {
 
 func BenchmarkGrab(b *testing.B) {
 	d := newDesk(b, "-screen", "0", "1440x900x24")
-	s := NewScreen(d.display, monotonic)
+	s := NewScreen(d.Display, monotonic)
 	defer s.Close()
 	var f record.Frame
 	for b.Loop() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,17 +22,17 @@ type maker struct {
 }
 
 func (d *desk) maker() *maker {
-	d.t.Helper()
-	w, err := dial(context.Background(), d.display)
+	d.T.Helper()
+	w, err := dial(context.Background(), d.Display)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
-	d.t.Cleanup(w.close)
+	d.T.Cleanup(w.close)
 	v, err := newViewer(context.Background(), w)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
-	return &maker{v, d.t}
+	return &maker{v, d.T}
 }
 
 func (m *maker) do(req []byte) {
@@ -91,13 +90,14 @@ func (m *maker) state() desktop {
 
 func TestWindows(t *testing.T) {
 	recordtest.Source(t, func(tb testing.TB) recordtest.SourceRig {
-		d := newDesk(tb).manage()
+		d := newDesk(tb)
+		d.StartManager()
 		m := d.maker()
 		n := 0
 		last := m.window("Report 0", "Reports", human.Bounds{X: 100, Y: 100, W: 300, H: 200}, false)
-		d.wait("the window to be managed", func() bool { return slices.Contains(m.state().clients, last) })
+		d.Wait("the window to be managed", func() bool { return slices.Contains(m.state().clients, last) })
 		return recordtest.SourceRig{
-			Source: NewWindows(d.display, monotonic), Name: human.WindowSource, Clock: monotonic, Early: 5 * time.Millisecond,
+			Source: NewWindows(d.Display, monotonic), Name: human.WindowSource, Clock: monotonic, Early: 5 * time.Millisecond,
 			Unordered: true, // one closes and another opens at once
 			Provoke: func(testing.TB) []human.RecordedEvent {
 				before := fmt.Sprint("Report ", n)
@@ -105,7 +105,7 @@ func TestWindows(t *testing.T) {
 				title := fmt.Sprint("Report ", n)
 				m.destroy(last)
 				last = m.window(title, "Reports", human.Bounds{X: 100, Y: 100, W: 300, H: 200}, false)
-				d.wait("the window to be active", func() bool { return m.state().active == last })
+				d.Wait("the window to be active", func() bool { return m.state().active == last })
 				return []human.RecordedEvent{
 					{Type: human.WindowClosed, Window: &human.Window{Title: before}},
 					{Type: human.WindowOpened, App: &human.App{Name: "Reports"}, Window: &human.Window{Title: title, Bounds: human.Bounds{W: 300, H: 200}}},
@@ -121,41 +121,41 @@ func is(kind human.RecordedType, title string) func(human.RecordedEvent) bool {
 }
 
 func TestWindowsOfRealApplications(t *testing.T) {
-	d := newDesk(t).manage()
-	first := d.start("xterm", "-T", "First", "-geometry", "40x10+50+60")
-	d.wait("the first window", func() bool {
-		out, err := d.try("xdotool", "getactivewindow", "getwindowname")
-		return err == nil && out == "First\n"
+	d := newDesk(t)
+	d.StartManager()
+	first := d.Start("xterm", "-T", "First", "-geometry", "40x10+50+60")
+	d.Wait("the first window", func() bool {
+		return d.ActiveWindow() == "First"
 	})
-	r := listen(t, NewWindows(d.display, monotonic))
+	r := listen(t, NewWindows(d.Display, monotonic))
 	begin := r.until("the active window", is(human.WindowActive, "First"))
-	if begin.App.Name != "XTerm" || begin.App.PID != first.Process.Pid || begin.App.Exe != "xterm" {
-		t.Errorf("App = %+v, want xterm's, process %d", *begin.App, first.Process.Pid)
+	if begin.App.Name != "XTerm" || begin.App.PID != first.PID() || begin.App.Exe != "xterm" {
+		t.Errorf("App = %+v, want xterm's, process %d", *begin.App, first.PID())
 	}
 	id := begin.Window.ID
-	info := d.run("xwininfo", "-id", id)
+	info := d.Do("xwininfo", "-id", id)
 	if want := begin.Window.Bounds; !strings.Contains(info, fmt.Sprintf("Absolute upper-left X:  %d\n", want.X)) ||
 		!strings.Contains(info, fmt.Sprintf("Absolute upper-left Y:  %d\n", want.Y)) || !strings.Contains(info, fmt.Sprintf("Width: %d\n", want.W)) {
 		t.Errorf("bounds %+v, but\n%s", want, info)
 	}
 
-	second := d.start("xterm", "-T", "Second – zwei", "-geometry", "40x10+500+300")
+	second := d.Start("xterm", "-T", "Second – zwei", "-geometry", "40x10+500+300")
 	r.until("the second window", is(human.WindowOpened, "Second – zwei"))
 	active := r.until("the second window to be active", is(human.WindowActive, "Second – zwei"))
-	d.run("xdotool", "windowactivate", "--sync", id)
-	d.wait("the first again", func() bool {
+	d.Do("xdotool", "windowactivate", "--sync", id)
+	d.Wait("the first again", func() bool {
 		events := r.all()
 		return is(human.WindowActive, "First")(events[len(events)-1])
 	})
-	d.run("xdotool", "set_window", "--name", "First, renamed", id)
+	d.Do("xdotool", "set_window", "--name", "First, renamed", id)
 	r.until("the new title", is(human.WindowRetitled, "First, renamed"))
-	d.run("xdotool", "windowmove", id, "300", "200")
+	d.Do("xdotool", "windowmove", id, "300", "200")
 	r.until("the new place", func(e human.RecordedEvent) bool {
 		return e.Type == human.WindowRetitled && e.Window.Bounds.X != begin.Window.Bounds.X && e.Window.Title == "First, renamed"
 	})
-	_ = syscall.Kill(second.Process.Pid, syscall.SIGTERM)
+	_ = syscall.Kill(second.PID(), syscall.SIGTERM)
 	closed := r.until("the second to be closed", is(human.WindowClosed, "Second – zwei"))
-	if closed.Window.ID != active.Window.ID || closed.App.PID != second.Process.Pid {
+	if closed.Window.ID != active.Window.ID || closed.App.PID != second.PID() {
 		t.Errorf("closed %+v of %+v, active was %+v", *closed.Window, *closed.App, *active.Window)
 	}
 	var last human.RecordedEvent
@@ -170,7 +170,7 @@ func TestWindowsOfRealApplications(t *testing.T) {
 func TestWindowsWithoutWindowManager(t *testing.T) {
 	d := newDesk(t)
 	m := d.maker()
-	ws := NewWindows(d.display, monotonic)
+	ws := NewWindows(d.Display, monotonic)
 	if state := ws.Check(t.Context()); state.Status != "partial" || state.Code != codeUnsupported || state.Fix == "" {
 		t.Errorf("Check = %+v", state)
 	}
@@ -187,9 +187,9 @@ func TestWindowsWithoutWindowManager(t *testing.T) {
 	r.until("the right one to close", is(human.WindowClosed, "Right"))
 
 	// A window manager comes, and its word counts from then on.
-	d.manage()
-	d.wait("the window manager to know the window", func() bool { return slices.Contains(m.state().clients, left) })
-	d.run("xdotool", "windowactivate", strconv.Itoa(int(left)))
+	d.StartManager()
+	d.Wait("the window manager to know the window", func() bool { return slices.Contains(m.state().clients, left) })
+	d.Do("xdotool", "windowactivate", strconv.Itoa(int(left)))
 	r.until("the word of the window manager", func(e human.RecordedEvent) bool {
 		return e.Type == human.WindowActive && e.Window.Title == "Left" && e.Window.Bounds.Y > 0 // below its title bar
 	})
@@ -203,20 +203,14 @@ func TestWindowsWithoutWindowManager(t *testing.T) {
 }
 
 func TestWindowManagerDies(t *testing.T) {
-	d := newDesk(t).manage()
+	d := newDesk(t)
+	manager := d.StartManager()
 	m := d.maker()
-	r := listen(t, NewWindows(d.display, monotonic))
+	r := listen(t, NewWindows(d.Display, monotonic))
 	m.window("Early", "Alpha", human.Bounds{W: 300, H: 300}, false)
 	r.until("the first window", is(human.WindowOpened, "Early"))
-	out := d.run("pgrep", "-P", strconv.Itoa(syscall.Getpid()), "-x", "openbox")
-	for _, pid := range strings.Fields(out) {
-		n, _ := strconv.Atoi(pid)
-		environ, _ := d.try("cat", filepath.Join("/proc", pid, "environ"))
-		if strings.Contains(environ, "DISPLAY="+d.display+"\x00") {
-			_ = syscall.Kill(n, syscall.SIGKILL)
-		}
-	}
-	d.wait("nobody to manage", func() bool { return !m.state().managed })
+	manager.Kill()
+	d.Wait("nobody to manage", func() bool { return !m.state().managed })
 	m.window("Late", "Beta", human.Bounds{X: 400, W: 300, H: 300}, false)
 	r.until("a window that nobody manages", is(human.WindowOpened, "Late"))
 	r.stop()
@@ -227,10 +221,10 @@ func TestVisible(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			if manage {
-				d.manage()
+				d.StartManager()
 			}
 			m := d.maker()
-			ws := NewWindows(d.display, monotonic)
+			ws := NewWindows(d.Display, monotonic)
 			back := m.window("Back", "Alpha", human.Bounds{X: 20, Y: 20, W: 400, H: 400}, false)
 			front := m.window("Front", "Beta", human.Bounds{X: 100, Y: 100, W: 200, H: 200}, false)
 			m.window("Menu", "Gamma", human.Bounds{X: 150, Y: 150, W: 50, H: 90}, true)
@@ -253,17 +247,17 @@ func TestVisible(t *testing.T) {
 				return strings.Join(titles, " ")
 			}
 			got := ""
-			d.wait("the windows, topmost first", func() bool { got = list(); return got == "Menu Front Back" })
+			d.Wait("the windows, topmost first", func() bool { got = list(); return got == "Menu Front Back" })
 			r := listen(t, ws) // from now on over its connection
 			if got := list(); got != "Menu Front Back" {
 				t.Errorf("while it runs: %s", got)
 			}
 			m.do(append(request1(12, 0, back, 1<<6), 0, 0, 0, 0)) // ConfigureWindow: raise
 			m.sync()
-			d.wait("the back one to come forward", func() bool { got := list(); return got == "Menu Back Front" || got == "Back Menu Front" })
+			d.Wait("the back one to come forward", func() bool { got := list(); return got == "Menu Back Front" || got == "Back Menu Front" })
 			m.do(request1(10, 0, front)) // UnmapWindow
 			m.sync()
-			d.wait("the front one to go", func() bool { return !strings.Contains(list(), "Front") })
+			d.Wait("the front one to go", func() bool { return !strings.Contains(list(), "Front") })
 			ended, cancel := context.WithCancel(t.Context())
 			cancel()
 			if _, err := ws.Visible(ended); err == nil {
@@ -278,13 +272,14 @@ func TestVisible(t *testing.T) {
 }
 
 func TestVisibleIsFast(t *testing.T) {
-	d := newDesk(t).manage()
+	d := newDesk(t)
+	d.StartManager()
 	m := d.maker()
 	for i := range 30 {
 		m.window(fmt.Sprint("Window ", i), "Alpha", human.Bounds{X: 10 * i, Y: 10 * i, W: 200, H: 200}, false)
 	}
-	d.wait("the windows", func() bool { return len(m.state().clients) == 30 })
-	ws := NewWindows(d.display, monotonic)
+	d.Wait("the windows", func() bool { return len(m.state().clients) == 30 })
+	ws := NewWindows(d.Display, monotonic)
 	r := listen(t, ws)
 	best := time.Hour
 	for range 20 {

@@ -77,7 +77,7 @@ func TestAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newDesk(t, "-auth", file)
-	number := strings.TrimPrefix(d.display, ":")
+	number := strings.TrimPrefix(d.Display, ":")
 	for name, tt := range map[string]struct {
 		file []byte
 		in   bool
@@ -95,7 +95,7 @@ func TestAuthority(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("XAUTHORITY", file)
-			w, err := dial(t.Context(), d.display)
+			w, err := dial(t.Context(), d.Display)
 			if (err == nil) != tt.in {
 				t.Errorf("dial: %v", err)
 			}
@@ -219,8 +219,8 @@ func TestParseRecord(t *testing.T) {
 
 func FuzzParseKeymap(f *testing.F) {
 	d := newDesk(f)
-	d.run("setxkbmap", "de")
-	w, err := dial(f.Context(), d.display)
+	d.Do("setxkbmap", "de")
+	w, err := dial(f.Context(), d.Display)
 	if err != nil {
 		f.Fatal(err)
 	}

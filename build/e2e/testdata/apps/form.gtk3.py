@@ -79,12 +79,14 @@ greet.connect("clicked", lambda _: state.set(greetings=state["greetings"] + 1))
 buttons.add(greet)
 save = Gtk.Button()  # a picture and a label inside: what is pressed is the button
 inside = Gtk.Box(spacing=4)
-inside.add(Gtk.Image.new_from_icon_name("document-save", Gtk.IconSize.BUTTON))
-inside.add(Gtk.Label(label="Save file"))
+picture, words = Gtk.Image.new_from_icon_name("document-save", Gtk.IconSize.BUTTON), Gtk.Label(label="Save file")
+inside.add(picture)
+inside.add(words)
 save.add(inside)
 save.connect("clicked", lambda _: state.save())
 buttons.add(save)
-buttons.add(Gtk.LinkButton(uri="https://example.org/", label="Manual"))
+manual = Gtk.LinkButton(uri="https://example.org/", label="Manual")
+buttons.add(manual)
 more = Gtk.MenuButton(label="More")
 popover = Gtk.Popover()
 more.set_popover(popover)
@@ -108,7 +110,8 @@ for text in ROWS:
 rows.connect("row-selected", lambda _, row: state.set(row=ROWS[row.get_index()] if row else ""))
 scroller.get_vadjustment().connect("value-changed", lambda a: state.set(scrolled=a.get_value() > 0))
 scroller.add(rows)
-tabs.append_page(scroller, Gtk.Label(label="Rows"))
+tab = Gtk.Label(label="Rows")
+tabs.append_page(scroller, tab)
 
 store = Gtk.ListStore(str, str)
 for i, text in enumerate(ROWS[:6]):
@@ -156,7 +159,22 @@ area.connect("motion-notify-event", motion)
 area.connect("button-release-event", release)
 column.pack_start(area, False, False, 0)
 
+parts = {
+    "File": file_item, "Name": name, "Notes": notes, "Password": password, "Answer": hidden, "Agree": agree, "Colour": colour, "Greet": greet,
+    "Save file": save, "Save file: picture": picture, "Save file: words": words, "Manual": manual, "More": more, "Rows": tab,
+    "Alpha": rows.get_row_at_index(0), "Delta": rows.get_row_at_index(3), "Drag area": area,
+}
+
+
+def place():
+    if all(part.get_mapped() for part in parts.values()):
+        state.place({
+            text: [*part.translate_coordinates(window, 0, 0), part.get_allocated_width(), part.get_allocated_height()] for text, part in parts.items()
+        })
+    return True
+
+
 state.on_terminate(lambda: os._exit(0))
-GLib.timeout_add(200, lambda: True)  # Python sees a signal only when the loop comes round
+GLib.timeout_add(200, place)  # Python sees a signal only when the loop comes round
 window.show_all()
 Gtk.main()

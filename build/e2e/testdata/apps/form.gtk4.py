@@ -43,7 +43,8 @@ for text in ("New", "Open recent", "Export"):
     entries.append(text, "form." + action.get_name())
 menu = Gio.Menu()
 menu.append_submenu("File", entries)
-column.append(Gtk.PopoverMenuBar.new_from_model(menu))
+bar = Gtk.PopoverMenuBar.new_from_model(menu)
+column.append(bar)
 
 grid = Gtk.Grid(row_spacing=6, column_spacing=6, margin_start=6, margin_end=6)
 column.append(grid)
@@ -80,12 +81,14 @@ greet.connect("clicked", lambda _: state.set(greetings=state["greetings"] + 1))
 buttons.append(greet)
 save = Gtk.Button()  # a picture and a label inside: what is pressed is the button
 inside = Gtk.Box(spacing=4)
-inside.append(Gtk.Image.new_from_icon_name("document-save"))
-inside.append(Gtk.Label(label="Save file"))
+picture, words = Gtk.Image.new_from_icon_name("document-save"), Gtk.Label(label="Save file")
+inside.append(picture)
+inside.append(words)
 save.set_child(inside)
 save.connect("clicked", lambda _: state.save())
 buttons.append(save)
-buttons.append(Gtk.LinkButton(uri="https://example.org/", label="Manual"))
+manual = Gtk.LinkButton(uri="https://example.org/", label="Manual")
+buttons.append(manual)
 
 scroller = Gtk.ScrolledWindow(vexpand=True, min_content_height=120)
 rows = Gtk.ListBox()
@@ -135,7 +138,21 @@ drag.connect("drag-end", end)
 area.add_controller(drag)
 column.append(area)
 
+parts = {
+    "File": bar.get_first_child(), "Name": name, "Notes": notes, "Secret word": password, "Passphrase": hidden, "Agree": agree,
+    "Colour": colour, "Greet": greet, "Save file": save, "Save file: picture": picture, "Save file: words": words, "Manual": manual,
+    "Alpha": rows.get_row_at_index(0), "Delta": rows.get_row_at_index(3), "Drag area": area,
+}
+
+
+def place():
+    if all(part.get_mapped() for part in parts.values()):
+        boxes = {text: part.compute_bounds(window)[1] for text, part in parts.items()}
+        state.place({text: [box.get_x(), box.get_y(), box.get_width(), box.get_height()] for text, box in boxes.items()})
+    return True
+
+
 state.on_terminate(lambda: os._exit(0))
-GLib.timeout_add(200, lambda: True)  # Python sees a signal only when the loop comes round
+GLib.timeout_add(200, place)  # Python sees a signal only when the loop comes round
 window.present()
 loop.run()

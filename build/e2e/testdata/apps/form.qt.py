@@ -99,10 +99,31 @@ class Area(w.QWidget):
         state.write()
 
 
-form.addRow(Area())
+area = Area()
+form.addRow(area)
+parts = {
+    "Name": name, "Notes": notes, "Password": password, "Answer": hidden, "Agree": agree, "Colour": colour, "Greet": greet, "Save file": save,
+    "Drag area": area,
+}
+
+
+def place():
+    if not window.isVisible():
+        return
+    boxes = {text: (part, part.rect()) for text, part in parts.items()}
+    boxes["Agree"] = agree, core.QRect(core.QPoint(0, 0), agree.sizeHint())  # the rest of it does not hear clicks
+    boxes["File"] = window.menuBar(), window.menuBar().actionGeometry(menu.menuAction())
+    boxes["Alpha"] = rows.viewport(), rows.visualItemRect(rows.item(0))
+    placed = {}
+    for text, (part, box) in boxes.items():
+        at = part.mapTo(window, box.topLeft())
+        placed[text] = [at.x(), at.y(), box.width(), box.height()]
+    state.place(placed)
+
+
 state.on_terminate(lambda: os._exit(0))
 wake = core.QTimer()  # Python sees a signal only when the loop comes round
 wake.start(200)
-wake.timeout.connect(lambda: None)
+wake.timeout.connect(place)
 window.show()
 sys.exit(app.exec() if version == "6" else app.exec_())

@@ -24,9 +24,11 @@ class State(dict):
             menu="",
             box=[10, 10],
             saved="",
+            places={},
         )
         self.path = sys.argv[1] if len(sys.argv) > 1 else ""
         self.folder = sys.argv[2] if len(sys.argv) > 2 else "."
+        self.seen = {}
         self.write()
 
     def set(self, **changed):
@@ -41,6 +43,13 @@ class State(dict):
             json.dump(self, f, ensure_ascii=False, indent=1, sort_keys=True)
             f.write("\n")
         os.replace(draft, self.path)
+
+    def place(self, boxes):
+        """Called time and again, and written down once nothing moves any more. boxes are the parts by name, each
+        [x, y, width, height] from the top left of the window."""
+        if boxes == self.seen != self["places"]:
+            self.set(places=boxes)
+        self.seen = boxes
 
     def save(self):
         """Writes what stands in the form into a file of its own, as a person's "save" does."""

@@ -1,6 +1,6 @@
-//go:build window
+//go:build linux
 
-package e2e
+package desktoptest
 
 import (
 	"fmt"
@@ -45,27 +45,34 @@ const (
 // launchers are where distributions keep the program that starts the bus of accessibility.
 var launchers = []string{"/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher"}
 
-// startAccessibility lets programs that start from now on be seen as a screen reader sees them.
-func (d *Desktop) startAccessibility() {
-	d.t.Helper()
+// StartAccessibility starts the bus of accessibility, on which programs that start from now on tell of their windows once
+// something asks them to.
+func (d *Desktop) StartAccessibility() (address string) {
+	d.T.Helper()
 	i := slices.IndexFunc(launchers, func(path string) bool { _, err := os.Stat(path); return err == nil })
 	if i < 0 {
-		d.t.Fatal("at-spi2-core is not installed")
+		d.T.Fatal("at-spi2-core is not installed")
 	}
 	d.Start(launchers[i], "--launch-immediately")
-	status := d.Bus.Object("org.a11y.Bus", "/org/a11y/bus")
-	var address string
 	d.Wait("the bus of accessibility", func() bool {
-		return status.Call("org.a11y.Bus.GetAddress", 0).Store(&address) == nil
+		return d.Bus.Object("org.a11y.Bus", "/org/a11y/bus").Call("org.a11y.Bus.GetAddress", 0).Store(&address) == nil
 	})
-	if err := status.SetProperty("org.a11y.Status.IsEnabled", dbus.MakeVariant(true)); err != nil {
-		d.t.Fatal(err)
+	d.Env = append(d.Env, "NO_AT_BRIDGE=0")
+	return address
+}
+
+// startReading asks programs to tell, as a screen reader does, and connects to that bus.
+func (d *Desktop) startReading() {
+	d.T.Helper()
+	address := d.StartAccessibility()
+	if err := d.Bus.Object("org.a11y.Bus", "/org/a11y/bus").SetProperty("org.a11y.Status.IsEnabled", dbus.MakeVariant(true)); err != nil {
+		d.T.Fatal(err)
 	}
 	var err error
 	if d.a11y, err = dbus.Connect(address); err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
-	d.t.Cleanup(func() { d.a11y.Close() })
+	d.T.Cleanup(func() { d.a11y.Close() })
 }
 
 // An Element is a part of a window as a screen reader sees it.
