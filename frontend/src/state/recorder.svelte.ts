@@ -31,6 +31,8 @@ export class Recorder {
   readonly gone = new SvelteMap<string, 'dropped' | 'absent'>();
   /** Ids of recordings whose end was asked for and is not answered yet. */
   readonly #going = new Set<string>();
+  /** Notes that are under way. */
+  readonly #marks = new Set<Promise<boolean>>();
   loaded = $state(false);
   /** The server has no recorder: recording is switched off. */
   off = $state(false);
@@ -179,13 +181,19 @@ export class Recorder {
     return this.#with((id) => this.api.resumeRecording(id));
   }
 
+  /** Ends the recording once its notes are in it: one that came after its end would be refused. */
   stop(): Promise<boolean> {
-    return this.#with((id) => this.api.stopRecording(id));
+    return this.#with(async (id) => {
+      await Promise.all(this.#marks);
+      return this.api.stopRecording(id);
+    });
   }
 
+  /** Stores a note. It waits for nothing. */
   mark(note: { text?: string; step?: number; done?: boolean }): Promise<boolean> {
-    // A note waits for nothing, and nothing for it.
-    return this.#with((id) => this.api.markRecording(id, note), 0);
+    const mark = this.#with((id) => this.api.markRecording(id, note), 0);
+    this.#marks.add(mark);
+    return mark.finally(() => this.#marks.delete(mark));
   }
 
   /** Notes this moment, to be found again when the recording is looked through. */

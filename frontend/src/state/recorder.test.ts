@@ -70,6 +70,21 @@ test('what was discarded elsewhere is gone here, and stays gone', () => {
   expect(r.of(sampleOperation({ recordings: ['rec_1'] }))).toEqual([]);
 });
 
+test('a recording is stopped after the notes that were made before', async () => {
+  let marked: (now: Recording) => void = () => undefined;
+  const markRecording = (): Promise<Recording> => new Promise((resolve) => (marked = resolve));
+  const stopRecording = vi.fn(() => Promise.resolve(recording()));
+  const { recorder: r } = recorder({ markRecording, stopRecording });
+  r.hear({ type: 'recording', recording: runs() });
+  r.tick(0, true);
+  const stopped = r.stop();
+  await Promise.resolve();
+  expect(stopRecording).not.toHaveBeenCalled();
+  marked(runs());
+  expect(await stopped).toBe(true);
+  expect(r.current).toBeNull();
+});
+
 test('a recording is leaving from the moment it is thrown away, unless that is refused', async () => {
   let answer: (refusal?: Problem) => void = () => undefined;
   const discardRecording = (): Promise<void> => new Promise((resolve, reject) => (answer = (refusal) => (refusal ? reject(refusal) : resolve())));
