@@ -181,7 +181,7 @@ func TestBrowserByHand(t *testing.T) {
 	}
 }
 
-var slow = regexp.MustCompile(`^navigate ([a-z]+ "[^"]*" )?address /popups.html in t2$`)
+var slow = regexp.MustCompile(`^navigate ([a-z]+( "[^"]*")? )?address /popups.html in t2$`)
 
 // inWindow is the element of the desktop that a navigation by the address bar has.
 var inWindow = regexp.MustCompile(`^navigate [a-z]+ "[^"]*" `)
