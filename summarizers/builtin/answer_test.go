@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
+	"deskbell/summarizers/builtin/say"
 )
 
 func TestWhatAnAnswerSays(t *testing.T) {
@@ -101,22 +102,22 @@ func TestWhatAnAnswerSays(t *testing.T) {
 			in: deploy, line: "No answer yet: 确认是否部署到生产环境？", found: "", lineZh: "尚未答复：确认是否部署到生产环境？"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, lang := range []string{english, chinese} {
+			for _, lang := range []string{say.English, say.Chinese} {
 				in := tt.in
 				in.Language = lang
 				for _, s := range []summarizers.Summarizer{answer(), joined()} {
 					r := report(t, s, in)
 					line := tt.line
-					if lang == chinese {
+					if lang == say.Chinese {
 						line = tt.lineZh
 					}
 					if line != "" && r.Line != line {
 						t.Errorf("%s, %s: the line is %q, want %q", s.About().Name, lang, r.Line, line)
 					}
-					if got := said(r.Findings); lang == english && s.About().Name == "answer" && lines(got) != lines(tt.found) {
+					if got := said(r.Findings); lang == say.English && s.About().Name == "answer" && lines(got) != lines(tt.found) {
 						t.Errorf("found\n%s\nwant\n%s", got, tt.found)
 					}
-					if tt.suggest != "" && lang == english && !slices.ContainsFunc(r.Suggestions, func(f human.Finding) bool { return f.Text == tt.suggest }) {
+					if tt.suggest != "" && lang == say.English && !slices.ContainsFunc(r.Suggestions, func(f human.Finding) bool { return f.Text == tt.suggest }) {
 						t.Errorf("%s suggests %s", s.About().Name, said(r.Suggestions))
 					}
 					if tt.never != "" && strings.Contains(r.Line+r.Text+said(r.Findings), tt.never) {
@@ -134,7 +135,7 @@ func TestTheLineOfAnAnswerSaysWhatItSaidBefore(t *testing.T) {
 		{Decision: human.Approved, HumanInput: "go\nahead"}, {Decision: human.Refused}, {ExecutionResult: "exported", Fields: map[string]string{"x": "1"}},
 		{HumanInput: "It works. Two tests are skipped."},
 	} {
-		in := summarizers.Input{Version: 1, Language: english, Operation: human.Operation{ID: "op_1", Kind: human.Feedback, Description: "What do you think"}, Answer: a}
+		in := summarizers.Input{Version: 1, Language: say.English, Operation: human.Operation{ID: "op_1", Kind: human.Feedback, Description: "What do you think"}, Answer: a}
 		line := report(t, answer(), in).Line
 		for part := range strings.SplitSeq(a.OneLine(), ": ") {
 			if part = strings.Split(part, ".")[0]; !strings.Contains(line, part) && part != "1 field filled in" {

@@ -10,6 +10,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
+	"deskbell/summarizers/builtin/say"
 )
 
 // A surfer makes the actions of a recording in a browser, as they are derived from one.
@@ -372,8 +373,8 @@ func TestWhatIsFoundInPages(t *testing.T) {
 			[]string{"note The operator says: Ask Mei.", "note Noted on the way: Only owners see it"}, []string{"note 操作者说明：Ask Mei.", "note 操作者的备注：Only owners see it"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for lang, want := range map[string][]string{english: tt.en, chinese: tt.zh} {
-				if lang == chinese && tt.zh == nil && len(tt.en) > 0 {
+			for lang, want := range map[string][]string{say.English: tt.en, say.Chinese: tt.zh} {
+				if lang == say.Chinese && tt.zh == nil && len(tt.en) > 0 {
 					continue
 				}
 				in := tt.surfer.in
@@ -423,7 +424,7 @@ func TestTheLineOfWorkInPages(t *testing.T) {
 		"only a look": {surf(home, "Home"), "Looked at vendor.example; nothing was changed or picked there", "浏览了 vendor.example，没有更改或选取内容"},
 		"nothing":     {&surfer{in: summarizers.Input{Version: 1}}, "Nothing was done in a page", "没有在网页中操作"},
 	} {
-		for lang, want := range map[string]string{english: tt.en, chinese: tt.zh} {
+		for lang, want := range map[string]string{say.English: tt.en, say.Chinese: tt.zh} {
 			in := tt.surfer.in
 			in.Language = lang
 			raw, err := browser().Summarize(t.Context(), in, nil)

@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
+	"deskbell/summarizers/builtin/say"
 )
 
 // A shell makes the commands of a terminal's recording.
@@ -60,15 +61,15 @@ func TestWhatIsFoundInATerminal(t *testing.T) {
 			"slow: “make image” took 1 min 35 s", "slow: “make image”用时 1 分 35 秒"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for lang, want := range map[string]string{english: tt.en, chinese: tt.zh} {
+			for lang, want := range map[string]string{say.English: tt.en, say.Chinese: tt.zh} {
 				in := tt.shell.in
 				in.Language = lang
-				all := holds(t, in, findCommands)
+				all := report(t, desktop(), in).Findings
 				if got := said(all); want != "" && got != want || want == "" && tt.en == "" && got != "" {
 					t.Errorf("%s\n got %s\nwant %s", lang, got, want)
 				}
 				for _, s := range []summarizers.Summarizer{desktop(), joined()} {
-					if r := report(t, s, in); lang == english && tt.en != "" && !strings.Contains(said(r.Findings), tt.en) {
+					if r := report(t, s, in); lang == say.English && tt.en != "" && !strings.Contains(said(r.Findings), tt.en) {
 						t.Errorf("%s finds %s", s.About().Name, said(r.Findings))
 					}
 				}

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/record/actions"
 	"deskbell/summarizers"
+	"deskbell/summarizers/builtin/say"
 )
 
 // A worker makes the actions of a recording of the desktop, as they are derived from one.
@@ -131,29 +131,6 @@ func (w *worker) input(lang string) summarizers.Input {
 		in.Recordings = append(in.Recordings, rec)
 	}
 	return in
-}
-
-// holds checks that what finders find stands on its evidence.
-func holds(t *testing.T, in summarizers.Input, finders ...finder) []human.Finding {
-	t.Helper()
-	r, err := read(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []human.Finding
-	for _, f := range finders {
-		all = append(all, f(r)...)
-	}
-	checked, dropped := summarizers.Check(in, human.Report{Findings: all})
-	for _, d := range dropped {
-		t.Errorf("dropped %q: %s", d.Text, d.Why)
-	}
-	for i, f := range checked.Findings {
-		if all[i].Text != f.Text {
-			t.Errorf("%q was made %q", all[i].Text, f.Text)
-		}
-	}
-	return all
 }
 
 // report is the whole of a summarizer's, held against its input.
@@ -337,13 +314,12 @@ func TestWhatIsFoundOnTheDesktop(t *testing.T) {
 		"a note": {work("Signer").note("off by default"), "note: Noted on the way: off by default", "note: 操作者的备注：off by default"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			finders := append(append([]finder{}, desktopFinders...), common...)
-			for lang, want := range map[string]string{english: tt.en, chinese: tt.zh} {
-				if lang == chinese && want == "" && tt.en != "" {
+			for lang, want := range map[string]string{say.English: tt.en, say.Chinese: tt.zh} {
+				if lang == say.Chinese && want == "" && tt.en != "" {
 					want = "-"
 				}
 				in := tt.desk.input(lang)
-				all := holds(t, in, finders...)
+				all := report(t, desktop(), in).Findings
 				if got := lines(said(all)); want != "-" && got != lines(want) {
 					t.Errorf("%s\n got %s\nwant %s", lang, said(all), want)
 				}

@@ -7,6 +7,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/summarizers"
+	"deskbell/summarizers/builtin/say"
 )
 
 // both is work in a browser, then on the desktop: two recordings, the second begun two minutes after the first.
@@ -27,12 +28,12 @@ func both(lang string) summarizers.Input {
 
 func TestAllIsToldAsOne(t *testing.T) {
 	for lang, want := range map[string][]string{
-		english: {
+		say.English: {
 			"outcome: Result: downloaded", "outcome: As expected (“rates.csv is saved”): rates.csv was downloaded", "value: rate: 7.62",
 			"error: Dialog “Import failed” came up after this: clicked button Import; it was answered with “OK”",
 			"undone: The operator's question is open: Which account is it for?", "done: Downloaded", "note: The operator says: The import has to wait",
 		},
-		chinese: {"outcome: 执行结果：downloaded", "error: 点击按钮“Import”后，出现对话框“Import failed”，选择了“OK”", "note: 操作者说明：The import has to wait"},
+		say.Chinese: {"outcome: 执行结果：downloaded", "error: 点击按钮“Import”后，出现对话框“Import failed”，选择了“OK”", "note: 操作者说明：The import has to wait"},
 	} {
 		in := both(lang)
 		r := report(t, joined(), in)
@@ -61,7 +62,7 @@ func TestAllIsToldAsOne(t *testing.T) {
 			t.Errorf("%s: the file is told %d times: %s", lang, n, got)
 		}
 		first, second := "First recording (browser", "Second recording (desktop"
-		if lang == chinese {
+		if lang == say.Chinese {
 			first, second = "第一段录制（浏览器", "第二段录制（桌面"
 		}
 		if i, j := strings.Index(r.Text, first), strings.Index(r.Text, second); i < 0 || j < i {
@@ -71,7 +72,7 @@ func TestAllIsToldAsOne(t *testing.T) {
 }
 
 func TestNoFindingIsToldTwice(t *testing.T) {
-	in := both(english)
+	in := both(say.English)
 	in.Recordings = append(in.Recordings, in.Recordings[1]) // a copy of it, under another name
 	in.Recordings[2].ID = "rec_3"
 	r := report(t, joined(), in)

@@ -25,14 +25,15 @@ var (
 		"backend/store/sqlite", "backend/transport/client", "backend/store/settings", "backend/store/datadir", "backend/platform/window",
 		"backend/browser", "backend/llm", "backend/agent/tools", "backend/record/masking", "backend/platform/unnamed", "backend/unnamed",
 	}
-	faces = []string{"backend/transport/api", "backend/transport/mcp", "backend/transport/hook", "backend/transport/cli"}
+	faces   = []string{"backend/transport/api", "backend/transport/mcp", "backend/transport/hook", "backend/transport/cli"}
+	builtin = []string{"summarizers/builtin/facts", "summarizers/builtin/find", "summarizers/builtin/say"} // each knows those before it
 
-	everything = slices.Concat([]string{"backend/human", "backend/app", "summarizers"}, jobs, adapters, faces)
+	everything = slices.Concat([]string{"backend/human", "backend/app", "summarizers"}, builtin, jobs, adapters, faces)
 )
 
 // arrows lists what may import what: all there is, and nothing else.
 func arrows() map[string][]string {
-	knowsJobs := append([]string{"backend/human", "summarizers"}, jobs...)
+	knowsJobs := slices.Concat([]string{"backend/human", "summarizers"}, builtin, jobs)
 	calls := append(slices.Clone(knowsJobs), "backend/transport/client", "backend/store/datadir", "backend/store/settings")
 	may := map[string][]string{
 		"backend/human":          {},
@@ -49,7 +50,10 @@ func arrows() map[string][]string {
 	for _, j := range jobs {
 		may[j] = []string{"backend/human"}
 	}
-	may["backend/summary"] = []string{"backend/human", "summarizers"}
+	may["backend/summary"] = append([]string{"backend/human", "summarizers"}, builtin...)
+	for i, b := range builtin {
+		may[b] = append([]string{"backend/human", "summarizers"}, builtin[:i]...)
+	}
 	for _, a := range adapters {
 		may[a] = knowsJobs
 	}

@@ -1,0 +1,458 @@
+package find
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"deskbell/backend/human"
+	"deskbell/summarizers/builtin/facts"
+)
+
+// findDetours tells of ways that were tried and given up, and of what was tried again.
+func findDetours(r *Result) []Finding {
+	return slices.Concat(r.sentAgain(), r.searchedAgain(), r.clearedForms(), r.thereAndBack(), r.clickedAgain(), r.openedAgain())
+}
+
+// sentAgain finds forms that were sent again because they came to nothing the first time. Sending a form for one thing
+// after the other is work; after an error it is a retry.
+func (r *Result) sentAgain() []Finding {
+	var out []Finding
+	for _, g := range r.Forms() {
+		var tries []*facts.Send
+		var why Phrase
+		for _, s := range g.Sends {
+			said, bad := r.answered(s)
+			if tries = append(tries, s); why.None() {
+				why = said
+			}
+			if bad {
+				continue
+			}
+			if len(tries) > 1 && len(out) < enough {
+				out = append(out, r.retried(g, tries, why))
+			}
+			tries, why = nil, Phrase{}
+		}
+		if len(tries) > 1 && len(out) < enough { // and never was answered with anything else
+			out = append(out, r.retried(g, tries, why))
+		}
+	}
+	return out
+}
+
+func (r *Result) retried(g *facts.Form, tries []*facts.Send, why Phrase) Finding {
+	tries = tries[:min(len(tries), maxRefs)]
+	n := len(tries)
+	var evidence []human.Ref
+	for _, s := range tries {
+		evidence = append(evidence, r.Actions[s.At].Ref())
+	}
+	alike := !slices.ContainsFunc(tries, func(s *facts.Send) bool { return r.Actions[s.At].Type != r.Actions[tries[0].At].Type })
+	for _, s := range tries[:n-1] { // what it came to, where that does not blur how often it was
+		if !alike {
+			break
+		}
+		for _, j := range s.Said {
+			evidence = append(evidence, r.Actions[j].Ref())
+		}
+		if j := r.pickedError(s); j >= 0 {
+			evidence = append(evidence, r.Actions[j].Ref())
+		}
+		if s.Then != nil && s.Then.Came >= 0 && s.Then.Came != s.At {
+			evidence = append(evidence, r.Actions[s.Then.Came].Ref())
+		}
+	}
+	from := tries[0].At
+	if s := tries[0]; s.Then != nil && from == s.Then.Came && len(s.Fields) > 0 {
+		from = s.Fields[0]
+	}
+	form := r.PageName(r.Page(from, &evidence))
+	// A page may object before anything is sent: an attempt it is all the same.
+	attempts := say("attempts", n)
+	if n == 2 {
+		attempts = say("two-attempts")
+	}
+	text := say("attempts-to-send", textOr(form, "a-page"), attempts)
+	if g.Secret {
+		text = say("attempts-to-sign-in", textOr(cmp.Or(r.Host(tries[0].On.Page.URL), form), "a-page"), attempts)
+	}
+	if !why.None() {
+		text = text.then(say("at-first", why))
+	}
+	return finding(human.FoundDetour, 0.9, text, evidence...)
+}
+
+// clearedForms finds what was filled in and emptied again by a button for that.
+func (r *Result) clearedForms() []Finding {
+	var out []Finding
+	for _, v := range r.Pages().Visits {
+		for _, c := range v.Cleared {
+			if len(out) == enough {
+				return out
+			}
+			evidence := facts.Refs(r.Actions[c.At])
+			var names []string
+			for _, i := range c.Fields[:min(len(c.Fields), maxRefs-2)] {
+				evidence = append(evidence, r.Actions[i].Ref())
+				if n := facts.Quote(facts.ElementName(r.Actions[i].Element)); n != "" && !slices.Contains(names, n) && len(names) < maxItems {
+					names = append(names, n)
+				}
+			}
+			page := textOr(r.PageName(r.Page(c.At, &evidence)), "a-page")
+			fields := say("the-form")
+			if len(names) > 0 {
+				fields = list(names)
+			}
+			out = append(out, finding(human.FoundDetour, 0.8, say("form-cleared",
+				page, fields, facts.Quote(facts.ElementName(r.Actions[c.At].Element))), evidence...))
+		}
+	}
+	return out
+}
+
+// answered says what came back for a form, as a part of a sentence, where that was an error or the form once more.
+func (r *Result) answered(s *facts.Send) (Phrase, bool) {
+	for _, j := range s.Said {
+		if d := r.Actions[j].Dialog; d != nil && d.Kind == "alert" && facts.SpeaksOfError(d.Message, false) {
+			return say("answer-was-message", facts.Quote(d.Message)), true
+		}
+	}
+	if said, bad := r.refused(s.Then); bad {
+		return say("came-back", said), true
+	}
+	if i := r.pickedError(s); i >= 0 {
+		return say("answer-was-message", facts.Quote(r.Actions[i].Pick.Text)), true
+	}
+	if s.Secret && s.Then != nil && r.SameForm(s.On, s.Then) {
+		return say("returned-to", textOr(r.PageName(&s.Then.Page), "the-same-page")), true
+	}
+	return Phrase{}, false
+}
+
+// pickedError is the action that picked from the page, right after a form was sent, words that tell of an error; -1.
+func (r *Result) pickedError(s *facts.Send) int {
+	at, ok := slices.BinarySearch(s.On.Actions, s.At)
+	if s.Then != nil || !ok {
+		return -1
+	}
+	for _, i := range s.On.Actions[at+1:] {
+		switch a := r.Actions[i]; a.Type {
+		case human.Extract:
+			if a.Pick != nil && len(a.Pick.Rows) == 0 && facts.SpeaksOfError(a.Pick.Text, false) {
+				return i
+			}
+		case human.Scroll, human.Hover, human.Note, human.Copy:
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// searchedAgain finds searches that were made anew with nothing done to what the one before had found.
+func (r *Result) searchedAgain() []Finding {
+	w := r.Pages()
+	var out []Finding
+	var run []*facts.Send
+	end := func() {
+		if n := min(len(run), maxRefs/2); n > 1 && len(out) < enough {
+			var evidence []human.Ref
+			for _, s := range run[:n] {
+				evidence = append(evidence, r.Actions[s.At].Ref())
+			}
+			text := say("searched", times(n))
+			if to := run[0].Then; to != nil && to.Came >= 0 {
+				evidence = append(evidence, r.Actions[to.Came].Ref())
+				if t := r.PageName(r.Page(to.Came, &evidence)); t != "" {
+					text = text.then(say("at-first-shown", t))
+				}
+			}
+			out = append(out, finding(human.FoundDetour, 0.8, text, evidence...))
+		}
+		run = nil
+	}
+	for _, s := range w.Sends {
+		if !s.Search {
+			continue
+		}
+		if len(run) > 0 {
+			last := run[len(run)-1]
+			if r.Host(last.On.Page.URL) != r.Host(s.On.Page.URL) || r.Actions[last.At].Type != r.Actions[s.At].Type || r.usedBetween(last.At, s) {
+				end()
+			}
+		}
+		run = append(run, s)
+	}
+	end()
+	return out
+}
+
+// usedBetween says whether anything was done after a search but to search again.
+func (r *Result) usedBetween(from int, s *facts.Send) bool {
+	w := r.Pages()
+	for i := from + 1; i < s.At; i++ {
+		switch a := r.Actions[i]; a.Type {
+		case human.Navigate, human.Scroll, human.Hover, human.Shortcut, human.Note:
+		case human.Click, human.DoubleClick, human.TripleClick:
+			if len(w.Effects[i]) > 0 {
+				return true
+			}
+		default:
+			if !slices.Contains(s.Fields, i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// thereAndBack finds pages that were gone to and left the same way, with nothing done in them.
+func (r *Result) thereAndBack() []Finding {
+	w := r.Pages()
+	var out []Finding
+	type trip struct {
+		names []string
+		refs  []human.Ref
+	}
+	var trips []*trip
+	from := map[pageKey]*trip{} // trips from one page are told together
+	for _, v := range w.Visits {
+		// A popup or tab of its own that was opened and closed again.
+		if v.Ended >= 0 && v.Last == nil && v.Came >= 0 && !r.did(v) && !facts.BlankPage(v.Page.URL) && r.Actions[v.Came].Type == human.OpenPage && !r.GapBetween(v.Came, v.Ended) {
+			if _, bad := r.refused(v); bad {
+				continue
+			}
+			if what := r.PageName(&v.Page); what != "" {
+				evidence := append(facts.Refs(r.Actions[v.Came], r.Actions[v.Ended]), r.Actions[v.Named].Ref())
+				out = append(out, finding(human.FoundDetour, 0.7, say("tab-closed-again", what), evidence...))
+			}
+			continue
+		}
+		there := v.Last
+		if there == nil || there.Last == nil || there.Came < 0 || v.Came < 0 {
+			continue
+		}
+		here := there.Last
+		back := false // from a page that a form had led to
+		if facts.KindOf(r.Actions[there.Came]) == "form" {
+			if back = r.wentBack(v); !back {
+				continue
+			}
+		}
+		if facts.Place(here.Page.URL) != facts.Place(v.Page.URL) || facts.Place(there.Page.URL) == facts.Place(v.Page.URL) || v.Page.URL == "" || r.did(there) || !back && !r.went(there) || !r.went(v) && !back || r.GapBetween(there.Came, v.Came) || r.readIn(there, v) {
+			continue
+		}
+		if _, bad := r.refused(there); bad {
+			continue // told as an error already
+		}
+		what := r.PageName(&there.Page)
+		if what == "" {
+			continue
+		}
+		if back {
+			evidence := facts.Refs(r.Actions[there.Came], r.Actions[v.Came])
+			a, b := r.PageName(r.Page(there.Came, &evidence)), r.PageName(r.Page(v.Came, &evidence))
+			if a != "" && b != "" && len(out) < enough {
+				out = append(out, finding(human.FoundDetour, 0.8, say("went-back", a, b), evidence...))
+			}
+			continue
+		}
+		key := pageKey{r.Actions[v.Came].Rec.ID, facts.Place(v.Page.URL)}
+		t := from[key]
+		if t == nil {
+			t = &trip{}
+			from[key] = t
+			trips = append(trips, t)
+		}
+		if len(t.refs)+3 <= maxRefs {
+			t.refs = append(t.refs, r.Actions[there.Came].Ref(), r.Actions[v.Came].Ref(), r.Actions[there.Named].Ref())
+			if !slices.Contains(t.names, what) && len(t.names) < 4 {
+				t.names = append(t.names, what)
+			}
+		}
+	}
+	for _, t := range trips[:min(len(trips), enough)] {
+		out = append(out, finding(human.FoundDetour, 0.7, say("there-and-back", t.names), t.refs...))
+	}
+	return out
+}
+
+// wentBack says whether a page was gone back to, and not on.
+func (r *Result) wentBack(v *facts.Visit) bool {
+	if facts.KindOf(r.Actions[v.Came]) == "back_forward" {
+		return true
+	}
+	return v.By >= 0 && r.Actions[v.By].Element != nil && facts.BackWords.Begins(r.Actions[v.By].Element.Name)
+}
+
+// lookedAt is how long somebody stays on a page that they read, and not only see that it is the wrong one.
+const lookedAt = 15 * time.Second
+
+// readIn says whether a page was read before the next one was gone to, as far as that can be told.
+func (r *Result) readIn(v, next *facts.Visit) bool {
+	if r.Actions[next.Came].Began().Sub(r.Actions[v.Came].Ended()) >= lookedAt {
+		return true
+	}
+	return slices.ContainsFunc(v.Actions, func(i int) bool { return r.Actions[i].Type == human.Scroll })
+}
+
+// did says whether anything was done in a page but looking and leaving it.
+func (r *Result) did(v *facts.Visit) bool {
+	w := r.Pages()
+	for _, i := range v.Actions {
+		switch a := r.Actions[i]; a.Type {
+		case human.Scroll, human.Hover, human.SwitchPage, human.SwitchWindow, human.Missing, human.Note, human.ClosePage:
+		case human.Click, human.Shortcut:
+			if a.Button == 8 || a.Button == 9 {
+				continue
+			}
+			leaves := false
+			for _, j := range w.Effects[i] {
+				b := r.Actions[j]
+				leaves = leaves || (b.Type == human.Navigate || b.Type == human.ClosePage) && b.Page != nil && b.Page.Target == a.Page.Target
+			}
+			if !leaves {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// went says whether a person brought a page, and not a server or script.
+func (r *Result) went(v *facts.Visit) bool {
+	a := r.Actions[v.Came]
+	if a.Navigation == nil {
+		return a.Type == human.OpenPage
+	}
+	switch a.Navigation.Kind {
+	case "link", "address", "back_forward":
+		return true
+	case "history", "fragment", "script":
+		return v.By >= 0
+	}
+	return false
+}
+
+// clickedAgain finds clicks on one thing, one after the other, that nothing came of.
+func (r *Result) clickedAgain() []Finding {
+	w := r.Pages()
+	var out []Finding
+	var run []int
+	end := func() {
+		if len(run) > 1 && len(out) < enough {
+			first := r.Actions[run[0]]
+			n := min(len(run), maxRefs)
+			var evidence []human.Ref
+			for _, i := range run[:n] {
+				evidence = append(evidence, r.Actions[i].Ref())
+			}
+			often := times(n)
+			if n < len(run) {
+				often = say("more-than", often)
+			}
+			sure := 0.7
+			if first.Before != "" && first.Before == first.After {
+				sure = 0.9 // the page looked the same
+			}
+			out = append(out, finding(human.FoundDetour, sure, say("clicked-in-a-row",
+				facts.Quote(facts.ElementName(first.Element)), often), evidence...))
+		}
+		run = run[:0]
+	}
+	for i, a := range r.Actions {
+		switch {
+		case a.Type == human.Missing: // what was done then is not known
+			end()
+			continue
+		case w.In[i] == nil, a.Type == human.Hover, a.Type == human.Scroll:
+			continue
+		case a.Type != human.Click && a.Type != human.DoubleClick || a.Button > 1 || !r.answers(a):
+			end()
+			continue
+		}
+		if len(run) > 0 {
+			last := r.Actions[run[len(run)-1]]
+			if w.In[i] != w.In[run[0]] || !facts.SameElement(last.Element, a.Element) || len(w.Effects[run[len(run)-1]]) > 0 {
+				end()
+			}
+		}
+		run = append(run, i)
+	}
+	end()
+	return out
+}
+
+// answers says whether something is to be expected of a click at once, and once is enough.
+func (r *Result) answers(a facts.Action) bool {
+	e := a.Element
+	if e == nil || facts.ElementName(e) == "" || facts.StepWords.Begins(e.Name) {
+		return false
+	}
+	return e.Role == "link" || facts.IsButton(e) || e.Role == "menuitem"
+}
+
+// openedAgain finds pages that were loaded again and again.
+func (r *Result) openedAgain() []Finding {
+	w := r.Pages()
+	type page struct{ opened, reloaded []int }
+	var order []*page
+	pages := map[pageKey]*page{}
+	for _, v := range w.Visits {
+		if v.Came < 0 || facts.BlankPage(v.Page.URL) {
+			continue
+		}
+		if _, bad := r.refused(v); bad {
+			continue // told as an error
+		}
+		a := r.Actions[v.Came]
+		key := pageKey{a.Rec.ID, v.Page.URL}
+		p := pages[key]
+		if p == nil {
+			p = &page{}
+			pages[key] = p
+			order = append(order, p)
+		}
+		switch facts.KindOf(a) {
+		case "reload":
+			p.reloaded = append(p.reloaded, v.Came)
+		case "address":
+			p.opened = append(p.opened, v.Came)
+		}
+	}
+	var out []Finding
+	add := func(at []int, sure float64, key string) {
+		var evidence []human.Ref
+		for _, i := range at[:min(len(at), maxRefs)] {
+			evidence = append(evidence, r.Actions[i].Ref())
+		}
+		// By its title where one of these has it: with another piece of evidence it would be told how often wrongly.
+		page := r.Actions[at[max(0, slices.IndexFunc(at[:len(evidence)], func(i int) bool { return facts.Title(r.Actions[i].Page) != "" }))]].Page
+		out = append(out, finding(human.FoundDetour, sure, say(key, textOr(r.PageName(page), "one-page"), times(len(evidence))), evidence...))
+	}
+	for _, p := range order {
+		switch {
+		case len(out) >= enough:
+			return out
+		case len(p.reloaded) == 1:
+			evidence := facts.Refs(r.Actions[p.reloaded[0]])
+			what := textOr(r.PageName(r.Page(p.reloaded[0], &evidence)), "one-page")
+			out = append(out, finding(human.FoundDetour, 1, say("reloaded", what), evidence...))
+		case len(p.reloaded) > 1:
+			add(p.reloaded, 1, "reloaded-often")
+		}
+		if len(p.opened) > 1 {
+			add(p.opened, 0.9, "opened-by-address")
+		}
+	}
+	return out
+}
+
+// A pageKey is a page of a recording.
+type pageKey struct {
+	rec     human.RecordingID
+	address string
+}

@@ -1,0 +1,545 @@
+package find
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+	"deskbell/summarizers/builtin/facts"
+)
+
+// What the agent expects to come of the work may stand under any of these names.
+var expectations = []string{"expected_outcome", "expected_result", "expected_results", "expected"}
+
+// maxObservations different texts are looked at, the last ones: earlier ones would not count against them.
+const maxObservations = 5000
+
+// A observation is something seen or said that may tell whether what was expected has come about.
+type observation struct {
+	text  string
+	ref   human.Ref
+	kind  observationKind
+	field string // it is the value of
+	at    int    // in reading.acts, so that what came last counts; what was said afterwards comes after all of them
+	facts.Claim
+}
+
+type observationKind int
+
+const (
+	seenTitle   observationKind = iota // of a window or dialog
+	seenPage                           // the title of a page
+	seenElement                        // what an element says
+	seenMessage                        // a message of a page
+	seenField                          // a value
+	saidNote                           // a note on the way
+	saidAnswer                         // the operator's words
+)
+
+// expected are the texts of what the agent expects, with the name they have in details.
+func (r *Result) expected() (texts []string, name string) {
+	var details map[string]json.RawMessage
+	if len(r.In.Operation.Details) == 0 || json.Unmarshal(r.In.Operation.Details, &details) != nil {
+		return nil, ""
+	}
+	for _, name := range expectations {
+		var one string
+		if json.Unmarshal(details[name], &one) == nil && strings.TrimSpace(one) != "" {
+			return facts.Sentences(one), name
+		}
+		var many []any
+		if json.Unmarshal(details[name], &many) == nil {
+			for _, x := range many {
+				if s, ok := x.(string); ok && strings.TrimSpace(s) != "" {
+					texts = append(texts, facts.Sentences(s)...)
+				}
+			}
+			if len(texts) > 0 {
+				return texts, name
+			}
+		}
+	}
+	return nil, ""
+}
+
+// findOutcome holds what was expected against what was seen and said.
+func findOutcome(r *Result) []Finding {
+	texts, called := r.expected()
+	if len(texts) == 0 {
+		return nil
+	}
+	request := human.Ref{Kind: human.RefRequest, ID: called}
+	witnesses := r.observations()
+	var out []Finding
+	for _, text := range texts {
+		e := facts.Claims(text)
+		if len(e.Words) == 0 && len(e.Paths) == 0 {
+			continue
+		}
+		out = append(out, r.outcome(text, e, witnesses, request))
+	}
+	return out
+}
+
+// An Outcome is how an expectation came out, for the line and for suggestions.
+type Outcome struct {
+	facts.Verdict
+	Brief Phrase // what was seen
+	By    []human.Ref
+}
+
+// judgedAs keeps how an expectation came out, and makes its finding.
+func (r *Result) judgedAs(v facts.Verdict, brief Phrase, confidence float64, text Phrase, evidence ...human.Ref) Finding {
+	r.Outcomes = append(r.Outcomes, Outcome{v, brief, evidence})
+	return finding(human.FoundOutcome, confidence, text, evidence...)
+}
+
+// met says whether all that was expected was seen or said to have come about.
+func (r *Result) met() bool {
+	return len(r.Outcomes) > 0 && !slices.ContainsFunc(r.Outcomes, func(x Outcome) bool { return x.Verdict != facts.Agrees })
+}
+
+// outcome judges one expectation.
+func (r *Result) outcome(text string, e facts.Claim, witnesses []observation, request human.Ref) Finding {
+	quoted := facts.Quote(text)
+	said := r.judge(text, e, witnesses)
+	if said.w == nil || said.w.kind < seenField {
+		if w, v := fieldSays(text, witnesses); w != nil {
+			said = judged{w, v}
+		}
+	}
+	if said.w == nil {
+		if a, ok := r.dragged(text); ok {
+			return r.judgedAs(facts.Agrees, r.Described(a), 0.8, say("as-expected", quoted, r.Described(a)), a.Ref(), request)
+		}
+	}
+	if d := r.unwanted(e); d != nil {
+		seen := say("seen-dialog", facts.Quote(d.Title))
+		return r.judgedAs(facts.Differs, seen, 0.85, say("expected-but", quoted, seen), r.Actions[d.Opened].Ref(), request)
+	}
+	if len(e.Paths) > 0 {
+		if f, ok := r.fileOutcome(text, e, said, request); ok {
+			return f
+		}
+	}
+	if said.w == nil {
+		if f := r.fileLike(text, e); f != nil {
+			return r.judgedAs(facts.Unsaid, r.fileBrief(f), 0.7, say("expected-in-part", quoted, r.lastChange(f)),
+				f.Last().Ref(), request)
+		}
+		if len(r.In.Recordings) == 0 {
+			return r.judgedAs(facts.Unsaid, Phrase{}, 0.6, say("answer-does-not-confirm", quoted), request)
+		}
+		return r.judgedAs(facts.Unsaid, Phrase{}, 0.6, say("recording-does-not-confirm", quoted), request)
+	}
+	seen, brief := r.seen(said.w), literal("“"+facts.Clean(said.w.text, maxBrief)+"”")
+	switch said.Verdict {
+	case facts.Agrees:
+		return r.judgedAs(facts.Agrees, brief, said.w.sure(), say("as-expected", quoted, seen), said.w.ref, request)
+	case facts.OtherNumber:
+		return r.judgedAs(facts.OtherNumber, brief, 0.7, say("expected-other-number", quoted, seen), said.w.ref, request)
+	}
+	return r.judgedAs(facts.Differs, brief, 0.8, say("expected-but", quoted, seen), said.w.ref, request)
+}
+
+// sure is how far what a witness says can be relied on.
+func (w *observation) sure() float64 {
+	switch w.kind {
+	case seenElement:
+		return 0.75
+	case seenField, saidAnswer, saidNote:
+		return 0.9
+	}
+	return 0.85
+}
+
+// seen says who says what.
+func (r *Result) seen(w *observation) Phrase {
+	q := facts.Quote(w.text)
+	switch w.kind {
+	case seenPage:
+		return say("seen-page-title", q)
+	case seenElement:
+		return say("seen-element", q)
+	case seenMessage:
+		return say("seen-message", q)
+	case seenField:
+		return say("seen-field", facts.Clean(w.field, MaxField), q)
+	case saidNote:
+		return say("seen-operator-noted", q)
+	case saidAnswer:
+		return say("seen-operator-says", q)
+	}
+	return say("seen-window-title", q)
+}
+
+type judged struct {
+	w *observation
+	facts.Verdict
+}
+
+// judge asks all witnesses; what was seen or said last counts, and what was said counts more than what was seen. What
+// was seen and speaks of an error confirms nothing.
+func (r *Result) judge(text string, e facts.Claim, witnesses []observation) (out judged) {
+	for i := range witnesses {
+		w := &witnesses[i]
+		v := e.Compare(w.Claim)
+		if v == facts.Agrees && w.kind < seenField && facts.Trouble(w.text) && !facts.Trouble(text) {
+			v = facts.Unsaid
+		}
+		switch {
+		case v == facts.Unsaid:
+		case out.w == nil, v == facts.OtherNumber == (out.Verdict == facts.OtherNumber) && w.at >= out.w.at:
+			out = judged{w, v}
+		case v != facts.OtherNumber && out.Verdict == facts.OtherNumber: // which may be about something else
+			out = judged{w, v}
+		}
+	}
+	return out
+}
+
+// fileOutcome judges an expectation that names a file.
+func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request human.Ref) (Finding, bool) {
+	quoted := facts.Quote(text)
+	gone := e.Says["delete"] != (facts.Saying{}) && !e.Says["delete"].Contrary || e.Says["exist"].Contrary || e.Says["create"].Contrary
+	kept := e.Says["change"].Contrary || e.Says["delete"].Contrary
+	made := r.Made()
+	var hits []*facts.File
+	var near *facts.File
+	paths := e.Paths
+	for _, f := range made {
+		// A name with spaces in it is known once it is seen.
+		if n := facts.BaseName(cmp.Or(f.Now, f.Was)); strings.ContainsAny(n, " ,()“”") && strings.Contains(text, n) {
+			hits = append(hits, f)
+			paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return strings.Contains(n, p) })
+		}
+	}
+	for _, p := range paths {
+		var hit, was *facts.File // was: it had that name, and has another now
+		for _, f := range made {
+			at := f.Now
+			if at == "" {
+				at = cmp.Or(f.Was, f.Ops[0].File.Path)
+			}
+			if r.SamePath(p, at, f.Last()) && (hit == nil || f.Now != "") {
+				hit = f
+				continue
+			}
+			for _, a := range f.Ops {
+				if a.File != nil && a.File.Op == "renamed" && (r.SamePath(p, a.File.To, a) || r.SamePath(p, a.File.Path, a)) {
+					was = f
+				}
+			}
+			if near == nil && !gone && facts.Alike(p, f.Now) {
+				near = f
+			}
+		}
+		if hit == nil && was != nil && was.Now != "" && !gone && !kept {
+			return r.judgedAs(facts.Differs, r.fileBrief(was), 0.9, say("expected-but", quoted, r.lastChange(was)), append(facts.Refs(was.Ops...), request)...), true
+		}
+		if hit != nil && !slices.Contains(hits, hit) {
+			hits = append(hits, hit)
+		} else if hit == nil && !facts.IsFolder(p) {
+			if said.w != nil || near == nil || kept {
+				return Finding{}, false // somebody says more, or nobody anything
+			}
+			return r.judgedAs(facts.Differs, r.fileBrief(near), 0.8, say("expected-but-in-fact", quoted, r.lastChange(near)),
+				near.Last().Ref(), request), true
+		}
+	}
+	if len(hits) == 0 {
+		return Finding{}, false
+	}
+	rest := r.beside(text, hits)
+	var evidence []human.Ref
+	var what, brief []Phrase
+	for _, f := range hits {
+		evidence = append(evidence, f.Last().Ref())
+		what, brief = append(what, r.lastChange(f)), append(brief, r.fileBrief(f))
+		if gone != (f.Now == "") {
+			if !gone {
+				return r.judgedAs(facts.Differs, r.fileBrief(f), 0.9, say("expected-but", quoted, r.lastChange(f)), f.Last().Ref(), request), true
+			}
+			return Finding{}, false
+		}
+	}
+	evidence = append(evidence, request)
+	all, short := Series{"clause", what}, Phrase{Args: []any{Series{"clause", brief}}}
+	switch {
+	case kept:
+		return r.judgedAs(facts.Differs, short, 0.9, say("expected-but", quoted, all), evidence...), true
+	case rest >= someRest && said.w != nil && said.Verdict != facts.Agrees:
+		return Finding{}, false
+	case rest >= someRest && said.w == nil:
+		return r.judgedAs(facts.Unsaid, short, 0.8, say("expected-file-is-there", quoted, all), evidence...), true
+	}
+	return r.judgedAs(facts.Agrees, short, 0.95, say("as-expected", quoted, all), evidence...), true
+}
+
+// someRest is the weight of words beside a file's name that say something more of it.
+const someRest = 0.5
+
+var placeShape = regexp.MustCompile(`(?i)\b(?:in|into|to|under|inside|at)\s+(?:the\s+)?(?:folder\s+)?([\p{L}\p{N}_-]+)|([\p{Han}\p{N}A-Za-z_-]+?)(?:文件夹|目录)`)
+
+// beside is the weight of what an expectation says beside that files are there, by their names and in their folders.
+func (r *Result) beside(text string, hits []*facts.File) float64 {
+	paths := facts.Claims(text).Paths
+	for _, f := range hits {
+		at := cmp.Or(f.Now, f.Was)
+		text = strings.ReplaceAll(text, facts.BaseName(at), " ")
+		dir := strings.ToLower(facts.Folder(at))
+		text = placeShape.ReplaceAllStringFunc(text, func(place string) string {
+			m := placeShape.FindStringSubmatch(place)
+			if named := strings.ToLower(cmp.Or(m[1], m[2])); named != "" && strings.Contains(dir, named) {
+				return " "
+			}
+			return place
+		})
+	}
+	for _, p := range paths {
+		text = strings.ReplaceAll(text, p, " ")
+	}
+	rest := 0.0
+	for w, weight := range facts.Claims(text).Words {
+		switch w {
+		case "!save", "!create", "!exist", "!export", "!delete", "!rename", "!move", "!copy", "!change", "!ok", "!receive", "file", "folder", "contain", "document", "文档", "目录":
+		default:
+			rest += weight
+		}
+	}
+	return rest
+}
+
+var fieldShape = regexp.MustCompile(`(?i)^(?:the\s+)?([\p{L}\p{N}_ ]+?)(?:\s+(?:is|are|equals|reads|says|=)\s+|\s*[=:：]\s*|为|是)(.+)$`)
+
+// fieldSays holds an expectation of the form FIELD is VALUE against the field of that name, if there is one.
+func fieldSays(text string, witnesses []observation) (*observation, facts.Verdict) {
+	m := fieldShape.FindStringSubmatch(strings.TrimRight(strings.TrimSpace(text), ".。"))
+	if m == nil {
+		return nil, facts.Unsaid
+	}
+	field, value := facts.Flat(m[1]), facts.Flat(m[2])
+	for i := range witnesses { // the latest come first
+		w := &witnesses[i]
+		if w.kind != seenField || facts.Flat(w.field) != field || strings.TrimSpace(value) == "" {
+			continue
+		}
+		is := facts.Flat(w.text)
+		switch {
+		case is == value:
+			return w, facts.Agrees
+		case strings.Contains(is, value) || strings.Contains(value, is) || facts.StartsWith(m[2], facts.EnValueNot, facts.ZhValueNot):
+			return nil, facts.Unsaid // more or less than that, or all but that: who knows
+		}
+		return w, facts.Differs
+	}
+	return nil, facts.Unsaid
+}
+
+// unwanted is the last dialog that spoke of an error, where none was expected.
+func (r *Result) unwanted(e facts.Claim) (found *facts.Dialog) {
+	if !e.Says["is"].Contrary || len(e.Says) > 1 {
+		return nil
+	}
+	for w := range e.Words {
+		if !slices.Contains([]string{"error", "warn", "warning", "problem", "failur", "messag", "alert", "!is"}, w) {
+			return nil
+		}
+	}
+	for _, d := range r.Screen().Dialogs {
+		if d.Title != "" && r.Screen().Trouble(d.Title) {
+			found = d
+		}
+	}
+	return found
+}
+
+// dragged is the last drag between two things that an expectation names both.
+func (r *Result) dragged(text string) (found facts.Action, ok bool) {
+	low := facts.Flat(text)
+	named := func(e *human.Element) bool {
+		n := facts.ElementName(e)
+		return len([]rune(n)) > 1 && (strings.Contains(low, facts.Flat(n)) || facts.HasHan(n) && strings.Contains(text, n))
+	}
+	for _, a := range r.Actions {
+		if a.Type == human.Drag && named(a.Element) && named(a.Target) && facts.ElementName(a.Element) != facts.ElementName(a.Target) {
+			found, ok = a, true
+		}
+	}
+	return found, ok && !facts.Claims(text).Contrary()
+}
+
+var kindShape = regexp.MustCompile(`(?i)(?:^|[^\p{L}\p{N}]|\p{Han})(pdf|csv|tsv|txt|png|jpe?g|svg|xlsx?|docx?|pptx?|odt|ods|json|xml|html?|zip|mp3|mp4|excel|word)(?:$|[^\p{L}\p{N}]|\p{Han})`)
+
+// parted takes the name of a file apart into words.
+var parted = strings.NewReplacer("-", " ", "_", " ", ".", " ")
+
+// fileLike is a file that was made or downloaded and may be what is meant: of the kind that is named, and with a word
+// in common, or one that was downloaded where a download is expected.
+func (r *Result) fileLike(text string, e facts.Claim) *facts.File {
+	if e.Contrary() {
+		return nil
+	}
+	kinds := map[string]bool{}
+	for _, m := range kindShape.FindAllStringSubmatch(text, -1) {
+		k := strings.ToLower(m[1])
+		kinds[k] = true
+		switch k {
+		case "excel":
+			kinds["xlsx"], kinds["xls"] = true, true
+		case "word":
+			kinds["docx"], kinds["doc"] = true, true
+		case "jpeg", "jpg":
+			kinds["jpg"], kinds["jpeg"] = true, true
+		}
+	}
+	var found *facts.File
+	for _, f := range r.Made() {
+		if f.Now == "" || f.Dir {
+			continue
+		}
+		ext := strings.TrimPrefix(strings.ToLower(path.Ext(f.Now)), ".")
+		if len(kinds) > 0 && !kinds[ext] {
+			continue
+		}
+		stem := strings.TrimSuffix(facts.BaseName(f.Now), path.Ext(f.Now))
+		common := false
+		for w, weight := range facts.Claims(parted.Replace(stem)).Words {
+			common = common || weight >= 0.5 && e.Words[w] >= 0.5
+		}
+		_, exports := e.Says["export"]
+		if common && (len(kinds) > 0 || exports) || exports && f.Last().Type == human.Download {
+			found = f
+		}
+	}
+	return found
+}
+
+// maxBrief characters of what was seen go into the line.
+const maxBrief = 48
+
+// fileBrief says shortly what was last done to a file.
+func (r *Result) fileBrief(f *facts.File) Phrase {
+	if c := f.Last().File; c != nil {
+		n := facts.Exactly(facts.BaseName(cmp.Or(f.Now, f.Was, c.Path)), facts.MaxName)
+		switch c.Op {
+		case "created":
+			return say("file-was-created", n)
+		case "deleted":
+			return say("file-was-deleted", n)
+		case "renamed":
+			if facts.Folder(c.Path) != facts.Folder(c.To) {
+				return say("file-was-moved", n, facts.Exactly(facts.BaseName(facts.Folder(c.To)), facts.MaxName))
+			}
+			return say("file-was-renamed", facts.Exactly(facts.BaseName(c.Path), facts.MaxName), n)
+		}
+		return say("file-was-saved", n)
+	}
+	return say("file-was-downloaded", facts.Exactly(f.Now, facts.MaxName))
+}
+
+// lastChange says what was last done to a file, so that one piece of evidence tells it.
+func (r *Result) lastChange(f *facts.File) Phrase {
+	c := f.Last().File
+	if c == nil {
+		return say("file-was-downloaded", facts.Exactly(f.Now, facts.MaxSaid))
+	}
+	switch c.Op {
+	case "created":
+		return say("file-was-created", facts.Exactly(c.Path, facts.MaxSaid))
+	case "renamed":
+		return say("file-is-now", facts.Exactly(facts.BaseName(c.Path), facts.MaxSaid), facts.Exactly(c.To, facts.MaxSaid))
+	case "deleted":
+		return say("file-was-deleted", facts.Exactly(c.Path, facts.MaxSaid))
+	}
+	return say("file-was-saved", facts.Exactly(c.Path, facts.MaxSaid))
+}
+
+// observations are all that was seen and said, each text once, as it was last; the latest come first.
+func (r *Result) observations() []observation {
+	var out []observation
+	known := map[string]bool{}
+	add := func(kind observationKind, text string, at int, ref human.Ref) {
+		if text = strings.TrimSpace(text); text == "" {
+			return
+		}
+		if key := string(rune('a'+kind)) + text; !known[key] && len(out) < maxObservations {
+			known[key] = true
+			out = append(out, observation{text: text, ref: ref, kind: kind, at: at})
+		}
+	}
+	field := func(called, value string, at int, ref human.Ref) {
+		add(seenField, strings.ReplaceAll(called, "\x00", " ")+"\x00"+value, at, ref) // a name may have anything in it
+	}
+	n := len(r.Actions)
+	for _, called := range slices.Sorted(maps.Keys(r.In.Answer.Fields)) {
+		value := r.In.Answer.Fields[called]
+		if value != "" && len(value) < facts.MaxSaid && !strings.HasPrefix(value, "[") {
+			field(called, value, n, human.Ref{Kind: human.RefField, ID: called})
+		}
+	}
+	for _, s := range facts.Split(r.In.Answer.ExecutionResult) {
+		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "execution_result"})
+	}
+	for _, s := range facts.Split(r.In.Answer.HumanInput) {
+		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "human_input"})
+	}
+	for i := len(r.Actions) - 1; i >= 0 && len(out) < maxObservations; i-- {
+		a := r.Actions[i]
+		ref := a.Ref()
+		switch {
+		case a.Type == human.Note:
+			add(saidNote, a.Text, i, ref)
+			continue
+		case a.Page != nil:
+			if !r.badPage(i) {
+				add(seenPage, a.Page.Title, i, ref)
+			}
+		case a.Window != nil && a.Type != human.FileOperation:
+			add(seenTitle, a.Window.Title, i, ref)
+		}
+		if a.Type == human.SwitchWindow && a.Element != nil {
+			add(seenTitle, a.Element.Name, i, ref)
+		} else if e := a.Element; e != nil && !facts.IsControl(e) && e.Role != "list" && e.Role != "listitem" && e.Role != "cell" && e.Role != "gridcell" {
+			add(seenElement, facts.ElementName(e), i, ref)
+		}
+		if a.Element != nil {
+			add(seenTitle, facts.InDialog(a.Element), i, ref)
+		}
+		if d := a.Dialog; d != nil {
+			add(seenMessage, d.Message, i, ref)
+		}
+		if p := a.Pick; p != nil && len(p.Rows) == 0 && len(p.Text) < facts.MaxSaid {
+			field(p.Field, p.Text, i, ref)
+		}
+	}
+	for i := range out {
+		w := &out[i]
+		if called, value, found := strings.Cut(w.text, "\x00"); found && w.kind == seenField {
+			w.Claim = facts.Claims(strings.ReplaceAll(called, "_", " ") + " " + value)
+			w.field, w.text = called, value
+		} else {
+			w.Claim = facts.Claims(w.text)
+		}
+		w.Unreal = w.Unreal || facts.Asks(w.text)
+	}
+	return out
+}
+
+// badPage says whether an action is in a page that could not be opened, or that came with an error.
+func (r *Result) badPage(i int) bool {
+	if n := r.Actions[i].Navigation; n != nil && (n.Failed != "" || n.Status >= 400) {
+		return true
+	}
+	v := r.Pages().In[i]
+	if v == nil || v.Came < 0 {
+		return false
+	}
+	n := r.Actions[v.Came].Navigation
+	return n != nil && (n.Failed != "" || n.Status >= 400)
+}
