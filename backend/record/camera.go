@@ -56,7 +56,7 @@ type camera struct {
 	wishes   chan wish
 	changed  chan struct{}
 	dirty    atomic.Int64           // when the screen first changed after the last frame; 0: not since
-	watching atomic.Bool            // the system tells of changes
+	watching atomic.Bool            // the system reports changes
 	held     atomic.Bool            // no frames are kept up to date
 	active   atomic.Pointer[Placed] // the active window where that is excluded
 	spare    chan *shot

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var ann = human.Actor{Role: human.Operator, Name: "Ann"}
 
-// A desk is a desktop that does what a test tells it: the recorder's doors, with the test behind them.
+// A desk is a desktop that does what a test says: the recorder's interfaces, with the test behind them.
 type desk struct {
 	t        testing.TB
 	epoch    time.Time
@@ -212,7 +212,7 @@ var (
 	password = human.Element{Role: "textbox", Name: "Password", Ref: "password", Secret: true, Bounds: human.Bounds{X: 2, Y: 10, W: 10, H: 4}}
 )
 
-// --- the doors
+// --- the interfaces
 
 type source struct {
 	name human.SourceName
@@ -289,7 +289,7 @@ type elements struct {
 	focused *human.Element
 	under   *human.Element
 	values  map[string]string
-	slow    time.Duration // before an answer, which tells what is so after it
+	slow    time.Duration // before an answer, which says what is so after it
 	asked   int
 }
 
@@ -380,7 +380,7 @@ type screen struct {
 	mu      sync.Mutex
 	shade   byte
 	grabs   int
-	blind   bool // cannot tell of changes
+	blind   bool // reports no changes
 	broken  error
 	changed func()
 }
@@ -395,7 +395,7 @@ func (s *screen) Screens(context.Context) ([]human.Screen, error) {
 
 func (s *screen) Watch(ctx context.Context, ready func(), changed func()) error {
 	if s.blind {
-		return human.Errorf(human.Unavailable, "this system does not tell of changes")
+		return human.Errorf(human.Unavailable, "this system reports no changes")
 	}
 	s.mu.Lock()
 	s.changed = changed

@@ -7,7 +7,7 @@ import (
 	"deskbell/backend/record"
 )
 
-func TestBlackCoversWhatItIsTold(t *testing.T) {
+func TestBlackCoversItsBounds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		x, y  int
 		scale float64

@@ -25,7 +25,7 @@ type Source interface {
 	// that count, the error by which the source was lost. It calls ready once, when nothing that happens
 	// from then on is missed. emit never blocks and may be called from several goroutines, but events of the
 	// same device come in order. An event's At is on the monotonic clock, as the system stamped it where it
-	// does; Seq is not set. What the source knows it missed while it works on it tells as a GapOpened event, whose
+	// does; Seq is not set. What the source knows it missed while it works it reports as a GapOpened event, whose
 	// Gap is on the same clock. After Run has returned emit is not called any more. Run may be called again.
 	//
 	// A key_down has its Key and, where it makes text, the Text; a key_up has what its key_down had, so that
@@ -57,13 +57,13 @@ type Elements interface {
 	// At returns the innermost element at a point of the desktop within a window, with its ancestry.
 	// NotFound when there is none, or none that contains the point.
 	At(ctx context.Context, x, y int, at Placed) (human.Element, error)
-	// Focused returns the element that has the keyboard in a window. NotFound when it cannot be told.
+	// Focused returns the element that has the keyboard in a window. NotFound when it is not known.
 	Focused(ctx context.Context, in Placed) (human.Element, error)
 	// Value returns the text of an element that was looked up; Denied for a secret one.
 	Value(ctx context.Context, e human.Element) (string, error)
 }
 
-// A Guard knows of secret typing that no element tells of: a terminal whose echo is off, the system's
+// A Guard knows of secret typing that no element shows: a terminal whose echo is off, the system's
 // secure input.
 type Guard interface {
 	// Secret says whether what is typed into the window now is secret. It takes a few ms at most.
@@ -76,7 +76,7 @@ type Screen interface {
 	// Screens lists the displays.
 	Screens(ctx context.Context) ([]human.Screen, error)
 	// Watch calls changed each time something on the screen changes, until ctx ends. changed does not block.
-	// It returns an Unavailable error at once where the system cannot tell; then every
+	// It returns an Unavailable error at once where the system reports none; then every
 	// picture counts as changed.
 	Watch(ctx context.Context, ready func(), changed func()) error
 	// Grab takes a picture of the whole desktop into f, reusing its memory. Not for concurrent use.

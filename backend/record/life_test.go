@@ -109,10 +109,10 @@ func TestAFailedStartLeavesNothingBehind(t *testing.T) {
 				s.mute = true
 				s.fail <- human.Errorf(human.Unavailable, "the display is gone")
 			}
-			var told []human.Recording
+			var seen []human.Recording
 			ctx, cancel := context.WithCancel(t.Context())
 			var watch sync.WaitGroup
-			watch.Go(func() { d.rec.Watch(ctx, func(r human.Recording) { told = append(told, r) }) })
+			watch.Go(func() { d.rec.Watch(ctx, func(r human.Recording) { seen = append(seen, r) }) })
 			d.settle()
 			off := false
 			_, err := d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{Pictures: &off})
@@ -120,8 +120,8 @@ func TestAFailedStartLeavesNothingBehind(t *testing.T) {
 			d.nowhere()
 			cancel()
 			watch.Wait()
-			if len(told) > 0 {
-				t.Errorf("told of what never was: %+v", told)
+			if len(seen) > 0 {
+				t.Errorf("saw what never was: %+v", seen)
 			}
 		})
 	})
@@ -459,17 +459,17 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestWatchersAreToldOfChanges(t *testing.T) {
+func TestWatchersSeeChanges(t *testing.T) {
 	run(t, record.Options{}, func(t *testing.T, d *desk) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var mu sync.Mutex
-		var told []human.Recording
+		var seen []human.Recording
 		var watch sync.WaitGroup
 		watch.Go(func() {
 			d.rec.Watch(ctx, func(r human.Recording) {
 				mu.Lock()
 				defer mu.Unlock()
-				told = append(told, r)
+				seen = append(seen, r)
 			})
 		})
 		d.settle()
@@ -479,10 +479,10 @@ func TestWatchersAreToldOfChanges(t *testing.T) {
 			d.wait(50 * time.Millisecond)
 		}
 		mu.Lock()
-		if n := len(told); n < 15 || n > 22 {
-			t.Errorf("told %d times in five seconds", n)
+		if n := len(seen); n < 15 || n > 22 {
+			t.Errorf("saw it %d times in five seconds", n)
 		}
-		told = nil
+		seen = nil
 		mu.Unlock()
 		for _, f := range []func(context.Context, human.Actor, human.RecordingID) (human.Recording, error){d.rec.Pause, d.rec.Resume, d.rec.Stop} {
 			if _, err := f(ctx, ann, r.ID); err != nil {
@@ -493,7 +493,7 @@ func TestWatchersAreToldOfChanges(t *testing.T) {
 		cancel()
 		watch.Wait()
 		var states []human.RecordingState
-		for _, r := range told {
+		for _, r := range seen {
 			states = append(states, r.State)
 		}
 		want := []human.RecordingState{human.RecordingPaused, human.RecordingRuns, human.RecordingStopped}
@@ -680,7 +680,7 @@ func (unreadable) Running(context.Context) ([]human.Recording, error) {
 	return nil, human.Errorf(human.Internal, "damaged")
 }
 
-// A source that does not end when it is told to holds nothing up for long, and nothing is claimed of it.
+// A source that does not end when it should holds nothing up for long, and nothing is claimed of it.
 func TestASourceThatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		input := &deaf{source: newSource(human.InputSource), end: make(chan struct{})}

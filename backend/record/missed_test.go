@@ -9,7 +9,7 @@ import (
 )
 
 // What a source says it missed is a gap of the recording, on the recording's time, and no event of its own.
-func TestASourceTellsOfAGap(t *testing.T) {
+func TestASourceReportsAGap(t *testing.T) {
 	run(t, record.Options{}, func(t *testing.T, d *desk) {
 		d.start(human.RecordingOptions{Folders: []string{"/work"}})
 		from := d.mono()
@@ -28,8 +28,8 @@ func TestASourceTellsOfAGap(t *testing.T) {
 		if r.Complete || r.Counts.Lost != 0 {
 			t.Errorf("complete: %t, lost: %d", r.Complete, r.Counts.Lost)
 		}
-		if told := only(d.events(r.ID), human.GapOpened); len(told) != 1 || told[0].Source != human.RecorderSource {
-			t.Errorf("told: %+v", told)
+		if reported := only(d.events(r.ID), human.GapOpened); len(reported) != 1 || reported[0].Source != human.RecorderSource {
+			t.Errorf("reported: %+v", reported)
 		}
 	})
 }

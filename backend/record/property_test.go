@@ -20,10 +20,10 @@ type move struct {
 	what  string // letter, focus, tab, enter, erase, click, window, ctrl, pause
 	to    int    // which field or window
 	after time.Duration
-	late  time.Duration // until one is told of it
+	late  time.Duration // until it is reported
 }
 
-// laggard is an application whose answers are late, and tell what was so some time ago.
+// laggard is an application whose answers are late, and say what was so some time ago.
 type laggard struct {
 	*source
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ type laggard struct {
 	values [len(places)][]byte
 	slow   time.Duration
 	lag    time.Duration
-	told   time.Time // when the last tiding of the focus is told: they keep their order
+	due    time.Time // when the last report of the focus comes: they keep their order
 }
 
 type state struct {
@@ -39,7 +39,7 @@ type state struct {
 	field int
 }
 
-// places are what may have the keyboard: two fields and a terminal of which nobody tells anything.
+// places are what may have the keyboard: two fields and a terminal that reports nothing.
 var places = [...]human.Element{
 	{Role: "textbox", Name: "Name", Ref: "name", Bounds: human.Bounds{X: 2, Y: 2, W: 10, H: 4}},
 	{Role: "textbox", Name: "Password", Ref: "password", Secret: true, Bounds: human.Bounds{X: 2, Y: 10, W: 10, H: 4}},
@@ -94,7 +94,7 @@ func (l *laggard) Value(ctx context.Context, e human.Element) (string, error) {
 	return "", human.Errorf(human.Denied, "a secret field")
 }
 
-// Whatever is typed and wherever the focus goes, and however late that is told: what was typed while a field
+// Whatever is typed and wherever the focus goes, and however late that is reported: what was typed while a field
 // for passwords had the focus is in no event, and every event is accounted for.
 func TestNoSecretIsStored(t *testing.T) {
 	ms := func(most int) *rapid.Generator[time.Duration] {
@@ -137,7 +137,7 @@ func play(t *testing.T, script []move, slow, lag time.Duration) (shown, hidden i
 	terminal := placed("w2", "XTerm", "xterm", 300, human.Bounds{X: 40, W: 20, H: 40})
 	d.activate(form)
 	d.wait(time.Second)
-	var tidings sync.WaitGroup
+	var reports sync.WaitGroup
 	inTerminal := false
 	letters, digits, sent := 0, 0, uint64(0)
 	press := func(e human.RecordedEvent) {
@@ -149,13 +149,13 @@ func play(t *testing.T, script []move, slow, lag time.Duration) (shown, hidden i
 		app.mu.Lock()
 		app.was = append(app.was, state{time.Now(), to})
 		at := time.Now().Add(late)
-		if !at.After(app.told) {
-			at = app.told.Add(1)
+		if !at.After(app.due) {
+			at = app.due.Add(1)
 		}
-		app.told = at
+		app.due = at
 		app.mu.Unlock()
 		el := places[to]
-		tidings.Go(func() {
+		reports.Go(func() {
 			<-time.After(time.Until(at))
 			app.send(human.RecordedEvent{At: d.mono(), Type: human.FocusMoved, Element: &el, App: &form.App})
 		})
@@ -213,7 +213,7 @@ func play(t *testing.T, script []move, slow, lag time.Duration) (shown, hidden i
 			}
 		}
 	}
-	tidings.Wait()
+	reports.Wait()
 	d.wait(2 * time.Second)
 	r := d.stop()
 	for _, e := range d.events(r.ID) {

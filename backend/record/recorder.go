@@ -175,7 +175,7 @@ func (r *Recorder) reserve(by human.Actor, op human.OperationID, options human.R
 		ID: r.deps.NewID(), OperationID: op, By: by.Name, State: human.RecordingRuns, StartedAt: wall.UTC(), System: r.deps.System,
 		Screens: []human.Screen{}, Options: options, Gaps: []human.Gap{}, MaxBytes: r.opts.MaxBytes, MaxElapsed: int64(r.opts.MaxElapsed),
 	}, mono, r.exclude, r.mask)
-	s.status.tell, s.gone = r.watchers.publish, r.ended
+	s.status.report, s.gone = r.watchers.publish, r.ended
 	r.session = s
 	r.starting.Add(1)
 	return s, nil
@@ -192,7 +192,7 @@ func (r *Recorder) free(s *session) {
 	}
 }
 
-// ended is told by a recording that it has ended.
+// ended notes that a recording has ended.
 func (r *Recorder) ended(s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -95,7 +95,7 @@ func (s *screenshots) hold(held bool) {
 	}
 }
 
-// activated tells the camera of another active window or title.
+// activated informs the camera of another active window or title.
 func (s *screenshots) activated(p Placed, is kind, changed bool) {
 	if s.camera == nil {
 		return

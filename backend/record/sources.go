@@ -37,8 +37,6 @@ type sources struct {
 	silent    bool // they have ended
 }
 
-func (s *sources) named(name human.SourceName) *feed { return s.status.feeds.named(name) }
-
 // start runs one until the sources are stopped.
 func (s *sources) start(f *feed) {
 	if f.name == human.BrowserSource {

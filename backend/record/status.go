@@ -22,12 +22,12 @@ type status struct {
 	pausedAt int64
 	idle     int64 // time paused before
 
-	tell      func(human.Recording) // the watchers
-	told      human.RecordingCounts // as the watchers last heard
-	toldAt    int64
-	public    bool // it has begun for everybody to see
-	discarded bool
-	latest    atomic.Pointer[human.Recording] // nil until it is public
+	report     func(human.Recording) // the watchers
+	reported   human.RecordingCounts // as the watchers last heard
+	reportedAt int64
+	public     bool // it has begun for everybody to see
+	discarded  bool
+	latest     atomic.Pointer[human.Recording] // nil until it is public
 }
 
 // header is the recording as it is now, sharing no memory with the loop's.
@@ -50,18 +50,18 @@ func (s *status) header() human.Recording {
 // publish shows the recording as it is now.
 func (s *status) publish() {
 	r := s.header()
-	s.told, s.toldAt = s.rec.Counts, s.loop.now()
+	s.reported, s.reportedAt = s.rec.Counts, s.loop.now()
 	if s.public {
 		s.latest.Store(&r)
 		if !s.discarded {
-			s.tell(r)
+			s.report(r)
 		}
 	}
 }
 
 // publishNews shows the recording when its counts have changed, and every second.
 func (s *status) publishNews() {
-	if s.rec.Counts != s.told || s.loop.now()-s.toldAt >= int64(time.Second) {
+	if s.rec.Counts != s.reported || s.loop.now()-s.reportedAt >= int64(time.Second) {
 		s.publish()
 	}
 }

@@ -70,7 +70,7 @@ func TestTyping(t *testing.T) {
 			want:  []said{{"", "password"}},
 			never: "7391",
 		},
-		"a field for passwords that nobody told of is known by looking": {
+		"a field for passwords that nothing reported is known by looking": {
 			do:    func(d *desk) { d.elements.focus(&password); d.types("7391") },
 			want:  []said{{"", "password"}},
 			never: "7391",
@@ -91,7 +91,7 @@ func TestTyping(t *testing.T) {
 			never:  "7391",
 			values: []string{"alice"},
 		},
-		"a password typed before the application tells where the focus is": {
+		"a password typed before the application reports where the focus is": {
 			do: func(d *desk) {
 				d.focus(name)
 				d.wait(time.Second)
@@ -107,7 +107,7 @@ func TestTyping(t *testing.T) {
 			want:  []said{{"alice", ""}, {"", "password"}},
 			never: "7391",
 		},
-		"tidings of the focus come late": {
+		"reports of the focus come late": {
 			do: func(d *desk) {
 				d.focus(name)
 				d.wait(time.Second)
@@ -205,11 +205,11 @@ func TestTyping(t *testing.T) {
 					case human.KeyDown:
 						keys[e.Seq] = e
 						if e.Text != "" || e.Key != "" && len(e.Key) < 2 {
-							t.Errorf("a key tells of itself: %+v", e)
+							t.Errorf("a key says which it is: %+v", e)
 						}
 					case human.KeyUp:
 						if e.Text != "" || e.Key != "" && len(e.Key) < 2 {
-							t.Errorf("a key tells of itself: %+v", e)
+							t.Errorf("a key says which it is: %+v", e)
 						}
 					case human.TextTyped:
 						got = append(got, said{e.Text, e.Hidden})

@@ -20,9 +20,9 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 			signer().click(20, 20).on(logIn), []string{"Clicked button Log in"}, []string{"点击按钮“Log in”"}},
 		"a click on nothing that has a name is a click in the window": {
 			signer().click(20, 20), []string{"Clicked in Contracts - Signer"}, []string{"在“Contracts - Signer”中点击"}},
-		"a click nobody knows anything of is still told": {
+		"a click of which nothing is known is still an action": {
 			record().click(20, 20), []string{"Clicked"}, []string{"点击"}},
-		"a press still held is told already": {
+		"a press still held is an action already": {
 			signer().press(1, 20, 20).on(logIn), []string{"Clicked button Log in"}, nil},
 		"a release without its press is nothing": {signer().release(1, 20, 20), []string{}, nil},
 		"nor is a second one": {
@@ -65,9 +65,9 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 			signer().scroll(150, 150, 1).scroll(150, 150, -1), []string{"Scrolled down in Contracts - Signer", "Scrolled up in Contracts - Signer"}, nil},
 		"typed text stands in the words of the operator": {
 			signer().focus(search).types("K-0417"), []string{"Typed K-0417 into Search"}, []string{"在“Search”中输入 K-0417"}},
-		"typing is told before its text is known": {
+		"typing is an action before its text is known": {
 			signer().focus(user).strokes(9), []string{"Typed 9 characters into User"}, []string{"在“User”中输入 9 个字符"}},
-		"typing a password is told and no more": {
+		"typing a password is an action without its text": {
 			signer().focus(password).hidden(8, "password"), []string{"Typed into Password"}, []string{"在“Password”中输入（内容已隐藏）"}},
 		"typing a password is not counted while it lasts either": {
 			signer().focus(password).strokes(8), []string{"Typed into Password"}, nil},
@@ -179,7 +179,7 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 			}(), []string{"Recording paused"}, nil},
 		"what was lost": {
 			signer().add(human.RecordedEvent{Type: human.GapOpened, Gap: &human.Gap{Reason: "lost", Count: 3}}), []string{"Not recorded: 3 events lost"}, []string{"未录制：丢失 3 个事件"}},
-		"a gap told again as it grows is one": {
+		"a gap reported again as it grows is one": {
 			signer().add(human.RecordedEvent{Type: human.GapOpened, Gap: &human.Gap{From: 5, To: 6, Reason: "excluded"}}).add(human.RecordedEvent{Type: human.GapOpened, Gap: &human.Gap{From: 5, To: 9, Reason: "excluded"}}),
 			[]string{"Not recorded: an excluded program or window"}, []string{"未录制：已排除的程序或窗口"}},
 		"a gap ends what was going on": {
@@ -190,7 +190,7 @@ func TestWhatWasDoneAndHowItIsSaid(t *testing.T) {
 		"a long name is shortened in its middle": {
 			signer().click(20, 20).on(human.Element{Role: "button", Name: strings.Repeat("very ", 30) + "long.pdf"}),
 			[]string{"Clicked button very very very very very very very…ery long.pdf"}, nil},
-		"a name that is hidden is not told": {
+		"a name that is hidden is not shown": {
 			signer().click(20, 20).on(human.Element{Role: "button", Name: "•••", Hidden: "operator"}), []string{"Clicked a button"}, []string{"点击按钮"}},
 		"a text in which a secret was masked": {
 			signer().focus(user).add(human.RecordedEvent{Type: human.TextTyped, Text: "key •••", Count: 40, Hidden: "secret"}), []string{"Typed key ••• into User"}, nil},

@@ -31,7 +31,7 @@ type web struct {
 	app     *human.App
 	tabs    map[string]*tab
 	front   string // the tab that is shown
-	began   int64  // when the browser was attached to: tabs that are told of then were there already
+	began   int64  // when the browser was attached to: tabs that are reported then were there already
 	opened  int64  // when it was opened
 	closed  int64  // when the tab in front was closed
 	heard   int64  // when something was done or shown last
@@ -57,8 +57,8 @@ type paged struct {
 	tab     *tab
 	presses int
 	clicked bool // the press has become a click
-	chosen  bool // its choice was told
-	valued  bool // what it left in the field was told
+	chosen  bool // its choice was reported
+	valued  bool // what it left in the field was reported
 	claims  []claim
 	effects []*entry // what it led to
 }
@@ -206,7 +206,7 @@ func sameFrame(a, b *human.WebPage) bool {
 	return a.Target == b.Target && slices.Equal(a.Frame, b.Frame)
 }
 
-// same says whether two looks at elements of one frame were looks at one element: where both tell how to find
+// same says whether two looks at elements of one frame were looks at one element: where both say how to find
 // it, by that.
 func same(a, b *human.Element) bool {
 	switch {
@@ -276,8 +276,8 @@ func (d *Deriver) affected(e *entry) {
 	}
 }
 
-// told is the cause that the browser itself named.
-func (d *Deriver) told(ev human.RecordedEvent) *entry {
+// reported is the cause that the browser itself named.
+func (d *Deriver) reported(ev human.RecordedEvent) *entry {
 	if c := d.own[ev.CausedBy]; c != nil && c.page != nil && !c.gone {
 		return c
 	}
@@ -286,7 +286,7 @@ func (d *Deriver) told(ev human.RecordedEvent) *entry {
 
 // led is what was done last in a tab, or in the one that opened it, and may have led to ev within a time.
 func (d *Deriver) led(t *tab, ev human.RecordedEvent, within int64, kinds ...human.ActionType) *entry {
-	if c := d.told(ev); c != nil {
+	if c := d.reported(ev); c != nil {
 		return c
 	}
 	for _, t := range []*tab{t, d.web.tabs[t.page.Opener]} {
@@ -308,7 +308,7 @@ func (d *Deriver) answered(t *tab, ev human.RecordedEvent) {
 	if ev.Dialog == nil {
 		return
 	}
-	c := d.led(t, ev, answerTime, deeds...)
+	c := d.led(t, ev, answerTime, causingTypes...)
 	e := d.beginPage(human.DialogEnded, t, ev)
 	e.a.Dialog, e.a.Element = ev.Dialog, nil
 	d.causes(c, e)
@@ -320,8 +320,8 @@ func (d *Deriver) answered(t *tab, ev human.RecordedEvent) {
 	d.claim(e, claim{kinds: nativeKinds, from: since, to: ev.At + sameMoment})
 }
 
-// deeds are what pages answer to.
-var deeds = []human.ActionType{
+// causingTypes are what pages react to.
+var causingTypes = []human.ActionType{
 	human.Click, human.DoubleClick, human.TripleClick, human.Drag, human.Typing, human.Shortcut, human.Paste, human.Choose, human.Check,
 	human.Hover, human.DialogEnded, human.Upload,
 }
@@ -332,7 +332,7 @@ func (d *Deriver) uploaded(t *tab, ev human.RecordedEvent) {
 		d.take(e, ev)
 		e.a.Type = human.Upload
 	} else {
-		c := d.told(ev)
+		c := d.reported(ev)
 		if c == nil && e != nil && ev.At-e.a.End <= answerTime && (e.a.Type == human.Click || e.a.Type == human.Shortcut) {
 			c = e
 		}
@@ -345,7 +345,7 @@ func (d *Deriver) uploaded(t *tab, ev human.RecordedEvent) {
 }
 
 func (d *Deriver) downloaded(t *tab, ev human.RecordedEvent) {
-	c := d.led(t, ev, pageTime, deeds...)
+	c := d.led(t, ev, pageTime, causingTypes...)
 	e := d.beginPage(human.Download, t, ev)
 	e.a.Transfers = ev.Transfers
 	d.causes(c, e)

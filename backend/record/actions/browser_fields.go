@@ -38,7 +38,7 @@ func (d *Deriver) pageTyped(t *tab, ev human.RecordedEvent) {
 	d.claim(e, claim{kinds: []human.ActionType{human.Shortcut}, key: "Backspace", from: since, to: ev.At + sameMoment})
 }
 
-// field is the action that ev tells the outcome of, and since when keys were for it; late where something else
+// field is the action that ev has the outcome of, and since when keys were for it; late where something else
 // has been done since: a field may say what stands in it only when it is left.
 func (d *Deriver) field(t *tab, ev human.RecordedEvent) (e *entry, since int64, late bool) {
 	since = d.web.heard
@@ -120,7 +120,7 @@ func (d *Deriver) chosen(t *tab, ev human.RecordedEvent) {
 // nativeKinds is what is done on the desktop to what a browser shows beside its page.
 var nativeKinds = []human.ActionType{human.Click, human.DoubleClick, human.Drag, human.Shortcut, human.Scroll, human.Typing}
 
-// leadsTo says whether e is how the choice that ev tells of was made.
+// leadsTo says whether e is how the choice that ev reports was made.
 func (d *Deriver) leadsTo(e *entry, kind human.ActionType, ev human.RecordedEvent) bool {
 	is := same(e.a.Element, ev.Element)
 	switch e.a.Type {
@@ -177,7 +177,7 @@ func (d *Deriver) pageKey(t *tab, ev human.RecordedEvent) {
 		e = d.beginPage(human.Shortcut, t, ev)
 		e.a.Key, e.a.Count = ev.Key, 1
 	}
-	if letter(ev) || ev.Key == " " {
+	if makesText(ev) || ev.Key == " " {
 		if ev.Key != " " {
 			e = d.letters(t, e, ev)
 		}
@@ -189,8 +189,8 @@ func (d *Deriver) pageKey(t *tab, ev human.RecordedEvent) {
 	d.claim(e, claim{kinds: keyKinds, key: ev.Key, from: ev.At - sameMoment, to: ev.At + sameMoment})
 }
 
-// letter says whether a key makes text, where there is no field for it. One alone is a command of the page.
-func letter(ev human.RecordedEvent) bool {
+// makesText says whether a key makes text, where there is no field for it. One alone is a command of the page.
+func makesText(ev human.RecordedEvent) bool {
 	return utf8.RuneCountInString(ev.Key) == 1 && ev.Key != " " && !slices.ContainsFunc(ev.Modifiers, func(m string) bool { return m != "shift" })
 }
 
@@ -219,7 +219,7 @@ func (d *Deriver) letters(t *tab, e *entry, ev human.RecordedEvent) *entry {
 			}
 			return f
 		}
-		if f.a.Type != human.Shortcut || !letter(human.RecordedEvent{Key: f.a.Key, Modifiers: f.a.Modifiers}) {
+		if f.a.Type != human.Shortcut || !makesText(human.RecordedEvent{Key: f.a.Key, Modifiers: f.a.Modifiers}) {
 			break
 		}
 		run = slices.Insert(run, 0, f)

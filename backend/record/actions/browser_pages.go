@@ -22,14 +22,14 @@ const (
 func (d *Deriver) pageOpened(t *tab, ev human.RecordedEvent) {
 	w := d.web
 	if t.open != nil {
-		return // told twice
+		return // reported twice
 	}
 	t.page = *ev.Page
 	if ev.CausedBy == 0 && ev.At-w.began <= turnPause {
 		return // it was there before
 	}
 	w.front = ev.Page.Target // new ones come to the front, unless what is done next is done elsewhere
-	c := d.led(t, ev, pageTime, deeds...)
+	c := d.led(t, ev, pageTime, causingTypes...)
 	e := d.beginPage(human.OpenPage, t, ev)
 	t.open, t.named, t.nav = e, e, nil
 	from := ev.At - causePause
@@ -107,6 +107,8 @@ func blank(url string) bool {
 // within a page: the address changes and the page stays.
 func inner(kind string) bool { return kind == "history" || kind == "fragment" }
 
+// navigated takes a navigation: of a frame, to what a new tab is opened for, one that is reported once more, within a page,
+// or to another page.
 func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 	n := ev.Navigation
 	if n == nil {
@@ -121,70 +123,16 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 		}
 		return
 	}
-	w, was, since := d.web, t.page, d.web.heard+1
-	t.page = *ev.Page
-	if t.page.Opener == "" {
-		t.page.Opener = was.Opener
-	}
-	if !inner(n.Kind) {
-		clear(t.places)
-		if w.press != nil && w.press.page.tab == t {
-			w.press = nil
-		}
-		if w.last != nil && w.last.page.tab == t && !toBar(w.last.a) {
-			w.last = nil // it was done to what is not there any more
-		}
-	}
-	w.heard = ev.At
-	switch e := t.open; {
-	case e != nil && !e.gone && ev.At-e.a.At <= pageTime && len(t.acts) == 0 && (e.a.Page.Opener != "" || blank(e.a.Page.URL) || e.a.Page.URL == ev.Page.URL):
-		// What a new tab is opened for.
-		d.take(e, ev)
-		page := *ev.Page
-		if page.Opener == "" {
-			page.Opener = e.a.Page.Opener
-		}
-		if page.Title == "" && page.URL == e.a.Page.URL {
-			page.Title = e.a.Page.Title
-		}
-		e.a.Page = &page
-		if !blank(page.URL) {
-			e.a.Navigation, t.open, t.nav = n, nil, e
-			if n.Kind == "address" {
-				d.claim(e, claim{kinds: addressKinds, app: true, from: max(since, e.a.At), to: ev.At})
-			}
-		}
-		d.awaitPage(e)
+	was, since := t.page.URL, d.web.heard+1
+	d.arrived(t, n.Kind, ev)
+	if d.openedFor(t, n, ev, since) {
 		return
 	}
 	t.open = nil
-	if e := t.nav; e != nil && !e.gone && e.a.Page.URL == ev.Page.URL && ev.At-e.a.End <= causePause && (n.Kind == "link" || n.Kind == "script" || n.Kind == "form") {
-		d.take(e, ev) // told once more: a popup is empty before it shows what it was opened for
-		page, how := *ev.Page, *e.a.Navigation
-		if page.Opener == "" {
-			page.Opener = e.a.Page.Opener
-		}
-		if how.Status == 0 {
-			how.Status = n.Status
-		}
-		e.a.Page, e.a.Navigation = &page, &how
-		d.awaitPage(e)
+	if d.navigatedAgain(t, n, ev) || inner(n.Kind) && d.navigatedWithin(t, was, ev) {
 		return
 	}
-	if inner(n.Kind) {
-		if ev.Page.URL == was.URL && was.URL != "" {
-			return // the page notes something of its own
-		}
-		if e := t.nav; e != nil && !e.gone && (inner(kindOf(e)) || ev.At-e.a.End <= causePause) {
-			d.take(e, ev)
-			if inner(kindOf(e)) {
-				e.a.Page = ev.Page
-			}
-			d.awaitPage(e)
-			return
-		}
-	}
-	e := w.last
+	e := d.web.last
 	if n.Kind == "address" && e != nil && !e.gone && e.page.tab == t && toBar(e.a) && ev.At-e.a.End <= addressTime {
 		d.take(e, ev) // to where the address is typed
 		e.a.Type, e.a.Key, e.a.Modifiers, e.a.Count, e.a.Element, e.a.Page = human.Navigate, "", nil, 0, nil, ev.Page
@@ -204,6 +152,89 @@ func (d *Deriver) navigated(t *tab, ev human.RecordedEvent) {
 	case c == nil && (n.Kind == "reload" || n.Kind == "back_forward"):
 		d.claim(e, claim{kinds: barKinds, app: true, from: max(since, ev.At-causePause), to: ev.At})
 	}
+}
+
+// arrived notes which page a tab shows.
+func (d *Deriver) arrived(t *tab, kind string, ev human.RecordedEvent) {
+	w, opener := d.web, t.page.Opener
+	t.page = *ev.Page
+	if t.page.Opener == "" {
+		t.page.Opener = opener
+	}
+	if !inner(kind) {
+		clear(t.places)
+		if w.press != nil && w.press.page.tab == t {
+			w.press = nil
+		}
+		if w.last != nil && w.last.page.tab == t && !toBar(w.last.a) {
+			w.last = nil // it was done to what is not there any more
+		}
+	}
+	w.heard = ev.At
+}
+
+// openedFor takes what a new tab is opened for as a part of its opening, and says whether it was that. since is when the browser
+// was last heard of.
+func (d *Deriver) openedFor(t *tab, n *human.Navigation, ev human.RecordedEvent, since int64) bool {
+	e := t.open
+	if e == nil || e.gone || ev.At-e.a.At > pageTime || len(t.acts) > 0 || e.a.Page.Opener == "" && !blank(e.a.Page.URL) && e.a.Page.URL != ev.Page.URL {
+		return false
+	}
+	d.take(e, ev)
+	page := *ev.Page
+	if page.Opener == "" {
+		page.Opener = e.a.Page.Opener
+	}
+	if page.Title == "" && page.URL == e.a.Page.URL {
+		page.Title = e.a.Page.Title
+	}
+	e.a.Page = &page
+	if !blank(page.URL) {
+		e.a.Navigation, t.open, t.nav = n, nil, e
+		if n.Kind == "address" {
+			d.claim(e, claim{kinds: addressKinds, app: true, from: max(since, e.a.At), to: ev.At})
+		}
+	}
+	d.awaitPage(e)
+	return true
+}
+
+// navigatedAgain takes a navigation that is reported once more, and says whether it was one: a popup is empty before it shows
+// what it was opened for.
+func (d *Deriver) navigatedAgain(t *tab, n *human.Navigation, ev human.RecordedEvent) bool {
+	e := t.nav
+	if e == nil || e.gone || e.a.Page.URL != ev.Page.URL || ev.At-e.a.End > causePause || n.Kind != "link" && n.Kind != "script" && n.Kind != "form" {
+		return false
+	}
+	d.take(e, ev)
+	page, how := *ev.Page, *e.a.Navigation
+	if page.Opener == "" {
+		page.Opener = e.a.Page.Opener
+	}
+	if how.Status == 0 {
+		how.Status = n.Status
+	}
+	e.a.Page, e.a.Navigation = &page, &how
+	d.awaitPage(e)
+	return true
+}
+
+// navigatedWithin takes a navigation within a page as a part of the one before, and says whether it was that. was is the address
+// before it.
+func (d *Deriver) navigatedWithin(t *tab, was string, ev human.RecordedEvent) bool {
+	if ev.Page.URL == was && was != "" {
+		return true // the page notes something of its own
+	}
+	e := t.nav
+	if e == nil || e.gone || !inner(kindOf(e)) && ev.At-e.a.End > causePause {
+		return false
+	}
+	d.take(e, ev)
+	if inner(kindOf(e)) {
+		e.a.Page = ev.Page
+	}
+	d.awaitPage(e)
+	return true
 }
 
 // toBar says whether an action was going to where the browser takes addresses.
@@ -242,9 +273,9 @@ func (d *Deriver) wentBy(t *tab, kind string, ev human.RecordedEvent) *entry {
 	case "form":
 		return d.led(t, ev, pageTime, append(clicked, human.Typing, human.Choose, human.Check, human.Upload)...)
 	case "script":
-		return d.led(t, ev, 3*causePause, deeds...)
+		return d.led(t, ev, 3*causePause, causingTypes...)
 	case "history", "fragment":
-		return d.led(t, ev, causePause, append(deeds[:len(deeds):len(deeds)], human.Scroll)...)
+		return d.led(t, ev, causePause, append(causingTypes[:len(causingTypes):len(causingTypes)], human.Scroll)...)
 	case "reload", "back_forward":
 		return d.led(t, ev, causePause, clicked...)
 	}

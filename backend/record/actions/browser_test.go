@@ -17,7 +17,7 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 		"the page that a tab is opened for": {browse(), []string{}, []string{"打开了 console.vendor.example"}},
 		"a press and a click are one click": {
 			browse().click(billing), []string{"Clicked link Billing"}, []string{"点击链接“Billing”"}},
-		"a press alone is told already":           {browse().press(billing), []string{"Clicked link Billing"}, nil},
+		"a press alone is an action already":      {browse().press(billing), []string{"Clicked link Billing"}, nil},
 		"two clicks on one element in short time": {browse().press(send).up(send, 1).press(send).up(send, 2), []string{"Double-clicked button Send"}, nil},
 		"three, and the fourth begins anew": {
 			browse().press(send).up(send, 1).press(send).up(send, 2).press(send).up(send, 3).press(send).up(send, 4), []string{"Triple-clicked button Send", "Clicked button Send"}, nil},
@@ -143,7 +143,7 @@ func TestWhatWasDoneInABrowser(t *testing.T) {
 				click(send).event(human.RecordedEvent{Type: human.PageClosed}).in("t1", "", quotaURL, "Quota").event(human.RecordedEvent{Type: human.PageShown}),
 			[]string{"Clicked link Billing", "Opened popup Price list", "Clicked button Send", "Closed popup Price list"},
 			[]string{"点击链接“Billing”", "打开了弹窗“Price list”", "点击按钮“Send”", "关闭了弹窗“Price list”"}},
-		"a popup that is told of twice": {
+		"a popup that is reported twice": {
 			browse().click(billing).in("t2", "t1", "https://vendor.example/prices", "").event(human.RecordedEvent{Type: human.PageOpened}).goes("link", "https://vendor.example/prices", "").goes("script", "https://vendor.example/prices", "Price list"),
 			[]string{"Clicked link Billing", "Opened popup Price list"}, nil},
 		"a tab of one's own, and back": {

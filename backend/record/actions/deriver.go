@@ -141,7 +141,7 @@ func (d *Deriver) actions() []human.Action {
 		if e.shown = e.leads(); !e.shown {
 			continue
 		}
-		a := e.whole()
+		a := e.complete()
 		a.Words = Words(a, d.lang)
 		out = append(out, a)
 	}
@@ -253,7 +253,7 @@ func (d *Deriver) take(e *entry, ev human.RecordedEvent) {
 	d.touch(e)
 }
 
-// join makes ev a part of e without making e last longer: something learnt about it.
+// join makes ev a part of e without making e last longer: something learned about it.
 func (d *Deriver) join(e *entry, ev human.RecordedEvent) {
 	end := e.a.End
 	d.take(e, ev)

@@ -50,7 +50,7 @@ func (d *Deriver) name(w *window, ev human.RecordedEvent, first bool) {
 	if first {
 		e.a.Type = human.OpenApp
 	} else {
-		// Its place tells a dialog from a window beside the others: it stands over the one it belongs to.
+		// Its place separates a dialog from a window beside the others: it stands over the one it belongs to.
 		role, under := "window", d.win
 		if under != nil && under.ID == ev.Window.ID {
 			under = d.before
@@ -267,7 +267,7 @@ func folder(p string) string {
 	return home(p[:max(i, 1)])
 }
 
-// home writes ~ for the folder of a person: shorter, and it does not tell their name.
+// home writes ~ for the folder of a person: shorter, and it does not show their name.
 func home(p string) string {
 	parts := strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' })
 	n := 0
@@ -381,7 +381,7 @@ func (d *Deriver) gap(ev human.RecordedEvent) {
 	}
 }
 
-// missing is the last gap, where g tells more of the same.
+// missing is the last gap, where g is more of the same.
 func (d *Deriver) missing(g human.Gap) *entry {
 	for i := len(d.list) - 1; i >= max(0, len(d.list)-5); i-- {
 		e := d.list[i]

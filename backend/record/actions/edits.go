@@ -98,11 +98,11 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 			a.Words = Words(a, lang)
 		}
 		if !edits.ShareText && a.Type != human.Note && (a.Text != "" || a.Value != "") {
-			if e := a.Element; e != nil && (tells(e.Name, a.Text) || tells(e.Name, a.Value)) {
+			if e := a.Element; e != nil && (reveals(e.Name, a.Text) || reveals(e.Name, a.Value)) {
 				a.Element = nameless(e) // some fields are called by what stands in them
 			}
 			a.Element = findable(a.Element, a.Text, a.Value)
-			if w := a.Window; w != nil && a.Type == human.Typing && (tells(w.Title, a.Text) || tells(w.Title, a.Value)) {
+			if w := a.Window; w != nil && a.Type == human.Typing && (reveals(w.Title, a.Text) || reveals(w.Title, a.Value)) {
 				bare := *w
 				bare.Title = ""
 				a.Window = &bare
@@ -123,8 +123,8 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 	return out
 }
 
-// tells says whether a name has a text in it that is long enough to be no chance.
-func tells(name, text string) bool {
+// reveals says whether a name has a text in it that is long enough to be no chance.
+func reveals(name, text string) bool {
 	text = strings.TrimSpace(text)
 	return len(text) > 2 && strings.Contains(name, text)
 }
@@ -146,7 +146,7 @@ func Pictures(list []human.Action) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// maskPage takes out what came from a page or tells which it was.
+// maskPage removes what came from a page or reveals which it was.
 func maskPage(a *human.Action) {
 	if p := a.Page; p != nil {
 		a.Page = &human.WebPage{Target: p.Target, Opener: p.Opener, Frame: p.Frame, W: p.W, H: p.H, ScreenX: p.ScreenX, ScreenY: p.ScreenY, Scale: p.Scale}
@@ -207,7 +207,7 @@ func findable(e *human.Element, texts ...string) *human.Element {
 	}
 	telling := func(selector []string) bool {
 		for _, s := range selector {
-			if slices.ContainsFunc(texts, func(text string) bool { return tells(s, text) }) {
+			if slices.ContainsFunc(texts, func(text string) bool { return reveals(s, text) }) {
 				return true
 			}
 		}

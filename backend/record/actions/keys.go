@@ -94,7 +94,7 @@ func others(modifiers []string) []string {
 	return slices.DeleteFunc(slices.Clone(modifiers), func(m string) bool { return m == "meta" })
 }
 
-// shortcut tells copying and pasting from other shortcuts. In a terminal Ctrl+C stops a program.
+// shortcut separates copying and pasting from other shortcuts. In a terminal Ctrl+C stops a program.
 func (d *Deriver) shortcut(ev human.RecordedEvent) human.ActionType {
 	has := func(m string) bool { return slices.Contains(ev.Modifiers, m) }
 	command := (has("ctrl") || has("meta")) && !has("alt")
@@ -173,7 +173,7 @@ func (e *entry) typedSince(seq uint64) bool {
 	return len(e.strokes) > 0 && e.strokes[len(e.strokes)-1].seq >= seq
 }
 
-// later splits off the keys that came after those of a text: another text will tell of them.
+// later splits off the keys that came after those of a text: another text will have them.
 func (d *Deriver) later(e *entry, until uint64) {
 	at := 0
 	for at < len(e.strokes) && e.strokes[at].seq <= until {

@@ -26,7 +26,7 @@ func (d *Deriver) element(ev human.RecordedEvent) {
 	hush(&e.a)
 }
 
-// inMenu completes the path of a menu item whose toolkit does not tell where its menu belongs, from the
+// inMenu completes the path of a menu item whose toolkit does not say where its menu belongs, from the
 // click before it.
 func (d *Deriver) inMenu(e *entry, el *human.Element) *human.Element {
 	if !strings.HasPrefix(el.Role, "menuitem") || e.idx == 0 {

@@ -158,7 +158,7 @@ func (e *entry) home() *entry {
 	return e
 }
 
-// first is where the sides of e begin in the list, whether they are told or not.
+// first is where the sides of e begin in the list, whether they are shown or not.
 func (e *entry) first() *entry {
 	first := e
 	if e.of != nil {
@@ -172,7 +172,7 @@ func (e *entry) first() *entry {
 	return first
 }
 
-// lead is the one of the sides of e in whose place they are told.
+// lead is the one of the sides of e in whose place they are shown.
 func (e *entry) lead() *entry {
 	g := e.home()
 	lead := g
@@ -186,8 +186,8 @@ func (e *entry) lead() *entry {
 
 func (e *entry) leads() bool { return !e.gone && e.lead() == e }
 
-// whole is the action that e leads, with all its sides.
-func (e *entry) whole() human.Action {
+// complete is the action that e leads, with all its sides.
+func (e *entry) complete() human.Action {
 	g := e.home()
 	a := g.a
 	a.Seqs = slices.Clip(a.Seqs)

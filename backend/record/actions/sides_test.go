@@ -25,9 +25,9 @@ func TestWhatThePageAndTheDesktopSawIsOneAction(t *testing.T) {
 		"the window and its tab": {beside(), []string{}},
 		"a click": {
 			beside().raw(func(t *tape) { t.press(1, 300, 300) }).press(billing).raw(func(t *tape) { t.release(1, 300, 300) }).up(billing, 1), []string{"Clicked link Billing"}},
-		"a click that the page tells of late": {
+		"a click that the page reports late": {
 			beside().raw(func(t *tape) { t.click(300, 300).on(logIn) }).click(billing), []string{"Clicked link Billing"}},
-		"a click that the desktop tells of late": {
+		"a click that the desktop reports late": {
 			beside().click(billing).raw(func(t *tape) { t.click(300, 300) }), []string{"Clicked link Billing"}},
 		"a double click": {
 			beside().raw(func(t *tape) { t.click(300, 300) }).click(send).raw(func(t *tape) { t.click(300, 300) }).press(send).up(send, 2), []string{"Double-clicked button Send"}},
@@ -43,13 +43,13 @@ func TestWhatThePageAndTheDesktopSawIsOneAction(t *testing.T) {
 			[]string{"Dragged picture November to heading Scale 2026"}},
 		"typing, however many runs it was": {
 			beside().raw(func(t *tape) { t.types("K-0").wait(700).types("417") }).input(field, "K-0417"), []string{"Typed K-0417 into Search"}},
-		"typing of which the desktop tells late": {
+		"typing that the desktop reports late": {
 			beside().raw(func(t *tape) { t.strokes(3) }).input(field, "K-0").raw(func(t *tape) { t.text("K-0", t.last()-6, t.last()-1) }), []string{"Typed K-0 into Search"}},
 		"typing that goes on": {
 			beside().raw(func(t *tape) { t.types("K-0") }).input(field, "K-0").pause(900).raw(func(t *tape) { t.types("417") }).input(field, "K-0417"), []string{"Typed K-0417 into Search"}},
 		"typing and the Enter that sends": {
 			beside().raw(func(t *tape) { t.types("K-0") }).input(field, "K-0").raw(func(t *tape) { t.key("Enter") }).hit(field, "Enter").up(send, 0), []string{"Typed K-0 into Search and pressed Enter"}},
-		"typing that the desktop could not tell from a password": {
+		"typing that the desktop takes for a password": {
 			beside().raw(func(t *tape) { t.hidden(6, "unknown_field") }).input(field, "K-0417"), []string{"Typed K-0417 into Search"}},
 		"an address that is typed": {
 			beside().raw(func(t *tape) { t.key("l", "ctrl") }).hit(plan, "l", "ctrl").raw(func(t *tape) { t.types("b.example").key("Enter") }).goes("address", "https://b.example/", "B").pause(900).raw(func(t *tape) { t.types("K-0") }).input(field, "K-0"),

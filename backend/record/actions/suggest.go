@@ -42,7 +42,7 @@ func Suggest(steps []string, list []human.Action) []Suggestion {
 			often[w]++
 		}
 	}
-	// A word that several steps have tells them apart less.
+	// A word that several steps have separates them less.
 	for i := range parsed {
 		for w := range parsed[i].words {
 			parsed[i].words[w] /= float64(often[w])
@@ -56,7 +56,7 @@ func Suggest(steps []string, list []human.Action) []Suggestion {
 		if a.Step != nil || a.Cut || a.Masked {
 			continue
 		}
-		does := deed(*a)
+		does := saidOf(*a)
 		if len(does.words) == 0 && does.path == "" {
 			continue
 		}
@@ -233,112 +233,96 @@ func say(step string) saying {
 	return s
 }
 
-// deed is what an action did, in the words a step would use.
-func deed(a human.Action) saying {
+// saidOf is what an action did, in the words a step would use.
+func saidOf(a human.Action) saying {
 	s := saying{words: map[string]float64{}}
-	add := func(text string) {
+	switch a.Type {
+	case human.OpenApp:
+		s.say("!open", openedName(a), windowName(a))
+	case human.CloseWindow:
+		s.say("!close", openedName(a), windowName(a))
+	case human.SwitchWindow:
+		if a.Element != nil {
+			s.say("!switch", a.Element.Name)
+		} else {
+			s.say("!switch", windowName(a))
+		}
+	case human.Click, human.DoubleClick:
+		if a.Button == 1 && elementName(a.Element) != "" {
+			s.say("", a.Element.Name, menuPath(a.Element))
+		}
+	case human.Typing:
+		s.say("!type", a.Text, elementName(a.Element))
+		if a.Page != nil {
+			s.say("!type", a.Value)
+		}
+	case human.Drag:
+		s.say("!move", elementName(a.Element), elementName(a.Target))
+	case human.FileOperation:
+		if s.path = madePath(a); s.path != "" {
+			s.say("!save", base(s.path))
+		} else if a.File != nil && a.File.Op == "deleted" {
+			s.say("!delete", base(a.File.Path))
+		}
+	default:
+		s.sayPage(a)
+	}
+	return s
+}
+
+// sayPage adds what an action in a browser did.
+func (s *saying) sayPage(a human.Action) {
+	switch a.Type {
+	case human.OpenPage, human.Navigate:
+		if a.Navigation != nil && a.Navigation.Failed == "" && a.Navigation.Kind != "redirect" {
+			at := host(a.Page.URL)
+			s.say("!open", pageTitle(a.Page), strings.NewReplacer(".", " ", "/", " ", "-", " ").Replace(at), at)
+		}
+	case human.SwitchPage:
+		s.say("!switch", pageName(a.Page))
+	case human.ClosePage:
+		s.say("!close", pageName(a.Page))
+	case human.Choose:
+		s.say("!select", append(a.Values[:len(a.Values):len(a.Values)], elementName(a.Element))...)
+	case human.Check:
+		verb := "!tick"
+		if isRadio(a.Element) {
+			verb = "!select"
+		}
+		s.say(verb, elementName(a.Element))
+	case human.DialogEnded:
+		if a.Dialog == nil {
+			return
+		}
+		verb := "!cancel"
+		if a.Dialog.Accepted {
+			verb = "!confirm"
+		}
+		s.say(verb, a.Dialog.Message)
+	case human.Upload:
+		s.say("!import", elementName(a.Element))
+		for _, f := range a.Transfers {
+			s.say("!import", f.Name)
+		}
+	case human.Download:
+		if s.path = madePath(a); s.path != "" {
+			s.say("!export", s.path)
+		}
+	case human.Extract:
+		if a.Pick != nil {
+			s.say("!read", a.Pick.Field, strings.ReplaceAll(a.Pick.Field, "_", " "))
+		}
+	}
+}
+
+// say sets the verb and adds the words of texts.
+func (s *saying) say(verb string, texts ...string) {
+	s.verb = verb
+	for _, text := range texts {
 		for _, w := range split(text) {
 			s.words[w] = 1
 		}
 	}
-	switch a.Type {
-	case human.OpenApp:
-		s.verb = "!open"
-		add(openedName(a))
-		add(windowName(a))
-	case human.CloseWindow:
-		s.verb = "!close"
-		add(openedName(a))
-		add(windowName(a))
-	case human.SwitchWindow:
-		s.verb = "!switch"
-		if a.Element != nil {
-			add(a.Element.Name)
-		} else {
-			add(windowName(a))
-		}
-	case human.Click, human.DoubleClick:
-		if a.Button != 1 || elementName(a.Element) == "" {
-			return s
-		}
-		add(a.Element.Name)
-		if path := menuPath(a.Element); path != "" {
-			add(path)
-		}
-	case human.Typing:
-		s.verb = "!type"
-		add(a.Text)
-		if a.Page != nil {
-			add(a.Value)
-		}
-		add(elementName(a.Element))
-	case human.Drag:
-		s.verb = "!move"
-		add(elementName(a.Element) + " " + elementName(a.Target))
-	case human.FileOperation:
-		s.path = madePath(a)
-		if s.path == "" {
-			if a.File != nil && a.File.Op == "deleted" {
-				s.verb = "!delete"
-				add(base(a.File.Path))
-			}
-			return s
-		}
-		s.verb = "!save"
-		add(base(s.path))
-	case human.OpenPage, human.Navigate:
-		if a.Navigation == nil || a.Navigation.Failed != "" || a.Navigation.Kind == "redirect" {
-			return s
-		}
-		s.verb = "!open"
-		add(pageTitle(a.Page))
-		add(strings.NewReplacer(".", " ", "/", " ", "-", " ").Replace(host(a.Page.URL)))
-		add(host(a.Page.URL))
-	case human.SwitchPage:
-		s.verb = "!switch"
-		add(pageName(a.Page))
-	case human.ClosePage:
-		s.verb = "!close"
-		add(pageName(a.Page))
-	case human.Choose:
-		s.verb = "!select"
-		add(strings.Join(a.Values, " ") + " " + elementName(a.Element))
-	case human.Check:
-		s.verb = "!tick"
-		if isRadio(a.Element) {
-			s.verb = "!select"
-		}
-		add(elementName(a.Element))
-	case human.DialogEnded:
-		if a.Dialog == nil {
-			return s
-		}
-		s.verb = "!cancel"
-		if a.Dialog.Accepted {
-			s.verb = "!confirm"
-		}
-		add(a.Dialog.Message)
-	case human.Upload:
-		s.verb = "!import"
-		for _, f := range a.Transfers {
-			add(f.Name)
-		}
-		add(elementName(a.Element))
-	case human.Download:
-		if s.path = madePath(a); s.path == "" {
-			return s
-		}
-		s.verb = "!export"
-		add(s.path)
-	case human.Extract:
-		if a.Pick == nil {
-			return s
-		}
-		s.verb = "!read"
-		add(a.Pick.Field)
-		add(strings.ReplaceAll(a.Pick.Field, "_", " "))
-	}
-	return s
 }
 
 // share is how much of what the step says the action has, 0 to 1.

@@ -70,7 +70,7 @@ func clean(s string, longest int) string {
 	if len(out) <= longest {
 		return string(out)
 	}
-	// The end often tells files and pages apart.
+	// Files and pages often differ in their end.
 	tail := longest / 4
 	return strings.TrimSpace(string(out[:longest-tail-1])) + "…" + strings.TrimSpace(string(out[len(out)-tail:]))
 }

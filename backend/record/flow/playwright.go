@@ -34,7 +34,7 @@ func (t *test) line(format string, args ...any) {
 	t.body.WriteString("  " + fmt.Sprintf(format, args...) + "\n")
 }
 
-// head is what stands before the steps, and tells what the test needs.
+// head is what stands before the steps, and says what the test needs.
 func (t *test) head() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s\n// A test for Playwright, made with Deskbell from what a person did in a browser.\n", comment(t.title))
@@ -235,7 +235,7 @@ func (t *test) arm(m *move) {
 // chooses says whether a click brought up the chooser of files that an upload came from.
 func (m *move) chooses(upload *move) bool { return m.Type == human.Click && upload.cause == m }
 
-// reloads says whether a navigation brings a new document at the same address, so that the address does not tell
+// reloads says whether a navigation brings a new document at the same address, so that the address does not show it
 // when it is there.
 func (m *move) reloads() bool {
 	return m.cause != nil && m.whole() && m.loads() && !m.failed() && !m.passing && m.from == m.Page.URL

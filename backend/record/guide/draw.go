@@ -104,7 +104,7 @@ func take(f *record.Frame, a human.Action, draw bool) (*shot, error) {
 		scale = 1
 	}
 	switch p := a.Page; {
-	case a.Type == human.Extract: // a crop, of which the places are told in its own pixels
+	case a.Type == human.Extract: // a crop, of which the places are in its own pixels
 		f, scale = &record.Frame{W: f.W, H: f.H, Pix: f.Pix}, 1
 	case p != nil && p.W > 0 && p.H > 0: // the whole page that is seen, and nothing else
 		f, scale = &record.Frame{W: f.W, H: f.H, Pix: f.Pix}, float64(f.W)/float64(p.W)

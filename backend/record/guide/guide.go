@@ -95,7 +95,7 @@ func newGuide(in Input) *guide {
 			number++
 			s.Number = number
 		}
-		// The same picture twice in a row tells nothing, unless something is marked in it. Nor does a click
+		// The same picture twice in a row shows nothing, unless something is marked in it. Nor does a click
 		// into a field beside what was typed there.
 		if s.show = pictureOf(a); i+1 < len(list) && entered(a, list[i+1]) {
 			s.show = ""

@@ -109,7 +109,7 @@ func Write(w io.Writer, r human.Recording, events iter.Seq2[human.RecordedEvent,
 		before = ",\n"
 	}
 	fmt.Fprintf(out, "\n],\"pages\":%s}}\n", plain(append([]page{}, a.pages...)))
-	return out.Flush() // which tells of every write before it
+	return out.Flush() // which has the error of every write before it
 }
 
 // plain is a value as JSON.

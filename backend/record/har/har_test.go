@@ -144,6 +144,6 @@ func TestNothingWasAsked(t *testing.T) {
 	lost := errors.New("the disk is gone")
 	err := har.Write(&strings.Builder{}, human.Recording{}, func(yield func(human.RecordedEvent, error) bool) { yield(human.RecordedEvent{}, lost) })
 	if !errors.Is(err, lost) {
-		t.Errorf("a lost store is told as %v", err)
+		t.Errorf("a lost store is %v", err)
 	}
 }

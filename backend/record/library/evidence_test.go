@@ -57,9 +57,9 @@ func TestEvidenceOfEveryKind(t *testing.T) {
 	d.edit(func(e *human.Edits) { e.SharePictures = true })
 	all, err := d.AllEvidence(t.Context(), bot, d.op.ID, "en")
 	must(t, err)
-	var told []string
+	var got []string
 	for _, e := range all {
-		told = append(told, fmt.Sprintf("%s %s %s|%s|%s|%d", e.Label, e.Kind, e.Text+e.Picked, e.Where, e.Missing, len(e.Pictures)))
+		got = append(got, fmt.Sprintf("%s %s %s|%s|%s|%d", e.Label, e.Kind, e.Text+e.Picked, e.Where, e.Missing, len(e.Pictures)))
 		if e.Action != nil || e.Pictures == nil {
 			t.Errorf("in a list: %+v", e)
 		}
@@ -70,8 +70,8 @@ func TestEvidenceOfEveryKind(t *testing.T) {
 		"e3 picture |||1", "e4 field 4241|https://shop.example/total||0", "e5 step Click Save|||0", "e6 message Which total?|||0", "e7 answer done by hand|||0",
 		"e8 answer approve|||0", "e9 request save the report|||0", `e10 request ["Type the total","Click Save"]|||0`, "e11 command ||" + cannot + "|0",
 	}
-	if !slices.Equal(told, want) {
-		t.Errorf("the agent is told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	if !slices.Equal(got, want) {
+		t.Errorf("the agent gets\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	e, err := d.Evidence(t.Context(), bot, d.op.ID, "e1", "zh-CN")
 	must(t, err)
@@ -316,7 +316,7 @@ func TestEvidenceGivesOnlyWhatLeaves(t *testing.T) {
 			typed := word != "Private"
 			hidden := slices.Contains(edits.Cuts, action) || typed && (!edits.ShareText || slices.Contains(edits.MaskedTexts, action))
 			if hidden && strings.Contains(string(data), word) {
-				t.Fatalf("%q is told with %+v: %s", word, edits, data)
+				t.Fatalf("%q is shown with %+v: %s", word, edits, data)
 			}
 		}
 	})

@@ -124,7 +124,7 @@ func (l *Library) uncut(ctx context.Context, id human.RecordingID, all []human.A
 	}
 	return func(yield func(human.RecordedEvent, error) bool) {
 		for ev, err := range l.deps.Store.Events(ctx, id, 0) {
-			// A request is told of when it is over, and may have begun before that.
+			// A request is reported when it has ended, and may have begun before that.
 			if err == nil && (in(ev.At) || ev.Request != nil && in(ev.At-ev.Request.Took)) {
 				continue
 			}

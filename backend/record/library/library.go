@@ -1,5 +1,5 @@
 // Package library gives recordings out: to an operator all of it, to an agent what the operator released
-// to it, and to both only as the operator's edits leave it once it leaves the house. It reads; the one who
+// to it, and to both only as the operator's edits leave it once it leaves this machine. It reads; the one who
 // makes recordings is package record.
 package library
 
@@ -71,7 +71,7 @@ func (l *Library) open(ctx context.Context, by human.Actor, id human.RecordingID
 	if err != nil {
 		return r, human.Operation{}, err
 	}
-	r = Whole(r)
+	r = WithLists(r)
 	op, err := l.deps.Operations.Get(ctx, by, r.OperationID)
 	switch {
 	case err != nil && human.KindOf(err) != human.NotFound:
@@ -85,8 +85,8 @@ func (l *Library) open(ctx context.Context, by human.Actor, id human.RecordingID
 	return r, op, nil
 }
 
-// Whole is a recording whose lists are empty where they are nil, as its JSON promises.
-func Whole(r human.Recording) human.Recording {
+// WithLists is a recording whose lists are empty where they are nil, as its JSON promises.
+func WithLists(r human.Recording) human.Recording {
 	r.Screens = append([]human.Screen{}, r.Screens...)
 	r.Sources = append([]human.SourceState{}, r.Sources...)
 	r.Gaps = append([]human.Gap{}, r.Gaps...)
@@ -116,7 +116,7 @@ func (l *Library) Recordings(ctx context.Context, by human.Actor, op human.Opera
 	page, err := l.deps.Store.Recordings(ctx, op, limit, cursor)
 	all := make([]human.Recording, len(page.Recordings))
 	for i, r := range page.Recordings {
-		all[i] = Whole(r)
+		all[i] = WithLists(r)
 	}
 	page.Recordings = all
 	return page, err
@@ -243,8 +243,8 @@ type book struct {
 	after     struct{ seq, edits uint64 } // of suggested
 }
 
-// shelf is how many books are kept.
-const shelf = 8
+// maxBooks is how many books are kept.
+const maxBooks = 8
 
 // book returns the one of a recording in a language, a new one where it has not been read.
 func (l *Library) book(id human.RecordingID, language string) *book {
@@ -254,7 +254,7 @@ func (l *Library) book(id human.RecordingID, language string) *book {
 	var b *book
 	if i < 0 {
 		b = &book{id: id, language: language, deriver: actions.NewDeriver(language), ticked: map[int]bool{}}
-		l.books = l.books[:min(len(l.books), shelf-1)]
+		l.books = l.books[:min(len(l.books), maxBooks-1)]
 	} else {
 		b = l.books[i]
 		l.books = slices.Delete(l.books, i, i+1)

@@ -481,7 +481,7 @@ func TestReadingOnCostsOnlyWhatHasCome(t *testing.T) {
 	d.deps.Store = counted
 	first := d.actions(ada, "")
 	if counted.events != int(d.seq) {
-		t.Fatalf("the first reading took %d events of %d", counted.events, d.seq)
+		t.Fatalf("the first read took %d events of %d", counted.events, d.seq)
 	}
 	counted.events = 0
 	d.click("More", 5, 6)
@@ -620,7 +620,7 @@ func TestEventsComeInPages(t *testing.T) {
 		t.Errorf("a page with the very last says that there is more: %d, %v", page.Next, err)
 	}
 
-	// A film's events are large, so that a page of them is short, though never empty.
+	// The events of a page's film are large, so that a page of them is short, though never empty.
 	last := d.seq
 	film := json.RawMessage(`"` + strings.Repeat("x", 5<<20) + `"`)
 	for range 3 {

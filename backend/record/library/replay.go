@@ -38,7 +38,7 @@ const (
 	ReplayFailed  = "failed"
 )
 
-// A Play plays actions on this machine's desktop at a speed. It blocks, tells progress of each action before
+// A Play plays actions on this machine's desktop at a speed. It blocks, reports progress of each action before
 // and after, and returns nil after the last, the context's error soon after ctx ends, or why it did not go on.
 type Play func(ctx context.Context, list []human.Action, speed float64, progress func(replay.Played)) error
 
@@ -169,7 +169,7 @@ func (l *Library) chosen(ctx context.Context, id human.RecordingID, ids []string
 	return list, nil
 }
 
-// State tells how far playing a recording has come.
+// State says how far playing a recording has come.
 func (p *Replays) State(ctx context.Context, by human.Actor, id human.RecordingID) (ReplayState, error) {
 	if _, _, err := p.library.openAll(ctx, by, id); err != nil {
 		return ReplayState{}, err

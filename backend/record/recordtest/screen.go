@@ -98,7 +98,7 @@ func Screen(t *testing.T, newRig func(tb testing.TB) ScreenRig) {
 			}
 		}
 	})
-	t.Run("Watch tells of changes and of nothing else, and a picture taken then shows them", func(t *testing.T) {
+	t.Run("Watch reports changes and nothing else, and a picture taken then shows them", func(t *testing.T) {
 		rig := newRig(t)
 		rig.Paint(t, 0, 0, 0)
 		others := goleak.IgnoreCurrent()
@@ -126,7 +126,7 @@ func Screen(t *testing.T, newRig func(tb testing.TB) ScreenRig) {
 			if human.KindOf(err) != human.Unavailable {
 				t.Errorf("Watch: %v", err)
 			}
-			return // it cannot tell, and says so at once
+			return // it reports none, and says so at once
 		case <-ready:
 		case <-time.After(patience):
 			t.Fatal("it does not get ready")
@@ -136,14 +136,14 @@ func Screen(t *testing.T, newRig func(tb testing.TB) ScreenRig) {
 			t.Errorf("%d changes while nothing changed", n)
 		}
 		var f record.Frame
-		for i := range 200 { // often enough that one would slip through between two that are told
+		for i := range 200 { // often enough that one would slip through between two that are reported
 			rig.Paint(t, byte(i+1), byte(i), 7)
 			deadline := time.After(patience)
 			for [3]byte(append(f.Pix, 0, 0, 0)) != [3]byte{byte(i + 1), byte(i), 7} {
 				select {
 				case <-changed:
 				case <-deadline:
-					t.Fatalf("change %d was not told", i)
+					t.Fatalf("change %d was not reported", i)
 				}
 				grab(t, rig.Screen, &f)
 			}
@@ -157,7 +157,7 @@ func Screen(t *testing.T, newRig func(tb testing.TB) ScreenRig) {
 		calls.Store(0)
 		rig.Paint(t, 9, 9, 9)
 		if n := calls.Load(); n != 0 {
-			t.Errorf("%d changes are told after Watch has ended", n)
+			t.Errorf("%d changes are reported after Watch has ended", n)
 		}
 	})
 }

@@ -76,7 +76,7 @@ func Source(t *testing.T, newRig func(tb testing.TB) SourceRig) {
 			rig.Provoke(t) // of this nothing may come, neither late nor into the next round
 		}
 	})
-	t.Run("it stops whenever it is told to", func(t *testing.T) {
+	t.Run("it stops whenever it should", func(t *testing.T) {
 		rig := newRig(t)
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 		starts := rig.Starts

@@ -21,7 +21,7 @@ type StoreOpener func(tb testing.TB, dir string) (store record.Store, close func
 func Store(t *testing.T, open StoreOpener) {
 	for _, tt := range []struct {
 		name string
-		test func(*testing.T, *shelf)
+		test func(*testing.T, *fixture)
 	}{
 		{"a recording reads back as it was created", createdReadsBack},
 		{"an id is used once", createdOnce},
@@ -31,7 +31,7 @@ func Store(t *testing.T, open StoreOpener) {
 		{"events that do not follow the last are refused, all of them", gapsAreRefused},
 		{"what there is not is not found", notFound},
 		{"a context that has ended appends nothing", endedContext},
-		{"reading begins where it is told, and ends when it is told", readingBounds},
+		{"reading begins where it should, and ends when it should", readingBounds},
 		{"a reader beside a writer sees a prefix", readWhileAppending},
 		{"many recordings at once", manyAtOnce},
 		{"the list: newest first, of one operation, page by page", lists},
@@ -41,7 +41,7 @@ func Store(t *testing.T, open StoreOpener) {
 		{"what is deleted is gone, and only that", deletes},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &shelf{t: t, dir: t.TempDir(), open: open}
+			s := &fixture{t: t, dir: t.TempDir(), open: open}
 			s.store, s.close = open(t, s.dir)
 			defer func() {
 				if err := s.close(); err != nil {
@@ -53,7 +53,7 @@ func Store(t *testing.T, open StoreOpener) {
 	}
 }
 
-type shelf struct {
+type fixture struct {
 	t     *testing.T
 	dir   string
 	open  StoreOpener
@@ -94,7 +94,7 @@ func events(from, to uint64) (all []human.RecordedEvent) {
 	return all
 }
 
-func (s *shelf) create(n int) human.Recording {
+func (s *fixture) create(n int) human.Recording {
 	s.t.Helper()
 	r := newRecording(n)
 	if err := s.store.Create(context.Background(), r); err != nil {
@@ -103,14 +103,14 @@ func (s *shelf) create(n int) human.Recording {
 	return r
 }
 
-func (s *shelf) append(r human.Recording, events ...human.RecordedEvent) {
+func (s *fixture) append(r human.Recording, events ...human.RecordedEvent) {
 	s.t.Helper()
 	if err := s.store.Append(context.Background(), r, events); err != nil {
 		s.t.Fatalf("append to %s: %v", r.ID, err)
 	}
 }
 
-func (s *shelf) reopen() {
+func (s *fixture) reopen() {
 	s.t.Helper()
 	if err := s.close(); err != nil {
 		s.t.Fatal(err)
@@ -118,7 +118,7 @@ func (s *shelf) reopen() {
 	s.store, s.close = s.open(s.t, s.dir)
 }
 
-func (s *shelf) recording(id human.RecordingID) human.Recording {
+func (s *fixture) recording(id human.RecordingID) human.Recording {
 	s.t.Helper()
 	r, err := s.store.Recording(context.Background(), id)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *shelf) recording(id human.RecordingID) human.Recording {
 	return r
 }
 
-func (s *shelf) events(id human.RecordingID, after uint64) (all []human.RecordedEvent) {
+func (s *fixture) events(id human.RecordingID, after uint64) (all []human.RecordedEvent) {
 	s.t.Helper()
 	for e, err := range s.store.Events(context.Background(), id, after) {
 		if err != nil {
@@ -161,7 +161,7 @@ func wants(t *testing.T, what string, err error, kind human.ErrorKind) {
 	}
 }
 
-func createdReadsBack(t *testing.T, s *shelf) {
+func createdReadsBack(t *testing.T, s *fixture) {
 	r := s.create(1)
 	same(t, "the recording", s.recording(r.ID), r)
 	if all := s.events(r.ID, 0); len(all) > 0 {
@@ -169,7 +169,7 @@ func createdReadsBack(t *testing.T, s *shelf) {
 	}
 }
 
-func createdOnce(t *testing.T, s *shelf) {
+func createdOnce(t *testing.T, s *fixture) {
 	r := s.create(1)
 	other := r
 	other.By = "Bob"
@@ -177,7 +177,7 @@ func createdOnce(t *testing.T, s *shelf) {
 	same(t, "the first", s.recording(r.ID), r)
 }
 
-func eventsReadBack(t *testing.T, s *shelf) {
+func eventsReadBack(t *testing.T, s *fixture) {
 	r := s.create(1)
 	want := []human.RecordedEvent{everyField(1), {Seq: 2, Source: human.RecorderSource, Type: human.RecordingHeld}, everyField(3)}
 	s.append(r, want[:1]...)
@@ -188,7 +188,7 @@ func eventsReadBack(t *testing.T, s *shelf) {
 	same(t, "many at once", s.events(r.ID, 3), many)
 }
 
-func outlives(t *testing.T, s *shelf) {
+func outlives(t *testing.T, s *fixture) {
 	r := s.create(1)
 	s.append(r, everyField(1), everyField(2))
 	r.Counts.Events, r.State = 2, human.RecordingPaused
@@ -199,7 +199,7 @@ func outlives(t *testing.T, s *shelf) {
 	s.append(r, everyField(4))
 }
 
-func headerIsStored(t *testing.T, s *shelf) {
+func headerIsStored(t *testing.T, s *fixture) {
 	r := s.create(1)
 	r.Counts = human.RecordingCounts{Events: 2, Clicks: 1, Lost: 3}
 	r.Gaps = []human.Gap{{From: 1, To: 2, Reason: "paused"}}
@@ -212,7 +212,7 @@ func headerIsStored(t *testing.T, s *shelf) {
 	same(t, "the events", s.events(r.ID, 0), events(1, 2))
 }
 
-func gapsAreRefused(t *testing.T, s *shelf) {
+func gapsAreRefused(t *testing.T, s *fixture) {
 	r := s.create(1)
 	s.append(r, events(1, 3)...)
 	changed := r
@@ -232,7 +232,7 @@ func gapsAreRefused(t *testing.T, s *shelf) {
 	s.append(r, events(4, 4)...)
 }
 
-func notFound(t *testing.T, s *shelf) {
+func notFound(t *testing.T, s *fixture) {
 	ctx := context.Background()
 	s.create(1)
 	const id = "rec_none"
@@ -259,7 +259,7 @@ func notFound(t *testing.T, s *shelf) {
 	}
 }
 
-func endedContext(t *testing.T, s *shelf) {
+func endedContext(t *testing.T, s *fixture) {
 	r := s.create(1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -272,7 +272,7 @@ func endedContext(t *testing.T, s *shelf) {
 	s.append(r, events(1, 1)...)
 }
 
-func readingBounds(t *testing.T, s *shelf) {
+func readingBounds(t *testing.T, s *fixture) {
 	r := s.create(1)
 	for seq := uint64(1); seq < 100; seq += 10 {
 		s.append(r, events(seq, seq+9)...)
@@ -293,7 +293,7 @@ func readingBounds(t *testing.T, s *shelf) {
 	s.append(r, events(101, 101)...) // a reader that left holds nothing up
 }
 
-func readWhileAppending(t *testing.T, s *shelf) {
+func readWhileAppending(t *testing.T, s *fixture) {
 	r := s.create(1)
 	var writer sync.WaitGroup
 	writer.Go(func() {
@@ -320,7 +320,7 @@ func readWhileAppending(t *testing.T, s *shelf) {
 	writer.Wait()
 }
 
-func manyAtOnce(t *testing.T, s *shelf) {
+func manyAtOnce(t *testing.T, s *fixture) {
 	var writers sync.WaitGroup
 	for n := range 8 {
 		writers.Go(func() {
@@ -343,7 +343,7 @@ func manyAtOnce(t *testing.T, s *shelf) {
 	}
 }
 
-func lists(t *testing.T, s *shelf) {
+func lists(t *testing.T, s *fixture) {
 	ctx := context.Background()
 	if page, err := s.store.Recordings(ctx, "", 10, ""); err != nil || len(page.Recordings) != 0 || page.Recordings == nil || page.Next != "" {
 		t.Errorf("an empty list: %+v, %v", page, err)
@@ -387,7 +387,7 @@ func lists(t *testing.T, s *shelf) {
 	wants(t, "a cursor that was never given out", err, human.Invalid)
 }
 
-func running(t *testing.T, s *shelf) {
+func running(t *testing.T, s *fixture) {
 	for n, state := range []human.RecordingState{human.RecordingRuns, human.RecordingPaused, human.RecordingStopped, human.RecordingInterrupted} {
 		r := s.create(n)
 		r.State = state
@@ -405,7 +405,7 @@ func running(t *testing.T, s *shelf) {
 	}
 }
 
-func counts(t *testing.T, s *shelf) {
+func counts(t *testing.T, s *fixture) {
 	r, other := s.create(1), s.create(2)
 	if got, err := s.store.CountEvents(context.Background(), r.ID); err != nil || len(got) > 0 {
 		t.Errorf("of none: %v, %v", got, err)
@@ -419,7 +419,7 @@ func counts(t *testing.T, s *shelf) {
 	}
 }
 
-func edits(t *testing.T, s *shelf) {
+func edits(t *testing.T, s *fixture) {
 	ctx := context.Background()
 	r, other := s.create(1), s.create(2)
 	none, err := s.store.Edits(ctx, r.ID)
@@ -471,7 +471,7 @@ func edits(t *testing.T, s *shelf) {
 	}
 }
 
-func deletes(t *testing.T, s *shelf) {
+func deletes(t *testing.T, s *fixture) {
 	ctx := context.Background()
 	r, other := s.create(1), s.create(2)
 	s.append(r, events(1, 2000)...)

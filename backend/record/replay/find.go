@@ -186,7 +186,7 @@ func (r *run) place(ctx context.Context, a human.Action, w record.Placed, x, y i
 		now, err := r.p.At(ctx, c.x, c.y, w)
 		switch {
 		case err != nil && human.KindOf(err) == human.Unavailable && !resized:
-			return here, nil, nil // nobody can tell; the window is the right one
+			return here, nil, nil // it is not known; the window is the right one
 		case err != nil && human.KindOf(err) != human.NotFound && human.KindOf(err) != human.Unavailable:
 			return spot{}, nil, err
 		case err != nil:

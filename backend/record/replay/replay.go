@@ -35,7 +35,7 @@ type Player interface {
 	Windows(ctx context.Context) ([]record.Placed, error)
 	// Activate asks for a window to have the keyboard; it may take a while until it has.
 	Activate(ctx context.Context, w record.Placed) error
-	// At is the innermost element at a place; NotFound without, Unavailable where elements cannot be told at all.
+	// At is the innermost element at a place; NotFound without, Unavailable where elements are not known at all.
 	At(ctx context.Context, x, y int, in record.Placed) (human.Element, error)
 	// Focused is the element that has the keyboard; errors as At.
 	Focused(ctx context.Context, in record.Placed) (human.Element, error)
@@ -60,7 +60,7 @@ type Options struct {
 	LongestPause time.Duration
 	// Ask is asked when something does not fit, or for a text that was not recorded. nil: it stops then.
 	Ask func(ctx context.Context, q Question) Answer
-	// Progress is told of each action before it is played (State playing) and after.
+	// Progress is called for each action before it is played (State playing) and after.
 	Progress func(Played)
 }
 
@@ -133,7 +133,7 @@ func Run(ctx context.Context, p Player, list []human.Action, o Options) (report 
 		}
 		last = a.End
 		played := Played{ActionID: a.ID, State: "playing", Index: i, Total: len(list)}
-		r.tell(played)
+		r.report(played)
 		detail, err := r.play(ctx, a)
 		switch {
 		case ctx.Err() != nil:
@@ -150,7 +150,7 @@ func Run(ctx context.Context, p Player, list []human.Action, o Options) (report 
 			err = ctx.Err()
 		}
 		report.Played = append(report.Played, played)
-		r.tell(played)
+		r.report(played)
 		if err != nil {
 			return report, err
 		}
@@ -163,7 +163,7 @@ type run struct {
 	o Options
 }
 
-func (r *run) tell(p Played) {
+func (r *run) report(p Played) {
 	if r.o.Progress != nil {
 		r.o.Progress(p)
 	}

@@ -20,7 +20,7 @@ type stage struct {
 	windows  []record.Placed
 	elements []human.Element
 	focus    *human.Element
-	blind    bool // no element can be told
+	blind    bool // no element is known
 
 	did    []string
 	held   map[string]bool
@@ -154,7 +154,7 @@ func TestActionsArePlayedWhereThingsAreNow(t *testing.T) {
 		"a click on an element that grew is on the same part of it": {
 			stage{windows: []record.Placed{was}, elements: []human.Element{{Role: "button", Name: "Log in", Bounds: human.Bounds{X: 300, Y: 350, W: 160, H: 30}}}}, click(&logIn), []string{"move 380,365", "press 1", "release 1"}},
 		"a click where no element was known": {stage{windows: []record.Placed{moved}}, click(nil), []string{"move 640,315", "press 1", "release 1"}},
-		"a click where no element can be told": {
+		"a click where no element is known": {
 			stage{windows: []record.Placed{moved}, blind: true}, click(&logIn), []string{"move 640,315", "press 1", "release 1"}},
 		"a window behind another is brought to the front first": {
 			stage{windows: []record.Placed{mail, was}, elements: []human.Element{logIn}}, click(&logIn), []string{"activate Contracts - Signer", "move 440,365", "press 1", "release 1"}},
@@ -212,7 +212,7 @@ func TestWhatDoesNotFitStopsIt(t *testing.T) {
 		"no window is there": {stage{}, click(&logIn), `found no window that has the keyboard`},
 		"a window of the same program with another title": {
 			stage{windows: []record.Placed{window("1", "Settings - Signer", "Signer", 100, 100, 400, 300)}}, click(nil), `found window "Settings - Signer"`},
-		"another size, and nothing tells where": {
+		"another size, and nothing says where": {
 			stage{windows: []record.Placed{window("1", "Contracts - Signer", "Signer", 100, 100, 500, 300)}}, click(nil), `400 by 300 large`},
 		"another field has the keyboard": {
 			stage{windows: []record.Placed{was}, focus: &cancel}, action(human.Action{Type: human.Typing, Text: "mei", Element: &user}), `expected textbox "User" to have the keyboard, found button "Cancel"`},
@@ -279,7 +279,7 @@ func TestTheOperatorIsAskedWhatToDo(t *testing.T) {
 		t.Errorf("%v %q %+v", err, s.did, asked)
 	}
 	if strings.Contains(fmt.Sprint(report), "hunter2") {
-		t.Error("the report tells the password")
+		t.Error("the report shows the password")
 	}
 	s = stage{windows: []record.Placed{was}, elements: []human.Element{user}}
 	report, err = s.run(t.Context(), replay.Options{Ask: ask(replay.Answer{Do: "skip"}, replay.Answer{})}, click(&logIn), hidden)
@@ -349,8 +349,8 @@ func TestWhatCannotBePlayedIsNamed(t *testing.T) {
 	s := stage{windows: []record.Placed{was}}
 	cut := click(&logIn)
 	cut.Cut = true
-	var told []string
-	o := replay.Options{Progress: func(p replay.Played) { told = append(told, fmt.Sprint(p.State, " ", p.Index, "/", p.Total)) }}
+	var reported []string
+	o := replay.Options{Progress: func(p replay.Played) { reported = append(reported, fmt.Sprint(p.State, " ", p.Index, "/", p.Total)) }}
 	report, err := s.run(t.Context(), o, cut, human.Action{Type: human.Note}, human.Action{Type: human.Missing}, human.Action{Type: human.Copy}, human.Action{Type: human.FileOperation})
 	if err != nil || report.Done != 0 || len(report.Played) != 4 || len(s.did) > 0 {
 		t.Fatalf("%+v %v %q", report, err, s.did)
@@ -360,7 +360,7 @@ func TestWhatCannotBePlayedIsNamed(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if want := []string{"playing 1/5", "skipped 1/5"}; len(told) != 8 || !slices.Equal(told[:2], want) {
-		t.Errorf("told %q", told)
+	if want := []string{"playing 1/5", "skipped 1/5"}; len(reported) != 8 || !slices.Equal(reported[:2], want) {
+		t.Errorf("reported %q", reported)
 	}
 }

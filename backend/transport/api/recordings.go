@@ -427,7 +427,7 @@ func describeFiles(c catalogue) {
 }
 
 func recordingOf(r human.Recording) *human.Recording {
-	r = library.Whole(r)
+	r = library.WithLists(r)
 	return &r
 }
 
