@@ -59,7 +59,7 @@ func loopback(address string) (host, path string, err error) {
 	return u.Host, path, nil
 }
 
-// socketPath asks the browser for the path of its WebSocket. One that was allowed in chrome://inspect tells none.
+// socketPath asks the browser for the path of its WebSocket. One that was allowed in chrome://inspect gives none.
 func socketPath(ctx context.Context, host string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -76,17 +76,17 @@ func socketPath(ctx context.Context, host string) (string, error) {
 		return "", human.Wrap(human.Unavailable, err, "No browser can be attached to at %s. %s", host, attachHint)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	var told struct {
+	var got struct {
 		Socket string `json:"webSocketDebuggerUrl"`
 	}
 	raw, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
 	if answer.StatusCode == http.StatusNotFound {
 		return "/devtools/browser", nil
 	}
-	if err != nil || json.Unmarshal(raw, &told) != nil {
+	if err != nil || json.Unmarshal(raw, &got) != nil {
 		return "", human.Wrap(human.Unavailable, err, "What answers at %s is no browser. %s", host, attachHint)
 	}
-	socket, err := url.Parse(told.Socket)
+	socket, err := url.Parse(got.Socket)
 	if err != nil || !strings.HasPrefix(socket.Path, "/devtools/browser") {
 		return "", human.Wrap(human.Unavailable, err, "What answers at %s is no browser. %s", host, attachHint)
 	}

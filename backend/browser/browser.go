@@ -34,7 +34,7 @@ type Options struct {
 type Browser struct {
 	o    Options
 	want human.BrowserOptions
-	keep record.SavePicture
+	save record.SavePicture
 	log  *slog.Logger
 
 	box outbox
@@ -59,19 +59,19 @@ type Browser struct {
 	since     time.Time // when Run began, by the time of day
 	begun     bool      // Run said that it is ready
 	downloads map[string]*download
-	senses    meters
+	shared    sharedSources
 	picking   atomic.Pointer[picker] // the pick that waits, or nil
 
 	work sync.WaitGroup // goroutines of this Run
 }
 
-// New returns a browser that is not open yet. keep stores pictures; nil: none are taken.
-func New(o Options, b human.BrowserOptions, keep record.SavePicture) *Browser {
+// New returns a browser that is not open yet. save stores pictures; nil: none are taken.
+func New(o Options, b human.BrowserOptions, save record.SavePicture) *Browser {
 	log := o.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Browser{o: o, want: b, keep: keep, log: log}
+	return &Browser{o: o, want: b, save: save, log: log}
 }
 
 var _ record.Browser = (*Browser)(nil)
@@ -115,11 +115,11 @@ type outbox struct {
 	deliver func(human.RecordedEvent) // nil: closed
 	refs    uint64
 	seen    uint64
-	letters []*letter
+	pending []*pendingEvent
 }
 
-// A letter is an event on its way out.
-type letter struct {
+// A pendingEvent is an event on its way out.
+type pendingEvent struct {
 	event human.RecordedEvent
 	ref   uint64
 	waits bool
@@ -128,14 +128,14 @@ type letter struct {
 func (o *outbox) open(deliver func(human.RecordedEvent)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.deliver, o.seen, o.letters = deliver, 0, nil
+	o.deliver, o.seen, o.pending = deliver, 0, nil
 }
 
 // close sends off what is there, as it is, and returns how many events went out since open.
 func (o *outbox) close() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, l := range o.letters {
+	for _, l := range o.pending {
 		l.waits = false
 	}
 	o.flush()
@@ -143,28 +143,28 @@ func (o *outbox) close() uint64 {
 	return o.seen
 }
 
-func (o *outbox) put(e human.RecordedEvent) *letter { return o.add(e, false) }
+func (o *outbox) put(e human.RecordedEvent) *pendingEvent { return o.add(e, false) }
 
 // hold puts in an event of which a part is still looked up; those after it wait for it, too. finish ends that.
-func (o *outbox) hold(e human.RecordedEvent) *letter { return o.add(e, true) }
+func (o *outbox) hold(e human.RecordedEvent) *pendingEvent { return o.add(e, true) }
 
-func (o *outbox) add(e human.RecordedEvent, waits bool) *letter {
+func (o *outbox) add(e human.RecordedEvent, waits bool) *pendingEvent {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	l := &letter{waits: waits}
+	l := &pendingEvent{waits: waits}
 	if o.deliver == nil {
 		return l
 	}
 	o.refs++
 	e.Source, e.Ref, e.Seq = human.BrowserSource, o.refs, 0
 	l.event, l.ref = e, o.refs
-	o.letters = append(o.letters, l)
+	o.pending = append(o.pending, l)
 	o.flush()
 	return l
 }
 
 // finish completes an event that was held, and lets it go. A second call does nothing.
-func (o *outbox) finish(l *letter, complete func(*human.RecordedEvent)) {
+func (o *outbox) finish(l *pendingEvent, complete func(*human.RecordedEvent)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !l.waits || o.deliver == nil {
@@ -176,10 +176,10 @@ func (o *outbox) finish(l *letter, complete func(*human.RecordedEvent)) {
 }
 
 func (o *outbox) flush() {
-	for len(o.letters) > 0 && !o.letters[0].waits {
-		o.deliver(o.letters[0].event)
+	for len(o.pending) > 0 && !o.pending[0].waits {
+		o.deliver(o.pending[0].event)
 		o.seen++
-		o.letters = o.letters[1:]
+		o.pending = o.pending[1:]
 	}
 }
 

@@ -18,14 +18,14 @@ func TestPageOpensAtTheAddress(t *testing.T) {
 	}
 	seen, err := r.end()
 	if err != nil || seen != uint64(len(r.all())) {
-		t.Errorf("Run = %d, %v; it told:\n%s", seen, err, told(r.all()))
+		t.Errorf("Run = %d, %v; it reported:\n%s", seen, err, describe(r.all()))
 	}
 	var types []human.RecordedType
 	for _, e := range r.all() {
 		types = append(types, e.Type)
 	}
 	if want := []human.RecordedType{human.BrowserChanged, human.PageOpened, human.PageShown, human.PageNavigated, human.PagePress, human.PageClick, human.BrowserChanged}; !slices.Equal(types, want) {
-		t.Errorf("it told %v, want %v", types, want)
+		t.Errorf("it reported %v, want %v", types, want)
 	}
 }
 

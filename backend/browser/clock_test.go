@@ -18,10 +18,10 @@ func TestEventsAreOnTheMonotonicClock(t *testing.T) {
 		messages [][2]int64
 		want     []int64 // ms
 	}{
-		"the time of day tells, when it is near": {
+		"the time of day decides, when it is near": {
 			origin(10 * time.Second), [][2]int64{{10_000, 1000_060}, {10_500, 1000_510}}, []int64{1000_000, 1000_500},
 		},
-		"the quickest message tells, when the time of day was set forward": {
+		"the quickest message decides, when the time of day was set forward": {
 			origin(time.Hour), [][2]int64{{10_000, 1000_060}, {10_500, 1000_510}, {10_900, 1000_950}}, []int64{1000_060, 1000_510, 1000_910},
 		},
 		"nothing happens after it was heard of": {

@@ -39,7 +39,7 @@ type waiting struct {
 	queued  bool // the answer goes through the queue, in order with the events
 }
 
-// An event is what the browser tells, or an answer that is to be taken in order with what it tells.
+// An event is what the browser reports, or an answer that is to be taken in order with what it reports.
 type event struct {
 	session string
 	method  string

@@ -44,7 +44,7 @@ func (v consoleValue) String() string {
 	return v.Type
 }
 
-// A complaint is an error or warning with the execution context it is of, 0 where that is not told, and when it
+// A complaint is an error or warning with the execution context it is of, 0 where that is not known, and when it
 // was made, in ms since 1970.
 type complaint struct {
 	line    human.ConsoleLine

@@ -53,7 +53,7 @@ func TestConsoleIsBounded(t *testing.T) {
 	v := visits(t, human.BrowserOptions{Console: true}, pages(map[string]string{"/": ``}))
 	v.run(`console.error("x".repeat(1e6)); for (let i = 0; i < 2000; i++) console.error("line " + i)`)
 	v.until("the lines", func() bool {
-		m := &v.b.senses.console
+		m := &v.b.shared.console
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return len(v.of(human.PageConsole))+int(m.missing) == 2001 && m.missing > 0

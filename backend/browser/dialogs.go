@@ -13,7 +13,7 @@ type dialog struct {
 	frame         *frame
 }
 
-// dialogOpens is told when a page asks the person something, who answers in the browser's own window.
+// dialogOpens is called when a page asks the person something, who answers in the browser's own window.
 func (t *tab) dialogOpens(e event) {
 	var o struct {
 		Frame   string `json:"frameId"`
@@ -41,10 +41,10 @@ func (t *tab) dialogCloses(e event) {
 		return
 	}
 	page := t.pageOf(d.frame)
-	told := human.Dialog{Kind: d.kind, Message: t.b.mask(cut(d.message, maxName*4)), Accepted: c.Accepted}
+	dialog := human.Dialog{Kind: d.kind, Message: t.b.mask(cut(d.message, maxName*4)), Accepted: c.Accepted}
 	if c.Accepted && d.kind == "prompt" {
-		told.Input = t.b.mask(cut(c.Input, maxName*4))
+		dialog.Input = t.b.mask(cut(c.Input, maxName*4))
 	}
-	ref := t.b.emit(human.RecordedEvent{Type: human.PageDialog, At: e.at, Browsing: human.Browsing{Page: &page, Dialog: &told, Cause: d.cause}})
-	t.last = deed{ref: ref, at: e.at, kind: human.PageDialog}
+	ref := t.b.emit(human.RecordedEvent{Type: human.PageDialog, At: e.at, Browsing: human.Browsing{Page: &page, Dialog: &dialog, Cause: d.cause}})
+	t.last = action{ref: ref, at: e.at, kind: human.PageDialog}
 }

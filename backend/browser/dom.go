@@ -126,10 +126,10 @@ func (f *film) piece(r *reel, payload string) {
 	switch {
 	case m.Failed != "":
 		b.log.Warn("a page cannot be filmed", "err", cut(m.Failed, 300))
-		b.senses.film.lose(now)
+		b.shared.film.lose(now)
 		return
 	case m.Lost > 0:
-		b.senses.film.lose(now)
+		b.shared.film.lose(now)
 		return
 	case m.I == 0:
 		r.doc, r.n, r.next = m.Doc, m.N, 0
@@ -145,7 +145,7 @@ func (f *film) piece(r *reel, payload string) {
 	}
 	text := r.text.String()
 	r.text = strings.Builder{}
-	if !b.senses.film.pass(now, float64(len(text))) {
+	if !b.shared.film.pass(now, float64(len(text))) {
 		return
 	}
 	page := f.t.pageOf(at)

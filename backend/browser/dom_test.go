@@ -21,7 +21,7 @@ func films(o *Options) {
 	}
 }
 
-// filmed is what rrweb tells: its type 2 is a whole page, 3 a change of it.
+// filmed is what rrweb reports: its type 2 is a whole page, 3 a change of it.
 type filmed struct {
 	Type int             `json:"type"`
 	Data json.RawMessage `json:"data"`
@@ -105,7 +105,7 @@ func TestWhatIsTooMuchForAFilmIsAGap(t *testing.T) {
 		`<p id=p></p><script>p.textContent = 'x '.repeat(%d)</script>`, filmEvent/2)}), films)
 	v.films(func(_ human.WebPage, f filmed) bool { return f.Type == 4 })
 	v.until("something was too much", func() bool {
-		m := &v.b.senses.film
+		m := &v.b.shared.film
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return m.missing > 0
@@ -115,7 +115,7 @@ func TestWhatIsTooMuchForAFilmIsAGap(t *testing.T) {
 	}
 	gaps := v.of(human.GapOpened)
 	if len(gaps) != 1 || gaps[0].Gap.Reason != "limit" || gaps[0].Gap.Count != 1 || !strings.Contains(gaps[0].Text, "film") {
-		t.Errorf("told %+v", gaps)
+		t.Errorf("reported %+v", gaps)
 	}
 }
 

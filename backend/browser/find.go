@@ -22,7 +22,7 @@ type candidate struct {
 }
 
 // Find returns the browser that is used: the one at path, or the first of Chrome, Chromium, Edge and Brave that is
-// installed. NotFound says what to install. version is "" where the system does not tell it.
+// installed. NotFound says what to install. version is "" where the system does not say it.
 func Find(path string) (name, version, file string, err error) {
 	if path != "" {
 		file, err := exec.LookPath(path)

@@ -14,7 +14,7 @@ import (
 const (
 	locateWithin = 500 * time.Millisecond // for the browser to say where a frame is
 	maxDocuments = 256                    // whose numbers are kept, of one tab
-	maxFrames    = 2000                   // that are told apart, of one tab
+	maxFrames    = 2000                   // that are kept apart, of one tab
 )
 
 func (p *part) forgetContexts() {
@@ -68,7 +68,7 @@ func (t *tab) contextDestroyed(p *part, e event) {
 	})
 }
 
-// treeFrame is a frame as DevTools tells of it.
+// treeFrame is a frame as DevTools reports it.
 type treeFrame struct {
 	ID          string `json:"id"`
 	Parent      string `json:"parentId"`
@@ -86,7 +86,7 @@ func (f treeFrame) address() string {
 	return f.URL + f.Fragment
 }
 
-// askFrames asks for the frames of a session that nothing was told of.
+// askFrames asks for the frames of a session that nothing was reported of.
 func (t *tab) askFrames(p *part) {
 	t.conn.ask(p.session, "Page.getFrameTree", nil, func(raw json.RawMessage, err error) {
 		if err == nil {
@@ -95,7 +95,7 @@ func (t *tab) askFrames(p *part) {
 	})
 }
 
-// frameTree takes in the frames that were there before they could be told of.
+// frameTree takes in the frames that were there before they could be reported.
 func (t *tab) frameTree(p *part, raw json.RawMessage) {
 	type tree struct {
 		Frame    treeFrame         `json:"frame"`
@@ -210,7 +210,7 @@ func (t *tab) dropFrame(f *frame, at int64) {
 	})
 }
 
-// documentOpened is told when a page was written anew by document.open, which takes all listeners away.
+// documentOpened is called when a page was written anew by document.open, which takes all listeners away.
 func (t *tab) documentOpened(p *part, e event) {
 	var d struct {
 		Frame treeFrame `json:"frame"`
@@ -246,7 +246,7 @@ type counter struct {
 	last int64  // At of its last event
 }
 
-// said takes in what a script of ours tells.
+// said takes in what a script of ours reports.
 func (t *tab) said(p *part, e event) {
 	var call struct {
 		Name    string `json:"name"`
@@ -305,7 +305,7 @@ func (t *tab) take(f *frame, m message, at int64) {
 	}
 }
 
-// counted checks the number of a message against the one before, tells of what is missing, and keeps the document's
+// counted checks the number of a message against the one before, reports what is missing, and keeps the document's
 // clock: it stands where the quickest message so far puts it. The first is put where the time of day says, if that is
 // near: the quickest may be yet to come.
 func (t *tab) counted(f *frame, m message, at int64) *counter {
@@ -338,7 +338,7 @@ func (t *tab) counted(f *frame, m message, at int64) *counter {
 	return c
 }
 
-// skip counts a message of a frame's document that could not be read, so that it is not told of twice.
+// skip counts a message of a frame's document that could not be read, so that it is not reported twice.
 func (t *tab) skip(f *frame) {
 	var newest *counter
 	var since float64
@@ -365,7 +365,7 @@ func (t *tab) deliver(f *frame, e human.RecordedEvent) {
 	}
 	e.Page = &page
 	b.beforeAction(t, &e)
-	var l *letter
+	var l *pendingEvent
 	switch {
 	case f == t.main:
 		l = b.box.put(e)
@@ -384,7 +384,7 @@ func (t *tab) deliver(f *frame, e human.RecordedEvent) {
 	switch e.Type {
 	case human.PageScrolled, human.PageHover, human.PageCopied:
 	default:
-		t.last = deed{ref: l.ref, at: e.At, kind: e.Type}
+		t.last = action{ref: l.ref, at: e.At, kind: e.Type}
 	}
 	b.afterAction(t, l.ref)
 }

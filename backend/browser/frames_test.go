@@ -67,7 +67,7 @@ func TestEveryFrameIsHeard(t *testing.T) {
 		}
 	}
 	if t.Failed() {
-		t.Log(told(r.all()))
+		t.Log(describe(r.all()))
 	}
 }
 

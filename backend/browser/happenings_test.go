@@ -52,7 +52,7 @@ func TestDialogsAndTheirAnswers(t *testing.T) {
 		}
 	}
 	if n != 4 {
-		t.Errorf("%d dialogs are told, want 4:\n%s", n, told(r.all()))
+		t.Errorf("%d dialogs are reported, want 4:\n%s", n, describe(r.all()))
 	}
 }
 
@@ -134,10 +134,10 @@ func TestPrivateSitesLeaveOnlyAGap(t *testing.T) {
 	if gaps != 3 {
 		t.Errorf("%d gaps, want one each of the frame, the page and its popup", gaps)
 	}
-	all := told(r.all())
+	all := describe(r.all())
 	for _, secret := range []string{"bank.test:", "Ada", "ada", "pay"} {
 		if strings.Contains(all, secret) {
-			t.Errorf("%q of a private site was told:\n%s", secret, all)
+			t.Errorf("%q of a private site was reported:\n%s", secret, all)
 		}
 	}
 }

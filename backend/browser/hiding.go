@@ -36,12 +36,12 @@ type measure struct {
 }
 
 // between is what has to be black in a picture taken after from and before to, both monotonic. It returns false when
-// that cannot be told, because there was another page, or nothing known of it.
-func (l *lens) between(from, to int64) ([]box, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// that is not known, because there was another page, or nothing known of it.
+func (ss *screenshots) between(from, to int64) ([]box, bool) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
 	first := -1
-	for i, m := range l.measured {
+	for i, m := range ss.measured {
 		if m.at <= from {
 			first = i
 		}
@@ -50,7 +50,7 @@ func (l *lens) between(from, to int64) ([]box, bool) {
 		return nil, false
 	}
 	var all []measure
-	for _, m := range l.measured[first:] {
+	for _, m := range ss.measured[first:] {
 		if m.at > to && len(all) > 1 {
 			break
 		}
@@ -72,7 +72,7 @@ func (l *lens) between(from, to int64) ([]box, bool) {
 	return black, true
 }
 
-// looked is what a frame tells of itself.
+// looked is what a frame says of itself.
 type looked struct {
 	W     float64        `json:"w"`
 	H     float64        `json:"h"`
@@ -82,20 +82,20 @@ type looked struct {
 
 // measure asks all frames where their secret fields are, and keeps what they say. A private frame, and one that does
 // not answer, is black as a whole.
-func (l *lens) measure(ctx context.Context) measure {
-	m := l.measuring(ctx)
-	m.at = l.t.b.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.measured = append(l.measured, m)
-	if n := len(l.measured); n > 8 {
-		l.measured = slices.Delete(l.measured, 0, n-8)
+func (ss *screenshots) measure(ctx context.Context) measure {
+	m := ss.measuring(ctx)
+	m.at = ss.t.b.now()
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.measured = append(ss.measured, m)
+	if n := len(ss.measured); n > 8 {
+		ss.measured = slices.Delete(ss.measured, 0, n-8)
 	}
 	return m
 }
 
-func (l *lens) measuring(ctx context.Context) measure {
-	t := l.t
+func (ss *screenshots) measuring(ctx context.Context) measure {
+	t := ss.t
 	if t.private() {
 		return measure{private: true}
 	}

@@ -75,7 +75,7 @@ func (b *Browser) launch() (*process, error) {
 	return p, nil
 }
 
-// flags are what the executable is started with: what a person would be asked or told by a browser that is not
+// flags are what the executable is started with: what a person would be asked or shown by a browser that is not
 // theirs is off. Pages are not rendered ahead of time, since what happens in them then would have no tab.
 func (b *Browser) flags(dir string) []string {
 	flags := []string{

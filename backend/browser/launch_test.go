@@ -171,7 +171,7 @@ func TestAttachedBrowserGoesOnAfterwards(t *testing.T) {
 	r := run(t, Options{Clock: testClock}, human.BrowserOptions{Attach: "http://127.0.0.1:" + number})
 	r.wait(human.PageOpened, nil)
 	if e := r.all(); e[0].Text != "attached" || e[0].App == nil || !strings.Contains(e[0].App.Name, "Chrom") || e[1].Type != human.PageOpened || e[1].Page.URL != address+"/" {
-		t.Errorf("it begins with:\n%s", told(e))
+		t.Errorf("it begins with:\n%s", describe(e))
 	}
 	tab := r.at("/")
 	r.click(tab, r.frame(tab, "/in"), "button")
@@ -189,7 +189,7 @@ func TestAttachedBrowserGoesOnAfterwards(t *testing.T) {
 	host.click(mine, host.frame(mine, "/in"), "button")
 	host.js(mine, host.frame(mine, "/in"), "new Promise(resolve => setTimeout(resolve, 200))", nil)
 	if host.count() != from {
-		t.Errorf("the page still tells:\n%s", told(host.all()[from:]))
+		t.Errorf("the page still reports:\n%s", describe(host.all()[from:]))
 	}
 	again := run(t, Options{Clock: testClock}, human.BrowserOptions{Attach: "http://127.0.0.1:" + number, URL: site.URL + "/"})
 	again.click(mine, host.frame(mine, "/in"), "button")

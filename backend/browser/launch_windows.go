@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pipeTo makes the pipe that a browser is driven through: it is told the two handles by a switch, and inherits those
+// pipeTo makes the pipe that a browser is driven through: it gets the two handles by a switch, and inherits those
 // alone. started is to be called once the process was started, or was not.
 func pipeTo(cmd *exec.Cmd) (transport chromedp.Transport, started func(), err error) {
 	commands, ours, err := os.Pipe()

@@ -35,7 +35,7 @@ func (t *tab) cause(at int64, within time.Duration) uint64 {
 	return t.last.ref
 }
 
-// requested is told when a page wants to go elsewhere.
+// requested is called when a page wants to go elsewhere.
 func (t *tab) requested(e event) {
 	var r struct {
 		Frame       string `json:"frameId"`
@@ -61,7 +61,7 @@ func (t *tab) requested(e event) {
 	t.nav = n
 }
 
-// started is told when the browser begins to go elsewhere. What no page requested was the person's doing, by the
+// started is called when the browser begins to go elsewhere. What no page requested was the person's doing, by the
 // browser's own buttons and keys; but history.back() in a script says nothing either.
 func (t *tab) started(e event) {
 	var s struct {
@@ -100,7 +100,7 @@ func (t *tab) started(e event) {
 	t.nav = n
 }
 
-// frameNavigated is told when a frame shows another document.
+// frameNavigated is called when a frame shows another document.
 func (t *tab) frameNavigated(p *part, e event) {
 	var n struct {
 		Frame treeFrame `json:"frame"`
@@ -147,7 +147,7 @@ func (t *tab) frameNavigated(p *part, e event) {
 	t.navigated(nav, e.at, n.Frame.Unreachable != "")
 }
 
-// arrived notes that a tab shows a page, though nobody told of its coming: it had come before the tab could be heard.
+// arrived notes that a tab shows a page, though nothing reported its coming: it had come before the tab could be heard.
 func (t *tab) arrived() {
 	t.moved = true
 	nav := navigation{kind: "address"}
@@ -157,7 +157,7 @@ func (t *tab) arrived() {
 	t.navigated(nav, t.b.now(), false)
 }
 
-// navigatedWithin is told when the address of a page changes, and the page does not.
+// navigatedWithin is called when the address of a page changes, and the page does not.
 func (t *tab) navigatedWithin(e event) {
 	var n struct {
 		Frame string `json:"frameId"`
@@ -193,7 +193,7 @@ func (t *tab) navigatedWithin(e event) {
 	}})
 }
 
-// navigated tells that a tab shows another page, with what the page itself knows of how it came.
+// navigated reports that a tab shows another page, with what the page itself knows of how it came.
 func (t *tab) navigated(nav navigation, at int64, failed bool) {
 	if !t.announced || t.hidden(t.main, "") {
 		return
@@ -203,7 +203,7 @@ func (t *tab) navigated(nav navigation, at int64, failed bool) {
 		Page: &page, Navigation: &human.Navigation{Kind: nav.kind}, Cause: nav.cause,
 	}})
 	t.do(func(ctx context.Context) {
-		var told struct {
+		var found struct {
 			Status int    `json:"status"`
 			Failed string `json:"failed"`
 			Title  string `json:"title"`
@@ -216,7 +216,7 @@ func (t *tab) navigated(nav navigation, at int64, failed bool) {
 		}
 		ctx, cancel := context.WithTimeout(ctx, within)
 		defer cancel()
-		err := t.ask(ctx, expression, failed, &told)
+		err := t.ask(ctx, expression, failed, &found)
 		t.b.box.finish(l, func(e *human.RecordedEvent) {
 			if failed {
 				e.Navigation.Failed = "net::ERR_FAILED"
@@ -224,19 +224,19 @@ func (t *tab) navigated(nav navigation, at int64, failed bool) {
 			if err != nil {
 				return
 			}
-			e.Navigation.Status = told.Status
-			if failed && told.Failed != "" {
-				e.Navigation.Failed = cut(told.Failed, 100)
+			e.Navigation.Status = found.Status
+			if failed && found.Failed != "" {
+				e.Navigation.Failed = cut(found.Failed, 100)
 			}
-			if told.W > 0 && told.H > 0 {
-				e.Page.W, e.Page.H = told.W, told.H
+			if found.W > 0 && found.H > 0 {
+				e.Page.W, e.Page.H = found.W, found.H
 			}
 			if e.Page.Title == "" {
-				e.Page.Title = t.b.mask(cut(told.Title, maxName))
+				e.Page.Title = t.b.mask(cut(found.Title, maxName))
 			}
 		})
-		if err == nil && told.W > 0 && told.H > 0 {
-			t.b.later(func() { t.w, t.h = told.W, told.H })
+		if err == nil && found.W > 0 && found.H > 0 {
+			t.b.later(func() { t.w, t.h = found.W, found.H })
 		}
 	})
 }
@@ -248,16 +248,16 @@ const pageFacts = `(() => {
 })()`
 
 // failureFacts is what the browser's own page about a failed load knows of it.
-const failureFacts = `new Promise(told => {
-	const tell = () => {
+const failureFacts = `new Promise(resolve => {
+	const answer = () => {
 		const code = globalThis.loadTimeDataRaw?.errorCode || ''
-		told({failed: code && (code.startsWith('net::') ? code : 'net::' + code), w: innerWidth, h: innerHeight})
+		resolve({failed: code && (code.startsWith('net::') ? code : 'net::' + code), w: innerWidth, h: innerHeight})
 	}
-	if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', tell)
-	else tell()
+	if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', answer)
+	else answer()
 })`
 
-// ask evaluates an expression in the isolated world, which may not have been told of yet; or, in the browser's own
+// ask evaluates an expression in the isolated world, which may not be known yet; or, in the browser's own
 // page about a failed load, in the world that page has.
 func (t *tab) ask(ctx context.Context, expression string, failed bool, result any) error {
 	if failed {
@@ -272,7 +272,7 @@ func (t *tab) ask(ctx context.Context, expression string, failed bool, result an
 	return t.evaluate(ctx, place{session: t.session, contextID: world.ID}, expression, result)
 }
 
-// windowOpens is told when a page is about to open a popup, whose own target knows no URL at first.
+// windowOpens is called when a page is about to open a popup, whose own target knows no URL at first.
 func (t *tab) windowOpens(e event) {
 	var o struct {
 		URL string `json:"url"`

@@ -100,7 +100,7 @@ func TestNavigationsHaveTheirKindAndCause(t *testing.T) {
 			}
 		}
 		if tt.caused && (e.Cause == 0 || e.Cause > click) {
-			t.Errorf("%s caused %d, want %d; it told:\n%s", tt.click, e.Cause, click, told(r.all()[from:]))
+			t.Errorf("%s caused %d, want %d; it reported:\n%s", tt.click, e.Cause, click, describe(r.all()[from:]))
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestAPasswordInAnAddress(t *testing.T) {
 		})
 	})
 	if all, err := json.Marshal(r.all()); err != nil || strings.Contains(string(all), "hunter2") {
-		t.Errorf("the password is in what was recorded, %v:\n%s", err, told(r.all()))
+		t.Errorf("the password is in what was recorded, %v:\n%s", err, describe(r.all()))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestBackForwardReloadAndRedirect(t *testing.T) {
 			t.Errorf("a gap: %+v", e.Gap)
 		}
 		if e.Type == human.PageNavigated && e.Ref > uint64(from) {
-			t.Errorf("an address that stays is told: %+v", e.Navigation)
+			t.Errorf("an address that stays is reported: %+v", e.Navigation)
 		}
 	}
 	from = r.count()
@@ -169,7 +169,7 @@ func TestBackForwardReloadAndRedirect(t *testing.T) {
 		t.Errorf("a page's own refresh is %+v", e.Navigation)
 	}
 	if t.Failed() {
-		t.Log(told(r.all()))
+		t.Log(describe(r.all()))
 	}
 }
 
@@ -232,7 +232,7 @@ func TestPopups(t *testing.T) {
 		t.Errorf("the opener came to the front %d times", shown)
 	}
 	if t.Failed() {
-		t.Log(told(r.all()))
+		t.Log(describe(r.all()))
 	}
 }
 
@@ -254,7 +254,7 @@ func TestDocumentOpenCrashAndReload(t *testing.T) {
 	tab.conn.send(tab.session, "Page.crash", nil)
 	gap := r.wait(human.GapOpened, nil)
 	if gap.Gap.Reason != "crash" {
-		t.Errorf("a crash is told as %+v", gap.Gap)
+		t.Errorf("a crash is reported as %+v", gap.Gap)
 	}
 	from := r.count()
 	r.do(tab, "Page.reload", nil)

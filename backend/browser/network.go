@@ -35,7 +35,7 @@ func set(names ...string) map[string]bool {
 	return s
 }
 
-// traffic puts together what DevTools' Network domain tells of the requests of one tab, its frames and workers. It
+// traffic puts together what DevTools' Network domain reports of the requests of one tab, its frames and workers. It
 // never sees a body, and of headers keeps those on the lists. It is safe for concurrent use.
 type traffic struct {
 	url  func(string) string // masks an address

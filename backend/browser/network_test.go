@@ -108,7 +108,7 @@ func TestRequestsThatHaveNoEndAreToldAtTheEnd(t *testing.T) {
 	defer close(hang)
 	<-asked
 	v.until("the request to be seen", func() bool {
-		open := v.b.front().senses.traffic
+		open := v.b.front().sources.traffic
 		open.mu.Lock()
 		defer open.mu.Unlock()
 		return len(open.open) > 0
@@ -117,7 +117,7 @@ func TestRequestsThatHaveNoEndAreToldAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := v.request("/hangs"); r.Failed == "" || r.Status != 0 {
-		t.Errorf("told at the end: %+v", r)
+		t.Errorf("reported at the end: %+v", r)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestValveSaysWhatItHeldBack(t *testing.T) {
 		t.Fatalf("%d of 10 passed at once; want 3", passed)
 	}
 	if _, ok := v.gap(1e9+1, false); ok {
-		t.Error("told while it may go on")
+		t.Error("reported while it may go on")
 	}
 	passed = 0
 	for range 3 {
@@ -165,9 +165,9 @@ func TestValveSaysWhatItHeldBack(t *testing.T) {
 	}
 	e, ok := v.gap(4e9, false)
 	if !ok || e.Type != human.GapOpened || e.Gap.Count != 8 || e.Gap.From != 1e9 || e.Gap.To != 2e9 || e.Gap.Reason != "limit" || e.Text != "lines" {
-		t.Errorf("told %+v, %v", e, e.Gap)
+		t.Errorf("reported %+v, %v", e, e.Gap)
 	}
 	if _, ok := v.gap(5e9, true); ok {
-		t.Error("told twice")
+		t.Error("reported twice")
 	}
 }

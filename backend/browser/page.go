@@ -43,7 +43,7 @@ var secretParameters = []string{"token", "access_token", "id_token", "refresh_to
 	"password", "passwd", "passphrase", "passcode", "pass", "pwd", "pw", "secret", "client_secret", "session_id", "sessionid", "session", "sid",
 	"auth", "authorization", "auth_code", "oauth_verifier", "assertion", "samlresponse", "ticket", "jwt", "otp", "pin", "credential", "credentials"}
 
-// pageConfig is what the page script is told.
+// pageConfig is what the page script is started with.
 type pageConfig struct {
 	Parameters []string `json:"parameters"` // names of URL parameters to hide, beside secretParameters
 	Clipboard  bool     `json:"clipboard"`  // copied text may be sent, masked
@@ -106,7 +106,7 @@ type message struct {
 	Failed string  // what went wrong in the script, for the log; then there are no events
 	// Events have neither Seq, At nor Source. Their coordinates and bounds are of the frame's own viewport; their
 	// Page has W, H, Scale and the place of the frame's viewport on the screen, as far as the frame knows them.
-	// Bounds are set when the engine told them in time, after a frame: mostly in a click, never in its press.
+	// Bounds are set when the engine gave them in time, after a frame: mostly in a click, never in its press.
 	// The Values of a PageInput are "filled" where the browser filled the field in; it is Hidden as an unknown_field
 	// where only the count of its characters is known, in a closed shadow root or on a canvas.
 	Events []human.RecordedEvent
@@ -125,7 +125,7 @@ const (
 
 var errMessage = errors.New("no message of the page script")
 
-// fromPages are the types of events that pages may tell of.
+// fromPages are the types of events that pages may report.
 var fromPages = []human.RecordedType{human.PageShown, human.PagePress, human.PageClick, human.PageInput, human.PageChoice, human.PageKey,
 	human.PageScrolled, human.PageDrag, human.PageHover, human.PageCopied, human.PagePasted, human.PageUpload}
 

@@ -323,7 +323,7 @@ func (p *testPage) until(what string, is func() bool) {
 		case <-tick.C:
 		case <-p.changed:
 		case <-ctx.Done():
-			p.t.Fatalf("never: %s; so far: %s", what, p.told())
+			p.t.Fatalf("never: %s; so far: %s", what, p.describe())
 		}
 	}
 }
@@ -340,7 +340,7 @@ func (p *testPage) all() []human.RecordedEvent {
 	return slices.Clone(p.events)
 }
 
-func (p *testPage) told() string { b, _ := json.MarshalIndent(p.all(), "", " "); return string(b) }
+func (p *testPage) describe() string { b, _ := json.MarshalIndent(p.all(), "", " "); return string(b) }
 
 // wait returns the first event that fits, which may have happened already.
 func (p *testPage) wait(kind human.RecordedType, fits func(human.RecordedEvent) bool) human.RecordedEvent {
@@ -358,7 +358,7 @@ func (p *testPage) wait(kind human.RecordedType, fits func(human.RecordedEvent) 
 	return found
 }
 
-// lines has the script tell what it holds back, and returns all events, one to a line.
+// lines has the script send what it holds back, and returns all events, one to a line.
 func (p *testPage) lines() (lines []string) {
 	p.t.Helper()
 	p.evaluate("deskbell.flush()", true, nil)

@@ -54,7 +54,7 @@ func TestPageCost(t *testing.T) {
 	p := c.open(t, rows)
 	script, layouts, events := work(p)
 	if n := len(p.lines()); n < 2*clicks {
-		t.Fatalf("%d events were told", n)
+		t.Fatalf("%d events were reported", n)
 	}
 	plain, bareLayouts, _ := work(c.open(t, rows, func(s *testSite) { s.bare = true }))
 	each := (script - plain) * 1000 / float64(events)
@@ -95,7 +95,7 @@ func TestPageCost(t *testing.T) {
 		}
 	})
 
-	t.Run("a press is told with all its selectors in time", func(t *testing.T) {
+	t.Run("a press is reported with all its selectors in time", func(t *testing.T) {
 		p := c.open(t, rows)
 		var took struct{ First, Each float64 }
 		p.evaluate(`(() => { const all = [...document.querySelectorAll('td button, td a, td:nth-child(2), #save')]; const time = (f) => { const t = performance.now(); f(); return performance.now() - t };

@@ -140,7 +140,7 @@ func TestPageSecrets(t *testing.T) {
 			tt.do(p)
 			lines := p.lines()
 			if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, tt.want) }) {
-				t.Errorf("told\n  %s\nand not %s", strings.Join(lines, "\n  "), tt.want)
+				t.Errorf("reported\n  %s\nand not %s", strings.Join(lines, "\n  "), tt.want)
 			}
 			for _, payload := range p.payloads {
 				if tt.secret != "" && strings.Contains(payload, tt.secret) || strings.Contains(payload, "s3cr3tpar") || strings.Contains(payload, "4711") {

@@ -8,7 +8,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// TestPage drives real pages with the input of a person, and reads what the page script tells of it.
+// TestPage drives real pages with the input of a person, and reads what the page script reports of it.
 func TestPage(t *testing.T) {
 	c := startChromium(t)
 	for name, tt := range map[string]struct {
@@ -16,7 +16,7 @@ func TestPage(t *testing.T) {
 		do   func(p *testPage)
 		want []string
 	}{
-		"a click is told with the button as it was before it changed": {
+		"a click is reported with the button as it was before it changed": {
 			`<button id=a>Save</button><script>a.onmousedown = () => { a.textContent = 'Saving' }; a.onclick = () => { a.textContent = 'Saved' }</script>`,
 			func(p *testPage) { p.click("#a") },
 			[]string{`press button "Save"`, `click button "Save"`},
@@ -67,7 +67,7 @@ func TestPage(t *testing.T) {
 			func(p *testPage) { p.key("ArrowDown", 0) },
 			[]string{`choice radio "Two" [checked]`},
 		},
-		"what a script does is not told": {
+		"what a script does is not reported": {
 			`<button id=a>Go</button><input id=b>`,
 			func(p *testPage) {
 				p.run(`a.click(); a.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true})); b.value = 'x';
@@ -102,7 +102,7 @@ func TestPage(t *testing.T) {
 			},
 			[]string{"input textbox \"Text\" = one\ntwo", `key Enter textbox "Text"`},
 		},
-		"typing is told while it goes on": {
+		"typing is reported while it goes on": {
 			`<input id=a aria-label=Name><script>a.focus()</script>`,
 			func(p *testPage) { p.typed("Ad"); p.wait(human.PageInput, nil); p.typed("a") },
 			[]string{`input textbox "Name" = Ad`, `input textbox "Name" = Ada`},
@@ -153,7 +153,7 @@ func TestPage(t *testing.T) {
 			},
 			[]string{`key ctrl+s generic`, `key Escape generic`, `key j generic`, `key alt+shift+ArrowLeft generic`},
 		},
-		"letters that a picture takes are counted, and not told": {
+		"letters that a picture takes are counted, and not reported": {
 			`<canvas id=a tabindex=0 aria-label=Screen></canvas><script>a.focus()</script>`,
 			func(p *testPage) { p.typed("hunter"); p.key("Enter", 0) },
 			[]string{`input canvas "Screen" hidden:unknown_field(6)`, `key Enter canvas "Screen"`},
@@ -183,7 +183,7 @@ func TestPage(t *testing.T) {
 			[]string{`key ctrl+c textbox "From"`, `copy textbox "From" = Ada [copy]`, `key ctrl+x textbox "From"`, `copy textbox "From" = Ada [cut]`,
 				`input textbox "From"`, `key ctrl+v textbox "To"`, `paste textbox "To"`, `input textbox "To" = Ada`},
 		},
-		"the page is scrolled, and told where it rests": {
+		"the page is scrolled, and reported where it rests": {
 			`<div style="height:5000px">Long</div>`,
 			func(p *testPage) {
 				p.mouse("mouseWheel", 200, 200, args{"deltaX": 0, "deltaY": 300})
@@ -256,7 +256,7 @@ func TestPage(t *testing.T) {
 			},
 			[]string{`input textbox "Deep" = x`, `key Tab textbox "Deep"`, `choice combobox "Pick" [B]`, `press button "In"`, `click button "In"`},
 		},
-		"a closed shadow root tells its host, and no letter that is typed": {
+		"a closed shadow root reports its host, and no letter that is typed": {
 			`<my-box id=host aria-label=Box style="display:block"></my-box><script>host.attachShadow({mode: 'closed'}).innerHTML = '<input>'</script>`,
 			func(p *testPage) { p.clickAt(40, 20, "left", 1); p.typed("secret"); p.key("Enter", 0) },
 			[]string{`press generic "Box"`, `click generic "Box"`, `input generic "Box" hidden:unknown_field(6)`, `key Enter generic "Box"`},
@@ -279,7 +279,7 @@ func TestPage(t *testing.T) {
 			p := c.open(t, tt.html)
 			tt.do(p)
 			if got := p.lines(); !slices.Equal(got, tt.want) {
-				t.Errorf("told\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(tt.want, "\n  "))
+				t.Errorf("reported\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(tt.want, "\n  "))
 			}
 		})
 	}

@@ -44,14 +44,14 @@ func TestPageWorld(t *testing.T) {
 			s.header.Set("Content-Security-Policy", "default-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; sandbox allow-scripts")
 		})
 		if got := use(p); !slices.Equal(got, want) {
-			t.Errorf("told %q", got)
+			t.Errorf("reported %q", got)
 		}
 	})
 
 	t.Run("a page that takes its own world to pieces", func(t *testing.T) {
 		p := c.open(t, form+`<script>`+hostile+`</script>`)
 		if got := use(p); !slices.Equal(got, want) {
-			t.Errorf("told %q", got)
+			t.Errorf("reported %q", got)
 		}
 		var saw []string
 		p.evaluate("on = false, saw", false, &saw)
@@ -79,10 +79,10 @@ func TestPageWorld(t *testing.T) {
 		}
 	})
 
-	t.Run("a page that stops all events still tells", func(t *testing.T) {
+	t.Run("a page that stops all events still reports", func(t *testing.T) {
 		p := c.open(t, form+`<script>for (let type of ['pointerdown', 'click', 'keydown', 'input', 'focusout']) addEventListener(type, (e) => e.stopImmediatePropagation(), true)</script>`)
 		if got := use(p); !slices.Equal(got, want) {
-			t.Errorf("told %q", got)
+			t.Errorf("reported %q", got)
 		}
 	})
 
@@ -95,16 +95,16 @@ func TestPageWorld(t *testing.T) {
 		}
 		p.evaluate(source+source, true, nil)
 		if got := use(p); !slices.Equal(got, want) {
-			t.Errorf("told %q", got)
+			t.Errorf("reported %q", got)
 		}
 	})
 
-	t.Run("what is typed when the page goes is told", func(t *testing.T) {
+	t.Run("what is typed when the page goes is reported", func(t *testing.T) {
 		p := c.open(t, form, func(s *testSite) { s.pages["/next"] = "<title>Next</title>" })
 		p.run("b.focus(); b.oninput = () => { if (b.value === 'Ada') location.href = '/next' }")
 		p.typed("Ada")
 		if e := p.wait(human.PageInput, nil); e.Text != "Ada" {
-			t.Errorf("told %q", e.Text)
+			t.Errorf("reported %q", e.Text)
 		}
 	})
 
@@ -132,12 +132,12 @@ func TestPageWorld(t *testing.T) {
 		p.typed("a")
 		p.click("#a")
 		if got := p.lines(); !slices.Equal(got, []string{`input textbox "Name" = Ad`}) {
-			t.Errorf("told %q", got)
+			t.Errorf("reported %q", got)
 		}
 		p.evaluate("deskbell.arm()", true, nil)
 		p.click("#a")
 		if got := p.lines(); !slices.Equal(got[1:], want[:2]) {
-			t.Errorf("told %q", got)
+			t.Errorf("reported %q", got)
 		}
 	})
 
@@ -182,7 +182,7 @@ func TestPageWorld(t *testing.T) {
 		}
 		p.wait(human.PageUpload, func(e human.RecordedEvent) bool { return e.Element.Name == "Here" })
 		if got := p.lines(); !slices.Equal(got, []string{`upload button "Files" a.txt:5 b.csv:3`, `upload region "Here" b.csv:3`}) {
-			t.Errorf("told %q", got)
+			t.Errorf("reported %q", got)
 		}
 	})
 
@@ -202,7 +202,7 @@ func TestPageWorld(t *testing.T) {
 		p.mouse("mouseReleased", toX, toY, args{"button": "left", "clickCount": 1})
 		e := p.wait(human.PageDrag, nil)
 		if got := p.lines(); !slices.Equal(got, []string{`press listitem`, `drag listitem list "Done"`}) || e.X != int(x) || e.ToX != int(toX) || e.ToY != int(toY) {
-			t.Errorf("told %q, %+v", got, e)
+			t.Errorf("reported %q, %+v", got, e)
 		}
 	})
 }
@@ -265,7 +265,7 @@ func TestMessagesOfPagesAreBounded(t *testing.T) {
 	}
 	for name, payload := range map[string]string{
 		"nothing": ``, "no JSON": `{"v":1`, "another version": `{"v":2}`, "an array": `[]`, "time before the document": `{"v":1,"ts":-1}`, "a time without sense": `{"v":1,"ts":1e300}`,
-		"a type that pages do not tell": event(`{"type":"page_download"}`), "a type of the recorder": event(`{"type":"ended"}`), "an X that is none": event(`{"type":"page_click","x":1.5}`),
+		"a type that pages do not report": event(`{"type":"page_download"}`), "a type of the recorder": event(`{"type":"ended"}`), "an X that is none": event(`{"type":"page_click","x":1.5}`),
 		"too long": event(`{"type":"page_input","text":"` + strings.Repeat("x", maxPayload) + `"}`), "too many": event(strings.Repeat(`{"type":"page_click"},`, maxEvents) + `{"type":"page_click"}`),
 	} {
 		if m, err := decode(payload); err == nil {

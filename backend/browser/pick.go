@@ -98,7 +98,7 @@ func (w *picker) end(send func(session, method string, params any)) {
 	}
 }
 
-// pointed is told that the person clicked on something, or pressed Escape. Called where events are handled.
+// pointed is called when the person clicked on something, or pressed Escape. Called where events are handled.
 func (b *Browser) pointed(t *tab, session, method string, params json.RawMessage) {
 	w := b.picking.Load()
 	if w == nil || w.t != t || !b.picking.CompareAndSwap(w, nil) {
@@ -268,8 +268,8 @@ func (b *Browser) picked(ctx context.Context, t *tab, places []place, i int, fro
 		if e.Element != nil {
 			e.Element.Bounds = bounds
 		}
-		if l := t.senses.lens; l != nil {
-			e.Picture, pick.Bounds = l.crop(ctx, bounds)
+		if ss := t.sources.screenshots; ss != nil {
+			e.Picture, pick.Bounds = ss.crop(ctx, bounds)
 		}
 	}
 	b.emit(e)
@@ -309,11 +309,11 @@ func (b *Browser) maskRows(rows [][]string) (kept [][]string, left int) {
 }
 
 // crop stores the part of the page around bounds, as it looks now, and says where they are in it. There is none when
-// nothing of it is on the screen, or it cannot be told what is secret.
-func (l *lens) crop(ctx context.Context, of human.Bounds) (picture string, in human.Bounds) {
-	l.work.Lock()
-	s := l.refresh(ctx) // without the outline that was drawn for picking
-	l.work.Unlock()
+// nothing of it is on the screen, or it is not known what is secret.
+func (ss *screenshots) crop(ctx context.Context, of human.Bounds) (picture string, in human.Bounds) {
+	ss.work.Lock()
+	s := ss.refresh(ctx) // without the outline that was drawn for picking
+	ss.work.Unlock()
 	if s.data == "" {
 		return "", human.Bounds{}
 	}
@@ -325,8 +325,8 @@ func (l *lens) crop(ctx context.Context, of human.Bounds) (picture string, in hu
 	if part == nil {
 		return "", human.Bounds{}
 	}
-	if picture, err = l.t.b.keep(part); err != nil {
-		l.t.b.log.Debug("no picture of a pick", "err", err)
+	if picture, err = ss.t.b.save(part); err != nil {
+		ss.t.b.log.Debug("no picture of a pick", "err", err)
 		return "", human.Bounds{}
 	}
 	return picture, in

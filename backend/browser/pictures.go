@@ -31,13 +31,13 @@ const (
 	maxDown      = 1600
 )
 
-// A lens keeps the last pictures of one tab, so that there is one from before when something is done in it.
+// screenshots keeps the last pictures of one tab, so that there is one from before when something is done in it.
 //
 // DevTools' screencast sends one for each change of what is seen. It is asked for all of them: with everyNthFrame it
 // leaves out single changes, after which nothing comes, so that the last picture would be one of long ago. Slow
 // acknowledgement keeps the number down. It then leaves some out, too, but only while several are on their way, which
 // can be told: a last one is taken after that.
-type lens struct {
+type screenshots struct {
 	t    *tab
 	came chan struct{} // a raw picture is there
 
@@ -53,7 +53,7 @@ type lens struct {
 
 // A shot is a picture with what has to be blacked out in it.
 type shot struct {
-	data  string // base64 of JPEG; "": it cannot be told what is secret in it, or the page is private
+	data  string // base64 of JPEG; "": it is not known what is secret in it, or the page is private
 	at    int64  // monotonic ns, when it was on the screen
 	w, h  float64
 	black []box
@@ -71,26 +71,26 @@ type shooting struct {
 
 // since is what the tab shows now, after what happened at a time: its newest picture if that is later and none was
 // left out; else one taken now.
-func (l *lens) since(ctx context.Context, at int64) *shot {
-	l.update(ctx)
-	l.mu.Lock()
-	all := len(l.unacked) < inFlight
-	l.mu.Unlock()
-	if s := l.seen(math.MaxInt64); s != nil && s.at >= at && all && !l.t.private() {
+func (ss *screenshots) since(ctx context.Context, at int64) *shot {
+	ss.update(ctx)
+	ss.mu.Lock()
+	all := len(ss.unacked) < inFlight
+	ss.mu.Unlock()
+	if s := ss.seen(math.MaxInt64); s != nil && s.at >= at && all && !ss.t.private() {
 		return s
 	}
-	l.work.Lock()
-	defer l.work.Unlock()
-	return l.refresh(ctx)
+	ss.work.Lock()
+	defer ss.work.Unlock()
+	return ss.refresh(ctx)
 }
 
 // seen is the last picture of what was on the screen at a time, or nil. Where that may not be shown, it is one from
 // shortly before.
-func (l *lens) seen(at int64) *shot {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (ss *screenshots) seen(at int64) *shot {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
 	var last *shot
-	for _, s := range slices.Backward(l.shots) {
+	for _, s := range slices.Backward(ss.shots) {
 		switch {
 		case s.at > at:
 		case s.data != "" && (last == nil || last.at-s.at < shortly):
@@ -103,7 +103,7 @@ func (l *lens) seen(at int64) *shot {
 }
 
 // frame takes an event of the screencast. It does not block.
-func (l *lens) frame(params json.RawMessage) {
+func (ss *screenshots) frame(params json.RawMessage) {
 	var p struct {
 		Data string `json:"data"`
 		Meta struct {
@@ -115,27 +115,27 @@ func (l *lens) frame(params json.RawMessage) {
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	wall, mono := l.t.b.o.Clock()
+	wall, mono := ss.t.b.o.Clock()
 	at := mono
 	if p.Meta.At > 0 {
 		at = min(mono, mono-wall.UnixNano()+int64(p.Meta.At*1e9))
 	}
-	l.mu.Lock()
-	l.unacked = append(l.unacked, p.Number)
-	l.raw = append(l.raw, shot{data: p.Data, at: at})
-	if n := len(l.raw); n > 2*inFlight {
-		l.raw = slices.Delete(l.raw, 0, n-2*inFlight)
+	ss.mu.Lock()
+	ss.unacked = append(ss.unacked, p.Number)
+	ss.raw = append(ss.raw, shot{data: p.Data, at: at})
+	if n := len(ss.raw); n > 2*inFlight {
+		ss.raw = slices.Delete(ss.raw, 0, n-2*inFlight)
 	}
-	l.mu.Unlock()
+	ss.mu.Unlock()
 	select {
-	case l.came <- struct{}{}:
+	case ss.came <- struct{}{}:
 	default:
 	}
 }
 
 // watch runs the screencast until ctx ends.
-func (l *lens) watch(ctx context.Context) {
-	c, session := l.t.conn, l.t.session
+func (ss *screenshots) watch(ctx context.Context) {
+	c, session := ss.t.conn, ss.t.session
 	c.send(session, "Page.startScreencast", object{"format": "jpeg", "quality": quality, "maxWidth": maxAcross, "maxHeight": maxDown})
 	pause := func(d time.Duration) bool {
 		timer := time.NewTimer(d)
@@ -153,30 +153,30 @@ func (l *lens) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.came:
+		case <-ss.came:
 		case <-first.C:
-			if l.seen(math.MaxInt64) != nil || l.t.b.front() != l.t {
+			if ss.seen(math.MaxInt64) != nil || ss.t.b.front() != ss.t {
 				continue
 			}
-			l.add(&shot{at: l.t.b.now()}) // none came: one is taken below
+			ss.add(&shot{at: ss.t.b.now()}) // none came: one is taken below
 		}
 		tries := time.Duration(0)
 		for again := true; again; {
 			began := time.Now()
-			l.update(ctx)
+			ss.update(ctx)
 			rest := max(between, 10*time.Since(began)) // looking for secret fields costs the page something
 			if !pause(min(rest, 3*between)) {
 				return
 			}
-			l.mu.Lock()
-			numbers := l.unacked
-			l.unacked = nil
-			l.mu.Unlock()
+			ss.mu.Lock()
+			numbers := ss.unacked
+			ss.unacked = nil
+			ss.mu.Unlock()
 			for _, n := range numbers {
 				c.send(session, "Page.screencastFrameAck", object{"sessionId": n})
 			}
 			// A page that was about to change could not be asked. It may be still now.
-			unsure := l.unsure()
+			unsure := ss.unsure()
 			if again = unsure || len(numbers) >= inFlight; !again {
 				break
 			}
@@ -186,112 +186,112 @@ func (l *lens) watch(ctx context.Context) {
 			if !pause(between * min(tries, 10)) {
 				return
 			}
-			l.mu.Lock()
-			idle := len(l.raw) == 0
-			l.mu.Unlock()
+			ss.mu.Lock()
+			idle := len(ss.raw) == 0
+			ss.mu.Unlock()
 			if idle {
-				l.work.Lock()
-				l.refresh(ctx)
-				l.work.Unlock()
+				ss.work.Lock()
+				ss.refresh(ctx)
+				ss.work.Unlock()
 			}
 		}
 	}
 }
 
 // unsure says that the tab is in front and may be shown, but there is no picture of it as it is.
-func (l *lens) unsure() bool {
-	l.mu.Lock()
-	n := len(l.shots)
-	blank := n > 0 && l.shots[n-1].data == ""
-	l.mu.Unlock()
-	return blank && l.t.b.front() == l.t && !l.t.private()
+func (ss *screenshots) unsure() bool {
+	ss.mu.Lock()
+	n := len(ss.shots)
+	blank := n > 0 && ss.shots[n-1].data == ""
+	ss.mu.Unlock()
+	return blank && ss.t.b.front() == ss.t && !ss.t.private()
 }
 
 // update works on what has come.
-func (l *lens) update(ctx context.Context) {
-	l.work.Lock()
-	defer l.work.Unlock()
-	l.mu.Lock()
-	raw := l.raw
-	l.raw = nil
-	l.mu.Unlock()
+func (ss *screenshots) update(ctx context.Context) {
+	ss.work.Lock()
+	defer ss.work.Unlock()
+	ss.mu.Lock()
+	raw := ss.raw
+	ss.raw = nil
+	ss.mu.Unlock()
 	if len(raw) == 0 {
 		return
 	}
-	now := l.measure(ctx)
+	now := ss.measure(ctx)
 	unsure := false
 	for i := range raw {
 		s := &raw[i]
 		var ok bool
-		if s.black, ok = l.between(s.at-spread, now.at); ok {
+		if s.black, ok = ss.between(s.at-spread, now.at); ok {
 			s.w, s.h, s.page = now.w, now.h, now.page
 		} else {
 			s.data, unsure = "", !now.private
 		}
-		l.add(s)
+		ss.add(s)
 	}
 	if unsure {
-		l.refresh(ctx)
+		ss.refresh(ctx)
 	}
 }
 
 // refresh takes a picture of what is seen now. Secret fields are looked for before and after, so that one that comes
 // or moves in between is hidden, too. work is held.
-func (l *lens) refresh(ctx context.Context) *shot {
+func (ss *screenshots) refresh(ctx context.Context) *shot {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin) // a page that is held by a dialog does not answer
 	defer cancel()
-	before := l.measure(ctx)
-	s := &shot{at: l.t.b.now()}
+	before := ss.measure(ctx)
+	s := &shot{at: ss.t.b.now()}
 	if before.ok {
 		var picture struct {
 			Data string `json:"data"`
 		}
-		err := l.t.conn.call(ctx, l.t.session, "Page.captureScreenshot", object{"format": "jpeg", "quality": quality, "optimizeForSpeed": true}, &picture)
-		after := l.measure(ctx)
-		if black, ok := l.between(before.at, after.at); ok && err == nil {
+		err := ss.t.conn.call(ctx, ss.t.session, "Page.captureScreenshot", object{"format": "jpeg", "quality": quality, "optimizeForSpeed": true}, &picture)
+		after := ss.measure(ctx)
+		if black, ok := ss.between(before.at, after.at); ok && err == nil {
 			s.data, s.black, s.w, s.h, s.page = picture.Data, black, after.w, after.h, after.page
 		}
 	}
-	l.add(s)
+	ss.add(s)
 	return s
 }
 
-func (l *lens) add(s *shot) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.shots = append(l.shots, s)
+func (ss *screenshots) add(s *shot) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.shots = append(ss.shots, s)
 	old := 0
-	for old < len(l.shots)-2 && l.shots[old+1].at < s.at-kept {
+	for old < len(ss.shots)-2 && ss.shots[old+1].at < s.at-kept {
 		old++
 	}
-	l.shots = slices.Delete(l.shots, 0, old)
+	ss.shots = slices.Delete(ss.shots, 0, old)
 }
 
 // action has pictures taken of an action that was just delivered: of before it, where it is a press, and once the
 // page has come to rest. An action that follows ends the wait.
-func (l *lens) action(ref uint64, what human.RecordedType, at int64) {
-	b := l.t.b
+func (ss *screenshots) action(ref uint64, what human.RecordedType, at int64) {
+	b := ss.t.b
 	now := b.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if what == human.PageClick && l.next != nil { // of the press whose pictures are under way
-		l.next.due = now + int64(settled)
-		l.next.timer.Reset(settled)
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if what == human.PageClick && ss.next != nil { // of the press whose pictures are under way
+		ss.next.due = now + int64(settled)
+		ss.next.timer.Reset(settled)
 		return
 	}
-	last := l.next
+	last := ss.next
 	w := &shooting{ref: ref, at: at, due: now + int64(settled)}
 	first := what == human.PagePress || what == human.PageKey
-	l.next = w
+	ss.next = w
 	w.timer = time.AfterFunc(settled, func() {
-		l.mu.Lock()
-		due := l.next == w
+		ss.mu.Lock()
+		due := ss.next == w
 		if due {
-			l.next = nil
+			ss.next = nil
 		}
-		l.mu.Unlock()
+		ss.mu.Unlock()
 		if due {
-			l.t.b.do(func(context.Context) { l.print(w.ref, "after", l.since(l.t.ctx, w.at)) })
+			ss.t.b.do(func(context.Context) { ss.print(w.ref, "after", ss.since(ss.t.ctx, w.at)) })
 		}
 	})
 	cutShort := last != nil && last.timer.Stop()
@@ -299,39 +299,39 @@ func (l *lens) action(ref uint64, what human.RecordedType, at int64) {
 		return
 	}
 	b.do(func(context.Context) { // the action may have closed the tab
-		l.update(l.t.ctx)
+		ss.update(ss.t.ctx)
 		if cutShort {
-			l.print(last.ref, "after", l.seen(w.at))
+			ss.print(last.ref, "after", ss.seen(w.at))
 		}
 		if first {
-			l.print(w.ref, "before", l.seen(w.at))
+			ss.print(w.ref, "before", ss.seen(w.at))
 		}
 	})
 }
 
 // finish takes the picture that is waited for now.
-func (l *lens) finish() {
-	l.mu.Lock()
-	last := l.next
-	l.next = nil
-	l.mu.Unlock()
+func (ss *screenshots) finish() {
+	ss.mu.Lock()
+	last := ss.next
+	ss.next = nil
+	ss.mu.Unlock()
 	if last != nil && last.timer.Stop() {
-		l.print(last.ref, "after", l.since(l.t.ctx, last.at))
+		ss.print(last.ref, "after", ss.since(ss.t.ctx, last.at))
 	}
 }
 
 // print stores a picture for an action, unless there is none that may be shown.
-func (l *lens) print(ref uint64, when string, s *shot) {
+func (ss *screenshots) print(ref uint64, when string, s *shot) {
 	if s == nil || s.data == "" {
 		return
 	}
-	l.work.Lock()
-	defer l.work.Unlock()
-	b := l.t.b
+	ss.work.Lock()
+	defer ss.work.Unlock()
+	b := ss.t.b
 	if s.id == "" {
 		f, err := s.develop()
 		if err == nil {
-			s.id, err = b.keep(f)
+			s.id, err = b.save(f)
 		}
 		if err != nil {
 			b.log.Debug("no picture of a page", "err", err)

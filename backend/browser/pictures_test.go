@@ -61,7 +61,7 @@ func (v *visit) pressed(x, y float64) human.RecordedEvent {
 func (v *visit) look(is func(record.Frame) bool) {
 	v.Helper()
 	v.until("a picture as it is", func() bool {
-		s := v.b.front().senses.lens.seen(math.MaxInt64)
+		s := v.b.front().sources.screenshots.seen(math.MaxInt64)
 		if s == nil || s.data == "" {
 			return false
 		}
@@ -106,7 +106,7 @@ func TestThePictureFromBeforeOfAPageThatMoves(t *testing.T) {
 	if !like(at(was, 100, 100), red) || !like(at(is, 100, 100), blue) {
 		t.Errorf("before %v, after %v; want red, then blue", at(was, 100, 100), at(is, 100, 100))
 	}
-	l := v.b.front().senses.lens
+	l := v.b.front().sources.screenshots
 	l.mu.Lock()
 	taken := len(l.shots)
 	l.mu.Unlock()
@@ -197,7 +197,7 @@ func TestPicturesGoOnElsewhere(t *testing.T) {
 }
 
 func TestAMovingSecretFieldIsHiddenWhereItWasAndIs(t *testing.T) {
-	l := &lens{}
+	l := &screenshots{}
 	add := func(at int64, frames string, black ...box) {
 		l.measured = append(l.measured, measure{at: at, ok: frames != "", frames: frames, w: 100, h: 100, black: black})
 	}
@@ -216,7 +216,7 @@ func TestAMovingSecretFieldIsHiddenWhereItWasAndIs(t *testing.T) {
 		"it moved":                   {12, 20, []box{{0, 0, 10, 60}}, true},
 		"another came":               {22, 30, []box{{0, 50, 10, 60}, {0, 50, 10, 60}, {20, 0, 30, 10}}, true},
 		"another page":               {32, 40, nil, false},
-		"it could not be told":       {42, 60, nil, false},
+		"it is not known":            {42, 60, nil, false},
 		"nothing happened":           {62, 70, []box{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestPrivatePagesHaveNoPictures(t *testing.T) {
 	v.until("the private page is there", v.b.front().private)
 	v.click(50, 50)
 	v.rest(time.Second)
-	if s := v.b.front().senses.lens.since(t.Context(), 0); s != nil && s.data != "" {
+	if s := v.b.front().sources.screenshots.since(t.Context(), 0); s != nil && s.data != "" {
 		t.Error("there is a picture of a private page")
 	}
 	v.mu.Lock()

@@ -130,7 +130,7 @@ func (t *tab) checkPrivate(f *frame, at int64) {
 	}
 }
 
-// endGap tells of the time in which a frame showed a private page, if it did, and not of what.
+// endGap reports the time in which a frame showed a private page, if it did, and not of what.
 func (t *tab) endGap(f *frame, at int64) {
 	if f.away == 0 {
 		return

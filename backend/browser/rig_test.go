@@ -26,7 +26,7 @@ func testClock() (time.Time, int64) {
 	return now, int64(now.Sub(clockStart))
 }
 
-// A rig is a browser that runs, and what it told. The person is played through the browser's own connection, by trusted
+// A rig is a browser that runs, and what it reported. The person is played through the browser's own connection, by trusted
 // input.
 type rig struct {
 	t    *testing.T
@@ -131,11 +131,11 @@ func (r *rig) until(what string, is func() bool) {
 		case <-r.changed:
 		case <-r.done:
 			if !is() {
-				r.t.Fatalf("Run returned (%v) before %s; it told:\n%s", r.err, what, told(r.all()))
+				r.t.Fatalf("Run returned (%v) before %s; it reported:\n%s", r.err, what, describe(r.all()))
 			}
 			return
 		case <-deadline:
-			r.t.Fatalf("never: %s; it told:\n%s", what, told(r.all()))
+			r.t.Fatalf("never: %s; it reported:\n%s", what, describe(r.all()))
 		}
 	}
 }
@@ -274,8 +274,8 @@ func (r *rig) clickAt(t *tab, x, y float64) {
 // top is the page itself.
 func (r *rig) top(t *tab) place { return t.places()[0] }
 
-// told lists events for people.
-func told(events []human.RecordedEvent) string {
+// describe lists events for people.
+func describe(events []human.RecordedEvent) string {
 	var b strings.Builder
 	for _, e := range events {
 		fmt.Fprintf(&b, "%d %s (%d,%d) cause %d %s %s", e.Ref, e.Type, e.X, e.Y, e.Cause, e.Text, strings.Join(e.Values, ","))

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	flushWithin = 700 * time.Millisecond // for pages to tell what they hold back, at the end
+	flushWithin = 700 * time.Millisecond // for pages to send what they hold back, at the end
 	emptyFor    = 1500 * time.Millisecond
 )
 
@@ -39,7 +39,7 @@ func (b *Browser) Run(ctx context.Context, ready func(), emit func(human.Recorde
 	if ctx.Err() != nil {
 		return 0, nil
 	}
-	inner, cancel := context.WithCancel(context.WithoutCancel(ctx)) // outlives ctx by what is told at the end
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx)) // outlives ctx by what is reported at the end
 	defer cancel()
 	b.mu.Lock()
 	if b.running {
@@ -56,7 +56,7 @@ func (b *Browser) Run(ctx context.Context, ready func(), emit func(human.Recorde
 	}
 	b.since, _ = b.o.Clock()
 	b.source, b.begun, b.downloads = source+";"+shownScript, false, map[string]*download{}
-	if err := b.senses.begin(b); err != nil {
+	if err := b.shared.begin(b); err != nil {
 		return 0, err
 	}
 
@@ -68,13 +68,13 @@ func (b *Browser) Run(ctx context.Context, ready func(), emit func(human.Recorde
 		return 0, err
 	}
 	b.box.open(emit)
-	s := &stay{b: b, process: process, ready: ready}
+	s := &browserSession{b: b, process: process, ready: ready}
 	s.begin()
 	err = s.work(ctx)
 
-	// What is under way gets its event, as far as it is known; then nothing is told any more.
+	// What is under way gets its event, as far as it is known; then nothing is reported any more.
 	b.endGaps()
-	b.endSenses()
+	b.endSources()
 	b.change(func() { b.running = false })
 	cancel()
 	for _, t := range b.order {
@@ -147,7 +147,7 @@ func (b *Browser) change(what func()) {
 	what()
 }
 
-// later has Run's goroutine change what mu guards, in order with what the browser tells.
+// later has Run's goroutine change what mu guards, in order with what the browser reports.
 func (b *Browser) later(what func()) {
 	b.mu.Lock()
 	c := b.conn
@@ -157,8 +157,8 @@ func (b *Browser) later(what func()) {
 	}
 }
 
-// A stay is the time in which a browser is open. Only the goroutine of Run uses it.
-type stay struct {
+// A browserSession is the time in which a browser is open. Only the goroutine of Run uses it.
+type browserSession struct {
 	b       *Browser
 	process *process // nil: attached
 	ready   func()
@@ -167,8 +167,8 @@ type stay struct {
 	empty  int64
 }
 
-// begin has the browser tell of its pages, and hold new ones until they are heard.
-func (s *stay) begin() {
+// begin has the browser report its pages, and hold new ones until they are heard.
+func (s *browserSession) begin() {
 	c := s.b.conn
 	c.send("", "Target.setDiscoverTargets", object{"discover": true, "filter": []object{{"type": "page"}}})
 	c.send("", "Browser.setDownloadBehavior", object{"behavior": "default", "eventsEnabled": true})
@@ -187,8 +187,8 @@ func (b *Browser) start() string {
 
 var autoAttach = object{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}
 
-// work handles what the browser tells until ctx ends, the person closes it (nil, too), or it is lost.
-func (s *stay) work(ctx context.Context) error {
+// work handles what the browser reports until ctx ends, the person closes it (nil, too), or it is lost.
+func (s *browserSession) work(ctx context.Context) error {
 	b, c := s.b, s.b.conn
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -222,12 +222,12 @@ func (s *stay) work(ctx context.Context) error {
 }
 
 // handle handles what has come.
-func (s *stay) handle() {
+func (s *browserSession) handle() {
 	for _, e := range s.b.conn.take() {
 		if e.answer != nil {
 			e.answer()
 		} else {
-			s.b.told(e)
+			s.b.handle(e)
 		}
 	}
 	b := s.b
@@ -259,7 +259,7 @@ func (s *stay) handle() {
 }
 
 // deserted says that the person closed all pages, though the browser itself goes on, as it does on macOS.
-func (s *stay) deserted() bool {
+func (s *browserSession) deserted() bool {
 	if !s.b.begun || len(s.b.tabs) > 0 {
 		s.empty = 0
 		return false
@@ -270,8 +270,8 @@ func (s *stay) deserted() bool {
 	return s.b.own && s.b.now()-s.empty > int64(emptyFor)
 }
 
-// ended tells whether the person closed the browser, which is no loss, or it was lost.
-func (s *stay) ended() error {
+// ended says whether the person closed the browser, which is no loss, or it was lost.
+func (s *browserSession) ended() error {
 	if s.process == nil {
 		if len(s.b.tabs) == 0 {
 			return nil
@@ -294,7 +294,7 @@ func (s *stay) ended() error {
 }
 
 // leave closes what was opened, and lets go of what was attached to.
-func (s *stay) leave() {
+func (s *browserSession) leave() {
 	if s.process != nil {
 		closing, cancel := context.WithTimeout(context.Background(), closeWithin)
 		_ = s.b.conn.call(closing, "", "Browser.close", nil, nil) // it may be gone before it answers
@@ -304,7 +304,7 @@ func (s *stay) leave() {
 	s.b.conn.close()
 }
 
-// flush has all pages tell what they hold back, such as what is being typed, and, where the browser goes on without
+// flush has all pages send what they hold back, such as what is being typed, and, where the browser goes on without
 // us, fall silent.
 func (b *Browser) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushWithin)
@@ -316,10 +316,10 @@ func (b *Browser) flush(ctx context.Context) {
 	b.mu.Lock()
 	tabs := slices.Clone(b.order)
 	b.mu.Unlock()
-	var asked sync.WaitGroup // answers come in order with what is told; a page that a dialog holds gives none
+	var asked sync.WaitGroup // answers come in order with what is reported; a page that a dialog holds gives none
 	for _, t := range tabs {
-		if l := t.senses.lens; l != nil {
-			asked.Go(l.finish)
+		if ss := t.sources.screenshots; ss != nil {
+			asked.Go(ss.finish)
 		}
 		for _, p := range t.places() {
 			if p.contextID != 0 {
@@ -357,7 +357,7 @@ func (b *Browser) Show(ctx context.Context) error {
 	return nil
 }
 
-// What the page script is asked for: to listen again, to tell what it holds back, and besides to listen no more.
+// What the page script is asked for: to listen again, to send what it holds back, and besides to listen no more.
 const (
 	armPage   = "globalThis.deskbell?.arm()"
 	flushPage = "globalThis.deskbell?.flush()"

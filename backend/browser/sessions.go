@@ -12,7 +12,7 @@ import (
 const shownBinding = worldName + "Shown"
 
 // shownScript runs beside the page script, in the page itself and not in its frames. A page says "start" when it is
-// visible from its beginning, "visible" and "focus" when it becomes so, and "title" with its title: DevTools tells of
+// visible from its beginning, "visible" and "focus" when it becomes so, and "title" with its title: DevTools reports
 // neither.
 const shownScript = `(() => {
 	const say = globalThis.` + shownBinding + `
@@ -39,8 +39,8 @@ const shownScript = `(() => {
 	look()
 })()`
 
-// told handles one event. Like all it calls it runs in Run's goroutine, and does not wait for the browser.
-func (b *Browser) told(e event) {
+// handle handles one event. Like all it calls it runs in Run's goroutine, and does not wait for the browser.
+func (b *Browser) handle(e event) {
 	if e.session == "" {
 		switch e.method {
 		case "Target.attachedToTarget":
@@ -103,7 +103,7 @@ func (b *Browser) told(e event) {
 	t.event(e.session, e.method, e.params)
 }
 
-// targetInfo is what DevTools tells of a page, frame or worker.
+// targetInfo is what DevTools reports of a page, frame or worker.
 type targetInfo struct {
 	ID          string `json:"targetId"`
 	Type        string `json:"type"`
@@ -114,7 +114,7 @@ type targetInfo struct {
 	ParentFrame string `json:"parentFrameId"`
 }
 
-// attached is told of each page, frame in another process and worker, which wait until they are let go.
+// attached is called for each page, frame in another process and worker, which wait until they are let go.
 func (b *Browser) attached(e event) {
 	var a struct {
 		Session string     `json:"sessionId"`
@@ -168,7 +168,7 @@ func (b *Browser) pageAttached(session string, info targetInfo, at int64) {
 		b.tabs[info.ID], b.by[session] = t, p
 		b.order = append(b.order, t)
 	})
-	t.last = deed{ref: cause, at: at}
+	t.last = action{ref: cause, at: at}
 	t.checkPrivate(t.main, at)
 	// In a page that is rendered ahead nothing would be heard.
 	b.conn.send(session, "Page.setPrerenderingAllowed", object{"isAllowed": false})
@@ -181,7 +181,7 @@ func (b *Browser) pageAttached(session string, info targetInfo, at int64) {
 	}
 }
 
-// announce tells that the tab is there.
+// announce reports that the tab is there.
 func (t *tab) announce(cause uint64) {
 	if t.announced {
 		return
@@ -191,7 +191,7 @@ func (t *tab) announce(cause uint64) {
 	t.b.emit(human.RecordedEvent{Type: human.PageOpened, Browsing: human.Browsing{Page: &page, Cause: cause}})
 }
 
-// frameMoved is told of a frame that lives in another process than its parent.
+// frameMoved is called for a frame that lives in another process than its parent.
 func (b *Browser) frameMoved(over *part, session string, info targetInfo) {
 	t := over.tab
 	p := &part{session: session, tab: t, root: info.ID, contexts: map[int64]*frame{}, early: map[string]int64{}}
@@ -212,7 +212,7 @@ func (b *Browser) frameMoved(over *part, session string, info targetInfo) {
 	t.arm(p, func() {})
 }
 
-// arm has a page or frame tell what happens in it, and then lets it go on. Nothing is waited for in between: the order
+// arm has a page or frame report what happens in it, and then lets it go on. Nothing is waited for in between: the order
 // is enough. then is called when all was done.
 func (t *tab) arm(p *part, then func()) {
 	c := t.conn
@@ -230,7 +230,7 @@ func (t *tab) arm(p *part, then func()) {
 	c.ask(p.session, "Runtime.runIfWaitingForDebugger", nil, func(json.RawMessage, error) { then() })
 }
 
-// detached is told when a session has ended: the page was closed, or the frame is gone or has moved.
+// detached is called when a session has ended: the page was closed, or the frame is gone or has moved.
 func (b *Browser) detached(e event) {
 	var d struct {
 		Session string `json:"sessionId"`
@@ -289,7 +289,7 @@ func (b *Browser) gone(t *tab, at int64) {
 	t.closed()
 }
 
-// crashed is told when the process of a page has died. What its scripts had not sent yet is lost.
+// crashed is called when the process of a page has died. What its scripts had not sent yet is lost.
 func (b *Browser) crashed(e event) {
 	var c struct {
 		ID string `json:"targetId"`
@@ -302,7 +302,7 @@ func (b *Browser) crashed(e event) {
 	}
 }
 
-// cameToFront is told by a page that its tab is seen.
+// cameToFront is called when a page reports that its tab is seen.
 func (t *tab) cameToFront(how string, at int64) {
 	b := t.b
 	if b.shown == t || how == "start" && b.shown != nil {

@@ -22,7 +22,7 @@ func TestBrowserIsASource(t *testing.T) {
 			Source: b,
 			Name:   human.BrowserSource,
 			Clock:  testClock,
-			Early:  5 * time.Millisecond, // its clock is told by the time of day until a message was quick
+			Early:  5 * time.Millisecond, // its clock is set by the time of day until a message was quick
 			Starts: 8,
 			Provoke: func(tb testing.TB) []human.RecordedEvent {
 				b.mu.Lock()
@@ -95,7 +95,7 @@ func TestClosedByThePersonIsNoLossAndItCanBeOpenedAgain(t *testing.T) {
 			t.Fatal("Run goes on without a browser")
 		}
 		if r.err != nil || r.seen != uint64(len(r.events)) {
-			t.Errorf("Run = %d, %v; it told %d events", r.seen, r.err, len(r.events))
+			t.Errorf("Run = %d, %v; it reported %d events", r.seen, r.err, len(r.events))
 		}
 		if last := r.events[len(r.events)-1]; last.Type != human.BrowserChanged || last.Text != "closed" {
 			t.Errorf("it ends with %s %q, want browser closed", last.Type, last.Text)

@@ -25,8 +25,8 @@ type tab struct {
 	ranks  map[string]int    // in what order frames came first, also those that are gone
 	ranked int
 	parts  []*part    // its sessions: the page's own first, then those of frames in other processes
-	w, h   int        // of the viewport, as its pages told
-	last   deed       // what was done in it last
+	w, h   int        // of the viewport, as its pages reported
+	last   action     // what was done in it last
 	nav    navigation // the one that is under way
 	dialog *dialog    // the one that is open
 	popup  string     // the URL of a popup that is about to open
@@ -36,7 +36,7 @@ type tab struct {
 	moved     bool // it has shown more than the empty page it began with
 	armed     bool // all that happens in it is heard
 	announced bool // PageOpened was delivered
-	senses    senses
+	sources   tabSources
 }
 
 // A part is a session of a tab.
@@ -72,8 +72,8 @@ func (f *frame) path() []int {
 	return path
 }
 
-// A deed is what was done in a tab last, to which what follows belongs.
-type deed struct {
+// An action is what was done in a tab last, to which what follows belongs.
+type action struct {
 	ref  uint64
 	at   int64
 	kind human.RecordedType

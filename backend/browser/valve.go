@@ -50,8 +50,8 @@ func (v *valve) drop(now int64) {
 	v.until = now
 }
 
-// gap tells once what was missing since it was last asked, where that is over: nothing was held back for a second,
-// or it is the end. It returns false when there is nothing to tell.
+// gap reports once what was missing since it was last asked, where that is over: nothing was held back for a second,
+// or it is the end. It returns false when there is nothing to report.
 func (v *valve) gap(now int64, end bool) (human.RecordedEvent, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"deskbell/backend/record/masking"
 )
 
-// A visit is a browser that runs for a test, with what it told so far.
+// A visit is a browser that runs for a test, with what it reported so far.
 type visit struct {
 	*testing.T
 	b    *Browser
@@ -54,7 +54,7 @@ func visits(t *testing.T, want human.BrowserOptions, pages http.Handler, change 
 		want.URL = site.URL
 	}
 	v := &visit{T: t, site: site, frames: map[string]record.Frame{}}
-	v.b = New(o, want, v.keep)
+	v.b = New(o, want, v.save)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan struct{}), make(chan struct{})
 	var seen uint64
@@ -92,7 +92,7 @@ func (v *visit) hear(e human.RecordedEvent) {
 	v.events = append(v.events, e)
 }
 
-func (v *visit) keep(f *record.Frame) (string, error) {
+func (v *visit) save(f *record.Frame) (string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	id := fmt.Sprint("picture-", len(v.frames)+1)
@@ -151,12 +151,12 @@ func (v *visit) until(what string, so func() bool) {
 		case <-end:
 			v.mu.Lock()
 			defer v.mu.Unlock()
-			var told strings.Builder
+			var reported strings.Builder
 			for _, e := range v.events[max(0, len(v.events)-40):] {
 				raw, _ := json.Marshal(e)
-				fmt.Fprintf(&told, "%.400s\n", raw)
+				fmt.Fprintf(&reported, "%.400s\n", raw)
 			}
-			v.Fatalf("waited for %s in vain; told:\n%s", what, told.String())
+			v.Fatalf("waited for %s in vain; reported:\n%s", what, reported.String())
 		}
 	}
 }
@@ -243,8 +243,8 @@ func TestWhatWasNotAskedForIsNotEvenEnabled(t *testing.T) {
 	v := visits(t, human.BrowserOptions{}, pages(map[string]string{"/": `<script>console.error("oops"); fetch("/nothing")</script>`}))
 	v.rest(500 * time.Millisecond)
 	tab := v.b.front()
-	if s := tab.senses; s.traffic != nil || s.film != nil || s.console {
-		t.Errorf("the tab has senses nobody asked for: %+v", s)
+	if s := tab.sources; s.traffic != nil || s.film != nil || s.console {
+		t.Errorf("the tab has sources nobody asked for: %+v", s)
 	}
 	if got := v.all(func(e human.RecordedEvent) bool {
 		return e.Type == human.PageRequest || e.Type == human.PageConsole || e.Type == human.PageDOM
@@ -291,7 +291,7 @@ func TestSessionsAreToldNothingThatNobodyAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := &listener{closed: make(chan struct{})}
 			b := New(Options{Clock: func() (time.Time, int64) { return time.Now(), 1 }, RRWeb: rrweb}, tt.want, nil)
-			if err := b.senses.begin(b); err != nil {
+			if err := b.shared.begin(b); err != nil {
 				t.Fatal(err)
 			}
 			c := newConn(l, b.now)

@@ -7,27 +7,27 @@ import (
 	"deskbell/backend/human"
 )
 
-// senses are what of a tab is recorded beside what is done in it: its looks, its requests, its complaints. What was
+// tabSources are what of a tab is recorded beside what is done in it: its looks, its requests, its complaints. What was
 // not asked for is nil and costs nothing.
-type senses struct {
-	lens    *lens
-	traffic *traffic
-	film    *film
-	console bool
-	since   float64            // ms since 1970: what is older was before the recording
-	doing   human.RecordedType // what is being delivered,
-	done    int64              // and when it was done
+type tabSources struct {
+	screenshots *screenshots
+	traffic     *traffic
+	film        *film
+	console     bool
+	since       float64            // ms since 1970: what is older was before the recording
+	doing       human.RecordedType // what is being delivered,
+	done        int64              // and when it was done
 }
 
-// meters bound what the senses of all tabs deliver.
-type meters struct {
+// sharedSources bound what the sources of all tabs deliver.
+type sharedSources struct {
 	requests, console, film valve
 	source                  string // of the film
 	workers                 map[string]*tab
 }
 
 // begin prepares what is the same for all tabs, before there are any.
-func (m *meters) begin(b *Browser) error {
+func (m *sharedSources) begin(b *Browser) error {
 	m.requests = valve{what: "requests", rate: 200, burst: 5000}
 	m.console = valve{what: "lines of the console", rate: 10, burst: 300}
 	m.film = valve{what: "parts of the film of a page", rate: filmRate, burst: filmBurst}
@@ -48,7 +48,7 @@ func (m *meters) begin(b *Browser) error {
 	return nil
 }
 
-// equip has a session tell what its tab's senses need. It is called for each one, before what it reaches begins.
+// equip has a session report what its tab's sources need. It is called for each one, before what it reaches begins.
 func (t *tab) equip(session string) {
 	c := t.conn
 	if t.b.want.Network {
@@ -57,7 +57,7 @@ func (t *tab) equip(session string) {
 	if t.b.want.Console {
 		c.send(session, "Log.enable", nil)
 	}
-	if source := t.b.senses.source; source != "" {
+	if source := t.b.shared.source; source != "" {
 		c.send(session, "Runtime.addBinding", object{"name": filmWorld, "executionContextName": filmWorld})
 		c.send(session, "Page.addScriptToEvaluateOnNewDocument", object{"source": source, "worldName": filmWorld, "runImmediately": true})
 	}
@@ -66,10 +66,10 @@ func (t *tab) equip(session string) {
 	}
 }
 
-// worker is told of a worker of a tab before it begins.
+// worker is called for a worker of a tab before it begins.
 func (t *tab) worker(session string) {
 	if t.b.want.Network || t.b.want.Console {
-		t.b.senses.workers[session] = t
+		t.b.shared.workers[session] = t
 	}
 	if t.b.want.Network {
 		t.conn.send(session, "Network.enable", object{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": 0})
@@ -82,7 +82,7 @@ func (t *tab) worker(session string) {
 
 // elsewhere takes an event of a session that reaches no page.
 func (b *Browser) elsewhere(e event) {
-	if t := b.senses.workers[e.session]; t != nil && t.ctx.Err() == nil {
+	if t := b.shared.workers[e.session]; t != nil && t.ctx.Err() == nil {
 		t.event(e.session, e.method, e.params)
 	}
 }
@@ -92,41 +92,41 @@ func (b *Browser) elsewhere(e event) {
 func (t *tab) opened(context.Context) {
 	b := t.b
 	wall, _ := b.o.Clock()
-	t.senses = senses{console: b.want.Console, since: float64(wall.UnixMilli())}
-	if b.keep != nil {
-		t.senses.lens = &lens{t: t, came: make(chan struct{}, 1)}
-		t.do(t.senses.lens.watch)
+	t.sources = tabSources{console: b.want.Console, since: float64(wall.UnixMilli())}
+	if b.save != nil {
+		t.sources.screenshots = &screenshots{t: t, came: make(chan struct{}, 1)}
+		t.do(t.sources.screenshots.watch)
 	}
 	if b.want.Network {
-		t.senses.traffic = &traffic{url: b.maskURL, text: b.mask, done: t.asked, lost: func() { b.senses.requests.lose(b.now()) }}
+		t.sources.traffic = &traffic{url: b.maskURL, text: b.mask, done: t.asked, lost: func() { b.shared.requests.lose(b.now()) }}
 	}
 	if b.want.DOM {
-		t.senses.film = &film{t: t, worlds: map[string]*reel{}}
+		t.sources.film = &film{t: t, worlds: map[string]*reel{}}
 	}
 }
 
 // closed is called when the tab is gone.
 func (t *tab) closed() {
-	if t.senses.traffic != nil {
-		t.senses.traffic.close()
+	if t.sources.traffic != nil {
+		t.sources.traffic.close()
 	}
 }
 
-// endSenses tells what is under way at the end.
-func (b *Browser) endSenses() {
+// endSources reports what is under way at the end.
+func (b *Browser) endSources() {
 	for _, t := range b.order {
 		t.closed()
 	}
-	b.tell(true)
+	b.reportLimits(true)
 }
 
 // event is called with every event of every session of the tab.
 func (t *tab) event(session, method string, params json.RawMessage) {
-	s := &t.senses
+	s := &t.sources
 	switch method {
 	case "Page.screencastFrame":
-		if s.lens != nil {
-			s.lens.frame(params)
+		if s.screenshots != nil {
+			s.screenshots.frame(params)
 		}
 		return
 	case "Overlay.inspectNodeRequested", "Overlay.inspectModeCanceled":
@@ -147,13 +147,13 @@ func (t *tab) event(session, method string, params json.RawMessage) {
 // beforeAction is called with what a person did in a page before it is delivered, and may change it. afterAction
 // follows it.
 func (b *Browser) beforeAction(t *tab, e *human.RecordedEvent) {
-	t.senses.doing, t.senses.done = e.Type, e.At
+	t.sources.doing, t.sources.done = e.Type, e.At
 }
 
 // afterAction is called once the event has its Ref.
 func (b *Browser) afterAction(t *tab, ref uint64) {
-	if l := t.senses.lens; l != nil && ref != 0 {
-		l.action(ref, t.senses.doing, t.senses.done)
+	if ss := t.sources.screenshots; ss != nil && ref != 0 {
+		ss.action(ref, t.sources.doing, t.sources.done)
 	}
 }
 
@@ -168,8 +168,8 @@ func (t *tab) asked(session, frame string, r human.WebRequest) {
 	if t.shields(f) || b.private(r.URL) {
 		return
 	}
-	b.tell(false)
-	if b.senses.requests.pass(now, 1) {
+	b.reportLimits(false)
+	if b.shared.requests.pass(now, 1) {
 		page := t.pageOf(f)
 		b.emit(human.RecordedEvent{At: now, Type: human.PageRequest, Browsing: human.Browsing{Page: &page, Request: &r}})
 	}
@@ -178,7 +178,7 @@ func (t *tab) asked(session, frame string, r human.WebRequest) {
 // complain delivers an error or warning of the console.
 func (t *tab) complain(session, method string, params json.RawMessage) {
 	c, ok := complains(method, params)
-	if !ok || c.at < t.senses.since {
+	if !ok || c.at < t.sources.since {
 		return
 	}
 	b := t.b
@@ -195,8 +195,8 @@ func (t *tab) complain(session, method string, params json.RawMessage) {
 		return
 	}
 	now := b.now()
-	b.tell(false)
-	if b.senses.console.pass(now, 1) {
+	b.reportLimits(false)
+	if b.shared.console.pass(now, 1) {
 		page, line := t.pageOf(f), b.hushed(c.line)
 		b.emit(human.RecordedEvent{At: now, Type: human.PageConsole, Browsing: human.Browsing{Page: &page, Console: &line}})
 	}
@@ -212,10 +212,10 @@ func (t *tab) shields(f *frame) bool {
 	return false
 }
 
-// tell tells of what was over the bounds.
-func (b *Browser) tell(end bool) {
+// reportLimits reports what was over the bounds.
+func (b *Browser) reportLimits(end bool) {
 	now := b.now()
-	for _, v := range []*valve{&b.senses.requests, &b.senses.console, &b.senses.film} {
+	for _, v := range []*valve{&b.shared.requests, &b.shared.console, &b.shared.film} {
 		if e, ok := v.gap(now, end); ok {
 			b.emit(e)
 		}
