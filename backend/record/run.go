@@ -28,19 +28,23 @@ type run struct {
 
 	element *human.Element // had the focus at the first key, and is not secret
 	shown   *human.Element // the same to be shown: masked
-	valued  bool           // there and then it held
-	value   string         // this
-	after   string         // and this at the end, masked as
-	masked  string         // this
-	read    bool           // after was read
+	value   string         // what it held there and then,
+	valued  bool           // if that was read
+	after   reread         // what it held at the end
 	begun   bool           // the first look-up was answered,
 	closed  bool           // no key comes any more,
 	ended   bool           // the last look-up was answered
 	asked   bool           // the last look-up is under way, or answered
-	again   bool           // after was read a second time, or is being
 	goesOn  bool           // it was cut: its field is not finished
 	suspect string         // why it may be secret
 	sure    bool           // and it is, whatever stands in the field
+}
+
+// A reread is what a field held at the end of a run.
+type reread struct {
+	text, masked string
+	done         bool // it was read
+	again        bool // it was read a second time, or is being
 }
 
 // press takes a key of the run.
@@ -77,7 +81,7 @@ func (r *run) mustHide(why string) {
 // first key, which is not a secret one. Then no part of it went to another.
 func (r *run) proven() bool {
 	text := string(r.text)
-	return !r.sure && text != "" && r.valued && r.read && strings.Count(r.after, text) > strings.Count(r.value, text)
+	return !r.sure && text != "" && r.valued && r.after.done && strings.Count(r.after.text, text) > strings.Count(r.value, text)
 }
 
 // due is when something about a run is to be done, if nothing happens before.
@@ -107,7 +111,7 @@ func (r *run) readAfter(a answer) {
 		r.mustHide("password")
 	}
 	if a.read {
-		r.read, r.after, r.masked = true, a.value, a.masked
+		r.after.text, r.after.masked, r.after.done = a.value, a.masked, true
 	}
 }
 
@@ -123,7 +127,7 @@ func (r *run) conceal(mask *mask) (shown, hidden string) {
 			return "", "secret"
 		}
 	}
-	if r.read && r.masked != r.after && strings.Contains(r.after, text) && !strings.Contains(r.masked, text) {
+	if after := r.after; after.done && after.masked != after.text && strings.Contains(after.text, text) && !strings.Contains(after.masked, text) {
 		return "", "secret"
 	}
 	return text, ""
@@ -132,5 +136,5 @@ func (r *run) conceal(mask *mask) (shown, hidden string) {
 // forget wipes what the run says.
 func (r *run) forget() {
 	clear(r.text)
-	r.text, r.value, r.after = nil, "", ""
+	r.text, r.value, r.after.text = nil, "", ""
 }

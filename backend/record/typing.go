@@ -209,10 +209,10 @@ func (t *typing) settle() {
 // readAgain has the field of a run read once more whose text is not to be seen there: the application may not have
 // taken the last keys yet when it was asked. It says whether the answer is to be waited for.
 func (t *typing) readAgain(r *run) bool {
-	if r.suspect == "" || r.sure || !r.valued || r.proven() || r.again {
+	if r.suspect == "" || r.sure || !r.valued || r.proven() || r.after.again {
 		return false
 	}
-	r.again = true
+	r.after.again = true
 	r.ended = !t.loop.lookUp(func(ctx context.Context) func() {
 		var a answer
 		t.focus.read(ctx, *r.element, &a)
@@ -239,9 +239,9 @@ func (t *typing) store(r *run) {
 	}
 	t.countHidden(r, e.Hidden)
 	t.writer.add(e)
-	if (e.Hidden == "" || e.Hidden == "secret") && r.read && !r.goesOn && r.after != "" && r.shown != nil {
-		v := human.RecordedEvent{At: t.loop.now(), Source: human.ElementSource, Type: human.ValueRead, Element: r.shown, Text: r.masked, CausedBy: r.first}
-		if r.masked != r.after {
+	if (e.Hidden == "" || e.Hidden == "secret") && r.after.done && !r.goesOn && r.after.text != "" && r.shown != nil {
+		v := human.RecordedEvent{At: t.loop.now(), Source: human.ElementSource, Type: human.ValueRead, Element: r.shown, Text: r.after.masked, CausedBy: r.first}
+		if r.after.masked != r.after.text {
 			v.Hidden = "secret"
 		}
 		t.countHidden(r, v.Hidden)
