@@ -1,4 +1,5 @@
 import { defineConfig } from '@playwright/test';
+import { fonts } from './e2e/support/screen';
 
 /** Real pages in a real Chromium against the real server. Each test starts a server of its own, on a free port. */
 export default defineConfig({
@@ -21,6 +22,7 @@ export default defineConfig({
     contextOptions: { reducedMotion: 'reduce' },
     trace: 'on-first-retry',
     launchOptions: {
+      env: { ...process.env, FONTCONFIG_FILE: fonts, LANG: 'C.UTF-8' },
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     },

@@ -133,10 +133,12 @@ test('keys pause, go on, mark and stop, wherever one is', async ({ desk, server,
   await desk.open('agents');
   const sign = desk.page.getByRole('navigation').getByRole('link', { name: /^Recording[, ]/ });
   await expect(sign).toBeVisible();
-  await desk.press('p');
+  // The next key counts once the server has answered the one before.
+  const answered = (call: string): Promise<unknown> => desk.page.waitForResponse((response) => response.url().endsWith(call)).then((response) => response.finished());
+  await Promise.all([answered('/pause'), desk.press('p')]);
   await expect(sign).toHaveAccessibleName(/^Recording paused/);
   expect((await server.operator.call<{ current: Recording }>('GET', '/api/recorder')).current.state).toBe('paused');
-  await desk.press('p');
+  await Promise.all([answered('/resume'), desk.press('p')]);
   await expect(sign).toHaveAccessibleName(/^Recording, /);
   await desk.press('m');
   await sign.focus();

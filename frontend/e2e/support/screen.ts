@@ -8,6 +8,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+/** The fonts that tests see, on every machine. */
+export const fonts = path.resolve(import.meta.dirname, '../../../build/e2e/desktoptest/fonts.conf');
+
 const firstLine = (stream: Readable, child: ChildProcess, what: string): Promise<string> =>
   new Promise((resolve, reject) => {
     createInterface(stream).once('line', resolve);
@@ -27,7 +30,19 @@ export class Screen {
   ) {}
 
   static async start(): Promise<Screen> {
-    const screen = new Screen(await mkdtemp(path.join(tmpdir(), 'deskbell-screen-')), { XDG_SESSION_TYPE: 'x11', WAYLAND_DISPLAY: '' });
+    const screen = new Screen(await mkdtemp(path.join(tmpdir(), 'deskbell-screen-')), {
+      XDG_SESSION_TYPE: 'x11',
+      WAYLAND_DISPLAY: '',
+      XAUTHORITY: '/dev/null',
+      HOME: await mkdtemp(path.join(tmpdir(), 'deskbell-home-')),
+      XDG_CONFIG_HOME: '', // that is in the home
+      XDG_DATA_HOME: '',
+      XDG_CACHE_HOME: '',
+      LANG: 'C.UTF-8',
+      LC_ALL: 'C.UTF-8',
+      TZ: 'UTC',
+      FONTCONFIG_FILE: fonts,
+    });
     const x = screen.#spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1440x900x24', '-nolisten', 'tcp', '-noreset'], ['ignore', 'ignore', 'ignore', 'pipe']);
     screen.env.DISPLAY = ':' + (await firstLine(x.stdio[3] as Readable, x, 'Xvfb')).trim();
     const bus = screen.#spawn('dbus-daemon', ['--session', '--nofork', '--print-address=1'], ['ignore', 'pipe', 'ignore']);
@@ -71,7 +86,7 @@ export class Screen {
       child.kill('SIGKILL');
       await gone;
     }
-    await rm(this.dir, { recursive: true, force: true });
+    for (const dir of [this.dir, this.env.HOME ?? '']) await rm(dir, { recursive: true, force: true });
   }
 
   /** What a program prints; '' when it fails. */
