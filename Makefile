@@ -78,19 +78,19 @@ soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for 
 	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
 
 roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play what was recorded in browsers with Puppeteer and Playwright, and write docs/roundtrip.md
-	DESKBELL_ROUNDTRIP=$(CURDIR)/docs/roundtrip.md $(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 40m -run '^TestBrowserCases$$' ./build/e2e/
+	DESKBELL_ROUNDTRIP="$(CURDIR)/docs/roundtrip.md" $(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 40m -run '^TestBrowserCases$$' ./build/e2e/
 
 corpus: build setup-test ## record the corpus of build/corpus again: persons at desktops and in browsers, an hour
-	DESKBELL_CORPUS=$(CURDIR)/build/corpus/testdata $(APART) $(GO_TEST),window -count 1 -timeout 150m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
+	DESKBELL_CORPUS="$(CURDIR)/build/corpus/testdata" $(APART) $(GO_TEST),window -count 1 -timeout 150m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
 
 lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and habits, Go and frontend
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	$(LINT) run --build-tags "$(TAGS),window,agents,examples,floors" ./...
-	GOLANGCI_LINT=$(CURDIR)/$(LINT) go test -count 1 -tags floors ./build/scripts/floors
+	GOLANGCI_LINT="$(CURDIR)/$(LINT)" go test -count 1 -tags floors ./build/scripts/floors
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look
-	DESKBELL_PICTURES=$(CURDIR)/docs/images $(APART) $(GO_TEST),window -count 1 -run TestPictures ./build/e2e/
+	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run TestPictures ./build/e2e/
 	$(NPM) run screenshots
 
 generate: build/.stamps/schema.d.ts ## write the frontend's types from the API's OpenAPI
@@ -123,7 +123,7 @@ frontend/dist/index.html: frontend/node_modules/.package-lock.json $(UI_FILES)
 	@touch $@
 
 $(LINT): | setup-run
-	GOBIN=$(CURDIR)/build/tools go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(lastword $(subst -, ,$@))
+	GOBIN="$(CURDIR)/build/tools" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(lastword $(subst -, ,$@))
 	mv build/tools/golangci-lint $@
 
 build/.stamps/schema.d.ts: $(BIN)
