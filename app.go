@@ -34,7 +34,8 @@ const (
 	recorderHigh = 44
 	recorderWide = 320 // the recorder's sign, while the operator works in other programs
 	popupMargin  = 16
-	popupPad     = 24 // room for the front card's shadow, where the window can be transparent
+	noticeRoom   = 180 // above the cards, while a notification of ours may stand in the same corner
+	popupPad     = 24  // room for the front card's shadow, where the window can be transparent
 	consoleWidth = 1280
 	consoleHigh  = 832
 	minWidth     = 720
@@ -58,9 +59,6 @@ type Session struct {
 	// Popup is how a popup will stand, as far as it is known before: Pad and Transparent. What WebKitGTK has
 	// painted in a see-through window stays, so the page must be drawn for it before Mode shows the window.
 	Popup Placement `json:"popup"`
-
-	// Notifications is the setting notifications.enabled: whether the page asks for them at all.
-	Notifications bool `json:"notifications"`
 }
 
 // Home is the rest of the program as the window sees it, once it is open.
@@ -99,7 +97,7 @@ type Deps struct {
 // are bound to the page as window.go.main.App.NAME(...), each returning a Promise that rejects with the
 // error's text:
 //
-//	Session(): Promise<{url, token, locale, theme, operator, popup, notifications}>  waits until the API answers
+//	Session(): Promise<{url, token, locale, theme, operator, popup}>  waits until the API answers
 //	Mode(mode: "popup"|"recorder"|"console"|"hidden", height: number): Promise<Placement>
 //	                                                               recorder: the sign that the desktop is recorded
 //	Focus(): Promise<void>                                         the popup gets the keyboard: call it when
@@ -136,6 +134,7 @@ type App struct {
 
 	mu       sync.Mutex
 	mode     string
+	size     [2]int // of the popup, as it was asked for
 	sign     window.Recording
 	quitting bool // told to, without asking
 	gone     bool // Wails has been let
@@ -514,10 +513,17 @@ func (a *App) Mode(mode string, height int) (Placement, error) {
 // popup places the window; the caller holds mu.
 func (a *App) popup(width, height int) (Placement, error) {
 	p := a.popupLook()
+	a.size = [2]int{width, height}
+	above := 0
+	if len(a.offered) > 0 {
+		above = noticeRoom
+	}
 	a.limits(0, 0)
 	screen, err := a.window.Screen()
 	if err == nil {
 		units := func(css int) int { return int(float64(css)*screen.Unit + 0.5) }
+		screen.Work.Y += units(above)
+		screen.Work.H -= units(above)
 		at := window.TopRight(screen.Work, units(width), units(height), units(popupMargin)).Grow(units(p.Pad))
 		p.Width, p.Height = int(float64(at.W)/screen.Unit), int(float64(at.H)/screen.Unit)
 		return p, a.window.ShowPopup(window.Popup{At: at, Pad: units(p.Pad)})
@@ -529,7 +535,7 @@ func (a *App) popup(width, height int) (Placement, error) {
 	runtime.WindowSetSize(a.ctx, width, height)
 	if screens, err := runtime.ScreenGetAll(a.ctx); err == nil {
 		if i := slices.IndexFunc(screens, func(s runtime.Screen) bool { return s.IsCurrent }); i >= 0 {
-			runtime.WindowSetPosition(a.ctx, screens[i].Size.Width-width-popupMargin, popupMargin)
+			runtime.WindowSetPosition(a.ctx, screens[i].Size.Width-width-popupMargin, popupMargin+above)
 		}
 	}
 	runtime.WindowShow(a.ctx)
@@ -552,7 +558,8 @@ func (a *App) Focus() error {
 }
 
 // Notify shows the system's notification of an operation that rings, with the answers that are safe to
-// give without seeing it: approving only where the agent named a low or medium risk. See App.
+// give without seeing it: approving only where the agent named a low or medium risk. Cards that are up make room for it
+// first: most systems show notifications in the same corner. See App.
 func (a *App) Notify(n Notice) (shown bool, err error) {
 	if !a.ready() || a.notifier == nil {
 		return false, nil
@@ -566,6 +573,11 @@ func (a *App) Notify(n Notice) (shown bool, err error) {
 	}
 	a.mu.Lock()
 	a.offered[n.ID] = categories[category]
+	if a.mode == modePopup || a.mode == modeRecorder {
+		if _, err := a.popup(a.size[0], a.size[1]); err != nil {
+			a.log.Warn("making room for a notification", "error", err)
+		}
+	}
 	a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()

@@ -64,7 +64,7 @@ func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (
 	return Home{
 		Session: Session{
 			URL: h.URL(), Token: h.WindowToken(), Operator: s.Operator.Name,
-			Locale: unlessSystem(s.UI.Language), Theme: unlessSystem(s.UI.Theme), Notifications: s.Notifications.Enabled,
+			Locale: unlessSystem(s.UI.Language), Theme: unlessSystem(s.UI.Theme),
 		},
 		Recorder: h,
 		Answerer: h, Pending: h.Pending, Watch: h.Watch,

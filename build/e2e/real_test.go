@@ -217,6 +217,7 @@ func TestRingAndAnswer(t *testing.T) {
 	d.WaitActive("editor")
 
 	// In the notification; dunst is set to do the action that the title begins with.
+	d.Move(10, 10) // a card under the pointer counts as seen
 	for _, tt := range []struct{ agent, want string }{{"approve-bot", "approve"}, {"deny-bot", "deny"}} {
 		agent := d.rings(tt.agent, "approve", "Restart the cache", risk("low", "systemctl restart cache"))
 		d.Click(d.WaitWindow("Dunst").Middle())
@@ -265,6 +266,7 @@ func TestDenyByKeyboard(t *testing.T) {
 
 func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
 	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d.Env = append(d.Env, "DESKBELL_NOTIFICATIONS_AFTER=0")
 	d.Terminal("editor")
 	d.start()
 	const card = "Drop the table orders"
@@ -445,4 +447,53 @@ func TestAgentStartsTheApp(t *testing.T) {
 	d.WaitActive("Quit Deskbell?")
 	d.Key("alt+y")
 	d.Wait("the program to end", func() bool { return syscall.Kill(pid, 0) != nil })
+}
+
+// A request interrupts once: by its card, by the inbox that is in front, or by a notification where neither is seen; and
+// the notification never covers the card.
+func TestARequestInterruptsOnce(t *testing.T) {
+	d := newDesk(t, desktoptest.Options{Notifications: true, TopRight: true})
+	d.Env = append(d.Env, "DESKBELL_NOTIFICATIONS_AFTER=4")
+	d.Terminal("editor")
+	notices := func() (n uint32) {
+		v, err := d.Bus.Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").GetProperty("org.dunstproject.cmd0.displayedLength")
+		if err != nil || v.Store(&n) != nil {
+			t.Fatalf("dunst does not say how many notifications it shows: %v", err)
+		}
+		return n
+	}
+	d.start()
+	d.Move(10, 10)
+	agent := d.rings("deploy-bot", "approve", "Restart the cache", risk("low", "systemctl restart cache"))
+	d.see(desktoptest.Button, "Approve")
+	if n := notices(); n != 0 {
+		t.Errorf("%d notifications beside a new card", n)
+	}
+	notice := d.WaitWindow("Dunst")
+	card := d.WaitWindow("Deskbell")
+	d.Screenshot(os.Getenv("E2E_SHOT"))
+	at := func(w desktoptest.Window) image.Rectangle { return image.Rect(w.X, w.Y, w.X+w.W, w.Y+w.H) }
+	if both := at(notice).Intersect(at(card)); !both.Empty() {
+		t.Errorf("the notification at %v covers %v of the card at %v", at(notice), both, at(card))
+	}
+	d.press("Approve")
+	d.printed(agent)
+	d.WaitNoWindow("Dunst")
+	d.WaitNoWindow("Deskbell")
+
+	d.Ended(d.Start(d.bin)) // a second start shows the console
+	d.see(desktoptest.Title, "Inbox")
+	d.WaitActive("Deskbell")
+	d.rings("first-bot", "feedback", "Which tone?", nil)
+	d.see(desktoptest.Link, "Which tone?")
+	if n := notices(); n != 0 {
+		t.Errorf("%d notifications beside the inbox", n)
+	}
+	d.Do("xdotool", "search", "--name", "^editor$", "windowactivate", "--sync")
+	d.WaitActive("editor")
+	d.rings("second-bot", "feedback", "Which colour?", nil)
+	d.WaitWindow("Dunst")
+	if n := notices(); n != 1 {
+		t.Errorf("%d notifications, want one: of what rang behind the editor", n)
+	}
 }

@@ -84,11 +84,43 @@ test('in the desktop a ring makes the hidden window a popup, and its end hides i
   const { operation_id: id } = await bot.ring(harmless);
   await expect(page.getByRole('article')).toBeVisible();
   await expect.poll(() => calls(page, 'Mode')).toContainEqual(['Mode', 'popup', expect.any(Number)]);
-  await expect.poll(() => calls(page, 'Notify')).toHaveLength(1);
   await bot.cancel(id, 'x');
   await page.getByRole('button', { name: 'Hide' }).click();
   await expect.poll(async () => (await calls(page, 'Mode')).at(-1)).toEqual(['Mode', 'hidden', 0]);
-  await expect.poll(() => calls(page, 'Dismiss')).toHaveLength(1);
+});
+
+test('a card that nobody sees gets a notification, and one that was seen gets none', async ({ server, bot, page }) => {
+  await server.operator.call('PUT', '/api/settings', { 'notifications.after': 2 });
+  /** How a request reached the operator: each channel, and whether it was seen there. */
+  const reached = async (id: string): Promise<[string, boolean][]> =>
+    ((await server.operator.call<{ deliveries?: { channel: string; seen?: string }[] }>('GET', `/api/human/operations/${id}`)).deliveries ?? []).map((d) => [d.channel, !!d.seen]);
+  await inWindow(server, page);
+  const seen = await bot.ring(harmless);
+  await page.getByRole('article').hover();
+  await expect.poll(() => reached(seen.operation_id)).toEqual([['card', true]]);
+  await page.mouse.move(0, 899);
+  const { operation_id: id } = await bot.ring(risky);
+  await expect(page.getByRole('article')).toHaveCount(2);
+  expect(await calls(page, 'Notify')).toHaveLength(0);
+  await expect.poll(() => calls(page, 'Notify')).toEqual([['Notify', expect.objectContaining({ id })]]);
+  await expect.poll(() => reached(id)).toEqual([['card', false], ['notification', false]]);
+  expect(await reached(seen.operation_id)).toEqual([['card', true]]);
+  await bot.cancel(id, 'x');
+  await expect.poll(() => calls(page, 'Dismiss')).toEqual([['Dismiss', id]]);
+});
+
+test('the inbox in front is enough; behind other windows a request comes as a notification at once', async ({ server, bot, page }) => {
+  await inWindow(server, page);
+  await emit(page, 'mode', 'console');
+  await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible();
+  await bot.ring(harmless);
+  await expect(page.getByRole('link', { name: harmless.description })).toBeVisible();
+  await page.evaluate(() => {
+    document.hasFocus = () => false;
+    window.dispatchEvent(new Event('blur'));
+  });
+  const { operation_id: id } = await bot.ring(risky);
+  await expect.poll(() => calls(page, 'Notify')).toEqual([['Notify', expect.objectContaining({ id })]]);
 });
 
 test('the keys that come to the popup press nothing', async ({ server, bot, page }) => {

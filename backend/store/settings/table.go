@@ -50,7 +50,10 @@ type UI struct {
 }
 
 // Notifications are those of the operating system.
-type Notifications struct{ Enabled bool }
+type Notifications struct {
+	Enabled bool
+	After   int // seconds
+}
 
 // Recording are the settings of the recorder.
 type Recording struct {
@@ -186,8 +189,13 @@ var Table = []Setting{
 	},
 	{
 		Key: "notifications.enabled", Default: true,
-		Doc:  "Show the operating system's own notification beside the card.",
+		Doc:  "Show the operating system's own notification where no card can be shown, or a card was not seen in time.",
 		bind: func(s *Settings) any { return &s.Notifications.Enabled },
+	},
+	{
+		Key: "notifications.after", Default: 10, Min: 0, Max: 3600, Unit: "seconds",
+		Doc:  "How long a card may stand unseen before the operating system's own notification is shown too.",
+		bind: func(s *Settings) any { return &s.Notifications.After },
 	},
 	{
 		Key: "recording.enabled", Default: true, Restart: true,

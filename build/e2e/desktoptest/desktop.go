@@ -39,7 +39,8 @@ type Options struct {
 	Server        []string // more arguments for the X server
 	Bare          bool     // an X server and nothing else
 	Compositor    bool     // windows may be transparent
-	Notifications bool     // something shows notifications
+	Notifications bool     // something shows notifications, at the bottom right
+	TopRight      bool     // it shows them at the top right, where cards are
 	Accessible    bool     // windows can be read as a screen reader reads them
 }
 
@@ -113,7 +114,7 @@ func Start(t testing.TB, o Options) *Desktop {
 		d.Wait("the compositor", func() bool { return d.Try("xdotool", "search", "--name", "^picom$") != "" })
 	}
 	if o.Notifications {
-		d.startNotifications()
+		d.startNotifications(o.TopRight)
 	}
 	return d
 }
@@ -151,13 +152,17 @@ func (d *Desktop) startBus() {
 	d.Env = append(d.Env, "DBUS_SESSION_BUS_ADDRESS="+d.Session)
 }
 
-func (d *Desktop) startNotifications() {
+func (d *Desktop) startNotifications(topRight bool) {
 	d.T.Helper()
+	origin := "bottom-right"
+	if topRight {
+		origin = "top-right"
+	}
 	config := filepath.Join(d.Home, "dunstrc")
 	// What a click on a notification does is dunst's choice, not the program's: it does the action that
 	// the title's first word names, and the default one else.
 	d.Write(config, `[global]
-origin = bottom-right
+origin = `+origin+`
 markup = full
 mouse_left_click = do_action, close_current
 mouse_right_click = close_current

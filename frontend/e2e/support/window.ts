@@ -16,7 +16,7 @@ export async function inWindow(server: Server, page: Page): Promise<void> {
       calls,
       emit: (name: string, ...data: unknown[]) => listeners[name]?.(...data),
       go: { main: { App: {
-        Session: () => Promise.resolve({ url, token, locale: '', theme: '', operator: 'mei', notifications: true }),
+        Session: () => Promise.resolve({ url, token, locale: '', theme: '', operator: 'mei' }),
         Mode: (mode: string, height: number) => note('Mode', { mode, width: 448, height, pad: 24, transparent: true })(mode, height),
         Focus: note('Focus', undefined),
         Notify: note('Notify', true),

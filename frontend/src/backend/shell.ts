@@ -24,7 +24,6 @@ export interface WindowSession {
   operator: string;
   /** How a popup will stand, as far as it is known before it is placed: `pad` and `transparent`. */
   popup?: Placement;
-  notifications: boolean;
 }
 
 /** How the window stands after a change of mode. Cards are drawn `pad` pixels inside the window. */

@@ -3,6 +3,8 @@ class Layout {
   width = $state(window.innerWidth);
   /** Whether anybody can see the page. */
   visible = $state(document.visibilityState === 'visible');
+  /** Whether the keyboard is the page's. */
+  focused = $state(document.hasFocus());
   /** List, operation and side stand beside each other. */
   readonly wide = $derived(this.width >= 1120);
   /** One column: the list, or the operation. */
@@ -12,11 +14,16 @@ class Layout {
     const read = (): void => {
       this.width = window.innerWidth;
       this.visible = document.visibilityState === 'visible';
+      this.focused = document.hasFocus();
     };
     window.addEventListener('resize', read);
+    window.addEventListener('focus', read);
+    window.addEventListener('blur', read);
     document.addEventListener('visibilitychange', read);
     return () => {
       window.removeEventListener('resize', read);
+      window.removeEventListener('focus', read);
+      window.removeEventListener('blur', read);
       document.removeEventListener('visibilitychange', read);
     };
   }

@@ -6,6 +6,9 @@ export type Channel = 'card' | 'console' | 'notification';
 export class Ledger {
   readonly #told = new Map<string, Promise<void>>();
 
+  /** When the operator last was at something that rings, in ms. */
+  touched = 0;
+
   constructor(private readonly api: Api) {}
 
   shown(id: string, channel: Channel, failed = ''): void {
@@ -13,6 +16,7 @@ export class Ledger {
   }
 
   seen(id: string, channel: Channel): void {
+    this.touched = Date.now();
     const shown = this.#told.get(`shown ${channel} ${id}`);
     void this.#once(`seen ${channel} ${id}`, async () => {
       await shown;

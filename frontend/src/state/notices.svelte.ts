@@ -1,42 +1,91 @@
 import { shell } from '../backend/shell';
+import { interruption } from '../lib/interrupt';
 import { rings } from '../lib/life';
 import type { Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import type { Desk } from './desk.svelte';
+import { layout } from './layout.svelte';
 import { ticker } from './ticker.svelte';
 import { nameOf } from './permwording';
+import { deskWindow } from './window.svelte';
 import { kindWord, riskSentence } from './wording';
 
-/** The system's own notifications: one for each ring, taken away when it rings no more. Nothing in a browser. */
+/** How long the window may take to appear with a card, in seconds. */
+const appearing = 3;
+
+interface Wish {
+  enabled: boolean;
+  after: number;
+}
+
+/**
+ * The system's own notifications: one for each request that the operator would else not learn of, dismissed when it rings
+ * no more. Nothing in a browser.
+ */
 export class Notices {
+  /** Requests that have a notification, and those that need none. */
   readonly #up = new Set<string>();
-  readonly #wanted = shell.session().then((session) => session?.notifications ?? false);
+  readonly #told = new Set<string>();
+  /** Since when a request could be seen, in ms, and what the settings said then. */
+  readonly #first = new Map<string, { at: number; wish: Promise<Wish> }>();
 
   constructor(private readonly desk: Desk) {}
 
-  /** To be called whenever operations change. */
+  /** To be called once a second, and whenever requests, the window or its focus change. */
   follow(): void {
     if (!shell.desktop) return;
-    for (const op of this.desk.ringing) {
-      if (!this.#up.has(op.operation_id) && !this.#noticed(op)) void this.#notify(op);
+    for (const ids of [this.#up, this.#told]) {
+      for (const id of [...ids]) {
+        if (this.#rings(id)) continue;
+        ids.delete(id);
+        this.#first.clear(); // who ended one has the other cards before them
+        if (ids === this.#up) void shell.dismiss(id);
+      }
     }
-    for (const id of [...this.#up]) {
-      const op = this.desk.operations.all.get(id);
-      if (op && rings(op, ticker.now)) continue;
-      this.#up.delete(id);
-      void shell.dismiss(id);
+    for (const { operation_id: id } of this.desk.ringing) {
+      if (!this.#up.has(id) && !this.#told.has(id)) void this.#consider(id);
     }
   }
 
-  /** A restart of the app does not notify twice. */
-  #noticed(op: Operation): boolean {
-    return op.deliveries?.some((d) => d.channel === 'notification' && !!d.shown) ?? false;
+  #rings(id: string): boolean {
+    const op = this.desk.operations.all.get(id);
+    return !!op && rings(op, ticker.now);
+  }
+
+  async #consider(id: string): Promise<void> {
+    const first = this.#first.get(id) ?? { at: Date.now(), wish: this.#wish() };
+    this.#first.set(id, first);
+    const { enabled, after } = await first.wish;
+    const op = this.desk.operations.all.get(id);
+    if (!op || !this.#rings(id) || this.#up.has(id) || this.#told.has(id)) return;
+    const waited = (Date.now() - Math.max(first.at, this.desk.ledger.touched)) / 1000;
+    const verdict = interruption({
+      inFront: deskWindow.mode === 'console' && layout.focused && this.desk.route.page === 'inbox',
+      card: deskWindow.mode !== 'console' && (layout.visible || waited < appearing),
+      // A restart of the app does not notify twice.
+      seen: op.deliveries?.some((d) => !!d.seen || (d.channel === 'notification' && !!d.shown)) ?? false,
+      waited,
+      after,
+      another: this.#up.size > 0,
+    });
+    if (verdict === 'told' || !enabled) this.#told.add(id);
+    else if (verdict === 'now') await this.#notify(op);
+  }
+
+  async #wish(): Promise<Wish> {
+    try {
+      const { settings } = await this.desk.api.settings();
+      const value = (key: string): unknown => settings.find((setting) => setting.key === key)?.value;
+      return { enabled: value('notifications.enabled') === true, after: Number(value('notifications.after')) };
+    } catch {
+      return { enabled: true, after: 0 }; // without the server's word rather one notification too many
+    }
   }
 
   async #notify(op: Operation): Promise<void> {
     this.#up.add(op.operation_id);
-    if (!(await this.#wanted)) return;
     const line = [kindWord(op.action_type), op.risk ? riskSentence(op.risk) : ''].filter(Boolean).join(' · ');
+    deskWindow.moved += 1;
     const shown = await shell.notify({
       id: op.operation_id,
       kind: op.action_type,
@@ -44,6 +93,7 @@ export class Notices {
       title: m.notice_title({ agent: op.agent_id, what: nameOf(op, 80) }),
       body: line,
     });
+    deskWindow.moved += 1;
     this.desk.ledger.shown(op.operation_id, 'notification', shown ? '' : m.notice_none());
   }
 }

@@ -18,6 +18,8 @@ class DeskWindow {
   abilities = $state.raw<DesktopState | null>(null);
   /** Counts up each time somebody asks for the popup's keyboard. */
   keys = $state(0);
+  /** Counts up when cards may have moved on the screen: a button may be under the pointer that was not before. */
+  moved = $state(0);
   /** The operation somebody asked for outside the page, or null. */
   wanted = $state<string | null>(null);
   /** An answer from a notification that did not arrive. */
