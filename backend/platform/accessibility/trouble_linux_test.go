@@ -187,10 +187,10 @@ func TestScale(t *testing.T) {
 			}
 			f := d.showAt(e, forms[name], scale, env)
 			x, y := f.point(f.called("Greet"))
-			got, err := e.At(t.Context(), x, y, f.at)
-			if err != nil || got.Name != "Greet" || !got.Bounds.Contains(x, y) {
-				t.Errorf("at the button is %+v, %v", got, err)
-			}
+			d.Wait("the button", func() bool {
+				got, err := e.At(t.Context(), x, y, f.at)
+				return err == nil && got.Name == "Greet" && got.Bounds.Contains(x, y)
+			})
 			d.press(x, y)
 			f.Await("greetings", 1.0)
 		})
