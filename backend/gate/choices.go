@@ -13,7 +13,8 @@ import (
 
 // finish tells how a verdict that has its decision is said and asked: Reason, Form, Input and Choices.
 func finish(call Call, v *human.Verdict, evidence Evidence) {
-	v.Reason, v.Form, v.Input, v.Choices = reason(*v), "", nil, choices(call, *v, evidence)
+	v.Said = reason(*v)
+	v.Reason, v.Form, v.Input, v.Choices = human.TextOf(v.Said), "", nil, choices(call, *v, evidence)
 	if v.Decision != human.Ask {
 		return
 	}
@@ -27,7 +28,7 @@ func finish(call Call, v *human.Verdict, evidence Evidence) {
 		if mustBeTyped(e) {
 			name := nameOf(e, call)
 			v.Form = human.Enter
-			v.Input = &human.Input{Prompt: "Type " + name + " to let it run.", Placeholder: name, Must: name}
+			v.Input = &human.Input{Prompt: human.Say("type_it", "must", name).Text, Code: "type_it", Placeholder: name, Must: name}
 			return
 		}
 	}
@@ -117,23 +118,31 @@ func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
 	}
 	var out []human.Choice
 	if v.Decision == human.Ask {
-		out = append(out, human.Choice{Action: human.ChooseAllow, Label: "Allow once", Description: "Run exactly this call."})
+		out = append(out, choice(human.ChooseAllow, "choice_allow"))
 		if !v.Floor && slices.ContainsFunc(v.Effects, canBeCopied) && !slices.ContainsFunc(v.Effects, far) {
-			out = append(out, human.Choice{Action: human.ChooseBackup, Label: "Back up first", Description: "Copy what it would take away, check the copy, then run exactly this call."})
+			out = append(out, choice(human.ChooseBackup, "choice_backup"))
 		}
 		if slices.ContainsFunc(v.Effects, canBeShown) && !slices.ContainsFunc(v.Effects, far) {
-			out = append(out, human.Choice{Action: human.ChooseDifference, Label: "Show the difference", Description: "Show what would change, and ask again."})
+			out = append(out, choice(human.ChooseDifference, "choice_difference"))
 		}
 	}
 	if command, why := alternative(call, v, evidence); command != "" {
-		out = append(out, human.Choice{Action: human.ChooseInstead, Label: "Offer another way", Description: why, Command: command})
+		other := choice(human.ChooseInstead, why)
+		other.Command = command
+		out = append(out, other)
 	}
 	if v.Decision == human.Ask {
 		if raw := bytes.TrimSpace(call.Args); len(raw) > 0 && raw[0] == '{' && len(raw) <= MaxArgs && json.Valid(raw) {
-			out = append(out, human.Choice{Action: human.ChooseChange, Label: "Change it", Description: "Run it with arguments that you have changed. They are judged again."})
+			out = append(out, choice(human.ChooseChange, "choice_change"))
 		}
 	}
-	return append(out, human.Choice{Action: human.ChooseDeny, Label: "Refuse", Description: "The call does not run.", Default: true})
+	deny := choice(human.ChooseDeny, "choice_deny")
+	deny.Default = true
+	return append(out, deny)
+}
+
+func choice(action human.ChoiceAction, does human.Code) human.Choice {
+	return human.Choice{Action: action, Label: human.Say("label_" + human.Code(action)).Text, Description: human.Say(does).Text, Code: does}
 }
 
 // canBeCopied says whether a copy keeps what an effect would take away.
@@ -175,7 +184,7 @@ const maxPlain = 2000
 
 // alternative is a command, or a query where the tool takes those, that does nearly the same with less at stake: at most
 // low risk, and less than the call's.
-func alternative(call Call, v human.Verdict, evidence Evidence) (command, why string) {
+func alternative(call Call, v human.Verdict, evidence Evidence) (command string, why human.Code) {
 	if k := kindOf(call.Tool); k != shellTool && k != sqlTool || v.Risk.Level() <= human.LowRisk.Level() || len(call.Args) > MaxArgs {
 		return "", ""
 	}
@@ -197,7 +206,7 @@ func alternative(call Call, v human.Verdict, evidence Evidence) (command, why st
 		for _, n := range queryFields {
 			if text := f.one(n); text != "" && len(text) <= maxPlain {
 				if q := sql.Count(text, sql.DialectOf(call.Tool)); q != "" {
-					field, offers = n, []offer{{q, "Count the rows that it would touch."}}
+					field, offers = n, []offer{{q, "way_count_rows"}}
 				}
 				break
 			}
@@ -241,7 +250,10 @@ func withField(call Call, name, text string) (Call, bool) {
 }
 
 // An offer is a command to run in place of another.
-type offer struct{ command, why string }
+type offer struct {
+	command string
+	why     human.Code
+}
 
 // instead lists commands that do nearly the same with less at stake; the gate judges them before one is offered.
 func instead(command string, v human.Verdict) []offer {
@@ -251,7 +263,7 @@ func instead(command string, v human.Verdict) []offer {
 	}
 	if from, to, piped := strings.Cut(command, "|"); piped {
 		if !strings.HasPrefix(to, "|") && !strings.Contains(to, "|") {
-			return []offer{{strings.TrimSpace(from), "Look at what it would pass on."}}
+			return []offer{{strings.TrimSpace(from), "way_look_passed"}}
 		}
 		return nil
 	}
@@ -264,7 +276,7 @@ func instead(command string, v human.Verdict) []offer {
 	}
 	if len(w) > 1 && (w[0] == "sudo" || w[0] == "doas") && !strings.HasPrefix(w[1], "-") {
 		bare := strings.Join(w[1:], " ")
-		return append([]offer{{bare, "The same without more rights."}}, instead(bare, v)...)
+		return append([]offer{{bare, "way_without_rights"}}, instead(bare, v)...)
 	}
 	is := func(words ...string) bool { return len(w) >= len(words) && slices.Equal(w[:len(words)], words) }
 	plus := func(n int, add ...string) string { return strings.Join(slices.Insert(slices.Clone(w), n, add...), " ") }
@@ -278,95 +290,95 @@ func instead(command string, v human.Verdict) []offer {
 			plain = x
 		}
 	}
-	const would = "Show what it would do, without doing it."
+	const would human.Code = "way_dry_run"
 	switch {
 	case is("rm"), is("rmdir"), is("shred"), is("unlink"):
 		return removals(w, v)
 	case is("git", "push"):
-		return []offer{{without(func(s string) bool { return s == "--force" || s == "-f" }), "Push without overwriting what others have pushed."}, {plus(2, "--dry-run"), would}}
+		return []offer{{without(func(s string) bool { return s == "--force" || s == "-f" }), "way_push_no_force"}, {plus(2, "--dry-run"), would}}
 	case is("git", "clean"):
-		return []offer{{strings.Join(append([]string{"git", "clean", "-n"}, dropFlag(w[2:], 'f')...), " "), "List what it would delete."}, {"git clean -n", "List what it would delete."}}
+		return []offer{{strings.Join(append([]string{"git", "clean", "-n"}, dropFlag(w[2:], 'f')...), " "), "way_list_deleted"}, {"git clean -n", "way_list_deleted"}}
 	case is("git", "reset"), is("git", "checkout"), is("git", "restore"), is("git", "switch"):
-		return []offer{{"git stash push --include-untracked", "Put the changes aside, where they can be had back."}, {"git diff HEAD", "Show the changes that would be lost."}}
+		return []offer{{"git stash push --include-untracked", "way_stash"}, {"git diff HEAD", "way_show_lost"}}
 	case is("git", "stash"):
-		return []offer{{"git stash list", "List what is put aside."}}
+		return []offer{{"git stash list", "way_list_stashed"}}
 	case is("git", "branch"):
-		return []offer{{"git log --oneline -20 " + plain, "Show the commits that would be lost sight of."}}
+		return []offer{{"git log --oneline -20 " + plain, "way_show_commits"}}
 	case is("git", "rebase"), is("git", "filter-branch"), is("git", "filter-repo"):
-		return []offer{{"git branch before-rewriting", "Keep the commits under a name first."}}
+		return []offer{{"git branch before-rewriting", "way_keep_commits"}}
 	case is("find"):
 		if i := slices.IndexFunc(w, func(s string) bool {
 			return s == "-delete" || s == "-exec" || s == "-execdir" || s == "-ok"
 		}); i > 0 {
-			return []offer{{strings.Join(append(slices.Clone(w[:i]), "-print"), " "), "List what it would find."}}
+			return []offer{{strings.Join(append(slices.Clone(w[:i]), "-print"), " "), "way_list_found"}}
 		}
 	case is("terraform", "destroy"), is("tofu", "destroy"):
-		return []offer{{w[0] + " plan -destroy", "Show what it would destroy."}}
+		return []offer{{w[0] + " plan -destroy", "way_show_destroyed"}}
 	case is("terraform", "apply"), is("tofu", "apply"):
-		return []offer{{w[0] + " plan", "Show what it would change."}}
+		return []offer{{w[0] + " plan", "way_show_changes"}}
 	case is("pulumi", "up"), is("pulumi", "destroy"):
-		return []offer{{"pulumi preview", "Show what it would change."}}
+		return []offer{{"pulumi preview", "way_show_changes"}}
 	case is("kubectl", "delete"), is("kubectl", "apply"), is("kubectl", "create"), is("kubectl", "scale"), is("kubectl", "patch"):
-		return []offer{{plus(len(w), "--dry-run=server"), "Let the cluster check it, without doing it."}, {"kubectl get " + strings.Join(w[2:], " "), "Look at it."}}
+		return []offer{{plus(len(w), "--dry-run=server"), "way_cluster_check"}, {"kubectl get " + strings.Join(w[2:], " "), "way_look"}}
 	case is("kubectl", "rollout"), is("kubectl", "drain"), is("kubectl", "cordon"):
-		return []offer{{"kubectl get nodes,pods", "Look at what runs."}}
+		return []offer{{"kubectl get nodes,pods", "way_look_running"}}
 	case is("helm", "upgrade"), is("helm", "install"), is("helm", "uninstall"), is("helm", "delete"):
-		return []offer{{plus(len(w), "--dry-run"), would}, {"helm status " + plain, "Look at it."}}
+		return []offer{{plus(len(w), "--dry-run"), would}, {"helm status " + plain, "way_look"}}
 	case is("aws", "s3"):
 		for _, x := range w {
 			if strings.HasPrefix(x, "s3://") {
-				return []offer{{plus(len(w), "--dryrun"), would}, {"aws s3 ls " + x, "List what is there."}}
+				return []offer{{plus(len(w), "--dryrun"), would}, {"aws s3 ls " + x, "way_list_there"}}
 			}
 		}
 	case is("aws", "ec2"):
-		return []offer{{plus(len(w), "--dry-run"), "Check whether it could be done, without doing it."}}
+		return []offer{{plus(len(w), "--dry-run"), "way_check"}}
 	case is("npm", "publish"):
-		return []offer{{"npm pack --dry-run", "Show what would be published."}}
+		return []offer{{"npm pack --dry-run", "way_show_published"}}
 	case is("cargo", "publish"):
-		return []offer{{plus(len(w), "--dry-run"), "Show what would be published."}, {"cargo package --list", "List what would be published."}}
+		return []offer{{plus(len(w), "--dry-run"), "way_show_published"}, {"cargo package --list", "way_list_published"}}
 	case is("npm", "install"), is("npm", "i"), is("npm", "add"):
-		return []offer{{"npm view " + last, "Look at the package first."}}
+		return []offer{{"npm view " + last, "way_look_package"}}
 	case is("pip", "install"), is("pip3", "install"):
-		return []offer{{"pip index versions " + last, "Look at the package first."}}
+		return []offer{{"pip index versions " + last, "way_look_package"}}
 	case is("apt"), is("apt-get"):
-		return []offer{{"apt-get --simulate " + strings.Join(w[1:], " "), would}, {"apt-cache show " + plain, "Look at the package first."}}
+		return []offer{{"apt-get --simulate " + strings.Join(w[1:], " "), would}, {"apt-cache show " + plain, "way_look_package"}}
 	case is("brew"):
-		return []offer{{"brew info " + plain, "Look at the package first."}}
+		return []offer{{"brew info " + plain, "way_look_package"}}
 	case is("docker", "system", "prune"):
-		return []offer{{"docker system df", "Show what takes room."}}
+		return []offer{{"docker system df", "way_show_room"}}
 	case is("docker", "volume"), is("docker", "network"), is("docker", "image"), is("docker", "container"):
-		return []offer{{"docker " + w[1] + " inspect " + plain, "Look at it."}, {"docker " + w[1] + " ls", "List them."}}
+		return []offer{{"docker " + w[1] + " inspect " + plain, "way_look"}, {"docker " + w[1] + " ls", "way_list"}}
 	case is("docker", "rm"), is("docker", "stop"), is("docker", "kill"), is("docker", "rmi"):
-		return []offer{{"docker inspect " + plain, "Look at it."}}
+		return []offer{{"docker inspect " + plain, "way_look"}}
 	case is("docker", "compose", "down"), is("docker-compose", "down"):
-		return []offer{{"docker compose stop", "Stop them, and keep their data."}, {"docker compose ps", "Look at what runs."}}
+		return []offer{{"docker compose stop", "way_stop_keep"}, {"docker compose ps", "way_look_running"}}
 	case is("rsync"):
 		return []offer{{plus(1, "--dry-run"), would}}
 	case is("kill"), is("pkill"), is("killall"):
 		if w[0] == "kill" {
-			return []offer{{"ps -p " + last, "Look at the process."}}
+			return []offer{{"ps -p " + last, "way_look_process"}}
 		}
-		return []offer{{"pgrep -a " + last, "List the processes."}}
+		return []offer{{"pgrep -a " + last, "way_list_processes"}}
 	case is("systemctl"), is("service"):
-		return []offer{{"systemctl status " + last, "Look at the service."}}
+		return []offer{{"systemctl status " + last, "way_look_service"}}
 	case is("chmod"), is("chown"), is("chgrp"):
-		return []offer{{"ls -la " + last, "Look at the rights as they are."}}
+		return []offer{{"ls -la " + last, "way_look_rights"}}
 	case is("mkfs"), is("dd"), is("wipefs"), strings.HasPrefix(w[0], "mkfs."):
-		return []offer{{"lsblk", "List the disks."}}
+		return []offer{{"lsblk", "way_list_disks"}}
 	case is("dropdb"), is("createdb"):
-		return []offer{{"psql -l", "List the databases."}}
+		return []offer{{"psql -l", "way_list_databases"}}
 	case is("redis-cli"):
-		return []offer{{"redis-cli dbsize", "Count the keys."}}
+		return []offer{{"redis-cli dbsize", "way_count_keys"}}
 	case is("gh"):
 		if len(w) > 3 {
-			return []offer{{"gh " + w[1] + " view " + w[3], "Look at it."}}
+			return []offer{{"gh " + w[1] + " view " + w[3], "way_look"}}
 		}
 	case is("ansible-playbook"):
 		return []offer{{plus(len(w), "--check"), would}}
 	case is("make"):
-		return []offer{{plus(1, "-n"), "Print the commands that it would run."}}
+		return []offer{{plus(1, "-n"), "way_print_commands"}}
 	case is("crontab"):
-		return []offer{{"crontab -l", "List what is set up."}}
+		return []offer{{"crontab -l", "way_list_set_up"}}
 	}
 	return nil
 }
@@ -392,11 +404,11 @@ func removals(w []string, v human.Verdict) []offer {
 	}
 	var out []offer
 	if len(names) > 0 {
-		out = append(out, offer{strings.Join(keep, " "), "Only what can be had again."})
+		out = append(out, offer{strings.Join(keep, " "), "way_only_regained"})
 	}
 	for _, x := range w[1:] {
 		if !strings.HasPrefix(x, "-") {
-			return append(out, offer{"ls -la " + x, "List what it would delete."})
+			return append(out, offer{"ls -la " + x, "way_list_deleted"})
 		}
 	}
 	return out

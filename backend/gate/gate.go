@@ -83,7 +83,7 @@ func Judge(call Call, policy Policy, evidence Evidence) human.Verdict {
 		counted = v.Effects[:1]
 	}
 	if v.Because = Why(counted); !v.Floor {
-		v.Because = append(v.Because, human.Because{Rule: "policy", Text: policy.words()})
+		v.Because = append(v.Because, human.Reasoned(human.Because{Rule: "policy"}, human.Say("policy_"+human.Code(policy))))
 	}
 	finish(call, &v, evidence)
 	return v
@@ -227,6 +227,13 @@ func effect(verb human.EffectVerb, risk human.Risk, blast human.BlastRadius, id,
 	case risk.Level() >= human.HighRisk.Level():
 		e.Reversibility = human.Irreversible
 	}
+	return e
+}
+
+// unnamed is an effect on what the call has no name for.
+func unnamed(verb human.EffectVerb, risk human.Risk, blast human.BlastRadius, id string, thing human.Code) human.Effect {
+	e := effect(verb, risk, blast, id, human.Say(thing).Text)
+	e.Thing = thing
 	return e
 }
 

@@ -67,12 +67,12 @@ func (p program) effects(at shell.Place) []human.Effect {
 	}
 	for _, a := range p.args {
 		if len(a) > maxWords {
-			return append(out, opaque("tool.too_many", "too many words to be looked through")...)
+			return append(out, opaque("tool.too_many", "thing_words")...)
 		}
 		out = append(out, shell.LowerArgs(a, at)...)
 	}
 	if p.odd {
-		out = append(out, effect(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "tool.option", "a value that reads as an option"))
+		out = append(out, unnamed(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "tool.option", "thing_option"))
 	}
 	return out
 }

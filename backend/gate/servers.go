@@ -277,7 +277,7 @@ func held(call Call, f fields, told map[string]property, at shell.Place) []human
 			return
 		}
 		if disguised(s) && (slices.Contains(commandFields, key) || slices.Contains(pathFields, key)) {
-			out = append(out, effect(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "characters that are not what they seem"))
+			out = append(out, unnamed(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "thing_disguised"))
 		}
 		means := p.means()
 		switch key {
@@ -380,7 +380,7 @@ func held(call Call, f fields, told map[string]property, at shell.Place) []human
 		}
 	}
 	if left < 0 {
-		out = append(out, opaque("tool.too_many", "more arguments than are looked through")...)
+		out = append(out, opaque("tool.too_many", "thing_args_more")...)
 	}
 	return out
 }
@@ -469,7 +469,7 @@ var (
 
 var pageActions = map[string]func(Call, fields, shell.Place) []human.Effect{
 	"look": func(_ Call, f fields, at shell.Place) []human.Effect {
-		out := []human.Effect{effect(human.NetworkRead, human.NoRisk, human.MachineBlast, "page.looks", "the page")}
+		out := []human.Effect{unnamed(human.NetworkRead, human.NoRisk, human.MachineBlast, "page.looks", "thing_page")}
 		for _, p := range f.all("filename", "filepath", "path", "downloadspath", "savepath") {
 			out = append(out, shell.Writing(p, at)...)
 		}
@@ -491,7 +491,7 @@ var pageActions = map[string]func(Call, fields, shell.Place) []human.Effect{
 	"evaluate": func(_ Call, f fields, at shell.Place) []human.Effect {
 		code := f.all(codeFields...)
 		if len(code) == 0 {
-			return opaque("tool.no_code", "code that is not there")
+			return opaque("tool.no_code", "thing_no_code")
 		}
 		var out []human.Effect
 		for _, c := range code {
@@ -505,13 +505,13 @@ var pageActions = map[string]func(Call, fields, shell.Place) []human.Effect{
 				out = append(out, effect(human.CredentialAccess, risk, human.SharedBlast, "page.secrets", c))
 			}
 		}
-		return append(out, effect(human.LangExec, human.MediumRisk, human.SharedBlast, "page.runs_code", "the page, as the one who is logged in"))
+		return append(out, unnamed(human.LangExec, human.MediumRisk, human.SharedBlast, "page.runs_code", "thing_page_user"))
 	},
 	"upload": func(_ Call, f fields, at shell.Place) []human.Effect {
 		var out []human.Effect
 		for i, p := range f.all("paths", "filepath", "path", "files", "filepaths", "file") {
 			if i == 100 {
-				return append(out, opaque("tool.too_many", "too many files to be told one by one")...)
+				return append(out, opaque("tool.too_many", "thing_files")...)
 			}
 			for _, e := range shell.LowerArgs([]string{"curl", "-F", "file=@" + p, "https://page.invalid"}, at) {
 				if strings.Contains(e.Resource, "file=@") {
@@ -523,7 +523,7 @@ var pageActions = map[string]func(Call, fields, shell.Place) []human.Effect{
 		return append(out, effect(human.NetworkWrite, human.MediumRisk, human.SharedBlast, "page.uploads", strings.Join(f.all("paths", "filepath", "path", "files"), " ")))
 	},
 	"install": func(Call, fields, shell.Place) []human.Effect {
-		return []human.Effect{effect(human.PackageInstall, human.MediumRisk, human.MachineBlast, "page.installs", "a browser")}
+		return []human.Effect{unnamed(human.PackageInstall, human.MediumRisk, human.MachineBlast, "page.installs", "thing_browser")}
 	},
 }
 
@@ -568,7 +568,7 @@ func screenEffects(f fields, at shell.Place) []human.Effect {
 	action := plainName(f.one("action", "type"))
 	switch action {
 	case "screenshot", "cursorposition", "mousemove", "wait", "scroll", "zoom", "move":
-		return []human.Effect{effect(human.FilesystemRead, human.NoRisk, human.MachineBlast, "screen.looks", "the screen")}
+		return []human.Effect{unnamed(human.FilesystemRead, human.NoRisk, human.MachineBlast, "screen.looks", "thing_screen")}
 	}
 	var out []human.Effect
 	for _, text := range f.all("text", "keys") {

@@ -313,29 +313,29 @@ func place(call Call, f fields, evidence Evidence) shell.Place {
 	return at
 }
 
-func opaque(id, why string) []human.Effect {
-	return []human.Effect{{Verb: human.UnknownEffect, Resource: why, Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: id}}
+func opaque(id string, why human.Code) []human.Effect {
+	return []human.Effect{{Verb: human.UnknownEffect, Resource: human.Say(why).Text, Thing: why, Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: id}}
 }
 
 // effects lowers a call.
 func effects(call Call, evidence Evidence) []human.Effect {
 	if len(call.Args) > MaxArgs {
-		return opaque("tool.too_large", "arguments that are too long to be looked through")
+		return opaque("tool.too_large", "thing_args_long")
 	}
 	if nested(call.Args) > maxNested {
-		return opaque("tool.too_deep", "arguments that are nested too deep")
+		return opaque("tool.too_deep", "thing_args_deep")
 	}
 	if len(call.Tool) > maxName {
-		return opaque("tool.long_name", "a tool with a name that is too long")
+		return opaque("tool.long_name", "thing_long_name")
 	}
 	f, ok := parseFields(call.Args)
 	if !ok {
-		return opaque("tool.unreadable", "arguments that are no JSON object")
+		return opaque("tool.unreadable", "thing_no_object")
 	}
 	out := toolEffects(call, f, evidence)
 	for _, values := range f {
 		if len(values) > 1 {
-			out = append(out, effect(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "tool.twice", "an argument that stands there twice"))
+			out = append(out, unnamed(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "tool.twice", "thing_twice"))
 			break
 		}
 	}
@@ -348,12 +348,12 @@ func effects(call Call, evidence Evidence) []human.Effect {
 func lookalikes(commands, named []string) []human.Effect {
 	var out []human.Effect
 	if slices.ContainsFunc(commands, disguised) || slices.ContainsFunc(named, disguised) {
-		out = append(out, effect(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "characters that are not what they seem"))
+		out = append(out, unnamed(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "thing_disguised"))
 	}
 	odd := func(s string) bool { return strings.ContainsAny(s, oddSpaces) }
 	first := slices.IndexFunc(commands, func(s string) bool { return s != "" })
 	if first >= 0 && odd(commands[first]) || slices.ContainsFunc(named, odd) {
-		out = append(out, effect(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "a space that is another character than it seems"))
+		out = append(out, unnamed(human.ObfuscatedEffect, human.MediumRisk, human.MachineBlast, "text.lookalike", "thing_lookalike"))
 	}
 	return out
 }
@@ -398,12 +398,12 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		var out []human.Effect
 		for i, p := range list {
 			if i == 100 {
-				return append(out, opaque("tool.too_many", "too many paths to be told one by one")...)
+				return append(out, opaque("tool.too_many", "thing_paths")...)
 			}
 			out = append(out, one(strings.TrimPrefix(p, "file://"))...)
 		}
 		if len(out) == 0 {
-			return opaque("tool.no_path", "a file that is not named")
+			return opaque("tool.no_path", "thing_no_file")
 		}
 		return out
 	}
@@ -428,7 +428,7 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 			out = append(out, shell.Windows(c, at)...)
 		}
 		if len(out) == 0 {
-			return opaque("tool.no_command", "a command that is not there")
+			return opaque("tool.no_command", "thing_no_command")
 		}
 		return out
 	case readTool:
@@ -454,7 +454,7 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	case moveTool:
 		from, to := f.all(fromFields...), f.all(toFields...)
 		if len(from) == 0 || len(to) == 0 {
-			return opaque("tool.no_path", "a file that is not named")
+			return opaque("tool.no_path", "thing_no_file")
 		}
 		name := "mv"
 		if copies(call.Tool) {
@@ -475,7 +475,7 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 			}
 		}
 		if !f.has("url", "uri", "href", "endpoint", "urls") {
-			return opaque("http.no_address", "a request whose address is not told")
+			return opaque("http.no_address", "thing_http_no_address")
 		}
 		return requestEffects(method, f, at)
 	case sqlTool:
@@ -487,9 +487,9 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	case typeTool:
 		return typed(f, at)
 	case stopTool:
-		return []human.Effect{effect(human.ProcessSignal, human.LowRisk, human.FileBlast, "tool.stops", "what the agent itself started")}
+		return []human.Effect{unnamed(human.ProcessSignal, human.LowRisk, human.FileBlast, "tool.stops", "thing_started")}
 	case memoryTool:
-		return []human.Effect{effect(human.FilesystemWrite, human.LowRisk, human.MachineBlast, "tool.remembers", "what later sessions are told")}
+		return []human.Effect{unnamed(human.FilesystemWrite, human.LowRisk, human.MachineBlast, "tool.remembers", "thing_remembers")}
 	case laterTool:
 		return append(held(call, f, nil, at), effect(human.PersistenceEffect, human.MediumRisk, human.MachineBlast, "tool.later", call.Tool))
 	case batchTool:
@@ -549,13 +549,13 @@ func commandEffects(call Call, f fields, at shell.Place) []human.Effect {
 				for _, x := range v {
 					s, ok := x.(string)
 					if !ok {
-						return opaque("tool.unreadable", "arguments that are no texts")
+						return opaque("tool.unreadable", "thing_no_texts")
 					}
 					args = append(args, s)
 				}
 				out = append(out, shell.LowerArgs(args, at)...)
 			default:
-				return opaque("tool.unreadable", "a command that is no text")
+				return opaque("tool.unreadable", "thing_no_text")
 			}
 		}
 	}
@@ -579,7 +579,7 @@ func commandEffects(call Call, f fields, at shell.Place) []human.Effect {
 		}
 	}
 	if len(out) == 0 {
-		return opaque("tool.no_command", "a command that is not there")
+		return opaque("tool.no_command", "thing_no_command")
 	}
 	return out
 }
@@ -594,7 +594,7 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 		switch {
 		case p == "/dev/null" || told[what+p]:
 		case p == "":
-			out = append(append(out, opaque("tool.no_path", "a patch whose files are not all named")...), effects(p)...)
+			out = append(append(out, opaque("tool.no_path", "thing_patch_some")...), effects(p)...)
 		default:
 			out, named = append(out, effects(p)...), append(named, p)
 		}
@@ -619,7 +619,7 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 	list := strings.Split(text, "\n")
 	for i, line := range list {
 		if len(out) > 300 {
-			return append(out, opaque("tool.too_many", "too many files to be told one by one")...)
+			return append(out, opaque("tool.too_many", "thing_files")...)
 		}
 		line = strings.TrimSuffix(line, "\r")
 		if own := strings.TrimSpace(line); strings.HasPrefix(own, "*** ") {
@@ -658,7 +658,7 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 		}
 		if strings.HasPrefix(line, "new file mode 120000") || strings.HasPrefix(line, "new mode 120000") {
 			once("l", line, func(string) []human.Effect {
-				return []human.Effect{effect(human.FilesystemWrite, human.MediumRisk, human.MachineBlast, "patch.link", "a link, by which other files are written than those named")}
+				return []human.Effect{unnamed(human.FilesystemWrite, human.MediumRisk, human.MachineBlast, "patch.link", "thing_link")}
 			})
 		}
 		if p, ok := strings.CutPrefix(line, "copy from "); ok {
@@ -681,7 +681,7 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 		}
 	}
 	if gravest(out) == 0 {
-		out = append(out, opaque("tool.no_path", "a patch whose files are not named")...)
+		out = append(out, opaque("tool.no_path", "thing_patch_none")...)
 	}
 	return append(out, lookalikes(nil, named)...)
 }
@@ -723,7 +723,7 @@ func requestEffects(method string, f fields, at shell.Place) []human.Effect {
 	var out []human.Effect
 	for i, target := range targets {
 		if i == 50 {
-			return append(out, opaque("tool.too_many", "too many addresses to be told one by one")...)
+			return append(out, opaque("tool.too_many", "thing_addresses")...)
 		}
 		out = append(out, request(method, target, body, at)...)
 	}
@@ -763,7 +763,7 @@ func overridden(f fields, targets []string) string {
 func request(method, target string, body bool, at shell.Place) []human.Effect {
 	u, err := url.Parse(strings.TrimSpace(target))
 	if err != nil {
-		return opaque("http.unreadable", "an address that cannot be read")
+		return opaque("http.unreadable", "thing_http_unreadable")
 	}
 	host := strings.ToLower(u.Hostname())
 	e := effect(human.NetworkRead, human.NoRisk, human.MachineBlast, "http.reads", target)
@@ -771,7 +771,7 @@ func request(method, target string, body bool, at shell.Place) []human.Effect {
 	case scheme == "file":
 		return shell.Reading(u.Path, at)
 	case scheme == "javascript" || scheme == "data" && strings.Contains(strings.ToLower(target), "script"):
-		return append(shell.Code("javascript", target, at), effect(human.LangExec, human.MediumRisk, human.SharedBlast, "page.runs_code", "the page, as the one who is logged in"))
+		return append(shell.Code("javascript", target, at), unnamed(human.LangExec, human.MediumRisk, human.SharedBlast, "page.runs_code", "thing_page_user"))
 	case scheme == "chrome" || scheme == "about" && u.Opaque != "blank" || scheme == "edge" || scheme == "view-source":
 		e = effect(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "http.browser_page", target)
 	case method == "DELETE" || method == "PURGE":
@@ -798,7 +798,7 @@ func queryEffects(tool string, texts []string) []human.Effect {
 	for _, text := range texts {
 		for _, s := range sql.Read(text, dialect) {
 			if len(out) == 200 {
-				return append(out, opaque("sql.too_many", "too many statements to be told one by one")...)
+				return append(out, opaque("sql.too_many", "thing_statements")...)
 			}
 			risk, id := human.NoRisk, "sql.reads"
 			switch s.Kind {
@@ -823,7 +823,7 @@ func queryEffects(tool string, texts []string) []human.Effect {
 		}
 	}
 	if len(out) == 0 {
-		return opaque("sql.empty", "a query that is not there")
+		return opaque("sql.empty", "thing_no_query")
 	}
 	return out
 }
@@ -857,7 +857,7 @@ func codeEffects(tool string, f fields, at shell.Place) []human.Effect {
 		}
 	}
 	if len(out) == 0 {
-		return opaque("tool.no_code", "code that is not there")
+		return opaque("tool.no_code", "thing_no_code")
 	}
 	return out
 }
@@ -871,7 +871,7 @@ func typed(f fields, at shell.Place) []human.Effect {
 			if text == "" { // only looks whether there is more
 				risk = human.NoRisk
 			}
-			out = append(out, effect(human.ProcessSignal, risk, human.FileBlast, "tool.types_nothing", "what the agent itself started"))
+			out = append(out, unnamed(human.ProcessSignal, risk, human.FileBlast, "tool.types_nothing", "thing_started"))
 			continue
 		}
 		out = append(out, shell.Lower(strings.TrimRight(text, "\x00\x03\x04"), at)...)
@@ -880,7 +880,7 @@ func typed(f fields, at shell.Place) []human.Effect {
 		out = append(out, e)
 	}
 	if len(out) == 0 {
-		return []human.Effect{effect(human.ProcessSignal, human.NoRisk, human.FileBlast, "tool.types_nothing", "what the agent itself started")}
+		return []human.Effect{unnamed(human.ProcessSignal, human.NoRisk, human.FileBlast, "tool.types_nothing", "thing_started")}
 	}
 	return out
 }
@@ -903,19 +903,19 @@ func batchEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		for k, v := range f {
 			one[k] = v[len(v)-1]
 			if len(v) > 1 {
-				return opaque("tool.unreadable", "a call that can be read in two ways")
+				return opaque("tool.unreadable", "thing_two_ways")
 			}
 		}
 		held = []any{one}
 	}
 	if len(held) > maxBatch {
-		return opaque("tool.too_many", "too many calls to be told one by one")
+		return opaque("tool.too_many", "thing_calls")
 	}
 	var out []human.Effect
 	for _, v := range held {
 		m, ok := v.(map[string]any)
 		if !ok {
-			return opaque("tool.unreadable", "a call that cannot be read")
+			return opaque("tool.unreadable", "thing_no_call")
 		}
 		g := fields{}
 		for k, v := range m {
@@ -935,7 +935,7 @@ func batchEffects(call Call, f fields, evidence Evidence) []human.Effect {
 			}
 		}
 		if inner.Tool == "" || kindOf(inner.Tool) == batchTool {
-			return opaque("tool.unreadable", "a call whose tool is not named")
+			return opaque("tool.unreadable", "thing_no_tool")
 		}
 		out = append(out, effects(inner, evidence)...)
 	}

@@ -1,53 +1,32 @@
 package gate
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
 )
 
-var sentences = map[human.EffectVerb]string{
-	human.FilesystemRead:      "Reads",
-	human.FilesystemWrite:     "Writes",
-	human.FilesystemDelete:    "Deletes",
-	human.GitRead:             "Reads the repository",
-	human.GitWrite:            "Changes the repository",
-	human.GitDiscard:          "Throws away work that no commit holds",
-	human.GitRemoteWrite:      "Pushes to a remote repository",
-	human.GitHistoryRewrite:   "Rewrites or deletes history",
-	human.NetworkRead:         "Reads from the network",
-	human.NetworkWrite:        "Sends to the network",
-	human.PackageInstall:      "Installs packages",
-	human.PackageRun:          "Runs a program of the project or of a package",
-	human.LangExec:            "Runs code",
-	human.ProcessSignal:       "Stops or signals processes",
-	human.ContainerEffect:     "Changes containers",
-	human.ServiceEffect:       "Changes a service",
-	human.DatabaseEffect:      "Works on a database",
-	human.CredentialAccess:    "Reads secrets",
-	human.PersistenceEffect:   "Sets up what runs by itself later",
-	human.PrivilegeEscalation: "Acts with more rights",
-	human.SecurityWeakening:   "Weakens protections",
-	human.CostEffect:          "Costs money",
-	human.ObfuscatedEffect:    "Hides what it does",
-	human.UnknownEffect:       "Does something that is not known",
-}
-
-// words says an effect in a sentence.
-func words(e human.Effect) string {
-	s := sentences[e.Verb]
-	if s == "" {
-		s = sentences[human.UnknownEffect]
+// does says an effect in a sentence.
+func does(e human.Effect) human.Sentence {
+	verb := e.Verb
+	if !slices.Contains(human.EffectVerbs, verb) {
+		verb = human.UnknownEffect
 	}
+	what := ""
 	if e.Resource != "" {
-		s += ": " + visible(e.Resource)
+		what = ": " + visible(e.Resource)
 	}
 	if e.Target != "" && e.Target != e.Resource && !strings.HasSuffix(e.Target, "/"+e.Resource) {
-		s += " (" + visible(e.Target) + ")"
+		what += " (" + visible(e.Target) + ")"
 	}
-	return s
+	if e.Thing != "" {
+		return human.Say("does_"+human.Code(verb), "what", what, "thing", e.Thing)
+	}
+	return human.Say("does_"+human.Code(verb), "what", what)
 }
+
+func words(e human.Effect) string { return strings.TrimSuffix(does(e).Text, ".") }
 
 // visible shows characters that would not be seen, or would turn the text around, by their numbers.
 func visible(s string) string {
@@ -75,21 +54,22 @@ func visible(s string) string {
 	return b.String()
 }
 
-func reason(v human.Verdict) string {
+// reason is the weightiest reason of a verdict.
+func reason(v human.Verdict) []human.Sentence {
 	if v.Risk == human.NoRisk {
-		return "It only looks."
+		return []human.Sentence{human.Say("only_looks")}
 	}
 	worst := v.Effects[0]
-	switch v.Decision {
-	case human.Deny:
-		return worst.Words + ". That is never done."
-	case human.Ask:
-		if worst.Certainty == human.Possible {
-			return worst.Words + ". What it does is known only when it runs."
-		}
-		return worst.Words + "."
+	said := []human.Sentence{does(worst)}
+	switch {
+	case v.Decision == human.Deny:
+		said = append(said, human.Say("never_done"))
+	case v.Decision == human.Allow:
+		said = append(said, human.Say("policy_lets"))
+	case worst.Certainty == human.Possible:
+		said = append(said, human.Say("certainty_possible"))
 	}
-	return worst.Words + ", which the policy lets through."
+	return said
 }
 
 // maxWhy is how many reasons are told.
@@ -113,53 +93,27 @@ func Why(effects []human.Effect) []human.Because {
 		if more[e.Rule]++; more[e.Rule] > 1 || len(out) == maxWhy {
 			continue
 		}
-		said := e.Words
-		if said == "" {
-			said = words(e)
-		}
-		b := human.Because{Rule: e.Rule, Verb: e.Verb, Resource: e.Resource, Risk: e.Risk, Text: strings.TrimSuffix(said, ".") + "."}
+		said := []human.Sentence{does(e)}
 		if e.Risk != human.NoRisk {
-			for _, s := range []string{certainties[e.Certainty], reversals[e.Reversibility], reaches[e.Blast]} {
-				if s != "" {
-					b.Text += " " + s
-				}
+			if e.Certainty == human.Likely || e.Certainty == human.Possible {
+				said = append(said, human.Say("certainty_"+human.Code(e.Certainty)))
+			}
+			if e.Reversibility == human.Costly || e.Reversibility == human.Irreversible {
+				said = append(said, human.Say("reversal_"+human.Code(e.Reversibility)))
+			}
+			if !e.Blast.Near() {
+				said = append(said, human.Say("reach_"+human.Code(e.Blast)))
 			}
 		}
 		if e.Floor {
-			b.Text += " Nothing lowers this: no trust, no rule, no standing permission."
+			said = append(said, human.Say("nothing_lowers"))
 		}
-		out = append(out, b)
+		out = append(out, human.Reasoned(human.Because{Rule: e.Rule, Verb: e.Verb, Resource: e.Resource, Risk: e.Risk}, said...))
 	}
-	for i := range out {
-		if n := more[out[i].Rule] - 1; n > 0 {
-			out[i].Text += " The same of " + strconv.Itoa(n) + " more."
+	for i, b := range out {
+		if n := more[b.Rule] - 1; n > 0 {
+			out[i] = human.Reasoned(b, append(b.Said, human.Say("same_of_more", "n", n))...)
 		}
 	}
 	return out
-}
-
-var certainties = map[human.Certainty]string{
-	human.Likely:   "Its name says so; what it does is not known for certain.",
-	human.Possible: "What it does is known only when it runs.",
-}
-
-var reversals = map[human.Reversibility]string{
-	human.Costly:       "Undoing it takes work, or a copy.",
-	human.Irreversible: "It cannot be undone.",
-}
-
-var reaches = map[human.BlastRadius]string{
-	human.SharedBlast:     "It reaches what others work with.",
-	human.ProductionBlast: "It reaches production.",
-	human.PublicBlast:     "It can be seen or taken by anybody.",
-}
-
-func (p Policy) words() string {
-	switch p {
-	case Permissive:
-		return "The policy is permissive: high risk is asked about, and medium risk that reaches further than this machine."
-	case Strict:
-		return "The policy is strict: all that does more than look is asked about."
-	}
-	return "The policy is balanced: medium risk and more is asked about."
 }

@@ -24,8 +24,9 @@ const (
 // An Error is safe to show: Msg is for people and says what, where and what to do; Err stays in the log.
 type Error struct {
 	Kind  ErrorKind
-	Field string // the request's field at fault, in wire spelling, or empty
-	Msg   string
+	Field string   // the request's field at fault, in wire spelling, or empty
+	Msg   string   // in English: what Said says, after the field
+	Said  Sentence // without a code where the message is for logs, terminals and agents alone
 	Err   error
 }
 
@@ -51,6 +52,26 @@ func BadField(field, format string, args ...any) *Error {
 // Wrap makes an Error of a kind around a cause that is for the log, not for the caller.
 func Wrap(kind ErrorKind, err error, format string, args ...any) *Error {
 	return &Error{Kind: kind, Msg: fmt.Sprintf(format, args...), Err: err}
+}
+
+// Fail makes an Error of a kind that says a sentence of the table. Pairs are the names of its parameters and their values, in turn.
+func Fail(kind ErrorKind, code Code, pairs ...any) *Error {
+	said := Say(code, pairs...)
+	return &Error{Kind: kind, Msg: said.Text, Said: said}
+}
+
+// FailField makes an Invalid error about a field that says a sentence of the table.
+func FailField(field string, code Code, pairs ...any) *Error {
+	e := Fail(Invalid, code, pairs...)
+	e.Field, e.Msg = field, field+": "+e.Msg
+	return e
+}
+
+// FailFor makes an Error of a kind that says a sentence of the table, around a cause that is for the log.
+func FailFor(kind ErrorKind, err error, code Code, pairs ...any) *Error {
+	e := Fail(kind, code, pairs...)
+	e.Err = err
+	return e
 }
 
 // KindOf returns the kind of the first Error in err's chain; Internal for any other error.

@@ -100,6 +100,7 @@ const (
 type Effect struct {
 	Verb          EffectVerb    `json:"verb"`
 	Resource      string        `json:"resource,omitempty" doc:"What it is done to, as the call names it: a path, a host, a branch."`
+	Thing         Code          `json:"thing,omitempty" doc:"Names resource where the call has no name for it, and resource is a sentence of the gatekeeper's."`
 	Target        string        `json:"target,omitempty" doc:"The same resolved: an absolute path, a host. Empty where that is not known."`
 	Certainty     Certainty     `json:"certainty" enum:"certain,likely,possible"`
 	Risk          Risk          `json:"risk" enum:"none,low,medium,high,critical"`
@@ -158,6 +159,7 @@ type Choice struct {
 	Action      ChoiceAction `json:"action" enum:"allow,deny,backup,difference,instead,change"`
 	Label       string       `json:"label"`
 	Description string       `json:"description,omitempty"`
+	Code        Code         `json:"code,omitempty" doc:"Names description."`
 	Command     string       `json:"command,omitempty" doc:"Of instead: a command that itself passes the gate at a lower risk."`
 	Default     bool         `json:"default,omitempty"`
 }
@@ -175,6 +177,7 @@ const (
 // An Input must be filled before a call may run.
 type Input struct {
 	Prompt      string `json:"prompt"`
+	Code        Code   `json:"code,omitempty" doc:"Names prompt; its parameter is must."`
 	Placeholder string `json:"placeholder,omitempty"`
 	Must        string `json:"must,omitempty" doc:"What has to be typed, to the letter; empty takes anything."`
 }
@@ -186,7 +189,14 @@ type Because struct {
 	Resource string     `json:"resource,omitempty"`
 	Risk     Risk       `json:"risk,omitempty" enum:"none,low,medium,high,critical"`
 	Trust    *float64   `json:"trust,omitempty" doc:"Of trust.VERB: between 0 and 1."`
-	Text     string     `json:"text" doc:"A sentence for people, in English."`
+	Text     string     `json:"text" doc:"What said says, in English."`
+	Said     []Sentence `json:"said,omitempty" doc:"The reason in sentences. Of an effect the first is a does_VERB."`
+}
+
+// Reasoned is a reason in sentences.
+func Reasoned(b Because, said ...Sentence) Because {
+	b.Said, b.Text = said, TextOf(said)
+	return b
 }
 
 // A Verdict is what the gatekeeper says about one call.
@@ -196,7 +206,8 @@ type Verdict struct {
 	Reversibility Reversibility `json:"reversibility" enum:"reversible,costly,irreversible"`
 	Blast         BlastRadius   `json:"blast_radius" enum:"file,project,machine,shared,production,public"`
 	Floor         bool          `json:"floor,omitempty" doc:"It touches what no trust, rule, model or standing permission lowers."`
-	Reason        string        `json:"reason" doc:"One sentence for people."`
+	Reason        string        `json:"reason" doc:"What said says, in English."`
+	Said          []Sentence    `json:"said,omitempty" doc:"The weightiest reason in sentences."`
 	Rules         []string      `json:"rule_ids" doc:"The rules that took part, the gravest first."`
 	Because       []Because     `json:"because,omitempty" doc:"Every reason that counted, the weightiest first."`
 	Effects       []Effect      `json:"effects" doc:"The gravest first."`

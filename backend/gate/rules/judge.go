@@ -309,7 +309,7 @@ func (j *judging) decide(v *human.Verdict) {
 	v.Because = why.list[:min(len(why.list), maxBecause)]
 	if len(w.hold) > 0 || slices.ContainsFunc(w.by, func(d decider) bool { return d != byPolicy }) {
 		if len(v.Because) > 0 {
-			v.Reason = v.Because[0].Text
+			v.Reason, v.Said = v.Because[0].Text, v.Because[0].Said
 		}
 		v.Rules = slices.Concat(why.first, v.Rules, why.last)
 	}
@@ -646,7 +646,7 @@ func (b *because) rule(r *rule, decided bool) {
 	if b.has(id) {
 		return
 	}
-	b.list = append(b.list, human.Because{Rule: id, Text: r.says()})
+	b.list = append(b.list, human.Reasoned(human.Because{Rule: id}, r.says()))
 	if decided {
 		b.first = append(b.first, id)
 	} else {
@@ -671,46 +671,47 @@ func Settled(v human.Verdict) bool {
 }
 
 // says is a rule in a sentence.
-func (r *rule) says() string {
-	whose := "Your rule"
-	switch r.Source {
-	case human.RuleProject:
-		whose = "A rule of the project's own file"
-	case human.RuleOperator:
-		whose = "A standing rule"
-		if r.By != "" {
-			whose += " of " + r.By
-		}
+func (r *rule) says() human.Sentence {
+	whose := human.Code("rule_mine_")
+	switch {
+	case r.Source == human.RuleProject:
+		whose = "rule_project_"
+	case r.Source == human.RuleOperator && r.By != "":
+		whose = "rule_by_"
+	case r.Source == human.RuleOperator:
+		whose = "rule_standing_"
 	}
-	does := map[human.Ruling]string{human.Allow: " allows ", human.Ask: " asks about ", human.Deny: " refuses "}[r.Decision]
-	var what []string
+	var what, match []string
+	add := func(value, said string) {
+		match, what = append(match, value), append(what, said)
+	}
 	if r.Command != "" {
-		what = append(what, "`"+r.Command+"`")
+		add("`"+r.Command+"`", "`"+r.Command+"`")
 	}
 	if len(r.Verbs) > 0 {
 		var verbs []string
 		for _, v := range r.Verbs {
 			verbs = append(verbs, string(v))
 		}
-		what = append(what, strings.Join(verbs, ", "))
+		add(strings.Join(verbs, ", "), strings.Join(verbs, ", "))
 	}
 	switch {
 	case r.Path != "" && len(what) > 0:
-		what = append(what, "on `"+r.Path+"`")
+		add("`"+r.Path+"`", "on `"+r.Path+"`")
 	case r.Path != "":
-		what = append(what, "what touches `"+r.Path+"`")
+		add("`"+r.Path+"`", "what touches `"+r.Path+"`")
 	}
 	switch {
 	case r.Tool != "" && len(what) > 0:
-		what = append(what, "by the tool "+r.Tool)
+		add(r.Tool, "by the tool "+r.Tool)
 	case r.Tool != "":
-		what = append(what, "every call of the tool "+r.Tool)
+		add(r.Tool, "every call of the tool "+r.Tool)
 	}
-	text := whose + does + cmp.Or(strings.Join(what, " "), "this")
+	why := ""
 	if r.Reason != "" {
-		return text + ": " + strings.TrimSuffix(r.Reason, ".") + "."
+		why = ": " + strings.TrimSuffix(r.Reason, ".")
 	}
-	return text + "."
+	return human.Say(whose+human.Code(r.Decision), "by", r.By, "what", cmp.Or(strings.Join(what, " "), "this"), "match", strings.Join(match, ", "), "why", why)
 }
 
 // passed is why effects need nobody.
@@ -724,7 +725,7 @@ func (b *because) passed(effects []human.Effect, policy gate.Policy) {
 	said := gate.Why(effects)
 	b.list = append(b.list, said[:min(len(said), 5)]...)
 	if effects[0].Risk != human.NoRisk {
-		b.list = append(b.list, human.Because{Rule: "policy", Text: fmt.Sprintf("The policy %s lets through what nothing else is said of.", policy)})
+		b.list = append(b.list, human.Reasoned(human.Because{Rule: "policy"}, human.Say("policy_passes_"+human.Code(policy))))
 	}
 }
 
@@ -734,20 +735,21 @@ func (b *because) trust(e human.Effect, t float64) {
 		return
 	}
 	th := b.set.config.Thresholds
-	var text string
+	var said human.Code
+	least := th.LowRiskAutoApprove
 	switch {
 	case t < th.ParanoidMode:
-		text = fmt.Sprintf("Under %.2f, so everything that does more than look is asked about.", th.ParanoidMode)
+		said, least = "trust_low", th.ParanoidMode
 		b.first = append(b.first, id)
 	case t <= th.LowRiskAutoApprove:
-		text = fmt.Sprintf("Not over %.2f, so trust does not answer for you.", th.LowRiskAutoApprove)
+		said = "trust_under"
 	case e.Risk == human.LowRisk:
-		text = fmt.Sprintf("Over %.2f, so low risk needs no confirmation.", th.LowRiskAutoApprove)
+		said = "trust_over"
 		b.first = append(b.first, id)
 	default:
-		text = fmt.Sprintf("Over %.2f, but trust answers for low risk only.", th.LowRiskAutoApprove)
+		said = "trust_over_risk"
 	}
-	b.list = append(b.list, human.Because{Rule: id, Verb: e.Verb, Trust: &t, Text: text})
+	b.list = append(b.list, human.Reasoned(human.Because{Rule: id, Verb: e.Verb, Trust: &t}, human.Say(said, "least", fmt.Sprintf("%.2f", least))))
 }
 
 // policy says which policy asks, where a more permissive one would not.
@@ -758,11 +760,11 @@ func (b *because) policy(j *judging, effects []human.Effect, w weights) {
 	}
 	for i, e := range effects {
 		if w.rulings[i] == human.Ask && w.by[i] == byPolicy && gate.Decide(e, gate.Policies[at-1]) == human.Allow {
-			text := fmt.Sprintf("The policy %s asks about this; %s would not.", j.policy, gate.Policies[at-1])
+			said := []human.Sentence{human.Say("policy_asks_" + human.Code(j.policy))}
 			if b.set.importance(j.c.Project) == High {
-				text += " The project is marked as important."
+				said = append(said, human.Say("project_important"))
 			}
-			b.list = append(b.list, human.Because{Rule: "policy", Text: text})
+			b.list = append(b.list, human.Reasoned(human.Because{Rule: "policy"}, said...))
 			return
 		}
 	}
@@ -770,6 +772,6 @@ func (b *because) policy(j *judging, effects []human.Effect, w weights) {
 
 func (b *because) project() {
 	if b.set.problem != "" {
-		b.list = append(b.list, human.Because{Rule: "project.file", Text: "The project's own .deskbell/gate.toml does not count, so strict holds here: " + b.set.problem + "."})
+		b.list = append(b.list, human.Reasoned(human.Because{Rule: "project.file"}, human.Say("project_file", "problem", b.set.problem)))
 	}
 }

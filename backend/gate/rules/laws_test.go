@@ -254,7 +254,7 @@ func TestSuggestionsHold(t *testing.T) {
 		v := s.Judge(call, nil, here())
 		r, leftOut, ok := rules.Suggest(call, v, here())
 		if !ok {
-			if leftOut == "" && v.Decision == human.Ask {
+			if len(leftOut) == 0 && v.Decision == human.Ask {
 				t.Fatalf("nothing is suggested for %s, and nothing said", call.Args)
 			}
 			t.Skip()
@@ -265,7 +265,7 @@ func TestSuggestionsHold(t *testing.T) {
 		at := here()
 		at.Standing = []human.GateRule{r}
 		after := s.Judge(call, nil, at)
-		if leftOut == "" && after.Decision != human.Allow {
+		if len(leftOut) == 0 && after.Decision != human.Allow {
 			t.Fatalf("%s is still %s with %+v: %+v", call.Args, after.Decision, r, after.Because)
 		}
 		if v.Floor && after.Decision == human.Allow {

@@ -1,11 +1,9 @@
 package rules
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,41 +18,44 @@ import (
 // gravest command as they stand, or one path of a file tool, in its project. Never what lies at the floor, or takes away
 // what no commit holds. leftOut says what of the call it would not cover, and why; ok is false where it would cover
 // nothing.
-func Suggest(call gate.Call, v human.Verdict, c Circumstances) (r human.GateRule, leftOut string, ok bool) {
+func Suggest(call gate.Call, v human.Verdict, c Circumstances) (r human.GateRule, leftOut []human.Sentence, ok bool) {
 	r = human.GateRule{Decision: human.Allow, Project: groundOf(call, c).root, Source: human.RuleOperator}
-	var out []string
+	var out []human.Sentence
 	for _, e := range v.Effects {
 		if e.Floor {
-			out = append(out, sentence(e.Words)+" lies at the floor, which no standing rule reaches.")
+			out = append(out, about(e, "left_floor"))
 		}
 	}
 	if gate.RunsCode(call.Tool) {
 		words, why := suggestCommand(call, v)
 		out = append(out, why...)
 		if len(words) == 0 {
-			return human.GateRule{}, strings.Join(out, " "), false
+			return human.GateRule{}, out, false
 		}
 		r.Command = command{words: words}.String()
 	} else {
 		found, why := suggestTool(&r, call, v)
 		out = append(out, why...)
 		if !found {
-			return human.GateRule{}, strings.Join(out, " "), false
+			return human.GateRule{}, out, false
 		}
 	}
 	if made, err := ready(r); err != nil || checkRule(made) != nil {
-		return human.GateRule{}, "No standing rule can say this without saying more.", false
+		return human.GateRule{}, []human.Sentence{human.Say("left_more_said")}, false
 	}
-	return r, strings.Join(out, " "), true
+	return r, out, true
 }
 
-func sentence(s string) string { return cmp.Or(strings.TrimSuffix(s, "."), "What it does") }
+// about is a note on an effect that no rule covers.
+func about(e human.Effect, code human.Code) human.Sentence {
+	return human.Say(code, "what", e.Words, "verb", e.Verb, "resource", e.Resource, "thing", e.Thing)
+}
 
 // suggestCommand are the words of the gravest command of a call that a standing rule may cover.
-func suggestCommand(call gate.Call, v human.Verdict) (best []word, leftOut []string) {
+func suggestCommand(call gate.Call, v human.Verdict) (best []word, leftOut []human.Sentence) {
 	parts, whole := gate.Parts(call, nil)
 	if !whole {
-		return nil, []string{"There is more in the call than commands that a rule could name."}
+		return nil, []human.Sentence{human.Say("left_beside")}
 	}
 	risk := human.NoRisk
 	var of string
@@ -72,43 +73,38 @@ func suggestCommand(call gate.Call, v human.Verdict) (best []word, leftOut []str
 		switch {
 		case best == nil || worst.Risk.Level() > risk.Level():
 			if best != nil && text != of {
-				leftOut = append(leftOut, "`"+of+"` would need a rule of its own.")
+				leftOut = append(leftOut, human.Say("left_own_command", "what", "`"+of+"`"))
 			}
 			best, risk, of = words, worst.Risk, text
 		case text != of:
-			leftOut = append(leftOut, "`"+text+"` would need a rule of its own.")
+			leftOut = append(leftOut, human.Say("left_own_command", "what", "`"+text+"`"))
 		}
 	}
 	return best, leftOut
 }
 
 // suggestWords are the words of one command without those that name what no commit holds.
-func suggestWords(p shell.Part, v human.Verdict) (words []word, leftOut []string) {
+func suggestWords(p shell.Part, v human.Verdict) (words []word, leftOut []human.Sentence) {
 	if !p.Known {
-		what := "What it does beside its commands"
-		if len(p.Words) > 0 {
-			what = "`" + strings.Join(p.Words, " ") + "`"
+		if len(p.Words) == 0 {
+			return nil, []human.Sentence{human.Say("left_unknown")}
 		}
-		return nil, []string{what + " is left out: it is known only when it runs, or belongs to no command."}
+		return nil, []human.Sentence{human.Say("left_unknown_command", "what", "`"+strings.Join(p.Words, " ")+"`")}
 	}
 	if obeysInput(p) {
-		return nil, []string{"`" + strings.Join(p.Words, " ") + "` is left out: it does what it is fed, which no rule names."}
+		return nil, []human.Sentence{human.Say("left_fed", "what", "`"+strings.Join(p.Words, " ")+"`")}
 	}
 	drop := map[string]bool{}
 	for _, e := range v.Effects {
 		if e.Floor || !loses(e) || !slices.ContainsFunc(p.Effects, func(o human.Effect) bool { return o.Verb == e.Verb && o.Resource == e.Resource }) {
 			continue
 		}
-		why := "is in no commit, so no standing rule takes it away"
-		if e.Kept != human.KeptNowhere {
-			why = "may be in no commit, so no standing rule takes it away"
-		}
 		if slices.Contains(p.Words[1:], e.Resource) {
 			drop[e.Resource] = true
-			leftOut = append(leftOut, fmt.Sprintf("`%s` is left out: it %s.", e.Resource, why))
+			leftOut = append(leftOut, human.Say("left_commit", "what", "`"+e.Resource+"`"))
 			continue
 		}
-		return nil, append(leftOut, fmt.Sprintf("%s is left out: it %s.", sentence(e.Words), why))
+		return nil, append(leftOut, about(e, "left_commit"))
 	}
 	operands := 0
 	for i, w := range p.Words {
@@ -138,7 +134,7 @@ func loses(e human.Effect) bool {
 }
 
 // suggestTool fills in what a rule for a tool that runs no commands would say.
-func suggestTool(r *human.GateRule, call gate.Call, v human.Verdict) (found bool, leftOut []string) {
+func suggestTool(r *human.GateRule, call gate.Call, v human.Verdict) (found bool, leftOut []human.Sentence) {
 	g := groundOf(call, Circumstances{Project: r.Project})
 	r.Tool = call.Tool
 	for _, e := range v.Effects {
@@ -146,16 +142,16 @@ func suggestTool(r *human.GateRule, call gate.Call, v human.Verdict) (found bool
 			continue
 		}
 		if loses(e) {
-			leftOut = append(leftOut, fmt.Sprintf("%s is left out: it may be in no commit, so no standing rule takes it away.", sentence(e.Words)))
+			leftOut = append(leftOut, about(e, "left_commit"))
 			continue
 		}
 		switch p := pathOf(e); {
 		case e.Verb == human.NetworkRead || e.Verb == human.NetworkWrite:
-			leftOut = append(leftOut, sentence(e.Words)+" is left out: no rule names an address.")
+			leftOut = append(leftOut, about(e, "left_address"))
 		case p == "" && e.Verb == human.UnknownEffect && e.Resource == call.Tool && !found:
 			found = true // the tool itself
 		case p == "":
-			leftOut = append(leftOut, sentence(e.Words)+" is left out.")
+			leftOut = append(leftOut, about(e, "left_plain"))
 		case !found:
 			found = true
 			r.Path = p
@@ -165,7 +161,7 @@ func suggestTool(r *human.GateRule, call gate.Call, v human.Verdict) (found bool
 			r.Verbs = []human.EffectVerb{e.Verb}
 		case slices.Contains(r.Verbs, e.Verb) && g.absolute(r.Path) == g.absolute(p):
 		default:
-			leftOut = append(leftOut, sentence(e.Words)+" would need a rule of its own.")
+			leftOut = append(leftOut, about(e, "left_own"))
 		}
 	}
 	return found, leftOut
@@ -223,7 +219,7 @@ func Propose(past []PastCall, dismissed []string) []Proposal {
 			order = append(order, key)
 		}
 		read := !p.Bulk && p.Read >= trust.Reading(p.Words)
-		if !p.Allowed || leftOut != "" || p.Floor || p.Risk.Level() >= human.HighRisk.Level() || !read {
+		if !p.Allowed || len(leftOut) > 0 || p.Floor || p.Risk.Level() >= human.HighRisk.Level() || !read {
 			t.no = true
 		}
 		t.Times++

@@ -269,12 +269,12 @@ type TrustPoint struct {
 
 // A RulePreview says what a rule would have matched.
 type RulePreview struct {
-	Rule    human.GateRule `json:"rule"`
-	Days    int            `json:"days"`
-	Total   int            `json:"total"`
-	Refused int            `json:"refused" doc:"How many of them an operator refused."`
-	Calls   []PastCall     `json:"calls" doc:"The most frequent first, at the most 20."`
-	LeftOut string         `json:"left_out,omitempty" doc:"What of the call no standing rule may cover, and why."`
+	Rule    human.GateRule   `json:"rule"`
+	Days    int              `json:"days"`
+	Total   int              `json:"total"`
+	Refused int              `json:"refused" doc:"How many of them an operator refused."`
+	Calls   []PastCall       `json:"calls" doc:"The most frequent first, at the most 20."`
+	LeftOut []human.Sentence `json:"left_out,omitempty" doc:"What of the call no standing rule may cover, and why."`
 }
 
 // A PastCall is a call that was made before, as often as it was.

@@ -303,11 +303,11 @@ func (j *judged) count() {
 }
 
 // allow lets a call through for one reason more.
-func (j *judged) allow(rule, text string) {
+func (j *judged) allow(b human.Because) {
 	v := &j.verdict
-	v.Decision, v.Choices, v.Form, v.Input, v.Reason = human.Allow, nil, "", nil, text
-	v.Because = append([]human.Because{{Rule: rule, Text: text}}, v.Because...)
-	v.Rules = append([]string{rule}, v.Rules...)
+	v.Decision, v.Choices, v.Form, v.Input, v.Reason, v.Said = human.Allow, nil, "", nil, b.Text, b.Said
+	v.Because = append([]human.Because{b}, v.Because...)
+	v.Rules = append([]string{b.Rule}, v.Rules...)
 }
 
 // makes are the files that are the session's own once the call has run: those that it writes and that were not there, or
@@ -416,7 +416,7 @@ func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCa
 		return human.Judgement{}, err
 	}
 	if j.verdict.Decision == human.Ask && k.isGranted(by.Name, j.verdict.Digest) {
-		j.allow("operator.changed", "An operator wrote these arguments and let the call run with them.")
+		j.allow(human.Reasoned(human.Because{Rule: "operator.changed"}, human.Say("operator_changed")))
 	}
 	if j.verdict.Decision == human.Ask && k.d.Model != nil && j.file.Config.Model {
 		k.consult(ctx, &j, call)

@@ -44,7 +44,7 @@ func (k *Keeper) consult(ctx context.Context, j *judged, call human.ToolCall) {
 	asking, cancel := context.WithTimeout(ctx, modelPatience)
 	defer cancel()
 	reply, err := k.d.Model.Ask(asking, modelTask, string(text), modelSchema)
-	opinion := human.Because{Rule: "model"}
+	var opinion human.Because
 	var said struct {
 		Risk   human.Risk
 		Ask    *bool
@@ -52,15 +52,15 @@ func (k *Keeper) consult(ctx context.Context, j *judged, call human.ToolCall) {
 	}
 	switch {
 	case err != nil && errors.Is(asking.Err(), context.DeadlineExceeded):
-		opinion.Rule, opinion.Text = "model.late", "The model "+k.d.Model.Name()+" was asked and did not answer in time."
+		opinion = human.Reasoned(human.Because{Rule: "model.late"}, human.Say("model_late", "model", k.d.Model.Name()))
 	case err != nil:
-		opinion.Rule, opinion.Text = "model.failed", "The model "+k.d.Model.Name()+" was asked and could not answer: "+human.OneLine(human.SafeText(err), 200)
+		opinion = human.Reasoned(human.Because{Rule: "model.failed"}, human.Say("model_failed", "model", k.d.Model.Name(), "problem", human.OneLine(human.SafeText(err), 200)))
 	case json.Unmarshal([]byte(reply), &said) != nil || said.Ask == nil || !knownRisk(said.Risk):
-		opinion.Rule, opinion.Text = "model.unclear", "The model "+k.d.Model.Name()+" was asked and answered something else."
+		opinion = human.Reasoned(human.Because{Rule: "model.unclear"}, human.Say("model_unclear", "model", k.d.Model.Name()))
 	default:
-		opinion.Risk, opinion.Text = said.Risk, "The model "+k.d.Model.Name()+" says: "+human.OneLine(said.Reason, 300)
+		opinion = human.Reasoned(human.Because{Rule: "model", Risk: said.Risk}, human.Say("model_says", "model", k.d.Model.Name(), "reason", human.OneLine(said.Reason, 300)))
 		if !*said.Ask && said.Risk.Level() <= human.LowRisk.Level() {
-			j.allow(opinion.Rule, opinion.Text)
+			j.allow(opinion)
 			return
 		}
 	}

@@ -171,7 +171,7 @@ func (d *Decision) judged(call human.ToolCall, v human.Verdict, mask func(string
 		d.Effects[i].Resource, d.Effects[i].Target, d.Effects[i].Words = mask(e.Resource), mask(e.Target), mask(e.Words)
 	}
 	for i, b := range d.Because {
-		d.Because[i].Resource, d.Because[i].Text = mask(b.Resource), mask(b.Text)
+		d.Because[i].Resource, d.Because[i].Text, d.Because[i].Said = mask(b.Resource), mask(b.Text), human.Masked(b.Said, mask)
 	}
 }
 

@@ -91,7 +91,7 @@ var (
 // every text in the code for what that is done to, and calls the code harmless only when all that it names is.
 func (w *walker) code(language string, v value) {
 	if w.depth >= maxDepth || len(v.s) > MaxScript || !w.step(len(v.s)/4+4) {
-		w.opaque("shell.too_deep", "holds code that is too large or too deep")
+		w.opaque("shell.too_deep", "thing_code_deep")
 		return
 	}
 	if isShell(language) {
@@ -101,7 +101,7 @@ func (w *walker) code(language string, v value) {
 	w.depth++
 	defer func() { w.depth-- }()
 	if v.taint&fromNetwork != 0 {
-		w.emit(human.Effect{Verb: human.LangExec, Resource: "what was downloaded", Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
+		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 	}
 	text, secrets := v.s, w.secrets
 	bare, literals := strip(text, language)
@@ -214,7 +214,7 @@ func (w *walker) code(language string, v value) {
 			emit(human.NetworkWrite, human.HighRisk, "sends_environment", m)
 		}
 		if fetchesCode.MatchString(text) {
-			w.emit(human.Effect{Verb: human.LangExec, Resource: "what was downloaded", Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
+			w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 		}
 	}
 	if ran != "" && socketsOf.MatchString(bare) && shellNames.MatchString(text) {

@@ -121,7 +121,7 @@ func remove(w *walker, c *cmd) (stream, bool) {
 	}
 	for i, v := range o.words {
 		if i > 100 {
-			w.opaque("shell.too_much", "deletes too much to be told one by one")
+			w.opaque("shell.too_much", "thing_deletes_much")
 			break
 		}
 		if c.name == "rmdir" {

@@ -54,7 +54,7 @@ var (
 
 func (w *walker) windows(text string) {
 	if len(text) > MaxScript || w.depth >= maxDepth || marks(text) > maxMarks || !w.step(len(text)/16+1) {
-		w.opaque("shell.too_deep", "holds commands that are too many or too deep")
+		w.opaque("shell.too_deep", "thing_commands_deep")
 		return
 	}
 	w.depth++

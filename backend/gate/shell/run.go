@@ -56,7 +56,7 @@ func (w *walker) run(args []value, in stream) stream {
 	w.ran(args)
 	if w.depth >= maxDepth || !w.step(2+len(args)/2) {
 		if !w.spent {
-			w.opaque("shell.too_deep", "holds commands within commands too deep")
+			w.opaque("shell.too_deep", "thing_commands_within")
 		}
 		return stream{}
 	}
@@ -283,7 +283,7 @@ func languageOf(name, language, text string) string {
 // feed is what an interpreter is given to run by a pipe, a here-document or a file that this script wrote.
 func (w *walker) feed(language string, s stream, rule string) {
 	if s.taint&fromNetwork != 0 {
-		w.emit(human.Effect{Verb: human.LangExec, Resource: "what was downloaded", Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
+		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 	}
 	if s.known {
 		if language == "" || isShell(language) {
@@ -299,7 +299,7 @@ func (w *walker) feed(language string, s stream, rule string) {
 	if s.taint&fromNetwork != 0 {
 		return
 	}
-	e := human.Effect{Verb: human.LangExec, Resource: "what comes through a pipe", Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule}
+	e := unnamed("thing_pipe", human.Effect{Verb: human.LangExec, Certainty: human.Possible, Risk: human.HighRisk, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule})
 	if s.taint&fromDecoder != 0 {
 		e.Verb, e.Risk, e.Rule = human.ObfuscatedEffect, human.CriticalRisk, "shell.decoded_run"
 	}

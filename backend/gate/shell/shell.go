@@ -84,7 +84,7 @@ func LowerArgs(args []string, at Place) []human.Effect {
 	for i, a := range args {
 		vs[i] = known(a)
 		if strings.Contains(a, unknown) {
-			w.opaque("shell.unreadable", "holds characters that no argument can hold")
+			w.opaque("shell.unreadable", "thing_no_argument")
 			return w.done()
 		}
 	}
@@ -231,7 +231,7 @@ func (w *walker) emit(e human.Effect) {
 	}
 	if !w.seen[e] {
 		if len(w.effects) >= maxEffects {
-			w.opaque("shell.too_much", "does too many things to be told one by one")
+			w.opaque("shell.too_much", "thing_does_much")
 			return
 		}
 		w.seen[e] = true
@@ -241,15 +241,15 @@ func (w *walker) emit(e human.Effect) {
 }
 
 // opaque notes something that could not be looked into; it is asked about.
-func (w *walker) opaque(rule, why string) {
+func (w *walker) opaque(rule string, why human.Code) {
 	if w.spent && rule == "shell.too_much" {
 		return
 	}
 	w.spent = w.spent || rule == "shell.too_much"
-	e := human.Effect{
-		Verb: human.UnknownEffect, Resource: why, Certainty: human.Possible, Risk: human.HighRisk,
+	e := unnamed(why, human.Effect{
+		Verb: human.UnknownEffect, Certainty: human.Possible, Risk: human.HighRisk,
 		Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: rule,
-	}
+	})
 	if w.unsure && rule == "shell.unparsed" {
 		return
 	}
@@ -260,12 +260,18 @@ func (w *walker) opaque(rule, why string) {
 	w.attribute(e)
 }
 
+// unnamed is an effect on what the command has no name for.
+func unnamed(thing human.Code, e human.Effect) human.Effect {
+	e.Resource, e.Thing = human.Say(thing).Text, thing
+	return e
+}
+
 // step counts work, and says whether there is still some left.
 func (w *walker) step(n int) bool {
 	w.work += n
 	if w.work > maxWork {
 		if !w.spent {
-			w.opaque("shell.too_much", "is too large to be looked through")
+			w.opaque("shell.too_much", "thing_too_large")
 		}
 		return false
 	}
@@ -357,15 +363,15 @@ func endHeredocs(text string) string {
 // script goes through the text of a shell script, with its arguments and what it reads.
 func (w *walker) script(text, dialect string, params []value, in stream) stream {
 	if len(text) > MaxScript {
-		w.opaque("shell.too_much", "is too large to be looked through")
+		w.opaque("shell.too_much", "thing_too_large")
 		return stream{}
 	}
 	if w.depth >= maxDepth || !w.step(len(text)/16+1) {
-		w.opaque("shell.too_deep", "holds commands within commands too deep")
+		w.opaque("shell.too_deep", "thing_commands_within")
 		return stream{}
 	}
 	if w.parsed += len(text); w.parsed > maxParsed {
-		w.opaque("shell.too_much", "is too large to be looked through")
+		w.opaque("shell.too_much", "thing_too_large")
 		return stream{}
 	}
 	if strings.Contains(text, unknown) {
@@ -381,7 +387,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 	var file *syntax.File
 	var err error
 	if nests(text) {
-		w.opaque("shell.too_deep", "nests too deep to be looked into")
+		w.opaque("shell.too_deep", "thing_nests")
 		w.salvage(text)
 		return stream{}
 	}
@@ -397,7 +403,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 		}
 	}
 	if err != nil {
-		w.opaque("shell.unparsed", "is not a shell command that can be read")
+		w.opaque("shell.unparsed", "thing_unparsed")
 		w.salvage(text)
 		return stream{}
 	}

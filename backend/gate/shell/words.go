@@ -305,7 +305,7 @@ func (w *walker) given(name string, in stream) {
 
 func (w *walker) substitution(list []*syntax.Stmt) stream {
 	if w.depth >= maxDepth {
-		w.opaque("shell.too_deep", "holds commands within commands too deep")
+		w.opaque("shell.too_deep", "thing_commands_within")
 		return stream{}
 	}
 	w.depth++
@@ -532,7 +532,7 @@ func (w *walker) assigned(name string, v value) {
 	case strings.HasPrefix(name, "GIT_CONFIG_VALUE_"):
 		w.script(strings.TrimLeft(v.s, "!"), "sh", nil, stream{})
 	case strings.HasPrefix(name, "BASH_FUNC_"):
-		w.opaque("shell.startup_variable", "sets a function through the environment")
+		w.opaque("shell.startup_variable", "thing_startup_variable")
 	}
 }
 
@@ -667,7 +667,7 @@ func (w *walker) arithText(s string) {
 // expandText is text that the shell expands as if it stood between double quotes.
 func (w *walker) expandText(s string) {
 	if w.depth >= maxDepth || len(s) > MaxScript || !w.step(len(s)/16+1) || nests(s) {
-		w.opaque("shell.too_deep", "holds commands within commands too deep")
+		w.opaque("shell.too_deep", "thing_commands_within")
 		return
 	}
 	s = strings.ToValidUTF8(s, "\ufffd")
@@ -679,7 +679,7 @@ func (w *walker) expandText(s string) {
 		word, err = syntax.NewParser().Document(strings.NewReader(endHeredocs(s)))
 	}
 	if err != nil || word == nil {
-		w.opaque("shell.unparsed", "is not a shell command that can be read")
+		w.opaque("shell.unparsed", "thing_unparsed")
 		w.salvage(s)
 		return
 	}

@@ -21,6 +21,8 @@ type Problem struct {
 	Detail string       `json:"detail" doc:"What, where, and what to do. Fit to show."`
 	Kind   string       `json:"kind" enum:"invalid,not_found,conflict,denied,exhausted,internal,unavailable,unauthorized"`
 	Errors []FieldError `json:"errors,omitempty"`
+	Code   human.Code   `json:"code,omitempty" doc:"Names detail, without the field, for clients that say it in another language."`
+	Params human.Params `json:"params,omitempty" doc:"The values in the sentence's places."`
 
 	header http.Header
 }
@@ -79,7 +81,10 @@ func problemOf(err error, method string) *Problem {
 	p = newProblem(kind.status, human.SafeText(err))
 	p.Kind = kind.word
 	var ours *human.Error
-	if errors.As(err, &ours) && ours.Field != "" {
+	if errors.As(err, &ours) {
+		p.Code, p.Params = ours.Said.Code, ours.Said.Params
+	}
+	if ours != nil && ours.Field != "" {
 		in := "body."
 		if method == http.MethodGet {
 			in = "query."

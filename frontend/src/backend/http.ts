@@ -13,6 +13,8 @@ export class Problem extends Error {
     message: string,
     /** The request's field at fault, in wire spelling, or ''. */
     readonly field = '',
+    /** Names the sentence, without the field; with the values in its places. */
+    readonly said: { code?: string; params?: Record<string, string> } = {},
   ) {
     super(message);
     this.name = 'Problem';
@@ -41,12 +43,14 @@ interface ProblemDocument {
   title?: string;
   detail?: string;
   errors?: { location?: string; message?: string }[];
+  code?: string;
+  params?: Record<string, string>;
 }
 
 async function problem(response: Response): Promise<Problem> {
   const document = (await response.json().catch(() => ({}))) as ProblemDocument;
   const field = document.errors?.[0]?.location ?? '';
-  return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^body\./, ''));
+  return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^body\./, ''), { code: document.code, params: document.params });
 }
 
 /** @throws Problem when no answer came, or a refusal. */

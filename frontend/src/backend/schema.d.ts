@@ -1954,7 +1954,9 @@ export interface components {
             risk?: "none" | "low" | "medium" | "high" | "critical";
             /** @description A rule of the engine, trust.VERB, rule.ID of one's own, or policy. */
             rule_id: string;
-            /** @description A sentence for people, in English. */
+            /** @description The reason in sentences. Of an effect the first is a does_VERB. */
+            said?: components["schemas"]["Sentence"][];
+            /** @description What said says, in English. */
             text: string;
             /**
              * Format: double
@@ -2001,6 +2003,8 @@ export interface components {
         Choice: {
             /** @enum {string} */
             action: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            /** @description Names description. */
+            code?: string;
             /** @description Of instead: a command that itself passes the gate at a lower risk. */
             command?: string;
             default?: boolean;
@@ -2341,6 +2345,8 @@ export interface components {
             rule_id: string;
             /** @description The same resolved: an absolute path, a host. Empty where that is not known. */
             target?: string;
+            /** @description Names resource where the call has no name for it, and resource is a sentence of the gatekeeper's. */
+            thing?: string;
             verb: string;
             /** @description The effect in a sentence for people. */
             words?: string;
@@ -2686,6 +2692,8 @@ export interface components {
             usual: components["schemas"]["UsualChange"][];
         };
         Input: {
+            /** @description Names prompt; its parameter is must. */
+            code?: string;
             /** @description What has to be typed, to the letter; empty takes anything. */
             must?: string;
             placeholder?: string;
@@ -3167,11 +3175,17 @@ export interface components {
             presets: components["schemas"]["Preset"][];
         };
         Problem: {
+            /** @description Names detail, without the field, for clients that say it in another language. */
+            code?: string;
             /** @description What, where, and what to do. Fit to show. */
             detail: string;
             errors?: components["schemas"]["FieldError"][];
             /** @enum {string} */
             kind: "invalid" | "not_found" | "conflict" | "denied" | "exhausted" | "internal" | "unavailable" | "unauthorized";
+            /** @description The values in the sentence's places. */
+            params?: {
+                [key: string]: string;
+            };
             /** Format: int64 */
             status: number;
             title: string;
@@ -3630,7 +3644,7 @@ export interface components {
             /** Format: int64 */
             days: number;
             /** @description What of the call no standing rule may cover, and why. */
-            left_out?: string;
+            left_out?: components["schemas"]["Sentence"][];
             /**
              * Format: int64
              * @description How many of them an operator refused.
@@ -3722,6 +3736,16 @@ export interface components {
             /** @enum {string} */
             channel: "card" | "notification" | "tray" | "console" | "terminal";
             operation_id: string;
+        };
+        Sentence: {
+            /** @description Names the sentence, for clients that say it in another language. */
+            code?: string;
+            /** @description The values in the sentence's places. */
+            params?: {
+                [key: string]: string;
+            };
+            /** @description In English. */
+            text: string;
         };
         Session: {
             operator: string;
@@ -4329,7 +4353,7 @@ export interface components {
             form?: "confirm" | "choice" | "input";
             /** @description Of form input. */
             input?: components["schemas"]["Input"];
-            /** @description One sentence for people. */
+            /** @description What said says, in English. */
             reason: string;
             /** @enum {string} */
             reversibility: "reversible" | "costly" | "irreversible";
@@ -4337,6 +4361,8 @@ export interface components {
             risk: "none" | "low" | "medium" | "high" | "critical";
             /** @description The rules that took part, the gravest first. */
             rule_ids: string[];
+            /** @description The weightiest reason in sentences. */
+            said?: components["schemas"]["Sentence"][];
         };
         Vote: {
             answer: components["schemas"]["Answer"];

@@ -3,7 +3,7 @@
  * one call, its verdict, is in wire.ts. Times are RFC 3339 in UTC.
  */
 
-import type { Because, Effect, JsonObject } from './wire';
+import type { Because, Effect, JsonObject, Said } from './wire';
 
 export type Policy = 'permissive' | 'balanced' | 'strict';
 export type Ruling = 'allow' | 'ask' | 'deny';
@@ -156,7 +156,7 @@ export interface RulePreview {
   /** The most frequent first. */
   calls: PastCall[];
   /** What of the call no standing rule may cover, and why. */
-  left_out?: string;
+  left_out?: Said[];
 }
 
 /** A rule that the operator's own answers suggest. */

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 
 const folder = path.resolve(import.meta.dirname, '../../messages');
+// What the server says comes in English with its code: a test of the server's compares the Chinese with its table.
 const files = (locale: string): { domain: string; keys: string[] }[] =>
-  readdirSync(folder).map((domain) => ({ domain, keys: Object.keys(JSON.parse(readFileSync(path.join(folder, domain, `${locale}.json`), 'utf8')) as object) }));
+  readdirSync(folder).filter((domain) => domain !== 'server').map((domain) => ({ domain, keys: Object.keys(JSON.parse(readFileSync(path.join(folder, domain, `${locale}.json`), 'utf8')) as object) }));
 
 // One of them would be said in place of the other, and messages would take minutes to compile.
 it('no message is in two files', () => {

@@ -84,7 +84,7 @@ export interface Gist {
   others: number;
 }
 
-export function gist(effects: readonly Effect[]): Gist {
+export function gist(effects: readonly Effect[], name = (effect: Effect): string => effect.resource || effect.target || ''): Gist {
   const all = rows(effects);
   const first = all[0];
   const counted = all.some(bites) ? all.filter(bites) : all;
@@ -93,7 +93,7 @@ export function gist(effects: readonly Effect[]): Gist {
   const known = same.length > 0 && same.every((effect) => effect.files !== undefined || effect.kept === 'absent');
   return {
     verb: knownVerb(first?.verb ?? 'unknown'),
-    things: [...new Set(same.map((effect) => effect.resource || effect.target || '').filter(Boolean))],
+    things: [...new Set(same.map(name).filter(Boolean))],
     files: known ? sum((effect) => effect.files ?? 0) : -1,
     bytes: sum((effect) => effect.bytes ?? 0),
     lost: sum((effect) => (effect.kept === 'no_copy' ? (effect.files ?? 0) : 0)),

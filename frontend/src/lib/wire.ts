@@ -595,12 +595,23 @@ export interface Census {
   kept?: Kept;
 }
 
+/** A sentence of the server's. What was recorded before sentences had codes has a text alone. */
+export interface Said {
+  /** In English. */
+  text: string;
+  code?: string;
+  /** The values in the sentence's places. */
+  params?: Record<string, string>;
+}
+
 /** One thing that a call would do. */
 export interface Effect extends Census {
   /** One of lib/verdict.ts; a server may know more. */
   verb: string;
   /** What it is done to, as the call names it. */
   resource?: string;
+  /** The code of resource, where the call has no name for it. */
+  thing?: string;
   /** The same resolved; absent where that is not known. */
   target?: string;
   certainty: Certainty;
@@ -618,6 +629,8 @@ export interface GateChoice {
   action: ChoiceAction;
   label: string;
   description?: string;
+  /** Of `description`. */
+  code?: string;
   /** Of instead: a command that itself passes at a lower risk. */
   command?: string;
   default?: boolean;
@@ -639,8 +652,9 @@ export interface Because {
   risk?: GateRisk;
   /** Of trust.VERB, between 0 and 1. */
   trust?: number;
-  /** In English. */
+  /** What `said` says, in English. */
   text: string;
+  said?: Said[];
 }
 
 /** What the gatekeeper says about one call. */
@@ -650,7 +664,9 @@ export interface Verdict {
   reversibility: Reversibility;
   blast_radius: BlastRadius;
   floor?: boolean;
+  /** What `said` says, in English. */
   reason: string;
+  said?: Said[];
   rule_ids: string[];
   /** The weightiest first. */
   because?: Because[];

@@ -4,6 +4,7 @@ import { Problem } from '../backend/http';
 import type { PlanResponse } from '../lib/planwire';
 import type { Answer, Operation, PermissionAnswer } from '../lib/wire';
 import type { Operations } from './operations.svelte';
+import { problemWords } from './said.svelte';
 
 /** What came of something an operator did. */
 export type Outcome =
@@ -102,5 +103,5 @@ export class Answering {
 function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof Problem)) throw error;
   if (error.offline) return { kind: 'offline' };
-  return error.conflict ? { kind: 'overtaken', message: error.message } : { kind: 'refused', message: error.message };
+  return error.conflict ? { kind: 'overtaken', message: problemWords(error) } : { kind: 'refused', message: problemWords(error) };
 }

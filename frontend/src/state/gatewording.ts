@@ -1,7 +1,6 @@
 import { sameDay, timeOfDay } from '../lib/time';
-import type { GateDecision, GateOutcome, GateRule, Policy, Ruling, TrustReport, TrustWhy } from '../lib/gatewire';
-import type { Because } from '../lib/wire';
-import { rootName, ruleText } from '../lib/trust';
+import type { GateDecision, GateOutcome, GateRule, Policy, Ruling, TrustWhy } from '../lib/gatewire';
+import { rootName } from '../lib/trust';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
 import { countWord } from './permwording';
@@ -60,18 +59,6 @@ export function becauseWord(id: string, rules: readonly GateRule[]): string | nu
   if (own) return { operator: m.gate_by_operator, file: m.gate_by_file, project: m.gate_by_project }[own.source]();
   if (id === 'policy') return m.gate_by_policy();
   return id.startsWith('rule.') ? m.gate_by_gone() : null;
-}
-
-/** Why it was decided so, beside the effects. What the server says in English is said here where the page knows as much. */
-export function reasonSentence(one: Because, rules: readonly GateRule[], bounds: Pick<TrustReport, 'high' | 'low'> | null): string {
-  if (language.locale === 'en') return one.text;
-  if (one.trust !== undefined && bounds) {
-    if (one.trust < bounds.low) return m.gate_reason_low({ value: trustFigure(bounds.low) });
-    return one.trust <= bounds.high ? m.gate_reason_between({ value: trustFigure(bounds.high) }) : m.gate_reason_high({ value: trustFigure(bounds.high) });
-  }
-  const own = ownRule(one.rule_id, rules);
-  if (own) return m.gate_reason_rule({ verb: ruleVerb(own.decision), rule: ruleText(own) });
-  return one.rule_id === 'policy' ? m.gate_reason_policy() : one.text;
 }
 
 /** Where a rule holds. */

@@ -1,15 +1,17 @@
-import { readFileSync, readdirSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { effectVerbs } from '../lib/verdict';
 import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from '../lib/verdict.testing';
 import { language } from './locale.svelte';
 import * as words from './permwording';
+import { learn } from './said.svelte';
 
 // The page's own choice of a language is read when the module is.
 vi.hoisted(() => {
   vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
   vi.stubGlobal('document', { documentElement: {} });
 });
+
+beforeAll(learn);
 
 /** Says the same in both languages. */
 function both(say: () => string): [string, string] {
@@ -27,19 +29,11 @@ const paths = [
 ];
 
 describe('what a call would do', () => {
-  it('says what the engine has words of its own for, in both languages', () => {
-    const engine = new URL('../../../backend/gate/', import.meta.url);
-    const sources = ['', 'shell/'].flatMap((folder) => readdirSync(new URL(folder, engine)).filter((name) => name.endsWith('.go') && !name.endsWith('_test.go')).map((name) => readFileSync(new URL(folder + name, engine), 'utf8')));
-    // opaque(rule, words), effect(verb, risk, reach, rule, words) and Resource: words
-    const said = sources.flatMap((text) => [...text.matchAll(/(?:\bopaque\("[\w.]+", |\beffect\((?:human\.\w+, ){3}"[\w.]+", |\bResource: )"([^"]+)"/g)].map((found) => found[1] ?? ''));
-    expect(said.length).toBeGreaterThan(40);
-    for (const phrase of new Set(said)) {
-      const [en, zh] = both(() => words.thingWord(phrase));
-      expect(en).toBe(phrase);
-      expect(zh, phrase).not.toBe(en);
-    }
-    for (const name of ['constructor', 'toString', 'build/']) expect(words.thingWord(name)).toBe(name);
-    expect(Object.keys(words.phrases).filter((phrase) => !said.includes(phrase))).toEqual([]);
+  it('says what the call has no name for by its code, and a file of that name as it is', () => {
+    expect(both(() => words.thingWord({ resource: 'the page', thing: 'thing_page' }))).toEqual(['the page', '页面']);
+    expect(both(() => words.effectSentence(sampleEffect({ verb: 'lang_exec', resource: 'what was downloaded', target: '', thing: 'thing_downloaded' })))[1]).toContain('刚下载的内容');
+    for (const name of ['the page', 'constructor', 'build/']) expect(both(() => words.thingWord({ resource: name }))).toEqual([name, name]);
+    expect(both(() => words.thingWord({ resource: 'something newer', thing: 'thing_newer' }))).toEqual(['something newer', 'something newer']);
   });
 
   it('has a name for every kind of effect, in both languages', () => {
@@ -85,11 +79,22 @@ describe('why it is asked', () => {
   const why = (because: Parameters<typeof words.reasonSentence>[0]['because'], effects = [] as typeof paths): [string, string] => both(() => words.reasonSentence({ because, effects }));
 
   it('says trust with the threshold it was held against', () => {
-    const trust = { rule_id: 'trust.filesystem_delete', verb: 'filesystem_delete', trust: 0.45, text: 'Not over 0.80, so trust does not answer for you.' };
-    expect(why(trust)).toEqual(['Delete files: not over 0.80, so trust does not answer for you.', '删除文件：未超过 0.80，信任不会替你回答。']);
-    expect(why({ ...trust, trust: 0.1, text: 'Under 0.20, so everything is asked about.' })[0]).toContain('under 0.20');
-    expect(why({ ...trust, trust: 0.9, text: 'Over 0.80, but trust answers for low risk only.' })[0]).toContain('over 0.80, but');
-    expect(why({ ...trust, text: 'Something new.' })[0]).toBe('Delete files: trust does not answer for you.');
+    const text = 'Not over 0.80, so trust does not answer for you.';
+    const trust = { rule_id: 'trust.filesystem_delete', verb: 'filesystem_delete', trust: 0.45, text, said: [{ code: 'trust_under', params: { least: '0.80' }, text }] };
+    expect(why(trust)).toEqual(['Delete files. Not over 0.80, so trust does not answer for you.', '删除文件：未超过 0.80，信任不会替你回答。']);
+    expect(why({ ...trust, said: [{ code: 'trust_low', params: { least: '0.20' }, text }] })[1]).toContain('低于 0.20');
+    expect(why({ ...trust, said: undefined })[1], 'recorded before there were codes').toBe(`删除文件：${text}`);
+  });
+
+  it('says policies by their codes', () => {
+    const because = { rule_id: 'policy', text: 'A. B.', said: [{ code: 'policy_asks_balanced', text: 'A.' }, { code: 'project_important', text: 'B.' }] };
+    expect(why(because)).toEqual(['A. B.', '“平衡”策略要求询问；“宽松”则不会。该项目已标记为重要。']);
+  });
+
+  it('says what an offered rule leaves out', () => {
+    const own = { code: 'left_own_command', params: { what: '`git push`' }, text: '`git push` would need a rule of its own.' };
+    const commit = { code: 'left_commit', params: { what: 'Deletes: build/', verb: 'filesystem_delete', resource: 'build/', thing: '' }, text: 'Deletes: build/ is left out.' };
+    expect(both(() => words.leftOutSentence([own, commit]))).toEqual(['`git push` would need a rule of its own. Deletes: build/ is left out.', '`git push` 需要单独的规则。不包含 删除 build/：可能未提交的内容绝不由规则放行。']);
   });
 
   it('says what a rule found, and what nothing lowers', () => {

@@ -1,9 +1,10 @@
 import { gist, knownVerb, questionOf, risky, type EffectVerb, type Reason } from '../lib/verdict';
 import { title } from '../lib/life';
-import type { Because, BlastRadius, Certainty, ChoiceAction, Effect, Kept, Operation, Reversibility, Verdict } from '../lib/wire';
+import type { BlastRadius, Certainty, ChoiceAction, Effect, Kept, Operation, Reversibility, Said, Verdict } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
 import { sizeWord } from './recwording';
+import { sentence, sentences } from './said.svelte';
 
 /** The words of what a call would do. Each is a message of its own, in the language of the page. */
 
@@ -52,65 +53,14 @@ export function filesWord(n: number): string {
 const named = 3;
 const room = 72;
 
-/** What the engine calls what has no name. */
-export const phrases: Record<string, () => string> = {
-  'what was downloaded': m.perm_phrase_downloaded,
-  'what comes through a pipe': m.perm_phrase_pipe,
-  'characters that are not what they seem': m.perm_phrase_disguised,
-  'a request whose address is not told': m.perm_phrase_http_no_address,
-  'an address that cannot be read': m.perm_phrase_http_unreadable,
-  'sets a function through the environment': m.perm_phrase_startup_variable,
-  'holds code that is too large or too deep': m.perm_phrase_code_deep,
-  'holds commands that are too many or too deep': m.perm_phrase_commands_deep,
-  'holds commands within commands too deep': m.perm_phrase_commands_within,
-  'nests too deep to be looked into': m.perm_phrase_nests,
-  'deletes too much to be told one by one': m.perm_phrase_deletes_much,
-  'does too many things to be told one by one': m.perm_phrase_does_much,
-  'is too large to be looked through': m.perm_phrase_too_large,
-  'is not a shell command that can be read': m.perm_phrase_unparsed,
-  'holds characters that no argument can hold': m.perm_phrase_no_argument,
-  'a query that is not there': m.perm_phrase_no_query,
-  'too many statements to be told one by one': m.perm_phrase_statements,
-  'a tool with a name that is too long': m.perm_phrase_long_name,
-  'code that is not there': m.perm_phrase_no_code,
-  'a command that is not there': m.perm_phrase_no_command,
-  'a file that is not named': m.perm_phrase_no_file,
-  'a patch whose files are not all named': m.perm_phrase_patch_some,
-  'a patch whose files are not named': m.perm_phrase_patch_none,
-  'a link, by which other files are written than those named': m.perm_phrase_link,
-  'arguments that are nested too deep': m.perm_phrase_args_deep,
-  'arguments that are too long to be looked through': m.perm_phrase_args_long,
-  'more arguments than are looked through': m.perm_phrase_args_more,
-  'too many addresses to be told one by one': m.perm_phrase_addresses,
-  'too many calls to be told one by one': m.perm_phrase_calls,
-  'too many files to be told one by one': m.perm_phrase_files,
-  'too many paths to be told one by one': m.perm_phrase_paths,
-  'too many words to be looked through': m.perm_phrase_words,
-  'a call that can be read in two ways': m.perm_phrase_two_ways,
-  'a call that cannot be read': m.perm_phrase_no_call,
-  'a call whose tool is not named': m.perm_phrase_no_tool,
-  'a command that is no text': m.perm_phrase_no_text,
-  'arguments that are no JSON object': m.perm_phrase_no_object,
-  'arguments that are no texts': m.perm_phrase_no_texts,
-  'the screen': m.perm_phrase_screen,
-  'what later sessions are told': m.perm_phrase_remembers,
-  'the page, as the one who is logged in': m.perm_phrase_page_user,
-  'the page': m.perm_phrase_page,
-  'an argument that stands there twice': m.perm_phrase_twice,
-  'a space that is another character than it seems': m.perm_phrase_lookalike,
-  'a browser': m.perm_phrase_browser,
-  'what the agent itself started': m.perm_phrase_started,
-  'a value that reads as an option': m.perm_phrase_option,
-};
-
-/** What an effect is on, as it is shown. */
-export function thingWord(thing: string): string {
-  return Object.hasOwn(phrases, thing) ? (phrases[thing]?.() ?? thing) : thing; // a file may be called 'constructor'
+/** What an effect is on, as it is shown: as the call names it, or as the gatekeeper calls what has no name. */
+export function thingWord({ resource = '', target = '', thing }: Pick<Effect, 'resource' | 'target' | 'thing'>): string {
+  return thing ? sentence({ code: thing, text: resource }) : resource || target;
 }
 
 function things(all: string[]): string {
   const list: string[] = [];
-  for (const thing of all.slice(0, named).map(thingWord)) {
+  for (const thing of all.slice(0, named)) {
     if (list.length && list.join('').length + thing.length > room) break;
     list.push(thing.length > room ? thing.slice(0, room - 1) + '…' : thing);
   }
@@ -134,14 +84,14 @@ function doing(verb: EffectVerb, what: string, fresh: boolean): string {
 }
 
 /** One effect as a sentence: 'Delete build/'. */
-export function effectSentence(effect: Pick<Effect, 'verb' | 'resource' | 'target' | 'kept'>): string {
-  const thing = effect.resource || effect.target || '';
+export function effectSentence(effect: Pick<Effect, 'verb' | 'resource' | 'target' | 'thing' | 'kept'>): string {
+  const thing = thingWord(effect);
   return doing(knownVerb(effect.verb), thing && things([thing]), effect.kept === 'absent');
 }
 
 /** What a call would do, in a line: 'Delete build/, .cache/: 1,204 files, 214 of them in no commit'. */
 export function effectsSentence(effects: readonly Effect[]): string {
-  const all = gist(effects);
+  const all = gist(effects, thingWord);
   const title = doing(all.verb, things(all.things), all.fresh);
   const counted = all.files > 0 ? filesWord(all.files) : '';
   const one = all.files === 1 && all.things.length === 1;
@@ -220,36 +170,19 @@ export function trustWord(value: number): string {
   return new Intl.NumberFormat(language.locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(value);
 }
 
-function trustSentence({ rule_id, verb, trust = 0, text }: Because): string {
-  const word = verbWord(verb ?? rule_id.slice('trust.'.length));
-  const least = Number(/\d\.\d+/.exec(text)?.[0] ?? NaN);
-  if (Number.isNaN(least)) return m.perm_why_trust({ verb: word });
-  const say = trust > least ? m.perm_why_trust_over : text.startsWith('Under') ? m.perm_why_trust_low : m.perm_why_trust_under;
-  return say({ verb: word, least: trustWord(least) });
-}
-
-function policySentence(text: string): string {
-  const [, policy, other] = /policy (\w+) asks about this; (\w+)/.exec(text) ?? [];
-  const words: Record<string, () => string> = { strict: m.gate_strict, balanced: m.gate_balanced, permissive: m.gate_permissive };
-  const [first, second] = [words[policy ?? ''], words[other ?? '']];
-  return first && second ? m.perm_why_policy_named({ policy: first(), other: second() }) : m.perm_why_policy();
-}
-
-/** Why it is asked, in a sentence: in the language of the page but for rules of one's own, which speak for themselves. */
+/** Why it is asked, in a sentence. */
 export function reasonSentence({ because, effects }: Reason): string {
-  if (because.trust !== undefined) return trustSentence(because);
-  if (because.rule_id === 'policy') return policySentence(because.text);
-  if (!effects.length) return because.text;
+  if (because.trust !== undefined) return m.perm_why_trust({ verb: verbWord(because.verb ?? because.rule_id.slice('trust.'.length)), why: sentences(because) });
+  if (!effects.length) return sentences(because);
   const what = effectsSentence(effects);
   if (effects.some((effect) => effect.floor)) return m.perm_why_floor({ what });
   return effects.every((effect) => effect.certainty === 'possible') ? m.perm_why_possible({ what }) : what;
 }
 
-/** What a standing rule does not cover: in the language of the page where it is the usual, else as the gatekeeper says it. */
-export function leftOutSentence(text: string): string {
-  return text
-    .replace(/`([^`]+)` is left out: it (?:is|may be) in no commit, so no standing rule takes it away\.\s*/g, (_, what: string) => m.perm_left_out_commit({ what }))
-    .replace(/`([^`]+)` would need a rule of its own\.\s*/g, (_, what: string) => m.perm_left_out_own({ what }));
+/** What a rule that is offered does not cover, and why. */
+export function leftOutSentence(leftOut: readonly Said[]): string {
+  const what = ({ verb, resource, thing }: Record<string, string>): Record<string, string> => (verb ? { what: effectSentence({ verb, resource, thing }) } : {});
+  return leftOut.map((one) => sentence({ ...one, params: { ...one.params, ...what(one.params ?? {}) } })).join(language.locale === 'en' ? ' ' : '');
 }
 
 /** What ended a question, in a sentence. */

@@ -2,6 +2,7 @@ import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
 import type { Agent } from '../lib/wire';
 import { m } from '../paraglide/messages';
+import { problemWords } from './said.svelte';
 
 /** The agents that have a key. */
 export class Roster {
@@ -51,5 +52,5 @@ export class Roster {
 /** What went wrong, as words to show. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof Problem)) return String(error);
-  return error.offline ? m.no_answer() : error.message;
+  return error.offline ? m.no_answer() : problemWords(error);
 }

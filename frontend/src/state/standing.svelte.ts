@@ -1,5 +1,6 @@
 import { endOf, past, reachOf, ruleFor, spanOf, type Reach, type Span } from '../lib/standing';
 import type { GateRule, RulePreview } from '../lib/gatewire';
+import type { Said } from '../lib/wire';
 import type { Api } from '../backend/api';
 import { wordsOf } from './roster.svelte';
 
@@ -17,8 +18,8 @@ export class Standing {
   /** What the rule as it stands would have matched; undefined while that is read. */
   preview = $state.raw<RulePreview | undefined>();
   trouble = $state('');
-  /** What of the call it does not cover, and why; in English. */
-  readonly leftOut: string;
+  /** What of the call it does not cover, and why. */
+  readonly leftOut: readonly Said[];
   readonly #rule: GateRule;
   #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -30,7 +31,7 @@ export class Standing {
     now: number,
   ) {
     this.#rule = offered.rule;
-    this.leftOut = offered.left_out ?? '';
+    this.leftOut = offered.left_out ?? [];
     this.what = offered.rule.command ?? '';
     this.reach = reachOf(offered.rule);
     this.span = spanOf(offered.rule, now);

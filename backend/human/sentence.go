@@ -1,0 +1,90 @@
+package human
+
+import (
+	_ "embed" // the sentences
+	"fmt"
+	"strings"
+)
+
+// What people are told in sentences that a program made stands in a text: lines of a code, a space and the English sentence, in
+// which {name} is the place of a parameter. What is said most often stands first: a sentence is looked for from the start.
+//
+//go:embed sentences.txt
+var sentences string
+
+// A Code names a sentence. It stays the same when the words change: clients say the sentence in another language by it.
+type Code string
+
+// Params are the values in a sentence's places, as they are shown.
+type Params map[string]string
+
+// A Sentence is a sentence for people. Notes recorded before there were codes have a text alone.
+type Sentence struct {
+	Text   string `json:"text" doc:"In English."`
+	Code   Code   `json:"code,omitempty" doc:"Names the sentence, for clients that say it in another language."`
+	Params Params `json:"params,omitempty" doc:"The values in the sentence's places."`
+}
+
+// Say makes a sentence. Pairs are the names of the parameters and their values, in turn.
+func Say(code Code, pairs ...any) Sentence {
+	n := Sentence{Code: code}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if n.Params == nil {
+			n.Params = Params{}
+		}
+		n.Params[fmt.Sprint(pairs[i])] = fmt.Sprint(pairs[i+1])
+	}
+	n.Text = n.Params.fill(code.sentence())
+	return n
+}
+
+// sentence is a code's sentence with its places; the code itself where there is none, which a test rules out.
+func (c Code) sentence() string {
+	_, found, ok := strings.Cut(sentences, "\n"+string(c)+" ")
+	if !ok {
+		return string(c)
+	}
+	found, _, _ = strings.Cut(found, "\n")
+	return found
+}
+
+func (p Params) fill(sentence string) string {
+	if len(p) == 0 {
+		return sentence
+	}
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(sentence, "{")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		b.WriteString(p[name])
+		sentence = after
+	}
+}
+
+// TextOf joins the texts of sentences.
+func TextOf(sentences []Sentence) string {
+	texts := make([]string, len(sentences))
+	for i, n := range sentences {
+		texts[i] = n.Text
+	}
+	return strings.Join(texts, " ")
+}
+
+// Masked are the sentences with mask applied to all that came from elsewhere.
+func Masked(sentences []Sentence, mask func(string) string) []Sentence {
+	out := make([]Sentence, len(sentences))
+	for i, n := range sentences {
+		out[i] = Sentence{Text: mask(n.Text), Code: n.Code}
+		for name, value := range n.Params {
+			if out[i].Params == nil {
+				out[i].Params = Params{}
+			}
+			out[i].Params[name] = mask(value)
+		}
+	}
+	return out
+}
