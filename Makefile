@@ -93,7 +93,8 @@ screenshots: build setup-test ## take the pictures of the README from the real w
 	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run TestPictures ./build/e2e/
 	$(NPM) run screenshots
 
-generate: build/.stamps/schema.d.ts ## write the frontend's types from the API's OpenAPI
+generate: build/.stamps/schema.d.ts ## write what follows from Go: the console's types and fields, the table of kinds
+	go run -buildvcs=false ./build/scripts/kinds
 	cp $< frontend/src/backend/schema.d.ts
 
 clean: ## remove what the build made (build/tools stays: it takes minutes to make)
@@ -145,6 +146,7 @@ test-go: frontend/dist/index.html setup-test
 	$(APART) xvfb-run -a $(GO_TEST),hooktest ./backend/platform/input/hook
 
 generated: build/.stamps/schema.d.ts
+	@go run -buildvcs=false ./build/scripts/kinds -check
 	@diff -u frontend/src/backend/schema.d.ts $< || { echo "the API has changed: run 'make generate'"; exit 1; }
 
 fuzz: | setup-run

@@ -550,7 +550,7 @@ func (p *rehearsal) stands(id human.OperationID) string {
 // all are the plans that there were, without those of one task, in the order in which they were handed in.
 func (p *rehearsal) all() []human.OperationID {
 	p.Helper()
-	ops, err := p.queue.Plans(context.Background(), 100)
+	ops, err := p.queue.Recent(context.Background(), human.Plan, 100)
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -188,11 +188,11 @@ func (o *Operation) say(e Event) {
 
 func (o *Operation) invoke(e Event) {
 	r := *e.Request
-	action, risk := r.bound()
+	action, risk, sent := r.bound()
 	id := o.ID
 	*o = Operation{
 		ID: id, Version: 1, Kind: r.Kind, State: Pending, Description: r.Description, Details: r.Details, Context: r.Context,
-		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk,
+		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk, RiskSent: sent,
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
 		Messages: []Message{}, Recordings: []RecordingID{},
 	}
@@ -242,8 +242,14 @@ func (o Operation) allows(e Event) error {
 		case Commented, Delivered, Shown, Seen, InputSaved, Unrecorded:
 			return nil
 		case Progressed:
+			if e.By.Role != Agent {
+				return Errorf(Denied, "only its agent can say how the plan %s goes", o.ID)
+			}
 			return o.mayProgress(e.Progress)
 		case Ordered:
+			if e.By.Role == Agent {
+				return Errorf(Denied, "an agent cannot order what becomes of the plan %s", o.ID)
+			}
 			return o.mayOrder(e.Order)
 		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown, Recorded, Voted:
 		}

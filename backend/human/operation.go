@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -26,9 +27,6 @@ const (
 	Review   Kind = "review"
 	Approve  Kind = "approve"
 )
-
-// Kinds lists every kind an agent may ring with, in the order they are shown.
-var Kinds = []Kind{Feedback, Bash, Desktop, Browser, Review, Approve}
 
 // State is where an operation stands in its life (see Operation.Apply).
 type State string
@@ -53,7 +51,7 @@ func (s State) Terminal() bool { return s == Completed || s == Cancelled || s ==
 // Risk is how dangerous the agent says the request is; "" when it does not say.
 type Risk string
 
-// The risks an agent may name in details.risk_level.
+// The risks an agent may name in details.risk_level, in any case.
 const (
 	LowRisk      Risk = "low"
 	MediumRisk   Risk = "medium"
@@ -107,7 +105,7 @@ type Actor struct {
 
 // Request is what an agent asked for. It never changes once it is in the journal.
 type Request struct {
-	Kind           Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
+	Kind           Kind            `json:"action_type"`
 	Description    string          `json:"description"`
 	Details        json.RawMessage `json:"details,omitempty"` // a JSON object, its bytes as sent
 	Context        json.RawMessage `json:"context,omitempty"` // a JSON object, its bytes as sent
@@ -122,7 +120,7 @@ type Request struct {
 // Digest is the SHA-256, in hex, of the exact bytes an answer is bound to: the command in
 // details.action where there is one, else details as sent, else the description.
 func (r Request) Digest() string {
-	action, _ := r.bound()
+	action, _, _ := r.bound()
 	return r.digest(action)
 }
 
@@ -145,31 +143,61 @@ func (r Request) Same(o Request) bool {
 		r.Description == o.Description && string(r.Details) == string(o.Details) && string(r.Context) == string(o.Context)
 }
 
-// Risk is the request's details.risk_level where it is one of the four words, else "".
+// Risk is how dangerous details say the request is; see readRisk.
 func (r Request) Risk() Risk {
-	_, risk := r.bound()
+	_, risk, _ := r.bound()
 	return risk
 }
 
 // bound reads from details what an answer depends on. It goes by the exact names: a struct's tags would
 // take "Action" for "action", too, and the person who answers would be shown another text than the answer
 // is bound to.
-func (r Request) bound() (action string, risk Risk) {
+func (r Request) bound() (action string, risk Risk, sent string) {
 	var all map[string]json.RawMessage
 	if len(r.Details) == 0 || json.Unmarshal(r.Details, &all) != nil {
-		return "", ""
+		return "", "", ""
 	}
 	if json.Unmarshal(all["action"], &action) != nil {
 		action = ""
 	}
-	if json.Unmarshal(all["risk_level"], &risk) != nil {
-		risk = ""
+	risk, sent = readRisk(all)
+	return action, risk, sent
+}
+
+// readRisk returns the risk in details.risk_level, and the words it was sent in where they are not known. Case does not
+// matter, and what is not known counts as high: a request must not look harmless because of a word. Where there is no
+// risk_level, risk and severity count if they are one of the words; else they are a text about the risk.
+func readRisk(details map[string]json.RawMessage) (risk Risk, sent string) {
+	if text := riskText(details["risk_level"]); text != "" {
+		if risk, known := riskWord(text); known {
+			return risk, ""
+		}
+		return HighRisk, OneLine(text, 80)
 	}
-	switch risk {
+	for _, name := range []string{"risk", "severity"} {
+		if risk, known := riskWord(riskText(details[name])); known {
+			return risk, ""
+		}
+	}
+	return "", ""
+}
+
+func riskText(raw json.RawMessage) (text string) {
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	return strings.TrimSpace(text)
+}
+
+// riskWord is the risk of a word; "" for none.
+func riskWord(text string) (risk Risk, known bool) {
+	switch risk := Risk(strings.ToLower(text)); risk {
 	case LowRisk, MediumRisk, HighRisk, CriticalRisk:
-		return action, risk
+		return risk, true
+	case NoRisk:
+		return "", true
 	}
-	return action, ""
+	return "", false
 }
 
 // A Message is one turn of the conversation about an operation (M6).
@@ -233,7 +261,7 @@ type Delivery struct {
 type Operation struct {
 	ID          OperationID     `json:"operation_id"`
 	Version     uint64          `json:"version" doc:"The number of events so far."`
-	Kind        Kind            `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
+	Kind        Kind            `json:"action_type"`
 	State       State           `json:"state" enum:"pending,claimed,in_progress,waiting_input,completed,cancelled,declined"`
 	Overdue     bool            `json:"overdue"`
 	Description string          `json:"description"`
@@ -242,7 +270,8 @@ type Operation struct {
 	AgentID     string          `json:"agent_id"`
 	SessionID   string          `json:"session_id,omitempty"`
 	Priority    int             `json:"priority" doc:"0 to 9; higher rings first."`
-	Risk        Risk            `json:"risk,omitempty" enum:"low,medium,high,critical" doc:"From details.risk_level."`
+	Risk        Risk            `json:"risk,omitempty" enum:"low,medium,high,critical" doc:"From details.risk_level; a word that is not known counts as high."`
+	RiskSent    string          `json:"risk_sent,omitempty" doc:"The risk as its agent sent it, where that is none of the known words."`
 	Digest      string          `json:"digest" doc:"SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description."`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
@@ -325,30 +354,6 @@ func (o Operation) Project() string {
 		}
 	}
 	return ""
-}
-
-// Steps are the lines of details.action_sequence, the checklist; one that is no text is its JSON.
-func (o Operation) Steps() []string { return o.lines("action_sequence") }
-
-// FocusAreas are the lines of details.focus_areas, what a review is asked to look at.
-func (o Operation) FocusAreas() []string { return o.lines("focus_areas") }
-
-func (o Operation) lines(part string) []string {
-	var details map[string]json.RawMessage
-	if json.Unmarshal(o.Details, &details) != nil {
-		return nil
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(details[part], &list) != nil {
-		return nil
-	}
-	lines := make([]string, len(list))
-	for i, raw := range list {
-		if json.Unmarshal(raw, &lines[i]) != nil {
-			lines[i] = string(raw)
-		}
-	}
-	return lines
 }
 
 // EndedAt is when the operation reached its terminal state, or the zero time.

@@ -14,21 +14,21 @@ import (
 
 // Queue is what plans ask of the queue. Errors are of package human.
 type Queue interface {
-	// Plan takes a plan; the same idempotency key again joins the one that exists. decided, where not nil, ends it at once
-	// in the system's name.
-	Plan(ctx context.Context, r human.Request, decided *human.Answer) (op human.Operation, created bool, err error)
-	// PlanOf returns an agent's newest plan of a session, or with no agent the newest of anybody's; NotFound without.
-	PlanOf(ctx context.Context, agent, session string) (human.Operation, error)
-	// Plans returns the newest plans, briefly: without details.
-	Plans(ctx context.Context, most int) ([]human.Operation, error)
+	// Submit takes a plan; the same idempotency key again joins the one that exists. decided, where not nil, ends it at
+	// once in the system's name.
+	Submit(ctx context.Context, r human.Request, decided *human.Answer) (op human.Operation, created bool, err error)
+	// Newest returns an agent's newest plan of a session, or with no agent the newest of anybody's; NotFound without.
+	Newest(ctx context.Context, of human.Kind, agent, session string) (human.Operation, error)
+	// Recent returns the newest plans, briefly: without details.
+	Recent(ctx context.Context, of human.Kind, most int) ([]human.Operation, error)
 	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
 	// WaitUntil blocks until enough says so of the operation, or ctx ends, and returns it as it then stands.
 	WaitUntil(ctx context.Context, by human.Actor, id human.OperationID, enough func(human.Operation) bool) (human.Operation, error)
 	// Complete answers it, or counts the answer where several operators have to agree.
 	Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error)
 	Cancel(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error)
-	Progress(ctx context.Context, by human.Actor, id human.OperationID, p human.TaskProgress) (human.Operation, error)
-	Order(ctx context.Context, by human.Actor, id human.OperationID, o human.Order) (human.Operation, error)
+	// Note adds an event: what the agent says of a task, or an order to it.
+	Note(ctx context.Context, by human.Actor, id human.OperationID, e human.Event) (human.Operation, error)
 	MarkDelivered(ctx context.Context, by human.Actor, id human.OperationID) error
 }
 

@@ -37,7 +37,7 @@ type record struct {
 
 // records returns the newest plans, newest first.
 func (s *Service) records(ctx context.Context) ([]record, error) {
-	list, err := s.d.Queue.Plans(ctx, maxPast)
+	list, err := s.d.Queue.Recent(ctx, human.Plan, maxPast)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (s *Service) Submit(ctx context.Context, by human.Actor, sub Submission, wa
 			Message: "Plans need no confirmation here: nobody was asked, and nothing of this plan is kept. Go on.",
 		}, false, nil
 	}
-	before, err := s.d.Queue.PlanOf(ctx, by.Name, sub.SessionID)
+	before, err := s.d.Queue.Newest(ctx, human.Plan, by.Name, sub.SessionID)
 	if err != nil && human.KindOf(err) != human.NotFound {
 		return Status{}, false, err
 	}
@@ -97,8 +97,8 @@ func (s *Service) ask(ctx context.Context, by human.Actor, sub Submission, q hum
 	if sub.Priority != nil {
 		priority = *sub.Priority
 	}
-	return s.d.Queue.Plan(ctx, human.Request{
-		Description: sub.Message, Details: details, Context: sub.Context, AgentID: by.Name, SessionID: sub.SessionID,
+	return s.d.Queue.Submit(ctx, human.Request{
+		Kind: human.Plan, Description: sub.Message, Details: details, Context: sub.Context, AgentID: by.Name, SessionID: sub.SessionID,
 		IdempotencyKey: sub.IdempotencyKey, Priority: priority, Timeout: timeout,
 	}, decided)
 }
@@ -256,7 +256,7 @@ func (s *Service) find(ctx context.Context, by human.Actor, session string) (hum
 	op, err := human.Operation{}, error(nil)
 	if strings.HasPrefix(session, "op_") {
 		op, err = s.d.Queue.Get(ctx, by, human.OperationID(session))
-	} else if op, err = s.d.Queue.PlanOf(ctx, agent, session); err == nil {
+	} else if op, err = s.d.Queue.Newest(ctx, human.Plan, agent, session); err == nil {
 		op, err = s.d.Queue.Get(ctx, by, op.ID) // as by may see it
 	}
 	if err == nil && op.Kind != human.Plan {
@@ -351,13 +351,13 @@ func (s *Service) Progress(ctx context.Context, by human.Actor, session string, 
 		return Standing{}, human.Errorf(human.Conflict, "the plan %s is %s, so nothing of it may run", op.ID, op.PlanStatus())
 	}
 	if p.State != human.TaskRunning {
-		if op, err = s.d.Queue.Progress(ctx, by, op.ID, p); err != nil {
+		if op, err = s.d.Queue.Note(ctx, by, op.ID, human.Event{Type: human.Progressed, Progress: &p}); err != nil {
 			return Standing{}, err
 		}
 		return standing(op, p.Task, "", "Noted."), nil
 	}
 	if t, ok := op.Run.Task(p.Task); ok && t.State == human.TaskRunning && p.Note != "" {
-		if op, err = s.d.Queue.Progress(ctx, by, op.ID, p); err != nil {
+		if op, err = s.d.Queue.Note(ctx, by, op.ID, human.Event{Type: human.Progressed, Progress: &p}); err != nil {
 			return Standing{}, err
 		}
 		return standing(op, p.Task, "begun", "Noted. The task has begun already."), nil
@@ -373,7 +373,7 @@ func (s *Service) Progress(ctx context.Context, by human.Actor, session string, 
 			}
 		}
 		if why == "" {
-			next, err := s.d.Queue.Progress(ctx, by, op.ID, p)
+			next, err := s.d.Queue.Note(ctx, by, op.ID, human.Event{Type: human.Progressed, Progress: &p})
 			if err == nil {
 				st := standing(next, p.Task, "", "It has begun. Do it as it stands here.")
 				st.Go = true
@@ -530,7 +530,7 @@ func (s *Service) carry(ctx context.Context, op human.Operation, task human.Task
 	if who.Role == human.Agent { // it withdrew its own question
 		who = human.Actor{Role: human.System}
 	}
-	_, err := s.d.Queue.Order(ctx, who, op.ID, order)
+	_, err := s.d.Queue.Note(ctx, who, op.ID, human.Event{Type: human.Ordered, Order: &order})
 	if human.KindOf(err) == human.Conflict {
 		return nil
 	}
@@ -600,7 +600,7 @@ func (s *Service) Order(ctx context.Context, by human.Actor, session string, o h
 	if o.Kind != human.Skip {
 		o.Task = ""
 	}
-	if op, err = s.d.Queue.Order(ctx, by, op.ID, o); err != nil {
+	if op, err = s.d.Queue.Note(ctx, by, op.ID, human.Event{Type: human.Ordered, Order: &o}); err != nil {
 		return Status{}, err
 	}
 	return StatusOf(op)

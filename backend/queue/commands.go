@@ -2,13 +2,13 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 )
 
 // Channels a ring can be shown on, as the delivery ledger names them.
@@ -87,8 +87,8 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 			if full.Summary == "" {
 				full.Summary = q.opts.Summarize(op, full)
 			}
-			if op.Kind == human.Plan {
-				return plans(op, by, full)
+			if k, _ := kind.Of(op.Kind); k.Events != nil {
+				return k.Events(op, by, full)
 			}
 		}
 		return []human.Event{{Type: human.Finished, By: by, Answer: &full}}, nil
@@ -116,41 +116,11 @@ func fits(op human.Operation, a *human.Answer, digest string) error {
 	if digest != "" && digest != op.Digest {
 		return human.Errorf(human.Conflict, "the answer was given to other bytes (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
 	}
-	switch op.Kind {
-	case human.Approve:
-		if a.Decision == "" {
-			return human.BadField("decision", "is missing; an approval is answered with approve or deny")
-		}
-		return nil
-	case human.Permission:
-		return permits(op, *a)
-	case human.Plan:
-		return planned(op, a)
+	k, is := kind.Of(op.Kind)
+	if !is {
+		return human.Errorf(human.Internal, "operation %s is of a kind this version does not know: %q", op.ID, op.Kind)
 	}
-	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" &&
-		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {
-		return human.BadField("human_input", "is missing, and so is everything else an answer could have; decline with a reason if there is no answer")
-	}
-	return nil
-}
-
-// permits says what is wrong with an answer to a question of the gatekeeper's. A plain yes is not enough where something
-// has to be typed or shown to have been read; the gatekeeper, which sees to that, names the choice.
-func permits(op human.Operation, a human.Answer) error {
-	if a.Decision == "" {
-		return human.BadField("decision", "is missing; a permission is answered with approve or deny")
-	}
-	if a.Decision != human.Approved || a.Choice != "" {
-		return nil
-	}
-	var question human.Question
-	if err := json.Unmarshal(op.Details, &question); err != nil {
-		return human.Wrap(human.Internal, err, "the question of operation %s cannot be read, so it cannot be allowed", op.ID)
-	}
-	if question.Verdict.Form == human.Enter || question.Check != nil {
-		return human.Errorf(human.Conflict, "operation %s asks for more than a yes; answer it in Deskbell's window or console", op.ID)
-	}
-	return nil
+	return k.Check(op, a)
 }
 
 func checkAnswer(a human.Answer) error {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 )
 
 // Limits of the findings of an answer; suggestions have the same.
@@ -111,7 +112,7 @@ func rests(op human.Operation, a human.Answer) error {
 			_, is := a.Fields[r.ID]
 			return is
 		case human.RefStep:
-			return within(r.ID, len(op.Steps()))
+			return within(r.ID, len(kind.Steps(op)))
 		case human.RefMessage:
 			return within(r.ID, len(op.Messages))
 		case human.RefAnswer:

@@ -17,7 +17,7 @@ func question(t testing.TB, v human.Verdict, key string) human.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return human.Request{Description: "Deletes: build", Details: details, AgentID: bot.Name, Priority: human.DefaultPriority, Timeout: 60, IdempotencyKey: key}
+	return human.Request{Kind: human.Permission, Description: "Deletes: build", Details: details, AgentID: bot.Name, Priority: human.DefaultPriority, Timeout: 60, IdempotencyKey: key}
 }
 
 // G9: only the gatekeeper asks in this way, and the same call asks nobody twice, whatever is known of it by then.
@@ -28,21 +28,21 @@ func TestQuestionsOfTheGatekeeper(t *testing.T) {
 	_, _, err := q.Ring(t.Context(), wrong, false)
 	wantKind(t, err, human.Invalid)
 
-	op, created, err := q.Permit(t.Context(), question(t, human.Verdict{Reason: "one"}, "gate:1"))
+	op, created, err := q.Submit(t.Context(), question(t, human.Verdict{Reason: "one"}, "gate:1"), nil)
 	if err != nil || !created || op.Kind != human.Permission || op.Risk != human.HighRisk || op.OnTimeout != human.Cancel {
 		t.Fatalf("created %t, %+v, %v", created, op, err)
 	}
-	again, created, err := q.Permit(t.Context(), question(t, human.Verdict{Reason: "two"}, "gate:1"))
+	again, created, err := q.Submit(t.Context(), question(t, human.Verdict{Reason: "two"}, "gate:1"), nil)
 	if err != nil || created || again.ID != op.ID {
 		t.Errorf("the same call: created %t, %s, %v", created, again.ID, err)
 	}
 	taken := request(bot, "hm")
 	taken.IdempotencyKey = "mine"
 	ring(t, q, taken)
-	_, _, err = q.Permit(t.Context(), question(t, human.Verdict{}, "mine"))
+	_, _, err = q.Submit(t.Context(), question(t, human.Verdict{}, "mine"), nil)
 	wantKind(t, err, human.Conflict)
 
-	open, err := q.Questions(t.Context())
+	open, err := q.OpenOf(t.Context(), human.Permission)
 	if err != nil || len(open) != 1 || open[0].ID != op.ID {
 		t.Errorf("open questions %+v, %v", open, err)
 	}
@@ -67,7 +67,7 @@ func TestAPlainYesIsNotEnoughWhereSomethingMustBeTyped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		op, _, err := q.Permit(t.Context(), human.Request{Description: name, Details: details, AgentID: bot.Name})
+		op, _, err := q.Submit(t.Context(), human.Request{Kind: human.Permission, Description: name, Details: details, AgentID: bot.Name}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestAPlainYesIsNotEnoughWhereSomethingMustBeTyped(t *testing.T) {
 			t.Error(name, err)
 		}
 	}
-	op, _, err := q.Permit(t.Context(), question(t, human.Verdict{Form: human.Enter}, ""))
+	op, _, err := q.Submit(t.Context(), question(t, human.Verdict{Form: human.Enter}, ""), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestAPlainYesIsNotEnoughWhereSomethingMustBeTyped(t *testing.T) {
 func TestAQuestionWhoseTimeIsUpIsARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, _ := open(t, t.TempDir(), queue.Options{})
-		op, _, err := q.Permit(t.Context(), question(t, human.Verdict{}, ""))
+		op, _, err := q.Submit(t.Context(), question(t, human.Verdict{}, ""), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

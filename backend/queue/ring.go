@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 )
 
 // newID makes an id that sorts by time and cannot be guessed.
@@ -28,18 +29,10 @@ func newID(at time.Time) human.OperationID {
 // has not read. A key used before for other words is a Conflict; too many open operations of the agent
 // are Exhausted; what breaks a limit is Invalid and names the field.
 func (q *Queue) Ring(ctx context.Context, r human.Request, attach bool) (op human.Operation, created bool, err error) {
-	if !slices.Contains(human.Kinds, r.Kind) {
-		return op, false, human.BadField("action_type", "%q is not one of feedback, bash, desktop, browser, review, approve", r.Kind)
+	if all := kind.ForAgents(); !slices.Contains(all, r.Kind) {
+		return op, false, human.BadField("action_type", "%q is not one of %s", r.Kind, kind.Sentence(all))
 	}
 	return q.take(ctx, r, attach, func(r human.Request) (human.Operation, bool, error) { return q.existing(ctx, r, attach) }, nil)
-}
-
-// Permit takes a question of the gatekeeper's about a call of an agent's tool, as Ring does. The same idempotency key
-// again joins the question that exists: the key stands for the call, whatever is known of it by then. A question whose
-// time is up ends as cancelled, which is a refusal.
-func (q *Queue) Permit(ctx context.Context, r human.Request) (op human.Operation, created bool, err error) {
-	r.Kind, r.OnTimeout = human.Permission, human.Cancel
-	return q.take(ctx, r, false, func(r human.Request) (human.Operation, bool, error) { return q.byKey(ctx, r) }, nil)
 }
 
 // byKey finds the operation of the same kind that has the request's idempotency key.
@@ -263,17 +256,4 @@ func (q *Queue) reserve(agent string) error {
 	}
 	q.perAgent[agent]++
 	return nil
-}
-
-// Questions returns the questions of the gatekeeper that are open, in no order.
-func (q *Queue) Questions(ctx context.Context) ([]human.Operation, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var all []human.Operation
-	for _, op := range q.open {
-		if op.Kind == human.Permission {
-			all = append(all, op)
-		}
-	}
-	return all, ctx.Err()
 }

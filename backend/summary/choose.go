@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/summarizers"
 )
 
@@ -35,8 +36,8 @@ func ParseRule(text string) (Rule, error) {
 	if len(r.Use) == 0 || !all && !some {
 		return Rule{}, human.Errorf(human.Invalid, "%q is no rule; write kind:KIND, agent:NAME, project:NAME or *, then = and summarizers' names with spaces between them", human.OneLine(text, 120))
 	}
-	if r.What == "kind" && !slices.Contains(human.Kinds, human.Kind(r.Is)) {
-		return Rule{}, human.Errorf(human.Invalid, "%q names no kind of operation; the kinds are feedback, bash, desktop, browser, review, approve", human.OneLine(text, 120))
+	if r.What == "kind" && !slices.Contains(kind.ForAgents(), human.Kind(r.Is)) {
+		return Rule{}, human.Errorf(human.Invalid, "%q names no kind of operation; the kinds are %s", human.OneLine(text, 120), kind.Sentence(kind.ForAgents()))
 	}
 	return r, nil
 }

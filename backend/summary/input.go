@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/summarizers"
 )
 
@@ -43,7 +44,7 @@ func input(op human.Operation, answer human.Answer) summarizers.Input {
 	// What earlier drafts said is no evidence for another.
 	in.Answer.Summary, in.Answer.KeyFindings, in.Answer.Findings, in.Answer.Suggestions, in.Answer.SummaryID = "", nil, nil, nil, ""
 	in.Checklist = []summarizers.Step{}
-	for _, text := range op.Steps() {
+	for _, text := range kind.Steps(op) {
 		in.Checklist = append(in.Checklist, summarizers.Step{Text: text})
 	}
 	in.Answer.Fields = maps.Clone(in.Answer.Fields)
@@ -53,7 +54,7 @@ func input(op human.Operation, answer human.Answer) summarizers.Input {
 	delete(in.Answer.Fields, stepsDone)
 	if looked := numbers(in.Answer.Fields[lookedAt]); len(looked) > 0 {
 		var areas []string
-		for i, area := range op.FocusAreas() {
+		for i, area := range kind.FocusAreas(op) {
 			if slices.Contains(looked, i+1) {
 				areas = append(areas, area)
 			}

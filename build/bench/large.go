@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/queue"
 	"deskbell/backend/store/sqlite"
 )
@@ -110,7 +111,7 @@ func lived(ctx context.Context, q *queue.Queue, i int) error {
 		description += " in Zanzibar"
 	}
 	op, _, err := q.Ring(ctx, human.Request{
-		Kind: human.Kinds[i%len(human.Kinds)], Description: description, AgentID: fmt.Sprint("agent-", i%40),
+		Kind: kind.ForAgents()[i%len(kind.ForAgents())], Description: description, AgentID: fmt.Sprint("agent-", i%40),
 		Details: []byte(fmt.Sprintf(`{"action":"make %s","ticket":"OPS-%d"}`, things[i%len(things)], i)), Priority: i % 10, Timeout: 300,
 	}, false)
 	if err != nil || i%1000 == 0 {

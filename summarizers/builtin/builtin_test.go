@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/summarizers"
 	"deskbell/summarizers/builtin/say"
 )
@@ -107,7 +108,7 @@ func anAction(t *rapid.T, texts *rapid.Generator[string], id int, at int64) huma
 
 func anInput(t *rapid.T, texts *rapid.Generator[string]) summarizers.Input {
 	in := summarizers.Input{Version: 1, Language: rapid.SampledFrom([]string{"en", "zh-CN", "de", ""}).Draw(t, "language")}
-	in.Operation = human.Operation{ID: "op_1", Kind: rapid.SampledFrom(human.Kinds).Draw(t, "kind"), Description: texts.Draw(t, "asked")}
+	in.Operation = human.Operation{ID: "op_1", Kind: rapid.SampledFrom(kind.ForAgents()).Draw(t, "kind"), Description: texts.Draw(t, "asked")}
 	steps := rapid.SliceOfN(texts, 0, 3).Draw(t, "steps")
 	details := map[string]any{"action_sequence": steps, "expected_outcome": texts.Draw(t, "expected")}
 	switch rapid.IntRange(0, 3).Draw(t, "fields") {

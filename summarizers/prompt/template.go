@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/summarizers"
 )
 
@@ -148,8 +149,8 @@ func (t *Template) set(key, value string) error {
 		t.Title["zh-CN"] = value
 	case "kinds":
 		for _, k := range list() {
-			if !slices.Contains(human.Kinds, human.Kind(k)) {
-				return fmt.Errorf("there is no kind %q; there are %v", k, human.Kinds)
+			if !slices.Contains(kind.ForAgents(), human.Kind(k)) {
+				return fmt.Errorf("there is no kind %q; there are %v", k, kind.ForAgents())
 			}
 			t.Kinds = append(t.Kinds, human.Kind(k))
 		}

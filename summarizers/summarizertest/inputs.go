@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/summarizers"
 )
 
@@ -31,7 +32,7 @@ func Inputs(language string) []Case {
 	m := maker{language: language, say: w}
 	var all []Case
 	add := func(name string, in summarizers.Input) { all = append(all, Case{Name: name, Input: in}) }
-	for _, kind := range human.Kinds {
+	for _, kind := range kind.ForAgents() {
 		add("an answer to "+string(kind), m.answered(kind))
 		add("nothing said to "+string(kind), m.blank(kind))
 	}

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/summarizers"
 )
 
@@ -93,7 +94,7 @@ func about(t *testing.T, a summarizers.About) {
 		}
 	}
 	for _, k := range a.Kinds {
-		if !slices.Contains(human.Kinds, k) {
+		if !slices.Contains(kind.ForAgents(), k) {
 			t.Errorf("there are no operations of kind %q", k)
 		}
 	}

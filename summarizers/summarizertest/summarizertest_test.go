@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/summarizers"
 	"deskbell/summarizers/summarizertest"
 )
@@ -123,7 +124,7 @@ func TestInputsAreThereForEveryKindAndSource(t *testing.T) {
 				t.Errorf("%s is to be in %q", c.Name, c.Input.Language)
 			}
 		}
-		if len(kinds) != len(human.Kinds) || len(sources) != 4 || actions != summarizertest.Huge {
+		if len(kinds) != len(kind.ForAgents()) || len(sources) != 4 || actions != summarizertest.Huge {
 			t.Errorf("%s: %v %v %d", language, kinds, sources, actions)
 		}
 	}

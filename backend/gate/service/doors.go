@@ -17,8 +17,8 @@ import (
 
 // Queue is what the gatekeeper asks of the queue. Errors are of package human.
 type Queue interface {
-	// Permit asks an operator; the same idempotency key again joins the question that exists.
-	Permit(ctx context.Context, r human.Request) (op human.Operation, created bool, err error)
+	// Submit asks an operator; the same idempotency key again joins the question that exists. decided is nil.
+	Submit(ctx context.Context, r human.Request, decided *human.Answer) (op human.Operation, created bool, err error)
 	// Get returns the operation as by sees it; NotFound without.
 	Get(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error)
 	// WaitFor blocks until enough says so of the operation, or ctx ends, and returns it as it then stands.
@@ -32,8 +32,8 @@ type Queue interface {
 	// Head is the seq of the last event; Follow yields every event after one, as it is committed, until ctx ends.
 	Head(ctx context.Context) (uint64, error)
 	Follow(ctx context.Context, by human.Actor, after uint64) iter.Seq2[human.Entry, error]
-	// Questions returns the questions of the gatekeeper that are open.
-	Questions(ctx context.Context) ([]human.Operation, error)
+	// OpenOf returns the open operations of a kind.
+	OpenOf(ctx context.Context, of human.Kind) ([]human.Operation, error)
 }
 
 // Store keeps the log and the operators' rules. Safe for concurrent use; what it returns from is durable.

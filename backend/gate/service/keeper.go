@@ -137,7 +137,7 @@ func New(ctx context.Context, d Deps) (*Keeper, error) {
 		k.remember(w)
 		k.before = append(k.before, w.OperationID)
 	}
-	open, err := d.Queue.Questions(ctx)
+	open, err := d.Queue.OpenOf(ctx, human.Permission)
 	if err != nil {
 		return nil, err
 	}
@@ -461,13 +461,14 @@ func (k *Keeper) ask(ctx context.Context, by human.Actor, call human.ToolCall, j
 		timeout = j.file.Config.Timeout
 	}
 	r := human.Request{
+		Kind: human.Permission,
 		Description: d.Words, Details: details, Context: about, AgentID: by.Name, SessionID: call.SessionID,
 		Priority: priority(j.verdict.Risk), Timeout: timeout.Seconds(),
 	}
 	if call.CallID != "" {
 		r.IdempotencyKey = fmt.Sprintf("gate:%s:%.40s", call.CallID, j.verdict.Digest[len("sha256:"):])
 	}
-	op, created, err := k.d.Queue.Permit(ctx, r)
+	op, created, err := k.d.Queue.Submit(ctx, r, nil)
 	if err != nil || !created {
 		return op, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/record/actions"
 )
 
@@ -170,7 +171,7 @@ func (f *finder) find(ctx context.Context, label string) (Evidence, error) {
 			}
 		}
 	case human.RefStep:
-		e.Text, has = at(f.op.Steps(), r.ID)
+		e.Text, has = at(kind.Steps(f.op), r.ID)
 	case human.RefMessage:
 		var m human.Message
 		if m, has = at(f.op.Messages, r.ID); has {

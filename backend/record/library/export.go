@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/record"
 	"deskbell/backend/record/actions"
 	"deskbell/backend/record/flow"
@@ -68,7 +69,7 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 			return l.frame(ctx, id, picture, masksOf(edits, picture))
 		},
 	}
-	in.Steps, _ = checklist(op)
+	in.Steps = kind.Steps(op)
 	name := "recording-" + r.StartedAt.UTC().Format("20060102-150405") + "-" + plain(string(id))
 	switch format {
 	case "", HTML:

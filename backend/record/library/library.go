@@ -5,12 +5,12 @@ package library
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"slices"
 	"sync"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/record"
 	"deskbell/backend/record/actions"
 )
@@ -312,7 +312,7 @@ func (b *book) suggest(op human.Operation, folders []string, all []human.Action,
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.after.seq != b.seq || b.after.edits != edits {
-		steps, outcome := checklist(op)
+		steps, outcome := kind.Steps(op), kind.Outcome(op)
 		b.suggested = actions.Suggest(steps, all)
 		if done, is := actions.Watched(outcome, folders, all); is {
 			b.suggested = append(b.suggested, done)
@@ -331,14 +331,4 @@ func languageOf(asked string) (string, error) {
 		return asked, nil
 	}
 	return "", human.BadField("language", "%q is not one of en, zh-CN", human.OneLine(asked, 40))
-}
-
-// checklist is what the operation's details say is to be done, and what is to come of it, as far as that is a
-// text.
-func checklist(op human.Operation) (steps []string, outcome string) {
-	var details map[string]json.RawMessage
-	if json.Unmarshal(op.Details, &details) != nil || json.Unmarshal(details["expected_outcome"], &outcome) != nil {
-		outcome = ""
-	}
-	return op.Steps(), outcome
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/queue/journaltest"
 )
 
@@ -181,7 +182,7 @@ func load(b *testing.B, s *Store, n int) {
 		wg.Go(func() {
 			for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
 				at := epoch.Add(time.Duration(i) * time.Second)
-				agent, kind, parity := fmt.Sprintf("agent-%d", min(i%10, 3)), human.Kinds[i%2], "evenly"
+				agent, kind, parity := fmt.Sprintf("agent-%d", min(i%10, 3)), kind.ForAgents()[i%2], "evenly"
 				if i%2 == 1 {
 					parity = "oddly"
 				}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/queue"
 )
 
@@ -312,7 +313,7 @@ func TestProjection(t *testing.T) {
 			if len(ids) == 0 || rapid.IntRange(0, 2).Draw(rt, "ring") == 0 {
 				id := human.OperationID(fmt.Sprintf("op_%d", i))
 				h.add(id, ring("x", func(r *human.Request) {
-					r.Kind = rapid.SampledFrom(human.Kinds).Draw(rt, "kind")
+					r.Kind = rapid.SampledFrom(kind.ForAgents()).Draw(rt, "kind")
 					r.AgentID = rapid.SampledFrom(agents).Draw(rt, "agent")
 					r.Priority = rapid.IntRange(0, 2).Draw(rt, "priority")
 					r.Details, _ = json.Marshal(map[string]string{"a": word, "risk_level": "high"})
@@ -359,7 +360,7 @@ func TestProjection(t *testing.T) {
 				Limit:  rapid.SampledFrom([]int{0, 1, 2, 7}).Draw(rt, "limit"),
 			}
 			if rapid.Bool().Draw(rt, "by kind") {
-				f.Kind = rapid.SampledFrom(human.Kinds).Draw(rt, "kind")
+				f.Kind = rapid.SampledFrom(kind.ForAgents()).Draw(rt, "kind")
 			}
 			if rapid.Bool().Draw(rt, "by plan's status") {
 				f.Plan = rapid.SampledFrom(planStatuses).Draw(rt, "plan's status")

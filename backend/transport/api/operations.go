@@ -12,9 +12,9 @@ import (
 
 // InvokeRequest is a ring (H2).
 type InvokeRequest struct {
-	ActionType     human.Kind      `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve"`
+	ActionType     agentKind       `json:"action_type"`
 	Description    string          `json:"description" doc:"What you need from the human, in a line."`
-	Details        json.RawMessage `json:"details,omitempty" doc:"Free-form. details.action is the command an approval is bound to, details.risk_level is low, medium, high or critical."`
+	Details        json.RawMessage `json:"details,omitempty" doc:"Free-form. details.action is the command an approval is bound to, details.risk_level is low, medium, high or critical. FeedbackDetails and the like name the fields that have a place of their own."`
 	Context        json.RawMessage `json:"context,omitempty" doc:"Free-form."`
 	Timeout        *float64        `json:"timeout,omitempty" doc:"Seconds until it is overdue; absent: the setting default_timeout; 0: never."`
 	Priority       *int            `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Higher rings first; absent: 5."`
@@ -96,14 +96,14 @@ type (
 		ID string `path:"id" doc:"The operation's id."`
 	}
 	listInput struct {
-		State   []string `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
-		Kind    string   `query:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
-		Plan    string   `query:"plan_status" enum:"pending,confirmed,modified,cancelled,timeout" doc:"Only plans, and of them those that stand like this."`
-		AgentID string   `query:"agent_id" doc:"For operators; an agent sees its own."`
-		Text    string   `query:"q" maxLength:"500" doc:"Full text: all words, the last as a prefix."`
-		Order   string   `query:"order" enum:"newest,urgent,recent" doc:"By creation (absent), by urgency and age, or by last change."`
-		Limit   int      `query:"limit" minimum:"1" maximum:"500" doc:"Absent: 50."`
-		Cursor  string   `query:"cursor" doc:"next of the page before."`
+		State   []string   `query:"state" enum:"open,closed,pending,claimed,in_progress,waiting_input,completed,cancelled,declined" doc:"One or more, with commas."`
+		Kind    human.Kind `query:"action_type"`
+		Plan    string     `query:"plan_status" enum:"pending,confirmed,modified,cancelled,timeout" doc:"Only plans, and of them those that stand like this."`
+		AgentID string     `query:"agent_id" doc:"For operators; an agent sees its own."`
+		Text    string     `query:"q" maxLength:"500" doc:"Full text: all words, the last as a prefix."`
+		Order   string     `query:"order" enum:"newest,urgent,recent" doc:"By creation (absent), by urgency and age, or by last change."`
+		Limit   int        `query:"limit" minimum:"1" maximum:"500" doc:"Absent: 50."`
+		Cursor  string     `query:"cursor" doc:"next of the page before."`
 	}
 	summaryInput struct {
 		Limit int       `query:"limit" minimum:"1" maximum:"500" doc:"Absent: 10."`
@@ -308,7 +308,7 @@ func (r *InvokeRequest) request(agent string, timeout float64) human.Request {
 		priority = *r.Priority
 	}
 	return human.Request{
-		Kind: r.ActionType, Description: r.Description, Details: r.Details, Context: r.Context, AgentID: agent,
+		Kind: human.Kind(r.ActionType), Description: r.Description, Details: r.Details, Context: r.Context, AgentID: agent,
 		SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: priority, Timeout: timeout, OnTimeout: r.OnTimeout,
 	}
 }
@@ -324,7 +324,7 @@ func (r *InputRequest) draft() *human.Answer {
 }
 
 func (in *listInput) filter() queue.Filter {
-	f := queue.Filter{Kind: human.Kind(in.Kind), Plan: human.PlanStatus(in.Plan), AgentID: in.AgentID, Text: in.Text, Limit: in.Limit, Cursor: in.Cursor}
+	f := queue.Filter{Kind: in.Kind, Plan: human.PlanStatus(in.Plan), AgentID: in.AgentID, Text: in.Text, Limit: in.Limit, Cursor: in.Cursor}
 	switch in.Order {
 	case "urgent":
 		f.Order = queue.Urgent

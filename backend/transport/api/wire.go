@@ -104,7 +104,7 @@ type Hello struct {
 type Invocation struct {
 	Type          string            `json:"type" enum:"human_invocation"`
 	OperationID   human.OperationID `json:"operation_id"`
-	ActionType    human.Kind        `json:"action_type" enum:"feedback,bash,desktop,browser,review,approve,permission,plan"`
+	ActionType    human.Kind        `json:"action_type"`
 	Description   string            `json:"description"`
 	RequestParams json.RawMessage   `json:"request_params" doc:"The request's details."`
 	Context       InvocationContext `json:"context"`

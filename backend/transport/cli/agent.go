@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/backend/store/datadir"
 	"deskbell/backend/transport/client"
 )
@@ -104,7 +105,7 @@ func (s *shell) object(flag, value string) (json.RawMessage, error) {
 }
 
 func (s *shell) ringCommand() *cobra.Command {
-	var kind, details, about, session, idempotency, onTimeout string
+	var asked, details, about, session, idempotency, onTimeout string
 	var timeout float64
 	var priority int
 	c := &cobra.Command{
@@ -117,7 +118,7 @@ func (s *shell) ringCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			r := client.Ring{
-				Kind: human.Kind(kind), Description: args[0], SessionID: session, IdempotencyKey: idempotency, OnTimeout: human.OnTimeout(onTimeout),
+				Kind: human.Kind(asked), Description: args[0], SessionID: session, IdempotencyKey: idempotency, OnTimeout: human.OnTimeout(onTimeout),
 			}
 			if args[0] == "-" {
 				text, err := io.ReadAll(s.in)
@@ -155,12 +156,8 @@ func (s *shell) ringCommand() *cobra.Command {
 			return s.await(ctx, agent, op, 0)
 		},
 	}
-	kinds := make([]string, len(human.Kinds))
-	for i, k := range human.Kinds {
-		kinds[i] = string(k)
-	}
 	f := c.Flags()
-	f.StringVarP(&kind, "type", "t", string(human.Feedback), "what is asked for: "+strings.Join(kinds, ", "))
+	f.StringVarP(&asked, "type", "t", string(human.Feedback), "what is asked for: "+kind.Sentence(kind.ForAgents()))
 	f.StringVarP(&details, "details", "d", "", "details as a JSON object, @FILE, or - for standard input")
 	f.StringVar(&about, "context", "", "context as a JSON object, @FILE, or - for standard input")
 	f.Float64Var(&timeout, "timeout", 0, "seconds until it is overdue; 0 is never (default: the setting human.default_timeout)")

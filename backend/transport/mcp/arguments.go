@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 )
 
 // The actions of the tool (H1).
@@ -59,16 +60,11 @@ func describe(kind, text string, more ...any) map[string]any {
 var properties = []property[arguments]{
 	{"action", describe("string", "What to do.", "enum", actions),
 		func(a *arguments) any { return &a.Action }},
-	{"action_type", describe("string", "invoke: what you need from the human.", "enum", human.Kinds),
+	{"action_type", describe("string", "invoke: what you need from the human.", "enum", kind.ForAgents()),
 		func(a *arguments) any { return &a.ActionType }},
 	{"description", describe("string", "invoke: what you need and why, the line the human reads first. They may not have seen your conversation."),
 		func(a *arguments) any { return &a.Description }},
-	{"details", describe("object", "invoke: the rest of the request. Known fields, by action_type: "+
-		"feedback: design, concerns; review: file, snippet, focus_areas, tests_passed; "+
-		"approve: action (the exact command or change), impact, risk_level (low, medium, high, critical), rollback_plan; "+
-		"bash: why_agent_cannot, target, required_action; desktop: path, action_sequence (list of steps), expected_outcome; "+
-		"browser: url, required_action, data_to_extract (list of fields to fill), why_human. Any other field is shown too.",
-		"additionalProperties", true),
+	{"details", describe("object", detailsText(), "additionalProperties", true),
 		func(a *arguments) any { return &a.Details }},
 	{"context", describe("object", "invoke: what else helps to understand: task, project, branch, what you tried.", "additionalProperties", true),
 		func(a *arguments) any { return &a.Context }},
@@ -104,6 +100,27 @@ var properties = []property[arguments]{
 		func(a *arguments) any { return &a.Pictures }},
 	{"max_tokens", describe("integer", "The result takes at most about so many tokens; what matters most comes first, and what was cut is named.", "minimum", minBudget, "maximum", maxBudget),
 		func(a *arguments) any { return &a.MaxTokens }},
+}
+
+// detailsText names the fields of details by kind.
+func detailsText() string {
+	var b strings.Builder
+	b.WriteString("invoke: the rest of the request. Known fields, by action_type: ")
+	for _, k := range kind.All {
+		if !k.Agents {
+			continue
+		}
+		fmt.Fprintf(&b, "%s (%s): ", k.Name, k.Doc)
+		for i, f := range k.Fields {
+			if i > 0 {
+				b.WriteString("; ")
+			}
+			fmt.Fprintf(&b, "%s, %s", f.Name, f.Doc)
+		}
+		b.WriteString(". ")
+	}
+	b.WriteString("Any other field is shown too.")
+	return b.String()
 }
 
 // An object is a JSON object. It also reads a string: one that holds an object is that object, any other
@@ -221,7 +238,7 @@ func schemaOf[A any](properties []property[A], required ...string) map[string]an
 // ring is what invoke rings with; session is the connection's, where the agent names none.
 func (a arguments) ring(session string) (Ring, error) {
 	if a.ActionType == "" {
-		return Ring{}, human.BadField("action_type", "is missing; it says what you need: %s", list(human.Kinds))
+		return Ring{}, human.BadField("action_type", "is missing; it says what you need: %s", kind.Sentence(kind.ForAgents()))
 	}
 	r := Ring{
 		Kind: human.Kind(a.ActionType), Description: a.Description, Details: json.RawMessage(a.Details), Context: json.RawMessage(a.Context),

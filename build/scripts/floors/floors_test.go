@@ -28,16 +28,17 @@ var (
 	faces   = []string{"backend/transport/api", "backend/transport/mcp", "backend/transport/hook", "backend/transport/cli"}
 	builtin = []string{"summarizers/builtin/facts", "summarizers/builtin/find", "summarizers/builtin/say"} // each knows those before it
 
-	everything = slices.Concat([]string{"backend/human", "backend/app", "summarizers"}, builtin, jobs, adapters, faces)
+	everything = slices.Concat([]string{"backend/human", "backend/kind", "backend/app", "summarizers"}, builtin, jobs, adapters, faces)
 )
 
 // arrows lists what may import what: all there is, and nothing else.
 func arrows() map[string][]string {
-	knowsJobs := slices.Concat([]string{"backend/human", "summarizers"}, builtin, jobs)
+	knowsJobs := slices.Concat([]string{"backend/human", "backend/kind", "summarizers"}, builtin, jobs)
 	calls := append(slices.Clone(knowsJobs), "backend/transport/client", "backend/store/datadir", "backend/store/settings")
 	may := map[string][]string{
 		"backend/human":          {},
-		"summarizers":            {"backend/human"},
+		"backend/kind":           {"backend/human"},
+		"summarizers":            {"backend/human", "backend/kind"},
 		"backend/transport/api":  append(slices.Clone(knowsJobs), "backend/store/settings"),
 		"backend/transport/mcp":  calls,
 		"backend/transport/hook": calls,
@@ -48,11 +49,11 @@ func arrows() map[string][]string {
 		"window.go":              everything,
 	}
 	for _, j := range jobs {
-		may[j] = []string{"backend/human"}
+		may[j] = []string{"backend/human", "backend/kind"}
 	}
-	may["backend/summary"] = append([]string{"backend/human", "summarizers"}, builtin...)
+	may["backend/summary"] = append([]string{"backend/human", "backend/kind", "summarizers"}, builtin...)
 	for i, b := range builtin {
-		may[b] = append([]string{"backend/human", "summarizers"}, builtin[:i]...)
+		may[b] = append([]string{"backend/human", "backend/kind", "summarizers"}, builtin[:i]...)
 	}
 	for _, a := range adapters {
 		may[a] = knowsJobs

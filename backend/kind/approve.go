@@ -1,0 +1,25 @@
+package kind
+
+import "deskbell/backend/human"
+
+// Approve is a yes or no before the agent acts. The answer is bound to details.action, to the letter, so that field alone
+// has no aliases.
+var Approve = Kind{
+	Name:   human.Approve,
+	Doc:    "a yes or no before you act",
+	Agents: true,
+	Fields: []Field{
+		{Name: "action", Type: Code, Doc: "the exact command or change; the answer is bound to these bytes"},
+		{Name: "impact", Aliases: []string{"impact_assessment", "consequences"}, Type: Any, Doc: "what it does to whom"},
+		risk,
+		{Name: "risk", Aliases: []string{"risks"}, Type: Text, Doc: "what could go wrong"},
+		{Name: "rollback_plan", Aliases: []string{"rollback", "how_to_undo"}, Type: Any, Doc: "how it is undone"},
+	},
+	Answer: append([]string{"decision"}, inWords...),
+	Check: func(_ human.Operation, a *human.Answer) error {
+		if a.Decision == "" {
+			return human.BadField("decision", "is missing; an approval is answered with approve or deny")
+		}
+		return nil
+	},
+}

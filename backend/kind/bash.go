@@ -1,0 +1,21 @@
+package kind
+
+import "deskbell/backend/human"
+
+// Bash is a command or other work in a terminal that the agent cannot do itself.
+var Bash = Kind{
+	Name:   human.Bash,
+	Doc:    "a command the human runs",
+	Agents: true,
+	Fields: []Field{
+		{Name: "required_action", Aliases: []string{"action", "task", "what_to_do", "instructions"}, Type: Text, Doc: "what is to be done"},
+		{Name: "command", Aliases: []string{"commands", "cmd", "script"}, Type: Code, All: true, Doc: "the exact command or commands"},
+		{Name: "why_agent_cant", Aliases: besides("why_agent_cant", whyHuman), Type: Text, Doc: "why you cannot do it yourself"},
+		{Name: "target", Aliases: []string{"target_db", "target_host", "host", "server", "machine", "database"}, Type: Path, All: true, Doc: "the machine, database or service"},
+		{Name: "folder", Aliases: []string{"cwd", "working_directory", "directory"}, Type: Path, Doc: "the folder to run it in"},
+		{Name: "expected_outcome", Aliases: []string{"expected_result", "expected_output"}, Type: Text, Doc: "how one sees that it worked"},
+		risk,
+	},
+	Answer: ofWork,
+	Check:  says,
+}

@@ -1,0 +1,70 @@
+package queue
+
+import (
+	"context"
+
+	"deskbell/backend/human"
+	"deskbell/backend/kind"
+)
+
+// Submit takes a request of a kind that agents do not ask for by name: r.Kind says which. The same idempotency key again
+// joins the operation that exists, whatever has changed in the request since. decided, where it is not nil, ends the
+// operation at once in the system's name: both are in the journal, or neither.
+func (q *Queue) Submit(ctx context.Context, r human.Request, decided *human.Answer) (op human.Operation, created bool, err error) {
+	k, is := kind.Of(r.Kind)
+	if !is {
+		return op, false, human.BadField("action_type", "%q is not one of %s", r.Kind, kind.Sentence(kind.Names()))
+	}
+	r.OnTimeout = k.OnTimeout
+	return q.take(ctx, r, false, func(r human.Request) (human.Operation, bool, error) { return q.byKey(ctx, r) }, decided)
+}
+
+// Newest returns the newest operation of a kind in an agent's session, or with no agent in anybody's session of that name;
+// a NotFound error without.
+func (q *Queue) Newest(ctx context.Context, of human.Kind, agent, session string) (human.Operation, error) {
+	if session == "" {
+		return human.Operation{}, human.BadField("session_id", "is missing")
+	}
+	page, err := q.index.List(ctx, Filter{Kind: of, AgentID: agent, SessionID: session, Limit: 1})
+	if err != nil {
+		return human.Operation{}, err
+	}
+	if len(page.Operations) == 0 {
+		return human.Operation{}, human.Errorf(human.NotFound, "there is no %s of the session %q", of, human.OneLine(session, 80))
+	}
+	return q.load(ctx, page.Operations[0].ID)
+}
+
+// Recent returns the newest operations of a kind of all agents, at most MaxPage, without details and context.
+func (q *Queue) Recent(ctx context.Context, of human.Kind, most int) ([]human.Operation, error) {
+	page, err := q.index.List(ctx, Filter{Kind: of, Limit: min(most, MaxPage)})
+	return page.Operations, err
+}
+
+// OpenOf returns the open operations of a kind, in no order.
+func (q *Queue) OpenOf(ctx context.Context, of human.Kind) ([]human.Operation, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var all []human.Operation
+	for _, op := range q.open {
+		if op.Kind == of {
+			all = append(all, op)
+		}
+	}
+	return all, ctx.Err()
+}
+
+// Note adds an event of the operation's own kind, in the name of whoever caused it: its agent, an operator or the system.
+// A Conflict error where it does not fit the operation as it is; see human.Operation.Apply.
+func (q *Queue) Note(ctx context.Context, by human.Actor, id human.OperationID, e human.Event) (human.Operation, error) {
+	switch by.Role {
+	case human.Agent:
+		return q.asAgent(ctx, by, id, e)
+	case human.Operator:
+		return q.operate(ctx, by, id, e)
+	}
+	return q.change(ctx, id, func(human.Operation) ([]human.Event, error) {
+		e.By = by
+		return []human.Event{e}, nil
+	})
+}
