@@ -248,7 +248,7 @@ func (o Operation) allows(e Event) error {
 			return o.mayProgress(e.Progress)
 		case Ordered:
 			if e.By.Role == Agent {
-				return Errorf(Denied, "an agent cannot order what becomes of the plan %s", o.ID)
+				return Errorf(Denied, "only an operator orders what becomes of the plan %s", o.ID)
 			}
 			return o.mayOrder(e.Order)
 		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown, Recorded, Voted:

@@ -1889,6 +1889,21 @@ export interface components {
             /** Format: int64 */
             pid?: number;
         };
+        /** @description The details of an operation of kind approve: a yes or no before you act. */
+        ApproveDetails: {
+            /** @description the exact command or change; the answer is bound to these bytes. */
+            action?: string;
+            /** @description what it does to whom. Also read as impact_assessment, consequences. */
+            impact?: unknown;
+            /** @description what could go wrong. Also read as risks. */
+            risk?: string;
+            /** @description low, medium, high or critical; anything else counts as high. */
+            risk_level?: string;
+            /** @description how it is undone. Also read as rollback, how_to_undo. */
+            rollback_plan?: unknown;
+        } & {
+            [key: string]: unknown;
+        };
         Backup: {
             /** Format: date-time */
             at: string;
@@ -1948,6 +1963,25 @@ export interface components {
         BackupList: {
             backups: components["schemas"]["Backup"][];
         };
+        /** @description The details of an operation of kind bash: a command the human runs. */
+        BashDetails: {
+            /** @description the exact command or commands. Also read as commands, cmd, script. */
+            command?: string;
+            /** @description how one sees that it worked. Also read as expected_result, expected_output. */
+            expected_outcome?: string;
+            /** @description the folder to run it in. Also read as cwd, working_directory, directory. */
+            folder?: string;
+            /** @description what is to be done. Also read as action, task, what_to_do, instructions. */
+            required_action?: string;
+            /** @description low, medium, high or critical; anything else counts as high. */
+            risk_level?: string;
+            /** @description the machine, database or service. Also read as target_db, target_host, host, server, machine, database. */
+            target?: string;
+            /** @description why you cannot do it yourself. Also read as why_human, requires_human, why_agent_cannot, why_agent_can_not. */
+            why_agent_cant?: string;
+        } & {
+            [key: string]: unknown;
+        };
         Because: {
             resource?: string;
             /** @enum {string} */
@@ -1974,6 +2008,23 @@ export interface components {
             x: number;
             /** Format: int64 */
             y: number;
+        };
+        /** @description The details of an operation of kind browser: work by hand on web pages. */
+        BrowserDetails: {
+            /** @description the fields to fill: a list of names, or an object from name to a hint. Also read as extract, fields, data, fields_to_extract. */
+            data_to_extract?: unknown;
+            /** @description how one sees that it worked. Also read as expected_result. */
+            expected_outcome?: string;
+            /** @description what is to be done there. Also read as action, task, what_to_do, instructions, steps. */
+            required_action?: string;
+            /** @description why it takes a human. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
+            requires_human?: string;
+            /** @description low, medium, high or critical; anything else counts as high. */
+            risk_level?: string;
+            /** @description the page to begin at, http or https. Also read as start_url, link, address. */
+            url?: string;
+        } & {
+            [key: string]: unknown;
         };
         BrowserOptions: {
             /** @description Address of a running browser's debugging port on this machine, such as http://127.0.0.1:9222; absent: a browser is opened. */
@@ -2191,6 +2242,25 @@ export interface components {
             seen?: string;
             /** Format: date-time */
             shown?: string;
+        };
+        /** @description The details of an operation of kind desktop: work by hand in a program on their desktop. */
+        DesktopDetails: {
+            /** @description the steps, as a checklist. Also read as steps, actions, checklist, instructions. */
+            action_sequence?: unknown[];
+            /** @description the program to use. Also read as application, program. */
+            app?: string;
+            /** @description how one sees that it worked. Also read as expected_result. */
+            expected_outcome?: string;
+            /** @description the file or folder it is about. Also read as project_path, file_path, file, folder. */
+            path?: string;
+            /** @description what is to be done, in short. Also read as action, task, what_to_do. */
+            required_action?: string;
+            /** @description why it takes a human. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
+            requires_human?: string;
+            /** @description low, medium, high or critical; anything else counts as high. */
+            risk_level?: string;
+        } & {
+            [key: string]: unknown;
         };
         Dialog: {
             accepted: boolean;
@@ -2496,6 +2566,19 @@ export interface components {
              */
             which: "before" | "after" | "picture";
         };
+        /** @description The details of an operation of kind feedback: an opinion. */
+        FeedbackDetails: {
+            /** @description what to think about. Also read as issues. */
+            concerns?: unknown[];
+            /** @description what the opinion is wanted on. Also read as current_design, proposal, draft. */
+            design?: string;
+            /** @description answers to choose from: texts, or objects with value, label and description. Also read as choices, alternatives. */
+            options?: unknown[];
+            /** @description what exactly is asked. Also read as questions, prompt. */
+            question?: string;
+        } & {
+            [key: string]: unknown;
+        };
         FieldChange: {
             /** @enum {string} */
             field: "description" | "tool_name" | "type" | "priority" | "expected_outcome" | "args";
@@ -2773,7 +2856,7 @@ export interface components {
             };
             /** @description What you need from the human, in a line. */
             description: string;
-            /** @description Free-form. details.action is the command an approval is bound to, details.risk_level is low, medium, high or critical. */
+            /** @description Free-form. details.action is the command an approval is bound to, details.risk_level is low, medium, high or critical. FeedbackDetails and the like name the fields that have a place of their own. */
             details?: {
                 [key: string]: unknown;
             };
@@ -2827,7 +2910,7 @@ export interface components {
             /** @description The same input gives the same report. */
             deterministic: boolean;
             /** @description Of operations; none: all. */
-            kinds: string[];
+            kinds: ("feedback" | "bash" | "desktop" | "browser" | "review" | "approve" | "permission" | "plan")[];
             /** @description It can write; the first where another is asked for. */
             languages: string[];
             /**
@@ -3001,10 +3084,12 @@ export interface components {
             /** @description Once completed. */
             result?: components["schemas"]["Result"];
             /**
-             * @description From details.risk_level.
+             * @description From details.risk_level; a word that is not known counts as high.
              * @enum {string}
              */
             risk?: "low" | "medium" | "high" | "critical";
+            /** @description The risk as its agent sent it, where that is none of the known words. */
+            risk_sent?: string;
             /** @description Of a confirmed plan: how far it has come. */
             run?: components["schemas"]["PlanRun"];
             session_id?: string;
@@ -3631,6 +3716,25 @@ export interface components {
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+        };
+        /** @description The details of an operation of kind review: a review of code. */
+        ReviewDetails: {
+            /** @description the code, where there is no diff. Also read as snippet, code. */
+            code_snippet?: string;
+            /** @description the change, as a unified diff. Also read as patch. */
+            diff?: string;
+            /** @description the file, where it is one. Also read as file, path, filename. */
+            file_path?: string;
+            /** @description several files: objects with path and diff, or paths. Also read as changed_files, changes. */
+            files?: unknown;
+            /** @description what to look at, as a checklist. Also read as focus, questions, checklist. */
+            focus_areas?: unknown[];
+            /** @description low, medium, high or critical; anything else counts as high. */
+            risk_level?: string;
+            /** @description whether the tests pass. Also read as tests. */
+            tests_passed?: unknown;
+        } & {
+            [key: string]: unknown;
         };
         RuleCounts: {
             /** Format: int64 */
