@@ -461,7 +461,7 @@ func (k *Keeper) ask(ctx context.Context, by human.Actor, call human.ToolCall, j
 		timeout = j.file.Config.Timeout
 	}
 	r := human.Request{
-		Kind: human.Permission,
+		Kind:        human.Permission,
 		Description: d.Words, Details: details, Context: about, AgentID: by.Name, SessionID: call.SessionID,
 		Priority: priority(j.verdict.Risk), Timeout: timeout.Seconds(),
 	}
