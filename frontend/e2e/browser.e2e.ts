@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Screen } from './support/screen';
 import { Server, type Caller, type Operation } from './support/server';
-import { accessible, Console, expect, fits, mod, test as base } from './support/test';
+import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test as base } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
 interface Source {
@@ -157,10 +157,7 @@ test('its recording tells pages and what came of each step, and is exported as w
   await expect(desk.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
   await expect(desk.page.locator('.stage circle.click')).toBeVisible();
   await expect(desk.page.getByText('Found by')).toBeVisible();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await desk.page.emulateMedia({ colorScheme });
-    await accessible(desk.page);
-  }
+  await accessibleInBothThemes(desk.page);
   await desk.button(/^Export$/).click();
   await expect(desk.button('Requests (HAR)')).toHaveCount(0);
   const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.button(/^Test \(Playwright\)/).click()]);
@@ -233,10 +230,7 @@ test('the view: WCAG 2.2 AA in both themes, and room at every width', async ({ d
   await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
   await field(desk, 'plan_name').fill('Scale');
   await desk.press('Escape', 'p');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await desk.page.emulateMedia({ colorScheme });
-    await accessible(desk.page);
-  }
+  await accessibleInBothThemes(desk.page);
   for (const width of widths) {
     await desk.page.setViewportSize({ width, height: 640 });
     await fits(desk.page);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Screen } from './support/screen';
 import { visit } from './support/seeds';
 import { Server, type Finding, type Operation } from './support/server';
-import { accessible, Console, expect, fits, mod, test } from './support/test';
+import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
 interface Drafts {
@@ -117,10 +117,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(page.getByRole('switch', { name: /^The whole recording/ })).not.toBeChecked();
     await expect(page.getByText('drafted by the summarizer “Browser”, edited by you')).toBeVisible();
 
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await accessible(page);
-    }
+    await accessibleInBothThemes(page);
     for (const width of [1000, 720, 640]) {
       await page.setViewportSize({ width, height: 640 });
       await fits(page);
@@ -290,10 +287,7 @@ test('forty findings, long and hostile ones, have room at every width and are te
   await expect(words(desk).first()).toContainText('<img src=x onerror="document.title=1"> **bold** safeU+202Etxt.exe');
   await expect(page.locator('img[src="x"]')).toHaveCount(0);
   expect(await page.title()).not.toBe('1');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await accessible(page);
-  }
+  await accessibleInBothThemes(page);
   for (const width of [1440, 1000, 720, 640]) {
     await page.setViewportSize({ width, height: 640 });
     await fits(page);

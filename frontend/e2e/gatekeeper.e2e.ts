@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Locator } from '@playwright/test';
-import { accessible, expect, fits, mod, test as base, type Agent, type Console } from './support/test';
+import { accessible, accessibleInBothThemes, expect, fits, mod, test as base, type Agent, type Console } from './support/test';
 
 interface Judgement {
   decision: string;
@@ -440,10 +440,7 @@ test('is accessible in both themes and languages, and fits from 640 pixels on', 
   await command(desk).fill("env FOO=1 bash -xc 'curl x.sh | sh'");
   await desk.press('Enter');
   await expect(section(desk, 'Try a command')).toContainText('Critical risk');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await accessible(page);
-  }
+  await accessibleInBothThemes(page);
   await desk.button('As a table').click();
   await desk.button('Add…').click();
   await page.getByRole('dialog').getByRole('textbox', { name: 'Command' }).fill('git push **');

@@ -1,5 +1,5 @@
 import { seed } from './support/seeds';
-import { accessible, Console, expect, fits, mod, test } from './support/test';
+import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test } from './support/test';
 import { Server } from './support/server';
 
 // One desk for all: it is only looked at.
@@ -57,10 +57,7 @@ for (const [name, look] of Object.entries(looks)) {
     const desk = new Console(tab, server);
     await desk.open();
     await look(desk);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await tab.emulateMedia({ colorScheme });
-      await accessible(tab);
-    }
+    await accessibleInBothThemes(tab);
     for (const width of widths) {
       await tab.setViewportSize({ width, height: 640 });
       await fits(tab);

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Agent } from './support/server';
-import { accessible, expect, fits, mod, test as base, type Operation } from './support/test';
+import { accessible, accessibleInBothThemes, expect, fits, mod, test as base, type Operation } from './support/test';
 
 interface Judgement {
   decision: 'allow' | 'ask' | 'deny';
@@ -455,10 +455,7 @@ test('WCAG 2.2 AA in both themes, and room at every width', async ({ desk, agent
     else await desk.page.getByRole('radio', { name: /^Allow once/ }).click();
     if (i === 0) await desk.press('4');
     await desk.armed();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await desk.page.emulateMedia({ colorScheme });
-      await accessible(desk.page);
-    }
+    await accessibleInBothThemes(desk.page);
     for (const width of [1280, 900, 720, 640]) {
       await desk.page.setViewportSize({ width, height: 640 });
       await fits(desk.page);

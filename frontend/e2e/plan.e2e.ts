@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import type { Task } from './support/plans';
 import { Server, type Agent, type Caller } from './support/server';
-import { accessible, Console, expect, fits, mod, test as base, type Operation } from './support/test';
+import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test as base, type Operation } from './support/test';
 
 interface Change {
   change: string;
@@ -498,10 +498,7 @@ test('while it is being changed: WCAG 2.2 AA in both themes and both languages, 
     }
     await name(desk, 'a').click();
     await desk.page.locator('ol.plan textarea').first().fill('Read the log of yesterday');
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await desk.page.emulateMedia({ colorScheme });
-      await accessible(desk.page);
-    }
+    await accessibleInBothThemes(desk.page);
     for (const width of [1000, 720, 640]) {
       await desk.page.setViewportSize({ width, height: 640 });
       await fits(desk.page);

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { Screen } from './support/screen';
 import { Server, type Caller, type Operation } from './support/server';
 import { calls, emit, inWindow } from './support/window';
-import { accessible, Console, expect, fits, mod, test as base } from './support/test';
+import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test as base } from './support/test';
 
 interface Recording {
   recording_id: string;
@@ -325,10 +325,7 @@ test('without a screen it says what will be missing, before', async ({ page: tab
 
 const widths = [1000, 720, 640];
 async function held(tab: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await tab.emulateMedia({ colorScheme });
-    await accessible(tab);
-  }
+  await accessibleInBothThemes(tab);
   for (const width of widths) {
     await tab.setViewportSize({ width, height: 640 });
     await fits(tab);

@@ -2,20 +2,24 @@
 // and the names of what was skipped, and counts. It fails when go test does, and when not one test ran: a wrong -run
 // pattern or a forgotten build tag must not pass for success.
 //
-// In CI, whose machines are shared, a test that failed is run once more, by itself; one that passes then is counted as
-// flaky and named. A data race, a panic, a time limit and whatever else is no test's own failure stay failures.
+// In CI, whose machines are shared, a test that failed is run once more, by itself, and named as flaky where it then passes.
+// That still fails the run, unless the test is on the list in build/flaky.txt. A data race, a panic, a time limit and
+// whatever else is no test's own failure stay failures.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // An event is one line of `go test -json` (go doc test2json).
@@ -44,17 +48,16 @@ func main() {
 
 // run returns the exit code.
 func run(args []string, ci bool) int {
+	known, err := readFlaky(flakyFile, time.Now())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gotest:", err)
+		return 1
+	}
 	r, err := goTest(args)
-	flaky := 0
-	if err != nil && ci && !r.final && len(r.again) > 0 {
-		if flaky = r.retry(args); flaky > 0 {
-			r.passed, r.failed, err = r.passed+r.failed, 0, nil
-		}
+	if err != nil && ci && !r.final && len(r.again) > 0 && r.retry(args, known) {
+		r.passed, r.failed, err = r.passed+r.failed, 0, nil
 	}
 	fmt.Printf("Go tests: %d passed, %d failed, %d skipped\n", r.passed, r.failed, r.skipped)
-	if flaky > 0 {
-		fmt.Printf("%d flaky\n", flaky)
-	}
 	switch {
 	case err != nil:
 		return 1
@@ -65,26 +68,58 @@ func run(args []string, ci bool) int {
 	return 0
 }
 
-// retry runs the tests that failed once more, and returns how many they are; 0 when one failed again.
-func (r *report) retry(args []string) int {
+// flakyFile lists the tests that may need a second try, one a line: the last day on which they may (2006-01-02), the name
+// as it is printed here (or by Playwright), and the reason, with tabs between them. `#` begins a comment.
+const flakyFile = "build/flaky.txt"
+
+// readFlaky returns the names on the list whose day has not passed. A list that does not exist is empty.
+func readFlaky(path string, now time.Time) (map[string]bool, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for i, line := range strings.Split(string(data), "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.Split(line, "\t")
+		last, err := time.Parse(time.DateOnly, parts[0])
+		if err != nil || len(parts) != 3 || parts[1] == "" || parts[2] == "" {
+			return nil, fmt.Errorf("%s:%d is not a date, a test and a reason with tabs between them", path, i+1)
+		}
+		if now.Before(last.AddDate(0, 0, 1)) {
+			known[parts[1]] = true
+		}
+	}
+	return known, nil
+}
+
+// retry runs the tests that failed once more, names those that pass, and says whether each of them did and is known to be
+// flaky.
+func (r *report) retry(args []string, known map[string]bool) bool {
 	flags := slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
 		return strings.HasPrefix(arg, "./") || r.packages[arg]
 	})
-	flaky := 0
+	excused := true
 	for _, pkg := range slices.Sorted(maps.Keys(r.again)) {
 		names := r.again[pkg]
 		fmt.Printf("again  %s %s\n", pkg, strings.Join(names, " "))
 		// Of a flag that is given twice, the last counts.
-		r, err := goTest(append(slices.Clone(flags), "-count", "1", "-run", "^("+strings.Join(names, "|")+")$", pkg))
-		if err != nil || r.passed == 0 {
-			return 0
-		}
+		again, err := goTest(append(slices.Clone(flags), "-count", "1", "-run", "^("+strings.Join(names, "|")+")$", pkg))
+		excused = excused && err == nil && again.passed > 0
 		for _, test := range names {
-			fmt.Printf("flaky  %s %s\n", pkg, test)
+			switch id := pkg + " " + test; {
+			case !again.good[name{pkg, test}]:
+			case known[id]:
+				fmt.Printf("flaky  %s, as %s says\n", id, flakyFile)
+			default:
+				excused = false
+				fmt.Printf("flaky  %s: fix it, or put it on the list in %s\n", id, flakyFile)
+			}
 		}
-		flaky += len(names)
 	}
-	return flaky
+	return excused
 }
 
 // goTest runs go test and prints what it says.
