@@ -6,6 +6,12 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LINT    := build/tools/golangci-lint-v2.15.0
 STAGE   := build/scripts/stage
 ROUNDS  ?= 1000
+# `make test-all` does in full what `make test` does a part of (docs/building.md says which); Go tests ask testing.Short.
+FULL     =
+SHORT    = $(if $(FULL),,-short)
+KILLS    = $(if $(FULL),50,10)
+FUZZTIME ?= $(if $(FULL),60s,10s)
+export FUZZTIME
 
 # Asked anew at each use: at the first, `setup` may only just have installed the library.
 TAGS     = desktop,production$(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo ,webkit2_41)
@@ -27,6 +33,8 @@ APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 # Tested without the race detector, under which they take ten times as long: those that start no goroutine (whoever calls
 # them from several is tested with it), and the plug-ins, each of which is begun by a copy of the test's own process.
 RACELESS = backend/plugins|backend/gate(/(rules|shell|sql))?|backend/record/guide|summarizers/(builtin|prompt)
+# Whose tests do less with -short (rapid draws a fifth): they run in full too, without the race detector.
+LONG     = $(shell grep -rlE 'rapid\.|testing\.Short' --include='*_test.go' backend summarizers | xargs -rn1 dirname | sort -u | sed 's,^,./,')
 CRASHERS = $(shell grep -rls '^func TestCrash' --include='*_test.go' backend build | xargs -rn1 dirname | sort -u | sed 's,^,./,')
 
 # Folders are named beside their files, so that a deleted file is noticed too.
@@ -37,8 +45,8 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
-.PHONY: help run build dev test bench soak roundtrip corpus lint screenshots generate clean \
-	setup-run setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window browser agents crash
+.PHONY: help run build dev test test-all bench soak roundtrip corpus lint screenshots generate clean \
+	setup-run setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window browser agents acp crash
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,24 +59,23 @@ build: $(BIN) $(HOOK) ## build build/bin/deskbell, and deskbell-hook beside it
 dev: build ## the console with hot reload, against a server with a data folder of its own
 	@build/scripts/dev $(BIN)
 
-test: ## set up what is missing and run every test; stops at the first failure
+test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) begin
-	@$(STAGE) setup         build/scripts/setup run test
-	@$(STAGE) build         $(MAKE) build
-	@$(STAGE) lint          $(MAKE) lint
-	@$(STAGE) test-frontend $(MAKE) test-frontend
-	@$(STAGE) test-go       $(MAKE) test-go
-	@$(STAGE) generated     $(MAKE) generated
-	@$(STAGE) windows       $(MAKE) windows
-	@$(STAGE) e2e           $(MAKE) e2e
-	@$(STAGE) mcp           $(MAKE) mcp
-	@$(STAGE) examples      $(MAKE) examples
-	@$(STAGE) window        $(MAKE) window
-	@$(STAGE) browser       $(MAKE) browser
-	@$(STAGE) agents        $(MAKE) agents
+	@$(STAGE) setup                 build/scripts/setup run test
+	@$(STAGE) build                 $(MAKE) build
+	@$(STAGE) lint+frontend+windows $(MAKE) -j2 -O lint test-frontend windows generated
+	@$(STAGE) test-go               $(MAKE) test-go
+	@$(STAGE) e2e                   $(MAKE) e2e
+	@$(STAGE) mcp+examples          $(MAKE) -j2 -O mcp examples
+	@$(STAGE) window                $(MAKE) window
+	@$(STAGE) browser               $(MAKE) browser
+	@$(STAGE) agents                $(MAKE) agents
 	# Neither the tests under Wine, which mostly wait, nor the kills have anything to fear from a busy machine.
-	@$(STAGE) crash+wine+fuzz $(MAKE) -j3 crash wine fuzz
+	@$(STAGE) crash+wine+fuzz       $(MAKE) -j3 -O crash wine fuzz
 	@$(STAGE) end
+
+test-all: ## the same, with what takes too long for every change: an hour
+	@$(MAKE) test FULL=1
 
 bench: build setup-test ## measure: the program as a whole, then the Go benchmarks
 	$(APART) xvfb-run -a -s "-screen 0 1440x900x24" dbus-run-session -- go run -buildvcs=false ./build/bench -bin $(BIN)
@@ -87,7 +94,7 @@ lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	$(LINT) run --build-tags "$(TAGS),window,agents,examples,floors" ./...
-	GOLANGCI_LINT="$(CURDIR)/$(LINT)" go test -count 1 -tags floors ./build/scripts/floors
+	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),floors -count 1 ./build/scripts/floors
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look
 	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run TestPictures ./build/e2e/
@@ -127,21 +134,32 @@ $(LINT): | setup-run
 	GOBIN="$(CURDIR)/build/tools" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(lastword $(subst -, ,$@))
 	mv build/tools/golangci-lint $@
 
+build/.stamps/messages: frontend/node_modules/.package-lock.json frontend/project.inlang/settings.json $(shell find frontend/messages 2>/dev/null)
+	@mkdir -p $(@D)
+	$(NPM) run messages
+	@touch $@
+
+$(EXAMPLES)/.compiled/.stamp: $(EXAMPLES)/node_modules/.package-lock.json $(EXAMPLES)/tsconfig.json $(wildcard $(EXAMPLES)/typescript/*.ts $(EXAMPLES)/adapters/*.ts)
+	npm --prefix $(EXAMPLES) run compile
+	@touch $@
+
 build/.stamps/schema.d.ts: $(BIN)
 	@mkdir -p $(@D)
 	$(BIN) openapi > $(@D)/openapi.json
 	frontend/node_modules/.bin/openapi-typescript $(@D)/openapi.json -o $@
 
-lint-frontend: frontend/node_modules/.package-lock.json
-	$(NPM) run lint
-	$(NPM) run check
+# Without scripts of its own npm leaves out what `npm run` does first, which is to write the messages: here they are there.
+lint-frontend: build/.stamps/messages
+	$(NPM) run --ignore-scripts lint
+	$(NPM) run --ignore-scripts check
 
-test-frontend: frontend/node_modules/.package-lock.json
-	$(NPM) run test
+test-frontend: build/.stamps/messages
+	$(NPM) run --ignore-scripts test
 
 test-go: frontend/dist/index.html setup-test
-	$(APART) $(GO_TEST) -race -timeout 15m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -vE '/($(RACELESS))$$')
-	$(APART) $(GO_TEST) -timeout 15m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -E '/($(RACELESS))$$')
+	# Four packages at a time: many wait for X servers, browsers and processes.
+	$(APART) $(GO_TEST) -race $(SHORT) -p 4 -timeout 15m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -vE '/($(RACELESS))$$')
+	$(APART) $(GO_TEST) -p 4 -timeout 15m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -E '/($(RACELESS))$$') $(if $(FULL),,$(LONG))
 	# The hook library crashes where there is no display, so its tests are built only when asked for.
 	$(APART) xvfb-run -a $(GO_TEST),hooktest ./backend/platform/input/hook
 
@@ -168,20 +186,21 @@ e2e: build setup-test
 mcp: build $(MCP)/node_modules/.package-lock.json
 	npm --prefix $(MCP) test
 
-examples: build setup-test $(EXAMPLES)/node_modules/.package-lock.json
-	npm --prefix $(EXAMPLES) run compile
+examples: build setup-test $(EXAMPLES)/.compiled/.stamp
 	$(APART) $(GO_TEST),examples -count 1 -parallel 8 -timeout 10m ./build/e2e/examples/
 
 window: build setup-test
 	$(APART) $(GO_TEST),window -count 1 -timeout 10m -skip '^TestBrowser' ./build/e2e/...
 
 browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json
-	$(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 40m -run '^TestBrowser' ./build/e2e/
+	$(APART) $(GO_TEST),window $(SHORT) -count 1 -parallel 2 -timeout 40m -run '^TestBrowser' ./build/e2e/
 
-agents: build $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/node_modules/.package-lock.json
-	$(APART) $(GO_TEST),agents -count 1 -timeout 15m ./build/e2e/agents/
-	npm --prefix $(EXAMPLES) run compile
+agents: build $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/.compiled/.stamp
+	$(APART) $(GO_TEST),agents $(SHORT) -count 1 -timeout 15m ./build/e2e/agents/
+	$(if $(FULL),$(MAKE) acp)
+
+acp: build $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/.compiled/.stamp
 	$(APART) $(GO_TEST),agents,examples -count 1 -timeout 15m -run '^TestACPAgents$$' ./build/e2e/examples/
 
 crash: setup-test
-	DESKBELL_CRASH_ROUNDS=50 $(GO_TEST) -count 1 -timeout 10m -run '^TestCrash' $(CRASHERS)
+	DESKBELL_CRASH_ROUNDS=$(KILLS) $(GO_TEST) -count 1 -timeout 10m -run '^TestCrash' $(CRASHERS)

@@ -18,9 +18,6 @@ import (
 // TestTenThousandConnections opens connections that say nothing, and half a request each, far above the
 // limit, and calls the API in between.
 func TestTenThousandConnections(t *testing.T) {
-	if testing.Short() {
-		t.Skip("opens 10,000 connections")
-	}
 	const most = 1024
 	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.MaxConns = most })
 	bot := h.agent("bot")

@@ -257,6 +257,9 @@ func (a *agent) finished() {
 
 func each(t *testing.T, test func(d *desk, k kind)) {
 	for _, k := range kinds {
+		if testing.Short() && k.name != "claude-code" && k.name != "codex" {
+			continue // what the most used two do is enough for a quick run
+		}
 		label := k.label
 		if label == "" {
 			label = k.name
