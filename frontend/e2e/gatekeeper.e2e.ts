@@ -100,7 +100,7 @@ test.describe('the policy', () => {
   test('asks before it asks less, and changes nothing by accident', async ({ desk, page }) => {
     await desk.open('gatekeeper');
     await policy(desk, 'permissive').click();
-    const dialog = page.getByRole('dialog', { name: 'Ask less?' });
+    const dialog = page.getByRole('dialog', { name: 'Switch to permissive?' });
     await expect(dialog).toBeVisible();
     await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await desk.press('Enter');
@@ -362,12 +362,12 @@ test.describe('rules', () => {
   test('a rule is taken back only when that is confirmed', async ({ desk, gate }) => {
     await desk.server.operator.call('POST', '/api/gate/rules', { rule_id: '', source: 'operator', matched: 0, decision: 'allow', command: 'npm install **', project: gate.root });
     await desk.open('gatekeeper');
-    await section(desk, /^Rules/).getByRole('button', { name: 'Take back the rule npm install **' }).click();
+    await section(desk, /^Rules/).getByRole('button', { name: 'Delete the rule npm install **' }).click();
     await expect(dialog(desk).getByRole('button', { name: 'Cancel' })).toBeFocused();
     await desk.press('Escape');
     await expect(rule(desk, 'npm install **')).toBeVisible();
-    await section(desk, /^Rules/).getByRole('button', { name: 'Take back the rule npm install **' }).click();
-    await dialog(desk).getByRole('button', { name: 'Take back' }).click();
+    await section(desk, /^Rules/).getByRole('button', { name: 'Delete the rule npm install **' }).click();
+    await dialog(desk).getByRole('button', { name: 'Delete rule' }).click();
     await expect(rule(desk, 'npm install **')).toHaveCount(0);
     expect((await gate.evaluate('npm install left-pad')).decision).toBe('ask');
   });

@@ -19,7 +19,7 @@ export const mac = /mac|iphone|ipad/i.test(globalThis.navigator?.userAgent ?? ''
 /** Whether keys write text there. */
 export const typing = (target: EventTarget | null): boolean => {
   const element = target as Partial<HTMLInputElement> | null;
-  const typed = /^(TEXTAREA|SELECT)$/.test(element?.tagName ?? '') || (element?.tagName === 'INPUT' && !/^(checkbox|radio|button)$/.test(element.type ?? ''));
+  const typed = element?.tagName === 'TEXTAREA' || element?.role === 'combobox' || (element?.tagName === 'INPUT' && !/^(checkbox|radio|button)$/.test(element.type ?? ''));
   return typed || element?.isContentEditable === true;
 };
 
