@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Screen } from './support/screen';
 import { Server, type Caller, type Operation } from './support/server';
-import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test as base } from './support/test';
+import { accessible, accessibleInBothThemes, choose, Console, expect, fits, mod, test as base } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
 interface Source {
@@ -82,7 +82,7 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
   await expect(desk.page.getByText('heading “Scale 2026”')).toBeVisible();
   await expect(desk.button('Show the evidence for plan_name').locator('img')).toBeVisible();
 
-  await desk.page.getByLabel('How unit_prices is picked').selectOption('table');
+  await choose(desk.page.getByLabel('How unit_prices is picked'), 'table');
   await desk.button('Pick a table: unit_prices').click();
   await vendor.click(desktop, 'price');
   await expect(desk.page.getByRole('region', { name: 'unit_prices' }).getByRole('columnheader')).toHaveText(['Item', 'Price']);
@@ -159,8 +159,8 @@ test('its recording tells pages and what came of each step, and is exported as w
   await expect(desk.page.getByText('Found by')).toBeVisible();
   await accessibleInBothThemes(desk.page);
   await desk.button(/^Export$/).click();
-  await expect(desk.button('Requests (HAR)')).toHaveCount(0);
-  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.button(/^Test \(Playwright\)/).click()]);
+  await expect(desk.page.getByRole('menuitem', { name: 'Requests (HAR)' })).toHaveCount(0);
+  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.page.getByRole('menuitem', { name: /^Test \(Playwright\)/ }).click()]);
   expect(download.suggestedFilename()).toMatch(/\.spec\.ts$/);
   expect(await readFile(await download.path(), 'utf8')).toContain(vendor.url);
 });
@@ -185,8 +185,8 @@ test('a film of the pages plays in a frame where nothing of them runs', async ({
   await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
   await desk.go(`recordings/${id}`);
   await desk.button(/^Export$/).click();
-  await expect(desk.button(/^Requests \(HAR\)/)).toBeVisible();
-  await expect(desk.button(/^Film \(rrweb\)/)).toBeVisible();
+  await expect(desk.page.getByRole('menuitem', { name: /^Requests \(HAR\)/ })).toBeVisible();
+  await expect(desk.page.getByRole('menuitem', { name: /^Film \(rrweb\)/ })).toBeVisible();
   await desk.press('Escape');
   await desk.button('Show the film').click();
   const frame = desk.page.locator('.replayer-wrapper iframe');

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Screen } from './support/screen';
 import { visit } from './support/seeds';
 import { Server, type Finding, type Operation } from './support/server';
-import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test } from './support/test';
+import { accessible, accessibleInBothThemes, choose, Console, expect, fits, mod, test } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
 interface Drafts {
@@ -206,10 +206,10 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await expect(page.getByText('drafted by the summarizer “Answer”', { exact: true })).toBeVisible();
 
     // The model: nothing goes to it before its operator has seen all of it and agreed.
-    const choose = page.getByLabel('Which summarizer drafts');
+    const drafter = page.getByLabel('Which summarizer drafts');
     const about = (await server.operator.call<{ summarizers: { name: string; model?: string; title: Record<string, string> }[] }>('GET', '/api/summarizers')).summarizers.find((one) => one.model);
     if (!about) throw new Error('no model');
-    await choose.selectOption(about.name);
+    await choose(drafter, about.name);
     await desk.button('See what would be sent…').first().click();
     const dialog = page.getByRole('dialog');
     await expect(dialog).toContainText('Rotated, 3 of 3 hosts');
@@ -238,16 +238,16 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await page.setViewportSize({ width: 1280, height: 800 });
 
     // One that fails says why; what was written stays, and starting over asks first.
-    await choose.selectOption('broken');
+    await choose(drafter, 'broken');
     await expect(page.getByRole('region', { name: 'Draft of Broken' })).toContainText('The summarizer “Broken” made no draft');
     await expect(words(desk)).toHaveCount(before + 1);
     // One that takes long shows that it works, and can be stopped.
-    await choose.selectOption('slow');
+    await choose(drafter, 'slow');
     await expect(page.getByText('The summarizer “Slow” is writing a draft')).toBeVisible();
     await accessible(page);
     await desk.button('Stop drafting').click();
     await expect(page.getByText('The draft of the summarizer “Slow” was stopped.')).toBeVisible();
-    await choose.selectOption('answer');
+    await choose(drafter, 'answer');
     await desk.button('Draft again').click();
     await desk.button('Start over with this draft').click();
     await desk.button('Keep mine').click();

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Locator } from '@playwright/test';
-import { accessible, accessibleInBothThemes, expect, fits, mod, test as base, type Agent, type Console } from './support/test';
+import { accessible, accessibleInBothThemes, choose, expect, fits, mod, test as base, type Agent, type Console } from './support/test';
 
 interface Judgement {
   decision: string;
@@ -191,7 +191,7 @@ test.describe('trying a command', () => {
     await command(desk).fill('touch notes.txt');
     await desk.press('Enter');
     await expect(box).toContainText('Allowed');
-    await box.getByRole('combobox', { name: 'Policy' }).selectOption('strict');
+    await choose(box.getByRole('combobox', { name: 'Policy' }), 'strict');
     await expect(box).toContainText('Asks you');
   });
 
@@ -276,10 +276,10 @@ test.describe('the log', () => {
     await desk.press('Escape');
     await expect(lines(desk)).toHaveCount(5);
     const box = section(desk, /^Decisions/);
-    await box.getByRole('combobox', { name: 'Decision' }).selectOption('deny');
+    await choose(box.getByRole('combobox', { name: 'Decision' }), 'deny');
     await expect(lines(desk)).toHaveCount(1);
-    await box.getByRole('combobox', { name: 'Decision' }).selectOption('');
-    await box.getByRole('combobox', { name: 'Project' }).selectOption(other);
+    await choose(box.getByRole('combobox', { name: 'Decision' }), '');
+    await choose(box.getByRole('combobox', { name: 'Project' }), other);
     await expect(lines(desk)).toHaveText([/git log/]);
     await box.getByRole('searchbox').fill('unheard of');
     await expect(page.getByText('No call matches.')).toBeVisible();
@@ -349,8 +349,8 @@ test.describe('rules', () => {
     await expect(dialog(desk)).toContainText('Would have matched 2 past calls');
     await expect(dialog(desk)).toContainText('You refused one of them.');
     await expect(dialog(desk).getByRole('row').filter({ hasText: 'npm install is-odd' })).toContainText('refused');
-    await dialog(desk).getByRole('combobox', { name: 'Project' }).selectOption(gate.root);
-    await dialog(desk).getByRole('combobox', { name: 'Until' }).selectOption({ label: 'for 7 days' });
+    await choose(dialog(desk).getByRole('combobox', { name: 'Project' }), gate.root);
+    await choose(dialog(desk).getByRole('combobox', { name: 'Until' }), { label: 'for 7 days' });
     await make.click();
     await expect(dialog(desk)).toHaveCount(0);
     await expect(rule(desk, 'npm install *')).toContainText(path.basename(gate.root));

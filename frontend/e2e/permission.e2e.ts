@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Agent } from './support/server';
-import { accessible, accessibleInBothThemes, expect, fits, mod, test as base, type Operation } from './support/test';
+import { accessible, accessibleInBothThemes, choose, expect, fits, mod, test as base, type Operation } from './support/test';
 
 interface Judgement {
   decision: 'allow' | 'ask' | 'deny';
@@ -330,7 +330,7 @@ test('a standing permission shows what it would have matched, goes with the answ
   await expect(side).toContainText('Would have matched no past call');
   await side.getByRole('textbox', { name: 'What' }).fill('npm install left-pad');
   await expect(side).toContainText('Would have matched 1 past call');
-  await side.getByRole('combobox', { name: 'Until' }).selectOption({ index: 1 });
+  await choose(side.getByRole('combobox', { name: 'Until' }), { index: 1 });
   await desk.page.getByRole('radio', { name: /^Allow once/ }).click();
   await desk.button('Answer: allow, and make the rule').click();
   expect((await agent.answer(id, mild)).decision).toBe('allow');
@@ -434,7 +434,7 @@ test('history, filters and figures count permissions', async ({ desk, agent, ser
   const { digest } = await server.operator.operation(id);
   await server.operator.call('POST', `/api/gate/questions/${id}/answer`, { choice: 'deny', digest });
   await desk.open('history');
-  await desk.page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'Permission' });
+  await choose(desk.page.getByRole('combobox', { name: 'Kind' }), { label: 'Permission' });
   const hit = desk.page.locator(`a[href="#/history/${id}"]`);
   await expect(hit).toContainText(wouldDelete);
   await expect(hit).toContainText('refused');

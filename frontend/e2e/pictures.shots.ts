@@ -6,7 +6,7 @@ import { seedPlans, seedRun } from './support/plans';
 import { Screen } from './support/screen';
 import { record, seed, visit } from './support/seeds';
 import { Server } from './support/server';
-import { Console, expect, mod, test } from './support/test';
+import { choose, Console, expect, mod, test } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
 // Every view in both themes and both languages. SCREENSHOTS names another folder, SCREENSHOTS_ONLY a part of a view's name.
@@ -134,7 +134,7 @@ function planViews(): View[] {
     { name: 'narrow-plan-over', size: { width: 640, height: 900 }, show: open('over', (desk) => desk.page.locator('#confirmed-title').evaluate((title) => title.scrollIntoView())) },
     { name: 'plan-late', show: open('late') },
     { name: 'plan-history', show: plansOnly },
-    { name: 'plan-history-changed', show: async (desk) => plansOnly(desk).then(async () => { await desk.page.getByRole('combobox').last().selectOption('modified'); await settled(desk); }) },
+    { name: 'plan-history-changed', show: async (desk) => plansOnly(desk).then(async () => { await choose(desk.page.getByRole('combobox').last(), 'modified'); await settled(desk); }) },
     { name: 'plan-presets', show: async (desk) => { await desk.go('settings'); await settled(desk); await desk.page.locator('#presets-title').evaluate((title) => title.scrollIntoView()); } },
     { name: 'agent-runs', show: async (desk) => desk.go('agents').then(() => settled(desk)) },
     { name: 'agent-run', docs: true, show: async (desk) => { await desk.go('agents/run_01kb2r9q'); await expect(desk.page.getByRole('log')).toContainText('sum.go'); } },
@@ -258,7 +258,7 @@ const views: View[] = [
     name: 'findings-beside',
     show: async (desk, ids, screen, vendor) => {
       await sift(desk, await wentThrough(desk, ids, screen, vendor));
-      await desk.page.getByLabel(/^(Which summarizer drafts|由哪个摘要器起草)$/).selectOption('joined');
+      await choose(desk.page.getByLabel(/^(Which summarizer drafts|由哪个摘要器起草)$/), 'joined');
       await expect(desk.page.locator('.beside li').first()).toBeVisible();
       await desk.page.waitForLoadState('networkidle');
     },

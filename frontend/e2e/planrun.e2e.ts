@@ -1,5 +1,5 @@
 import type { Locator } from '@playwright/test';
-import { accessible, expect, fits, mod, test as base, type Agent, type Console } from './support/test';
+import { accessible, type Agent, choose, type Console, expect, fits, mod, test as base } from './support/test';
 import type { Caller } from './support/server';
 
 interface Task {
@@ -279,7 +279,7 @@ test('history has figures of plans', async ({ desk, page, planner }) => {
   // Plans are found by how they ended; other kinds by theirs.
   const outcome = page.getByRole('combobox', { name: 'Outcome' });
   for (const [how, n] of [['modified', 2], ['confirmed', 1], ['cancelled', 1], ['timed out', 0], ['All outcomes', 4]] as const) {
-    await outcome.selectOption({ label: how });
+    await choose(outcome, { label: how });
     await expect(page.locator('.table a.hit')).toHaveCount(n);
   }
   await accessible(page);

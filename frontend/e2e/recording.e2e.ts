@@ -234,7 +234,7 @@ test('an export holds the words, and not what was hidden', async ({ desk, server
   const { recording_id: id } = await recorded(server, desktop, op);
   await page(desk, id);
   await desk.button(/^Export$/).click();
-  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.button('One page (HTML)').click()]);
+  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.page.getByRole('menuitem', { name: 'One page (HTML)' }).click()]);
   expect(download.suggestedFilename()).toMatch(/\.html$/);
   const html = await readFile(await download.path(), 'utf8');
   expect(html).toContain('Created K-0417.txt');

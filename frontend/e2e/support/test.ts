@@ -87,6 +87,15 @@ export const test = base.extend<Fixtures>({
   },
 });
 
+/** Opens a select and chooses an option, by its value, its label or its place. */
+export async function choose(select: Locator, what: string | { label: string } | { index: number }): Promise<void> {
+  await select.click();
+  const options = select.page().getByRole('option');
+  if (typeof what === 'string') await select.page().locator(`[role="option"][data-value="${what}"]`).click();
+  else if ('label' in what) await options.filter({ hasText: new RegExp(`^${what.label}$`) }).click();
+  else await options.nth(what.index).click();
+}
+
 /** Holds a page to WCAG 2.2 at the levels A and AA. */
 export async function accessible(page: Page, rules?: string[]): Promise<void> {
   // In legacy mode, which is for pages without frames of other origins, axe opens no page of its own.
