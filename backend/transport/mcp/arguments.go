@@ -334,14 +334,6 @@ func (a arguments) time(now time.Time) (time.Time, error) {
 	return time.Time{}, human.BadField("since", "%q is neither a time like 2026-11-20T08:00:00Z nor an age like 90m or 24h", s)
 }
 
-func list[T ~string](all []T) string {
-	var words []string
-	for _, w := range all {
-		words = append(words, string(w))
-	}
-	return strings.Join(words, ", ")
-}
-
 // definition is the tool as clients list it.
 func definition() *mcp.Tool {
 	no, yes := false, true

@@ -18,6 +18,7 @@ type Claim struct {
 	Unreal  bool // it says what is wanted, or will be
 }
 
+// A Saying is how a text says that something happened, or that it did not.
 type Saying struct {
 	Contrary bool // it says that it has not happened
 	happened bool // and not only what it is called
@@ -134,6 +135,7 @@ func IsOne(name string, en, zh []string) bool {
 	return slices.Contains(en, Flat(name)) || slices.Contains(zh, strings.TrimRight(strings.TrimSpace(name), "….(&) "))
 }
 
+// HasHan says whether a text has a Chinese character.
 func HasHan(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }
@@ -428,9 +430,10 @@ func stem(w string) string {
 	return strings.TrimSuffix(w, "e")
 }
 
-// What holding one claim against another says.
+// A Verdict is what holding one claim against another says.
 type Verdict int
 
+// The verdicts.
 const (
 	Unsaid Verdict = iota
 	Agrees

@@ -15,10 +15,12 @@ type Command struct {
 	rec *summarizers.Recorded
 }
 
+// Ref is what a finding about the command points at.
 func (c Command) Ref() human.Ref {
 	return human.Ref{Kind: human.RefCommand, Recording: c.rec.ID, ID: c.ID}
 }
 
+// Took is how long the command ran; 0 where its end came before its beginning.
 func (c Command) Took() time.Duration { return time.Duration(max(c.End-c.At, 0)) }
 
 // Failed says whether a command ended with an error. Some say no with 1 and mean nothing bad by it; what was stopped
@@ -64,6 +66,7 @@ func LastLine(output string) string {
 	return output[strings.LastIndexByte(output, '\n')+1:]
 }
 
+// Commands are those of all recordings, in their order.
 func (fs *Facts) Commands() []Command {
 	var out []Command
 	for i := range fs.In.Recordings {
@@ -78,6 +81,7 @@ func (fs *Facts) Commands() []Command {
 	return out
 }
 
+// CommandRefs are what a finding about all of them points at.
 func CommandRefs(all []Command) []human.Ref {
 	var out []human.Ref
 	for _, c := range all {

@@ -153,6 +153,7 @@ func (a Action) Watched() bool {
 	return a.Sees(human.InputSource)
 }
 
+// RefsAt are what a finding about the actions of these indexes points at.
 func (fs *Facts) RefsAt(at ...int) []human.Ref {
 	out := make([]human.Ref, 0, len(at))
 	for _, i := range at {

@@ -18,6 +18,7 @@ type File struct {
 	hands    int // what had been done by hand when it was deleted
 }
 
+// Last is the last action on the file.
 func (f *File) Last() Action { return f.Ops[len(f.Ops)-1] }
 
 // Files are those that were made, changed, renamed and deleted in watched folders, in the order in which they were
@@ -68,6 +69,7 @@ func BaseName(p string) string {
 	return p[strings.LastIndexAny(p, `/\`)+1:]
 }
 
+// Folder is the name of the folder a path is in, with / or \; "" where the path names none.
 func Folder(p string) string {
 	p = strings.TrimRight(p, `/\`)
 	i := strings.LastIndexAny(p, `/\`)
@@ -83,6 +85,7 @@ type FileGroup struct {
 	Files     []*File
 }
 
+// FileGroup joins files that became the same in the same folder into groups, in the order of their first files.
 func (fs *Facts) FileGroup() []*FileGroup {
 	groups := map[[2]string]*FileGroup{}
 	var out []*FileGroup

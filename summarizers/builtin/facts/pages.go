@@ -79,6 +79,7 @@ func (fs *Facts) GapBetween(from, to int) bool {
 	return i < len(w.gaps) && w.gaps[i] < to
 }
 
+// KindOf is the kind of navigation an action is; "" where it is none.
 func KindOf(a Action) string {
 	if a.Navigation == nil {
 		return ""
@@ -110,6 +111,7 @@ func (fs *Facts) signsIn(s *Send) bool {
 	return signWords.in(plain(s.On.Page.Title)) || len(s.Fields) <= 2
 }
 
+// Unchecked says whether an action took the tick from a box.
 func Unchecked(a Action) bool { return len(a.Values) > 0 && a.Values[0] == "unchecked" }
 
 // Offered says whether a field offers what is chosen in it; into others, such as dates, it is typed.
@@ -404,6 +406,7 @@ func sends(e *human.Element) bool {
 	return e.Tag == "input/submit" || e.Tag == "input/image" || IsButton(e) && sendWords.Begins(e.Name)
 }
 
+// IsButton says whether an element is a button, by its role or its tag.
 func IsButton(e *human.Element) bool {
 	return e != nil && (e.Role == "button" || e.Tag == "button" || e.Tag == "input/button" || e.Tag == "input/submit")
 }

@@ -10,6 +10,7 @@ import (
 	"deskbell/backend/human"
 )
 
+// AnswerRef points at a part of the answer.
 func AnswerRef(part string) human.Ref { return human.Ref{Kind: human.RefAnswer, ID: part} }
 
 // Detail is a text in details, as it was sent.
@@ -27,6 +28,7 @@ type turn struct {
 	Question, Answer int // index of messages; -1
 }
 
+// Turns are the messages of the conversation, each question with its reply.
 func (fs *Facts) Turns() []turn {
 	var out []turn
 	open := -1

@@ -54,6 +54,7 @@ const (
 	MaxSaid = 300 // words of a person, or a value
 )
 
+// Han says whether a character is Chinese.
 func Han(c rune) bool { return unicode.Is(unicode.Han, c) }
 
 // Quote puts a name or words from elsewhere into quotation marks, cleaned and on one line; "" for nothing.

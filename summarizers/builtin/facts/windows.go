@@ -30,6 +30,7 @@ type Dialog struct {
 // their time.
 const CauseWithin = 30e9
 
+// WindowKey tells windows of all recordings apart; "" where an action has no window.
 func WindowKey(a Action) string {
 	if a.Window == nil {
 		return ""
@@ -37,6 +38,7 @@ func WindowKey(a Action) string {
 	return string(a.Rec.ID) + "\x00" + cmp.Or(a.Window.ID, a.Window.Title)
 }
 
+// WindowTitle is the title of the window of an action; "" where it has none.
 func WindowTitle(a Action) string {
 	if a.Window == nil {
 		return ""
@@ -205,6 +207,7 @@ func Button(a Action) string {
 	return ElementName(a.Element)
 }
 
+// IsCommand says whether an element does something when it is pressed, such as a button or a menu entry.
 func IsCommand(e *human.Element) bool {
 	if e == nil {
 		return false
@@ -247,6 +250,7 @@ func IsUndo(a Action) bool {
 	return false
 }
 
+// OrNone is the element, or an empty one for nil.
 func OrNone(e *human.Element) *human.Element {
 	if e == nil {
 		return &human.Element{}

@@ -146,12 +146,6 @@ func (r *report) leftOut(left map[human.FindingKind]int) string {
 	return r.say("left-out", r.list(parts))
 }
 
-// The languages that all of them write.
-const (
-	english = "en"
-	chinese = "zh-CN"
-)
-
 // fit joins parts to a line, as many as it has room for.
 func (r *report) fit(begin string, parts []string) string {
 	line := begin
