@@ -1,5 +1,5 @@
 import { call, search, type Connection } from './http';
-import type { AgentRun, RunPlan, RunUpdate, RunUpdates } from '../lib/runs';
+import type { AgentRun, RunPlan, RunUpdate, RunUpdates } from '../lib/wire';
 
 /** The calls about runs of the reference agent. Each throws a Problem and nothing else. */
 export class RunsApi {

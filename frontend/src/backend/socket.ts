@@ -64,7 +64,7 @@ export class LiveChannel {
   #receive(socket: WebSocket, data: string): void {
     if (this.#socket !== socket) return;
     const message = JSON.parse(data) as Live;
-    if (message.type === 'hello' && 'seq' in message) {
+    if (message.type === 'hello') {
       this.#attempt = 0;
       const fresh = this.#last < 0;
       if (fresh) this.#last = message.seq;
@@ -72,7 +72,7 @@ export class LiveChannel {
       this.listener.hello(message.seq, fresh);
       return;
     }
-    if ('seq' in message && typeof message.seq === 'number' && message.type !== 'human_invocation') {
+    if ('seq' in message) {
       if (message.seq <= this.#last) return;
       if (message.seq > this.#last + 1) {
         socket.close();

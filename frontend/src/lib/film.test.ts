@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { films } from './film';
 import type { JsonObject, RecordedEvent, WebPage } from './wire';
 
-const event = (seq: number, page: Partial<WebPage>, dom?: JsonObject): RecordedEvent => ({ seq, t_mono_ns: seq, type: 'page_dom', page: { target: 't1', url: 'https://a.example/', ...page }, ...(dom && { dom }) });
+const event = (seq: number, page: Partial<WebPage>, dom?: JsonObject): RecordedEvent => ({ seq, t_mono_ns: seq, source: 'browser', type: 'page_dom', page: { target: 't1', url: 'https://a.example/', ...page }, ...(dom && { dom }) });
 const rr = (type: number, timestamp: number): JsonObject => ({ type, timestamp, data: {} });
 
 test('each tab is a film, in order of time, by the page it showed last', () => {

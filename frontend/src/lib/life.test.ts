@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { contact, dangerous, initials, rings, shortId, stateSince, summarySaysMore, title } from './life';
+import type { TimelineEvent } from './wire';
 import { sampleOperation as op } from './sample.testing';
 
 const now = Date.parse('2026-01-02T10:05:00Z');
@@ -57,8 +58,8 @@ test('initials stand for a name in any script', () => {
 });
 
 describe('since when it is as it is', () => {
-  const at = (...types: string[]): string => stateSince(types.map((type, i) => ({ type, at: String(i) })));
-  test.each([
+  const at = (...types: TimelineEvent['type'][]): string => stateSince(types.map((type, i) => ({ type, at: String(i) })));
+  test.each<[string, TimelineEvent['type'][], string]>([
     ['what is only shown and seen is as it was', ['invoked', 'shown', 'seen'], '0'],
     ['the first draft is the beginning of work, the second is not', ['invoked', 'input_saved', 'input_saved'], '1'],
     ['a question waits for the agent, whatever is drafted meanwhile', ['invoked', 'asked', 'input_saved', 'overdue'], '1'],

@@ -67,12 +67,12 @@ test('a mask without a picture lies over every one', () => {
 
 test('the pointer goes straight between moves, and stands until shortly before a late one', () => {
   const r = reel(emptyReel(), [
-    { seq: 1, t_mono_ns: 0, type: 'picture', picture: 'p0' },
-    { seq: 2, t_mono_ns: 1 * second, type: 'move', x: 0, y: 0 },
-    { seq: 3, t_mono_ns: 1.1 * second, type: 'move', x: 100, y: 50 },
-    { seq: 4, t_mono_ns: 5 * second, type: 'press', x: 200, y: 50 },
-    { seq: 5, t_mono_ns: 4.9 * second, type: 'picture', picture: 'p1' },
-    { seq: 6, t_mono_ns: 5.2 * second, type: 'picture', picture: 'p2' },
+    { seq: 1, t_mono_ns: 0, source: 'screen', type: 'picture', picture: 'p0' },
+    { seq: 2, t_mono_ns: 1 * second, source: 'screen', type: 'move', x: 0, y: 0 },
+    { seq: 3, t_mono_ns: 1.1 * second, source: 'screen', type: 'move', x: 100, y: 50 },
+    { seq: 4, t_mono_ns: 5 * second, source: 'screen', type: 'press', x: 200, y: 50 },
+    { seq: 5, t_mono_ns: 4.9 * second, source: 'screen', type: 'picture', picture: 'p1' },
+    { seq: 6, t_mono_ns: 5.2 * second, source: 'screen', type: 'picture', picture: 'p2' },
   ]);
   expect(pointerAt(r, 0.5 * second)).toBeNull();
   expect(pointerAt(r, 1.05 * second)).toEqual({ x: 50, y: 25 });
@@ -84,8 +84,8 @@ test('the pointer goes straight between moves, and stands until shortly before a
 
 test('pictures that come with an earlier time are put in their place', () => {
   const r = reel(emptyReel(), [
-    { seq: 1, t_mono_ns: 2, type: 'picture', picture: 'after' },
-    { seq: 2, t_mono_ns: 1, type: 'picture', picture: 'before' },
+    { seq: 1, t_mono_ns: 2, source: 'screen', type: 'picture', picture: 'after' },
+    { seq: 2, t_mono_ns: 1, source: 'screen', type: 'picture', picture: 'before' },
   ]);
   expect(r.pictures.map((p) => p.id)).toEqual(['before', 'after']);
 });
@@ -124,7 +124,7 @@ test('sizes are said in the unit that reads best', () => {
 
 test('a page has a pointer of its own, in its own pixels, and its pictures say which page', () => {
   const page = { target: 't1', url: 'https://a.example/', w: 800, h: 600 };
-  const event = (seq: number, type: string, of: object): RecordedEvent => ({ seq, t_mono_ns: seq * second, type, ...of });
+  const event = (seq: number, type: string, of: object): RecordedEvent => ({ seq, t_mono_ns: seq * second, source: 'browser', type, ...of });
   const r = reel(emptyReel(), [
     event(1, 'move', { x: 900, y: 700 }), event(2, 'page_press', { x: 10, y: 20, page }), event(3, 'page_drag', { x: 10, y: 20, to_x: 50, to_y: 60, page }), event(4, 'picture', { picture: 'p', page }),
   ]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { broken, chapters, course, died, over, resumeCommand, type AgentRun, type RunUpdate } from './runs';
+import { broken, chapters, course, died, over, resumeCommand } from './runs';
+import type { AgentRun, RunUpdate } from './wire';
 
 let second = 0;
 const update = (of: Partial<RunUpdate>): RunUpdate => ({ type: 'status_update', at: new Date(Date.UTC(2026, 0, 2, 12, 0, second++)).toISOString(), session_id: 'run_1', state: 'executing', content: '', ...of });

@@ -75,7 +75,7 @@ export class Desk {
       message: (message) => {
         this.operations.hear(message);
         this.recorder.hear(message);
-        if (message.type === 'summary' && 'summary' in message) this.#findings.get(message.summary.operation_id)?.hear(message.summary);
+        if (message.type === 'summary') this.#findings.get(message.summary.operation_id)?.hear(message.summary);
       },
       connected: (yes) => this.#line(yes),
       welcome: async () => {

@@ -62,11 +62,11 @@ export class Operations {
 
   /** Hears what the live channel says. */
   hear(message: Live): void {
-    if (message.type === 'presence' && 'waiting' in message) {
+    if (message.type === 'presence') {
       this.presence.set(message.operation_id, { waiting: message.waiting, last_contact: message.last_contact });
       return;
     }
-    if (!('operation_id' in message) || !('version' in message)) return;
+    if (!('version' in message)) return;
     if ((this.all.get(message.operation_id)?.version ?? 0) < message.version) this.refresh(message.operation_id);
     for (const listener of this.#listeners) listener(message.operation_id, message.type);
   }

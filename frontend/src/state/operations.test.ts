@@ -24,7 +24,7 @@ function server(): { operations: Operations; asked: string[]; answer: (o: Operat
   };
 }
 
-const event = (version: number): Live => ({ type: 'claimed', seq: version, operation_id: 'op_1', version });
+const event = (version: number): Live => ({ type: 'claimed', seq: version, at: '2026-01-01T00:00:00Z', operation_id: 'op_1', version, by: { role: 'operator' }, data: {} });
 
 describe('operations', () => {
   test('are asked for again when an event tells of a newer version', async () => {

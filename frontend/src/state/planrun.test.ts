@@ -162,7 +162,7 @@ describe('the words of a plan', () => {
 
   it('name tasks by their places, as they are now', () => {
     const op = samplePlan({ run: { ...sampleRun(), tasks: [{ ...(tasks[2] as Task), state: 'done' }, { ...(tasks[0] as Task), state: 'running' }] } });
-    const event = (data: TimelineEvent['data'], type = 'progressed'): string => planEvent({ seq: 1, type, at: at(1), operation_id: 'op_1', version: 2, by, data }, op, (own) => own());
+    const event = (data: TimelineEvent['data'], type: TimelineEvent['type'] = 'progressed'): string => planEvent({ seq: 1, type, at: at(1), operation_id: 'op_1', version: 2, by, data }, op, (own) => own());
     expect(event({ progress: { task_id: 't3', state: 'done', note: 'all green' } })).toBe('Task 1 done: all green');
     expect(event({ progress: { task_id: 't2', state: 'failed' } })).toBe('Task t2 failed');
     expect(event({ order: { order: 'skip', task_id: 't1' } }, 'ordered')).toBe('Task 2 skipped by you');

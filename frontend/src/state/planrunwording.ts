@@ -136,7 +136,7 @@ export function aboutWord(seconds: number): string {
 
 /** What an operator ordered, in a sentence. */
 export function orderSentence(op: Operation, order: GivenOrder, operator: string): string {
-  const event = { seq: 0, type: 'ordered', at: order.at, operation_id: op.operation_id, version: 0, by: order.by, data: { order } };
+  const event: TimelineEvent = { seq: 0, type: 'ordered', at: order.at, operation_id: op.operation_id, version: 0, by: order.by, data: { order } };
   const mine = order.by.name === operator;
   return planEvent(event, op, (own, other) => (mine ? own() : other({ name: order.by.name ?? '' })));
 }

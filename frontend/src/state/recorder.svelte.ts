@@ -90,8 +90,8 @@ export class Recorder {
   }
 
   hear(message: Live): void {
-    if (message.type === 'recording' && 'recording' in message) this.#take(message.recording);
-    else if (message.type === 'recording_gone' && 'recording_id' in message) this.#drop(message.recording_id);
+    if (message.type === 'recording') this.#take(message.recording);
+    else if (message.type === 'recording_gone') this.#drop(message.recording_id);
   }
 
   /** Asks for a recording unless it is known. */

@@ -1,8 +1,8 @@
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
 import { backoff } from '../lib/backoff';
-import { chapters, course, died, over, type AgentRun, type Chapter, type Course, type RunUpdate } from '../lib/runs';
-import type { Operation } from '../lib/wire';
+import { chapters, course, died, over, type Chapter, type Course } from '../lib/runs';
+import type { AgentRun, Operation, RunUpdate } from '../lib/wire';
 import type { Operations } from './operations.svelte';
 import { wordsOf } from './roster.svelte';
 

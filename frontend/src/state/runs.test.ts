@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
-import type { AgentRun, RunUpdate, RunUpdates } from '../lib/runs';
+import type { AgentRun, RunUpdate, RunUpdates } from '../lib/wire';
 import { sampleOperation } from '../lib/sample.testing';
 import { Operations } from './operations.svelte';
 import { RunList, RunReading } from './runs.svelte';

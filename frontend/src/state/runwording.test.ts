@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { AgentRun, RunLimits } from '../lib/runs';
+import type { AgentRun, RunLimits } from '../lib/wire';
 import { language } from './locale.svelte';
 import { spentLines } from './runwording';
 

@@ -1,4 +1,5 @@
-import { broken, type AgentRun, type AgentState, type RunPlan, type RunSpent, type RunUpdate, type StepState } from '../lib/runs';
+import { broken, type StepState } from '../lib/runs';
+import type { AgentRun, AgentState, RunPlan, RunSpent, RunUpdate } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
 import { spokenSpan } from './wording';
