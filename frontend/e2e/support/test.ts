@@ -35,6 +35,7 @@ export class Console {
     const { console } = await this.server.invite();
     await this.page.goto(console);
     await expect(this.page.getByRole('navigation').or(this.page.getByText('Step 1 of'))).toBeVisible();
+    await expect(this.page.locator('main > :not(.note), .whole > *').first()).toBeVisible();
     if (place) await this.go(place);
   }
 
