@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 import { rrwebRecorder } from './rrweb.build';
+import { sizes } from './sizes.build';
 
 // `npm run dev` serves the page itself and sends what is the server's to a running `deskbell serve`.
 const server = process.env.DESKBELL_DEV_SERVER ?? 'http://127.0.0.1:7717';
@@ -18,13 +20,16 @@ export default defineConfig({
       }),
     svelte(),
     rrwebRecorder(),
+    sizes(),
   ],
+  // Of the messages only the chosen language's are loaded.
+  resolve: { alias: process.env.VITEST ? [] : [{ find: /^(\.\.\/)+paraglide\/messages$/, replacement: fileURLToPath(new URL('src/state/messages.ts', import.meta.url)) }] },
   build: {
     target: ['chrome123', 'safari17.5'],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // Read from memory on this machine: one file is faster than several.
-    chunkSizeWarningLimit: 640,
+    // sizes.build.ts has the limits.
+    chunkSizeWarningLimit: Infinity,
   },
   // The server answers its own Host and Origin only, so what the development page asks comes from there.
   server: { proxy: { '/api': { target: server, ws: true, changeOrigin: true, headers: { origin: server } } } },

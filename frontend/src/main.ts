@@ -6,10 +6,10 @@ import { language } from './state/locale.svelte';
 import { theme } from './state/theme.svelte';
 import { deskWindow } from './state/window.svelte';
 
-language.apply();
 theme.apply();
 startKeyGuard();
 deskWindow.start();
 
+await language.apply();
 const target = document.getElementById('app');
 if (target) mount(App, { target });

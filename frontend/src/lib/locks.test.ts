@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 interface Lock {
@@ -7,7 +6,12 @@ interface Lock {
 }
 
 const root = new URL('../../../', import.meta.url);
-const locks = execFileSync('git', ['ls-files', '*package-lock.json'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+const find = (folder: string): string[] =>
+  readdirSync(new URL(folder, root), { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name.startsWith('.') ? [] : find(`${folder}${entry.name}/`);
+    return entry.name === 'package-lock.json' ? [folder + entry.name] : [];
+  });
+const locks = find('./');
 
 describe.each(locks)('%s', (path) => {
   const { packages } = JSON.parse(readFileSync(new URL(path, root), 'utf8')) as Lock;

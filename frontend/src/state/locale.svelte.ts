@@ -1,3 +1,4 @@
+import { load } from './messages';
 import { overwriteGetLocale, overwriteSetLocale, locales, type Locale } from '../paraglide/runtime';
 
 export type LanguageChoice = 'system' | Locale;
@@ -16,26 +17,32 @@ const known = (word: string | null | undefined): LanguageChoice | null =>
 /** The language of the page. Messages read it, so that a change redraws every text at once. */
 class Language {
   choice = $state<LanguageChoice>(known(localStorage.getItem(key)) ?? 'system');
-  readonly locale = $derived<Locale>(this.choice === 'system' ? fromSystem() : this.choice);
+  /** It follows the choice once its messages are loaded. */
+  locale = $state<Locale>('en');
 
-  choose(choice: LanguageChoice): void {
+  choose(choice: LanguageChoice): Promise<void> {
     this.choice = choice;
     localStorage.setItem(key, choice);
-    this.apply();
+    return this.apply();
   }
 
   /** What the window was set to, unless this page has a choice of its own. */
-  suggest(word: string | undefined): void {
+  suggest(word: string | undefined): Promise<void> {
     const choice = known(word);
     if (choice && localStorage.getItem(key) === null) this.choice = choice;
-    this.apply();
+    return this.apply();
   }
 
-  apply(): void {
-    document.documentElement.lang = this.locale;
+  async apply(): Promise<void> {
+    const { choice } = this;
+    const locale = choice === 'system' ? fromSystem() : choice;
+    await load(locale);
+    if (choice !== this.choice) return;
+    this.locale = locale;
+    document.documentElement.lang = locale;
   }
 }
 
 export const language = new Language();
 overwriteGetLocale(() => language.locale);
-overwriteSetLocale((locale) => language.choose(locale));
+overwriteSetLocale((locale) => void language.choose(locale));

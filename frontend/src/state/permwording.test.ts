@@ -15,11 +15,11 @@ beforeAll(learn);
 
 /** Says the same in both languages. */
 function both(say: () => string): [string, string] {
-  language.choose('en');
+  language.locale = 'en';
   const en = say();
-  language.choose('zh-CN');
+  language.locale = 'zh-CN';
   const zh = say();
-  language.choose('en');
+  language.locale = 'en';
   return [en, zh];
 }
 

@@ -203,11 +203,11 @@ describe('confirming together', () => {
 describe('the words of a plan', () => {
   /** Says the same in both languages. */
   const both = (say: () => string): [string, string] => {
-    language.choose('en');
+    language.locale = 'en';
     const en = say();
-    language.choose('zh-CN');
+    language.locale = 'zh-CN';
     const zh = say();
-    language.choose('en');
+    language.locale = 'en';
     return [en, zh];
   };
 
