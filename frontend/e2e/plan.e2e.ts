@@ -262,8 +262,7 @@ test('what was changed survives a reload and a server that was killed', async ({
   await server.again();
   // A browser of the day after.
   await desk.page.goto('about:blank');
-  const { console } = await server.invite();
-  await desk.page.goto(console);
+  await desk.open();
   await desk.openOperation(id);
   await expect.poll(() => rows(desk.page)).toEqual(['a', 'b', '-c', 'd']);
   await expect(row(desk, 'a')).toContainText('This is no JSON object');
