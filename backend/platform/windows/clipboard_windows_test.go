@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"deskbell/backend/human"
-	"deskbell/backend/platform/windows"
+	win "deskbell/backend/platform/windows"
 	"deskbell/backend/record/recordtest"
 )
 
@@ -74,7 +74,7 @@ func TestClipboardConformance(t *testing.T) {
 		owner := s.window(t, "STATIC", "owner", overlapped, 0, 0, 0, 10, 10)
 		n := 0
 		return recordtest.SourceRig{
-			Source: windows.NewClipboard(clock, true), Name: human.ClipboardSource, Clock: clock,
+			Source: win.NewClipboard(clock, true), Name: human.ClipboardSource, Clock: clock,
 			Provoke: func(t testing.TB) []human.RecordedEvent {
 				n++
 				text := fmt.Sprintf("Grüße %d 你好 😀", n)
@@ -115,7 +115,7 @@ func TestWhatTheClipboardTells(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			var got []human.RecordedEvent
-			_, err := windows.NewClipboard(clock, tt.content).Run(ctx, func() { go put(t, s, owner, tt.formats) }, func(e human.RecordedEvent) {
+			_, err := win.NewClipboard(clock, tt.content).Run(ctx, func() { go put(t, s, owner, tt.formats) }, func(e human.RecordedEvent) {
 				got = append(got, e)
 				cancel()
 			})

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"deskbell/backend/human"
-	"deskbell/backend/platform/windows"
+	win "deskbell/backend/platform/windows"
 	"deskbell/backend/record"
 	"deskbell/backend/record/recordtest"
 )
@@ -21,7 +21,7 @@ func TestElementsSayWhenTheyAreMissing(t *testing.T) {
 	if !underWine() {
 		t.Skip("UI Automation is part of Windows")
 	}
-	e := windows.NewElements(clock)
+	e := win.NewElements(clock)
 	defer func() { _ = e.Close() }()
 	got := e.Check(t.Context())
 	if got.Source != human.ElementSource || got.Status != "missing" || got.Code != "unsupported" || got.Detail == "" || got.Fix == "" {
@@ -43,13 +43,13 @@ func TestElementsOfAWindow(t *testing.T) {
 	secret := s.window(t, "EDIT", "hidden", child|visible|border|password, main, 10, 90, 100, 30)
 	s.foreground(main)
 	placed := func() record.Placed {
-		visible, err := windows.NewWindows(clock).Visible(t.Context())
+		visible, err := win.NewWindows(clock).Visible(t.Context())
 		if err != nil || len(visible) == 0 {
 			t.Fatal(visible, err)
 		}
 		return visible[0]
 	}()
-	e := windows.NewElements(clock)
+	e := win.NewElements(clock)
 	defer func() { _ = e.Close() }()
 	var r [4]int32
 	_, _, _ = user32.NewProc("GetWindowRect").Call(uintptr(press), uintptr(unsafe.Pointer(&r)))
@@ -75,7 +75,7 @@ func TestElementsOfAWindow(t *testing.T) {
 		t.Errorf("its value is %q: %v", text, err)
 	}
 	recordtest.Source(t, func(t testing.TB) recordtest.SourceRig {
-		return recordtest.SourceRig{Source: windows.NewElements(clock), Name: human.ElementSource, Clock: clock,
+		return recordtest.SourceRig{Source: win.NewElements(clock), Name: human.ElementSource, Clock: clock,
 			Provoke: func(testing.TB) []human.RecordedEvent {
 				s.on(func() { _, _, _ = procSetFocus.Call(uintptr(field)) })
 				s.on(func() { _, _, _ = procSetFocus.Call(uintptr(secret)) })

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"deskbell/backend/human"
-	"deskbell/backend/platform/windows"
+	win "deskbell/backend/platform/windows"
 	"deskbell/backend/record/recordtest"
 )
 
@@ -21,7 +21,7 @@ func TestWindowsConformance(t *testing.T) {
 		other := s.window(t, "STATIC", "other", overlapped|visible, 0, 10, 10, 200, 100)
 		n := 0
 		return recordtest.SourceRig{
-			Source: windows.NewWindows(clock), Name: human.WindowSource, Clock: clock,
+			Source: win.NewWindows(clock), Name: human.WindowSource, Clock: clock,
 			Provoke: func(t testing.TB) []human.RecordedEvent {
 				n++
 				name := fmt.Sprintf("window %d", n)
@@ -53,7 +53,7 @@ func TestVisible(t *testing.T) {
 	hidden := s.window(t, "STATIC", "hidden", overlapped, 0, 10, 10, 300, 200)
 	above := s.window(t, "STATIC", "above", overlapped|visible, 0, 40, 50, 300, 200)
 	s.foreground(above)
-	placed, err := windows.NewWindows(clock).Visible(t.Context())
+	placed, err := win.NewWindows(clock).Visible(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestVisible(t *testing.T) {
 func TestCheckOfWindows(t *testing.T) {
 	s := newStage(t)
 	s.foreground(s.window(t, "STATIC", "mine", overlapped|visible, 0, 10, 10, 300, 200))
-	got := windows.NewWindows(clock).Check(t.Context())
+	got := win.NewWindows(clock).Check(t.Context())
 	if got.Source != human.WindowSource || got.Status != "complete" {
 		t.Errorf("said %+v", got)
 	}
@@ -95,7 +95,7 @@ func TestCheckOfWindows(t *testing.T) {
 
 // Pointer, windows and elements are told in pixels, whatever the display's scale.
 func TestPixelsAreSeen(t *testing.T) {
-	windows.NewWindows(clock)
+	win.NewWindows(clock)
 	now, _, _ := user32.NewProc("GetThreadDpiAwarenessContext").Call()
 	const perMonitor = 2
 	if is, _, _ := user32.NewProc("GetAwarenessFromDpiAwarenessContext").Call(now); is != perMonitor {
