@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from './wire';
+import { fields, type Field } from '../kinds/fields';
+import type { Json, JsonObject, Operation } from './wire';
 
 /** How a value of an agent's free-form details is best drawn. */
 export type Shape =
@@ -59,9 +60,27 @@ export interface Choice {
 
 const word = (value: Json | undefined): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
 
-/** The choices an agent offers in `options` or `choices`: words, or objects with a value, label and description. */
-export function choices(details: JsonObject | undefined): Choice[] {
-  const offered = details?.options ?? details?.choices;
+/** What an operation asks with: its kind, and the details its agent sent. */
+type Asks = Pick<Operation, 'action_type' | 'details'>;
+
+const placesOf = (op: Asks): Record<string, Field> => fields[op.action_type] ?? {};
+
+/** What was sent for a field of the operation's kind, each value under the name it was sent with: all of them where the field shows all, else the first. */
+export function sent(op: Asks, name: string): [string, Json][] {
+  const field = placesOf(op)[name];
+  const all = (field?.names ?? []).flatMap((alias): [string, Json][] => {
+    const value = op.details?.[alias];
+    return value === undefined || shape(value).as === 'nothing' ? [] : [[alias, value]];
+  });
+  return field?.all ? all : all.slice(0, 1);
+}
+
+/** The value of a field of the operation's kind, under whichever of its names it was sent. */
+export const field = (op: Asks, name: string): Json | undefined => sent(op, name)[0]?.[1];
+
+/** The choices an agent offers as `options`: words, or objects with a value, label and description. */
+export function choices(op: Asks): Choice[] {
+  const offered = field(op, 'options');
   if (!Array.isArray(offered)) return [];
   return offered.flatMap((item): Choice[] => {
     if (isObject(item)) {
@@ -80,8 +99,8 @@ export interface Wanted {
 }
 
 /** The fields of `data_to_extract`: a list of names, of objects with a name, or an object of name and hint. */
-export function wanted(details: JsonObject | undefined): Wanted[] {
-  const asked = details?.data_to_extract;
+export function wanted(op: Asks): Wanted[] {
+  const asked = field(op, 'data_to_extract');
   if (isObject(asked)) return Object.entries(asked).map(([name, hint]) => ({ name, hint: word(hint) }));
   if (typeof asked === 'string' && asked) return [{ name: asked, hint: '' }];
   if (!Array.isArray(asked)) return [];
@@ -94,9 +113,10 @@ export function wanted(details: JsonObject | undefined): Wanted[] {
   });
 }
 
-/** The entries of details that no part of a view has shown yet, so that nothing an agent sent is dropped. */
-export function rest(details: JsonObject | undefined, shown: readonly string[]): [string, Json][] {
-  return Object.entries(details ?? {}).filter(([name]) => !shown.includes(name));
+/** The entries of details that have no place in the view of their kind, so that nothing an agent sent is dropped. `shown` has one elsewhere. */
+export function rest(op: Asks, shown: readonly string[]): [string, Json][] {
+  const placed = new Set([...Object.keys(placesOf(op)).flatMap((name) => sent(op, name).map(([alias]) => alias)), ...shown]);
+  return Object.entries(op.details ?? {}).filter(([name]) => !placed.has(name));
 }
 
 /** A list of lines, from a list or from one text. */

@@ -209,7 +209,7 @@ export class Opened {
     });
     const answer = released(written, op, (recording, action) => !!this.#recordings.get(recording)?.isCut(action));
     if (this.given.length) answer.attachments = this.given;
-    const choice = choices(op.details).find((c) => c.value === answer.fields?.choice);
+    const choice = choices(op).find((c) => c.value === answer.fields?.choice);
     return choice && !answer.human_input ? { ...answer, human_input: choice.label } : answer;
   }
 
@@ -268,7 +268,7 @@ export class Opened {
   }
 
   #choice(n: number): Command {
-    const choice = (): Choice | undefined => choices(this.op?.details)[n - 1];
+    const choice = (): Choice | undefined => this.op && choices(this.op)[n - 1];
     return {
       id: `choose-${n}`,
       label: () => m.cmd_choose({ n, what: choice()?.label ?? '' }),

@@ -29,7 +29,7 @@ export class Picking {
 
   /** What the agent asked for, then what the operator added. */
   readonly fields = $derived.by<Wanted[]>(() => {
-    const asked = wanted(this.opened.op?.details);
+    const asked = this.opened.op ? wanted(this.opened.op) : [];
     const known = new Set(asked.map((field) => field.name));
     const form = this.opened.draft.form;
     const own = [...new Set([...this.#own, ...Object.keys(form.fields), ...Object.keys(form.field_sources)])].filter((name) => !known.has(name) && !taken.includes(name));
