@@ -398,7 +398,11 @@ func TestNothingRunsUnconfirmedOrRefused(t *testing.T) {
 			}
 		}
 	})
-	if calls < 20 || cuts < 20 || ends[agent.Done] == 0 || ends[agent.NotDone] == 0 {
+	least := 20
+	if testing.Short() {
+		least = 1 // a fifth of the cases
+	}
+	if calls < least || cuts < least || ends[agent.Done] == 0 || ends[agent.NotDone] == 0 {
 		t.Errorf("the test sees too little: %d calls, %d cuts, ends %v", calls, cuts, ends)
 	}
 }

@@ -60,7 +60,7 @@ func TestMCPFindsTheServerAndHasAKeyWhileItRuns(t *testing.T) {
 		answered <- s
 	}()
 	op := d.rung(t)
-	if op.AgentID != "claude-code" || !strings.HasPrefix(op.SessionID, "house-") {
+	if op.AgentID != "claude-code" || !strings.HasPrefix(op.SessionID, "app-") {
 		t.Errorf("rang as %q in session %q", op.AgentID, op.SessionID)
 	}
 	d.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": op.ID, "human_input": "red"}, nil)

@@ -9,7 +9,8 @@ var Browser = Kind{
 	Agents: true,
 	Fields: []Field{
 		{Name: "url", Aliases: []string{"start_url", "link", "address"}, Type: Path, Doc: "the page to begin at, http or https"},
-		{Name: "required_action", Aliases: []string{"action", "task", "what_to_do", "instructions", "steps"}, Type: Text, Doc: "what is to be done there"},
+		{Name: "required_action", Aliases: []string{"action", "task", "what_to_do", "instructions"}, Type: Text, Doc: "what is to be done there"},
+		{Name: "action_sequence", Aliases: []string{"steps", "actions", "checklist"}, Type: List, Doc: "the steps, as a checklist"},
 		{Name: "data_to_extract", Aliases: []string{"extract", "fields", "data", "fields_to_extract"}, Type: Any, Doc: "the fields to fill: a list of names, or an object from name to a hint"},
 		{Name: "requires_human", Aliases: besides("requires_human", whyHuman), Type: Text, Doc: "why it takes a human"},
 		{Name: "expected_outcome", Aliases: []string{"expected_result"}, Type: Text, Doc: "how one sees that it worked"},

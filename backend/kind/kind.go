@@ -112,7 +112,7 @@ func Value(op human.Operation, field string) json.RawMessage {
 	return nil
 }
 
-// Steps are the lines of a desktop operation's checklist, as the console numbers them.
+// Steps are the lines of the checklist of work by hand, as the console numbers them.
 func Steps(op human.Operation) []string { return lines(op, "action_sequence") }
 
 // FocusAreas are what a review is asked to look at, as the console numbers them.

@@ -2011,11 +2011,13 @@ export interface components {
         };
         /** @description The details of an operation of kind browser: work by hand on web pages. */
         BrowserDetails: {
+            /** @description the steps, as a checklist. Also read as steps, actions, checklist. */
+            action_sequence?: unknown[];
             /** @description the fields to fill: a list of names, or an object from name to a hint. Also read as extract, fields, data, fields_to_extract. */
             data_to_extract?: unknown;
             /** @description how one sees that it worked. Also read as expected_result. */
             expected_outcome?: string;
-            /** @description what is to be done there. Also read as action, task, what_to_do, instructions, steps. */
+            /** @description what is to be done there. Also read as action, task, what_to_do, instructions. */
             required_action?: string;
             /** @description why it takes a human. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
             requires_human?: string;

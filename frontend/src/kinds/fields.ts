@@ -34,7 +34,8 @@ export const fields = {
   },
   browser: {
     url: {"names":["url","start_url","link","address"]},
-    required_action: {"names":["required_action","action","task","what_to_do","instructions","steps"]},
+    required_action: {"names":["required_action","action","task","what_to_do","instructions"]},
+    action_sequence: {"names":["action_sequence","steps","actions","checklist"]},
     data_to_extract: {"names":["data_to_extract","extract","fields","data","fields_to_extract"]},
     requires_human: {"names":["requires_human","why_human","why_agent_cant","why_agent_cannot","why_agent_can_not"]},
     expected_outcome: {"names":["expected_outcome","expected_result"]},
