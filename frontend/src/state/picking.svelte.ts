@@ -16,6 +16,8 @@ const taken: readonly string[] = ['steps_done', 'choice'];
 export class Picking {
   /** What the page waits for the operator to point at. */
   waiting = $state.raw<{ field: string; take: Take; since: number } | null>(null);
+  /** The page has said that it waits: only now a click on it is a pick. */
+  ready = $state(false);
   trouble = $state('');
   /** The field that was last gone to. */
   at = $state('');
@@ -26,6 +28,7 @@ export class Picking {
   /** Names the operator added. */
   #own = $state<string[]>([]);
   readonly #typed = new Map<string, number>();
+  #sent: Promise<unknown> = Promise.resolve();
 
   /** What the agent asked for, then what the operator added. */
   readonly fields = $derived.by<Wanted[]>(() => {
@@ -78,9 +81,11 @@ export class Picking {
     const { recorder } = this.opened.desk;
     const waiting = { field, take, since: Date.now() };
     this.waiting = waiting;
+    this.ready = false;
     this.trouble = '';
     try {
-      await recorder.pick(field, take);
+      await this.#send(field, take);
+      if (this.waiting === waiting) this.ready = true;
       if (take !== 'selection') await recorder.showBrowser();
     } catch (error) {
       this.trouble = wordsOf(error);
@@ -92,10 +97,18 @@ export class Picking {
     if (!this.waiting) return;
     this.waiting = null;
     try {
-      await this.opened.desk.recorder.pick('');
+      await this.#send('');
     } catch (error) {
       this.trouble = wordsOf(error);
     }
+  }
+
+  /** One after the other: a cancel that overtook the pick after it would end that. */
+  #send(field: string, take?: Take): Promise<void> {
+    const { recorder } = this.opened.desk;
+    const sending = this.#sent.then(() => (take ? recorder.pick(field, take) : recorder.pick(field)));
+    this.#sent = sending.catch(() => undefined);
+    return sending;
   }
 
   async show(): Promise<void> {

@@ -80,6 +80,22 @@ test('cancelling tells the page', async () => {
   expect(at.picking.waiting).toBeNull();
 });
 
+test('a cancel and the pick after it reach the page in their order, and it is clicked once the page waits', async () => {
+  await at.picking.pick('plan');
+  let cancelled = (): void => undefined;
+  at.pick.mockImplementationOnce(() => new Promise<void>((done) => { cancelled = done; }));
+  const cancel = at.picking.cancel();
+  const again = at.picking.pick('plan');
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(at.pick).toHaveBeenCalledTimes(2);
+  expect(at.picking.ready).toBe(false);
+  cancelled();
+  await Promise.all([cancel, again]);
+  expect(at.pick).toHaveBeenLastCalledWith('plan', 'element');
+  expect(at.picking.ready).toBe(true);
+});
+
 test('nothing is picked while nothing is recorded', async () => {
   at.opened.recording = null;
   const still = picking();
