@@ -571,21 +571,29 @@ func (a *App) Notify(n Notice) (shown bool, err error) {
 			category = categoryApprove
 		}
 	}
-	a.mu.Lock()
-	a.offered[n.ID] = categories[category]
-	if a.mode == modePopup || a.mode == modeRecorder {
-		if _, err := a.popup(a.size[0], a.size[1]); err != nil {
-			a.log.Warn("making room for a notification", "error", err)
-		}
-	}
-	a.mu.Unlock()
+	a.offer(func() { a.offered[n.ID] = categories[category] })
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
 	err = a.notifier.Send(ctx, n, category, human.Risk(n.Risk).Dangerous())
+	if err != nil {
+		a.offer(func() { delete(a.offered, n.ID) })
+	}
 	if errors.Is(err, window.ErrUnsupported) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// offer changes which notifications are up, and puts cards that are up where these leave room.
+func (a *App) offer(change func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change()
+	if a.mode == modePopup || a.mode == modeRecorder {
+		if _, err := a.popup(a.size[0], a.size[1]); err != nil {
+			a.log.Warn("placing cards beside notifications", "error", err)
+		}
+	}
 }
 
 // Dismiss takes an operation's notification away. See App.
