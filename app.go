@@ -59,6 +59,8 @@ type Session struct {
 	// Popup is how a popup will stand, as far as it is known before: Pad and Transparent. What WebKitGTK has
 	// painted in a see-through window stays, so the page must be drawn for it before Mode shows the window.
 	Popup Placement `json:"popup"`
+	// Mode is what the window is now: it may have been shown before the page listened.
+	Mode string `json:"mode"`
 }
 
 // Home is the rest of the program as the window sees it, once it is open.
@@ -455,7 +457,7 @@ func (a *App) Session() (Session, error) {
 		return Session{}, errors.New(human.SafeText(a.openErr))
 	}
 	session := a.home.Session
-	session.Popup = a.popupLook()
+	session.Popup, session.Mode = a.popupLook(), a.currentMode()
 	return session, nil
 }
 

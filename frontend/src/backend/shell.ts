@@ -24,6 +24,8 @@ export interface WindowSession {
   operator: string;
   /** How a popup will stand, as far as it is known before it is placed: `pad` and `transparent`. */
   popup?: Placement;
+  /** What the window is now: it may have been shown before the page listened. */
+  mode?: WindowMode;
 }
 
 /** How the window stands after a change of mode. Cards are drawn `pad` pixels inside the window. */

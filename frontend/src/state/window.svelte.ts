@@ -29,8 +29,12 @@ class DeskWindow {
 
   /** To be called once, before anything else: the window may speak first. */
   start(): void {
+    let heard = false;
     shell.listen({
-      mode: (mode) => (this.mode = mode),
+      mode: (mode) => {
+        heard = true;
+        this.mode = mode;
+      },
       open: (id) => (this.wanted = id),
       keys: () => {
         keyGuard.taken();
@@ -39,7 +43,10 @@ class DeskWindow {
       failed: (id, message) => (this.failed = { id, message }),
     });
     // Cards are drawn right from the first: what was once painted in a see-through window stays.
-    void shell.session().then((session) => (this.placement ??= session?.popup ?? null), () => undefined);
+    void shell.session().then((session) => {
+      this.placement ??= session?.popup ?? null;
+      if (!heard && this.mode === 'hidden') this.mode = session?.mode || this.mode;
+    }, () => undefined);
     void shell.state().then((state) => (this.abilities = state));
   }
 
