@@ -38,7 +38,7 @@ type Manifest struct {
 	Title         map[string]string    `json:"title" doc:"For people, by language: en, zh-CN."`
 	Version       string               `json:"version,omitempty" doc:"Its own, for people."`
 	Command       []string             `json:"command" minItems:"1" doc:"The program and its arguments. What begins with ./ is a file of this folder; else the program is one of the system's, such as python3 or sh."`
-	Kinds         []human.Kind         `json:"kinds,omitempty" enum:"feedback,bash,desktop,browser,review,approve" doc:"Of operations; none: all."`
+	Kinds         []human.Kind         `json:"kinds,omitempty" doc:"Of operations; none: all."`
 	Sources       []summarizers.Source `json:"sources" minItems:"1" enum:"answer,desktop,browser,terminal" doc:"What it can read; it is asked where one of them is there."`
 	Languages     []string             `json:"languages" minItems:"1" enum:"en,zh-CN" doc:"It can write; the first where another is asked for."`
 	Deterministic bool                 `json:"deterministic,omitempty" doc:"The same input gives the same report."`

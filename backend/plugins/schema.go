@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"deskbell/backend/human"
+	"deskbell/backend/kind"
 	"deskbell/summarizers"
 )
 
@@ -36,6 +37,12 @@ var schemas = sync.OnceValue(func() map[string]schema {
 			if open && s.AdditionalProperties == false {
 				s.AdditionalProperties = nil // later versions may tell more
 			}
+			if p := s.Properties["action_type"]; p != nil {
+				p.Enum = named(kind.Names())
+			}
+			if p := s.Properties["kinds"]; p != nil {
+				p.Items.Enum = named(kind.ForAgents())
+			}
 			for _, p := range s.Properties {
 				if !open && p.Type == huma.TypeArray {
 					p.Nullable = false
@@ -51,6 +58,14 @@ var schemas = sync.OnceValue(func() map[string]schema {
 		"manifest": of(reflect.TypeFor[Manifest](), "The summarizer.json of a plug-in", false),
 	}
 })
+
+func named(kinds []human.Kind) []any {
+	all := make([]any, len(kinds))
+	for i, k := range kinds {
+		all[i] = string(k)
+	}
+	return all
+}
 
 // Schema returns the JSON Schema (2020-12) of what a plug-in reads and writes: input, report or manifest; nil for
 // any other name.
