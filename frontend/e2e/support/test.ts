@@ -35,8 +35,13 @@ export class Console {
     const { console } = await this.server.invite();
     await this.page.goto(console);
     await expect(this.page.getByRole('navigation').or(this.page.getByText('Step 1 of'))).toBeVisible();
-    await expect(this.page.locator('main > :not(.note), .whole > *').first()).toBeVisible();
-    if (place) await this.go(place);
+    const view = this.page.locator('main > :not(.note), .whole > *').first();
+    await expect(view).toBeVisible();
+    if (!place) return;
+    await this.go(place);
+    // The view before goes at once when the rail says that it is another; this one is loaded first, and brings its commands.
+    await expect(this.page.locator(`nav a[href="#/${place.split('/')[0]}"][aria-current="page"]`)).toBeAttached();
+    await expect(view).toBeVisible();
   }
 
   /** Goes to a place without loading the page anew. */
