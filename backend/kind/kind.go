@@ -1,4 +1,4 @@
-// Package kind is what each kind of operation is: one file and one value for each. What agents are told of a kind (the MCP
+// Package kind is what each kind of operation is: one file and one value for each. What agents read about a kind (the MCP
 // tool, the OpenAPI description, the documents), what the console reads of its details, and what the queue asks of an
 // answer to it come from these values. It does no I/O and its values never change.
 package kind
