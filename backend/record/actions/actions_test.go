@@ -237,6 +237,14 @@ func TestKeysBelongToTheTextTheyMade(t *testing.T) {
 	}
 }
 
+// Keys of two keyboards may be stamped a little out of order; the text that ends between them must not end before it begins.
+func TestATextEndsNoEarlierThanItBegins(t *testing.T) {
+	list := signer().focus(user).strokes(1).wait(-25).strokes(2).text("ab", 3, 5).actions("en")
+	if len(list) != 2 || list[0].At != 30e6 || list[0].End != 30e6 {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestAPictureFromBeforeItsEndIsNotTheOneAfterAnAction(t *testing.T) {
 	tape := signer().focus(user).strokes(2)
 	tape.events = append(tape.events, human.RecordedEvent{Seq: tape.last() + 1, At: 1, Type: human.PictureTaken, Picture: "old", When: "window"})

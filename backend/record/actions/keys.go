@@ -187,7 +187,7 @@ func (d *Deriver) later(e *entry, until uint64) {
 		Type: human.Typing, At: strokes[0].at, End: e.a.End, Count: len(strokes), Key: e.a.Key, Element: d.focus, App: e.a.App, Window: e.a.Window,
 	})
 	n.strokes, e.strokes = strokes, e.strokes[:at:at]
-	e.a.End, e.a.Key = e.strokes[at-1].at, ""
+	e.a.End, e.a.Key = max(e.a.At, e.strokes[at-1].at), ""
 	if d.typing == e {
 		d.typing = n
 	}
