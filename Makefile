@@ -93,13 +93,14 @@ roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play w
 corpus: build setup-test ## record the corpus of build/corpus again: persons at desktops and in browsers, an hour
 	DESKBELL_CORPUS="$(CURDIR)/build/corpus/testdata" $(APART) $(GO_TEST),window -count 1 -timeout 150m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
 
-lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, floors and habits, Go and frontend
+lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, layers, habits, words and links
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	@mkdir -p build/.stamps
 	$(LINT) run --build-tags "$(TAGS),window,agents,examples,floors" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
 	@! grep -q 'Skipped 0 issues by rules.*funlen' build/.stamps/lint || { echo "an exclusion of .golangci.yml is needed no more: remove it"; exit 1; }
 	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),floors -count 1 ./build/scripts/floors
+	go run -buildvcs=false ./build/scripts/prose
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look
 	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run TestPictures ./build/e2e/
