@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inbox, noFilter } from './groups';
-import { samplePlan, sampleRun } from './planrun.testing';
+import { samplePlan, sampleRun } from '../kinds/plan/run.testing';
 import { sampleOperation as op } from './sample.testing';
 
 const now = Date.parse('2026-01-02T10:05:00Z');

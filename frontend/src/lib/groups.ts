@@ -1,5 +1,5 @@
 import { ended, endedAt, rings, snoozed } from './life';
-import { underWay } from './planrun';
+import { underWay } from '../kinds/plan/run';
 import { sameDay } from './time';
 import type { Kind, Operation } from './wire';
 

@@ -3,7 +3,7 @@ import type { GateDecision, GateOutcome, GateRule, Policy, Ruling, TrustWhy } fr
 import { rootName } from '../lib/trust';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
-import { countWord } from './permwording';
+import { countWord } from './effectwording';
 
 /** The words of the gatekeeper's page. Each is a message of its own, in the language of the page. */
 

@@ -6,7 +6,7 @@ import { m } from '../paraglide/messages';
 import type { Desk } from './desk.svelte';
 import { layout } from './layout.svelte';
 import { ticker } from './ticker.svelte';
-import { nameOf } from './permwording';
+import { nameOf } from './effectwording';
 import { deskWindow } from './window.svelte';
 import { kindWord, riskSentence } from './wording';
 

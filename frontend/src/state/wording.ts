@@ -4,7 +4,7 @@ import { ended } from '../lib/life';
 import { age, span, timeOfDay } from '../lib/time';
 import type { GateRisk } from '../lib/gatewire';
 import type { Kind, Operation, TimelineEvent } from '../lib/wire';
-import { planEvent, planOutcome } from './planrunwording';
+import { planEvent, planOutcome } from '../kinds/plan/runwords';
 
 /** The words for things that come from the wire. Each is a message of its own, in the language of the page. */
 

@@ -1,0 +1,105 @@
+import { getContext, setContext } from 'svelte';
+import { known, questionOfPlan, tally, silentSince, statusOf, underWay } from './run';
+import type { Order, PlanRun, TasksSummary, TaskSummary } from '../../lib/planwire';
+import type { Operation } from '../../lib/wire';
+import { m } from '../../paraglide/messages';
+import type { Command } from '../../state/commands.svelte';
+import type { Desk } from '../../state/desk.svelte';
+import { PlanChange } from './change.svelte';
+import { wordsOf } from '../../state/roster.svelte';
+import { ticker } from '../../state/ticker.svelte';
+
+/** A confirmed plan that is looked at: what is known of its tasks, and what the operator orders. */
+export class PlanRunning {
+  /** Words for the agent, that go with the next order. */
+  text = $state('');
+  busy = $state(false);
+  /** Why the last order was not taken. */
+  trouble = $state('');
+  /** The tasks that have not begun, while they are being changed. */
+  change = $state.raw<PlanChange | null>(null);
+  /** What was learned of tasks that were not in the plan as it was handed in. */
+  #learned = $state.raw<TasksSummary | undefined>(undefined);
+  #asked = '';
+
+  readonly op = $derived.by<Operation | undefined>(() => this.desk.operations.all.get(this.id));
+  readonly run = $derived.by<PlanRun | undefined>(() => this.op?.run);
+  readonly active = $derived.by<boolean>(() => !!this.op && underWay(this.op));
+  readonly paused = $derived.by<boolean>(() => this.run?.state === 'paused');
+  readonly about = $derived.by<Map<string, TaskSummary>>(() => known([this.op && questionOfPlan(this.op)?.tasks_summary, this.#learned]));
+  readonly silent = $derived.by<string | null>(() => (this.op ? silentSince(this.op, this.desk.operations.presence.get(this.id), this.about, ticker.now) : null));
+
+  readonly canChange = $derived.by<boolean>(() => !!this.run && tally(this.run).waiting > 0 && !!this.op && !!questionOfPlan(this.op)?.options.includes('modify'));
+
+  constructor(
+    private readonly desk: Desk,
+    readonly id: string,
+  ) {}
+
+  /** Asks what the tasks come to that an operator added or changed, once for each list of them. */
+  async learn(): Promise<void> {
+    const { op, run } = this;
+    if (!op || !run) return;
+    const changed = statusOf(op) === 'modified' || run.orders.some((order) => order.order === 'change');
+    const tasks = run.tasks.map(({ state: _s, began_at: _b, ended_at: _e, note: _n, skipped_by: _k, ...task }) => task);
+    const asked = JSON.stringify(tasks);
+    if (!changed || asked === this.#asked) return;
+    this.#asked = asked;
+    try {
+      const summary = await this.desk.api.plans.assess(this.id, tasks);
+      if (this.#asked === asked) this.#learned = summary;
+    } catch {
+      // Without it a task has no estimate; nothing else hangs on it.
+      this.#asked = '';
+    }
+  }
+
+  /** Gives an order, with the words that were written for the agent. Returns whether it was taken. */
+  async order(order: Order): Promise<boolean> {
+    if (this.busy) return false;
+    this.busy = true;
+    const text = (order.text ?? this.text).trim();
+    try {
+      await this.desk.api.plans.order(this.id, { ...order, ...(text && { text }) });
+      this.text = '';
+      this.trouble = '';
+      return true;
+    } catch (error) {
+      this.trouble = wordsOf(error);
+      return false;
+    } finally {
+      this.desk.operations.refresh(this.id);
+      this.busy = false;
+    }
+  }
+
+  /** Puts the tasks that have not begun on the table. */
+  begin(): void {
+    this.change = new PlanChange(this.desk, this);
+  }
+
+  async send(): Promise<void> {
+    if (await this.change?.send()) this.change = null;
+  }
+
+  /** What can be done with a plan that runs, as commands. Stopping asks first; only it has no key. */
+  commands(stop: () => void): Command[] {
+    const when = (): boolean => this.active && !this.busy;
+    return [
+      { id: 'plan-pause', label: () => (this.paused ? m.planrun_cmd_resume() : m.planrun_cmd_pause()), keys: ['p'], group: 'answer', when, run: () => void this.order({ order: this.paused ? 'resume' : 'pause' }) },
+      { id: 'plan-change', label: m.planrun_cmd_change, keys: ['e'], group: 'answer', when: () => when() && this.canChange && !this.change, run: () => this.begin() },
+      {
+        id: 'plan-send', label: () => (this.change?.plan.count ? m.planrun_change_send({ n: this.change.plan.count }) : m.planrun_change_send_none()), keys: ['Mod+Enter'], group: 'answer',
+        when: () => when() && !!this.change && (this.change.lack === '' || this.change.lack === 'task'), run: () => void this.send(),
+      },
+      { id: 'plan-leave', label: m.planrun_change_leave, keys: ['Escape'], group: 'answer', when: () => !!this.change, run: () => (this.change = null) },
+      { id: 'plan-stop', label: m.planrun_cmd_stop, keys: [], group: 'answer', when, run: stop },
+    ];
+  }
+}
+
+const key = Symbol('running');
+
+/** Makes it known to everything that is drawn of one operation. */
+export const provideRunning = (running: PlanRunning): PlanRunning => setContext(key, running);
+export const useRunning = (): PlanRunning => getContext(key);

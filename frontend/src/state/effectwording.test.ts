@@ -1,0 +1,138 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { effectVerbs } from '../lib/verdict';
+import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from '../lib/verdict.testing';
+import { language } from './locale.svelte';
+import * as words from './effectwording';
+import { learn } from './said.svelte';
+
+// The page's own choice of a language is read when the module is.
+vi.hoisted(() => {
+  vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
+  vi.stubGlobal('document', { documentElement: {} });
+});
+
+beforeAll(learn);
+
+/** Says the same in both languages. */
+function both(say: () => string): [string, string] {
+  language.locale = 'en';
+  const en = say();
+  language.locale = 'zh-CN';
+  const zh = say();
+  language.locale = 'en';
+  return [en, zh];
+}
+
+const paths = [
+  sampleEffect({ resource: 'fixtures/', target: '/p/fixtures', files: 214, kept: 'no_copy' }),
+  sampleEffect({ resource: 'build/', target: '/p/build', risk: 'medium', files: 990, kept: 'ignored' }),
+];
+
+describe('what a call would do', () => {
+  it('says what the call has no name for by its code, and a file of that name as it is', () => {
+    expect(both(() => words.thingWord({ resource: 'the page', thing: 'thing_page' }))).toEqual(['the page', '页面']);
+    expect(both(() => words.effectSentence(sampleEffect({ verb: 'lang_exec', resource: 'what was downloaded', target: '', thing: 'thing_downloaded' })))[1]).toContain('刚下载的内容');
+    for (const name of ['the page', 'constructor', 'build/']) expect(both(() => words.thingWord({ resource: name }))).toEqual([name, name]);
+    expect(both(() => words.thingWord({ resource: 'something newer', thing: 'thing_newer' }))).toEqual(['something newer', 'something newer']);
+  });
+
+  it('has a name for every kind of effect, in both languages', () => {
+    const names = effectVerbs.map((verb) => both(() => words.verbWord(verb)));
+    expect(new Set(names.flat()).size).toBe(2 * effectVerbs.length);
+  });
+
+  it('is said with how many files there are, and how many of them are in no commit', () => {
+    expect(both(() => words.effectsSentence(paths))).toEqual([
+      'Delete fixtures/, build/: 1,204 files, 214 of them in no commit', '删除 fixtures/、build/：1,204 个文件，其中 214 个未提交',
+    ]);
+  });
+
+  it('counts nothing that is not known', () => {
+    expect(both(() => words.effectsSentence(paths.map((effect) => ({ ...effect, files: undefined, kept: undefined }))))).toEqual(['Delete fixtures/, build/', '删除 fixtures/、build/']);
+  });
+
+  it('names a single file alone', () => {
+    expect(both(() => words.effectsSentence([sampleEffect({ resource: 'a.txt', files: 1, kept: 'no_copy' })]))).toEqual(['Delete a.txt, which is in no commit', '删除 a.txt（未提交）']);
+    expect(words.effectsSentence([sampleEffect({ verb: 'filesystem_write', resource: 'a.txt', kept: 'absent' })])).toBe('Create a.txt');
+  });
+
+  it('names the first of many, and counts the other effects', () => {
+    const many = Array.from({ length: 40 }, (_, i) => sampleEffect({ resource: `p${i}`, target: `/p/p${i}` }));
+    expect(both(() => words.effectsSentence([...many, sampleEffect({ verb: 'cost', resource: 'aws', target: '', risk: 'low' })]))).toEqual(['Delete p0, p1, p2 and 37 more, and 1 more effect', '删除 p0、p1、p2 等共 40 项，另有 1 项作用']);
+  });
+
+  it('keeps a long name short', () => {
+    expect(words.effectsSentence([sampleEffect({ verb: 'lang_exec', resource: 'x'.repeat(500), target: '' })]).length).toBeLessThan(100);
+  });
+});
+
+describe('the name of an operation', () => {
+  it('is in the language of the page for a question, and as it was rung before its details are here', () => {
+    const op = samplePermission();
+    expect(both(() => words.nameOf(op))).toEqual(['Delete build/', '删除 build/']);
+    expect(both(() => words.nameOf({ ...op, details: undefined }))).toEqual(['Deletes: build/', 'Deletes: build/']);
+    expect(words.nameOf(op, 8)).toBe('Delete …');
+  });
+});
+
+describe('why it is asked', () => {
+  const why = (because: Parameters<typeof words.reasonSentence>[0]['because'], effects = [] as typeof paths): [string, string] => both(() => words.reasonSentence({ because, effects }));
+
+  it('says trust with the threshold it was held against', () => {
+    const text = 'Not over 0.80, so trust does not answer for you.';
+    const trust = { rule_id: 'trust.filesystem_delete', verb: 'filesystem_delete', trust: 0.45, text, said: [{ code: 'trust_under', params: { least: '0.80' }, text }] };
+    expect(why(trust)).toEqual(['Delete files. Not over 0.80, so trust does not answer for you.', '删除文件：未超过 0.80，信任不会替你回答。']);
+    expect(why({ ...trust, said: [{ code: 'trust_low', params: { least: '0.20' }, text }] })[1]).toContain('低于 0.20');
+    expect(why({ ...trust, said: undefined })[1], 'recorded before there were codes').toBe(`删除文件：${text}`);
+  });
+
+  it('says policies by their codes', () => {
+    const because = { rule_id: 'policy', text: 'A. B.', said: [{ code: 'policy_asks_balanced', text: 'A.' }, { code: 'project_important', text: 'B.' }] };
+    expect(why(because)).toEqual(['A. B.', '“平衡”策略要求询问；“宽松”则不会。该项目已标记为重要。']);
+  });
+
+  it('says what an offered rule leaves out', () => {
+    const own = { code: 'left_own_command', params: { what: '`git push`' }, text: '`git push` would need a rule of its own.' };
+    const commit = { code: 'left_commit', params: { what: 'Deletes: build/', verb: 'filesystem_delete', resource: 'build/', thing: '' }, text: 'Deletes: build/ is left out.' };
+    expect(both(() => words.leftOutSentence([own, commit]))).toEqual(['`git push` would need a rule of its own. Deletes: build/ is left out.', '`git push` 需要单独的规则。不包含 删除 build/：可能未提交的内容绝不由规则放行。']);
+  });
+
+  it('says what a rule found, and what nothing lowers', () => {
+    expect(why({ rule_id: 'rm', text: 'Deletes: fixtures/.' }, paths.slice(0, 1))[1]).toBe('删除 fixtures/：214 个文件，均未提交');
+    expect(why({ rule_id: 'floor.x', text: '' }, [sampleEffect({ floor: true })])[0]).toBe('Delete build/. Nothing lowers this.');
+  });
+
+  it('leaves a rule of one’s own as it is written', () => {
+    expect(why({ rule_id: 'rule.mine', text: 'Your rule asks about rm: not on Fridays.' })).toEqual(['Your rule asks about rm: not on Fridays.', 'Your rule asks about rm: not on Fridays.']);
+  });
+});
+
+describe('how a question ended', () => {
+  const at = '2026-11-21T14:00:00Z';
+  const by = { role: 'operator' as const, name: 'mei' };
+  const answered = (choice: 'allow' | 'backup' | 'change' | 'deny' | 'instead'): string =>
+    words.endSentence({ ...samplePermission(), state: 'completed', result: { by, at, digest: '', choice, decision: choice === 'deny' || choice === 'instead' ? 'deny' : 'approve' } }, 'mei', '14:00');
+
+  it('says what was done', () => {
+    expect((['allow', 'backup', 'change', 'deny', 'instead'] as const).map(answered)).toEqual([
+      'Allowed by mei at 14:00', 'Backed up and allowed by mei at 14:00', 'Changed and allowed by mei at 14:00', 'Refused by mei at 14:00', 'Refused by mei at 14:00, and another command was offered',
+    ]);
+  });
+
+  it('says that nobody answered, or that it was withdrawn', () => {
+    const op = { ...samplePermission(), state: 'cancelled' as const };
+    expect(words.endSentence({ ...op, ended: { by: { role: 'system' }, at } }, '', '14:00')).toBe('Nobody answered in time: refused at 14:00');
+    expect(words.endSentence({ ...op, ended: { by: { role: 'agent', name: 'cc' }, at } }, 'cc', '14:00')).toBe('Withdrawn by cc at 14:00');
+  });
+});
+
+describe('the button that answers', () => {
+  it('says what it would answer, and that a rule goes with it', () => {
+    const all = (['deny', 'instead', 'backup', 'difference', 'change', 'allow'] as const).map((action) => words.answerWord(action, false));
+    expect(new Set(all).size).toBe(6);
+    expect(words.answerWord('allow', true)).toBe('Answer: allow, and make the rule');
+    expect(words.choiceSentence('allow', sampleVerdict(), 'cc')).toContain('Cannot be undone. No key of its own');
+    expect(words.choiceSentence('backup', sampleVerdict({ effects: paths }), 'cc')).toContain('1,204 files');
+    expect(words.callerOf(samplePermission(sampleQuestion({ project: { name: 'api', git: true, clean: true, pushed: true } })))).toBe('release-bot, api');
+  });
+});
