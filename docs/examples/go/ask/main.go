@@ -68,8 +68,7 @@ func run(ctx context.Context) (code int, err error) {
 		}
 		next, err := b.Changed(ctx, op)
 		if ctx.Err() != nil { // interrupted: nobody needs to decide any more
-			gone := map[string]string{"operation_id": op.ID, "reason": "the agent was stopped"}
-			return 2, b.Do(context.WithoutCancel(ctx), "POST", "/api/human/cancel", gone, &op)
+			return 2, b.Withdraw(context.WithoutCancel(ctx), op.ID, "the agent was stopped")
 		}
 		if err != nil {
 			return 0, err

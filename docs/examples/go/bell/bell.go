@@ -111,6 +111,11 @@ func (b Bell) Reply(ctx context.Context, id, text string) (op Operation, err err
 	return op, err
 }
 
+// Withdraw withdraws what a person is asked, when nobody needs the answer any more.
+func (b Bell) Withdraw(ctx context.Context, id, reason string) error {
+	return b.Do(ctx, http.MethodPost, "/api/human/cancel", map[string]string{"operation_id": id, "reason": reason}, &Operation{})
+}
+
 // A Problem is what Deskbell answers where it refuses. Detail says why, and what to do.
 type Problem struct {
 	Status int
