@@ -29,7 +29,9 @@ type Deps struct {
 	Now   func() time.Time
 	NewID func(prefix string) string // unique, and not to be guessed
 
-	Tell func(soFar string) // what the model says, as it comes; called on the caller's goroutine
+	// Both are called on the caller's goroutine.
+	Tell func(soFar string) // what the model says, as it comes
+	Emit func(Update)       // in order: of an Engine after the journal has it, of a ToolAgent its calls alone
 
 	// Of a ToolAgent.
 	TTL      time.Duration // how long a session without a message is kept; 0: 30 minutes
@@ -40,7 +42,6 @@ type Deps struct {
 	Plans   Plans // nil: confirming is switched off
 	Asker   Asker // nil: a run that has to ask ends as waiting_input
 	Journal Journal
-	Emit    func(Update)                     // told in order, on the caller's goroutine, after the journal has it
 	Mask    func(text string) (string, bool) // hides secrets in updates and in the journal, and says whether it hid any
 }
 

@@ -308,14 +308,32 @@ func (w *work) call(ctx context.Context, use ToolUse) (ran bool, done CallDone, 
 	if err := w.over(); err != nil {
 		return failed("It did not run: " + human.SafeText(err) + ".")
 	}
+	w.tell(use, Update{Type: TaskInit})
 	args, changed, no, err := w.judged(ctx, use, t)
 	if err != nil {
 		_, done, _ = failed("It did not run: it was broken off before the gatekeeper had judged it.")
 		return false, done, err
 	}
 	if no != "" {
+		w.tell(use, Update{Type: SubTaskResult, Outcome: OutcomeRefused, Content: human.OneLine(string(no), 300)})
 		return failed(string(no))
 	}
 	out, err := w.perform(ctx, t, args)
+	ended := Update{Type: SubTaskResult, Outcome: OutcomeDone}
+	if out.Failed {
+		ended.Outcome, ended.Content = OutcomeFailed, human.OneLine(out.Text, 300)
+	}
+	use.Args = args
+	w.tell(use, ended)
 	return true, CallDone{CallID: use.ID, Failed: out.Failed, Text: joined(changed, w.data(use.Name, out))}, err
+}
+
+// tell tells of a call.
+func (w *work) tell(use ToolUse, u Update) {
+	if w.Emit == nil {
+		return
+	}
+	u.At, u.SessionID, u.State = w.Now(), w.session, Executing
+	u.Tool, u.Call = use.Name, callLine(use.Name, use.Args)
+	w.Emit(u)
 }

@@ -58,6 +58,9 @@ func (r agentRuns) Read(ctx context.Context, id string, after int, wait time.Dur
 func agentProgram(version string) cli.Agent {
 	return cli.Agent{
 		Run: func(ctx context.Context, r cli.AgentRun) (agent.Result, error) { return runAgent(ctx, version, r) },
+		Chat: func(ctx context.Context, r cli.AgentRun, talk func(cli.Handle) error) error {
+			return chatWithAgent(ctx, version, r, talk)
+		},
 		List: func(ctx context.Context, dir string, most int) ([]cli.RunLine, error) {
 			list, err := journals(dir).List(ctx, most)
 			out := make([]cli.RunLine, len(list))
@@ -118,20 +121,9 @@ func runAgent(ctx context.Context, version string, r cli.AgentRun) (result agent
 		}
 	}
 	r.Began(info.ID)
-	d.session, d.told = info.ID, map[string]tools.Judged{}
-	for _, t := range box {
-		if judged, is := t.(tools.Judged); is {
-			d.told[t.Spec().Name] = judged
-		}
-	}
-	d.home, _ = os.UserHomeDir() // without it the gatekeeper is the more careful
-	d.cwd = info.Cwd
-	deps := agent.Deps{
-		Model: model, Tools: box, Gate: (*gateDesk)(d), Asker: (*askDesk)(d), Journal: journal,
-		Limits: limits, Cwd: info.Cwd, Now: time.Now, NewID: newAgentID,
-		About: agent.About{Name: cli.ReferenceAgent, Description: "Deskbell's reference agent"},
-		Tell:  r.Tell, Emit: r.Emit, Mask: masking.New().Mask,
-	}
+	d.begin(info.ID, info.Cwd, box)
+	deps := d.deps(r, model, box, limits)
+	deps.Asker, deps.Journal, deps.Mask = (*askDesk)(d), journal, masking.New().Mask
 	if confirms {
 		deps.Plans = &planDesk{desk: d}
 	}
@@ -146,6 +138,56 @@ func runAgent(ctx context.Context, version string, r cli.AgentRun) (result agent
 	}
 	lastCall(ctx, d.delivered)
 	return result, err
+}
+
+// chatWithAgent has messages answered by a ToolAgent in this process, while talk goes on.
+func chatWithAgent(ctx context.Context, version string, r cli.AgentRun, talk func(cli.Handle) error) error {
+	d := &desk{find: r.Find, key: r.Key, note: r.Note}
+	defer d.close()
+	if _, err := d.confirms(ctx); err != nil { // says what is missing
+		return err
+	}
+	model, err := chat(r.Model)
+	if err != nil {
+		return err
+	}
+	limits, err := r.Limits(nil)
+	if err != nil {
+		return err
+	}
+	box, done, err := toolsOf(ctx, version, r, r.Cwd)
+	defer done()
+	if err != nil {
+		return err
+	}
+	d.begin(newAgentID("chat_"), r.Cwd, box)
+	deps := d.deps(r, model, box, limits)
+	deps.About.Categories = []agent.Category{agent.Shell, agent.Files, agent.Web, agent.Remote}
+	a, err := agent.NewToolAgent(deps.About, deps)
+	if err != nil {
+		return err
+	}
+	return talk(a.Handle)
+}
+
+// begin says whose calls are judged from here on.
+func (d *desk) begin(session, cwd string, box []agent.Tool) {
+	d.session, d.cwd, d.told = session, cwd, map[string]tools.Judged{}
+	for _, t := range box {
+		if judged, is := t.(tools.Judged); is {
+			d.told[t.Spec().Name] = judged
+		}
+	}
+	d.home, _ = os.UserHomeDir() // without it the gatekeeper is the more careful
+}
+
+// deps are what each of the reference agents stands on.
+func (d *desk) deps(r cli.AgentRun, model agent.Model, box []agent.Tool, limits agent.Limits) agent.Deps {
+	return agent.Deps{
+		Model: model, Tools: box, Gate: (*gateDesk)(d), Limits: limits, Cwd: d.cwd, Now: time.Now, NewID: newAgentID,
+		About: agent.About{Name: cli.ReferenceAgent, Description: "Deskbell's reference agent"},
+		Tell:  r.Tell, Emit: r.Emit,
+	}
 }
 
 func newRunID() string { return newAgentID("run_") }
@@ -346,7 +388,7 @@ func (g *gateDesk) Check(ctx context.Context, call human.ToolCall) (j human.Judg
 		call.Schema, call.About = nil, "" // our own, which the gatekeeper knows
 	}
 	if call.CallID != "" { // models' ids are their conversation's own
-		call.CallID = d.session + ":" + call.CallID
+		call.CallID = call.SessionID + ":" + call.CallID
 		call.CallID = call.CallID[:min(len(call.CallID), 128)]
 	}
 	how := service.Asking{} // at first without waiting, to know which question there is

@@ -86,12 +86,18 @@ type work struct {
 
 func (d *workplace) agent(t *testing.T, cwd string, args ...string) *work {
 	t.Helper()
+	return d.agentWith(t, cwd, "", args...)
+}
+
+// agentWith starts it with something on standard input.
+func (d *workplace) agentWith(t *testing.T, cwd, in string, args ...string) *work {
+	t.Helper()
 	w := &work{ended: make(chan struct{})}
 	w.cmd = program(t, d.dir, []string{
 		"DESKBELL_KEY=" + d.key, "DESKBELL_MODEL_PROVIDER=" + d.provider, "DESKBELL_MODEL_NAME=" + llmtest.Model, "DESKBELL_MODEL_BASE_URL=" + d.modelURL,
 		"DESKBELL_MODEL_KEY=" + llmtest.Key,
 	}, append([]string{"agent"}, args...)...)
-	w.cmd.Dir, w.cmd.Stdout, w.cmd.Stderr = cwd, &w.out, &w.errs
+	w.cmd.Dir, w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = cwd, strings.NewReader(in), &w.out, &w.errs
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -530,6 +536,61 @@ func TestARunWithoutConfirming(t *testing.T) {
 	list := run(t, d.dir, nil, "agent", "list").want(t, 0, id, "completed")
 	if strings.Count(list.out, "\n") != 1 {
 		t.Errorf("the list %q", list.out)
+	}
+}
+
+// M1 to M6 in a terminal: it asks for what is missing, does what it may, and each call is judged.
+func TestAConversationWithTheAgent(t *testing.T) {
+	d := newWorkplace(t, "anthropic")
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "one.txt"), "one")
+	writeFile(t, filepath.Join(dir, "two.txt"), "two")
+	d.script(func(news string, q llmtest.Request) llmtest.Answer {
+		switch {
+		case strings.Contains(news, "Show me a file"):
+			return calls("ask_user", object{"question": "Which file?"})
+		case strings.Contains(news, "the second"):
+			return calls("shell", object{"command": "cat two.txt"})
+		case strings.Contains(news, "Clean up"):
+			return calls("shell", object{"command": "rm one.txt"})
+		case strings.Contains(news, "Keep it."):
+			return llmtest.Answer{Text: "The operator keeps it."}
+		}
+		return llmtest.Answer{Text: "It says " + strings.TrimSpace(news)}
+	})
+	d.attend(t, func(op human.Operation) {
+		if op.Kind == human.Permission {
+			d.must(t, "/api/gate/questions/"+string(op.ID)+"/answer", service.AnswerRequest{Choice: human.ChooseDeny, Reason: "Keep it.", Digest: op.Digest})
+		}
+	})
+	chat := func(in string, args ...string) []agent.Response {
+		t.Helper()
+		w := d.agentWith(t, dir, in, append([]string{"chat", "--json"}, args...)...)
+		w.wait(t, 0)
+		var all []agent.Response
+		for line := range strings.Lines(w.out.String()) {
+			all = append(all, decode[agent.Response](t, line))
+		}
+		return all
+	}
+
+	all := chat("the second\n", "Show me a file")
+	if len(all) != 2 || all[0].Status != agent.WaitingInput || all[0].Prompt != "Which file?" || all[1].Status != agent.Done ||
+		all[1].SessionID != all[0].SessionID || !strings.Contains(all[1].Message, "two") || len(all[1].Data.History) <= len(all[0].Data.History) {
+		t.Errorf("%+v", all)
+	}
+	all = chat("Clean up\nHello\n")
+	if len(all) != 2 || all[0].Message != "The operator keeps it." || all[1].Status != agent.Success || len(all[1].Data.History) != 2 {
+		t.Errorf("%+v", all)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "one.txt")); err != nil {
+		t.Error("what was denied has run: ", err)
+	}
+	d.agentWith(t, dir, "", "chat", "Show me a file").wait(t, 2) // nobody answers it
+	for message, shows := range map[string]string{"Clean up": "< refused shell {\"command\":\"rm one.txt\"}", "the second": "< done shell {\"command\":\"cat two.txt\"}"} {
+		w := d.agentWith(t, dir, "", "chat", message)
+		w.wait(t, 0)
+		w.says(t, shows)
 	}
 }
 

@@ -30,9 +30,14 @@ type Agent struct {
 	// Run runs it in this process until its task is done, it cannot go on, or ctx ends. A run that ended before its end
 	// can be resumed.
 	Run func(ctx context.Context, r AgentRun) (agent.Result, error)
+	// Chat begins conversations in this process, and ends what it has started when talk returns.
+	Chat func(ctx context.Context, r AgentRun, talk func(Handle) error) error
 	// List returns the newest runs on a data folder, newest first.
 	List func(ctx context.Context, dir string, most int) ([]RunLine, error)
 }
+
+// A Handle answers a message, as agent.ToolAgent does.
+type Handle = func(ctx context.Context, message, session string) (agent.Response, error)
 
 // An AgentRun is what a run of the reference agent is begun or resumed with.
 type AgentRun struct {
@@ -69,9 +74,9 @@ type RunLine struct {
 
 func (s *shell) agentRunCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "agent", Short: "Run the agent that comes with Deskbell on a task, and go on with its runs",
+		Use: "agent", Short: "Run the agent that comes with Deskbell on a task, go on with its runs, and talk with it",
 	}
-	c.AddCommand(s.agentRunRunCommand(), s.agentResumeCommand(), s.agentListCommand())
+	c.AddCommand(s.agentRunRunCommand(), s.agentResumeCommand(), s.agentChatCommand(), s.agentListCommand())
 	return c
 }
 
@@ -243,8 +248,9 @@ func mcpServer(text string) (p Proxied, err error) {
 	return p, p.complete(nil)
 }
 
-func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error) {
-	if err := f.complete(&r); err != nil {
+// beginAgent fills in with what the agent works.
+func (s *shell) beginAgent(r *AgentRun, f runFlags) error {
+	if err := f.complete(r); err != nil {
 		return err
 	}
 	for key, text := range map[string]string{"model.provider": f.provider, "model.name": f.model, "model.base_url": f.base} {
@@ -263,6 +269,13 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 		return err
 	}
 	r.Dir, r.Model, r.Find, r.Key = place.Dir, place.Config.Settings().Model, s.server, s.key
+	return nil
+}
+
+func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error) {
+	if err := s.beginAgent(&r, f); err != nil {
+		return err
+	}
 	show := newProgress(s)
 	id := ""
 	r.Began = func(began string) { id = began; show.began(id, r.Resume != "") }

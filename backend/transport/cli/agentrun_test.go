@@ -20,11 +20,16 @@ import (
 // agentCommand runs the command line with an agent that does as it is told.
 func runAgent(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.Result, error), args ...string) (out, errs string, code int) {
 	t.Helper()
+	return agentProgram(t, do, "from standard input\n", args...)
+}
+
+func agentProgram(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.Result, error), in string, args ...string) (out, errs string, code int) {
+	t.Helper()
 	t.Setenv("DESKBELL_KEY", "dbk_test")
 	t.Setenv("DESKBELL_URL", "http://127.0.0.1:1")
 	t.Setenv("DESKBELL_DATA", t.TempDir())
 	var o, e bytes.Buffer
-	p := Program{Version: "1", Agent: Agent{Run: do, List: func(context.Context, string, int) ([]RunLine, error) {
+	p := Program{Version: "1", Agent: Agent{Run: do, Chat: parrot, List: func(context.Context, string, int) ([]RunLine, error) {
 		return []RunLine{
 			{
 				RunInfo: agent.RunInfo{ID: "run_3", Task: "go\x1b[2J on", Limits: &agent.Limits{Steps: 100, Tokens: 2_000_000, Time: time.Hour, Money: 2}},
@@ -35,8 +40,65 @@ func runAgent(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.Resu
 			{RunInfo: agent.RunInfo{ID: "run_0", Task: "nought"}, State: agent.Failed},
 		}, nil
 	}}}
-	code = Execute(t.Context(), p, append([]string{"agent"}, args...), strings.NewReader("from standard input\n"), &o, &e)
+	code = Execute(t.Context(), p, append([]string{"agent"}, args...), strings.NewReader(in), &o, &e)
 	return o.String(), e.String(), code
+}
+
+// parrot is an agent that asks about "which", fails at "fail", cannot at "error", and answers anything else.
+func parrot(_ context.Context, r AgentRun, talk func(Handle) error) error {
+	return talk(func(_ context.Context, message, session string) (agent.Response, error) {
+		out := agent.Response{Query: message, Status: agent.Success, Message: "You said " + message + "\x1b[2J"}
+		switch {
+		case message == "which":
+			out.Status, out.SessionID, out.Message, out.Prompt = agent.WaitingInput, "chat_1", "Which one?", "Which one?"
+		case message == "error":
+			return agent.Response{}, errors.New("boom")
+		case message == "fail":
+			out.Status, out.SessionID, out.Message = agent.NotDone, session, "It could not be done."
+		case session != "":
+			out.Status, out.SessionID = agent.Done, session
+		}
+		if r.Emit != nil {
+			r.Emit(agent.Update{Type: agent.TaskInit, Tool: "shell", Call: "shell ls\x1b"})
+		}
+		return out, nil
+	})
+}
+
+func TestAConversationInATerminal(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args []string
+		in   string
+		code int
+		out  []string
+		errs string
+	}{
+		"one message":               {[]string{"hello"}, "never read\n", exitYes, []string{"shell ls⟨U+001B⟩", "You said hello⟨U+001B⟩[2J"}, ""},
+		"it asks, and is answered":  {[]string{"--json", "which"}, "\n  the first \nnever read\n", exitYes, []string{`"session_id":"chat_1"`, `"query":"the first","message":"You said the first`}, ""},
+		"it asks, and nobody is in": {[]string{"--json", "which"}, "", exitUnended, []string{`"waiting_input"`}, ""},
+		"lines of standard input":   {[]string{"--json"}, "which\none\ntwo\n", exitYes, []string{`"waiting_input"`, `"completed"`, `"success"`}, ""},
+		"it fails":                  {[]string{"--json", "fail"}, "", exitNo, []string{`"failed"`}, ""},
+		"it fails between others":   {[]string{"--json"}, "which\nfail\none\n", exitYes, []string{`"waiting_input"`, `"failed"`, `"completed"`}, ""},
+		"an error":                  {[]string{"error"}, "", exitError, nil, "boom"},
+		"no message":                {[]string{" "}, "", exitError, nil, "the message is empty"},
+		"no messages":               {nil, "", exitYes, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs, code := agentProgram(t, nil, tt.in, append([]string{"chat"}, tt.args...)...)
+			got := strings.Split(strings.TrimSpace(out), "\n")
+			if len(tt.out) == 0 {
+				got = nil
+			}
+			if code != tt.code || !strings.Contains(errs, tt.errs) || strings.Contains(out, "never read") || len(got) != len(tt.out) {
+				t.Fatalf("exit code %d, want %d\n%s\n%s", code, tt.code, out, errs)
+			}
+			for i, line := range got {
+				if !strings.Contains(line, tt.out[i]) {
+					t.Errorf("line %d is %q, want one with %q", i, line, tt.out[i])
+				}
+			}
+		})
+	}
 }
 
 func tasks(n int) []human.Task {
