@@ -130,8 +130,8 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		if o.DraftOf(e.By) != nil {
 			next.saveDraft(Event{By: e.By}) // another operator's words are theirs to keep or drop
 		}
-		if o.Kind == Plan {
-			next.begin()
+		if done := lives[o.Kind].finished; done != nil {
+			done(&next)
 		}
 	case Withdrawn:
 		next.State, next.Ended, next.SnoozedUntil = Cancelled, &Ending{By: e.By, At: at, Reason: e.Text}, nil
@@ -147,16 +147,30 @@ func (o Operation) Apply(e Event) (Operation, error) {
 		next.Recordings = append(slices.Clip(o.Recordings), e.Recording)
 	case Unrecorded:
 		next.Recordings = slices.DeleteFunc(slices.Clone(o.Recordings), func(id RecordingID) bool { return id == e.Recording })
-	case Voted:
-		next.vote(e)
-		next.SnoozedUntil = nil
-	case Progressed:
-		next.progress(e)
-	case Ordered:
-		next.order(e)
+	default:
+		lives[o.Kind].events[e.Type].apply(&next, e)
 	}
 	return next, nil
 }
+
+// A life is what one kind of operation adds to the life cycle that all have: state of its own, changed by events of its own. Each
+// of the functions may be nil.
+type life struct {
+	invoked  func(*Operation) // after the request was taken
+	finished func(*Operation) // after the answer was taken
+	events   map[EventType]lifeEvent
+}
+
+// A lifeEvent says, as allows does, why an event cannot happen now, whatever the operation's state; and takes one that can.
+type lifeEvent struct {
+	allows func(Operation, Event) error
+	apply  func(*Operation, Event)
+}
+
+// lives are the kinds that add something.
+var lives map[Kind]life
+
+func init() { lives = map[Kind]life{Plan: planLife} } // its functions fold, and folding reads it
 
 // take moves the operation to a state an operator brought about, and makes it theirs.
 func (o *Operation) take(e Event, s State) {
@@ -196,8 +210,8 @@ func (o *Operation) invoke(e Event) {
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
 		Messages: []Message{}, Recordings: []RecordingID{},
 	}
-	if q, err := o.PlanQuestion(); err == nil { // what is folded later has no details
-		o.Together, o.PartOf = q.Together(), q.Of
+	if begun := lives[o.Kind].invoked; begun != nil {
+		begun(o)
 	}
 	if o.OnTimeout == "" {
 		o.OnTimeout = Mark
@@ -237,21 +251,14 @@ func (o Operation) allows(e Event) error {
 		}
 		return nil
 	}
+	if own, ok := lives[o.Kind].events[e.Type]; ok {
+		return own.allows(o, e)
+	}
 	if o.State.Terminal() {
 		switch e.Type {
 		case Commented, Delivered, Shown, Seen, InputSaved, Unrecorded:
 			return nil
-		case Progressed:
-			if e.By.Role != Agent {
-				return Errorf(Denied, "only its agent can say how the plan %s goes", o.ID)
-			}
-			return o.mayProgress(e.Progress)
-		case Ordered:
-			if e.By.Role == Agent {
-				return Errorf(Denied, "only an operator orders what becomes of the plan %s", o.ID)
-			}
-			return o.mayOrder(e.Order)
-		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown, Recorded, Voted:
+		case Invoked, ClaimedBy, Released, Started, Asked, Replied, Snoozed, Expired, Finished, Withdrawn, TurnedDown, Recorded, Voted, Progressed, Ordered:
 		}
 		return o.overError()
 	}
@@ -287,18 +294,18 @@ func (o Operation) allows(e Event) error {
 		if o.Overdue {
 			return Errorf(Conflict, "operation %s is overdue already", o.ID)
 		}
-	case Commented, Delivered, Progressed, Ordered:
-		return Errorf(Conflict, "operation %s is still open", o.ID)
-	case Voted:
-		if o.Kind != Plan || e.Answer == nil || e.Answer.Plan == nil {
-			return Errorf(Invalid, "only a plan is answered by several operators, each with a plan's answer")
-		}
+	case Commented, Delivered:
+		return o.openError()
 	case Replied, Snoozed, Shown, Seen, Withdrawn, Unrecorded:
+	case Voted, Progressed, Ordered:
+		return Errorf(Invalid, "operation %s is no plan", o.ID)
 	default:
 		return Errorf(Invalid, "no such event: %q", e.Type)
 	}
 	return nil
 }
+
+func (o Operation) openError() error { return Errorf(Conflict, "operation %s is still open", o.ID) }
 
 func (o Operation) takenError(by Actor) error {
 	if o.ClaimedBy == by.Name {

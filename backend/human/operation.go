@@ -220,10 +220,8 @@ type Answer struct {
 	Findings        []Finding              `json:"findings,omitempty" doc:"What the agent should know, each with its evidence; key_findings are then their texts."`
 	Suggestions     []Finding              `json:"suggestions,omitempty" doc:"What the agent could do next."`
 	SummaryID       SummaryID              `json:"summary_id,omitempty" doc:"The summary it was drafted from."`
-	Choice          ChoiceAction           `json:"choice,omitempty" enum:"allow,deny,backup,instead,change" doc:"Of a permission: what was chosen."`
-	Args            json.RawMessage        `json:"args,omitempty" doc:"Of a permission: the arguments that the call may run with in place of its own."`
-	Backup          *Backup                `json:"backup,omitempty" doc:"Of a permission: the copy that was made before the call ran."`
-	Plan            *PlanAnswer            `json:"plan,omitempty" doc:"Of a plan: what was done with it."`
+	PermissionAnswer
+	Plan *PlanAnswer `json:"plan,omitempty" doc:"Of a plan: what was done with it."`
 }
 
 // A Result is the final answer, with who gave it, when, and the digest of what it is bound to.
@@ -283,10 +281,7 @@ type Operation struct {
 	Ended       *Ending         `json:"ended,omitempty" doc:"Once cancelled or declined: who, when, why."`
 	DeliveredAt *time.Time      `json:"delivered_at,omitempty" doc:"When its agent first read the end of it."`
 	Recordings  []RecordingID   `json:"recordings"`
-	Votes       []Vote          `json:"votes,omitempty" doc:"Of a plan that several operators have to confirm: what each said last."`
-	Run         *PlanRun        `json:"run,omitempty" doc:"Of a confirmed plan: how far it has come."`
-	Together    bool            `json:"together,omitempty" doc:"Of a plan: more than one operator has a say."`
-	PartOf      OperationID     `json:"part_of,omitempty" doc:"Of one task of a plan, which is confirmed by itself: the plan."`
+	PlanState
 
 	// For operators only; ForAgent leaves them out.
 	Draft        *Draft     `json:"draft,omitempty"`

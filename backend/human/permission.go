@@ -58,6 +58,13 @@ type Question struct {
 	Check   *ReadCheck  `json:"check,omitempty"`
 }
 
+// A PermissionAnswer is the part of an answer that permissions have beside the words.
+type PermissionAnswer struct {
+	Choice ChoiceAction    `json:"choice,omitempty" enum:"allow,deny,backup,instead,change" doc:"Of a permission: what was chosen."`
+	Args   json.RawMessage `json:"args,omitempty" doc:"Of a permission: the arguments that the call may run with in place of its own."`
+	Backup *Backup         `json:"backup,omitempty" doc:"Of a permission: the copy that was made before the call ran."`
+}
+
 // A Backup is a verified copy that was made before a call ran.
 type Backup struct {
 	ID    string    `json:"backup_id,omitempty" doc:"By which it is restored. Empty: it is a git stash, and git restores it."`

@@ -230,6 +230,29 @@ type GivenOrder struct {
 	At time.Time `json:"at"`
 }
 
+// PlanState is the part of an operation that plans have beside what every kind has. Their own events change it.
+type PlanState struct {
+	Votes    []Vote      `json:"votes,omitempty" doc:"Of a plan that several operators have to confirm: what each said last."`
+	Run      *PlanRun    `json:"run,omitempty" doc:"Of a confirmed plan: how far it has come."`
+	Together bool        `json:"together,omitempty" doc:"Of a plan: more than one operator has a say."`
+	PartOf   OperationID `json:"part_of,omitempty" doc:"Of one task of a plan, which is confirmed by itself: the plan."`
+}
+
+// planLife is what plans add to the life cycle: operators vote, and the run of a confirmed plan goes on after its end.
+var planLife = life{
+	invoked: func(o *Operation) {
+		if q, err := o.PlanQuestion(); err == nil { // what is folded later has no details
+			o.Together, o.PartOf = q.Together(), q.Of
+		}
+	},
+	finished: (*Operation).begin,
+	events: map[EventType]lifeEvent{
+		Voted:      {allows: Operation.mayVote, apply: (*Operation).vote},
+		Progressed: {allows: Operation.mayProgress, apply: (*Operation).progress},
+		Ordered:    {allows: Operation.mayOrder, apply: (*Operation).order},
+	},
+}
+
 // PlanQuestion reads the details of an operation of kind plan; the error is Internal where they are none.
 func (o Operation) PlanQuestion() (q PlanQuestion, err error) {
 	if o.Kind != Plan {
@@ -330,7 +353,14 @@ func (r *PlanRun) settle() {
 // mayProgress says, as a Conflict, NotFound or Invalid error, why a task cannot come to this state now. It is where
 // "no task runs that was not confirmed" is held: a task begins only in the run of a confirmed plan, that is neither
 // paused nor stopped, and only once.
-func (o Operation) mayProgress(p *TaskProgress) error {
+func (o Operation) mayProgress(e Event) error {
+	p := e.Progress
+	if !o.State.Terminal() {
+		return o.openError()
+	}
+	if e.By.Role != Agent {
+		return Errorf(Denied, "only its agent can say how the plan %s goes", o.ID)
+	}
 	if o.Run == nil || p == nil {
 		return Errorf(Conflict, "operation %s is no plan that may run", o.ID)
 	}
@@ -379,7 +409,14 @@ func (o *Operation) progress(e Event) {
 }
 
 // mayOrder says why an order cannot be given now.
-func (o Operation) mayOrder(r *Order) error {
+func (o Operation) mayOrder(e Event) error {
+	r := e.Order
+	if !o.State.Terminal() {
+		return o.openError()
+	}
+	if e.By.Role == Agent {
+		return Errorf(Denied, "only an operator orders what becomes of the plan %s", o.ID)
+	}
 	if o.Run == nil || r == nil {
 		return Errorf(Conflict, "operation %s is no plan that may run", o.ID)
 	}
@@ -443,6 +480,17 @@ func (o *Operation) order(e Event) {
 	o.Run = run
 }
 
+// mayVote says why a vote cannot be given now.
+func (o Operation) mayVote(e Event) error {
+	if o.State.Terminal() {
+		return o.overError()
+	}
+	if e.Answer == nil || e.Answer.Plan == nil {
+		return Errorf(Invalid, "only a plan is answered by several operators, each with a plan's answer")
+	}
+	return nil
+}
+
 // vote keeps an operator's answer to a plan that needs several; a later one of the same operator replaces it.
 func (o *Operation) vote(e Event) {
 	o.Votes = slices.DeleteFunc(slices.Clone(o.Votes), func(v Vote) bool { return v.By == e.By })
@@ -450,4 +498,5 @@ func (o *Operation) vote(e Event) {
 	if o.DraftOf(e.By) != nil {
 		o.saveDraft(Event{By: e.By}) // it is sent
 	}
+	o.SnoozedUntil = nil
 }

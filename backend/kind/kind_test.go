@@ -15,7 +15,7 @@ import (
 func TestEveryKindIsComplete(t *testing.T) {
 	word := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 	var answer []string
-	for f := range reflect.TypeFor[human.Answer]().Fields() {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[human.Answer]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		answer = append(answer, name)
 	}

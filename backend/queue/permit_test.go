@@ -73,7 +73,7 @@ func TestAPlainYesIsNotEnoughWhereSomethingMustBeTyped(t *testing.T) {
 		}
 		_, err = q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved}, "")
 		wantKind(t, err, human.Conflict)
-		if _, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved, Choice: human.ChooseAllow}, ""); err != nil {
+		if _, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved, PermissionAnswer: human.PermissionAnswer{Choice: human.ChooseAllow}}, ""); err != nil {
 			t.Error(name, err)
 		}
 	}

@@ -74,7 +74,7 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 	if op.State.Terminal() { // the queue says what happened, before anything is copied
 		return k.d.Queue.Complete(ctx, by, id, human.Answer{Decision: human.Refused}, op.Digest)
 	}
-	a := human.Answer{Decision: human.Refused, Choice: r.Choice, HumanInput: r.Reason}
+	a := human.Answer{Decision: human.Refused, PermissionAnswer: human.PermissionAnswer{Choice: r.Choice}, HumanInput: r.Reason}
 	var rule *human.GateRule
 	if r.Rule != nil {
 		if rule, err = k.ruleOf(by, *r.Rule); err != nil {
