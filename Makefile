@@ -1,4 +1,4 @@
-# `make` lists the targets; docs/building.md says what each installs and needs.
+# `make` lists the targets; docs/development/building.md says what each installs and needs.
 
 BIN     := build/bin/deskbell
 HOOK    := build/bin/deskbell-hook
@@ -6,7 +6,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LINT    := build/tools/golangci-lint-v2.15.0
 STAGE   := build/scripts/stage
 ROUNDS  ?= 1000
-# `make test-all` does in full what `make test` does a part of (docs/building.md says which); Go tests ask testing.Short.
+# `make test-all` does in full what `make test` does a part of (docs/development/building.md says which); Go tests ask testing.Short.
 FULL     =
 SHORT    = $(if $(FULL),,-short)
 KILLS    = $(if $(FULL),50,10)
@@ -87,8 +87,8 @@ bench: build setup-test ## measure: the program as a whole, then the Go benchmar
 soak: setup-run ## kill and restart the server ROUNDS times (1000) and look for anything lost
 	DESKBELL_CRASH_ROUNDS=$(ROUNDS) $(GO_TEST) -count 1 -timeout 0 -run '^TestCrash' $(CRASHERS)
 
-roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play what was recorded in browsers with Puppeteer and Playwright, and write docs/roundtrip.md
-	DESKBELL_ROUNDTRIP="$(CURDIR)/docs/roundtrip.md" $(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 40m -run '^TestBrowserCases$$' ./build/e2e/
+roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play what was recorded in browsers with Puppeteer and Playwright, and write docs/development/roundtrip.md
+	DESKBELL_ROUNDTRIP="$(CURDIR)/docs/development/roundtrip.md" $(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 40m -run '^TestBrowserCases$$' ./build/e2e/
 
 corpus: build setup-test ## record the corpus of build/corpus again: persons at desktops and in browsers, an hour
 	DESKBELL_CORPUS="$(CURDIR)/build/corpus/testdata" $(APART) $(GO_TEST),window -count 1 -timeout 150m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
@@ -103,7 +103,7 @@ lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, layers, ha
 	go run -buildvcs=false ./build/scripts/prose
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look
-	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run TestPictures ./build/e2e/
+	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run ^TestPictures ./build/e2e/
 	$(NPM) run screenshots
 
 generate: build/.stamps/schema.d.ts ## write what follows from Go: the console's types and fields, the table of kinds

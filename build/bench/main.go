@@ -1,4 +1,4 @@
-// Command bench measures Deskbell and prints the tables of docs/performance.md. Rates are compared with
+// Command bench measures Deskbell and prints the tables of docs/development/measurements.md. Rates are compared with
 // single durable SQLite commits made in the same run, because the machines it runs on are shared: the
 // ratios are what holds.
 //

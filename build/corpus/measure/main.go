@@ -1,6 +1,6 @@
 // Command measure has the built-in summarizers read the corpus, and prints how well they do:
 //
-//	go run ./build/corpus/measure             the table of docs/performance.md
+//	go run ./build/corpus/measure             the table of docs/development/measurements.md
 //	go run ./build/corpus/measure -all        also what is missed, unlisted or wrong, by case
 //	go run ./build/corpus/measure -case NAME  what is reported of one case, and the actions it rests on
 package main
