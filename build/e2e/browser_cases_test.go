@@ -379,7 +379,7 @@ var browserCases = []browserCase{
 		open_page address /dialogs.html
 		click button "Alert"
 		dialog alert "Careful" accepted true <- click button "Alert"`, cannot: map[string]string{"puppeteer": "there is no step that answers a dialog"}},
-	{name: "a question that is refused, then confirmed", page: "/dialogs.html", act: func(p *surfer) {
+	{name: "a question that is dismissed, then confirmed", page: "/dialogs.html", act: func(p *surfer) {
 		p.clicksAndAnswers("#confirm", false, "")
 		p.sees("kept")
 		p.clicksAndAnswers("#confirm", true, "")

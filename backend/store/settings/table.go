@@ -116,17 +116,17 @@ const DefaultAddr = "127.0.0.1:7717"
 var Table = []Setting{
 	{
 		Key: "human.enabled", Default: true, Restart: true,
-		Doc:  "Take rings. When false, agents are refused with an explanation.",
+		Doc:  "Accept requests. When false, agents get an error that says so.",
 		bind: func(s *Settings) any { return &s.Human.Enabled },
 	},
 	{
 		Key: "human.default_timeout", Default: 300, Min: 1, Max: 366 * 24 * 3600, Unit: "seconds", Restart: true,
-		Doc:  "When a ring that names no time limit becomes overdue. It stays open all the same.",
+		Doc:  "When a request without a time limit of its own becomes overdue. It stays open.",
 		bind: func(s *Settings) any { return &s.Human.DefaultTimeout },
 	},
 	{
 		Key: "human.max_pending_requests", Default: 10, Min: 1, Max: 100_000, Restart: true,
-		Doc:  "How many open operations one agent may have; the next ring is refused.",
+		Doc:  "How many open operations one agent may have; the next request is an error.",
 		bind: func(s *Settings) any { return &s.Human.MaxPendingRequests },
 	},
 	{
@@ -136,22 +136,22 @@ var Table = []Setting{
 	},
 	{
 		Key: "human.max_history", Default: 100, Min: 1, Max: 10_000, Restart: true,
-		Doc:  "How many finished operations get_summary considers. Nothing is deleted by it.",
+		Doc:  "How many finished operations get_summary reads. It deletes nothing.",
 		bind: func(s *Settings) any { return &s.Human.MaxHistory },
 	},
 	{
 		Key: "limits.max_description", Default: 16 << 10, Min: 1 << 10, Max: 1 << 20, Unit: "bytes", Restart: true,
-		Doc:  "The longest description of a ring.",
+		Doc:  "The longest description of a request.",
 		bind: func(s *Settings) any { return &s.Limits.MaxDescription },
 	},
 	{
 		Key: "limits.max_details", Default: 1 << 20, Min: 1 << 10, Max: 16 << 20, Unit: "bytes", Restart: true,
-		Doc:  "The largest details of a ring.",
+		Doc:  "The largest details of a request.",
 		bind: func(s *Settings) any { return &s.Limits.MaxDetails },
 	},
 	{
 		Key: "limits.max_context", Default: 1 << 20, Min: 1 << 10, Max: 16 << 20, Unit: "bytes", Restart: true,
-		Doc:  "The largest context of a ring.",
+		Doc:  "The largest context of a request.",
 		bind: func(s *Settings) any { return &s.Limits.MaxContext },
 	},
 	{
@@ -162,7 +162,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "server.allow_hosts", Default: []string(nil), Flag: "allow-host", Restart: true,
-		Doc:   "Names by which the API may be called besides loopback's, for a reverse proxy or a tunnel, without ports.",
+		Doc:   "Host names that the API accepts besides those of loopback, for a reverse proxy or a tunnel, without ports.",
 		check: checkHosts,
 		bind:  func(s *Settings) any { return &s.Server.AllowHosts },
 	},
@@ -173,13 +173,13 @@ var Table = []Setting{
 	},
 	{
 		Key: "operator.name", Default: osUser(), Flag: "operator", Restart: true,
-		Doc:   "The name that stands under your answers. The default is your account's name.",
+		Doc:   "The name shown with your answers. The default is your account's name.",
 		check: checkName,
 		bind:  func(s *Settings) any { return &s.Operator.Name },
 	},
 	{
 		Key: "ui.theme", Default: "system", Allowed: []string{"system", "light", "dark"},
-		Doc:  "Colours of the window and the console.",
+		Doc:  "Colors of the window and the console.",
 		bind: func(s *Settings) any { return &s.UI.Theme },
 	},
 	{
@@ -194,7 +194,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "notifications.after", Default: 10, Min: 0, Max: 3600, Unit: "seconds",
-		Doc:  "How long a card may stand unseen before the operating system's own notification is shown too.",
+		Doc:  "How long a card may be unseen before the operating system's own notification is shown too.",
 		bind: func(s *Settings) any { return &s.Notifications.After },
 	},
 	{
@@ -204,7 +204,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "recording.max_minutes", Default: 120, Min: 1, Max: 24 * 60, Unit: "minutes", Restart: true,
-		Doc:  "A recording stops by itself when it is this long, pauses left out. It says so before.",
+		Doc:  "A recording stops by itself when it is this long, without pauses. It says so before.",
 		bind: func(s *Settings) any { return &s.Recording.MaxMinutes },
 	},
 	{
@@ -214,7 +214,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "recording.folders", Default: []string(nil),
-		Doc:   "Folders in which file operations are recorded, unless others are named for one recording. Absolute paths, or beginning with ~/.",
+		Doc:   "Folders in which file operations are recorded, unless a recording names others. Absolute paths, or beginning with ~/.",
 		check: checkFolders,
 		bind:  func(s *Settings) any { return &s.Recording.Folders },
 	},
@@ -255,22 +255,22 @@ var Table = []Setting{
 	},
 	{
 		Key: "recording.browser.network", Default: false,
-		Doc:  "Whether the recorder offers to record the requests of pages, without bodies and credentials, switched on.",
+		Doc:  "Record the requests of pages, without bodies and credentials, unless a recording says otherwise.",
 		bind: func(s *Settings) any { return &s.Browser.Network },
 	},
 	{
 		Key: "recording.browser.console", Default: false,
-		Doc:  "Whether the recorder offers to record errors and warnings of pages switched on.",
+		Doc:  "Record errors and warnings of pages, unless a recording says otherwise.",
 		bind: func(s *Settings) any { return &s.Browser.Console },
 	},
 	{
 		Key: "plan.confirm_by_human", Default: false,
-		Doc:  "Have agents' plans confirmed before they run. When false, every plan is confirmed at once, nobody is asked, and nothing is kept of it.",
+		Doc:  "Have agents' plans confirmed before they run. When false, every plan is confirmed at once, no one is asked, and nothing is stored.",
 		bind: func(s *Settings) any { return &s.Plan.ConfirmByHuman },
 	},
 	{
 		Key: "plan.confirmation_timeout", Default: 300, Min: 1, Max: 7 * 24 * 3600, Unit: "seconds",
-		Doc:  "How long a plan waits for its answer. Then it is cancelled. An agent may ask for less.",
+		Doc:  "How long a plan waits for its answer. Then it times out. An agent may ask for less.",
 		bind: func(s *Settings) any { return &s.Plan.ConfirmationTimeout },
 	},
 	{
@@ -280,7 +280,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "plan.auto_confirm_safe_tasks", Default: false,
-		Doc:  "Confirm a plan by itself where every task has no or low risk and changes nothing. It is marked so in the history.",
+		Doc:  "Confirm a plan by itself when every task has no or low risk and changes nothing. The history marks it.",
 		bind: func(s *Settings) any { return &s.Plan.AutoConfirmSafeTasks },
 	},
 	{
@@ -290,7 +290,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "plan.operators", Default: []string(nil),
-		Doc:   "Operators who all have to be among those who agree on a plan, by name.",
+		Doc:   "Operators who all have to agree on a plan, by name.",
 		check: checkNames,
 		bind:  func(s *Settings) any { return &s.Plan.Operators },
 	},
@@ -307,12 +307,12 @@ var Table = []Setting{
 	},
 	{
 		Key: "summarizers.plugins", Default: true, Restart: true,
-		Doc:  "Use what lies in the folder summarizers of the data folder: executables and prompts of your own.",
+		Doc:  "Use the programs and prompts in the folder summarizers of the data folder.",
 		bind: func(s *Settings) any { return &s.Summarizers.Plugins },
 	},
 	{
 		Key: "model.provider", Default: "none", Allowed: []string{"none", "anthropic", "openai"}, Restart: true,
-		Doc:  "The protocol of the model that summaries, the gatekeeper and the reference agent may ask; openai is spoken by many others as well. Its key is in the keychain or the environment, never here.",
+		Doc:  "The protocol of the model that summaries, the gatekeeper and the reference agent may ask; many other providers use openai as well. Its key is in the keychain or the environment, never here.",
 		bind: func(s *Settings) any { return &s.Model.Provider },
 	},
 	{
@@ -333,7 +333,7 @@ var Table = []Setting{
 	},
 	{
 		Key: "model.pictures", Default: false, Restart: true,
-		Doc:  "The model takes pictures, and may be sent those of recordings.",
+		Doc:  "The model takes pictures, and those of recordings may be sent to it.",
 		bind: func(s *Settings) any { return &s.Model.Pictures },
 	},
 	{
