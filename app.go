@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -26,6 +25,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/platform/window"
+	"deskbell/backend/store/disk"
 )
 
 // Sizes in CSS pixels. The popup's card is as wide as the design's --popup.
@@ -650,17 +650,8 @@ func (a *App) Save(name, path string) (string, error) {
 	if answer.StatusCode != http.StatusOK {
 		return "", human.Errorf(human.Unavailable, "Deskbell answered %s; nothing was written", answer.Status)
 	}
-	// Beside its place first: a file that breaks off must not stand for the whole.
-	part, err := os.CreateTemp(filepath.Dir(file), ".deskbell-*")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.Remove(part.Name()) }() // gone once it is renamed
-	_, err = io.Copy(part, answer.Body)
-	if err = errors.Join(err, part.Close()); err != nil {
-		return "", err
-	}
-	return file, os.Rename(part.Name(), file)
+	_, err = disk.Replace(file, answer.Body, 0o600)
+	return file, err
 }
 
 // Quit ends the program, asking first while operations wait. See App.

@@ -106,7 +106,7 @@ func (c *checker) drop(text, en, zh string) {
 	if c.chinese() {
 		why = zh
 	}
-	c.dropped = append(c.dropped, human.Dropped{Text: shorten(text, MaxFindingText), Why: why})
+	c.dropped = append(c.dropped, human.Dropped{Text: human.Shorten(text, MaxFindingText), Why: why})
 }
 
 func (c *checker) findings(all []human.Finding, prefix string) []human.Finding {
@@ -165,7 +165,7 @@ func (c *checker) evidence(f *human.Finding) ([]*piece, bool) {
 			if zh == "" {
 				zh = quoted(string(ref.Kind))
 			}
-			c.drop(f.Text, "there is no "+shorten(oneLine(clean(string(ref.Kind))), 20)+" "+quoted(ref.ID), "没有这个"+zh+"："+quoted(ref.ID))
+			c.drop(f.Text, "there is no "+human.Shorten(oneLine(clean(string(ref.Kind))), 20)+" "+quoted(ref.ID), "没有这个"+zh+"："+quoted(ref.ID))
 			return nil, false
 		}
 		refs = append(refs, ref)
@@ -302,10 +302,8 @@ func cut(text string, most int, keep [][2]int) string {
 	return strings.TrimSpace(string(r[:at])) + "…"
 }
 
-func shorten(text string, most int) string { return cut(text, most, nil) }
-
 // quoted names something that came from elsewhere in a message.
-func quoted(text string) string { return "“" + shorten(oneLine(clean(text)), 80) + "”" }
+func quoted(text string) string { return "“" + human.Shorten(oneLine(clean(text)), 80) + "”" }
 
 // clean takes control and direction characters out, but line ends.
 func clean(text string) string {

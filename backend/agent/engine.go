@@ -238,7 +238,7 @@ func (x *execution) emit(ctx context.Context, u Update) error {
 	if x.deps.Mask != nil {
 		u = *(&masker{mask: x.deps.Mask}).update(u)
 	}
-	u.Call = clipped(u.Call, maxLine)
+	u.Call = human.Shorten(u.Call, maxLine)
 	if err := x.keep(ctx, Record{Kind: UpdateRecord, Update: &u}); err != nil {
 		return err
 	}

@@ -296,7 +296,7 @@ func sameArgs(task, call json.RawMessage) bool {
 // callLine is a call in a line, for people. wholeLine is the same with room for masks to find what they hide: a secret
 // that was cut already is not found.
 func callLine(name string, args json.RawMessage) string {
-	return clipped(wholeLine(name, args), maxLine)
+	return human.Shorten(wholeLine(name, args), maxLine)
 }
 
 func wholeLine(name string, args json.RawMessage) string {
@@ -304,17 +304,7 @@ func wholeLine(name string, args json.RawMessage) string {
 	if s := string(args); s != "" && s != "{}" {
 		line += " " + s
 	}
-	return clipped(line, 16<<10)
+	return human.Shorten(line, 16<<10)
 }
 
 const maxLine = 300 // characters
-
-func clipped(line string, most int) string {
-	if len(line) <= most {
-		return line
-	}
-	if r := []rune(line); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return line
-}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"deskbell/backend/human"
 )
@@ -220,11 +219,5 @@ func finite(f float64) bool { return !math.IsNaN(f) && math.Abs(f) < 1e15 }
 
 // cut shortens a text to so many bytes at most, at a character.
 func cut(s string, most int) string {
-	if len(s) <= most {
-		return strings.ToValidUTF8(s, "�")
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return strings.ToValidUTF8(s[:most], "�")
+	return strings.ToValidUTF8(human.FirstBytes(s, most), "�")
 }

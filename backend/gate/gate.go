@@ -237,12 +237,7 @@ func unnamed(verb human.EffectVerb, risk human.Risk, blast human.BlastRadius, id
 	return e
 }
 
-func clip(s string) string {
-	if len(s) > 160 {
-		s = strings.ToValidUTF8(s[:160], "") + "…"
-	}
-	return s
-}
+func clip(s string) string { return human.Shorten(s, 160) }
 
 // disguised says whether text holds characters that make it look like something else: that turn its direction, that are not
 // seen, or letters of other scripts in words of this one.

@@ -6,6 +6,31 @@ import (
 	"unicode/utf8"
 )
 
+// Shorten is text of at most n characters; where it is longer, the last of these is an ellipsis.
+func Shorten(text string, n int) string {
+	if len(text) <= n || utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	end := 0
+	for range n - 1 {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	return text[:end] + "…"
+}
+
+// FirstBytes is the first characters of text that fit into n bytes.
+func FirstBytes(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	n = max(n, 0)
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
 // OneLine is the first non-empty line of text, cut to at most n runes with an ellipsis.
 func OneLine(text string, n int) string {
 	for line := range strings.Lines(text) {
@@ -13,11 +38,7 @@ func OneLine(text string, n int) string {
 		if line == "" {
 			continue
 		}
-		r := []rune(line)
-		if len(r) > n {
-			return string(r[:n-1]) + "…"
-		}
-		return line
+		return Shorten(line, n)
 	}
 	return ""
 }

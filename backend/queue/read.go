@@ -225,11 +225,7 @@ func line(b *strings.Builder, label, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	fmt.Fprintf(b, "- %s: %s\n", label, text)
+	fmt.Fprintf(b, "- %s: %s\n", label, human.Shorten(strings.Join(strings.Fields(text), " "), most))
 }
 
 func age(d time.Duration) string {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 
 	"deskbell/backend/agent"
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 )
 
 // The bounds of the tools for files.
@@ -276,19 +276,17 @@ func (f folder) write(_ context.Context, raw json.RawMessage) (agent.Output, err
 		return failed("%v", err), nil
 	}
 	defer func() { _ = root.Close() }()
-	mode, was := fs.FileMode(0o644), false
-	if info, err := root.Stat(name); err == nil {
-		if !info.Mode().IsRegular() {
-			return failed("%s is no ordinary file", args.Path), nil
-		}
-		mode, was = info.Mode().Perm(), true
+	info, err := root.Stat(name)
+	was := err == nil
+	if was && !info.Mode().IsRegular() {
+		return failed("%s is no ordinary file", args.Path), nil
 	}
 	if dir := filepath.Dir(name); dir != "." {
 		if err := root.MkdirAll(dir, 0o755); err != nil {
 			return failed("the folder of %s cannot be made: %v", args.Path, bare(err)), nil
 		}
 	}
-	if err := replace(root, name, []byte(*args.Content), mode, was); err != nil {
+	if _, err := disk.ReplaceIn(root, name, strings.NewReader(*args.Content), 0o644); err != nil {
 		return failed("%s was not written: %v", args.Path, bare(err)), nil
 	}
 	what := "written"
@@ -296,34 +294,6 @@ func (f folder) write(_ context.Context, raw json.RawMessage) (agent.Output, err
 		what = "written over"
 	}
 	return agent.Output{Text: fmt.Sprintf("%s %s, %d bytes", args.Path, what, len(*args.Content))}, nil
-}
-
-// replace writes a file in one step: there is the old one or the new one, and never a part of it.
-func replace(root *os.Root, name string, text []byte, mode fs.FileMode, keep bool) (err error) {
-	temporary := filepath.Join(filepath.Dir(name), ".deskbell-"+rand.Text()[:12])
-	out, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = root.Remove(temporary) // the first error is the one that counts
-		}
-	}()
-	_, err = out.Write(text)
-	if err == nil && keep {
-		err = out.Chmod(mode) // which the mask of new files does not apply to
-	}
-	if err == nil {
-		err = out.Sync()
-	}
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return root.Rename(temporary, name)
 }
 
 func (f folder) edit(_ context.Context, raw json.RawMessage) (agent.Output, error) {
@@ -344,7 +314,7 @@ func (f folder) edit(_ context.Context, raw json.RawMessage) (agent.Output, erro
 		return failed("%v", err), nil
 	}
 	defer func() { _ = root.Close() }()
-	text, info, err := whole(root, name)
+	text, _, err := whole(root, name)
 	if err != nil {
 		return failed("%v", err), nil
 	}
@@ -365,7 +335,7 @@ func (f folder) edit(_ context.Context, raw json.RawMessage) (agent.Output, erro
 	if len(changed) > maxFile {
 		return failed("%s would be longer than %d MiB", args.Path, maxFile>>20), nil
 	}
-	if err := replace(root, name, changed, info.Mode().Perm(), true); err != nil {
+	if _, err := disk.ReplaceIn(root, name, bytes.NewReader(changed), 0o644); err != nil {
 		return failed("%s was not written: %v", args.Path, bare(err)), nil
 	}
 	line := 1 + bytes.Count(text[:bytes.Index(text, []byte(was))], []byte("\n"))

@@ -204,10 +204,7 @@ func (c *Connection) tool(t *mcp.Tool) (*remote, error) {
 	if text, err = objectSchema(text); err != nil {
 		return nil, human.Wrap(human.Invalid, err, "the MCP server %s has a tool without a schema of an object: %s", c.name, human.OneLine(t.Name, 80))
 	}
-	about := plain(t.Description)
-	if len(about) > maxAbout {
-		about = plain(about[:maxAbout]) + " ..."
-	}
+	about := human.Shorten(plain(t.Description), maxAbout)
 	r := &remote{of: c, own: t.Name, spec: agent.ToolSpec{Name: toolName("mcp__" + c.name + "__" + t.Name), Description: about, Schema: text}}
 	r.call = human.ToolCall{Tool: "mcp__" + c.name + "__" + t.Name, Schema: text, About: about}
 	if a := t.Annotations; a != nil {

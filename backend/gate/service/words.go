@@ -105,11 +105,7 @@ func maskedValue(v any, mask func(string) string) any {
 
 // callOf is a call in a line: the command where it is one, else the tool with its arguments. It is masked before it is cut.
 func callOf(tool string, args json.RawMessage, mask func(string) string) string {
-	text := wholeCall(tool, args)
-	if len(text) > maxArgs {
-		text = strings.ToValidUTF8(text[:maxArgs], "") + "…"
-	}
-	return human.OneLine(mask(text), maxCall)
+	return human.OneLine(mask(human.Shorten(wholeCall(tool, args), maxArgs)), maxCall)
 }
 
 func wholeCall(tool string, args json.RawMessage) string {

@@ -205,12 +205,7 @@ func (w *walker) cwds() []string {
 func (w *walker) emit(e human.Effect) {
 	e.Target = strings.ReplaceAll(e.Target, projectDir, ".")
 	e.Resource = strings.ReplaceAll(e.Resource, projectDir, ".")
-	if len(e.Resource) > 200 {
-		e.Resource = e.Resource[:200] + "…"
-	}
-	if len(e.Target) > 300 {
-		e.Target = e.Target[:300] + "…"
-	}
+	e.Resource, e.Target = human.Shorten(e.Resource, 200), human.Shorten(e.Target, 300)
 	if e.Certainty == "" {
 		e.Certainty = human.Certain
 	}
@@ -508,12 +503,7 @@ func (w *walker) salvage(text string) {
 	}
 }
 
-func clip(s string) string {
-	if len(s) > 120 {
-		return strings.ToValidUTF8(s[:120], "") + "…"
-	}
-	return s
-}
+func clip(s string) string { return human.Shorten(s, 120) }
 
 // state is what a subshell gets a copy of.
 type state struct {

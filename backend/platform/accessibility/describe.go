@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/godbus/dbus/v5"
 
@@ -150,10 +149,7 @@ func clean(name string) string {
 		return ""
 	}
 	name = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(name, "\uFFFC", " "), "")), " ")
-	if utf8.RuneCountInString(name) > maxName {
-		name = string([]rune(name)[:maxName-1]) + "…"
-	}
-	return name
+	return human.Shorten(name, maxName)
 }
 
 // secret says whether the first of the chain is a field for something secret: by its role or by that of

@@ -23,13 +23,3 @@ func giveTo(name string, user, group int) error {
 	}
 	return os.Lchown(name, user, group)
 }
-
-// syncDir makes a folder's list of names durable.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	return f.Sync()
-}

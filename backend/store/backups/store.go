@@ -3,6 +3,7 @@
 package backups
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,6 +24,7 @@ import (
 
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 )
 
 const (
@@ -75,7 +77,7 @@ func New(dir string, now func() time.Time, mask func(string) string, tree func(d
 	if tree == nil {
 		tree = func(string) (Tree, error) { return nil, errors.New("git is not looked at") }
 	}
-	return &Store{dir: filepath.Join(dir, "backups"), now: now, mask: mask, tree: tree, held: map[string]int{}, maxFiles: maxFiles, maxBytes: maxBytes, free: freeSpace}
+	return &Store{dir: filepath.Join(dir, "backups"), now: now, mask: mask, tree: tree, held: map[string]int{}, maxFiles: maxFiles, maxBytes: maxBytes, free: disk.Free}
 }
 
 // A Manifest lists what a copy holds. It is written last: a folder without one is no copy.
@@ -403,7 +405,7 @@ func (s *Store) fill(ctx context.Context, dir string, m Manifest) (human.Backup,
 		}
 	}
 	for d := range made {
-		if err := syncDir(d); err != nil {
+		if err := disk.SyncFolder(d); err != nil {
 			return b, human.Wrap(human.Internal, err, "no copy can be made: %s cannot be made durable", d)
 		}
 	}
@@ -495,22 +497,10 @@ func writeManifest(dir string, m Manifest) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(dir, manifestName)
-	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	if _, err := disk.Replace(filepath.Join(dir, manifestName), bytes.NewReader(data), 0o600); err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(name+".new", name); err != nil {
-		return err
-	}
-	return errors.Join(syncDir(dir), syncDir(filepath.Dir(dir)))
+	return disk.SyncFolder(filepath.Dir(dir))
 }
 
 // ReadManifest reads the list of a folder of copies.

@@ -19,6 +19,7 @@ import (
 
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 	"deskbell/backend/workspace"
 )
 
@@ -295,7 +296,7 @@ func TestNoCopyIsSaid(t *testing.T) {
 	if _, err := s.Backup(t.Context(), call, v); human.KindOf(err) != human.Exhausted || !strings.Contains(err.Error(), "room") {
 		t.Errorf("a full disk: %v", err)
 	}
-	s.free = freeSpace
+	s.free = disk.Free
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	v.Effects[0].Target = dir

@@ -3,6 +3,7 @@
 package datadir
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 )
 
 // Files of a data folder.
@@ -121,7 +123,7 @@ func (c *Claim) Publish(url string) error {
 	c.me.URL = url
 	text, err := json.Marshal(c.me)
 	if err == nil {
-		err = replace(c.path(serverFile), append(text, '\n'))
+		_, err = disk.Replace(c.path(serverFile), bytes.NewReader(append(text, '\n')), 0o600)
 	}
 	if err != nil {
 		return human.Wrap(human.Unavailable, err, "the data folder %s cannot be written: %v", c.dir, reason(err))
@@ -167,25 +169,6 @@ func Held(dir string) bool {
 		_ = lock.Unlock() // closing the file would do the same
 	}
 	return !got
-}
-
-// replace writes a file in one step, so that a reader never sees half of it.
-func replace(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".server-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is the one that counts
-	}
-	return err
 }
 
 // reason is an error without the path, which the message has already.

@@ -29,6 +29,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
+	"deskbell/backend/store/disk"
 )
 
 // Store keeps pictures under a data folder. It is safe for concurrent use.
@@ -514,7 +515,7 @@ func (w *writer) Sync() error {
 		w.dirty = true
 	}
 	if w.dirty {
-		if err := syncFolder(w.dir); err != nil {
+		if err := disk.SyncFolder(w.dir); err != nil {
 			return human.Wrap(human.Internal, err, "the pictures in %s may not survive a loss of power", w.dir)
 		}
 		w.dirty = false

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 	"deskbell/backend/store/settings/tomltext"
 )
 
@@ -254,7 +256,7 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 	if err := trial.resolve(data); err != nil {
 		return false, err
 	}
-	if err := tomltext.Replace(c.file, data); err != nil {
+	if _, err := disk.Replace(c.file, bytes.NewReader(data), 0o600); err != nil {
 		return false, human.Wrap(human.Internal, err, "the settings file %s cannot be written: %v", c.file, tomltext.Reason(err))
 	}
 	c.values, c.from = trial.values, trial.from

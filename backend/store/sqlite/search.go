@@ -74,24 +74,12 @@ func searchBody(o human.Operation, details string) string {
 			continue
 		}
 		b.WriteByte('\n')
-		b.WriteString(segment(cut(t, bodyText-b.Len())))
+		b.WriteString(segment(human.FirstBytes(t, bodyText-b.Len())))
 		if b.Len() >= bodyText {
 			break
 		}
 	}
 	return b.String()
-}
-
-// cut returns at most n bytes of s, whole characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	n = max(n, 0)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // wordless says whether r belongs to a script that is written without spaces between words, or, as Korean,
@@ -232,7 +220,7 @@ func jsonText(raw json.RawMessage, limit int) string {
 		if after == len(raw) || raw[after] != ':' {
 			var s string
 			if json.Unmarshal(raw[i:end+1], &s) == nil {
-				b.WriteString(cut(s, limit-b.Len()))
+				b.WriteString(human.FirstBytes(s, limit-b.Len()))
 				b.WriteByte('\n')
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/store/datadir"
+	"deskbell/backend/store/disk"
 	"deskbell/backend/store/settings"
 )
 
@@ -126,7 +127,7 @@ func checkFolder(dir string) Check {
 const lowSpace = 200 << 20
 
 func checkSpace(dir string) Check {
-	free, err := freeSpace(dir)
+	free, err := disk.Free(dir)
 	switch {
 	case err != nil:
 		return Check{"space", checkWarn, "unknown: " + err.Error(), ""}

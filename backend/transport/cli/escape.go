@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"deskbell/backend/human"
 )
 
 // visible makes text from elsewhere safe to print: whatever a terminal would obey or a reader would not
@@ -62,11 +64,7 @@ func invisible(r rune) bool {
 
 // oneLine is visible text without line breaks, cut to at most n runes.
 func oneLine(text string, n int) string {
-	text = visible(strings.Join(strings.Fields(text), " "))
-	if r := []rune(text); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return text
+	return human.Shorten(visible(strings.Join(strings.Fields(text), " ")), n)
 }
 
 // indent puts a margin before every line of visible text.

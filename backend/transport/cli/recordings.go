@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 	"deskbell/backend/transport/client"
 )
 
@@ -492,34 +492,19 @@ func (s *shell) pass(from io.Reader, format string) error {
 // save writes an export to a file, all of it or nothing: to the path, or under its own name where that
 // is "", in this folder, where it takes no other file's place.
 func save(from client.Exported, path string) (_ string, n int64, err error) {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	target := path
-	if target == "" {
-		target = filepath.Base(from.Name)
-		if target == "." || target == string(filepath.Separator) {
-			target = "recording"
+	if path == "" {
+		path = filepath.Base(from.Name)
+		if path == "." || path == string(filepath.Separator) {
+			path = "recording"
 		}
-	} else {
-		target += ".part"
+		if _, err := os.Lstat(path); err == nil {
+			return "", 0, human.Errorf(human.Conflict, "%s is there already; say where to with --output", path)
+		}
 	}
-	file, err := os.OpenFile(target, flags, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return "", 0, human.Wrap(human.Conflict, err, "%s is there already; say where to with --output", target)
-	}
-	if err != nil {
-		return "", 0, human.Wrap(human.Invalid, err, "%s cannot be written: %v", target, err)
-	}
-	n, err = io.Copy(file, from)
-	err = errors.Join(err, file.Close())
-	if err == nil && path != "" {
-		err = os.Rename(target, path)
-		target = path
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // half of it is worse than nothing
+	if n, err = disk.Replace(path, from, 0o600); err != nil {
 		return "", 0, human.Wrap(human.Unavailable, err, "the export did not arrive whole, and nothing was written: %v", err)
 	}
-	return target, n, nil
+	return path, n, nil
 }
 
 func (s *shell) recordingsDeleteCommand() *cobra.Command {

@@ -4,6 +4,7 @@
 package gatefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"deskbell/backend/gate"
 	"deskbell/backend/gate/rules"
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 	"deskbell/backend/store/settings/tomltext"
 )
 
@@ -199,7 +201,7 @@ func SetPolicy(path string, policy gate.Policy) error {
 	if c, _, err := parse(path, data); err != nil || c.Policy != policy {
 		return human.Errorf(human.Conflict, "%s is written in a way Deskbell cannot change without breaking it; change it by hand", path)
 	}
-	if err := tomltext.Replace(path, data); err != nil {
+	if _, err := disk.Replace(path, bytes.NewReader(data), 0o600); err != nil {
 		return human.Wrap(human.Internal, err, "%s cannot be written: %v", path, tomltext.Reason(err))
 	}
 	return nil

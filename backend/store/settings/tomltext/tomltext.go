@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,33 +93,6 @@ func Reason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err
-	}
-	return err
-}
-
-// Replace writes a file in one step: a reader sees the old bytes or the new, also after a crash. A file that is there keeps
-// its mode, and one that is a link to elsewhere stays one. It blocks until the bytes are on the disk.
-func Replace(path string, data []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+strings.TrimSuffix(filepath.Base(path), ".toml")+"-*.toml")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	if info, err := os.Stat(path); err == nil {
-		_ = f.Chmod(info.Mode().Perm()) // Windows has none; elsewhere the file keeps the safe mode it was made with
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
 	}
 	return err
 }

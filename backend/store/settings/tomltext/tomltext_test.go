@@ -3,8 +3,6 @@ package tomltext_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -44,39 +42,5 @@ func TestDistance(t *testing.T) {
 		if got, back := tomltext.Distance(pair[0], pair[1]), tomltext.Distance(pair[1], pair[0]); got != want || back != want {
 			t.Errorf("%q: %d, %d, want %d", pair, got, back, want)
 		}
-	}
-}
-
-// A file that is replaced keeps its mode, a link stays one, and nothing is left beside it.
-func TestReplace(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path, link := filepath.Join(dir, "a.toml"), filepath.Join(t.TempDir(), "b.toml")
-	if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(path, link); err != nil {
-		t.Skip(err) // Windows without the right to make them
-	}
-	mode := func() os.FileMode {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Mode()
-	}
-	before := mode()
-	if err := tomltext.Replace(link, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil || string(data) != "new" || mode() != before {
-		t.Errorf("%q, %s, %v", data, mode(), err)
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("beside it %v, %v", entries, err)
-	}
-	if err := tomltext.Replace(filepath.Join(dir, "none", "c.toml"), nil); err == nil || tomltext.Reason(err) == err {
-		t.Errorf("in a folder that is not there: %v", err)
 	}
 }

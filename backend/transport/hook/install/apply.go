@@ -1,12 +1,14 @@
 package install
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"deskbell/backend/human"
+	"deskbell/backend/store/disk"
 )
 
 // Apply makes the change, and keeps what was there before in the backup. It does nothing to a file that was changed since
@@ -54,22 +56,6 @@ func put(path string, text []byte, like string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".deskbell-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is the one that counts
-	}
+	_, err := disk.Replace(path, bytes.NewReader(text), mode)
 	return err
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aymanbagabas/go-udiff"
+
 	"deskbell/backend/human"
 	"deskbell/backend/transport/hook"
 )
@@ -236,7 +238,15 @@ func (p Plan) Changes() bool {
 }
 
 // Diff is the change for people, as a unified diff.
-func (p Plan) Diff() string { return unified(p.Path, p.before, p.after) }
+func (p Plan) Diff() string {
+	name := func(text []byte) string {
+		if text == nil {
+			return os.DevNull
+		}
+		return p.Path
+	}
+	return udiff.Unified(name(p.before), name(p.after), string(p.before), string(p.after))
+}
 
 // A State is how a client's settings stand.
 type State struct {

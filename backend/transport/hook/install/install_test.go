@@ -508,17 +508,14 @@ func TestTheCommandBlocksWhateverBecomesOfTheHook(t *testing.T) {
 	}
 }
 
-func TestDiffsAreThoseOfDiff(t *testing.T) {
-	var long, changed []string
-	for i := range 40 {
-		long = append(long, fmt.Sprint("line ", i, "\n"))
-	}
-	changed = append(append(append(append(changed, long[:5]...), "new\n"), long[5:30]...), long[32:]...)
-	want := "--- f\n+++ f\n@@ -3,6 +3,7 @@\n line 2\n line 3\n line 4\n+new\n line 5\n line 6\n line 7\n@@ -28,8 +29,6 @@\n line 27\n line 28\n line 29\n-line 30\n-line 31\n line 32\n line 33\n line 34\n"
-	if got := unified("f", []byte(strings.Join(long, "")), []byte(strings.Join(changed, ""))); got != want {
-		t.Error(got)
-	}
-	if got := unified("f", nil, []byte("a\n")); got != "--- /dev/null\n+++ f\n@@ -0,0 +1,1 @@\n+a\n" {
-		t.Error(got)
+func TestDiff(t *testing.T) {
+	for want, p := range map[string]Plan{
+		"--- f\n+++ f\n@@ -1,2 +1,3 @@\n a\n+new\n b\n":      {Path: "f", before: []byte("a\nb\n"), after: []byte("a\nnew\nb\n")},
+		"--- " + os.DevNull + "\n+++ f\n@@ -0,0 +1 @@\n+a\n": {Path: "f", after: []byte("a\n")},
+		"--- f\n+++ " + os.DevNull + "\n@@ -1 +0,0 @@\n-a\n": {Path: "f", before: []byte("a\n")},
+	} {
+		if got := p.Diff(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
