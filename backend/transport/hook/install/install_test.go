@@ -194,9 +194,10 @@ func TestSettingsThatAreThereStayAsTheyAre(t *testing.T) {
 			was:  "{\n  \"model\": \"x\" // last\n  // end\n}",
 			want: "{\n  \"model\": \"x\", // last\n  // end\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"a\": [\n          1\n        ]\n      }\n    ]\n  }\n}",
 		},
-		"one line":       {was: `{"a":1,"hooks":{"Stop":[]}}`, want: `{"a":1,"hooks":{"Stop":[], "PreToolUse": [{"a":[1]}]}}`},
-		"nothing":        {was: "{}", want: "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"a\": [\n          1\n        ]\n      }\n    ]\n  }\n}"},
-		"Windows' lines": {was: "{\r\n    \"a\": 1\r\n}\r\n", want: "{\r\n    \"a\": 1,\r\n    \"hooks\": {\r\n        \"PreToolUse\": [\r\n            {\r\n                \"a\": [\r\n                    1\r\n                ]\r\n            }\r\n        ]\r\n    }\r\n}\r\n"},
+		"a comment without an end of its line": {was: "{\"a\":1} // end", want: "{\"a\":1, \"hooks\": {\"PreToolUse\":[{\"a\":[1]}]}} // end"},
+		"one line":                             {was: `{"a":1,"hooks":{"Stop":[]}}`, want: `{"a":1,"hooks":{"Stop":[], "PreToolUse": [{"a":[1]}]}}`},
+		"nothing":                              {was: "{}", want: "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"a\": [\n          1\n        ]\n      }\n    ]\n  }\n}"},
+		"Windows' lines":                       {was: "{\r\n    \"a\": 1\r\n}\r\n", want: "{\r\n    \"a\": 1,\r\n    \"hooks\": {\r\n        \"PreToolUse\": [\r\n            {\r\n                \"a\": [\r\n                    1\r\n                ]\r\n            }\r\n        ]\r\n    }\r\n}\r\n"},
 	} {
 		got, err := insert([]byte(tt.was), []entry{{"PreToolUse", json.RawMessage(`{"a":[1]}`)}})
 		if err != nil || string(got) != tt.want {

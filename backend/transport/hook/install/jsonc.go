@@ -6,13 +6,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tailscale/hujson"
+
 	"deskbell/backend/human"
 )
 
 // A node is a value of a JSON text that may have comments and trailing commas, with where it stands. Numbers are byte
 // offsets; the end is the first byte behind it.
 type node struct {
-	kind       byte // { [ " or v for the rest
+	kind       byte // { [ " 0 t f n: a number begins as 0
 	start, end int
 	keys       []node // of an object: its members' names
 	values     []node // of an object or a list
@@ -21,127 +23,56 @@ type node struct {
 
 // parse reads a text. Of members of one name the last counts, as for those who read the file for real.
 func parse(text []byte) (node, error) {
-	p := parser{text: text}
-	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
-		p.at = 3
+	const mark = "\xef\xbb\xbf"
+	from := len(text) - len(bytes.TrimPrefix(text, []byte(mark)))
+	v, err := hujson.Parse(append(bytes.Clone(text[from:]), '\n')) // for a comment in the last line
+	if err != nil {
+		return node{}, human.Wrap(human.Invalid, err, "%s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	p.space()
-	n := p.value(0)
-	p.space()
-	if p.err == nil && p.at < len(text) {
-		p.fail("more than one value")
-	}
-	return n, p.err
+	return nodeOf(v, from), nil
 }
 
-type parser struct {
-	text []byte
-	at   int
-	err  error
-}
-
-func (p *parser) fail(what string) {
-	if p.err == nil {
-		line := 1 + bytes.Count(p.text[:min(p.at, len(p.text))], []byte("\n"))
-		p.err = human.Errorf(human.Invalid, "line %d: %s", line, what)
-		p.at = len(p.text)
+// nodeOf is a value that was read of what begins at an offset.
+func nodeOf(v hujson.Value, from int) node {
+	n := node{kind: byte(v.Value.Kind()), start: from + v.StartOffset, end: from + v.EndOffset, comma: -1}
+	var values []hujson.Value
+	switch v := v.Value.(type) {
+	case *hujson.Object:
+		for _, m := range v.Members {
+			n.keys, values = append(n.keys, nodeOf(m.Name, from)), append(values, m.Value)
+		}
+	case *hujson.Array:
+		values = v.Elements
 	}
-}
-
-func (p *parser) peek() byte {
-	if p.at < len(p.text) {
-		return p.text[p.at]
+	for i, child := range values {
+		n.values = append(n.values, nodeOf(child, from))
+		if i == len(values)-1 && child.AfterExtra != nil { // so the library tells a trailing comma
+			n.comma = from + child.EndOffset + len(child.AfterExtra)
+		}
 	}
-	return 0
+	return n
 }
 
-// space goes over white space and comments, and returns the end of the last comment, or where it began.
-func (p *parser) space() (comments int) {
-	comments = p.at
-	for p.at < len(p.text) {
-		rest := p.text[p.at:]
+// skip goes over white space and comments, and returns where they end, and where the last comment does: at, without one.
+func skip(text []byte, at int) (next, comments int) {
+	comments = at
+	for at < len(text) {
+		rest := text[at:]
 		switch {
-		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n' || rest[0] == '\r':
-			p.at++
+		case bytes.ContainsRune([]byte(" \t\r\n"), rune(rest[0])):
+			at++
 			continue
 		case bytes.HasPrefix(rest, []byte("//")):
-			end := bytes.IndexAny(rest, "\r\n")
-			if end < 0 {
-				end = len(rest)
-			}
-			p.at += end
+			line, _, _ := bytes.Cut(rest, []byte("\n"))
+			at += len(bytes.TrimSuffix(line, []byte("\r")))
 		case bytes.HasPrefix(rest, []byte("/*")):
-			end := bytes.Index(rest, []byte("*/"))
-			if end < 0 {
-				p.fail("a comment that does not end")
-				return comments
-			}
-			p.at += end + 2
+			at += bytes.Index(rest, []byte("*/")) + 2
 		default:
-			return comments
+			return at, comments
 		}
-		comments = p.at
+		comments = at
 	}
-	return comments
-}
-
-const deepest = 200
-
-func (p *parser) value(depth int) node {
-	n := node{kind: p.peek(), start: p.at, comma: -1}
-	if depth > deepest {
-		p.fail("nested too deeply")
-	}
-	switch n.kind {
-	case '{', '[':
-		p.at++
-		for p.space(); p.err == nil && p.peek() != n.kind+2; p.space() { // } and ] are two behind { and [
-			if len(n.values) > 0 && n.comma < 0 {
-				p.fail("a comma is missing")
-				break
-			}
-			if n.kind == '{' {
-				if p.peek() != '"' {
-					p.fail("a member's name is missing")
-					break
-				}
-				n.keys = append(n.keys, p.value(depth+1))
-				p.space()
-				if p.peek() != ':' {
-					p.fail("a colon is missing")
-					break
-				}
-				p.at++
-				p.space()
-			}
-			n.values = append(n.values, p.value(depth+1))
-			p.space()
-			if n.comma = -1; p.peek() == ',' {
-				n.comma = p.at
-				p.at++
-			}
-		}
-		p.at++
-	case '"':
-		for p.at++; p.at < len(p.text) && p.text[p.at] != '"'; p.at++ {
-			if p.text[p.at] == '\\' {
-				p.at++
-			}
-		}
-		if p.at++; p.at > len(p.text) || !json.Valid(p.text[n.start:p.at]) {
-			p.fail("a text that does not end, or has what no text may have")
-		}
-	default:
-		n.kind = 'v'
-		for p.at < len(p.text) && (p.text[p.at] == '-' || p.text[p.at] == '+' || p.text[p.at] == '.' || p.text[p.at] >= '0' && p.text[p.at] <= '9' || p.text[p.at] >= 'A' && p.text[p.at] <= 'Z' || p.text[p.at] >= 'a' && p.text[p.at] <= 'z') {
-			p.at++
-		}
-		if !json.Valid(p.text[n.start:p.at]) {
-			p.fail("a value that JSON does not know; texts stand in double quotes")
-		}
-	}
-	n.end = min(p.at, len(p.text))
-	return n
+	return at, comments
 }
 
 // member is where an object's member of a name stands among its members, or -1.
@@ -188,7 +119,6 @@ func (s style) add(text []byte, in node, name string, value json.RawMessage) []b
 		key = string(quoted) + ": "
 	}
 	child := key + s.format(value, indent, inline)
-	p := parser{text: text}
 	// before is what stands before the child; a comment may go on to the end of its line.
 	before := func(begin, comments int) string {
 		if inline && comments == begin {
@@ -198,8 +128,7 @@ func (s style) add(text []byte, in node, name string, value json.RawMessage) []b
 	}
 	switch {
 	case len(in.values) == 0:
-		p.at = in.start + 1
-		at := p.space()
+		_, at := skip(text, in.start+1)
 		after := ""
 		if !bytes.Contains(text[at:in.end], []byte("\n")) {
 			outer, _ := lineStart(text, in.start)
@@ -207,13 +136,11 @@ func (s style) add(text []byte, in node, name string, value json.RawMessage) []b
 		}
 		return splice(text, at, at, s.newline+indent+child+after)
 	case in.comma >= 0:
-		p.at = in.comma + 1
-		at := p.space()
+		_, at := skip(text, in.comma+1)
 		return splice(text, at, at, before(in.comma+1, at)+child+",")
 	}
 	last := in.values[len(in.values)-1].end
-	p.at = last
-	at := p.space()
+	_, at := skip(text, last)
 	return splice(splice(text, at, at, before(last, at)+child), last, last, ",")
 }
 
@@ -250,20 +177,14 @@ func (s style) format(value json.RawMessage, indent string, inline bool) string 
 
 // remove takes a child out of a container, with the comma and the white space that belong to it.
 func remove(text []byte, in node, i int) []byte {
-	end := in.values[i].end
-	p := parser{text: text, at: in.start + 1}
-	before := -1
+	end, begin, before := in.values[i].end, in.start+1, -1
 	if i > 0 {
-		p.at = in.values[i-1].end
-		p.space()
-		before = p.at // the comma
-		p.at++
+		before, _ = skip(text, in.values[i-1].end) // the comma
+		begin = before + 1
 	}
-	from := p.space()
-	p.at = end
-	p.space()
-	if p.peek() == ',' {
-		return splice(splice(text, p.at, p.at+1, ""), from, end, "")
+	_, from := skip(text, begin)
+	if comma, _ := skip(text, end); text[comma] == ',' {
+		return splice(splice(text, comma, comma+1, ""), from, end, "")
 	}
 	if text = splice(text, from, end, ""); before >= 0 {
 		text = splice(text, before, before+1, "")
