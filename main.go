@@ -41,33 +41,34 @@ func run() int {
 	return cli.Execute(context.Background(), program, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
-// openHome opens the house for the window and lets it run until Close.
+// openHome opens the App for the window and lets it run until Close.
 func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (Home, error) {
 	place, err := load()
 	if err != nil {
 		return Home{}, err
 	}
-	h, err := app.Open(ctx, app.Config{Dir: place.Dir, Config: place.Config, Version: version, Console: page, InApp: true})
+	a, err := app.Open(ctx, app.Config{Dir: place.Dir, Config: place.Config, Version: version, Console: page, InApp: true})
 	if err != nil {
 		return Home{}, err
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
-	go func() { ended <- h.Run(running) }()
+	go func() { ended <- a.Run(running) }()
 	select {
 	case err := <-ended:
 		stop()
 		return Home{}, err
-	case <-h.Ready():
+	case <-a.Ready():
 	}
 	s := place.Config.Settings()
+	operator := a.Window()
 	return Home{
 		Session: Session{
-			URL: h.URL(), Token: h.WindowToken(), Operator: s.Operator.Name,
+			URL: a.URL(), Token: a.WindowToken(), Operator: s.Operator.Name,
 			Locale: unlessSystem(s.UI.Language), Theme: unlessSystem(s.UI.Theme),
 		},
-		Recorder: h,
-		Answerer: h, Pending: h.Pending, Watch: h.Watch,
+		Recorder: operator,
+		Answerer: operator, Pending: operator.Pending, Watch: operator.Watch,
 		Close: func() {
 			stop()
 			if err := <-ended; err != nil {

@@ -49,7 +49,7 @@ func speaking(t *testing.T, protocols []string, f func(t *talk)) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &talk{T: t, provider: provider}
 				var err error
-				config := llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: "http://127.0.0.1:80/v1", Key: func(context.Context) (string, error) { return llmtest.Key, nil }}
+				config := llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: "http://127.0.0.1:80/v1", Key: func(context.Context, string) (string, error) { return llmtest.Key, nil }}
 				d.models, config.Dial = llmtest.Pipe(t)
 				if d.model, err = llm.NewChat(config); err != nil {
 					t.Fatal(err)

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 
 	"deskbell/backend/human"
 )
@@ -219,5 +220,19 @@ func (b *Browser) reportLimits(end bool) {
 		if e, ok := v.gap(now, end); ok {
 			b.emit(e)
 		}
+	}
+}
+
+// RRWeb is the source of rrweb's recorder, which the build of Deskbell's own page leaves beside the page; nil is no page.
+func RRWeb(page fs.FS) func() (string, error) {
+	return func() (string, error) {
+		if page == nil {
+			return "", human.Errorf(human.Unavailable, "pages cannot be filmed: this Deskbell was built without its own page")
+		}
+		script, err := fs.ReadFile(page, "rrweb-record.js")
+		if err != nil {
+			return "", human.Wrap(human.Unavailable, err, "pages cannot be filmed: this Deskbell was built without rrweb")
+		}
+		return string(script), nil
 	}
 }

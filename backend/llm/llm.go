@@ -42,12 +42,13 @@ const defaultOutput = 4096 // tokens of an answer, where neither the request nor
 type Config struct {
 	Provider  string // Anthropic or OpenAI, by the protocol
 	Model     string
-	BaseURL   string                                // empty: the provider's own; https, but for this machine
-	AllowHTTP bool                                  // plain http to other machines as well
-	Key       func(context.Context) (string, error) // asked once for each Ask and Chat; nil, or an empty key: none is sent
-	Pictures  bool                                  // the model takes them
-	MaxInput  int                                   // tokens of a request; 0: not known
-	MaxOutput int                                   // tokens of an answer; 0: 4,096, of a turn of a conversation 8,192
+	BaseURL   string // empty: the provider's own; https, but for this machine
+	AllowHTTP bool   // plain http to other machines as well
+	// Key is asked for the key of the host once for each Ask and Chat; nil, or an empty key: none is sent.
+	Key       func(ctx context.Context, host string) (string, error)
+	Pictures  bool // the model takes them
+	MaxInput  int  // tokens of a request; 0: not known
+	MaxOutput int  // tokens of an answer; 0: 4,096, of a turn of a conversation 8,192
 
 	// Dial connects; nil: over the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -84,7 +85,7 @@ type protocol interface {
 // A line is what asking and talking have in common: whom to, with which key, and how often it is tried.
 type line struct {
 	info  prompt.ModelInfo
-	key   func(context.Context) (string, error)
+	key   func(ctx context.Context, host string) (string, error)
 	speak protocol
 	long  string // what to do about a request that is too long
 }
@@ -242,7 +243,7 @@ func (m *line) secret(ctx context.Context) (string, error) {
 		}
 		return "", nil
 	}
-	key, err := m.key(ctx)
+	key, err := m.key(ctx, m.info.Host)
 	if err != nil {
 		return "", err
 	}

@@ -31,7 +31,7 @@ const question = `What was done?
 
 var schema = json.RawMessage(`{"type":"object","properties":{"line":{"type":"string"}},"required":["line"],"additionalProperties":false}`)
 
-func key(context.Context) (string, error) { return llmtest.Key, nil }
+func key(context.Context, string) (string, error) { return llmtest.Key, nil }
 
 func request() prompt.Request {
 	return prompt.Request{System: "You summarize.", Text: question, Schema: schema, Tokens: 500}
@@ -252,15 +252,15 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 
 func TestKey(t *testing.T) {
 	for name, tt := range map[string]struct {
-		key  func(context.Context) (string, error)
+		key  func(context.Context, string) (string, error)
 		want map[string]human.ErrorKind
 	}{
 		"none":          {nil, map[string]human.ErrorKind{llm.Anthropic: human.Denied}},
-		"empty":         {func(context.Context) (string, error) { return " ", nil }, map[string]human.ErrorKind{llm.Anthropic: human.Denied}},
-		"not allowed":   {func(context.Context) (string, error) { return "", human.Errorf(human.Unavailable, "no") }, map[string]human.ErrorKind{llm.Anthropic: human.Unavailable, llm.OpenAI: human.Unavailable}},
-		"with a break":  {func(context.Context) (string, error) { return "sk\r\nX: y", nil }, map[string]human.ErrorKind{llm.Anthropic: human.Denied, llm.OpenAI: human.Denied}},
-		"wrong":         {func(context.Context) (string, error) { return "sk-wrong", nil }, map[string]human.ErrorKind{llm.Anthropic: human.Denied, llm.OpenAI: human.Denied}},
-		"with newlines": {func(context.Context) (string, error) { return llmtest.Key + "\n", nil }, nil},
+		"empty":         {func(context.Context, string) (string, error) { return " ", nil }, map[string]human.ErrorKind{llm.Anthropic: human.Denied}},
+		"not allowed":   {func(context.Context, string) (string, error) { return "", human.Errorf(human.Unavailable, "no") }, map[string]human.ErrorKind{llm.Anthropic: human.Unavailable, llm.OpenAI: human.Unavailable}},
+		"with a break":  {func(context.Context, string) (string, error) { return "sk\r\nX: y", nil }, map[string]human.ErrorKind{llm.Anthropic: human.Denied, llm.OpenAI: human.Denied}},
+		"wrong":         {func(context.Context, string) (string, error) { return "sk-wrong", nil }, map[string]human.ErrorKind{llm.Anthropic: human.Denied, llm.OpenAI: human.Denied}},
+		"with newlines": {func(context.Context, string) (string, error) { return llmtest.Key + "\n", nil }, nil},
 	} {
 		for _, provider := range providers {
 			t.Run(name+" "+provider, func(t *testing.T) {

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"strings"
 	"sync"
@@ -365,6 +366,22 @@ func (r *Recorder) OperationEnded(ctx context.Context, op human.OperationID) err
 	case <-ctx.Done():
 		return human.Wrap(human.Unavailable, ctx.Err(), "recording %s is still being stopped", s.id)
 	}
+}
+
+// EndWith stops the recording of each operation that ends, as entries tell, until these end.
+func (r *Recorder) EndWith(ctx context.Context, entries iter.Seq2[human.Entry, error]) error {
+	for e, err := range entries {
+		if err != nil {
+			return err
+		}
+		switch e.Event.Type {
+		case human.Finished, human.Withdrawn, human.TurnedDown:
+			if err := r.OperationEnded(ctx, e.ID); err != nil {
+				r.deps.Log.Error("a recording did not stop with its operation", "operation", e.ID, "err", err)
+			}
+		}
+	}
+	return nil
 }
 
 // Current returns the recording that runs or is paused, as it was at most a second ago.

@@ -59,11 +59,16 @@ func (s *Service) Close() {
 	s.work.Wait()
 }
 
-// RecordingEnded begins the drafts that are due for the operation of a recording that has ended. What goes
-// wrong is logged: nobody waits for it.
-func (s *Service) RecordingEnded(ctx context.Context, r human.Recording) {
-	if _, err := s.Drafts(ctx, s.deps.Operator, r.OperationID); err != nil && ctx.Err() == nil {
-		s.deps.Log.Error("no summary could be drafted when a recording ended", "recording", r.ID, "err", err)
+// Recording returns what a recorder's changes are told to: where drafts are made by themselves, it begins them when a recording
+// ends. It does not wait for them.
+func (s *Service) Recording(ctx context.Context) func(human.Recording) {
+	return func(r human.Recording) {
+		if r.State != human.RecordingStopped && r.State != human.RecordingInterrupted {
+			return
+		}
+		if _, err := s.Drafts(ctx, s.deps.Operator, r.OperationID); err != nil && ctx.Err() == nil {
+			s.deps.Log.Error("no summary could be drafted when a recording ended", "recording", r.ID, "err", err)
+		}
 	}
 }
 

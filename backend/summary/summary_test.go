@@ -213,7 +213,7 @@ func wantKind(t testing.TB, err error, kind human.ErrorKind, words ...string) {
 func TestADraftIsMadeWhenARecordingEnds(t *testing.T) {
 	h := open(t)
 	op, rec := h.recorded("Read the plan")
-	h.RecordingEnded(t.Context(), human.Recording{ID: rec, OperationID: op.ID})
+	h.Recording(t.Context())(human.Recording{ID: rec, OperationID: op.ID, State: human.RecordingStopped})
 	done := h.until(op.ID, is("browser", human.SummaryDone))
 	if done.Report.Line == "" || len(done.Report.Findings) == 0 || done.Language != "en" || !slices.Equal(done.Recordings, []human.RecordingID{rec}) {
 		t.Errorf("draft %+v", done)

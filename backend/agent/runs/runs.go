@@ -120,6 +120,22 @@ func (s *Store) Resume(id string) (*Journal, []agent.Record, error) {
 	return j, records, nil
 }
 
+// Continue opens the journal of a run as Resume does, and returns what the run is to do, too.
+func (s *Store) Continue(id string) (*Journal, agent.RunInfo, []agent.Record, error) {
+	j, records, err := s.Resume(id)
+	if err != nil {
+		return nil, agent.RunInfo{}, nil, err
+	}
+	info, err := agent.InfoOf(records)
+	if err == nil && info.ID != id {
+		err = human.Errorf(human.Invalid, "the journal of %s does not say what it was to do", id)
+	}
+	if err != nil {
+		return nil, info, nil, errors.Join(err, j.Close())
+	}
+	return j, info, records, nil
+}
+
 // hold takes the lock of a run.
 func (s *Store) hold(id string) (*flock.Flock, error) {
 	path, err := s.path(id, lockEnd)
@@ -204,6 +220,9 @@ func (j *Journal) Append(_ context.Context, r agent.Record) error {
 
 // Close lets go of the journal and of its lock.
 func (j *Journal) Close() error {
+	if j == nil {
+		return nil
+	}
 	var err error
 	if j.file != nil {
 		err = j.file.Close()
@@ -211,29 +230,18 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.lock.Unlock())
 }
 
-// A Run is what a journal says of its run.
-type Run struct {
-	agent.RunInfo
-	State   agent.State // of the last update
-	Alive   bool        // a process runs it
-	Over    bool        // it cannot be resumed
-	Last    time.Time   // of the last update
-	Content string      // of the last update
-	Spent   agent.Spent
-}
-
 // An outline is what is known of a journal: of its whole lines, up to size.
 type outline struct {
 	mu      sync.Mutex
 	size    int64
-	run     Run
+	run     agent.RunView
 	updates []span
 }
 
 type span struct{ from, to int64 }
 
 // List returns the newest runs, newest first. Their ids are in the order of their beginnings.
-func (s *Store) List(ctx context.Context, most int) ([]Run, error) {
+func (s *Store) List(ctx context.Context, most int) ([]agent.RunView, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, human.Wrap(human.Unavailable, err, "the folder of runs %s cannot be read", s.dir)
@@ -245,7 +253,7 @@ func (s *Store) List(ctx context.Context, most int) ([]Run, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b string) int { return cmp.Compare(b, a) })
-	var list []Run
+	var list []agent.RunView
 	for _, id := range found[:min(len(found), max(most, 0))] {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -257,9 +265,8 @@ func (s *Store) List(ctx context.Context, most int) ([]Run, error) {
 	return list, nil
 }
 
-// Read returns a run, its updates after the first so many, and how many there are with them. Where there are none it waits
-// for one, at the most for the time given; it returns, too, when the run's process comes or goes. NotFound without the run.
-func (s *Store) Read(ctx context.Context, id string, after int, wait time.Duration) (Run, []agent.Update, int, error) {
+// Read returns a run and its updates after the first so many. Where there are none it waits for one, at the most for the time given; it returns, too, when the run's process comes or goes. NotFound without the run.
+func (s *Store) Read(ctx context.Context, id string, after int, wait time.Duration) (agent.RunUpdates, error) {
 	ctx, stop := context.WithTimeout(ctx, max(wait, 0))
 	defer stop()
 	tick := time.NewTicker(lookEvery)
@@ -268,31 +275,31 @@ func (s *Store) Read(ctx context.Context, id string, after int, wait time.Durati
 	for {
 		run, spans, err := s.look(id)
 		if err != nil {
-			return Run{}, nil, 0, err
+			return agent.RunUpdates{}, err
 		}
 		if alive == nil {
 			alive = &run.Alive
 		}
 		if after = max(0, min(after, len(spans))); after < len(spans) {
 			updates, err := s.updates(id, spans[after:])
-			return run, updates, after + len(updates), err
+			return agent.RunUpdates{Run: run, Updates: updates, Next: after + len(updates)}, err
 		}
 		if run.Alive != *alive {
-			return run, nil, after, nil
+			return agent.RunUpdates{Run: run, Updates: []agent.Update{}, Next: after}, nil
 		}
 		select {
 		case <-ctx.Done():
-			return run, nil, after, nil
+			return agent.RunUpdates{Run: run, Updates: []agent.Update{}, Next: after}, nil
 		case <-tick.C:
 		}
 	}
 }
 
 // look brings what is known of a journal up to date.
-func (s *Store) look(id string) (Run, []span, error) {
+func (s *Store) look(id string) (agent.RunView, []span, error) {
 	path, err := s.path(id, extension)
 	if err != nil {
-		return Run{}, nil, err
+		return agent.RunView{}, nil, err
 	}
 	s.mu.Lock()
 	o := s.known[id]
@@ -308,9 +315,9 @@ func (s *Store) look(id string) (Run, []span, error) {
 	defer o.mu.Unlock()
 	if err := o.read(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return Run{}, nil, human.Wrap(human.NotFound, err, "there is no run %s", id)
+			return agent.RunView{}, nil, human.Wrap(human.NotFound, err, "there is no run %s", id)
 		}
-		return Run{}, nil, human.Wrap(human.Unavailable, err, "the journal %s cannot be read", path)
+		return agent.RunView{}, nil, human.Wrap(human.Unavailable, err, "the journal %s cannot be read", path)
 	}
 	run := o.run
 	run.ID, run.Alive = id, s.alive(id)
@@ -332,7 +339,7 @@ func (o *outline) read(path string) error {
 		return err
 	}
 	if info.Size() < o.size { // it was cut: never within what was read, but for another file of that name
-		o.size, o.run, o.updates = 0, Run{}, nil
+		o.size, o.run, o.updates = 0, agent.RunView{}, nil
 	}
 	if info.Size() == o.size {
 		return nil

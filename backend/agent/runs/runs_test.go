@@ -93,7 +93,7 @@ func TestAJournal(t *testing.T) {
 		update("two"),
 	}
 	add(t, j, want...)
-	run, updates, next, err := s.Read(t.Context(), "run_1", 0, 0)
+	run, updates, next, err := read(t.Context(), s, "run_1", 0, 0)
 	if err != nil || !run.Alive || run.State != agent.Executing || run.Content != "two" || run.Spent.Steps != 1 || run.Task != "do it" || !run.Last.Equal(noon.Add(time.Minute)) {
 		t.Errorf("%+v, %v", run, err)
 	}
@@ -124,15 +124,15 @@ func TestAJournal(t *testing.T) {
 	add(t, j, update("three"))
 	for _, over := range []bool{false, true} {
 		add(t, j, agent.Record{Kind: agent.EndRecord, At: noon, Result: &agent.Result{Over: over}})
-		if run, _, _, err := s.Read(t.Context(), "run_1", 0, 0); err != nil || run.Over != over {
+		if run, _, _, err := read(t.Context(), s, "run_1", 0, 0); err != nil || run.Over != over {
 			t.Errorf("at its end, over is %v: %+v, %v", over, run, err)
 		}
 	}
 	add(t, j, begin("run_1"))
-	if run, _, _, err := s.Read(t.Context(), "run_1", 0, 0); err != nil || run.Over {
+	if run, _, _, err := read(t.Context(), s, "run_1", 0, 0); err != nil || run.Over {
 		t.Errorf("as it goes on: %+v, %v", run, err)
 	}
-	if _, updates, next, err := s.Read(t.Context(), "run_1", 2, 0); err != nil || next != 3 || len(updates) != 1 || updates[0].Content != "three" {
+	if _, updates, next, err := read(t.Context(), s, "run_1", 2, 0); err != nil || next != 3 || len(updates) != 1 || updates[0].Content != "three" {
 		t.Errorf("%+v, %d, %v", updates, next, err)
 	}
 	if err := j.Close(); err != nil {
@@ -143,7 +143,7 @@ func TestAJournal(t *testing.T) {
 		t.Errorf("others may read it: %v, %v", info.Mode(), err)
 	}
 	for _, id := range []string{"run_9", "../run_1", "RUN_1", "", "run_1.jsonl"} {
-		if _, _, _, err := s.Read(t.Context(), id, 0, 0); human.KindOf(err) != human.NotFound {
+		if _, _, _, err := read(t.Context(), s, id, 0, 0); human.KindOf(err) != human.NotFound {
 			t.Errorf("%q: %v", id, err)
 		}
 		if _, _, err := s.Resume(id); human.KindOf(err) != human.NotFound {
@@ -190,7 +190,7 @@ func TestATornEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := runs.New(dir)
-			_, before, _, err := s.Read(t.Context(), "run_1", 0, 0)
+			_, before, _, err := read(t.Context(), s, "run_1", 0, 0)
 			if err != nil || tt.left > 0 && len(before) != tt.left-1 {
 				t.Errorf("read before: %d updates, %v", len(before), err)
 			}
@@ -208,7 +208,7 @@ func TestATornEnd(t *testing.T) {
 			if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
-			run, after, _, err := s.Read(t.Context(), "run_1", 0, 0)
+			run, after, _, err := read(t.Context(), s, "run_1", 0, 0)
 			if err != nil || len(after) != tt.left || run.Content != "more" {
 				t.Errorf("read after: %+v, %v", after, err)
 			}
@@ -240,7 +240,7 @@ func TestAKill(t *testing.T) {
 	durable := 0
 	for lines := bufio.NewScanner(out); lines.Scan(); durable++ {
 		if durable == 5 {
-			if run, _, _, err := s.Read(t.Context(), "run_1", 0, 0); err != nil || !run.Alive {
+			if run, _, _, err := read(t.Context(), s, "run_1", 0, 0); err != nil || !run.Alive {
 				t.Errorf("another process's run: %+v, %v", run, err)
 			}
 			if _, _, err := s.Resume("run_1"); human.KindOf(err) != human.Conflict {
@@ -275,13 +275,13 @@ func TestReadWaits(t *testing.T) {
 	add(t, j, begin("run_1"), update("one"))
 	type answer struct {
 		updates []agent.Update
-		run     runs.Run
+		run     agent.RunView
 		err     error
 	}
 	wait := func(after int) <-chan answer {
 		got := make(chan answer, 1)
 		go func() {
-			run, updates, _, err := s.Read(t.Context(), "run_1", after, time.Minute)
+			run, updates, _, err := read(t.Context(), s, "run_1", after, time.Minute)
 			got <- answer{updates, run, err}
 		}()
 		return got
@@ -307,7 +307,7 @@ func TestReadWaits(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, _, next, err := s.Read(ctx, "run_1", 2, time.Minute); err != nil || next != 2 {
+	if _, _, next, err := read(ctx, s, "run_1", 2, time.Minute); err != nil || next != 2 {
 		t.Errorf("%d, %v", next, err)
 	}
 }
@@ -325,7 +325,7 @@ func TestWhatIsLarge(t *testing.T) {
 	}
 	seen, calls := 0, 0
 	for {
-		_, updates, next, err := s.Read(t.Context(), "run_1", seen, 0)
+		_, updates, next, err := read(t.Context(), s, "run_1", seen, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +351,7 @@ func TestARunThatGoesOn(t *testing.T) {
 	again.Kind = agent.ResumeRecord
 	for _, r := range []agent.Record{first, again} {
 		add(t, j, r, agent.Record{Kind: agent.UseRecord, Use: &agent.ToolUse{ID: "c", Name: "read"}, Spent: &agent.Spent{Steps: r.Run.Limits.Steps}})
-		run, _, _, err := s.Read(t.Context(), "run_1", 0, 0)
+		run, _, _, err := read(t.Context(), s, "run_1", 0, 0)
 		if err != nil || run.Limits == nil || *run.Limits != *r.Run.Limits || run.Spent.Steps != r.Run.Limits.Steps || run.Task != "do it" {
 			t.Errorf("%+v, %v", run, err)
 		}
@@ -374,4 +374,9 @@ func TestTheNewestFirst(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].ID != "run_c" || list[1].ID != "run_b" || list[0].State != agent.Idle {
 		t.Errorf("%+v, %v", list, err)
 	}
+}
+
+func read(ctx context.Context, s *runs.Store, id string, after int, wait time.Duration) (agent.RunView, []agent.Update, int, error) {
+	u, err := s.Read(ctx, id, after, wait)
+	return u.Run, u.Updates, u.Next, err
 }

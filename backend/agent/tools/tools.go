@@ -26,6 +26,24 @@ type Judged interface {
 	Tell(call *human.ToolCall)
 }
 
+// Told returns what fills in a call of one of the tools, by the name that the model knows, where the gatekeeper can be told more
+// about it; it says whether that is so.
+func Told(all []agent.Tool) func(call *human.ToolCall) bool {
+	judged := map[string]Judged{}
+	for _, t := range all {
+		if j, is := t.(Judged); is {
+			judged[t.Spec().Name] = j
+		}
+	}
+	return func(call *human.ToolCall) bool {
+		j := judged[call.Tool]
+		if j != nil {
+			j.Tell(call)
+		}
+		return j != nil
+	}
+}
+
 // failed is the output of a call that did not do what it was to do.
 func failed(format string, args ...any) agent.Output {
 	return agent.Output{Text: fmt.Sprintf(format, args...), Failed: true}

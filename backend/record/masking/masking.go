@@ -260,3 +260,9 @@ func entropy(s string) float64 {
 	}
 	return sum
 }
+
+// Text returns a text with its secrets hidden.
+func (m *Masker) Text(text string) string {
+	masked, _ := m.Mask(text)
+	return masked
+}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -536,6 +537,23 @@ func (s *Store) List() ([]human.Backup, error) {
 		}
 	}
 	return out, err
+}
+
+// pruneEvery is between two looks for backups whose time has passed.
+const pruneEvery = 24 * time.Hour
+
+// Run deletes backups whose time has passed, at once and every day, until ctx ends.
+func (s *Store) Run(ctx context.Context, log *slog.Logger) {
+	for {
+		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("backups whose time is up could not be deleted", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pruneEvery):
+		}
+	}
 }
 
 // Prune deletes the copies whose time is over, and the folders of copies that were not finished. It touches nothing that

@@ -61,21 +61,25 @@ func Get(ctx context.Context, a Account) (key, from string, err error) {
 	return key, "keychain", nil
 }
 
-// Key returns what asks for the key when it is needed. A server that is not a provider's own may need none: without
-// one, or without a keychain, the key is then "".
-func (a Account) Key() func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		key, _, err := Get(ctx, a)
-		kind := human.KindOf(err)
-		if err != nil && own[a.Host] == "" && (kind == human.NotFound || kind == human.Unavailable && !errors.Is(err, errLocked)) {
-			return "", nil
-		}
-		return key, err
+// Find says where the key of an account is, as Get does.
+func (a Account) Find(ctx context.Context) (from string, err error) {
+	_, from, err = Get(ctx, a)
+	return from, err
+}
+
+// Key returns the key for a host. A server that is not a provider's own may need none: without one, or without a keychain,
+// the key is then "".
+func Key(ctx context.Context, host string) (string, error) {
+	key, _, err := Get(ctx, Account{host})
+	kind := human.KindOf(err)
+	if err != nil && own[host] == "" && (kind == human.NotFound || kind == human.Unavailable && !errors.Is(err, errLocked)) {
+		return "", nil
 	}
+	return key, err
 }
 
 // Set keeps a key in the system's keychain, in place of one that is there. Invalid for what cannot be a key.
-func Set(ctx context.Context, a Account, key string) error {
+func (a Account) Set(ctx context.Context, key string) error {
 	key = strings.TrimSpace(key)
 	switch {
 	case key == "" || len(key) > 2000: // Windows keeps 2,560 bytes
@@ -87,8 +91,8 @@ func Set(ctx context.Context, a Account, key string) error {
 	return err
 }
 
-// Delete removes a key from the system's keychain. NotFound where there is none; keys in the environment stay.
-func Delete(ctx context.Context, a Account) error {
+// Remove deletes a key from the system's keychain. NotFound where there is none; keys in the environment stay.
+func (a Account) Remove(ctx context.Context) error {
 	_, err := do(ctx, func() (string, error) { return "", keyring.Delete(service, a.user()) })
 	if errors.Is(err, keyring.ErrNotFound) {
 		return human.Errorf(human.NotFound, "the keychain has no key for %s", a.Host)

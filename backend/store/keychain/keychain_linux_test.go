@@ -73,10 +73,10 @@ func TestKeychain(t *testing.T) {
 	if _, _, err := Get(ctx, lab); human.KindOf(err) != human.Unavailable || !strings.Contains(human.SafeText(err), Variable) {
 		t.Errorf("%v", err)
 	}
-	if key, err := lab.Key()(ctx); err != nil || key != "" {
+	if key, err := Key(ctx, lab.Host); err != nil || key != "" {
 		t.Errorf("%q %v", key, err)
 	}
-	if _, err := (Account{Host: "api.openai.com"}).Key()(ctx); human.KindOf(err) != human.Unavailable {
+	if _, err := Key(ctx, "api.openai.com"); human.KindOf(err) != human.Unavailable {
 		t.Errorf("%v", err)
 	}
 	if a := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); a != "" {
@@ -84,7 +84,7 @@ func TestKeychain(t *testing.T) {
 	}
 
 	bus(t)
-	if err := Set(ctx, lab, "sk-1"); human.KindOf(err) != human.Unavailable || !strings.Contains(err.Error(), "Secret Service") {
+	if err := lab.Set(ctx, "sk-1"); human.KindOf(err) != human.Unavailable || !strings.Contains(err.Error(), "Secret Service") {
 		t.Errorf("%v", err)
 	}
 
@@ -161,33 +161,33 @@ func keeps(t *testing.T) {
 		if _, _, err := Get(ctx, a); human.KindOf(err) != human.NotFound || !strings.Contains(err.Error(), a.Host) {
 			t.Errorf("%v", err)
 		}
-		if err := Delete(ctx, a); human.KindOf(err) != human.NotFound {
+		if err := a.Remove(ctx); human.KindOf(err) != human.NotFound {
 			t.Errorf("%v", err)
 		}
 	}
 	none(lab)
-	if key, err := lab.Key()(ctx); err != nil || key != "" {
+	if key, err := Key(ctx, lab.Host); err != nil || key != "" {
 		t.Errorf("%q %v", key, err)
 	}
-	if _, err := (Account{Host: "api.anthropic.com"}).Key()(ctx); human.KindOf(err) != human.NotFound || !strings.Contains(err.Error(), "ANTHROPIC_API_KEY") {
+	if _, err := Key(ctx, "api.anthropic.com"); human.KindOf(err) != human.NotFound || !strings.Contains(err.Error(), "ANTHROPIC_API_KEY") {
 		t.Errorf("%v", err)
 	}
 	for _, key := range []string{"sk-first", "sk-second"} {
-		if err := Set(ctx, lab, " "+key+"\n"); err != nil {
+		if err := lab.Set(ctx, " "+key+"\n"); err != nil {
 			t.Fatal(err)
 		}
 		get(lab, key, "keychain")
 	}
 	none(other) // another port is another server
-	if err := Delete(ctx, lab); err != nil {
+	if err := lab.Remove(ctx); err != nil {
 		t.Error(err)
 	}
 	none(lab)
-	if err := Set(ctx, Account{Host: "left.example"}, "sk-left"); err != nil {
+	if err := (Account{Host: "left.example"}).Set(ctx, "sk-left"); err != nil {
 		t.Error(err)
 	}
 	for _, key := range []string{"", " ", "two words", "ключ", strings.Repeat("x", 3000)} {
-		if err := Set(ctx, lab, key); human.KindOf(err) != human.Invalid {
+		if err := lab.Set(ctx, key); human.KindOf(err) != human.Invalid {
 			t.Errorf("%q: %v", key, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestVariables(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-a")
 	t.Setenv("OPENAI_API_KEY", "sk-o\n")
 	for host, want := range map[string]string{"api.anthropic.com": "sk-a", "api.openai.com": "sk-o", "evil.example": "", "api.openai.com.evil.example": "", "localhost:11434": ""} {
-		key, err := Account{Host: host}.Key()(t.Context())
+		key, err := Key(t.Context(), host)
 		if err != nil || key != want {
 			t.Errorf("%s: %q %v", host, key, err)
 		}

@@ -69,7 +69,7 @@ type SettingList struct {
 
 // DoctorReport is what the doctor found.
 type DoctorReport struct {
-	Checks []Check `json:"checks"`
+	Checks []human.DoctorCheck `json:"checks"`
 }
 
 // Health says that the server answers.
@@ -176,7 +176,7 @@ func (s *Server) administration(c catalogue) {
 				return nil, without("a doctor")
 			}
 			checks, err := s.deps.Doctor(ctx)
-			return ok(&DoctorReport{append([]Check{}, checks...)}, err)
+			return ok(&DoctorReport{checks}, err)
 		})
 	add(c, route{http.MethodPost, "/api/sample", "sample", "Start a small agent that rings you", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *payload[none]) (*done, error) {

@@ -40,21 +40,13 @@ type Settings interface {
 	Update(changes map[string]json.RawMessage) (restart bool, err error)
 }
 
-// A Check is one line of the doctor's report.
-type Check struct {
-	Name   string `json:"name"`
-	Status string `json:"status" enum:"ok,warn,fail"`
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty" doc:"What to do about it."`
-}
-
 // Deps is what the API needs. Queue and Keys are required; without one of the others, the calls that
 // need it say so.
 type Deps struct {
 	Queue     *queue.Queue
 	Keys      Keys
 	Settings  Settings
-	Doctor    func(context.Context) ([]Check, error)
+	Doctor    func(context.Context) ([]human.DoctorCheck, error)
 	Sample    func(context.Context) error // starts the sample agent and returns
 	Console   fs.FS                       // the built frontend, index.html at its root
 	Recorder  Recorder

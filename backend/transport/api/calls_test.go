@@ -35,8 +35,8 @@ func (f *fakeSettings) Update(c map[string]json.RawMessage) (bool, error) {
 
 func full(d *Deps, _ *queue.Options) {
 	d.Settings = &fakeSettings{}
-	d.Doctor = func(context.Context) ([]Check, error) {
-		return []Check{{Name: "disk", Status: "ok", Detail: "fine"}}, nil
+	d.Doctor = func(context.Context) ([]human.DoctorCheck, error) {
+		return []human.DoctorCheck{{Name: "disk", Status: "ok", Detail: "fine"}}, nil
 	}
 	d.Sample = func(context.Context) error { return nil }
 }
@@ -609,7 +609,7 @@ func TestInsideStaysInside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := openHouse(t, func(d *Deps, _ *queue.Options) {
-				d.Doctor = func(context.Context) ([]Check, error) {
+				d.Doctor = func(context.Context) ([]human.DoctorCheck, error) {
 					if c.err == nil {
 						panic("secret path /home/x")
 					}

@@ -34,15 +34,15 @@ func (h *house) openPlans(d *Deps) {
 // oneRun is what is kept of runs: one.
 type oneRun struct{}
 
-func (oneRun) List(context.Context, int) ([]RunView, error) {
-	return []RunView{{RunInfo: reference.RunInfo{ID: "run_1"}}}, nil
+func (oneRun) List(context.Context, int) ([]reference.RunView, error) {
+	return []reference.RunView{{RunInfo: reference.RunInfo{ID: "run_1"}}}, nil
 }
 
-func (oneRun) Read(_ context.Context, id string, _ int, _ time.Duration) (RunUpdates, error) {
+func (oneRun) Read(_ context.Context, id string, _ int, _ time.Duration) (reference.RunUpdates, error) {
 	if id != "run_1" {
-		return RunUpdates{}, human.Errorf(human.NotFound, "no run %s", id)
+		return reference.RunUpdates{}, human.Errorf(human.NotFound, "no run %s", id)
 	}
-	return RunUpdates{Updates: []reference.Update{}}, nil
+	return reference.RunUpdates{Updates: []reference.Update{}}, nil
 }
 
 const twoTasks = `"message":"Tidy up","tasks":[{"description":"Look","tool_name":"read_file","args":{"path":"a"}},{"description":"Write","tool_name":"write_file","args":{"path":"a","content":"x"}}]`

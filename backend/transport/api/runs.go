@@ -11,27 +11,9 @@ import (
 // Runs are the runs of the reference agent on this machine, as their journals tell them. Errors are of package human.
 type Runs interface {
 	// List returns the newest runs, newest first.
-	List(ctx context.Context, most int) ([]RunView, error)
+	List(ctx context.Context, most int) ([]reference.RunView, error)
 	// Read returns a run and its updates after the first so many; where there are none it waits for one, for the time given.
-	Read(ctx context.Context, id string, after int, wait time.Duration) (RunUpdates, error)
-}
-
-// A RunView is a run of the reference agent.
-type RunView struct {
-	reference.RunInfo
-	State   reference.State `json:"state" enum:"idle,reasoning,planning,awaiting_confirmation,executing,evaluating,replanning,completed,failed"`
-	Alive   bool            `json:"alive" doc:"Its process is there."`
-	Over    bool            `json:"over" doc:"It is completed, or an operator ended it. A run that is neither alive nor over can be resumed."`
-	Last    time.Time       `json:"last_at" doc:"Of its last update."`
-	Content string          `json:"content" doc:"Of its last update."`
-	Spent   reference.Spent `json:"spent"`
-}
-
-// RunUpdates are what a run told about itself.
-type RunUpdates struct {
-	Run     RunView            `json:"run"`
-	Updates []reference.Update `json:"updates"`
-	Next    int                `json:"next" doc:"What to ask for after, to go on."`
+	Read(ctx context.Context, id string, after int, wait time.Duration) (reference.RunUpdates, error)
 }
 
 type (
@@ -45,7 +27,7 @@ type (
 	}
 	// RunList are runs of the reference agent.
 	RunList struct {
-		Runs []RunView `json:"runs"`
+		Runs []reference.RunView `json:"runs"`
 	}
 )
 
@@ -59,10 +41,10 @@ func (s *Server) runs(c catalogue) {
 				in.Limit = 50
 			}
 			list, err := s.deps.Runs.List(ctx, in.Limit)
-			return ok(&RunList{append([]RunView{}, list...)}, err)
+			return ok(&RunList{append([]reference.RunView{}, list...)}, err)
 		})
 	add(c, route{http.MethodGet, "/api/agent/runs/{id}", "getRun", "What a run told about itself; or wait for more", operators, 0},
-		func(ctx context.Context, _ *exchange, in *runInput) (*answer[*RunUpdates], error) {
+		func(ctx context.Context, _ *exchange, in *runInput) (*answer[*reference.RunUpdates], error) {
 			if s.deps.Runs == nil {
 				return nil, without("runs of an agent")
 			}

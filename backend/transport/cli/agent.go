@@ -73,11 +73,10 @@ func (s *shell) agent() (*client.Client, error) {
 	if key == "" {
 		return nil, human.Errorf(human.Unauthorized, "there is no key: set DESKBELL_KEY or --key; `deskbell keys add NAME` makes one")
 	}
-	at, err := s.server()
-	if err != nil {
+	if _, err := s.server(); err != nil {
 		return nil, err
 	}
-	return client.New(at, key), nil
+	return client.Finding(s.server, key), nil
 }
 
 // object reads a flag that takes a JSON object: the text itself, @FILE, or - for standard input.
@@ -236,12 +235,8 @@ func (s *shell) changed(op human.Operation, err error) error {
 	return nil
 }
 
-// Waiting for an answer.
-const (
-	pollFor    = 50 * time.Second       // one long poll
-	retryEvery = 500 * time.Millisecond // while the server is away
-	retryFor   = 2 * time.Minute
-)
+// pollFor is how long one call waits for an answer.
+const pollFor = 50 * time.Second
 
 // await follows an operation, prints what came of it and sets the exit code.
 func (s *shell) await(ctx context.Context, agent *client.Client, op human.Operation, most time.Duration) error {
@@ -332,29 +327,17 @@ func (s *shell) change(ctx context.Context, agent *client.Client, op human.Opera
 }
 
 // poll waits once for a change, over interruptions of the server.
-func (s *shell) poll(ctx context.Context, agent *client.Client, op human.Operation) (human.Operation, error) {
-	var away time.Time
-	for {
-		next, err := agent.Wait(ctx, op.ID, op.Version, pollFor)
-		if err == nil || human.KindOf(err) != human.Unavailable || ctx.Err() != nil {
-			return next, err
-		}
-		switch {
-		case away.IsZero():
-			away = time.Now()
-			s.note("Deskbell does not answer; waiting for it to come back. The request is stored.")
-		case time.Since(away) > retryFor:
-			s.note("Go on later with: deskbell wait %s", op.ID)
-			return next, err
-		}
-		select {
-		case <-time.After(retryEvery):
-		case <-ctx.Done():
-		}
-		if at, err := s.server(); err == nil { // it may listen elsewhere now
-			agent.URL = at
-		}
+func (s *shell) poll(ctx context.Context, agent *client.Client, op human.Operation) (next human.Operation, err error) {
+	err = client.Retry(ctx, client.Patience, func() {
+		s.note("Deskbell does not answer; waiting for it to come back. The request is stored.")
+	}, func() (err error) {
+		next, err = agent.Wait(ctx, op.ID, op.Version, pollFor)
+		return err
+	})
+	if human.KindOf(err) == human.Unavailable && ctx.Err() == nil {
+		s.note("Go on later with: deskbell wait %s", op.ID)
 	}
+	return next, err
 }
 
 // conclude prints an operation that is waited for no more.

@@ -33,7 +33,7 @@ type Agent struct {
 	// Chat begins conversations in this process, and ends what it has started when talk returns.
 	Chat func(ctx context.Context, r AgentRun, talk func(Handle) error) error
 	// List returns the newest runs on a data folder, newest first.
-	List func(ctx context.Context, dir string, most int) ([]RunLine, error)
+	List func(ctx context.Context, dir string, most int) ([]agent.RunView, error)
 }
 
 // A Handle answers a message, as agent.ToolAgent does.
@@ -59,17 +59,6 @@ type AgentRun struct {
 	Emit  func(agent.Update)
 	Tell  func(soFar string) // what the model says, as it comes
 	Note  func(text string)  // for people, beside what the run tells
-}
-
-// A RunLine is a run in a list.
-type RunLine struct {
-	agent.RunInfo
-	State   agent.State `json:"state"`
-	Alive   bool        `json:"alive"`
-	Over    bool        `json:"over"`
-	Last    time.Time   `json:"last_at"`
-	Content string      `json:"content"`
-	Spent   agent.Spent `json:"spent"`
 }
 
 func (s *shell) agentRunCommand() *cobra.Command {
@@ -569,8 +558,8 @@ func (s *shell) agentListCommand() *cobra.Command {
 			}
 			if s.json {
 				return s.printJSON(struct {
-					Runs []RunLine `json:"runs"`
-				}{append([]RunLine{}, list...)})
+					Runs []agent.RunView `json:"runs"`
+				}{append([]agent.RunView{}, list...)})
 			}
 			if len(list) == 0 {
 				s.note("There are no runs yet. `deskbell agent run TASK` begins one.")
@@ -578,7 +567,7 @@ func (s *shell) agentListCommand() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 			for _, r := range list {
-				if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), r.standing(), r.used(), oneLine(r.Task, 60)); err != nil {
+				if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), standingOf(r), used(r), oneLine(r.Task, 60)); err != nil {
 					return err
 				}
 			}
@@ -590,8 +579,8 @@ func (s *shell) agentListCommand() *cobra.Command {
 	return c
 }
 
-// standing says in a word how a run stands.
-func (r RunLine) standing() string {
+// standingOf says in a word how a run stands.
+func standingOf(r agent.RunView) string {
 	switch {
 	case r.Alive:
 		return strings.ReplaceAll(oneLine(string(r.State), 40), "_", " ")
@@ -604,7 +593,7 @@ func (r RunLine) standing() string {
 }
 
 // used is what a run has spent, each beside its limit.
-func (r RunLine) used() string {
+func used(r agent.RunView) string {
 	var l agent.Limits
 	if r.Limits != nil {
 		l = *r.Limits

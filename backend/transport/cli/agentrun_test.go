@@ -29,8 +29,8 @@ func agentProgram(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.
 	t.Setenv("DESKBELL_URL", "http://127.0.0.1:1")
 	t.Setenv("DESKBELL_DATA", t.TempDir())
 	var o, e bytes.Buffer
-	p := Program{Version: "1", Agent: Agent{Run: do, Chat: parrot, List: func(context.Context, string, int) ([]RunLine, error) {
-		return []RunLine{
+	p := Program{Version: "1", Agent: Agent{Run: do, Chat: parrot, List: func(context.Context, string, int) ([]agent.RunView, error) {
+		return []agent.RunView{
 			{
 				RunInfo: agent.RunInfo{ID: "run_3", Task: "go\x1b[2J on", Limits: &agent.Limits{Steps: 100, Tokens: 2_000_000, Time: time.Hour, Money: 2}},
 				Alive:   true, State: agent.AwaitingConfirmation, Spent: agent.Spent{Steps: 12, TokensIn: 30_001, TokensOut: 400, Time: 3 * time.Minute, Money: 0.5},
@@ -307,7 +307,7 @@ func TestRunsInATerminal(t *testing.T) {
 		}
 	}
 	out, _, _ = runAgent(t, nil, "list", "--json")
-	var list struct{ Runs []RunLine }
+	var list struct{ Runs []agent.RunView }
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Runs) != 4 || list.Runs[0].ID != "run_3" || !list.Runs[0].Alive {
 		t.Errorf("%v, %+v", err, list)
 	}

@@ -13,7 +13,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -54,22 +53,12 @@ type Keys interface {
 	// AddKey makes a key. It is never to be had again; only its hash is stored. Several may have one name.
 	AddKey(ctx context.Context, name string, ephemeral bool) (key string, err error)
 	// Keys lists every key there ever was but dropped ones.
-	Keys(ctx context.Context) ([]Key, error)
+	Keys(ctx context.Context) ([]human.Key, error)
 	// RevokeKey makes all keys of a name useless at once and returns how many those were.
 	RevokeKey(ctx context.Context, name string) (int, error)
 	// DropKey makes this one key useless and forgets it.
 	DropKey(ctx context.Context, key string) error
 	Close() error
-}
-
-// A Key is what is known of an agent's key.
-type Key struct {
-	ID        string     `json:"id"`
-	Name      string     `json:"name"`
-	Ephemeral bool       `json:"ephemeral,omitempty"`
-	CreatedAt time.Time  `json:"created_at"`
-	LastSeen  *time.Time `json:"last_seen,omitempty"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 }
 
 // Notifications is who shows the operating system's notifications.
@@ -79,10 +68,14 @@ type Notifications struct {
 	Buttons bool
 }
 
+// A Model is the model in the settings: its name, the host that it is asked at, and its key for that host.
+type Model struct {
+	Name, Host string
+	Key        ModelKey
+}
+
 // A ModelKey is the key of one model, in the system's keychain or the environment.
 type ModelKey interface {
-	// Model is the model's name, and the host that the key is for.
-	Model() (name, host string)
 	// Find says where a key is: a variable's name, or "keychain". NotFound without one, Unavailable where there is
 	// no keychain. It blocks while the keychain waits to be unlocked.
 	Find(ctx context.Context) (from string, err error)
@@ -116,10 +109,10 @@ type Program struct {
 	Database func(ctx context.Context, dir string) error
 	// Notifications asks this session who shows notifications.
 	Notifications func(ctx context.Context) Notifications
-	// ModelKey is the key of the model in the settings; the error says why there is none.
-	ModelKey func(p Place) (ModelKey, error)
+	// Model is the model in the settings; the error says why there is none.
+	Model func(p Place) (Model, error)
 	// Summaries says what is wrong with summarizers, and how far those of the user's own are confined.
-	Summaries func(ctx context.Context, p Place) []Check
+	Summaries func(p Place) []human.DoctorCheck
 	// Sources says what of the operator's work could be recorded in this session.
 	Sources func(ctx context.Context, p Place) []human.SourceState
 	// Gate is what judging needs of the machine.

@@ -18,21 +18,6 @@ import (
 	"deskbell/backend/store/settings"
 )
 
-// How a check ended. A warning is something that Deskbell does without.
-const (
-	checkOK   = "ok"
-	checkWarn = "warn"
-	checkFail = "fail"
-)
-
-// A Check is one line of the doctor's report.
-type Check struct {
-	Name   string `json:"name"`
-	Status string `json:"status"`
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what would help
-}
-
 func (s *shell) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -49,17 +34,17 @@ func (s *shell) doctorCommand() *cobra.Command {
 			place, err := s.place()
 			checks := Examine(ctx, s.Program, Place{Dir: dir, Config: place.Config})
 			if err != nil {
-				checks = slices.Insert(checks, 1, Check{"settings", checkFail, human.SafeText(err), ""})
+				checks = slices.Insert(checks, 1, examined("settings", human.CheckFail, human.SafeText(err), ""))
 			}
 			for _, check := range checks {
-				if check.Status == checkFail {
+				if check.Status == human.CheckFail {
 					s.code = exitNo
 				}
 			}
 			if s.json {
 				return s.printJSON(struct {
 					OK     bool    `json:"ok"`
-					Checks []Check `json:"checks"`
+					Checks []human.DoctorCheck `json:"checks"`
 				}{s.code == exitYes, checks})
 			}
 			for _, check := range checks {
@@ -76,12 +61,17 @@ func (s *shell) doctorCommand() *cobra.Command {
 	return c
 }
 
+// examined is how a check ended; fix is what would help.
+func examined(name, status, detail, fix string) human.DoctorCheck {
+	return human.DoctorCheck{Name: name, Status: status, Detail: detail, Fix: fix}
+}
+
 // Examine makes all checks but, where p has none, that of the settings. It leaves nothing behind but the
 // data folder.
-func Examine(ctx context.Context, program Program, p Place) []Check {
-	checks := []Check{{"program", checkOK, "deskbell " + program.Version, ""}}
+func Examine(ctx context.Context, program Program, p Place) []human.DoctorCheck {
+	checks := []human.DoctorCheck{examined("program", human.CheckOK, "deskbell " + program.Version, "")}
 	if p.Config != nil {
-		checks = append(checks, Check{"settings", checkOK, fileState(p.Config.File()), ""})
+		checks = append(checks, examined("settings", human.CheckOK, fileState(p.Config.File()), ""))
 	}
 	checks = append(checks, checkFolder(p.Dir), checkSpace(p.Dir), checkDatabase(ctx, program, p.Dir))
 	if p.Config != nil {
@@ -94,9 +84,24 @@ func Examine(ctx context.Context, program Program, p Place) []Check {
 		checks = append(checks, checkSource(source))
 	}
 	if p.Config != nil {
-		checks = append(checks, program.Summaries(ctx, p)...)
+		checks = append(checks, checkModel(ctx, program, p)...)
+		checks = append(checks, program.Summaries(p)...)
 	}
 	return checks
+}
+
+// checkModel is about the model in the settings, where there is one that could be asked.
+func checkModel(ctx context.Context, program Program, p Place) []human.DoctorCheck {
+	m, err := program.Model(p)
+	if err != nil {
+		return nil
+	}
+	at := m.Name + " at " + m.Host
+	from, err := m.Key.Find(ctx)
+	if err != nil {
+		return []human.DoctorCheck{examined("model", human.CheckWarn, at+": "+human.SafeText(err), "deskbell model set-key, unless it needs none")}
+	}
+	return []human.DoctorCheck{examined("model", human.CheckOK, at+", with the key from "+from, "")}
 }
 
 func fileState(path string) string {
@@ -106,8 +111,8 @@ func fileState(path string) string {
 	return path
 }
 
-func checkFolder(dir string) Check {
-	c := Check{Name: "data folder", Status: checkFail, Fix: "give yourself the right to write there, or choose another folder with --data or DESKBELL_DATA"}
+func checkFolder(dir string) human.DoctorCheck {
+	c := human.DoctorCheck{Name: "data folder", Status: human.CheckFail, Fix: "give yourself the right to write there, or choose another folder with --data or DESKBELL_DATA"}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		c.Detail = fmt.Sprintf("%s cannot be made: %v", dir, err)
 		return c
@@ -120,47 +125,47 @@ func checkFolder(dir string) Check {
 		c.Detail = fmt.Sprintf("%s cannot be written: %v", dir, err)
 		return c
 	}
-	return Check{"data folder", checkOK, dir, ""}
+	return examined("data folder", human.CheckOK, dir, "")
 }
 
 // lowSpace is where the doctor begins to warn, in bytes.
 const lowSpace = 200 << 20
 
-func checkSpace(dir string) Check {
+func checkSpace(dir string) human.DoctorCheck {
 	free, err := disk.Free(dir)
 	switch {
 	case err != nil:
-		return Check{"space", checkWarn, "unknown: " + err.Error(), ""}
+		return examined("space", human.CheckWarn, "unknown: " + err.Error(), "")
 	case free < lowSpace:
-		return Check{"space", checkWarn, fmt.Sprintf("%d MB are free", free>>20), "free some; when the disk is full, Deskbell refuses rings rather than lose them"}
+		return examined("space", human.CheckWarn, fmt.Sprintf("%d MB are free", free>>20), "free some; when the disk is full, Deskbell refuses rings rather than lose them")
 	}
-	return Check{"space", checkOK, fmt.Sprintf("%d MB are free", free>>20), ""}
+	return examined("space", human.CheckOK, fmt.Sprintf("%d MB are free", free>>20), "")
 }
 
-func checkDatabase(ctx context.Context, program Program, dir string) Check {
+func checkDatabase(ctx context.Context, program Program, dir string) human.DoctorCheck {
 	path := filepath.Join(dir, datadir.Database)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return Check{"database", checkOK, path + " (not there yet; the first start makes it)", ""}
+		return examined("database", human.CheckOK, path + " (not there yet; the first start makes it)", "")
 	}
 	if err := program.Database(ctx, dir); err != nil {
-		return Check{"database", checkFail, human.SafeText(err), ""}
+		return examined("database", human.CheckFail, human.SafeText(err), "")
 	}
-	return Check{"database", checkOK, path, ""}
+	return examined("database", human.CheckOK, path, "")
 }
 
-func checkServer(ctx context.Context, dir, addr string) Check {
+func checkServer(ctx context.Context, dir, addr string) human.DoctorCheck {
 	if server, err := datadir.Find(dir); err == nil {
 		if err := healthy(ctx, server.URL); err != nil {
-			return Check{"server", checkFail, fmt.Sprintf("process %d should listen on %s and does not answer", server.PID, server.URL), "stop that process and start Deskbell again"}
+			return examined("server", human.CheckFail, fmt.Sprintf("process %d should listen on %s and does not answer", server.PID, server.URL), "stop that process and start Deskbell again")
 		}
-		return Check{"server", checkOK, fmt.Sprintf("process %d listens on %s", server.PID, server.URL), ""}
+		return examined("server", human.CheckOK, fmt.Sprintf("process %d listens on %s", server.PID, server.URL), "")
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return Check{"server", checkFail, fmt.Sprintf("none runs, and %s cannot be listened on: %v", addr, reason(err)), portAdvice(addr)}
+		return examined("server", human.CheckFail, fmt.Sprintf("none runs, and %s cannot be listened on: %v", addr, reason(err)), portAdvice(addr))
 	}
 	_ = listener.Close() // it was only a try
-	return Check{"server", checkOK, "none runs; " + addr + " is free", ""}
+	return examined("server", human.CheckOK, "none runs; " + addr + " is free", "")
 }
 
 // portAdvice says what to do when an address is taken.
@@ -180,7 +185,7 @@ func reason(err error) error {
 	return err
 }
 
-func checkDisplay() Check {
+func checkDisplay() human.DoctorCheck {
 	if hasDisplay() {
 		found := "there is one"
 		if d := os.Getenv("WAYLAND_DISPLAY"); d != "" {
@@ -188,19 +193,19 @@ func checkDisplay() Check {
 		} else if d := os.Getenv("DISPLAY"); d != "" {
 			found = "X11, " + d
 		}
-		return Check{"display", checkOK, found, ""}
+		return examined("display", human.CheckOK, found, "")
 	}
-	return Check{"display", checkWarn, "none, so no window and no cards", "`deskbell serve` gives the console to a browser"}
+	return examined("display", human.CheckWarn, "none, so no window and no cards", "`deskbell serve` gives the console to a browser")
 }
 
-func checkNotifications(service Notifications) Check {
+func checkNotifications(service Notifications) human.DoctorCheck {
 	switch {
 	case !service.Shown:
-		return Check{"notifications", checkWarn, "nobody shows notifications in this session; cards are shown all the same", "install and start a notification daemon, such as dunst, mako or your desktop's own"}
+		return examined("notifications", human.CheckWarn, "nobody shows notifications in this session; cards are shown all the same", "install and start a notification daemon, such as dunst, mako or your desktop's own")
 	case !service.Buttons:
-		return Check{"notifications", checkWarn, service.Name + " shows them, without buttons", "answer in the card or the console"}
+		return examined("notifications", human.CheckWarn, service.Name + " shows them, without buttons", "answer in the card or the console")
 	}
-	return Check{"notifications", checkOK, service.Name + ", with buttons", ""}
+	return examined("notifications", human.CheckOK, service.Name + ", with buttons", "")
 }
 
 // recorded are the names of the checks of what can be recorded.
@@ -211,16 +216,16 @@ var recorded = map[human.SourceName]string{
 }
 
 // checkSource says whether a source of the recorder is there. Recording goes on without one, so none fails.
-func checkSource(s human.SourceState) Check {
-	c := Check{recorded[s.Source], checkWarn, s.Detail, s.Fix}
+func checkSource(s human.SourceState) human.DoctorCheck {
+	c := examined(recorded[s.Source], human.CheckWarn, s.Detail, s.Fix)
 	switch s.Status {
 	case "complete":
-		c.Status = checkOK
+		c.Status = human.CheckOK
 		if c.Detail == "" {
 			c.Detail = "can be recorded"
 		}
 	case "off":
-		c.Status, c.Detail = checkOK, "recorded in the folders that are named for a recording, or in recording.folders"
+		c.Status, c.Detail = human.CheckOK, "recorded in the folders that are named for a recording, or in recording.folders"
 	}
 	return c
 }

@@ -2,7 +2,11 @@
 
 package cli
 
-import "context"
+import (
+	"context"
+
+	"deskbell/backend/human"
+)
 
 // checkSession has nothing to look at: the session and the tray are always there.
-func checkSession(context.Context) []Check { return nil }
+func checkSession(context.Context) []human.DoctorCheck { return nil }

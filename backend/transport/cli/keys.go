@@ -71,7 +71,7 @@ func (s *shell) listKeys(ctx context.Context, keys Keys, _ []string) error {
 	}
 	if s.json {
 		return s.printJSON(struct {
-			Keys []Key `json:"keys"`
+			Keys []human.Key `json:"keys"`
 		}{all})
 	}
 	if len(all) == 0 {

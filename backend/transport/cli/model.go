@@ -21,17 +21,16 @@ func (s *shell) modelCommand() *cobra.Command {
 			"sent, the gatekeeper only where gate.toml says so, and `deskbell agent run` works with it. Its key is in the system's\n" +
 			"keychain or the environment, never in the settings file.",
 		Args: cobra.NoArgs,
-		RunE: s.withModel(func(ctx context.Context, key ModelKey) error {
-			name, host := key.Model()
-			from, err := key.Find(ctx)
+		RunE: s.withModel(func(ctx context.Context, m Model) error {
+			from, err := m.Key.Find(ctx)
 			if s.json {
 				return s.printJSON(struct {
 					Model string `json:"model"`
 					Host  string `json:"host"`
 					Key   string `json:"key_from,omitempty"`
-				}{name, host, from})
+				}{m.Name, m.Host, from})
 			}
-			s.printf("%s at %s\n", visible(name), visible(host))
+			s.printf("%s at %s\n", visible(m.Name), visible(m.Host))
 			if err != nil {
 				s.note("%s", visible(human.SafeText(err)))
 				return nil
@@ -44,37 +43,36 @@ func (s *shell) modelCommand() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{
 			Use: "set-key", Short: "Keep the model's key in the keychain; it is read from standard input", Args: cobra.NoArgs,
-			RunE: s.withModel(func(ctx context.Context, key ModelKey) error {
+			RunE: s.withModel(func(ctx context.Context, m Model) error {
 				text, err := s.secret("Key: ")
 				if err != nil {
 					return err
 				}
-				if err := key.Set(ctx, text); err != nil {
+				if err := m.Key.Set(ctx, text); err != nil {
 					return err
 				}
-				_, host := key.Model()
-				s.printf("The key for %s is in the keychain.\n", visible(host))
+				s.printf("The key for %s is in the keychain.\n", visible(m.Host))
 				return nil
 			}),
 		},
 		&cobra.Command{
 			Use: "remove-key", Short: "Delete the model's key from the keychain", Args: cobra.NoArgs,
-			RunE: s.withModel(func(ctx context.Context, key ModelKey) error { return key.Remove(ctx) }),
+			RunE: s.withModel(func(ctx context.Context, m Model) error { return m.Key.Remove(ctx) }),
 		})
 	return c
 }
 
-func (s *shell) withModel(do func(context.Context, ModelKey) error) func(*cobra.Command, []string) error {
+func (s *shell) withModel(do func(context.Context, Model) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, _ []string) error {
 		p, err := s.place()
 		if err != nil {
 			return err
 		}
-		key, err := s.ModelKey(p)
+		m, err := s.Model(p)
 		if err != nil {
 			return err
 		}
-		return do(c.Context(), key)
+		return do(c.Context(), m)
 	}
 }
 

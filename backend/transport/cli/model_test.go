@@ -12,8 +12,6 @@ import (
 // kept is a keychain.
 type kept struct{ key string }
 
-func (*kept) Model() (name, host string) { return "test-model", "model.example" }
-
 func (k *kept) Find(context.Context) (string, error) {
 	if k.key == "" {
 		return "", human.Errorf(human.NotFound, "there is no key for model.example")
@@ -41,7 +39,7 @@ func (k *kept) Remove(context.Context) error {
 func TestAModelsKey(t *testing.T) {
 	t.Setenv("DESKBELL_DATA", t.TempDir())
 	keys := &kept{}
-	program := Program{Version: "test", ModelKey: func(Place) (ModelKey, error) { return keys, nil }}
+	program := Program{Version: "test", Model: func(Place) (Model, error) { return Model{"test-model", "model.example", keys}, nil }}
 	run := func(code int, in string, want string, args ...string) {
 		t.Helper()
 		var out, errs bytes.Buffer

@@ -3,10 +3,14 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -132,4 +136,56 @@ func (s *shell) sampleRing(ctx context.Context, agent *client.Client, w sampleWo
 		return op, fmt.Errorf("telling that the answer was read: %w", err)
 	}
 	return op, nil
+}
+
+// Samples starts sample agents: processes of this program that know nothing but a URL and a key. It is safe for concurrent use.
+type Samples struct {
+	keys Keys
+	dir  string
+	log  *slog.Logger
+	life context.Context
+	end  context.CancelFunc
+	work sync.WaitGroup
+}
+
+// NewSamples makes the starter of sample agents for the server of a data folder.
+func NewSamples(keys Keys, dir string, log *slog.Logger) *Samples {
+	s := &Samples{keys: keys, dir: dir, log: log}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Start starts one that calls url, in a language, and returns.
+func (s *Samples) Start(ctx context.Context, url, language string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return human.Wrap(human.Internal, err, "Deskbell cannot find its own program to start the sample agent")
+	}
+	key, err := s.keys.AddKey(ctx, SampleAgent, true)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(s.life, self, SampleAgent, "--url", url, "--language", language)
+	cmd.Env = append(os.Environ(), "DESKBELL_KEY="+key, "DESKBELL_DATA="+s.dir)
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return errors.Join(human.Wrap(human.Internal, err, "the sample agent could not be started"), s.keys.DropKey(ctx, key))
+	}
+	s.log.Info("sample agent started", "pid", cmd.Process.Pid)
+	s.work.Go(func() {
+		err := cmd.Wait()
+		s.log.Info("sample agent ended", "pid", cmd.Process.Pid, "err", err)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if err := s.keys.DropKey(last, key); err != nil {
+			s.log.Warn("the sample agent's key could not be dropped", "err", err)
+		}
+	})
+	return nil
+}
+
+// Close ends those that run, and waits for them.
+func (s *Samples) Close() {
+	s.end()
+	s.work.Wait()
 }

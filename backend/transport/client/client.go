@@ -5,24 +5,28 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"deskbell/backend/human"
 )
 
-// A Client makes calls with one key or token. Its methods are safe for concurrent use; URL may be changed
-// between calls, when the server has moved.
+// A Client makes calls with one key or token. Its methods are safe for concurrent use.
 type Client struct {
-	URL    string // such as http://127.0.0.1:7717
-	Unread bool   // that a plan's end was read is said by MarkDelivered, as with other operations, and not by reading it
+	Unread bool // that a plan's end was read is said by MarkDelivered, as with other operations, and not by reading it
+	find   func() (url string, err error)
+	met    atomic.Bool // find has found a server
 	token  string
 	http   *http.Client
 }
@@ -34,11 +38,29 @@ const (
 	maxBytes = 64 << 20 // of an answer or a message
 )
 
-// New makes a client of the server at a URL. It connects when the first call is made.
+// New makes a client of the server at a URL, such as http://127.0.0.1:7717. It connects when the first call is made.
 func New(url, token string) *Client {
+	url = strings.TrimRight(url, "/")
+	return Finding(func() (string, error) { return url, nil }, token)
+}
+
+// Finding makes a client of a server that may stop and start again at another URL: each call asks find where it is now. A
+// call that meets nobody is made again at once where the server has moved meanwhile, and so is one that may be made twice and
+// broke off. Where find says NotFound, a call returns Unavailable.
+func Finding(find func() (url string, err error), token string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
-	return &Client{URL: strings.TrimRight(url, "/"), token: token, http: &http.Client{Transport: transport}}
+	return &Client{find: find, token: token, http: &http.Client{Transport: transport}}
+}
+
+// Thread makes a name for the work of one process in a folder, as the operator sees it. Two processes in one folder have
+// different ones.
+func Thread(folder string) string {
+	name := filepath.Base(folder)
+	if folder == "" || len(name) < 2 || len(name) > 64 {
+		name = "stdio"
+	}
+	return name + "-" + strings.ToLower(rand.Text()[:6])
 }
 
 // Close closes connections that no call is using.
@@ -386,17 +408,9 @@ func (c *Client) SetSettings(ctx context.Context, changes map[string]any) (resta
 	return answer.Restart, err
 }
 
-// A Check is one line of the doctor's report.
-type Check struct {
-	Name   string `json:"name"`
-	Status string `json:"status"` // ok, warn or fail
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"`
-}
-
 // Doctor asks the server what works where it runs.
-func (c *Client) Doctor(ctx context.Context) ([]Check, error) {
-	var answer struct{ Checks []Check }
+func (c *Client) Doctor(ctx context.Context) ([]human.DoctorCheck, error) {
+	var answer struct{ Checks []human.DoctorCheck }
 	_, err := c.call(ctx, http.MethodGet, "/api/doctor", nil, &answer)
 	return answer.Checks, err
 }
@@ -429,35 +443,74 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxBytes))
 	switch {
 	case err != nil:
-		return 0, away(ctx, c.URL, err)
+		return 0, away(ctx, origin(answer), err)
 	case answer.StatusCode >= 300:
 		return answer.StatusCode, problem(answer.StatusCode, data)
 	case into == nil || len(data) == 0:
 		return answer.StatusCode, nil
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return 0, human.Wrap(human.Internal, err, "%s does not answer like a Deskbell of this version", c.URL)
+		return 0, human.Wrap(human.Internal, err, "%s does not answer like a Deskbell of this version", origin(answer))
 	}
 	return answer.StatusCode, nil
 }
 
 // send makes a request. The caller reads and closes the answer's body.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
-	var send io.Reader
-	if ready, is := body.(raw); is {
-		send = bytes.NewReader(ready)
-	} else if body != nil {
-		var buf bytes.Buffer
-		e := json.NewEncoder(&buf)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(body); err != nil {
-			return nil, human.Wrap(human.Invalid, err, "the request cannot be written as JSON: %v", err)
-		}
-		send = &buf
-	}
-	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, send)
+	data, err := encode(body)
 	if err != nil {
-		return nil, human.Wrap(human.Invalid, err, "%q is not the address of a server", c.URL)
+		return nil, err
+	}
+	twice := method == http.MethodGet || strings.HasPrefix(path, evaluatePath) // a call to judge is known by its id
+	for again := true; ; again = false {
+		at, err := c.server()
+		if err != nil {
+			return nil, err
+		}
+		answer, err := c.sendTo(ctx, at, method, path, data)
+		var dial *net.OpError
+		unheard := errors.As(err, &dial) && dial.Op == "dial"
+		if err == nil || !again || ctx.Err() != nil || !twice && !unheard {
+			return answer, err
+		}
+		if now, lost := c.find(); lost != nil || now == at {
+			return nil, err
+		}
+	}
+}
+
+// server is where the server is now.
+func (c *Client) server() (string, error) {
+	at, err := c.find()
+	switch {
+	case err == nil:
+		c.met.Store(true)
+	case c.met.Load():
+		return "", human.Wrap(human.Unavailable, err, "Deskbell stopped; start it with `deskbell` or `deskbell serve`, and try again")
+	case human.KindOf(err) == human.NotFound:
+		return "", human.Wrap(human.Unavailable, err, "%s", human.SafeText(err))
+	}
+	return at, err
+}
+
+// encode is a body as JSON; nil where there is none.
+func encode(body any) ([]byte, error) {
+	if ready, is := body.(raw); is || body == nil {
+		return ready, nil
+	}
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		return nil, human.Wrap(human.Invalid, err, "the request cannot be written as JSON: %v", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (c *Client) sendTo(ctx context.Context, at, method, path string, body []byte) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, at+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, human.Wrap(human.Invalid, err, "%q is not the address of a server", at)
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -467,9 +520,14 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, away(ctx, c.URL, err)
+		return nil, away(ctx, at, err)
 	}
 	return answer, nil
+}
+
+// origin is the URL of the server that answered.
+func origin(answer *http.Response) string {
+	return answer.Request.URL.Scheme + "://" + answer.Request.URL.Host
 }
 
 // away is the error for a server that did not answer.

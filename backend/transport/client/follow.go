@@ -18,12 +18,9 @@ import (
 // FromNow follows only what is still to come.
 const FromNow uint64 = math.MaxUint64
 
-// Pauses before the server is asked again, and how long it may stay silent: it pings more often.
 const (
-	firstPause = 100 * time.Millisecond
-	lastPause  = 5 * time.Second
-	dialTime   = 10 * time.Second
-	silence    = 90 * time.Second
+	dialTime = 10 * time.Second
+	silence  = 90 * time.Second // of a connection that has broken: the server pings more often
 )
 
 // event is an event on the wire.
@@ -57,10 +54,10 @@ func (e event) entry() human.Entry {
 // revoked key, a seq this server never had) is an error, and ends it. It ends without one when ctx does.
 func (c *Client) Follow(ctx context.Context, after uint64) iter.Seq2[human.Entry, error] {
 	return func(yield func(human.Entry, error) bool) {
-		pause := firstPause
+		var pause Backoff
 		for ctx.Err() == nil {
 			more, err := c.follow(ctx, &after, func(e human.Entry) bool {
-				pause = firstPause
+				pause.Reset()
 				return yield(e, nil)
 			})
 			if !more || ctx.Err() != nil {
@@ -70,13 +67,7 @@ func (c *Client) Follow(ctx context.Context, after uint64) iter.Seq2[human.Entry
 				yield(human.Entry{}, err)
 				return
 			}
-			timer := time.NewTimer(pause)
-			select {
-			case <-timer.C:
-			case <-ctx.Done():
-				timer.Stop()
-			}
-			pause = min(2*pause, lastPause)
+			pause.Wait(ctx)
 		}
 	}
 }
@@ -87,7 +78,11 @@ func (c *Client) follow(ctx context.Context, after *uint64, yield func(human.Ent
 	defer cancel()
 	dead := time.AfterFunc(silence, cancel)
 	defer dead.Stop()
-	conn, err := c.dial(ctx, *after, func(context.Context, []byte) bool { dead.Reset(silence); return true })
+	at, err := c.server()
+	if err != nil {
+		return true, err
+	}
+	conn, err := c.dial(ctx, at, *after, func(context.Context, []byte) bool { dead.Reset(silence); return true })
 	if err != nil {
 		return true, err
 	}
@@ -97,11 +92,11 @@ func (c *Client) follow(ctx context.Context, after *uint64, yield func(human.Ent
 		_, data, err := conn.Read(ctx)
 		dead.Reset(silence)
 		if err != nil {
-			return true, human.Wrap(human.Unavailable, err, "the connection to %s broke", c.URL)
+			return true, human.Wrap(human.Unavailable, err, "the connection to %s broke", at)
 		}
 		var kind struct{ Type string }
 		if err := json.Unmarshal(data, &kind); err != nil {
-			return true, human.Wrap(human.Internal, err, "%s sent what is not JSON", c.URL)
+			return true, human.Wrap(human.Internal, err, "%s sent what is not JSON", at)
 		}
 		switch kind.Type {
 		case "human_invocation", "presence", "recording", "recording_gone":
@@ -109,7 +104,7 @@ func (c *Client) follow(ctx context.Context, after *uint64, yield func(human.Ent
 		}
 		var e event
 		if err := json.Unmarshal(data, &e); err != nil {
-			return true, human.Wrap(human.Internal, err, "%s sent an event this version does not know", c.URL)
+			return true, human.Wrap(human.Internal, err, "%s sent an event this version does not know", at)
 		}
 		if kind.Type == "hello" {
 			if *after == FromNow {
@@ -125,14 +120,14 @@ func (c *Client) follow(ctx context.Context, after *uint64, yield func(human.Ent
 	}
 }
 
-func (c *Client) dial(ctx context.Context, after uint64, pinged func(context.Context, []byte) bool) (*websocket.Conn, error) {
+func (c *Client) dial(ctx context.Context, at string, after uint64, pinged func(context.Context, []byte) bool) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	at := c.URL + "/api/ws"
+	path := "/api/ws"
 	if after != FromNow {
-		at += fmt.Sprintf("?after=%d", after)
+		path += fmt.Sprintf("?after=%d", after)
 	}
-	conn, answer, err := websocket.Dial(ctx, at, &websocket.DialOptions{
+	conn, answer, err := websocket.Dial(ctx, at+path, &websocket.DialOptions{
 		HTTPClient: c.http, HTTPHeader: http.Header{"Authorization": {"Bearer " + c.token}}, Subprotocols: []string{"deskbell"},
 		OnPingReceived: pinged,
 	})
@@ -140,11 +135,11 @@ func (c *Client) dial(ctx context.Context, after uint64, pinged func(context.Con
 		return conn, nil
 	}
 	if answer == nil || answer.StatusCode < 400 {
-		return nil, away(ctx, c.URL, err)
+		return nil, away(ctx, at, err)
 	}
 	data, readErr := io.ReadAll(answer.Body)
 	if readErr != nil {
-		return nil, away(ctx, c.URL, readErr)
+		return nil, away(ctx, at, readErr)
 	}
 	return nil, problem(answer.StatusCode, data)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	"deskbell/backend/gate"
@@ -19,13 +20,18 @@ type evaluation struct {
 	Timeout     float64           `json:"timeout,omitempty"` // seconds
 }
 
+const evaluatePath = "/api/gate/evaluate"
+
 // Evaluate asks the gatekeeper about a call, as an agent. It blocks until that is decided, at the longest for how.Wait
 // (or MaxWait): an operator may still be being asked then.
 func (c *Client) Evaluate(ctx context.Context, call human.ToolCall, how service.Asking) (j human.Judgement, err error) {
+	if call.Home == "" {
+		call.Home, _ = os.UserHomeDir() // without it the engine is the more careful
+	}
 	most := max(0, min(how.Wait, MaxWait))
 	ctx, cancel := context.WithTimeout(ctx, most+callTime)
 	defer cancel()
-	_, err = c.call(ctx, http.MethodPost, fmt.Sprintf("/api/gate/evaluate?wait=%g", most.Seconds()), evaluation{call, how.Question, how.Timeout.Seconds()}, &j)
+	_, err = c.call(ctx, http.MethodPost, fmt.Sprintf("%s?wait=%g", evaluatePath, most.Seconds()), evaluation{call, how.Question, how.Timeout.Seconds()}, &j)
 	return j, err
 }
 

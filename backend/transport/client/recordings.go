@@ -165,7 +165,7 @@ func (c *Client) picture(ctx context.Context, path string) ([]byte, error) {
 	defer answer.Body.Close() //nolint:errcheck // it was read
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxBytes))
 	if err != nil {
-		return nil, away(ctx, c.URL, err)
+		return nil, away(ctx, origin(answer), err)
 	}
 	return data, nil
 }
@@ -215,7 +215,7 @@ func (c *Client) Export(ctx context.Context, id human.RecordingID, format, langu
 	_, about, err := mime.ParseMediaType(answer.Header.Get("Content-Disposition"))
 	if err != nil {
 		_ = answer.Body.Close() // nothing is read of it
-		return Exported{}, human.Wrap(human.Internal, err, "%s does not answer like a Deskbell of this version", c.URL)
+		return Exported{}, human.Wrap(human.Internal, err, "%s does not answer like a Deskbell of this version", origin(answer))
 	}
 	return Exported{about["filename"], answer.Body}, nil
 }
@@ -229,7 +229,7 @@ func (c *Client) file(ctx context.Context, path string) (*http.Response, error) 
 	defer answer.Body.Close() //nolint:errcheck // it was read
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxBytes))
 	if err != nil {
-		return nil, away(ctx, c.URL, err)
+		return nil, away(ctx, origin(answer), err)
 	}
 	return nil, problem(answer.StatusCode, data)
 }

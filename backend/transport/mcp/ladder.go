@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
 )
 
 // errGone says that nobody reads the answer of a call any more. It goes to the SDK, which drops it.
@@ -53,6 +54,7 @@ func (c *call) climb(ctx context.Context, most time.Duration, w waited) (why str
 		patience = c.opts.Patience
 	}
 	var news string
+	var retry client.Backoff
 	beat := c.began // when progress is due
 	for {
 		if w.over() {
@@ -84,11 +86,12 @@ func (c *call) climb(ctx context.Context, most time.Duration, w waited) (why str
 			return why, errGone
 		case err == nil:
 			why = ""
+			retry.Reset()
 		case errors.Is(err, errClosing):
 			return ending, nil
 		case human.KindOf(err) == human.Unavailable:
 			why = lost
-			pause(ctx, min(c.opts.Pause, left))
+			pause(ctx, min(retry.Next(), left))
 		default:
 			return why, err
 		}

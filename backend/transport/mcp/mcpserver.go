@@ -80,7 +80,6 @@ type Options struct {
 
 	Patience time.Duration // how long a call waits for a client that takes no progress; 0 is 45 s
 	Beat     time.Duration // between two notes of progress; 0 is 15 s
-	Pause    time.Duration // before a Ringer that is away is asked again; 0 is 1 s
 
 	Log *slog.Logger
 }
@@ -89,7 +88,6 @@ func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "dev")
 	o.Patience = cmp.Or(o.Patience, 45*time.Second)
 	o.Beat = cmp.Or(o.Beat, 15*time.Second)
-	o.Pause = cmp.Or(o.Pause, time.Second)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}

@@ -150,7 +150,7 @@ func (c *call) judge(ctx context.Context, call human.ToolCall) (human.Judgement,
 		var next human.Judgement
 		if next, err = c.evaluate(ctx, call, how); err == nil {
 			j = next
-			if early := min(c.opts.Pause, how.Wait) - time.Since(began); early > 0 && j.Decision == human.Ask {
+			if early := min(time.Second, how.Wait) - time.Since(began); early > 0 && j.Decision == human.Ask {
 				pause(ctx, early) // a gatekeeper that does not wait is not asked without end
 			}
 		}

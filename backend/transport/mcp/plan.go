@@ -17,6 +17,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
+	"deskbell/backend/transport/client"
 )
 
 // A Planner has agents' plans confirmed, and follows them; plan.Service is one. by is the agent whose plan it is, empty
@@ -298,7 +299,7 @@ func (c *call) submit(ctx context.Context, a planArguments, session string) (pla
 	c.onTheirWay.wait(ctx)
 	var st plan.Status
 	var created bool
-	err = c.again(ctx, func() error {
+	err = client.Retry(ctx, grace, nil, func() error {
 		st, created, err = c.opts.Plans.Submit(ctx, c.by, s, 0)
 		return err
 	})

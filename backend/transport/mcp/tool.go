@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
 )
 
 // A tool is what all calls of one server share.
@@ -136,24 +137,15 @@ func (c *call) invoke(ctx context.Context, a arguments) (reading, error) {
 
 // ring rings, again for a while where the queue is away: what was stored is joined, so nobody is rung twice.
 func (c *call) ring(ctx context.Context, r Ring) (op human.Operation, created bool, err error) {
-	err = c.again(ctx, func() error {
+	err = client.Retry(ctx, grace, nil, func() error {
 		op, created, err = c.ringer.Ring(ctx, r)
 		return err
 	})
 	return op, created, err
 }
 
-// again does what may be done twice, again for a while where the queue is away.
-func (c *call) again(ctx context.Context, do func() error) error {
-	const grace = 5 * time.Second
-	for {
-		err := do()
-		if err == nil || human.KindOf(err) != human.Unavailable || ctx.Err() != nil || time.Since(c.began) > grace {
-			return err
-		}
-		pause(ctx, c.opts.Pause)
-	}
-}
+// grace is how long a call waits for a Deskbell that does not answer before it says so.
+const grace = 5 * time.Second
 
 func (c *call) waitFor(ctx context.Context, a arguments, op human.Operation) (reading, error) {
 	most, err := a.most()

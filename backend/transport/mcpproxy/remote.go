@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
 )
 
 // A Remote is a server that speaks MCP over streamable HTTP.
@@ -30,8 +31,7 @@ const (
 	plainJSON      = "application/json"
 	modernVersion  = "2026-07-28" // the first without sessions, whose requests are named in headers
 	maxProblem     = 16 << 10     // of what a server says that fails
-	reconnectAfter = time.Second
-	reconnects     = 5 // to a stream that brings nothing, in a row
+	reconnects     = 8 // to a stream that brings nothing, in a row; with their pauses 16 s
 )
 
 // client makes the requests of a proxy. It follows no redirection: the calls would go where nobody has said that they may,
@@ -344,7 +344,8 @@ func answers(text []byte) map[string][]byte {
 
 // stream brings the messages of a stream of events, and goes on with it where it broke off and the server can.
 func (b *bridge) stream(ctx context.Context, m message, body io.Reader, due map[string]json.RawMessage) error {
-	last, pause, idle := "", reconnectAfter, 0
+	last, idle := "", 0
+	var pause client.Backoff
 	for {
 		before := last
 		err := b.events(m, body, due, &last, &pause)
@@ -356,11 +357,12 @@ func (b *bridge) stream(ctx context.Context, m message, body io.Reader, due map[
 		}
 		if idle++; last != before {
 			idle = 0
+			pause.Reset()
 		}
 		if idle > reconnects {
 			return errors.New("its stream broke off again and again")
 		}
-		again, err := b.resume(ctx, last, pause)
+		again, err := b.resume(ctx, last, &pause)
 		if err != nil {
 			return err
 		}
@@ -370,7 +372,7 @@ func (b *bridge) stream(ctx context.Context, m message, body io.Reader, due map[
 }
 
 // events brings the messages of one response.
-func (b *bridge) events(m message, body io.Reader, due map[string]json.RawMessage, last *string, pause *time.Duration) error {
+func (b *bridge) events(m message, body io.Reader, due map[string]json.RawMessage, last *string, pause *client.Backoff) error {
 	s := newEvents(body)
 	for {
 		e, err := s.next()
@@ -384,7 +386,7 @@ func (b *bridge) events(m message, body io.Reader, due map[string]json.RawMessag
 			*last = e.id
 		}
 		if e.retry > 0 {
-			*pause = e.retry
+			pause.Least = e.retry
 		}
 		if len(e.data) == 0 || e.kind != "" && e.kind != "message" {
 			continue
@@ -396,13 +398,9 @@ func (b *bridge) events(m message, body io.Reader, due map[string]json.RawMessag
 }
 
 // resume asks for what comes after an event.
-func (b *bridge) resume(ctx context.Context, last string, pause time.Duration) (io.ReadCloser, error) {
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
+func (b *bridge) resume(ctx context.Context, last string, pause *client.Backoff) (io.ReadCloser, error) {
+	if !pause.Wait(ctx) {
 		return nil, ctx.Err()
-	case <-t.C:
 	}
 	answer, err := b.do(ctx, http.MethodGet, nil, message{}, last)
 	if err != nil {
@@ -418,7 +416,8 @@ func (b *bridge) resume(ctx context.Context, last string, pause time.Duration) (
 
 // listen brings what the server sends by itself, as long as the session lasts. A server need not have such a stream.
 func (b *bridge) listen() {
-	last, pause := "", reconnectAfter
+	last := ""
+	var pause client.Backoff
 	for failed := 0; failed <= reconnects; {
 		answer, err := b.do(b.life, http.MethodGet, nil, message{}, last)
 		if b.life.Err() != nil {
@@ -437,18 +436,15 @@ func (b *bridge) listen() {
 			_ = answer.Body.Close()
 			if last != before {
 				failed = 0
+				pause.Reset()
 			}
 		}
 		if b.life.Err() != nil || errors.Is(err, errTooLong) {
 			return
 		}
 		failed++
-		t := time.NewTimer(pause)
-		select {
-		case <-b.life.Done():
-			t.Stop()
+		if !pause.Wait(b.life) {
 			return
-		case <-t.C:
 		}
 	}
 }

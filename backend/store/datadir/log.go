@@ -1,20 +1,19 @@
-package app
+package datadir
 
 import (
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-
-	"deskbell/backend/store/datadir"
 )
 
 // maxLog is how large the log grows, in bytes, before a start moves it aside. One older file is kept.
 const maxLog = 8 << 20
 
-// openLog makes the log: all of it as JSON lines in the data folder, warnings and errors on errs too.
-func openLog(dir string, errs io.Writer) (*slog.Logger, io.Closer, error) {
-	path := filepath.Join(dir, datadir.Log)
+// OpenLog opens the log of a data folder: all of it as JSON lines in its file, warnings and errors on errs too. Close the file
+// when nothing logs any more.
+func OpenLog(dir string, errs io.Writer) (*slog.Logger, io.Closer, error) {
+	path := filepath.Join(dir, Log)
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		if err := os.Rename(path, path+".1"); err != nil {
 			return nil, nil, err

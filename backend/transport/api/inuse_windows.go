@@ -1,4 +1,4 @@
-package app
+package api
 
 import "golang.org/x/sys/windows"
 

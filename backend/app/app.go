@@ -1,0 +1,254 @@
+// Package app is the only wiring of Deskbell: it opens the data folder, puts the parts together, and closes them again in
+// order.
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"deskbell/backend/gate/service"
+	"deskbell/backend/human"
+	"deskbell/backend/plan"
+	"deskbell/backend/platform/window"
+	"deskbell/backend/plugins"
+	"deskbell/backend/queue"
+	"deskbell/backend/record"
+	"deskbell/backend/record/library"
+	"deskbell/backend/record/masking"
+	"deskbell/backend/store/backups"
+	"deskbell/backend/store/datadir"
+	"deskbell/backend/store/pictures"
+	"deskbell/backend/store/settings"
+	"deskbell/backend/store/sqlite"
+	"deskbell/backend/summary"
+	"deskbell/backend/transport/api"
+	"deskbell/backend/transport/cli"
+)
+
+// Config is what an App is opened with.
+type Config struct {
+	Dir     string           // the data folder
+	Config  *settings.Config // as read from it
+	Version string
+	Console fs.FS // the page; nil serves none
+	InApp   bool  // the window's page may call the API from its own origin
+	Errors  io.Writer
+}
+
+// An App is Deskbell without its window. Open, then Run once; or Close without Run.
+type App struct {
+	Config
+	settings settings.Settings // as they were when it was opened
+	claim    *datadir.Claim
+	log      *slog.Logger
+	masker   *masking.Masker
+	ready    chan struct{}
+
+	store    *sqlite.Store
+	pictures *pictures.Store
+	backups  *backups.Store
+	listener net.Listener
+	sources  record.Deps
+
+	queue     *queue.Queue
+	recorder  *record.Recorder // nil when recording is switched off
+	library   *library.Library
+	replays   *library.Replays
+	registry  *plugins.Registry
+	summaries *summary.Service
+	gate      *service.Keeper
+	plans     *plan.Service
+
+	samples *cli.Samples
+	api     *api.Server
+
+	opened  []func() error // how what was opened is closed again, in the order of opening
+	closing sync.Once
+	closed  error
+}
+
+// Open takes the data folder, opens the journal, loads the queue and listens. Nobody is answered before
+// Run. When it fails, everything is as it was, and the error says what is wrong and what to do: another
+// process holds the folder, the folder cannot be written, the address is taken.
+func Open(ctx context.Context, c Config) (_ *App, err error) {
+	if c.Errors == nil {
+		c.Errors = os.Stderr
+	}
+	a := &App{Config: c, settings: c.Config.Settings(), masker: masking.New(), ready: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			_ = a.Close() // the first error is the one that counts
+		}
+	}()
+	if a.claim, err = datadir.Take(c.Dir, c.Version); err != nil {
+		return nil, err
+	}
+	a.opens(a.claim.Release)
+	log, file, err := datadir.OpenLog(c.Dir, c.Errors)
+	if err != nil {
+		return nil, human.Wrap(human.Unavailable, err, "the log in %s cannot be written; check the folder's permissions", c.Dir)
+	}
+	a.log = log
+	a.opens(file.Close)
+	if a.store, err = sqlite.Open(ctx, c.Dir, sqlite.Options{}); err != nil {
+		return nil, err
+	}
+	a.opens(a.store.Close)
+	if err = a.openQueue(ctx); err != nil {
+		return nil, err
+	}
+	if a.listener, err = api.Listen(ctx, a.settings.Server.Addr); err != nil {
+		return nil, err
+	}
+	a.opens(func() error {
+		if err := a.listener.Close(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+	a.openRecorder()
+	a.openSummaries()
+	if err = a.openGate(ctx); err != nil {
+		return nil, err
+	}
+	a.openPlans()
+	return a, a.openAPI()
+}
+
+// opens notes how to close what was opened.
+func (a *App) opens(closes func() error) { a.opened = append(a.opened, closes) }
+
+// Run answers requests until ctx ends, then shuts down: faces, recorder, queue, journal. Each face gives the
+// requests under way a few seconds. It returns nil after an orderly end. The App is closed when it returns.
+func (a *App) Run(ctx context.Context) error {
+	faces, stopFaces := context.WithCancel(ctx)
+	defer stopFaces()
+	stopQueue := a.start(ctx, map[string]func(context.Context) error{"queue": a.queue.Run})
+	stopJobs := a.start(ctx, a.jobs())
+	served := make(chan error, 1)
+	go func() { served <- a.api.Serve(faces, a.listener) }()
+	err := a.claim.Publish(a.URL())
+	if err == nil {
+		a.log.Info("ready", "url", a.URL(), "data", a.Dir, "version", a.Version, "pid", os.Getpid())
+		close(a.ready)
+	} else {
+		stopFaces()
+	}
+	if serveErr := <-served; serveErr != nil {
+		err = errors.Join(err, human.Wrap(human.Internal, serveErr, "the server stopped by itself"))
+	}
+	a.samples.Close()
+	a.replays.Close()
+	stopJobs()
+	a.summaries.Close()
+	stopQueue()
+	a.log.Info("stopped")
+	return errors.Join(err, a.Close())
+}
+
+// jobs are what runs beside the queue, and stops before it.
+func (a *App) jobs() map[string]func(context.Context) error {
+	jobs := map[string]func(context.Context) error{
+		"gatekeeper": a.gate.Run,
+		"backups":    func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
+	}
+	if a.recorder != nil {
+		jobs["recorder"] = a.recorder.Run
+		jobs["recordings of operations"] = func(ctx context.Context) error { return a.recorder.EndWith(ctx, a.follow(ctx)) }
+		jobs["summaries"] = func(ctx context.Context) error { a.recorder.Watch(ctx, a.summaries.Recording(ctx)); return nil }
+	}
+	return jobs
+}
+
+// start runs jobs until stop is called, which waits for them. A job that fails is in the log; the others go on.
+func (a *App) start(ctx context.Context, jobs map[string]func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	for name, run := range jobs {
+		running.Go(func() {
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error("a part of Deskbell stopped", "part", name, "err", err)
+			}
+		})
+	}
+	return func() { cancel(); running.Wait() }
+}
+
+// follow yields what happens to operations from now on.
+func (a *App) follow(ctx context.Context) iter.Seq2[human.Entry, error] {
+	head, err := a.queue.Head(ctx)
+	if err != nil {
+		return func(yield func(human.Entry, error) bool) { yield(human.Entry{}, err) }
+	}
+	return a.queue.Follow(ctx, a.operator(), head)
+}
+
+// Ready is closed when requests are answered.
+func (a *App) Ready() <-chan struct{} { return a.ready }
+
+// URL is the API's address on this machine, without a slash at the end.
+func (a *App) URL() string { return api.URL(a.listener) }
+
+// Invite makes a one-time code for an operator, and a link to the console with it in its fragment, which
+// browsers send to nobody.
+func (a *App) Invite() (code, link string) {
+	code = a.api.NewCode()
+	return code, a.URL() + "/#code=" + code
+}
+
+// WindowToken makes an operator's session for the window. It is the window's alone and never written down.
+func (a *App) WindowToken() string { return a.api.WindowToken() }
+
+// Window is what the window, its tray and its notifications do for the operator.
+func (a *App) Window() window.Operator {
+	return window.Operator{
+		Queue: a.queue, Recorder: a.recorder, By: a.operator(), Log: a.log,
+		Options: func() human.RecordingOptions { return a.now().Record(human.RecordingOptions{}) },
+	}
+}
+
+// operator is the person at this machine.
+func (a *App) operator() human.Actor {
+	return human.Actor{Role: human.Operator, Name: a.settings.Operator.Name}
+}
+
+// now are the settings as they are now: those that count at once.
+func (a *App) now() settings.Settings { return a.Config.Config.Settings() }
+
+// Close closes everything that Open opened. An App that ran is closed already.
+func (a *App) Close() error {
+	a.closing.Do(func() {
+		for _, closes := range slices.Backward(a.opened) {
+			a.closed = errors.Join(a.closed, closes())
+		}
+	})
+	return a.closed
+}
+
+// newID makes an id that is not to be guessed and sorts by time.
+func newID(prefix string) string { return prefix + strings.ToLower(ulid.Make().String()) }
+
+// pause blocks for a time, or until ctx ends; then it returns ctx's error.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+

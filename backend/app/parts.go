@@ -1,0 +1,218 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"deskbell/backend/agent/runs"
+	"deskbell/backend/browser"
+	"deskbell/backend/gate"
+	"deskbell/backend/gate/rules"
+	"deskbell/backend/gate/service"
+	"deskbell/backend/human"
+	"deskbell/backend/llm"
+	"deskbell/backend/plan"
+	"deskbell/backend/platform"
+	"deskbell/backend/plugins"
+	"deskbell/backend/queue"
+	"deskbell/backend/record"
+	"deskbell/backend/record/library"
+	"deskbell/backend/record/masking"
+	"deskbell/backend/record/replay"
+	"deskbell/backend/store/backups"
+	"deskbell/backend/store/keychain"
+	"deskbell/backend/store/pictures"
+	"deskbell/backend/store/settings"
+	"deskbell/backend/store/settings/gatefile"
+	"deskbell/backend/summary"
+	"deskbell/backend/transport/api"
+	"deskbell/backend/transport/cli"
+	"deskbell/backend/transport/mcp"
+	"deskbell/backend/workspace"
+	"deskbell/summarizers/prompt"
+)
+
+// openQueue loads the queue, with the recordings of its operations.
+func (a *App) openQueue(ctx context.Context) error {
+	o := a.settings.Queue()
+	o.Summarize = func(op human.Operation, answer human.Answer) string { return a.summaries.Line(op, answer) }
+	o.Log = a.log
+	a.queue = queue.New(a.store, a.store, o)
+	if err := a.queue.Load(ctx); err != nil {
+		return err
+	}
+	a.pictures = pictures.New(a.Dir)
+	a.library = library.New(library.Deps{Store: a.store.Recordings(), Pictures: a.pictures, Operations: a.queue, Encode: pictures.Encode})
+	return nil
+}
+
+// openRecorder makes the recorder from what this system has. Nothing is recorded before somebody asks.
+func (a *App) openRecorder() {
+	a.sources = platform.Sources(a.Dir)
+	a.opens(func() error { platform.Close(a.sources); return nil })
+	a.replays = library.NewReplays(a.library, library.Through(func(context.Context) (replay.Player, error) { return platform.Player(a.sources) }, pause))
+	if !a.settings.Recording.Enabled {
+		return
+	}
+	d := a.sources
+	d.Store, d.Pictures, d.Operations, d.Masker, d.Log = a.store.Recordings(), a.pictures, a.queue, a.masker, a.log
+	d.NewID = func() human.RecordingID { return human.RecordingID(newID(human.RecordingPrefix)) }
+	web := a.settings.Browser
+	d.Browser = func(o human.BrowserOptions, clipboard bool, keep record.SavePicture) record.Browser {
+		return browser.New(browser.Options{
+			Clock: platform.Now, Path: web.Path, ProfileDir: filepath.Join(a.Dir, "browser"), Exclude: web.Exclude,
+			Parameters: web.Parameters, Masker: a.masker, Clipboard: clipboard, RRWeb: browser.RRWeb(a.Console), Log: a.log,
+		}, o, keep)
+	}
+	o := a.settings.Recorder()
+	o.OwnKeys = platform.OwnKeys
+	a.recorder = record.New(d, o)
+}
+
+// ready says what could be recorded in this session, without an App.
+func ready(ctx context.Context, p cli.Place) []human.SourceState {
+	d := platform.Sources("")
+	defer platform.Close(d)
+	path := ""
+	if p.Config != nil {
+		path = p.Config.Settings().Browser.Path
+	}
+	d.Pictures = pictures.New("") // which it makes nothing in
+	d.Browser = func(o human.BrowserOptions, _ bool, _ record.SavePicture) record.Browser {
+		return browser.New(browser.Options{Clock: platform.Now, Path: path}, o, nil)
+	}
+	return record.New(d, record.Options{}).Ready(ctx)
+}
+
+// openSummaries makes what drafts summaries.
+func (a *App) openSummaries() {
+	a.registry = registry(a.Dir, a.settings, a.masker)
+	a.summaries = summary.New(summary.Deps{
+		Operations: a.queue, Recordings: a.library, Store: a.store.Summaries(),
+		Shelf: a.registry.Find, Folder: a.registry.Folder(), Options: func() summary.Options { return a.now().Summaries() },
+		Operator: a.operator(), Now: time.Now, Log: a.log,
+		NewID: func() human.SummaryID { return human.SummaryID(newID(human.SummaryPrefix)) },
+	})
+	a.opens(func() error { a.summaries.Close(); return nil })
+}
+
+// registry has the summarizers of a data folder.
+func registry(dir string, s settings.Settings, masker *masking.Masker) *plugins.Registry {
+	var ask func(string) (prompt.Model, error)
+	if s.Model.Provider != "none" {
+		ask = func(name string) (prompt.Model, error) {
+			c := modelOf(s.Model)
+			if name != "" {
+				c.Model = name
+			}
+			return llm.New(c)
+		}
+	}
+	return plugins.NewRegistry(filepath.Join(dir, "summarizers"), s.Summarizers.Plugins, ask, masker.Text)
+}
+
+// modelOf says how the model of the settings is asked, with its key.
+func modelOf(s settings.Model) llm.Config {
+	return llm.Config{
+		Provider: s.Provider, Model: s.Name, BaseURL: s.BaseURL, AllowHTTP: s.AllowHTTP, Pictures: s.Pictures,
+		MaxInput: s.MaxInputTokens, MaxOutput: s.MaxOutputTokens, Key: keychain.Key,
+	}
+}
+
+// openGate makes the gatekeeper.
+func (a *App) openGate(ctx context.Context) (err error) {
+	file := gatefile.Open(filepath.Join(a.Dir, gatefile.Name))
+	a.backups = backups.New(a.Dir, time.Now, a.masker.Text, tree)
+	d := service.Deps{
+		Queue: a.queue, Store: a.store.Gate(), Files: a.backups, Operator: a.operator(), Mask: a.masker.Within, Guard: a.Dir, Now: time.Now, Log: a.log,
+		File: func() service.File {
+			now := file.Read()
+			return service.File{Path: file.Path(), Rules: now.Rules, Config: now.Config, Problem: now.Problem}
+		},
+		Project:   func(_ service.File, root string) *rules.Set { return file.With(root) },
+		SetPolicy: file.SetPolicy,
+		Root:      workspace.Root,
+		Ground: func(ctx context.Context, call gate.Call, made func(string) bool) service.Ground {
+			return workspace.New(ctx, call, made)
+		},
+		NewID: newID,
+	}
+	if a.settings.Model.Provider != "none" {
+		if m, err := a.registry.Model(""); err == nil {
+			d.Model = opinion{m}
+		} else {
+			a.log.Warn("the gatekeeper has no model", "err", err)
+		}
+	}
+	a.gate, err = service.New(ctx, d)
+	return err
+}
+
+// tree is the working tree that a folder is in, for copies of it.
+func tree(dir string) (backups.Tree, error) {
+	repo, err := workspace.Open(dir)
+	if err != nil {
+		return nil, err // not a nil *workspace.Repo, which would be no nil backups.Tree
+	}
+	return repo, nil
+}
+
+// opinion is the model of the settings, as the gatekeeper asks it.
+type opinion struct{ prompt.Model }
+
+func (o opinion) Name() string { return o.About().Name }
+
+func (o opinion) Ask(ctx context.Context, system, user string, schema json.RawMessage) (string, error) {
+	reply, err := o.Model.Ask(ctx, prompt.Request{System: system, Text: user, Schema: schema, Tokens: 1000}, func(string) {})
+	return string(reply.JSON), err
+}
+
+// openPlans makes what has plans confirmed.
+func (a *App) openPlans() {
+	a.plans = plan.New(plan.Deps{
+		Queue: a.queue, Store: a.store.Plans(), Judge: a.gate.Foresee, Now: time.Now, Log: a.log, NewID: newID,
+		Options: func() plan.Options { return a.now().Plans() },
+	})
+}
+
+// openAPI puts the faces on all parts.
+func (a *App) openAPI() (err error) {
+	tool := mcp.HTTPHandler(api.ActorOf,
+		func(by human.Actor) mcp.Ringer { return mcp.ForQueue(a.queue, a.library, by) },
+		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans})
+	a.samples = cli.NewSamples(a.store, a.Dir, a.log)
+	a.opens(func() error { a.samples.Close(); return nil })
+	d := api.Deps{
+		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans,
+		Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Settings: a.Config.Config,
+		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
+			return cli.Examine(ctx, Program(a.Version, nil), cli.Place{Dir: a.Dir, Config: a.Config.Config}), nil
+		},
+		Sample:  func(ctx context.Context) error { return a.samples.Start(ctx, a.URL(), a.now().UI.Language) },
+		Console: a.Console, MCP: tool, EndWaits: tool.EndWaits, Operator: a.settings.Operator.Name, InApp: a.InApp,
+		Hosts: a.settings.Server.AllowHosts, MaxBody: a.settings.MaxBody(), Version: a.Version, Log: a.log,
+	}
+	if a.recorder != nil {
+		d.Recorder = withDefaults{a.recorder, a}
+	}
+	if a.api, err = api.New(d); err != nil {
+		return err
+	}
+	a.opens(func() error { a.api.Close(); return nil })
+	return nil
+}
+
+// withDefaults is the recorder as the API sees it: what a request leaves open is as in the settings.
+type withDefaults struct {
+	*record.Recorder
+	app *App
+}
+
+func (r withDefaults) Start(ctx context.Context, by human.Actor, op human.OperationID, o human.RecordingOptions) (human.Recording, error) {
+	return r.Recorder.Start(ctx, by, op, r.app.now().Record(o))
+}
+
+// journals are those of the reference agent's runs on a data folder.
+func journals(dir string) *runs.Store { return runs.New(filepath.Join(dir, "agents")) }

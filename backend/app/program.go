@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"time"
+
+	"deskbell/backend/agent"
+	"deskbell/backend/gate"
+	"deskbell/backend/human"
+	"deskbell/backend/llm"
+	"deskbell/backend/platform/window"
+	"deskbell/backend/record/masking"
+	"deskbell/backend/store/backups"
+	"deskbell/backend/store/keychain"
+	"deskbell/backend/store/settings/gatefile"
+	"deskbell/backend/store/sqlite"
+	"deskbell/backend/transport/api"
+	"deskbell/backend/transport/cli"
+	"deskbell/backend/transport/mcp"
+	"deskbell/backend/workspace"
+)
+
+// Program is the command line of Deskbell, without the window.
+func Program(version string, console fs.FS) cli.Program {
+	return cli.Program{
+		Version: version,
+		Open: func(ctx context.Context, p cli.Place) (cli.Server, error) {
+			a, err := Open(ctx, Config{Dir: p.Dir, Config: p.Config, Version: version, Console: console})
+			if err != nil {
+				return nil, err // not a nil *App, which would be no nil cli.Server
+			}
+			return a, nil
+		},
+		Keys: func(ctx context.Context, dir string) (cli.Keys, error) {
+			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+			if err != nil {
+				return nil, err
+			}
+			return store, nil
+		},
+		Backups: func(dir string) cli.Backups { return backups.New(dir, time.Now, nil, nil) },
+		ServeMCP: func(ctx context.Context, find func() (string, error), key string, in io.Reader, out io.Writer) error {
+			return mcp.ServeRemote(ctx, version, find, key, in, out)
+		},
+		MCPProxy: serveProxy,
+		OpenAPI:  func() ([]byte, error) { return api.OpenAPI(version) },
+		Database: func(ctx context.Context, dir string) error {
+			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+			if err != nil {
+				return err
+			}
+			return store.Close()
+		},
+		Sources: ready,
+		Model:   model,
+		Summaries: func(p cli.Place) []human.DoctorCheck {
+			return registry(p.Dir, p.Config.Settings(), masking.New()).Checks()
+		},
+		Hooks: hooks(),
+		Agent: cli.Agent{
+			Run:  runAgent(version),
+			Chat: chatWithAgent(version),
+			List: func(ctx context.Context, dir string, most int) ([]agent.RunView, error) {
+				return journals(dir).List(ctx, most)
+			},
+		},
+		Gate: cli.Gate{
+			Load: gatefile.Load, Project: gatefile.Project, Root: workspace.Root,
+			Evidence: func(ctx context.Context, call gate.Call) gate.Evidence { return workspace.New(ctx, call, nil) },
+		},
+		Notifications: func(ctx context.Context) cli.Notifications {
+			s := window.FindNotificationService(ctx)
+			return cli.Notifications{Shown: s.Answers, Name: s.Name, Buttons: s.Actions}
+		},
+	}
+}
+
+// model is the model of the settings, for the command line.
+func model(p cli.Place) (cli.Model, error) {
+	s := p.Config.Settings().Model
+	if s.Provider == "none" {
+		return cli.Model{}, human.Errorf(human.Unavailable, "there is no model; set model.provider and model.name, for instance in %s", p.Config.File())
+	}
+	m, err := llm.New(modelOf(s))
+	if err != nil {
+		return cli.Model{}, err
+	}
+	about := m.About()
+	return cli.Model{Name: about.Name, Host: about.Host, Key: keychain.Account{Host: about.Host}}, nil
+}

@@ -1,0 +1,48 @@
+// Package platform chooses, of what the packages below it offer, what this operating system and session have.
+package platform
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"deskbell/backend/platform/folders"
+	"deskbell/backend/platform/input"
+	"deskbell/backend/record"
+	"deskbell/backend/record/replay"
+)
+
+// Now is the clock of recordings: the time of day, and the monotonic clock that the system stamps its events with.
+func Now() (wall time.Time, mono int64) { return time.Now(), monotonic() }
+
+// Sources are what a recorder listens to on this system, with its clock and this process. skip is a folder whose files are
+// not watched. Nothing is heard before a recording begins.
+func Sources(skip string) record.Deps {
+	deps := sources()
+	deps.Clock, deps.SelfPID = Now, os.Getpid()
+	deps.Files = func(paths []string) record.Source { return folders.New(Now, paths, skip) }
+	return deps
+}
+
+// Close lets go of what sources hold between recordings. What cannot be closed any more is gone already.
+func Close(deps record.Deps) {
+	if c, ok := deps.Elements.(io.Closer); ok {
+		_ = c.Close()
+	}
+	if deps.Screen != nil {
+		_ = deps.Screen.Close()
+	}
+}
+
+// Player acts on this desktop, to play recordings back.
+func Player(deps record.Deps) (replay.Player, error) {
+	p, err := input.New(deps.Windows, deps.Elements)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// OwnKeys are those that Deskbell's window takes in any program (see package window): no part of what is recorded.
+var OwnKeys = []record.Chord{{Key: "r", Modifiers: []string{"ctrl", "alt"}}, {Key: "r", Modifiers: []string{"ctrl", "alt", "shift"}}}
+
