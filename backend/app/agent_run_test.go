@@ -363,7 +363,7 @@ func TestTheAgentMendsAProject(t *testing.T) {
 				t.Errorf("the log: %+v", page.Decisions)
 			}
 			// The console can follow the run.
-			var run api.RunUpdates
+			var run agent.RunUpdates
 			d.boss.good(t, "GET", "/api/agent/runs/"+d.runID(t), nil, &run)
 			if run.Run.State != agent.Completed || run.Run.Alive || run.Run.Spent.Steps == 0 || len(run.Updates) < 10 || run.Updates[len(run.Updates)-1].Type != agent.FinalResult {
 				t.Errorf("the run: %+v", run.Run)
@@ -439,7 +439,7 @@ func TestTheAgentIsKilledAndResumed(t *testing.T) {
 				}
 			}
 			id := d.runID(t)
-			var during api.RunUpdates
+			var during agent.RunUpdates
 			d.boss.good(t, "GET", "/api/agent/runs/"+id, nil, &during)
 			if !during.Run.Alive {
 				t.Error("the console takes it for dead")

@@ -251,4 +251,3 @@ func pause(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
-

@@ -45,4 +45,3 @@ func Player(deps record.Deps) (replay.Player, error) {
 
 // OwnKeys are those that Deskbell's window takes in any program (see package window): no part of what is recorded.
 var OwnKeys = []record.Chord{{Key: "r", Modifiers: []string{"ctrl", "alt"}}, {Key: "r", Modifiers: []string{"ctrl", "alt", "shift"}}}
-

@@ -43,7 +43,7 @@ func (s *shell) doctorCommand() *cobra.Command {
 			}
 			if s.json {
 				return s.printJSON(struct {
-					OK     bool    `json:"ok"`
+					OK     bool                `json:"ok"`
 					Checks []human.DoctorCheck `json:"checks"`
 				}{s.code == exitYes, checks})
 			}
@@ -69,7 +69,7 @@ func examined(name, status, detail, fix string) human.DoctorCheck {
 // Examine makes all checks but, where p has none, that of the settings. It leaves nothing behind but the
 // data folder.
 func Examine(ctx context.Context, program Program, p Place) []human.DoctorCheck {
-	checks := []human.DoctorCheck{examined("program", human.CheckOK, "deskbell " + program.Version, "")}
+	checks := []human.DoctorCheck{examined("program", human.CheckOK, "deskbell "+program.Version, "")}
 	if p.Config != nil {
 		checks = append(checks, examined("settings", human.CheckOK, fileState(p.Config.File()), ""))
 	}
@@ -135,7 +135,7 @@ func checkSpace(dir string) human.DoctorCheck {
 	free, err := disk.Free(dir)
 	switch {
 	case err != nil:
-		return examined("space", human.CheckWarn, "unknown: " + err.Error(), "")
+		return examined("space", human.CheckWarn, "unknown: "+err.Error(), "")
 	case free < lowSpace:
 		return examined("space", human.CheckWarn, fmt.Sprintf("%d MB are free", free>>20), "free some; when the disk is full, Deskbell refuses rings rather than lose them")
 	}
@@ -145,7 +145,7 @@ func checkSpace(dir string) human.DoctorCheck {
 func checkDatabase(ctx context.Context, program Program, dir string) human.DoctorCheck {
 	path := filepath.Join(dir, datadir.Database)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return examined("database", human.CheckOK, path + " (not there yet; the first start makes it)", "")
+		return examined("database", human.CheckOK, path+" (not there yet; the first start makes it)", "")
 	}
 	if err := program.Database(ctx, dir); err != nil {
 		return examined("database", human.CheckFail, human.SafeText(err), "")
@@ -165,7 +165,7 @@ func checkServer(ctx context.Context, dir, addr string) human.DoctorCheck {
 		return examined("server", human.CheckFail, fmt.Sprintf("none runs, and %s cannot be listened on: %v", addr, reason(err)), portAdvice(addr))
 	}
 	_ = listener.Close() // it was only a try
-	return examined("server", human.CheckOK, "none runs; " + addr + " is free", "")
+	return examined("server", human.CheckOK, "none runs; "+addr+" is free", "")
 }
 
 // portAdvice says what to do when an address is taken.
@@ -203,9 +203,9 @@ func checkNotifications(service Notifications) human.DoctorCheck {
 	case !service.Shown:
 		return examined("notifications", human.CheckWarn, "nobody shows notifications in this session; cards are shown all the same", "install and start a notification daemon, such as dunst, mako or your desktop's own")
 	case !service.Buttons:
-		return examined("notifications", human.CheckWarn, service.Name + " shows them, without buttons", "answer in the card or the console")
+		return examined("notifications", human.CheckWarn, service.Name+" shows them, without buttons", "answer in the card or the console")
 	}
-	return examined("notifications", human.CheckOK, service.Name + ", with buttons", "")
+	return examined("notifications", human.CheckOK, service.Name+", with buttons", "")
 }
 
 // recorded are the names of the checks of what can be recorded.

@@ -24,14 +24,14 @@ type Remote struct {
 }
 
 const (
-	sessionHeader  = "Mcp-Session-Id"
-	versionHeader  = "Mcp-Protocol-Version"
-	eventHeader    = "Last-Event-ID"
-	eventStream    = "text/event-stream"
-	plainJSON      = "application/json"
-	modernVersion  = "2026-07-28" // the first without sessions, whose requests are named in headers
-	maxProblem     = 16 << 10     // of what a server says that fails
-	reconnects     = 8 // to a stream that brings nothing, in a row; with their pauses 16 s
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+	eventHeader   = "Last-Event-ID"
+	eventStream   = "text/event-stream"
+	plainJSON     = "application/json"
+	modernVersion = "2026-07-28" // the first without sessions, whose requests are named in headers
+	maxProblem    = 16 << 10     // of what a server says that fails
+	reconnects    = 8            // to a stream that brings nothing, in a row; with their pauses 16 s
 )
 
 // client makes the requests of a proxy. It follows no redirection: the calls would go where nobody has said that they may,

@@ -2045,14 +2045,6 @@ export interface components {
             /** @description Where it opens; absent: details.url of the operation, else an empty page. Only http, https and about:blank. */
             url?: string;
         };
-        Check: {
-            detail: string;
-            /** @description What to do about it. */
-            fix?: string;
-            name: string;
-            /** @enum {string} */
-            status: "ok" | "warn" | "fail";
-        };
         Choice: {
             /** @enum {string} */
             action: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
@@ -2283,8 +2275,16 @@ export interface components {
             /** @description What there is to say beside it. */
             text?: string;
         };
+        DoctorCheck: {
+            detail: string;
+            /** @description What to do about it. */
+            fix?: string;
+            name: string;
+            /** @enum {string} */
+            status: "ok" | "warn" | "fail";
+        };
         DoctorReport: {
-            checks: components["schemas"]["Check"][];
+            checks: components["schemas"]["DoctorCheck"][];
         };
         Draft: {
             /** @description Of a permission: the arguments that the call may run with in place of its own. */
