@@ -1,14 +1,10 @@
 package hookprogram
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +14,7 @@ import (
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/store/datadir"
+	"deskbell/backend/transport/client/small"
 	"deskbell/backend/transport/hook"
 )
 
@@ -60,7 +57,7 @@ func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how service.A
 	err = j.post(ctx, "/api/gate/evaluate?wait="+number(wait.Seconds()), wait+answerTime, body, map[string]any{
 		"decision": &got.Decision, "message": &got.Message, "operation_id": &got.OperationID, "args": &got.Args, "verdict": &verdict,
 	})
-	if errors.Is(err, errNobody) && how.Question == "" {
+	if errors.Is(err, small.ErrNobody) && how.Question == "" {
 		return j.away.judge(ctx, call)
 	}
 	if err == nil && got.Message == "" && len(verdict) > 0 {
@@ -131,107 +128,25 @@ func (j *judge) key() (string, error) {
 	return key, nil
 }
 
-// Limits of an exchange.
-const (
-	dialTime   = 2 * time.Second
-	answerTime = 30 * time.Second // besides what the server was asked to wait
-	mostAnswer = 16 << 20
-)
+// answerTime is how long an answer may take, besides what the server was asked to wait.
+const answerTime = 30 * time.Second
 
-// errNobody is that nobody listens where a server said it would.
-var errNobody = errors.New("nobody listens there")
-
-// post makes one call of the API. It speaks HTTP/1.0 itself, in which the end of the connection is the end of the answer:
-// net/http doubles the time that this program takes to start and to ask. The answer's fields are put in their places; see
-// hook.Take.
+// post makes one call of the API. The answer's fields are put in their places; see hook.Take.
 func (j *judge) post(ctx context.Context, path string, most time.Duration, body []byte, places map[string]any) error {
 	key, err := j.key()
 	if err != nil {
 		return err
 	}
-	address, plain := strings.CutPrefix(strings.TrimRight(j.url, "/"), "http://")
-	if !plain || strings.ContainsAny(address, "/ \r\n") {
-		return human.Errorf(human.Unavailable, "Deskbell listens on %q, which its hook cannot call", j.url)
-	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	dialer := net.Dialer{Timeout: dialTime, KeepAlive: -1}
-	target := address
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		target = net.JoinHostPort(strings.Trim(address, "[]"), "80")
-	}
-	conn, err := dialer.DialContext(ctx, "tcp", target)
-	if err != nil {
-		if ctx.Err() != nil {
-			return human.Wrap(human.Unavailable, err, "Deskbell at %s did not answer in time", j.url)
-		}
-		return errors.Join(human.Wrap(human.Unavailable, err, "no Deskbell answers at %s", j.url), errNobody)
-	}
-	defer conn.Close() //nolint:errcheck // what counts was read
-	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	head := "POST " + path + " HTTP/1.0\r\nHost: " + address + "\r\nAuthorization: Bearer " + key + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
-	_, sendErr := conn.Write(append([]byte(head), body...))
-	status, answer, err := readAnswer(conn)
-	if err != nil { // else the server may have refused before it had read everything
-		return human.Wrap(human.Unavailable, errors.Join(sendErr, err), "Deskbell at %s stopped before it answered (a question that it had begun to ask by then is kept, and is there again when Deskbell runs)", j.url)
-	}
-	if status >= 300 {
-		return j.problem(status, answer)
-	}
-	if places == nil {
-		return nil
-	}
-	if err := hook.Take(answer, places); err != nil {
-		return human.Wrap(human.Unavailable, err, "what answers at %s is no Deskbell of this version, or stopped in the middle", j.url)
-	}
-	return nil
-}
-
-func readAnswer(conn io.Reader) (status int, body []byte, err error) {
-	r := bufio.NewReaderSize(io.LimitReader(conn, mostAnswer), 8<<10)
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return 0, nil, err
-	}
-	if parts := strings.Fields(line); len(parts) >= 2 && strings.HasPrefix(parts[0], "HTTP/1.") {
-		status, err = strconv.Atoi(parts[1])
-	}
-	if status < 200 || err != nil {
-		return 0, nil, fmt.Errorf("it answers %q", line)
-	}
-	length := -1
-	for {
-		if line, err = r.ReadString('\n'); err != nil {
-			return 0, nil, err
-		}
-		if line = strings.TrimSpace(line); line == "" {
-			break
-		}
-		name, value, _ := strings.Cut(line, ":")
-		if strings.EqualFold(name, "Content-Length") {
-			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
-				return 0, nil, err
-			}
+	answer, err := small.Post(ctx, j.url, key, path, body)
+	if err == nil && places != nil {
+		if err := hook.Take(answer, places); err != nil {
+			return human.Wrap(human.Unavailable, err, "what answers at %s is no Deskbell of this version, or stopped in the middle", j.url)
 		}
 	}
-	body, err = io.ReadAll(r)
-	if err == nil && length >= 0 && len(body) != length {
-		err = io.ErrUnexpectedEOF
+	if human.KindOf(err) == human.Unauthorized {
+		return human.Errorf(human.Unauthorized, "%s. Tell your user to run: deskbell hook install %s", strings.TrimRight(human.SafeText(err), "."), j.client)
 	}
-	return status, body, err
-}
-
-// problem reads a problem document (RFC 9457).
-func (j *judge) problem(status int, text []byte) error {
-	var p struct{ Detail, Kind string }
-	if json.Unmarshal(text, &p) != nil || p.Detail == "" {
-		return human.Errorf(human.Internal, "what answers at %s said %d and not why", j.url, status)
-	}
-	switch p.Kind {
-	case "unauthorized":
-		return human.Errorf(human.Unauthorized, "%s. Tell your user to run: deskbell hook install %s", strings.TrimRight(p.Detail, "."), j.client)
-	case "unavailable":
-		return human.Errorf(human.Internal, "%s", p.Detail) // it answered: it has not gone
-	}
-	return human.Errorf(human.Invalid, "%s", p.Detail)
+	return err
 }

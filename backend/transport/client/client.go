@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client/small"
 )
 
 // A Client makes calls with one key or token. Its methods are safe for concurrent use.
@@ -445,7 +446,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 	case err != nil:
 		return 0, away(ctx, origin(answer), err)
 	case answer.StatusCode >= 300:
-		return answer.StatusCode, problem(answer.StatusCode, data)
+		return answer.StatusCode, small.Problem(answer.StatusCode, data)
 	case into == nil || len(data) == 0:
 		return answer.StatusCode, nil
 	}
@@ -536,36 +537,4 @@ func away(ctx context.Context, url string, err error) error {
 		return human.Wrap(human.Unavailable, errors.Join(ctx.Err(), err), "Deskbell at %s did not answer in time", url)
 	}
 	return human.Wrap(human.Unavailable, err, "no Deskbell answers at %s; start it with `deskbell` or `deskbell serve`", url)
-}
-
-var kinds = map[string]human.ErrorKind{
-	"invalid": human.Invalid, "not_found": human.NotFound, "conflict": human.Conflict, "denied": human.Denied,
-	"exhausted": human.Exhausted, "internal": human.Internal, "unavailable": human.Unavailable, "unauthorized": human.Unauthorized,
-}
-
-// problem reads a problem document (RFC 9457) as the error it tells of.
-func problem(status int, data []byte) error {
-	var p struct {
-		Detail string
-		Kind   string
-		Errors []struct{ Location string }
-	}
-	if json.Unmarshal(data, &p) != nil || p.Detail == "" {
-		kind := human.Invalid
-		switch {
-		case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
-			kind = human.Unavailable
-		case status >= 500:
-			kind = human.Internal
-		}
-		return human.Errorf(kind, "something that is not Deskbell answered with %d %s", status, http.StatusText(status))
-	}
-	e := &human.Error{Kind: kinds[p.Kind], Msg: p.Detail}
-	if e.Kind == 0 {
-		e.Kind = human.Invalid
-	}
-	if len(p.Errors) > 0 {
-		_, e.Field, _ = strings.Cut(p.Errors[0].Location, ".")
-	}
-	return e
 }

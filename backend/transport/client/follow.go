@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client/small"
 )
 
 // FromNow follows only what is still to come.
@@ -141,5 +142,5 @@ func (c *Client) dial(ctx context.Context, at string, after uint64, pinged func(
 	if readErr != nil {
 		return nil, away(ctx, at, readErr)
 	}
-	return nil, problem(answer.StatusCode, data)
+	return nil, small.Problem(answer.StatusCode, data)
 }

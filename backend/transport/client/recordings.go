@@ -11,6 +11,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
+	"deskbell/backend/transport/client/small"
 )
 
 // A RecorderState is what the recorder can do where the server runs, and what it does.
@@ -231,7 +232,7 @@ func (c *Client) file(ctx context.Context, path string) (*http.Response, error) 
 	if err != nil {
 		return nil, away(ctx, origin(answer), err)
 	}
-	return nil, problem(answer.StatusCode, data)
+	return nil, small.Problem(answer.StatusCode, data)
 }
 
 // DeleteRecording deletes a recording that has ended, for good.
