@@ -33,5 +33,5 @@ export default defineConfig({
   },
   // The server answers its own Host and Origin only, so what the development page asks comes from there.
   server: { proxy: { '/api': { target: server, ws: true, changeOrigin: true, headers: { origin: server } } } },
-  test: { include: ['src/**/*.test.ts'] },
+  test: { include: ['src/**/*.test.ts'], setupFiles: ['src/page.testing.ts'] },
 });

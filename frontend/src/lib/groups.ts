@@ -1,10 +1,6 @@
-import { ended, endedAt, rings, snoozed } from './life';
-import { underWay } from '../kinds/plan/run';
+import { ended, endedAt, rings, snoozed, underWay } from './life';
 import { sameDay } from './time';
 import type { Kind, Operation } from './wire';
-
-/** In the order in which filters offer them. */
-export const kinds: readonly Kind[] = ['permission', 'plan', 'approve', 'feedback', 'bash', 'desktop', 'browser', 'review'];
 
 export type GroupName = 'ringing' | 'running' | 'waiting' | 'snoozed' | 'today';
 

@@ -5,6 +5,11 @@ export function ended(op: Operation): boolean {
   return op.state === 'completed' || op.state === 'cancelled' || op.state === 'declined';
 }
 
+/** It goes on after its answer: a task of it may still begin or runs. */
+export function underWay(op: Operation): boolean {
+  return !!op.run && op.run.state !== 'stopped' && op.run.state !== 'finished';
+}
+
 export function endedAt(op: Operation): string | undefined {
   return op.result?.at ?? op.ended?.at;
 }

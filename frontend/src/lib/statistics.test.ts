@@ -18,28 +18,28 @@ function op(secondsAgo: number, took: number | null, more: Partial<Operation> = 
 
 describe('statistics', () => {
   it('counts an answer in the bar whose end it does not pass', () => {
-    expect(statistics([op(100, 5), op(101, 5.1), op(102, 4000)], now, 30).times).toEqual([1, 1, 0, 0, 0, 0, 0, 0, 1]);
+    expect(statistics([op(100, 5), op(101, 5.1), op(102, 4000)], now, 30, () => 'approve').times).toEqual([1, 1, 0, 0, 0, 0, 0, 0, 1]);
   });
 
   it('takes the median and the ninth tenth from answers that were given', () => {
-    const s = statistics([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((took) => op(1000 + took, took)), now, 30);
+    const s = statistics([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((took) => op(1000 + took, took)), now, 30, () => 'approve');
     expect([s.median, s.ninth]).toEqual([5000, 9000]);
   });
 
   it('counts what its agent withdrew as never answered, and in no time', () => {
-    const s = statistics([op(100, 3, { state: 'cancelled', result: undefined, ended: { by: operator, at: new Date(now).toISOString() } })], now, 30);
+    const s = statistics([op(100, 3, { state: 'cancelled', result: undefined, ended: { by: operator, at: new Date(now).toISOString() } })], now, 30, () => 'approve');
     expect([s.rings, s.unanswered, s.answers]).toEqual([1, 1, 0]);
   });
 
   it('has a rate of approval for each risk there was', () => {
     const deny = (risk: 'high') => op(50, 9, { risk, result: { decision: 'deny', by: operator, at: new Date(now).toISOString(), digest: '' } });
-    const s = statistics([op(40, 9, { risk: 'high' }), deny('high'), op(60, 9)], now, 30);
+    const s = statistics([op(40, 9, { risk: 'high' }), deny('high'), op(60, 9)], now, 30, () => 'approve');
     expect([s.yes, s.decisions]).toEqual([2, 3]);
     expect(s.shares).toEqual([{ risk: 'high', yes: 1, all: 2 }, { risk: '', yes: 1, all: 1 }]);
   });
 
   it('leaves out what rang before the first day, and keeps that of today', () => {
-    const s = statistics([op(31 * 86400, 1), op(60, null)], now, 30);
+    const s = statistics([op(31 * 86400, 1), op(60, null)], now, 30, () => 'approve');
     expect([s.rings, s.days.length, s.days.at(-1)?.total]).toEqual([1, 30, 1]);
   });
 });

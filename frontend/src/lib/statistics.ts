@@ -1,16 +1,10 @@
 import { ended, endedAt } from './life';
 import { between } from './time';
-import type { Kind, Operation, Risk } from './wire';
+import type { Operation, Risk } from './wire';
 
 /** Kinds that are drawn in one shade: yes or no, plans, words, and what takes hands. */
 export type Shade = 'approve' | 'plan' | 'words' | 'hands';
 export const shades: readonly Shade[] = ['approve', 'plan', 'words', 'hands'];
-
-export function shadeOf(kind: Kind): Shade {
-  if (kind === 'permission' || kind === 'approve') return 'approve';
-  if (kind === 'feedback' || kind === 'review') return 'words';
-  return kind === 'plan' ? 'plan' : 'hands';
-}
 
 /** The upper ends of the bars of the time to answer, in seconds; the last bar takes what is longer. */
 export const bounds = [5, 15, 30, 60, 120, 300, 900, 3600] as const;
@@ -55,7 +49,7 @@ function rank(sorted: number[], part: number): number {
 }
 
 /** Counts what rang in the last `days` days of the operator's calendar, today included. */
-export function statistics(operations: Iterable<Operation>, now: number, days: number): Statistics {
+export function statistics(operations: Iterable<Operation>, now: number, days: number, shadeOf: (op: Operation) => Shade): Statistics {
   const list: Day[] = [];
   for (let i = days - 1; i >= 0; i--) {
     const day = new Date(dayOf(now));
@@ -71,7 +65,7 @@ export function statistics(operations: Iterable<Operation>, now: number, days: n
   for (const op of operations) {
     const day = byDay.get(dayOf(Date.parse(op.created_at)));
     if (!day) continue;
-    day.counts[shadeOf(op.action_type)] += 1;
+    day.counts[shadeOf(op)] += 1;
     day.total += 1;
     result.rings += 1;
     if (op.state === 'cancelled') result.unanswered += 1;

@@ -21,13 +21,6 @@ const risks = ['none', 'low', 'medium', 'high', 'critical'] as const;
 /** 0 for none, 4 for critical. */
 export const riskLevel = (risk: string): number => (risks as readonly string[]).indexOf(risk);
 
-/** What an operation of kind permission asks, once its details are here. */
-export function questionOf(op: Operation | undefined): Question | undefined {
-  const details = op?.action_type === 'permission' ? op.details : undefined;
-  if (!details || typeof details.tool !== 'string' || !isObject(details.verdict)) return undefined;
-  return whole(details as unknown as Question);
-}
-
 /** Lists that hold nothing may come as null. */
 export function whole<Q extends Question>(question: Q): Q {
   const { verdict } = question;
@@ -37,12 +30,6 @@ export function whole<Q extends Question>(question: Q): Q {
 /** Whether letting a call run is more than one click or key may do. */
 export function grave(verdict: Verdict): boolean {
   return riskLevel(verdict.risk) >= riskLevel('high') || !!verdict.floor || verdict.form === 'input';
-}
-
-/** Whether a permission can be given where only its card is seen. What is not known yet is not. */
-export function mild(op: Operation): boolean {
-  const question = questionOf(op);
-  return !!question && !dangerous(op) && !grave(question.verdict) && !question.check;
 }
 
 /** What an effect is on, as exactly as it is known. */
@@ -121,19 +108,6 @@ export function reasons(verdict: Verdict): Reason[] {
   return [...all.values()];
 }
 
-const order: readonly ChoiceAction[] = ['deny', 'instead', 'backup', 'difference', 'change', 'allow'];
-
-/** One answer of each kind, what stops the call first and what lets it run last. */
-export function choicesOf(verdict: Verdict): GateChoice[] {
-  return order.flatMap((action) => verdict.choices?.find((choice) => choice.action === action) ?? []);
-}
-
-/** Whether an answer lets something run. */
-export const runs = (action: ChoiceAction): boolean => action === 'allow' || action === 'backup' || action === 'change';
-
-/** Whether an answer must have no key of its own. */
-export const risky = (action: ChoiceAction, verdict: Verdict): boolean => action === 'allow' && grave(verdict);
-
 const commandNames = ['command', 'cmd', 'script'];
 
 /** The shell command of a call, under the name it has among the arguments; undefined for other tools' calls. */
@@ -143,26 +117,4 @@ export function commandOf(call: Pick<ToolCall, 'args'>): { name: string; text: s
     if (typeof text === 'string' && text) return { name, text };
   }
   return undefined;
-}
-
-/** The arguments beside the command. */
-export function argsBeside(args: JsonObject | undefined, name: string): [string, Json][] {
-  return Object.entries(args ?? {}).filter(([other]) => other !== name);
-}
-
-/** The arguments as they are drawn and edited: a command as it is, anything else as JSON. */
-export function argsText(call: Pick<ToolCall, 'args'>): string {
-  return commandOf(call)?.text ?? JSON.stringify(call.args ?? {}, null, 2);
-}
-
-/** Arguments that were edited as text; undefined where that is no JSON object. */
-export function argsFrom(call: Pick<ToolCall, 'args'>, text: string): JsonObject | undefined {
-  const command = commandOf(call);
-  if (command) return text.trim() ? { ...call.args, [command.name]: text } : undefined;
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,4 @@
 import { SvelteMap } from 'svelte/reactivity';
-import { dangerous } from '../lib/life';
-import { mild } from '../lib/verdict';
 import type { Answer, Operation } from '../lib/wire';
 import { Arming } from './arming.svelte';
 import type { Desk } from './desk.svelte';
@@ -29,38 +27,18 @@ export class Batch {
     if (!this.running) this.arming.start();
   }
 
-  /** Approves what is not risky. */
-  approve(): Promise<void> {
-    return this.#each((op) => !dangerous(op), this.#completing({ decision: 'approve' }));
-  }
-
-  /** Lets calls run that may with no more than a click. */
-  allow(): Promise<void> {
-    return this.#each(mild, (op, reason) => this.desk.answering.permit(op, { choice: 'allow', digest: op.digest, reason }));
-  }
-
-  refuse(): Promise<void> {
-    return this.#each(() => true, (op, reason) => this.desk.answering.permit(op, { choice: 'deny', digest: op.digest, reason }));
-  }
-
-  deny(): Promise<void> {
-    return this.#worded({ decision: 'deny' });
-  }
-
-  send(): Promise<void> {
-    return this.#worded({});
-  }
-
-  #worded(answer: Answer): Promise<void> {
+  /** Sends an answer of these words to all, once there are some. */
+  worded(answer: Answer): Promise<void> {
     this.needsWords = !this.words.trim();
-    return this.needsWords ? Promise.resolve() : this.#each(() => true, this.#completing(answer));
+    return this.needsWords ? Promise.resolve() : this.each(() => true, this.completing(answer));
   }
 
-  #completing(answer: Answer): Send {
+  completing(answer: Answer): Send {
     return (op, words) => this.desk.answering.complete(op, { ...(words && { human_input: words }), ...answer });
   }
 
-  async #each(which: (op: Operation) => boolean, send: Send): Promise<void> {
+  /** Sends something for each of the chosen operations that qualify. */
+  async each(which: (op: Operation) => boolean, send: Send): Promise<void> {
     const targets = this.desk.inbox.chosen.filter(which);
     const words = this.words.trim() ? this.words : undefined;
     this.running = true;

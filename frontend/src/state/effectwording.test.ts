@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { effectVerbs } from '../lib/verdict';
-import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from '../lib/verdict.testing';
+import { sampleEffect } from '../lib/verdict.testing';
 import { language } from './locale.svelte';
 import * as words from './effectwording';
 import { learn } from './said.svelte';
@@ -66,15 +66,6 @@ describe('what a call would do', () => {
   });
 });
 
-describe('the name of an operation', () => {
-  it('is in the language of the page for a question, and as it was rung before its details are here', () => {
-    const op = samplePermission();
-    expect(both(() => words.nameOf(op))).toEqual(['Delete build/', '删除 build/']);
-    expect(both(() => words.nameOf({ ...op, details: undefined }))).toEqual(['Deletes: build/', 'Deletes: build/']);
-    expect(words.nameOf(op, 8)).toBe('Delete …');
-  });
-});
-
 describe('why it is asked', () => {
   const why = (because: Parameters<typeof words.reasonSentence>[0]['because'], effects = [] as typeof paths): [string, string] => both(() => words.reasonSentence({ because, effects }));
 
@@ -104,35 +95,5 @@ describe('why it is asked', () => {
 
   it('leaves a rule of one’s own as it is written', () => {
     expect(why({ rule_id: 'rule.mine', text: 'Your rule asks about rm: not on Fridays.' })).toEqual(['Your rule asks about rm: not on Fridays.', 'Your rule asks about rm: not on Fridays.']);
-  });
-});
-
-describe('how a question ended', () => {
-  const at = '2026-11-21T14:00:00Z';
-  const by = { role: 'operator' as const, name: 'mei' };
-  const answered = (choice: 'allow' | 'backup' | 'change' | 'deny' | 'instead'): string =>
-    words.endSentence({ ...samplePermission(), state: 'completed', result: { by, at, digest: '', choice, decision: choice === 'deny' || choice === 'instead' ? 'deny' : 'approve' } }, 'mei', '14:00');
-
-  it('says what was done', () => {
-    expect((['allow', 'backup', 'change', 'deny', 'instead'] as const).map(answered)).toEqual([
-      'Allowed by mei at 14:00', 'Backed up and allowed by mei at 14:00', 'Changed and allowed by mei at 14:00', 'Refused by mei at 14:00', 'Refused by mei at 14:00, and another command was offered',
-    ]);
-  });
-
-  it('says that nobody answered, or that it was withdrawn', () => {
-    const op = { ...samplePermission(), state: 'cancelled' as const };
-    expect(words.endSentence({ ...op, ended: { by: { role: 'system' }, at } }, '', '14:00')).toBe('Nobody answered in time: refused at 14:00');
-    expect(words.endSentence({ ...op, ended: { by: { role: 'agent', name: 'cc' }, at } }, 'cc', '14:00')).toBe('Withdrawn by cc at 14:00');
-  });
-});
-
-describe('the button that answers', () => {
-  it('says what it would answer, and that a rule goes with it', () => {
-    const all = (['deny', 'instead', 'backup', 'difference', 'change', 'allow'] as const).map((action) => words.answerWord(action, false));
-    expect(new Set(all).size).toBe(6);
-    expect(words.answerWord('allow', true)).toBe('Answer: allow, and make the rule');
-    expect(words.choiceSentence('allow', sampleVerdict(), 'cc')).toContain('Cannot be undone. No key of its own');
-    expect(words.choiceSentence('backup', sampleVerdict({ effects: paths }), 'cc')).toContain('1,204 files');
-    expect(words.callerOf(samplePermission(sampleQuestion({ project: { name: 'api', git: true, clean: true, pushed: true } })))).toBe('release-bot, api');
   });
 });

@@ -1,9 +1,7 @@
-import { gist, knownVerb, questionOf, risky, type EffectVerb, type Reason } from '../lib/verdict';
-import { title } from '../lib/life';
-import type { BlastRadius, Certainty, ChoiceAction, Effect, Kept, Operation, Reversibility, Said, Verdict } from '../lib/wire';
+import { gist, knownVerb, type EffectVerb, type Reason } from '../lib/verdict';
+import type { BlastRadius, Certainty, Effect, Kept, Reversibility, Said } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
-import { sizeWord } from './recwording';
 import { sentence, sentences } from './said.svelte';
 
 /** The words of what a call would do. Each is a message of its own, in the language of the page. */
@@ -102,19 +100,6 @@ export function effectsSentence(effects: readonly Effect[]): string {
   return all.others ? m.perm_others({ title: whole, n: all.others }) : whole;
 }
 
-/** What an operation is about, in a line: a question of the gatekeeper's in the language of the page, all else as it was rung. */
-export function nameOf(op: Operation, max = 200): string {
-  const effects = questionOf(op)?.verdict.effects;
-  const line = effects?.length ? effectsSentence(effects) : title(op, max);
-  return line.length > max ? [...line].slice(0, max - 1).join('') + '…' : line;
-}
-
-/** Who rings, and from where: the project a call is made in, or the agent's own name of its session. */
-export function callerOf(op: Operation): string {
-  const place = op.action_type === 'permission' ? questionOf(op)?.project?.name : op.session_id;
-  return place ? m.agent_session({ agent: op.agent_id, session: place }) : op.agent_id;
-}
-
 export function reversibilityWord(how: Reversibility): string {
   return { reversible: m.perm_reversible, costly: m.perm_costly, irreversible: m.perm_irreversible }[how]();
 }
@@ -130,39 +115,6 @@ export function certaintyWord(how: Certainty): string {
 /** Where else the contents of a path are; '' where that is not known. */
 export function keptWord(kept: Kept | undefined): string {
   return kept ? { absent: m.perm_kept_absent, no_copy: m.perm_kept_no_copy, made_here: m.perm_kept_made_here, committed: m.perm_kept_committed, ignored: m.perm_kept_ignored }[kept]() : '';
-}
-
-export function choiceWord(action: ChoiceAction): string {
-  return { deny: m.perm_deny, instead: m.perm_instead, backup: m.perm_backup, difference: m.perm_difference, change: m.perm_change, allow: m.perm_allow }[action]();
-}
-
-/** The button that answers, by what it would answer. */
-export function answerWord(action: ChoiceAction, rule: boolean): string {
-  if (rule && action === 'deny') return m.perm_answer_deny_rule();
-  if (rule && action === 'allow') return m.perm_answer_allow_rule();
-  return { deny: m.perm_answer_deny, instead: m.perm_answer_instead, backup: m.perm_answer_backup, difference: m.perm_answer_difference, change: m.perm_answer_change, allow: m.perm_answer_allow }[action]();
-}
-
-/** What picking a choice does, in a sentence. */
-export function choiceSentence(action: ChoiceAction, verdict: Verdict, agent: string): string {
-  switch (action) {
-    case 'deny':
-      return m.perm_deny_does({ agent });
-    case 'instead':
-      return m.perm_instead_does({ agent });
-    case 'backup': {
-      const all = gist(verdict.effects);
-      return all.files > 0 ? m.perm_backup_does_files({ files: filesWord(all.files), size: sizeWord(all.bytes) }) : m.perm_backup_does();
-    }
-    case 'difference':
-      return m.perm_difference_does();
-    case 'change':
-      return m.perm_change_does();
-    case 'allow':
-      return risky(action, verdict)
-        ? m.perm_allow_risky({ reach: { irreversible: m.perm_reach_irreversible, costly: m.perm_reach_costly, reversible: m.perm_reach_reversible }[verdict.reversibility]() })
-        : m.perm_allow_does();
-  }
 }
 
 /** Trust in two places after the point, as it is compared. */
@@ -183,12 +135,4 @@ export function reasonSentence({ because, effects }: Reason): string {
 export function leftOutSentence(leftOut: readonly Said[]): string {
   const what = ({ verb, resource, thing }: Record<string, string>): Record<string, string> => (verb ? { what: effectSentence({ verb, resource, thing }) } : {});
   return leftOut.map((one) => sentence({ ...one, params: { ...one.params, ...what(one.params ?? {}) } })).join(language.locale === 'en' ? ' ' : '');
-}
-
-/** What ended a question, in a sentence. */
-export function endSentence(op: Operation, name: string, time: string): string {
-  const { result } = op;
-  if (!result) return op.ended?.by.role === 'system' ? m.perm_ended_expired({ time }) : m.perm_ended_withdrawn({ name, time });
-  if (result.decision === 'approve') return (result.choice === 'backup' ? m.perm_ended_backup : result.choice === 'change' ? m.perm_ended_change : m.perm_ended_allowed)({ name, time });
-  return (result.choice === 'instead' ? m.perm_ended_instead : m.perm_ended_refused)({ name, time });
 }

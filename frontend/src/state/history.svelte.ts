@@ -1,5 +1,5 @@
 import type { Api } from '../backend/api';
-import type { PlanStatus } from '../lib/planwire';
+import { kindOf } from '../kinds';
 import { statistics, type Statistics } from '../lib/statistics';
 import type { Kind, Operation } from '../lib/wire';
 import { Found, type Part } from './found.svelte';
@@ -7,9 +7,6 @@ import { ticker } from './ticker.svelte';
 
 export type Outcome = 'closed' | 'completed' | 'declined' | 'cancelled';
 export const outcomes: readonly Outcome[] = ['closed', 'completed', 'declined', 'cancelled'];
-/** How plans end; '' is any way. */
-export type PlanEnd = '' | Exclude<PlanStatus, 'pending'>;
-export const planEnds: readonly PlanEnd[] = ['', 'confirmed', 'modified', 'cancelled', 'timeout'];
 
 const page = 50;
 const sample = 500;
@@ -20,8 +17,8 @@ export class History extends Found<Operation> {
   kind = $state<Kind | ''>('');
   agent = $state('');
   outcome = $state<Outcome>('closed');
-  /** Of plans, in place of the outcome. */
-  planEnd = $state<PlanEnd>('');
+  /** Of kinds that end in ways of their own, in place of the outcome. */
+  end = $state('');
 
   days = $state(30);
   counted = $state.raw<Operation[]>([]);
@@ -29,7 +26,9 @@ export class History extends Found<Operation> {
   cut = $state(false);
   /** Changes at midnight only, so that the figures are not counted again every second. */
   readonly #today = $derived(new Date(ticker.now).setHours(23, 59, 59, 0));
-  readonly figures = $derived<Statistics>(statistics(this.counted, this.#today, this.days));
+  readonly figures = $derived<Statistics>(statistics(this.counted, this.#today, this.days, (op) => kindOf(op).shade));
+  /** How the kind that is filtered by is shown, where it is by itself. */
+  readonly own = $derived(this.kind ? kindOf({ action_type: this.kind }).history : undefined);
   readonly filtered = $derived(!!this.query.trim() || !!this.kind || !!this.agent || this.outcome !== 'closed');
 
   constructor(private readonly api: Api) {
@@ -41,7 +40,7 @@ export class History extends Found<Operation> {
     this.kind = '';
     this.agent = '';
     this.outcome = 'closed';
-    this.planEnd = '';
+    this.end = '';
     void this.load();
   }
 
@@ -67,7 +66,7 @@ export class History extends Found<Operation> {
   }
 
   protected async ask(cursor?: string): Promise<Part<Operation>> {
-    const how = this.kind === 'plan' ? { state: 'closed' as const, plan_status: this.planEnd } : { state: this.outcome };
+    const how = this.own ? this.own.query(this.end) : { state: this.outcome };
     const part = await this.api.operations({ ...how, action_type: this.kind, agent_id: this.agent, q: this.query.trim(), limit: page, order: 'recent', cursor });
     return { rows: part.operations, next: part.next };
   }

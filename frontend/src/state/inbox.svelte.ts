@@ -1,7 +1,7 @@
 import { SvelteSet } from 'svelte/reactivity';
 import type { Api, Page } from '../backend/api';
 import { inbox, noFilter, type Filter, type Group } from '../lib/groups';
-import { underWay } from '../kinds/plan/run';
+import { underWay } from '../lib/life';
 import type { Operation } from '../lib/wire';
 import type { Operations } from './operations.svelte';
 

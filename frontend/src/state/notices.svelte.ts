@@ -6,9 +6,9 @@ import { m } from '../paraglide/messages';
 import type { Desk } from './desk.svelte';
 import { layout } from './layout.svelte';
 import { ticker } from './ticker.svelte';
-import { nameOf } from './effectwording';
+import { kindWord, nameOf } from '../kinds/words';
 import { deskWindow } from './window.svelte';
-import { kindWord, riskSentence } from './wording';
+import { riskSentence } from './wording';
 
 /** How long the window may take to appear with a card, in seconds. */
 const appearing = 3;

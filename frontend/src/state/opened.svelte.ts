@@ -1,18 +1,16 @@
 import { tick } from 'svelte';
 import { answerOf, isEmpty, withSources, type AnswerForm } from '../lib/answer';
-import { choices, type Choice } from '../lib/details';
 import { released } from '../lib/findings';
-import { dangerous, ended, snoozed } from '../lib/life';
+import { ended, snoozed } from '../lib/life';
 import { running } from '../lib/recording';
+import { kindOf, type KindDefinition } from '../kinds';
+import type { Controller } from '../kinds/kind';
 import type { Answer, Operation, Recording } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { Arming } from './arming.svelte';
 import type { Command } from './commands.svelte';
 import type { Desk } from './desk.svelte';
 import type { Draft } from './draft.svelte';
-import { Permission } from '../kinds/permission/permission.svelte';
-import { Picking } from '../kinds/browser/picking.svelte';
-import { Plan } from '../kinds/plan/plan.svelte';
 import { OpenRecording } from './recording.svelte';
 import { ticker } from './ticker.svelte';
 import { deskWindow } from './window.svelte';
@@ -23,9 +21,9 @@ type Place = 'answer' | 'ask';
 export class Opened {
   readonly arming = new Arming();
   readonly draft: Draft;
-  readonly picking: Picking;
-  readonly permission: Permission;
-  readonly plan: Plan;
+  readonly kind: KindDefinition;
+  /** Of kinds that are answered by more than a form. */
+  readonly controller: Controller | undefined;
   /** Why the last try to answer was not even sent: the field that is missing. */
   missing = $state<'' | 'reason' | 'answer' | 'edits'>('');
   /** What stands beside an operation that is recorded, or that the gatekeeper asks about: more of it, or what was said. */
@@ -40,9 +38,8 @@ export class Opened {
     op: Operation,
   ) {
     this.draft = desk.draft(op);
-    this.picking = new Picking(this);
-    this.permission = new Permission(this);
-    this.plan = new Plan(this);
+    this.kind = kindOf(op);
+    this.controller = this.kind.controller?.(this);
   }
 
   get op(): Operation | undefined {
@@ -55,19 +52,13 @@ export class Opened {
     return !!op && !ended(op) && this.mine && this.arming.armed && !this.desk.answering.busy.has(this.id) && this.desk.operations.whole.has(this.id);
   });
 
-  /** Nobody else has claimed it; a plan that several confirm is everybody's. */
-  readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.desk.operator || this.plan.together);
+  /** Nobody else has claimed it, or it is everybody's. */
+  readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.desk.operator || !!this.controller?.shared);
 
-  get isApproval(): boolean {
-    return this.op?.action_type === 'approve';
-  }
-
-  get isPlan(): boolean {
-    return this.op?.action_type === 'plan';
-  }
-
-  get isPermission(): boolean {
-    return this.op?.action_type === 'permission';
+  /** Its controller, for the parts of its own kind. @throws for those of another */
+  as<C extends Controller>(type: new (opened: Opened) => C): C {
+    if (this.controller instanceof type) return this.controller;
+    throw new Error(`${this.id} is of another kind`);
   }
 
   /** Marks the element that gets the keyboard when a command wants a word typed. */
@@ -120,14 +111,18 @@ export class Opened {
 
   /** Work with hands that was recorded is answered with findings. */
   readonly sifts = $derived.by<boolean>(() => {
-    const kind = this.op?.action_type;
-    return (kind === 'desktop' || kind === 'browser' || kind === 'bash') && !this.recording && this.recorded.length > 0;
+    return !!this.kind.work && !this.recording && this.recorded.length > 0;
   });
+
+  /** Work on a screen or in a browser is what one records; anything else can be, once somebody began to. */
+  get screen(): boolean {
+    return this.kind.work === 'screen' || this.kind.work === 'browser';
+  }
 
   /** Stops reading along when the operation is left. */
   close(): void {
     for (const open of this.#recordings.values()) open.close();
-    this.permission.standing?.stop();
+    this.controller?.close?.();
     for (const end of this.#roots.splice(0)) end();
     this.#recordings.clear();
   }
@@ -137,27 +132,12 @@ export class Opened {
     if (!op || !(await this.desk.recorder.start(op, this.desk.operator))) return;
     this.side = 'more';
     // What is recorded is the work, not this window; but it stands beside a browser, whose pages fill its fields.
-    if (op.action_type !== 'browser' && this.desk.recorder.on(this.id) && deskWindow.desktop) await deskWindow.recorder();
+    if (this.kind.work !== 'browser' && this.desk.recorder.on(this.id) && deskWindow.desktop) await deskWindow.recorder();
   }
 
   /** Stops the recording and goes on to what was found. */
   async stopAndReview(): Promise<void> {
     if (await this.desk.recorder.stop()) this.desk.route.go('findings', this.id);
-  }
-
-  approve(): Promise<boolean> {
-    return this.#decide('approve');
-  }
-
-  /** Denies, once there is a reason; without one it asks for it. */
-  deny(): Promise<boolean> {
-    if (!this.draft.form.human_input.trim()) {
-      this.missing = 'reason';
-      // A card shows the field only now.
-      void tick().then(() => this.focus('answer'));
-      return Promise.resolve(false);
-    }
-    return this.#decide('deny');
   }
 
   /** Sends the answer as it is written; without one it asks for it. */
@@ -175,14 +155,7 @@ export class Opened {
       this.missing = 'edits';
       return false;
     }
-    return this.#complete(op, this.answer(op));
-  }
-
-  /** Chooses one of what the agent offers; the answer still has to be sent. */
-  choose(value: string): void {
-    this.draft.form.fields.choice = this.draft.form.fields.choice === value ? '' : value;
-    this.missing = '';
-    this.draft.touch();
+    return this.complete(this.answer(op));
   }
 
   async decline(reason: string): Promise<boolean> {
@@ -200,17 +173,16 @@ export class Opened {
     return sent;
   }
 
-  /** The answer as it would leave now. A choice goes out by name, and in words where nothing else was written. */
+  /** The answer as it would leave now. */
   answer(op: Operation): Answer {
     // What the operator left out or hid leaves by no other way either; of a recording that is gone nothing can be shown.
-    const written = withSources(answerOf($state.snapshot(this.draft.form) as AnswerForm), ({ recording_id, action_id }) => {
+    const written = withSources(this.written, ({ recording_id, action_id }) => {
       const open = this.#recordings.get(recording_id);
       return !op.recordings.includes(recording_id) || (!!open && (open.isCut(action_id) || open.isMasked(action_id)));
     });
     const answer = released(written, op, (recording, action) => !!this.#recordings.get(recording)?.isCut(action));
     if (this.given.length) answer.attachments = this.given;
-    const choice = choices(op).find((c) => c.value === answer.fields?.choice);
-    return choice && !answer.human_input ? { ...answer, human_input: choice.label } : answer;
+    return this.kind.complete?.(op, answer) ?? answer;
   }
 
   /** The recordings the agent gets as a whole. */
@@ -218,13 +190,15 @@ export class Opened {
     return this.recorded.map((r) => r.recording_id).filter((id) => this.gives(id));
   }
 
-  async #decide(decision: 'approve' | 'deny'): Promise<boolean> {
-    const op = this.op;
-    if (!op) return false;
-    return this.#complete(op, { ...answerOf($state.snapshot(this.draft.form) as AnswerForm), decision });
+  /** What is written, without what was left empty. */
+  get written(): Answer {
+    return answerOf($state.snapshot(this.draft.form) as AnswerForm);
   }
 
-  async #complete(op: Operation, answer: Answer): Promise<boolean> {
+  /** Sends an answer. */
+  async complete(answer: Answer): Promise<boolean> {
+    const { op } = this;
+    if (!op) return false;
     this.missing = '';
     // A draft that is saved after the answer would only confuse: the answer goes first.
     this.draft.pause();
@@ -241,42 +215,19 @@ export class Opened {
 
   /** What can be done with this operation, as commands. Its kind and its risk never change, so neither does the list. */
   commands(): Command[] {
-    return [...(this.isPermission ? this.permission.commands() : this.isPlan ? this.plan.commands() : this.isApproval ? this.#decisions() : this.#answers()), ...this.#others(), ...(this.op?.action_type === 'browser' ? this.picking.commands() : [])];
+    return [...(this.controller?.commands() ?? this.answers()), ...this.#others()];
   }
 
-  /** A risky answer has a chord and no single key. */
-  #decisions(): Command[] {
+  /** How what is written in the form is sent, or declined. */
+  answers(): Command[] {
     const when = (): boolean => this.ready;
-    const approve = { label: m.approve, group: 'answer' as const, when, run: () => void this.approve() };
-    return [
-      this.op && dangerous(this.op) ? { ...approve, id: 'approve-risky', keys: ['Mod+Shift+a'] } : { ...approve, id: 'approve', keys: ['a'] },
-      { id: 'deny', label: m.deny_with_reason, keys: ['d'], group: 'answer', when, run: () => void this.deny() },
-    ];
-  }
-
-  #answers(): Command[] {
-    const when = (): boolean => this.ready;
-    const offered = this.op?.action_type === 'feedback' ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [];
     return [
       { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => void this.send() },
       { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.desk.recorder.busy, run: () => void this.stopAndReview() },
       { id: 'sift', label: m.find_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && this.sifts, run: () => this.desk.route.go('findings', this.id) },
       { id: 'findings', label: m.find_review, keys: [], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => this.desk.route.go('findings', this.id) },
       { id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when, run: () => this.desk.dialogs.open({ kind: 'reason', ids: [this.id] }) },
-      ...offered.map((n) => this.#choice(n)),
     ];
-  }
-
-  #choice(n: number): Command {
-    const choice = (): Choice | undefined => this.op && choices(this.op)[n - 1];
-    return {
-      id: `choose-${n}`,
-      label: () => m.cmd_choose({ n, what: choice()?.label ?? '' }),
-      keys: [String(n)],
-      group: 'answer',
-      when: () => this.ready && !!choice(),
-      run: () => this.choose(choice()?.value ?? ''),
-    };
   }
 
   #others(): Command[] {
@@ -290,7 +241,7 @@ export class Opened {
         when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.desk.answering.snooze(this.id, null),
       },
       {
-        id: 'record', group: 'answer', keys: this.op?.action_type === 'desktop' || this.op?.action_type === 'browser' ? ['c'] : [], label: () => (this.op?.claimed_by ? (deskWindow.desktop && this.op.action_type !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
+        id: 'record', group: 'answer', keys: this.screen ? ['c'] : [], label: () => (this.op?.claimed_by ? (deskWindow.desktop && this.kind.work !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
         when: () => open() && this.mine && this.desk.recorder.loaded && !this.desk.recorder.current && !this.desk.recorder.busy, run: () => void this.record(),
       },
       { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.desk.answering.claim(this.id) },

@@ -1,6 +1,7 @@
 import { untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { Api } from '../backend/api';
+import { kindNames, kindOf } from '../kinds';
 import { snoozed } from '../lib/life';
 import type { Live, Operation, Presence } from '../lib/wire';
 import { ticker } from './ticker.svelte';
@@ -46,8 +47,9 @@ export class Operations {
       }
       cursor = page.next;
     } while (cursor);
-    // A plan goes on after its end: one that runs may have been confirmed long before what ended last.
-    for (const query of [{}, { action_type: 'plan' as const }]) {
+    // What goes on after its end may have been answered long before what ended last.
+    const goOn = kindNames.filter((name) => kindOf({ action_type: name }).goesOn);
+    for (const query of [{}, ...goOn.map((action_type) => ({ action_type }))]) {
       const recent = await this.api.operations({ order: 'recent', limit: 50, ...query });
       for (const op of recent.operations) {
         seen.add(op.operation_id);

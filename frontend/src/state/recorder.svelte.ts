@@ -1,3 +1,4 @@
+import { kindOf } from '../kinds';
 import { SvelteMap } from 'svelte/reactivity';
 import type { Api } from '../backend/api';
 import { Problem } from '../backend/http';
@@ -149,7 +150,7 @@ export class Recorder {
       ...(folders.join('\n') === this.#usual.folders.join('\n') ? {} : { folders: [...folders] }),
       ...(clipboard === this.#usual.clipboard ? {} : { clipboard }),
       pictures,
-      ...(op.action_type === 'browser' ? { browser: this.#browser(), desktop: this.browser.desktop } : {}),
+      ...(kindOf(op).work === 'browser' ? { browser: this.#browser(), desktop: this.browser.desktop } : {}),
     };
     return this.#do(async () => {
       if (op.claimed_by !== operator && !(await this.answering.claim(op.operation_id))) return;

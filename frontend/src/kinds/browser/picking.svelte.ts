@@ -5,6 +5,7 @@ import { ended } from '../../lib/life';
 import type { Take } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
+import type { Controller } from '../kind';
 import type { Opened } from '../../state/opened.svelte';
 import type { OpenRecording } from '../../state/recording.svelte';
 import { wordsOf } from '../../state/roster.svelte';
@@ -13,7 +14,7 @@ import { wordsOf } from '../../state/roster.svelte';
 const taken: readonly string[] = ['steps_done', 'choice'];
 
 /** The fields of an operation in a browser: picked from its pages, or typed. */
-export class Picking {
+export class Picking implements Controller {
   /** What the page waits for the operator to point at. */
   waiting = $state.raw<{ field: string; take: Take; since: number } | null>(null);
   /** The page has said that it waits: only now a click on it is a pick. */
@@ -145,6 +146,7 @@ export class Picking {
 
   commands(): Command[] {
     return [
+      ...this.opened.answers(),
       { id: 'pick', label: m.browser_pick, keys: ['p'], group: 'answer', when: () => this.live && this.next !== '', run: () => void this.pick() },
       { id: 'show-browser', label: m.browser_show, keys: ['b'], group: 'answer', when: () => this.live, run: () => void this.show() },
     ];

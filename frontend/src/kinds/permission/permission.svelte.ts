@@ -1,12 +1,13 @@
 import { tick } from 'svelte';
 import { Problem } from '../../backend/http';
 import { ended } from '../../lib/life';
-import { argsFrom, argsText, choicesOf, mild, questionOf, risky, runs } from '../../lib/verdict';
+import { argsFrom, argsText, choicesOf, mild, questionOf, risky, runs } from './question';
 import type { AnswerChoice, ChoiceAction, Difference, GateChoice, JsonObject, PermissionAnswer, Question } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
+import type { Controller } from '../kind';
 import type { Opened } from '../../state/opened.svelte';
-import { answerWord, choiceWord } from '../../state/effectwording';
+import { answerWord, choiceWord } from './words';
 import { wordsOf } from '../../state/roster.svelte';
 import { Standing } from './standing.svelte';
 
@@ -14,7 +15,7 @@ import { Standing } from './standing.svelte';
 export type Lack = '' | 'typed' | 'check' | 'same' | 'bad' | 'empty';
 
 /** A question of the gatekeeper's on the table: what was chosen, and what the choice needs. */
-export class Permission {
+export class Permission implements Controller {
   typed = $state('');
   check = $state('');
   difference = $state.raw<Difference | undefined>();
@@ -159,6 +160,10 @@ export class Permission {
     if (done) this.opened.draft.sent();
     else void this.opened.draft.save();
     return done;
+  }
+
+  close(): void {
+    this.standing?.stop();
   }
 
   /** What can be done, as commands. What is grave has no key: it is chosen, and then answered. */

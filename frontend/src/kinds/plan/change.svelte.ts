@@ -43,7 +43,7 @@ export class PlanChange {
     const table = { id: running.id, desk, draft: this.#draft, ready: true, mine: true, get op() { return op(); } };
     // These are all the parts of an opened operation that the editor asks for.
     this.plan = new Plan(table as unknown as Opened);
-    this.table = Object.defineProperty(table, 'plan', { value: this.plan }) as unknown as Opened;
+    this.table = Object.assign(table, { as: () => this.plan }) as unknown as Opened;
   }
 
   /** To be called whenever the run has changed: what has begun can be changed no more. */

@@ -7,9 +7,10 @@ import { riskLevel } from '../../lib/verdict';
 import type { Operation } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import { mac, typing, type Command } from '../../state/commands.svelte';
+import type { Controller } from '../kind';
 import type { Opened } from '../../state/opened.svelte';
 import { PlanEditing } from './editing.svelte';
-import { careOf, type Care } from './words';
+import { careOf, changeWord, type Care } from './words';
 import { wordsOf } from '../../state/roster.svelte';
 
 /** How long nothing may change before the server is asked what it comes to, in milliseconds. */
@@ -29,7 +30,7 @@ export interface Say {
 }
 
 /** A plan that waits, on the table: its tasks as they are being changed, and what can be answered. */
-export class Plan {
+export class Plan implements Controller {
   readonly editing: PlanEditing;
   /** The id of the task that has the keyboard. */
   at = $state('');
@@ -79,6 +80,14 @@ export class Plan {
 
   constructor(private readonly opened: Opened) {
     this.editing = new PlanEditing(opened.draft, () => this.old);
+  }
+
+  get shared(): boolean {
+    return this.together;
+  }
+
+  unsent(): string[] {
+    return this.editing.changes.map((change) => m.plan_change_line({ how: changeWord(change), what: change.description }));
   }
 
   /** What is known of a task as it stands. */
@@ -318,7 +327,7 @@ export class Plan {
         id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? (this.single ? m.plan_send_stop() : m.plan_send_words()) : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
         when: () => ready() && this.canModify && (this.editing.changed || !!this.words), run: () => void this.send(),
       },
-      { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.desk.dialogs.open({ kind: 'cancel-plan', id: this.opened.id }) },
+      { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.desk.dialogs.draw(() => import('./CancelPlanDialog.svelte'), { id: this.opened.id }) },
       { id: 'undo', label: m.plan_undo, keys: ['Mod+z'], group: 'move', when: () => edits() && this.editing.canUndo && !writing(), run: () => this.undo() },
       { id: 'redo', label: m.plan_redo, keys: mac ? ['Mod+Shift+z'] : ['Mod+Shift+z', 'Mod+y'], group: 'move', when: () => edits() && this.editing.canRedo && !writing(), run: () => this.redo() },
       { id: 'add-task', label: m.plan_add, keys: ['n'], group: 'answer', when: many, run: () => this.addEmpty() },

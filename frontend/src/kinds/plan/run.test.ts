@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { begun, changeable, known, left, questionOfPlan, silentSince, spanOf, statusOf, tally, told, took, underWay, weighty } from './run';
+import { begun, changeable, known, left, questionOfPlan, silentSince, spanOf, statusOf, tally, told, took, weighty } from './run';
+import { underWay } from '../../lib/life';
 import { at, noon, samplePlan, sampleRun } from './run.testing';
 import type { Answer } from '../../lib/wire';
 

@@ -1,4 +1,5 @@
 import type { GivenOrder, PlanQuestion, PlanRun, PlanStatus, Task, TaskChange, TaskRun, TaskSummary, TasksSummary } from '../../lib/planwire';
+import { underWay } from '../../lib/life';
 import { between } from '../../lib/time';
 import type { Operation, Presence } from '../../lib/wire';
 
@@ -8,11 +9,6 @@ export function statusOf(op: Operation): PlanStatus {
   if (op.state !== 'completed') return 'pending';
   const action = op.result?.plan?.action ?? (op.result?.decision === 'approve' ? 'confirm' : 'cancel');
   return action === 'confirm' ? 'confirmed' : action === 'modify' ? 'modified' : 'cancelled';
-}
-
-/** A confirmed plan of which a task may still begin or runs. */
-export function underWay(op: Operation): boolean {
-  return !!op.run && op.run.state !== 'stopped' && op.run.state !== 'finished';
 }
 
 /** What a plan asked for; null until the operation's details are here. */

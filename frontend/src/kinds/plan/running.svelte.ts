@@ -1,5 +1,6 @@
 import { getContext, setContext } from 'svelte';
-import { known, questionOfPlan, tally, silentSince, statusOf, underWay } from './run';
+import { known, questionOfPlan, tally, silentSince, statusOf } from './run';
+import { underWay } from '../../lib/life';
 import type { Order, PlanRun, TasksSummary, TaskSummary } from '../../lib/planwire';
 import type { Operation } from '../../lib/wire';
 import { m } from '../../paraglide/messages';

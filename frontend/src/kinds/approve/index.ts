@@ -1,0 +1,15 @@
+import { m } from '../../paraglide/messages';
+import type { KindDefinition } from '../kind';
+import { Deciding } from './deciding.svelte';
+
+/** An action that runs once an operator approves it. */
+export const approve: KindDefinition = {
+  label: m.kind_approve,
+  icon: 'M9.5 13.5c0-3-1.5-4-1.5-6.5a4 4 0 0 1 8 0c0 2.5-1.5 3.5-1.5 6.500M5 17.500a4 4 0 0 1 4-4h6a4 4 0 0 1 4 4zM5 21h14',
+  shade: 'approve',
+  answer: 'decision',
+  page: () => import('./page'),
+  card: () => import('./Card.svelte'),
+  batch: () => import('./Batch.svelte'),
+  controller: (opened) => new Deciding(opened),
+};

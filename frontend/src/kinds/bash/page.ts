@@ -1,0 +1,2 @@
+export { default as Decide } from '../../components/operation/DecideAnswer.svelte';
+export { default as View } from './View.svelte';

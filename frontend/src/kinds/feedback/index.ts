@@ -1,0 +1,21 @@
+import { choices } from '../../lib/details';
+import { m } from '../../paraglide/messages';
+import type { KindDefinition } from '../kind';
+import { Choosing } from './choosing.svelte';
+
+/** A question, with or without options to choose from. */
+export const feedback: KindDefinition = {
+  label: m.kind_feedback,
+  icon: 'M4 5h16v11h-9l-4.5 4v-4H4z',
+  shade: 'words',
+  answer: 'words',
+  page: () => import('./page'),
+  card: () => import('./Card.svelte'),
+  batch: () => import('../../components/operation/BatchAnswers.svelte'),
+  controller: (opened) => new Choosing(opened),
+  // A choice goes out by name, and in words where nothing else was written.
+  complete(op, answer) {
+    const choice = choices(op).find(({ value }) => value === answer.fields?.choice);
+    return choice && !answer.human_input ? { ...answer, human_input: choice.label } : answer;
+  },
+};

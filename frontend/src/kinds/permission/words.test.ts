@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from '../../lib/verdict.testing';
+import { language } from '../../state/locale.svelte';
+import { learn } from '../../state/said.svelte';
+import { callerOf, nameOf } from '../words';
+import * as words from './words';
+
+// The page's own choice of a language is read when the module is.
+vi.hoisted(() => {
+  vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
+  vi.stubGlobal('document', { documentElement: {} });
+});
+
+beforeAll(learn);
+
+/** Says the same in both languages. */
+function both(say: () => string): [string, string] {
+  language.locale = 'en';
+  const en = say();
+  language.locale = 'zh-CN';
+  const zh = say();
+  language.locale = 'en';
+  return [en, zh];
+}
+
+const paths = [
+  sampleEffect({ resource: 'fixtures/', target: '/p/fixtures', files: 214, kept: 'no_copy' }),
+  sampleEffect({ resource: 'build/', target: '/p/build', risk: 'medium', files: 990, kept: 'ignored' }),
+];
+
+describe('the name of an operation', () => {
+  it('is in the language of the page for a question, and as it was rung before its details are here', () => {
+    const op = samplePermission();
+    expect(both(() => nameOf(op))).toEqual(['Delete build/', '删除 build/']);
+    expect(both(() => nameOf({ ...op, details: undefined }))).toEqual(['Deletes: build/', 'Deletes: build/']);
+    expect(nameOf(op, 8)).toBe('Delete …');
+  });
+});
+
+describe('how a question ended', () => {
+  const at = '2026-11-21T14:00:00Z';
+  const by = { role: 'operator' as const, name: 'mei' };
+  const answered = (choice: 'allow' | 'backup' | 'change' | 'deny' | 'instead'): string =>
+    words.endSentence({ ...samplePermission(), state: 'completed', result: { by, at, digest: '', choice, decision: choice === 'deny' || choice === 'instead' ? 'deny' : 'approve' } }, 'mei', '14:00');
+
+  it('says what was done', () => {
+    expect((['allow', 'backup', 'change', 'deny', 'instead'] as const).map(answered)).toEqual([
+      'Allowed by mei at 14:00', 'Backed up and allowed by mei at 14:00', 'Changed and allowed by mei at 14:00', 'Refused by mei at 14:00', 'Refused by mei at 14:00, and another command was offered',
+    ]);
+  });
+
+  it('says that nobody answered, or that it was withdrawn', () => {
+    const op = { ...samplePermission(), state: 'cancelled' as const };
+    expect(words.endSentence({ ...op, ended: { by: { role: 'system' }, at } }, '', '14:00')).toBe('Nobody answered in time: refused at 14:00');
+    expect(words.endSentence({ ...op, ended: { by: { role: 'agent', name: 'cc' }, at } }, 'cc', '14:00')).toBe('Withdrawn by cc at 14:00');
+  });
+});
+
+describe('the button that answers', () => {
+  it('says what it would answer, and that a rule goes with it', () => {
+    const all = (['deny', 'instead', 'backup', 'difference', 'change', 'allow'] as const).map((action) => words.answerWord(action, false));
+    expect(new Set(all).size).toBe(6);
+    expect(words.answerWord('allow', true)).toBe('Answer: allow, and make the rule');
+    expect(words.choiceSentence('allow', sampleVerdict(), 'cc')).toContain('Cannot be undone. No key of its own');
+    expect(words.choiceSentence('backup', sampleVerdict({ effects: paths }), 'cc')).toContain('1,204 files');
+    expect(callerOf(samplePermission(sampleQuestion({ project: { name: 'api', git: true, clean: true, pushed: true } })))).toBe('release-bot, api');
+  });
+});
