@@ -2,6 +2,7 @@ import svelte from 'eslint-plugin-svelte';
 import globals from 'globals';
 import ts from 'typescript-eslint';
 import svelteConfig from './svelte.config.js';
+import noKindName from './eslint/no-kind-name.js';
 import noPlainText from './eslint/no-plain-text.js';
 
 /** The floors of src/, lowest first. A folder may import from those named, and from itself. */
@@ -10,8 +11,11 @@ const floors = {
   backend: ['backend', 'lib'],
   state: ['state', 'backend', 'lib', 'paraglide'],
   components: ['components', 'state', 'lib', 'paraglide'],
+  kinds: ['kinds', 'components', 'state', 'backend', 'lib', 'paraglide'],
   views: ['views', 'components', 'state', 'lib', 'paraglide'],
 };
+/** What the folders beside a kind's own may take from src/kinds. */
+const shared = 'index|kind|words|fields';
 const all = [...Object.keys(floors), 'paraglide'];
 
 const arrows = Object.entries(floors).map(([floor, allowed]) => ({
@@ -24,7 +28,7 @@ const arrows = Object.entries(floors).map(([floor, allowed]) => ({
           .filter((other) => !allowed.includes(other))
           .map((other) => ({
             // Every floor may name the types of the API.
-            regex: `^(\\.\\./)+${other}(/(?!wire$)|$)`,
+            regex: other === 'kinds' ? `^(\\.\\./)+kinds/(?!(${shared})$)` : `^(\\.\\./)+${other}(/(?!wire$)|$)`,
             message: `src/${floor} does not import from src/${other}: see docs/development/architecture.md.`,
           })),
       },
@@ -65,6 +69,12 @@ export default ts.config(
     files: ['src/**/*.svelte'],
     plugins: { deskbell: { rules: { 'no-plain-text': noPlainText } } },
     rules: { 'deskbell/no-plain-text': 'error' },
+  },
+  {
+    files: ['src/**/*.{ts,svelte}'],
+    ignores: ['src/kinds/**'],
+    plugins: { kinds: { rules: { 'no-kind-name': noKindName } } },
+    rules: { 'kinds/no-kind-name': 'error' },
   },
   {
     files: ['src/**'],

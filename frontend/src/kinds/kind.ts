@@ -20,8 +20,8 @@ export type OnBatch = { batch: Batch; chosen: Operation[]; rest: Snippet };
 
 /** The page of one operation. Its parts come in one file: nothing can be pressed before all of them are there. */
 export interface PageParts {
-  /** What is asked for. */
-  View: Component<OnPage>;
+  /** What is asked for; without it all that was sent is drawn by what it is. */
+  View?: Component<OnPage>;
   /** Where it is answered. */
   Decide: Component<OnPage>;
   /** In place of View once it has ended. */

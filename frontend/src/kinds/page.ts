@@ -1,2 +1,1 @@
 export { default as Decide } from '../components/operation/DecideAnswer.svelte';
-export { default as View } from '../components/operation/NoView.svelte';

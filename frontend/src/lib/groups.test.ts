@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { inbox, noFilter } from './groups';
-import { samplePlan, sampleRun } from '../kinds/plan/run.testing';
 import { sampleOperation as op } from './sample.testing';
 
 const now = Date.parse('2026-01-02T10:05:00Z');
@@ -24,7 +23,7 @@ describe('the inbox', () => {
   test('filters by kind', () => expect(names(all, now, { ...noFilter, kind: 'bash' })).toEqual({ snoozed: ['sooner'] }));
   test('filters by state', () => expect(Object.keys(names(all, now, { ...noFilter, state: 'today' }))).toEqual(['today']));
   test('keeps a plan that runs under what rings, however long ago it was confirmed', () => {
-    const plan = (id: string, state: 'paused' | 'finished') => samplePlan({ operation_id: id, created_at: '2026-01-01T09:00:00Z', run: { ...sampleRun(), state }, result: { by: { role: 'operator' }, at: '2026-01-01T09:05:00Z', digest: '', plan: { action: 'confirm' } } });
+    const plan = (id: string, state: 'paused' | 'finished') => op({ operation_id: id, action_type: 'plan', state: 'completed', created_at: '2026-01-01T09:00:00Z', run: { state, tasks: [], orders: [] }, result: { by: { role: 'operator' }, at: '2026-01-01T09:05:00Z', digest: '', plan: { action: 'confirm' } } });
     const groups = names([...all, plan('runs', 'paused'), plan('ran', 'finished')], now);
     expect(groups.running).toEqual(['runs']);
     expect(Object.keys(groups).slice(0, 2)).toEqual(['ringing', 'running']);

@@ -1,6 +1,4 @@
-import { isObject } from './details';
-import { dangerous } from './life';
-import type { Because, ChoiceAction, Effect, GateChoice, Json, JsonObject, Operation, Question, ToolCall, Verdict } from './wire';
+import type { Because, Effect, Question, ToolCall, Verdict } from './wire';
 
 /** Every kind of effect a call can have, in the gatekeeper's words. */
 export const effectVerbs = [
