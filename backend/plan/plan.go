@@ -363,7 +363,11 @@ func (s *Service) Progress(ctx context.Context, by human.Actor, session string, 
 		return standing(op, p.Task, "begun", "Noted. The task has begun already."), nil
 	}
 	p.Note = "" // with one, a task that another call begins meanwhile would seem to begin twice
-	end := s.d.Now().Add(wait)
+	return s.begin(ctx, by, op, p, s.d.Now().Add(wait))
+}
+
+// begin has a task begin as soon as nothing hinders it, and until end at the latest says what does.
+func (s *Service) begin(ctx context.Context, by human.Actor, op human.Operation, p human.TaskProgress, end time.Time) (_ Standing, err error) {
 	for tries := 0; ; tries++ {
 		why := hindrance(op, p.Task)
 		var asking human.Operation
@@ -400,16 +404,24 @@ func (s *Service) Progress(ctx context.Context, by human.Actor, session string, 
 			}
 			return st, nil
 		}
-		short, cancel := context.WithTimeout(ctx, left)
-		op, err = s.d.Queue.WaitUntil(short, by, op.ID, func(op human.Operation) bool { return hindrance(op, p.Task) != "paused" })
-		cancel()
-		if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
+		if op, err = s.unpaused(ctx, by, op.ID, p.Task, left); err != nil {
 			return Standing{}, err
 		}
-		if ctx.Err() != nil {
-			return Standing{}, human.Wrap(human.Unavailable, ctx.Err(), "the request was given up while the plan was paused")
-		}
 	}
+}
+
+// unpaused waits while a task cannot begin because its plan is paused.
+func (s *Service) unpaused(ctx context.Context, by human.Actor, id human.OperationID, task string, wait time.Duration) (human.Operation, error) {
+	short, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	op, err := s.d.Queue.WaitUntil(short, by, id, func(op human.Operation) bool { return hindrance(op, task) != "paused" })
+	switch {
+	case ctx.Err() != nil:
+		return op, human.Wrap(human.Unavailable, ctx.Err(), "the request was given up while the plan was paused")
+	case errors.Is(err, context.DeadlineExceeded):
+		return op, nil
+	}
+	return op, err
 }
 
 // words are what an agent is told to do where a task must not begin.

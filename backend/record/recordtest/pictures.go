@@ -16,7 +16,14 @@ import (
 // Pictures runs the conformance suite. open opens the pictures of a folder; it is called several times for
 // the same, as a process that starts again does.
 func Pictures(t *testing.T, open func(tb testing.TB, dir string) record.Pictures) {
-	const id = human.RecordingID("rec_01jd5v6m6q8n0000000000000a")
+	picturesAreStored(t, open)
+	picturesAreRead(t, open)
+	picturesEnd(t, open)
+}
+
+const id = human.RecordingID("rec_01jd5v6m6q8n0000000000000a")
+
+func picturesAreStored(t *testing.T, open func(tb testing.TB, dir string) record.Pictures) {
 	t.Run("a picture is new once, whatever its fourth bytes are", func(t *testing.T) {
 		p := open(t, t.TempDir())
 		w := writer(t, p, id)
@@ -115,6 +122,9 @@ func Pictures(t *testing.T, open func(tb testing.TB, dir string) record.Pictures
 			reads(t, open(t, dir), id, name, frames[i])
 		}
 	})
+}
+
+func picturesAreRead(t *testing.T, open func(tb testing.TB, dir string) record.Pictures) {
 	t.Run("what is read is the reader's own", func(t *testing.T) {
 		p := open(t, t.TempDir())
 		f := noise(3, 50, 30)
@@ -171,6 +181,9 @@ func Pictures(t *testing.T, open func(tb testing.TB, dir string) record.Pictures
 			}
 		}
 	})
+}
+
+func picturesEnd(t *testing.T, open func(tb testing.TB, dir string) record.Pictures) {
 	t.Run("a deleted recording has no pictures, and others keep theirs", func(t *testing.T) {
 		p := open(t, t.TempDir())
 		names := map[human.RecordingID]string{}

@@ -98,7 +98,8 @@ type codeInput struct {
 // maxOperator is the longest name of an operator, in characters.
 const maxOperator = 64
 
-func (s *Server) administration(c catalogue) {
+// signing is who is there and how they sign in.
+func (s *Server) signing(c catalogue) {
 	add(c, route{http.MethodGet, "/healthz", "health", "Is it there?", anyone, 0},
 		func(context.Context, *exchange, *none) (*answer[*Health], error) {
 			return ok(&Health{"ok", s.deps.Version}, nil)
@@ -125,7 +126,10 @@ func (s *Server) administration(c catalogue) {
 			code := s.sessions.newCode(name)
 			return ok(&Code{code, x.base + "/#code=" + code}, nil)
 		})
+}
 
+// administration is what operators set up.
+func (s *Server) administration(c catalogue) {
 	add(c, route{http.MethodGet, "/api/agents", "listAgents", "The agents", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *none) (*answer[*AgentList], error) {
 			list, err := s.agentList(ctx)

@@ -113,13 +113,14 @@ type (
 
 type operationAnswer = answer[*Operation]
 
+// toHuman is a call about operations.
+func toHuman(name, id, summary string, who role) route {
+	return route{method: http.MethodPost, path: "/api/human/" + name, id: id, summary: summary, who: who}
+}
+
 func (s *Server) operations(c catalogue) {
 	q := s.deps.Queue
-	post := func(name, id, summary string, who role) route {
-		return route{method: http.MethodPost, path: "/api/human/" + name, id: id, summary: summary, who: who}
-	}
-
-	invoke := post("invoke", "invoke", "Ring for a human", agents)
+	invoke := toHuman("invoke", "invoke", "Ring for a human", agents)
 	invoke.also = http.StatusCreated
 	add(c, invoke, func(ctx context.Context, x *exchange, in *payload[InvokeRequest]) (*operationAnswer, error) {
 		op, created, err := q.Ring(ctx, in.JSON.request(x.by.Name, q.DefaultTimeout()), in.JSON.Attach)
@@ -168,40 +169,45 @@ func (s *Server) operations(c catalogue) {
 	reply := func(ctx context.Context, x *exchange, in *payload[ReplyRequest]) (human.Operation, error) {
 		return q.Reply(ctx, x.by, in.JSON.OperationID, in.JSON.Text)
 	}
-	change(c, post("reply", "reply", "Say something about an operation: ask, answer, or add a word after its end", signedIn), reply)
-	change(c, post("comment", "comment", "Add a word, as reply does", operators), reply)
-	change(c, post("cancel", "cancel", "Withdraw your own operation", agents),
+	change(c, toHuman("reply", "reply", "Say something about an operation: ask, answer, or add a word after its end", signedIn), reply)
+	change(c, toHuman("comment", "comment", "Add a word, as reply does", operators), reply)
+	change(c, toHuman("cancel", "cancel", "Withdraw your own operation", agents),
 		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
 			return q.Cancel(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
 		})
-	change(c, post("delivered", "delivered", "Say that you have the end of your operation; before its end this does nothing", agents),
+	change(c, toHuman("delivered", "delivered", "Say that you have the end of your operation; before its end this does nothing", agents),
 		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {
 			if err := q.MarkDelivered(ctx, x.by, in.JSON.OperationID); err != nil {
 				return human.Operation{}, err
 			}
 			return q.Get(ctx, x.by, in.JSON.OperationID)
 		})
-	change(c, post("claim", "claim", "Make an operation yours", operators),
+}
+
+// answering is what operators do with an operation.
+func (s *Server) answering(c catalogue) {
+	q := s.deps.Queue
+	change(c, toHuman("claim", "claim", "Make an operation yours", operators),
 		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {
 			return q.Claim(ctx, x.by, in.JSON.OperationID)
 		})
-	change(c, post("release", "release", "Give a claimed operation back", operators),
+	change(c, toHuman("release", "release", "Give a claimed operation back", operators),
 		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
 			return q.Release(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
 		})
-	change(c, post("start", "start", "Say that you work on it", operators),
+	change(c, toHuman("start", "start", "Say that you work on it", operators),
 		func(ctx context.Context, x *exchange, in *payload[OperationRequest]) (human.Operation, error) {
 			return q.Start(ctx, x.by, in.JSON.OperationID)
 		})
-	change(c, post("decline", "decline", "End an operation without an answer, with a reason", operators),
+	change(c, toHuman("decline", "decline", "End an operation without an answer, with a reason", operators),
 		func(ctx context.Context, x *exchange, in *payload[ReasonRequest]) (human.Operation, error) {
 			return q.Decline(ctx, x.by, in.JSON.OperationID, in.JSON.Reason)
 		})
-	change(c, post("input", "saveInput", "Save a draft of the answer, unsent; an empty one forgets it", operators),
+	change(c, toHuman("input", "saveInput", "Save a draft of the answer, unsent; an empty one forgets it", operators),
 		func(ctx context.Context, x *exchange, in *payload[InputRequest]) (human.Operation, error) {
 			return q.SaveInput(ctx, x.by, in.JSON.OperationID, in.JSON.draft())
 		})
-	change(c, post("complete", "complete", "Answer", operators),
+	change(c, toHuman("complete", "complete", "Answer", operators),
 		func(ctx context.Context, x *exchange, in *payload[CompleteRequest]) (human.Operation, error) {
 			a := in.JSON.Answer
 			if a.Plan != nil {
@@ -212,15 +218,15 @@ func (s *Server) operations(c catalogue) {
 			}
 			return q.Complete(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
 		})
-	change(c, post("snooze", "snooze", "Keep an operation from ringing for a while", operators),
+	change(c, toHuman("snooze", "snooze", "Keep an operation from ringing for a while", operators),
 		func(ctx context.Context, x *exchange, in *payload[SnoozeRequest]) (human.Operation, error) {
 			return q.Snooze(ctx, x.by, in.JSON.OperationID, in.JSON.Until)
 		})
-	change(c, post("shown", "shown", "Note that a channel showed the ring", operators),
+	change(c, toHuman("shown", "shown", "Note that a channel showed the ring", operators),
 		func(ctx context.Context, _ *exchange, in *payload[ShownRequest]) (human.Operation, error) {
 			return q.Shown(ctx, in.JSON.OperationID, in.JSON.Channel, in.JSON.Failed)
 		})
-	change(c, post("seen", "seen", "Note that the ring was looked at", operators),
+	change(c, toHuman("seen", "seen", "Note that the ring was looked at", operators),
 		func(ctx context.Context, x *exchange, in *payload[SeenRequest]) (human.Operation, error) {
 			return q.Seen(ctx, x.by, in.JSON.OperationID, in.JSON.Channel)
 		})

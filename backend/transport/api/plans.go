@@ -158,6 +158,11 @@ func (s *Server) plans(c catalogue) {
 			h, err := p.History(ctx, x.by, in.Session)
 			return ok(&h, err)
 		}))
+}
+
+// allPlans is what holds for all plans.
+func (s *Server) allPlans(c catalogue) {
+	p := s.deps.Plans
 	add(c, route{http.MethodGet, "/api/plan-confirming", "getPlanConfirming", "Whether agents' plans are confirmed here", signedIn, 0},
 		planned(p, func(context.Context, *exchange, *none) (*answer[*plan.Confirming], error) {
 			is := p.Confirming()

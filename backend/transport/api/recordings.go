@@ -146,14 +146,15 @@ type stream struct{ Body func(huma.Context) }
 
 type recordingAnswer = answer[*human.Recording]
 
-func (s *Server) recordings(c catalogue) {
-	get := func(path, id, summary string, who role) route {
-		return route{http.MethodGet, "/api/recordings" + path, id, summary, who, 0}
-	}
-	post := func(path, id, summary string) route {
-		return route{http.MethodPost, "/api/recordings" + path, id, summary, operators, 0}
-	}
+func getRecordings(path, id, summary string, who role) route {
+	return route{http.MethodGet, "/api/recordings" + path, id, summary, who, 0}
+}
 
+func postRecordings(path, id, summary string) route {
+	return route{http.MethodPost, "/api/recordings" + path, id, summary, operators, 0}
+}
+
+func (s *Server) recorder(c catalogue) {
 	add(c, route{http.MethodGet, "/api/recorder", "getRecorder", "What can be recorded here, and what is being recorded", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *none) (*answer[*RecorderState], error) {
 			if s.deps.Recorder == nil {
@@ -166,7 +167,7 @@ func (s *Server) recordings(c catalogue) {
 			return ok(state, nil)
 		})
 
-	begin := post("", "startRecording", "Record the work on an operation that you have claimed")
+	begin := postRecordings("", "startRecording", "Record the work on an operation that you have claimed")
 	begin.also = http.StatusCreated
 	add(c, begin, func(ctx context.Context, x *exchange, in *payload[RecordRequest]) (*recordingAnswer, error) {
 		if s.deps.Recorder == nil {
@@ -190,7 +191,7 @@ func (s *Server) recordings(c catalogue) {
 		{"resume", "resumeRecording", "Go on recording", Recorder.Resume},
 		{"stop", "stopRecording", "End a recording and keep it", Recorder.Stop},
 	} {
-		add(c, post("/{id}/"+call.name, call.id, call.summary),
+		add(c, postRecordings("/{id}/"+call.name, call.id, call.summary),
 			func(ctx context.Context, x *exchange, in *recordingCall[none]) (*recordingAnswer, error) {
 				if s.deps.Recorder == nil {
 					return nil, without("a recorder")
@@ -199,14 +200,14 @@ func (s *Server) recordings(c catalogue) {
 				return ok(recordingOf(r), err)
 			})
 	}
-	add(c, post("/{id}/discard", "discardRecording", "End a recording and keep nothing of it"),
+	add(c, postRecordings("/{id}/discard", "discardRecording", "End a recording and keep nothing of it"),
 		func(ctx context.Context, x *exchange, in *recordingCall[none]) (*done, error) {
 			if s.deps.Recorder == nil {
 				return nil, without("a recorder")
 			}
 			return &done{}, s.deps.Recorder.Discard(ctx, x.by, in.ID)
 		})
-	add(c, post("/{id}/mark", "markRecording", "Put a note into a recording that runs, or tick a step of the checklist"),
+	add(c, postRecordings("/{id}/mark", "markRecording", "Put a note into a recording that runs, or tick a step of the checklist"),
 		func(ctx context.Context, x *exchange, in *recordingCall[MarkRequest]) (*recordingAnswer, error) {
 			if s.deps.Recorder == nil {
 				return nil, without("a recorder")
@@ -214,22 +215,24 @@ func (s *Server) recordings(c catalogue) {
 			r, err := s.deps.Recorder.Mark(ctx, x.by, in.ID, record.Note{Text: in.JSON.Text, Step: in.JSON.Step, Done: in.JSON.Done})
 			return ok(recordingOf(r), err)
 		})
-	add(c, post("/{id}/pick", "pickField", "Have the operator point at something in the recorded browser, for a field"),
+	add(c, postRecordings("/{id}/pick", "pickField", "Have the operator point at something in the recorded browser, for a field"),
 		func(ctx context.Context, x *exchange, in *recordingCall[human.PickRequest]) (*done, error) {
 			if s.deps.Recorder == nil {
 				return nil, without("a recorder")
 			}
 			return &done{}, s.deps.Recorder.Pick(ctx, x.by, in.ID, in.JSON)
 		})
-	add(c, post("/{id}/show", "showBrowser", "Bring the recorded browser to the front; one that was closed is opened again"),
+	add(c, postRecordings("/{id}/show", "showBrowser", "Bring the recorded browser to the front; one that was closed is opened again"),
 		func(ctx context.Context, x *exchange, in *recordingCall[none]) (*done, error) {
 			if s.deps.Recorder == nil {
 				return nil, without("a recorder")
 			}
 			return &done{}, s.deps.Recorder.ShowBrowser(ctx, x.by, in.ID)
 		})
+}
 
-	add(c, get("", "listRecordings", "The recordings, newest first", operators),
+func (s *Server) recordings(c catalogue) {
+	add(c, getRecordings("", "listRecordings", "The recordings, newest first", operators),
 		func(ctx context.Context, x *exchange, in *recordingsInput) (*answer[*record.RecordingPage], error) {
 			if s.deps.Library == nil {
 				return nil, without("recordings")
@@ -237,7 +240,7 @@ func (s *Server) recordings(c catalogue) {
 			page, err := s.deps.Library.Recordings(ctx, x.by, human.OperationID(in.OperationID), in.Limit, in.Cursor)
 			return ok(&page, err)
 		})
-	add(c, get("/{id}", "getRecording", "Read a recording; an agent, what an operator gave it with an answer", signedIn),
+	add(c, getRecordings("/{id}", "getRecording", "Read a recording; an agent, what an operator gave it with an answer", signedIn),
 		func(ctx context.Context, x *exchange, in *recordingInput) (*recordingAnswer, error) {
 			if s.deps.Library == nil {
 				return nil, without("recordings")
@@ -252,7 +255,7 @@ func (s *Server) recordings(c catalogue) {
 			}
 			return &done{}, s.deps.Library.Delete(ctx, x.by, in.ID)
 		})
-	add(c, get("/{id}/actions", "getActions", "What was done in a recording; an agent gets what its operator gave it", signedIn),
+	add(c, getRecordings("/{id}/actions", "getActions", "What was done in a recording; an agent gets what its operator gave it", signedIn),
 		func(ctx context.Context, x *exchange, in *actionsInput) (*answer[*library.Actions], error) {
 			if s.deps.Library == nil {
 				return nil, without("recordings")
@@ -265,7 +268,7 @@ func (s *Server) recordings(c catalogue) {
 			found.Suggestions = append([]actions.Suggestion{}, found.Suggestions...)
 			return ok(&found, err)
 		})
-	add(c, get("/{id}/events", "getRecordedEvents", "The raw events of a recording, in order", operators),
+	add(c, getRecordings("/{id}/events", "getRecordedEvents", "The raw events of a recording, in order", operators),
 		func(ctx context.Context, x *exchange, in *eventsInput) (*answer[*library.RecordedEvents], error) {
 			if s.deps.Library == nil {
 				return nil, without("recordings")
@@ -274,7 +277,7 @@ func (s *Server) recordings(c catalogue) {
 			found.Events = append([]human.RecordedEvent{}, found.Events...)
 			return ok(&found, err)
 		})
-	add(c, get("/{id}/edits", "getEdits", "What is cut and masked before a recording leaves", operators),
+	add(c, getRecordings("/{id}/edits", "getEdits", "What is cut and masked before a recording leaves", operators),
 		func(ctx context.Context, x *exchange, in *recordingInput) (*answer[*human.Edits], error) {
 			if s.deps.Library == nil {
 				return nil, without("recordings")
@@ -290,10 +293,12 @@ func (s *Server) recordings(c catalogue) {
 			e, err := s.deps.Library.SetEdits(ctx, x.by, in.ID, in.JSON)
 			return ok(editsOf(e), err)
 		})
-	add(c, get("/{id}/pictures/{picture}", "getPicture", "A picture of a recording; an agent, one that its operator gave it", signedIn), s.picture)
-	add(c, get("/{id}/export", "exportRecording", "A recording as it leaves, with its edits, as a file", signedIn), s.export)
+	add(c, getRecordings("/{id}/pictures/{picture}", "getPicture", "A picture of a recording; an agent, one that its operator gave it", signedIn), s.picture)
+	add(c, getRecordings("/{id}/export", "exportRecording", "A recording as it leaves, with its edits, as a file", signedIn), s.export)
+}
 
-	add(c, post("/{id}/replay", "startReplay", "Play the actions of a recording on the desktop of this machine"),
+func (s *Server) replays(c catalogue) {
+	add(c, postRecordings("/{id}/replay", "startReplay", "Play the actions of a recording on the desktop of this machine"),
 		func(ctx context.Context, x *exchange, in *recordingCall[library.ReplayRequest]) (*replayAnswer, error) {
 			if s.deps.Replay == nil {
 				return nil, without("replay")
@@ -301,7 +306,7 @@ func (s *Server) recordings(c catalogue) {
 			state, err := s.deps.Replay.Start(ctx, x.by, in.ID, in.JSON)
 			return &replayAnswer{http.StatusAccepted, &state}, err
 		})
-	add(c, get("/{id}/replay", "getReplay", "How far playing back has come", operators),
+	add(c, getRecordings("/{id}/replay", "getReplay", "How far playing back has come", operators),
 		func(ctx context.Context, x *exchange, in *recordingInput) (*replayAnswer, error) {
 			if s.deps.Replay == nil {
 				return nil, without("replay")

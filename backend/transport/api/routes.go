@@ -113,13 +113,18 @@ func (s *Server) register() *huma.OpenAPI {
 		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
 	}}
 	s.operations(c)
+	s.answering(c)
+	s.signing(c)
 	s.administration(c)
 	s.evidence(c)
 	s.gate(c)
 	s.backups(c)
 	s.plans(c)
+	s.allPlans(c)
 	s.runs(c)
+	s.recorder(c)
 	s.recordings(c)
+	s.replays(c)
 	s.summaries(c)
 	s.describeSocket(c)
 

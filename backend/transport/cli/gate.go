@@ -402,19 +402,23 @@ func (s *shell) score(in io.Reader, name string, set *rules.Set, policy gate.Pol
 	if err := lines.Err(); err != nil {
 		return human.Wrap(human.Invalid, err, "%s, line %d: %v", name, n+1, err)
 	}
-	bySource := map[string]scores{}
-	for source, t := range sources {
-		bySource[source] = t.scores()
-	}
 	if s.json {
-		out := struct {
+		bySource := map[string]scores{}
+		for source, t := range sources {
+			bySource[source] = t.scores()
+		}
+		return s.printJSON(struct {
 			Policy gate.Policy `json:"policy"`
 			scores
 			BySource map[string]scores `json:"by_source"`
 			Failures []shortfall       `json:"failures,omitempty"`
-		}{policy, all.scores(), bySource, short}
-		return s.printJSON(out)
+		}{policy, all.scores(), bySource, short})
 	}
+	return s.printScores(policy, all, sources)
+}
+
+// printScores prints the figures as a table: of all rows, and of each source.
+func (s *shell) printScores(policy gate.Policy, all *tally, sources map[string]*tally) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	if _, err := fmt.Fprintf(w, "policy %s\tblock, executed\tallow, asked\tnot_block, refused\task, executed\t\n", policy); err != nil {
 		return err
