@@ -53,6 +53,7 @@ type Queue struct {
 
 	mu        sync.Mutex
 	open      map[human.OperationID]human.Operation // every operation that is not terminal, as last committed here
+	arriving  map[human.OperationID]human.Operation // rings whose Append has not returned, as last committed here
 	perAgent  map[string]int                        // open operations, and rings on their way to the journal
 	ringing   map[string]chan struct{}              // rings under way that a second one must wait for, by identity
 	watches   map[human.OperationID]*watch
@@ -88,7 +89,7 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	}
 	return &Queue{
 		journal: journal, index: index, opts: opts, presence: newPresence(opts.Now),
-		open: map[human.OperationID]human.Operation{}, perAgent: map[string]int{},
+		open: map[human.OperationID]human.Operation{}, arriving: map[human.OperationID]human.Operation{}, perAgent: map[string]int{},
 		ringing: map[string]chan struct{}{}, watches: map[human.OperationID]*watch{}, expirySet: make(chan struct{}, 1),
 	}
 }
@@ -182,29 +183,42 @@ func (q *Queue) load(ctx context.Context, id human.OperationID) (human.Operation
 func (q *Queue) keep(op human.Operation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	had, was := q.open[op.ID]
+	had, is := q.open[op.ID]
+	rings, arrives := q.arriving[op.ID]
 	switch {
-	case op.State.Terminal():
-		if was {
-			delete(q.open, op.ID)
-			q.leave(op.AgentID)
-		}
-	case was && had.Version < op.Version:
+	case arrives && rings.Version < op.Version:
+		q.arriving[op.ID] = op
+	case is && op.State.Terminal():
+		delete(q.open, op.ID)
+		q.leave(op.AgentID)
+	case is && had.Version < op.Version:
 		q.open[op.ID] = op
-	case !was && op.Version == 1:
-		// Only what just rang comes in. Anything else that is not here has ended: a change that was stored before the end,
-		// and gets here after it, must not bring it back.
-		q.open[op.ID] = op
-		q.expireLater(op)
 	}
+	// Anything else has ended: a change that was stored before the end, and gets here after it, must not bring it back.
 	if w := q.watches[op.ID]; w != nil {
 		close(w.changed)
 		w.changed = make(chan struct{})
 	}
 }
 
-// refresh brings what memory has of an operation up to the journal, where that may know better: after an append that
-// failed, and after one beside which others were made.
+// arrive takes a ring that was stored into memory, or forgets one that was not: then op has no version. Somebody may have
+// changed it, or ended it, before its Append returned.
+func (q *Queue) arrive(op human.Operation, agent string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if newest := q.arriving[op.ID]; newest.Version > op.Version {
+		op = newest
+	}
+	delete(q.arriving, op.ID)
+	if op.Version == 0 || op.State.Terminal() {
+		q.leave(agent)
+		return
+	}
+	q.open[op.ID] = op
+	q.expireLater(op)
+}
+
+// refresh brings what memory has of an operation up to the journal, where that may know better: after an append that failed.
 func (q *Queue) refresh(op human.Operation) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

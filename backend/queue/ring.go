@@ -83,26 +83,18 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 			break
 		}
 	}
-	var seq uint64
 	if err == nil {
-		seq, err = q.journal.Append(context.WithoutCancel(ctx), op.ID, 0, events...)
+		q.mu.Lock()
+		q.arriving[op.ID] = human.Operation{}
+		q.mu.Unlock()
+		_, err = q.journal.Append(context.WithoutCancel(ctx), op.ID, 0, events...)
 	}
 	if err != nil {
-		q.mu.Lock()
-		q.leave(r.AgentID)
-		q.mu.Unlock()
+		q.arrive(human.Operation{ID: op.ID}, r.AgentID)
 		return human.Operation{}, false, err
 	}
 	q.presence.touch(op.ID, r.AgentID)
-	q.keep(op)
-	if head, err := q.journal.Head(ctx); err != nil || head > seq {
-		q.refresh(op) // somebody may have answered before it was kept here
-	}
-	if decided != nil {
-		q.mu.Lock()
-		q.leave(r.AgentID) // it was counted, and is not open
-		q.mu.Unlock()
-	}
+	q.arrive(op, r.AgentID)
 	return op, true, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"runtime"
 	"sync"
 	"time"
 
@@ -36,6 +35,7 @@ type request struct {
 type pending struct {
 	mu     sync.Mutex
 	line   []*request
+	want   int // how many the writer waits for before it wants to be woken
 	closed bool
 	wake   chan struct{}
 }
@@ -74,8 +74,9 @@ func (p *pending) add(r *request) bool {
 	if p.closed {
 		return false
 	}
-	p.line = append(p.line, r)
-	p.signal()
+	if p.line = append(p.line, r); len(p.line) >= p.want {
+		p.signal()
+	}
 	return true
 }
 
@@ -84,8 +85,8 @@ func (p *pending) add(r *request) bool {
 // come back at once; take lets them, for at most patience. Without that, every other group would be the
 // one or two who were quickest, and cost an fsync all the same.
 func (p *pending) take(last int, patience time.Duration) []*request {
-	for start := time.Now(); p.len() < last && time.Since(start) < patience; {
-		runtime.Gosched()
+	if last > 0 {
+		p.await(last, patience)
 	}
 	for {
 		p.mu.Lock()
@@ -107,6 +108,27 @@ func (p *pending) take(last int, patience time.Duration) []*request {
 			return group
 		}
 		<-p.wake
+	}
+}
+
+// await blocks until n requests wait, for at most patience.
+func (p *pending) await(n int, patience time.Duration) {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for patient := true; ; {
+		p.mu.Lock()
+		p.want = n
+		if len(p.line) >= n || p.closed || !patient {
+			p.want = 0
+			p.mu.Unlock()
+			return
+		}
+		p.mu.Unlock()
+		select {
+		case <-p.wake:
+		case <-late.C:
+			patient = false
+		}
 	}
 }
 
