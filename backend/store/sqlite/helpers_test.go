@@ -141,9 +141,12 @@ func wantKind(tb testing.TB, err error, kind human.ErrorKind) {
 	}
 }
 
-// dump is everything the projection says, word positions of the search index included.
+// dump is everything the projection says after the index has caught up, word positions of the search index included.
 func (h *history) dump() []string {
 	h.Helper()
+	if err := h.bare(context.Background(), func(ctx context.Context, w *writer) error { return w.index(ctx) }); err != nil {
+		h.Fatal(err)
+	}
 	var lines []string
 	query := func(text string) {
 		rows, err := h.reads.Query(text)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -353,31 +354,48 @@ func (s *Store) searchParts(ctx context.Context) ([]int64, error) {
 // indexed returns up to limit places that match the FTS5 query, newest first; those that satisfy the
 // conditions, or, without, only the numbers of all.
 func (l *list) indexed(ctx context.Context, terms string, satisfying bool, limit int) ([]place, error) {
+	// Before the parts: a text that is indexed meanwhile is in both, and counts here.
+	late, found, err := l.late.search(ctx, terms)
+	if err != nil {
+		return nil, err
+	}
 	firsts, err := l.searchParts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	columns, join, and, args := "s.rowid, 0, 0", "", "", []any{terms}
 	if satisfying {
+		if found, err = l.sorted(ctx, found, len(found)); err != nil {
+			return nil, err
+		}
 		columns, join = "s.rowid, o.priority, o.updated", " CROSS JOIN operations AS o ON o.n = s.rowid"
 		// The index must know where to begin, too: it has no use for a condition on o.
 		and = strings.Replace(strings.ReplaceAll(l.conditions(), "o.n ", "s.rowid "), " WHERE ", " AND ", 1)
 		args = append(args, l.args...)
 	}
-	var found []place
-	for part := len(firsts); part > 0 && len(found) < limit; part-- {
+	if len(late) > 0 {
+		and += " AND s.rowid NOT IN (SELECT value FROM json_each(?))"
+		args = append(args, numbers(late))
+	}
+	none := len(found)
+	for part := len(firsts); part > 0 && len(found)-none < limit; part-- {
 		err := l.built(ctx, fmt.Sprintf(`SELECT %s FROM search_%d AS s%s WHERE search_%[2]d MATCH ?%[4]s ORDER BY s.rowid DESC LIMIT ?`, columns, part, join, and),
-			slices.Concat(args, []any{limit - len(found)}), scanPlace(&found))
+			slices.Concat(args, []any{limit - len(found) + none}), scanPlace(&found))
 		if err != nil {
 			return nil, err
 		}
 	}
-	return found, nil
+	slices.SortFunc(found, func(a, b place) int { return cmp.Compare(b.n, a.n) })
+	return found[:min(limit, len(found))], nil
 }
 
 // matching keeps those places, which stand in the list's order, whose operations match the text, the first
 // limit of them or more. It reuses the slice.
 func (l *list) matching(ctx context.Context, places []place, limit int) ([]place, error) {
+	late, found, err := l.late.search(ctx, l.match) // before the parts, as in indexed
+	if err != nil {
+		return nil, err
+	}
 	firsts, err := l.searchParts(ctx)
 	if err != nil {
 		return nil, err
@@ -387,12 +405,17 @@ func (l *list) matching(ctx context.Context, places []place, limit int) ([]place
 	at := make(map[int64]bool, len(places))
 	for _, p := range places {
 		at[p.n] = true
-		part := sort.Search(len(firsts), func(i int) bool { return firsts[i] > p.n })
+	}
+	for _, p := range late {
+		delete(at, p.n)
+	}
+	for n := range at {
+		part := sort.Search(len(firsts), func(i int) bool { return firsts[i] > n })
 		s, ok := spans[part]
 		if !ok {
-			s = span{p.n, p.n}
+			s = span{n, n}
 		}
-		spans[part] = span{min(s.low, p.n), max(s.high, p.n)}
+		spans[part] = span{min(s.low, n), max(s.high, n)}
 	}
 	hits := map[int64]bool{}
 	for part := len(firsts); part > 0; part-- {
@@ -414,6 +437,9 @@ func (l *list) matching(ctx context.Context, places []place, limit int) ([]place
 		if err != nil {
 			return nil, err
 		}
+	}
+	for _, p := range found {
+		hits[p.n] = true
 	}
 	return slices.DeleteFunc(places, func(p place) bool { return !hits[p.n] }), nil
 }

@@ -301,8 +301,9 @@ func TestProjection(t *testing.T) {
 	agents := []string{"bot", "Bot", "b.t"}
 	rapid.Check(t, func(rt *rapid.T) {
 		opts := Options{
-			narrow:   rapid.SampledFrom([]int{2, 5, 1000}).Draw(rt, "narrow"),
-			partSize: rapid.SampledFrom([]int{3, 1000}).Draw(rt, "part size"),
+			narrow:    rapid.SampledFrom([]int{2, 5, 1000}).Draw(rt, "narrow"),
+			partSize:  rapid.SampledFrom([]int{3, 1000}).Draw(rt, "part size"),
+			lateTexts: rapid.SampledFrom([]int{1, 2, 5, 1000}).Draw(rt, "late texts"),
 		}
 		h := newHistory(t, opts)
 		defer h.Close()

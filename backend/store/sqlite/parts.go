@@ -45,7 +45,7 @@ func (p *parts) forget() error {
 	return err
 }
 
-// load must come before anything else in a transaction: it counts what is there.
+// load must come before add, replace and drop, in their transaction: it counts what is there.
 func (p *parts) load(ctx context.Context, conn *sql.Conn) error {
 	if p.loaded {
 		return nil
@@ -67,7 +67,8 @@ func (p *parts) load(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	var used int
-	if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM operations WHERE n >= ?`, p.firsts[len(p.firsts)-1]).Scan(&used); err != nil {
+	if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM operations WHERE n >= ? AND n <= (SELECT indexed FROM projected)`,
+		p.firsts[len(p.firsts)-1]).Scan(&used); err != nil {
 		return err
 	}
 	p.room, p.loaded = p.size-used, true
@@ -110,8 +111,7 @@ func (p *parts) add(ctx context.Context, conn *sql.Conn, n uint64, body string) 
 func (p *parts) grow(ctx context.Context, conn *sql.Conn, n uint64) error {
 	part := len(p.firsts) + 1
 	for _, text := range []string{
-		// Contentless: the text stands in the journal already, and here its words are enough.
-		fmt.Sprintf(`CREATE VIRTUAL TABLE search_%d USING fts5 (body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2')`, part),
+		createIndex(fmt.Sprintf("search_%d", part)),
 		// Every commit adds a segment. Merging more of them at a time rewrites each word less often.
 		fmt.Sprintf(`INSERT INTO search_%d (search_%[1]d, rank) VALUES ('automerge', 16)`, part),
 		fmt.Sprintf(`INSERT INTO search_%d (search_%[1]d, rank) VALUES ('crisismerge', 32)`, part),
@@ -123,6 +123,11 @@ func (p *parts) grow(ctx context.Context, conn *sql.Conn, n uint64) error {
 	}
 	p.firsts, p.room = append(p.firsts, n), p.size
 	return nil
+}
+
+// createIndex makes a full-text index. It is contentless: the text stands in the journal already, and here its words are enough.
+func createIndex(name string) string {
+	return `CREATE VIRTUAL TABLE ` + name + ` USING fts5 (body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2')`
 }
 
 // replace indexes an operation again, with other text.

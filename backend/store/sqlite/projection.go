@@ -102,6 +102,9 @@ func (w *writer) rebuild(ctx context.Context) error {
 	if _, err := w.conn.ExecContext(ctx, `DELETE FROM operations`); err != nil {
 		return err
 	}
+	if err := w.parts.load(ctx, w.conn); err != nil {
+		return err
+	}
 	if err := w.parts.drop(ctx, w.conn); err != nil {
 		return err
 	}
@@ -151,7 +154,7 @@ func (w *writer) rebuild(ctx context.Context) error {
 	if err := firsts.Err(); err != nil {
 		return err
 	}
-	_, err = w.conn.ExecContext(ctx, `UPDATE projected SET seq = (SELECT coalesce(max(seq), 0) FROM journal), rules = ?`, projectionRules)
+	_, err = w.conn.ExecContext(ctx, `UPDATE projected SET (seq, indexed) = (SELECT coalesce(max(seq), 0), coalesce(max(seq), 0) FROM journal), rules = ?`, projectionRules)
 	return err
 }
 

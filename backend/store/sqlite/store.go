@@ -37,8 +37,9 @@ type Options struct {
 	Now func() time.Time
 
 	// For tests: less of everything reaches every branch.
-	narrow   int // rows sorted at once; 0 is the constant narrow
-	partSize int // operations in a part of the search index; 0 is the constant partSize
+	narrow    int // rows sorted at once; 0 is the constant narrow
+	partSize  int // operations in a part of the search index; 0 is the constant partSize
+	lateTexts int // texts that the search index may lack; 0 is the constant lateTexts
 }
 
 // A Store is one open file. It is safe for concurrent use. One process at a time may append to the
@@ -55,6 +56,7 @@ type Store struct {
 	queue  pending
 	writer sync.WaitGroup
 	live   live
+	late   late
 }
 
 // readers is the number of connections that read side by side.
@@ -79,6 +81,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 			dir, reason(err))
 	}
 	s := &Store{file: file, now: opts.Now, narrow: cmp.Or(opts.narrow, narrow)}
+	s.late.most = cmp.Or(opts.lateTexts, lateTexts)
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -154,7 +157,7 @@ func (s *Store) Close() error {
 	s.queue.close()
 	s.writer.Wait()
 	s.live.close()
-	return s.closeFiles()
+	return errors.Join(s.late.close(), s.closeFiles())
 }
 
 func (s *Store) closeFiles() error {

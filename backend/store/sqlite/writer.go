@@ -164,6 +164,9 @@ type writer struct {
 	stmts struct{ begin, commit, head, load, details, event, remove, insert, state, data, projected *sql.Stmt }
 	cache *cache
 	parts parts
+
+	indexed  uint64 // projected.indexed, as this writer knows it
+	appended bool   // something of ours
 }
 
 // start connects, brings the file up to date and reads where the journal ends.
@@ -195,7 +198,14 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 			return storageError(err, w.file)
 		}
 	}
-	return nil
+	if err := w.conn.QueryRowContext(ctx, `SELECT indexed FROM projected`).Scan(&w.indexed); err != nil {
+		return storageError(err, w.file)
+	}
+	lacks, err := w.readLate(ctx)
+	if err == nil {
+		w.late.set(lacks)
+	}
+	return storageError(err, w.file)
 }
 
 // enterWAL switches a new file to the write-ahead log. SQLite does not wait by itself for another process
@@ -308,6 +318,12 @@ func (w *writer) run() {
 		if len(group) > 1 {
 			last = len(group)
 		}
+		if w.late.due() {
+			_ = w.index(ctx) // after an error the texts stay where they are, and the next group's end tries again
+		}
+	}
+	if w.appended {
+		_ = w.index(ctx) // as above: the next Open reads the texts from the journal
 	}
 	// What a broken connection says on closing was said to those whose writes it broke.
 	_ = w.disconnect()
@@ -356,10 +372,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 		}
 	}
 	if err == nil {
-		if err = w.parts.load(ctx, w.conn); err == nil {
-			err = do()
-		}
-		if err == nil {
+		if err = do(); err == nil {
 			_, err = w.stmts.commit.ExecContext(ctx)
 		}
 		if err != nil {
@@ -384,19 +397,24 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]item, error) {
 	}
 	var items []item
 	changed := map[human.OperationID]*folded{}
+	bodies := map[uint64]string{}
 	err := w.transact(ctx, func() error {
 		var head uint64
 		if err := w.stmts.head.QueryRowContext(ctx).Scan(&head); err != nil {
 			return err
 		}
-		if head != w.live.seq() {
-			w.cache.clear() // another process wrote; what we remember may be old
+		if head != w.live.seq() { // another process wrote; what we remember may be old
+			w.cache.clear()
+			var err error
+			if bodies, err = w.readLate(ctx); err != nil {
+				return err
+			}
 		}
 		for _, r := range group {
 			if r.err = r.ctx.Err(); r.err != nil {
 				continue
 			}
-			next, err := w.append(ctx, r, head+1, changed)
+			next, body, err := w.append(ctx, r, head+1, changed)
 			var refused *human.Error
 			if errors.As(err, &refused) {
 				r.err = refused
@@ -406,6 +424,9 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]item, error) {
 				return err
 			}
 			changed[r.id] = next
+			if body != "" {
+				bodies[next.n] = body
+			}
 			head += uint64(len(r.rows))
 			for _, row := range r.rows {
 				items = append(items, item{row.entry, row.bytes()})
@@ -426,52 +447,54 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]item, error) {
 	for id, f := range changed {
 		w.cache.put(id, f)
 	}
+	w.late.set(bodies)
+	w.appended = true
 	return items, nil
 }
 
-// append writes one request's events from seq on. A human.Error means that it wrote nothing.
-func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map[human.OperationID]*folded) (*folded, error) {
+// append writes one request's events from seq on. It returns the operation, and its text for the index where that changed. A
+// human.Error means that it wrote nothing.
+func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map[human.OperationID]*folded) (_ *folded, body string, err error) {
 	for i := range r.rows {
 		r.rows[i].entry.Seq = seq + uint64(i)
 	}
 	if r.fresh != nil {
-		return w.appendNew(ctx, r, seq)
+		return &r.fresh.folded, r.fresh.body, w.appendNew(ctx, r, seq)
 	}
 	current := changed[r.id]
 	if current == nil {
 		current = w.cache.get(r.id)
 	}
 	if current == nil {
-		var err error
 		if current, err = w.load(ctx, r.id); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	if current == nil {
-		return nil, human.Errorf(human.Conflict, "operation %s does not exist, so it is not at version %d", r.id, r.expected)
+		return nil, "", human.Errorf(human.Conflict, "operation %s does not exist, so it is not at version %d", r.id, r.expected)
 	}
 	if current.op.Version != r.expected {
-		return nil, versionError(r.id, current.op.Version, r.expected)
+		return nil, "", versionError(r.id, current.op.Version, r.expected)
 	}
 	next, err := current.apply(r.rows)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	text := changesText(r.rows)
 	if text && next.details == nil {
 		var details []byte
 		if err := w.stmts.details.QueryRowContext(ctx, next.n).Scan(&details); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		readable := jsonText(details, detailsText)
 		next.details = &readable
 	}
 	p, err := next.project()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := w.insertEvents(ctx, r); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	o := next.op
 	if o.State == current.op.State && (o.DeliveredAt == nil) == (current.op.DeliveredAt == nil) {
@@ -480,30 +503,30 @@ func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map
 		_, err = w.stmts.state.ExecContext(ctx, o.Version, o.State, !o.State.Terminal(), o.DeliveredAt != nil, micro(o.UpdatedAt), p.data, next.n)
 	}
 	if err != nil || !text {
-		return next, err
+		return next, "", err
 	}
-	return next, w.parts.replace(ctx, w.conn, next.n, p.body)
+	return next, p.body, nil
 }
 
 // appendNew writes the first events of an operation.
-func (w *writer) appendNew(ctx context.Context, r *request, seq uint64) (*folded, error) {
+func (w *writer) appendNew(ctx context.Context, r *request, seq uint64) error {
 	if err := w.insertEvents(ctx, r); err != nil {
-		return nil, err
+		return err
 	}
 	r.fresh.n = seq
 	done, err := w.stmts.insert.ExecContext(ctx, r.fresh.insertArgs()...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if n, err := done.RowsAffected(); err != nil {
-		return nil, err
+		return err
 	} else if n == 0 {
 		if _, err := w.stmts.remove.ExecContext(ctx, seq); err != nil {
-			return nil, err
+			return err
 		}
-		return nil, human.Errorf(human.Conflict, "agent %s has rung with the idempotency key %q already", r.fresh.op.AgentID, r.fresh.op.IdempotencyKey)
+		return human.Errorf(human.Conflict, "agent %s has rung with the idempotency key %q already", r.fresh.op.AgentID, r.fresh.op.IdempotencyKey)
 	}
-	return &r.fresh.folded, w.parts.add(ctx, w.conn, seq, r.fresh.body)
+	return nil
 }
 
 // insertEvents writes the request's journal rows; a Conflict where the first version is taken.
