@@ -4,6 +4,7 @@
 package human
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -153,15 +154,60 @@ func (r Request) Risk() Risk {
 // take "Action" for "action", too, and the person who answers would be shown another text than the answer
 // is bound to.
 func (r Request) bound() (action string, risk Risk, sent string) {
-	var all map[string]json.RawMessage
-	if len(r.Details) == 0 || json.Unmarshal(r.Details, &all) != nil {
-		return "", "", ""
-	}
+	all := map[string]json.RawMessage{}
+	members(r.Details, func(name string, value json.RawMessage) {
+		switch name {
+		case "action", "risk_level", "risk", "severity":
+			all[name] = value // the last of several counts, as for encoding/json
+		}
+	})
 	if json.Unmarshal(all["action"], &action) != nil {
 		action = ""
 	}
 	risk, sent = readRisk(all)
 	return action, risk, sent
+}
+
+// members calls each for every member of a JSON object, in order, without a copy of its value; never where raw is something
+// else. It does what encoding/json does with a map, without its cost.
+func members(raw json.RawMessage, each func(name string, value json.RawMessage)) {
+	if !json.Valid(raw) {
+		return
+	}
+	if raw = bytes.TrimSpace(raw); raw[0] != '{' {
+		return
+	}
+	var name string
+	depth, start := 0, 1
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; c {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case ':':
+			if depth != 1 {
+				break
+			}
+			quoted := bytes.TrimSpace(raw[start:i])
+			if name = string(quoted[1 : len(quoted)-1]); strings.Contains(name, `\`) {
+				_ = json.Unmarshal(quoted, &name) // it is valid
+			}
+			start = i + 1
+		case ',', '}', ']':
+			if value := bytes.TrimSpace(raw[start:i]); depth == 1 && len(value) > 0 {
+				each(name, value)
+				start = i + 1
+			}
+			if c != ',' {
+				depth--
+			}
+		}
+	}
 }
 
 // readRisk returns the risk in details.risk_level, and the words it was sent in where they are not known. Case does not
@@ -183,6 +229,9 @@ func readRisk(details map[string]json.RawMessage) (risk Risk, sent string) {
 }
 
 func riskText(raw json.RawMessage) (text string) {
+	if raw == nil {
+		return ""
+	}
 	if json.Unmarshal(raw, &text) != nil {
 		text = string(raw)
 	}
