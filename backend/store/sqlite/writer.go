@@ -81,12 +81,12 @@ func (p *pending) add(r *request) bool {
 }
 
 // take blocks for the next group: appends, or one other piece of work. It is empty after close, once
-// nothing waits any more. The callers of the group before, last of them, were answered just now and many
-// come back at once; take lets them, for at most patience. Without that, every other group would be the
-// one or two who were quickest, and cost an fsync all the same.
-func (p *pending) take(last int, patience time.Duration) []*request {
-	if last > 0 {
-		p.await(last, patience)
+// nothing waits any more. The callers of the group before were answered just now and many come back at once;
+// take lets them, for at most patience, until there are as many as expected. Without that, every other group
+// would be the one or two who were quickest, and cost an fsync all the same.
+func (p *pending) take(expected int, patience time.Duration) []*request {
+	if expected > 0 {
+		p.await(min(expected, maxGroup), patience)
 	}
 	for {
 		p.mu.Lock()
@@ -290,10 +290,10 @@ func (w *writer) closeStatements() error {
 func (w *writer) run() {
 	// Callers' contexts end their waiting, never a transaction that others share.
 	ctx := context.Background()
-	var last int
+	var expected int
 	var took time.Duration
 	for {
-		group := w.queue.take(last, min(took/2, maxPatience))
+		group := w.queue.take(expected, min(took/2, maxPatience))
 		if len(group) == 0 {
 			break
 		}
@@ -308,16 +308,17 @@ func (w *writer) run() {
 		} else {
 			w.live.publish(items)
 		}
+		// Those who wait by now, and those who may come back.
+		if expected = 0; len(group) > 1 {
+			expected = w.queue.len() + len(group)
+		}
 		for _, r := range group {
 			if r.err == nil {
 				r.err = err
 			}
 			r.done <- r.err
 		}
-		last, took = 0, time.Since(start)
-		if len(group) > 1 {
-			last = len(group)
-		}
+		took = time.Since(start)
 		if w.late.due() {
 			_ = w.index(ctx) // after an error the texts stay where they are, and the next group's end tries again
 		}
