@@ -396,9 +396,9 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]item, error) {
 	if err := w.connected(ctx); err != nil {
 		return nil, err
 	}
-	var items []item
-	changed := map[human.OperationID]*folded{}
-	bodies := map[uint64]string{}
+	items := make([]item, 0, len(group))
+	changed := make(map[human.OperationID]*folded, len(group))
+	bodies := make(map[uint64]string, len(group))
 	err := w.transact(ctx, func() error {
 		var head uint64
 		if err := w.stmts.head.QueryRowContext(ctx).Scan(&head); err != nil {
