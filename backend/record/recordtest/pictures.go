@@ -17,6 +17,7 @@ import (
 // the same, as a process that starts again does.
 func Pictures(t *testing.T, open func(tb testing.TB, dir string) record.Pictures) {
 	picturesAreStored(t, open)
+	picturesStay(t, open)
 	picturesAreRead(t, open)
 	picturesEnd(t, open)
 }
@@ -93,6 +94,9 @@ func picturesAreStored(t *testing.T, open func(tb testing.TB, dir string) record
 			}
 		}
 	})
+}
+
+func picturesStay(t *testing.T, open func(tb testing.TB, dir string) record.Pictures) {
 	t.Run("a writer leaves what an earlier one stored as it is", func(t *testing.T) {
 		dir := t.TempDir()
 		frames := make([]*record.Frame, 4)
