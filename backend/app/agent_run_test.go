@@ -331,7 +331,7 @@ func TestTheAgentMendsAProject(t *testing.T) {
 					}
 				}
 			})
-			w := d.agent(t, dir, "run", "The test fails. Find out why, and mend it.")
+			w := d.agent(t, dir, "run", "The test fails. Find out why, and fix it.")
 			w.wait(t, 0)
 			w.says(t, "[high]", "removed: Publish it", "The operator says: Do not publish it.", "refused", "The test passes now")
 			if out, err := exec.Command("sh", "-c", "cd "+dir+" && sh test.sh").CombinedOutput(); err != nil {
@@ -587,7 +587,7 @@ func TestAConversationWithTheAgent(t *testing.T) {
 		t.Error("what was denied has run: ", err)
 	}
 	d.agentWith(t, dir, "", "chat", "Show me a file").wait(t, 2) // nobody answers it
-	for message, shows := range map[string]string{"Clean up": "< refused shell {\"command\":\"rm one.txt\"}", "the second": "< done shell {\"command\":\"cat two.txt\"}"} {
+	for message, shows := range map[string]string{"Clean up": "< denied shell {\"command\":\"rm one.txt\"}", "the second": "< done shell {\"command\":\"cat two.txt\"}"} {
 		w := d.agentWith(t, dir, "", "chat", message)
 		w.wait(t, 0)
 		w.says(t, shows)

@@ -316,7 +316,7 @@ type Operation struct {
 	Context     json.RawMessage `json:"context,omitempty"`
 	AgentID     string          `json:"agent_id"`
 	SessionID   string          `json:"session_id,omitempty"`
-	Priority    int             `json:"priority" doc:"0 to 9; higher rings first."`
+	Priority    int             `json:"priority" doc:"0 to 9; higher comes first."`
 	Risk        Risk            `json:"risk,omitempty" enum:"low,medium,high,critical" doc:"From details.risk_level; a word that is not known counts as high."`
 	RiskSent    string          `json:"risk_sent,omitempty" doc:"The risk as its agent sent it, where that is none of the known words."`
 	Digest      string          `json:"digest" doc:"SHA-256, in hex, of the exact bytes an answer is bound to: details.action, else details, else description."`

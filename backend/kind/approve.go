@@ -10,10 +10,10 @@ var Approve = Kind{
 	Agents: true,
 	Fields: []Field{
 		{Name: "action", Type: Code, Doc: "the exact command or change; the answer is bound to these bytes"},
-		{Name: "impact", Aliases: []string{"impact_assessment", "consequences"}, Type: Any, Doc: "what it does to whom"},
+		{Name: "impact", Aliases: []string{"impact_assessment", "consequences"}, Type: Any, Doc: "what it changes, and for whom"},
 		risk,
 		{Name: "risk", Aliases: []string{"risks"}, Type: Text, Doc: "what could go wrong"},
-		{Name: "rollback_plan", Aliases: []string{"rollback", "how_to_undo"}, Type: Any, Doc: "how it is undone"},
+		{Name: "rollback_plan", Aliases: []string{"rollback", "how_to_undo"}, Type: Any, Doc: "how to undo it"},
 	},
 	Answer: append([]string{"decision"}, inWords...),
 	Check: func(_ human.Operation, a *human.Answer) error {

@@ -9,7 +9,7 @@ var Feedback = Kind{
 	Agents: true,
 	Fields: []Field{
 		{Name: "question", Aliases: []string{"questions", "prompt"}, Type: Text, Doc: "what exactly is asked"},
-		{Name: "design", Aliases: []string{"current_design", "proposal", "draft"}, Type: Text, Doc: "what the opinion is wanted on"},
+		{Name: "design", Aliases: []string{"current_design", "proposal", "draft"}, Type: Text, Doc: "what the opinion is about"},
 		{Name: "concerns", Aliases: []string{"issues"}, Type: List, Doc: "what to think about"},
 		{Name: "options", Aliases: []string{"choices", "alternatives"}, Type: List, Doc: "answers to choose from: texts, or objects with value, label and description"},
 	},

@@ -52,7 +52,7 @@ func TestAgentInTheWindow(t *testing.T) {
 	run := d.StartWith([]string{
 		"DESKBELL_KEY=" + worker.Key, "DESKBELL_MODEL_PROVIDER=openai", "DESKBELL_MODEL_NAME=" + llmtest.Model,
 		"DESKBELL_MODEL_BASE_URL=" + modelURL + "/v1", "DESKBELL_MODEL_KEY=" + llmtest.Key,
-	}, "env", "-C", project, d.bin, "agent", "run", "The test fails. Find out why, and mend it.")
+	}, "env", "-C", project, d.bin, "agent", "run", "The test fails. Find out why, and fix it.")
 
 	// In the plan one task is taken out, and one is told more.
 	d.clickOn(desktoptest.Link, "Find the failing test and mend it")

@@ -80,7 +80,7 @@ describe('the tool confirm_plan', { concurrency: true }, () => {
       test('nobody answers a plan', async () => {
         const p = await agent.plan(plan('late', { timeout_seconds: 2 }))
         assert.equal(p.status, 'timeout')
-        assert.match(p.next ?? '', /do nothing of it/)
+        assert.match(p.next ?? '', /do none of it/)
       })
 
       test('the human may ask back', async () => {

@@ -120,7 +120,7 @@ func toHuman(name, id, summary string, who role) route {
 
 func (s *Server) operations(c catalogue) {
 	q := s.deps.Queue
-	invoke := toHuman("invoke", "invoke", "Ring for a human", agents)
+	invoke := toHuman("invoke", "invoke", "Send a request to a human", agents)
 	invoke.also = http.StatusCreated
 	add(c, invoke, func(ctx context.Context, x *exchange, in *payload[InvokeRequest]) (*operationAnswer, error) {
 		op, created, err := q.Ring(ctx, in.JSON.request(x.by.Name, q.DefaultTimeout()), in.JSON.Attach)

@@ -187,8 +187,8 @@ func (s *Server) recorder(c catalogue) {
 		name, id, summary string
 		do                control
 	}{
-		{"pause", "pauseRecording", "Record nothing for now", Recorder.Pause},
-		{"resume", "resumeRecording", "Go on recording", Recorder.Resume},
+		{"pause", "pauseRecording", "Pause the recording", Recorder.Pause},
+		{"resume", "resumeRecording", "Resume the recording", Recorder.Resume},
 		{"stop", "stopRecording", "End a recording and keep it", Recorder.Stop},
 	} {
 		add(c, postRecordings("/{id}/"+call.name, call.id, call.summary),

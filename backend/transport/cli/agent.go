@@ -44,7 +44,7 @@ func (s *shell) server() (string, error) {
 		}
 		u, err := url.Parse(given)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return "", human.Errorf(human.Invalid, "%q is no URL of a server; it looks like http://127.0.0.1:7717", given)
+			return "", human.Errorf(human.Invalid, "%q is not the URL of a server; one is like http://127.0.0.1:7717", given)
 		}
 		return strings.TrimRight(given, "/"), nil
 	}
@@ -109,10 +109,10 @@ func (s *shell) ringCommand() *cobra.Command {
 	var priority int
 	c := &cobra.Command{
 		Use:   "ring DESCRIPTION",
-		Short: "Ring for a human and wait for the answer",
-		Long: "Ring for a human and wait for the answer. The exit code is 0 when it was answered or approved, 1 when it was\n" +
-			"denied or declined, 2 when it was cancelled or its time is up, 3 for an error.\n" +
-			"DESCRIPTION - reads it from standard input.",
+		Short: "Ask a human and wait for the answer",
+		Long: "Ask a human and wait for the answer. The exit code is 0 when it was answered or approved, 1 when it was\n" +
+			"denied or declined, 2 when it was canceled or timed out, 3 for an error.\n" +
+			"With - as DESCRIPTION it reads standard input.",
 		Example: "  deskbell ring --type approve --details '{\"action\":\"make deploy\",\"risk_level\":\"medium\"}' 'Deploy to staging?' && make deploy",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -150,7 +150,7 @@ func (s *shell) ringCommand() *cobra.Command {
 				return err
 			}
 			if !s.json {
-				s.note("rang: %s", op.ID)
+				s.note("sent: %s", op.ID)
 			}
 			return s.await(ctx, agent, op, 0)
 		},
@@ -160,9 +160,9 @@ func (s *shell) ringCommand() *cobra.Command {
 	f.StringVarP(&details, "details", "d", "", "details as a JSON object, @FILE, or - for standard input")
 	f.StringVar(&about, "context", "", "context as a JSON object, @FILE, or - for standard input")
 	f.Float64Var(&timeout, "timeout", 0, "seconds until it is overdue; 0 is never (default: the setting human.default_timeout)")
-	f.IntVar(&priority, "priority", human.DefaultPriority, "0 to 9; higher rings first")
+	f.IntVar(&priority, "priority", human.DefaultPriority, "0 to 9; higher comes first")
 	f.StringVar(&onTimeout, "on-timeout", "", "mark or cancel (default mark: it stays open, overdue)")
-	f.StringVar(&idempotency, "idempotency-key", "", "ringing again with the same key rings nobody twice")
+	f.StringVar(&idempotency, "idempotency-key", "", "the same key again joins the same request")
 	f.StringVar(&session, "session", "", "the thread of work this belongs to")
 	return s.agentCommand(c)
 }
@@ -171,8 +171,8 @@ func (s *shell) waitCommand() *cobra.Command {
 	var most float64
 	c := &cobra.Command{
 		Use:   "wait ID",
-		Short: "Wait for the answer to an operation that was rung before",
-		Long:  "Wait for the answer to an operation that was rung before. Exit codes are those of `deskbell ring`.",
+		Short: "Wait for the answer to an earlier request",
+		Long:  "Wait for the answer to an earlier request. Exit codes are those of `deskbell ring`.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			agent, err := s.agent()
@@ -188,7 +188,7 @@ func (s *shell) waitCommand() *cobra.Command {
 			return s.await(ctx, agent, op, time.Duration(most*float64(time.Second)))
 		},
 	}
-	c.Flags().Float64Var(&most, "for", 0, "seconds to wait at the longest; 0 waits for the end, however long")
+	c.Flags().Float64Var(&most, "for", 0, "seconds to wait at most; 0 waits for the end, however long")
 	return s.agentCommand(c)
 }
 
@@ -335,7 +335,7 @@ func (s *shell) poll(ctx context.Context, agent *client.Client, op human.Operati
 		return err
 	})
 	if human.KindOf(err) == human.Unavailable && ctx.Err() == nil {
-		s.note("Go on later with: deskbell wait %s", op.ID)
+		s.note("Continue later with: deskbell wait %s", op.ID)
 	}
 	return next, err
 }
@@ -359,9 +359,9 @@ func (s *shell) conclude(agent *client.Client, op human.Operation) error {
 			s.note("the answer could not be marked as read: %s", visible(human.SafeText(err)))
 		}
 	case op.Overdue:
-		s.note("No answer in time. The request stays open: wait on with `deskbell wait %s`, or withdraw it with `deskbell cancel %s`.", op.ID, op.ID)
+		s.note("No answer in time. The request stays open: continue with `deskbell wait %s`, or withdraw it with `deskbell cancel %s`.", op.ID, op.ID)
 	default:
-		s.note("No answer yet. The request stays open: wait on with `deskbell wait %s`, or withdraw it with `deskbell cancel %s`.", op.ID, op.ID)
+		s.note("No answer yet. The request stays open: continue with `deskbell wait %s`, or withdraw it with `deskbell cancel %s`.", op.ID, op.ID)
 	}
 	return nil
 }

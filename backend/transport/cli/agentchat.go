@@ -20,9 +20,9 @@ func (s *shell) agentChatCommand() *cobra.Command {
 		Use:   "chat [MESSAGE]",
 		Short: "Talk with the agent in a folder; it asks for what you have not said",
 		Long: "Talk with the agent in a folder: it does what a message says with the shell, files, HTTP and MCP servers, and asks where that\n" +
-			"is not enough. Your answer is the next line. With MESSAGE it ends when that is answered; without, each line of standard\n" +
-			"input is a message, until its end. A message after an answer begins a new conversation, and nothing is kept.\n\n" +
-			"Every call of a tool is judged by the gatekeeper of the Deskbell that runs. It makes no plans, so none are confirmed.\n\n" +
+			"is not enough. Your answer is the next line. With MESSAGE it ends when that is answered; without it, each line of standard\n" +
+			"input is a message, until its end. A message after an answer starts a new conversation, and nothing is stored.\n\n" +
+			"The gatekeeper of the running Deskbell checks every tool call. It makes no plans, so none are confirmed.\n\n" +
 			"The exit code is that of the last message: 0 when it was answered, 1 when it could not be, 2 when the agent asked and got\n" +
 			"no answer, or was interrupted, 3 for an error.",
 		Example: "  deskbell agent chat\n" +
@@ -30,7 +30,7 @@ func (s *shell) agentChatCommand() *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && strings.TrimSpace(args[0]) == "" {
-				return human.Errorf(human.Invalid, "the message is empty; say what the agent is to do")
+				return human.Errorf(human.Invalid, "the message is empty; say what the agent should do")
 			}
 			r := AgentRun{}
 			if err := s.beginAgent(&r, f); err != nil {

@@ -63,7 +63,7 @@ type AgentRun struct {
 
 func (s *shell) agentRunCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "agent", Short: "Run the agent that comes with Deskbell on a task, go on with its runs, and talk with it",
+		Use: "agent", Short: "Run the agent that comes with Deskbell on a task, continue its runs, and talk with it",
 	}
 	c.AddCommand(s.agentRunRunCommand(), s.agentResumeCommand(), s.agentChatCommand(), s.agentListCommand())
 	return c
@@ -108,23 +108,23 @@ func (f *runFlags) limitsOf(kept *agent.Limits) (agent.Limits, error) {
 	case l.Steps < 0 || l.Tokens < 0 || l.Time < 0 || l.Money < 0 || l.In < 0 || l.Out < 0 || l.Plans < 0 || l.Context < 0:
 		return l, human.Errorf(human.Invalid, "limits and prices must not be negative")
 	case l.Money > 0 && l.In == 0 && l.Out == 0:
-		return l, human.Errorf(human.Invalid, "--max-cost needs --price-in and --price-out: nobody else knows what the model costs")
+		return l, human.Errorf(human.Invalid, "--max-cost needs --price-in and --price-out: Deskbell does not know what the model costs")
 	}
 	return l, nil
 }
 
-const runHelp = "Every call of a tool is judged by the gatekeeper of the Deskbell that runs, and its plans are confirmed there where the\n" +
-	"setting plan.confirm_by_human is on. Its questions ring. Nothing of this can be switched off from here.\n\n" +
+const runHelp = "The gatekeeper of the running Deskbell checks every tool call. Its plans are confirmed there when the setting\n" +
+	"plan.confirm_by_human is on, and its questions become requests. None of this can be switched off from here.\n\n" +
 	"The exit code is 0 when the task is done, 1 when it could not be done or an operator ended it, 2 when it was stopped\n" +
-	"before its end (then `deskbell agent resume` goes on), 3 for an error."
+	"before its end (then `deskbell agent resume` continues), 3 for an error."
 
 func (s *shell) agentRunRunCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run TASK",
 		Short: "Have the agent do a task in a folder",
-		Long:  "Have the agent do a task in a folder: with the shell, files, HTTP, MCP servers, and people. TASK - reads it from standard input.\n\n" + runHelp,
-		Example: "  deskbell agent run 'The tests fail. Find out why, and mend it.'\n" +
+		Long:  "Have the agent do a task in a folder: with the shell, files, HTTP, MCP servers, and people. With - as TASK it reads standard input.\n\n" + runHelp,
+		Example: "  deskbell agent run 'The tests fail. Find out why, and fix it.'\n" +
 			"  deskbell agent run --mcp 'npx -y @modelcontextprotocol/server-everything' --max-time 10m --json 'Add 2 and 40'",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -137,7 +137,7 @@ func (s *shell) agentRunRunCommand() *cobra.Command {
 				r.Task = string(text)
 			}
 			if r.Task = strings.TrimSpace(r.Task); r.Task == "" {
-				return human.Errorf(human.Invalid, "there is no task; say what the agent is to do")
+				return human.Errorf(human.Invalid, "there is no task; say what the agent should do")
 			}
 			return s.runAgent(c.Context(), r, f)
 		},
@@ -151,10 +151,10 @@ func (s *shell) agentResumeCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "resume RUN",
-		Short: "Go on with a run that was broken off",
-		Long: "Go on with a run that was broken off, where its journal ends: nothing that was done is done again. A call that had begun\n" +
-			"and of whose end nothing is known is not repeated by itself; the model is told to look first. What it has used counts\n" +
-			"on, and its limits hold: one that ended by a limit needs a higher one. MCP servers are not in the journal: give them again.\n\n" + runHelp,
+		Short: "Continue an interrupted run",
+		Long: "Continue an interrupted run where its journal ends. Nothing that was done is done again. A call that had started and has no\n" +
+			"known end is not repeated by itself; the model gets the instruction to look first. Tokens and cost so far count, and the limits\n" +
+			"still apply: a run that ended by a limit needs a higher one. MCP servers are not in the journal: give them again.\n\n" + runHelp,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.runAgent(c.Context(), AgentRun{Resume: args[0]}, f)
@@ -176,17 +176,17 @@ func (s *shell) runFlags(c *cobra.Command, f *runFlags) *cobra.Command {
 	flags.StringVar(&f.base, "base-url", "", "where the model is asked; default: the setting model.base_url")
 	flags.StringArrayVar(&f.servers, "mcp", nil, "give it the tools of an MCP server: a `COMMAND`, or a URL; may be given more than once")
 	flags.BoolVar(&f.private, "allow-http-private", false, "let its HTTP requests go to this machine and to private networks")
-	flags.IntVar(&f.limits.Steps, "max-steps", 100, "end after so many calls of tools; 0: no limit")
-	flags.IntVar(&f.limits.Tokens, "max-tokens", 2_000_000, "end after so many tokens, in and out; 0: no limit")
-	flags.DurationVar(&f.limits.Time, "max-time", time.Hour, "end after so much work of models and tools; waiting for people is not counted; 0: no limit")
-	flags.Float64Var(&f.limits.Money, "max-cost", 0, "end when the tokens cost so much, by --price-in and --price-out; 0: no limit")
+	flags.IntVar(&f.limits.Steps, "max-steps", 100, "end after this many tool calls; 0: no limit")
+	flags.IntVar(&f.limits.Tokens, "max-tokens", 2_000_000, "end after this many tokens, in and out; 0: no limit")
+	flags.DurationVar(&f.limits.Time, "max-time", time.Hour, "end after this much time of models and tools; waiting for people does not count; 0: no limit")
+	flags.Float64Var(&f.limits.Money, "max-cost", 0, "end when the tokens cost this much, by --price-in and --price-out; 0: no limit")
 	flags.Float64Var(&f.limits.In, "price-in", 0, "the price of a million tokens of input")
 	flags.Float64Var(&f.limits.Out, "price-out", 0, "the price of a million tokens of output")
-	flags.IntVar(&f.limits.Plans, "max-plans", 5, "how often it may plan anew")
-	flags.IntVar(&f.limits.Context, "max-context", 100_000, "send the model at most so many tokens of the conversation, and leave out what is older; 0: as many as it takes")
+	flags.IntVar(&f.limits.Plans, "max-plans", 5, "how often it may make a new plan")
+	flags.IntVar(&f.limits.Context, "max-context", 100_000, "send the model at most this many tokens of the conversation, and leave out older ones; 0: as many as it accepts")
 	flags.StringArrayVar(&s.set, "set", nil, "override a setting, as `KEY=VALUE`; deskbell config lists them")
 	s.agentCommand(c)
-	flags.Lookup("json").Usage = "print each update, and at last the result, as one line of JSON"
+	flags.Lookup("json").Usage = "print each update, and finally the result, as one line of JSON"
 	return c
 }
 
@@ -279,7 +279,7 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	stopped := ctx.Err() != nil
 	if err != nil && !stopped {
 		if id != "" && human.KindOf(err) != human.Conflict && human.KindOf(err) != human.NotFound {
-			s.note("Go on later with: %s", f.again(id))
+			s.note("Continue later with: %s", f.again(id))
 		}
 		return err
 	}
@@ -297,7 +297,7 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	}
 	show.result(result, stopped)
 	if s.code == exitUnended && id != "" {
-		s.note("Go on with: %s", f.again(id))
+		s.note("Continue with: %s", f.again(id))
 	}
 	return nil
 }
@@ -353,7 +353,7 @@ func (p *progress) began(id string, again bool) {
 	}
 	word := "Run"
 	if again {
-		word = "Going on with run"
+		word = "Continuing run"
 	}
 	p.note("%s %s", word, visible(id))
 }
@@ -453,7 +453,7 @@ func (p *progress) mark(outcome string) string {
 	case "failed":
 		return p.paint(red, "< failed")
 	case "refused":
-		return p.paint(yellow, "< refused")
+		return p.paint(yellow, "< denied")
 	case "skipped":
 		return p.paint(dim, "< skipped")
 	}
@@ -562,7 +562,7 @@ func (s *shell) agentListCommand() *cobra.Command {
 				}{append([]agent.RunView{}, list...)})
 			}
 			if len(list) == 0 {
-				s.note("There are no runs yet. `deskbell agent run TASK` begins one.")
+				s.note("There are no runs yet. `deskbell agent run TASK` starts one.")
 				return nil
 			}
 			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
@@ -587,7 +587,7 @@ func standingOf(r agent.RunView) string {
 	case r.Over:
 		return string(r.State)
 	case r.State == agent.Failed:
-		return "failed, can go on"
+		return "failed, can continue"
 	}
 	return "broken off"
 }

@@ -146,7 +146,7 @@ func TestARunInATerminal(t *testing.T) {
 	}
 	for _, want := range []string{
 		"· Thinking⟨U+001B⟩[31m", "1. [none] Look", "2. [high] Delete (shell)", "removed: Delete", "The operator says: not that", "> t1: Look",
-		"  read_file a⟨U+001B⟩\n  < done read_file", "  shell rm -rf x\n  < refused shell rm -rf x\n      an operator said no", "< skipped t1: Look", "! Nobody answered", "All⟨U+001B⟩ is\nwell",
+		"  read_file a⟨U+001B⟩\n  < done read_file", "  shell rm -rf x\n  < denied shell rm -rf x\n      an operator said no", "< skipped t1: Look", "! Nobody answered", "All⟨U+001B⟩ is\nwell",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it prints %q, which has no %q", out, want)
@@ -212,7 +212,7 @@ func TestHowARunEnds(t *testing.T) {
 		"it asks":         {agent.Result{Status: agent.WaitingInput, Prompt: "which\x1b one?"}, nil, exitUnended, "It asks: which⟨U+001B⟩ one?"},
 		"an error":        {agent.Result{}, human.Errorf(human.Unavailable, "the disk is full"), exitError, "the disk is full"},
 		"no run":          {agent.Result{}, human.Errorf(human.NotFound, "there is no run"), exitError, "there is no run"},
-		"an error in all": {agent.Result{}, errors.New("boom"), exitError, "Go on later with: deskbell agent resume run_1"},
+		"an error in all": {agent.Result{}, errors.New("boom"), exitError, "Continue later with: deskbell agent resume run_1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, errs, code := runAgent(t, func(_ context.Context, r AgentRun) (agent.Result, error) {
@@ -279,7 +279,7 @@ func TestWrongRuns(t *testing.T) {
 		"--price-in":              {"run", "--max-cost", "1", "x"},
 		"a command, or a URL":     {"run", "--mcp", " ", "x"},
 		"--mcp 'a":                {"run", "--mcp", "'a", "x"},
-		"is no address":           {"run", "--mcp", "http://", "x"},
+		"is not the address":      {"run", "--mcp", "http://", "x"},
 		"model.provider":          {"run", "--provider", "mine", "x"},
 		"accepts 1 arg":           {"resume"},
 		"--limit must be 1":       {"list", "--limit", "0"},
@@ -299,7 +299,7 @@ func TestRunsInATerminal(t *testing.T) {
 	for i, want := range []string{
 		"run_3 awaiting confirmation 12 of 100 calls, 31k of 2000k tokens, 3 min of 1 h, 0.50 of 2.00 go⟨U+001B⟩[2J on",
 		"run_2 broken off 0 calls, 0 tokens, 0 s two", "run_1 completed 0 calls, 0 tokens, 0 s one",
-		"run_0 failed, can go on 0 calls, 0 tokens, 0 s nought",
+		"run_0 failed, can continue 0 calls, 0 tokens, 0 s nought",
 	} {
 		fields := strings.Fields(strings.Split(out, "\n")[i])
 		if got := strings.Join(append(fields[:1], fields[3:]...), " "); got != want {

@@ -32,7 +32,7 @@ func (s *shell) backupsCommand() *cobra.Command {
 	show := &cobra.Command{Use: "show ID", Short: "List the files in a backup", Args: cobra.ExactArgs(1), RunE: s.withBackups(s.showBackup)}
 	restore := &cobra.Command{
 		Use: "restore ID", Short: "Restore the files in a backup to where they were", Args: cobra.ExactArgs(1),
-		Long: "Restore the files in a backup to where they were, with their permissions and times. Nothing is overwritten: where something\n" +
+		Long: "Restore the files in a backup to where they were, with their permissions and times. Nothing is overwritten: if something\n" +
 			"else is in the way, the command names it and restores nothing.",
 		RunE: s.withBackups(s.restoreBackup),
 	}

@@ -201,9 +201,9 @@ func (s *shell) root() *cobra.Command {
 	var hidden bool
 	root := &cobra.Command{
 		Use:   "deskbell",
-		Short: "Let AI agents ring for a human, and answer them",
-		Long: "Deskbell lets AI agents ring for a human. Without a command it opens the app.\n" +
-			"Agents ring over MCP (`deskbell mcp`), REST, or `deskbell ring`.",
+		Short: "Let AI agents ask a human, and answer them",
+		Long: "Deskbell lets AI agents ask a human. Without a command it opens the app.\n" +
+			"Agents send requests over MCP (`deskbell mcp`), REST, or `deskbell ring`.",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -214,7 +214,7 @@ func (s *shell) root() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&s.data, "data", "", "the data folder (DESKBELL_DATA)")
 	root.PersistentFlags().StringVar(&s.config, "config", "", "the settings file, if not config.toml in the data folder (DESKBELL_CONFIG)")
-	root.Flags().BoolVar(&hidden, "hidden", false, "start without showing the window, until something rings")
+	root.Flags().BoolVar(&hidden, "hidden", false, "start without showing the window, until a request arrives")
 	s.settingFlags(root)
 	for _, group := range []struct {
 		id, title string
@@ -226,7 +226,7 @@ func (s *shell) root() *cobra.Command {
 			s.loginCommand(), s.inviteCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(),
 		}},
-		{"admin", "Looking after it:", []*cobra.Command{
+		{"admin", "Administration:", []*cobra.Command{
 			s.keysCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
 		}},
 	} {

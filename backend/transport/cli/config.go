@@ -13,7 +13,7 @@ import (
 func (s *shell) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "List the settings, their values, and where each came from",
+		Short: "List the settings, their values and their sources",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			p, err := s.place()

@@ -137,7 +137,7 @@ func checkSpace(dir string) human.DoctorCheck {
 	case err != nil:
 		return examined("space", human.CheckWarn, "unknown: "+err.Error(), "")
 	case free < lowSpace:
-		return examined("space", human.CheckWarn, fmt.Sprintf("%d MB are free", free>>20), "free some; when the disk is full, Deskbell refuses rings rather than lose them")
+		return examined("space", human.CheckWarn, fmt.Sprintf("%d MB are free", free>>20), "free some; when the disk is full, Deskbell accepts no requests, so that it loses none")
 	}
 	return examined("space", human.CheckOK, fmt.Sprintf("%d MB are free", free>>20), "")
 }
@@ -156,7 +156,7 @@ func checkDatabase(ctx context.Context, program Program, dir string) human.Docto
 func checkServer(ctx context.Context, dir, addr string) human.DoctorCheck {
 	if server, err := datadir.Find(dir); err == nil {
 		if err := healthy(ctx, server.URL); err != nil {
-			return examined("server", human.CheckFail, fmt.Sprintf("process %d should listen on %s and does not answer", server.PID, server.URL), "stop that process and start Deskbell again")
+			return examined("server", human.CheckFail, fmt.Sprintf("process %d should listen on %s, but does not answer", server.PID, server.URL), "stop that process and start Deskbell again")
 		}
 		return examined("server", human.CheckOK, fmt.Sprintf("process %d listens on %s", server.PID, server.URL), "")
 	}
@@ -201,7 +201,7 @@ func checkDisplay() human.DoctorCheck {
 func checkNotifications(service Notifications) human.DoctorCheck {
 	switch {
 	case !service.Shown:
-		return examined("notifications", human.CheckWarn, "nobody shows notifications in this session; cards are shown all the same", "install and start a notification daemon, such as dunst, mako or your desktop's own")
+		return examined("notifications", human.CheckWarn, "no program shows notifications in this session; cards are still shown", "install and start a notification daemon, such as dunst, mako or your desktop's own")
 	case !service.Buttons:
 		return examined("notifications", human.CheckWarn, service.Name+" shows them, without buttons", "answer in the card or the console")
 	}

@@ -24,7 +24,7 @@ func checkSession(ctx context.Context) []human.DoctorCheck {
 	var tray bool
 	err = conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.NameHasOwner", 0, "org.kde.StatusNotifierWatcher").Store(&tray)
 	if err != nil || !tray {
-		return append(checks, examined("tray", human.CheckWarn, "nobody shows tray icons", "reach the hidden window by starting `deskbell` again, or with Ctrl Alt B"))
+		return append(checks, examined("tray", human.CheckWarn, "no program shows tray icons", "reach the hidden window by starting `deskbell` again, or with Ctrl Alt B"))
 	}
-	return append(checks, examined("tray", human.CheckOK, "somebody shows tray icons", ""))
+	return append(checks, examined("tray", human.CheckOK, "a program shows tray icons", ""))
 }

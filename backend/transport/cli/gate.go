@@ -52,9 +52,9 @@ type gateFlags struct {
 
 func (s *shell) gateCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "gate", Short: "Judge calls of tools as the gatekeeper does; nothing is run, logged or asked",
-		Long: "Judge calls of tools as the gatekeeper does, by gate.toml, the project's own file and what lies in the folder. Nothing is run, logged or asked, " +
-			"and no server is needed. Standing permissions and trust are the server's to know: they do not count here.",
+		Use: "gate", Short: "Check tool calls as the gatekeeper does; nothing runs, is logged or asked",
+		Long: "Check tool calls as the gatekeeper does, by gate.toml, the project's own file and the files in the folder. Nothing runs, is logged or asked, " +
+			"and no server is needed. Rules from answers and trust are known to the server only, and do not count here.",
 		Args: cobra.NoArgs,
 	}
 	c.AddCommand(s.gateCheckCommand(), s.gateExplainCommand(), s.gateEvalCommand(), s.gateTestCommand())
@@ -62,11 +62,11 @@ func (s *shell) gateCommand() *cobra.Command {
 }
 
 func (s *shell) gateFlags(c *cobra.Command, f *gateFlags, calls bool) {
-	c.Flags().StringVar(&f.policy, "policy", "", "permissive, balanced or strict; as gate.toml says unless given")
+	c.Flags().StringVar(&f.policy, "policy", "", "permissive, balanced or strict; default: as gate.toml says")
 	if calls {
 		c.Flags().StringVar(&f.tool, "tool", "bash", "the tool's name")
 		c.Flags().StringVar(&f.args, "args", "", "the tool's arguments, a JSON object, in place of a command")
-		c.Flags().StringVar(&f.cwd, "cwd", "", "the folder it would run in; this one unless given")
+		c.Flags().StringVar(&f.cwd, "cwd", "", "the folder it would run in; default: this one")
 	}
 }
 
@@ -77,8 +77,8 @@ func (s *shell) fileFlag(c *cobra.Command, f *gateFlags, unless string) {
 func (s *shell) gateCheckCommand() *cobra.Command {
 	var f gateFlags
 	c := &cobra.Command{
-		Use: "check [COMMAND]", Short: "Say what would be decided about a command", Args: cobra.MaximumNArgs(1),
-		Long: "Say what would be decided about a command, or about any tool's call. The exit code is 0 when it may run, 1 when it may not, 2 when an operator would be asked.",
+		Use: "check [COMMAND]", Short: "Print the decision about a command", Args: cobra.MaximumNArgs(1),
+		Long: "Print the decision about a command, or about any tool call. The exit code is 0 for allow, 1 for deny, 2 for ask.",
 		RunE: func(c *cobra.Command, args []string) error {
 			v, _, err := s.judgeOne(c.Context(), f, args)
 			if err != nil {
@@ -101,7 +101,7 @@ func (s *shell) gateCheckCommand() *cobra.Command {
 func (s *shell) gateExplainCommand() *cobra.Command {
 	var f gateFlags
 	c := &cobra.Command{
-		Use: "explain [COMMAND]", Short: "Say what a command would do, what would be decided about it, and why", Args: cobra.MaximumNArgs(1),
+		Use: "explain [COMMAND]", Short: "Explain a command: its effects, the decision, and why", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			v, policy, err := s.judgeOne(c.Context(), f, args)
 			if err != nil {
@@ -130,7 +130,7 @@ func (s *shell) judgeOne(ctx context.Context, f gateFlags, words []string) (v hu
 	case len(words) == 1:
 		return v, "", human.Errorf(human.Invalid, "a command and --args are two calls; give one of them")
 	case f.args == "":
-		return v, "", human.Errorf(human.Invalid, "there is nothing to judge; give a command, or --tool and --args")
+		return v, "", human.Errorf(human.Invalid, "there is nothing to check; give a command, or --tool and --args")
 	case !json.Valid(call.Args):
 		return v, "", human.Errorf(human.Invalid, "--args: it must be a JSON object")
 	}
@@ -199,7 +199,7 @@ func (s *shell) explained(v human.Verdict, policy gate.Policy) error {
 	for _, e := range v.Effects {
 		floor := ""
 		if e.Floor {
-			floor = ", at the floor"
+			floor = ", at the hard limit"
 		}
 		if _, err := fmt.Fprintf(w, "  %s\t%s%s\t%s\t%s\n", oneLine(cmp.Or(e.Words, string(e.Verb)), 200), e.Risk, floor, e.Certainty, visible(e.Rule)); err != nil {
 			return err
@@ -327,7 +327,7 @@ func (s *shell) gateEvalCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "eval FILE", Short: "Score the gatekeeper on a file of cases", Args: cobra.ExactArgs(1),
 		Long: "Score the gatekeeper on a file of cases, one JSON object a line: {\"command\", \"expect\"} or {\"tool\", \"args\", \"expect\"}, with a source if there is one; " +
-			"expect is allow, ask, not_block or block. - reads standard input. Calls are judged by the defaults and by what they say alone, " +
+			"expect is allow, ask, not_block or block. - reads standard input. Calls are judged by the defaults and by their text alone, " +
 			"so that figures are the same on every machine.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			config, _, err := s.gateConfig(f, false)
@@ -352,7 +352,7 @@ func (s *shell) gateEvalCommand() *cobra.Command {
 	}
 	s.gateFlags(c, &f, false)
 	s.fileFlag(c, &f, "the defaults")
-	c.Flags().BoolVar(&failures, "failures", false, "print the rows that fell short, too")
+	c.Flags().BoolVar(&failures, "failures", false, "also print the rows that failed")
 	s.jsonFlag(c, "print the figures as one line of JSON")
 	return c
 }
@@ -449,7 +449,7 @@ func (s *shell) printScores(policy gate.Policy, all *tally, sources map[string]*
 		return err
 	}
 	if n := all.n[""]; n > 0 {
-		s.printf("%d of %d rows of which nothing is expected are asked about.\n", all.short[""], n)
+		s.printf("%d of %d rows without an expectation are asked about.\n", all.short[""], n)
 	}
 	return nil
 }
@@ -458,7 +458,7 @@ func (s *shell) gateTestCommand() *cobra.Command {
 	var f gateFlags
 	c := &cobra.Command{
 		Use: "test", Short: "Check gate.toml, its rules and their examples, and the project's own file", Args: cobra.NoArgs,
-		Long: "Check gate.toml, its rules and their examples, and the own file of the project in --cwd. The exit code is 1 when something is wrong.",
+		Long: "Check gate.toml, its rules and their examples, and the file of the project in --cwd. The exit code is 1 when something is wrong.",
 		RunE: func(*cobra.Command, []string) error {
 			config, file, err := s.gateConfig(f, true)
 			if err != nil && human.KindOf(err) != human.Invalid {
@@ -500,7 +500,7 @@ func (s *shell) gateTestCommand() *cobra.Command {
 			return s.tested(report)
 		},
 	}
-	c.Flags().StringVar(&f.cwd, "cwd", "", "a folder of the project whose own file is checked; this one unless given")
+	c.Flags().StringVar(&f.cwd, "cwd", "", "a folder of the project whose file is checked; default: this one")
 	s.fileFlag(c, &f, "the data folder's")
 	s.jsonFlag(c, "print all as one line of JSON")
 	return c
@@ -524,19 +524,19 @@ func (s *shell) tested(r gateReport) error {
 	case r.Problem != "":
 		s.printf("%s\n", oneLine(r.Problem, 1000))
 	case r.Missing:
-		s.printf("There is no %s; the defaults hold.\n", visible(r.File))
+		s.printf("There is no %s; the defaults count.\n", visible(r.File))
 	default:
-		s.printf("%s is right.\n", visible(r.File))
+		s.printf("%s has no errors.\n", visible(r.File))
 	}
 	switch {
 	case r.ProjectProblem != "":
 		s.printf("%s: %s\n", visible(r.Project), oneLine(r.ProjectProblem, 1000))
 	case r.Project != "":
-		s.printf("%s has a file of its own, which is right.\n", visible(r.Project))
+		s.printf("%s has a file of its own without errors.\n", visible(r.Project))
 	}
 	if r.Problem != "" {
-		s.printf("Until that is right, a Deskbell that runs goes by the rules it last had, but for those that allow, and is balanced at\n" +
-			"the least; one that never read the file without mistakes, and a hook on its own, are strict.\n")
+		s.printf("Until that is fixed, a running Deskbell uses its last rules, except those that allow, and is at least balanced.\n" +
+			"One that never read the file without errors, and a hook on its own, are strict.\n")
 		return nil
 	}
 	s.printf("The policy here is %s. %d rules, which pass %d examples.\n", r.Policy, len(r.Rules), r.Examples)

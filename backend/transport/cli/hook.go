@@ -67,9 +67,9 @@ func (s *shell) hookCommand() *cobra.Command {
 	clients := strings.Join(s.Hooks.Clients, ", ")
 	c := &cobra.Command{
 		Use:   "hook CLIENT",
-		Short: "Answer a coding agent that is about to call a tool; install puts this into its settings",
-		Long: "Answer the hook of a coding agent that is about to call a tool: read what it says from standard input, have the call\n" +
-			"judged, and write what it understands. CLIENT is one of: " + clients + ".\n\n" +
+		Short: "Answer the hook of a coding agent; install adds it to the agent's settings",
+		Long: "Answer the hook of a coding agent that is about to call a tool: read the call from standard input, have it\n" +
+			"checked, and print the decision in the agent's format. CLIENT is one of: " + clients + ".\n\n" +
 			"The program deskbell-hook does the same and starts faster.",
 		DisableFlagParsing: true, // every mistake has to end with the exit code that blocks a call
 		RunE: func(c *cobra.Command, args []string) error {
@@ -90,9 +90,9 @@ func (s *shell) hookInstallCommand(clients string) *cobra.Command {
 	var limit time.Duration
 	c := &cobra.Command{
 		Use:   "install CLIENT",
-		Short: "Put the hook into a coding agent's settings, or take it out again",
-		Long: "Put the hook into a coding agent's settings, after showing the change. Everything else in the file stays as it is, and a\n" +
-			"copy of it is kept beside it. CLIENT is one of: " + clients + ".\n\n" +
+		Short: "Add the hook to a coding agent's settings, or remove it",
+		Long: "Add the hook to a coding agent's settings, after showing the change. Everything else in the file stays as it is, and a\n" +
+			"copy is kept beside it. CLIENT is one of: " + clients + ".\n\n" +
 			"The agent's hooks get a key of their own, in the data folder.",
 		Example: "  deskbell hook install claude-code\n  deskbell hook install codex --dir . --yes\n  deskbell hook install gemini --uninstall",
 		Args:    cobra.ExactArgs(1),
@@ -108,10 +108,10 @@ func (s *shell) hookInstallCommand(clients string) *cobra.Command {
 			return s.installHook(c.Context(), args[0], at, limit, yes)
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", "", "the root of a project, for whose settings alone; default: your own settings, for every project")
+	c.Flags().StringVar(&dir, "dir", "", "change the settings of the project with this root; default: your own settings, for every project")
 	c.Flags().BoolVar(&user, "user", false, "your own settings, for every project")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	c.Flags().BoolVar(&out, "uninstall", false, "take it out again")
+	c.Flags().BoolVar(&out, "uninstall", false, "remove it")
 	c.Flags().DurationVar(&limit, "timeout", time.Hour, "how long the agent waits for an answer, at most")
 	return c
 }
@@ -193,7 +193,7 @@ func (s *shell) changeHook(change HookChange, err error, yes bool, nothing strin
 	}
 	if !yes {
 		if !s.interactive() {
-			return human.Errorf(human.Invalid, "nothing was changed; with --yes it is, without a question")
+			return human.Errorf(human.Invalid, "nothing was changed; --yes changes it without a question")
 		}
 		_, _ = fmt.Fprint(s.err, "Make this change? [y/N] ") // there is nowhere else to ask
 		line, err := bufio.NewReader(s.in).ReadString('\n')
@@ -208,7 +208,7 @@ func (s *shell) changeHook(change HookChange, err error, yes bool, nothing strin
 	}
 	s.note("Changed %s.", visible(change.Path))
 	if _, err := os.Stat(change.Backup); change.Backup != "" && err == nil {
-		s.note("As it was before is %s.", visible(change.Backup))
+		s.note("The file as it was is in %s.", visible(change.Backup))
 	}
 	if change.Note != "" {
 		s.note("%s", change.Note)
@@ -257,8 +257,8 @@ func (s *shell) hookKey(ctx context.Context, dir, client string) error {
 func (s *shell) hookStatusCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "status", Short: "Say in whose settings the hook is", Args: cobra.NoArgs,
-		Long: "Say in whose settings the hook is: yours, and those of the project in the folder this runs in.",
+		Use: "status", Short: "Print where the hook is installed", Args: cobra.NoArgs,
+		Long: "Print where the hook is installed: in your settings, and in those of the project in this folder.",
 		RunE: func(*cobra.Command, []string) error {
 			user, err := hookPlace("", false)
 			if err != nil {

@@ -24,7 +24,7 @@ func (s *shell) keysCommand() *cobra.Command {
 	}
 	list := &cobra.Command{Use: "list", Short: "List the keys", Args: cobra.NoArgs, RunE: s.withKeys(s.listKeys)}
 	revoke := &cobra.Command{
-		Use: "revoke NAME", Short: "Make all keys of an agent useless", Args: cobra.ExactArgs(1),
+		Use: "revoke NAME", Short: "Revoke all keys of an agent", Args: cobra.ExactArgs(1),
 		RunE: s.withKeys(s.revokeKeys),
 	}
 	for _, sub := range []*cobra.Command{add, list, revoke} {

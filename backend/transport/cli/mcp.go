@@ -19,7 +19,7 @@ func (s *shell) mcpCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve MCP on standard input and output, for an agent that starts its tools",
 		Long: "Serve MCP on standard input and output. It finds the Deskbell that runs on the data folder, or starts it hidden.\n" +
-			"The agent gets a key of its own for as long as this runs, unless DESKBELL_KEY has one.",
+			"The agent gets its own key for as long as this runs, unless DESKBELL_KEY has one.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
@@ -28,7 +28,7 @@ func (s *shell) mcpCommand() *cobra.Command {
 		},
 	}
 	s.urlFlag(c)
-	c.Flags().StringVar(&name, "agent", "", "what the operator sees this agent called (DESKBELL_AGENT); default: the name of the program that starts it, or mcp")
+	c.Flags().StringVar(&name, "agent", "", "the agent's name for the operator (DESKBELL_AGENT); default: the name of the program that starts it, or mcp")
 	return c
 }
 

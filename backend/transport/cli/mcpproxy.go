@@ -40,13 +40,13 @@ func (s *shell) mcpProxyCommand() *cobra.Command {
 	var headers []string
 	c := &cobra.Command{
 		Use:   "mcp-proxy [flags] -- COMMAND [ARGS...]",
-		Short: "Stand between an MCP client and an MCP server, and let calls through that the gatekeeper allows",
-		Long: "Stand between an MCP client and an MCP server. Each call of a tool is judged by the gatekeeper before the server sees it:\n" +
-			"let through, changed, refused, or held while the operator is asked. All else passes untouched, both ways.\n\n" +
-			"With COMMAND it starts a server that speaks MCP on standard input and output, in whose place a client starts it.\n" +
-			"With --url it stands in front of a server that speaks streamable HTTP; its client speaks MCP on standard input and\n" +
-			"output, or with --listen streamable HTTP, too.\n\n" +
-			"Where Deskbell does not run, harmless calls go through and all others are refused.",
+		Short: "Run between an MCP client and an MCP server, and pass on the calls that the gatekeeper allows",
+		Long: "Run between an MCP client and an MCP server. The gatekeeper checks each tool call before the server gets it:\n" +
+			"it is passed on, changed, blocked, or held while the operator is asked. Everything else passes unchanged, both ways.\n\n" +
+			"With COMMAND it starts a server that speaks MCP on standard input and output; the client starts the proxy instead.\n" +
+			"With --url it calls a server that speaks streamable HTTP; its client speaks MCP on standard input and\n" +
+			"output, or with --listen also streamable HTTP.\n\n" +
+			"While Deskbell does not run, harmless calls pass and all others are blocked.",
 		Example: "  deskbell mcp-proxy -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
 			"  deskbell mcp-proxy --url https://mcp.example.com/mcp --header 'Authorization: Bearer ${TOKEN}'\n" +
 			"  deskbell mcp-proxy --url http://127.0.0.1:3001/mcp --listen 127.0.0.1:8931",
@@ -63,8 +63,8 @@ func (s *shell) mcpProxyCommand() *cobra.Command {
 	c.Flags().StringVar(&p.Listen, "listen", "", "with --url: serve streamable HTTP on this address of this machine, such as 127.0.0.1:8931")
 	c.Flags().StringArrayVar(&headers, "header", nil, "with --url: add `\"NAME: VALUE\"` to every request; ${VARIABLE} stands for the environment's")
 	c.Flags().StringVar(&p.Name, "name", "", "what rules call the server: its tools are mcp__NAME__TOOL; default: from its command or address")
-	c.Flags().StringVar(&name, "agent", "", "what the operator sees this agent called (DESKBELL_AGENT); default: the name of the program that starts it, or mcp")
-	c.Flags().DurationVar(&p.Patience, "patience", 0, "how long a call waits for the operator where its client takes no progress; default 45s")
+	c.Flags().StringVar(&name, "agent", "", "the agent's name for the operator (DESKBELL_AGENT); default: the name of the program that starts it, or mcp")
+	c.Flags().DurationVar(&p.Patience, "patience", 0, "how long a call waits for the operator when its client takes no progress; default 45s")
 	return c
 }
 
@@ -83,7 +83,7 @@ func (p *Proxied) complete(headers []string) error {
 	if p.URL != "" {
 		u, err := url.Parse(p.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return human.Errorf(human.Invalid, "%q is no address of a server; one is like http://127.0.0.1:3001/mcp", p.URL)
+			return human.Errorf(human.Invalid, "%q is not the address of a server; one is like http://127.0.0.1:3001/mcp", p.URL)
 		}
 	}
 	p.Header = http.Header{}

@@ -59,14 +59,14 @@ func TestTheProxyTakesACommandOrAnAddress(t *testing.T) {
 
 func TestWhatTheProxyCannotDoIsSaid(t *testing.T) {
 	for says, args := range map[string][]string{
-		"say which server":       {},
-		"two servers":            {"--url", "http://127.0.0.1:1/mcp", "--", "cat"},
-		"go with --url":          {"--listen", "127.0.0.1:0", "--", "cat"},
-		"no address of a server": {"--url", "ftp://x"},
-		"NAME: VALUE":            {"--url", "http://127.0.0.1:1/mcp", "--header", "nothing"},
-		"NOT_SET_ANYWHERE":       {"--url", "http://127.0.0.1:1/mcp", "--header", "A: ${NOT_SET_ANYWHERE}"},
-		"--name may have":        {"--name", "a__b", "--", "cat"},
-		"negative":               {"--patience", "-1s", "--", "cat"},
+		"say which server":   {},
+		"two servers":        {"--url", "http://127.0.0.1:1/mcp", "--", "cat"},
+		"go with --url":      {"--listen", "127.0.0.1:0", "--", "cat"},
+		"not the address of": {"--url", "ftp://x"},
+		"NAME: VALUE":        {"--url", "http://127.0.0.1:1/mcp", "--header", "nothing"},
+		"NOT_SET_ANYWHERE":   {"--url", "http://127.0.0.1:1/mcp", "--header", "A: ${NOT_SET_ANYWHERE}"},
+		"--name may have":    {"--name", "a__b", "--", "cat"},
+		"negative":           {"--patience", "-1s", "--", "cat"},
 	} {
 		if _, _, code, errs := proxied(t, args...); code != exitError || !strings.Contains(errs, says) {
 			t.Errorf("%v: %d %s", args, code, errs)

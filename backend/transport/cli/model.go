@@ -16,9 +16,9 @@ import (
 
 func (s *shell) modelCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "model", Short: "Say which model summaries, the agent and the gatekeeper may ask, and keep its key",
-		Long: "The model is that of the settings model.provider and model.name. Summaries ask it only where the operator agrees to what is\n" +
-			"sent, the gatekeeper only where gate.toml says so, and `deskbell agent run` works with it. Its key is in the system's\n" +
+		Use: "model", Short: "Print which model summaries, the agent and the gatekeeper may ask, and store its key",
+		Long: "The model is that of the settings model.provider and model.name. Summaries ask it only when the operator agrees to what is\n" +
+			"sent, the gatekeeper only when gate.toml says so, and `deskbell agent run` works with it. Its key is in the system's\n" +
 			"keychain or the environment, never in the settings file.",
 		Args: cobra.NoArgs,
 		RunE: s.withModel(func(ctx context.Context, m Model) error {
@@ -42,7 +42,7 @@ func (s *shell) modelCommand() *cobra.Command {
 	s.jsonFlag(c, "print one line of JSON")
 	c.AddCommand(
 		&cobra.Command{
-			Use: "set-key", Short: "Keep the model's key in the keychain; it is read from standard input", Args: cobra.NoArgs,
+			Use: "set-key", Short: "Store the model's key in the keychain; it is read from standard input", Args: cobra.NoArgs,
 			RunE: s.withModel(func(ctx context.Context, m Model) error {
 				text, err := s.secret("Key: ")
 				if err != nil {

@@ -56,8 +56,8 @@ func (s *shell) inviteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "invite [NAME]",
 		Short: "Make a one-time code for another browser or terminal, or for another operator",
-		Long: "Make a one-time code for another browser or terminal. With NAME it makes its user an operator of that name: where a plan needs\n" +
-			"several operators, each has to have a name of their own. Give the code only to them.",
+		Long: "Make a one-time code for another browser or terminal. With NAME its user becomes an operator of that name: when a plan needs\n" +
+			"several operators, each needs a name of their own. Give the code only to them.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			operator, err := s.operator(c.Context(), code)
@@ -102,7 +102,7 @@ func (s *shell) operator(ctx context.Context, code string) (*client.Client, erro
 	}
 	if token == "" {
 		return nil, human.Errorf(human.Unauthorized,
-			"only an operator can do this: take a code from the window or the terminal of `deskbell serve`, then run eval \"$(deskbell login CODE)\", or give --code")
+			"only an operator can do this: get a code from the window or the terminal of `deskbell serve`, then run eval \"$(deskbell login CODE)\", or give --code")
 	}
 	return client.New(at, token), nil
 }
@@ -112,7 +112,7 @@ func (s *shell) inboxCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "inbox",
-		Short: "List what waits for a human, the most urgent first",
+		Short: "List open requests, the most urgent first",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			operator, err := s.operator(c.Context(), code)
@@ -135,7 +135,7 @@ func (s *shell) inboxCommand() *cobra.Command {
 	}
 	s.urlFlag(c)
 	c.Flags().StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
-	c.Flags().BoolVar(&all, "all", false, "list what has ended too, the newest first")
+	c.Flags().BoolVar(&all, "all", false, "also list requests that have ended, the newest first")
 	s.jsonFlag(c, "print the page as one line of JSON")
 	return c
 }
@@ -178,8 +178,8 @@ func (s *shell) answerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "answer ID",
 		Short: "Answer an operation, as an operator",
-		Long: "Show an operation and answer it. Without a flag that answers, it asks. Approving a high or critical risk takes\n" +
-			"typing the word approve, or, in a script, --approve together with --digest of what was read.",
+		Long: "Show an operation and answer it. Without a flag that answers, it asks. To approve a high or critical risk,\n" +
+			"type the word approve, or, in a script, give --approve and the --digest of what you read.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			operator, err := s.operator(c.Context(), code)
@@ -217,12 +217,12 @@ func (s *shell) answerCommand() *cobra.Command {
 	f.BoolVar(&r.approve, "approve", false, "approve")
 	f.BoolVar(&r.deny, "deny", false, "deny; give the reason as --text")
 	f.StringVar(&r.answer.HumanInput, "text", "", "your words")
-	f.StringVar(&r.answer.ExecutionResult, "result", "", "what came of the work")
-	f.StringVar(&r.answer.Summary, "summary", "", "what was done, in a line")
+	f.StringVar(&r.answer.ExecutionResult, "result", "", "the result of the work")
+	f.StringVar(&r.answer.Summary, "summary", "", "what you did, in a line")
 	f.StringArrayVar(&r.answer.KeyFindings, "finding", nil, "what the agent should know; may be given several times")
 	f.StringVar(&r.decline, "decline", "", "decline to answer, with the reason")
 	f.StringVar(&r.ask, "ask", "", "ask the agent something first")
-	f.StringVar(&r.digest, "digest", "", "the sha256 of what was read; the answer counts only for that")
+	f.StringVar(&r.digest, "digest", "", "the SHA-256 of what you read; the answer counts only for that")
 	s.jsonFlag(c, "print the operation as one line of JSON")
 	return c
 }
@@ -288,7 +288,7 @@ func (s *shell) converse(op human.Operation, r *reply) error {
 			return human.Errorf(human.Unavailable, "nothing was changed")
 		case approval && (word == "approve" || (word == "a" && !op.Risk.Dangerous())):
 			r.answer.Decision = human.Approved
-			return s.more(lines, "a word to the agent, or Enter> ", &r.answer.HumanInput)
+			return s.more(lines, "a message for the agent, or Enter> ", &r.answer.HumanInput)
 		case approval && (word == "d" || word == "deny"):
 			r.answer.Decision = human.Refused
 			return s.more(lines, "why> ", &r.answer.HumanInput)

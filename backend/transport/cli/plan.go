@@ -22,16 +22,16 @@ const exitChanged = 4
 
 func (s *shell) planCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "plan", Short: "Confirm agents' plans and follow them; for an agent, hand one in",
-		Long: "Confirm, change or cancel the plans that agents hand in before they do something, and follow them while they run.\n" +
-			"A plan goes by its session's id, or by its operation's. Agents without MCP hand in theirs with `deskbell plan submit`.",
+		Use: "plan", Short: "Confirm agents' plans and follow them; for an agent, submit one",
+		Long: "Confirm, change or cancel the plans that agents submit before they do something, and follow them while they run.\n" +
+			"Name a plan by its session's id, or by its operation's. Agents without MCP submit theirs with `deskbell plan submit`.",
 	}
 	c.AddCommand(
 		s.planConfirmCommand(), s.planListCommand(),
-		s.planOrderCommand(human.Pause, "Let no task of a running plan begin", false),
-		s.planOrderCommand(human.Resume, "Let a paused plan go on", false),
-		s.planOrderCommand(human.Skip, "Take a task that has not begun out of a running plan", true),
-		s.planOrderCommand(human.Stop, "Let nothing more of a running plan begin", false),
+		s.planOrderCommand(human.Pause, "Pause a running plan: no further task starts", false),
+		s.planOrderCommand(human.Resume, "Resume a paused plan", false),
+		s.planOrderCommand(human.Skip, "Skip a task of a running plan that has not started", true),
+		s.planOrderCommand(human.Stop, "Stop a running plan: no further task starts", false),
 		s.planChangeCommand(), s.planPresetsCommand(), s.planStatsCommand(),
 		s.planSubmitCommand(), s.planShowCommand(), s.planBeginCommand(), s.planEndCommand(),
 	)
@@ -46,7 +46,7 @@ func (s *shell) operatorFlags(c *cobra.Command, code *string, json string) *cobr
 	return c
 }
 
-const jsonStatus = "print how the plan stands as one line of JSON"
+const jsonStatus = "print the state of the plan as one line of JSON"
 
 // A verdict is what an operator does with a plan.
 type planVerdict struct {
@@ -63,10 +63,10 @@ func (s *shell) planConfirmCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "confirm [SESSION|OPERATION]",
 		Short: "Show a plan that waits, and confirm, change or cancel it",
-		Long: "Show a plan that waits, and confirm, change or cancel it. Without an argument it is the one that waits, or you pick one.\n" +
+		Long: "Show a plan that waits, and confirm, change or cancel it. Without an argument it is the one that waits, or you choose one.\n" +
 			"Without a flag that answers, it asks; to change a plan, it opens the tasks in VISUAL or EDITOR, and shows what you changed\n" +
-			"before that is sent. Confirming a high or critical risk takes typing the word confirm, or, in a script, --confirm together\n" +
-			"with --digest of what was read.",
+			"before that is sent. To confirm a high or critical risk, type the word confirm, or, in a script, give --confirm and the\n" +
+			"--digest of what you read.",
 		Example: "  deskbell plan confirm\n" +
 			"  deskbell plan confirm release-42 --words 'Run the tests before you push'\n" +
 			"  deskbell plan confirm op_01... --modify tasks.toml --message 'Only the first two for now'",
@@ -114,8 +114,8 @@ func (s *shell) planConfirmCommand() *cobra.Command {
 	f.StringVar(&v.cancel, "cancel", "", "cancel it, with the `REASON`")
 	f.StringVar(&v.ask, "ask", "", "ask the agent something first")
 	f.BoolVar(&v.TaskByTask, "task-by-task", false, "with --confirm or --modify: be asked again before each task")
-	f.StringVar(&v.Message, "message", "", "with --confirm or --modify: a word to the agent")
-	f.StringVar(&v.digest, "digest", "", "the sha256 of what was read; the answer counts only for that")
+	f.StringVar(&v.Message, "message", "", "with --confirm or --modify: a message for the agent")
+	f.StringVar(&v.digest, "digest", "", "the SHA-256 of what you read; the answer counts only for that")
 	return s.operatorFlags(c, &code, jsonStatus)
 }
 
@@ -144,7 +144,7 @@ func (s *shell) pickPlan(ctx context.Context, operator *client.Client, session s
 			s.printf("%2d  %s\n", i+1, planLine(op, time.Now()))
 		}
 		if !s.ask("which one? Enter: the first, [q]uit> ", lines) {
-			return op, human.Errorf(human.Unavailable, "none was picked; nothing was changed")
+			return op, human.Errorf(human.Unavailable, "none was chosen; nothing was changed")
 		}
 		switch word := strings.TrimSpace(lines.Text()); word {
 		case "":
@@ -152,7 +152,7 @@ func (s *shell) pickPlan(ctx context.Context, operator *client.Client, session s
 			return op, human.Errorf(human.Unavailable, "nothing was changed")
 		default:
 			if n, err = strconv.Atoi(word); err != nil || n < 1 || n > len(waiting) {
-				return op, human.Errorf(human.Invalid, "%q is none of 1 to %d", word, len(waiting))
+				return op, human.Errorf(human.Invalid, "%q is not one of 1 to %d", word, len(waiting))
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func (s *shell) planListCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "list what has ended, too")
+	c.Flags().BoolVar(&all, "all", false, "also list plans that have ended")
 	return s.operatorFlags(c, &code, "print the page as one line of JSON")
 }
 
@@ -339,7 +339,7 @@ func (p *planDesk) converse(ctx context.Context) error {
 			return human.Errorf(human.Unavailable, "nothing was changed")
 		case word == "confirm" || (word == "c" && !p.q.Risk.Dangerous()):
 			r.Action = human.ConfirmPlan
-			if err := p.more(p.lines, "a word to the agent, or Enter> ", &r.Message); err != nil {
+			if err := p.more(p.lines, "a message for the agent, or Enter> ", &r.Message); err != nil {
 				return err
 			}
 			return p.send(ctx, r)
@@ -348,7 +348,7 @@ func (p *planDesk) converse(ctx context.Context) error {
 		case (word == "t" || word == "task by task") && len(p.q.Tasks) > 1:
 			r.TaskByTask = !r.TaskByTask
 			if r.TaskByTask {
-				p.note("You will be asked again before each task. Now confirm or modify; t again takes it back.")
+				p.note("You will be asked again before each task. Now confirm or modify; t again undoes it.")
 			} else {
 				p.note("You will not be asked before each task.")
 			}
@@ -390,7 +390,7 @@ func (p *planDesk) modify(ctx context.Context, r plan.Response) (sent bool, err 
 		return false, err
 	}
 	keep := func(err error) (bool, error) {
-		p.note("What you wrote is kept in %s; go on with: deskbell plan confirm %s --modify %[1]s", visible(sheet.file), p.op.ID)
+		p.note("What you wrote is kept in %s; continue with: deskbell plan confirm %s --modify %[1]s", visible(sheet.file), p.op.ID)
 		return false, err
 	}
 	for {
@@ -432,7 +432,7 @@ func (p *planDesk) modify(ctx context.Context, r plan.Response) (sent bool, err 
 				return false, nil
 			case word == "modify" || (!dangerous && (word == "s" || word == "send")):
 				r.Action = human.ModifyPlan
-				if err := p.more(p.lines, "a word to the agent, or Enter> ", &r.Message); err != nil {
+				if err := p.more(p.lines, "a message for the agent, or Enter> ", &r.Message); err != nil {
 					return keep(err)
 				}
 				if err := p.send(ctx, r); err != nil {
@@ -449,10 +449,10 @@ func (p *planDesk) modify(ctx context.Context, r plan.Response) (sent bool, err 
 func (p *planDesk) editable(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s has this plan: %s\n#\n", oneLine(p.op.AgentID, 64), oneLine(p.op.Description, 200))
-	b.WriteString("# Change tasks, move them, take some out or add some; they run in this order. Then save the file and close it.\n" +
+	b.WriteString("# Change tasks, move them, remove some or add some; they run in this order. Then save the file and close it.\n" +
 		"# A task begins with [[tasks]] and has id, description, tool_name, type, priority, expected_outcome, args.NAME.\n" +
 		"# A task keeps its id when it is changed or moved; a new one needs none. Lines that begin with # do not count.\n" +
-		"# To leave the plan as it is, change nothing. What you changed is shown to you before it is sent.\n")
+		"# To keep the plan as it is, change nothing. You see your changes before they are sent.\n")
 	writeTasks(&b, p.q.Tasks, "", func(i int) []string {
 		if i >= len(p.q.Summary.Tasks) {
 			return nil
@@ -465,7 +465,7 @@ func (p *planDesk) editable(ctx context.Context) string {
 	}
 	for _, u := range history.Usual {
 		if u.Task != nil {
-			fmt.Fprintf(&b, "\n# People added this to such plans, %s. To add it, take the # away:", times(u.Times))
+			fmt.Fprintf(&b, "\n# People added this to such plans, %s. To add it, delete the #:", times(u.Times))
 			task := *u.Task
 			task.ID = ""
 			writeTasks(&b, []human.Task{task}, "# ", func(int) []string { return nil })
@@ -481,7 +481,7 @@ func (p *planDesk) editable(ctx context.Context) string {
 	}
 	const most = 8
 	for _, preset := range presets[:min(most, len(presets))] {
-		fmt.Fprintf(&b, "\n# The preset %s. To add it, take the # away:", oneLine(preset.Name, 80))
+		fmt.Fprintf(&b, "\n# The preset %s. To add it, delete the #:", oneLine(preset.Name, 80))
 		tasks := slices.Clone(preset.Tasks)
 		for i := range tasks {
 			tasks[i].ID = ""

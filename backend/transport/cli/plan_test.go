@@ -212,7 +212,7 @@ func TestAPlanIsChangedInAnEditor(t *testing.T) {
 		t.Errorf("it prints %s of\n%s", errs, seen(0))
 	}
 	// What is wrong stands above the text, and nothing of it was lost.
-	if text := seen(1); !strings.HasPrefix(text, "#! This cannot be taken") || !strings.Contains(text, "description = nonsense") || !strings.HasSuffix(text, "[[tasks]]\ndescription = nonsense\n") {
+	if text := seen(1); !strings.HasPrefix(text, "#! This has an error") || !strings.Contains(text, "description = nonsense") || !strings.HasSuffix(text, "[[tasks]]\ndescription = nonsense\n") {
 		t.Errorf("the second time it shows\n%s", text)
 	}
 	if text := seen(2); strings.Contains(text, "#!") || !strings.Contains(text, `"Say so"`) {
@@ -312,18 +312,18 @@ func TestAPlanIsAnsweredOtherwise(t *testing.T) {
 	must(t, err)
 	d.says(exitError, "bot: ma⟨U+001B⟩in", "q\n", "confirm", "asked")
 	for want, args := range map[string][]string{
-		"name the plan":          {"confirm", "--confirm"},
-		"give one of":            {"confirm", "asked", "--confirm", "--cancel", "x"},
-		"--words needs":          {"confirm", "asked", "--words", ""},
-		"none.toml cannot be":    {"confirm", "asked", "--modify", "none.toml"},
-		"there is no plan":       {"confirm", "nowhere"},
-		"nothing to begin or to": {"begin", "nowhere", "t1", "--key", d.key},
-		"is kept: there is noth": {"end", "nowhere", "t1", "done", "--key", d.key},
-		"no answer was given":    {"confirm", "asked"},
-		"there is no key":        {"submit", "-"},
-		"is not one of done":     {"end", "asked", "t1", "well"},
-		"only one that runs":     {"change", "asked"},
-		"only one that was conf": {"pause", "asked"},
+		"name the plan":               {"confirm", "--confirm"},
+		"give one of":                 {"confirm", "asked", "--confirm", "--cancel", "x"},
+		"--words needs":               {"confirm", "asked", "--words", ""},
+		"none.toml cannot be":         {"confirm", "asked", "--modify", "none.toml"},
+		"there is no plan":            {"confirm", "nowhere"},
+		"nothing to begin or to":      {"begin", "nowhere", "t1", "--key", d.key},
+		"are not stored: there is no": {"end", "nowhere", "t1", "done", "--key", d.key},
+		"no answer was given":         {"confirm", "asked"},
+		"there is no key":             {"submit", "-"},
+		"is not one of done":          {"end", "asked", "t1", "well"},
+		"only one that runs":          {"change", "asked"},
+		"only one that was conf":      {"pause", "asked"},
 	} {
 		in := ""
 		if args[0] == "submit" {

@@ -26,8 +26,8 @@ func (s *shell) planAgent(c *cobra.Command, json string) *cobra.Command {
 	return c
 }
 
-const planCodes = "The exit code is 0 when it was confirmed as it is, 4 when it was changed and the tasks that are printed may run in its place,\n" +
-	"1 when it was cancelled or is to be made anew as the words say, 2 when nobody has answered or its time is up, 3 for an error."
+const planCodes = "The exit code is 0 when it was confirmed as it is, 4 when it was changed and the printed tasks may run instead,\n" +
+	"1 when it was canceled or a new plan is needed, 2 when it has no answer yet or timed out, 3 for an error."
 
 func (s *shell) planSubmitCommand() *cobra.Command {
 	var wait bool
@@ -36,9 +36,9 @@ func (s *shell) planSubmitCommand() *cobra.Command {
 	var timeout float64
 	var priority, confirmations int
 	c := &cobra.Command{
-		Use: "submit FILE|-", Short: "Hand in a plan, as an agent, to be confirmed before it runs", Args: cobra.ExactArgs(1),
-		Long: "Hand in a plan, as an agent. FILE has message, tasks and what else POST /api/plans takes, in JSON or TOML.\n" +
-			"The same plan of the same session again joins the one that exists. A plan without session_id gets one from what it says.\n" + planCodes,
+		Use: "submit FILE|-", Short: "Submit a plan, as an agent, to be confirmed before it runs", Args: cobra.ExactArgs(1),
+		Long: "Submit a plan, as an agent. FILE has message, tasks and the other fields of POST /api/plans, in JSON or TOML.\n" +
+			"The same plan of the same session again joins the one that exists. A plan without session_id gets one from its content.\n" + planCodes,
 		Example: "  deskbell plan submit plan.json --wait && ./do-it\n" +
 			"  echo '{\"message\":\"Tidy up\",\"tasks\":[{\"description\":\"Remove build/\",\"tool_name\":\"bash\",\"args\":{\"command\":\"rm -r build\"}}]}' | deskbell plan submit - --wait",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -80,7 +80,7 @@ func (s *shell) planSubmitCommand() *cobra.Command {
 				return err
 			}
 			if !s.json && st.OperationID != "" {
-				s.note("handed in: %s, session %s", st.OperationID, visible(st.SessionID))
+				s.note("submitted: %s, session %s", st.OperationID, visible(st.SessionID))
 			}
 			if (wait || most > 0) && st.OperationID != "" && st.Status == human.PlanPending {
 				if st, err = s.followPlan(ctx, agent, st, most); err != nil {
@@ -92,13 +92,13 @@ func (s *shell) planSubmitCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&wait, "wait", false, "wait until operators have answered")
-	f.Float64Var(&most, "for", 0, "wait so many seconds at the longest")
+	f.Float64Var(&most, "for", 0, "wait this many seconds at most")
 	f.StringVar(&session, "session", "", "the thread of work this belongs to; it names the plan")
 	f.StringVar(&message, "message", "", "what the plan is for, in a line")
 	f.StringVar(&why, "why", "", "why there is a new plan")
 	f.StringVar(&idempotency, "idempotency-key", "", "the same key again is the same plan")
-	f.Float64Var(&timeout, "timeout", 0, "seconds until it is cancelled (default: the setting plan.confirmation_timeout)")
-	f.IntVar(&priority, "priority", human.DefaultPriority, "0 to 9; higher rings first")
+	f.Float64Var(&timeout, "timeout", 0, "seconds until it times out (default: the setting plan.confirmation_timeout)")
+	f.IntVar(&priority, "priority", human.DefaultPriority, "0 to 9; higher comes first")
 	f.IntVar(&confirmations, "confirmations", 1, "how many operators have to agree")
 	return s.planAgent(c, jsonStatus)
 }
@@ -120,7 +120,7 @@ func (s *shell) tellPlan(st plan.Status) error {
 	}
 	s.showStatus(st)
 	if st.Status == human.PlanPending {
-		s.note("Nobody has answered yet, so nothing of it may run. See again with `deskbell plan show %s`.", oneLine(st.SessionID, 200))
+		s.note("There is no answer yet, so none of it may run. Look again with `deskbell plan show %s`.", oneLine(st.SessionID, 200))
 	}
 	return nil
 }
@@ -129,8 +129,8 @@ func (s *shell) planShowCommand() *cobra.Command {
 	var code string
 	var most float64
 	c := &cobra.Command{
-		Use: "show SESSION", Short: "Show how a plan stands, as its agent or as an operator", Args: cobra.ExactArgs(1),
-		Long: "Show how a plan stands: as its agent with DESKBELL_KEY or --key, else as an operator.\n" + planCodes,
+		Use: "show SESSION", Short: "Show the state of a plan, as its agent or as an operator", Args: cobra.ExactArgs(1),
+		Long: "Show the state of a plan: as its agent with DESKBELL_KEY or --key, else as an operator.\n" + planCodes,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -153,7 +153,7 @@ func (s *shell) planShowCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&code, "code", "", "an operator's one-time code")
-	c.Flags().Float64Var(&most, "for", 0, "wait so many seconds for the answer at the longest, up to 60")
+	c.Flags().Float64Var(&most, "for", 0, "wait this many seconds for the answer at most, up to 60")
 	return s.planAgent(c, jsonStatus)
 }
 
@@ -170,8 +170,8 @@ func (s *shell) planBeginCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "begin SESSION TASK", Short: "Begin a task of a confirmed plan, as its agent", Args: cobra.ExactArgs(2),
 		Long: "Begin a task of a confirmed plan, as its agent. It waits while the plan is paused or an operator is asked about the task.\n" +
-			"The exit code is 0 when the task has begun as it was handed in, 4 when it has begun as an operator changed it and as it is\n" +
-			"printed, 1 when it must not be done, 2 when it must wait, 3 for an error.",
+			"The exit code is 0 when the task has started as it was submitted, 4 when it has started as an operator changed it and as it is\n" +
+			"printed, 1 when it must not run, 2 when it must wait, 3 for an error.",
 		RunE: func(c *cobra.Command, args []string) error {
 			agent, err := s.agent()
 			if err != nil {
@@ -182,7 +182,7 @@ func (s *shell) planBeginCommand() *cobra.Command {
 			return s.beginTask(ctx, agent, args[0], args[1], c.Flags().Changed("for"), most)
 		},
 	}
-	c.Flags().Float64Var(&most, "for", 0, "wait so many seconds at the longest; 0 does not wait (default: as long as it takes)")
+	c.Flags().Float64Var(&most, "for", 0, "wait this many seconds at most; 0 does not wait (default: as long as it takes)")
 	return s.planAgent(c, "print the answer as one line of JSON")
 }
 
@@ -242,7 +242,7 @@ func notKept(err error) error {
 	if human.KindOf(err) != human.NotFound {
 		return err
 	}
-	return human.Wrap(human.NotFound, err, "%s. Where plans need no confirmation, as submit says, nothing of them is kept: there is nothing to begin or to end", human.SafeText(err))
+	return human.Wrap(human.NotFound, err, "%s. When plans need no confirmation, as submit says, they are not stored: there is nothing to begin or to end", human.SafeText(err))
 }
 
 // changedTask says whether a task is not what its agent handed in.

@@ -94,11 +94,11 @@ func strictJSON(text []byte, into any) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) > 0:
-		return human.Errorf(human.Invalid, "line %d: something follows the plan", line(d.InputOffset()))
+		return human.Errorf(human.Invalid, "line %d: there is more after the plan", line(d.InputOffset()))
 	case err == nil:
 		return nil
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return human.Errorf(human.Invalid, "it is half a plan in JSON: a bracket or a quote is not closed")
+		return human.Errorf(human.Invalid, "the JSON is incomplete: a bracket or a quote is not closed")
 	case errors.As(err, &syntax):
 		return human.Wrap(human.Invalid, err, "line %d: it is not JSON: %v", line(syntax.Offset), err)
 	case errors.As(err, &kind):
@@ -122,7 +122,7 @@ func readPlanTOML(text []byte, was []human.Task) (f planFile, s plan.Submission,
 	}
 	if f.Context != nil {
 		if s.Context, err = plainJSON(f.Context); err != nil {
-			return f, s, human.Wrap(human.Invalid, err, "context has a value that JSON cannot say")
+			return f, s, human.Wrap(human.Invalid, err, "context has a value that JSON cannot express")
 		}
 	}
 	for i, t := range f.Tasks {
@@ -138,13 +138,13 @@ func readPlanTOML(text []byte, was []human.Task) (f planFile, s plan.Submission,
 		case t.ArgsJSON != "":
 			args := json.RawMessage(strings.TrimSpace(t.ArgsJSON))
 			if !json.Valid(args) || args[0] != '{' {
-				return f, s, human.Errorf(human.Invalid, "args_json of task %d is no JSON object", i+1)
+				return f, s, human.Errorf(human.Invalid, "args_json of task %d is not a JSON object", i+1)
 			}
 			task.Args = sameArgs(args, old)
 		case t.Args != nil:
 			args, err := plainJSON(t.Args)
 			if err != nil {
-				return f, s, human.Wrap(human.Invalid, err, "args of task %d have a value that JSON cannot say", i+1)
+				return f, s, human.Wrap(human.Invalid, err, "args of task %d have a value that JSON cannot express", i+1)
 			}
 			task.Args = sameArgs(args, old)
 		}
@@ -167,9 +167,9 @@ func tomlError(err error) error {
 		return human.Errorf(human.Invalid, "%s", strings.Join(lines, "\n"))
 	case errors.As(err, &wrong):
 		row, column := wrong.Position()
-		return human.Wrap(human.Invalid, err, "line %d, column %d: %s (texts stand in quotes)", row, column, strings.TrimPrefix(wrong.Error(), "toml: "))
+		return human.Wrap(human.Invalid, err, "line %d, column %d: %s (texts need quotes)", row, column, strings.TrimPrefix(wrong.Error(), "toml: "))
 	}
-	return human.Wrap(human.Invalid, err, "it is no plan in TOML: %v", err)
+	return human.Wrap(human.Invalid, err, "it is not a plan in TOML: %v", err)
 }
 
 // checkEdited says what a server would say, before it is sent.
@@ -445,7 +445,7 @@ func (s *shell) edit(ctx context.Context, sh *sheet, accept func(text string) er
 		if text == sh.text {
 			return false, wrong // seen, and given up
 		}
-		note := "This cannot be taken, and nothing was sent. Put it right, or leave it as it is to give up.\n" + visible(human.SafeText(wrong))
+		note := "This has an error, and nothing was sent. Correct it, or leave it as it is to stop.\n" + visible(human.SafeText(wrong))
 		if err := sh.write(text, note+"\nLines are counted from below this note."); err != nil {
 			return false, err
 		}

@@ -41,15 +41,15 @@ func (s *shell) planOrderCommand(kind human.OrderKind, short string, ofTask bool
 			return s.planStands(st)
 		},
 	}
-	c.Flags().StringVar(&text, "text", "", "words for the agent")
+	c.Flags().StringVar(&text, "text", "", "a message for the agent")
 	return s.operatorFlags(c, &code, jsonStatus)
 }
 
 func (s *shell) planChangeCommand() *cobra.Command {
 	var code, text, file string
 	c := &cobra.Command{
-		Use: "change SESSION", Short: "Change the tasks of a running plan that have not begun", Args: cobra.ExactArgs(1),
-		Long: "Change the tasks of a running plan that have not begun: in VISUAL or EDITOR, or by --tasks. What has begun stays.",
+		Use: "change SESSION", Short: "Change the tasks of a running plan that have not started", Args: cobra.ExactArgs(1),
+		Long: "Change the tasks of a running plan that have not started: in VISUAL or EDITOR, or by --tasks. Tasks that have started stay.",
 		RunE: func(c *cobra.Command, args []string) error {
 			operator, err := s.operator(c.Context(), code)
 			if err != nil {
@@ -59,7 +59,7 @@ func (s *shell) planChangeCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&file, "tasks", "", "a `FILE` with all tasks that are still to run: TOML or JSON; - is standard input")
-	c.Flags().StringVar(&text, "text", "", "words for the agent")
+	c.Flags().StringVar(&text, "text", "", "a message for the agent")
 	return s.operatorFlags(c, &code, jsonStatus)
 }
 
@@ -93,7 +93,7 @@ func (s *shell) changeRun(ctx context.Context, operator *client.Client, session,
 		}
 	} else {
 		var b strings.Builder
-		b.WriteString("# These tasks have not begun. Change them, move them, take some out or add some; then save the file and close it.\n")
+		b.WriteString("# These tasks have not started. Change them, move them, remove some or add some; then save the file and close it.\n")
 		writeTasks(&b, waiting, "", func(int) []string { return nil })
 		if sheet, err = newSheet(b.String()); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (s *shell) changeRun(ctx context.Context, operator *client.Client, session,
 	}
 	if st, err = operator.Order(ctx, session, human.Order{Kind: human.Change, Tasks: now, Text: text}); err != nil {
 		if sheet != nil {
-			s.note("What you wrote is kept in %s; go on with: deskbell plan change %s --tasks %[1]s", visible(sheet.file), oneLine(session, 200))
+			s.note("What you wrote is kept in %s; continue with: deskbell plan change %s --tasks %[1]s", visible(sheet.file), oneLine(session, 200))
 		}
 		return err
 	}
@@ -156,7 +156,7 @@ func (s *shell) planPresetsCommand() *cobra.Command {
 				return s.printJSON(all)
 			}
 			if len(all) == 0 {
-				s.note("There is no preset; keep one with: deskbell plan presets add FILE --name NAME")
+				s.note("There is no preset; add one with: deskbell plan presets add FILE --name NAME")
 			}
 			for _, p := range all {
 				s.printf("%s  %s", visible(p.ID), oneLine(p.Name, 80))
@@ -179,8 +179,8 @@ func (s *shell) presetAddCommand() *cobra.Command {
 	var code string
 	var p plan.Preset
 	c := &cobra.Command{
-		Use: "add FILE", Short: "Keep the tasks in a file as a preset", Args: cobra.ExactArgs(1),
-		Long: "Keep the tasks in a file, TOML or JSON, as a preset. The file may say name and about, too; - is standard input.",
+		Use: "add FILE", Short: "Save the tasks in a file as a preset", Args: cobra.ExactArgs(1),
+		Long: "Save the tasks in a file, TOML or JSON, as a preset. The file may also have name and about; - is standard input.",
 		RunE: func(c *cobra.Command, args []string) error {
 			data, err := s.readFile(args[0])
 			if err != nil {
@@ -206,9 +206,9 @@ func (s *shell) presetAddCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&p.Name, "name", "", "what it is called")
+	c.Flags().StringVar(&p.Name, "name", "", "its name")
 	c.Flags().StringVar(&p.About, "about", "", "when to use it")
-	c.Flags().StringVar(&p.ID, "replace", "", "the id of the preset whose place it takes")
+	c.Flags().StringVar(&p.ID, "replace", "", "the id of the preset to replace")
 	return s.operatorFlags(c, &code, "print the preset as one line of JSON")
 }
 
@@ -249,7 +249,7 @@ func (s *shell) planStatsCommand() *cobra.Command {
 			return s.showStatistics(st)
 		},
 	}
-	c.Flags().IntVar(&days, "days", 30, "of how many days")
+	c.Flags().IntVar(&days, "days", 30, "the number of days")
 	return s.operatorFlags(c, &code, "print the figures as one line of JSON")
 }
 
@@ -264,7 +264,7 @@ func (s *shell) showStatistics(st plan.Statistics) error {
 	for _, line := range []struct {
 		name string
 		n    int
-	}{{"confirmed", o.Confirmed}, {"  of these by themselves", o.Auto}, {"changed", o.Modified}, {"cancelled", o.Cancelled}, {"timed out", o.Timeout}} {
+	}{{"confirmed", o.Confirmed}, {"  of these automatically", o.Auto}, {"changed", o.Modified}, {"cancelled", o.Cancelled}, {"timed out", o.Timeout}} {
 		share := ""
 		if st.Plans > 0 {
 			share = fmt.Sprintf("%.0f %%", 100*float64(line.n)/float64(st.Plans))

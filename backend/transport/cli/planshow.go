@@ -76,7 +76,7 @@ func (p *planDesk) show(ctx context.Context) {
 			p.printf("  %s: %s\n", visible(name(m.By)), strings.TrimSpace(indent(m.Text, "    ")))
 		}
 	}
-	p.printf("\nThe answer is bound to these bytes: sha256 %s\n", op.Digest)
+	p.printf("\nThe answer counts for these bytes only: sha256 %s\n", op.Digest)
 }
 
 func among(names []string) string {
@@ -292,7 +292,7 @@ func (s *shell) showStatus(st plan.Status) {
 	case st.Auto == "off":
 		head = "confirmed: plans need no confirmation here"
 	case st.Auto == "safe":
-		head = "confirmed by itself: every task is safe"
+		head = "confirmed automatically: every task is safe"
 	case st.Response != nil && st.Response.By != "":
 		head += " by " + st.Response.By
 	case st.Status == human.PlanPending && st.ExpiresAt != nil:
@@ -311,7 +311,7 @@ func (s *shell) showStatus(st plan.Status) {
 	if r := st.Response; r != nil {
 		s.part("", r.Message)
 		if r.TaskByTask {
-			s.printf("  Each task is confirmed by itself before it runs.\n")
+			s.printf("  Each task is confirmed separately before it runs.\n")
 		}
 		s.showChanges(r.Changes)
 	}

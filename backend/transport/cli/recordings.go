@@ -30,15 +30,15 @@ func (s *shell) recordCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "record",
 		Short: "Record the desktop or a browser while you work on an operation, as an operator",
-		Long: "Record what is done on the desktop of the machine that Deskbell runs on, or in a browser that it opens there, while\n" +
+		Long: "Record the desktop of the machine that Deskbell runs on, or a browser that it opens there, while\n" +
 			"you work on an operation. What was\n" +
-			"recorded stays here: its agent reads what you attach to your answer, and nothing else. `deskbell recordings` lists\n" +
+			"recorded stays here: the agent reads what you attach to your answer, and nothing else. `deskbell recordings` lists\n" +
 			"what was recorded.",
 	}
 	c.AddCommand(s.recordStartCommand(), s.recordStatusCommand(),
-		s.recordControl("pause", "Record nothing for now", (*client.Client).PauseRecording),
-		s.recordControl("resume", "Go on recording", (*client.Client).ResumeRecording),
-		s.recordControl("stop", "End the recording and keep it", (*client.Client).StopRecording),
+		s.recordControl("pause", "Pause the recording", (*client.Client).PauseRecording),
+		s.recordControl("resume", "Resume the recording", (*client.Client).ResumeRecording),
+		s.recordControl("stop", "Stop the recording and keep it", (*client.Client).StopRecording),
 		s.recordDiscardCommand(), s.recordPickCommand(), s.recordShowCommand())
 	return c
 }
@@ -81,13 +81,13 @@ func (s *shell) recordStartCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.Folders, "folder", nil, "record changes of files in and under this folder, too; may be given several times")
-	f.StringVar(&o.Clipboard, "clipboard", "", "of changes of the clipboard: off, kind (the default: what kind of thing it holds) or content (text, too)")
+	f.StringArrayVar(&o.Folders, "folder", nil, "also record changes of files in and under this folder; may be given several times")
+	f.StringVar(&o.Clipboard, "clipboard", "", "what to record of the clipboard: off, kind (the default: its kind of content) or content (also its text)")
 	f.BoolVar(&plain, "no-pictures", false, "take no pictures")
 	f.BoolVar(&browser, "browser", false, "open a browser and record what is done in it, instead of the desktop; so does each of the flags below")
-	f.StringVar(&web.URL, "open", "", "the address it opens; the operation's own url unless given")
-	f.StringVar(&web.Profile, "profile", "", "kept (logins stay) or throwaway; as in the settings unless given")
-	f.StringVar(&web.Attach, "attach", "", "record the browser that runs with this debugging address, such as http://127.0.0.1:9222, and open none")
+	f.StringVar(&web.URL, "open", "", "the address it opens; default: the operation's url")
+	f.StringVar(&web.Profile, "profile", "", "kept (logins stay) or throwaway; default: as in the settings")
+	f.StringVar(&web.Attach, "attach", "", "record the browser with this debugging address, such as http://127.0.0.1:9222, and open none")
 	f.BoolVar(&web.Network, "network", false, "record requests, without bodies and credentials")
 	f.BoolVar(&web.Console, "console", false, "record errors and warnings of pages")
 	f.BoolVar(&web.DOM, "film", false, "record the pages themselves, to play them like a film; slows them down")
@@ -176,7 +176,7 @@ func (s *shell) withCurrent(ctx context.Context, code string, do func(*client.Cl
 func (s *shell) recordDiscardCommand() *cobra.Command {
 	var code string
 	return s.operatorCommand(&cobra.Command{
-		Use: "discard [RECORDING]", Short: "End the recording and keep nothing of it", Args: cobra.MaximumNArgs(1),
+		Use: "discard [RECORDING]", Short: "Stop the recording and delete it", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			operator, err := s.operator(c.Context(), code)
 			if err != nil {
@@ -197,7 +197,7 @@ func (s *shell) recordDiscardCommand() *cobra.Command {
 func (s *shell) recordStatusCommand() *cobra.Command {
 	var code string
 	return s.operatorCommand(&cobra.Command{
-		Use: "status", Short: "Tell what can be recorded here, and what is being recorded", Args: cobra.NoArgs,
+		Use: "status", Short: "Print what can be recorded here, and what is being recorded", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			operator, err := s.operator(c.Context(), code)
 			if err != nil {
@@ -253,7 +253,7 @@ func (s *shell) recorded(r human.Recording, err error) error {
 	}
 	s.printf("%s of %s: %s\n", visible(string(r.ID)), visible(string(r.OperationID)), visible(standing(r)))
 	if r.NearLimit {
-		s.note("It is near its limit of %s or %s, and will be stopped then.", span(time.Duration(r.MaxElapsed)), size(r.MaxBytes))
+		s.note("It is near its limit of %s or %s, where it stops.", span(time.Duration(r.MaxElapsed)), size(r.MaxBytes))
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ func (s *shell) recordingsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "recordings",
 		Short: "List, read, export and delete what was recorded",
-		Long: "List, read, export and delete what was recorded. What was cut and masked in the console stays out of an export.\n" +
+		Long: "List, read, export and delete what was recorded. Exports leave out what was removed or masked in the console.\n" +
 			"With an agent's key (DESKBELL_KEY) instead of an operator's session, show and export read what the operator\n" +
 			"gave that agent with an answer.",
 	}
@@ -342,8 +342,8 @@ func (s *shell) recordingsListCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&op, "operation", "", "only those of this operation")
-	c.Flags().IntVar(&limit, "limit", 0, "at most so many (default: 50)")
-	c.Flags().StringVar(&cursor, "cursor", "", "go on where the page before ended")
+	c.Flags().IntVar(&limit, "limit", 0, "at most this many (default: 50)")
+	c.Flags().StringVar(&cursor, "cursor", "", "continue where the previous page ended")
 	return s.operatorCommand(c, &code, "print the page as one line of JSON")
 }
 
@@ -430,9 +430,9 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 	var code, language, format, to string
 	c := &cobra.Command{
 		Use:   "export RECORDING",
-		Short: "Write a recording to a file, with what was cut and masked left out",
-		Long: "Write a recording to a file: one page of HTML that needs nothing else, a zip of Markdown and pictures, or JSON.\n" +
-			"Without --output the file is put into this folder, under a name that is not taken there.",
+		Short: "Write a recording to a file, without what was removed or masked",
+		Long: "Write a recording to a file: one page of HTML with everything in it, a zip of Markdown and pictures, or JSON.\n" +
+			"Without --output the file is written into this folder, under a new name.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if to == "-" && format != "json" && isTerminal(s.out) {
@@ -465,7 +465,7 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&format, "format", "html", "html, markdown or json; of a browser's recording also puppeteer, playwright, har or rrweb")
-	c.Flags().StringVarP(&to, "output", "o", "", "the `FILE` to write, in place of one that is there; - is standard output")
+	c.Flags().StringVarP(&to, "output", "o", "", "the `FILE` to write, also over an existing one; - is standard output")
 	languageFlag(c, &language)
 	return s.operatorCommand(c, &code, "print the file's name and size as one line of JSON")
 }
@@ -502,7 +502,7 @@ func save(from client.Exported, path string) (_ string, n int64, err error) {
 		}
 	}
 	if n, err = disk.Replace(path, from, 0o600); err != nil {
-		return "", 0, human.Wrap(human.Unavailable, err, "the export did not arrive whole, and nothing was written: %v", err)
+		return "", 0, human.Wrap(human.Unavailable, err, "the export arrived incomplete, and nothing was written: %v", err)
 	}
 	return path, n, nil
 }

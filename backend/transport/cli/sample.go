@@ -40,7 +40,7 @@ var sampleTexts = map[string]sampleWords{
 		allow:   "May I print the greeting you chose?",
 		impact:  "One line appears in the sample agent's output. Nothing else changes.",
 		undo:    "None needed.",
-		explain: "I am only an example: I want to show that you can ask back before you answer. Any answer will do.",
+		explain: "I am only an example: I want to show that you can ask a question before you answer. Any answer will do.",
 	},
 	"zh-CN": {
 		pick:    "您好，我是示例智能体。请选一句问候语，可以吗？",
@@ -58,7 +58,7 @@ func (s *shell) sampleAgentCommand() *cobra.Command {
 	var language string
 	c := &cobra.Command{
 		Use:    SampleAgent,
-		Short:  "Ring like an agent would, to try Deskbell out",
+		Short:  "Send requests as an agent would, to try Deskbell",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -127,7 +127,7 @@ func (s *shell) part(label, text string) {
 
 // showRequest prints all an operator needs to answer: every byte the agent sent, made visible.
 func (s *shell) showRequest(op human.Operation, now time.Time) {
-	head := fmt.Sprintf("%s rings: %s", op.AgentID, op.Kind)
+	head := fmt.Sprintf("%s asks: %s", op.AgentID, op.Kind)
 	if op.Risk != "" {
 		head += fmt.Sprintf(", %s risk (as it says)", op.Risk)
 	}
@@ -155,7 +155,7 @@ func (s *shell) showRequest(op human.Operation, now time.Time) {
 			s.printf("  %s: %s\n", visible(name(m.By)), strings.TrimSpace(indent(m.Text, "    ")))
 		}
 	}
-	s.printf("\nThe answer is bound to these bytes: sha256 %s\n", op.Digest)
+	s.printf("\nThe answer counts for these bytes only: sha256 %s\n", op.Digest)
 }
 
 // fields prints a JSON object with every field it has, in the order sent; texts are printed as text, all

@@ -77,11 +77,11 @@ func (s *shell) start(ctx context.Context, p Place, args []string) (url string, 
 		case <-tick.C:
 		case err := <-died:
 			if !datadir.Held(p.Dir) { // else another was faster, and will answer
-				return "", human.Wrap(human.Unavailable, err, "Deskbell was started (%s) and ended at once: %s", args[0], firstLine(out.Name()))
+				return "", human.Wrap(human.Unavailable, err, "Deskbell started (%s) and ended at once: %s", args[0], firstLine(out.Name()))
 			}
 			died = nil
 		case <-ctx.Done():
-			return "", human.Errorf(human.Unavailable, "Deskbell was started and does not answer; see %s and %s",
+			return "", human.Errorf(human.Unavailable, "Deskbell started, but does not answer; see %s and %s",
 				out.Name(), filepath.Join(p.Dir, datadir.Log))
 		}
 	}
@@ -105,7 +105,7 @@ func healthy(ctx context.Context, url string) error {
 	}
 	resp, err := direct.Do(req)
 	if err != nil {
-		return human.Wrap(human.Unavailable, err, "Deskbell should listen on %s and does not answer", url)
+		return human.Wrap(human.Unavailable, err, "Deskbell should listen on %s, but does not answer", url)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {

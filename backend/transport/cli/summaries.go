@@ -34,9 +34,9 @@ func (s *shell) summarizeCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&r.With, "with", "", "the summarizer's name, one of `deskbell summarizers`; the one chosen for such operations unless given")
-	f.StringVar(&r.Language, "language", "", "en or zh-CN; as in the settings unless given")
-	f.StringVar(&r.Consent, "consent", "", "where what it reads is sent to another machine: once, or always for the operation's project")
+	f.StringVar(&r.With, "with", "", "the summarizer's name, one of `deskbell summarizers`; default: the one for such operations")
+	f.StringVar(&r.Language, "language", "", "en or zh-CN; default: as in the settings")
+	f.StringVar(&r.Consent, "consent", "", "agree that its input is sent to another machine: once, or always for the operation's project")
 	return s.operatorCommand(c, &code, "print the summary as one line of JSON")
 }
 
@@ -75,7 +75,7 @@ func (s *shell) findings(title string, list []human.Finding) {
 func (s *shell) summarizersCommand() *cobra.Command {
 	var code string
 	return s.operatorCommand(&cobra.Command{
-		Use: "summarizers", Short: "List what can write summaries, how operators took what each drafted, and what is wrong with others", Args: cobra.NoArgs,
+		Use: "summarizers", Short: "List summarizers, how operators used the drafts of each, and those with errors", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			operator, err := s.operator(c.Context(), code)
 			if err != nil {
@@ -89,7 +89,7 @@ func (s *shell) summarizersCommand() *cobra.Command {
 				return s.printJSON(all)
 			}
 			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-			_, err = fmt.Fprintln(w, "NAME\tREADS\tSENDS TO\tDRAFTS\tKEPT\tEDITED\tCUT\tADDED")
+			_, err = fmt.Fprintln(w, "NAME\tREADS\tSENDS TO\tDRAFTS\tKEPT\tEDITED\tREMOVED\tADDED")
 			for _, k := range all.Summarizers {
 				if err == nil {
 					var reads []string

@@ -70,15 +70,15 @@ var properties = []property[arguments]{
 		func(a *arguments) any { return &a.Context }},
 	{"timeout", describe("number", "invoke: seconds until the request counts as overdue; 0 is never. Overdue requests stay open unless on_timeout says otherwise.", "minimum", 0),
 		func(a *arguments) any { return &a.Timeout }},
-	{"on_timeout", describe("string", "invoke: what becomes of an overdue request: mark (stays open, the default) or cancel.", "enum", []human.OnTimeout{human.Mark, human.Cancel}),
+	{"on_timeout", describe("string", "invoke: what happens to an overdue request: mark (stays open, the default) or cancel.", "enum", []human.OnTimeout{human.Mark, human.Cancel}),
 		func(a *arguments) any { return &a.OnTimeout }},
 	{"priority", describe("integer", "invoke: 0 to 9, higher is more urgent; 5 is usual.", "minimum", 0, "maximum", human.MaxPriority, "default", human.DefaultPriority),
 		func(a *arguments) any { return &a.Priority }},
-	{"idempotency_key", describe("string", "invoke: a name of your own for this request; the same key again joins the same request and rings nobody twice."),
+	{"idempotency_key", describe("string", "invoke: your own name for this request; the same key again joins the same request and asks no one twice."),
 		func(a *arguments) any { return &a.IdempotencyKey }},
 	{"session_id", describe("string", "invoke: your conversation or task. The same words in the same session join a request whose answer you have not read."),
 		func(a *arguments) any { return &a.SessionID }},
-	{"wait_seconds", describe("number", "invoke, wait, reply: wait at most so long for the human; 0 returns the operation_id at once. Without it: as long as this connection allows.", "minimum", 0),
+	{"wait_seconds", describe("number", "invoke, wait, reply: wait at most this long for the human; 0 returns the operation_id at once. Without it: as long as this connection allows.", "minimum", 0),
 		func(a *arguments) any { return &a.WaitSeconds }},
 	{"operation_id", describe("string", "wait, check_result, reply, cancel, get_evidence: the request, as invoke named it."),
 		func(a *arguments) any { return &a.OperationID }},
@@ -86,19 +86,19 @@ var properties = []property[arguments]{
 		func(a *arguments) any { return &a.Text }},
 	{"reason", describe("string", "cancel: why you no longer need it."),
 		func(a *arguments) any { return &a.Reason }},
-	{"limit", describe("integer", "get_summary, list_pending: at most so many.", "minimum", 1),
+	{"limit", describe("integer", "get_summary, list_pending: at most this many.", "minimum", 1),
 		func(a *arguments) any { return &a.Limit }},
-	{"since", describe("string", "get_summary: only what changed since; a time as 2026-11-20T08:00:00Z, or an age as 90m or 24h."),
+	{"since", describe("string", "get_summary: only what changed since; a time like 2026-11-20T08:00:00Z, or an age like 90m or 24h."),
 		func(a *arguments) any { return &a.Since }},
 	{"field", describe("string", "check_result: read one long text of the result, from offset.", "enum", textFields),
 		func(a *arguments) any { return &a.Field }},
-	{"offset", describe("integer", "check_result with field: the character to begin at.", "minimum", 0),
+	{"offset", describe("integer", "check_result with field: the character to start at.", "minimum", 0),
 		func(a *arguments) any { return &a.Offset }},
 	{"evidence", describe("array", "get_evidence: labels from findings, such as e1.", "items", map[string]any{"type": "string"}, "maxItems", maxLabels),
 		func(a *arguments) any { return &a.Evidence }},
-	{"pictures", describe("boolean", "get_evidence: with a picture of each, where the human shares pictures."),
+	{"pictures", describe("boolean", "get_evidence: with a picture of each, if the human shares pictures."),
 		func(a *arguments) any { return &a.Pictures }},
-	{"max_tokens", describe("integer", "The result takes at most about so many tokens; what matters most comes first, and what was cut is named.", "minimum", minBudget, "maximum", maxBudget),
+	{"max_tokens", describe("integer", "The result has at most about this many tokens; the most important parts come first, and missing ones are named.", "minimum", minBudget, "maximum", maxBudget),
 		func(a *arguments) any { return &a.MaxTokens }},
 }
 
@@ -339,7 +339,7 @@ func definition() *mcp.Tool {
 	no, yes := false, true
 	return &mcp.Tool{
 		Name:         "human",
-		Title:        "Ring a human",
+		Title:        "Ask a human",
 		Description:  description,
 		InputSchema:  schemaOf(properties, "action"),
 		OutputSchema: outputSchema,
@@ -348,18 +348,18 @@ func definition() *mcp.Tool {
 	}
 }
 
-const instructions = `Deskbell lets you ring for a human with the tool human: for feedback, a review, an approval, or work you cannot do yourself. Requests are kept until a human answers; when a result says pending, call the tool again with action=wait.`
+const instructions = `Deskbell lets you ask a human with the tool human: for feedback, a review, an approval, or work you cannot do yourself. Requests are kept until a human answers; when a result says pending, call the tool again with action=wait.`
 
 // description is under 2 KB, because some clients cut what is longer.
-const description = `Ring a human and get their decision, answer or work. Use it for what only a person can give: a judgement, an approval before something risky, a login or captcha, a step on another machine or desktop, a fact that is written nowhere. Ask one complete question; the human may not have seen your conversation.
+const description = `Ask a human and get their decision, answer or work. Use it for what only a person can give: a judgment, an approval before something risky, a login or captcha, a step on another machine or desktop, a fact that is not written anywhere. Ask one complete question; the human may not have seen your conversation.
 
-action=invoke rings and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command the human runs), browser, desktop (work done there by hand).
+action=invoke sends a request and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command the human runs), browser, desktop (work they do there).
 
 Then read status:
-- completed: use decision, human_input, summary, findings, fields, suggestions, recordings. Go on with an approve only if decision is "approve"; "deny" means do not do it, by any other way either. get_evidence with labels (e1) shows what findings rest on, with pictures=true as images.
-- pending: no answer yet. The request is kept and nothing is lost. Call again with action=wait and its operation_id, or do other work first and action=check_result later. Do not word it anew: that rings twice.
-- waiting_input: the human asks you something (question). Answer with action=reply, operation_id and text; the wait then goes on.
-- declined or cancelled: read reason and find another way; do not ring again with the same request.
-overdue=true: late but still open; wait on, go on without, or action=cancel with a reason.
+- completed: use decision, human_input, summary, findings, fields, suggestions, recordings. Continue after an approve only if decision is "approve"; "deny" means do not do it, and not in any other way either. get_evidence with labels (e1) shows what findings rest on, with pictures=true as images.
+- pending: no answer yet. The request is kept and nothing is lost. Call again with action=wait and its operation_id, or do other work first and action=check_result later. Do not send it again in other words: that asks twice.
+- waiting_input: the human asks you something (question). Answer with action=reply, operation_id and text; the wait then continues.
+- declined or cancelled: read reason and find another way; do not send the same request again.
+overdue=true: late but still open; keep waiting, continue without an answer, or action=cancel with a reason.
 
-Others: list_pending (your open requests and unread answers, for instance after a restart), get_summary (what humans did for you lately), cancel (you no longer need it). invoke with wait_seconds=0 returns the operation_id at once, so that you can work while the human does. max_tokens keeps a result short.`
+Others: list_pending (your open requests and unread answers, for instance after a restart), get_summary (what humans did for you recently), cancel (you no longer need it). invoke with wait_seconds=0 returns the operation_id at once, so that you can work while the human does. max_tokens keeps a result short.`

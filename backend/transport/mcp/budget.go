@@ -109,7 +109,7 @@ func (r reading) with(n []int) reading {
 		r.Cut = append(r.Cut, note)
 	}
 	if how {
-		r.Cut = slices.Insert(r.Cut, 0, "read on with action=check_result and one of these as field:")
+		r.Cut = slices.Insert(r.Cut, 0, "read more with action=check_result and one of these as field:")
 	}
 	return r
 }

@@ -190,5 +190,5 @@ func showEvidence(r *reading, n int) string {
 	if whole == all {
 		return ""
 	}
-	return fmt.Sprintf("evidence %d of %d: ask for the others by themselves; a long value, message or answer is whole in action=check_result with field=fields, messages, human_input", whole, all)
+	return fmt.Sprintf("evidence %d of %d: ask for the others separately; a long value, message or answer is complete in action=check_result with field=fields, messages, human_input", whole, all)
 }

@@ -67,7 +67,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	session := r.Header.Get(sessionHeader)
 	if session != "" && !proven(session, r) {
-		refuse(w, human.Errorf(human.NotFound, "this session was not begun with this key; begin a new one with initialize"))
+		refuse(w, human.Errorf(human.NotFound, "this session was not started with this key; start a new one with initialize"))
 		return
 	}
 	if r.Method == http.MethodPost {

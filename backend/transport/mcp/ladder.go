@@ -45,7 +45,7 @@ type waited struct {
 // When the client leaves first the error is errGone.
 func (c *call) climb(ctx context.Context, most time.Duration, w waited) (why string, err error) {
 	const (
-		away   = "Deskbell is away for the moment; the request is kept"
+		away   = "Deskbell is not reachable at the moment; the request is kept"
 		lost   = "Deskbell could not be reached just now. The request is kept and nothing is lost."
 		ending = "This connection is closing. The request is kept and nothing is lost."
 	)
@@ -142,7 +142,7 @@ func standing(op human.Operation) string {
 	}
 	switch {
 	case op.State == human.Claimed:
-		return op.ClaimedBy + " has taken it" + late
+		return op.ClaimedBy + " has claimed it" + late
 	case op.State == human.InProgress && op.ClaimedBy != "":
 		return op.ClaimedBy + " is working on it" + late
 	}

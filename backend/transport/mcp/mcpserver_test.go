@@ -300,7 +300,7 @@ func TestWithProgressACallWaitsAsLongAsItsClient(t *testing.T) {
 			}
 			last = n.Number
 			count++
-			claimed = claimed || strings.Contains(n.Text, "Mei has taken it")
+			claimed = claimed || strings.Contains(n.Text, "Mei has claimed it")
 			late = late || strings.Contains(n.Text, "overdue")
 		}
 		// every 15 s of 21 minutes, the first at once, and one at each change

@@ -23,11 +23,11 @@ type Gatekeeper interface {
 }
 
 // permissionDescription is under 2 KB, because some clients cut what is longer.
-const permissionDescription = `For the permission-prompt option of an MCP client (Claude Code: --permission-prompt-tool mcp__deskbell__permission), not for a model to call: the client asks with it whether a call of one of its tools may run. The gatekeeper judges the call, and rings the operator where its rules say so.
+const permissionDescription = `For the permission-prompt option of an MCP client (Claude Code: --permission-prompt-tool mcp__deskbell__permission), not for a model to call: the client asks with it whether a call of one of its tools may run. The gatekeeper judges the call, and asks the operator when its rules say so.
 
-Arguments: tool_name, input (the call's exact arguments) and tool_use_id. The result is one text with JSON: {"behavior":"allow","updatedInput":{...}}, where updatedInput is what the call must run with, or {"behavior":"deny","message":"..."}, where message says why and what to do. Whatever goes wrong is a deny. An allow holds for exactly this call.
+Arguments: tool_name, input (the call's exact arguments) and tool_use_id. The result is one text with JSON: {"behavior":"allow","updatedInput":{...}}, where updatedInput is what the call must run with, or {"behavior":"deny","message":"..."}, where message says why and what to do. Any error is a deny. An allow counts for exactly this call.
 
-While the operator is asked, a client that takes progress is told so every 15 seconds and waits for as long as it stays. One that takes none is answered within 45 seconds, with a deny whose message says that the question waits: nothing was refused, and the same call within ten minutes goes on waiting for the same question; nobody is asked twice. A client that gives up sooner than that should raise its time-out for tools to 60 seconds.`
+While the operator is asked, a client that takes progress gets it every 15 seconds and can wait as long as it stays connected. One that takes none gets a deny within 45 seconds, whose message says that the operator is still being asked: nothing was denied, and the same call within ten minutes continues to wait for the same answer; no one is asked twice. A client that stops waiting sooner should raise its time-out for tools to 60 seconds.`
 
 func permissionDefinition() *mcp.Tool {
 	no, yes := false, true
@@ -40,7 +40,7 @@ func permissionDefinition() *mcp.Tool {
 			"properties": map[string]any{
 				"tool_name":   describe("string", "The tool that is to be called."),
 				"input":       describe("object", "Its exact arguments.", "additionalProperties", true),
-				"tool_use_id": describe("string", "The client's own id of the call: the same again asks nobody twice."),
+				"tool_use_id": describe("string", "The client's own id of the call: the same id again asks no one twice."),
 			},
 			"required": []string{"tool_name", "input"},
 		},
@@ -97,20 +97,20 @@ func (c *call) permit(ctx context.Context, raw json.RawMessage) permit {
 	j, err := c.judge(ctx, call)
 	switch {
 	case errors.Is(err, errClosing):
-		return deny("The call did not run: Deskbell is closing while an operator is being asked. The question is kept; call again with the same arguments to go on waiting.")
+		return deny("The call did not run: Deskbell is closing while an operator is being asked. The request is kept; call again with the same arguments to continue waiting.")
 	case err != nil:
 		return deny("The call did not run, because it could not be judged: %s", human.SafeText(err))
 	case j.Decision == human.Ask && j.OperationID != "":
-		return deny("The call has not run yet: an operator is still being asked whether it may (%s). Nobody has refused it. "+
-			"Call the same tool with the same arguments again to go on waiting; nobody is asked twice.", j.OperationID)
+		return deny("The call has not run yet: an operator is still being asked about it (%s). It was not denied. "+
+			"Call the same tool with the same arguments again to continue waiting; no one is asked twice.", j.OperationID)
 	case j.Decision != human.Allow:
 		if j.Message == "" {
-			j.Message = "The call was refused."
+			j.Message = "The call was denied."
 		}
 		return deny("%s", j.Message)
 	case j.Args != nil:
 		if args := bytes.TrimSpace(j.Args); len(args) == 0 || args[0] != '{' || !json.Valid(args) {
-			return deny("The call did not run: the arguments that it was allowed with are no JSON object.")
+			return deny("The call did not run: the arguments that it was allowed with are not a JSON object.")
 		}
 		return permit{Behavior: "allow", UpdatedInput: j.Args}
 	case j.Verdict.Digest != "" && j.Verdict.Digest != digestOf(call):

@@ -53,55 +53,55 @@ type planArguments struct {
 
 // planProperties are all arguments, in the order they are listed.
 var planProperties = []property[planArguments]{
-	{"action", describe("string", "What to do; submit unless given.", "enum", planActions, "default", doSubmit),
+	{"action", describe("string", "What to do; submit by default.", "enum", planActions, "default", doSubmit),
 		func(a *planArguments) any { return &a.Action }},
 	{"message", describe("string", "submit: what the plan is for, in a line."),
 		func(a *planArguments) any { return &a.Message }},
 	{"tasks", describe("array", "submit: all tasks, in the order you would do them.", "items", map[string]any{
 		"type": "object", "required": []string{"description"}, "additionalProperties": false,
 		"properties": map[string]any{
-			"id":               describe("string", "A name of your own for it; t1, t2 ... unless given."),
+			"id":               describe("string", "Your own name for it; t1, t2 ... by default."),
 			"description":      describe("string", "What you would do, for a person who has not seen your conversation."),
 			"tool_name":        describe("string", "The tool you would do it with."),
-			"type":             describe("string", "What sort of task it is, in a word of yours."),
-			"priority":         describe("integer", "How important it is, in numbers of yours."),
-			"expected_outcome": describe("string", "What is there when it is done."),
-			"args":             describe("object", "The tool's exact arguments, where you know them: the human then confirms just these.", "additionalProperties", true),
+			"type":             describe("string", "The sort of task, in a word of your own."),
+			"priority":         describe("integer", "How important it is, in numbers of your own."),
+			"expected_outcome": describe("string", "The result when it is done."),
+			"args":             describe("object", "The tool's exact arguments, if you know them: the human then confirms exactly these.", "additionalProperties", true),
 		},
 	}),
 		func(a *planArguments) any { return &a.Tasks }},
-	{"session_id", describe("string", "Your conversation or task; results name it, and it names the plan from then on. A new plan of it takes the place of one that still waits."),
+	{"session_id", describe("string", "Your conversation or task; results name it, and it names the plan from then on. A new plan of it replaces one that still waits."),
 		func(a *planArguments) any { return &a.SessionID }},
 	{"context", describe("object", "submit: what else helps to decide; cwd is the folder you work in.", "additionalProperties", true),
 		func(a *planArguments) any { return &a.Context }},
 	{"why", describe("string", "submit: why there is a new plan."),
 		func(a *planArguments) any { return &a.Why }},
-	{"timeout_seconds", describe("number", "submit: cancel the plan when nobody has answered by then.", "minimum", 0),
+	{"timeout_seconds", describe("number", "submit: cancel the plan when it is not answered by then.", "minimum", 0),
 		func(a *planArguments) any { return &a.Timeout }},
 	{"priority", describe("integer", "submit: 0 to 9, higher is more urgent; 5 is usual.", "minimum", 0, "maximum", human.MaxPriority),
 		func(a *planArguments) any { return &a.Priority }},
 	{"confirmations", describe("integer", "submit: how many humans have to agree.", "minimum", 0, "maximum", 9),
 		func(a *planArguments) any { return &a.Confirmations }},
-	{"operators", describe("array", "submit: names of humans who have to be among them.", "items", map[string]any{"type": "string"}),
+	{"operators", describe("array", "submit: names of humans who all have to agree.", "items", map[string]any{"type": "string"}),
 		func(a *planArguments) any { return &a.Operators }},
-	{"idempotency_key", describe("string", "submit: a name of your own for this plan; the same key again is the same plan."),
+	{"idempotency_key", describe("string", "submit: your own name for this plan; the same key again is the same plan."),
 		func(a *planArguments) any { return &a.IdempotencyKey }},
-	{"task_id", describe("string", "begin, end: the task. check: read this task whole, from offset."),
+	{"task_id", describe("string", "begin, end: the task. check: read all of this task, from offset."),
 		func(a *planArguments) any { return &a.TaskID }},
-	{"state", describe("string", "end: how it ended; done unless given. skipped is for a task that you did not begin.",
+	{"state", describe("string", "end: how it ended; done by default. skipped is for a task that you did not begin.",
 		"enum", []human.TaskState{human.TaskDone, human.TaskFailed, human.TaskSkipped}),
 		func(a *planArguments) any { return &a.State }},
-	{"note", describe("string", "end: what came of it, in a line."),
+	{"note", describe("string", "end: the result, in a line."),
 		func(a *planArguments) any { return &a.Note }},
 	{"text", describe("string", "reply, begin: your answer to the human's question."),
 		func(a *planArguments) any { return &a.Text }},
-	{"reason", describe("string", "cancel: why you take the plan back."),
+	{"reason", describe("string", "cancel: why you withdraw the plan."),
 		func(a *planArguments) any { return &a.Reason }},
-	{"wait_seconds", describe("number", "submit, wait, reply, begin: wait at most so long for the human; 0 returns at once. Without it: as long as this connection allows.", "minimum", 0),
+	{"wait_seconds", describe("number", "submit, wait, reply, begin: wait at most this long for the human; 0 returns at once. Without it: as long as this connection allows.", "minimum", 0),
 		func(a *planArguments) any { return &a.WaitSeconds }},
-	{"offset", describe("integer", "check with task_id: the character to begin at.", "minimum", 0),
+	{"offset", describe("integer", "check with task_id: the character to start at.", "minimum", 0),
 		func(a *planArguments) any { return &a.Offset }},
-	{"max_tokens", describe("integer", "The result takes at most about so many tokens; what was cut is named.", "minimum", minBudget, "maximum", maxBudget),
+	{"max_tokens", describe("integer", "The result has at most about this many tokens; missing parts are named.", "minimum", minBudget, "maximum", maxBudget),
 		func(a *planArguments) any { return &a.MaxTokens }},
 }
 
@@ -277,7 +277,7 @@ func (c *call) planned(ctx context.Context, a planArguments) (planReading, error
 		return c.waitForPlan(ctx, a, st)
 	case doCancel:
 		if st.Run != nil && !st.Run.Over() {
-			return planReading{}, human.Errorf(human.Conflict, "the plan is confirmed and can no longer be taken back; leave what is left of it: action=end with state=skipped for each task that waits")
+			return planReading{}, human.Errorf(human.Conflict, "the plan is confirmed and can no longer be withdrawn; skip what is left of it: action=end with state=skipped for each task that waits")
 		}
 		if _, err := c.ringer.Cancel(ctx, st.OperationID, a.Reason); err != nil {
 			return planReading{}, err
@@ -428,20 +428,20 @@ func (a planArguments) progress(state human.TaskState) (human.TaskProgress, erro
 func planNext(kind human.ErrorKind, action string) string {
 	switch kind {
 	case human.NotFound:
-		return "take session_id and task_id as results have them (action=check with session_id shows the tasks); where no plan was submitted, submit one"
+		return "use session_id and task_id as results have them (action=check with session_id shows the tasks); if no plan was submitted, submit one"
 	case human.Conflict:
 		if action == doBegin {
-			return "call confirm_plan with action=check to see how the tasks stand. One that is running was begun before: look at what it has done, then action=end; do not do it twice"
+			return "call confirm_plan with action=check to see the state of the tasks. One that is running was started before: look at what it has done, then action=end; do not do it twice"
 		}
-		return "call confirm_plan with action=check to see how the plan stands now"
+		return "call confirm_plan with action=check to see the state of the plan"
 	case human.Exhausted:
 		return "call human with action=list_pending, then wait for one of those requests or cancel one you no longer need"
 	case human.Unavailable:
-		return "tell your user that Deskbell takes no plans now (is the app running?); do nothing of a plan that is not confirmed. One that was submitted is kept"
+		return "tell your user that Deskbell accepts no plans now (is the app running?); do none of a plan that is not confirmed. One that was submitted is kept"
 	case human.Internal:
-		return "tell your user that Deskbell failed; do nothing of a plan that is not confirmed"
+		return "tell your user that Deskbell failed; do none of a plan that is not confirmed"
 	case human.Invalid:
-		return "put the arguments right and call confirm_plan again"
+		return "correct the arguments and call confirm_plan again"
 	}
 	return kinds[kind].next
 }
@@ -461,15 +461,15 @@ func planDefinition() *mcp.Tool {
 const planInstructions = ` Before work of several steps that changes things, have your plan confirmed with the tool confirm_plan.`
 
 // planDescription is under 2 KB, because some clients cut what is longer.
-const planDescription = `Have a human confirm your plan before you carry it out, and hear from them while it runs. Use it before work of several steps that changes things: they see every task with its risk, and may confirm it, change it or cancel it. Where the user has not switched confirming on, it answers "confirmed" at once.
+const planDescription = `Have a human confirm your plan before you carry it out, and get their orders while it runs. Use it before work of several steps that changes things: they see every task with its risk, and may confirm it, change it or cancel it. If the user has not switched this on, it answers "confirmed" at once.
 
-action=submit (the default) with message and tasks hands the plan in and waits. The same plan again joins the one that is there. Then read status:
-- confirmed: do the tasks, as they stand in tasks.
-- modified: the human changed the plan. Do the tasks as they stand in the result, not as you wrote them. Without tasks, user_message says what to change: make a new plan and submit that.
-- cancelled, timeout: do nothing of it; read user_message, tell your user.
-- pending: nobody has answered yet. Nothing is lost; call again with action=wait and the session_id. Do nothing of the plan meanwhile.
-- waiting_input: the human asks you something (question). Answer with action=reply and text; the wait then goes on.
+action=submit (the default) with message and tasks submits the plan and waits. The same plan again joins the existing one. Then read status:
+- confirmed: do the tasks as they are in tasks.
+- modified: the human changed the plan. Do the tasks as they are in the result, not as you wrote them. Without tasks, user_message says what to change: make a new plan and submit that.
+- cancelled, timeout: do none of it; read user_message, tell your user.
+- pending: no answer yet. Nothing is lost; call again with action=wait and the session_id. Do none of the plan meanwhile.
+- waiting_input: the human asks you something (question). Answer with action=reply and text; the wait then continues.
 
-For each task in order: action=begin with task_id. Only where the result has go=true do it, exactly as task says; the human may have changed it. Otherwise why says: paused or asking (call begin again; it waits), skipped (go to the next task), changed (go by tasks), stopped (do nothing more). Then action=end with task_id, state (done or failed) and a note. Every result has orders, what humans told you while it runs (pause, resume, skip, stop, change): obey the newest.
+For each task in order: action=begin with task_id. Do it only if the result has go=true, exactly as task says; the human may have changed it. Otherwise why says: paused or asking (call begin again; it waits), skipped (go to the next task), changed (use tasks), stopped (do nothing more). Then action=end with task_id, state (done or failed) and a note. Every result has orders from humans while it runs (pause, resume, skip, stop, change): obey the newest.
 
-A task failed, or things are not as you thought? Submit a new plan with the same session_id, and why. action=check shows how it all stands, for instance after a restart; action=cancel takes the plan back.`
+A task failed, or things are not as you thought? Submit a new plan with the same session_id, and why. action=check shows the state of everything, for instance after a restart; action=cancel withdraws the plan.`

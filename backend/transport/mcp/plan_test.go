@@ -213,7 +213,7 @@ func TestAPlanIsConfirmedAndRuns(t *testing.T) {
 			if p.Status != "running" || p.Go == nil || !*p.Go || p.Task == nil || p.Task.ID != id || p.RunState != "running" || !strings.Contains(p.Next, "action=end") {
 				t.Errorf("%+v", p)
 			}
-			if p := d.plan(args{"action": "begin", "task_id": id}); *p.Go || !strings.Contains(p.Next, "begun before") || !strings.Contains(p.Next, "action=end") {
+			if p := d.plan(args{"action": "begin", "task_id": id}); *p.Go || !strings.Contains(p.Next, "started before") || !strings.Contains(p.Next, "action=end") {
 				t.Errorf("%+v", p)
 			}
 			if i == 0 && string(p.Task.Args) != `{"command":"make <all>"}` {
@@ -230,7 +230,7 @@ func TestAPlanIsConfirmedAndRuns(t *testing.T) {
 		}
 		// A task does not run twice.
 		again, err := d.tryPlan(t.Context(), args{"action": "begin", "task_id": "t1"}, nil)
-		if err != nil || (again.Go != nil && *again.Go) || !strings.Contains(again.Next, "done before") || !strings.Contains(again.Next, "nothing of it is left") {
+		if err != nil || (again.Go != nil && *again.Go) || !strings.Contains(again.Next, "done before") || !strings.Contains(again.Next, "nothing is left") {
 			t.Errorf("%+v %v", again, err)
 		}
 	}
@@ -278,7 +278,7 @@ func TestAPlanThatMustNotRun(t *testing.T) {
 		r            plan.Response
 		status, next string
 	}{
-		"cancelled":        {plan.Response{Action: human.CancelPlan, Message: "Not today"}, "cancelled", "do nothing of it"},
+		"cancelled":        {plan.Response{Action: human.CancelPlan, Message: "Not today"}, "cancelled", "do none of it"},
 		"changed in words": {plan.Response{Action: human.ModifyPlan, Message: "Ask Ada first"}, "modified", "make a new plan"},
 	} {
 		d := newDesk(t, confirming, legacy)
@@ -336,7 +336,7 @@ func TestNobodyAnswersAPlan(t *testing.T) {
 		d := newDesk(t, confirming, modern)
 		began := time.Now()
 		p := <-d.planning(aPlan.with(args{"timeout_seconds": 100}), make(chan note, 100))
-		if p.Status != "timeout" || time.Since(began) > 102*time.Second || len(p.Tasks) != 0 || !strings.Contains(p.Next, "nobody answered") {
+		if p.Status != "timeout" || time.Since(began) > 102*time.Second || len(p.Tasks) != 0 || !strings.Contains(p.Next, "no one answered") {
 			t.Errorf("%+v after %s", p, time.Since(began))
 		}
 	})
@@ -399,7 +399,7 @@ func TestOrdersReachTheAgent(t *testing.T) {
 		}
 		d.order(human.Order{Kind: human.Stop, Text: "Enough"})
 		p = d.plan(args{"action": "begin", "task_id": "new"})
-		if *p.Go || p.Status != "stopped" || !strings.Contains(p.Next, "nothing more") || p.Orders[4].Text != "Enough" {
+		if *p.Go || p.Status != "stopped" || !strings.Contains(p.Next, "do no more") || p.Orders[4].Text != "Enough" {
 			t.Errorf("%+v", p)
 		}
 		if p = d.plan(args{"action": "check"}); p.RunState != "stopped" || len(p.Orders) != 5 || !strings.Contains(p.Next, "nothing") {
@@ -482,7 +482,7 @@ func TestBigPlansAreCutAndCanBeReadWhole(t *testing.T) {
 		t.Errorf("%d tokens, %d tasks, cut %q, next %q", p.size, len(p.Tasks), p.Cut, p.Next)
 	}
 	p = d.plan(args{"action": "begin", "task_id": "t1"})
-	if p.size > 12000 || !*p.Go || p.Task == nil || p.Task.Args != nil || !slices.ContainsFunc(p.Cut, func(l string) bool { return strings.Contains(l, "read it whole") }) {
+	if p.size > 12000 || !*p.Go || p.Task == nil || p.Task.Args != nil || !slices.ContainsFunc(p.Cut, func(l string) bool { return strings.Contains(l, "read all of it") }) {
 		t.Errorf("%d tokens, cut %q", p.size, p.Cut)
 	}
 	whole, offset := "", 0
@@ -577,7 +577,7 @@ func TestAPlanSurvivesARestartOfTheApp(t *testing.T) {
 		}
 		g.calls = 100
 		p, err := c.tryPlan(t.Context(), aPlan, nil)
-		if err != nil || p.Kind != "unavailable" || !strings.Contains(p.Next, "do nothing of a plan") {
+		if err != nil || p.Kind != "unavailable" || !strings.Contains(p.Next, "do none of a plan") {
 			t.Errorf("%+v %v", p, err)
 		}
 	})

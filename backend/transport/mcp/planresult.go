@@ -75,20 +75,20 @@ var planSchema = map[string]any{
 	"type":     "object",
 	"required": []string{"status"},
 	"properties": map[string]any{
-		"status": describe("string", "How the plan stands: pending, waiting_input, confirmed, modified, cancelled or timeout; of begin: running where the task may be done, "+
+		"status": describe("string", "The state of the plan: pending, waiting_input, confirmed, modified, cancelled or timeout; of begin: running if the task may be done, "+
 			"pending while a human holds it, else why not; of end: ok; error."),
 		"session_id":   describe("string", "What names the plan."),
 		"go":           describe("boolean", "Of begin: do the task now, as task says. False: do not."),
-		"why":          describe("string", "Of begin, where go is false: paused, asking, stopped, skipped, changed, begun, refused or unknown."),
+		"why":          describe("string", "Of begin, when go is false: paused, asking, stopped, skipped, changed, begun, refused or unknown."),
 		"next":         describe("string", "What to do next."),
 		"question":     describe("string", "What the human asks you."),
 		"user_message": describe("string", "The human's own words."),
-		"task":         describe("object", "Of begin: the task, as it is to be done."),
-		"tasks":        describe("array", "What may be done, in order, and how far it is."),
-		"run_state":    describe("string", "How the run stands: waiting, running, paused, stopped, finished."),
-		"orders":       describe("array", "What humans ordered while the plan ran, oldest first."),
+		"task":         describe("object", "Of begin: the task to do."),
+		"tasks":        describe("array", "The tasks that may run, in order, with their states."),
+		"run_state":    describe("string", "The state of the run: waiting, running, paused, stopped, finished."),
+		"orders":       describe("array", "Orders from humans while the plan ran, oldest first."),
 		"changes":      describe("array", "What the human changed of your plan."),
-		"cut":          describe("array", "What is not here, or not whole, and how to read it."),
+		"cut":          describe("array", "What is missing or shortened, and how to read it."),
 	},
 	"additionalProperties": true,
 }
@@ -201,42 +201,42 @@ func (r *planReading) advise(st plan.Status) {
 	first := func() string {
 		switch {
 		case st.Run == nil: // one task of a plan, confirmed by itself
-			return "begin it with the session_id of the plan it is of"
+			return "begin it with the session_id of its plan"
 		case st.Run.Over():
-			return "nothing of it is left to do"
+			return "nothing is left to do"
 		}
 		for _, t := range st.Run.Tasks {
 			if t.State == human.TaskWaiting {
 				return use(doBegin) + ", task_id=" + t.ID
 			}
 			if t.State == human.TaskRunning {
-				return fmt.Sprintf("task %s was begun: once it is done, %s, task_id=%[1]s, state and note", t.ID, use(doEnd))
+				return fmt.Sprintf("task %s has started: once it is done, %s, task_id=%[1]s, state and note", t.ID, use(doEnd))
 			}
 		}
-		return "nothing of it is left to do"
+		return "nothing is left to do"
 	}
 	switch st.Status {
 	case human.PlanConfirmed:
 		if r.Next = first(); st.Auto == "off" {
-			r.Next = "nobody has to confirm plans here: carry it out; begin and end are not needed"
+			r.Next = "plans need no confirmation here: carry it out; begin and end are not needed"
 		}
 	case human.PlanModified:
 		if len(st.Tasks) == 0 {
-			r.Next = "do nothing of it: make a new plan as user_message says, and submit it with session_id=" + st.SessionID
+			r.Next = "do none of it: make a new plan as user_message says, and submit it with session_id=" + st.SessionID
 			return
 		}
-		r.Next = "do the tasks as they stand here, not as you wrote them: " + first()
+		r.Next = "do the tasks as they are here, not as you wrote them: " + first()
 	case human.PlanTimeout:
-		r.Next = "nobody answered in time, so the plan is cancelled: do nothing of it, and tell your user that nobody was there"
+		r.Next = "no one answered in time, so the plan timed out: do none of it, and tell your user that no one answered"
 	case human.PlanCancelled:
-		r.Next = "do nothing of it, by any other way either; read user_message, tell your user, or ask what to do instead"
+		r.Next = "do none of it, and not in any other way either; read user_message, tell your user, or ask what to do instead"
 	default:
 		if st.Question != "" {
 			r.Status = statusWaiting
 			r.Next = "answer the question: " + use(doReply) + ", text"
 			return
 		}
-		r.Next = use(doWait) + " to go on waiting; do nothing of the plan meanwhile"
+		r.Next = use(doWait) + " to continue waiting; do none of the plan meanwhile"
 	}
 }
 
@@ -254,27 +254,27 @@ func (r *planReading) adviseTask(st plan.Standing, a planArguments) {
 				return use(doBegin, t.ID)
 			}
 		}
-		return "nothing of it is left to do"
+		return "nothing is left to do"
 	}
 	switch {
 	case st.Why == "refused":
-		r.Next = "a human said in words what to change: submit a new plan that does as they said"
+		r.Next = "a human said in words what to change: submit a new plan accordingly"
 	case st.Run != nil && st.Run.State == human.RunStopped && !st.Go:
-		r.Next = "a human stopped the plan: do nothing more of it, and tell your user"
+		r.Next = "a human stopped the plan: do no more of it, and tell your user"
 	case a.Action == doEnd:
 		r.Next = after()
 	case !st.Go && begun(st, a.TaskID):
-		r.Next = "it was begun before: look at what it has done, then " + use(doEnd, a.TaskID) + ", state and note; do not do it twice"
+		r.Next = "it was started before: look at what it has done, then " + use(doEnd, a.TaskID) + ", state and note; do not do it twice"
 	case st.Why == "begun":
 		r.Next = "it was done before, as tasks says: do not do it again; " + after()
 	case st.Go:
 		r.Next = "do it as task says; then " + use(doEnd, a.TaskID) + ", state (done or failed) and note"
 	case held(st.Why):
-		r.Next = use(doBegin, a.TaskID) + " to go on waiting; do not do the task meanwhile"
+		r.Next = use(doBegin, a.TaskID) + " to continue waiting; do not do the task meanwhile"
 	case st.Why == "skipped":
-		r.Next = "a human took this task out: leave it; " + after()
+		r.Next = "a human removed this task: skip it; " + after()
 	case st.Why == "changed":
-		r.Next = "a human changed what is to be done: go by tasks; " + after()
+		r.Next = "a human changed the tasks: use tasks; " + after()
 	default:
 		r.Next = "do not do this task; call confirm_plan with action=check and session_id=" + r.SessionID + ", or submit a new plan"
 	}
@@ -329,7 +329,7 @@ func (r planReading) fit(budget int) planReading {
 	}
 	check := "call confirm_plan with action=check, session_id=" + r.SessionID
 	r.Question, r.UserMessage, r.Task, r.Orders, r.Tasks, r.Changes, r.Votes, r.Text = "", "", nil, nil, nil, nil, nil, ""
-	r.Cut = []string{check + ", task_id=... reads one task whole"}
+	r.Cut = []string{check + ", task_id=... reads all of one task"}
 	const note = 20 // tokens of a line in Cut
 	notes := 7      // that may yet come
 	// most finds how much of a part there is room for.
@@ -343,7 +343,7 @@ func (r planReading) fit(budget int) planReading {
 	if t := whole.Task; t != nil {
 		forms := []planTask{{Task: human.Task{ID: t.ID}, State: t.State}, cutTask(*t, 40), cutTask(*t, 120), *t}
 		if n := most(len(forms)-1, func(n int) { r.Task = &forms[n] }); n < len(forms)-1 {
-			cut("task: read it whole before you do it")
+			cut("task: read all of it before you do it")
 		}
 	}
 	notes--
@@ -428,7 +428,7 @@ func taskExcerpt(st plan.Status, a planArguments) (planReading, error) {
 		r := planReading{Status: statusOK, SessionID: st.SessionID, ID: st.OperationID, Text: string(rest[:n]), Total: len(runes)}
 		if n < len(rest) {
 			r.NextOffset = offset + n
-			r.Next = fmt.Sprintf("call confirm_plan with action=check, session_id=%s, task_id=%s, offset=%d to read on", st.SessionID, tasks[i].ID, r.NextOffset)
+			r.Next = fmt.Sprintf("call confirm_plan with action=check, session_id=%s, task_id=%s, offset=%d to read more", st.SessionID, tasks[i].ID, r.NextOffset)
 		}
 		return r
 	}

@@ -60,7 +60,7 @@ func TestAPlansResultFits(t *testing.T) {
 
 // Words about one task end the plan as it was, and ask for another: the agent is not told to give up.
 func TestWordsAboutATaskAskForANewPlan(t *testing.T) {
-	for why, want := range map[string]string{"refused": "submit a new plan", "stopped": "do nothing more of it"} {
+	for why, want := range map[string]string{"refused": "submit a new plan", "stopped": "do no more of it"} {
 		var r planReading
 		r.adviseTask(plan.Standing{Why: why, Run: &human.PlanRun{State: human.RunStopped}}, planArguments{Action: doBegin, TaskID: "a"})
 		if !strings.Contains(r.Next, want) {

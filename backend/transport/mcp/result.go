@@ -126,16 +126,16 @@ var outputSchema = map[string]any{
 		"question":         describe("string", "What the human asks you."),
 		"decision":         describe("string", "The answer to an approval.", "enum", []human.Decision{human.Approved, human.Refused}),
 		"human_input":      describe("string", "The human's own words."),
-		"execution_result": describe("string", "What came of their work."),
+		"execution_result": describe("string", "The result of their work."),
 		"summary":          describe("string", "What they did."),
 		"findings":         describe("array", "What you should know, each with its text, its kind and the labels of what it rests on."),
 		"key_findings":     map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
 		"fields":           map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
-		"recordings":       describe("array", "What they did, step by step, where they recorded it for you."),
+		"recordings":       describe("array", "What they did, step by step, if they recorded it for you."),
 		"suggestions":      describe("array", "What you could do next, as findings."),
-		"evidence":         describe("array", "What findings rest on, as you asked for it."),
-		"reason":           describe("string", "Why it was declined or cancelled."),
-		"cut":              describe("array", "What is not here, or not whole, and how to read it."),
+		"evidence":         describe("array", "The evidence you asked for."),
+		"reason":           describe("string", "Why it was declined or canceled."),
+		"cut":              describe("array", "What is missing or shortened, and how to read it."),
 	},
 	"additionalProperties": true,
 }
@@ -183,7 +183,7 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 	if op.Kind == human.Plan && op.State.Terminal() {
 		// A yes may be to other tasks than the agent's.
 		r.Decision = ""
-		r.Next = fmt.Sprintf("it is a plan: call confirm_plan with action=check and session_id=%s to read what may run of it, if anything", op.ID)
+		r.Next = fmt.Sprintf("it is a plan: call confirm_plan with action=check and session_id=%s to read what may run of it", op.ID)
 	}
 	c.recorded(ctx, op, &r)
 	if op.Result != nil && len(op.Result.Evidence()) > 0 {
@@ -235,7 +235,7 @@ func (c *call) recorded(ctx context.Context, op human.Operation, r *reading) {
 		r.Recordings = append(r.Recordings, entry)
 	}
 	if r.did > 0 && r.Next == "" {
-		r.Next = "recordings tells what the human did, in order; go on from there"
+		r.Next = "recordings has what the human did, in order; continue from there"
 	}
 }
 
@@ -256,28 +256,28 @@ func (r *reading) advise(op human.Operation) {
 		r.Status = statusCompleted
 		switch r.Decision {
 		case human.Refused:
-			r.Next = "the human said no: do not do it, by any other way either; tell your user, or ask what to do instead"
+			r.Next = "the human said no: do not do it, and not in any other way either; tell your user, or ask what to do instead"
 		case human.Approved:
-			r.Next = "the human said yes to exactly what you asked, and to nothing else; go on"
+			r.Next = "the human said yes to exactly what you asked, and to nothing else; continue"
 		}
 	case human.Declined:
 		r.Status = statusDeclined
-		r.Next = "read reason and take another way; do not ring again with the same request"
+		r.Next = "read reason and find another way; do not send the same request again"
 	case human.Cancelled:
 		r.Status = statusCancelled
 		if op.Ended != nil && op.Ended.By.Role == human.System {
-			r.Next = "nobody answered in time; choose what is safe without an answer, or tell your user that nobody was there"
+			r.Next = "no one answered in time; choose what is safe without an answer, or tell your user that no one answered"
 		}
 	case human.WaitingInput:
 		r.Status, r.State = statusWaiting, op.State
 		r.Next = fmt.Sprintf("answer the question: call human with action=reply, operation_id=%s and text", op.ID)
 	default:
 		r.Status, r.State = statusPending, op.State
-		r.Next = fmt.Sprintf("call human with action=wait and operation_id=%s to go on waiting, or do other work and use action=check_result later", op.ID)
+		r.Next = fmt.Sprintf("call human with action=wait and operation_id=%s to continue waiting, or do other work and use action=check_result later", op.ID)
 		if r.Overdue {
-			r.Message = "Its time limit has passed. It is still open and a human may yet answer: wait on, go on without, or call human with action=cancel and a reason."
+			r.Message = "Its time limit has passed. It is still open and a human may yet answer: keep waiting, continue without an answer, or call human with action=cancel and a reason."
 		} else if op.ClaimedBy != "" {
-			r.Message = op.ClaimedBy + " has it in hand."
+			r.Message = op.ClaimedBy + " is working on it."
 		}
 	}
 }
@@ -289,7 +289,7 @@ func sourceLine(from human.FieldSource) string {
 		line += ", " + from.Selector
 	}
 	if from.Corrected {
-		line += "; corrected by hand, picked was: " + human.OneLine(from.Picked, 200)
+		line += "; corrected by hand; the picked value was: " + human.OneLine(from.Picked, 200)
 	}
 	return line
 }
@@ -308,7 +308,7 @@ func excerpt(op human.Operation, field, text string, offset, budget int) (readin
 		r := reading{Status: statusOK, ID: op.ID, Field: field, Text: string(rest[:n]), Total: len(runes), ended: op.State.Terminal()}
 		if n < len(rest) {
 			r.NextOffset = offset + n
-			r.Next = fmt.Sprintf("call human with action=check_result, operation_id=%s, field=%s, offset=%d to read on", op.ID, field, r.NextOffset)
+			r.Next = fmt.Sprintf("call human with action=check_result, operation_id=%s, field=%s, offset=%d to read more", op.ID, field, r.NextOffset)
 		}
 		return r
 	}
@@ -413,12 +413,12 @@ func failureOf(err error, next string) *mcp.CallToolResult {
 }
 
 var kinds = map[human.ErrorKind]struct{ name, next string }{
-	human.Invalid:      {"invalid", "put the arguments right and call human again"},
+	human.Invalid:      {"invalid", "correct the arguments and call human again"},
 	human.NotFound:     {"not_found", "call human with action=list_pending to see your requests"},
-	human.Conflict:     {"conflict", "call human with action=check_result and the operation_id to read how it stands now"},
+	human.Conflict:     {"conflict", "call human with action=check_result and the operation_id to read its state"},
 	human.Denied:       {"denied", "this key may not do it; tell your user"},
 	human.Exhausted:    {"exhausted", "call human with action=list_pending, then wait for one of those requests or cancel one you no longer need"},
 	human.Internal:     {"internal", "tell your user that Deskbell failed; if this was an invoke, action=list_pending says whether the request was kept"},
-	human.Unavailable:  {"unavailable", "tell your user that Deskbell takes no requests now (is the app running?), and go on only with what needs no human; a request made before is kept"},
+	human.Unavailable:  {"unavailable", "tell your user that Deskbell accepts no requests now (is the app running?), and continue only with what needs no human; earlier requests are kept"},
 	human.Unauthorized: {"unauthorized", "tell your user that Deskbell does not know this key; a new one is made with: deskbell keys add NAME"},
 }

@@ -62,7 +62,7 @@ func (c *call) deliver(ctx context.Context, id human.OperationID) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		if err := c.ringer.MarkDelivered(ctx, id); err != nil {
-			c.opts.Log.Warn("an answer was delivered, and that could not be noted; it may be delivered again", "operation_id", id, "err", err)
+			c.opts.Log.Warn("an answer was delivered, but that could not be stored; it may be delivered again", "operation_id", id, "err", err)
 		}
 	}
 	if c.box == nil {
@@ -247,7 +247,7 @@ func (c *call) pending(ctx context.Context, a arguments) (reading, error) {
 	case len(r.Pending) > 0:
 		r.Next = "call human with action=wait and an operation_id of pending; one in state waiting_input waits for your action=reply"
 	default:
-		r.Message = "Nothing of yours waits for a human, and no answer is unread."
+		r.Message = "None of your requests waits for a human, and no answer is unread."
 	}
 	return r, nil
 }

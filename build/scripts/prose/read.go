@@ -24,8 +24,8 @@ var (
 	notProse = regexp.MustCompile("(?ms)^```.*?^```|<!--.*?-->|`[^`]*`|\\]\\([^)]*\\)|https?://[^\\s)]+")
 	// What is not a message: keys, and names of parameters.
 	notMessage = regexp.MustCompile(`"[^"\n]*":|\{\w+\}|"(input|local) [^"]*"`)
-	// What is not a sentence in Go: verbs of formats, code in quotation marks, flags.
-	notSentence = regexp.MustCompile("`[^`\n]*`|%[-+#0-9.]*[a-zA-Z]|'[a-z]+ [^']*'|--?[a-z][a-z-]+|deskbell(-hook)?( [a-z]+)+|\\b[a-z]+_[a-z_]+\\b")
+	// What is not a sentence in Go: verbs of formats, code in quotation marks, flags, commands, values of the API.
+	notSentence = regexp.MustCompile("`[^`\n]*`|%[-+#0-9.]*[a-zA-Z]|'[a-z]+ [^']*'|--?[a-z][a-z-]+|deskbell(-hook)?( [a-z]+)+|\\b[a-z]+_[a-z_]+\\b|(declined|modified),?( or)? cance(l)led|cance(l)led, timeout|begun, refused")
 )
 
 // read returns the texts of the tree below root.

@@ -93,7 +93,7 @@ export async function seedPlans(server: Server): Promise<Record<string, string>>
 export async function seedRun(server: Server): Promise<Journal> {
   const run = new Journal(path.join(server.dir, 'agents'), 'run_01kb2r9q');
   const tasks = [{ id: 't1', description: 'Find the failing test', tool_name: 'shell' }, { id: 't2', description: 'Mend the code that it tests', tool_name: 'edit_file' }, { id: 't3', description: 'Run the tests again', tool_name: 'shell' }];
-  await run.begin('The tests fail. Find out why, and mend it.');
+  await run.begin('The tests fail. Find out why, and fix it.');
   await run.tell({ state: 'reasoning', content: 'Looking at the folder' });
   await run.tell({ type: 'confirmation_request', state: 'awaiting_confirmation', content: 'A plan of 3 tasks waits to be confirmed' });
   await run.tell({ type: 'task_plan', state: 'executing', content: 'Confirmed', plan: { status: 'confirmed', by: 'mei', tasks } });

@@ -602,7 +602,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ring for a human
+         * Send a request to a human
          * @description For: agent.
          */
         post: operations["invoke"];
@@ -1379,7 +1379,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Record nothing for now
+         * Pause the recording
          * @description For: operator.
          */
         post: operations["pauseRecording"];
@@ -1467,7 +1467,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go on recording
+         * Resume the recording
          * @description For: operator.
          */
         post: operations["resumeRecording"];
@@ -1893,13 +1893,13 @@ export interface components {
         ApproveDetails: {
             /** @description the exact command or change; the answer is bound to these bytes. */
             action?: string;
-            /** @description what it does to whom. Also read as impact_assessment, consequences. */
+            /** @description what it changes, and for whom. Also read as impact_assessment, consequences. */
             impact?: unknown;
             /** @description what could go wrong. Also read as risks. */
             risk?: string;
             /** @description low, medium, high or critical; anything else counts as high. */
             risk_level?: string;
-            /** @description how it is undone. Also read as rollback, how_to_undo. */
+            /** @description how to undo it. Also read as rollback, how_to_undo. */
             rollback_plan?: unknown;
         } & {
             [key: string]: unknown;
@@ -1967,11 +1967,11 @@ export interface components {
         BashDetails: {
             /** @description the exact command or commands. Also read as commands, cmd, script. */
             command?: string;
-            /** @description how one sees that it worked. Also read as expected_result, expected_output. */
+            /** @description how to see that it worked. Also read as expected_result, expected_output. */
             expected_outcome?: string;
             /** @description the folder to run it in. Also read as cwd, working_directory, directory. */
             folder?: string;
-            /** @description what is to be done. Also read as action, task, what_to_do, instructions. */
+            /** @description what to do. Also read as action, task, what_to_do, instructions. */
             required_action?: string;
             /** @description low, medium, high or critical; anything else counts as high. */
             risk_level?: string;
@@ -2009,21 +2009,21 @@ export interface components {
             /** Format: int64 */
             y: number;
         };
-        /** @description The details of an operation of kind browser: work by hand on web pages. */
+        /** @description The details of an operation of kind browser: work on web pages. */
         BrowserDetails: {
             /** @description the steps, as a checklist. Also read as steps, actions, checklist. */
             action_sequence?: unknown[];
             /** @description the fields to fill: a list of names, or an object from name to a hint. Also read as extract, fields, data, fields_to_extract. */
             data_to_extract?: unknown;
-            /** @description how one sees that it worked. Also read as expected_result. */
+            /** @description how to see that it worked. Also read as expected_result. */
             expected_outcome?: string;
-            /** @description what is to be done there. Also read as action, task, what_to_do, instructions. */
+            /** @description what to do there. Also read as action, task, what_to_do, instructions. */
             required_action?: string;
-            /** @description why it takes a human. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
+            /** @description why a human is needed. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
             requires_human?: string;
             /** @description low, medium, high or critical; anything else counts as high. */
             risk_level?: string;
-            /** @description the page to begin at, http or https. Also read as start_url, link, address. */
+            /** @description the page to start at, http or https. Also read as start_url, link, address. */
             url?: string;
         } & {
             [key: string]: unknown;
@@ -2237,19 +2237,19 @@ export interface components {
             /** Format: date-time */
             shown?: string;
         };
-        /** @description The details of an operation of kind desktop: work by hand in a program on their desktop. */
+        /** @description The details of an operation of kind desktop: work in a program on their desktop. */
         DesktopDetails: {
             /** @description the steps, as a checklist. Also read as steps, actions, checklist, instructions. */
             action_sequence?: unknown[];
             /** @description the program to use. Also read as application, program. */
             app?: string;
-            /** @description how one sees that it worked. Also read as expected_result. */
+            /** @description how to see that it worked. Also read as expected_result. */
             expected_outcome?: string;
             /** @description the file or folder it is about. Also read as project_path, file_path, file, folder. */
             path?: string;
-            /** @description what is to be done, in short. Also read as action, task, what_to_do. */
+            /** @description what to do, in short. Also read as action, task, what_to_do. */
             required_action?: string;
-            /** @description why it takes a human. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
+            /** @description why a human is needed. Also read as why_human, why_agent_cant, why_agent_cannot, why_agent_can_not. */
             requires_human?: string;
             /** @description low, medium, high or critical; anything else counts as high. */
             risk_level?: string;
@@ -2572,7 +2572,7 @@ export interface components {
         FeedbackDetails: {
             /** @description what to think about. Also read as issues. */
             concerns?: unknown[];
-            /** @description what the opinion is wanted on. Also read as current_design, proposal, draft. */
+            /** @description what the opinion is about. Also read as current_design, proposal, draft. */
             design?: string;
             /** @description answers to choose from: texts, or objects with value, label and description. Also read as choices, alternatives. */
             options?: unknown[];
@@ -3079,7 +3079,7 @@ export interface components {
             presence?: components["schemas"]["Presence"];
             /**
              * Format: int64
-             * @description 0 to 9; higher rings first.
+             * @description 0 to 9; higher comes first.
              */
             priority: number;
             recordings: string[];
@@ -3721,11 +3721,11 @@ export interface components {
         };
         /** @description The details of an operation of kind review: a review of code. */
         ReviewDetails: {
-            /** @description the code, where there is no diff. Also read as snippet, code. */
+            /** @description the code, if there is no diff. Also read as snippet, code. */
             code_snippet?: string;
             /** @description the change, as a unified diff. Also read as patch. */
             diff?: string;
-            /** @description the file, where it is one. Also read as file, path, filename. */
+            /** @description the file, if it is one. Also read as file, path, filename. */
             file_path?: string;
             /** @description several files: objects with path and diff, or paths. Also read as changed_files, changes. */
             files?: unknown;
