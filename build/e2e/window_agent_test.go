@@ -42,7 +42,7 @@ func TestAgentInTheWindow(t *testing.T) {
 	models.Script(llmtest.Step{Times: -1, Make: mend})
 	d.Start(d.bin)
 	d.tray.WaitItem()
-	d.press("Skip the rest") // of the first steps
+	d.press("Skip setup") // of the first steps
 	d.see(desktoptest.Title, "Inbox")
 	d.WaitActive("Deskbell") // otherwise the plan comes as a card
 	var worker struct{ Key string }
@@ -58,7 +58,7 @@ func TestAgentInTheWindow(t *testing.T) {
 	d.clickOn(desktoptest.Link, "Find the failing test and mend it")
 	d.clickOn(comboBox, "More for task 2")
 	d.clickOn(menuItem, "Remove")
-	d.see(desktoptest.Button, "Put back: Publish it")
+	d.see(desktoptest.Button, "Restore: Publish it")
 	d.Wait("the task's text to have the keyboard", func() bool {
 		// The tasks may still move: whose the plan is now gets a place above them.
 		for _, e := range d.Elements("deskbell") {
@@ -88,7 +88,7 @@ func TestAgentInTheWindow(t *testing.T) {
 	d.press("Answer: allow once")
 
 	d.clickOn(desktoptest.Link, "Delete notes.txt")
-	d.press("Answer: refuse") // what is chosen unless one chooses
+	d.press("Answer: deny") // what is chosen unless one chooses
 
 	if code := d.Ended(run); code != 0 {
 		t.Errorf("the agent ended with status %d", code)

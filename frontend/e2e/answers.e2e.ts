@@ -60,7 +60,7 @@ test('a denial needs a reason', async ({ desk, bot }) => {
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.button('Deny with reason').click();
-  await expect(desk.page.getByRole('alert')).toContainText('A denial needs a reason');
+  await expect(desk.page.getByRole('alert')).toContainText('Enter a reason');
   await expect(desk.reason).toBeFocused();
   expect((await bot.operation(op.operation_id)).result).toBeUndefined();
   await desk.page.keyboard.type('Not before cron is on 2.13');
@@ -130,7 +130,7 @@ test('the operator asks back, the agent replies, and the operation goes on', asy
   const log = desk.page.getByRole('log');
   await expect(log).toContainText('Its 2.13 rollout was paused on Tuesday.');
   await expect(log.locator('strong')).toHaveText('paused');
-  await expect(desk.row(op.operation_id)).toContainText('Asks back');
+  await expect(desk.row(op.operation_id)).toContainText('Asks you');
   await desk.armed();
   await desk.press(`${mod}+Shift+A`);
   expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.decision).toBe('approve');
@@ -140,7 +140,7 @@ test('what is declined carries its reason', async ({ desk, bot }) => {
   const op = await bot.ring({ action_type: 'bash', description: 'Touch the hardware key', details: { why_agent_cant: 'It has to be touched' } });
   await desk.open();
   await desk.openOperation(op.operation_id);
-  await desk.button(/Could not do it/).click();
+  await desk.button(/^Decline/).click();
   const dialog = desk.page.getByRole('dialog');
   await expect(dialog.getByRole('button', { name: 'Decline' })).toBeDisabled();
   await dialog.getByRole('textbox').fill('The key is at home');

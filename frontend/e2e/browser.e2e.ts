@@ -80,7 +80,7 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
   await vendor.click(desktop, 'plan');
   await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
   await expect(desk.page.getByText('heading “Scale 2026”')).toBeVisible();
-  await expect(desk.button('Show the evidence for plan_name').locator('img')).toBeVisible();
+  await expect(desk.button('Show evidence for plan_name').locator('img')).toBeVisible();
 
   await choose(desk.page.getByLabel('How unit_prices is picked'), 'table');
   await desk.button('Pick a table: unit_prices').click();
@@ -95,7 +95,7 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
 
   await desk.press(`${mod}+Enter`);
   await expect(desk.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
-  await desk.button(/^Release to/).click();
+  await desk.button(/^Send to/).click();
   const id = await recording(server.operator);
   const answered = (await bot.until(op.operation_id, (o) => !!o.result)) as unknown as Answered;
   expect(answered.result?.attachments).toEqual([id]);
@@ -109,8 +109,8 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
 
   // What went out is shown with what it stands on.
   const fields = desk.page.getByRole('region', { name: 'Fields to extract' });
-  await expect(fields).toContainText('Corrected by hand; picked Scale 2026');
-  await desk.button('Show the evidence for plan_name').click();
+  await expect(fields).toContainText('Corrected by you; picked Scale 2026');
+  await desk.button('Show evidence for plan_name').click();
   await expect(desk.page.getByRole('dialog')).toContainText(`${vendor.url}/quota`);
   await accessible(desk.page);
 });
@@ -124,7 +124,7 @@ test('what was picked is there after the page was loaded anew, and a killed serv
   await expect(desk.page.getByText('Click it on the page')).toBeVisible();
   await vendor.click(desktop, 'plan');
   await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
-  await expect(desk.page.getByText(/^Draft kept/).first()).toBeVisible();
+  await expect(desk.page.getByText(/^Draft saved/).first()).toBeVisible();
   await server.stop('SIGKILL');
   await server.again();
   await desk.page.goto('about:blank');
@@ -159,7 +159,7 @@ test('its recording tells pages and what came of each step, and is exported as w
   await expect(desk.page.getByText('Found by')).toBeVisible();
   await accessibleInBothThemes(desk.page);
   await desk.button(/^Export$/).click();
-  await expect(desk.page.getByRole('menuitem', { name: 'Requests (HAR)' })).toHaveCount(0);
+  await expect(desk.page.getByRole('menuitem', { name: 'Network requests (HAR)' })).toHaveCount(0);
   const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.page.getByRole('menuitem', { name: /^Test \(Playwright\)/ }).click()]);
   expect(download.suggestedFilename()).toMatch(/\.spec\.ts$/);
   expect(await readFile(await download.path(), 'utf8')).toContain(vendor.url);
@@ -170,7 +170,7 @@ test('a film of the pages plays in a frame where nothing of them runs', async ({
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.button('Options').click();
-  await desk.page.getByRole('switch', { name: /^Film of the pages/ }).check();
+  await desk.page.getByRole('switch', { name: /^Page replay/ }).check();
   await desk.page.getByRole('switch', { name: /^Requests/ }).check();
   await expect(desk.page.getByText('Recorded as well: requests, a film of the pages.')).toBeVisible();
   await accessible(desk.page);
@@ -185,10 +185,10 @@ test('a film of the pages plays in a frame where nothing of them runs', async ({
   await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
   await desk.go(`recordings/${id}`);
   await desk.button(/^Export$/).click();
-  await expect(desk.page.getByRole('menuitem', { name: /^Requests \(HAR\)/ })).toBeVisible();
-  await expect(desk.page.getByRole('menuitem', { name: /^Film \(rrweb\)/ })).toBeVisible();
+  await expect(desk.page.getByRole('menuitem', { name: /^Network requests \(HAR\)/ })).toBeVisible();
+  await expect(desk.page.getByRole('menuitem', { name: /^Page replay \(rrweb\)/ })).toBeVisible();
   await desk.press('Escape');
-  await desk.button('Show the film').click();
+  await desk.button('Show page replay').click();
   const frame = desk.page.locator('.replayer-wrapper iframe');
   await expect(frame).toHaveAttribute('sandbox', 'allow-same-origin');
   const slider = desk.page.getByRole('slider', { name: 'Time in the film' });
@@ -211,7 +211,7 @@ test('where there is no browser it says what to install', async ({ page: tab, de
     const desk = new Console(tab, server);
     await desk.open();
     await desk.openOperation(op.operation_id);
-    await expect(desk.page.getByText('No browser was found that could be opened.')).toBeVisible();
+    await expect(desk.page.getByText('No supported browser found.')).toBeVisible();
     await accessible(tab);
   } finally {
     await server.end();

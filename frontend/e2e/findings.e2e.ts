@@ -38,12 +38,12 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await desk.open();
     await desk.openOperation(id);
     await expect(page.getByRole('textbox', { name: 'unit_price_usd' })).toHaveValue('0.00042');
-    await expect(page.getByText(/^Draft kept/).first()).toBeVisible();
+    await expect(page.getByText(/^Draft saved/).first()).toBeVisible();
     // One key ends the recording and leads to what was found.
     await desk.press(`${mod}+Enter`);
-    await expect(page.getByText('drafted by the summarizer “Browser”', { exact: true })).toBeVisible();
+    await expect(page.getByText('drafted by summarizer “Browser”', { exact: true })).toBeVisible();
     const [drafted] = (await drafts(server, id)).summaries;
-    if (!drafted) throw new Error('no draft');
+    if (!drafted) throw new Error('make a draft');
     const all = drafted.report.findings.map((finding) => finding.text);
     expect(all.length).toBeGreaterThan(4);
     await expect(words(desk)).toHaveText(all);
@@ -54,11 +54,11 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await words(desk).nth(1).click();
     const editor = page.getByRole('textbox', { name: 'Finding 2' });
     await editor.fill('Half a sentence');
-    await rows(desk).first().getByRole('link', { name: /^Show the evidence: 0/ }).first().click();
+    await rows(desk).first().getByRole('link', { name: /^Show evidence: 0/ }).first().click();
     await expect(page.locator('[aria-current="step"]')).toContainText('Picked plan_name');
     await page.reload();
     await expect(page.locator('[aria-current="step"]')).toContainText('Picked plan_name');
-    await desk.button('Back to the findings').click();
+    await desk.button('Back to findings').click();
     await expect(editor).toHaveValue('Half a sentence');
     await editor.press('Escape');
     await expect(words(desk).nth(1)).toHaveText(all[1] ?? '');
@@ -72,7 +72,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(words(desk).first()).toBeFocused();
     await desk.press('j', 'x');
     await expect(rows(desk).last()).toContainText('Stays on this machine');
-    await rows(desk).last().getByRole('button', { name: /^Put back/ }).click();
+    await rows(desk).last().getByRole('button', { name: /^Restore/ }).click();
     await expect(words(desk)).toHaveCount(all.length);
     await words(desk).last().focus();
     await desk.press('x');
@@ -97,13 +97,13 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText(`${kept.length} to send, 1 cut`);
 
     await page.getByRole('textbox', { name: 'Summary' }).fill('Read plan and prices.');
-    await page.getByRole('switch', { name: /pictures?, small, on request/ }).check();
+    await page.getByRole('switch', { name: /small screenshots?, on request/ }).check();
     await page.getByRole('switch', { name: /^The whole recording/ }).uncheck();
     await expect(leaves(desk)).not.toContainText('attachments');
     await expect(leaves(desk)).not.toContainText(all[1] ?? '');
     await expect(leaves(desk)).toContainText('The plan is Scale 2026e');
     await expect.poll(async () => (await server.operator.operation(id)).draft?.findings?.map((finding) => finding.text)).toEqual([...kept, all[1]]);
-    await expect(page.getByText(/^Draft kept \d\d/)).toBeVisible();
+    await expect(page.getByText(/^Draft saved \d\d/)).toBeVisible();
 
     // A crash of the server, and a new window: nothing is lost.
     await server.stop('SIGKILL');
@@ -115,13 +115,13 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(words(desk)).toHaveText(kept);
     await expect(page.getByRole('textbox', { name: 'Summary' })).toHaveValue('Read plan and prices.');
     await expect(page.getByRole('switch', { name: /^The whole recording/ })).not.toBeChecked();
-    await expect(page.getByText('drafted by the summarizer “Browser”, edited by you')).toBeVisible();
+    await expect(page.getByText('drafted by summarizer “Browser”, edited by you')).toBeVisible();
 
     await accessibleInBothThemes(page);
     for (const width of [1000, 720, 640]) {
       await page.setViewportSize({ width, height: 640 });
       await fits(page);
-      await expect(desk.button(/^Release to price-scout/)).toBeInViewport({ ratio: 1 });
+      await expect(desk.button(/^Send to price-scout/)).toBeInViewport({ ratio: 1 });
     }
     await page.setViewportSize({ width: 1280, height: 800 });
 
@@ -146,13 +146,13 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(bot.call('GET', `/api/recordings/${rec}/actions`)).rejects.toThrow('404');
 
     // The operator sees what went out, on what it rests, and what they made of the draft.
-    await expect(page.getByText('drafted by the summarizer “Browser”, 1 edited, 1 cut, 1 added')).toBeVisible();
+    await expect(page.getByText('drafted by summarizer “Browser”, 1 edited, 1 cut, 1 added')).toBeVisible();
     const key = page.getByRole('region', { name: 'Key findings' });
     await expect(key.getByRole('link').first()).toBeVisible();
     await accessible(page);
     await key.getByRole('link').first().click();
     await expect(page.locator('[aria-current="step"]')).toContainText('Picked unit_price_usd');
-    await desk.button('Back to the operation').click();
+    await desk.button('Back to request').click();
     await expect(page.locator('#operation-title')).toBeVisible();
     expect(desk.errors).toEqual([]);
   } finally {
@@ -200,32 +200,32 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await desk.press(`${mod}+k`);
     await page.getByRole('combobox').fill('Review findings');
     await desk.press('Enter');
-    await expect(page.getByText('No findings yet.')).toBeVisible();
+    await expect(page.getByText('No findings')).toBeVisible();
     await accessible(page);
-    await desk.button('Make a draft').click();
-    await expect(page.getByText('drafted by the summarizer “Answer”', { exact: true })).toBeVisible();
+    await desk.button('Draft').click();
+    await expect(page.getByText('drafted by summarizer “Answer”', { exact: true })).toBeVisible();
 
     // The model: nothing goes to it before its operator has seen all of it and agreed.
-    const drafter = page.getByLabel('Which summarizer drafts');
+    const drafter = page.getByLabel('Summarizer');
     const about = (await server.operator.call<{ summarizers: { name: string; model?: string; title: Record<string, string> }[] }>('GET', '/api/summarizers')).summarizers.find((one) => one.model);
     if (!about) throw new Error('no model');
     await choose(drafter, about.name);
-    await desk.button('See what would be sent…').first().click();
+    await desk.button('Preview what is sent…').first().click();
     const dialog = page.getByRole('dialog');
     await expect(dialog).toContainText('Rotated, 3 of 3 hosts');
     await expect(dialog).toContainText(new URL(model.url).host);
     await accessible(page);
-    await dialog.getByRole('button', { name: 'Not', exact: true }).click();
+    await dialog.getByRole('button', { name: "Don't send", exact: true }).click();
     expect(model.asked()).toBe(0);
-    await desk.button('See what would be sent…').first().click();
+    await desk.button('Preview what is sent…').first().click();
     await dialog.getByRole('button', { name: 'Always for scout' }).click();
     const beside = page.getByRole('region', { name: `Draft of ${about.title.en}` });
     await expect(beside.locator('li').first()).toBeVisible();
     expect(model.asked()).toBe(1);
     await accessible(page);
     const before = await words(desk).count();
-    const take = beside.getByRole('button', { name: /^Take into yours/ }).first();
-    const taken = (await take.getAttribute('aria-label'))?.replace('Take into yours: ', '') ?? '';
+    const take = beside.getByRole('button', { name: /^Add to your findings/ }).first();
+    const taken = (await take.getAttribute('aria-label'))?.replace('Add to your findings: ', '') ?? '';
     await take.click();
     await expect(words(desk)).toHaveCount(before + 1);
     await expect(words(desk).last()).toContainText(taken.slice(0, 60));
@@ -243,17 +243,17 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await expect(words(desk)).toHaveCount(before + 1);
     // One that takes long shows that it works, and can be stopped.
     await choose(drafter, 'slow');
-    await expect(page.getByText('The summarizer “Slow” is writing a draft')).toBeVisible();
+    await expect(page.getByText('Summarizer “Slow” is drafting')).toBeVisible();
     await accessible(page);
     await desk.button('Stop drafting').click();
     await expect(page.getByText('The draft of the summarizer “Slow” was stopped.')).toBeVisible();
     await choose(drafter, 'answer');
     await desk.button('Draft again').click();
-    await desk.button('Start over with this draft').click();
+    await desk.button('Use this draft').click();
     await desk.button('Keep mine').click();
     await expect(words(desk)).toHaveCount(before + 1);
-    await desk.button('Start over with this draft').click();
-    await page.getByRole('button', { name: 'Start over', exact: true }).click();
+    await desk.button('Use this draft').click();
+    await page.getByRole('button', { name: 'Use this draft', exact: true }).click();
     await expect(words(desk)).toHaveCount(before + 1); // what was taken over is the operator's own
     await desk.press(`${mod}+Enter`);
     await bot.until(op.operation_id, (o) => !!o.result);
@@ -266,7 +266,7 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await expect(page.locator('[data-summarizer="broken"]')).toContainText('your own');
     await expect(page.locator(`[data-summarizer="${about.name}"]`)).toContainText(`Sends what it reads to ${new URL(model.url).host}`);
     await desk.button(/^Take back: the agent scout/).click();
-    await expect(page.getByText('Nothing: no summarizer may send anything')).toBeVisible();
+    await expect(page.getByText('None. A summarizer asks you each time')).toBeVisible();
     await accessible(page);
     expect(desk.errors).toEqual([]);
   } finally {
@@ -291,13 +291,13 @@ test('forty findings, long and hostile ones, have room at every width and are te
   for (const width of [1440, 1000, 720, 640]) {
     await page.setViewportSize({ width, height: 640 });
     await fits(page);
-    await expect(desk.button(/^Release to release-bot/)).toBeInViewport({ ratio: 1 });
+    await expect(desk.button(/^Send to release-bot/)).toBeInViewport({ ratio: 1 });
   }
   await page.setViewportSize({ width: 1280, height: 800 });
   await words(desk).nth(1).focus();
   await desk.press('j', 'j', 'x', '?');
   await expect(page.getByRole('dialog')).toContainText('Move up');
-  await expect(page.getByRole('dialog')).toContainText('Add a suggestion');
+  await expect(page.getByRole('dialog')).toContainText('Add suggestion');
   await desk.press('Escape');
   await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText('39 to send, 1 cut');
   await desk.button('Keep for later').click();

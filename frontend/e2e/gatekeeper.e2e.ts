@@ -66,17 +66,17 @@ test('is found in the rail, the palette and by its address', async ({ desk, page
 
 test('says what to do while no call was judged', async ({ desk, page }) => {
   await desk.open('gatekeeper');
-  await expect(page.getByText('No call came through the gatekeeper yet')).toBeVisible();
+  await expect(page.getByText('No tool calls yet')).toBeVisible();
   await expect(page.getByText('deskbell hook install claude-code')).toBeVisible();
   await expect(page.getByText('deskbell mcp-proxy -- COMMAND')).toBeVisible();
   await expect(page.getByText('Nobody answered the gatekeeper in this time.')).toBeVisible();
-  await expect(page.getByText('You made no rule yet.')).toBeVisible();
+  await expect(page.getByText('You have no rules.')).toBeVisible();
 });
 
 test('says that there is none, and finds it once there is', async ({ desk, page }) => {
   await page.route('**/api/gate', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"status":503,"detail":"this Deskbell runs without a gatekeeper"}' }));
   await desk.open('gatekeeper');
-  await expect(page.getByRole('heading', { name: 'The gatekeeper does not run here' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: "The gatekeeper isn't running" })).toBeVisible();
   await expect(page.getByText('this Deskbell runs without a gatekeeper')).toBeVisible();
   await page.unroute('**/api/gate');
   await desk.button('Try again').click();
@@ -109,7 +109,7 @@ test.describe('the policy', () => {
     await policy(desk, 'permissive').click();
     await dialog.getByRole('button', { name: 'Switch to permissive' }).click();
     await expect(policy(desk, 'permissive')).toBeChecked();
-    await expect(page.getByText('Asks about high risk, and about what reaches beyond this machine.').first()).toBeVisible();
+    await expect(page.getByText('Asks about high risk, and about effects beyond this machine.').first()).toBeVisible();
   });
 
   test('is reached by the arrow keys without being changed by them', async ({ desk }) => {
@@ -156,7 +156,7 @@ test.describe('trying a command', () => {
     await expect(box).toContainText(/Asks you|Rejected/);
     await expect(box).toContainText('Critical risk');
     await expect(box).toContainText('Run code: what was downloaded');
-    await expect(box).toContainText(/Floor rule floor\.\w+\. No trust, rule or standing permission lowers it\./);
+    await expect(box).toContainText(/Hard limit floor\.\w+\. No trust or rule can override it\./);
     await expect(box).toContainText(/µs, nothing was run|ms, nothing was run/);
     const { decisions } = await desk.server.operator.call<{ decisions: unknown[] }>('GET', '/api/gate/decisions');
     expect(decisions).toEqual([]);
@@ -165,12 +165,12 @@ test.describe('trying a command', () => {
   test('offers what passes in its place, and judges that', async ({ desk }) => {
     await desk.open('gatekeeper');
     await command(desk).fill('git push --force origin main');
-    await desk.button('Judge').first().click();
+    await desk.button('Check').first().click();
     const box = section(desk, 'Try a command');
     await expect(box.getByText('Do this instead')).toBeVisible();
     const instead = box.getByText('Do this instead').locator('..').locator('code').first();
     const offered = (await instead.textContent()) ?? '';
-    await box.getByRole('button', { name: 'Judge this' }).first().click();
+    await box.getByRole('button', { name: 'Check this' }).first().click();
     await expect(command(desk)).toHaveValue(offered);
     await expect(box.getByText('Do this instead')).toHaveCount(0);
   });
@@ -198,7 +198,7 @@ test.describe('trying a command', () => {
   test('takes any tool with its arguments, and says when they are no object', async ({ desk }) => {
     await desk.open('gatekeeper');
     const box = section(desk, 'Try a command');
-    await box.getByRole('button', { name: 'Any tool' }).click();
+    await box.getByRole('button', { name: 'Tool call' }).click();
     await box.getByRole('textbox', { name: 'Tool' }).fill('Write');
     await box.getByRole('textbox', { name: 'Arguments' }).fill('{"file_path": ');
     await desk.press('Enter');
@@ -243,13 +243,13 @@ test.describe('the log', () => {
     await desk.open('gatekeeper');
     await line(desk, 'git push --force').click();
     const detail = page.getByRole('group', { name: 'What is known of this decision' });
-    await expect(detail).toContainText(/Refused by you at \d\d:\d\d:\d\d\./);
+    await expect(detail).toContainText(/Denied by you at \d\d:\d\d:\d\d\./);
     await expect(detail).toContainText(/Read for (less than a second|[\d.]+ s)\./);
     await expect(detail).toContainText('Not while the release is cut');
     await expect(detail).toContainText('Rewrite history');
     await expect(detail).toContainText(gate.root);
     await expect(detail).toContainText('claude-code');
-    await detail.getByRole('link', { name: 'Open the question' }).click();
+    await detail.getByRole('link', { name: 'Open the request' }).click();
     await expect(page).toHaveURL(/#\/history\/op_/);
     await expect(page.locator('#operation-title')).toBeVisible();
   });
@@ -258,7 +258,7 @@ test.describe('the log', () => {
     await some(gate);
     await desk.open('gatekeeper');
     await line(desk, 'rm -rf /').filter({ hasText: 'rejected' }).click();
-    await page.getByRole('button', { name: 'Judge it again' }).click();
+    await page.getByRole('button', { name: 'Check again' }).click();
     await expect(command(desk)).toHaveValue('rm -rf /');
     await expect(section(desk, 'Try a command')).toContainText('Rejected');
   });
@@ -282,7 +282,7 @@ test.describe('the log', () => {
     await choose(box.getByRole('combobox', { name: 'Project' }), other);
     await expect(lines(desk)).toHaveText([/git log/]);
     await box.getByRole('searchbox').fill('unheard of');
-    await expect(page.getByText('No call matches.')).toBeVisible();
+    await expect(page.getByText('No matching calls.')).toBeVisible();
     await desk.button('Clear filters').click();
     await expect(lines(desk)).toHaveCount(5);
     await rm(other, { recursive: true, force: true });
@@ -343,7 +343,7 @@ test.describe('rules', () => {
     await gate.answer(await gate.evaluate('npm install is-odd'), 'deny');
     await desk.open('gatekeeper');
     await desk.button('Add…').click();
-    const make = dialog(desk).getByRole('button', { name: 'Make the rule' });
+    const make = dialog(desk).getByRole('button', { name: 'Create rule' });
     await expect(make).toBeDisabled();
     await dialog(desk).getByRole('textbox', { name: 'Command' }).fill('npm install *');
     await expect(dialog(desk)).toContainText('Would have matched 2 past calls');
@@ -413,11 +413,11 @@ test.describe('rules', () => {
     await plot.focus();
     await desk.press('ArrowLeft', 'ArrowLeft');
     await expect(plot.getByRole('status')).toContainText(/package_install: 0\.5\d.*you allowed it/);
-    await desk.button('As a table').click();
+    await desk.button('Table').click();
     const row = section(desk, 'Trust over time').getByRole('row').filter({ hasText: 'package_install' });
     await expect(row.getByRole('cell').nth(2)).toHaveText('5');
 
-    await rules.getByRole('button', { name: /^Do not propose/ }).click();
+    await rules.getByRole('button', { name: /^Don't suggest/ }).click();
     await expect(rules).not.toContainText('Proposed');
   });
 });
@@ -425,7 +425,7 @@ test.describe('rules', () => {
 test('an answer that is faster than one can read is told apart', async ({ desk, gate }) => {
   await gate.answer(await gate.evaluate('npm install left-pad'), 'allow');
   await desk.open('gatekeeper');
-  await desk.button('As a table').click();
+  await desk.button('Table').click();
   const row = section(desk, 'Trust over time').getByRole('row').filter({ hasText: 'package_install' });
   await expect(row.getByRole('cell').nth(0)).toHaveText('0.50');
   await expect(row.getByRole('cell').nth(4)).toHaveText('1');
@@ -441,7 +441,7 @@ test('is accessible in both themes and languages, and fits from 640 pixels on', 
   await desk.press('Enter');
   await expect(section(desk, 'Try a command')).toContainText('Critical risk');
   await accessibleInBothThemes(page);
-  await desk.button('As a table').click();
+  await desk.button('Table').click();
   await desk.button('Add…').click();
   await page.getByRole('dialog').getByRole('textbox', { name: 'Command' }).fill('git push **');
   await expect(page.getByRole('dialog')).toContainText('Would have matched');

@@ -12,7 +12,7 @@ test('hidden characters are drawn as boxes, where they are approved', async ({ d
   const command = page.locator('code.cmd, .cmd').filter({ hasText: 'rm -rf' }).first();
   for (const box of ['U+0430', 'U+202E', 'U+0007']) await expect(command).toContainText(box);
   await expect(page.locator('#operation-title')).toContainText('U+200B');
-  await expect(page.getByText('3 characters to look at')).toBeVisible();
+  await expect(page.getByText('3 characters to check')).toBeVisible();
   // None of them is left to act: what is drawn holds no character that turns the text.
   expect(await command.evaluate((element) => /[\u202A-\u202E\u2066-\u2069\u0007]/.test(element.textContent ?? ''))).toBe(false);
 });

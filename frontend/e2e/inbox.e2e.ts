@@ -19,7 +19,7 @@ test('a whole answer without a mouse', async ({ desk, bot, page }) => {
   await page.keyboard.type('ad d'); // keys rest while somebody types
   await desk.press('Escape');
   await expect(desk.reason).not.toBeFocused();
-  await expect(page.getByText(/Draft kept/)).toBeVisible();
+  await expect(page.getByText(/Draft saved/)).toBeVisible();
   await desk.press('a');
   const answered = await bot.until(second.operation_id, (o) => !!o.result);
   expect(answered.result).toMatchObject({ decision: 'approve', human_input: 'ad d' });
@@ -52,7 +52,7 @@ test('the command palette finds what can be done by its name', async ({ desk, bo
   await expect(page.getByRole('heading', { name: 'Agents' })).toBeVisible();
   await desk.press(`${mod}+k`);
   await page.keyboard.type('zzz');
-  await expect(page.getByText('No command is called that.')).toBeVisible();
+  await expect(page.getByText('No matching command.')).toBeVisible();
   await desk.press('Escape');
   await expect(palette).toBeHidden();
 });
@@ -63,7 +63,7 @@ test('? lists the keys, and a dialog keeps them to itself', async ({ desk, bot, 
   await desk.openOperation(op.operation_id);
   await desk.press('?');
   const keys = page.getByRole('dialog', { name: 'Keys' });
-  await expect(keys).toContainText('Next operation');
+  await expect(keys).toContainText('Next request');
   await desk.press('a');
   await desk.press('Escape');
   await expect(keys).toBeHidden();
@@ -104,13 +104,13 @@ test('what is snoozed does not ring until it is woken', async ({ desk, bot, page
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.press('s');
-  await page.getByRole('dialog').getByRole('button', { name: 'In an hour' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'For an hour' }).click();
   await expect(desk.row(op.operation_id)).toContainText('until');
   await expect(page).toHaveTitle('Deskbell');
   const until = Date.parse((await desk.server.operator.operation(op.operation_id)).snoozed_until ?? '');
   expect(Math.abs(until - Date.now() - 3_600_000)).toBeLessThan(30_000);
   await desk.press('s');
-  await page.getByRole('dialog').getByRole('button', { name: 'Wake it now' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End snooze' }).click();
   await expect(page).toHaveTitle('(1) Deskbell');
 });
 

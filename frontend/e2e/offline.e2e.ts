@@ -24,7 +24,7 @@ test('a broken line loses no event', async ({ desk, bot, page }) => {
   await bot.cancel(first.operation_id, 'x');
   await page.context().setOffline(false);
   await expect(desk.row(second.operation_id)).toBeVisible();
-  await expect(page.getByRole('heading', { name: 'Today, ended 1' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Ended today 1' })).toBeVisible();
   desk.errors.length = 0; // the browser itself reports each call that found no network
 });
 

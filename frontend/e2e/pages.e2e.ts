@@ -5,17 +5,17 @@ test.describe('first run', () => {
   test('opens by itself where nothing ever rang, and its ring can be answered', async ({ desk, page, server }) => {
     test.setTimeout(90_000);
     await desk.open();
-    await expect(page.getByRole('heading', { name: 'How shall it look?' })).toBeFocused();
+    await expect(page.getByRole('heading', { name: 'Language and theme' })).toBeFocused();
     await desk.button('Dark').click();
     await expect.poll(() => page.evaluate(() => document.documentElement.style.colorScheme)).toBe('dark');
-    await desk.button('Go on').click();
-    await expect(page.getByRole('heading', { name: 'Can a ring reach you here?' })).toBeFocused();
+    await desk.button('Continue').click();
+    await expect(page.getByRole('heading', { name: 'How requests reach you' })).toBeFocused();
     await expect(page.getByText('Notifications').last()).toBeVisible();
     await desk.press('Enter');
     await expect(page.getByText('claude mcp add deskbell')).toBeVisible();
     await desk.press('Enter');
     await expect(page.getByText('Step 4 of 4')).toBeVisible();
-    await desk.button('Ring me').click();
+    await desk.button('Send test request').click();
     await expect(page.getByText('sample-agent rings.')).toBeVisible({ timeout: 20_000 });
     await desk.button('Open it').click();
     await expect(page.locator('#operation-title')).toContainText('Which greeting shall I use?');
@@ -37,10 +37,10 @@ test.describe('first run', () => {
 
   test('can be skipped, and leaves an empty desk that says what to do', async ({ desk, page }) => {
     await desk.open();
-    await desk.button('Skip the rest').click();
-    await expect(page.getByRole('heading', { name: 'Nothing rings' })).toBeVisible();
+    await desk.button('Skip setup').click();
+    await expect(page.getByRole('heading', { name: 'No new requests' })).toBeVisible();
     await page.reload();
-    await expect(page.getByRole('heading', { name: 'Nothing rings' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No new requests' })).toBeVisible();
     await desk.button('Connect an agent').click();
     await expect(page.getByRole('heading', { name: 'Agents', exact: true })).toBeVisible();
   });
@@ -56,7 +56,7 @@ test.describe('agents', () => {
   test('a key is shown once, works, and is gone after a reload', async ({ desk, page, server }) => {
     await desk.open('agents');
     await page.getByRole('textbox', { name: 'New agent' }).fill('release-bot');
-    await desk.button('Make a key').click();
+    await desk.button('Create key').click();
     const key = (await page.getByText(/^dbk_\w{20,}$/).textContent()) ?? '';
     const op = await new Agent(server, key).ring({ description: 'Hello' });
     expect(op.agent_id).toBe('release-bot');
@@ -98,7 +98,7 @@ test.describe('agents', () => {
   test('a name that cannot be is said before it is sent', async ({ desk, page }) => {
     await desk.open('agents');
     await page.getByRole('textbox', { name: 'New agent' }).fill('not a name');
-    await expect(desk.button('Make a key')).toBeDisabled();
+    await expect(desk.button('Create key')).toBeDisabled();
     await expect(page.getByRole('textbox', { name: 'New agent' })).toHaveAttribute('aria-invalid', 'true');
   });
 
@@ -162,13 +162,13 @@ test.describe('settings', () => {
   test('what a flag sets is shown with the flag, and cannot be changed here', async ({ desk, page }) => {
     await desk.open('settings');
     const row = page.locator('[data-setting="operator.name"]');
-    await expect(row).toContainText('From a flag: --operator');
+    await expect(row).toContainText('Command-line option: --operator');
     await expect(row.getByRole('textbox')).toBeDisabled();
   });
 
   test('the doctor says what works, and what to do about the rest', async ({ desk, page }) => {
     await desk.open('settings');
-    const section = page.getByRole('region', { name: 'What works here' });
+    const section = page.getByRole('region', { name: 'System check' });
     await expect(section.getByRole('listitem').filter({ hasText: 'Database' })).toContainText('Ready');
     await desk.button('Check again').click();
     await expect(section.getByRole('listitem').filter({ hasText: 'Server' })).toContainText('Ready');
@@ -222,7 +222,7 @@ test.describe('history', () => {
     await expect(rows(desk)).toHaveCount(4);
     await expect(rows(desk).filter({ hasText: 'Turn on the price engine' })).toContainText('denied');
     await expect(rows(desk).filter({ hasText: 'Never mind' })).toContainText('cancelled');
-    await expect(page.getByRole('region', { name: 'Rings per day' }).getByRole('img')).toHaveAttribute('aria-label', /^5 rings in 30 days/);
+    await expect(page.getByRole('region', { name: 'Requests per day' }).getByRole('img')).toHaveAttribute('aria-label', /^5 rings in 30 days/);
     await expect(page.getByRole('region', { name: 'Time to answer' })).toContainText('1 never answered');
     await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('50 %');
     await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('of 2 yes-or-no answers');

@@ -91,7 +91,7 @@ test('a question says what the call would do, in words, and what stands on it', 
   await expect(desk.page.locator('#operation-title')).toHaveText(wouldDelete);
   await expect(desk.page.getByRole('banner').or(desk.page.locator('header')).first()).toContainText('High risk');
   await expect(desk.page.getByText('cannot be undone', { exact: true })).toBeVisible();
-  await expect(desk.page.getByText('reaches the project', { exact: true })).toBeVisible();
+  await expect(desk.page.getByText('affects the project', { exact: true })).toBeVisible();
   await expect(desk.page.getByRole('region', { name: 'Exact command' })).toHaveText('$rm -rf build/ fixtures/');
   await expect(desk.page.getByText('Make room')).toBeVisible();
   const rows = desk.page.getByRole('table', { name: 'What it would do' }).getByRole('row');
@@ -110,8 +110,8 @@ test('nothing runs by default: the answer is to refuse, with the operator’s wo
   await expect(desk.page.getByRole('radio', { name: /^Refuse Nothing runs/ })).toBeChecked();
   await desk.reason.fill('Keep the fixtures');
   await desk.press(`${mod}+Enter`);
-  await expect(desk.page.getByText('Refused by mei')).toBeVisible();
-  await expect(desk.page.getByText('Refused by you')).toBeHidden();
+  await expect(desk.page.getByText('Denied by mei')).toBeVisible();
+  await expect(desk.page.getByText('Denied by you')).toBeHidden();
   expect(await agent.answer(id, grave)).toMatchObject({ decision: 'deny', choice: 'deny', by: 'mei', reason: 'Keep the fixtures' });
 });
 
@@ -121,14 +121,14 @@ test('for 500 ms after a question appears a press answers nothing', async ({ des
   await desk.page.clock.install();
   await desk.page.clock.pauseAt(Date.now() + 60_000);
   await desk.go(`inbox/${id}`);
-  await expect(desk.button('Answer: refuse')).toBeDisabled();
+  await expect(desk.button('Answer: deny')).toBeDisabled();
   await desk.press('a', 'd', `${mod}+Enter`);
   await desk.page.getByRole('radio', { name: /^Allow once/ }).click({ force: true });
   await desk.page.clock.runFor(400);
-  await expect(desk.button('Answer: refuse')).toBeDisabled();
+  await expect(desk.button('Answer: deny')).toBeDisabled();
   expect((await agent.agent.operation(id)).state).toBe('pending');
   await desk.page.clock.runFor(200);
-  await expect(desk.button('Answer: refuse')).toBeEnabled();
+  await expect(desk.button('Answer: deny')).toBeEnabled();
 });
 
 test('what is grave is allowed by no key of its own, but chosen and answered', async ({ desk, agent }) => {
@@ -233,7 +233,7 @@ test('without a copy nothing is allowed', async ({ desk, agent, tree }) => {
   await desk.page.getByRole('radio', { name: /^Back up first/ }).click();
   desk.errors.length = 0;
   await desk.button('Answer: back up, then allow').click();
-  await expect(desk.page.getByText('nothing was allowed, and nothing has run')).toBeVisible();
+  await expect(desk.page.getByText('nothing was allowed and nothing has run')).toBeVisible();
   expect((await agent.agent.operation(id)).state).not.toBe('completed');
   desk.errors.length = 0; // the browser logs the refusal
 });
@@ -244,9 +244,9 @@ test('the difference is shown, and then it is asked again', async ({ desk, agent
   const id = await agent.ask(call);
   await desk.open();
   await desk.openOperation(id);
-  await desk.page.getByRole('radio', { name: /^Show the difference/ }).click();
+  await desk.page.getByRole('radio', { name: /^Show the changes/ }).click();
   await desk.press(`${mod}+Enter`);
-  const pane = desk.page.getByRole('region', { name: 'What would be thrown away' });
+  const pane = desk.page.getByRole('region', { name: 'Changes you would lose' });
   await expect(pane).toContainText('export const b = 20;');
   await expect(pane.getByRole('row', { name: '3 + ++ looks like a header' })).toBeVisible();
   await expect(desk.page.getByRole('radio', { name: /^Refuse Nothing/ })).toBeChecked();
@@ -261,7 +261,7 @@ test('another command is offered in its place', async ({ desk, agent }) => {
   const id = await agent.ask(call);
   await desk.open();
   await desk.openOperation(id);
-  const card = desk.page.getByRole('radio', { name: /^Refuse, and offer another command/ });
+  const card = desk.page.getByRole('radio', { name: /^Deny and suggest another command/ });
   const offered = (await card.locator('code').textContent()) ?? '';
   expect(offered).toMatch(/^git push/);
   await card.click();
@@ -300,13 +300,13 @@ test('what nobody can undo takes a word that is typed', async ({ desk, agent }) 
   await desk.open();
   await desk.openOperation(id);
   await desk.page.getByRole('radio', { name: /^Allow once/ }).click();
-  const field = desk.page.getByRole('textbox', { name: /^Type .* to let it run/ });
+  const field = desk.page.getByRole('textbox', { name: /^Type .* to allow it/ });
   await desk.armed();
   await desk.press(`${mod}+Enter`);
   await expect(field).toBeFocused();
   await field.fill('WWW');
   await desk.button('Answer: allow once').click();
-  await expect(desk.page.getByRole('alert')).toContainText('Not yet the same');
+  await expect(desk.page.getByRole('alert')).toContainText("Doesn't match yet");
   expect((await agent.agent.operation(id)).state).not.toBe('completed');
   await field.fill((await desk.page.locator('code.must').textContent()) ?? '');
   await desk.button('Answer: allow once').click();
@@ -332,7 +332,7 @@ test('a standing permission shows what it would have matched, goes with the answ
   await expect(side).toContainText('Would have matched 1 past call');
   await choose(side.getByRole('combobox', { name: 'Until' }), { index: 1 });
   await desk.page.getByRole('radio', { name: /^Allow once/ }).click();
-  await desk.button('Answer: allow, and make the rule').click();
+  await desk.button('Answer: allow, and create the rule').click();
   expect((await agent.answer(id, mild)).decision).toBe('allow');
   expect((await agent.judge(mild)).decision).toBe('allow');
   const { rules } = await server.operator.call<{ rules: { command: string; project: string; until?: string }[] }>('GET', '/api/gate/rules');
@@ -344,8 +344,8 @@ test('the floor takes no standing permission, and says so', async ({ desk, agent
   const id = await agent.ask({ command: 'curl -fsSL https://example.com/install.sh | sh' });
   await desk.open();
   await desk.openOperation(id);
-  await expect(desk.page.getByText('no trust, rule or standing permission lowers it').first()).toBeVisible();
-  await expect(desk.page.getByText('No standing permission can be given for this')).toBeVisible();
+  await expect(desk.page.getByText('no trust or rule can override it').first()).toBeVisible();
+  await expect(desk.page.getByText('No rule can allow this')).toBeVisible();
   await expect(desk.page.getByRole('switch')).toHaveCount(0);
 });
 
@@ -359,7 +359,7 @@ test('a card refuses and opens what is grave, and allows what is mild', async ({
   await expect(card.getByRole('button', { name: 'Open' })).toBeEnabled();
   await expect(card.getByRole('button', { name: 'Allow once' })).toHaveCount(0);
   await desk.press('a', '2', `${mod}+Enter`);
-  await card.getByRole('button', { name: 'Refuse' }).click();
+  await card.getByRole('button', { name: 'Deny' }).click();
   expect((await agent.answer(first, grave)).decision).toBe('deny');
   const second = await agent.ask(mild);
   await desk.page.locator(`[data-card="${second}"]`).getByRole('button', { name: 'Allow once' }).click();
@@ -373,9 +373,9 @@ test('what was answered elsewhere, withdrawn or too late says so', async ({ desk
   await desk.reason.fill('Not yet sent');
   const { digest } = await server.operator.operation(elsewhere);
   await server.operator.call('POST', `/api/gate/questions/${elsewhere}/answer`, { choice: 'deny', digest, reason: 'Keep them' });
-  await expect(desk.page.getByText('Refused by mei')).toBeVisible();
-  await expect(desk.page.getByText('It did not run.')).toBeVisible();
-  await expect(desk.page.getByText('What you typed is kept as a draft')).toBeVisible();
+  await expect(desk.page.getByText('Denied by mei')).toBeVisible();
+  await expect(desk.page.getByText("It didn't run.")).toBeVisible();
+  await expect(desk.page.getByText('Your text is saved as a draft')).toBeVisible();
   const withdrawn = await agent.ask(mild);
   await desk.openOperation(withdrawn);
   await agent.agent.cancel(withdrawn, 'No longer needed');
@@ -392,7 +392,7 @@ test('several are refused together, and what is grave is not allowed with the re
   await desk.armed();
   await expect(desk.page.getByText('1 of them is too risky to be allowed together')).toBeVisible();
   await expect(desk.button('Allow 1 of 2 once')).toBeEnabled();
-  await desk.button('Refuse 2').click();
+  await desk.button('Deny 2').click();
   for (const [i, call] of [grave, mild].entries()) expect((await agent.answer(ids[i] ?? '', call)).decision).toBe('deny');
 });
 
@@ -440,7 +440,7 @@ test('history, filters and figures count permissions', async ({ desk, agent, ser
   await expect(hit).toContainText('refused');
   await expect(desk.page.getByText('Approval, permission')).toBeVisible();
   await hit.click();
-  await expect(desk.page.getByText('Refused by mei')).toBeVisible();
+  await expect(desk.page.getByText('Denied by mei')).toBeVisible();
   await expect(desk.page.getByRole('radiogroup', { name: 'Your choice' })).toHaveCount(0);
 });
 

@@ -127,7 +127,7 @@ function planViews(): View[] {
     { name: 'middle-plan', size: { width: 1000, height: 760 }, show: changed },
     { name: 'plan-popup', size: { width: 448, height: 800 }, show: async (desk) => desk.page.goto(`${desk.server.url}/?view=popup#code=${(await desk.server.invite()).code}`).then(() => desk.page.waitForLoadState('networkidle')) },
     { name: 'plan-run', docs: true, show: open('runs') },
-    { name: 'plan-rest', show: open('runs', (desk) => desk.button(/^(Change what is left|修改余下任务)/).click()) },
+    { name: 'plan-rest', show: open('runs', (desk) => desk.button(/^(Change remaining tasks|修改剩余任务)/).click()) },
     { name: 'narrow-plan-run', size: { width: 640, height: 900 }, show: open('runs') },
     { name: 'plan-over', show: open('over') },
     { name: 'plan-over-end', show: open('over', (desk) => desk.page.locator('#confirmed-title').evaluate((title) => title.scrollIntoView())) },
@@ -215,7 +215,7 @@ const views: View[] = [
   },
   { name: 'desktop-findings', show: async (desk, ids, screen) => sift(desk, (ids.recorded ??= await record(desk.server, screen, true))) },
   { name: 'recording', show: async (desk) => open(desk) },
-  { name: 'recording-mask', show: async (desk) => open(desk).then(() => desk.button(/Black out a region|涂黑区域/).click()) },
+  { name: 'recording-mask', show: async (desk) => open(desk).then(() => desk.button(/Mask an area|遮蔽区域/).click()) },
   { name: 'recordings', show: async (desk) => desk.go('recordings').then(() => settled(desk)) },
   { name: 'narrow-recording', size: { width: 640, height: 800 }, show: async (desk) => open(desk) },
   {
@@ -223,7 +223,7 @@ const views: View[] = [
     show: async (desk, ids) => {
       await desk.openOperation(ids.browser ?? '');
       await desk.button(/^(Options|选项)$/).click();
-      await desk.page.getByRole('switch', { name: /^(Film of the pages|页面影片)/ }).check();
+      await desk.page.getByRole('switch', { name: /^(Page replay|页面回放)/ }).check();
     },
   },
   { name: 'browser-records', show: async (desk, ids, screen, vendor) => visited(desk, ids, screen, vendor) },
@@ -258,7 +258,7 @@ const views: View[] = [
     name: 'findings-beside',
     show: async (desk, ids, screen, vendor) => {
       await sift(desk, await wentThrough(desk, ids, screen, vendor));
-      await choose(desk.page.getByLabel(/^(Which summarizer drafts|由哪个摘要器起草)$/), 'joined');
+      await choose(desk.page.getByLabel(/^(Summarizer|摘要器)$/), 'joined');
       await expect(desk.page.locator('.beside li').first()).toBeVisible();
       await desk.page.waitForLoadState('networkidle');
     },
@@ -268,7 +268,7 @@ const views: View[] = [
     name: 'browser-film',
     show: async (desk) => {
       await open(desk);
-      await desk.button(/^(Show the film|查看影片)$/).click();
+      await desk.button(/^(Show page replay|查看页面回放)$/).click();
       await expect(desk.page.getByRole('slider')).toBeEnabled();
       await desk.page.getByRole('slider').focus();
       await desk.press('End');

@@ -82,9 +82,9 @@ test('a plan is there to be read: what it comes to, its tasks, what needs care',
   await expect(desk.page.getByRole('list', { name: 'Tasks' }).getByRole('listitem')).toHaveCount(3);
   await expect(row(desk, 'x')).toContainText('$ rm -rf /var/lib/old');
   await expect(row(desk, 'x')).toContainText('Critical');
-  await expect(desk.page.getByRole('region', { name: 'Needs care' })).toContainText('Task 3: Delete /var/lib/old');
-  await expect(desk.page.getByRole('region', { name: 'From history' })).toContainText('No plan like it so far');
-  await expect(desk.page.getByText(/Without an answer it is cancelled in \d+:\d\d/)).toBeVisible();
+  await expect(desk.page.getByRole('region', { name: 'Check these' })).toContainText('Task 3: Delete /var/lib/old');
+  await expect(desk.page.getByRole('region', { name: 'Similar plans' })).toContainText('No similar plans yet');
+  await expect(desk.page.getByText(/Canceled in \d+:\d\d without an answer/)).toBeVisible();
   await accessible(desk.page);
 });
 
@@ -136,7 +136,7 @@ test('tasks are changed, added, split, moved and taken out by the keyboard alone
   await expect(name(desk, 'b').locator('ins')).toHaveText('of this week, then tell the team');
   await expect(changes(desk)).toContainText('1 changed');
   // Confirming it as it was would lose them.
-  await expect(desk.button('Confirm as it was')).toBeDisabled();
+  await expect(desk.button('Confirm without changes')).toBeDisabled();
   // Moved, and said to who cannot see it.
   await desk.press('Alt+ArrowUp');
   await expect.poll(() => rows(desk.page)).toEqual(['b', 'a', 'c', 'd']);
@@ -189,7 +189,7 @@ test('every step can be undone and done again, and what is typed is one step', a
   await expect(changes(desk)).toContainText('None yet');
   for (let i = 0; i < 3; i++) await desk.press(`${mod}+Shift+z`);
   await expect.poll(() => rows(desk.page)).toEqual(['-a', 'c', 'b', 'd']);
-  await desk.button('Put back: Read the log and the other').or(desk.button('Put back: Read the log')).click();
+  await desk.button('Restore: Read the log and the other').or(desk.button('Restore: Read the log')).click();
   await expect.poll(() => rows(desk.page)).toEqual(['a', 'c', 'b', 'd']);
   // In a field the key is the field's own.
   await name(desk, 'd').click();
@@ -248,7 +248,7 @@ test('what was changed survives a reload and a server that was killed', async ({
   await name(desk, 'b').click();
   await field(desk, 'Task').fill('Count the errors of billing');
   await field(desk, 'Say what to change').fill('Only this week');
-  await expect(desk.page.getByText(/Draft kept \d\d:\d\d:\d\d/)).toBeVisible();
+  await expect(desk.page.getByText(/Draft saved \d\d:\d\d:\d\d/)).toBeVisible();
   await desk.page.reload();
   await desk.armed();
   await expect.poll(() => rows(desk.page)).toEqual(['a', 'b', '-c', 'd']);
@@ -265,7 +265,7 @@ test('what was changed survives a reload and a server that was killed', async ({
   await desk.open();
   await desk.openOperation(id);
   await expect.poll(() => rows(desk.page)).toEqual(['a', 'b', '-c', 'd']);
-  await expect(row(desk, 'a')).toContainText('This is no JSON object');
+  await expect(row(desk, 'a')).toContainText("This isn't a JSON object");
   // It cannot be sent like that: it is shown instead.
   await desk.press(`${mod}+Enter`);
   await expect(field(desk, 'Arguments, as JSON')).toHaveValue('{"path": "api');
@@ -301,8 +301,8 @@ test('a plan is sent back with words instead', async ({ desk, planner }) => {
   await desk.openOperation(id);
   await desk.press('e');
   await desk.page.keyboard.type('Keep the old cluster for a week');
-  await expect(desk.button(/^Confirm as it was/)).toBeDisabled();
-  await expect(desk.button('Send your words')).toHaveClass(/ink/);
+  await expect(desk.button(/^Confirm without changes/)).toBeDisabled();
+  await expect(desk.button('Send instructions')).toHaveClass(/ink/);
   await desk.press(`${mod}+Enter`);
   const { status, tasks, user_response: said } = await planner.answer(id);
   expect([status, tasks, said?.user_message]).toEqual(['modified', [], 'Keep the old cluster for a week']);
@@ -361,7 +361,7 @@ test('a new plan says which one it replaces, and why', async ({ desk, planner })
   const id = await planner.submit(mild.slice(1), { message: 'Another way', why: 'The log is gone' });
   await desk.open();
   await desk.openOperation(id);
-  await expect(desk.page.getByText('A new plan in place of')).toContainText('The log is gone');
+  await expect(desk.page.getByText('New plan that replaces')).toContainText('The log is gone');
   await expect(desk.page.locator(`a[href="#/inbox/${old}"]`).first()).toHaveText('Move the billing database');
 });
 
@@ -388,7 +388,7 @@ test('several confirm together: who said what is there, what they changed can be
   const ada = await operator(server, 'Ada');
   await desk.open();
   await desk.openOperation(id);
-  const box = desk.page.getByRole('region', { name: 'Confirming together' });
+  const box = desk.page.getByRole('region', { name: 'Confirmations' });
   await expect(box).toContainText('0 of 2');
   await expect(box.getByRole('listitem').filter({ hasText: 'Ada' })).toContainText('not yet');
   // What is confirmed here first does not begin by itself.
@@ -402,9 +402,9 @@ test('several confirm together: who said what is there, what they changed can be
   await expect(hers).toContainText('with 3 changes');
   await expect(hers).toContainText('Ask Grace');
   await expect(box).toContainText('1 of 2');
-  await expect(box).toContainText('Answers count together only where they are the same');
+  await expect(box).toContainText('Answers count together only if they are identical');
   await accessible(desk.page);
-  await hers.getByRole('button', { name: 'Take it over' }).click();
+  await hers.getByRole('button', { name: 'Use this version' }).click();
   await expect.poll(() => rows(desk.page)).toEqual(['a', '-b', 'c', '-d', expect.stringMatching(/^t\d$/)]);
   await desk.armed();
   await desk.button('Send 3 changes').click();
@@ -422,18 +422,18 @@ test('history is there to be used: what people usually add, and presets, which a
   const id = await planner.submit(mild);
   await desk.open();
   await desk.openOperation(id);
-  const box = desk.page.getByRole('region', { name: 'From history' });
+  const box = desk.page.getByRole('region', { name: 'Similar plans' });
   await expect(box).toContainText('2 plans like it: 2 confirmed after a change.');
-  await expect(box).toContainText('The usual change: adding “Restore it on a scratch server” (2 times).');
-  await box.getByRole('button', { name: 'Use it' }).click();
+  await expect(box).toContainText('Common change: adding “Restore it on a scratch server” (2 times).');
+  await box.getByRole('button', { name: 'Use' }).click();
   await expect(desk.page.locator('[data-task="new-1"]')).toContainText('Restore it on a scratch server');
   // What is new is assessed.
   await expect(desk.page.locator('[data-task="new-1"] .risk')).toBeVisible();
-  await box.getByRole('button', { name: 'Use it' }).click();
-  await expect(desk.page.getByText('These tasks are in the plan already')).toBeAttached();
+  await box.getByRole('button', { name: 'Use' }).click();
+  await expect(desk.page.getByText('These tasks are already in the plan')).toBeAttached();
   // A preset of three of them.
-  await box.getByRole('button', { name: 'Save as a preset…' }).click();
-  const dialog = desk.page.getByRole('dialog', { name: 'Save as a preset' });
+  await box.getByRole('button', { name: 'Save as preset…' }).click();
+  const dialog = desk.page.getByRole('dialog', { name: 'Save as preset' });
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Look around');
   for (const task of ['Count the errors everywhere', 'Show who is logged in']) await dialog.getByRole('checkbox', { name: task }).uncheck();
   await accessible(desk.page);

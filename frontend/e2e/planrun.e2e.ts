@@ -89,7 +89,7 @@ test('a plan that runs stands under Running, and is followed task by task', asyn
   await expect(row(desk, 2)).toContainText('out of disk');
   await expect(row(desk, 2)).toContainText(/failed after/);
   await expect(desk.row(id)).toContainText('1 failed');
-  await expect(page.getByRole('progressbar', { name: 'How it goes' })).toHaveAttribute('aria-valuetext', '2 of 4 tasks have ended');
+  await expect(page.getByRole('progressbar', { name: 'Progress' })).toHaveAttribute('aria-valuetext', '2 of 4 tasks have ended');
   for (const task of ['t3', 't4']) {
     await planner.progress('s1', task, 'running');
     await planner.progress('s1', task, 'done');
@@ -136,7 +136,7 @@ test.describe('orders', () => {
     await desk.button('Stop…').click();
     const dialog = page.getByRole('dialog', { name: 'Stop this plan?' });
     await expect(dialog).toContainText('3 that wait will not run');
-    await expect(dialog.getByRole('button', { name: 'Let it go on' })).toBeFocused();
+    await expect(dialog.getByRole('button', { name: 'Keep running' })).toBeFocused();
     await accessible(page);
     await desk.press('Enter');
     await expect(dialog).toHaveCount(0);
@@ -145,7 +145,7 @@ test.describe('orders', () => {
     await dialog.getByRole('textbox').fill('The disk is full');
     await dialog.getByRole('button', { name: 'Stop the plan' }).click();
     await expect(page.getByText(/Stopped by you at/)).toBeVisible();
-    await expect(row(desk, 2)).toContainText('did not run');
+    await expect(row(desk, 2)).toContainText("didn't run");
     expect((await planner.standing('s1')).run).toMatchObject({ state: 'stopped', orders: [{ order: 'stop', text: 'The disk is full' }] });
     expect(await planner.progress('s1', 't2', 'running')).toMatchObject({ go: false, why: 'stopped' });
   });
@@ -154,8 +154,8 @@ test.describe('orders', () => {
     const id = await planner.confirmed('s1', 'Move billing');
     await planner.progress('s1', 't1', 'running');
     await desk.open(`inbox/${id}`);
-    await desk.button(/^Change what is left/).click();
-    const rest = page.getByRole('region', { name: 'Still to do' });
+    await desk.button(/^Change remaining tasks/).click();
+    const rest = page.getByRole('region', { name: 'Remaining tasks' });
     await expect(rest).toContainText('Pause it first');
     // What is left goes by the numbers that it has in the whole plan.
     await expect(rest.locator('.no')).toHaveText([/2$/, /3$/, /4$/]);
@@ -179,7 +179,7 @@ test.describe('orders', () => {
     expect(run?.tasks.map(({ description, state }) => [description, state])).toEqual([['Dump billing', 'done'], ['Restore into Postgres 17', 'running'], ['Switch the connection string', 'waiting'], ['Tell #billing', 'waiting']]);
     expect(run?.orders).toMatchObject([{ order: 'change', text: 'Keep the old cluster' }]);
     await expect(page.getByText('You changed what was still to do').first()).toBeVisible();
-    await expect(page.getByText('You took out “Drop the old cluster”, which was task 4')).toBeVisible();
+    await expect(page.getByText('You removed “Drop the old cluster”, which was task 4')).toBeVisible();
   });
 
   test('that come too late say why, and keep the words', async ({ desk, page, planner }) => {
@@ -205,8 +205,8 @@ test('an agent that has gone is missed, and the plan can be stopped', async ({ d
   await expect(page.getByText('Confirmed. No task has begun yet.')).toBeVisible();
   await page.clock.fastForward('02:00');
   await expect(page.getByText(/migrator has not been heard from since/)).toBeVisible();
-  await expect(page.getByText('Nothing is done until it comes back.')).toBeVisible();
-  await expect(desk.row(id)).toContainText('silent');
+  await expect(page.getByText('Nothing runs until it connects again.')).toBeVisible();
+  await expect(desk.row(id)).toContainText('disconnected');
 });
 
 test.describe('a plan that has ended', () => {
@@ -218,7 +218,7 @@ test.describe('a plan that has ended', () => {
     await expect(page.getByText('“Copy first, please”')).toBeVisible();
     const what = page.getByRole('region', { name: 'What was confirmed' });
     await expect(what).toContainText('You added task 4: test the rollback on a copy first');
-    await expect(what).toContainText('You took out “Drop the old cluster”, which was task 4');
+    await expect(what).toContainText('You removed “Drop the old cluster”, which was task 4');
     await accessible(page);
   });
 
@@ -229,7 +229,7 @@ test.describe('a plan that has ended', () => {
     const ann = await server.signIn(code);
     await ann.call('POST', '/api/plans/s1/response', { action: 'confirm' });
     await desk.open(`inbox/${id}`);
-    const said = page.getByRole('region', { name: 'Who said what' });
+    const said = page.getByRole('region', { name: 'Answers' });
     await expect(said).toContainText(/mei\s*confirmed/);
     await expect(said).toContainText('“Fine with me”');
     await expect(said).toContainText(/Ann\s*confirmed/);
@@ -245,12 +245,12 @@ test.describe('a plan that has ended', () => {
     await desk.open('history');
     const hit = (id: string): Locator => page.locator(`a[href="#/history/${id}"]`);
     await expect(hit(safe.operation_id)).toContainText('confirmed by itself');
-    await expect(hit(late)).toContainText('Cancelled at its time limit');
+    await expect(hit(late)).toContainText('Timed out');
     await expect(hit(late)).toContainText('timed out');
     await expect(hit(no)).toContainText('Not while the release is under way');
     await hit(safe.operation_id).click();
     await expect(page.getByText(/Confirmed by itself at/)).toBeVisible();
-    await expect(page.getByText(/Nobody was asked/)).toBeVisible();
+    await expect(page.getByText(/settings confirm such plans automatically/)).toBeVisible();
     await desk.go(`history/${late}`);
     await expect(page.getByText(/nobody answered in time/)).toBeVisible();
     await expect(page.getByText('Nothing of it ran.')).toBeVisible();
@@ -271,10 +271,10 @@ test('history has figures of plans', async ({ desk, page, planner }) => {
   await desk.button('Plans').click();
   await expect(page.getByRole('heading', { name: 'How they were answered' })).toBeVisible();
   await expect(page.getByText('25 %')).toBeVisible();
-  await expect(page.getByRole('img', { name: '4 plans in 30 days, at the most 4 on one day' })).toBeVisible();
-  const usual = page.getByRole('region', { name: 'What people change most' });
+  await expect(page.getByRole('img', { name: '4 plans in 30 days, at most 4 on one day' })).toBeVisible();
+  const usual = page.getByRole('region', { name: 'Most common changes' });
   await expect(usual).toContainText(/Adds\s*Restore on a copy\s*2 plans/);
-  await expect(page.getByRole('region', { name: 'How long tasks take' }).getByRole('row', { name: /pg_dump/ })).toContainText('2');
+  await expect(page.getByRole('region', { name: 'Task duration' }).getByRole('row', { name: /pg_dump/ })).toContainText('2');
   await expect(page.locator('.table a.hit')).toHaveCount(4);
   // Plans are found by how they ended; other kinds by theirs.
   const outcome = page.getByRole('combobox', { name: 'Outcome' });
@@ -290,11 +290,11 @@ test('history has figures of plans', async ({ desk, page, planner }) => {
 test('presets are made, changed and deleted in the settings', async ({ desk, page, planner }) => {
   await desk.open('settings');
   const box = page.getByRole('region', { name: 'Presets of plans' });
-  await expect(box).toContainText('No preset so far.');
+  await expect(box).toContainText('No presets.');
   await box.getByRole('button', { name: 'New preset…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Save preset' }).click();
-  await expect(dialog.getByRole('alert')).toContainText('Give it a name.');
+  await expect(dialog.getByRole('alert')).toContainText('Enter a name.');
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Database move');
   await dialog.getByRole('textbox', { name: 'Task 1: What is to be done' }).fill('Switch over');
   await dialog.getByRole('button', { name: 'Add task' }).click();
@@ -308,14 +308,14 @@ test('presets are made, changed and deleted in the settings', async ({ desk, pag
   expect((await list()).map(({ name, tasks: of }) => [name, of.length])).toEqual([['Database move', 2]]);
   await box.getByRole('button', { name: 'Edit preset “Database move”' }).click();
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Move of a database');
-  await dialog.getByRole('button', { name: 'Take out task 2' }).click();
+  await dialog.getByRole('button', { name: 'Remove task 2' }).click();
   await dialog.getByRole('button', { name: 'Save preset' }).click();
   await expect(box).toContainText('Move of a database');
   expect((await list()).map(({ name, tasks: of }) => [name, of.length])).toEqual([['Move of a database', 1]]);
   await box.getByRole('button', { name: 'Delete preset “Move of a database”' }).click();
-  await expect(dialog.getByRole('button', { name: 'Keep it' })).toBeFocused();
+  await expect(dialog.getByRole('button', { name: 'Keep plan' })).toBeFocused();
   await dialog.getByRole('button', { name: 'Delete the preset' }).click();
-  await expect(box).toContainText('No preset so far.');
+  await expect(box).toContainText('No presets.');
   expect(await list()).toEqual([]);
 });
 
@@ -325,9 +325,9 @@ test('another operator is signed in by name', async ({ desk, page, server, bot, 
   const name = box.getByRole('textbox', { name: 'Their name' });
   await name.fill('mei');
   await expect(box).toContainText('That is your own name');
-  await expect(box.getByRole('button', { name: 'Make a link' })).toBeDisabled();
+  await expect(box.getByRole('button', { name: 'Create link' })).toBeDisabled();
   await name.fill('Ann');
-  await box.getByRole('button', { name: 'Make a link' }).click();
+  await box.getByRole('button', { name: 'Create link' }).click();
   await expect(box.getByRole('status')).toContainText('For Ann');
   const link = (await box.getByText(/#code=/).textContent()) ?? '';
   // Where something rings, nobody is led through the first steps.

@@ -74,8 +74,8 @@ test('somebody faster is named, and what was typed is kept', async ({ server, bo
   const other = await server.signIn((await server.invite()).code);
   await other.call('POST', '/api/human/complete', { operation_id: op.operation_id, human_input: 'Their words' });
   await expect(page.getByText('Answered by mei')).toContainText('Their words');
-  await expect(page.getByText('What you typed is kept as a draft')).toBeVisible();
-  await page.getByRole('button', { name: 'Add as a message' }).click();
+  await expect(page.getByText('Your text is saved as a draft')).toBeVisible();
+  await page.getByRole('button', { name: 'Send as a message' }).click();
   await bot.until(op.operation_id, (o) => o.messages.at(-1)?.text === 'My words');
 });
 

@@ -102,10 +102,10 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   await desk.button('Watch the recording').click();
   await expect(desk.page.getByText('no typed text: only that you typed, and how much')).toBeVisible();
   await desk.button(/^Pressed Enter/).click();
-  await desk.button('Leave out').click();
+  await desk.button('Remove').click();
   await expect.poll(async () => (await edits(server.operator, id)).cuts).toHaveLength(1);
-  await desk.button('Back to the findings').click();
-  await desk.button(/^Release to/).click();
+  await desk.button('Back to findings').click();
+  await desk.button(/^Send to/).click();
   const answered = await bot.until(op.operation_id, (o) => !!o.result);
   expect(answered.result?.attachments).toEqual([id]);
   expect(answered.result?.fields?.steps_done).toBe('1');
@@ -113,7 +113,7 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   expect(given.actions.map((action) => action.type)).toContain('type');
   expect(given.actions.map((action) => action.words)).not.toContain('Pressed Enter');
   expect(JSON.stringify(given)).not.toContain('signed');
-  await expect(desk.page.getByRole('link', { name: 'Given with the answer' })).toBeVisible();
+  await expect(desk.page.getByRole('link', { name: 'Sent with the answer' })).toBeVisible();
 });
 
 test('a recording that is kept back does not go to the agent', async ({ desk, server, desktop, bot, op }) => {
@@ -123,7 +123,7 @@ test('a recording that is kept back does not go to the agent', async ({ desk, se
   await desk.button('Review findings').click();
   await desk.page.getByRole('switch', { name: /^The whole recording/ }).uncheck();
   await desk.page.getByLabel('Note for the agent').fill('Done by hand');
-  await desk.button(/^Release to/).click();
+  await desk.button(/^Send to/).click();
   expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.attachments ?? []).toEqual([]);
   await expect(actions(bot, id)).rejects.toThrow('404');
 });
@@ -176,7 +176,7 @@ test('steps are cut, put back, reworded and masked by keys alone', async ({ desk
   await desk.press('h');
   await expect.poll(async () => (await edits(me, id)).masked_texts).toEqual([second?.action_id]);
 
-  await desk.button('Black out a region').focus();
+  await desk.button('Mask an area').focus();
   await desk.press('Enter');
   await expect(desk.page.getByRole('application')).toBeFocused();
   const before = await desk.page.locator('.region').boundingBox();
@@ -196,15 +196,15 @@ test('steps are cut, put back, reworded and masked by keys alone', async ({ desk
 test('a region is drawn with the pointer, on this picture only', async ({ desk, server, desktop, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
   await page(desk, id);
-  await desk.button('Black out a region').click();
-  await desk.page.getByLabel('On every picture').uncheck();
+  await desk.button('Mask an area').click();
+  await desk.page.getByLabel('On every screenshot').uncheck();
   const box = await desk.page.locator('.stage .shot').boundingBox();
   if (!box) throw new Error('no picture');
   await desk.page.mouse.move(box.x + box.width / 4, box.y + box.height / 4);
   await desk.page.mouse.down();
   await desk.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
   await desk.page.mouse.up();
-  await desk.button(/^Black out$/).click();
+  await desk.button(/^Mask$/).click();
   await expect.poll(async () => (await edits(server.operator, id)).masks).toHaveLength(1);
   const [mask] = (await edits(server.operator, id)).masks;
   expect(mask?.picture).toBeTruthy();
@@ -234,7 +234,7 @@ test('an export holds the words, and not what was hidden', async ({ desk, server
   const { recording_id: id } = await recorded(server, desktop, op);
   await page(desk, id);
   await desk.button(/^Export$/).click();
-  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.page.getByRole('menuitem', { name: 'One page (HTML)' }).click()]);
+  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.page.getByRole('menuitem', { name: 'Web page (HTML)' }).click()]);
   expect(download.suggestedFilename()).toMatch(/\.html$/);
   const html = await readFile(await download.path(), 'utf8');
   expect(html).toContain('Created K-0417.txt');
@@ -272,7 +272,7 @@ test('in the desktop the window makes room for the work: a strip that says it re
   await expect.poll(async () => (await calls(tab, 'Mode')).at(-1)).toEqual(['Mode', 'recorder', 44]);
 
   await strip.getByRole('button', { name: 'Pause' }).click();
-  await expect(strip.getByRole('button', { name: 'Go on' })).toBeVisible();
+  await expect(strip.getByRole('button', { name: 'Continue' })).toBeVisible();
   await strip.getByRole('button', { name: 'Stop' }).click();
   await expect.poll(async () => (await calls(tab, 'Mode')).at(-1)).toEqual(['Mode', 'console', 0]);
   await expect(tab.locator('#operation-title')).toHaveText('Write the contract');
@@ -301,9 +301,9 @@ test('what is recorded elsewhere is said where one would record', async ({ desk,
   const other = await bot.ring({ action_type: 'desktop', description: 'Pair the phone', details: { action_sequence: ['Open Settings'] } });
   await desk.open();
   await desk.openOperation(other.operation_id);
-  await expect(desk.page.getByText('Another operation is being recorded: Write the contract')).toBeVisible();
+  await expect(desk.page.getByText('Another request is being recorded: Write the contract')).toBeVisible();
   await expect(desk.button(/record/i)).toHaveCount(0);
-  await desk.page.getByRole('link', { name: 'Go there' }).click();
+  await desk.page.getByRole('link', { name: 'Open' }).click();
   await expect(desk.page.locator('#operation-title')).toHaveText('Write the contract');
 });
 
@@ -316,7 +316,7 @@ test('without a screen it says what will be missing, before', async ({ page: tab
     await desk.openOperation(op.operation_id);
     await expect(desk.page.getByText(/^Will be missing here: Pointer and keys/)).toBeVisible();
     await desk.button('Options').click();
-    await expect(desk.page.getByText('There is no display to record.').first()).toBeVisible();
+    await expect(desk.page.getByText('There is no screen to record.').first()).toBeVisible();
     await accessible(tab);
   } finally {
     await server.end();
@@ -349,6 +349,6 @@ test('every view of recordings: WCAG 2.2 AA in both themes, and room at every wi
   await desk.go(`recordings/${id}`);
   await expect(desk.page.locator('.stage image')).toBeVisible();
   await held(desk.page);
-  await desk.button('Black out a region').click();
+  await desk.button('Mask an area').click();
   await held(desk.page);
 });

@@ -17,8 +17,8 @@ const spent = { steps: 2, tokens_in: 12_400, tokens_out: 830, time_ns: 42e9, mon
 
 test('says what to do while no run was made', async ({ desk, page }) => {
   await desk.open('agents');
-  const box = page.getByRole('region', { name: /^Runs of the reference agent/ });
-  await expect(box).toContainText('No run so far.');
+  const box = page.getByRole('region', { name: /^Reference agent runs/ });
+  await expect(box).toContainText('No runs yet');
   await expect(box.getByText('deskbell agent run "')).toBeVisible();
   await accessible(page);
 });
@@ -35,9 +35,9 @@ test('a run is read along: what it thinks, plans, calls and comes to', async ({ 
   await expect(page.getByText('small-1')).toBeVisible();
   const log = page.getByRole('log', { name: 'What it did' });
   const plan = page.getByRole('region', { name: 'Its plan' });
-  await expect(plan).toContainText('It has made no plan yet.');
+  await expect(plan).toContainText('No plan yet.');
   await journal.tell({ type: 'task_plan', state: 'executing', content: 'A plan', plan: { status: 'confirmed', auto: 'off', tasks } });
-  await expect(plan).toContainText('Confirming is off');
+  await expect(plan).toContainText('plan confirmation is off');
   await journal.tell({ type: 'task_init', task_id: 't1', tool: 'shell', content: 'Find the failing test' });
   await expect(plan.getByRole('listitem').nth(0)).toHaveAttribute('aria-current', 'step');
   await journal.tell({ task_id: 't1', tool: 'shell', call: 'go test ./...', outcome: 'failed', content: 'FAIL: TestSum' });
@@ -70,7 +70,7 @@ test('a run whose process has gone says how it is resumed, and goes on when it i
   await expect(page.getByText('Working', { exact: true }).first()).toBeVisible();
   await journal.die();
   await expect(page.getByText(`deskbell agent resume ${id}`)).toBeVisible();
-  await expect(page.getByText('Broken off')).toBeVisible();
+  await expect(page.getByText('Interrupted')).toBeVisible();
   await journal.live();
   await journal.tell({ content: 'Going on' });
   await expect(page.getByRole('log')).toContainText('Going on');
@@ -85,8 +85,8 @@ test('a run that failed says how it is resumed, unless an operator ended it', as
   await expect(page.getByText('Its limit of 100 calls is reached.').first()).toBeVisible();
   await journal.die();
   await expect(page.getByText(`deskbell agent resume ${id}`)).toBeVisible();
-  await expect(page.getByText('It ended before its task was done.')).toBeVisible();
-  await expect(page.getByText('Broken off')).toHaveCount(0);
+  await expect(page.getByText('It ended before the task was completed.')).toBeVisible();
+  await expect(page.getByText('Interrupted')).toHaveCount(0);
   await accessible(page);
   await journal.end(true);
   await desk.page.reload();
@@ -100,10 +100,10 @@ test('what it asked people is linked, and what waits is said first', async ({ de
   const first = await agent.ring({ action_type: 'feedback', description: 'Which test is meant?', session_id: id });
   await journal.tell({ content: 'Asked' });
   await desk.open(`agents/${id}`);
-  await expect(page.getByText('It waits for you.')).toBeVisible();
+  await expect(page.getByText('Waiting for you.')).toBeVisible();
   await server.operator.call('POST', '/api/human/complete', { operation_id: first.operation_id, digest: first.digest, human_input: 'TestSum' });
-  await expect(page.getByText('It waits for you.')).toHaveCount(0);
-  const asked = page.getByRole('region', { name: 'What it asked people' });
+  await expect(page.getByText('Waiting for you.')).toHaveCount(0);
+  const asked = page.getByRole('region', { name: 'Requests' });
   await expect(asked.getByRole('link', { name: /Which test is meant/ })).toHaveAttribute('href', `#/history/${first.operation_id}`);
   await asked.getByRole('link', { name: /Which test is meant/ }).click();
   await expect(page.locator('#operation-title')).toContainText('Which test is meant?');
@@ -111,6 +111,6 @@ test('what it asked people is linked, and what waits is said first', async ({ de
 
 test('a run that is not there is said to be so', async ({ desk, page }) => {
   await desk.open('agents/run_nothing');
-  await expect(page.getByRole('heading', { name: 'There is no such run' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Run not found' })).toBeVisible();
   desk.errors.length = 0; // a refused call is logged by the browser
 });

@@ -33,7 +33,7 @@ test('a wrong code says what to do', async ({ page, server }) => {
   await expect(page.getByRole('button', { name: 'Sign in' })).toBeDisabled();
   await page.getByRole('textbox', { name: 'One-time code' }).fill('AAAAA-AAAAA');
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('alert')).toContainText('ask for a new one');
+  await expect(page.getByRole('alert')).toContainText('Get a new one');
 });
 
 test('a reload keeps the session and the place, and leaves no secret behind', async ({ desk, bot, page }) => {
@@ -50,7 +50,7 @@ test('a reload keeps the session and the place, and leaves no secret behind', as
 test('another browser gets in with a code from the settings', async ({ desk, page, browser, server, bot }) => {
   await bot.ring({ description: 'So that there is an inbox' });
   await desk.open('settings');
-  await desk.button('Make a code').click();
+  await desk.button('Create code').click();
   const code = await page.getByText(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/).textContent();
   const other = new Console(await (await browser.newContext()).newPage(), server);
   await other.page.goto(server.url);
@@ -65,7 +65,7 @@ test('when the server was started anew, somebody signs in again and goes on wher
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.reason.fill('Only after lunch');
-  await expect(page.getByText(/Draft kept/)).toBeVisible();
+  await expect(page.getByText(/Draft saved/)).toBeVisible();
   await server.stop();
   await expect(page.getByText(/Reconnecting/)).toBeVisible();
   await desk.reason.fill('Only after lunch, at two');

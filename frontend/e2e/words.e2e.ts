@@ -9,7 +9,7 @@ test('a draft survives a reload', async ({ desk, bot, page }) => {
   await desk.reason.fill('Only if the tests are green');
   await page.reload();
   await expect(desk.reason).toHaveValue('Only if the tests are green');
-  await expect(page.getByText(/Draft kept \d\d:\d\d:\d\d/)).toBeVisible();
+  await expect(page.getByText(/Draft saved \d\d:\d\d:\d\d/)).toBeVisible();
   await expect(desk.row(op.operation_id)).toContainText('Draft');
 });
 
@@ -18,7 +18,7 @@ test('a draft survives a crash of the server', async ({ desk, bot, page, server,
   await desk.open();
   await desk.openOperation(op.operation_id);
   await page.getByRole('textbox', { name: 'Your answer' }).or(page.getByRole('textbox', { name: /words/ })).first().fill('Call it Deskbell');
-  await expect(page.getByText(/Draft kept/)).toBeVisible();
+  await expect(page.getByText(/Draft saved/)).toBeVisible();
   await server.stop('SIGKILL');
   await server.again();
   const other = new Console(await (await browser.newContext()).newPage(), server);
@@ -33,7 +33,7 @@ test('of two browsers the slower is told who decided, and keeps what was typed',
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.reason.fill('No, the window is closed');
-  await expect(page.getByText(/Draft kept/)).toBeVisible();
+  await expect(page.getByText(/Draft saved/)).toBeVisible();
   const other = new Console(await (await browser.newContext()).newPage(), server);
   await other.open();
   await other.openOperation(op.operation_id);
@@ -48,7 +48,7 @@ test('of two browsers the slower is told who decided, and keeps what was typed',
   await expect(page.getByText(/Approved by/).first()).toBeVisible();
   await expect(page.locator('pre', { hasText: 'No, the window is closed' })).toBeVisible();
   expect((await bot.operation(op.operation_id)).result?.decision).toBe('approve');
-  await desk.button('Add as a message').click();
+  await desk.button('Send as a message').click();
   await expect.poll(async () => (await bot.operation(op.operation_id)).messages.at(-1)?.text).toBe('No, the window is closed');
   await other.page.context().close();
   desk.errors.length = 0; // a refused call is logged by the browser
@@ -72,7 +72,7 @@ test('a ring that ends at its time limit keeps what was typed', async ({ desk, b
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.reason.fill('Wait for me');
-  await expect(page.getByText(/Ended at its time limit/)).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText(/Timed out at/)).toBeVisible({ timeout: 20_000 });
   await expect(page.getByText('Wait for me')).toBeVisible();
 });
 
@@ -82,7 +82,7 @@ test('cancelled while somebody types: said at once, nothing lost', async ({ desk
   await desk.openOperation(op.operation_id);
   await desk.reason.fill('I would rather');
   await bot.cancel(op.operation_id, 'The branch was deleted');
-  await expect(page.getByText(/^Cancelled by release-bot at/)).toBeVisible();
+  await expect(page.getByText(/^Canceled by release-bot at/)).toBeVisible();
   await expect(page.getByText('The branch was deleted')).toBeVisible();
   await expect(page.getByText('I would rather')).toBeVisible();
   await expect(desk.button('Approve')).toHaveCount(0);

@@ -1,0 +1,131 @@
+import type { Setting } from '../../lib/wire';
+import { m } from '../../paraglide/messages';
+
+/** What the settings view says of one setting, in the page's language. */
+export interface SettingWords {
+  name: () => string;
+  doc: () => string;
+  /** Names of its values, where they are a choice. */
+  options?: Record<string, () => string>;
+}
+
+interface Part {
+  title: () => string;
+  settings: Record<string, SettingWords>;
+}
+
+/** All groups, in the order of the view. */
+const parts: Part[] = [
+  {
+    title: m.part_operator,
+    settings: { 'operator.name': { name: m.name_operator, doc: m.doc_operator } },
+  },
+  {
+    title: m.part_human,
+    settings: {
+      'human.enabled': { name: m.name_enabled, doc: m.doc_enabled },
+      'human.default_timeout': { name: m.name_default_timeout, doc: m.doc_default_timeout },
+      'human.max_pending_requests': { name: m.name_max_pending, doc: m.doc_max_pending },
+      'human.auto_summarize': { name: m.name_auto_summarize, doc: m.doc_auto_summarize },
+      'human.max_history': { name: m.name_max_history, doc: m.doc_max_history },
+    },
+  },
+  {
+    title: m.part_plan,
+    settings: {
+      'plan.confirm_by_human': { name: m.name_plan_confirm, doc: m.doc_plan_confirm },
+      'plan.confirmation_timeout': { name: m.name_plan_timeout, doc: m.doc_plan_timeout },
+      'plan.allow_task_modification': { name: m.name_plan_modify, doc: m.doc_plan_modify },
+      'plan.auto_confirm_safe_tasks': { name: m.name_plan_auto, doc: m.doc_plan_auto },
+      'plan.confirmations': { name: m.name_plan_confirmations, doc: m.doc_plan_confirmations },
+      'plan.operators': { name: m.name_plan_operators, doc: m.doc_plan_operators },
+    },
+  },
+  {
+    title: m.part_notifications,
+    settings: {
+      'notifications.enabled': { name: m.name_notifications, doc: m.doc_notifications },
+      'notifications.after': { name: m.name_notifications_after, doc: m.doc_notifications_after },
+    },
+  },
+  {
+    title: m.part_recording,
+    settings: {
+      'recording.enabled': { name: m.name_recording_enabled, doc: m.doc_recording_enabled },
+      'recording.max_minutes': { name: m.name_recording_max_minutes, doc: m.doc_recording_max_minutes },
+      'recording.max_megabytes': { name: m.name_recording_max_megabytes, doc: m.doc_recording_max_megabytes },
+      'recording.folders': { name: m.name_recording_folders, doc: m.doc_recording_folders },
+      'recording.clipboard': { name: m.name_recording_clipboard, doc: m.doc_recording_clipboard, options: { off: m.rec_clipboard_off, kind: m.rec_clipboard_kind, content: m.rec_clipboard_content } },
+      'recording.exclude': { name: m.name_recording_exclude, doc: m.doc_recording_exclude },
+      'recording.exclude_defaults': { name: m.name_recording_exclude_defaults, doc: m.doc_recording_exclude_defaults },
+    },
+  },
+  {
+    title: m.part_recording_browser,
+    settings: {
+      'recording.browser.path': { name: m.name_recording_browser_path, doc: m.doc_recording_browser_path },
+      'recording.browser.profile': { name: m.name_recording_browser_profile, doc: m.doc_recording_browser_profile, options: { kept: m.option_profile_kept, throwaway: m.option_profile_throwaway } },
+      'recording.browser.exclude': { name: m.name_recording_browser_exclude, doc: m.doc_recording_browser_exclude },
+      'recording.browser.parameters': { name: m.name_recording_browser_parameters, doc: m.doc_recording_browser_parameters },
+      'recording.browser.network': { name: m.name_recording_browser_network, doc: m.doc_recording_browser_network },
+      'recording.browser.console': { name: m.name_recording_browser_console, doc: m.doc_recording_browser_console },
+    },
+  },
+  {
+    title: m.part_summarizers,
+    settings: {
+      'summarizers.use': { name: m.name_summarizers_use, doc: m.doc_summarizers_use },
+      'summarizers.language': { name: m.name_summarizers_language, doc: m.doc_summarizers_language, options: { request: m.option_language_request, en: () => 'English', 'zh-CN': () => '简体中文' } },
+      'summarizers.plugins': { name: m.name_summarizers_plugins, doc: m.doc_summarizers_plugins },
+    },
+  },
+  {
+    title: m.part_model,
+    settings: {
+      'model.provider': { name: m.name_model_provider, doc: m.doc_model_provider, options: { none: m.option_provider_none, anthropic: () => 'Anthropic', openai: () => 'OpenAI' } },
+      'model.name': { name: m.name_model_name, doc: m.doc_model_name },
+      'model.base_url': { name: m.name_model_base_url, doc: m.doc_model_base_url },
+      'model.allow_http': { name: m.name_model_allow_http, doc: m.doc_model_allow_http },
+      'model.pictures': { name: m.name_model_pictures, doc: m.doc_model_pictures },
+      'model.max_input_tokens': { name: m.name_model_max_input_tokens, doc: m.doc_model_max_input_tokens },
+      'model.max_output_tokens': { name: m.name_model_max_output_tokens, doc: m.doc_model_max_output_tokens },
+    },
+  },
+  {
+    title: m.part_server,
+    settings: {
+      'server.addr': { name: m.name_addr, doc: m.doc_addr },
+      'server.allow_hosts': { name: m.name_allow_hosts, doc: m.doc_allow_hosts },
+      'server.allow_remote': { name: m.name_allow_remote, doc: m.doc_allow_remote },
+    },
+  },
+  {
+    title: m.part_limits,
+    settings: {
+      'limits.max_description': { name: m.name_max_description, doc: m.doc_max_description },
+      'limits.max_details': { name: m.name_max_details, doc: m.doc_max_details },
+      'limits.max_context': { name: m.name_max_context, doc: m.doc_max_context },
+    },
+  },
+];
+
+export interface Group {
+  title: () => string;
+  rows: { setting: Setting; words: SettingWords }[];
+}
+
+/** Sorts settings into the view's groups. A setting without words shows its key and the server's description, last. */
+export function grouped(settings: readonly Setting[]): Group[] {
+  // The view shows theme and language apart, as a preview.
+  const left = new Map(settings.filter((setting) => !setting.key.startsWith('ui.')).map((setting) => [setting.key, setting]));
+  const groups = parts.map(({ title, settings: known }): Group => ({
+    title,
+    rows: Object.entries(known).flatMap(([key, words]) => {
+      const setting = left.get(key);
+      left.delete(key);
+      return setting ? [{ setting, words }] : [];
+    }),
+  }));
+  const other = [...left.values()].map((setting) => ({ setting, words: { name: () => setting.key, doc: () => setting.description } }));
+  return [...groups, { title: m.part_other, rows: other }].filter((group) => group.rows.length > 0);
+}
