@@ -313,7 +313,7 @@ test('presets are made, changed and deleted in the settings', async ({ desk, pag
   await expect(box).toContainText('Move of a database');
   expect((await list()).map(({ name, tasks: of }) => [name, of.length])).toEqual([['Move of a database', 1]]);
   await box.getByRole('button', { name: 'Delete preset “Move of a database”' }).click();
-  await expect(dialog.getByRole('button', { name: 'Keep plan' })).toBeFocused();
+  await expect(dialog.getByRole('button', { name: 'Keep preset' })).toBeFocused();
   await dialog.getByRole('button', { name: 'Delete the preset' }).click();
   await expect(box).toContainText('No presets.');
   expect(await list()).toEqual([]);
