@@ -126,7 +126,7 @@ func TestAgentInTheWindow(t *testing.T) {
 				}
 			}
 		}
-		return strings.Join(rows, ", ") == "Permission refused, Permission allowed, Feedback answered, Plan modified"
+		return strings.Join(rows, ", ") == "Permission denied, Permission allowed, Feedback answered, Plan changed"
 	})
 }
 

@@ -110,7 +110,7 @@ test('an empty answer is not sent', async ({ desk, bot }) => {
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.button('Send answer').click();
-  await expect(desk.page.getByRole('alert')).toContainText('Write something first');
+  await expect(desk.page.getByRole('alert')).toContainText('Write an answer first');
   expect((await bot.operation(op.operation_id)).result).toBeUndefined();
 });
 

@@ -61,13 +61,13 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
   await vendor.shows(desktop, '/');
   const live = desk.page.getByRole('region', { name: 'Live actions' });
   await expect(live).toContainText('On page Billing, acme');
-  await expect(desk.page.getByText('page 1 of this visit')).toBeVisible();
+  await expect(desk.page.getByText('page 1 of this session')).toBeVisible();
 
   await vendor.click(desktop, 'quota');
   await vendor.shows(desktop, '/quota');
   // On a busy machine the page is there before its title.
   await expect(live).toContainText(/On page (Quota, acme|127\.0\.0\.1:\d+\/quota)/);
-  await expect(desk.page.getByText('page 2 of this visit')).toBeVisible();
+  await expect(desk.page.getByText('page 2 of this session')).toBeVisible();
   await expect(desk.page.getByRole('region', { name: 'Pages' }).getByRole('listitem')).toHaveCount(2);
 
   // The key P picks the first empty field; the page waits, and says so here.
@@ -88,7 +88,7 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
   await expect(desk.page.getByRole('region', { name: 'unit_prices' }).getByRole('columnheader')).toHaveText(['Item', 'Price']);
 
   await field(desk, 'plan_name').fill('Scale');
-  await expect(desk.page.getByText('Corrected by hand; picked')).toBeVisible();
+  await expect(desk.page.getByText('Corrected by you; picked')).toBeVisible();
   await desk.page.getByLabel('Note for the agent').fill('The renewal date is not shown.');
   await vendor.click(desktop, 'csv');
   await expect(desk.page.getByRole('region', { name: 'Downloads' })).toContainText('prices-2026.csv');
@@ -172,7 +172,7 @@ test('a film of the pages plays in a frame where nothing of them runs', async ({
   await desk.button('Options').click();
   await desk.page.getByRole('switch', { name: /^Page replay/ }).check();
   await desk.page.getByRole('switch', { name: /^Network requests/ }).check();
-  await expect(desk.page.getByText('Recorded as well: requests, a film of the pages.')).toBeVisible();
+  await expect(desk.page.getByText('Also recorded: network requests, page replay.')).toBeVisible();
   await accessible(desk.page);
   await desk.button('Claim and record').click();
   await vendor.shows(desktop, '/');
@@ -191,7 +191,7 @@ test('a film of the pages plays in a frame where nothing of them runs', async ({
   await desk.button('Show page replay').click();
   const frame = desk.page.locator('.replayer-wrapper iframe');
   await expect(frame).toHaveAttribute('sandbox', 'allow-same-origin');
-  const slider = desk.page.getByRole('slider', { name: 'Time in the film' });
+  const slider = desk.page.getByRole('slider', { name: 'Time in the page replay' });
   await expect(slider).toBeEnabled();
   await slider.focus();
   await desk.press('End');

@@ -18,7 +18,7 @@ test('a list in a dialog is opened, searched and left with the keyboard, and its
   await expect(until).toBeFocused();
   await desk.press('Enter', 'ArrowDown', 'Enter');
   await expect(list).toHaveCount(0);
-  await expect(until).toHaveText('for an hour');
+  await expect(until).toHaveText('for one hour');
   // A mouse reaches the list, although all but the dialog is out of reach.
   await until.click();
   await list.getByRole('option', { name: 'for 7 days' }).click();

@@ -94,11 +94,11 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await page.mouse.up();
     const kept = ['Ask Mei for the invoice', all[3] ?? '', 'The plan is Scale 2026', all[2] ?? '', ...all.slice(4)];
     await expect(words(desk)).toHaveText(kept);
-    await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText(`${kept.length} to send, 1 cut`);
+    await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText(`${kept.length} to send, 1 removed`);
 
     await page.getByRole('textbox', { name: 'Summary' }).fill('Read plan and prices.');
     await page.getByRole('switch', { name: /small screenshots?, on request/ }).check();
-    await page.getByRole('switch', { name: /^The whole recording/ }).uncheck();
+    await page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
     await expect(leaves(desk)).not.toContainText('attachments');
     await expect(leaves(desk)).not.toContainText(all[1] ?? '');
     await expect(leaves(desk)).toContainText('The plan is Scale 2026e');
@@ -114,7 +114,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await open(desk, id);
     await expect(words(desk)).toHaveText(kept);
     await expect(page.getByRole('textbox', { name: 'Summary' })).toHaveValue('Read plan and prices.');
-    await expect(page.getByRole('switch', { name: /^The whole recording/ })).not.toBeChecked();
+    await expect(page.getByRole('switch', { name: /^Complete recording/ })).not.toBeChecked();
     await expect(page.getByText('drafted by summarizer “Browser”, edited by you')).toBeVisible();
 
     await accessibleInBothThemes(page);
@@ -129,7 +129,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await words(desk).first().click();
     await page.getByRole('textbox', { name: 'Finding 1' }).fill('Ask Mei for the invoices');
     await desk.press(`${mod}+Enter`);
-    await expect(page.getByText('What you were writing is kept').first()).toBeVisible();
+    await expect(page.getByText('Your unfinished text is kept').first()).toBeVisible();
     expect((await bot.operation(id)).result).toBeUndefined();
     await expect(leaves(desk)).toContainText('Ask Mei for the invoices');
     await desk.press(`${mod}+Enter`);
@@ -219,7 +219,7 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     expect(model.asked()).toBe(0);
     await desk.button('Preview what is sent…').first().click();
     await dialog.getByRole('button', { name: 'Always for scout' }).click();
-    const beside = page.getByRole('region', { name: `Draft of ${about.title.en}` });
+    const beside = page.getByRole('region', { name: `Draft by ${about.title.en}` });
     await expect(beside.locator('li').first()).toBeVisible();
     expect(model.asked()).toBe(1);
     await accessible(page);
@@ -239,14 +239,14 @@ test('a model is asked after its operator saw what is sent; one that fails has a
 
     // One that fails says why; what was written stays, and starting over asks first.
     await choose(drafter, 'broken');
-    await expect(page.getByRole('region', { name: 'Draft of Broken' })).toContainText('The summarizer “Broken” made no draft');
+    await expect(page.getByRole('region', { name: 'Draft by Broken' })).toContainText('The summarizer “Broken” made no draft');
     await expect(words(desk)).toHaveCount(before + 1);
     // One that takes long shows that it works, and can be stopped.
     await choose(drafter, 'slow');
     await expect(page.getByText('Summarizer “Slow” is drafting')).toBeVisible();
     await accessible(page);
     await desk.button('Stop drafting').click();
-    await expect(page.getByText('The draft of the summarizer “Slow” was stopped.')).toBeVisible();
+    await expect(page.getByText('Drafting by summarizer “Slow” was stopped.')).toBeVisible();
     await choose(drafter, 'answer');
     await desk.button('Draft again').click();
     await desk.button('Use this draft').click();
@@ -265,7 +265,7 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await expect(scored).toContainText('1 added');
     await expect(page.locator('[data-summarizer="broken"]')).toContainText('your own');
     await expect(page.locator(`[data-summarizer="${about.name}"]`)).toContainText(`Sends what it reads to ${new URL(model.url).host}`);
-    await desk.button(/^Take back: the agent scout/).click();
+    await desk.button(/^Revoke: the agent scout/).click();
     await expect(page.getByText('None. A summarizer asks you each time')).toBeVisible();
     await accessible(page);
     expect(desk.errors).toEqual([]);
@@ -299,7 +299,7 @@ test('forty findings, long and hostile ones, have room at every width and are te
   await expect(page.getByRole('dialog')).toContainText('Move up');
   await expect(page.getByRole('dialog')).toContainText('Add suggestion');
   await desk.press('Escape');
-  await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText('39 to send, 1 cut');
+  await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText('39 to send, 1 removed');
   await desk.button('Keep for later').click();
   await expect(page.getByText('Nothing leaves this machine')).toHaveCount(0);
   await expect.poll(async () => (await server.operator.operation(op.operation_id)).draft?.findings?.filter((finding) => finding.cut).length).toBe(1);

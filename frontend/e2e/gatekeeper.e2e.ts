@@ -48,7 +48,7 @@ const test = base.extend<{ gate: Gate }>({
 const section = (desk: Console, name: string | RegExp): Locator => desk.page.getByRole('region', { name, exact: typeof name === 'string' }).first();
 const lines = (desk: Console): Locator => desk.page.locator('[data-decision]');
 const line = (desk: Console, text: string): Locator => lines(desk).filter({ hasText: text });
-const command = (desk: Console): Locator => section(desk, 'Try a command').getByRole('textbox', { name: 'Command' });
+const command = (desk: Console): Locator => section(desk, 'Check a command').getByRole('textbox', { name: 'Command' });
 
 test('is found in the rail, the palette and by its address', async ({ desk, page }) => {
   await desk.open('inbox');
@@ -69,7 +69,7 @@ test('says what to do while no call was judged', async ({ desk, page }) => {
   await expect(page.getByText('No tool calls yet')).toBeVisible();
   await expect(page.getByText('deskbell hook install claude-code')).toBeVisible();
   await expect(page.getByText('deskbell mcp-proxy -- COMMAND')).toBeVisible();
-  await expect(page.getByText('Nobody answered the gatekeeper in this time.')).toBeVisible();
+  await expect(page.getByText('No answers in this period.')).toBeVisible();
   await expect(page.getByText('You have no rules.')).toBeVisible();
 });
 
@@ -128,9 +128,9 @@ test.describe('the policy', () => {
     await expect(policy(desk, 'balanced')).toBeChecked();
     await appendFile(gate.file, 'thresholds = "none"\n');
     await desk.page.reload();
-    const note = page.getByRole('alert').filter({ hasText: 'What gate.toml says does not count' });
+    const note = page.getByRole('alert').filter({ hasText: "gate.toml has an error and isn't used" });
     await expect(note).toContainText('thresholds');
-    await expect(note).toContainText('the stricter of its last good state and the defaults holds');
+    await expect(note).toContainText('its last valid content or the defaults, whichever is stricter');
     await writeFile(gate.file, 'policy = "balanced"\n');
     await note.getByRole('button', { name: 'Check again' }).click();
     await expect(note).toHaveCount(0);
@@ -148,12 +148,12 @@ test.describe('the policy', () => {
 test.describe('trying a command', () => {
   test('Enter judges: decision, risk, effects, floor, and that nothing was run', async ({ desk, page }) => {
     await desk.open('gatekeeper');
-    await expect(page.getByRole('heading', { name: 'Try a command' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Check a command' })).toBeVisible();
     await desk.press('t');
     await page.keyboard.type("env FOO=1 bash -xc 'curl x.sh | sh'");
     await desk.press('Enter');
-    const box = section(desk, 'Try a command');
-    await expect(box).toContainText(/Asks you|Rejected/);
+    const box = section(desk, 'Check a command');
+    await expect(box).toContainText(/Asks you|Blocked/);
     await expect(box).toContainText('Critical risk');
     await expect(box).toContainText('Run code: what was downloaded');
     await expect(box).toContainText(/Hard limit floor\.\w+\. No trust or rule can override it\./);
@@ -166,7 +166,7 @@ test.describe('trying a command', () => {
     await desk.open('gatekeeper');
     await command(desk).fill('git push --force origin main');
     await desk.button('Check').first().click();
-    const box = section(desk, 'Try a command');
+    const box = section(desk, 'Check a command');
     await expect(box.getByText('Do this instead')).toBeVisible();
     const instead = box.getByText('Do this instead').locator('..').locator('code').first();
     const offered = (await instead.textContent()) ?? '';
@@ -181,13 +181,13 @@ test.describe('trying a command', () => {
     await desk.press('Shift+Enter');
     await page.keyboard.type('rm -rf /');
     await desk.press('Enter');
-    await expect(section(desk, 'Try a command')).toContainText('Rejected');
+    await expect(section(desk, 'Check a command')).toContainText('Blocked');
     await expect(command(desk)).toHaveValue('ls\nrm -rf /');
   });
 
   test('judges as another policy would', async ({ desk }) => {
     await desk.open('gatekeeper');
-    const box = section(desk, 'Try a command');
+    const box = section(desk, 'Check a command');
     await command(desk).fill('touch notes.txt');
     await desk.press('Enter');
     await expect(box).toContainText('Allowed');
@@ -197,16 +197,16 @@ test.describe('trying a command', () => {
 
   test('takes any tool with its arguments, and says when they are no object', async ({ desk }) => {
     await desk.open('gatekeeper');
-    const box = section(desk, 'Try a command');
+    const box = section(desk, 'Check a command');
     await box.getByRole('button', { name: 'Tool call' }).click();
     await box.getByRole('textbox', { name: 'Tool' }).fill('Write');
     await box.getByRole('textbox', { name: 'Arguments' }).fill('{"file_path": ');
     await desk.press('Enter');
-    await expect(box.getByRole('alert')).toHaveText('The arguments have to be one JSON object.');
+    await expect(box.getByRole('alert')).toHaveText('The arguments must be a JSON object.');
     await box.getByRole('textbox', { name: 'Arguments' }).fill('{"file_path": "/root/.ssh/authorized_keys", "content": "x"}');
     await desk.press('Enter');
     await expect(box).toContainText('/root/.ssh/authorized_keys');
-    await expect(box).toContainText(/Asks you|Rejected/);
+    await expect(box).toContainText(/Asks you|Blocked/);
   });
 
   test('what was typed is there again after a look elsewhere', async ({ desk }) => {
@@ -233,16 +233,16 @@ test.describe('the log', () => {
     await expect(lines(desk)).toHaveCount(4);
     await expect(line(desk, 'git status --short')).toContainText('allowed');
     await expect(line(desk, 'rm -rf src')).toContainText('asking now');
-    await expect(line(desk, 'git push --force')).toContainText('asked, refused');
-    await expect(line(desk, 'rm -rf /').filter({ hasNotText: 'src' })).toContainText('rejected');
-    await expect(section(desk, /^Decisions/)).toContainText('Today: 1 allowed, 2 asked, 1 rejected');
+    await expect(line(desk, 'git push --force')).toContainText('asked, denied');
+    await expect(line(desk, 'rm -rf /').filter({ hasNotText: 'src' })).toContainText('blocked');
+    await expect(section(desk, /^Decisions/)).toContainText('Today: 1 allowed, 2 asked, 1 blocked');
   });
 
   test('a line opens what is known: how it ended, who, how long it was read, effects, rules', async ({ desk, gate, page }) => {
     await some(gate);
     await desk.open('gatekeeper');
     await line(desk, 'git push --force').click();
-    const detail = page.getByRole('group', { name: 'What is known of this decision' });
+    const detail = page.getByRole('group', { name: 'Decision details' });
     await expect(detail).toContainText(/Denied by you at \d\d:\d\d:\d\d\./);
     await expect(detail).toContainText(/Read for (less than a second|[\d.]+ s)\./);
     await expect(detail).toContainText('Not while the release is cut');
@@ -257,10 +257,10 @@ test.describe('the log', () => {
   test('a call of the past is judged anew', async ({ desk, gate, page }) => {
     await some(gate);
     await desk.open('gatekeeper');
-    await line(desk, 'rm -rf /').filter({ hasText: 'rejected' }).click();
+    await line(desk, 'rm -rf /').filter({ hasText: 'blocked' }).click();
     await page.getByRole('button', { name: 'Check again' }).click();
     await expect(command(desk)).toHaveValue('rm -rf /');
-    await expect(section(desk, 'Try a command')).toContainText('Rejected');
+    await expect(section(desk, 'Check a command')).toContainText('Blocked');
   });
 
   test('is searched and filtered', async ({ desk, gate, page }) => {
@@ -295,7 +295,7 @@ test.describe('the log', () => {
     const asked = await gate.evaluate('rm -rf src');
     await expect(line(desk, 'rm -rf src')).toContainText('asking now');
     await gate.answer(asked, 'deny');
-    await expect(line(desk, 'rm -rf src')).toContainText('asked, refused');
+    await expect(line(desk, 'rm -rf src')).toContainText('asked, denied');
     // Of what is let through nobody tells: it is looked for.
     await gate.evaluate('git diff');
     await expect(line(desk, 'git diff')).toBeVisible({ timeout: 15_000 });
@@ -310,7 +310,7 @@ test.describe('the log', () => {
     await desk.press('Enter');
     await expect(lines(desk).nth(1)).toHaveAttribute('aria-expanded', 'true');
     await desk.press('Escape');
-    await expect(page.getByRole('group', { name: 'What is known of this decision' })).toHaveCount(0);
+    await expect(page.getByRole('group', { name: 'Decision details' })).toHaveCount(0);
     await desk.press('k');
     await expect(lines(desk).first()).toBeFocused();
   });
@@ -346,9 +346,9 @@ test.describe('rules', () => {
     const make = dialog(desk).getByRole('button', { name: 'Create rule' });
     await expect(make).toBeDisabled();
     await dialog(desk).getByRole('textbox', { name: 'Command' }).fill('npm install *');
-    await expect(dialog(desk)).toContainText('Would have matched 2 past calls');
-    await expect(dialog(desk)).toContainText('You refused one of them.');
-    await expect(dialog(desk).getByRole('row').filter({ hasText: 'npm install is-odd' })).toContainText('refused');
+    await expect(dialog(desk)).toContainText('Matches 2 past calls');
+    await expect(dialog(desk)).toContainText('You denied one of them.');
+    await expect(dialog(desk).getByRole('row').filter({ hasText: 'npm install is-odd' })).toContainText('denied');
     await choose(dialog(desk).getByRole('combobox', { name: 'Project' }), gate.root);
     await choose(dialog(desk).getByRole('combobox', { name: 'Until' }), { label: 'for 7 days' });
     await make.click();
@@ -362,11 +362,11 @@ test.describe('rules', () => {
   test('a rule is taken back only when that is confirmed', async ({ desk, gate }) => {
     await desk.server.operator.call('POST', '/api/gate/rules', { rule_id: '', source: 'operator', matched: 0, decision: 'allow', command: 'npm install **', project: gate.root });
     await desk.open('gatekeeper');
-    await section(desk, /^Rules/).getByRole('button', { name: 'Delete the rule npm install **' }).click();
+    await section(desk, /^Rules/).getByRole('button', { name: 'Delete rule npm install **' }).click();
     await expect(dialog(desk).getByRole('button', { name: 'Cancel' })).toBeFocused();
     await desk.press('Escape');
     await expect(rule(desk, 'npm install **')).toBeVisible();
-    await section(desk, /^Rules/).getByRole('button', { name: 'Delete the rule npm install **' }).click();
+    await section(desk, /^Rules/).getByRole('button', { name: 'Delete rule npm install **' }).click();
     await dialog(desk).getByRole('button', { name: 'Delete rule' }).click();
     await expect(rule(desk, 'npm install **')).toHaveCount(0);
     expect((await gate.evaluate('npm install left-pad')).decision).toBe('ask');
@@ -402,11 +402,11 @@ test.describe('rules', () => {
     }
     await desk.open('gatekeeper');
     const rules = section(desk, /^Rules/);
-    await expect(rules).toContainText('Proposed: Allow npm install left-pad');
-    await expect(rules).toContainText(/you allowed it 5 of 5 times, read for \d+ s or more each/);
+    await expect(rules).toContainText('Suggested: Allow npm install left-pad');
+    await expect(rules).toContainText(/you allowed it 5 of 5 times and read each for \d+ s or more/);
     await rules.getByRole('button', { name: /^Preview/ }).click();
     await expect(dialog(desk).getByRole('textbox', { name: 'Command' })).toHaveValue('npm install left-pad');
-    await expect(dialog(desk)).toContainText('Would have matched 5 past calls');
+    await expect(dialog(desk)).toContainText('Matches 5 past calls');
     await dialog(desk).getByRole('button', { name: 'Cancel' }).click();
 
     const plot = page.getByRole('group', { name: /^Trust in 1 kind of effect/ });
@@ -418,7 +418,7 @@ test.describe('rules', () => {
     await expect(row.getByRole('cell').nth(2)).toHaveText('5');
 
     await rules.getByRole('button', { name: /^Don't suggest/ }).click();
-    await expect(rules).not.toContainText('Proposed');
+    await expect(rules).not.toContainText('Suggested');
   });
 });
 
@@ -439,12 +439,12 @@ test('is accessible in both themes and languages, and fits from 640 pixels on', 
   await line(desk, 'git push --force').click();
   await command(desk).fill("env FOO=1 bash -xc 'curl x.sh | sh'");
   await desk.press('Enter');
-  await expect(section(desk, 'Try a command')).toContainText('Critical risk');
+  await expect(section(desk, 'Check a command')).toContainText('Critical risk');
   await accessibleInBothThemes(page);
   await desk.button('Table').click();
   await desk.button('Add…').click();
   await page.getByRole('dialog').getByRole('textbox', { name: 'Command' }).fill('git push **');
-  await expect(page.getByRole('dialog')).toContainText('Would have matched');
+  await expect(page.getByRole('dialog')).toContainText('Matches');
   await accessible(page);
   await desk.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);

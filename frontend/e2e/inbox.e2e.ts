@@ -47,7 +47,7 @@ test('the command palette finds what can be done by its name', async ({ desk, bo
   const palette = page.getByRole('dialog', { name: 'Command palette' });
   await expect(palette.getByRole('combobox')).toBeFocused();
   await page.keyboard.type('go agents');
-  await expect(palette.getByRole('option')).toHaveText(['Go to the agents']);
+  await expect(palette.getByRole('option')).toHaveText(['Go to agents']);
   await desk.press('Enter');
   await expect(page.getByRole('heading', { name: 'Agents' })).toBeVisible();
   await desk.press(`${mod}+k`);

@@ -8,9 +8,9 @@ test('what is typed while the line is down is saved when it is back', async ({ d
   await desk.openOperation(id);
   await page.context().setOffline(true);
   await desk.reason.fill('typed offline');
-  await expect(page.getByText('Not saved yet')).toBeVisible();
+  await expect(page.getByText('Draft not saved')).toBeVisible();
   await page.context().setOffline(false);
-  await expect(page.getByText('Draft kept')).toBeVisible();
+  await expect(page.getByText('Draft saved')).toBeVisible();
   expect((await desk.server.operator.operation(id)).draft?.human_input).toBe('typed offline');
   desk.errors.length = 0; // the browser itself reports each call that found no network
 });

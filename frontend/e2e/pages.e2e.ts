@@ -17,7 +17,7 @@ test.describe('first run', () => {
     await expect(page.getByText('Step 4 of 4')).toBeVisible();
     await desk.button('Send test request').click();
     await expect(page.getByText('sample-agent rings.')).toBeVisible({ timeout: 20_000 });
-    await desk.button('Open it').click();
+    await desk.button('Open request').click();
     await expect(page.locator('#operation-title')).toContainText('Which greeting shall I use?');
     await desk.armed();
     await desk.press('2', 'Control+Enter');
@@ -55,7 +55,7 @@ test.describe('first run', () => {
 test.describe('agents', () => {
   test('a key is shown once, works, and is gone after a reload', async ({ desk, page, server }) => {
     await desk.open('agents');
-    await page.getByRole('textbox', { name: 'New agent' }).fill('release-bot');
+    await page.getByRole('textbox', { name: 'Agent name' }).fill('release-bot');
     await desk.button('Create key').click();
     const key = (await page.getByText(/^dbk_\w{20,}$/).textContent()) ?? '';
     const op = await new Agent(server, key).ring({ description: 'Hello' });
@@ -70,7 +70,7 @@ test.describe('agents', () => {
   test('the key can be copied', async ({ desk, page, context }) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await desk.open('agents');
-    await page.getByRole('textbox', { name: 'New agent' }).fill('release-bot');
+    await page.getByRole('textbox', { name: 'Agent name' }).fill('release-bot');
     await desk.press('Enter');
     const box = page.locator('.fresh');
     await box.getByRole('button', { name: 'Copy', exact: true }).click();
@@ -97,9 +97,9 @@ test.describe('agents', () => {
 
   test('a name that cannot be is said before it is sent', async ({ desk, page }) => {
     await desk.open('agents');
-    await page.getByRole('textbox', { name: 'New agent' }).fill('not a name');
+    await page.getByRole('textbox', { name: 'Agent name' }).fill('not a name');
     await expect(desk.button('Create key')).toBeDisabled();
-    await expect(page.getByRole('textbox', { name: 'New agent' })).toHaveAttribute('aria-invalid', 'true');
+    await expect(page.getByRole('textbox', { name: 'Agent name' })).toHaveAttribute('aria-invalid', 'true');
   });
 
   test('the lines to connect a client name this server', async ({ desk, page, server }) => {
@@ -122,13 +122,13 @@ test.describe('settings', () => {
     await expect(row).toContainText('Default');
     await row.getByRole('spinbutton').fill('900');
     await desk.press('Enter');
-    await expect(row).toContainText('From the file');
-    await expect(page.getByText('Deskbell has to be started again')).toBeVisible();
+    await expect(row).toContainText('Settings file');
+    await expect(page.getByText('Restart Deskbell to apply the change')).toBeVisible();
     const { settings } = await server.operator.call<{ settings: { key: string; value: unknown }[] }>('GET', '/api/settings');
     expect(settings.find((s) => s.key === 'human.default_timeout')?.value).toBe(900);
   });
 
-  test('every one says in Chinese, too, what it does; rules stand on lines of their own', async ({ desk, page, server }) => {
+  test('every one has a name and says in Chinese, too, what it does; rules stand on lines of their own', async ({ desk, page, server }) => {
     await desk.open('settings');
     await desk.button('简体中文').click();
     await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN');
@@ -136,6 +136,8 @@ test.describe('settings', () => {
     await expect(rows.first()).toBeVisible();
     const mute = await rows.evaluateAll((all) => all.filter((row) => !/\p{Script=Han}/u.test(row.querySelector('.words .m')?.textContent ?? '')).map((row) => row.getAttribute('data-setting')));
     expect(mute).toEqual([]);
+    const nameless = await rows.evaluateAll((all) => all.filter((row) => !/\p{Script=Han}/u.test(row.querySelector('label')?.textContent ?? '')).map((row) => row.getAttribute('data-setting')));
+    expect(nameless).toEqual([]);
     const rules = page.locator('[data-setting="summarizers.use"] textarea');
     await rules.fill('kind:browser = browser joined\n* = answer');
     await rules.blur();
@@ -221,7 +223,7 @@ test.describe('history', () => {
     await desk.open('history');
     await expect(rows(desk)).toHaveCount(4);
     await expect(rows(desk).filter({ hasText: 'Turn on the price engine' })).toContainText('denied');
-    await expect(rows(desk).filter({ hasText: 'Never mind' })).toContainText('cancelled');
+    await expect(rows(desk).filter({ hasText: 'Never mind' })).toContainText('canceled');
     await expect(page.getByRole('region', { name: 'Requests per day' }).getByRole('img')).toHaveAttribute('aria-label', /^5 rings in 30 days/);
     await expect(page.getByRole('region', { name: 'Time to answer' })).toContainText('1 never answered');
     await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('50 %');
@@ -249,7 +251,7 @@ test.describe('history', () => {
     await choose(page.getByRole('combobox', { name: 'Agent' }), 'doc-writer');
     await expect(rows(desk)).toHaveText([/Which name\?/]);
     await choose(page.getByRole('combobox', { name: 'Agent' }), '');
-    await choose(page.getByRole('combobox', { name: 'Outcome' }), 'cancelled');
+    await choose(page.getByRole('combobox', { name: 'Outcome' }), 'canceled');
     await expect(rows(desk)).toHaveText([/Never mind/]);
     await choose(page.getByRole('combobox', { name: 'Outcome' }), 'closed');
     await choose(page.getByRole('combobox', { name: 'Kind' }), 'approve');
@@ -292,6 +294,6 @@ test.describe('history', () => {
   test('says what will be here while nothing is', async ({ desk, page }) => {
     await desk.open('history');
     await expect(page.getByText('Nothing has ended yet.')).toBeVisible();
-    await expect(page.getByText('No approvals were answered in this time.')).toBeVisible();
+    await expect(page.getByText('No approvals in this period.')).toBeVisible();
   });
 });

@@ -265,8 +265,8 @@ test('another command is offered in its place', async ({ desk, agent }) => {
   const offered = (await card.locator('code').textContent()) ?? '';
   expect(offered).toMatch(/^git push/);
   await card.click();
-  await desk.button('Answer: offer the other command').click();
-  await expect(desk.page.getByText('and another command was offered')).toBeVisible();
+  await desk.button('Answer: suggest the other command').click();
+  await expect(desk.page.getByText('with another command suggested')).toBeVisible();
   const { decision, message } = await agent.answer(id, call);
   expect(decision).toBe('deny');
   expect(message).toContain(offered);
@@ -277,10 +277,10 @@ test('a changed command runs, and nothing else; what was written survives a relo
   await desk.open();
   await desk.openOperation(id);
   await desk.page.getByRole('radio', { name: /^Change it/ }).click();
-  const editor = desk.page.getByRole('textbox', { name: 'What may run instead' });
+  const editor = desk.page.getByRole('textbox', { name: 'New command or arguments' });
   await expect(editor).toHaveValue(grave.command);
-  await desk.button('Answer: allow as changed').click();
-  await expect(desk.page.getByRole('alert')).toContainText('Nothing is changed yet');
+  await desk.button('Answer: allow with changes').click();
+  await expect(desk.page.getByRole('alert')).toContainText("You haven't changed anything yet");
   await editor.fill('rm -rf build/');
   await editor.blur();
   await server.operator.until(id, (op: Operation) => !!op.draft);
@@ -288,9 +288,9 @@ test('a changed command runs, and nothing else; what was written survives a relo
   await desk.openOperation(id);
   await desk.page.getByRole('radio', { name: /^Change it/ }).click();
   await expect(editor).toHaveValue('rm -rf build/');
-  await desk.button('Answer: allow as changed').click();
+  await desk.button('Answer: allow with changes').click();
   await expect(desk.page.getByText('Changed and allowed by mei')).toBeVisible();
-  await expect(desk.page.getByText('It may run with these arguments')).toBeVisible();
+  await expect(desk.page.getByText('It may run with exactly these arguments')).toBeVisible();
   expect(await agent.answer(id, grave)).toMatchObject({ decision: 'allow', args: { command: 'rm -rf build/' } });
 });
 
@@ -323,13 +323,13 @@ test('a standing permission shows what it would have matched, goes with the answ
   await desk.page.getByRole('switch', { name: /^Always allow/ }).check();
   const side = desk.page.getByRole('region', { name: /^Always allow/ });
   await expect(side.getByRole('textbox', { name: 'What' })).toHaveValue('npm install left-pad');
-  await expect(side).toContainText('Would have matched 1 past call');
-  await expect(side).toContainText('You refused 1 of them');
-  await expect(side).toContainText('made only with the choice Allow once');
+  await expect(side).toContainText('Matches 1 past call');
+  await expect(side).toContainText('You denied 1 of them');
+  await expect(side).toContainText('creates the rule only if you choose Allow once');
   await side.getByRole('textbox', { name: 'What' }).fill('npm install right-pad');
-  await expect(side).toContainText('Would have matched no past call');
+  await expect(side).toContainText('Matches no past calls');
   await side.getByRole('textbox', { name: 'What' }).fill('npm install left-pad');
-  await expect(side).toContainText('Would have matched 1 past call');
+  await expect(side).toContainText('Matches 1 past call');
   await choose(side.getByRole('combobox', { name: 'Until' }), { index: 1 });
   await desk.page.getByRole('radio', { name: /^Allow once/ }).click();
   await desk.button('Answer: allow, and create the rule').click();
@@ -382,7 +382,7 @@ test('what was answered elsewhere, withdrawn or too late says so', async ({ desk
   await expect(desk.page.getByText(/^Withdrawn by claude-code/)).toBeVisible();
   const late = await agent.ask({ command: 'npm install right-pad' }, 'Bash', { timeout: 2 });
   await desk.go(`inbox/${late}`);
-  await expect(desk.page.getByText(/^Nobody answered in time: refused/)).toBeVisible();
+  await expect(desk.page.getByText(/^Timed out at .*, so it was denied/)).toBeVisible();
 });
 
 test('several are refused together, and what is grave is not allowed with the rest', async ({ desk, agent }) => {
@@ -437,7 +437,7 @@ test('history, filters and figures count permissions', async ({ desk, agent, ser
   await choose(desk.page.getByRole('combobox', { name: 'Kind' }), { label: 'Permission' });
   const hit = desk.page.locator(`a[href="#/history/${id}"]`);
   await expect(hit).toContainText(wouldDelete);
-  await expect(hit).toContainText('refused');
+  await expect(hit).toContainText('denied');
   await expect(desk.page.getByText('Approval, permission')).toBeVisible();
   await hit.click();
   await expect(desk.page.getByText('Denied by mei')).toBeVisible();

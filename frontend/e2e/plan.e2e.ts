@@ -247,16 +247,16 @@ test('what was changed survives a reload and a server that was killed', async ({
   await menu(desk, 'c', 'Remove');
   await name(desk, 'b').click();
   await field(desk, 'Task').fill('Count the errors of billing');
-  await field(desk, 'Say what to change').fill('Only this week');
+  await field(desk, 'Tell the agent what to change').fill('Only this week');
   await expect(desk.page.getByText(/Draft saved \d\d:\d\d:\d\d/)).toBeVisible();
   await desk.page.reload();
   await desk.armed();
   await expect.poll(() => rows(desk.page)).toEqual(['a', 'b', '-c', 'd']);
   await expect(name(desk, 'b')).toContainText('of billing');
-  await expect(field(desk, 'Say what to change')).toHaveValue('Only this week');
+  await expect(field(desk, 'Tell the agent what to change')).toHaveValue('Only this week');
   // Arguments that are no JSON yet are kept as they are, too.
   await name(desk, 'a').click();
-  await field(desk, 'Arguments, as JSON').fill('{"path": "api');
+  await field(desk, 'Arguments (JSON)').fill('{"path": "api');
   await desk.page.waitForResponse((answer) => answer.url().endsWith('/api/human/input') && (answer.request().postData() ?? '').includes('args of a'));
   await server.stop('SIGKILL');
   await server.again();
@@ -268,9 +268,9 @@ test('what was changed survives a reload and a server that was killed', async ({
   await expect(row(desk, 'a')).toContainText("This isn't a JSON object");
   // It cannot be sent like that: it is shown instead.
   await desk.press(`${mod}+Enter`);
-  await expect(field(desk, 'Arguments, as JSON')).toHaveValue('{"path": "api');
+  await expect(field(desk, 'Arguments (JSON)')).toHaveValue('{"path": "api');
   expect((await planner.status(id)).status).toBe('pending');
-  await field(desk, 'Arguments, as JSON').fill('{"path": "api.log", "tail": 100}');
+  await field(desk, 'Arguments (JSON)').fill('{"path": "api.log", "tail": 100}');
   await desk.press(`${mod}+Enter`);
   const { status, tasks, user_response: said } = await planner.answer(id);
   expect([status, said?.user_message]).toEqual(['modified', 'Only this week']);
@@ -331,7 +331,7 @@ test('task by task: each rings by itself, is changed by itself, and says which p
   const id = await planner.submit(mild);
   await desk.open();
   await desk.openOperation(id);
-  await desk.page.getByRole('switch', { name: 'Task by task' }).check();
+  await desk.page.getByRole('switch', { name: 'Ask before each task' }).check();
   await desk.button(/^Confirm/).click();
   expect((await planner.answer(id)).user_response?.task_by_task).toBe(true);
   const begin = (wait: number) => planner.agent.call<{ go: boolean; why?: string; task: Task }>('POST', `/api/plans/${id}/progress?wait=${wait}`, { task_id: 'a', state: 'running' });
@@ -342,11 +342,11 @@ test('task by task: each rings by itself, is changed by itself, and says which p
   };
   await expect.poll(one).not.toBe('');
   await desk.openOperation(await one());
-  await expect(desk.page.getByText('One task of a plan')).toBeVisible();
+  await expect(desk.page.getByText('Task of a plan')).toBeVisible();
   await expect(desk.page.getByRole('link', { name: 'Move the billing database' })).toHaveAttribute('href', `#/inbox/${id}`);
   await expect(desk.button('Add task')).toHaveCount(0);
   await expect(desk.page.getByRole('switch')).toHaveCount(0);
-  await expect(desk.button('Do this task')).toBeEnabled();
+  await expect(desk.button('Run this task')).toBeEnabled();
   await expect(desk.button('Skip this task…')).toBeEnabled();
   await accessible(desk.page);
   await name(desk, 'a').click();
@@ -371,9 +371,9 @@ test.describe('where plans must not be changed', () => {
     const id = await planner.submit(mild);
     await desk.open();
     await desk.openOperation(id);
-    await expect(desk.page.getByText('can be confirmed or cancelled, not changed')).toBeVisible();
+    await expect(desk.page.getByText('can confirm or cancel this plan, but not change it')).toBeVisible();
     for (const gone of ['Add task', 'Undo', 'Send changes', /^More for task/, /^Edit/]) await expect(desk.button(gone)).toHaveCount(0);
-    await expect(field(desk, 'Say what to change')).toHaveCount(0);
+    await expect(field(desk, 'Tell the agent what to change')).toHaveCount(0);
     await expect(desk.page.locator('.grip')).toHaveCount(0);
     await desk.press('n', 'Delete', 'Alt+ArrowUp');
     expect(await rows(desk.page)).toEqual(['a', 'b', 'c', 'd']);
@@ -394,7 +394,7 @@ test('several confirm together: who said what is there, what they changed can be
   // What is confirmed here first does not begin by itself.
   await desk.press('a');
   await expect(box).toContainText('1 of 2');
-  await expect(desk.page.getByText('Your answer is counted')).toBeVisible();
+  await expect(desk.page.getByText('Your answer counts')).toBeVisible();
   expect((await planner.status(id)).status).toBe('pending');
   const { digest } = await ada.operation(id);
   await ada.call('POST', `/api/plans/${id}/response`, { action: 'modify', digest, modified_tasks: [mild[0], mild[2], { description: 'Ask Grace', tool_name: 'slack' }], user_message: 'Grace knows' });
@@ -423,7 +423,7 @@ test('history is there to be used: what people usually add, and presets, which a
   await desk.open();
   await desk.openOperation(id);
   const box = desk.page.getByRole('region', { name: 'Similar plans' });
-  await expect(box).toContainText('2 plans like it: 2 confirmed after a change.');
+  await expect(box).toContainText('2 similar plans: 2 confirmed with changes.');
   await expect(box).toContainText('Common change: adding “Restore it on a scratch server” (2 times).');
   await box.getByRole('button', { name: 'Use' }).click();
   await expect(desk.page.locator('[data-task="new-1"]')).toContainText('Restore it on a scratch server');
@@ -474,7 +474,7 @@ test('plans are not answered in batches', async ({ desk, planner }) => {
   const ids = [await planner.submit(mild, { session_id: 'one' }), await planner.submit(mild, { session_id: 'two' })];
   await desk.open();
   for (const id of ids) await desk.row(id).getByRole('checkbox').check({ force: true });
-  await expect(desk.page.getByText('Plans are read and answered one by one')).toBeVisible();
+  await expect(desk.page.getByText('Answer plans one by one')).toBeVisible();
   for (const gone of [/approve/i, /send/i, /decline/i, /confirm/i]) await expect(desk.page.locator('.decide').getByRole('button', { name: gone })).toHaveCount(0);
   await accessible(desk.page);
 });

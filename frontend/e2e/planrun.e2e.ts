@@ -77,9 +77,9 @@ test('a plan that runs stands under Running, and is followed task by task', asyn
   await expect(page.getByRole('heading', { name: /Running/ })).toBeVisible();
   await expect(desk.row(id)).toContainText('0 of 4');
   await desk.row(id).getByRole('link').click();
-  await expect(page.getByText('Confirmed. No task has begun yet.')).toBeVisible();
+  await expect(page.getByText('Confirmed. No task has started yet.')).toBeVisible();
   await planner.progress('s1', 't1', 'running');
-  await expect(page.getByText('Task 1 runs.')).toBeVisible();
+  await expect(page.getByText('Task 1 is running.')).toBeVisible();
   await expect(row(desk, 1)).toHaveAttribute('aria-current', 'step');
   await planner.progress('s1', 't1', 'done', '41.2 GB in 63 tables');
   await expect(row(desk, 1)).toContainText('41.2 GB in 63 tables');
@@ -89,7 +89,7 @@ test('a plan that runs stands under Running, and is followed task by task', asyn
   await expect(row(desk, 2)).toContainText('out of disk');
   await expect(row(desk, 2)).toContainText(/failed after/);
   await expect(desk.row(id)).toContainText('1 failed');
-  await expect(page.getByRole('progressbar', { name: 'Progress' })).toHaveAttribute('aria-valuetext', '2 of 4 tasks have ended');
+  await expect(page.getByRole('progressbar', { name: 'Progress' })).toHaveAttribute('aria-valuetext', '2 of 4 tasks ended');
   for (const task of ['t3', 't4']) {
     await planner.progress('s1', task, 'running');
     await planner.progress('s1', task, 'done');
@@ -114,7 +114,7 @@ test.describe('orders', () => {
     await expect(page.getByText('“Until the backup has ended”')).toBeVisible();
     await page.locator('#operation-title').focus();
     await desk.press('p');
-    await expect(page.getByText('Confirmed. No task has begun yet.')).toBeVisible();
+    await expect(page.getByText('Confirmed. No task has started yet.')).toBeVisible();
     expect((await planner.progress('s1', 't1', 'running')).go).toBe(true);
   });
 
@@ -143,7 +143,7 @@ test.describe('orders', () => {
     expect((await planner.standing('s1')).run?.state).toBe('running');
     await desk.button('Stop…').click();
     await dialog.getByRole('textbox').fill('The disk is full');
-    await dialog.getByRole('button', { name: 'Stop the plan' }).click();
+    await dialog.getByRole('button', { name: 'Stop plan' }).click();
     await expect(page.getByText(/Stopped by you at/)).toBeVisible();
     await expect(row(desk, 2)).toContainText("didn't run");
     expect((await planner.standing('s1')).run).toMatchObject({ state: 'stopped', orders: [{ order: 'stop', text: 'The disk is full' }] });
@@ -178,7 +178,7 @@ test.describe('orders', () => {
     const { run } = await planner.standing('s1');
     expect(run?.tasks.map(({ description, state }) => [description, state])).toEqual([['Dump billing', 'done'], ['Restore into Postgres 17', 'running'], ['Switch the connection string', 'waiting'], ['Tell #billing', 'waiting']]);
     expect(run?.orders).toMatchObject([{ order: 'change', text: 'Keep the old cluster' }]);
-    await expect(page.getByText('You changed what was still to do').first()).toBeVisible();
+    await expect(page.getByText('You changed the remaining tasks').first()).toBeVisible();
     await expect(page.getByText('You removed “Drop the old cluster”, which was task 4')).toBeVisible();
   });
 
@@ -202,7 +202,7 @@ test('an agent that has gone is missed, and the plan can be stopped', async ({ d
   const id = await planner.confirmed('s1', 'Move billing');
   await page.clock.install();
   await desk.open(`inbox/${id}`);
-  await expect(page.getByText('Confirmed. No task has begun yet.')).toBeVisible();
+  await expect(page.getByText('Confirmed. No task has started yet.')).toBeVisible();
   await page.clock.fastForward('02:00');
   await expect(page.getByText(/migrator has not been heard from since/)).toBeVisible();
   await expect(page.getByText('Nothing runs until it connects again.')).toBeVisible();
@@ -216,7 +216,7 @@ test.describe('a plan that has ended', () => {
     await desk.open(`history/${id}`);
     await expect(page.getByText(/Confirmed with changes by mei at/)).toBeVisible();
     await expect(page.getByText('“Copy first, please”')).toBeVisible();
-    const what = page.getByRole('region', { name: 'What was confirmed' });
+    const what = page.getByRole('region', { name: 'Confirmed plan' });
     await expect(what).toContainText('You added task 4: test the rollback on a copy first');
     await expect(what).toContainText('You removed “Drop the old cluster”, which was task 4');
     await accessible(page);
@@ -244,16 +244,16 @@ test.describe('a plan that has ended', () => {
     await planner.me.until(late, (op) => op.state === 'cancelled');
     await desk.open('history');
     const hit = (id: string): Locator => page.locator(`a[href="#/history/${id}"]`);
-    await expect(hit(safe.operation_id)).toContainText('confirmed by itself');
+    await expect(hit(safe.operation_id)).toContainText('confirmed automatically');
     await expect(hit(late)).toContainText('Timed out');
     await expect(hit(late)).toContainText('timed out');
     await expect(hit(no)).toContainText('Not while the release is under way');
     await hit(safe.operation_id).click();
-    await expect(page.getByText(/Confirmed by itself at/)).toBeVisible();
+    await expect(page.getByText(/Confirmed automatically at/)).toBeVisible();
     await expect(page.getByText(/settings confirm such plans automatically/)).toBeVisible();
     await desk.go(`history/${late}`);
-    await expect(page.getByText(/nobody answered in time/)).toBeVisible();
-    await expect(page.getByText('Nothing of it ran.')).toBeVisible();
+    await expect(page.getByText(/so it was canceled/)).toBeVisible();
+    await expect(page.getByText('No task ran.')).toBeVisible();
   });
 });
 
@@ -269,7 +269,7 @@ test('history has figures of plans', async ({ desk, page, planner }) => {
   await planner.respond('d', { action: 'cancel' });
   await desk.open('history');
   await desk.button('Plans').click();
-  await expect(page.getByRole('heading', { name: 'How they were answered' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Answers' })).toBeVisible();
   await expect(page.getByText('25 %')).toBeVisible();
   await expect(page.getByRole('img', { name: '4 plans in 30 days, at most 4 on one day' })).toBeVisible();
   const usual = page.getByRole('region', { name: 'Most common changes' });
@@ -278,7 +278,7 @@ test('history has figures of plans', async ({ desk, page, planner }) => {
   await expect(page.locator('.table a.hit')).toHaveCount(4);
   // Plans are found by how they ended; other kinds by theirs.
   const outcome = page.getByRole('combobox', { name: 'Outcome' });
-  for (const [how, n] of [['modified', 2], ['confirmed', 1], ['cancelled', 1], ['timed out', 0], ['All outcomes', 4]] as const) {
+  for (const [how, n] of [['changed', 2], ['confirmed', 1], ['canceled', 1], ['timed out', 0], ['All outcomes', 4]] as const) {
     await choose(outcome, { label: how });
     await expect(page.locator('.table a.hit')).toHaveCount(n);
   }
@@ -289,14 +289,14 @@ test('history has figures of plans', async ({ desk, page, planner }) => {
 
 test('presets are made, changed and deleted in the settings', async ({ desk, page, planner }) => {
   await desk.open('settings');
-  const box = page.getByRole('region', { name: 'Presets of plans' });
+  const box = page.getByRole('region', { name: 'Plan presets' });
   await expect(box).toContainText('No presets.');
   await box.getByRole('button', { name: 'New preset…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Save preset' }).click();
   await expect(dialog.getByRole('alert')).toContainText('Enter a name.');
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Database move');
-  await dialog.getByRole('textbox', { name: 'Task 1: What is to be done' }).fill('Switch over');
+  await dialog.getByRole('textbox', { name: 'Task 1: Description' }).fill('Switch over');
   await dialog.getByRole('button', { name: 'Add task' }).click();
   await page.keyboard.type('Restore on a copy');
   await dialog.getByRole('button', { name: 'Move task 2 up' }).click();
@@ -314,7 +314,7 @@ test('presets are made, changed and deleted in the settings', async ({ desk, pag
   expect((await list()).map(({ name, tasks: of }) => [name, of.length])).toEqual([['Move of a database', 1]]);
   await box.getByRole('button', { name: 'Delete preset “Move of a database”' }).click();
   await expect(dialog.getByRole('button', { name: 'Keep preset' })).toBeFocused();
-  await dialog.getByRole('button', { name: 'Delete the preset' }).click();
+  await dialog.getByRole('button', { name: 'Delete preset' }).click();
   await expect(box).toContainText('No presets.');
   expect(await list()).toEqual([]);
 });
@@ -324,7 +324,7 @@ test('another operator is signed in by name', async ({ desk, page, server, bot, 
   const box = page.getByRole('region', { name: 'Sign in another person' });
   const name = box.getByRole('textbox', { name: 'Their name' });
   await name.fill('mei');
-  await expect(box).toContainText('That is your own name');
+  await expect(box).toContainText('This is your own name');
   await expect(box.getByRole('button', { name: 'Create link' })).toBeDisabled();
   await name.fill('Ann');
   await box.getByRole('button', { name: 'Create link' }).click();

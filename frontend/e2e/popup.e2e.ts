@@ -53,7 +53,7 @@ test('a denial on a card asks for its reason there', async ({ server, bot, page 
   await page.getByRole('button', { name: 'Deny…' }).click();
   await expect(page.getByLabel('Reason')).toBeFocused();
   await page.keyboard.type('Not today');
-  await expect(page.getByText('Draft kept')).toBeVisible(); // a click while that comes up may be lost on a slow machine
+  await expect(page.getByText('Draft saved')).toBeVisible(); // a click while that comes up may be lost on a slow machine
   await page.getByRole('button', { name: 'Deny', exact: true }).click();
   await bot.until(id, (o) => o.result?.decision === 'deny' && o.result.human_input === 'Not today');
 });
@@ -70,7 +70,7 @@ test('somebody faster is named, and what was typed is kept', async ({ server, bo
   const op = await bot.ring(question);
   await popup(server, page);
   await page.getByLabel('Reply in your own words').fill('My words');
-  await expect(page.getByText('Draft kept')).toBeVisible();
+  await expect(page.getByText('Draft saved')).toBeVisible();
   const other = await server.signIn((await server.invite()).code);
   await other.call('POST', '/api/human/complete', { operation_id: op.operation_id, human_input: 'Their words' });
   await expect(page.getByText('Answered by mei')).toContainText('Their words');

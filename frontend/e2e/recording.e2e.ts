@@ -71,7 +71,7 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.button('Options').click();
-  await expect(desk.page.getByLabel('Folders in which')).toHaveAttribute('placeholder', desktop.dir);
+  await expect(desk.page.getByLabel('Folders where')).toHaveAttribute('placeholder', desktop.dir);
   await desk.button(/^Add$/).click();
   await desk.button('Claim and record').click();
   const bar = desk.page.getByRole('region', { name: 'Recorder', exact: true });
@@ -83,7 +83,7 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   await desktop.type(`echo signed > ${desktop.dir}/K-0417.txt`);
   await desktop.do('key', 'Return');
   // Seen while it records: in the timeline, as pictures, and as the outcome that was expected.
-  await expect(desk.page.getByRole('region', { name: 'What the recorder understood' })).toContainText('Created K-0417.txt');
+  await expect(desk.page.getByRole('region', { name: 'Recorded actions' })).toContainText('Created K-0417.txt');
   await expect(desk.page.getByText(/^Seen at \d\d:\d\d: Created K-0417.txt in \S+$/)).toBeVisible();
   await expect(desk.page.locator('figure image').first()).toHaveAttribute('href', /^blob:/);
   await desk.page.getByRole('checkbox', { name: 'Open the terminal' }).check();
@@ -99,8 +99,8 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
 
   // The agent gets nothing before it is given, and then what was not hidden.
   await expect(actions(bot, id)).rejects.toThrow('404');
-  await desk.button('Watch the recording').click();
-  await expect(desk.page.getByText('no typed text: only that you typed, and how much')).toBeVisible();
+  await desk.button('Play recording').click();
+  await expect(desk.page.getByText('no typed text, only that you typed and how much')).toBeVisible();
   await desk.button(/^Pressed Enter/).click();
   await desk.button('Remove').click();
   await expect.poll(async () => (await edits(server.operator, id)).cuts).toHaveLength(1);
@@ -121,7 +121,7 @@ test('a recording that is kept back does not go to the agent', async ({ desk, se
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.button('Review findings').click();
-  await desk.page.getByRole('switch', { name: /^The whole recording/ }).uncheck();
+  await desk.page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
   await desk.page.getByLabel('Note for the agent').fill('Done by hand');
   await desk.button(/^Send to/).click();
   expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.attachments ?? []).toEqual([]);
@@ -143,7 +143,7 @@ test('keys pause, go on, mark and stop, wherever one is', async ({ desk, server,
   await desk.press('m');
   await sign.focus();
   await desk.press('Enter');
-  await expect(desk.page.getByRole('region', { name: 'What the recorder understood' })).toContainText('Note: Marked');
+  await expect(desk.page.getByRole('region', { name: 'Recorded actions' })).toContainText('Note: Marked');
   await desk.press(`${mod}+.`);
   await expect(sign).toHaveCount(0);
   await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
@@ -222,7 +222,7 @@ test('it plays, with the pointer where it was, and stops at a key', async ({ des
   await expect(desk.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
   await desk.press('Space');
   await expect(desk.button(/^Play$/)).toBeVisible();
-  const slider = desk.page.getByRole('slider', { name: 'Time in the recording' });
+  const slider = desk.page.getByRole('slider', { name: 'Recording time' });
   await slider.focus();
   await desk.press('Home', 'ArrowRight');
   await expect(slider).toHaveAttribute('aria-valuetext', /^00:00 of /);

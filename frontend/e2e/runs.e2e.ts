@@ -33,8 +33,8 @@ test('a run is read along: what it thinks, plans, calls and comes to', async ({ 
   await row.click();
   await expect(page.getByRole('heading', { name: 'Find the failing test and mend it' })).toBeVisible();
   await expect(page.getByText('small-1')).toBeVisible();
-  const log = page.getByRole('log', { name: 'What it did' });
-  const plan = page.getByRole('region', { name: 'Its plan' });
+  const log = page.getByRole('log', { name: 'Activity' });
+  const plan = page.getByRole('region', { name: 'Plan' });
   await expect(plan).toContainText('No plan yet.');
   await journal.tell({ type: 'task_plan', state: 'executing', content: 'A plan', plan: { status: 'confirmed', auto: 'off', tasks } });
   await expect(plan).toContainText('plan confirmation is off');
@@ -44,10 +44,10 @@ test('a run is read along: what it thinks, plans, calls and comes to', async ({ 
   await journal.tell({ task_id: 't1', tool: 'shell', call: 'rm -rf /', outcome: 'refused', content: 'refused: not this' });
   await journal.tell({ type: 'sub_task_result', task_id: 't1', tool: 'shell', outcome: 'done', content: 'TestSum fails: 2 + 2 is 5', spent });
   await expect(log).toContainText('go test ./...');
-  await expect(log.locator('li').filter({ hasText: 'rm -rf /' })).toContainText('refused');
+  await expect(log.locator('li').filter({ hasText: 'rm -rf /' })).toContainText('denied');
   await expect(plan.getByRole('listitem').nth(0)).toContainText('done');
-  const use = page.getByRole('region', { name: 'What it has used' });
-  await expect(use).toContainText('1 failed · 1 refused');
+  const use = page.getByRole('region', { name: 'Usage' });
+  await expect(use).toContainText('1 failed · 1 denied');
   await expect(use).toContainText('2 of 100');
   await expect(use).toContainText('12,400');
   await accessible(page);

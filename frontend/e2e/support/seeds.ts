@@ -48,7 +48,7 @@ export async function seed(server: Server): Promise<Record<string, string>> {
   await (await server.agent('release-bot')).reply(rollout.operation_id, 'Its 2.13 rollout was paused on Tuesday (OPS-1170). The migration in 2.14 covers **both** steps.');
   await me.call('POST', '/api/human/input', { operation_id: rollout.operation_id, human_input: 'Wait until cron is on 2.13' });
 
-  await ring('critical', 'claude-code', { description: 'Delete build/, .cache/ and old fixtures', session_id: 'api-server', priority: 7, details: { action: 'rm -rf build .c\u0430che fixtures/\u202Eold', risk_level: 'critical', impact: '1,204 files, 214 of them in no commit' } });
+  await ring('critical', 'claude-code', { description: 'Delete build/, .cache/ and old fixtures', session_id: 'api-server', priority: 7, details: { action: 'rm -rf build .c\u0430che fixtures/\u202Eold', risk_level: 'critical', impact: '1,204 files, 214 of them not committed' } });
   await ring('low', 'qa-runner', { description: 'Run the end-to-end tests', timeout: 60, details: { action: 'npm run e2e -- --project=webkit', risk_level: 'low', impact: 'Runs tests; writes test-results/' } });
   await ring('feedback', 'doc-writer', {
     action_type: 'feedback', description: 'Which tone should the 2.14 release notes take?', timeout: 1800,

@@ -41,9 +41,9 @@ describe('what a call would do', () => {
     expect(new Set(names.flat()).size).toBe(2 * effectVerbs.length);
   });
 
-  it('is said with how many files there are, and how many of them are in no commit', () => {
+  it('is said with how many files there are, and how many of them are not committed', () => {
     expect(both(() => words.effectsSentence(paths))).toEqual([
-      'Delete fixtures/, build/: 1,204 files, 214 of them in no commit', '删除 fixtures/、build/：1,204 个文件，其中 214 个未提交',
+      'Delete fixtures/, build/: 1,204 files, 214 of them not committed', '删除 fixtures/、build/：1,204 个文件，其中 214 个未提交',
     ]);
   });
 
@@ -52,13 +52,13 @@ describe('what a call would do', () => {
   });
 
   it('names a single file alone', () => {
-    expect(both(() => words.effectsSentence([sampleEffect({ resource: 'a.txt', files: 1, kept: 'no_copy' })]))).toEqual(['Delete a.txt, which is in no commit', '删除 a.txt（未提交）']);
+    expect(both(() => words.effectsSentence([sampleEffect({ resource: 'a.txt', files: 1, kept: 'no_copy' })]))).toEqual(['Delete a.txt, not committed', '删除 a.txt（未提交）']);
     expect(words.effectsSentence([sampleEffect({ verb: 'filesystem_write', resource: 'a.txt', kept: 'absent' })])).toBe('Create a.txt');
   });
 
   it('names the first of many, and counts the other effects', () => {
     const many = Array.from({ length: 40 }, (_, i) => sampleEffect({ resource: `p${i}`, target: `/p/p${i}` }));
-    expect(both(() => words.effectsSentence([...many, sampleEffect({ verb: 'cost', resource: 'aws', target: '', risk: 'low' })]))).toEqual(['Delete p0, p1, p2 and 37 more, and 1 more effect', '删除 p0、p1、p2 等共 40 项，另有 1 项作用']);
+    expect(both(() => words.effectsSentence([...many, sampleEffect({ verb: 'cost', resource: 'aws', target: '', risk: 'low' })]))).toEqual(['Delete p0, p1, p2 and 37 more, and 1 more effect', '删除 p0、p1、p2 等共 40 项，另有 1 项影响']);
   });
 
   it('keeps a long name short', () => {
@@ -85,12 +85,12 @@ describe('why it is asked', () => {
   it('says what an offered rule leaves out', () => {
     const own = { code: 'left_own_command', params: { what: '`git push`' }, text: '`git push` would need a rule of its own.' };
     const commit = { code: 'left_commit', params: { what: 'Deletes: build/', verb: 'filesystem_delete', resource: 'build/', thing: '' }, text: 'Deletes: build/ is left out.' };
-    expect(both(() => words.leftOutSentence([own, commit]))).toEqual(['`git push` would need a rule of its own. Deletes: build/ is left out.', '`git push` 需要单独的规则。不包含 删除 build/：可能未提交的内容绝不由规则放行。']);
+    expect(both(() => words.leftOutSentence([own, commit]))).toEqual(['`git push` would need a rule of its own. Deletes: build/ is left out.', '`git push` 需要单独的规则。不包含 删除 build/：规则不能允许可能未提交的内容。']);
   });
 
   it('says what a rule found, and what nothing lowers', () => {
     expect(why({ rule_id: 'rm', text: 'Deletes: fixtures/.' }, paths.slice(0, 1))[1]).toBe('删除 fixtures/：214 个文件，均未提交');
-    expect(why({ rule_id: 'floor.x', text: '' }, [sampleEffect({ floor: true })])[0]).toBe('Delete build/. Nothing lowers this.');
+    expect(why({ rule_id: 'floor.x', text: '' }, [sampleEffect({ floor: true })])[0]).toBe('Delete build/. No setting can override this.');
   });
 
   it('leaves a rule of one’s own as it is written', () => {

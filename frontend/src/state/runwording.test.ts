@@ -25,7 +25,7 @@ describe('what a run has used', () => {
 
   it('is told as it is where there is no limit, or none is known', () => {
     for (const limits of [undefined, {}, { steps: 0, money: 0 }]) expect(spentLines(run(undefined, limits)).map(([, words]) => words)).toEqual(['12', '30,000', '400', '42 s']);
-    expect(spentLines(run(0.5)).at(-1)).toEqual(['Money', '0.50']);
-    expect(spentLines(run(undefined, { money: 2 })).at(-1)).toEqual(['Money', '0.00 of 2.00']);
+    expect(spentLines(run(0.5)).at(-1)).toEqual(['Cost', '0.50']);
+    expect(spentLines(run(undefined, { money: 2 })).at(-1)).toEqual(['Cost', '0.00 of 2.00']);
   });
 });

@@ -45,14 +45,14 @@ describe('how a question ended', () => {
 
   it('says what was done', () => {
     expect((['allow', 'backup', 'change', 'deny', 'instead'] as const).map(answered)).toEqual([
-      'Allowed by mei at 14:00', 'Backed up and allowed by mei at 14:00', 'Changed and allowed by mei at 14:00', 'Refused by mei at 14:00', 'Refused by mei at 14:00, and another command was offered',
+      'Allowed by mei at 14:00', 'Backed up, then allowed by mei at 14:00', 'Changed, then allowed by mei at 14:00', 'Denied by mei at 14:00', 'Denied by mei at 14:00, with another command suggested',
     ]);
   });
 
   it('says that nobody answered, or that it was withdrawn', () => {
     const op = { ...samplePermission(), state: 'cancelled' as const };
-    expect(words.endSentence({ ...op, ended: { by: { role: 'system' }, at } }, '', '14:00')).toBe('Nobody answered in time: refused at 14:00');
-    expect(words.endSentence({ ...op, ended: { by: { role: 'agent', name: 'cc' }, at } }, 'cc', '14:00')).toBe('Withdrawn by cc at 14:00');
+    expect(words.endSentence({ ...op, ended: { by: { role: 'system' }, at } }, '', '14:00')).toBe('Timed out at 14:00, so it was denied');
+    expect(words.endSentence({ ...op, ended: { by: { role: 'agent', name: 'cc' }, at } }, 'cc', '14:00')).toBe('Canceled by cc at 14:00');
   });
 });
 
@@ -60,8 +60,8 @@ describe('the button that answers', () => {
   it('says what it would answer, and that a rule goes with it', () => {
     const all = (['deny', 'instead', 'backup', 'difference', 'change', 'allow'] as const).map((action) => words.answerWord(action, false));
     expect(new Set(all).size).toBe(6);
-    expect(words.answerWord('allow', true)).toBe('Answer: allow, and make the rule');
-    expect(words.choiceSentence('allow', sampleVerdict(), 'cc')).toContain('Cannot be undone. No key of its own');
+    expect(words.answerWord('allow', true)).toBe('Answer: allow, and create the rule');
+    expect(words.choiceSentence('allow', sampleVerdict(), 'cc')).toContain('Cannot be undone. It has no shortcut');
     expect(words.choiceSentence('backup', sampleVerdict({ effects: paths }), 'cc')).toContain('1,204 files');
     expect(callerOf(samplePermission(sampleQuestion({ project: { name: 'api', git: true, clean: true, pushed: true } })))).toBe('release-bot, api');
   });

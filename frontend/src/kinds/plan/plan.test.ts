@@ -152,7 +152,7 @@ describe('a plan on the table', () => {
     plan.use([{ description: 'Task B' }, { id: 't9', description: 'fresh' }]);
     expect(plan.editing.tasks.map(({ description }) => description)).toEqual(['task a', 'fresh', 'task b', 'task c']);
     plan.use([{ description: 'fresh' }]);
-    expect(plan.said).toBe('These tasks are in the plan already');
+    expect(plan.said).toBe('These tasks are already in the plan');
   });
 
   it('has commands with a single key only where it is mild', () => {
@@ -214,43 +214,43 @@ describe('the words of a plan', () => {
   it('tell how long it takes, and what that is from', () => {
     expect([20, 540, 5400].map(aboutWord)).toEqual(['< 1 min', '9 min', '1 h 30 min']);
     const of = (over: Partial<TasksSummary>): TasksSummary => summary([known('a')], { total_tasks: 6, estimated_seconds: 1560, ...over });
-    expect(both(() => aboutSentence(of({ estimated_tasks: 6, runs: 4 })))).toEqual(['about 26 min, from 4 runs like it', '约 26 分钟，依据 4 次类似执行']);
-    expect(aboutSentence(of({ estimated_tasks: 6, runs: 1 }))).toBe('about 26 min, from 1 run like it');
-    expect(aboutSentence(of({ estimated_tasks: 4, runs: 4 }))).toBe('about 26 min for the 4 tasks known');
+    expect(both(() => aboutSentence(of({ estimated_tasks: 6, runs: 4 })))).toEqual(['about 26 min, based on 4 similar runs', '约 26 分钟，依据 4 次类似执行']);
+    expect(aboutSentence(of({ estimated_tasks: 6, runs: 1 }))).toBe('about 26 min, based on 1 similar run');
+    expect(aboutSentence(of({ estimated_tasks: 4, runs: 4 }))).toBe('about 26 min for 4 tasks with known times');
     expect(aboutSentence(of({ estimated_tasks: 0 }))).toBe('');
-    expect(both(() => aboutSentence(of({ estimated_tasks: 4, estimated_seconds: 8.2 })))).toEqual(['about 9 s for the 4 tasks known', '约 9 秒（已知的 4 项任务）']);
+    expect(both(() => aboutSentence(of({ estimated_tasks: 4, estimated_seconds: 8.2 })))).toEqual(['about 9 s for 4 tasks with known times', '约 9 秒（4 个已知用时的任务）']);
   });
 
   it('count', () => {
-    expect(both(() => countSentence(6, 4))).toEqual(['6 tasks, 4 of them write', '6 项任务，其中 4 项会写入']);
+    expect(both(() => countSentence(6, 4))).toEqual(['6 tasks, 4 of them write', '6 个任务，其中 4 个会写入']);
     expect([countSentence(1, 1), countSentence(2, 0)]).toEqual(['1 task, which writes', '2 tasks, none of them writes']);
-    expect(changeWord({ change: 'moved', id: 'a', description: '', from: 4, to: 3 })).toBe('Moves task 4 to place 3');
+    expect(changeWord({ change: 'moved', id: 'a', description: '', from: 4, to: 3 })).toBe('Moves task 4 to position 3');
     // What is still there goes by its new place; what is not, by the one that it had.
     expect(changeWord({ change: 'changed', id: 'a', description: '', from: 4, to: 3 })).toBe('Changes task 3');
-    expect(both(() => changeWord({ change: 'removed', id: 'a', description: '', from: 4 }))).toEqual(['Removes what was task 4', '删除原任务 4']);
+    expect(both(() => changeWord({ change: 'removed', id: 'a', description: '', from: 4 }))).toEqual(['Removes former task 4', '移除原任务 4']);
   });
 
-  it('name what needs care, the gravest first, and once what rings again', () => {
+  it('name what needs care, the gravest first, and once what is asked about again', () => {
     const effects = [sampleEffect({ resource: 'fixtures/' })];
     const cares = careOf([
       { place: 1, known: known('a', { risk_level: 'medium', asked: true }) }, { place: 2, known: known('b', { risk_level: 'medium', effects }) },
       { place: 3, known: known('c', { risk_level: 'critical', asked: true }) }, { place: 4, known: known('d') },
     ]);
     expect(cares.map(({ look, words }) => [look, words])).toEqual([
-      ['red', 'Task 3 is of critical risk.'], ['orange', 'Task 2: Delete fixtures/.'], ['', 'Tasks 1, 3 may ring again before they run.'],
+      ['red', 'Task 3: critical risk.'], ['orange', 'Task 2: Delete fixtures/.'], ['', 'You may be asked again before tasks 1, 3 run.'],
     ]);
     expect(careOf([{ place: 1, known: known('a') }])).toEqual([]);
   });
 
   it('tell what was decided before', () => {
     const history = (counts: object) => historySentence({ alike: [], usual: [], presets: [], counts: { confirmed: 0, modified: 0, cancelled: 0, timeout: 0, auto: 0, ...counts } });
-    expect(both(() => history({ modified: 3, cancelled: 1 }))).toEqual(['4 plans like it: 3 confirmed after a change, 1 cancelled.', '4 个类似计划：3 个修改后确认、1 个取消。']);
-    expect(history({ confirmed: 3, auto: 3 })).toBe('3 plans like it: 3 confirmed by themselves.');
+    expect(both(() => history({ modified: 3, cancelled: 1 }))).toEqual(['4 similar plans: 3 confirmed with changes, 1 canceled.', '4 个类似计划：3 个修改后确认、1 个取消。']);
+    expect(history({ confirmed: 3, auto: 3 })).toBe('3 similar plans: 3 confirmed automatically.');
     expect(history({})).toBe('');
-    expect(both(() => usualSentence({ change: 'added', text: 'a restore test', times: 2 }))).toEqual(['The usual change: adding “a restore test” (2 times).', '常见改动：新增“a restore test”（2 次）。']);
-    expect(usualSentence({ change: 'changed', text: 'tool_name', times: 1 })).toBe('The usual change: another tool.');
+    expect(both(() => usualSentence({ change: 'added', text: 'a restore test', times: 2 }))).toEqual(['Common change: adding “a restore test” (2 times).', '常见修改：添加“a restore test”（2 次）。']);
+    expect(usualSentence({ change: 'changed', text: 'tool_name', times: 1 })).toBe('Common change: another tool.');
     expect(usualSentence({ change: 'changed', text: 'expected_outcome, args', times: 1 })).not.toContain('_');
     expect(usualSentence({ change: 'changed', text: 'type', times: 1 })).not.toContain('“');
-    expect(usualSentence({ change: 'changed', text: 'Drop it', times: 1 })).toBe('The usual change: “Drop it” changed.');
+    expect(usualSentence({ change: 'changed', text: 'Drop it', times: 1 })).toBe('Common change: “Drop it” changed.');
   });
 });

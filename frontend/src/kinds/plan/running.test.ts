@@ -149,11 +149,11 @@ describe('the words of a plan', () => {
   });
 
   it('say how it was confirmed, or that it was not', () => {
-    expect(planGist(samplePlan(), 'mei')).toBe('Confirmed as it was · 0 of 3 done');
-    expect(planGist(samplePlan({ result: { by, at: at(0), digest: '', human_input: 'go', plan: { action: 'confirm' } } }), 'mei')).toBe('Confirmed as it was: “go” · 0 of 3 done');
-    expect(planGist(timeout, 'mei')).toBe('Cancelled at its time limit');
-    expect([modified, timeout, auto].map(planOutcome)).toEqual(['modified', 'timed out', 'confirmed by itself']);
-    expect(planEnd(auto, '', '12:00')).toBe('Confirmed by itself at 12:00');
+    expect(planGist(samplePlan(), 'mei')).toBe('Confirmed without changes · 0 of 3 done');
+    expect(planGist(samplePlan({ result: { by, at: at(0), digest: '', human_input: 'go', plan: { action: 'confirm' } } }), 'mei')).toBe('Confirmed without changes: “go” · 0 of 3 done');
+    expect(planGist(timeout, 'mei')).toBe('Timed out');
+    expect([modified, timeout, auto].map(planOutcome)).toEqual(['changed', 'timed out', 'confirmed automatically']);
+    expect(planEnd(auto, '', '12:00')).toBe('Confirmed automatically at 12:00');
   });
 
   it('say how far it has come', () => {
@@ -166,6 +166,6 @@ describe('the words of a plan', () => {
     expect(event({ progress: { task_id: 't3', state: 'done', note: 'all green' } })).toBe('Task 1 done: all green');
     expect(event({ progress: { task_id: 't2', state: 'failed' } })).toBe('Task t2 failed');
     expect(event({ order: { order: 'skip', task_id: 't1' } }, 'ordered')).toBe('Task 2 skipped by you');
-    expect(event({ answer: { plan: { action: 'modify' } } }, 'completed')).toBe('You said what to change');
+    expect(event({ answer: { plan: { action: 'modify' } } }, 'completed')).toBe('You sent instructions');
   });
 });
