@@ -146,7 +146,7 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(bot.call('GET', `/api/recordings/${rec}/actions`)).rejects.toThrow('404');
 
     // The operator sees what went out, on what it rests, and what they made of the draft.
-    await expect(page.getByText('drafted by summarizer “Browser”, 1 edited, 1 cut, 1 added')).toBeVisible();
+    await expect(page.getByText('drafted by summarizer “Browser”, 1 edited, 1 removed, 1 added')).toBeVisible();
     const key = page.getByRole('region', { name: 'Key findings' });
     await expect(key.getByRole('link').first()).toBeVisible();
     await accessible(page);
@@ -239,7 +239,7 @@ test('a model is asked after its operator saw what is sent; one that fails has a
 
     // One that fails says why; what was written stays, and starting over asks first.
     await choose(drafter, 'broken');
-    await expect(page.getByRole('region', { name: 'Draft by Broken' })).toContainText('The summarizer “Broken” made no draft');
+    await expect(page.getByRole('region', { name: 'Draft by Broken' })).toContainText("Summarizer “Broken” couldn't make a draft");
     await expect(words(desk)).toHaveCount(before + 1);
     // One that takes long shows that it works, and can be stopped.
     await choose(drafter, 'slow');

@@ -19,7 +19,7 @@ test('a whole answer without a mouse', async ({ desk, bot, page }) => {
   await page.keyboard.type('ad d'); // keys rest while somebody types
   await desk.press('Escape');
   await expect(desk.reason).not.toBeFocused();
-  await expect(page.getByText(/Draft saved/)).toBeVisible();
+  await expect(page.getByText(/Draft saved \d/)).toBeVisible();
   await desk.press('a');
   const answered = await bot.until(second.operation_id, (o) => !!o.result);
   expect(answered.result).toMatchObject({ decision: 'approve', human_input: 'ad d' });
@@ -62,7 +62,7 @@ test('? lists the keys, and a dialog keeps them to itself', async ({ desk, bot, 
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.press('?');
-  const keys = page.getByRole('dialog', { name: 'Keys' });
+  const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await expect(keys).toContainText('Next request');
   await desk.press('a');
   await desk.press('Escape');
@@ -79,7 +79,7 @@ test('search finds words of the request, details included', async ({ desk, bot, 
   await expect(desk.row(other.operation_id)).toHaveCount(0);
   await expect(desk.row(found.operation_id)).toBeVisible();
   await page.getByRole('searchbox').fill('nowhere');
-  await expect(page.getByText('Nothing matches.')).toBeVisible();
+  await expect(page.getByText('No matches.')).toBeVisible();
   await desk.press('Escape');
   await expect(desk.row(other.operation_id)).toBeVisible();
 });

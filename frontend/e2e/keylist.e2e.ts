@@ -48,7 +48,7 @@ for (const [on, places] of Object.entries(views) as [keyof typeof desks, Record<
         await desk.go(place.replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? name));
         await expect(page.locator('main, .whole').locator(shown).first()).toBeVisible();
         await desk.press('?');
-        const keys = page.getByRole('dialog', { name: 'Keys' });
+        const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
         await expect(keys).toContainText('Command palette');
         const lines = await keys.locator('dl > div').allTextContents();
         expect(lines).toEqual([...new Set(lines)]);
@@ -78,6 +78,6 @@ test('a dialog that cannot be drawn is named, and leaves the page and its keys a
   await page.getByRole('link', { name: 'Agents' }).click();
   await expect(page.getByRole('heading', { name: 'Agents', exact: true })).toBeVisible();
   await desk.press('?');
-  await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
   await expect(page.getByRole('alert')).toHaveCount(0);
 });

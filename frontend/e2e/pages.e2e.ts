@@ -85,7 +85,7 @@ test.describe('agents', () => {
     await desk.button('Revoke the keys of release-bot').click();
     const dialog = page.getByRole('dialog', { name: 'Revoke the keys of release-bot?' });
     await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
-    await expect(dialog).toContainText('1 operation of it is open');
+    await expect(dialog).toContainText('1 of its requests is open');
     await desk.press('Enter');
     await expect(dialog).toBeHidden();
     expect((await bot.ring({ description: 'Still here' })).agent_id).toBe('release-bot');
@@ -224,8 +224,8 @@ test.describe('history', () => {
     await expect(rows(desk)).toHaveCount(4);
     await expect(rows(desk).filter({ hasText: 'Turn on the price engine' })).toContainText('denied');
     await expect(rows(desk).filter({ hasText: 'Never mind' })).toContainText('canceled');
-    await expect(page.getByRole('region', { name: 'Requests per day' }).getByRole('img')).toHaveAttribute('aria-label', /^5 rings in 30 days/);
-    await expect(page.getByRole('region', { name: 'Time to answer' })).toContainText('1 never answered');
+    await expect(page.getByRole('region', { name: 'Requests per day' }).getByRole('img')).toHaveAttribute('aria-label', /^5 requests in 30 days/);
+    await expect(page.getByRole('region', { name: 'Time to answer' })).toContainText('1 not answered');
     await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('50 %');
     await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('of 2 yes-or-no answers');
   });
@@ -240,7 +240,7 @@ test.describe('history', () => {
     await field.fill('walrus'); // only in the details
     await expect(rows(desk)).toHaveCount(1);
     await field.fill('unheard-of');
-    await expect(page.getByText('Nothing matches.')).toBeVisible();
+    await expect(page.getByText('No matches.')).toBeVisible();
     await desk.button('Clear filters').click();
     await expect(rows(desk)).toHaveCount(4);
   });

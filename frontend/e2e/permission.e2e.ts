@@ -107,7 +107,7 @@ test('nothing runs by default: the answer is to refuse, with the operator’s wo
   const id = await agent.ask(grave);
   await desk.open();
   await desk.openOperation(id);
-  await expect(desk.page.getByRole('radio', { name: /^Refuse Nothing runs/ })).toBeChecked();
+  await expect(desk.page.getByRole('radio', { name: /^Deny Nothing runs/ })).toBeChecked();
   await desk.reason.fill('Keep the fixtures');
   await desk.press(`${mod}+Enter`);
   await expect(desk.page.getByText('Denied by mei')).toBeVisible();
@@ -139,7 +139,7 @@ test('what is grave is allowed by no key of its own, but chosen and answered', a
   await expect(allow).toContainText('Cannot be undone');
   await desk.press('a', 'Enter', `${mod}+Shift+A`, '5', '6');
   // Arrows reach it and do not choose it.
-  await desk.page.getByRole('radio', { name: /^Refuse Nothing/ }).focus();
+  await desk.page.getByRole('radio', { name: /^Deny Nothing/ }).focus();
   await desk.press('ArrowUp');
   await expect(allow).toBeFocused();
   await expect(allow).not.toBeChecked();
@@ -181,7 +181,7 @@ test('a copy is made and checked before it is allowed, and its place is told', a
   await desk.openOperation(id);
   await desk.page.getByRole('radio', { name: /^Back up first/ }).click();
   await desk.button('Answer: back up, then allow').click();
-  await expect(desk.page.getByText('Backed up and allowed by mei')).toBeVisible();
+  await expect(desk.page.getByText('Backed up, then allowed by mei')).toBeVisible();
   const { decision, backup } = await agent.answer(id, grave);
   expect(decision).toBe('allow');
   expect(backup?.files).toBeGreaterThanOrEqual(2);
@@ -249,7 +249,7 @@ test('the difference is shown, and then it is asked again', async ({ desk, agent
   const pane = desk.page.getByRole('region', { name: 'Changes you would lose' });
   await expect(pane).toContainText('export const b = 20;');
   await expect(pane.getByRole('row', { name: '3 + ++ looks like a header' })).toBeVisible();
-  await expect(desk.page.getByRole('radio', { name: /^Refuse Nothing/ })).toBeChecked();
+  await expect(desk.page.getByRole('radio', { name: /^Deny Nothing/ })).toBeChecked();
   expect((await agent.agent.operation(id)).state).not.toBe('completed');
   await desk.armed();
   await desk.press(`${mod}+Enter`);
@@ -289,7 +289,7 @@ test('a changed command runs, and nothing else; what was written survives a relo
   await desk.page.getByRole('radio', { name: /^Change it/ }).click();
   await expect(editor).toHaveValue('rm -rf build/');
   await desk.button('Answer: allow with changes').click();
-  await expect(desk.page.getByText('Changed and allowed by mei')).toBeVisible();
+  await expect(desk.page.getByText('Changed, then allowed by mei')).toBeVisible();
   await expect(desk.page.getByText('It may run with exactly these arguments')).toBeVisible();
   expect(await agent.answer(id, grave)).toMatchObject({ decision: 'allow', args: { command: 'rm -rf build/' } });
 });
@@ -345,7 +345,7 @@ test('the floor takes no standing permission, and says so', async ({ desk, agent
   await desk.open();
   await desk.openOperation(id);
   await expect(desk.page.getByText('no trust or rule can override it').first()).toBeVisible();
-  await expect(desk.page.getByText('No rule can allow this')).toBeVisible();
+  await expect(desk.page.getByText('No rule can allow it')).toBeVisible();
   await expect(desk.page.getByRole('switch')).toHaveCount(0);
 });
 
@@ -379,7 +379,7 @@ test('what was answered elsewhere, withdrawn or too late says so', async ({ desk
   const withdrawn = await agent.ask(mild);
   await desk.openOperation(withdrawn);
   await agent.agent.cancel(withdrawn, 'No longer needed');
-  await expect(desk.page.getByText(/^Withdrawn by claude-code/)).toBeVisible();
+  await expect(desk.page.getByText(/^Canceled by claude-code/)).toBeVisible();
   const late = await agent.ask({ command: 'npm install right-pad' }, 'Bash', { timeout: 2 });
   await desk.go(`inbox/${late}`);
   await expect(desk.page.getByText(/^Timed out at .*, so it was denied/)).toBeVisible();
@@ -390,7 +390,7 @@ test('several are refused together, and what is grave is not allowed with the re
   await desk.open('inbox');
   for (const id of ids) await desk.row(id).getByRole('checkbox').check({ force: true });
   await desk.armed();
-  await expect(desk.page.getByText('1 of them is too risky to be allowed together')).toBeVisible();
+  await expect(desk.page.getByText('1 of them is too risky to allow together')).toBeVisible();
   await expect(desk.button('Allow 1 of 2 once')).toBeEnabled();
   await desk.button('Deny 2').click();
   for (const [i, call] of [grave, mild].entries()) expect((await agent.answer(ids[i] ?? '', call)).decision).toBe('deny');
@@ -425,7 +425,7 @@ test('in Chinese nothing of the question is English but what the agent wrote', a
   await desk.open();
   await desk.go(`inbox/${id}`);
   await expect(desk.page.locator('#operation-title')).toHaveText(/^删除 (fixtures\/、build\/|build\/、fixtures\/)/);
-  await expect(desk.page.getByRole('radio', { name: /^拒绝 什么/ })).toBeChecked();
+  await expect(desk.page.getByRole('radio', { name: /^拒绝 不执行/ })).toBeChecked();
   await expect(desk.page.getByRole('region', { name: '为何询问你' })).toContainText('未超过 0.80，信任不会替你回答');
 });
 
@@ -469,7 +469,7 @@ test('WCAG 2.2 AA in both themes, and room at every width', async ({ desk, agent
   await desk.page.setViewportSize({ width: 1280, height: 800 });
   await desk.openOperation(ids[0] ?? '');
   await server.operator.call('POST', `/api/gate/questions/${ids[0]}/answer`, { choice: 'backup', digest });
-  await expect(desk.page.getByText('Backed up and allowed by mei')).toBeVisible();
+  await expect(desk.page.getByText('Backed up, then allowed by mei')).toBeVisible();
   await accessible(desk.page);
   await desk.page.goto(`${desk.server.url}/?view=popup#code=${(await desk.server.invite()).code}`);
   await expect(desk.page.locator(`[data-card="${ids[1]}"]`)).toBeVisible();

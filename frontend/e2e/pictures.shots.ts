@@ -93,7 +93,7 @@ const changed = async (desk: Console, ids: Record<string, string>): Promise<void
   await desk.openOperation(ids.plan ?? '');
   if (!ids.changed) {
     ids.changed = 'yes'; // the draft stays
-    await desk.button(/^(Take it over|采用此版本)$/).dispatchEvent('click'); // what stands above it is not scrolled away
+    await desk.button(/^(Use this version|采用此版本)$/).dispatchEvent('click'); // what stands above it is not scrolled away
     await desk.page.locator('[data-task="restore"] button.tt').focus();
     await desk.press('Alt+ArrowUp');
   }
@@ -101,7 +101,7 @@ const changed = async (desk: Console, ids: Record<string, string>): Promise<void
   await desk.page.waitForLoadState('networkidle');
   // What the changes come to is known, and the draft is saved.
   await expect(desk.page.locator('.plan .risky .t3')).toHaveCount(0);
-  await expect(desk.page.getByText(/^(Draft kept|草稿已保存)/)).toBeVisible();
+  await expect(desk.page.getByText(/^(Draft saved|草稿已保存)/)).toBeVisible();
 };
 
 function planViews(): View[] {
@@ -280,7 +280,7 @@ const views: View[] = [
     show: async (desk, ids, screen, vendor) => {
       await sift(desk, await wentThrough(desk, ids, screen, vendor));
       await desk.press(`${mod}+Enter`);
-      await expect(desk.page.locator('[aria-label^="Show the evidence"] img, [aria-label$="的证据"] img').first()).toBeVisible();
+      await expect(desk.page.locator('[aria-label^="Show evidence"] img, [aria-label$="的依据"] img').first()).toBeVisible();
       await desk.page.waitForLoadState('networkidle');
     },
   },

@@ -69,7 +69,7 @@ const test = base.extend<{ planner: Planner }>({
 });
 
 const row = (desk: Console, n: number): Locator => desk.page.getByRole('list', { name: 'Tasks' }).first().getByRole('listitem').nth(n - 1);
-const words = (desk: Console): Locator => desk.page.getByRole('textbox', { name: 'Words for migrator' });
+const words = (desk: Console): Locator => desk.page.getByRole('textbox', { name: 'Message to migrator' });
 
 test('a plan that runs stands under Running, and is followed task by task', async ({ desk, page, planner }) => {
   await desk.open('inbox');
@@ -135,7 +135,7 @@ test.describe('orders', () => {
     await desk.open(`inbox/${id}`);
     await desk.button('Stop…').click();
     const dialog = page.getByRole('dialog', { name: 'Stop this plan?' });
-    await expect(dialog).toContainText('3 that wait will not run');
+    await expect(dialog).toContainText("3 waiting tasks won't run");
     await expect(dialog.getByRole('button', { name: 'Keep running' })).toBeFocused();
     await accessible(page);
     await desk.press('Enter');
@@ -171,7 +171,7 @@ test.describe('orders', () => {
     // One of them begins meanwhile: it cannot be changed any more.
     await planner.progress('s1', 't1', 'done');
     await planner.progress('s1', 't2', 'running');
-    await expect(rest).toContainText('“Restore into Postgres 17” began meanwhile');
+    await expect(rest).toContainText('“Restore into Postgres 17” has started');
     await words(desk).fill('Keep the old cluster');
     await desk.press(`${mod}+Enter`);
     await expect(rest).toHaveCount(0);
@@ -204,7 +204,7 @@ test('an agent that has gone is missed, and the plan can be stopped', async ({ d
   await desk.open(`inbox/${id}`);
   await expect(page.getByText('Confirmed. No task has started yet.')).toBeVisible();
   await page.clock.fastForward('02:00');
-  await expect(page.getByText(/migrator has not been heard from since/)).toBeVisible();
+  await expect(page.getByText(/No contact with migrator since/)).toBeVisible();
   await expect(page.getByText('Nothing runs until it connects again.')).toBeVisible();
   await expect(desk.row(id)).toContainText('disconnected');
 });

@@ -314,7 +314,7 @@ test('without a screen it says what will be missing, before', async ({ page: tab
     const desk = new Console(tab, server);
     await desk.open();
     await desk.openOperation(op.operation_id);
-    await expect(desk.page.getByText(/^Will be missing here: Pointer and keys/)).toBeVisible();
+    await expect(desk.page.getByText(/^Not recorded here: Pointer and keys/)).toBeVisible();
     await desk.button('Options').click();
     await expect(desk.page.getByText('There is no screen to record.').first()).toBeVisible();
     await accessible(tab);

@@ -55,7 +55,7 @@ test('a run is read along: what it thinks, plans, calls and comes to', async ({ 
   await journal.tell({ type: 'final_result', state: 'completed', content: 'Mended **TestSum**. <img src=x onerror="window.owned = 1">' });
   await journal.die();
   await expect(log).toContainText('Mended TestSum.');
-  await expect(page.locator('header').getByText('Done', { exact: true })).toBeVisible();
+  await expect(page.locator('header').getByText('Completed', { exact: true })).toBeVisible();
   expect(await page.evaluate(() => 'owned' in window)).toBe(false);
   await page.setViewportSize({ width: 480, height: 800 });
   await fits(page);

@@ -18,7 +18,7 @@ test('a draft survives a crash of the server', async ({ desk, bot, page, server,
   await desk.open();
   await desk.openOperation(op.operation_id);
   await page.getByRole('textbox', { name: 'Your answer' }).or(page.getByRole('textbox', { name: /words/ })).first().fill('Call it Deskbell');
-  await expect(page.getByText(/Draft saved/)).toBeVisible();
+  await expect(page.getByText(/Draft saved \d/)).toBeVisible();
   await server.stop('SIGKILL');
   await server.again();
   const other = new Console(await (await browser.newContext()).newPage(), server);
@@ -33,7 +33,7 @@ test('of two browsers the slower is told who decided, and keeps what was typed',
   await desk.open();
   await desk.openOperation(op.operation_id);
   await desk.reason.fill('No, the window is closed');
-  await expect(page.getByText(/Draft saved/)).toBeVisible();
+  await expect(page.getByText(/Draft saved \d/)).toBeVisible();
   const other = new Console(await (await browser.newContext()).newPage(), server);
   await other.open();
   await other.openOperation(op.operation_id);
@@ -61,7 +61,7 @@ test('an answer after the time limit is taken, and says that it waits for the ag
   await expect(desk.row(op.operation_id)).toContainText('Overdue');
   await expect(page.getByText(/Overdue \d+ s/)).toBeVisible();
   await desk.button('Approve').click();
-  await expect(page.getByText('release-bot has not read it yet')).toBeVisible();
+  await expect(page.getByText("release-bot hasn't read it yet")).toBeVisible();
   const answered = await bot.operation(op.operation_id);
   expect([answered.state, answered.overdue, answered.result?.decision]).toEqual(['completed', true, 'approve']);
   await expect(page.getByText(/Delivered to release-bot/)).toBeVisible();
