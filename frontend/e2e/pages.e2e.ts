@@ -16,7 +16,7 @@ test.describe('first run', () => {
     await desk.press('Enter');
     await expect(page.getByText('Step 4 of 4')).toBeVisible();
     await desk.button('Send test request').click();
-    await expect(page.getByText('sample-agent rings.')).toBeVisible({ timeout: 20_000 });
+    await expect(page.getByText('sample-agent sent a request.')).toBeVisible({ timeout: 20_000 });
     await desk.button('Open request').click();
     await expect(page.locator('#operation-title')).toContainText('Which greeting shall I use?');
     await desk.armed();
@@ -251,7 +251,7 @@ test.describe('history', () => {
     await choose(page.getByRole('combobox', { name: 'Agent' }), 'doc-writer');
     await expect(rows(desk)).toHaveText([/Which name\?/]);
     await choose(page.getByRole('combobox', { name: 'Agent' }), '');
-    await choose(page.getByRole('combobox', { name: 'Outcome' }), 'canceled');
+    await choose(page.getByRole('combobox', { name: 'Outcome' }), 'cancelled');
     await expect(rows(desk)).toHaveText([/Never mind/]);
     await choose(page.getByRole('combobox', { name: 'Outcome' }), 'closed');
     await choose(page.getByRole('combobox', { name: 'Kind' }), 'approve');
