@@ -69,7 +69,7 @@ const test = base.extend<{ planner: Planner }>({
 });
 
 const row = (desk: Console, n: number): Locator => desk.page.getByRole('list', { name: 'Tasks' }).first().getByRole('listitem').nth(n - 1);
-const words = (desk: Console): Locator => desk.page.getByRole('textbox', { name: 'Message to migrator' });
+const words = (desk: Console): Locator => desk.page.getByRole('textbox', { name: 'Note for migrator' });
 
 test('a plan that runs stands under Running, and is followed task by task', async ({ desk, page, planner }) => {
   await desk.open('inbox');
