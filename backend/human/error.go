@@ -1,9 +1,6 @@
 package human
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // ErrorKind is what a face needs to pick a status; the zero ErrorKind is a bug in ours.
 type ErrorKind uint8
@@ -26,7 +23,7 @@ type Error struct {
 	Kind  ErrorKind
 	Field string   // the request's field at fault, in wire spelling, or empty
 	Msg   string   // in English: what Said says, after the field
-	Said  Sentence // without a code where the message is for logs, terminals and agents alone
+	Said  Sentence
 	Err   error
 }
 
@@ -39,37 +36,22 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error of a kind. A %w verb keeps the cause for the log only when given through Wrap.
+// Errorf makes an Error of a kind, whose sentence has a code (Sayf).
 func Errorf(kind ErrorKind, format string, args ...any) *Error {
-	return &Error{Kind: kind, Msg: fmt.Sprintf(format, args...)}
+	said := Sayf(format, args...)
+	return &Error{Kind: kind, Msg: said.Text, Said: said}
 }
 
 // BadField makes an Invalid error that names the field at fault.
 func BadField(field, format string, args ...any) *Error {
-	return &Error{Kind: Invalid, Field: field, Msg: field + ": " + fmt.Sprintf(format, args...)}
-}
-
-// Wrap makes an Error of a kind around a cause that is for the log, not for the caller.
-func Wrap(kind ErrorKind, err error, format string, args ...any) *Error {
-	return &Error{Kind: kind, Msg: fmt.Sprintf(format, args...), Err: err}
-}
-
-// Fail makes an Error of a kind that says a sentence of the table. Pairs are the names of its parameters and their values, in turn.
-func Fail(kind ErrorKind, code Code, pairs ...any) *Error {
-	said := Say(code, pairs...)
-	return &Error{Kind: kind, Msg: said.Text, Said: said}
-}
-
-// FailField makes an Invalid error about a field that says a sentence of the table.
-func FailField(field string, code Code, pairs ...any) *Error {
-	e := Fail(Invalid, code, pairs...)
+	e := Errorf(Invalid, format, args...)
 	e.Field, e.Msg = field, field+": "+e.Msg
 	return e
 }
 
-// FailFor makes an Error of a kind that says a sentence of the table, around a cause that is for the log.
-func FailFor(kind ErrorKind, err error, code Code, pairs ...any) *Error {
-	e := Fail(kind, code, pairs...)
+// Wrap makes an Error of a kind around a cause that is for the log, not for the caller.
+func Wrap(kind ErrorKind, err error, format string, args ...any) *Error {
+	e := Errorf(kind, format, args...)
 	e.Err = err
 	return e
 }

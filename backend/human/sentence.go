@@ -3,10 +3,13 @@ package human
 import (
 	_ "embed" // the sentences
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// What people are told in sentences that a program made stands in a text: lines of a code, a space and the English sentence, in
+// What people are told of the gatekeeper's judgements stands in a text: lines of a code, a space and the English sentence, in
 // which {name} is the place of a parameter. What is said most often stands first: a sentence is looked for from the start.
 //
 //go:embed sentences.txt
@@ -36,6 +39,58 @@ func Say(code Code, pairs ...any) Sentence {
 	}
 	n.Text = n.Params.fill(code.sentence())
 	return n
+}
+
+var (
+	verb = regexp.MustCompile(`%([-+# 0]*)(?:\[(\d+)\])?(\d*(?:\.\d+)?)([a-zA-Z%])`)
+	word = regexp.MustCompile(`[a-z0-9]+`)
+)
+
+// Sayf makes a sentence from a format of package fmt that stands where it is said, as those of errors do. Its code is made of the
+// format's words; its parameters are called 1, 2, ... in the order of args. Widths and indexes that are arguments (*) are not known.
+func Sayf(format string, args ...any) Sentence {
+	s := Sentence{Text: fmt.Sprintf(format, args...), Code: codeOf(format)}
+	replaceVerbs(format, func(n int, spec string) string {
+		if s.Params == nil {
+			s.Params = Params{}
+		}
+		s.Params[strconv.Itoa(n)] = fmt.Sprintf(spec, args[n-1])
+		return ""
+	})
+	return s
+}
+
+// replaceVerbs puts what with says in place of each verb of a format: of its argument's number, from 1, and of the verb as it formats
+// that argument alone.
+func replaceVerbs(format string, with func(n int, spec string) string) string {
+	n := 0
+	return verb.ReplaceAllStringFunc(format, func(v string) string {
+		m := verb.FindStringSubmatch(v)
+		if m[4] == "%" {
+			return "%"
+		}
+		n++
+		if m[2] != "" {
+			n, _ = strconv.Atoi(m[2])
+		}
+		return with(n, "%"+m[1]+m[3]+m[4])
+	})
+}
+
+// codeOf is the code of a format: its words, with x for each verb, as far as they have room in 80 bytes. A format of verbs alone has none.
+func codeOf(format string) Code {
+	words := word.FindAllString(strings.ToLower(replaceVerbs(format, func(int, string) string { return " x " })), -1)
+	if !slices.ContainsFunc(words, func(w string) bool { return w != "x" }) {
+		return ""
+	}
+	code := words[0]
+	for _, w := range words[1:] {
+		if len(code)+1+len(w) > 80 {
+			break
+		}
+		code += "_" + w
+	}
+	return Code(code)
 }
 
 // sentence is a code's sentence with its places; the code itself where there is none, which a test rules out.

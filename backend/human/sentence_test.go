@@ -2,8 +2,14 @@ package human
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -47,6 +53,81 @@ func TestSay(t *testing.T) {
 	}
 }
 
+// unseen are folders whose errors only agents, terminals and logs show.
+var unseen = regexp.MustCompile(`^\.\./(transport/(cli|client|hook|mcp|mcpproxy)|app/hookprogram|agent/tools)(/|$)`)
+
+// formats are the formats of the errors that a window may show, by their codes, with places for their verbs: every text that stands in
+// a call of Errorf, BadField or Wrap.
+func formats(t *testing.T) map[Code]string {
+	t.Helper()
+	at := map[string]int{"Errorf": 1, "BadField": 1, "Wrap": 2}
+	all, from := map[Code]string{}, map[Code]string{}
+	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		if err != nil || unseen.MatchString(filepath.ToSlash(path)) || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			name := ""
+			switch f := call.Fun.(type) {
+			case *ast.SelectorExpr:
+				if x, ok := f.X.(*ast.Ident); ok && x.Name == "human" {
+					name = f.Sel.Name
+				}
+			case *ast.Ident:
+				if file.Name.Name == "human" {
+					name = f.Name
+				}
+			}
+			i, ok := at[name]
+			if !ok || len(call.Args) <= i {
+				return true
+			}
+			literal, ok := call.Args[i].(*ast.BasicLit)
+			if !ok {
+				return true
+			}
+			format, err := strconv.Unquote(literal.Value)
+			code := codeOf(format)
+			if err != nil || code == "" {
+				return true
+			}
+			format = replaceVerbs(format, func(n int, _ string) string { return "{" + strconv.Itoa(n) + "}" })
+			if was, twice := all[code]; twice && was != format {
+				t.Errorf("%s: %q and, in %s, %q have the same code %s: say one of them in other words", set.Position(call.Pos()), format, from[code], was, code)
+			}
+			all[code], from[code] = format, set.Position(call.Pos()).String()
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestSayf(t *testing.T) {
+	s := Sayf("%[2]q has %.2f of %[1]d %%: read {1} again", 3, "k", 0.5)
+	if s.Text != `"k" has 0.50 of 3 %: read {1} again` || s.Code != "x_has_x_of_x_read_1_again" || !maps.Equal(s.Params, Params{"1": "3", "2": `"k"`, "3": "0.50"}) {
+		t.Errorf("%+v", s)
+	}
+	if s := Sayf("%s", "k"); s.Code != "" {
+		t.Errorf("what comes from elsewhere has the code %s", s.Code)
+	}
+	if e := BadField("until", "is %d days in the past", 2); e.Msg != "until: is 2 days in the past" || e.Said.Code != "is_x_days_in_the_past" || e.Said.Params["1"] != "2" {
+		t.Errorf("%+v", e)
+	}
+}
+
 // Every sentence can be said in Chinese, and nothing else can: the console's table is of the same codes and places.
 func TestSentencesInChinese(t *testing.T) {
 	raw, err := os.ReadFile("../../frontend/messages/server/zh-CN.json")
@@ -58,6 +139,12 @@ func TestSentencesInChinese(t *testing.T) {
 		t.Fatal(err)
 	}
 	english := table(t)
+	for code, format := range formats(t) {
+		if _, twice := english[code]; twice {
+			t.Errorf("%s is a code of the table, and made of %q", code, format)
+		}
+		english[code] = format
+	}
 	for code, sentence := range english {
 		said, ok := chinese[code]
 		if !ok || strings.TrimSpace(said) == "" {
