@@ -84,7 +84,7 @@ How to work:
 func proposed(args json.RawMessage, box toolbox) (Proposal, error) {
 	var p Proposal
 	if err := json.Unmarshal(args, &p); err != nil {
-		return p, human.Errorf(human.Invalid, "it is not of the schema: %s", err)
+		return p, human.Errorf(human.Invalid, "it does not match the schema: %s", err)
 	}
 	p.Key, p.Why, p.Calls = "", "", nil // not the model's to say
 	if len(p.Tasks) == 0 || len(p.Tasks) > mostTasks {
@@ -151,7 +151,7 @@ func ended(args json.RawMessage) (p human.TaskProgress, err error) {
 		Note    string `json:"note"`
 	}
 	if err := json.Unmarshal(args, &in); err != nil || !slices.Contains([]string{OutcomeDone, OutcomeFailed}, in.Outcome) {
-		return p, human.Errorf(human.Invalid, "The outcome has to be done or failed.")
+		return p, human.Errorf(human.Invalid, "The outcome must be done or failed.")
 	}
 	return human.TaskProgress{State: human.TaskState(in.Outcome), Note: human.OneLine(in.Note, 300)}, nil
 }

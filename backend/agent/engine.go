@@ -78,7 +78,7 @@ func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
 	r := newRun(e.deps.Judge)
 	for i, rec := range records {
 		if !rec.whole() {
-			return Result{}, human.Errorf(human.Invalid, "record %d of the journal, of kind %q, is not whole", i+1, rec.Kind)
+			return Result{}, human.Errorf(human.Invalid, "record %d of the journal (%q) is incomplete", i+1, rec.Kind)
 		}
 		r.apply(rec)
 	}
@@ -101,7 +101,7 @@ func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
 // is Invalid where the records are of no run.
 func InfoOf(records []Record) (RunInfo, error) {
 	if len(records) == 0 || records[0].Kind != RunRecord || records[0].Run == nil {
-		return RunInfo{}, human.Errorf(human.Invalid, "this is no journal of a run")
+		return RunInfo{}, human.Errorf(human.Invalid, "this is not the journal of a run")
 	}
 	info := *records[0].Run
 	for _, rec := range records {
@@ -225,7 +225,7 @@ func (x *execution) keep(ctx context.Context, rec Record) error {
 			out = (&masker{mask: x.deps.Mask}).record(rec)
 		}
 		if err := x.deps.Journal.Append(context.WithoutCancel(ctx), out); err != nil {
-			return human.Wrap(human.Unavailable, err, "the journal of the run cannot be written, so it stops here")
+			return human.Wrap(human.Unavailable, err, "the journal of the run cannot be written, so the run stops here")
 		}
 	}
 	x.apply(rec)

@@ -534,7 +534,7 @@ func TestLimitsEndARun(t *testing.T) {
 		limits agent.Limits
 		want   string
 	}{
-		"calls":  {agent.Limits{Steps: 2}, "limit of 2 calls"},
+		"calls":  {agent.Limits{Steps: 2}, "limit of 2 tool calls"},
 		"tokens": {agent.Limits{Tokens: 250}, "limit of 250 tokens"},
 		"time":   {agent.Limits{Time: 30 * time.Second}, "limit of 30s"},
 		"money":  {agent.Limits{Money: 0.001, In: 5, Out: 25}, "limit of 0.00"},
@@ -612,7 +612,7 @@ func TestACallThatWasKilledCounts(t *testing.T) {
 	s.diary.most, s.deps.Limits = 0, agent.Limits{Steps: 1}
 	s.model.replies = append(s.model.replies, calls("read", `{}`))
 	res, err := s.engine().Resume(t.Context(), s.diary.records)
-	if err != nil || !strings.Contains(res.Message, "limit of 1 calls") || len(s.ran) != 1 {
+	if err != nil || !strings.Contains(res.Message, "limit of 1 tool calls") || len(s.ran) != 1 {
 		t.Errorf("resumed: %+v, %v, ran %v", res, err, s.ran)
 	}
 }
@@ -683,7 +683,7 @@ func TestALimitInTheMiddleOfATask(t *testing.T) {
 	s.deps.Limits.Steps = 1
 	s.run()
 	equalList(t, "the plan's run", s.office.log, []string{"begin f"})
-	equalList(t, "the plan was told", s.office.remarks, []string{"stopped f: The agent ended in the middle of it. The limit of 1 calls of tools is reached."})
+	equalList(t, "the plan was told", s.office.remarks, []string{"stopped f: The agent ended in the middle of it. The limit of 1 tool calls is reached."})
 }
 
 func TestSecretsAreNotKept(t *testing.T) {

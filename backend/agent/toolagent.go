@@ -144,7 +144,7 @@ func (a *ToolAgent) take(id string) (*session, error) {
 	case s == nil && a.gone[id] != "":
 		return nil, human.Errorf(human.NotFound, "session %s %s", human.OneLine(id, 80), a.gone[id])
 	case s == nil:
-		return nil, human.Errorf(human.NotFound, "session %q is not known here: check the id, or send the message without one to begin anew", human.OneLine(id, 80))
+		return nil, human.Errorf(human.NotFound, "session %q is not known here: check the id, or send the message without one to start a new session", human.OneLine(id, 80))
 	case s.busy:
 		return nil, human.Errorf(human.Conflict, "session %s is still answering another message; wait for that answer", s.id)
 	}

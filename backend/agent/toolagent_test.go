@@ -300,7 +300,7 @@ func TestWhereItFails(t *testing.T) {
 		want    string
 	}{
 		"the model cannot be reached": {nil, agent.Limits{}, "the script has no reply 1"},
-		"too many calls":              {many, agent.Limits{Steps: 3}, "limit of 3 calls"},
+		"too many calls":              {many, agent.Limits{Steps: 3}, "limit of 3 tool calls"},
 		"too many tokens":             {many, agent.Limits{Tokens: 300}, "limit of 300 tokens"},
 		"too much money":              {many, agent.Limits{Money: 0.5, In: 1000, Out: 1000}, "limit of 0.50"},
 		"too long":                    {many, agent.Limits{Time: time.Minute}, "limit of 1m0s"},

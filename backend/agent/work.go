@@ -46,7 +46,7 @@ func newToolbox(tools []Tool, may func(Category) bool, taken ...string) (toolbox
 		}
 		spec := t.Spec()
 		if spec.Name == "" || slices.Contains(taken, spec.Name) {
-			return b, human.Errorf(human.Invalid, "a tool cannot be called %q: the agent has one of that name itself", spec.Name)
+			return b, human.Errorf(human.Invalid, "a tool cannot be called %q: the agent already has a tool of that name", spec.Name)
 		}
 		if b.byName[spec.Name] != nil {
 			return b, human.Errorf(human.Invalid, "two tools are called %q; give one of them another name", spec.Name)
@@ -71,19 +71,19 @@ func (w *work) over() error {
 	l, s := w.Limits, w.spent
 	switch {
 	case l.Steps > 0 && s.Steps >= l.Steps:
-		return human.Errorf(human.Exhausted, "the limit of %d calls of tools is reached", l.Steps)
+		return human.Errorf(human.Exhausted, "the limit of %d tool calls is reached", l.Steps)
 	case l.Tokens > 0 && s.TokensIn+s.TokensOut >= l.Tokens:
 		return human.Errorf(human.Exhausted, "the limit of %d tokens is reached", l.Tokens)
 	case l.Time > 0 && s.Time >= l.Time:
 		return outOfTime(l.Time)
 	case l.Money > 0 && s.Money >= l.Money:
-		return human.Errorf(human.Exhausted, "the limit of %.2f for the model is reached", l.Money)
+		return human.Errorf(human.Exhausted, "the cost limit of %.2f is reached", l.Money)
 	}
 	return nil
 }
 
 func outOfTime(limit time.Duration) error {
-	return human.Errorf(human.Exhausted, "the limit of %v of work is reached", limit)
+	return human.Errorf(human.Exhausted, "the time limit of %v is reached", limit)
 }
 
 // timed runs f with what is left of the limit on time, and counts what it took. The error is Exhausted where f failed
@@ -220,10 +220,10 @@ func object(args json.RawMessage) (json.RawMessage, error) {
 	d.UseNumber()
 	var all map[string]any
 	if err := d.Decode(&all); err != nil || all == nil {
-		return nil, human.Errorf(human.Invalid, "the arguments are no JSON object")
+		return nil, human.Errorf(human.Invalid, "the arguments must be a JSON object")
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, human.Errorf(human.Invalid, "something follows the arguments' JSON object")
+		return nil, human.Errorf(human.Invalid, "there is more text after the arguments' JSON object")
 	}
 	if twice := givenTwice(args); twice != "" {
 		return nil, human.Errorf(human.Invalid, "the arguments have %q twice", twice)

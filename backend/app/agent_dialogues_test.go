@@ -236,7 +236,7 @@ func TestDialogues(t *testing.T) {
 		"car, a call that is no JSON, one that fails, one of another's tool, two at a time": {car, words, "control_window", []message{
 			{"打开所有车窗", []llmtest.Step{
 				says(user("打开所有车窗"), "", llmtest.Call{Name: "control_window", ArgsText: `{"window": "driver", "acti`}),
-				says(resulting("no JSON"), "", calling("control_window", `{"window":"roof","action":"open"}`), calling("play_music", `{"song":"x","artist":"y"}`), calling("control_window", `{"window":"driver","action":"open"}`)),
+				says(resulting("must be a JSON object"), "", calling("control_window", `{"window":"roof","action":"open"}`), calling("play_music", `{"song":"x","artist":"y"}`), calling("control_window", `{"window":"driver","action":"open"}`)),
 				says(llmtest.When{Result: "没有这个车窗"}, "只有主驾驶车窗可以打开，已打开。"),
 			}, agent.Success, "只有主驾驶", `control_window{"action":"open","window":"roof"} control_window{"action":"open","window":"driver"}`},
 		}},

@@ -437,7 +437,7 @@ func TestAnOperatorInATerminal(t *testing.T) {
 		t.Errorf("the operation is printed with control characters: %q", r.out)
 	}
 	run(t, d.dir, env, "answer", id, "--approve").want(t, 3, "--digest "+danger.Digest)
-	run(t, d.dir, env, "answer", id, "--approve", "--digest", strings.Repeat("0", 64)).want(t, 3, "other bytes")
+	run(t, d.dir, env, "answer", id, "--approve", "--digest", strings.Repeat("0", 64)).want(t, 3, "another version")
 	run(t, d.dir, env, "answer", id, "--approve", "--deny").want(t, 3, "one of")
 	if op := now(danger); op.State != human.Pending {
 		t.Fatalf("it is %s already", op.State)

@@ -34,7 +34,7 @@ func attach(ctx context.Context, address string) (chromedp.Transport, error) {
 	defer cancel()
 	transport, err := remote.DialContext(dialing, "ws://"+host+path)
 	if err != nil {
-		return nil, human.Wrap(human.Unavailable, err, "The browser at %s lets nobody attach. %s", host, attachHint)
+		return nil, human.Wrap(human.Unavailable, err, "The browser at %s does not let Deskbell attach. %s", host, attachHint)
 	}
 	return transport, nil
 }
@@ -65,7 +65,7 @@ func socketPath(ctx context.Context, host string) (string, error) {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/json/version", nil)
 	if err != nil {
-		return "", human.Wrap(human.Invalid, err, "This is no address of a browser: %s", host)
+		return "", human.Wrap(human.Invalid, err, "This is not the address of a browser: %s", host)
 	}
 	client := &http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true}, // through no proxy
@@ -84,11 +84,11 @@ func socketPath(ctx context.Context, host string) (string, error) {
 		return "/devtools/browser", nil
 	}
 	if err != nil || json.Unmarshal(raw, &got) != nil {
-		return "", human.Wrap(human.Unavailable, err, "What answers at %s is no browser. %s", host, attachHint)
+		return "", human.Wrap(human.Unavailable, err, "What answers at %s is not a browser. %s", host, attachHint)
 	}
 	socket, err := url.Parse(got.Socket)
 	if err != nil || !strings.HasPrefix(socket.Path, "/devtools/browser") {
-		return "", human.Wrap(human.Unavailable, err, "What answers at %s is no browser. %s", host, attachHint)
+		return "", human.Wrap(human.Unavailable, err, "What answers at %s is not a browser. %s", host, attachHint)
 	}
 	return socket.Path, nil
 }

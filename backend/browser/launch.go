@@ -42,7 +42,7 @@ func (b *Browser) launch() (*process, error) {
 		return nil, err
 	}
 	if !b.o.headless && noDisplay() {
-		return nil, human.Errorf(human.Unavailable, "There is no display that %s could be shown on. Start Deskbell in a desktop session, or set DISPLAY.", name)
+		return nil, human.Errorf(human.Unavailable, "There is no display for %s. Start Deskbell in a desktop session, or set DISPLAY.", name)
 	}
 	profile, err := b.openProfile()
 	if err != nil {

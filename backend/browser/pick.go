@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	around     = 24      // CSS pixels of the page around what was picked, in its crop
-	maxRows    = 10_000  // of a table or list
-	maxCells   = 200     // of a row
-	maxCell    = 2000    // bytes of a cell
-	maxTaken   = 1 << 20 // bytes of all of them
-	pickedSoon = "The page was busy or gone. Pick again."
+	around   = 24      // CSS pixels of the page around what was picked, in its crop
+	maxRows  = 10_000  // of a table or list
+	maxCells = 200     // of a row
+	maxCell  = 2000    // bytes of a cell
+	maxTaken = 1 << 20 // bytes of all of them
 
 	takeNode    = "take" // what the page script gives: a function,
 	secretRects = "secretRects()"
@@ -46,7 +45,7 @@ func (b *Browser) Pick(ctx context.Context, p human.PickRequest) error {
 	case t == nil || t.ctx.Err() != nil:
 		return human.Errorf(human.Conflict, "There is no page to pick from. Open the browser, then pick.")
 	case t.private():
-		return human.Errorf(human.Conflict, "This page is of a private site: nothing is taken from it.")
+		return human.Errorf(human.Conflict, "This page belongs to a private site, so nothing can be picked from it.")
 	case p.Take == human.TakeSelection:
 		return b.takeSelection(ctx, t, p)
 	}
@@ -55,7 +54,7 @@ func (b *Browser) Pick(ctx context.Context, p human.PickRequest) error {
 	for i, session := range t.sessions() {
 		if err := w.point(ctx, session); err != nil && i == 0 {
 			b.picking.CompareAndSwap(w, nil)
-			return human.Wrap(human.Conflict, err, "The page cannot be picked from. Reload it, then pick again.")
+			return human.Wrap(human.Conflict, err, "Nothing can be picked from this page. Reload it, then pick again.")
 		}
 	}
 	return nil
@@ -165,7 +164,7 @@ func (b *Browser) takeNode(ctx context.Context, t *tab, session string, node int
 			continue
 		}
 		if at.private {
-			return human.Errorf(human.Conflict, "This part of the page is of a private site: nothing is taken from it.")
+			return human.Errorf(human.Conflict, "This part of the page belongs to a private site, so nothing can be picked from it.")
 		}
 		var answer struct {
 			Result struct {
@@ -182,16 +181,16 @@ func (b *Browser) takeNode(ctx context.Context, t *tab, session string, node int
 		t.conn.send(session, "Runtime.releaseObject", object{"objectId": found.Object.ID})
 		switch {
 		case err != nil:
-			return human.Wrap(human.Conflict, err, pickedSoon)
+			return human.Wrap(human.Conflict, err, "The page was busy or closed. Pick again.")
 		case answer.Exception != nil:
-			return human.Errorf(human.Internal, "A script of Deskbell's failed in the page: %s", answer.Exception.Text)
+			return human.Errorf(human.Internal, "Deskbell's script failed in the page: %s", answer.Exception.Text)
 		case answer.Result.Value == nil:
-			return human.Errorf(human.Conflict, "There is no %s around what was clicked on.", p.Take)
+			return human.Errorf(human.Conflict, "There is no %s around what you clicked.", p.Take)
 		}
 		b.picked(ctx, t, places, i, answer.Result.Value, p)
 		return nil
 	}
-	return human.Errorf(human.Conflict, pickedSoon)
+	return human.Errorf(human.Conflict, "The page was busy or closed. Pick again.")
 }
 
 // takeSelection takes what is selected in the tab: in the frame that has the focus, or had it before the person

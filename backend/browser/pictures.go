@@ -346,7 +346,7 @@ func (ss *screenshots) print(ref uint64, when string, s *shot) {
 func (s *shot) develop() (*record.Frame, error) {
 	raw, err := base64.StdEncoding.DecodeString(s.data)
 	if err != nil {
-		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that is none.")
+		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that cannot be read.")
 	}
 	f, err := decodeJPEG(raw)
 	if err != nil {
@@ -366,11 +366,11 @@ func (s *shot) develop() (*record.Frame, error) {
 func decodeJPEG(raw []byte) (*record.Frame, error) {
 	size, err := jpeg.DecodeConfig(bytes.NewReader(raw))
 	if err != nil || size.Width*size.Height > maxPixels {
-		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that is none.")
+		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that cannot be read.")
 	}
 	decoded, err := jpeg.Decode(bytes.NewReader(raw))
 	if err != nil {
-		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that is none.")
+		return nil, human.Wrap(human.Internal, err, "The browser sent a picture that cannot be read.")
 	}
 	r := decoded.Bounds()
 	f := &record.Frame{W: r.Dx(), H: r.Dy(), Scale: 1, Pix: make([]byte, 4*r.Dx()*r.Dy())}

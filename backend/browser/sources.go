@@ -37,14 +37,14 @@ func (m *sharedSources) begin(b *Browser) error {
 		return nil
 	}
 	if b.o.RRWeb == nil {
-		return human.Errorf(human.Unavailable, "Pages cannot be filmed: this build has no rrweb. Record without the page itself.")
+		return human.Errorf(human.Unavailable, "Pages cannot be recorded: this build has no rrweb. Record without the page itself.")
 	}
 	rrweb, err := b.o.RRWeb()
 	if err == nil {
 		m.source, err = filmSource(rrweb, pageConfig{Parameters: b.o.Parameters})
 	}
 	if err != nil {
-		return human.Wrap(human.Unavailable, err, "Pages cannot be filmed: rrweb cannot be read. Record without the page itself.")
+		return human.Wrap(human.Unavailable, err, "Pages cannot be recorded: rrweb cannot be read. Record without the page itself.")
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func (t *tab) evaluate(ctx context.Context, in place, expression string, result 
 	case err != nil:
 		return err
 	case answer.Exception != nil:
-		return human.Errorf(human.Internal, "A script of Deskbell's failed in the page: %s", answer.Exception.Text)
+		return human.Errorf(human.Internal, "Deskbell's script failed in the page: %s", answer.Exception.Text)
 	case result == nil || len(answer.Result.Value) == 0:
 		return nil
 	}

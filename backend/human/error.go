@@ -21,8 +21,8 @@ const (
 // An Error is safe to show: Msg is for people and says what, where and what to do; Err stays in the log.
 type Error struct {
 	Kind  ErrorKind
-	Field string   // the request's field at fault, in wire spelling, or empty
-	Msg   string   // in English: what Said says, after the field
+	Field string // the request's field at fault, in wire spelling, or empty
+	Msg   string // in English: what Said says, after the field
 	Said  Sentence
 	Err   error
 }
@@ -74,3 +74,9 @@ func SafeText(err error) string {
 	}
 	return "something went wrong inside Deskbell; its log has the details"
 }
+
+// Inner stands for an error among the arguments of another error's format: it is shown as SafeText says it, and clients can say it in
+// their own language.
+type Inner struct{ Err error }
+
+func (i Inner) String() string { return SafeText(i.Err) }

@@ -1,6 +1,7 @@
 package human
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -316,7 +317,6 @@ func (o Operation) takenError(by Actor) error {
 
 // overError says what ended the operation, who did it and when, so that a late answer knows.
 func (o Operation) overError() error {
-	who := "the system"
 	var by Actor
 	switch {
 	case o.Result != nil:
@@ -324,10 +324,14 @@ func (o Operation) overError() error {
 	case o.Ended != nil:
 		by = o.Ended.By
 	}
-	if by.Name != "" {
-		who = by.Name
+	who, at := cmp.Or(by.Name, "Deskbell"), o.EndedAt().UTC().Format(time.RFC3339)
+	switch o.State {
+	case Completed:
+		return Errorf(Conflict, "operation %s was completed by %s at %s; nothing was changed", o.ID, who, at)
+	case Declined:
+		return Errorf(Conflict, "operation %s was declined by %s at %s; nothing was changed", o.ID, who, at)
 	}
-	return Errorf(Conflict, "operation %s was %s by %s at %s; nothing was changed", o.ID, o.State, who, o.EndedAt().UTC().Format(time.RFC3339))
+	return Errorf(Conflict, "operation %s was canceled by %s at %s; nothing was changed", o.ID, who, at)
 }
 
 // Fold applies entries in order to an empty operation. It returns an Internal error where a version
@@ -340,7 +344,7 @@ func Fold(id OperationID, entries []Entry) (Operation, error) {
 		}
 		var err error
 		if op, err = op.Apply(e.Event); err != nil {
-			return op, Wrap(Internal, err, "the journal of %s does not fold at version %d", id, e.Version)
+			return op, Wrap(Internal, err, "the journal of %s is damaged at version %d", id, e.Version)
 		}
 	}
 	if op.Version == 0 {

@@ -82,7 +82,7 @@ const (
 	Cancel OnTimeout = "cancel" // it ends as cancelled
 )
 
-// Priorities run from 0 to MaxPriority; higher rings first.
+// Priorities run from 0 to MaxPriority; higher comes first.
 const (
 	DefaultPriority = 5
 	MaxPriority     = 9

@@ -256,7 +256,7 @@ var planLife = life{
 // PlanQuestion reads the details of an operation of kind plan; the error is Internal where they are none.
 func (o Operation) PlanQuestion() (q PlanQuestion, err error) {
 	if o.Kind != Plan {
-		return q, Errorf(Internal, "operation %s is no plan", o.ID)
+		return q, Errorf(Internal, "operation %s is not a plan", o.ID)
 	}
 	if err := json.Unmarshal(o.Details, &q); err != nil {
 		return q, Wrap(Internal, err, "the plan of operation %s cannot be read", o.ID)
@@ -362,11 +362,11 @@ func (o Operation) mayProgress(e Event) error {
 		return Errorf(Denied, "only its agent can say how the plan %s goes", o.ID)
 	}
 	if o.Run == nil || p == nil {
-		return Errorf(Conflict, "operation %s is no plan that may run", o.ID)
+		return Errorf(Conflict, "operation %s is not a confirmed plan", o.ID)
 	}
 	i := o.Run.find(p.Task)
 	if i < 0 {
-		return Errorf(NotFound, "the plan %s has no task %q that may run", o.ID, OneLine(p.Task, 80))
+		return Errorf(NotFound, "the plan %s has no confirmed task %q", o.ID, OneLine(p.Task, 80))
 	}
 	is := o.Run.Tasks[i].State
 	switch {
@@ -375,9 +375,9 @@ func (o Operation) mayProgress(e Event) error {
 	case p.State == TaskRunning && is != TaskWaiting:
 		return Errorf(Conflict, "task %s is %s already", p.Task, is)
 	case p.State == TaskRunning && o.Run.State == RunPaused:
-		return Errorf(Conflict, "an operator paused the plan; wait until it goes on")
+		return Errorf(Conflict, "an operator paused the plan; wait until it continues")
 	case p.State == TaskRunning && o.Run.State == RunStopped:
-		return Errorf(Conflict, "an operator stopped the plan; do nothing more of it")
+		return Errorf(Conflict, "an operator stopped the plan; do not run its other tasks")
 	case p.State == TaskRunning:
 		return nil
 	case p.State == TaskSkipped && is == TaskWaiting:
@@ -385,7 +385,7 @@ func (o Operation) mayProgress(e Event) error {
 	case p.State.Over() && is == TaskRunning:
 		return nil
 	case p.State.Over() && is == TaskWaiting:
-		return Errorf(Conflict, "task %s has not begun, so it cannot become %s; say that it begins first", p.Task, p.State)
+		return Errorf(Conflict, "task %s has not started, so it cannot become %s; report it as running first", p.Task, p.State)
 	case p.State.Over():
 		return Errorf(Conflict, "task %s is %s, so it cannot become %s", p.Task, is, p.State)
 	}
@@ -418,10 +418,10 @@ func (o Operation) mayOrder(e Event) error {
 		return Errorf(Denied, "only an operator orders what becomes of the plan %s", o.ID)
 	}
 	if o.Run == nil || r == nil {
-		return Errorf(Conflict, "operation %s is no plan that may run", o.ID)
+		return Errorf(Conflict, "operation %s is not a confirmed plan", o.ID)
 	}
 	if o.Run.Over() {
-		return Errorf(Conflict, "the plan is %s; there is nothing left to order", o.Run.State)
+		return Errorf(Conflict, "the plan is %s, so it can no longer be changed", o.Run.State)
 	}
 	switch r.Kind {
 	case Pause:
@@ -438,13 +438,13 @@ func (o Operation) mayOrder(e Event) error {
 			return Errorf(NotFound, "the plan has no task %q", OneLine(r.Task, 80))
 		}
 		if t.State != TaskWaiting {
-			return Errorf(Conflict, "task %s is %s; only one that has not begun can be skipped", r.Task, t.State)
+			return Errorf(Conflict, "task %s is %s; only a task that has not started can be skipped", r.Task, t.State)
 		}
 	case Stop:
 	case Change:
 		for _, t := range r.Tasks {
 			if was, ok := o.Run.Task(t.ID); ok && was.State != TaskWaiting {
-				return Errorf(Conflict, "task %s is %s; only tasks that have not begun can be changed", t.ID, was.State)
+				return Errorf(Conflict, "task %s is %s; only tasks that have not started can be changed", t.ID, was.State)
 			}
 		}
 	default:

@@ -2,6 +2,7 @@ package human
 
 import (
 	_ "embed" // the sentences
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,7 +16,8 @@ import (
 //go:embed sentences.txt
 var sentences string
 
-// A Code names a sentence. It stays the same when the words change: clients say the sentence in another language by it.
+// A Code names a sentence: clients say the sentence in another language by it. Those of sentences.txt stay the same when the words
+// change; those that Sayf makes do not.
 type Code string
 
 // Params are the values in a sentence's places, as they are shown.
@@ -47,14 +49,26 @@ var (
 )
 
 // Sayf makes a sentence from a format of package fmt that stands where it is said, as those of errors do. Its code is made of the
-// format's words; its parameters are called 1, 2, ... in the order of args. Widths and indexes that are arguments (*) are not known.
+// format's words; its parameters are called 1, 2, ... in the order of args. Where an argument is Inner, the code of that error is the
+// parameter 1.code, its field 1.field and its own parameters 1.1, 1.2, ... Widths and indexes that are arguments (*) are not known.
 func Sayf(format string, args ...any) Sentence {
 	s := Sentence{Text: fmt.Sprintf(format, args...), Code: codeOf(format)}
 	replaceVerbs(format, func(n int, spec string) string {
 		if s.Params == nil {
 			s.Params = Params{}
 		}
-		s.Params[strconv.Itoa(n)] = fmt.Sprintf(spec, args[n-1])
+		name := strconv.Itoa(n)
+		s.Params[name] = fmt.Sprintf(spec, args[n-1])
+		var inner *Error
+		if shown, is := args[n-1].(Inner); is && errors.As(shown.Err, &inner) && inner.Said.Code != "" {
+			s.Params[name+".code"] = string(inner.Said.Code)
+			if inner.Field != "" {
+				s.Params[name+".field"] = inner.Field
+			}
+			for of, value := range inner.Said.Params {
+				s.Params[name+"."+of] = value
+			}
+		}
 		return ""
 	})
 	return s

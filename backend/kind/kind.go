@@ -154,7 +154,7 @@ func lines(op human.Operation, field string) []string {
 func says(_ human.Operation, a *human.Answer) error {
 	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" &&
 		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {
-		return human.BadField("human_input", "is missing, and so is everything else an answer could have; decline with a reason if there is no answer")
+		return human.BadField("human_input", "is missing, and the answer has nothing else; if you have no answer, decline with a reason")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ var Permission = Kind{
 			return human.Wrap(human.Internal, err, "the question of operation %s cannot be read, so it cannot be allowed", op.ID)
 		}
 		if question.Verdict.Form == human.Enter || question.Check != nil {
-			return human.Errorf(human.Conflict, "operation %s asks for more than a yes; answer it in Deskbell's window or console", op.ID)
+			return human.Errorf(human.Conflict, "operation %s needs more than a yes; answer it in Deskbell's window or console", op.ID)
 		}
 		return nil
 	},

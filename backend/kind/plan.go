@@ -42,7 +42,7 @@ func planned(op human.Operation, a *human.Answer) error {
 		case human.Refused:
 			a.Plan = &human.PlanAnswer{Action: human.CancelPlan}
 		default:
-			return human.BadField("decision", "is missing; a plan is answered with approve or deny, or in Deskbell's window by what to change")
+			return human.BadField("decision", "is missing; a plan is answered with approve or deny, or with changes in Deskbell's window")
 		}
 	}
 	full := *a.Plan
@@ -57,7 +57,7 @@ func planned(op human.Operation, a *human.Answer) error {
 	case full.Action == human.ModifyPlan && a.HumanInput != "":
 		a.Decision = ""
 	default:
-		return human.BadField("action", "is to modify, but neither are there tasks nor words that say what to change")
+		return human.BadField("action", "is modify, but there are no changed tasks and no words that say what to change")
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (m *chatter) Chat(ctx context.Context, p agent.Prompt, tell func(soFar stri
 	case got.full:
 		return agent.Reply{TokensIn: got.in, TokensOut: got.out}, human.Wrap(human.Exhausted, agent.ErrTooLong, "the conversation and the answer together are too long for %s: %s", m.info.Name, m.long)
 	case got.refused:
-		return agent.Reply{}, human.Errorf(human.Invalid, "%s would not answer: say it in another way, or use another model", m.info.Name)
+		return agent.Reply{}, human.Errorf(human.Invalid, "%s declined to answer: say it in another way, or use another model", m.info.Name)
 	}
 	return agent.Reply{Text: got.text, Calls: got.calls, Cut: got.cut, Model: got.model, TokensIn: got.in, TokensOut: got.out, Kept: got.kept}, nil
 }
@@ -68,7 +68,7 @@ func sound(p agent.Prompt) error {
 	for _, t := range p.Tools {
 		var schema map[string]any
 		if json.Unmarshal(t.Schema, &schema) != nil || schema["type"] != "object" {
-			return human.Errorf(human.Invalid, "the schema of the tool %s is none of an object", human.OneLine(t.Name, 80))
+			return human.Errorf(human.Invalid, "the schema of the tool %s must describe an object", human.OneLine(t.Name, 80))
 		}
 	}
 	return nil

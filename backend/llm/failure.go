@@ -167,7 +167,7 @@ func (m *line) unreachable(err error) *failure {
 		say = fmt.Sprintf("the connection to %s broke off in the middle of its answer", host)
 	case errors.Is(err, errHuge):
 		f.again = false
-		f.err = human.Errorf(human.Invalid, "%s answered with more than %d MB, which no answer needs", host, mostBytes>>20)
+		f.err = human.Errorf(human.Invalid, "%s answered with more than %d MB, the most allowed", host, mostBytes>>20)
 	case errors.As(err, &dns):
 		say = fmt.Sprintf("there is no machine called %s: check model.base_url and the network", host)
 	case errors.As(err, &op) && op.Op == "dial":
@@ -201,25 +201,25 @@ func (m *line) refused(f *failure, key string) *human.Error {
 	switch s := f.status; {
 	case s == http.StatusUnauthorized || s == http.StatusForbidden:
 		// What it says is left out: some repeat parts of the key.
-		return human.Errorf(human.Denied, "%s refuses the key: set another, with access to %s", host, m.info.Name)
+		return human.Errorf(human.Denied, "%s does not accept the key: set one with access to %s", host, m.info.Name)
 	case s == http.StatusPaymentRequired || f.code == "insufficient_quota" || f.code == "billing_error":
 		return human.Errorf(human.Exhausted, "the account at %s has no credit left%s", host, said)
 	case s == http.StatusTooManyRequests && f.wait > longestWait:
-		return human.Errorf(human.Exhausted, "%s takes no more requests for %s", host, f.wait.Round(time.Second))
+		return human.Errorf(human.Exhausted, "%s accepts no more requests for %s", host, f.wait.Round(time.Second))
 	case s == http.StatusTooManyRequests:
-		return human.Errorf(human.Exhausted, "%s takes no more requests for now%s", host, said)
+		return human.Errorf(human.Exhausted, "%s accepts no more requests for now%s", host, said)
 	case s == http.StatusNotFound:
-		return human.Errorf(human.Invalid, "%s does not know the model %s, or model.base_url is not where it takes requests%s", host, m.info.Name, said)
+		return human.Errorf(human.Invalid, "%s does not know the model %s, or model.base_url is not its address for requests%s", host, m.info.Name, said)
 	case f.long():
 		return human.Wrap(human.Exhausted, agent.ErrTooLong, "the request is too long for %s: %s%s", m.info.Name, m.long, said)
 	case s >= 300 && s < 400:
-		return human.Errorf(human.Invalid, "%s sends requests on to another address: write that into model.base_url", host)
+		return human.Errorf(human.Invalid, "%s redirects to another address: set model.base_url to that address", host)
 	case s == http.StatusOK:
 		return human.Errorf(human.Invalid, "%s does not speak the protocol of %s: check model.base_url and model.provider", host, m.info.Provider)
 	case s >= 500 && s != http.StatusNotImplemented || f.again:
 		return human.Errorf(human.Unavailable, "%s cannot answer now (%d)%s", host, s, said)
 	default:
-		return human.Errorf(human.Invalid, "%s does not take the request (%d)%s", host, s, said)
+		return human.Errorf(human.Invalid, "%s does not accept the request (%d)%s", host, s, said)
 	}
 }
 

@@ -155,9 +155,9 @@ func (c Config) base() (*url.URL, error) {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, human.BadField("model.base_url", "write an address such as https://example.org/v1")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, human.BadField("model.base_url", "write it without name, password, ? and #; keys have a place of their own")
+		return nil, human.BadField("model.base_url", "write it without name, password, ? and #; set the key separately")
 	case u.Scheme == "http" && !loopback(u.Hostname()) && !c.AllowHTTP:
-		return nil, human.BadField("model.base_url", "what is sent to %s would go over the network unencrypted; use https", u.Host)
+		return nil, human.BadField("model.base_url", "requests to %s would go over the network unencrypted; use https", u.Host)
 	}
 	return u, nil
 }
@@ -249,7 +249,7 @@ func (m *line) secret(ctx context.Context) (string, error) {
 	}
 	key = strings.TrimSpace(key)
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", human.Errorf(human.Denied, "the key for %s has a character that no key has: set it again", m.info.Host)
+		return "", human.Errorf(human.Denied, "the key for %s has a character that is not allowed in a key: set it again", m.info.Host)
 	}
 	if key == "" && m.info.Provider == Anthropic {
 		return "", human.Errorf(human.Denied, "there is no key for %s: set one in the settings", m.info.Host)
@@ -264,7 +264,7 @@ func (m *model) reply(got answer) (prompt.Reply, error) {
 	}
 	switch {
 	case got.refused:
-		return prompt.Reply{}, human.Errorf(human.Invalid, "%s would not answer this request; use another summarizer for it", m.info.Name)
+		return prompt.Reply{}, human.Errorf(human.Invalid, "%s declined to answer this request; use another summarizer for it", m.info.Name)
 	case got.cut:
 		return bad("needed more than the %d tokens it may answer with: raise model.max_output_tokens", m.info.MaxOutput)
 	}

@@ -78,7 +78,7 @@ func TestAsk(t *testing.T) {
 		{do: []llmtest.Behaviour{llmtest.OverloadedMidway}, want: human.Unavailable, requests: 4, within: 9 * time.Second},
 		{do: []llmtest.Behaviour{llmtest.BadGateway, llmtest.Right}, requests: 2, within: 2 * time.Second},
 		{do: []llmtest.Behaviour{llmtest.BadGateway}, want: human.Unavailable, requests: 4, within: 9 * time.Second, says: "(502)"},
-		{do: []llmtest.Behaviour{llmtest.Denied}, want: human.Denied, requests: 1, within: time.Second, says: "refuses the key"},
+		{do: []llmtest.Behaviour{llmtest.Denied}, want: human.Denied, requests: 1, within: time.Second, says: "does not accept the key"},
 		{do: []llmtest.Behaviour{llmtest.UnknownModel}, want: human.Invalid, requests: 1, within: time.Second, says: llmtest.Model},
 		{do: []llmtest.Behaviour{llmtest.NoSchema}, requests: 0, within: time.Second},
 		{do: []llmtest.Behaviour{llmtest.NoTools}, requests: 0, within: time.Second},
@@ -91,7 +91,7 @@ func TestAsk(t *testing.T) {
 		{do: []llmtest.Behaviour{llmtest.Silent}, want: human.Unavailable, requests: 1, within: 241 * time.Second, says: "4 minutes"},
 		{do: []llmtest.Behaviour{llmtest.Pings}, want: human.Unavailable, requests: 1, within: 241 * time.Second, says: "4 minutes"},
 		{do: []llmtest.Behaviour{llmtest.Truncated}, want: human.Invalid, again: true, requests: 1, within: time.Second, says: "model.max_output_tokens"},
-		{do: []llmtest.Behaviour{llmtest.Refusal}, want: human.Invalid, requests: 1, within: time.Second, says: "would not answer"},
+		{do: []llmtest.Behaviour{llmtest.Refusal}, want: human.Invalid, requests: 1, within: time.Second, says: "declined to answer"},
 		{do: []llmtest.Behaviour{llmtest.Nonsense}, want: human.Invalid, again: true, requests: 1, within: time.Second, says: "JSON"},
 		{do: []llmtest.Behaviour{llmtest.WrongSchema}, requests: 1, within: time.Second}, // JSON it is; the prompt checks it
 		{do: []llmtest.Behaviour{llmtest.Huge}, want: human.Invalid, requests: 1, within: time.Second, says: "8 MB"},

@@ -130,7 +130,7 @@ func (s *Service) withdraw(ctx context.Context, by human.Actor, op human.Operati
 func (s *Service) checked(sub Submission) ([]human.Task, error) {
 	switch {
 	case strings.TrimSpace(sub.SessionID) == "":
-		return nil, human.BadField("session_id", "is missing; choose a name for your thread, by which the plan is known")
+		return nil, human.BadField("session_id", "is missing; choose a name for your session, by which the plan is found")
 	case len(sub.SessionID) > maxSession:
 		return nil, human.BadField("session_id", "is %d bytes long; the limit is %d", len(sub.SessionID), maxSession)
 	case strings.HasPrefix(sub.SessionID, "op_"):
@@ -142,9 +142,9 @@ func (s *Service) checked(sub Submission) ([]human.Task, error) {
 	case len(sub.Why) > maxMessage:
 		return nil, human.BadField("why", "is %d bytes long; the limit is %d", len(sub.Why), maxMessage)
 	case len(sub.Tasks) == 0:
-		return nil, human.BadField("tasks", "is empty; a plan has one task at the least")
+		return nil, human.BadField("tasks", "is empty; a plan has at least one task")
 	case sub.Timeout < 0 || sub.Timeout != sub.Timeout:
-		return nil, human.BadField("timeout_seconds", "is %g; it is how many seconds the plan waits, 0 for as long as the settings say", sub.Timeout)
+		return nil, human.BadField("timeout_seconds", "is %g; it is how many seconds the plan waits, or 0 for the time in the settings", sub.Timeout)
 	case sub.Confirmations < 0 || sub.Confirmations > 9:
 		return nil, human.BadField("confirmations", "is %d; it runs from 0 to 9", sub.Confirmations)
 	case len(sub.Operators) > maxNames:
@@ -168,7 +168,7 @@ func checkTasks(tasks []human.Task, field string, taken func(string) bool) ([]hu
 			return nil, human.BadField(field, "task %d has no description", i+1)
 		}
 		if args := bytes.TrimSpace(t.Args); len(args) > 0 && (args[0] != '{' || !json.Valid(args) || !utf8.Valid(args)) {
-			return nil, human.BadField(field, "the args of task %d are no JSON object", i+1)
+			return nil, human.BadField(field, "the args of task %d must be a JSON object", i+1)
 		}
 	}
 	tasks, twice := identify(tasks, taken)
@@ -260,7 +260,7 @@ func (s *Service) find(ctx context.Context, by human.Actor, session string) (hum
 		op, err = s.d.Queue.Get(ctx, by, op.ID) // as by may see it
 	}
 	if err == nil && op.Kind != human.Plan {
-		err = human.Errorf(human.NotFound, "operation %s is no plan", op.ID)
+		err = human.Errorf(human.NotFound, "operation %s is not a plan", op.ID)
 	}
 	return op, err
 }
@@ -293,13 +293,13 @@ func (s *Service) Respond(ctx context.Context, by human.Actor, session string, r
 	switch r.Action {
 	case human.ConfirmPlan:
 		if len(r.Tasks) > 0 {
-			return Status{}, human.BadField("modified_tasks", "are given, and the action is to confirm; modify sends them")
+			return Status{}, human.BadField("modified_tasks", "are given, but the action is confirm; use modify to change tasks")
 		}
 	case human.CancelPlan:
 		answer.TaskByTask = false
 	case human.ModifyPlan:
 		if !slices.Contains(q.Options, human.ModifyPlan) {
-			return Status{}, human.Errorf(human.Denied, "plans must not be changed here (plan.allow_task_modification is false); confirm it or cancel it")
+			return Status{}, human.Errorf(human.Denied, "plans cannot be changed (the setting plan.allow_task_modification is false); confirm or cancel this one")
 		}
 		if answer.Tasks, err = s.modified(q.Tasks, r, &answer); err != nil {
 			return Status{}, err
@@ -348,7 +348,7 @@ func (s *Service) Progress(ctx context.Context, by human.Actor, session string, 
 		return Standing{}, err
 	}
 	if op.Run == nil {
-		return Standing{}, human.Errorf(human.Conflict, "the plan %s is %s, so nothing of it may run", op.ID, op.PlanStatus())
+		return Standing{}, human.Errorf(human.Conflict, "the plan %s is %s, so its tasks cannot run", op.ID, op.PlanStatus())
 	}
 	if p.State != human.TaskRunning {
 		if op, err = s.d.Queue.Note(ctx, by, op.ID, human.Event{Type: human.Progressed, Progress: &p}); err != nil {
@@ -587,7 +587,7 @@ func (s *Service) Order(ctx context.Context, by human.Actor, session string, o h
 		return Status{}, err
 	}
 	if op.Run == nil {
-		return Status{}, human.Errorf(human.Conflict, "the plan %s is %s; only one that was confirmed can be ordered about", op.ID, op.PlanStatus())
+		return Status{}, human.Errorf(human.Conflict, "the plan %s is %s; only a confirmed plan can be paused, changed or stopped", op.ID, op.PlanStatus())
 	}
 	if len(o.Text) > maxMessage || !utf8.ValidString(o.Text) {
 		return Status{}, human.BadField("text", "is %d bytes; the limit is %d, in valid UTF-8", len(o.Text), maxMessage)
@@ -595,14 +595,14 @@ func (s *Service) Order(ctx context.Context, by human.Actor, session string, o h
 	o.Changes = nil
 	if o.Kind == human.Change {
 		if !s.d.Options().Modify {
-			return Status{}, human.Errorf(human.Denied, "plans must not be changed here (plan.allow_task_modification is false); skip tasks, or stop it")
+			return Status{}, human.Errorf(human.Denied, "plans cannot be changed (the setting plan.allow_task_modification is false); skip tasks, or stop this one")
 		}
 		if o.Tasks, err = checkTasks(o.Tasks, "tasks", func(id string) bool { _, is := op.Run.Task(id); return is }); err != nil {
 			return Status{}, err
 		}
 		o.Tasks = asWas(waiting(op), o.Tasks)
 		if o.Changes = Compare(waiting(op), o.Tasks, o.Moved...); len(o.Changes) == 0 {
-			return Status{}, human.BadField("tasks", "are what is waiting already")
+			return Status{}, human.BadField("tasks", "are the same as the tasks that wait now")
 		}
 		o.Changes = inRun(op.Run, o.Changes)
 	} else {
@@ -644,15 +644,15 @@ func (s *Service) PutPreset(ctx context.Context, by human.Actor, p Preset) (Pres
 	p.Name, p.About = strings.TrimSpace(p.Name), strings.TrimSpace(p.About)
 	switch {
 	case by.Role != human.Operator:
-		return p, human.Errorf(human.Denied, "only an operator can keep presets")
+		return p, human.Errorf(human.Denied, "only an operator can save presets")
 	case p.Name == "" || len(p.Name) > 200 || !utf8.ValidString(p.Name):
 		return p, human.BadField("name", "is empty, or longer than 200 bytes")
 	case len(p.About) > maxText || !utf8.ValidString(p.About):
 		return p, human.BadField("about", "is longer than %d bytes", maxText)
 	case len(p.Tasks) == 0:
-		return p, human.BadField("tasks", "is empty; a preset has one task at the least")
+		return p, human.BadField("tasks", "is empty; a preset has at least one task")
 	case len(p.ID) > 64:
-		return p, human.BadField("preset_id", "is no id of a preset")
+		return p, human.BadField("preset_id", "is not the id of a preset")
 	}
 	var err error
 	if p.Tasks, err = checkTasks(p.Tasks, "tasks", func(string) bool { return false }); err != nil {

@@ -174,7 +174,7 @@ func (p *plugin) failed(kind human.ErrorKind, what, words string) error {
 	if words != "" {
 		what += "; its last words: " + words
 	}
-	return human.Errorf(kind, "the summarizer %s failed: %s. Mend it (deskbell summarize RECORDING --with %s tries it; it is in %s), or choose another in the settings",
+	return human.Errorf(kind, "the summarizer %s failed: %s. Fix it (deskbell summarize RECORDING --with %s tries it; it is in %s), or choose another in the settings",
 		p.called(), what, p.Name, p.folder)
 }
 

@@ -25,7 +25,7 @@ func (q *Queue) Get(ctx context.Context, by human.Actor, id human.OperationID) (
 		return op, nil
 	}
 	if op.AgentID != by.Name {
-		return human.Operation{}, human.Errorf(human.NotFound, "no operation %s among yours", id)
+		return human.Operation{}, human.Errorf(human.NotFound, "you have no operation %s", id)
 	}
 	q.presence.touch(id, by.Name)
 	return op.ForAgent(), nil
@@ -104,17 +104,17 @@ func fits(op human.Operation, a *human.Answer, digest string) error {
 	}
 	for field, from := range a.FieldSources {
 		if _, is := a.Fields[field]; !is {
-			return human.BadField("field_sources", "%q is no field of the answer", human.OneLine(field, 80))
+			return human.BadField("field_sources", "%q is not a field of the answer", human.OneLine(field, 80))
 		}
 		if !slices.Contains(op.Recordings, from.Recording) {
-			return human.BadField("field_sources", "operation %s has no recording %s, which %q is said to be from; it was discarded, or belongs to another operation", op.ID, from.Recording, human.OneLine(field, 80))
+			return human.BadField("field_sources", "operation %s has no recording %s, the source of %q; it was discarded, or belongs to another operation", op.ID, from.Recording, human.OneLine(field, 80))
 		}
 	}
 	if err := rests(op, *a); err != nil {
 		return err
 	}
 	if digest != "" && digest != op.Digest {
-		return human.Errorf(human.Conflict, "the answer was given to other bytes (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
+		return human.Errorf(human.Conflict, "the answer is for another version of the request (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
 	}
 	k, is := kind.Of(op.Kind)
 	if !is {
@@ -261,7 +261,7 @@ func (q *Queue) MarkDelivered(ctx context.Context, by human.Actor, id human.Oper
 
 func onlyOperators(by human.Actor) error {
 	if by.Role != human.Operator {
-		return human.Errorf(human.Denied, "only an operator can do this; an agent's key can ring, ask and read its own operations")
+		return human.Errorf(human.Denied, "only an operator can do this; an agent's key can send requests, ask and read its own operations")
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func (q *Queue) asOperator(ctx context.Context, by human.Actor, id human.Operati
 func (q *Queue) asAgent(ctx context.Context, by human.Actor, id human.OperationID, e human.Event) (human.Operation, error) {
 	op, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
 		if op.AgentID != by.Name {
-			return nil, human.Errorf(human.NotFound, "no operation %s among yours", id)
+			return nil, human.Errorf(human.NotFound, "you have no operation %s", id)
 		}
 		e.By = by
 		return []human.Event{e}, nil

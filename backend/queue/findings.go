@@ -126,7 +126,7 @@ func rests(op human.Operation, a human.Answer) error {
 	return both(a, func(field string, all []human.Finding) error {
 		for i, f := range all {
 			if strings.TrimSpace(f.Text) == "" { // in a draft it may be still to be written
-				return human.BadField(field, "number %d has no text; write it, or cut it", i+1)
+				return human.BadField(field, "number %d has no text; write it, or remove the finding", i+1)
 			}
 			for _, r := range f.Evidence {
 				if has(r) {
@@ -136,7 +136,7 @@ func rests(op human.Operation, a human.Answer) error {
 					return human.BadField(field, "number %d rests on recording %s, which operation %s does not have; it was discarded, or belongs to another operation",
 						i+1, human.OneLine(string(r.Recording), 80), op.ID)
 				}
-				return human.BadField(field, "number %d rests on the %s %q, which %s does not have; cut it, or take that out of its evidence",
+				return human.BadField(field, "number %d rests on the %s %q, which %s does not have; remove the finding, or that evidence",
 					i+1, r.Kind, human.OneLine(r.ID, 80), map[bool]string{true: "the answer", false: "operation " + string(op.ID)}[r.Kind == human.RefField || r.Kind == human.RefAnswer])
 			}
 		}

@@ -158,7 +158,7 @@ func (q *Queue) change(ctx context.Context, id human.OperationID, decide func(hu
 			return op, err
 		}
 	}
-	return human.Operation{}, human.Errorf(human.Conflict, "operation %s changes too fast; read it again", id)
+	return human.Operation{}, human.Errorf(human.Conflict, "operation %s keeps changing; read it again", id)
 }
 
 // now is the time events carry: UTC, to the microsecond, so that it survives JSON and SQLite unchanged.

@@ -126,7 +126,7 @@ type Summary struct {
 func (q *Queue) Summary(ctx context.Context, by human.Actor, limit int, since time.Time) (Summary, error) {
 	const usual = 10
 	if limit < 0 {
-		return Summary{}, human.BadField("limit", "is %d; it is a count", limit)
+		return Summary{}, human.BadField("limit", "is %d; it must be 0 or more", limit)
 	}
 	if limit == 0 {
 		limit = usual

@@ -100,7 +100,7 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 // check refuses what breaks a rule and fills in the defaults.
 func (q *Queue) check(r *human.Request) error {
 	if q.opts.Disabled {
-		return human.Errorf(human.Unavailable, "Deskbell takes no rings: the setting enabled is false; ask its operator to switch it on")
+		return human.Errorf(human.Unavailable, "Deskbell is switched off and accepts no requests (the setting enabled is false); ask its operator to switch it on")
 	}
 	if strings.TrimSpace(r.Description) == "" {
 		return human.BadField("description", "is missing; say in a line what you need from the human")
@@ -113,18 +113,25 @@ func (q *Queue) check(r *human.Request) error {
 	for _, l := range []struct {
 		field     string
 		size, max int
-		hint      string
 	}{
-		{"description", len(r.Description), q.opts.MaxDescription, "put the long part into details"},
-		{"details", len(r.Details), q.opts.MaxDetails, "send a part, or a path to a file"},
-		{"context", len(r.Context), q.opts.MaxContext, "send a part, or a path to a file"},
-		{"session_id", len(r.SessionID), maxSession, "use a shorter one"},
-		{"idempotency_key", len(r.IdempotencyKey), maxKey, "use a shorter one"},
+		{"description", len(r.Description), q.opts.MaxDescription},
+		{"details", len(r.Details), q.opts.MaxDetails},
+		{"context", len(r.Context), q.opts.MaxContext},
+		{"session_id", len(r.SessionID), maxSession},
+		{"idempotency_key", len(r.IdempotencyKey), maxKey},
 	} {
-		if l.size > l.max {
-			return human.BadField(l.field, "is %d bytes, the limit is %d; %s", l.size, l.max, l.hint)
+		if l.size <= l.max {
+			continue
 		}
+		switch l.field {
+		case "description":
+			return human.BadField(l.field, "is %d bytes, the limit is %d; put the long part into details", l.size, l.max)
+		case "details", "context":
+			return human.BadField(l.field, "is %d bytes, the limit is %d; send a part, or a path to a file", l.size, l.max)
+		}
+		return human.BadField(l.field, "is %d bytes, the limit is %d; use a shorter one", l.size, l.max)
 	}
+
 	for field, raw := range map[string]*json.RawMessage{"details": &r.Details, "context": &r.Context} {
 		text := bytes.TrimSpace(*raw)
 		if len(text) == 0 || string(text) == "null" {
@@ -139,7 +146,7 @@ func (q *Queue) check(r *human.Request) error {
 		}
 	}
 	if r.Priority < 0 || r.Priority > human.MaxPriority {
-		return human.BadField("priority", "is %d; it runs from 0 to %d, higher rings first", r.Priority, human.MaxPriority)
+		return human.BadField("priority", "is %d; it runs from 0 to %d, higher comes first", r.Priority, human.MaxPriority)
 	}
 	if r.Timeout < 0 || r.Timeout > maxTimeout || r.Timeout != r.Timeout {
 		return human.BadField("timeout", "is %g; it is in seconds, from 0 (never overdue) to %d", r.Timeout, maxTimeout)
@@ -194,7 +201,7 @@ func (q *Queue) alone(ctx context.Context, identity string) (done func(), err er
 		select {
 		case <-other:
 		case <-ctx.Done():
-			return nil, human.Wrap(human.Unavailable, ctx.Err(), "the request was given up before it was taken")
+			return nil, human.Wrap(human.Unavailable, ctx.Err(), "the request was canceled before it was stored")
 		}
 	}
 }
@@ -242,7 +249,7 @@ func (q *Queue) reserve(agent string) error {
 	defer q.mu.Unlock()
 	if n := q.perAgent[agent]; n >= q.opts.MaxPending {
 		return human.Errorf(human.Exhausted,
-			"%d of your requests wait for a human already, the most allowed (max_pending_requests is %d); wait for one of them or cancel one, then ring again",
+			"%d of your requests wait for a human already, the most allowed (max_pending_requests is %d); wait for one of them or cancel one, then send the request again",
 			n, q.opts.MaxPending)
 	}
 	q.perAgent[agent]++

@@ -30,7 +30,7 @@ func (q *Queue) Newest(ctx context.Context, of human.Kind, agent, session string
 		return human.Operation{}, err
 	}
 	if len(page.Operations) == 0 {
-		return human.Operation{}, human.Errorf(human.NotFound, "there is no %s of the session %q", of, human.OneLine(session, 80))
+		return human.Operation{}, human.Errorf(human.NotFound, "there is no %s in the session %q", of, human.OneLine(session, 80))
 	}
 	return q.load(ctx, page.Operations[0].ID)
 }

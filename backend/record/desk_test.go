@@ -637,7 +637,7 @@ func (s *store) Recordings(_ context.Context, op human.OperationID, limit int, c
 		page.Recordings = append(page.Recordings, s.recs[id])
 	}
 	if skip {
-		return page, human.BadField("cursor", "is none that was given out")
+		return page, human.BadField("cursor", "is not a cursor of this list")
 	}
 	return page, nil
 }

@@ -42,7 +42,7 @@ func (f *feed) begins(ctx context.Context) error {
 	case err := <-f.first:
 		return err
 	case <-ctx.Done():
-		return human.Errorf(human.Unavailable, "the %s source did not begin in time", f.name)
+		return human.Errorf(human.Unavailable, "the %s source did not start in time", f.name)
 	}
 }
 

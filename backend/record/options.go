@@ -80,7 +80,7 @@ func checkOptions(o human.RecordingOptions) (human.RecordingOptions, error) {
 		}
 		o.Browser = &browser
 	} else if !o.RecordsDesktop() {
-		return o, human.BadField("options.desktop", "is false, and no browser is asked for; there is nothing to record")
+		return o, human.BadField("options.desktop", "is false, and no browser is given, so there is nothing to record")
 	}
 	return o, nil
 }

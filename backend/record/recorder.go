@@ -163,7 +163,7 @@ func (r *Recorder) reserve(by human.Actor, op human.OperationID, options human.R
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.trouble != nil {
-		return nil, human.Wrap(human.Unavailable, r.trouble, "nothing can be recorded, because earlier recordings cannot be read; start Deskbell again, and if it stays so, see its log")
+		return nil, human.Wrap(human.Unavailable, r.trouble, "nothing can be recorded, because earlier recordings cannot be read; restart Deskbell, and if that does not help, see its log")
 	}
 	if r.stopped {
 		return nil, human.Errorf(human.Unavailable, "Deskbell is shutting down; nothing new is recorded")
@@ -223,7 +223,7 @@ func (r *Recorder) erase(id human.RecordingID, log *slog.Logger) error {
 	err := errors.Join(pictures, r.deps.Store.Delete(ctx, id))
 	if err != nil {
 		log.Error("a recording could not be deleted", "recording", id, "err", err)
-		return human.Wrap(human.Internal, err, "recording %s could not be deleted altogether; delete it again", id)
+		return human.Wrap(human.Internal, err, "recording %s could not be deleted completely; delete it again", id)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (r *Recorder) find(by human.Actor, id human.RecordingID) (*session, error) 
 		return nil, nil
 	}
 	if by.Role == human.Operator && by.Name != s.status.rec.By {
-		return nil, human.Errorf(human.Denied, "recording %s is %s's", id, s.status.rec.By)
+		return nil, human.Errorf(human.Denied, "recording %s belongs to %s", id, s.status.rec.By)
 	}
 	return s, nil
 }
@@ -334,7 +334,7 @@ func (r *Recorder) Discard(ctx context.Context, by human.Actor, id human.Recordi
 			return err
 		}
 		if rec.By != by.Name && by.Role == human.Operator {
-			return human.Errorf(human.Denied, "recording %s is %s's", id, rec.By)
+			return human.Errorf(human.Denied, "recording %s belongs to %s", id, rec.By)
 		}
 		if err := r.erase(id, r.deps.Log); err != nil {
 			return err

@@ -15,7 +15,7 @@ func (r *Recorder) browserOf(by human.Actor, id human.RecordingID) (*session, er
 	case err != nil:
 		return nil, err
 	case s == nil:
-		return nil, human.Errorf(human.Conflict, "recording %s does not run", id)
+		return nil, human.Errorf(human.Conflict, "recording %s is not running", id)
 	case s.browser.browser == nil:
 		return nil, human.Errorf(human.Conflict, "recording %s has no browser", id)
 	}
@@ -41,7 +41,7 @@ func (r *Recorder) Pick(ctx context.Context, by human.Actor, id human.RecordingI
 		return err
 	}
 	if s.album.held.Load() && p.Field != "" {
-		return human.Errorf(human.Conflict, "recording %s is paused; go on recording, then pick", id)
+		return human.Errorf(human.Conflict, "recording %s is paused; continue it, then pick", id)
 	}
 	return s.browser.browser.Pick(ctx, p)
 }

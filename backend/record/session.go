@@ -96,7 +96,7 @@ func (s *session) open(ctx context.Context) error {
 	}
 	return s.loop.do(ctx, func() error {
 		if s.sources.stopping {
-			return human.Errorf(human.Conflict, "recording %s has ended as soon as it began", s.id)
+			return human.Errorf(human.Conflict, "recording %s ended as soon as it started", s.id)
 		}
 		s.screenshots.takeNow("start")
 		s.status.public = true
@@ -163,7 +163,7 @@ func (s *session) listen(ctx context.Context, waits feeds, states []human.Source
 		}
 	}
 	if ctx.Err() != nil {
-		return human.Wrap(human.Unavailable, ctx.Err(), "the recording was not begun, because the request ended")
+		return human.Wrap(human.Unavailable, ctx.Err(), "the recording was not started, because the request ended")
 	}
 	if s.status.rec.Options.Browser != nil { // without it the operator would begin to work where nothing is recorded
 		if waits.named(human.BrowserSource) == nil {

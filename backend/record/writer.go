@@ -164,7 +164,7 @@ func (w *writer) fail(err error) {
 	}
 	w.log.Error("a recording could not be stored", "recording", w.loop.id, "err", err)
 	w.failure = human.Wrap(human.Internal, err,
-		"recording %s could not be stored any further and has ended; what was stored until then is kept. Is the disk full?", w.loop.id)
+		"recording %s could not be stored any further and has ended; what was stored before is kept. Is the disk full?", w.loop.id)
 	w.status.rec.Reason = "failed" // it may have been stopping for a better reason
 }
 

@@ -34,7 +34,7 @@ func ParseRule(text string) (Rule, error) {
 	all := r.What == "*" && r.Is == ""
 	some := (r.What == "kind" || r.What == "agent" || r.What == "project") && r.Is != ""
 	if len(r.Use) == 0 || !all && !some {
-		return Rule{}, human.Errorf(human.Invalid, "%q is no rule; write kind:KIND, agent:NAME, project:NAME or *, then = and summarizers' names with spaces between them", human.OneLine(text, 120))
+		return Rule{}, human.Errorf(human.Invalid, "%q is not a rule; write kind:KIND, agent:NAME, project:NAME or *, then = and summarizers' names with spaces between them", human.OneLine(text, 120))
 	}
 	if r.What == "kind" && !slices.Contains(kind.ForAgents(), human.Kind(r.Is)) {
 		return Rule{}, human.Errorf(human.Invalid, "%q names no kind of operation; the kinds are %s", human.OneLine(text, 120), kind.Sentence(kind.ForAgents()))

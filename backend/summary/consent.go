@@ -60,7 +60,7 @@ func (s *Service) Forget(ctx context.Context, by human.Actor, consent string) er
 
 func onlyOperators(by human.Actor) error {
 	if by.Role != human.Operator {
-		return human.Errorf(human.Denied, "only an operator can do this; an agent reads what its operator released")
+		return human.Errorf(human.Denied, "only an operator can do this; an agent reads what its operator sent")
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (s *Service) edits(ctx context.Context, in summarizers.Input) (string, erro
 		}
 		said, err := json.Marshal([]any{append([]string{}, e.Cuts...), append([]string{}, e.MaskedTexts...), words, e.ShareText})
 		if err != nil {
-			return "", human.Wrap(human.Internal, err, "the edits of recording %s cannot be summed up", r.ID)
+			return "", human.Wrap(human.Internal, err, "the edits of recording %s cannot be written as JSON", r.ID)
 		}
 		hash.Write(said)
 	}

@@ -333,7 +333,7 @@ func (s *Service) draft(ctx context.Context, sum *human.Summary, op human.Operat
 			return human.Report{}, nil, err
 		}
 		if !about.Fits(in) {
-			return human.Report{}, nil, human.Errorf(human.Invalid, "%s does not read what operation %s has; choose another summarizer", about.Name, op.ID)
+			return human.Report{}, nil, human.Errorf(human.Invalid, "%s cannot summarize what operation %s has; choose another summarizer", about.Name, op.ID)
 		}
 		limit := min(cmp.Or(about.Limit, usual), longest)
 		ctx, cancel := context.WithTimeout(ctx, limit)
@@ -352,7 +352,7 @@ func (s *Service) draft(ctx context.Context, sum *human.Summary, op human.Operat
 		report, dropped := summarizers.Check(in, d.Report)
 		dropped = slices.Concat(d.Dropped, dropped)
 		if report.Line == "" && report.Text == "" && len(report.Findings) == 0 {
-			return human.Report{}, dropped, human.Errorf(human.Invalid, "%s said nothing that stands on its evidence", about.Name)
+			return human.Report{}, dropped, human.Errorf(human.Invalid, "%s gave no finding that its evidence supports", about.Name)
 		}
 		return report, dropped, nil
 	}()
@@ -379,7 +379,7 @@ var errAsks = errors.New("the operator has not agreed")
 func ask(ctx context.Context, which summarizers.Summarizer, in summarizers.Input, tell func(human.Progress)) (d prompt.Draft, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = human.Wrap(human.Internal, fmt.Errorf("panic: %v", p), "%s broke down", which.About().Name)
+			err = human.Wrap(human.Internal, fmt.Errorf("panic: %v", p), "%s crashed", which.About().Name)
 		}
 	}()
 	if model, is := which.(*prompt.Summarizer); is {

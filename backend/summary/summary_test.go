@@ -329,7 +329,7 @@ func TestTheBuiltInServesWhereAnotherFails(t *testing.T) {
 		"fails": {func(context.Context, summarizers.Input, func(human.Progress)) (human.Report, error) {
 			return human.Report{}, human.Errorf(human.Unavailable, "no answer from the model; try again later")
 		}, "try again later"},
-		"breaksdown": {func(context.Context, summarizers.Input, func(human.Progress)) (human.Report, error) { panic("oh") }, "broke down"},
+		"breaksdown": {func(context.Context, summarizers.Input, func(human.Progress)) (human.Report, error) { panic("oh") }, "crashed"},
 		"slow": {func(ctx context.Context, _ summarizers.Input, _ func(human.Progress)) (human.Report, error) {
 			<-ctx.Done()
 			return human.Report{}, ctx.Err()
@@ -339,7 +339,7 @@ func TestTheBuiltInServesWhereAnotherFails(t *testing.T) {
 		}, "nothing"},
 		"inventor": {func(context.Context, summarizers.Input, func(human.Progress)) (human.Report, error) {
 			return human.Report{Findings: []human.Finding{{Kind: human.FoundValue, Text: "The price is 99.50", Evidence: []human.Ref{{Kind: human.RefAction, Recording: "rec_001", ID: "a5"}}}}}, nil
-		}, "nothing that stands"},
+		}, "no finding that its evidence supports"},
 		"broken":  {nil, "its manifest has no command"},
 		"missing": {nil, "there is no summarizer"},
 	} {

@@ -162,7 +162,7 @@ func (j *Journal) open(path string) ([]agent.Record, error) {
 		return nil, human.Wrap(human.Unavailable, err, "the journal %s cannot be opened", path)
 	}
 	if info, err := j.file.Stat(); err != nil || info.Size() > maxJournal {
-		return nil, human.Wrap(human.Invalid, err, "the journal %s is too large to go on with", path)
+		return nil, human.Wrap(human.Invalid, err, "the journal %s is too large, so the run cannot continue", path)
 	}
 	var records []agent.Record
 	var whole int64
@@ -178,14 +178,14 @@ func (j *Journal) open(path string) ([]agent.Record, error) {
 		var r agent.Record
 		if err := json.Unmarshal(line, &r); err != nil {
 			if _, more := lines.Peek(1); more == nil {
-				return nil, human.Wrap(human.Invalid, err, "the journal %s is damaged after %d bytes: it cannot be known what ran, so the run cannot go on", path, whole)
+				return nil, human.Wrap(human.Invalid, err, "the journal %s is damaged after %d bytes; nobody can know what ran, so the run cannot continue", path, whole)
 			}
 			break // the last one: its place was made, and what was to be in it was not written
 		}
 		records, whole = append(records, r), whole+int64(len(line))
 	}
 	if len(records) == 0 {
-		return nil, human.Errorf(human.Invalid, "the journal %s holds nothing to go on with", path)
+		return nil, human.Errorf(human.Invalid, "the journal %s is empty, so the run cannot continue", path)
 	}
 	if err := j.file.Truncate(whole); err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the journal %s cannot be written", path)
@@ -204,7 +204,7 @@ func (j *Journal) Append(_ context.Context, r agent.Record) error {
 		return human.Wrap(human.Internal, err, "a record of the journal cannot be written as JSON")
 	}
 	if line = append(line, '\n'); len(line) > maxRecord || j.size+int64(len(line)) > maxJournal {
-		return human.Errorf(human.Invalid, "the run's journal would be too large: at the most %d MiB, and %d MiB a record", maxJournal>>20, maxRecord>>20)
+		return human.Errorf(human.Invalid, "the run's journal is too large; the limit is %d MiB, and %d MiB for one record", maxJournal>>20, maxRecord>>20)
 	}
 	if _, err = j.file.WriteAt(line, j.size); err == nil {
 		err = j.file.Sync()

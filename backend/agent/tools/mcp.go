@@ -88,12 +88,12 @@ func ConnectMCP(ctx context.Context, s MCPServer) (_ *Connection, err error) {
 				said = "; it said: " + words
 			}
 		}
-		return nil, human.Wrap(human.Unavailable, err, "the MCP server %s did not begin: %s%s", s.Name, human.OneLine(err.Error(), 300), said)
+		return nil, human.Wrap(human.Unavailable, err, "the MCP server %s did not start: %s%s", s.Name, human.OneLine(err.Error(), 300), said)
 	}
 	taken := map[string]bool{}
 	for tool, err := range c.session.Tools(begin, nil) {
 		if err != nil {
-			return nil, human.Wrap(human.Unavailable, err, "the MCP server %s does not tell its tools: %s", s.Name, human.OneLine(err.Error(), 300))
+			return nil, human.Wrap(human.Unavailable, err, "the MCP server %s does not list its tools: %s", s.Name, human.OneLine(err.Error(), 300))
 		}
 		if len(c.tools) == maxTools {
 			return nil, human.Errorf(human.Invalid, "the MCP server %s has more than %d tools", s.Name, maxTools)
@@ -259,7 +259,7 @@ func (r *remote) Run(ctx context.Context, args json.RawMessage) (agent.Output, e
 		args = json.RawMessage("{}")
 	}
 	if err := json.Unmarshal(args, &object); err != nil || object == nil {
-		return failed("the arguments are no JSON object"), nil
+		return failed("the arguments must be a JSON object"), nil
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, callTime, errTime)
 	defer stop()

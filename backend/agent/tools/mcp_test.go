@@ -66,7 +66,7 @@ func TestToolsOfAnMCPServer(t *testing.T) {
 			if out := call(t, add, with{"a": "two"}); !out.Failed {
 				t.Errorf("%+v", out)
 			}
-			if out := call(t, add, "[]"); !out.Failed || !strings.Contains(out.Text, "no JSON object") {
+			if out := call(t, add, "[]"); !out.Failed || !strings.Contains(out.Text, "must be a JSON object") {
 				t.Errorf("%+v", out)
 			}
 			if out := call(t, drop, ""); !out.Failed || out.Text != "there is nothing to drop" {

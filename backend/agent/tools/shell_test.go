@@ -48,7 +48,7 @@ func TestACommand(t *testing.T) {
 		"an argument there is not":        {args: with{"command": "true", "shell": "zsh"}, says: []string{`no argument "shell"; there are command, cwd, timeout`}, failed: true},
 		"an argument twice":               {args: `{"command":"true","command":"id"}`, says: []string{"twice"}, failed: true},
 		"an argument by another case":     {args: `{"command":"true","Command":"id"}`, says: []string{`no argument "Command"`}, failed: true},
-		"no object":                       {args: `["true"]`, says: []string{"no JSON object"}, failed: true},
+		"no object":                       {args: `["true"]`, says: []string{"must be a JSON object"}, failed: true},
 		"two objects":                     {args: `{"command":"true"} {}`, says: []string{"after the arguments"}, failed: true},
 		"a wrong kind":                    {args: with{"command": 5}, says: []string{"command must not be a number"}, failed: true},
 		"a time that is none":             {args: with{"command": "true", "timeout": -1}, says: []string{"timeout"}, failed: true},

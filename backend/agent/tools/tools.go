@@ -64,7 +64,7 @@ func read(raw json.RawMessage, into any) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
-		return errors.New("the arguments are no JSON object")
+		return errors.New("the arguments must be a JSON object")
 	}
 	for d.More() {
 		key, err := d.Token()

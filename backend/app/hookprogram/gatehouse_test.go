@@ -181,9 +181,9 @@ func TestTheServerDecides(t *testing.T) {
 	for command, want := range map[string]string{
 		"rm -rf /":            "allow", // the server said so
 		"half":                "stopped before it answered",
-		"half without length": "stopped in the middle",
+		"half without length": "stopped while it answered",
 		"nothing":             "stopped before it answered",
-		"not ours":            "no Deskbell of this version",
+		"not ours":            "not a Deskbell of this version",
 		"full":                "ten questions wait already",
 	} {
 		decision, reason := call(t, dir, command)
@@ -200,8 +200,8 @@ func TestWithoutAGoodKeyNothingRuns(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                "deskbell hook install claude-code",
 		"dbk_other":       "not known",
-		"two\nlines":      "is no key",
-		"a: b\r\nX: evil": "is no key",
+		"two\nlines":      "is not a key",
+		"a: b\r\nX: evil": "is not a key",
 	} {
 		dir := folder(t, text)
 		deskbell(t, dir)

@@ -123,7 +123,7 @@ func (j *judge) key() (string, error) {
 		return "", human.Wrap(human.Unauthorized, err, "its hook has no key (%s); tell your user to run: deskbell hook install %s", path, j.client)
 	}
 	if strings.ContainsAny(key, " \r\n\t") {
-		return "", human.Errorf(human.Unauthorized, "what is in %s is no key; tell your user to run: deskbell hook install %s", path, j.client)
+		return "", human.Errorf(human.Unauthorized, "what is in %s is not a key; tell your user to run: deskbell hook install %s", path, j.client)
 	}
 	return key, nil
 }

@@ -28,7 +28,7 @@ func Check(r human.GateRule) error {
 		}
 	}
 	if err != nil {
-		return human.Wrap(human.Invalid, err, "the rule is not right: %v", err)
+		return human.Wrap(human.Invalid, err, "the rule is not valid: %v", err)
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func (s *Set) tightenWith(p Config) error {
 	}
 	s.problem = strings.Join(wrong, "; ")
 	s.policy = gate.Strict
-	return human.Errorf(human.Invalid, "the project's own file may only tighten: %s", s.problem)
+	return human.Errorf(human.Invalid, "the project's own file can only make the policy stricter: %s", s.problem)
 }
 
 // compileAll makes the rules of one file ready.

@@ -19,7 +19,7 @@ func (k *Keeper) question(ctx context.Context, by human.Actor, id human.Operatio
 	}
 	var q human.Question
 	if op.Kind != human.Permission {
-		return op, q, human.Errorf(human.NotFound, "operation %s is no question of the gatekeeper's", id)
+		return op, q, human.Errorf(human.NotFound, "operation %s is not a question of the gatekeeper", id)
 	}
 	if err := json.Unmarshal(op.Details, &q); err != nil {
 		return op, q, human.Wrap(human.Internal, err, "the question of operation %s cannot be read", id)
@@ -69,7 +69,7 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 		return op, err
 	}
 	if r.Digest != op.Digest {
-		return op, human.Errorf(human.Conflict, "the answer was given to other bytes (%.12s…) than operation %s has (%.12s…); read it again", r.Digest, op.ID, op.Digest)
+		return op, human.Errorf(human.Conflict, "the answer is for another version of the request (%.12s…) than operation %s has (%.12s…); read it again", r.Digest, op.ID, op.Digest)
 	}
 	if op.State.Terminal() { // the queue says what happened, before anything is copied
 		return k.d.Queue.Complete(ctx, by, id, human.Answer{Decision: human.Refused}, op.Digest)
@@ -84,7 +84,7 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 	switch r.Choice {
 	case human.ChooseDeny, human.ChooseInstead:
 		if rule != nil && rule.Decision == human.Allow {
-			return op, human.BadField("rule", "would allow what you refuse")
+			return op, human.BadField("rule", "would allow what you deny")
 		}
 	case human.ChooseAllow, human.ChooseBackup, human.ChooseChange:
 		if err := wasRead(q, r); err != nil {
@@ -101,7 +101,7 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 			return op, err
 		}
 		if b.Files == 0 && !b.Stash {
-			return op, human.Errorf(human.Conflict, "there is nothing left to copy: what the call would take away is gone already; read it again")
+			return op, human.Errorf(human.Conflict, "there is nothing to back up: what the call would remove no longer exists; read the request again")
 		}
 		a.Backup = &b
 	case human.ChooseChange:
@@ -113,7 +113,7 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 	done, err := k.d.Queue.Complete(ctx, by, id, a, r.Digest)
 	if err != nil {
 		if a.Backup != nil {
-			err = human.Wrap(human.KindOf(err), err, "%s The copy that was made stays in %s.", human.SafeText(err), a.Backup.Path)
+			err = human.Wrap(human.KindOf(err), err, "%s. The backup stays in %s", human.Inner{Err: err}, a.Backup.Path)
 		}
 		return op, err
 	}
@@ -125,7 +125,7 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 	k.settle(context.WithoutCancel(ctx), done)
 	if rule != nil {
 		if err := k.d.Store.PutRule(ctx, *rule); err != nil {
-			return done, human.Wrap(human.KindOf(err), err, "Your answer was given; the rule could not be stored: %s", human.SafeText(err))
+			return done, human.Wrap(human.KindOf(err), err, "your answer was sent, but the rule could not be saved: %s", human.Inner{Err: err})
 		}
 		k.forget()
 	}
@@ -136,11 +136,11 @@ func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationI
 func wasRead(q human.Question, r AnswerRequest) error {
 	if q.Verdict.Form == human.Enter && q.Verdict.Input != nil {
 		if must := q.Verdict.Input.Must; must != "" && r.Typed != must || r.Typed == "" {
-			return human.BadField("typed", "is not what has to be typed before this may run")
+			return human.BadField("typed", "is not the text you must type before this can run")
 		}
 	}
 	if q.Check != nil && (len(q.Verdict.Effects) == 0 || r.Check != q.Verdict.Effects[0].Verb) {
-		return human.BadField("check", "is not what the call would do; read it again")
+		return human.BadField("check", "does not match what the call does; read it again")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (k *Keeper) changed(ctx context.Context, op human.Operation, q human.Questi
 	call := q.ToolCall
 	call.Args = args
 	if len(args) == 0 {
-		return human.BadField("args", "are missing; they are what the call may run with")
+		return human.BadField("args", "are missing; send the arguments the call runs with")
 	}
 	if err := check(call); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (k *Keeper) changed(ctx context.Context, op human.Operation, q human.Questi
 		return human.BadField("args", "cannot be allowed: %s", v.Reason)
 	}
 	if v.Risk.Level() > q.Verdict.Risk.Level() {
-		return human.BadField("args", "are riskier than what is asked about (%s, not %s): %s", v.Risk, q.Verdict.Risk, v.Reason)
+		return human.BadField("args", "are riskier than the call you were asked about (%s, not %s): %s", v.Risk, q.Verdict.Risk, v.Reason)
 	}
 	return nil
 }

@@ -393,7 +393,7 @@ func onlyOperators(by human.Actor) error {
 // exactly this call: one that was changed is judged anew.
 func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how Asking) (human.Judgement, error) {
 	if by.Role != human.Agent {
-		return human.Judgement{}, human.Errorf(human.Denied, "only agents have calls judged; an operator tries one with /api/gate/try")
+		return human.Judgement{}, human.Errorf(human.Denied, "only agents can have calls judged; as an operator, use /api/gate/try")
 	}
 	if err := check(call); err != nil {
 		return human.Judgement{}, err
@@ -401,7 +401,7 @@ func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCa
 	if how.Question != "" {
 		op, err := k.d.Queue.Get(ctx, by, how.Question)
 		if err == nil && op.Kind != human.Permission {
-			err = human.Errorf(human.NotFound, "operation %s is no question of the gatekeeper's", how.Question)
+			err = human.Errorf(human.NotFound, "operation %s is not a question of the gatekeeper", how.Question)
 		}
 		if err != nil {
 			return human.Judgement{}, err

@@ -273,7 +273,7 @@ func (k *Keeper) DismissProposal(ctx context.Context, by human.Actor, key string
 		return err
 	}
 	if strings.TrimSpace(key) == "" || len(key) > 200 {
-		return human.BadField("key", "is not one of a proposal")
+		return human.BadField("key", "is not the key of a proposed rule")
 	}
 	return k.d.Store.Dismiss(ctx, key)
 }

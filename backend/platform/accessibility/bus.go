@@ -73,7 +73,7 @@ const (
 
 var (
 	errNone  = errors.New("no such accessible object")
-	errStuck = human.Errorf(human.Unavailable, "the application does not answer; its elements are not looked up for a moment")
+	errStuck = human.Errorf(human.Unavailable, "the application does not answer; its elements are looked up again in a moment")
 )
 
 // A lookup is one look-up, with its deadline. It is for one goroutine.

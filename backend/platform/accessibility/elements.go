@@ -60,7 +60,7 @@ func (e *Elements) Close() error {
 
 // Reasons why there is no bus of accessibility.
 var (
-	errNoSession = human.Errorf(human.Unavailable, "there is no D-Bus session bus, so no accessible elements can be had")
+	errNoSession = human.Errorf(human.Unavailable, "there is no D-Bus session bus, so elements cannot be read")
 	errNoBus     = human.Errorf(human.Unavailable, "there is no accessibility bus in this session")
 	errNotOn     = human.Errorf(human.Unavailable, "accessibility cannot be switched on in this session")
 )
@@ -188,11 +188,11 @@ func end(err error) error {
 	case err == nil || errors.As(err, &known):
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
-		return human.Wrap(human.Unavailable, err, "the application did not tell of its elements in time")
+		return human.Wrap(human.Unavailable, err, "the application did not describe its elements in time")
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	return human.Wrap(human.NotFound, err, "the application tells nothing of this element")
+	return human.Wrap(human.NotFound, err, "the application does not describe this element")
 }
 
 // At looks up the element at a point: what a person would say they pressed. It takes some milliseconds,
@@ -286,7 +286,7 @@ func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element
 }
 
 func untold(in record.Placed) error {
-	return human.Errorf(human.Unavailable, "%s does not tell which of its fields has the keyboard", name(in.App))
+	return human.Errorf(human.Unavailable, "%s does not say which of its fields has the keyboard focus", name(in.App))
 }
 
 // top returns the window that a node is in.
@@ -308,7 +308,7 @@ func (e *Elements) Value(ctx context.Context, of human.Element) (string, error) 
 	defer cancel()
 	n := l.one(otherT, parseRef(of.Ref), withRole|withStates|withName)
 	if n.gone {
-		return "", human.Errorf(human.NotFound, "%s %q is gone", of.Role, of.Name)
+		return "", human.Errorf(human.NotFound, "%s %q no longer exists", of.Role, of.Name)
 	}
 	name, hint := l.called(otherT, n)
 	if err := l.ctx.Err(); err != nil {
@@ -318,12 +318,12 @@ func (e *Elements) Value(ctx context.Context, of human.Element) (string, error) 
 		return "", errSecret
 	}
 	if !n.role.is(typed) || !n.states.has(stateEditable) {
-		return "", human.Errorf(human.NotFound, "%s %q is nothing that text is typed into", of.Role, of.Name)
+		return "", human.Errorf(human.NotFound, "%s %q is not a text field", of.Role, of.Name)
 	}
 	text, err := l.text(n)
 	return text, end(err)
 }
 
-var errSecret = human.Errorf(human.Denied, "the text of a field for passwords is never read")
+var errSecret = human.Errorf(human.Denied, "the text of a password field is never read")
 
 var _ record.Elements = (*Elements)(nil)

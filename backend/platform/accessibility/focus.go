@@ -19,7 +19,7 @@ const (
 )
 
 // errLost is how Run ends when the bus goes away.
-var errLost = human.Errorf(human.Unavailable, "the accessibility bus went away; elements are not known from here on")
+var errLost = human.Errorf(human.Unavailable, "the connection to the accessibility bus was lost; elements are not known from here on")
 
 // Run delivers a FocusMoved event each time the keyboard goes to another element, stamped when the bus
 // delivers it. An element that could not be looked up in time has the role "unknown". A page of WebKitGTK's

@@ -179,7 +179,7 @@ func (l *lookup) frame(at record.Placed) (frame, error) {
 			return frame{}, err
 		}
 		if apps = l.bus.of(at.App.PID); len(apps) == 0 {
-			return frame{}, human.Errorf(human.NotFound, "%s is not on the accessibility bus, so nothing is known of its elements", name(at.App))
+			return frame{}, human.Errorf(human.NotFound, "%s is not on the accessibility bus, so its elements are not known", name(at.App))
 		}
 	}
 	var best frame

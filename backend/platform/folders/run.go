@@ -62,7 +62,7 @@ type run struct {
 func (s *Source) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
 	watcher, err := newWatcher()
 	if err != nil {
-		return 0, human.Wrap(human.Unavailable, err, "The system lets no more folders be watched. Close programs that watch many, or raise fs.inotify.max_user_instances.")
+		return 0, human.Wrap(human.Unavailable, err, "The system's limit for watched folders is reached. Close programs that watch many, or raise fs.inotify.max_user_instances.")
 	}
 	defer func() { _ = watcher.Close() }()
 	r := &run{

@@ -24,7 +24,7 @@ type xhand struct {
 
 func newHand() (hand, error) {
 	if os.Getenv("WAYLAND_DISPLAY") != "" && os.Getenv("XDG_SESSION_TYPE") == "wayland" {
-		return nil, human.Errorf(human.Unavailable, "recordings cannot be played back under Wayland: it lets no program act for a person; log in to an X11 session")
+		return nil, human.Errorf(human.Unavailable, "recordings cannot be played back under Wayland, which lets no program use mouse and keyboard; log in to an X11 session")
 	}
 	conn, err := xgb.NewConn()
 	if err != nil {

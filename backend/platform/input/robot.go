@@ -51,7 +51,7 @@ type hand interface {
 // Unavailable error where there is no desktop that can be acted on, such as under Wayland. Close it.
 func New(windows record.Windows, elements record.Elements) (*Player, error) {
 	if windows == nil {
-		return nil, human.Errorf(human.Unavailable, "recordings cannot be played back here: it cannot be told which windows are open")
+		return nil, human.Errorf(human.Unavailable, "recordings cannot be played back here: the system does not say which windows are open")
 	}
 	h, err := newHand()
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *Player) Text(text string) error {
 func (p *Player) Hold(modifier string) error {
 	key, ok := modifiers[modifier]
 	if !ok {
-		return human.Errorf(human.Invalid, "%q is not a key to hold; there are ctrl, alt, shift and meta", modifier)
+		return human.Errorf(human.Invalid, "%q is not a modifier key; use ctrl, alt, shift or meta", modifier)
 	}
 	p.keys = append(p.keys, key)
 	return failed("hold "+modifier, p.hand.toggle(key, true))
@@ -193,7 +193,7 @@ func (p *Player) Active(ctx context.Context) (record.Placed, error) {
 			return w, nil
 		}
 	}
-	return record.Placed{}, human.Errorf(human.NotFound, "no window on the screen has the keyboard")
+	return record.Placed{}, human.Errorf(human.NotFound, "no window on the screen has the keyboard focus")
 }
 
 // Activate asks for a window to have the keyboard.
@@ -204,7 +204,7 @@ func (p *Player) Activate(_ context.Context, w record.Placed) error {
 // At is the innermost element at a place.
 func (p *Player) At(ctx context.Context, x, y int, in record.Placed) (human.Element, error) {
 	if p.elements == nil {
-		return human.Element{}, human.Errorf(human.Unavailable, "elements cannot be told on this desktop")
+		return human.Element{}, human.Errorf(human.Unavailable, "elements cannot be found on this desktop")
 	}
 	return p.elements.At(ctx, x, y, in)
 }
@@ -212,7 +212,7 @@ func (p *Player) At(ctx context.Context, x, y int, in record.Placed) (human.Elem
 // Focused is the element that has the keyboard.
 func (p *Player) Focused(ctx context.Context, in record.Placed) (human.Element, error) {
 	if p.elements == nil {
-		return human.Element{}, human.Errorf(human.Unavailable, "elements cannot be told on this desktop")
+		return human.Element{}, human.Errorf(human.Unavailable, "elements cannot be found on this desktop")
 	}
 	return p.elements.Focused(ctx, in)
 }
@@ -225,7 +225,7 @@ func failed(what string, err error) error {
 	if errors.As(err, &e) {
 		return err
 	}
-	return human.Wrap(human.Internal, err, "could not %s on this desktop; the replay cannot go on", what)
+	return human.Wrap(human.Internal, err, "could not %s on this desktop; the replay cannot continue", what)
 }
 
 // modifiers in robotgo's names.

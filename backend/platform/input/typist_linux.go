@@ -249,7 +249,7 @@ func (t *typist) lend(keys *keymap, runes []rune) (n int, err error) {
 		used[sym] = true
 	}
 	if n == 0 {
-		return 0, human.Errorf(human.Unavailable, "the keyboard's layout has no spare key for the character %q", runes[0])
+		return 0, human.Errorf(human.Unavailable, "the keyboard layout has no free key for the character %q", runes[0])
 	}
 	if given {
 		time.Sleep(settle)

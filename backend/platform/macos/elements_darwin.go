@@ -103,7 +103,7 @@ func (e *Elements) look(ctx context.Context, find func(all ref) ref, fits func(h
 // Value returns the text in an element; see record.Elements. NotFound once 64 others have been looked up since.
 func (e *Elements) Value(ctx context.Context, element human.Element) (string, error) {
 	if element.Secret {
-		return "", human.Errorf(human.Denied, "The text of a field for passwords is not read.")
+		return "", human.Errorf(human.Denied, "The text of a password field is not read.")
 	}
 	e.mu.Lock()
 	found := e.refs[element.Ref]
@@ -131,7 +131,7 @@ func (e *Elements) Value(ctx context.Context, element human.Element) (string, er
 	select {
 	case a := <-answers:
 		if a.secret {
-			return "", human.Errorf(human.Denied, "The text of a field for passwords is not read.")
+			return "", human.Errorf(human.Denied, "The text of a password field is not read.")
 		}
 		return a.text, nil
 	case <-ctx.Done():

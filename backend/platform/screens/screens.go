@@ -52,11 +52,11 @@ func (s *Screen) Screens(context.Context) ([]human.Screen, error) {
 	return screens, nil
 }
 
-var errNoDisplay = human.Errorf(human.Unavailable, "there is no display that pictures can be taken of")
+var errNoDisplay = human.Errorf(human.Unavailable, "there is no display to take pictures of")
 
 // Watch implements record.Screen: the library cannot tell of changes.
 func (s *Screen) Watch(context.Context, func(), func()) error {
-	return human.Errorf(human.Unavailable, "this system does not tell when its screen changes")
+	return human.Errorf(human.Unavailable, "this system does not report when its screen changes")
 }
 
 // Grab implements record.Screen.
@@ -94,7 +94,7 @@ func (s *Screen) capture(ctx context.Context, b image.Rectangle) (*image.RGBA, e
 	select {
 	case s.busy <- struct{}{}:
 	case <-ctx.Done():
-		return nil, human.Wrap(human.Unavailable, ctx.Err(), "the system still works at the picture before")
+		return nil, human.Wrap(human.Unavailable, ctx.Err(), "the system is still taking the previous picture")
 	}
 	type result struct {
 		img *image.RGBA
@@ -113,7 +113,7 @@ func (s *Screen) capture(ctx context.Context, b image.Rectangle) (*image.RGBA, e
 		}
 		return r.img, nil
 	case <-ctx.Done():
-		return nil, human.Wrap(human.Unavailable, ctx.Err(), "the system took too long over a picture")
+		return nil, human.Wrap(human.Unavailable, ctx.Err(), "the system took too long to take a picture")
 	}
 }
 

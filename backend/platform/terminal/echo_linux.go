@@ -61,7 +61,7 @@ func (g *Guard) Secret(ctx context.Context, in record.Placed) (bool, error) {
 		trouble = errors.Join(trouble, err)
 	}
 	if trouble != nil {
-		return false, human.Wrap(human.Internal, trouble, "whether the terminal of %s hides what is typed cannot be told", name(in))
+		return false, human.Wrap(human.Internal, trouble, "Deskbell cannot find out whether the terminal of %s hides what is typed", name(in))
 	}
 	return false, nil
 }

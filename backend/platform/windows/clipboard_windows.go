@@ -107,18 +107,18 @@ func (c *Clipboard) Run(ctx context.Context, ready func(), emit func(human.Recor
 	err := loop(ctx, func() error {
 		class, err := clipClass()
 		if err != nil {
-			return refused(err, "Windows refuses a window to listen to the clipboard with.")
+			return human.Wrap(human.Unavailable, err, "Windows does not let Deskbell open a window to watch the clipboard.")
 		}
 		const messageOnly = ^uintptr(2) // HWND_MESSAGE
 		window, _, err = procCreateWindow.Call(0, uintptr(unsafe.Pointer(class)), 0, 0, 0, 0, 0, 0, messageOnly, 0, 0, 0)
 		if window == 0 {
-			return refused(err, "Windows refuses a window to listen to the clipboard with.")
+			return human.Wrap(human.Unavailable, err, "Windows does not let Deskbell open a window to watch the clipboard.")
 		}
 		clipWindows.Store(windows.HWND(window), changed)
 		if ok, _, err := procAddListener.Call(window); ok == 0 {
 			clipWindows.Delete(windows.HWND(window))
 			_, _, _ = procDestroyWindow.Call(window)
-			return refused(err, "Windows does not tell of the clipboard in this session.")
+			return human.Wrap(human.Unavailable, err, "Windows does not report the clipboard in this session.")
 		}
 		ready()
 		return nil

@@ -106,11 +106,11 @@ func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element
 	return ask(ctx, e, in.App.PID, func(a *automation) (human.Element, error) {
 		found, err := a.client.object(clientFocusedCached, a.want.pointer())
 		if err != nil || found == nil {
-			return human.Element{}, human.Wrap(human.NotFound, err, "No element has the keyboard.")
+			return human.Element{}, human.Wrap(human.NotFound, err, "No element has the keyboard focus.")
 		}
 		defer found.release()
 		if pid, err := found.number(cachedProcess); err == nil && in.App.PID != 0 && int(pid) != in.App.PID {
-			return human.Element{}, human.Errorf(human.NotFound, "The keyboard is in another application.")
+			return human.Element{}, human.Errorf(human.NotFound, "The keyboard focus is in another application.")
 		}
 		return e.describe(a, found), nil
 	})
@@ -119,7 +119,7 @@ func (e *Elements) Focused(ctx context.Context, in record.Placed) (human.Element
 // Value returns the text in an element; see record.Elements. NotFound once 64 others have been looked up since.
 func (e *Elements) Value(ctx context.Context, element human.Element) (string, error) {
 	if element.Secret {
-		return "", human.Errorf(human.Denied, "The text of a field for passwords is not read.")
+		return "", human.Errorf(human.Denied, "The text of a password field is not read.")
 	}
 	e.mu.Lock()
 	found := e.refs[element.Ref]
@@ -133,7 +133,7 @@ func (e *Elements) Value(ctx context.Context, element human.Element) (string, er
 	return ask(ctx, e, 0, func(*automation) (string, error) {
 		defer found.release()
 		if secret, err := found.number(currentIsPassword); err != nil || secret != 0 {
-			return "", human.Wrap(human.Denied, err, "The text of a field for passwords is not read.")
+			return "", human.Wrap(human.Denied, err, "The text of a password field is not read.")
 		}
 		pattern, err := found.object(currentPattern, valuePattern)
 		if err != nil || pattern == nil {
@@ -276,9 +276,9 @@ func ask[T any](ctx context.Context, e *Elements, pid int, look func(*automation
 		answers <- answer{value, err}
 	}:
 	case <-stop:
-		return none, human.Errorf(human.Unavailable, "Look-ups of elements have ended.")
+		return none, human.Errorf(human.Unavailable, "Elements are no longer looked up.")
 	case <-ctx.Done():
-		return none, human.Wrap(human.Unavailable, ctx.Err(), "Look-ups of elements are busy.")
+		return none, human.Wrap(human.Unavailable, ctx.Err(), "Other look-ups of elements are not finished.")
 	}
 	select {
 	case a := <-answers:
@@ -393,12 +393,12 @@ type automation struct{ client, walker, want *com }
 func newAutomation() (*automation, error) {
 	const multithreaded = 0
 	if err := ole.CoInitializeEx(0, multithreaded); err != nil {
-		return nil, refused(err, "COM does not start.")
+		return nil, human.Wrap(human.Unavailable, err, "COM does not start.")
 	}
 	unknown, err := ole.CreateInstance(clsidAutomation, iidAutomation)
 	if err != nil {
 		ole.CoUninitialize()
-		return nil, refused(err, "UI Automation is missing.")
+		return nil, human.Wrap(human.Unavailable, err, "UI Automation is missing.")
 	}
 	a := &automation{client: (*com)(unsafe.Pointer(unknown))}
 	if a.walker, err = a.client.object(clientControlWalker); err == nil {
@@ -411,7 +411,7 @@ func newAutomation() (*automation, error) {
 	}
 	if err != nil {
 		a.close()
-		return nil, refused(err, "UI Automation is incomplete.")
+		return nil, human.Wrap(human.Unavailable, err, "UI Automation is incomplete.")
 	}
 	return a, nil
 }

@@ -98,7 +98,7 @@ func (i *Input) Check(context.Context) human.SourceState {
 func (i *Input) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
 	r := &inputRun{now: monotonic(i.clock), emit: emit, down: map[uint32]pressed{}}
 	if !listening.CompareAndSwap(nil, r) {
-		return 0, human.Errorf(human.Conflict, "Pointer and keys are being read already.")
+		return 0, human.Errorf(human.Conflict, "Mouse and keyboard are already being read.")
 	}
 	defer listening.Store(nil)
 	err := loop(ctx, func() error {
@@ -138,7 +138,7 @@ func (r *inputRun) hook() error {
 		set, _, err := procSetHook.Call(h.id, h.proc, module, 0)
 		if set == 0 {
 			r.unhook()
-			return refused(err, "Windows does not let pointer and keys be read in this session.")
+			return human.Wrap(human.Unavailable, err, "Windows does not let Deskbell read mouse and keyboard in this session.")
 		}
 		r.hooks[i] = set
 	}

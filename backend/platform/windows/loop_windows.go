@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"deskbell/backend/human"
 	"deskbell/backend/record"
 )
 
@@ -92,10 +91,6 @@ func loop(ctx context.Context, begin func() error, every uintptr, tick func(), e
 		done <- nil
 	}()
 	return <-done
-}
-
-func refused(err error, format string, args ...any) error {
-	return human.Wrap(human.Unavailable, err, format, args...)
 }
 
 func monotonic(clock record.Clock) func() int64 {

@@ -54,7 +54,7 @@ func hookEvents(listen func(event uint32, h windows.HWND, object, child int32), 
 		h, _, err := procSetWinEventHook.Call(uintptr(r[0]), uintptr(r[1]), 0, eventProc, 0, 0, outOfContext)
 		if h == 0 {
 			unhook()
-			return nil, refused(err, "Windows does not tell of windows in this session.")
+			return nil, human.Wrap(human.Unavailable, err, "Windows does not report its windows in this session.")
 		}
 		eventHooks.Store(h, listen)
 		hooks = append(hooks, h)

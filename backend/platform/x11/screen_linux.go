@@ -312,7 +312,7 @@ func (s *Screen) share(ctx context.Context, width, height int) error {
 	}
 	// Both sides hold it now; it goes when they do, even when one is killed.
 	if _, err := unix.SysvShmCtl(id, unix.IPC_RMID, nil); err != nil {
-		return human.Wrap(human.Internal, err, "shared memory cannot be given back")
+		return human.Wrap(human.Internal, err, "shared memory cannot be freed")
 	}
 	if refused {
 		s.shm = 0

@@ -261,7 +261,7 @@ func (w *wire) handshake(r io.Reader, display string) error {
 		}
 	}
 	if _, err := w.conn.Write(req); err != nil {
-		return human.Wrap(human.Unavailable, err, "the X server does not listen")
+		return human.Wrap(human.Unavailable, err, "the X server closed the connection")
 	}
 	head := make([]byte, 8)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -273,7 +273,7 @@ func (w *wire) handshake(r io.Reader, display string) error {
 	}
 	if head[0] != 1 {
 		reason := body[:min(int(head[1]), len(body))]
-		return human.Errorf(human.Denied, "the X server refuses us: %s; is XAUTHORITY right?", strings.TrimSpace(string(reason)))
+		return human.Errorf(human.Denied, "the X server refused the connection: %s; is XAUTHORITY right?", strings.TrimSpace(string(reason)))
 	}
 	return w.setup(body)
 }

@@ -107,7 +107,7 @@ func TestWhatWasCutOrHiddenIsInNoExportOfABrowser(t *testing.T) {
 			t.Errorf("%s, the HAR lacks other requests: %s", name, got)
 		}
 		_, err := d.Export(t.Context(), ada, d.rec.ID, RRWeb, "en")
-		refused(t, err, human.Conflict, "", "cannot be taken out")
+		refused(t, err, human.Conflict, "", "would still show")
 	}
 }
 
@@ -138,7 +138,7 @@ func TestAnAgentGetsNoMoreOfPagesThanWasDone(t *testing.T) {
 func TestFormatsThatARecordingHasNothingFor(t *testing.T) {
 	d := newDesk(t)
 	d.end()
-	for format, says := range map[string]string{Puppeteer: "has nothing of one", Playwright: "has nothing of one", HAR: "no requests", RRWeb: "were not recorded", "gif": "is not one of html"} {
+	for format, says := range map[string]string{Puppeteer: "has none", Playwright: "has none", HAR: "no requests", RRWeb: "were not recorded", "gif": "is not one of html"} {
 		_, err := d.Export(t.Context(), ada, d.rec.ID, format, "en")
 		refused(t, err, human.Invalid, "format", says)
 	}

@@ -123,7 +123,7 @@ func (l *Library) checkMasks(ctx context.Context, id human.RecordingID, masks []
 			return human.BadField("masks", "number %d is %d by %d pixels; both must be 1 or more", i+1, m.W, m.H)
 		}
 		if max(m.X, m.Y, -m.X, -m.Y, m.W, m.H) > maxPixel {
-			return human.BadField("masks", "number %d lies outside of any picture", i+1)
+			return human.BadField("masks", "number %d is outside the picture", i+1)
 		}
 		candidates := pictures
 		if m.Picture != "" {
@@ -146,7 +146,7 @@ func (l *Library) checkMasks(ctx context.Context, id human.RecordingID, masks []
 			}
 		}
 		if !inside {
-			return human.BadField("masks", "number %d lies outside of any picture", i+1)
+			return human.BadField("masks", "number %d is outside the picture", i+1)
 		}
 	}
 	return nil

@@ -102,7 +102,7 @@ func (l *Library) EvidencePicture(ctx context.Context, by human.Actor, op human.
 		}
 	}
 	if e.Missing != "" {
-		return Picture{}, human.Errorf(human.NotFound, "evidence %s of operation %s has no picture for you: %s", label, op, e.Missing)
+		return Picture{}, human.Errorf(human.NotFound, "the picture of evidence %s of operation %s is not available to you: %s", label, op, e.Missing)
 	}
 	return Picture{}, human.Errorf(human.NotFound, "evidence %s of operation %s has no such picture", label, op)
 }

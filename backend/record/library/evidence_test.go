@@ -104,7 +104,7 @@ func TestWhoMayNotReadEvidence(t *testing.T) {
 		t.Errorf("a stranger: %v, elsewhere %v", err, elsewhere)
 	}
 	_, err := d.AllEvidence(ctx, stranger, id, "")
-	refused(t, err, human.NotFound, "", "among yours")
+	refused(t, err, human.NotFound, "", "you have no operation")
 	for _, label := range []string{"e0", "e4", "e01", "e+1", "1", "", "f1", "e1 ", "e99999999999999999999"} {
 		refused(t, read(bot, label), human.NotFound, "", "its answer has e1 to e3")
 	}

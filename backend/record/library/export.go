@@ -49,7 +49,7 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 		return Export{}, err
 	}
 	if (format == HAR || format == RRWeb) && by.Role == human.Agent {
-		return Export{}, human.Errorf(human.Denied, "only an operator can export %s: it shows more of the pages than what was done", format)
+		return Export{}, human.Errorf(human.Denied, "only an operator can export %s: it shows more of the pages than the recorded actions", format)
 	}
 	_, all, err := l.read(ctx, id, language)
 	if err != nil {
@@ -81,7 +81,7 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 	case Puppeteer, Playwright:
 		played := flow.Input{Title: in.Title, Actions: actions.Left(all, edits, language)}
 		if !slices.ContainsFunc(all, func(a human.Action) bool { return a.Page != nil }) {
-			return Export{}, human.BadField("format", "%s plays what was done in a browser, and this recording has nothing of one", format)
+			return Export{}, human.BadField("format", "%s plays actions in a browser, and this recording has none", format)
 		}
 		if format == Playwright {
 			return Export{name + ".spec.ts", "text/plain; charset=utf-8", func(w io.Writer) error { return flow.Playwright(w, played) }}, nil
@@ -99,7 +99,7 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 			return Export{}, human.BadField("format", "the pages themselves were not recorded; the recording was made without them")
 		}
 		if len(edits.Cuts)+len(edits.MaskedTexts)+len(edits.Masks) > 0 {
-			return Export{}, human.Errorf(human.Conflict, "what was cut and hidden cannot be taken out of the film of the pages; undo that, or choose another format")
+			return Export{}, human.Errorf(human.Conflict, "the recorded pages would still show what you removed and masked; undo that, or choose another format")
 		}
 		return Export{name + ".rrweb.json", "application/json", func(w io.Writer) error { return l.film(ctx, w, id) }}, nil
 	}

@@ -78,7 +78,7 @@ func (look Look) checked() (Look, error) {
 		return look, human.BadField("format", "%q is not one of png, jpeg", look.Format)
 	}
 	if look.Width < 0 {
-		return look, human.BadField("width", "is %d; it counts pixels", look.Width)
+		return look, human.BadField("width", "is %d; it must be 0 or more pixels", look.Width)
 	}
 	return look, nil
 }

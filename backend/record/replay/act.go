@@ -218,7 +218,7 @@ func (r *run) text(ctx context.Context, a human.Action) (string, error) {
 			if err := ctx.Err(); err != nil {
 				return "", err
 			}
-			return "", human.Errorf(human.Conflict, "%s: its text was not recorded, so that it cannot be typed again; type it by hand, and play the rest", a.Words)
+			return "", human.Errorf(human.Conflict, "%s: its text was not recorded, so it cannot be typed again; type it by hand, then play the rest", a.Words)
 		}
 	}
 	// In parts, so that a stop in the midst of a long one comes soon.

@@ -223,7 +223,7 @@ func (r *run) until(ctx context.Context, patience time.Duration, find func() (*m
 // play plays one action; detail says why it was left out.
 func (r *run) play(ctx context.Context, a human.Action) (detail string, err error) {
 	if a.Page != nil { // its places are the page's, not the desktop's
-		return "", human.Errorf(human.Conflict, "%q was done in a page of a browser; the recording's user flow or Playwright test plays it", a.Words)
+		return "", human.Errorf(human.Conflict, "%q was done in a browser; export the recording as a user flow or Playwright test to play it", a.Words)
 	}
 	for {
 		not, detail, err := r.try(ctx, a)

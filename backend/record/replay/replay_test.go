@@ -225,7 +225,7 @@ func TestWhatDoesNotFitStopsIt(t *testing.T) {
 		"a text that was not given": {
 			stage{windows: []record.Placed{was}, focus: &user}, action(human.Action{Type: human.Typing, Count: 8, Element: &user}), "its text was not recorded"},
 		"a click in a page of a browser": {
-			stage{windows: []record.Placed{was}}, action(human.Action{Type: human.Click, Button: 1, X: 5, Y: 5, Page: &human.WebPage{Target: "t1"}}), "in a page of a browser"},
+			stage{windows: []record.Placed{was}}, action(human.Action{Type: human.Click, Button: 1, X: 5, Y: 5, Page: &human.WebPage{Target: "t1"}}), "was done in a browser"},
 		"a window that should have closed": {stage{windows: []record.Placed{was}}, action(human.Action{Type: human.CloseWindow}), "it is still open"},
 	} {
 		t.Run(name, func(t *testing.T) {

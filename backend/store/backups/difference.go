@@ -333,7 +333,7 @@ func (d *differ) effects(ctx context.Context, call gate.Call, v human.Verdict) e
 }
 
 func noDifference(err error) error {
-	return human.Wrap(human.Conflict, err, "git cannot tell what differs; look with git status")
+	return human.Wrap(human.Conflict, err, "git cannot show what differs; run git status")
 }
 
 // tracked compares files with what the commit has of them.

@@ -99,12 +99,12 @@ func (s *Store) discard(args []string, dir string, w *wanted) error {
 	}
 	tree, err := s.tree(dir)
 	if err != nil {
-		return human.Wrap(human.Conflict, err, "no copy can be made: %s is in no working tree of git that can be read", dir)
+		return human.Wrap(human.Conflict, err, "no backup can be made: %s is not in a git working tree that can be read", dir)
 	}
 	switch args[0] {
 	case "reset", "checkout", "switch", "restore", "rm", "read-tree", "clean":
 		if w.tree != nil && w.tree.Top() != tree.Top() {
-			return human.Errorf(human.Conflict, "no copy can be made: the call is about two working trees; make it two calls")
+			return human.Errorf(human.Conflict, "no backup can be made: the call changes two working trees; make it two calls")
 		}
 		w.tree = tree
 		w.loose, w.changes = w.loose || args[0] == "clean", w.changes || args[0] != "clean"
@@ -182,7 +182,7 @@ func (s *Store) stash(ctx context.Context, call gate.Call, w *wanted) (b human.B
 	}
 	again, more, err := w.tree.Differing(ctx, w.ignored)
 	if err != nil || !slices.Equal(tracked, again) || !slices.Equal(loose, more) {
-		return b, false, human.Wrap(human.Conflict, err, "no copy can be made: the files changed meanwhile; try again when nothing writes to them")
+		return b, false, human.Wrap(human.Conflict, err, "no backup can be made: the files changed meanwhile; try again when nothing writes to them")
 	}
 	if err := w.tree.Keep(ctx, "refs/stash", k.commit, "Deskbell: before "+call.Tool); err != nil {
 		return b, false, noStash(err)
@@ -202,7 +202,7 @@ func noStash(err error) error {
 	if err != nil && strings.Contains(err.Error(), "in the middle of a merge") {
 		why = "the working tree is in the middle of a merge; end or abort it first"
 	}
-	return human.Wrap(human.Conflict, err, "no copy can be made: %s", why)
+	return human.Wrap(human.Conflict, err, "no backup can be made: %s", why)
 }
 
 // keeping makes the commits of a stash, as git stash would, but with every file as it is on the disk, byte for byte: no

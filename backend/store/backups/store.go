@@ -149,7 +149,7 @@ type wanted struct {
 }
 
 func unclear(what string) error {
-	return human.Errorf(human.Conflict, "no copy can be made: %s is known only when the call runs; refuse it, or copy by hand what it may take away", what)
+	return human.Errorf(human.Conflict, "no backup can be made: %s is known only when the call runs; deny it, or back up by hand what it may remove", what)
 }
 
 func (s *Store) wanted(ctx context.Context, call gate.Call, v human.Verdict) (wanted, error) {
@@ -158,7 +158,7 @@ func (s *Store) wanted(ctx context.Context, call gate.Call, v human.Verdict) (wa
 	for _, e := range v.Effects {
 		lost := e.Verb == human.FilesystemDelete || e.Verb == human.FilesystemWrite
 		if (lost || e.Verb == human.GitDiscard) && !e.Blast.Near() {
-			return w, human.Errorf(human.Conflict, "no copy can be made: %s is on another machine; refuse it, or copy it there by hand", human.OneLine(e.Resource, 80))
+			return w, human.Errorf(human.Conflict, "no backup can be made: %s is on another machine; deny the call, or back it up there by hand", human.OneLine(e.Resource, 80))
 		}
 		switch e.Verb {
 		case human.FilesystemDelete, human.FilesystemWrite, human.PersistenceEffect, human.SecurityWeakening:
@@ -178,7 +178,7 @@ func (s *Store) wanted(ctx context.Context, call gate.Call, v human.Verdict) (wa
 		}
 	}
 	if !any {
-		return w, human.Errorf(human.Invalid, "nothing is known that this call would take away, so there is nothing to copy")
+		return w, human.Errorf(human.Invalid, "Deskbell knows of nothing that this call would remove, so there is nothing to back up")
 	}
 	if err := s.discards(call, v, &w); err != nil {
 		return w, err
@@ -188,7 +188,7 @@ func (s *Store) wanted(ctx context.Context, call gate.Call, v human.Verdict) (wa
 			return w, err
 		}
 		if real, err := filepath.EvalSymlinks(place); err == nil && within(s.dir, real) {
-			return w, human.Errorf(human.Conflict, "no copy can be made: the copies themselves are kept below %s", place)
+			return w, human.Errorf(human.Conflict, "no backup can be made: the backups themselves are kept in %s", place)
 		}
 	}
 	return w, nil
@@ -237,7 +237,7 @@ func (w *wanted) add(place string, exact, deleted bool) error {
 }
 
 func unreadable(name string, err error) error {
-	return human.Wrap(human.Conflict, err, "no copy can be made: %s cannot be read; make it readable, or refuse the call", name)
+	return human.Wrap(human.Conflict, err, "no backup can be made: %s cannot be read; make it readable, or deny the call", name)
 }
 
 // copies makes a folder of copies.
@@ -250,7 +250,7 @@ func (s *Store) copies(ctx context.Context, call gate.Call, v human.Verdict, wan
 	m := Manifest{At: at, Until: at.Add(Life), Tool: call.Tool, Digest: v.Digest, Index: want.staged, Items: items}
 	dir, done, err := s.folder(at, gate.Digest(call))
 	if err != nil {
-		return human.Backup{}, human.Wrap(human.Internal, err, "no copy can be made: the folder %s cannot be written; see that there is room and that it is yours", s.dir)
+		return human.Backup{}, human.Wrap(human.Internal, err, "no backup can be made: the folder %s cannot be written; check its permissions and the space on its disk", s.dir)
 	}
 	defer done()
 	b, err := s.fill(ctx, dir, m)
@@ -261,7 +261,7 @@ func (s *Store) copies(ctx context.Context, call gate.Call, v human.Verdict, wan
 	again, err := s.survey(ctx, want.paths)
 	if err != nil || !slices.EqualFunc(items, again, sameItem) {
 		_ = os.RemoveAll(dir)
-		return human.Backup{}, human.Wrap(human.Conflict, err, "no copy can be made: the files changed while they were copied; try again when nothing writes to them")
+		return human.Backup{}, human.Wrap(human.Conflict, err, "no backup can be made: the files changed while they were copied; try again when nothing writes to them")
 	}
 	return b, nil
 }
@@ -303,11 +303,11 @@ func (s *Store) survey(ctx context.Context, paths map[string]bool) ([]Item, erro
 					return err
 				}
 			case info.Mode()&fs.ModeDevice != 0:
-				return human.Errorf(human.Conflict, "no copy can be made: %s is a device; refuse the call", name)
+				return human.Errorf(human.Conflict, "no backup can be made: %s is a device; deny the call", name)
 			}
 			found[name] = i
 			if len(found) > s.maxFiles || bytes > s.maxBytes {
-				return human.Errorf(human.Exhausted, "no copy can be made: there are more than %d files or %d MiB; copy by hand what matters, or refuse the call", s.maxFiles, s.maxBytes>>20)
+				return human.Errorf(human.Exhausted, "no backup can be made: there are more than %d files or %d MiB; back up by hand what matters, or deny the call", s.maxFiles, s.maxBytes>>20)
 			}
 			return nil
 		})
@@ -372,7 +372,7 @@ func (s *Store) letGo(id string) func() {
 func (s *Store) fill(ctx context.Context, dir string, m Manifest) (human.Backup, error) {
 	b := m.about(dir)
 	if free, err := s.free(dir); err != nil || free < uint64(b.Bytes)+spare {
-		return b, human.Wrap(human.Exhausted, err, "no copy can be made: it needs %d MiB and there is no such room in %s; make room, or refuse the call", (b.Bytes+spare)>>20, s.dir)
+		return b, human.Wrap(human.Exhausted, err, "no backup can be made: it needs %d MiB, more than is free in %s; free some space, or deny the call", (b.Bytes+spare)>>20, s.dir)
 	}
 	made := map[string]bool{}
 	for n := range m.Items {
@@ -383,7 +383,7 @@ func (s *Store) fill(ctx context.Context, dir string, m Manifest) (human.Backup,
 		i.Copy = filepath.Join("files", below(i.Path))
 		to := filepath.Join(dir, i.Copy)
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			return b, human.Wrap(human.Internal, err, "no copy can be made: %s cannot be written", filepath.Dir(to))
+			return b, human.Wrap(human.Internal, err, "no backup can be made: %s cannot be written", filepath.Dir(to))
 		}
 		if err := copyFile(ctx, i, to); err != nil {
 			return b, err
@@ -401,7 +401,7 @@ func (s *Store) fill(ctx context.Context, dir string, m Manifest) (human.Backup,
 				return b, unreadable(name, err)
 			}
 			if sum != i.SHA256 || n != i.Size {
-				return b, human.Errorf(human.Conflict, "no copy can be made: %s changed while it was copied; try again when nothing writes to it", i.Path)
+				return b, human.Errorf(human.Conflict, "no backup can be made: %s changed while it was copied; try again when nothing writes to it", i.Path)
 			}
 		}
 	}
@@ -411,7 +411,7 @@ func (s *Store) fill(ctx context.Context, dir string, m Manifest) (human.Backup,
 		}
 	}
 	if err := writeManifest(dir, m); err != nil {
-		return b, human.Wrap(human.Internal, err, "no copy can be made: its list in %s cannot be written", dir)
+		return b, human.Wrap(human.Internal, err, "no backup can be made: its list in %s cannot be written", dir)
 	}
 	return b, nil
 }
@@ -451,7 +451,7 @@ func copyFile(ctx context.Context, i *Item, to string) error {
 	defer func() { _ = from.Close() }()
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return human.Wrap(human.Internal, err, "no copy can be made: %s cannot be written", to)
+		return human.Wrap(human.Internal, err, "no backup can be made: %s cannot be written", to)
 	}
 	h := sha256.New()
 	_, err = io.Copy(out, io.TeeReader(reader{ctx, from}, h))
@@ -459,7 +459,7 @@ func copyFile(ctx context.Context, i *Item, to string) error {
 		err = out.Sync()
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
-		return human.Wrap(human.Internal, err, "no copy can be made of %s: it cannot be read to its end, or the disk is full", i.Path)
+		return human.Wrap(human.Internal, err, "no backup of %s can be made: it cannot be read to its end, or the disk is full", i.Path)
 	}
 	i.SHA256 = hex.EncodeToString(h.Sum(nil))
 	return nil
@@ -509,11 +509,11 @@ func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
 	f, err := open(filepath.Join(dir, manifestName))
 	if err != nil {
-		return m, human.Wrap(human.NotFound, err, "%s holds no copy that was finished", dir)
+		return m, human.Wrap(human.NotFound, err, "%s has no complete backup", dir)
 	}
 	defer func() { _ = f.Close() }()
 	if err := json.NewDecoder(f).Decode(&m); err != nil {
-		return m, human.Wrap(human.NotFound, err, "the list in %s cannot be read", dir)
+		return m, human.Wrap(human.NotFound, err, "the backup's list in %s cannot be read", dir)
 	}
 	return m, nil
 }
@@ -606,7 +606,7 @@ func (s *Store) find(id string) (dir string, m Manifest, err error) {
 		m, err = ReadManifest(dir)
 	}
 	if err != nil {
-		err = human.Wrap(human.NotFound, err, "no backup has the id %q; it may be past its time; `deskbell backups list` shows those there are", human.OneLine(id, 80))
+		err = human.Wrap(human.NotFound, err, "no backup has the id %q; it may have been deleted when its time was up; `deskbell backups list` shows those there are", human.OneLine(id, 80))
 	}
 	return dir, m, err
 }
@@ -626,11 +626,11 @@ func (s *Store) Restore(ctx context.Context, id string) (human.Restored, error) 
 	var missing []Item
 	for _, i := range m.Items {
 		if !filepath.IsAbs(i.Path) || i.Copy != "" && !filepath.IsLocal(i.Copy) {
-			return done, human.Errorf(human.Invalid, "the list in %s names what no copy of ours would", dir)
+			return done, human.Errorf(human.Invalid, "the backup's list in %s has entries that Deskbell did not write", dir)
 		}
 		if i.Mode.IsRegular() {
 			if sum, _, err := hashOf(ctx, filepath.Join(dir, i.Copy)); err != nil || sum != i.SHA256 {
-				return done, human.Wrap(human.Internal, err, "the copy of %s is not as it was made, so nothing was restored", i.Path)
+				return done, human.Wrap(human.Internal, err, "the backup of %s has changed since it was made, so nothing was restored", i.Path)
 			}
 		}
 		switch there, same := i.there(ctx); {
@@ -646,7 +646,7 @@ func (s *Store) Restore(ctx context.Context, id string) (human.Restored, error) 
 	}
 	for n, i := range missing {
 		if err = i.putBack(ctx, dir); err != nil {
-			err = human.Wrap(human.Internal, err, "%s cannot be restored; its copy is still in %s", i.Path, dir)
+			err = human.Wrap(human.Internal, err, "%s cannot be restored; its backup is still in %s", i.Path, dir)
 			missing = missing[:n]
 			break
 		}

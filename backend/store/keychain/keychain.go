@@ -85,7 +85,7 @@ func (a Account) Set(ctx context.Context, key string) error {
 	case key == "" || len(key) > 2000: // Windows keeps 2,560 bytes
 		return human.BadField("key", "a key has 1 to 2000 characters")
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return human.BadField("key", "it has a space or a character that no key has")
+		return human.BadField("key", "it has a space or another character that is not allowed in a key")
 	}
 	_, err := do(ctx, func() (string, error) { return "", keyring.Set(service, a.user(), key) })
 	return err
@@ -128,7 +128,7 @@ func do(ctx context.Context, call func() (string, error)) (string, error) {
 		if r.err == nil || errors.Is(r.err, keyring.ErrNotFound) {
 			return r.key, r.err
 		}
-		return "", human.Wrap(human.Unavailable, r.err, "the system's keychain refused: unlock it, or set the environment variable %s", Variable)
+		return "", human.Wrap(human.Unavailable, r.err, "the system's keychain gave no access: unlock it, or set the environment variable %s", Variable)
 	case <-limited.Done():
 		if err := ctx.Err(); err != nil {
 			return "", err

@@ -161,7 +161,7 @@ func (c *Config) strangers() error {
 		}
 		for _, section := range sections() {
 			if strings.HasPrefix(rest, strings.ToUpper(section)+"_") {
-				return human.Errorf(human.Invalid, "the environment has %s, which is no setting; `deskbell config` lists the variables", name)
+				return human.Errorf(human.Invalid, "the environment has %s, which is not a setting; `deskbell config` lists the variables", name)
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 	}
 	// Somebody may have edited the file since it was read; their mistake is not to be written over.
 	if _, _, err := decode(data); err != nil {
-		return false, human.Errorf(human.Conflict, "%s, %v; put it right first", c.file, err)
+		return false, human.Errorf(human.Conflict, "%s, %v; fix that first", c.file, err)
 	}
 	for key := range changes {
 		if find(key) == nil {

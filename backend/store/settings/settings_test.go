@@ -111,7 +111,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"no TOML":              {file: "[human]\nenabled = yes\n", want: []string{"config.toml", "line 2"}},
 		"a key twice":          {file: "[human]\nenabled = true\nenabled = false\n", want: []string{"line 3"}},
 		"a bad variable":       {env: []string{"DESKBELL_HUMAN_ENABLED=maybe"}, want: []string{"DESKBELL_HUMAN_ENABLED", "true or false", `"maybe"`}},
-		"a misspelt variable":  {env: []string{"DESKBELL_HUMAN_ENABLE=true"}, want: []string{"DESKBELL_HUMAN_ENABLE", "no setting"}},
+		"a misspelt variable":  {env: []string{"DESKBELL_HUMAN_ENABLE=true"}, want: []string{"DESKBELL_HUMAN_ENABLE", "not a setting"}},
 		"a bad flag":           {flags: map[string]string{"server.addr": "7717"}, want: []string{"--addr", "host:port"}},
 		"a port out of range":  {flags: map[string]string{"server.addr": "127.0.0.1:70000"}, want: []string{"--addr", "65535"}},
 		"an open door":         {file: "[server]\naddr = \"0.0.0.0:80\"\n", want: []string{"0.0.0.0:80", "server.allow_remote"}},

@@ -85,7 +85,7 @@ func (g Gate) EndDecision(ctx context.Context, d service.Decision, made []string
 func (g Gate) DecisionOf(ctx context.Context, id human.OperationID) (service.Decision, error) {
 	list, err := g.list(ctx, `SELECT n, data FROM decisions WHERE operation_id = ? AND operation_id <> ''`, id)
 	if err == nil && len(list.Decisions) == 0 {
-		return service.Decision{}, human.Errorf(human.NotFound, "there is no decision of operation %s", id)
+		return service.Decision{}, human.Errorf(human.NotFound, "there is no decision about operation %s", id)
 	}
 	if err != nil {
 		return service.Decision{}, err
@@ -117,7 +117,7 @@ func (g Gate) Decisions(ctx context.Context, f service.LogFilter) (service.LogPa
 	if f.Cursor != "" {
 		n, err := strconv.ParseInt(f.Cursor, 36, 64)
 		if err != nil {
-			return service.LogPage{}, human.BadField("cursor", "is not one that a page of the log ended with")
+			return service.LogPage{}, human.BadField("cursor", "is not a cursor of the log; start again without it")
 		}
 		add("n < ?", n)
 	}
@@ -277,7 +277,7 @@ func (g Gate) DropRule(ctx context.Context, id string) error {
 		}
 		n, err := done.RowsAffected()
 		if err == nil && n == 0 {
-			return human.Errorf(human.NotFound, "there is no rule %s of an operator's; those of files are changed in the file", human.OneLine(id, 40))
+			return human.Errorf(human.NotFound, "there is no operator's rule %s; change a rule of a file in that file", human.OneLine(id, 40))
 		}
 		return err
 	})

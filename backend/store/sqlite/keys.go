@@ -33,7 +33,7 @@ var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // process has the file open.
 func (s *Store) AddKey(ctx context.Context, name string, ephemeral bool) (key string, err error) {
 	if !keyName.MatchString(name) {
-		return "", human.BadField("name", "%q will not do; use 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first", name)
+		return "", human.BadField("name", "%q is not a valid name; use 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first", name)
 	}
 	var secret [keyBytes]byte
 	rand.Read(secret[:])

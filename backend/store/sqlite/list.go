@@ -456,7 +456,7 @@ func parseCursor(f queue.Filter) (p place, err error) {
 		_, err = fmt.Sscanf(string(text), "%d %d %d %d", &order, &p.n, &p.priority, &p.updated)
 	}
 	if err != nil || order != f.Order {
-		return p, human.BadField("cursor", "was not made by this list; start again without it")
+		return p, human.BadField("cursor", "is not a cursor of this list; start again without it")
 	}
 	return p, nil
 }

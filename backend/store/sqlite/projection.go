@@ -138,7 +138,7 @@ func (w *writer) rebuild(ctx context.Context) error {
 		}
 		whole, err := f.apply(rows)
 		if err != nil {
-			return human.Wrap(human.Internal, err, "the journal in %s is damaged: operation %s does not fold; restore a backup", w.file, f.op.ID)
+			return human.Wrap(human.Internal, err, "the journal in %s is damaged at operation %s; restore a backup", w.file, f.op.ID)
 		}
 		p, err := whole.project()
 		if err != nil {

@@ -64,7 +64,7 @@ func (r Recordings) Append(ctx context.Context, rec human.Recording, events []hu
 	bySource := map[human.SourceName]uint64{}
 	for i, e := range events {
 		if e.Seq != events[0].Seq+uint64(i) {
-			return human.Errorf(human.Conflict, "event %d of recording %s stands where %d is due", e.Seq, rec.ID, events[0].Seq+uint64(i))
+			return human.Errorf(human.Conflict, "event %d of recording %s comes where event %d is expected", e.Seq, rec.ID, events[0].Seq+uint64(i))
 		}
 		if err := line.Encode(e); err != nil {
 			return human.Wrap(human.Invalid, err, "event %d of recording %s cannot be written as JSON", e.Seq, rec.ID)
@@ -137,7 +137,7 @@ func (r Recordings) Recordings(ctx context.Context, op human.OperationID, limit 
 	if cursor != "" {
 		var err error
 		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil || before < 1 {
-			return page, human.BadField("cursor", "is none that was given out; begin without one")
+			return page, human.BadField("cursor", "is not a cursor of this list; start again without it")
 		}
 	}
 	limit = cmp.Or(limit, 50)

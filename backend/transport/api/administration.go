@@ -121,7 +121,7 @@ func (s *Server) signing(c catalogue) {
 		func(_ context.Context, x *exchange, in *codeInput) (*answer[*Code], error) {
 			name := cmp.Or(strings.TrimSpace(in.Operator), x.by.Name)
 			if utf8.RuneCountInString(name) > maxOperator || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }) {
-				return nil, human.BadField("operator", "is longer than %d characters, or has some that cannot be seen", maxOperator)
+				return nil, human.BadField("operator", "is longer than %d characters, or has invisible ones", maxOperator)
 			}
 			code := s.sessions.newCode(name)
 			return ok(&Code{code, x.base + "/#code=" + code}, nil)
@@ -147,7 +147,7 @@ func (s *Server) administration(c catalogue) {
 		func(ctx context.Context, _ *exchange, in *nameInput) (*done, error) {
 			n, err := s.deps.Keys.RevokeKey(ctx, in.Name)
 			if err == nil && n == 0 {
-				err = human.Errorf(human.NotFound, "no agent %s has a key that is good", in.Name)
+				err = human.Errorf(human.NotFound, "agent %s has no valid key", in.Name)
 			}
 			if err != nil {
 				return nil, err

@@ -173,7 +173,7 @@ func (s *Server) enter(name string) (leave func(), err error) {
 		s.agents[name] = a
 	}
 	if a.requests >= s.deps.MaxConns/2 {
-		return nil, human.Errorf(human.Exhausted, "%s has %d requests under way, the most allowed; let some of them end first", name, a.requests)
+		return nil, human.Errorf(human.Exhausted, "%s has %d requests under way, the most allowed; wait until some of them end", name, a.requests)
 	}
 	a.requests++
 	a.seen = s.deps.Now().UTC()

@@ -264,7 +264,7 @@ func TestBadRequests(t *testing.T) {
 		"no decision":               {"/api/human/complete", h.op, idBody(approval.ID, `,"human_input":"sure"`), 422, "decision: is missing", "body.decision"},
 		"unknown decision":          {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":"maybe"`), 422, "approve, deny", "body.decision"},
 		"decision of a wrong type":  {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":true`), 422, "decision: must be a string", "body.decision"},
-		"other bytes than shown":    {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":"approve","digest":"00"`), 409, "other bytes", ""},
+		"other bytes than shown":    {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":"approve","digest":"00"`), 409, "another version", ""},
 		"decline without a reason":  {"/api/human/decline", h.op, idBody(theirs.ID, ``), 422, "reason: is missing", "body.reason"},
 		"snooze into the past":      {"/api/human/snooze", h.op, idBody(theirs.ID, `,"until":"2001-01-01T00:00:00Z"`), 422, "in the past", "body.until"},
 		"no time":                   {"/api/human/snooze", h.op, idBody(theirs.ID, `,"until":"tomorrow"`), 422, `until: "tomorrow" is not a time`, "body.until"},

@@ -67,7 +67,7 @@ func (c *console) serve(w http.ResponseWriter, r *http.Request) {
 		f, ok = c.files["index.html"]
 	}
 	if !ok {
-		send(w, problemOf(human.Errorf(human.NotFound, "nothing is at %s; the console is at /, the API below /api/, MCP at /mcp", r.URL.Path), r.Method))
+		send(w, problemOf(human.Errorf(human.NotFound, "nothing is at %s; the console is at /, the API under /api/, MCP at /mcp", r.URL.Path), r.Method))
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -154,7 +154,7 @@ func (s *Server) admit(r *http.Request) error {
 			"the Host %q is none of ours; call 127.0.0.1 or localhost with our port, or allow the name in the setting server.allow_hosts", r.Host))
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !s.knows(origin, r.Host) {
-		return human.Errorf(human.Denied, "pages of %q may not call Deskbell", origin)
+		return human.Errorf(human.Denied, "pages of %q cannot call Deskbell", origin)
 	}
 	if r.URL.RawQuery != "" {
 		for name := range r.URL.Query() {
@@ -249,7 +249,7 @@ func (s *Server) authenticate(r *http.Request, x *exchange) error {
 	}
 	if strings.HasPrefix(token, "dbo_") {
 		if x.session = s.sessions.find(token); x.session == nil {
-			return human.Errorf(human.Unauthorized, "this session is over; sign in again with a new code (deskbell login, or from the app)")
+			return human.Errorf(human.Unauthorized, "this session has expired; sign in again with a new code (deskbell login, or from the app)")
 		}
 		x.by = human.Actor{Role: human.Operator, Name: x.session.name}
 		return nil
@@ -294,7 +294,7 @@ func (who role) allows(by human.Actor) error {
 	case who == agents && by.Role != human.Agent:
 		return human.Errorf(human.Denied, "only an agent can do this, with its own key; you are an operator")
 	case who == operators && by.Role != human.Operator:
-		return human.Errorf(human.Denied, "only an operator can do this; an agent's key can ring, ask and read its own operations")
+		return human.Errorf(human.Denied, "only an operator can do this; an agent's key can send requests, ask and read its own operations")
 	}
 	return nil
 }

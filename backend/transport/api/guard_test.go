@@ -60,7 +60,7 @@ func TestOrigins(t *testing.T) {
 				}
 			})
 			if !c.ok {
-				r.problem(http.StatusForbidden, "may not call")
+				r.problem(http.StatusForbidden, "cannot call")
 			} else if r.status == http.StatusForbidden {
 				t.Errorf("%q is refused on %s: %s", c.origin, path, r.body)
 			}

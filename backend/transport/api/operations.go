@@ -211,10 +211,10 @@ func (s *Server) answering(c catalogue) {
 		func(ctx context.Context, x *exchange, in *payload[CompleteRequest]) (human.Operation, error) {
 			a := in.JSON.Answer
 			if a.Plan != nil {
-				return human.Operation{}, human.BadField("plan", "is for POST /api/plans/%s/response", in.JSON.OperationID)
+				return human.Operation{}, human.BadField("plan", "is not read here; send it to POST /api/plans/%s/response", in.JSON.OperationID)
 			}
 			if a.Choice != "" || a.Args != nil || a.Backup != nil {
-				return human.Operation{}, human.BadField("choice", "is the gatekeeper's; POST /api/gate/questions/%s/answer does what it stands for", in.JSON.OperationID)
+				return human.Operation{}, human.BadField("choice", "is a choice of the gatekeeper; send it to POST /api/gate/questions/%s/answer", in.JSON.OperationID)
 			}
 			return q.Complete(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
 		})

@@ -87,7 +87,7 @@ func TestAPlanOverREST(t *testing.T) {
 	if op.Kind != human.Plan || op.Risk != st.Summary.Risk {
 		t.Errorf("the operation: %s, risk %s", op.Kind, op.Risk)
 	}
-	h.send("POST", "/api/plans/s1/response", h.op, `{"action":"confirm","digest":"0000"}`, nil).problem(409, "other bytes")
+	h.send("POST", "/api/plans/s1/response", h.op, `{"action":"confirm","digest":"0000"}`, nil).problem(409, "another version")
 	h.send("POST", "/api/plans/s1/response", h.op,
 		`{"action":"modify","digest":"`+op.Digest+`","modified_tasks":[{"id":"t2","description":"Write","tool_name":"write_file","args":{"path":"b","content":"x"}},{"description":"Say so"}]}`, nil).into(&st)
 	now := <-heard

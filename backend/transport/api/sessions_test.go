@@ -99,7 +99,7 @@ func TestResume(t *testing.T) {
 	if next.Token == "" {
 		t.Fatalf("not resumed after %s: %s", resumeLife, r.body)
 	}
-	h.get("/api/agents", s.Token).problem(401, "session is over")
+	h.get("/api/agents", s.Token).problem(401, "session has expired")
 	_, r = h.signIn(s.Resume)
 	r.problem(401, "used")
 
@@ -133,11 +133,11 @@ func TestSessionsEnd(t *testing.T) {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	ws.closed(1000)
-	h.get("/api/agents", s.Token).problem(401, "session is over")
+	h.get("/api/agents", s.Token).problem(401, "session has expired")
 
 	idle, _ := h.signIn(h.NewCode())
 	c.pass(idleLife + time.Second)
-	h.get("/api/agents", idle.Token).problem(401, "session is over")
+	h.get("/api/agents", idle.Token).problem(401, "session has expired")
 	if h.get("/api/agents", h.op).status != 200 {
 		t.Error("the window's session ended by itself")
 	}

@@ -89,7 +89,7 @@ func afterOf(r *http.Request, head uint64) (uint64, error) {
 	query := r.URL.Query()
 	for name := range query {
 		if name != "after" {
-			return 0, human.BadField(name, "no such parameter; there is after")
+			return 0, human.BadField(name, "no such parameter; the only one is after")
 		}
 	}
 	text := query.Get("after")
@@ -101,7 +101,7 @@ func afterOf(r *http.Request, head uint64) (uint64, error) {
 		return 0, human.BadField("after", "%q is not the seq of an event", text)
 	}
 	if after > head {
-		return 0, human.BadField("after", "is %d, but the last event here is %d; this is not the Deskbell it came from, so begin anew with after=0", after, head)
+		return 0, human.BadField("after", "is %d, but the last event here is %d; this is not the Deskbell it came from, so start again with after=0", after, head)
 	}
 	return after, nil
 }

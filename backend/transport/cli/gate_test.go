@@ -88,7 +88,7 @@ func TestGateCheckInAProject(t *testing.T) {
 		t.Errorf("it prints %q", out)
 	}
 	out, _ = judge(t, t.TempDir(), "", exitNo, "test", "--cwd", project)
-	if !strings.Contains(out, "may only tighten") {
+	if !strings.Contains(out, "can only make the policy stricter") {
 		t.Errorf("it prints %q", out)
 	}
 }

@@ -103,7 +103,7 @@ func (r Ring) exact() (raw, error) {
 	r.Details, r.Context = nil, nil
 	body, err := json.Marshal(r)
 	if err != nil {
-		return nil, human.Wrap(human.Invalid, err, "the ring cannot be written as JSON: %v", err)
+		return nil, human.Wrap(human.Invalid, err, "the request cannot be written as JSON: %v", err)
 	}
 	body = body[:len(body)-1]
 	for _, part := range []struct {

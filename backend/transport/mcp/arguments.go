@@ -304,7 +304,7 @@ func count(name string, n *number) (int, error) {
 	}
 	i, err := whole(name, *n)
 	if err == nil && i < 1 {
-		err = human.BadField(name, "is %d; it is a count from 1", i)
+		err = human.BadField(name, "is %d; it must be 0 or more from 1", i)
 	}
 	return i, err
 }

@@ -662,7 +662,7 @@ func TestAConfirmedPlanIsLeftTaskByTask(t *testing.T) {
 	d := confirmed(t, plan.Response{Action: human.ConfirmPlan})
 	for says, a := range map[string]args{
 		"state=skipped":      {"action": "cancel", "reason": "I know better"},
-		"it begins first":    {"action": "end", "task_id": "t1"},
+		"running first":      {"action": "end", "task_id": "t1"},
 		"has no task \"t9\"": {"action": "end", "task_id": "t9"},
 	} {
 		if p, err := d.tryPlan(t.Context(), a, nil); err != nil || !p.failed || !strings.Contains(p.Message, says) {

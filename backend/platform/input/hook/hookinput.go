@@ -87,7 +87,7 @@ func attach(ctx context.Context, listen func(hook.Event)) error {
 	library.Lock()
 	if library.listen != nil {
 		library.Unlock()
-		return human.Errorf(human.Conflict, "Pointer and keys are being read already.")
+		return human.Errorf(human.Conflict, "Mouse and keyboard are already being read.")
 	}
 	library.listen = listen
 	if !library.started {
@@ -104,7 +104,7 @@ func attach(ctx context.Context, listen func(hook.Event)) error {
 		return nil
 	case <-time.After(startsIn):
 		detach()
-		return human.Errorf(human.Unavailable, "The system does not let pointer and keys be read. Grant Deskbell that permission and start it again.")
+		return human.Errorf(human.Unavailable, "The system does not let Deskbell read mouse and keyboard. Grant Deskbell that permission and restart it.")
 	}
 }
 

@@ -195,7 +195,7 @@ func SetPolicy(path string, policy gate.Policy) error {
 	}
 	if _, _, err := parse(path, data); err != nil {
 		// Somebody's mistake is not to be written over.
-		return human.Wrap(human.Conflict, err, "%s; put it right first", human.SafeText(err))
+		return human.Wrap(human.Conflict, err, "%s; fix that first", human.Inner{Err: err})
 	}
 	data = edit(data, policy)
 	if c, _, err := parse(path, data); err != nil || c.Policy != policy {

@@ -203,7 +203,7 @@ func readable(text []byte) error {
 		return human.Errorf(human.Invalid, "it is not UTF-8")
 	}
 	if bytes.ContainsRune(text, 0) {
-		return human.Errorf(human.Invalid, "it is no text")
+		return human.Errorf(human.Invalid, "it is not text")
 	}
 	return nil
 }

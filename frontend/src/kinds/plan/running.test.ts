@@ -128,10 +128,10 @@ describe('what has not begun', () => {
   });
 
   it('stays on the table when the server says no', async () => {
-    order.mockRejectedValue(new Problem(409, 'task t2 is running; only tasks that have not begun can be changed'));
+    order.mockRejectedValue(new Problem(409, 'task t2 is running; only tasks that have not started can be changed'));
     change().plan.editing.remove('t2');
     await running.send();
-    expect([running.trouble, list()]).toEqual(['task t2 is running; only tasks that have not begun can be changed', ['Switch over']]);
+    expect([running.trouble, list()]).toEqual(['task t2 is running; only tasks that have not started can be changed', ['Switch over']]);
   });
 });
 
