@@ -30,6 +30,9 @@ type Sentence struct {
 	Params Params `json:"params,omitempty" doc:"The values in the sentence's places."`
 }
 
+// A Word is a value that people know by a word of sentences.txt, such as a unit.
+type Word string
+
 // Say makes a sentence. Pairs are the names of the parameters and their values, in turn.
 func Say(code Code, pairs ...any) Sentence {
 	n := Sentence{Code: code}
@@ -50,7 +53,8 @@ var (
 
 // Sayf makes a sentence from a format of package fmt that stands where it is said, as those of errors do. Its code is made of the
 // format's words; its parameters are called 1, 2, ... in the order of args. Where an argument is Inner, the code of that error is the
-// parameter 1.code, its field 1.field and its own parameters 1.1, 1.2, ... Widths and indexes that are arguments (*) are not known.
+// parameter 1.code, its field 1.field and its own parameters 1.1, 1.2, ...; where it is a state, a risk or a Word, 1.code names it.
+// Widths and indexes that are arguments (*) are not known.
 func Sayf(format string, args ...any) Sentence {
 	s := Sentence{Text: fmt.Sprintf(format, args...), Code: codeOf(format)}
 	replaceVerbs(format, func(n int, spec string) string {
@@ -59,19 +63,34 @@ func Sayf(format string, args ...any) Sentence {
 		}
 		name := strconv.Itoa(n)
 		s.Params[name] = fmt.Sprintf(spec, args[n-1])
-		var inner *Error
-		if shown, is := args[n-1].(Inner); is && errors.As(shown.Err, &inner) && inner.Said.Code != "" {
-			s.Params[name+".code"] = string(inner.Said.Code)
-			if inner.Field != "" {
-				s.Params[name+".field"] = inner.Field
-			}
-			for of, value := range inner.Said.Params {
-				s.Params[name+"."+of] = value
-			}
+		switch v := args[n-1].(type) {
+		case State, TaskState, PlanRunState, PlanStatus, Risk, Word:
+			s.Params[name+".code"] = "word_" + fmt.Sprint(v)
+		case Inner:
+			s.contain(name, v)
 		}
 		return ""
 	})
 	return s
+}
+
+// contain adds the sentence of an error that is shown in the place with that name. Without words around it, it is the whole sentence.
+func (s *Sentence) contain(name string, shown Inner) {
+	var inner *Error
+	if !errors.As(shown.Err, &inner) || inner.Said.Code == "" {
+		return
+	}
+	if s.Code == "" && s.Text == inner.Said.Text {
+		s.Code, s.Params = inner.Said.Code, inner.Said.Params
+		return
+	}
+	s.Params[name+".code"] = string(inner.Said.Code)
+	if inner.Field != "" {
+		s.Params[name+".field"] = inner.Field
+	}
+	for of, value := range inner.Said.Params {
+		s.Params[name+"."+of] = value
+	}
 }
 
 // replaceVerbs puts what with says in place of each verb of a format: of its argument's number, from 1, and of the verb as it formats

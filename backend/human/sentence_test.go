@@ -143,6 +143,18 @@ func TestSayf(t *testing.T) {
 		Params{"1": "7", "2": inner.Msg, "2.code": "is_x_days_in_the_past", "2.field": "until", "2.1": "2"}) {
 		t.Errorf("around another error: %+v", s)
 	}
+	if s := Sayf("%s", Inner{inner}); s.Code != "" {
+		t.Errorf("an error with its field: %+v", s)
+	}
+	if s := Sayf("%s", Inner{Errorf(Invalid, "%d seconds", 2)}); s.Code != "x_seconds" || !maps.Equal(s.Params, Params{"1": "2"}) {
+		t.Errorf("nothing but another error: %+v", s)
+	}
+	for _, value := range []any{State("waiting_input"), TaskRunning, RunPaused, PlanStatus("timeout"), HighRisk, Word("seconds")} {
+		s := Sayf("it is %s", value)
+		if code := Code(s.Params["1.code"]); code.sentence() == string(code) {
+			t.Errorf("%v has no word: %+v", value, s)
+		}
+	}
 	if s := Sayf("there: %s", Inner{errors.New("a secret")}); strings.Contains(s.Text, "secret") || len(s.Params) != 1 {
 		t.Errorf("around one that is for the log: %+v", s)
 	}

@@ -256,7 +256,7 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("%+v, %v", st, err)
 		}
 		_, err = d.Respond(t.Context(), ada, "s", plan.Response{Action: human.ConfirmPlan})
-		wantKind(t, err, human.Conflict, "cancelled")
+		wantKind(t, err, human.Conflict, "canceled")
 		_, err = d.Progress(t.Context(), bot, "s", human.TaskProgress{Task: "a", State: human.TaskRunning}, 0)
 		wantKind(t, err, human.Conflict, "timeout")
 	})
@@ -381,7 +381,7 @@ func TestModify(t *testing.T) {
 		{plan.Response{Action: human.ModifyPlan}, human.Invalid, "say what to change"},
 		{plan.Response{Action: human.ConfirmPlan, Tasks: three}, human.Invalid, "modified_tasks"},
 		{plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{{}}}, human.Invalid, "no description"},
-		{plan.Response{Action: human.ConfirmPlan, Digest: "other"}, human.Conflict, "other bytes"},
+		{plan.Response{Action: human.ConfirmPlan, Digest: "other"}, human.Conflict, "another version"},
 	} {
 		_, err := d.Respond(t.Context(), ada, "x", c.r)
 		wantKind(t, err, c.kind, c.says)

@@ -162,7 +162,7 @@ func TestAClosedBrowserIsOpenedAgain(t *testing.T) {
 		if r = d.stop(); !r.Complete || r.Counts.Clicks != 1 {
 			t.Errorf("recorded: complete %t, %+v, %+v", r.Complete, r.Counts, r.Sources)
 		}
-		wantKind(t, "show", d.rec.ShowBrowser(t.Context(), ann, r.ID), human.Conflict, "does not run")
+		wantKind(t, "show", d.rec.ShowBrowser(t.Context(), ann, r.ID), human.Conflict, "is not running")
 
 		r = d.start(human.RecordingOptions{Browser: &human.BrowserOptions{}})
 		b.fail <- errors.New("it was killed")

@@ -336,7 +336,7 @@ func TestTheBuiltInServesWhereAnotherFails(t *testing.T) {
 		}, "longer than"},
 		"silent": {func(context.Context, summarizers.Input, func(human.Progress)) (human.Report, error) {
 			return human.Report{}, nil
-		}, "nothing"},
+		}, "no finding"},
 		"inventor": {func(context.Context, summarizers.Input, func(human.Progress)) (human.Report, error) {
 			return human.Report{Findings: []human.Finding{{Kind: human.FoundValue, Text: "The price is 99.50", Evidence: []human.Ref{{Kind: human.RefAction, Recording: "rec_001", ID: "a5"}}}}}, nil
 		}, "no finding that its evidence supports"},

@@ -293,7 +293,7 @@ func TestNoCopyIsSaid(t *testing.T) {
 	}
 	s.free = func(string) (uint64, error) { return spare, nil }
 	v.Effects[0].Target = dir
-	if _, err := s.Backup(t.Context(), call, v); human.KindOf(err) != human.Exhausted || !strings.Contains(err.Error(), "room") {
+	if _, err := s.Backup(t.Context(), call, v); human.KindOf(err) != human.Exhausted || !strings.Contains(err.Error(), "space") {
 		t.Errorf("a full disk: %v", err)
 	}
 	s.free = disk.Free

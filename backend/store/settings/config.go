@@ -172,7 +172,7 @@ func (c *Config) strangers() error {
 func CheckFlags(flags map[string]string) error {
 	for key := range flags {
 		if find(key) == nil {
-			return human.Errorf(human.Invalid, "--set %s: %v", key, unknown(key))
+			return human.Errorf(human.Invalid, "--set %s: %s", key, human.Inner{Err: unknown(key)})
 		}
 	}
 	return nil
@@ -227,7 +227,7 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 	}
 	for key := range changes {
 		if find(key) == nil {
-			return false, human.BadField(key, "%v", unknown(key))
+			return false, human.BadField(key, "%s", human.Inner{Err: unknown(key)})
 		}
 	}
 	for _, s := range Table {
@@ -244,7 +244,7 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 		}
 		checked, err := s.coerce(v)
 		if err != nil {
-			return false, human.BadField(s.Key, "%v", err)
+			return false, human.BadField(s.Key, "%s", human.Inner{Err: err})
 		}
 		data = edit(data, s.Key, checked)
 		restart = restart || s.Restart

@@ -4,7 +4,6 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -58,21 +57,21 @@ func (s Setting) Variable() string {
 	return "DESKBELL_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
 }
 
-// Expects says what values are allowed, as the end of a sentence that begins with "it must be".
-func (s Setting) Expects() string {
+// wrong says what values are allowed, and which was found.
+func (s Setting) wrong(found string) error {
 	switch {
 	case len(s.Allowed) > 0:
-		return "one of " + strings.Join(s.Allowed, ", ")
+		return human.Errorf(human.Invalid, "it must be one of %s, not %s", strings.Join(s.Allowed, ", "), found)
 	case s.Type() == "boolean":
-		return "true or false"
+		return human.Errorf(human.Invalid, "it must be true or false, not %s", found)
 	case s.Type() == "integer" && s.Unit != "":
-		return fmt.Sprintf("a whole number from %d to %d (%s)", s.Min, s.Max, s.Unit)
+		return human.Errorf(human.Invalid, "it must be a whole number from %d to %d (%s), not %s", s.Min, s.Max, human.Word(s.Unit), found)
 	case s.Type() == "integer":
-		return fmt.Sprintf("a whole number from %d to %d", s.Min, s.Max)
+		return human.Errorf(human.Invalid, "it must be a whole number from %d to %d, not %s", s.Min, s.Max, found)
 	case s.Type() == "list":
-		return "a list of texts"
+		return human.Errorf(human.Invalid, "it must be a list of texts, not %s", found)
 	}
-	return "a text"
+	return human.Errorf(human.Invalid, "it must be a text, not %s", found)
 }
 
 // find returns the setting with that key, or nil.
@@ -93,14 +92,14 @@ func unknown(key string) error {
 		}
 	}
 	if best != "" {
-		return fmt.Errorf("there is no setting %q; did you mean %q?", key, best)
+		return human.Errorf(human.Invalid, "there is no setting %q; did you mean %q?", key, best)
 	}
-	return fmt.Errorf("there is no setting %q; `deskbell config` lists them", key)
+	return human.Errorf(human.Invalid, "there is no setting %q; `deskbell config` lists them", key)
 }
 
 // coerce turns a decoded TOML or JSON value into the setting's type, checked.
 func (s Setting) coerce(v any) (any, error) {
-	wrong := fmt.Errorf("it must be %s, not %s", s.Expects(), describe(v))
+	wrong := s.wrong(describe(v))
 	var out any
 	switch s.Default.(type) {
 	case bool:
@@ -155,7 +154,7 @@ func (s Setting) coerce(v any) (any, error) {
 
 // parse turns the text of a variable or a flag into the setting's type, checked. A list is separated by commas.
 func (s Setting) parse(text string) (any, error) {
-	wrong := fmt.Errorf("it must be %s, not %q", s.Expects(), text)
+	wrong := s.wrong(strconv.Quote(text))
 	switch s.Default.(type) {
 	case bool:
 		b, err := strconv.ParseBool(text)
@@ -229,12 +228,12 @@ func (s Setting) load(from *Settings) any {
 func checkAddr(v any) error {
 	host, port, err := net.SplitHostPort(v.(string))
 	if err != nil {
-		return fmt.Errorf("it must be host:port, such as %s, not %q", DefaultAddr, v)
+		return human.Errorf(human.Invalid, "it must be host:port, such as %s, not %q", DefaultAddr, v)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("the port must be a number from 0 to 65535, not %q", port)
+		return human.Errorf(human.Invalid, "the port must be a number from 0 to 65535, not %q", port)
 	} else if n == 0 && host == "" {
-		return fmt.Errorf("it must be host:port, such as %s, not %q", DefaultAddr, v)
+		return human.Errorf(human.Invalid, "it must be host:port, such as %s, not %q", DefaultAddr, v)
 	}
 	return nil
 }
@@ -242,7 +241,7 @@ func checkAddr(v any) error {
 func checkHosts(v any) error {
 	for _, h := range v.([]string) {
 		if h == "" || strings.ContainsAny(h, "/ ,*") || !utf8.ValidString(h) {
-			return fmt.Errorf("%q is not the name of a host; give it without scheme, path or wildcard", h)
+			return human.Errorf(human.Invalid, "%q is not the name of a host; give it without scheme, path or wildcard", h)
 		}
 	}
 	return nil
@@ -251,7 +250,7 @@ func checkHosts(v any) error {
 func checkFolders(v any) error {
 	for _, f := range v.([]string) {
 		if !utf8.ValidString(f) || !filepath.IsAbs(f) && f != "~" && !strings.HasPrefix(f, "~/") {
-			return fmt.Errorf("%q is no absolute path; begin it at the root, or with ~/", f)
+			return human.Errorf(human.Invalid, "%q is not an absolute path; begin it at the root, or with ~/", f)
 		}
 	}
 	return nil
@@ -274,7 +273,7 @@ func checkBaseURL(v any) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("it must be an address such as https://example.org/v1, without a user, a query or a fragment")
+		return human.Errorf(human.Invalid, "it must be an address such as https://example.org/v1, without a user, a query or a fragment")
 	}
 	return nil
 }
@@ -283,11 +282,11 @@ func checkName(v any) error {
 	name := v.(string)
 	switch {
 	case strings.TrimSpace(name) == "":
-		return errors.New("it must not be empty")
+		return human.Errorf(human.Invalid, "it must not be empty")
 	case len(name) > 100 || !utf8.ValidString(name):
-		return errors.New("it must be at most 100 bytes of UTF-8")
+		return human.Errorf(human.Invalid, "it must be at most 100 bytes of UTF-8")
 	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }):
-		return errors.New("it must not have control characters")
+		return human.Errorf(human.Invalid, "it must not have control characters")
 	}
 	return nil
 }
@@ -295,7 +294,7 @@ func checkName(v any) error {
 func checkNames(v any) error {
 	for _, name := range v.([]string) {
 		if err := checkName(name); err != nil {
-			return fmt.Errorf("%q: %w", name, err)
+			return human.Errorf(human.Invalid, "the name %q is not valid: %s", name, human.Inner{Err: err})
 		}
 	}
 	return nil

@@ -663,7 +663,7 @@ func TestAConfirmedPlanIsLeftTaskByTask(t *testing.T) {
 	for says, a := range map[string]args{
 		"state=skipped":      {"action": "cancel", "reason": "I know better"},
 		"running first":      {"action": "end", "task_id": "t1"},
-		"has no task \"t9\"": {"action": "end", "task_id": "t9"},
+		"has no confirmed task \"t9\"": {"action": "end", "task_id": "t9"},
 	} {
 		if p, err := d.tryPlan(t.Context(), a, nil); err != nil || !p.failed || !strings.Contains(p.Message, says) {
 			t.Errorf("%+v %v, which does not say %q", p, err, says)

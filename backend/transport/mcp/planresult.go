@@ -403,7 +403,7 @@ func taskExcerpt(st plan.Status, a planArguments) (planReading, error) {
 	}
 	i := slices.IndexFunc(tasks, func(t human.Task) bool { return t.ID == strings.TrimSpace(a.TaskID) })
 	if i < 0 {
-		return planReading{}, human.Errorf(human.NotFound, "the plan has no task %q that may run", human.OneLine(a.TaskID, 80))
+		return planReading{}, human.Errorf(human.NotFound, "the plan has no confirmed task %q", human.OneLine(a.TaskID, 80))
 	}
 	data, err := plainJSON(plainTask(tasks[i]))
 	if err != nil {

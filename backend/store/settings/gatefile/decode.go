@@ -269,7 +269,7 @@ func (b *builder) root(text string, path ...string) string {
 		text = b.home + text[1:]
 	}
 	if !isAbs(text) {
-		b.wrong(fmt.Sprintf("%q is no absolute path; begin it at the root, or with ~/", text), path...)
+		b.wrong(fmt.Sprintf("%q is not an absolute path; begin it at the root, or with ~/", text), path...)
 	}
 	return clean(text)
 }
