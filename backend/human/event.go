@@ -299,7 +299,7 @@ func (o Operation) allows(e Event) error {
 		return o.openError()
 	case Replied, Snoozed, Shown, Seen, Withdrawn, Unrecorded:
 	case Voted, Progressed, Ordered:
-		return Errorf(Invalid, "operation %s is no plan", o.ID)
+		return Errorf(Invalid, "operation %s is not a plan", o.ID)
 	default:
 		return Errorf(Invalid, "no such event: %q", e.Type)
 	}

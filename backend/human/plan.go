@@ -359,7 +359,7 @@ func (o Operation) mayProgress(e Event) error {
 		return o.openError()
 	}
 	if e.By.Role != Agent {
-		return Errorf(Denied, "only its agent can say how the plan %s goes", o.ID)
+		return Errorf(Denied, "only its agent can report the progress of plan %s", o.ID)
 	}
 	if o.Run == nil || p == nil {
 		return Errorf(Conflict, "operation %s is not a confirmed plan", o.ID)
@@ -415,7 +415,7 @@ func (o Operation) mayOrder(e Event) error {
 		return o.openError()
 	}
 	if e.By.Role == Agent {
-		return Errorf(Denied, "only an operator orders what becomes of the plan %s", o.ID)
+		return Errorf(Denied, "only an operator can pause, change or stop the plan %s", o.ID)
 	}
 	if o.Run == nil || r == nil {
 		return Errorf(Conflict, "operation %s is not a confirmed plan", o.ID)
@@ -486,7 +486,7 @@ func (o Operation) mayVote(e Event) error {
 		return o.overError()
 	}
 	if e.Answer == nil || e.Answer.Plan == nil {
-		return Errorf(Invalid, "only a plan is answered by several operators, each with a plan's answer")
+		return Errorf(Invalid, "only a plan can be answered by several operators, each with an answer to the plan")
 	}
 	return nil
 }

@@ -54,6 +54,24 @@ test('of two browsers the slower is told who decided, and keeps what was typed',
   desk.errors.length = 0; // a refused call is logged by the browser
 });
 
+test('in Chinese the server says in Chinese why it does not take an answer', async ({ desk, bot, page, server }) => {
+  const op = await bot.ring(deploy);
+  await page.addInitScript(() => localStorage.setItem('deskbell.language', 'zh-CN'));
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  // Another console's answer comes first.
+  await page.route('**/api/human/complete', async (route) => {
+    await server.operator.call('POST', '/api/human/complete', { operation_id: op.operation_id, decision: 'deny', human_input: 'No' });
+    await route.continue();
+  });
+  await desk.button('批准').click();
+  const refused = page.getByText(/^未发送：/);
+  await expect(refused).toContainText(`操作 ${op.operation_id} 已由 `);
+  const words = ((await refused.textContent()) ?? '').replace(op.operation_id, '').replace('mei', '');
+  expect(words).not.toMatch(/[A-Za-z]{2}/);
+  desk.errors.length = 0; // a refused call is logged by the browser
+});
+
 test('an answer after the time limit is taken, and says that it waits for the agent', async ({ desk, bot, page }) => {
   const op = await bot.ring({ ...deploy, timeout: 1 });
   await desk.open();

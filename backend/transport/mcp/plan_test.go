@@ -661,8 +661,8 @@ func TestAnAgentTakesItsPlanBack(t *testing.T) {
 func TestAConfirmedPlanIsLeftTaskByTask(t *testing.T) {
 	d := confirmed(t, plan.Response{Action: human.ConfirmPlan})
 	for says, a := range map[string]args{
-		"state=skipped":      {"action": "cancel", "reason": "I know better"},
-		"running first":      {"action": "end", "task_id": "t1"},
+		"state=skipped":                {"action": "cancel", "reason": "I know better"},
+		"running first":                {"action": "end", "task_id": "t1"},
 		"has no confirmed task \"t9\"": {"action": "end", "task_id": "t9"},
 	} {
 		if p, err := d.tryPlan(t.Context(), a, nil); err != nil || !p.failed || !strings.Contains(p.Message, says) {

@@ -50,7 +50,7 @@ interface ProblemDocument {
 async function problem(response: Response): Promise<Problem> {
   const document = (await response.json().catch(() => ({}))) as ProblemDocument;
   const field = document.errors?.[0]?.location ?? '';
-  return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^body\./, ''), { code: document.code, params: document.params });
+  return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^(body|query)\./, ''), { code: document.code, params: document.params });
 }
 
 /** @throws Problem when no answer came, or a refusal. */

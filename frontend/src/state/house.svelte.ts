@@ -44,7 +44,7 @@ export class House {
       this.restart ||= !!list.restart_required;
       this.changes[key] = { state: 'saved' };
     } catch (error) {
-      this.changes[key] = { state: 'failed', words: wordsOf(error) };
+      this.changes[key] = { state: 'failed', words: wordsOf(error, 'beside') };
     }
   }
 

@@ -49,8 +49,8 @@ export class Roster {
   }
 }
 
-/** What went wrong, as words to show. */
-export function wordsOf(error: unknown): string {
+/** What went wrong, as words to show: anywhere, or beside the field at fault. */
+export function wordsOf(error: unknown, where?: 'beside'): string {
   if (!(error instanceof Problem)) return String(error);
-  return error.offline ? m.no_answer() : problemWords(error);
+  return error.offline ? m.no_answer() : problemWords(error, where);
 }

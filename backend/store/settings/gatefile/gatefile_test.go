@@ -108,7 +108,7 @@ func TestMistakes(t *testing.T) {
 		"a policy":                  {"timeout = 9\npolicy = \"lax\"\n", `line 2: policy: it must be permissive, balanced or strict, not "lax"`},
 		"a kind of value":           {"\ntimeout = \"long\"\n", "line 2: timeout"},
 		"a number":                  {"[trust]\ninitial = 1.5\n", "line 2: trust.initial: it must be a number from 0 to 1, not 1.5"},
-		"a project":                 {"[projects]\n\"app\" = \"high\"\n", `line 2: projects.app: "app" is no absolute path`},
+		"a project":                 {"[projects]\n\"app\" = \"high\"\n", `line 2: projects.app: "app" is not an absolute path`},
 		"an importance":             {"[projects]\n\"/app\" = \"huge\"\n", `line 2: projects./app: it must be low, normal or high, not "huge"`},
 		"a day":                     {"[[rules]]\ndecision = \"ask\"\ncommand = \"ls\"\nuntil = \"tomorrow\"\n", "line 4: rules[1].until: it must be a day"},
 		"a command":                 {"policy = \"strict\"\n[tools.Bash]\nsafe_commands = [\n  \"ls\",\n  \"ls | sh\",\n]\n", `line 5: safe_commands of the tool Bash: "ls | sh": its command "ls | sh": '|' joins commands`},
