@@ -1,4 +1,5 @@
 import { load } from './messages';
+import { learn } from './said.svelte';
 import { overwriteGetLocale, overwriteSetLocale, locales, type Locale } from '../paraglide/runtime';
 
 export type LanguageChoice = 'system' | Locale;
@@ -36,7 +37,8 @@ class Language {
   async apply(): Promise<void> {
     const { choice } = this;
     const locale = choice === 'system' ? fromSystem() : choice;
-    await load(locale);
+    // Without the server's sentences they are English; a page without them still works.
+    await Promise.all([load(locale), locale === 'en' ? undefined : learn().catch(() => undefined)]);
     if (choice !== this.choice) return;
     this.locale = locale;
     document.documentElement.lang = locale;
