@@ -227,11 +227,11 @@ func (b *Browser) reportLimits(end bool) {
 func RRWeb(page fs.FS) func() (string, error) {
 	return func() (string, error) {
 		if page == nil {
-			return "", human.Errorf(human.Unavailable, "pages cannot be filmed: this Deskbell was built without its own page")
+			return "", human.Errorf(human.Unavailable, "pages cannot be recorded: this Deskbell was built without its console")
 		}
 		script, err := fs.ReadFile(page, "rrweb-record.js")
 		if err != nil {
-			return "", human.Wrap(human.Unavailable, err, "pages cannot be filmed: this Deskbell was built without rrweb")
+			return "", human.Wrap(human.Unavailable, err, "pages cannot be recorded: this Deskbell was built without rrweb")
 		}
 		return string(script), nil
 	}

@@ -417,7 +417,7 @@ func (s *Service) unpaused(ctx context.Context, by human.Actor, id human.Operati
 	op, err := s.d.Queue.WaitUntil(short, by, id, func(op human.Operation) bool { return hindrance(op, task) != "paused" })
 	switch {
 	case ctx.Err() != nil:
-		return op, human.Wrap(human.Unavailable, ctx.Err(), "the request was given up while the plan was paused")
+		return op, human.Wrap(human.Unavailable, ctx.Err(), "the request was canceled while the plan was paused")
 	case errors.Is(err, context.DeadlineExceeded):
 		return op, nil
 	}

@@ -48,7 +48,7 @@ func (r *Registry) Find() summary.Shelf {
 	}
 	add := func(each summarizers.Summarizer, name string, err error) {
 		if err == nil && taken[each.About().Name] {
-			name, err = each.About().Name, human.Errorf(human.Conflict, "there is another summarizer of that name; choose another in its file")
+			name, err = each.About().Name, human.Errorf(human.Conflict, "there is another summarizer of that name; choose another name in its file")
 		}
 		if err != nil {
 			fault(name, err)
@@ -87,7 +87,7 @@ func (r *Registry) Find() summary.Shelf {
 func (r *Registry) prompt(name, file string) (summarizers.Summarizer, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, human.Errorf(human.NotFound, "%s is gone", file)
+		return nil, human.Errorf(human.NotFound, "%s no longer exists", file)
 	}
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "%s cannot be read", file)

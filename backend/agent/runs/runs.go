@@ -128,7 +128,7 @@ func (s *Store) Continue(id string) (*Journal, agent.RunInfo, []agent.Record, er
 	}
 	info, err := agent.InfoOf(records)
 	if err == nil && info.ID != id {
-		err = human.Errorf(human.Invalid, "the journal of %s does not say what it was to do", id)
+		err = human.Errorf(human.Invalid, "the journal of run %s does not say what its task was", id)
 	}
 	if err != nil {
 		return nil, info, nil, errors.Join(err, j.Close())

@@ -142,7 +142,7 @@ func (j *judge) post(ctx context.Context, path string, most time.Duration, body 
 	answer, err := small.Post(ctx, j.url, key, path, body)
 	if err == nil && places != nil {
 		if err := hook.Take(answer, places); err != nil {
-			return human.Wrap(human.Unavailable, err, "what answers at %s is no Deskbell of this version, or stopped in the middle", j.url)
+			return human.Wrap(human.Unavailable, err, "what answers at %s is not a Deskbell of this version, or stopped while it answered", j.url)
 		}
 	}
 	if human.KindOf(err) == human.Unauthorized {

@@ -27,7 +27,7 @@ func (o Operator) Answer(ctx context.Context, operationID, decision string) erro
 		return err
 	}
 	if decision == string(human.Approved) && op.Risk.Dangerous() {
-		return human.Errorf(human.Denied, "a request of %s risk is not approved from a notification; open it", op.Risk)
+		return human.Errorf(human.Denied, "a request of %s risk cannot be approved from a notification; open it", op.Risk)
 	}
 	_, err = o.Queue.Complete(ctx, o.By, id, human.Answer{Decision: human.Decision(decision)}, op.Digest)
 	return err
@@ -99,7 +99,7 @@ func (o Operator) claimed(ctx context.Context) (found human.OperationID, err err
 		}
 	}
 	if found == "" {
-		return "", human.Errorf(human.Conflict, "nothing is recorded yet: claim an operation first, so that the recording has something to belong to")
+		return "", human.Errorf(human.Conflict, "a recording belongs to an operation; claim one first")
 	}
 	return found, nil
 }

@@ -407,7 +407,7 @@ func (s *Store) fill(ctx context.Context, dir string, m Manifest) (human.Backup,
 	}
 	for d := range made {
 		if err := disk.SyncFolder(d); err != nil {
-			return b, human.Wrap(human.Internal, err, "no copy can be made: %s cannot be made durable", d)
+			return b, human.Wrap(human.Internal, err, "no backup can be made: %s cannot be written to the disk", d)
 		}
 	}
 	if err := writeManifest(dir, m); err != nil {
