@@ -525,7 +525,7 @@ func (w *writer) appendNew(ctx context.Context, r *request, seq uint64) error {
 		if _, err := w.stmts.remove.ExecContext(ctx, seq); err != nil {
 			return err
 		}
-		return human.Errorf(human.Conflict, "agent %s has rung with the idempotency key %q already", r.fresh.op.AgentID, r.fresh.op.IdempotencyKey)
+		return human.Errorf(human.Conflict, "agent %s has already used the idempotency key %q", r.fresh.op.AgentID, r.fresh.op.IdempotencyKey)
 	}
 	return nil
 }
