@@ -32,7 +32,7 @@ func TestExamples(t *testing.T) {
 				t.Run(template.Name+" "+provider+" "+language, func(t *testing.T) {
 					server, url := llmtest.Start(t)
 					m, err := llm.New(llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: url, Pictures: true,
-						Key: func(context.Context) (string, error) { return llmtest.Key, nil }})
+						Key: func(context.Context, string) (string, error) { return llmtest.Key, nil }})
 					if err != nil {
 						t.Fatal(err)
 					}

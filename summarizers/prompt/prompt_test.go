@@ -194,7 +194,7 @@ func TestPreviewIsWhatIsSent(t *testing.T) {
 			t.Run(provider+" "+string(do), func(t *testing.T) {
 				server, url := llmtest.Start(t, do)
 				m, err := llm.New(llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: url + "/v1", Pictures: true,
-					Key: func(context.Context) (string, error) { return llmtest.Key, nil }})
+					Key: func(context.Context, string) (string, error) { return llmtest.Key, nil }})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -259,7 +259,7 @@ func TestServers(t *testing.T) {
 		for _, provider := range []string{llm.Anthropic, llm.OpenAI} {
 			t.Run(string(do)+" "+provider, func(t *testing.T) {
 				server, url := llmtest.Start(t, do)
-				m, err := llm.New(llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: url, Key: func(context.Context) (string, error) { return llmtest.Key, nil }})
+				m, err := llm.New(llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: url, Key: func(context.Context, string) (string, error) { return llmtest.Key, nil }})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -457,7 +457,7 @@ func TestConformance(t *testing.T) {
 	for _, provider := range []string{llm.Anthropic, llm.OpenAI} {
 		t.Run(provider, func(t *testing.T) {
 			_, url := llmtest.Start(t, llmtest.Right)
-			m, err := llm.New(llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: url, Key: func(context.Context) (string, error) { return llmtest.Key, nil }})
+			m, err := llm.New(llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: url, Key: func(context.Context, string) (string, error) { return llmtest.Key, nil }})
 			if err != nil {
 				t.Fatal(err)
 			}
