@@ -68,7 +68,7 @@ type App struct {
 	replays   *library.Replays
 	registry  *plugins.Registry
 	summaries *summary.Service
-	gate      *service.Keeper
+	gate      *service.Service
 	plans     *plan.Service
 
 	samples *cli.Samples

@@ -134,7 +134,7 @@ func (a *App) openGate(ctx context.Context) (err error) {
 		Project:   func(_ service.File, root string) *rules.Set { return file.With(root) },
 		SetPolicy: file.SetPolicy,
 		Root:      workspace.Root,
-		Ground: func(ctx context.Context, call gate.Call, made func(string) bool) service.Ground {
+		Facts: func(ctx context.Context, call gate.Call, made func(string) bool) service.Facts {
 			return workspace.New(ctx, call, made)
 		},
 		NewID: newID,

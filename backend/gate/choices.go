@@ -119,7 +119,7 @@ func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
 	var out []human.Choice
 	if v.Decision == human.Ask {
 		out = append(out, choice(human.ChooseAllow, "choice_allow"))
-		if !v.Floor && slices.ContainsFunc(v.Effects, canBeCopied) && !slices.ContainsFunc(v.Effects, far) {
+		if !v.HardLimit && slices.ContainsFunc(v.Effects, canBeCopied) && !slices.ContainsFunc(v.Effects, far) {
 			out = append(out, choice(human.ChooseBackup, "choice_backup"))
 		}
 		if slices.ContainsFunc(v.Effects, canBeShown) && !slices.ContainsFunc(v.Effects, far) {
@@ -220,7 +220,7 @@ func alternative(call Call, v human.Verdict, evidence Evidence) (command string,
 		worst, floor := human.NoRisk, false
 		for _, e := range effects(other, evidence) {
 			production(&e)
-			floor = floor || e.Floor
+			floor = floor || e.HardLimit
 			if e.Risk.Level() > worst.Level() {
 				worst = e.Risk
 			}

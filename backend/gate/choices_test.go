@@ -52,7 +52,7 @@ func TestEveryVerdictIsWhole(t *testing.T) {
 				}
 				offered++
 				other := gate.Judge(with(c.call, choice.Command), gate.Balanced, nil)
-				if other.Decision != human.Allow || other.Floor || other.Risk.Level() >= v.Risk.Level() {
+				if other.Decision != human.Allow || other.HardLimit || other.Risk.Level() >= v.Risk.Level() {
 					t.Errorf("%s: %q in its place is %s, %s", c.call.Args, choice.Command, other.Risk, other.Decision)
 				}
 			}

@@ -72,9 +72,9 @@ func TestCorpus(t *testing.T) {
 		case "ask":
 			good = decisions[gate.Balanced] == human.Ask
 		case "grave":
-			good = decisions[gate.Permissive] == human.Ask || v.Floor
+			good = decisions[gate.Permissive] == human.Ask || v.HardLimit
 		case "floor":
-			good = v.Floor && decisions[gate.Permissive] != human.Allow
+			good = v.HardLimit && decisions[gate.Permissive] != human.Allow
 		}
 		if !good {
 			t.Errorf("%s %s %s: %v %s %v", c.class, c.call.Tool, c.call.Args, decisions, v.Risk, v.Rules)

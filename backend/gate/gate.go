@@ -1,7 +1,7 @@
 // Package gate is the gatekeeper's engine: it judges a call of a tool before it runs. It is pure: the same call, place and
 // evidence give the same verdict, on any machine, at any time. It does no I/O and keeps nothing.
 //
-// A call is normalised, lowered to effects, and each effect has a risk. The gravest effect decides: no harmless one takes
+// A call is normalised, lowered to effects, and each effect has a risk. The most severe effect decides: no harmless one takes
 // another's weight away, and a call is allowed only if every effect of it is. What lies at the floor is never allowed.
 package gate
 
@@ -82,7 +82,7 @@ func Judge(call Call, policy Policy, evidence Evidence) human.Verdict {
 	if v.Decision == human.Allow {
 		counted = v.Effects[:1]
 	}
-	if v.Because = Why(counted); !v.Floor {
+	if v.Because = Why(counted); !v.HardLimit {
 		v.Because = append(v.Because, human.Reasoned(human.Because{Rule: "policy"}, human.Say("policy_"+human.Code(policy))))
 	}
 	finish(call, &v, evidence)
@@ -99,8 +99,8 @@ func Look(call Call, evidence Evidence) human.Verdict {
 		e.Words = words(*e)
 	}
 	slices.SortStableFunc(v.Effects, func(a, b human.Effect) int {
-		if a.Floor != b.Floor {
-			if a.Floor {
+		if a.HardLimit != b.HardLimit {
+			if a.HardLimit {
 				return -1
 			}
 			return 1
@@ -112,7 +112,7 @@ func Look(call Call, evidence Evidence) human.Verdict {
 	})
 	v.Risk, v.Reversibility, v.Blast = human.NoRisk, human.Reversible, human.FileBlast
 	for _, e := range v.Effects {
-		v.Floor = v.Floor || e.Floor
+		v.HardLimit = v.HardLimit || e.HardLimit
 		if e.Risk.Level() > v.Risk.Level() {
 			v.Risk = e.Risk
 		}
@@ -150,7 +150,7 @@ func isProduction(word string) bool { return word == "prod" || word == "producti
 
 // rule is what a policy makes of one effect.
 func rule(e human.Effect, p Policy) human.Ruling {
-	if e.Floor {
+	if e.HardLimit {
 		if final[e.Rule] || e.Verb == human.FilesystemDelete && e.Risk == human.CriticalRisk || e.Verb == human.FilesystemWrite && e.Risk == human.CriticalRisk {
 			return human.Deny
 		}

@@ -386,7 +386,7 @@ func lawful(t *testing.T, c gate.Call) {
 		}
 	}
 	same := func(what string, other gate.Call) {
-		if w := gate.Judge(other, gate.Strict, nil); w.Risk != v.Risk || w.Decision != v.Decision || w.Floor != v.Floor {
+		if w := gate.Judge(other, gate.Strict, nil); w.Risk != v.Risk || w.Decision != v.Decision || w.HardLimit != v.HardLimit {
 			t.Fatalf("%s: %s %q is %s %s, %q is %s %s", what, c.Tool, c.Args, v.Decision, v.Risk, other.Args, w.Decision, w.Risk)
 		}
 	}

@@ -73,7 +73,7 @@ func TestNumbersChangeNothing(t *testing.T) {
 		call := p.call
 		call.Args = raw
 		v := gate.Judge(call, gate.Balanced, nil)
-		return fmt.Sprint(v.Decision, v.Risk, v.Floor, v.Reversibility, v.Blast, v.Rules)
+		return fmt.Sprint(v.Decision, v.Risk, v.HardLimit, v.Reversibility, v.Blast, v.Rules)
 	}
 	t.Run("each", func(t *testing.T) {
 		for _, p := range places {

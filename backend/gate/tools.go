@@ -527,7 +527,7 @@ func filesIn(texts []string, at shell.Place) []human.Effect {
 // deleting are the effects of a tool that deletes what is at a path. Whether it takes folders, its name does not tell for
 // certain: at the floor it does.
 func deleting(p string, recursive bool, at shell.Place) []human.Effect {
-	if all := shell.Deleting(p, true, at); recursive || slices.ContainsFunc(all, func(e human.Effect) bool { return e.Floor }) {
+	if all := shell.Deleting(p, true, at); recursive || slices.ContainsFunc(all, func(e human.Effect) bool { return e.HardLimit }) {
 		return all
 	}
 	return shell.Deleting(p, false, at)
@@ -608,7 +608,7 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 		return func(p string) []human.Effect {
 			found := effects(p)
 			if _, rest, _ := strings.Cut(p, "/"); rest != "" {
-				if shorter := effects(rest); gravest(shorter) > gravest(found) {
+				if shorter := effects(rest); mostSevere(shorter) > mostSevere(found) {
 					found = append(found, shorter...)
 				}
 			}
@@ -680,14 +680,14 @@ func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
 			}
 		}
 	}
-	if gravest(out) == 0 {
+	if mostSevere(out) == 0 {
 		out = append(out, opaque("tool.no_path", "thing_patch_none")...)
 	}
 	return append(out, lookalikes(nil, named)...)
 }
 
-// gravest is the level of the gravest of some effects.
-func gravest(effects []human.Effect) int {
+// mostSevere is the level of the most severe of some effects.
+func mostSevere(effects []human.Effect) int {
 	level := 0
 	for _, e := range effects {
 		level = max(level, e.Risk.Level())

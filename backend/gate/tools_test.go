@@ -51,7 +51,7 @@ func TestTheSameByAnotherTool(t *testing.T) {
 					continue // no address of a file
 				}
 				got := gate.Judge(at(c), gate.Balanced, nil)
-				if got.Risk != want.Risk && (name != "deleting" || !got.Floor) || got.Decision == human.Allow && want.Decision != human.Allow {
+				if got.Risk != want.Risk && (name != "deleting" || !got.HardLimit) || got.Decision == human.Allow && want.Decision != human.Allow {
 					t.Errorf("%s %s: %s by %s %s, %s by %s", name, p, got.Risk, c.Tool, c.Args, want.Risk, calls[0].Args)
 				}
 			}
@@ -215,8 +215,8 @@ func TestPlacesReachEverywhere(t *testing.T) {
 		{"delete_directory", `{"path":"C:\\Users\\me"}`, `C:\src\p`, true, human.Deny},
 	} {
 		v := gate.Judge(gate.Call{Tool: tt.tool, Args: []byte(tt.args), Cwd: tt.cwd, Home: "/home/me", Guard: "/home/me/.keep/desk"}, gate.Balanced, nil)
-		if v.Floor != tt.floor || v.Decision != tt.want {
-			t.Errorf("%s %s: %s, floor %v: %v", tt.tool, tt.args, v.Decision, v.Floor, v.Rules)
+		if v.HardLimit != tt.floor || v.Decision != tt.want {
+			t.Errorf("%s %s: %s, floor %v: %v", tt.tool, tt.args, v.Decision, v.HardLimit, v.Rules)
 		}
 	}
 }

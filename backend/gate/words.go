@@ -105,7 +105,7 @@ func Why(effects []human.Effect) []human.Because {
 				said = append(said, human.Say("reach_"+human.Code(e.Blast)))
 			}
 		}
-		if e.Floor {
+		if e.HardLimit {
 			said = append(said, human.Say("nothing_lowers"))
 		}
 		out = append(out, human.Reasoned(human.Because{Rule: e.Rule, Verb: e.Verb, Resource: e.Resource, Risk: e.Risk}, said...))

@@ -93,7 +93,7 @@ type TaskSummary struct {
 	Priority        int      `json:"priority,omitempty"`
 	ExpectedOutcome string   `json:"expected_outcome,omitempty"`
 	Risk            Risk     `json:"risk_level" enum:"none,low,medium,high,critical"`
-	Effects         []Effect `json:"effects,omitempty" doc:"What it would do, the gravest first, at the most 3; from its arguments."`
+	Effects         []Effect `json:"effects,omitempty" doc:"What it would do, the most severe first, at the most 3; from its arguments."`
 	Asked           bool     `json:"asked,omitempty" doc:"The gatekeeper will ask again before it runs."`
 	Writes          bool     `json:"writes,omitempty" doc:"It changes something."`
 	Seconds         float64  `json:"estimated_seconds,omitempty" doc:"The median of earlier runs of such a task."`

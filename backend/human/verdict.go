@@ -107,13 +107,13 @@ type Effect struct {
 	Reversibility Reversibility `json:"reversibility" enum:"reversible,costly,irreversible"`
 	Blast         BlastRadius   `json:"blast_radius" enum:"file,project,machine,shared,production,public"`
 	Rule          string        `json:"rule_id" doc:"The rule that found it."`
-	Floor         bool          `json:"floor,omitempty" doc:"No trust, rule, model or standing permission lowers it."`
+	HardLimit     bool          `json:"floor,omitempty" doc:"No trust, rule, model or standing permission lowers it."`
 	Words         string        `json:"words,omitempty" doc:"The effect in a sentence for people."`
-	Census
+	FileCounts
 }
 
-// A Census is what there is at the path of an effect, where evidence was taken of it.
-type Census struct {
+// A FileCounts is what there is at the path of an effect, where evidence was taken of it.
+type FileCounts struct {
 	Files int   `json:"files,omitempty" doc:"How many files it holds; 1 for a file. At the most 100,000 are counted."`
 	Bytes int64 `json:"bytes,omitempty"`
 	Kept  Kept  `json:"kept,omitempty" enum:"absent,no_copy,made_here,committed,ignored" doc:"Where else its contents are."`
@@ -205,12 +205,12 @@ type Verdict struct {
 	Risk          Risk          `json:"risk" enum:"none,low,medium,high,critical"`
 	Reversibility Reversibility `json:"reversibility" enum:"reversible,costly,irreversible"`
 	Blast         BlastRadius   `json:"blast_radius" enum:"file,project,machine,shared,production,public"`
-	Floor         bool          `json:"floor,omitempty" doc:"It touches what no trust, rule, model or standing permission lowers."`
+	HardLimit     bool          `json:"floor,omitempty" doc:"It touches what no trust, rule, model or standing permission lowers."`
 	Reason        string        `json:"reason" doc:"What said says, in English."`
 	Said          []Sentence    `json:"said,omitempty" doc:"The weightiest reason in sentences."`
-	Rules         []string      `json:"rule_ids" doc:"The rules that took part, the gravest first."`
+	Rules         []string      `json:"rule_ids" doc:"The rules that took part, the most severe first."`
 	Because       []Because     `json:"because,omitempty" doc:"Every reason that counted, the weightiest first."`
-	Effects       []Effect      `json:"effects" doc:"The gravest first."`
+	Effects       []Effect      `json:"effects" doc:"The most severe first."`
 	Form          Form          `json:"form,omitempty" enum:"confirm,choice,input" doc:"How it is asked."`
 	Input         *Input        `json:"input,omitempty" doc:"Of form input."`
 	Choices       []Choice      `json:"choices,omitempty"`

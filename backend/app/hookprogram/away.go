@@ -33,7 +33,7 @@ func (a away) judge(ctx context.Context, call human.ToolCall) (human.Judgement, 
 	switch {
 	case v.Decision == human.Deny:
 		j.Message = "Deskbell refused this call: " + v.Reason
-	case v.Decision == human.Ask && now.Config.Away == rules.AskInClient && !v.Floor:
+	case v.Decision == human.Ask && now.Config.Away == rules.AskInClient && !v.HardLimit:
 		j.Message = "Deskbell does not run, so it leaves this to you: " + v.Reason
 	case v.Decision == human.Ask:
 		j.Decision = human.Deny

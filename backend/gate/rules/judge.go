@@ -88,7 +88,7 @@ type judging struct {
 }
 
 func newJudging(call gate.Call, c Circumstances, traces gate.Traces) *judging {
-	g := groundOf(call, c)
+	g := factsOf(call, c)
 	return &judging{call: call, c: c, ground: g, roots: split(g.absolute(g.root)), homes: split(g.absolute(g.home)), traces: traces}
 }
 
@@ -184,12 +184,12 @@ func (j *judging) candidates(x *index, more []*rule) []*rule {
 
 // weights are what there is to be said for and against a call.
 type weights struct {
-	hold    []*rule                      // rules that ask or refuse, the gravest first
+	hold    []*rule                      // rules that ask or refuse, the most severe first
 	covered []*rule                      // by effect: the rule that allows it
 	rulings []human.Ruling               // by effect
 	by      []decider                    // by effect
 	trust   map[human.EffectVerb]float64 // in what does more than look
-	effects human.Ruling                 // the gravest of rulings
+	effects human.Ruling                 // the most severe of rulings
 	ruling  human.Ruling                 // with hold
 }
 
@@ -214,7 +214,7 @@ func (j *judging) weigh(effects []human.Effect) weights {
 		}
 	}
 	slices.SortStableFunc(w.hold, func(a, b *rule) int { return gravity(b.Decision) - gravity(a.Decision) })
-	if slices.ContainsFunc(effects, func(e human.Effect) bool { return e.Risk != human.NoRisk && !e.Floor }) {
+	if slices.ContainsFunc(effects, func(e human.Effect) bool { return e.Risk != human.NoRisk && !e.HardLimit }) {
 		list := j.candidates(&j.set.allow, j.allowing)
 		j.allowing = nil
 		for _, r := range list {
@@ -229,7 +229,7 @@ func (j *judging) weigh(effects []human.Effect) weights {
 	th := j.set.config.Thresholds
 	for i, e := range effects {
 		w.rulings[i] = gate.Decide(e, j.policy)
-		if !e.Floor && e.Risk != human.NoRisk {
+		if !e.HardLimit && e.Risk != human.NoRisk {
 			t, ok := w.trust[e.Verb]
 			if !ok {
 				t = j.trust(e.Verb)
@@ -284,7 +284,7 @@ func (j *judging) decide(v *human.Verdict) {
 		why.rule(r, true)
 	}
 	for i, e := range v.Effects {
-		if t, ok := w.trust[e.Verb]; ok && w.ruling != human.Deny && e.Risk != human.NoRisk && !e.Floor && (w.rulings[i] != human.Allow || w.by[i] == byTrust) {
+		if t, ok := w.trust[e.Verb]; ok && w.ruling != human.Deny && e.Risk != human.NoRisk && !e.HardLimit && (w.rulings[i] != human.Allow || w.by[i] == byTrust) {
 			why.trust(e, t)
 		}
 	}
@@ -509,14 +509,14 @@ func (j *judging) cover(effects []human.Effect) (covered []*rule, taken map[*rul
 			}
 		}
 		for i, e := range effects {
-			if k := bare(e); !open[k] && !e.Floor {
+			if k := bare(e); !open[k] && !e.HardLimit {
 				covered[i] = by[k]
 			}
 		}
 	}
 	code := gate.RunsCode(j.call.Tool)
 	for i, e := range effects {
-		if covered[i] != nil || e.Floor || code && e.Certainty == human.Possible {
+		if covered[i] != nil || e.HardLimit || code && e.Certainty == human.Possible {
 			continue
 		}
 		for _, r := range others {
@@ -534,7 +534,7 @@ func (j *judging) cover(effects []human.Effect) (covered []*rule, taken map[*rul
 }
 
 func bare(e human.Effect) human.Effect {
-	e.Words, e.Census = "", human.Census{}
+	e.Words, e.FileCounts = "", human.FileCounts{}
 	return e
 }
 
@@ -591,7 +591,7 @@ var obeys = sync.OnceValue(func() map[string]bool {
 
 // covers says whether a rule of this call takes an effect away.
 func (j *judging) covers(r *rule, e human.Effect) bool {
-	if e.Floor || !r.ofVerb(e.Verb) {
+	if e.HardLimit || !r.ofVerb(e.Verb) {
 		return false
 	}
 	if r.Path != "" && (strings.Contains(pathOf(e), "…") || !j.touches(r.path, e, false)) {

@@ -80,7 +80,7 @@ func someTrust(t *rapid.T) func(human.EffectVerb) float64 {
 }
 
 // No rule, standing permission or trust lowers what is decided at the floor.
-func TestNothingLowersTheFloor(t *testing.T) {
+func TestNothingOverridesAHardLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		call := bash(script().Draw(t, "script"))
 		own := rapid.SliceOfN(someRule(human.Allow, human.Ask), 0, 4).Draw(t, "own")
@@ -99,13 +99,13 @@ func TestNothingLowersTheFloor(t *testing.T) {
 		bare := gate.Judge(call, gate.Permissive, nil)
 		floor := human.Allow
 		for _, e := range bare.Effects {
-			if e.Floor {
+			if e.HardLimit {
 				if d := gate.Decide(e, gate.Permissive); gravity(d) > gravity(floor) {
 					floor = d
 				}
 			}
 		}
-		if v.Floor != bare.Floor || gravity(v.Decision) < gravity(floor) {
+		if v.HardLimit != bare.HardLimit || gravity(v.Decision) < gravity(floor) {
 			t.Fatalf("%s is %s, and at the floor it is %s", call.Args, v.Decision, floor)
 		}
 	})
@@ -268,7 +268,7 @@ func TestSuggestionsHold(t *testing.T) {
 		if len(leftOut) == 0 && after.Decision != human.Allow {
 			t.Fatalf("%s is still %s with %+v: %+v", call.Args, after.Decision, r, after.Because)
 		}
-		if v.Floor && after.Decision == human.Allow {
+		if v.HardLimit && after.Decision == human.Allow {
 			t.Fatalf("%s at the floor is allowed by %+v", call.Args, r)
 		}
 	})

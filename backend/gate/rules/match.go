@@ -311,7 +311,7 @@ const maxDepth = 100
 // ground is where a call is made.
 type ground struct{ root, home string }
 
-func groundOf(call gate.Call, c Circumstances) ground {
+func factsOf(call gate.Call, c Circumstances) ground {
 	g := ground{root: c.Project, home: cmp.Or(call.Home, "/home/user")} // as the engine has it
 	if g.root == "" {
 		g.root = call.Root

@@ -393,7 +393,7 @@ func TestOffersPassTheRules(t *testing.T) {
 
 func TestSuggesting(t *testing.T) {
 	effect := func(resource string, kept human.Kept) human.Effect {
-		return human.Effect{Verb: human.FilesystemDelete, Resource: resource, Target: root + "/" + strings.TrimSuffix(resource, "/"), Risk: human.HighRisk, Words: "Deletes: " + resource, Census: human.Census{Kept: kept}}
+		return human.Effect{Verb: human.FilesystemDelete, Resource: resource, Target: root + "/" + strings.TrimSuffix(resource, "/"), Risk: human.HighRisk, Words: "Deletes: " + resource, FileCounts: human.FileCounts{Kept: kept}}
 	}
 	remove := human.Verdict{Effects: []human.Effect{effect("build/", human.KeptIgnored), effect(".cache/", human.KeptIgnored), effect("fixtures old/", human.KeptNowhere)}}
 	r, leftOut, ok := rules.Suggest(bash(`rm -rf build/ .cache/ "fixtures old/"`), remove, here())
@@ -407,7 +407,7 @@ func TestSuggesting(t *testing.T) {
 	}{
 		"its words":             {bash("git push origin topic"), "git push origin topic", "", ""},
 		"words that are quoted": {bash(`git push origin 'a b' "*"`), "git push origin 'a b' '*'", "", ""},
-		"the gravest":           {bash("pip install x && kubectl delete pod x"), "kubectl delete pod x", "", "`pip install x` would need a rule of its own"},
+		"the most severe":       {bash("pip install x && kubectl delete pod x"), "kubectl delete pod x", "", "`pip install x` would need a rule of its own"},
 		"harmless beside it":    {bash("ls && git push origin topic | cat"), "git push origin topic", "", ""},
 		"the floor":             {bash("rm -rf /"), "", "", "lies at the floor"},
 		"the floor beside it":   {bash("git push origin topic; rm -rf /"), "git push origin topic", "", "lies at the floor"},
@@ -433,7 +433,7 @@ func TestProposing(t *testing.T) {
 		var out []rules.PastCall
 		for i := range n {
 			v := set(t).Judge(bash(command), nil, here())
-			p := rules.PastCall{Call: bash(command), Project: root, Risk: v.Risk, Floor: v.Floor, Allowed: true, Read: time.Duration(4+i) * time.Second, Words: 8}
+			p := rules.PastCall{Call: bash(command), Project: root, Risk: v.Risk, HardLimit: v.HardLimit, Allowed: true, Read: time.Duration(4+i) * time.Second, Words: 8}
 			if change != nil {
 				change(i, &p)
 			}

@@ -15,14 +15,14 @@ import (
 )
 
 // Suggest is the standing permission that 'always allow' would make of a call that is asked about: the words of its
-// gravest command as they stand, or one path of a file tool, in its project. Never what lies at the floor, or takes away
+// mostSevere command as they stand, or one path of a file tool, in its project. Never what lies at the floor, or takes away
 // what no commit holds. leftOut says what of the call it would not cover, and why; ok is false where it would cover
 // nothing.
 func Suggest(call gate.Call, v human.Verdict, c Circumstances) (r human.GateRule, leftOut []human.Sentence, ok bool) {
-	r = human.GateRule{Decision: human.Allow, Project: groundOf(call, c).root, Source: human.RuleOperator}
+	r = human.GateRule{Decision: human.Allow, Project: factsOf(call, c).root, Source: human.RuleOperator}
 	var out []human.Sentence
 	for _, e := range v.Effects {
-		if e.Floor {
+		if e.HardLimit {
 			out = append(out, about(e, "left_floor"))
 		}
 	}
@@ -51,7 +51,7 @@ func about(e human.Effect, code human.Code) human.Sentence {
 	return human.Say(code, "what", e.Words, "verb", e.Verb, "resource", e.Resource, "thing", e.Thing)
 }
 
-// suggestCommand are the words of the gravest command of a call that a standing rule may cover.
+// suggestCommand are the words of the most severe command of a call that a standing rule may cover.
 func suggestCommand(call gate.Call, v human.Verdict) (best []word, leftOut []human.Sentence) {
 	parts, whole := gate.Parts(call, nil)
 	if !whole {
@@ -61,7 +61,7 @@ func suggestCommand(call gate.Call, v human.Verdict) (best []word, leftOut []hum
 	var of string
 	for _, p := range parts {
 		worst := p.Effects[0]
-		if worst.Floor || worst.Risk == human.NoRisk {
+		if worst.HardLimit || worst.Risk == human.NoRisk {
 			continue
 		}
 		words, why := suggestWords(p, v)
@@ -96,7 +96,7 @@ func suggestWords(p shell.Part, v human.Verdict) (words []word, leftOut []human.
 	}
 	drop := map[string]bool{}
 	for _, e := range v.Effects {
-		if e.Floor || !loses(e) || !slices.ContainsFunc(p.Effects, func(o human.Effect) bool { return o.Verb == e.Verb && o.Resource == e.Resource }) {
+		if e.HardLimit || !loses(e) || !slices.ContainsFunc(p.Effects, func(o human.Effect) bool { return o.Verb == e.Verb && o.Resource == e.Resource }) {
 			continue
 		}
 		if slices.Contains(p.Words[1:], e.Resource) {
@@ -135,10 +135,10 @@ func loses(e human.Effect) bool {
 
 // suggestTool fills in what a rule for a tool that runs no commands would say.
 func suggestTool(r *human.GateRule, call gate.Call, v human.Verdict) (found bool, leftOut []human.Sentence) {
-	g := groundOf(call, Circumstances{Project: r.Project})
+	g := factsOf(call, Circumstances{Project: r.Project})
 	r.Tool = call.Tool
 	for _, e := range v.Effects {
-		if e.Floor || e.Risk == human.NoRisk {
+		if e.HardLimit || e.Risk == human.NoRisk {
 			continue
 		}
 		if loses(e) {
@@ -174,7 +174,7 @@ type PastCall struct {
 	Project        string
 	At             time.Time
 	Risk           human.Risk
-	Floor          bool
+	HardLimit      bool
 	Effects        []human.Effect // as they were judged, with what there was; without, the call alone tells
 	Allowed        bool
 	Read           time.Duration // between the question being seen and the answer
@@ -219,7 +219,7 @@ func Propose(past []PastCall, dismissed []string) []Proposal {
 			order = append(order, key)
 		}
 		read := !p.Bulk && p.Read >= trust.Reading(p.Words)
-		if !p.Allowed || len(leftOut) > 0 || p.Floor || p.Risk.Level() >= human.HighRisk.Level() || !read {
+		if !p.Allowed || len(leftOut) > 0 || p.HardLimit || p.Risk.Level() >= human.HighRisk.Level() || !read {
 			t.no = true
 		}
 		t.Times++

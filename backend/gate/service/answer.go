@@ -9,7 +9,7 @@ import (
 )
 
 // question reads an operation as a question.
-func (k *Keeper) question(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, human.Question, error) {
+func (k *Service) question(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, human.Question, error) {
 	if err := onlyOperators(by); err != nil {
 		return human.Operation{}, human.Question{}, err
 	}
@@ -29,7 +29,7 @@ func (k *Keeper) question(ctx context.Context, by human.Actor, id human.Operatio
 
 // Question returns what an operation of kind permission asks, with the rule that 'always allow' would make and the past
 // calls that it would have matched.
-func (k *Keeper) Question(ctx context.Context, by human.Actor, id human.OperationID) (QuestionView, error) {
+func (k *Service) Question(ctx context.Context, by human.Actor, id human.OperationID) (QuestionView, error) {
 	op, q, err := k.question(ctx, by, id)
 	if err != nil {
 		return QuestionView{}, err
@@ -51,7 +51,7 @@ func (k *Keeper) Question(ctx context.Context, by human.Actor, id human.Operatio
 }
 
 // Difference says what the call that is asked about would change. It blocks while files are read.
-func (k *Keeper) Difference(ctx context.Context, by human.Actor, id human.OperationID) (Difference, error) {
+func (k *Service) Difference(ctx context.Context, by human.Actor, id human.OperationID) (Difference, error) {
 	_, q, err := k.question(ctx, by, id)
 	if err != nil {
 		return Difference{}, err
@@ -63,7 +63,7 @@ func (k *Keeper) Difference(ctx context.Context, by human.Actor, id human.Operat
 
 // Answer answers a question (G2, G7): it does first what the choice needs, a copy for example, and where that fails
 // nothing is answered. It blocks as long as that takes.
-func (k *Keeper) Answer(ctx context.Context, by human.Actor, id human.OperationID, r AnswerRequest) (human.Operation, error) {
+func (k *Service) Answer(ctx context.Context, by human.Actor, id human.OperationID, r AnswerRequest) (human.Operation, error) {
 	op, q, err := k.question(ctx, by, id)
 	if err != nil {
 		return op, err
@@ -147,7 +147,7 @@ func wasRead(q human.Question, r AnswerRequest) error {
 
 // changed judges a call with the arguments that an operator wrote: their word is enough for what would be asked about, and
 // for nothing that is refused or at the floor.
-func (k *Keeper) changed(ctx context.Context, op human.Operation, q human.Question, args json.RawMessage) error {
+func (k *Service) changed(ctx context.Context, op human.Operation, q human.Question, args json.RawMessage) error {
 	call := q.ToolCall
 	call.Args = args
 	if len(args) == 0 {
@@ -161,7 +161,7 @@ func (k *Keeper) changed(ctx context.Context, op human.Operation, q human.Questi
 		return err
 	}
 	v := j.verdict
-	if v.Decision == human.Deny || v.Floor {
+	if v.Decision == human.Deny || v.HardLimit {
 		return human.BadField("args", "cannot be allowed: %s", v.Reason)
 	}
 	if v.Risk.Level() > q.Verdict.Risk.Level() {
@@ -171,7 +171,7 @@ func (k *Keeper) changed(ctx context.Context, op human.Operation, q human.Questi
 }
 
 // ruleOf is an operator's rule, ready to be stored.
-func (k *Keeper) ruleOf(by human.Actor, r human.GateRule) (*human.GateRule, error) {
+func (k *Service) ruleOf(by human.Actor, r human.GateRule) (*human.GateRule, error) {
 	at := k.d.Now().UTC()
 	r.ID, r.Source, r.By, r.At, r.Matched, r.LastUsed = k.d.NewID("gr_"), human.RuleOperator, by.Name, &at, 0, nil
 	if r.Until != nil && !r.Until.After(at) {
@@ -184,7 +184,7 @@ func (k *Keeper) ruleOf(by human.Actor, r human.GateRule) (*human.GateRule, erro
 }
 
 // AddRule gives a standing permission, or lays down what is asked or refused.
-func (k *Keeper) AddRule(ctx context.Context, by human.Actor, r human.GateRule) (human.GateRule, error) {
+func (k *Service) AddRule(ctx context.Context, by human.Actor, r human.GateRule) (human.GateRule, error) {
 	if err := onlyOperators(by); err != nil {
 		return r, err
 	}
@@ -200,7 +200,7 @@ func (k *Keeper) AddRule(ctx context.Context, by human.Actor, r human.GateRule) 
 }
 
 // DropRule takes a standing rule back, at once.
-func (k *Keeper) DropRule(ctx context.Context, by human.Actor, id string) error {
+func (k *Service) DropRule(ctx context.Context, by human.Actor, id string) error {
 	if err := onlyOperators(by); err != nil {
 		return err
 	}

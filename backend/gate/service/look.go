@@ -19,7 +19,7 @@ const (
 )
 
 // Try judges a call under a policy, or the one that holds; nothing is run, logged or asked, no model either.
-func (k *Keeper) Try(ctx context.Context, by human.Actor, call human.ToolCall, policy gate.Policy) (Trial, error) {
+func (k *Service) Try(ctx context.Context, by human.Actor, call human.ToolCall, policy gate.Policy) (Trial, error) {
 	if err := onlyOperators(by); err != nil {
 		return Trial{}, err
 	}
@@ -48,7 +48,7 @@ func (k *Keeper) Try(ctx context.Context, by human.Actor, call human.ToolCall, p
 }
 
 // State says how the gatekeeper stands.
-func (k *Keeper) State(ctx context.Context, by human.Actor) (State, error) {
+func (k *Service) State(ctx context.Context, by human.Actor) (State, error) {
 	if err := onlyOperators(by); err != nil {
 		return State{}, err
 	}
@@ -72,7 +72,7 @@ func (k *Keeper) State(ctx context.Context, by human.Actor) (State, error) {
 }
 
 // SetPolicy writes the policy into gate.toml; it holds from the next call on.
-func (k *Keeper) SetPolicy(ctx context.Context, by human.Actor, policy gate.Policy) (State, error) {
+func (k *Service) SetPolicy(ctx context.Context, by human.Actor, policy gate.Policy) (State, error) {
 	if err := onlyOperators(by); err != nil {
 		return State{}, err
 	}
@@ -87,7 +87,7 @@ func (k *Keeper) SetPolicy(ctx context.Context, by human.Actor, policy gate.Poli
 }
 
 // Log returns a page of the log, newest first.
-func (k *Keeper) Log(ctx context.Context, by human.Actor, f LogFilter) (LogPage, error) {
+func (k *Service) Log(ctx context.Context, by human.Actor, f LogFilter) (LogPage, error) {
 	if err := onlyOperators(by); err != nil {
 		return LogPage{}, err
 	}
@@ -95,7 +95,7 @@ func (k *Keeper) Log(ctx context.Context, by human.Actor, f LogFilter) (LogPage,
 }
 
 // Trust tells how trust moved in a project; without one, in that of the latest call.
-func (k *Keeper) Trust(ctx context.Context, by human.Actor, project string, days int) (TrustReport, error) {
+func (k *Service) Trust(ctx context.Context, by human.Actor, project string, days int) (TrustReport, error) {
 	if err := onlyOperators(by); err != nil {
 		return TrustReport{}, err
 	}
@@ -126,7 +126,7 @@ func (k *Keeper) Trust(ctx context.Context, by human.Actor, project string, days
 }
 
 // Rules returns the user's own rules: the operators', then those of gate.toml, with how often each was used.
-func (k *Keeper) Rules(ctx context.Context, by human.Actor) ([]human.GateRule, error) {
+func (k *Service) Rules(ctx context.Context, by human.Actor) ([]human.GateRule, error) {
 	if err := onlyOperators(by); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (k *Keeper) Rules(ctx context.Context, by human.Actor) ([]human.GateRule, e
 }
 
 // PreviewRule says which calls of the last days a rule would have matched.
-func (k *Keeper) PreviewRule(ctx context.Context, by human.Actor, r human.GateRule) (RulePreview, error) {
+func (k *Service) PreviewRule(ctx context.Context, by human.Actor, r human.GateRule) (RulePreview, error) {
 	if err := onlyOperators(by); err != nil {
 		return RulePreview{}, err
 	}
@@ -158,7 +158,7 @@ func (k *Keeper) PreviewRule(ctx context.Context, by human.Actor, r human.GateRu
 	return k.preview(ctx, r)
 }
 
-func (k *Keeper) preview(ctx context.Context, r human.GateRule) (RulePreview, error) {
+func (k *Service) preview(ctx context.Context, r human.GateRule) (RulePreview, error) {
 	p := RulePreview{Rule: r, Days: previewDays, Calls: []PastCall{}}
 	set := k.d.File().Rules
 	known := map[string]bool{} // by the call's digest: the same calls come again and again
@@ -196,7 +196,7 @@ func (k *Keeper) preview(ctx context.Context, r human.GateRule) (RulePreview, er
 }
 
 // past goes through the calls of the last days whose arguments are known, the latest first.
-func (k *Keeper) past(ctx context.Context, each func(Decision)) error {
+func (k *Service) past(ctx context.Context, each func(Decision)) error {
 	f := LogFilter{Since: k.d.Now().Add(-previewDays * 24 * time.Hour), Limit: 500}
 	for n := 0; n < previewMost; n += f.Limit {
 		page, err := k.d.Store.Decisions(ctx, f)
@@ -231,7 +231,7 @@ func (d Decision) outcome() Outcome {
 }
 
 // Proposals are rules that the operators' own answers suggest and nobody has dismissed.
-func (k *Keeper) Proposals(ctx context.Context, by human.Actor) ([]Proposal, error) {
+func (k *Service) Proposals(ctx context.Context, by human.Actor) ([]Proposal, error) {
 	if err := onlyOperators(by); err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (k *Keeper) Proposals(ctx context.Context, by human.Actor) ([]Proposal, err
 			continue
 		}
 		past = append(past, rules.PastCall{
-			Call: d.toolCall(), Agent: d.Agent, Session: d.Session, Project: d.Project, At: d.At, Risk: d.Risk, Floor: d.Floor, Effects: d.Effects,
+			Call: d.toolCall(), Agent: d.Agent, Session: d.Session, Project: d.Project, At: d.At, Risk: d.Risk, HardLimit: d.HardLimit, Effects: d.Effects,
 			Allowed: d.Outcome == Allowed, Read: time.Duration(d.ReadFor * float64(time.Second)), Words: words(d.Call),
 		})
 	}
@@ -268,7 +268,7 @@ func (k *Keeper) Proposals(ctx context.Context, by human.Actor) ([]Proposal, err
 }
 
 // DismissProposal keeps a proposal from being made again.
-func (k *Keeper) DismissProposal(ctx context.Context, by human.Actor, key string) error {
+func (k *Service) DismissProposal(ctx context.Context, by human.Actor, key string) error {
 	if err := onlyOperators(by); err != nil {
 		return err
 	}

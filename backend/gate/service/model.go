@@ -27,7 +27,7 @@ Set ask to false only if the call plainly does what the user asked for, loses no
 // consult asks the model about a call that the rules leave open. It can turn Ask into Allow, for what is ambiguous and
 // never for what is at the floor, the user's own rules or a loss of trust. A model that does not answer changes nothing
 // but what the operator is told.
-func (k *Keeper) consult(ctx context.Context, j *judged, call human.ToolCall) {
+func (k *Service) consult(ctx context.Context, j *judged, call human.ToolCall) {
 	if !ambiguous(j.verdict) {
 		return
 	}
@@ -73,7 +73,7 @@ func knownRisk(r human.Risk) bool {
 
 // ambiguous says whether a verdict rests on what is not known, and on nothing else that asks.
 func ambiguous(v human.Verdict) bool {
-	if v.Floor || v.Risk.Level() > human.HighRisk.Level() || rules.Settled(v) {
+	if v.HardLimit || v.Risk.Level() > human.HighRisk.Level() || rules.Settled(v) {
 		return false
 	}
 	for _, e := range v.Effects {

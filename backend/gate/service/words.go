@@ -24,7 +24,7 @@ func words(text string) int { return len(strings.Fields(text)) }
 
 // masker hides secrets in texts that are made of a call: what a name or a flag says of a secret in it counts for all of
 // them, and also where one was cut.
-func (k *Keeper) masker(args json.RawMessage) func(string) string { return k.d.Mask(textOf(args)) }
+func (k *Service) masker(args json.RawMessage) func(string) string { return k.d.Mask(textOf(args)) }
 
 // textOf is a JSON value as lines of its texts, each after its name; what is no JSON is left as it is.
 func textOf(raw json.RawMessage) string {
@@ -129,7 +129,7 @@ func wholeCall(tool string, args json.RawMessage) string {
 }
 
 // decision is the line of the log about a call that was judged. Its ID is new.
-func (k *Keeper) decision(by human.Actor, call human.ToolCall, j *judged) Decision {
+func (k *Service) decision(by human.Actor, call human.ToolCall, j *judged) Decision {
 	mask := k.masker(call.Args)
 	d := Decision{
 		ID: k.d.NewID("dec_"), At: k.d.Now().UTC(), Agent: by.Name, Session: call.SessionID, Client: human.OneLine(call.Client, 100),
@@ -145,7 +145,7 @@ func (k *Keeper) decision(by human.Actor, call human.ToolCall, j *judged) Decisi
 // judged fills in what the verdict says.
 func (d *Decision) judged(call human.ToolCall, v human.Verdict, mask func(string) string) {
 	d.Tool, d.Call = human.OneLine(call.Tool, 100), callOf(call.Tool, call.Args, mask)
-	d.Decision, d.Risk, d.Floor, d.Digest = v.Decision, v.Risk, v.Floor, v.Digest
+	d.Decision, d.Risk, d.HardLimit, d.Digest = v.Decision, v.Risk, v.HardLimit, v.Digest
 	d.Rules, d.Because = append([]string{}, v.Rules...), slices.Clone(v.Because)
 	if len(v.Because) > 0 {
 		d.Rule = v.Because[0].Rule
@@ -241,7 +241,7 @@ func offer(v human.Verdict) string {
 }
 
 // answered is what an agent is told about a question as it stands.
-func (k *Keeper) answered(op human.Operation) (human.Judgement, error) {
+func (k *Service) answered(op human.Operation) (human.Judgement, error) {
 	var q human.Question
 	if err := json.Unmarshal(op.Details, &q); err != nil {
 		return human.Judgement{}, human.Wrap(human.Internal, err, "the question of operation %s cannot be read", op.ID)

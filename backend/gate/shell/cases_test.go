@@ -28,7 +28,7 @@ func TestCases(t *testing.T) {
 		effects := Lower(strings.ReplaceAll(line, `\n`, "\n"), Place{})
 		risk, floor := human.NoRisk, false
 		for _, e := range effects {
-			floor = floor || e.Floor
+			floor = floor || e.HardLimit
 			if e.Risk.Level() > risk.Level() {
 				risk = e.Risk
 			}

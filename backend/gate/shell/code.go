@@ -101,7 +101,7 @@ func (w *walker) code(language string, v value) {
 	w.depth++
 	defer func() { w.depth-- }()
 	if v.taint&fromNetwork != 0 {
-		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
+		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 	}
 	text, secrets := v.s, w.secrets
 	bare, literals := strip(text, language)
@@ -214,11 +214,11 @@ func (w *walker) code(language string, v value) {
 			emit(human.NetworkWrite, human.HighRisk, "sends_environment", m)
 		}
 		if fetchesCode.MatchString(text) {
-			w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
+			w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 		}
 	}
 	if ran != "" && socketsOf.MatchString(bare) && shellNames.MatchString(text) {
-		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: clip(text), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "code.gives_shell"})
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: clip(text), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "code.gives_shell"})
 	}
 	if losesNet.MatchString(bare) && !strings.Contains(bare, "list.remove") {
 		harmless = false

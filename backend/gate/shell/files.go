@@ -110,7 +110,7 @@ func remove(w *walker, c *cmd) (stream, bool) {
 	}
 	recursive := o.has("-r", "-R") || o.any("--recursive") || c.name == "srm" && o.has("-r")
 	if o.has("--no-preserve-root") || o.any("--no-preserve-root") {
-		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "rm.no_preserve_root"})
+		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "rm.no_preserve_root"})
 	}
 	if len(o.words) == 0 {
 		risk := human.MediumRisk
@@ -171,20 +171,20 @@ func copies(w *walker, c *cmd) (stream, bool) {
 			e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
 			switch p {
 			case rootSpot, homeSpot, rawDevice:
-				e.Risk, e.Floor, e.Blast = human.CriticalRisk, true, human.MachineBlast
+				e.Risk, e.HardLimit, e.Blast = human.CriticalRisk, true, human.MachineBlast
 			case projectRoot, gitDir, systemSpot, startSpot, secretSpot, unknownSpot:
 				e.Risk, e.Blast = human.HighRisk, human.MachineBlast
 			case gateSpot:
-				e.Risk, e.Floor = human.CriticalRisk, true
+				e.Risk, e.HardLimit = human.CriticalRisk, true
 			case outside, envFile:
 				e.Risk = human.MediumRisk
 			}
 			if w.holdsGuard(target, v.glob) {
-				e.Risk, e.Floor = human.CriticalRisk, true
+				e.Risk, e.HardLimit = human.CriticalRisk, true
 			}
 			if to.s == "/dev/null" {
 				e.Verb, e.Reversibility = human.FilesystemDelete, human.Irreversible
-				if !e.Floor {
+				if !e.HardLimit {
 					e.Risk = human.HighRisk
 				}
 			}
@@ -321,7 +321,7 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 		}
 		switch {
 		case (p == rootSpot || p == homeSpot || w.holdsGuard(target, v.glob)) && recursive, p == gateSpot:
-			e.Risk, e.Blast, e.Floor = human.CriticalRisk, human.MachineBlast, true
+			e.Risk, e.Blast, e.HardLimit = human.CriticalRisk, human.MachineBlast, true
 		case p == systemSpot || p == rootSpot || p == homeSpot || p == rawDevice || p == secretSpot && mode != "600" && mode != "400" && mode != "700" && mode != "0600" || p == startSpot && c.name != "chmod":
 			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
 			if recursive {

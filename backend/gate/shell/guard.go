@@ -47,5 +47,5 @@ func (w *walker) guards(c *cmd, secrets, from int) {
 
 // tampers is a command that would change or stop the gatekeeper itself.
 func (w *walker) tampers(what string) {
-	w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: what, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "floor.gatekeeper"})
+	w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: what, Certainty: human.Certain, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "floor.gatekeeper"})
 }

@@ -211,7 +211,7 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, set("-e -c -p -s -w -i -q -x -X --exec --sh-exec --proxy"), false, false)
 	for _, n := range []string{"-e", "-c", "--exec", "--sh-exec"} {
 		if v, ok := o.flags[n]; ok {
-			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
+			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
 			w.script(v.s, "sh", nil, stream{})
 		}
 	}
@@ -224,7 +224,7 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 			}
 		}
 		if c.name == "socat" && (strings.HasPrefix(u, "EXEC:") || strings.HasPrefix(u, "SYSTEM:") || strings.HasPrefix(u, "SHELL:")) {
-			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
+			w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
 			text, _, _ := strings.Cut(v.s[strings.IndexByte(v.s, ':')+1:], ",")
 			w.script(text, "sh", nil, stream{})
 		}
@@ -233,7 +233,7 @@ func netcat(w *walker, c *cmd) (stream, bool) {
 		w.leak(w.shown(c))
 	}
 	if c.in.shell {
-		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: w.shown(c), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: c.name + ".gives_shell"})
 	}
 	switch {
 	case o.has("-z") && !o.has("-l"):

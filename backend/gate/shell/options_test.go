@@ -6,10 +6,10 @@ import (
 	"deskbell/backend/human"
 )
 
-// gravest is the gravest risk of a script, and whether it is at the floor.
-func gravest(script string, at Place) (human.Risk, bool) {
+// mostSevere is the most severe risk of a script, and whether it is at the floor.
+func mostSevere(script string, at Place) (human.Risk, bool) {
 	e := Lower(script, at)[0]
-	return e.Risk, e.Floor
+	return e.Risk, e.HardLimit
 }
 
 func TestOptionsThatRunAndWrite(t *testing.T) {
@@ -39,14 +39,14 @@ func TestOptionsThatRunAndWrite(t *testing.T) {
 		"awk '{print | \"sort\"}' a.txt":                                          human.LowRisk,
 		"tar --to-command=sh -xf a.tar":                                           human.HighRisk,
 	} {
-		if got, _ := gravest(script, Place{}); got != want {
+		if got, _ := mostSevere(script, Place{}); got != want {
 			t.Errorf("%s: %s, not %s: %v", script, got, want, Lower(script, Place{})[0].Rule)
 		}
 	}
 }
 
 // A folder that is made like another, and rights that are changed below it, count as much as deleting it.
-func TestMirroringReachesTheFloor(t *testing.T) {
+func TestMirroringReachesAHardLimit(t *testing.T) {
 	at := Place{Cwd: "/home/me/p", Home: "/home/me", Guard: "/home/me/.keep/desk"}
 	for script, want := range map[string]bool{
 		"rsync -a --delete empty/ ~/":              true,
@@ -63,7 +63,7 @@ func TestMirroringReachesTheFloor(t *testing.T) {
 		"chown -R me ~/.keep":                      true,
 		"chmod -R u+x scripts":                     false,
 	} {
-		if _, floor := gravest(script, at); floor != want {
+		if _, floor := mostSevere(script, at); floor != want {
 			t.Errorf("%s: floor %v, not %v", script, floor, want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestPlacesThatArePrinted(t *testing.T) {
 		"ruby -rfileutils -e 'FileUtils.rm_rf Dir.home'":                                true,
 		"node -e 'fs.rmSync(path.join(os.homedir(), \".cache/x\"), {recursive: true})'": false,
 	} {
-		if _, floor := gravest(script, Place{Cwd: "/home/me/p", Home: "/home/me"}); floor != want {
+		if _, floor := mostSevere(script, Place{Cwd: "/home/me/p", Home: "/home/me"}); floor != want {
 			t.Errorf("%s: floor %v, not %v: %v", script, floor, want, Lower(script, Place{})[0].Rule)
 		}
 	}
@@ -136,7 +136,7 @@ func TestCommandsOfOtherPrograms(t *testing.T) {
 		"ipython -c '%timeit 1 % 2'":                               human.NoRisk,
 		"python3 -c 'print(3 % 2, 3 != 4)'":                        human.NoRisk,
 	} {
-		if got, _ := gravest(script, Place{}); got != want {
+		if got, _ := mostSevere(script, Place{}); got != want {
 			t.Errorf("%s: %s, not %s: %v", script, got, want, Lower(script, Place{})[0].Rule)
 		}
 	}
@@ -184,7 +184,7 @@ func TestDatabasesByAnyClient(t *testing.T) {
 		`python3 -m http.server --directory dist`:                                       human.LowRisk,
 		`rake test:units`: human.LowRisk,
 	} {
-		if got, _ := gravest(script, Place{}); got != want {
+		if got, _ := mostSevere(script, Place{}); got != want {
 			t.Errorf("%s: %s, not %s: %v", script, got, want, Lower(script, Place{})[0].Rule)
 		}
 	}

@@ -40,7 +40,7 @@ func Parts(script string, at Place) []Part {
 		out = append(out, w.parts.rest)
 	}
 	for _, p := range out {
-		gravestFirst(p.Effects)
+		mostSevereFirst(p.Effects)
 	}
 	return out
 }

@@ -240,13 +240,13 @@ func (w *walker) deleting(v value, recursive bool, rule string) {
 		case nullDevice:
 			e.Risk, e.Blast = human.HighRisk, human.MachineBlast
 		case rootSpot, homeSpot:
-			e.Risk, e.Blast, e.Floor = human.CriticalRisk, human.MachineBlast, recursive
+			e.Risk, e.Blast, e.HardLimit = human.CriticalRisk, human.MachineBlast, recursive
 		case rawDevice:
-			e.Risk, e.Blast, e.Floor = human.CriticalRisk, human.MachineBlast, true
+			e.Risk, e.Blast, e.HardLimit = human.CriticalRisk, human.MachineBlast, true
 		case gateSpot:
-			e.Risk, e.Floor = human.CriticalRisk, true
+			e.Risk, e.HardLimit = human.CriticalRisk, true
 		case projectRoot:
-			e.Risk, e.Blast, e.Floor = human.HighRisk, human.ProjectBlast, recursive
+			e.Risk, e.Blast, e.HardLimit = human.HighRisk, human.ProjectBlast, recursive
 			if recursive {
 				e.Risk = human.CriticalRisk
 			}
@@ -276,7 +276,7 @@ func (w *walker) deleting(v value, recursive bool, rule string) {
 			e.Reversibility = human.Costly
 		}
 		if recursive && w.holdsGuard(target, v.glob) {
-			e.Risk, e.Blast, e.Floor, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
+			e.Risk, e.Blast, e.HardLimit, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
 		}
 		w.emit(w.proven(e, recursive))
 	}
@@ -294,7 +294,7 @@ func (w *walker) holdsGuard(target string, glob bool) bool {
 
 // proven lowers the risk of deleting or overwriting where evidence shows that nothing is lost.
 func (w *walker) proven(e human.Effect, recursive bool) human.Effect {
-	if e.Floor || w.evidence == nil || e.Target == "" || e.Certainty == human.Possible || e.Risk == human.CriticalRisk {
+	if e.HardLimit || w.evidence == nil || e.Target == "" || e.Certainty == human.Possible || e.Risk == human.CriticalRisk {
 		return e
 	}
 	if strings.ContainsAny(e.Target, "*?[…") {
@@ -374,9 +374,9 @@ func (w *walker) writes(v value, rule string, how change) {
 		case gitDir:
 			e.Risk, e.Blast = human.HighRisk, human.ProjectBlast
 		case gateSpot:
-			e.Verb, e.Risk, e.Blast, e.Floor = human.SecurityWeakening, human.CriticalRisk, human.MachineBlast, true
+			e.Verb, e.Risk, e.Blast, e.HardLimit = human.SecurityWeakening, human.CriticalRisk, human.MachineBlast, true
 		case rawDevice:
-			e.Risk, e.Blast, e.Floor, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
+			e.Risk, e.Blast, e.HardLimit, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
 		}
 		if how != edits && e.Verb == human.FilesystemWrite && p != projectRoot && p != inTemp {
 			e = w.lost(e, how, v)

@@ -48,8 +48,8 @@ var (
 		"get-credential": human.CredentialAccess, "cmdkey": human.CredentialAccess, "mimikatz": human.CredentialAccess,
 		"wmic": human.ServiceEffect, "invoke-wmimethod": human.LangExec, "invoke-command": human.LangExec, "icm": human.LangExec, "enter-pssession": human.LangExec, "rundll32": human.LangExec, "regsvr32": human.LangExec, "mshta": human.LangExec, "cscript": human.LangExec, "wscript": human.LangExec, "add-type": human.LangExec,
 	}
-	winServices = setOf("delete stop create config failure pause sdset start")
-	winFloor    = setOf("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
+	winServices  = setOf("delete stop create config failure pause sdset start")
+	winHardLimit = setOf("format format-volume clear-disk initialize-disk remove-partition diskpart bcdedit vssadmin wbadmin cipher format.com")
 )
 
 func (w *walker) windows(text string) {
@@ -88,7 +88,7 @@ func (w *walker) windows(text string) {
 		w.winCommand(name, words, command, lower)
 		runs = runs || winRuns()[name] || strings.Contains(lower, "scriptblock]::create")
 		if downloads && runs {
-			w.emit(human.Effect{Verb: human.LangExec, Resource: clip(text), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
+			w.emit(human.Effect{Verb: human.LangExec, Resource: clip(text), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
 		}
 	}
 }
@@ -105,7 +105,7 @@ var winLeads = setOf("if for do else then foreach foreach-object % call return t
 // winActs says whether a name is that of a command that does something grave.
 func winActs(name string) bool {
 	name = strings.TrimSuffix(strings.ToLower(name), ".exe")
-	return winDeletes()[name] || winFloor()[name] || winRuns()[name] || winHigh[name] != "" || winFetches()[name] || winWrites()[name]
+	return winDeletes()[name] || winHardLimit()[name] || winRuns()[name] || winHigh[name] != "" || winFetches()[name] || winWrites()[name]
 }
 
 func (w *walker) winCommand(name string, words []string, command, lower string) {
@@ -160,8 +160,8 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 			}
 		}
 		w.simple(c, human.LangExec, human.MediumRisk, "runs")
-	case winFloor()[name] && (name != "cipher" || strings.Contains(lower, "/w")):
-		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: clip(command), Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "windows.disk"})
+	case winHardLimit()[name] && (name != "cipher" || strings.Contains(lower, "/w")):
+		w.emit(human.Effect{Verb: human.FilesystemDelete, Resource: clip(command), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "windows.disk"})
 	case winDeletes()[name]:
 		if strings.Contains(lower, "-whatif") {
 			w.simple(c, human.FilesystemRead, human.NoRisk, "looks")

@@ -176,7 +176,7 @@ func TestTheGatekeepersFolder(t *testing.T) {
 		"rm -rf /data", "rm -rf /data/*", "cd /data && rm -rf be*", "cd /data && rm -r ./[a-c]ell", "find /data -delete", "mv /data /src/old", "mv /data/b* /src/old", "mv /data/bell /dev/null"} {
 		floor := false
 		for _, e := range Lower(script, at) {
-			floor = floor || e.Floor && e.Risk == human.CriticalRisk
+			floor = floor || e.HardLimit && e.Risk == human.CriticalRisk
 		}
 		if !floor {
 			t.Errorf("%s is not at the floor", script)
@@ -184,7 +184,7 @@ func TestTheGatekeepersFolder(t *testing.T) {
 	}
 	for _, script := range []string{"echo x > /data/bell.txt", "echo x > /data/bellows/x", "rm -rf /data/bellows", "rm -rf /data/x*", "rmdir /data/bellows", "mv /data/bellows /src/old"} {
 		for _, e := range Lower(script, at) {
-			if e.Floor {
+			if e.HardLimit {
 				t.Errorf("%s is beside it, and at the floor", script)
 			}
 		}

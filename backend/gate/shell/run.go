@@ -174,7 +174,7 @@ func (w *walker) unseen(v value, rule string) {
 		e.Verb, e.Risk = human.ObfuscatedEffect, human.CriticalRisk
 	}
 	if v.taint&fromNetwork != 0 {
-		e.Verb, e.Risk, e.Floor, e.Rule = human.LangExec, human.CriticalRisk, true, "floor.download_run"
+		e.Verb, e.Risk, e.HardLimit, e.Rule = human.LangExec, human.CriticalRisk, true, "floor.download_run"
 	}
 	w.emit(e)
 }
@@ -182,7 +182,7 @@ func (w *walker) unseen(v value, rule string) {
 func (w *walker) function(c *cmd, body *syntax.Stmt, own bool) stream {
 	if slices.Contains(w.active, body) {
 		if w.spawning > 0 {
-			w.emit(human.Effect{Verb: human.ProcessSignal, Resource: c.name, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "floor.fork_bomb"})
+			w.emit(human.Effect{Verb: human.ProcessSignal, Resource: c.name, Certainty: human.Certain, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "floor.fork_bomb"})
 		}
 		return stream{}
 	}
@@ -283,7 +283,7 @@ func languageOf(name, language, text string) string {
 // feed is what an interpreter is given to run by a pipe, a here-document or a file that this script wrote.
 func (w *walker) feed(language string, s stream, rule string) {
 	if s.taint&fromNetwork != 0 {
-		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
+		w.emit(unnamed("thing_downloaded", human.Effect{Verb: human.LangExec, Certainty: human.Certain, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"}))
 	}
 	if s.known {
 		if language == "" || isShell(language) {
@@ -311,7 +311,7 @@ func (w *walker) feed(language string, s stream, rule string) {
 
 // leak is a secret that leaves for the network.
 func (w *walker) leak(to string) {
-	w.emit(human.Effect{Verb: human.NetworkWrite, Resource: to, Certainty: human.Certain, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "floor.secret_sent"})
+	w.emit(human.Effect{Verb: human.NetworkWrite, Resource: to, Certainty: human.Certain, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "floor.secret_sent"})
 }
 
 // onlyHelp says whether a command asks for nothing but its help or version: words that could be subcommands, and then
@@ -382,7 +382,7 @@ func (w *walker) apply(c *cmd) stream {
 	return stream{taint: madeHere}
 }
 
-// rules emits the effects of every rule that is about this command: none ends the search, the gravest decides.
+// rules emits the effects of every rule that is about this command: none ends the search, the most severe decides.
 func (w *walker) rules(s *spec, o *options, c *cmd, must bool) {
 	if !s.data {
 		w.readsSecrets(o, c.name)

@@ -70,7 +70,7 @@ type Watcher interface {
 	Read(path string)
 }
 
-// Lower returns what a script would do, the gravest first. It never returns none: a script that does nothing reads.
+// Lower returns what a script would do, the most severe first. It never returns none: a script that does nothing reads.
 func Lower(script string, at Place) []human.Effect {
 	w := newWalker(at)
 	w.script(script, "bash", nil, stream{})
@@ -277,14 +277,14 @@ func (w *walker) done() []human.Effect {
 	if len(w.effects) == 0 {
 		w.effects = append(w.effects, human.Effect{Verb: human.FilesystemRead, Certainty: human.Certain, Risk: human.NoRisk, Reversibility: human.Reversible, Blast: human.FileBlast, Rule: "shell.nothing"})
 	}
-	gravestFirst(w.effects)
+	mostSevereFirst(w.effects)
 	return w.effects
 }
 
-func gravestFirst(effects []human.Effect) {
+func mostSevereFirst(effects []human.Effect) {
 	slices.SortStableFunc(effects, func(a, b human.Effect) int {
-		if a.Floor != b.Floor {
-			if a.Floor {
+		if a.HardLimit != b.HardLimit {
+			if a.HardLimit {
 				return -1
 			}
 			return 1
@@ -660,7 +660,7 @@ func (w *walker) givesShell(s *syntax.Stmt, in stream, to value) {
 		return
 	}
 	if name := path.Base(call.Args[0].Lit()); shells()[name] || languages[name] != "" {
-		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name, Risk: human.CriticalRisk, Floor: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "shell.gives_shell"})
+		w.emit(human.Effect{Verb: human.SecurityWeakening, Resource: name, Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.PublicBlast, Rule: "shell.gives_shell"})
 	}
 }
 

@@ -219,7 +219,7 @@ func parseEffects(text string) ([]effectSpec, error) {
 			case "likely", "possible":
 				s.e.Certainty = human.Certainty(word)
 			case "floor":
-				s.e.Floor = true
+				s.e.HardLimit = true
 			default:
 				if !strings.HasPrefix(word, "@") {
 					return nil, fmt.Errorf("cannot read %q", word)

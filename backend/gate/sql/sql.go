@@ -2,7 +2,7 @@
 // and reads each statement by the grammar of its verb, down to what its common table expressions, subqueries, explained
 // statements, anonymous blocks and dynamic texts do. What it cannot read it calls Unknown.
 //
-// Where the dialect is not known, a script is read in all of those in which it means something, and the gravest counts: the
+// Where the dialect is not known, a script is read in all of those in which it means something, and the most severe counts: the
 // same bytes may be a comment to one database and a command to another.
 package sql
 
@@ -82,11 +82,11 @@ func Read(script string, d Dialect) []Statement {
 	some, whole := false, false
 	for _, d := range []Dialect{Postgres, MySQL, SQLite, TSQL, Oracle} {
 		out, ok := read(script, d)
-		if !ok && gravest(out) <= Unknown {
+		if !ok && mostSevere(out) <= Unknown {
 			continue // a database of this dialect refuses it
 		}
 		whole = whole || ok
-		if !some || gravest(out) > gravest(best) {
+		if !some || mostSevere(out) > mostSevere(best) {
 			best, some = out, true
 		}
 	}
@@ -96,7 +96,7 @@ func Read(script string, d Dialect) []Statement {
 	return best
 }
 
-func gravest(list []Statement) Kind {
+func mostSevere(list []Statement) Kind {
 	k := Reads
 	for _, s := range list {
 		k = max(k, s.Kind)
@@ -119,7 +119,7 @@ func Files(script string) []string {
 	return out
 }
 
-// maxTokens is how many tokens of a script are read; what is longer counts as the gravest there is.
+// maxTokens is how many tokens of a script are read; what is longer counts as the most severe there is.
 const maxTokens = 8000
 
 // read returns the statements of a script, and whether all of it could be read: if not, one of them is at least Unknown, the

@@ -22,15 +22,15 @@ type Options struct {
 
 // An Answer is what an operator said to one question.
 type Answer struct {
-	At       time.Time
-	Operator string
-	Project  string // the root of a working tree
-	Verbs    []human.EffectVerb
-	Allowed  bool
-	Read     time.Duration // between the question being seen and the answer
-	Words    int           // that there were to be read
-	Bulk     bool          // given to several questions at once
-	Floor    bool          // the call was at the floor, about which trust says nothing
+	At        time.Time
+	Operator  string
+	Project   string // the root of a working tree
+	Verbs     []human.EffectVerb
+	Allowed   bool
+	Read      time.Duration // between the question being seen and the answer
+	Words     int           // that there were to be read
+	Bulk      bool          // given to several questions at once
+	HardLimit bool          // the call was at the floor, about which trust says nothing
 }
 
 // Why says what an answer counted as.
@@ -150,7 +150,7 @@ func (l *Ledger) Add(a Answer) {
 
 func alone(a Answer) Why {
 	switch {
-	case a.Floor:
+	case a.HardLimit:
 		return Floor
 	case !a.Allowed:
 		return Refused

@@ -108,8 +108,8 @@ func TestWhatDoesNotCount(t *testing.T) {
 		"a long text":           {func(a *Answer) { a.Words, a.Read = 5000, 10*time.Second }, Allowed, 0.51},
 		"words beyond counting": {func(a *Answer) { a.Words, a.Read = math.MaxInt, 9*time.Second }, TooFast, 0.5},
 		"several at once":       {func(a *Answer) { a.Bulk = true }, Bulk, 0.5},
-		"the floor":             {func(a *Answer) { a.Floor = true }, Floor, 0.5},
-		"the floor, refused":    {func(a *Answer) { a.Floor, a.Allowed = true, false }, Floor, 0.5},
+		"the floor":             {func(a *Answer) { a.HardLimit = true }, Floor, 0.5},
+		"the floor, refused":    {func(a *Answer) { a.HardLimit, a.Allowed = true, false }, Floor, 0.5},
 		"refused fast":          {func(a *Answer) { a.Allowed, a.Read = false, 0 }, Refused, 0.45},
 		"refused at once":       {func(a *Answer) { a.Allowed, a.Bulk = false, true }, Refused, 0.45},
 	} {
@@ -190,7 +190,7 @@ func TestOrderChangesNothing(t *testing.T) {
 			Operator: rapid.SampledFrom([]string{"ada", "bob"}).Draw(t, "operator"), Project: rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "project"),
 			Verbs:   rapid.SliceOfN(rapid.SampledFrom([]human.EffectVerb{human.FilesystemWrite, human.LangExec}), 0, 3).Draw(t, "verbs"),
 			Allowed: rapid.Bool().Draw(t, "allowed"), Read: time.Duration(rapid.IntRange(0, 20_000).Draw(t, "read")) * time.Millisecond,
-			Words: rapid.IntRange(-1, 100).Draw(t, "words"), Bulk: rapid.IntRange(0, 5).Draw(t, "bulk") == 0, Floor: rapid.IntRange(0, 5).Draw(t, "floor") == 0,
+			Words: rapid.IntRange(-1, 100).Draw(t, "words"), Bulk: rapid.IntRange(0, 5).Draw(t, "bulk") == 0, HardLimit: rapid.IntRange(0, 5).Draw(t, "floor") == 0,
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -37,7 +37,7 @@ type house struct {
 	recorder  *record.Recorder
 	replays   *library.Replays
 	summaries *summary.Service
-	gate      *service.Keeper
+	gate      *service.Service
 	planFixture
 	pictures *pictures.Store
 	input    *hand

@@ -11,7 +11,7 @@ import (
 )
 
 // A Gatekeeper judges calls of tools for agents, and shows operators what it does. Errors are of package human;
-// service.Keeper is one.
+// service.Service is one.
 type Gatekeeper interface {
 	// Evaluate judges a call and, where an operator has to be asked, asks and waits.
 	Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how service.Asking) (human.Judgement, error)

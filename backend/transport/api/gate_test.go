@@ -45,7 +45,7 @@ func (h *house) openGate(d *Deps) {
 			config.Policy = p
 			return nil
 		},
-		Ground: func(ctx context.Context, call gate.Call, made func(string) bool) service.Ground {
+		Facts: func(ctx context.Context, call gate.Call, made func(string) bool) service.Facts {
 			return workspace.New(ctx, call, made)
 		},
 		Mask:  func(string) func(string) string { return func(s string) string { return s } },

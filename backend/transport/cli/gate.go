@@ -198,7 +198,7 @@ func (s *shell) explained(v human.Verdict, policy gate.Policy) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, e := range v.Effects {
 		floor := ""
-		if e.Floor {
+		if e.HardLimit {
 			floor = ", at the hard limit"
 		}
 		if _, err := fmt.Fprintf(w, "  %s\t%s%s\t%s\t%s\n", oneLine(cmp.Or(e.Words, string(e.Verb)), 200), e.Risk, floor, e.Certainty, visible(e.Rule)); err != nil {

@@ -16,7 +16,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// A Gatekeeper judges calls before they run; service.Keeper is one. by is the agent whose call it is, empty where the
+// A Gatekeeper judges calls before they run; service.Service is one. by is the agent whose call it is, empty where the
 // connection is of one agent only.
 type Gatekeeper interface {
 	Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how service.Asking) (human.Judgement, error)

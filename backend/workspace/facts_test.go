@@ -17,7 +17,7 @@ import (
 	"deskbell/backend/human"
 )
 
-var _ service.Ground = (*Ground)(nil)
+var _ service.Facts = (*Facts)(nil)
 
 // git runs git as a user would, in a home of its own.
 func git(t testing.TB, dir string, args ...string) string {
@@ -76,7 +76,7 @@ func tree(t testing.TB) string {
 }
 
 // patient is evidence that a slow machine has the time for.
-func patient(t testing.TB, call gate.Call, made func(string) bool) *Ground {
+func patient(t testing.TB, call gate.Call, made func(string) bool) *Facts {
 	return within(t.Context(), call, made, time.Minute)
 }
 
@@ -138,10 +138,10 @@ func TestFile(t *testing.T) {
 	if g.File("relative") != gate.NotKnown {
 		t.Error("a relative path is known")
 	}
-	if c := g.Census(dir + "/made"); c != (human.Census{Files: 2, Bytes: 2, Kept: human.KeptMadeHere}) {
+	if c := g.FileCounts(dir + "/made"); c != (human.FileCounts{Files: 2, Bytes: 2, Kept: human.KeptMadeHere}) {
 		t.Errorf("census: %+v", c)
 	}
-	if c := g.Census(dir + "/nothing"); c != (human.Census{Kept: human.KeptAbsent}) {
+	if c := g.FileCounts(dir + "/nothing"); c != (human.FileCounts{Kept: human.KeptAbsent}) {
 		t.Errorf("census of nothing: %+v", c)
 	}
 	if g.Clean() {
@@ -293,7 +293,7 @@ func TestWithoutTimeTheAnswersAreCautious(t *testing.T) {
 	dir := tree(t)
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, g := range map[string]*Ground{
+	for name, g := range map[string]*Facts{
 		"no time": within(t.Context(), gate.Call{Cwd: dir}, nil, 0),
 		"ended":   within(done, gate.Call{Cwd: dir}, nil, time.Minute),
 	} {
@@ -411,7 +411,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		g.Text(dir + "/kept.txt")
-		g.Census(dir)
+		g.FileCounts(dir)
 	}
 	look()
 	if after := snapshot(t, filepath.Join(dir, ".git")); after != before {
@@ -511,10 +511,10 @@ func BenchmarkTenThousandFiles(b *testing.B) {
 	}
 	git(b, dir, "add", "-A")
 	git(b, dir, "commit", "-q", "-m", "all")
-	for name, f := range map[string]func(g *Ground) bool{
-		"File":   func(g *Ground) bool { return g.File(dir+"/d50/f5050.txt") == gate.Committed },
-		"Folder": func(g *Ground) bool { return g.File(dir+"/d50") == gate.Committed },
-		"Twenty": func(g *Ground) bool {
+	for name, f := range map[string]func(g *Facts) bool{
+		"File":   func(g *Facts) bool { return g.File(dir+"/d50/f5050.txt") == gate.Committed },
+		"Folder": func(g *Facts) bool { return g.File(dir+"/d50") == gate.Committed },
+		"Twenty": func(g *Facts) bool {
 			for i := range 20 {
 				if g.File(fmt.Sprintf("%s/d%d/f%d.txt", dir, i, i*100)) != gate.Committed {
 					return false
@@ -522,9 +522,9 @@ func BenchmarkTenThousandFiles(b *testing.B) {
 			}
 			return true
 		},
-		"Clean":  func(g *Ground) bool { return g.Clean() },
-		"Text":   func(g *Ground) bool { _, ok := g.Text(dir + "/d50/f5050.txt"); return ok },
-		"Census": func(g *Ground) bool { return g.Census(dir).Files >= 10_000 },
+		"Clean":      func(g *Facts) bool { return g.Clean() },
+		"Text":       func(g *Facts) bool { _, ok := g.Text(dir + "/d50/f5050.txt"); return ok },
+		"FileCounts": func(g *Facts) bool { return g.FileCounts(dir).Files >= 10_000 },
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -35,7 +35,7 @@ var masker = masking.New()
 
 // A post is a gatekeeper over a real queue in a real file, with real evidence of a real project.
 type post struct {
-	*service.Keeper
+	*service.Service
 	t       testing.TB
 	queue   *queue.Queue
 	store   *sqlite.Store
@@ -82,7 +82,7 @@ func (p *post) start(dir string) (stop func()) {
 		Project:   func(f service.File, _ string) *rules.Set { return f.Rules },
 		SetPolicy: func(gate.Policy) error { return errors.New("no file") },
 		Root:      workspace.Root,
-		Ground: func(ctx context.Context, call gate.Call, made func(string) bool) service.Ground {
+		Facts: func(ctx context.Context, call gate.Call, made func(string) bool) service.Facts {
 			return workspace.New(ctx, call, made)
 		},
 		Mask:  masker.Within,
@@ -91,7 +91,7 @@ func (p *post) start(dir string) (stop func()) {
 	if p.deps != nil {
 		p.deps(&deps)
 	}
-	if p.Keeper, err = service.New(ctx, deps); err != nil {
+	if p.Service, err = service.New(ctx, deps); err != nil {
 		p.t.Fatal(err)
 	}
 	running, cancel := context.WithCancel(ctx)
@@ -674,7 +674,7 @@ func TestTheOwnFolderIsGuarded(t *testing.T) {
 	p := open(t, func(p *post) { p.deps = func(d *service.Deps) { d.Guard, d.Files = guard, files } })
 	for _, command := range []string{"echo 'policy = \"permissive\"' > " + guard + "/other.toml", "rm -rf " + guard, "cp x " + guard + "/x"} {
 		j, err := p.Evaluate(t.Context(), bot, p.bash(command), service.Asking{})
-		if err != nil || j.Decision == human.Allow || !j.Verdict.Floor {
+		if err != nil || j.Decision == human.Allow || !j.Verdict.HardLimit {
 			t.Errorf("%s: %s, %v, %v", command, j.Decision, j.Verdict.Rules, err)
 		}
 	}

@@ -33,9 +33,9 @@ const (
 	maxAsked = 200
 )
 
-// A Ground is the evidence about one call. It is for one goroutine at a time, and for one call: what it found once it does
+// A Facts is the evidence about one call. It is for one goroutine at a time, and for one call: what it found once it does
 // not look for again.
-type Ground struct {
+type Facts struct {
 	ctx  context.Context
 	call gate.Call
 	made func(abs string) bool
@@ -53,19 +53,19 @@ type Ground struct {
 
 // New returns the evidence for a call. made says whether the call's session made the file at an absolute path; it may be
 // nil. Nothing is looked at before it is asked about.
-func New(ctx context.Context, call gate.Call, made func(abs string) bool) *Ground {
+func New(ctx context.Context, call gate.Call, made func(abs string) bool) *Facts {
 	return within(ctx, call, made, looking)
 }
 
-func within(ctx context.Context, call gate.Call, made func(string) bool, most time.Duration) *Ground {
+func within(ctx context.Context, call gate.Call, made func(string) bool, most time.Duration) *Facts {
 	if made == nil {
 		made = func(string) bool { return false }
 	}
-	return &Ground{ctx: ctx, call: call, made: made, left: most, now: time.Now, files: map[string]gate.FileState{}, below: map[string]below{}, repos: map[string]*Repo{}, asked: map[*Repo]int{}, all: map[*Repo]everything{}}
+	return &Facts{ctx: ctx, call: call, made: made, left: most, now: time.Now, files: map[string]gate.FileState{}, below: map[string]below{}, repos: map[string]*Repo{}, asked: map[*Repo]int{}, all: map[*Repo]everything{}}
 }
 
 // look runs f with what is left of the time.
-func (g *Ground) look(f func(ctx context.Context)) {
+func (g *Facts) look(f func(ctx context.Context)) {
 	if g.left <= 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func (g *Ground) look(f func(ctx context.Context)) {
 
 // File says what is known about the file or folder at an absolute path. A symbolic link at its end counts as the link and
 // as what it leads to, whichever there is more to lose of, since deleting takes the one and writing the other.
-func (g *Ground) File(abs string) gate.FileState {
+func (g *Facts) File(abs string) gate.FileState {
 	if state, ok := g.files[abs]; ok {
 		return state
 	}
@@ -88,7 +88,7 @@ func (g *Ground) File(abs string) gate.FileState {
 	return state
 }
 
-func (g *Ground) file(ctx context.Context, abs string) gate.FileState {
+func (g *Facts) file(ctx context.Context, abs string) gate.FileState {
 	if !filepath.IsAbs(abs) {
 		return gate.NotKnown
 	}
@@ -121,7 +121,7 @@ func (g *Ground) file(ctx context.Context, abs string) gate.FileState {
 }
 
 // state is what is known of a path without symbolic links, but perhaps of one at its end.
-func (g *Ground) state(ctx context.Context, place string) gate.FileState {
+func (g *Facts) state(ctx context.Context, place string) gate.FileState {
 	info, err := os.Lstat(place)
 	if err != nil {
 		return gate.NotKnown
@@ -145,7 +145,7 @@ func (g *Ground) state(ctx context.Context, place string) gate.FileState {
 }
 
 // allMade says whether the session made every file of a list; names that were not kept were not made.
-func (g *Ground) allMade(place string, names []string) bool {
+func (g *Facts) allMade(place string, names []string) bool {
 	if len(names) == 0 || len(names) > maxAsked {
 		return false
 	}
@@ -158,7 +158,7 @@ func (g *Ground) allMade(place string, names []string) bool {
 }
 
 // tracked is what git knows of a path.
-func (g *Ground) tracked(ctx context.Context, repo *Repo, place string, b below) gate.FileState {
+func (g *Facts) tracked(ctx context.Context, repo *Repo, place string, b below) gate.FileState {
 	rel, err := filepath.Rel(repo.Top(), place)
 	if err != nil || !filepath.IsLocal(rel) {
 		return gate.NotKnown
@@ -202,7 +202,7 @@ func (g *Ground) tracked(ctx context.Context, repo *Repo, place string, b below)
 }
 
 // known is what git says of a path. The third path of a repository that is asked about has git say all of it at once.
-func (g *Ground) known(ctx context.Context, repo *Repo, rel string) ([]entry, []Change, error) {
+func (g *Facts) known(ctx context.Context, repo *Repo, rel string) ([]entry, []Change, error) {
 	if g.asked[repo]++; g.asked[repo] < 3 {
 		one := repo.everything(ctx, true, rel)
 		return one.held, one.changes, one.err
@@ -286,7 +286,7 @@ func remade(rel string) bool {
 }
 
 // Text returns the contents of a regular file of at most 64 KiB at an absolute path, where they are text.
-func (g *Ground) Text(abs string) (text string, ok bool) {
+func (g *Facts) Text(abs string) (text string, ok bool) {
 	g.look(func(context.Context) {
 		if !filepath.IsAbs(abs) {
 			return
@@ -308,7 +308,7 @@ func (g *Ground) Text(abs string) (text string, ok bool) {
 
 // Clean says whether the working tree that the call runs in has nothing that no commit holds; what git ignores does not
 // count, but a submodule does, since nobody looks into it.
-func (g *Ground) Clean() bool {
+func (g *Facts) Clean() bool {
 	if g.clean == nil {
 		is := false
 		g.look(func(ctx context.Context) { is = g.isClean(ctx) })
@@ -317,7 +317,7 @@ func (g *Ground) Clean() bool {
 	return *g.clean
 }
 
-func (g *Ground) isClean(ctx context.Context) bool {
+func (g *Facts) isClean(ctx context.Context) bool {
 	repo := g.here()
 	if repo == nil {
 		return false
@@ -330,7 +330,7 @@ func (g *Ground) isClean(ctx context.Context) bool {
 }
 
 // Pushed says whether every commit of the branch is at its remote, as far as the last fetch or push knows.
-func (g *Ground) Pushed() bool {
+func (g *Facts) Pushed() bool {
 	if g.pushed == nil {
 		is := false
 		g.look(func(ctx context.Context) { is = g.isPushed(ctx) })
@@ -339,7 +339,7 @@ func (g *Ground) Pushed() bool {
 	return *g.pushed
 }
 
-func (g *Ground) isPushed(ctx context.Context) bool {
+func (g *Facts) isPushed(ctx context.Context) bool {
 	repo := g.here()
 	if repo == nil {
 		return false
@@ -356,9 +356,9 @@ func (g *Ground) isPushed(ctx context.Context) bool {
 	return err == nil
 }
 
-// Census says how much there is at an absolute path, and where else it is kept.
-func (g *Ground) Census(abs string) human.Census {
-	var c human.Census
+// FileCounts says how much there is at an absolute path, and where else it is kept.
+func (g *Facts) FileCounts(abs string) human.FileCounts {
+	var c human.FileCounts
 	switch g.File(abs) {
 	case gate.Absent:
 		c.Kept = human.KeptAbsent
@@ -386,7 +386,7 @@ func (g *Ground) Census(abs string) human.Census {
 }
 
 // Project says what is known of the working tree that the call runs in.
-func (g *Ground) Project() human.ProjectInfo {
+func (g *Facts) Project() human.ProjectInfo {
 	root := g.call.Root
 	if g.call.Cwd != "" {
 		root = cmp.Or(Root(g.call.Cwd), root)
@@ -428,7 +428,7 @@ func shown(name string) string {
 }
 
 // here is the repository that the call runs in.
-func (g *Ground) here() *Repo {
+func (g *Facts) here() *Repo {
 	if g.call.Cwd != "" {
 		return g.repo(g.call.Cwd)
 	}
@@ -438,7 +438,7 @@ func (g *Ground) here() *Repo {
 	return nil
 }
 
-func (g *Ground) repo(dir string) *Repo {
+func (g *Facts) repo(dir string) *Repo {
 	repo, ok := g.repos[dir]
 	if !ok {
 		var err error
@@ -457,7 +457,7 @@ func (g *Ground) repo(dir string) *Repo {
 
 // below is what there is at a path.
 type below struct {
-	human.Census
+	human.FileCounts
 	names      []string // of its files, from the path on, as many as are asked about and one more; of a file: empty text
 	repository bool     // there is a repository in it
 	special    bool     // it is itself no file, folder or link
@@ -465,7 +465,7 @@ type below struct {
 }
 
 // walk looks at everything below a path, and follows no links.
-func (g *Ground) walk(ctx context.Context, place string) below {
+func (g *Facts) walk(ctx context.Context, place string) below {
 	if b, ok := g.below[place]; ok {
 		return b
 	}

@@ -33,9 +33,9 @@ const (
 	maxEffects = 100
 )
 
-// A Keeper is the gatekeeper. It is made by New, works at once, and keeps its log of answers while Run runs. It is safe
+// A Service is the gatekeeper. It is made by New, works at once, and keeps its log of answers while Run runs. It is safe
 // for concurrent use.
-type Keeper struct {
+type Service struct {
 	d      Deps
 	ledger *trust.Ledger
 	before []human.OperationID // questions of an earlier run
@@ -55,7 +55,7 @@ type Keeper struct {
 type grant struct{ agent, digest string }
 
 // grant remembers one.
-func (k *Keeper) grant(agent string, call gate.Call) {
+func (k *Service) grant(agent string, call gate.Call) {
 	now := k.d.Now()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -68,7 +68,7 @@ func (k *Keeper) grant(agent string, call gate.Call) {
 }
 
 // isGranted takes one, if there is one for the call.
-func (k *Keeper) isGranted(agent, digest string) bool {
+func (k *Service) isGranted(agent, digest string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	until, is := k.granted[grant{agent, digest}]
@@ -84,7 +84,7 @@ func (d Decision) same() sameCall { return sameCall{d.Agent, d.Session, d.Digest
 // left returns the question about the same call that nobody waits for any more and whose answer nobody has read: its
 // client was killed, or Deskbell was. An agent that makes the call again is not to ring a second time, nor to be told
 // nothing of what was answered.
-func (k *Keeper) left(ctx context.Context, by human.Actor, d Decision) (human.Operation, bool) {
+func (k *Service) left(ctx context.Context, by human.Actor, d Decision) (human.Operation, bool) {
 	if d.Session == "" {
 		return human.Operation{}, false
 	}
@@ -102,7 +102,7 @@ func (k *Keeper) left(ctx context.Context, by human.Actor, d Decision) (human.Op
 }
 
 // remember notes which question is the latest about a call.
-func (k *Keeper) remember(d Decision) {
+func (k *Service) remember(d Decision) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.asked) >= maxAsked {
@@ -113,8 +113,8 @@ func (k *Keeper) remember(d Decision) {
 
 // New makes a gatekeeper. The queue has to be loaded, and nobody may ask yet: what an earlier run left is taken up. The
 // error is that of reading it.
-func New(ctx context.Context, d Deps) (*Keeper, error) {
-	k := &Keeper{d: d, waiting: map[human.OperationID]Decision{}, granted: map[grant]time.Time{}, asked: map[sameCall]human.OperationID{}}
+func New(ctx context.Context, d Deps) (*Service, error) {
+	k := &Service{d: d, waiting: map[human.OperationID]Decision{}, granted: map[grant]time.Time{}, asked: map[sameCall]human.OperationID{}}
 	t := d.File().Config
 	k.ledger = trust.New(trust.Options{
 		Initial: t.Trust.Initial, Increment: t.Trust.Increment, Decrement: t.Trust.Decrement, HalfLife: t.Trust.HalfLife,
@@ -161,7 +161,7 @@ func New(ctx context.Context, d Deps) (*Keeper, error) {
 }
 
 // Run writes down how questions end, until ctx ends; it returns nil then.
-func (k *Keeper) Run(ctx context.Context) error {
+func (k *Service) Run(ctx context.Context) error {
 	for _, id := range k.before {
 		if op, err := k.d.Queue.Get(ctx, k.d.Operator, id); err == nil {
 			k.settle(ctx, op) // it ended while this did not run, or it is still open
@@ -183,7 +183,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 // note adds a waiting decision to the log.
-func (k *Keeper) note(ctx context.Context, d Decision) {
+func (k *Service) note(ctx context.Context, d Decision) {
 	k.remember(d)
 	if err := k.d.Store.PutDecision(ctx, d, nil); err != nil {
 		k.d.Log.Error("a decision of the gatekeeper could not be written down", "operation_id", d.OperationID, "err", err)
@@ -192,7 +192,7 @@ func (k *Keeper) note(ctx context.Context, d Decision) {
 
 // settleByID writes down how a question ended, if it is one of these. The end is in the journal, perhaps a moment before
 // the queue says so.
-func (k *Keeper) settleByID(ctx context.Context, id human.OperationID) {
+func (k *Service) settleByID(ctx context.Context, id human.OperationID) {
 	k.mu.Lock()
 	_, mine := k.waiting[id]
 	k.mu.Unlock()
@@ -207,7 +207,7 @@ func (k *Keeper) settleByID(ctx context.Context, id human.OperationID) {
 	k.settle(ctx, op)
 }
 
-func (k *Keeper) settle(ctx context.Context, op human.Operation) {
+func (k *Service) settle(ctx context.Context, op human.Operation) {
 	if !op.State.Terminal() {
 		return
 	}
@@ -231,20 +231,20 @@ func (k *Keeper) settle(ctx context.Context, op human.Operation) {
 }
 
 // learn lets an answer count for trust.
-func (k *Keeper) learn(d Decision) {
+func (k *Service) learn(d Decision) {
 	if d.AnsweredAt == nil || d.By == "" || d.Outcome != Allowed && d.Outcome != Refused {
 		return
 	}
 	k.ledger.Add(trust.Answer{
 		At: *d.AnsweredAt, Operator: d.By, Project: d.Project, Verbs: d.Verbs, Allowed: d.Outcome == Allowed,
-		Read: time.Duration(d.ReadFor * float64(time.Second)), Words: words(d.Call), Floor: d.Floor,
+		Read: time.Duration(d.ReadFor * float64(time.Second)), Words: words(d.Call), HardLimit: d.HardLimit,
 	})
 }
 
 // A judged call.
 type judged struct {
 	call    gate.Call
-	ground  Ground
+	facts   Facts
 	file    File
 	at      rules.Circumstances
 	verdict human.Verdict
@@ -252,20 +252,20 @@ type judged struct {
 }
 
 // engineCall is a call as the engine takes it.
-func (k *Keeper) engineCall(c human.ToolCall) gate.Call {
+func (k *Service) engineCall(c human.ToolCall) gate.Call {
 	return gate.Call{
 		Tool: c.Tool, Args: c.Args, Cwd: c.Cwd, Root: c.Root, Home: c.Home, Guard: k.d.Guard, Annotations: c.Annotations, Schema: c.Schema, About: c.About,
 	}
 }
 
 // judge says what to do with a call. The error is that of reading the operators' rules: without them nothing is judged.
-func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, set func(File, string) *rules.Set) (judged, error) {
+func (k *Service) judge(ctx context.Context, agent string, call human.ToolCall, set func(File, string) *rules.Set) (judged, error) {
 	began := k.d.Now()
 	j := judged{file: k.d.File(), call: k.engineCall(call)}
 	if j.call.Root == "" && call.Cwd != "" {
 		j.call.Root = k.d.Root(call.Cwd)
 	}
-	j.ground = k.d.Ground(ctx, j.call, func(path string) bool {
+	j.facts = k.d.Facts(ctx, j.call, func(path string) bool {
 		made, err := k.d.Store.Made(ctx, call.SessionID, path)
 		return err == nil && made && call.SessionID != ""
 	})
@@ -279,12 +279,12 @@ func (k *Keeper) judge(ctx context.Context, agent string, call human.ToolCall, s
 			return k.ledger.Value(k.d.Operator.Name, j.call.Root, verb, began)
 		},
 	}
-	j.verdict = set(j.file, j.call.Root).Judge(j.call, j.ground, j.at)
+	j.verdict = set(j.file, j.call.Root).Judge(j.call, j.facts, j.at)
 	j.micros = k.d.Now().Sub(began).Microseconds()
 	return j, nil
 }
 
-// count tells how many files the gravest effects of a verdict are about.
+// count tells how many files the most severe effects of a verdict are about.
 func (j *judged) count() {
 	effects := slices.Clone(j.verdict.Effects)
 	n := 0
@@ -295,7 +295,7 @@ func (j *judged) count() {
 			continue
 		}
 		if e.Certainty == human.Certain && e.Blast.Near() && filepath.IsAbs(e.Target) && n < censuses {
-			effects[i].Census = j.ground.Census(e.Target)
+			effects[i].FileCounts = j.facts.FileCounts(e.Target)
 			n++
 		}
 	}
@@ -318,7 +318,7 @@ func (j *judged) makes() []string {
 		if e.Verb != human.FilesystemWrite || e.Certainty != human.Certain || !e.Blast.Near() || !filepath.IsAbs(e.Target) || len(made) == maxMade || slices.Contains(made, e.Target) {
 			continue
 		}
-		switch j.ground.File(e.Target) {
+		switch j.facts.File(e.Target) {
 		case gate.Absent, gate.Committed:
 			made = append(made, e.Target)
 		}
@@ -328,7 +328,7 @@ func (j *judged) makes() []string {
 
 // rules are the operators'. A list that they changed while it was read is read again: what was taken back just now does not
 // allow any more.
-func (k *Keeper) rules(ctx context.Context) ([]human.GateRule, error) {
+func (k *Service) rules(ctx context.Context) ([]human.GateRule, error) {
 	for {
 		k.mu.Lock()
 		list, read, changes := k.standing, k.read, k.changes
@@ -353,7 +353,7 @@ func (k *Keeper) rules(ctx context.Context) ([]human.GateRule, error) {
 }
 
 // forget is called when the rules in the store have changed.
-func (k *Keeper) forget() {
+func (k *Service) forget() {
 	k.mu.Lock()
 	k.standing, k.read = nil, false
 	k.changes++
@@ -391,7 +391,7 @@ func onlyOperators(by human.Actor) error {
 // Evaluate judges a call before it runs (G1, G9). Where an operator has to be asked it asks, and waits for how.Wait at
 // most; the judgement is then Ask, and the same call with how.Question goes on waiting. What an operator decides holds for
 // exactly this call: one that was changed is judged anew.
-func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how Asking) (human.Judgement, error) {
+func (k *Service) Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how Asking) (human.Judgement, error) {
 	if by.Role != human.Agent {
 		return human.Judgement{}, human.Errorf(human.Denied, "only agents can have calls judged; as an operator, use /api/gate/try")
 	}
@@ -439,10 +439,10 @@ func (k *Keeper) Evaluate(ctx context.Context, by human.Actor, call human.ToolCa
 }
 
 // ask puts the question into the queue.
-func (k *Keeper) ask(ctx context.Context, by human.Actor, call human.ToolCall, j *judged, d Decision, timeout time.Duration) (human.Operation, error) {
+func (k *Service) ask(ctx context.Context, by human.Actor, call human.ToolCall, j *judged, d Decision, timeout time.Duration) (human.Operation, error) {
 	j.count()
 	call.Root = j.call.Root
-	q := human.Question{Risk: j.verdict.Risk, ToolCall: call, Verdict: j.verdict, Project: j.ground.Project()}
+	q := human.Question{Risk: j.verdict.Risk, ToolCall: call, Verdict: j.verdict, Project: j.facts.Project()}
 	if len(q.Verdict.Effects) > maxEffects {
 		q.Verdict.Effects = q.Verdict.Effects[:maxEffects]
 	}
@@ -485,7 +485,7 @@ func priority(r human.Risk) int {
 }
 
 // wait waits for the end of a question.
-func (k *Keeper) wait(ctx context.Context, by human.Actor, op human.Operation, most time.Duration) (human.Judgement, error) {
+func (k *Service) wait(ctx context.Context, by human.Actor, op human.Operation, most time.Duration) (human.Judgement, error) {
 	if most > 0 && !op.State.Terminal() {
 		waiting, cancel := context.WithTimeout(ctx, most)
 		defer cancel()

@@ -69,11 +69,11 @@ type Store interface {
 	Dismiss(ctx context.Context, key string) error
 }
 
-// Ground is the evidence about where one call would run: lazy, and bounded in time.
-type Ground interface {
+// Facts is the evidence about where one call would run: lazy, and bounded in time.
+type Facts interface {
 	gate.Evidence
-	// Census says what there is at an absolute path.
-	Census(abs string) human.Census
+	// FileCounts says what there is at an absolute path.
+	FileCounts(abs string) human.FileCounts
 	Project() human.ProjectInfo
 }
 
@@ -102,7 +102,7 @@ type File struct {
 	Problem string // why what is written there does not count; then the stricter of the last good one and the default does
 }
 
-// Deps are the parts a Keeper stands on. Model may be nil.
+// Deps are the parts a Service stands on. Model may be nil.
 type Deps struct {
 	Queue Queue
 	Store Store
@@ -113,10 +113,10 @@ type Deps struct {
 	SetPolicy func(gate.Policy) error
 	// Root finds the root of the working tree that a folder is in; the folder itself without one. It starts no process.
 	Root func(cwd string) string
-	// Ground returns the evidence for one call; made says which files its session made.
-	Ground func(ctx context.Context, call gate.Call, made func(abs string) bool) Ground
-	Files  Files
-	Model  Model
+	// Facts returns the evidence for one call; made says which files its session made.
+	Facts func(ctx context.Context, call gate.Call, made func(abs string) bool) Facts
+	Files Files
+	Model Model
 	// Mask returns what hides secrets in texts that are made of parts of a whole, were they cut.
 	Mask     func(whole string) func(text string) string
 	Guard    string // Deskbell's own folder, which no call may change
@@ -138,7 +138,7 @@ type FileDifference struct {
 	Path string `json:"path"`
 	What string `json:"what" enum:"added,changed,deleted,moved"`
 	Diff string `json:"diff,omitempty" doc:"Unified; secrets are masked."`
-	human.Census
+	human.FileCounts
 }
 
 // A Decision is a line of the log.
@@ -152,10 +152,10 @@ type Decision struct {
 	Cwd         string             `json:"cwd,omitempty"`
 	Tool        string             `json:"tool"`
 	Call        string             `json:"call" doc:"The command, or the arguments, in a line; secrets are masked."`
-	Words       string             `json:"words" doc:"The gravest effect in a sentence."`
+	Words       string             `json:"words" doc:"The most severe effect in a sentence."`
 	Decision    human.Ruling       `json:"decision" enum:"allow,ask,deny"`
 	Risk        human.Risk         `json:"risk" enum:"none,low,medium,high,critical"`
-	Floor       bool               `json:"floor,omitempty"`
+	HardLimit   bool               `json:"floor,omitempty"`
 	Rule        string             `json:"rule_id" doc:"The one that counted most."`
 	Rules       []string           `json:"rule_ids"`
 	Verbs       []human.EffectVerb `json:"verbs" doc:"Of the effects that do more than look."`
@@ -169,7 +169,7 @@ type Decision struct {
 	ReadFor     float64            `json:"read_for,omitempty" doc:"Seconds between the question being seen and the answer."`
 	Reason      string             `json:"reason,omitempty" doc:"The operator's own words."`
 	Because     []human.Because    `json:"because,omitempty"`
-	Effects     []human.Effect     `json:"effects,omitempty" doc:"The gravest, at the most 20; secrets are masked."`
+	Effects     []human.Effect     `json:"effects,omitempty" doc:"The most severe, at the most 20; secrets are masked."`
 
 	Args  json.RawMessage `json:"args,omitempty" doc:"The call's arguments, secrets masked; absent where they are long."`
 	Makes []string        `json:"makes,omitempty" doc:"Files that were not there before it."`
