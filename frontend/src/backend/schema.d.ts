@@ -2190,7 +2190,7 @@ export interface components {
             decision: "allow" | "ask" | "deny";
             decision_id: string;
             digest: string;
-            /** @description The gravest, at the most 20; secrets are masked. */
+            /** @description The most severe, at the most 20; secrets are masked. */
             effects?: components["schemas"]["Effect"][];
             floor?: boolean;
             /** @description Files that were not there before it. */
@@ -2224,7 +2224,7 @@ export interface components {
             tool: string;
             /** @description Of the effects that do more than look. */
             verbs: string[];
-            /** @description The gravest effect in a sentence. */
+            /** @description The most severe effect in a sentence. */
             words: string;
         };
         Delivery: {
@@ -4240,7 +4240,7 @@ export interface components {
             /** @description The gatekeeper will ask again before it runs. */
             asked?: boolean;
             description: string;
-            /** @description What it would do, the gravest first, at the most 3; from its arguments. */
+            /** @description What it would do, the most severe first, at the most 3; from its arguments. */
             effects?: components["schemas"]["Effect"][];
             /**
              * Format: double
@@ -4448,7 +4448,7 @@ export interface components {
             decision: "allow" | "ask" | "deny";
             /** @description sha256:... of the tool, its exact arguments and its folder; an approval holds for this digest only. */
             digest: string;
-            /** @description The gravest first. */
+            /** @description The most severe first. */
             effects: components["schemas"]["Effect"][];
             /** @description It touches what no trust, rule, model or standing permission lowers. */
             floor?: boolean;
@@ -4465,7 +4465,7 @@ export interface components {
             reversibility: "reversible" | "costly" | "irreversible";
             /** @enum {string} */
             risk: "none" | "low" | "medium" | "high" | "critical";
-            /** @description The rules that took part, the gravest first. */
+            /** @description The rules that took part, the most severe first. */
             rule_ids: string[];
             /** @description The weightiest reason in sentences. */
             said?: components["schemas"]["Sentence"][];
