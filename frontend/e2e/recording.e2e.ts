@@ -188,7 +188,7 @@ test('steps are cut, put back, reworded and masked by keys alone', async ({ desk
   await expect.poll(async () => (await edits(me, id)).masks).toHaveLength(1);
   await expect(desk.page.locator('.stage .mask')).toHaveCount(1);
 
-  await desk.page.getByLabel(/^Step 2 of/).fill('Wrote it');
+  await desk.page.getByLabel(/^Description of step 2 of/).fill('Wrote it');
   await desk.press('Enter');
   await expect.poll(async () => Object.values((await edits(me, id)).words ?? {})).toEqual(['Wrote it']);
 });

@@ -323,7 +323,7 @@ func TestAPlanIsAnsweredOtherwise(t *testing.T) {
 		"there is no key":             {"submit", "-"},
 		"is not one of done":          {"end", "asked", "t1", "well"},
 		"only one that runs":          {"change", "asked"},
-		"only one that was conf":      {"pause", "asked"},
+		"only a confirmed plan":       {"pause", "asked"},
 	} {
 		in := ""
 		if args[0] == "submit" {

@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 		"a misspelled word":     {files: map[string]string{"README.md": "One.\n\nThe recieved colours.\n"}, want: `"colours": is spelled "colors"|README.md:3: "recieved": is spelled "received"`},
 		"a message":             {files: map[string]string{"frontend/messages/plan/en.json": "{\n  \"mend\": \"Mend it, {nobody}\"\n}\n"}, want: `en.json:2: "Mend": say fix`},
 		"a comment":             {files: map[string]string{"backend/x/x.go": "// Package x does.\npackage x\n\n// House is\n// a deed.\nvar House int\n"}, want: `x.go:4: "House": say app|x.go:5: "deed"`},
-		"a sentence in Go":      {files: map[string]string{"backend/x/x.go": "package x\n\nconst (\n\ta = \"nobody\"\n\tb = `the\n\thardLimit`\n)\n"}, want: `x.go:5: "floor": say hard limit`},
+		"a sentence in Go":      {files: map[string]string{"backend/x/x.go": "package x\n\nconst (\n\ta = \"nobody\"\n\tb = `the\n\tfloor`\n)\n"}, want: `x.go:5: "floor": say hard limit`},
 		"a test's sentences":    {files: map[string]string{"backend/x/x_test.go": "package x\n\nconst a = \"nobody there\"\n"}},
 		"what is still to do":   {files: map[string]string{"README.md": "A deed.\n"}, todo: "# reason\nREADME.md\n"},
 		"the list shrinks":      {files: map[string]string{"README.md": "A thing.\n"}, todo: "# reason\nREADME.md\n", want: "words-todo.txt:2: README.md has no finding any more"},
