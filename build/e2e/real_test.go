@@ -380,7 +380,7 @@ func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
 	d.Type("Warm, but not")
 	d.look("the draft to be kept", func(all []desktoptest.Element) bool {
 		for _, e := range all {
-			if e.Role == desktoptest.Status && strings.HasPrefix(d.Text(e), "Draft kept") {
+			if e.Role == desktoptest.Status && strings.HasPrefix(d.Text(e), "Draft saved") {
 				return true
 			}
 		}

@@ -97,6 +97,8 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText(`${kept.length} to send, 1 removed`);
 
     await page.getByRole('textbox', { name: 'Summary' }).fill('Read plan and prices.');
+    // The switches stand below what is sent, which has just become longer.
+    await expect(leaves(desk)).toContainText('Read plan and prices.');
     await page.getByRole('switch', { name: /small screenshots?, on request/ }).check();
     await page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
     await expect(leaves(desk)).not.toContainText('attachments');

@@ -43,7 +43,9 @@ export class OpenRecording {
   async open(): Promise<void> {
     await this.desk.recorder.need(this.id);
     try {
-      this.edits = await this.desk.api.edits(this.id);
+      const edits = await this.desk.api.edits(this.id);
+      // What was changed or saved meanwhile stays; if it was not the first change, the server refuses to save it and says why.
+      if (!this.#dirty && edits.version >= this.edits.version) this.edits = edits;
     } catch (error) {
       if (!(error instanceof Problem && error.status === 404)) this.trouble = wordsOf(error);
     }

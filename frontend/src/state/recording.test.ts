@@ -57,6 +57,20 @@ test('changes made while one is being saved go out after it, in one', async () =
   expect(saveEdits).toHaveBeenCalledTimes(2);
 });
 
+test('a change made while the edits are still being read stays', async () => {
+  const { open, saved } = await opened();
+  let answer!: (edits: Edits) => void;
+  vi.spyOn(open.desk.api, 'edits').mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+  const reading = open.open();
+  await Promise.resolve();
+  open.cut('a2');
+  answer(noEdits());
+  await reading;
+  await vi.waitFor(() => expect(open.saving).toBe(false));
+  expect(open.isCut('a2')).toBe(true);
+  expect(saved().cuts).toEqual(['a2']);
+});
+
 test('own words are kept, and those of the recording come back when emptied', async () => {
   const { open } = await opened();
   const first = open.actions[0];
