@@ -96,7 +96,10 @@ test('a card that nobody sees gets a notification, and one that was seen gets no
     ((await server.operator.call<{ deliveries?: { channel: string; seen?: string }[] }>('GET', `/api/human/operations/${id}`)).deliveries ?? []).map((d) => [d.channel, !!d.seen]);
   await inWindow(server, page);
   const seen = await bot.ring(harmless);
+  // A pointer that is over the card has seen nothing, until it moves.
   await page.getByRole('article').hover();
+  await expect.poll(() => reached(seen.operation_id)).toEqual([['card', false]]);
+  await page.getByRole('article').hover({ position: { x: 40, y: 20 } });
   await expect.poll(() => reached(seen.operation_id)).toEqual([['card', true]]);
   await page.mouse.move(0, 899);
   const { operation_id: id } = await bot.ring(risky);
