@@ -259,6 +259,8 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await expect(words(desk)).toHaveCount(before + 1); // what was taken over is the operator's own
     await desk.press(`${mod}+Enter`);
     await bot.until(op.operation_id, (o) => !!o.result);
+    // The page leaves for the answered request by itself; only then is it left for another.
+    await expect(page.getByRole('status').filter({ hasText: 'Answered by mei' })).toBeVisible();
 
     // How each fared, what may be sent, and taking that back.
     await desk.go('settings');
