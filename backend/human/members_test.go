@@ -21,7 +21,7 @@ func FuzzMembers(f *testing.F) {
 		}
 		got := map[string]json.RawMessage{}
 		members(raw, func(name string, value json.RawMessage) {
-			var whole string // invalid UTF-8 is mended by encoding/json alone
+			var whole string // only encoding/json replaces invalid UTF-8
 			quoted, _ := json.Marshal(name)
 			if json.Unmarshal(quoted, &whole) == nil {
 				got[whole] = value

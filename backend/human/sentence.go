@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// What people are told of the gatekeeper's judgements stands in a text: lines of a code, a space and the English sentence, in
-// which {name} is the place of a parameter. What is said most often stands first: a sentence is looked for from the start.
+// The gatekeeper's sentences stand in a text: lines of a code, a space and the English sentence, in which {name} is the place of a
+// parameter. The most frequent ones stand first, because a sentence is looked for from the start.
 //
 //go:embed sentences.txt
 var sentences string

@@ -27,7 +27,7 @@ const (
 // withdrawn is why a question of an agent that was ended is withdrawn; asked again after that, it is a new one.
 const withdrawn = "The agent was ended while it waited."
 
-// A Run is what the server is told of a run.
+// A Run describes a run of the agent to the server.
 type Run struct {
 	ID    string
 	Agent string // its name

@@ -109,7 +109,7 @@ func (l *late) search(ctx context.Context, terms string) (all, matching []place,
 	return all, matching, err
 }
 
-// make makes the table of search anew. The caller holds scratch.
+// make rebuilds the search table. The caller holds scratch.
 func (l *late) make(ctx context.Context, bodies map[uint64]string) error {
 	return inConnection(ctx, l.db, func(conn *sql.Conn) error {
 		if _, err := conn.ExecContext(ctx, `DROP TABLE IF EXISTS late; `+createIndex("late")); err != nil {
