@@ -57,6 +57,26 @@ test('the command palette finds what can be done by its name', async ({ desk, bo
   await expect(palette).toBeHidden();
 });
 
+test('keys pressed before a dialog is there run no command behind it', async ({ desk, bot, page }) => {
+  const op = await bot.ring(approve('Deploy'));
+  let arrive = (): void => {};
+  const asked = new Promise<void>((resolve) => (arrive = resolve));
+  let release = (): void => {};
+  const late = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/KeyList.*\.js$/, async (route) => {
+    arrive();
+    await late;
+    await route.continue();
+  });
+  await desk.open();
+  await desk.openOperation(op.operation_id);
+  await desk.press('?');
+  await asked;
+  await desk.press(`${mod}+k`);
+  release();
+  await expect(page.getByRole('dialog', { name: 'Keyboard' })).toBeVisible();
+});
+
 test('? lists the keys, and a dialog keeps them to itself', async ({ desk, bot, page }) => {
   const op = await bot.ring(approve('Deploy'));
   await desk.open();
