@@ -278,109 +278,106 @@ func instead(command string, v human.Verdict) []offer {
 		bare := strings.Join(w[1:], " ")
 		return append([]offer{{bare, "way_without_rights"}}, instead(bare, v)...)
 	}
-	is := func(words ...string) bool { return len(w) >= len(words) && slices.Equal(w[:len(words)], words) }
-	plus := func(n int, add ...string) string { return strings.Join(slices.Insert(slices.Clone(w), n, add...), " ") }
 	without := func(drop func(string) bool) string {
 		return strings.Join(slices.DeleteFunc(slices.Clone(w), drop), " ")
 	}
-	last := w[len(w)-1]
+	switch {
+	case begins(w, "rm|rmdir|shred|unlink"):
+		return removals(w, v)
+	case begins(w, "git push"):
+		return []offer{{without(func(s string) bool { return s == "--force" || s == "-f" }), "way_push_no_force"}, {filled("{0} {1} --dry-run {2:}", w), "way_dry_run"}}
+	case begins(w, "git clean"):
+		return []offer{{strings.Join(append([]string{"git", "clean", "-n"}, dropFlag(w[2:], 'f')...), " "), "way_list_deleted"}, {"git clean -n", "way_list_deleted"}}
+	case begins(w, "find"):
+		if i := slices.IndexFunc(w, wordSet("-delete -exec -execdir -ok").has); i > 0 {
+			return []offer{{strings.Join(w[:i], " ") + " -print", "way_list_found"}}
+		}
+		return nil
+	case begins(w, "aws s3"):
+		if i := slices.IndexFunc(w, func(s string) bool { return strings.HasPrefix(s, "s3://") }); i > 0 {
+			return []offer{{command + " --dryrun", "way_dry_run"}, {"aws s3 ls " + w[i], "way_list_there"}}
+		}
+		return nil
+	case begins(w, "gh") && len(w) < 4:
+		return nil
+	case strings.HasPrefix(w[0], "mkfs."):
+		return []offer{{"lsblk", "way_list_disks"}}
+	}
+	var out []offer
+	for _, way := range ways {
+		if begins(w, way.commands) {
+			for _, o := range way.offers {
+				out = append(out, offer{filled(o.command, w), o.why})
+			}
+			break
+		}
+	}
+	return out
+}
+
+// begins says whether a command begins as one of some do, which stand between bars.
+func begins(w []string, commands string) bool {
+	for c := range strings.SplitSeq(commands, "|") {
+		if words := strings.Fields(c); len(w) >= len(words) && slices.Equal(w[:len(words)], words) {
+			return true
+		}
+	}
+	return false
+}
+
+// filled is a command of ways with the words of another: {0} and {1} are its first two, {1:} and {2:} those from there on, {3} the
+// fourth, {all} is all of it, {last} its last word, and {plain} its last that is no option.
+func filled(command string, w []string) string {
 	plain := ""
 	for _, x := range w[1:] {
 		if !strings.HasPrefix(x, "-") {
 			plain = x
 		}
 	}
-	const would human.Code = "way_dry_run"
-	switch {
-	case is("rm"), is("rmdir"), is("shred"), is("unlink"):
-		return removals(w, v)
-	case is("git", "push"):
-		return []offer{{without(func(s string) bool { return s == "--force" || s == "-f" }), "way_push_no_force"}, {plus(2, "--dry-run"), would}}
-	case is("git", "clean"):
-		return []offer{{strings.Join(append([]string{"git", "clean", "-n"}, dropFlag(w[2:], 'f')...), " "), "way_list_deleted"}, {"git clean -n", "way_list_deleted"}}
-	case is("git", "reset"), is("git", "checkout"), is("git", "restore"), is("git", "switch"):
-		return []offer{{"git stash push --include-untracked", "way_stash"}, {"git diff HEAD", "way_show_lost"}}
-	case is("git", "stash"):
-		return []offer{{"git stash list", "way_list_stashed"}}
-	case is("git", "branch"):
-		return []offer{{"git log --oneline -20 " + plain, "way_show_commits"}}
-	case is("git", "rebase"), is("git", "filter-branch"), is("git", "filter-repo"):
-		return []offer{{"git branch before-rewriting", "way_keep_commits"}}
-	case is("find"):
-		if i := slices.IndexFunc(w, func(s string) bool {
-			return s == "-delete" || s == "-exec" || s == "-execdir" || s == "-ok"
-		}); i > 0 {
-			return []offer{{strings.Join(append(slices.Clone(w[:i]), "-print"), " "), "way_list_found"}}
-		}
-	case is("terraform", "destroy"), is("tofu", "destroy"):
-		return []offer{{w[0] + " plan -destroy", "way_show_destroyed"}}
-	case is("terraform", "apply"), is("tofu", "apply"):
-		return []offer{{w[0] + " plan", "way_show_changes"}}
-	case is("pulumi", "up"), is("pulumi", "destroy"):
-		return []offer{{"pulumi preview", "way_show_changes"}}
-	case is("kubectl", "delete"), is("kubectl", "apply"), is("kubectl", "create"), is("kubectl", "scale"), is("kubectl", "patch"):
-		return []offer{{plus(len(w), "--dry-run=server"), "way_cluster_check"}, {"kubectl get " + strings.Join(w[2:], " "), "way_look"}}
-	case is("kubectl", "rollout"), is("kubectl", "drain"), is("kubectl", "cordon"):
-		return []offer{{"kubectl get nodes,pods", "way_look_running"}}
-	case is("helm", "upgrade"), is("helm", "install"), is("helm", "uninstall"), is("helm", "delete"):
-		return []offer{{plus(len(w), "--dry-run"), would}, {"helm status " + plain, "way_look"}}
-	case is("aws", "s3"):
-		for _, x := range w {
-			if strings.HasPrefix(x, "s3://") {
-				return []offer{{plus(len(w), "--dryrun"), would}, {"aws s3 ls " + x, "way_list_there"}}
-			}
-		}
-	case is("aws", "ec2"):
-		return []offer{{plus(len(w), "--dry-run"), "way_check"}}
-	case is("npm", "publish"):
-		return []offer{{"npm pack --dry-run", "way_show_published"}}
-	case is("cargo", "publish"):
-		return []offer{{plus(len(w), "--dry-run"), "way_show_published"}, {"cargo package --list", "way_list_published"}}
-	case is("npm", "install"), is("npm", "i"), is("npm", "add"):
-		return []offer{{"npm view " + last, "way_look_package"}}
-	case is("pip", "install"), is("pip3", "install"):
-		return []offer{{"pip index versions " + last, "way_look_package"}}
-	case is("apt"), is("apt-get"):
-		return []offer{{"apt-get --simulate " + strings.Join(w[1:], " "), would}, {"apt-cache show " + plain, "way_look_package"}}
-	case is("brew"):
-		return []offer{{"brew info " + plain, "way_look_package"}}
-	case is("docker", "system", "prune"):
-		return []offer{{"docker system df", "way_show_room"}}
-	case is("docker", "volume"), is("docker", "network"), is("docker", "image"), is("docker", "container"):
-		return []offer{{"docker " + w[1] + " inspect " + plain, "way_look"}, {"docker " + w[1] + " ls", "way_list"}}
-	case is("docker", "rm"), is("docker", "stop"), is("docker", "kill"), is("docker", "rmi"):
-		return []offer{{"docker inspect " + plain, "way_look"}}
-	case is("docker", "compose", "down"), is("docker-compose", "down"):
-		return []offer{{"docker compose stop", "way_stop_keep"}, {"docker compose ps", "way_look_running"}}
-	case is("rsync"):
-		return []offer{{plus(1, "--dry-run"), would}}
-	case is("kill"), is("pkill"), is("killall"):
-		if w[0] == "kill" {
-			return []offer{{"ps -p " + last, "way_look_process"}}
-		}
-		return []offer{{"pgrep -a " + last, "way_list_processes"}}
-	case is("systemctl"), is("service"):
-		return []offer{{"systemctl status " + last, "way_look_service"}}
-	case is("chmod"), is("chown"), is("chgrp"):
-		return []offer{{"ls -la " + last, "way_look_rights"}}
-	case is("mkfs"), is("dd"), is("wipefs"), strings.HasPrefix(w[0], "mkfs."):
-		return []offer{{"lsblk", "way_list_disks"}}
-	case is("dropdb"), is("createdb"):
-		return []offer{{"psql -l", "way_list_databases"}}
-	case is("redis-cli"):
-		return []offer{{"redis-cli dbsize", "way_count_keys"}}
-	case is("gh"):
-		if len(w) > 3 {
-			return []offer{{"gh " + w[1] + " view " + w[3], "way_look"}}
-		}
-	case is("ansible-playbook"):
-		return []offer{{plus(len(w), "--check"), would}}
-	case is("make"):
-		return []offer{{plus(1, "-n"), "way_print_commands"}}
-	case is("crontab"):
-		return []offer{{"crontab -l", "way_list_set_up"}}
-	}
-	return nil
+	from := func(n int) string { return strings.Join(w[min(n, len(w)):], " ") }
+	only := func(n int) string { return strings.Join(w[min(n, len(w)):min(n+1, len(w))], " ") }
+	filled := strings.NewReplacer("{all}", from(0), "{0}", w[0], "{1}", only(1), "{3}", only(3), "{1:}", from(1), "{2:}", from(2), "{last}", w[len(w)-1], "{plain}", plain).Replace(command)
+	return strings.Join(strings.Fields(filled), " ")
+}
+
+// ways are commands that do nearly the same as others with less at stake, the best first; filled tells what stands in braces.
+var ways = []struct {
+	commands string
+	offers   []offer
+}{
+	{"git reset|git checkout|git restore|git switch", []offer{{"git stash push --include-untracked", "way_stash"}, {"git diff HEAD", "way_show_lost"}}},
+	{"git stash", []offer{{"git stash list", "way_list_stashed"}}},
+	{"git branch", []offer{{"git log --oneline -20 {plain}", "way_show_commits"}}},
+	{"git rebase|git filter-branch|git filter-repo", []offer{{"git branch before-rewriting", "way_keep_commits"}}},
+	{"terraform destroy|tofu destroy", []offer{{"{0} plan -destroy", "way_show_destroyed"}}},
+	{"terraform apply|tofu apply", []offer{{"{0} plan", "way_show_changes"}}},
+	{"pulumi up|pulumi destroy", []offer{{"pulumi preview", "way_show_changes"}}},
+	{"kubectl delete|kubectl apply|kubectl create|kubectl scale|kubectl patch", []offer{{"{all} --dry-run=server", "way_cluster_check"}, {"kubectl get {2:}", "way_look"}}},
+	{"kubectl rollout|kubectl drain|kubectl cordon", []offer{{"kubectl get nodes,pods", "way_look_running"}}},
+	{"helm upgrade|helm install|helm uninstall|helm delete", []offer{{"{all} --dry-run", "way_dry_run"}, {"helm status {plain}", "way_look"}}},
+	{"aws ec2", []offer{{"{all} --dry-run", "way_check"}}},
+	{"npm publish", []offer{{"npm pack --dry-run", "way_show_published"}}},
+	{"cargo publish", []offer{{"{all} --dry-run", "way_show_published"}, {"cargo package --list", "way_list_published"}}},
+	{"npm install|npm i|npm add", []offer{{"npm view {last}", "way_look_package"}}},
+	{"pip install|pip3 install", []offer{{"pip index versions {last}", "way_look_package"}}},
+	{"apt|apt-get", []offer{{"apt-get --simulate {1:}", "way_dry_run"}, {"apt-cache show {plain}", "way_look_package"}}},
+	{"brew", []offer{{"brew info {plain}", "way_look_package"}}},
+	{"docker system prune", []offer{{"docker system df", "way_show_room"}}},
+	{"docker volume|docker network|docker image|docker container", []offer{{"docker {1} inspect {plain}", "way_look"}, {"docker {1} ls", "way_list"}}},
+	{"docker rm|docker stop|docker kill|docker rmi", []offer{{"docker inspect {plain}", "way_look"}}},
+	{"docker compose down|docker-compose down", []offer{{"docker compose stop", "way_stop_keep"}, {"docker compose ps", "way_look_running"}}},
+	{"rsync", []offer{{"rsync --dry-run {1:}", "way_dry_run"}}},
+	{"kill", []offer{{"ps -p {last}", "way_look_process"}}},
+	{"pkill|killall", []offer{{"pgrep -a {last}", "way_list_processes"}}},
+	{"systemctl|service", []offer{{"systemctl status {last}", "way_look_service"}}},
+	{"chmod|chown|chgrp", []offer{{"ls -la {last}", "way_look_rights"}}},
+	{"mkfs|dd|wipefs", []offer{{"lsblk", "way_list_disks"}}},
+	{"dropdb|createdb", []offer{{"psql -l", "way_list_databases"}}},
+	{"redis-cli", []offer{{"redis-cli dbsize", "way_count_keys"}}},
+	{"gh", []offer{{"gh {1} view {3}", "way_look"}}},
+	{"ansible-playbook", []offer{{"{all} --check", "way_dry_run"}}},
+	{"make", []offer{{"make -n {1:}", "way_print_commands"}}},
+	{"crontab", []offer{{"crontab -l", "way_list_set_up"}}},
 }
 
 // removals are the parts of a deletion that have less at stake, or a look at what would go.
