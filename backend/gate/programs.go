@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,6 +37,12 @@ var (
 	runsIt = wordSet("run execute exec call command commands cli use tool invoke cmd")
 	// Subcommands of git that are two words.
 	hyphened = wordSet("cherry-pick filter-branch update-ref symbolic-ref ls-files rev-parse show-ref ls-remote rev-list cat-file fast-import")
+	// Tools of git's servers, by the subcommand that they are.
+	gitTools = map[string][]string{
+		"create-branch": {"branch"}, "new-branch": {"branch"}, "delete-branch": {"branch", "-D"}, "diff-unstaged": {"diff"}, "diff-staged": {"diff"}, "diff-files": {"diff"},
+	}
+	// Tools of git's servers that change nothing.
+	looksAround = wordSet("list-branches list-repositories set-working-dir clear-working-dir")
 	// Names of tools that take a subcommand for an argument.
 	anyOf = []string{"generic", "raw", "any", "custom", "passthrough", "do", "api"}
 	// What says how a command is meant; it is judged with it and without, for a tool need not take it.
@@ -167,21 +174,20 @@ func commandLine(name string, f fields) (program, bool) {
 
 // subcommand is for tools that are called as a subcommand is.
 func subcommand(name string, sub []string, f fields) program {
-	switch joined := strings.Join(sub, "-"); {
-	case name == "git" && hyphened.has(joined):
-		sub = []string{joined}
-	case name == "git" && (joined == "create-branch" || joined == "new-branch"):
-		sub = []string{"branch"}
-	case name == "git" && joined == "delete-branch":
-		sub = []string{"branch", "-D"}
-	case name == "git" && (joined == "diff-unstaged" || joined == "diff-staged" || joined == "diff-files"):
-		sub = []string{"diff"}
-	case name == "git" && (joined == "list-branches" || joined == "list-repositories" || joined == "set-working-dir" || joined == "clear-working-dir"):
-		return program{args: [][]string{{"git", "status"}}}
+	if name == "git" {
+		joined := strings.Join(sub, "-")
+		if hyphened.has(joined) {
+			sub = []string{joined}
+		} else if words, ok := gitTools[joined]; ok {
+			sub = words
+		}
+		if looksAround.has(joined) {
+			return program{args: [][]string{{"git", "status"}}}
+		}
 	}
 	if slices.Contains(anyOf, strings.Join(sub, "-")) { // kubectl_generic: the subcommand is an argument
 		if words := strings.Fields(f.one("command", "subcommand", "verb", "operation")); len(words) > 0 && !strings.HasPrefix(words[0], "-") {
-			sub, f = words, clone(f)
+			sub, f = words, maps.Clone(f)
 			delete(f, "command")
 		}
 	}
@@ -195,43 +201,41 @@ func subcommand(name string, sub []string, f fields) program {
 	}
 	out := program{args: [][]string{append(slices.Clone(base), rest...)}, odd: odd}
 	for _, mode := range f.all(modeFields...) {
-		words := []string{mode}
-		if name == "git" && slices.Contains(sub, "reset") {
-			words = []string{"--" + mode}
-		}
-		if strings.HasPrefix(mode, "-") {
+		switch {
+		case strings.HasPrefix(mode, "-"):
 			out.odd = true
 			continue
+		case name != "git":
+		case mode == "delete" && sub[0] == "branch":
+			mode = "-D"
+		case mode == "delete" && sub[0] == "tag":
+			mode = "-d"
+		case slices.Contains(sub, "reset"):
+			mode = "--" + mode
 		}
-		if name == "git" && mode == "delete" && len(sub) > 0 && (sub[0] == "branch" || sub[0] == "tag") {
-			words = []string{"-D"}
-			if sub[0] == "tag" {
-				words = []string{"-d"}
-			}
-		}
-		out.args = append(out.args, append(append(slices.Clone(base), words...), rest...))
+		out.args = append(out.args, append(append(slices.Clone(base), mode), rest...))
 	}
 	if command := f.all("command", "cmd"); len(command) > 0 { // kubectl_exec, docker_exec
 		with := append(slices.Clone(base), rest...)
 		if name == "kubectl" {
 			with = append(with, "--")
 		}
-		if len(command) == 1 {
-			command = []string{"sh", "-c", command[0]}
-		}
-		out.args = append(out.args, append(with, command...))
+		out.args = append(out.args, append(with, inShell(command)...))
 	}
 	return out
 }
 
+// inShell is a command as it runs: one text is a shell's.
+func inShell(command []string) []string {
+	if len(command) == 1 {
+		return []string{"sh", "-c", command[0]}
+	}
+	return command
+}
+
 // about are the words of what a call is about.
 func about(f fields) (words []string, odd bool) {
-	names := make([]string, 0, len(switchFields))
-	for n := range switchFields {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(switchFields)) {
 		if f.yes(n) {
 			words = append(words, switchFields[n])
 		}
@@ -307,11 +311,7 @@ func cluster(words []string, f fields) (program, bool) {
 		args = append(args, "-o", "yaml") // such tools give all of it
 	}
 	if verb == "exec" {
-		command := f.all("command", "cmd", "args")
-		if len(command) == 1 {
-			command = []string{"sh", "-c", command[0]}
-		}
-		args = append(append(args, "--"), command...)
+		args = append(append(args, "--"), inShell(f.all("command", "cmd", "args"))...)
 	}
 	return program{args: [][]string{args}, odd: odd}, true
 }
@@ -355,11 +355,8 @@ func containers(words []string, f fields) (program, bool) {
 	}
 	rest, odd := about(f)
 	args = append(append(args, verb), rest...)
-	if command := f.all("command", "cmd"); len(command) > 0 && (verb == "exec" || verb == "run") {
-		if len(command) == 1 {
-			command = []string{"sh", "-c", command[0]}
-		}
-		args = append(args, command...)
+	if verb == "exec" || verb == "run" {
+		args = append(args, inShell(f.all("command", "cmd"))...)
 	}
 	return program{args: [][]string{args}, odd: odd}, true
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ var remote = wordSet("github gitlab bitbucket gitea drive gdrive googledrive s3 
 var (
 	destroyWords = wordSet("delete remove drop destroy purge clear reset kill terminate revoke truncate erase wipe cancel force uninstall unpublish deprovision rollback flush empty nuke detach disable deactivate prune evict " +
 		"drain trash del rm unlink overwrite shutdown factory format")
+	writeWords  = wordSet("write save create edit append put export download update move copy rename replace")
 	costWords   = wordSet("pay purchase buy charge refund transfer checkout payout withdraw subscribe bid trade donate payment tip topup invest")
 	outWords    = wordSet("deploy publish release promote broadcast tweet production prod")
 	secretWords = wordSet("secret secrets password passwords credential credentials apikey apikeys privatekey passphrase")
@@ -88,7 +90,7 @@ func unknownEffects(call Call, f fields, at shell.Place) []human.Effect {
 	told := properties(call.Schema)
 	for name, p := range told { // what holds where a call does not say otherwise
 		if s, ok := p.Default.(string); ok && !f.has(name) {
-			f = clone(f)
+			f = maps.Clone(f)
 			f[name] = []any{s}
 		}
 	}
@@ -167,14 +169,6 @@ func reads(tool string, words []string) bool {
 	return id == "mcp.looks" && risk == human.LowRisk
 }
 
-func clone(f fields) fields {
-	g := fields{}
-	for k, v := range f {
-		g[k] = v
-	}
-	return g
-}
-
 // described is how grave a tool is by its own words. They may only tighten.
 func described(about string) human.Risk {
 	about = strings.ToLower(about)
@@ -247,142 +241,138 @@ const (
 
 // held are the effects of what a call's arguments hold, wherever they stand: commands, code, queries, paths, addresses.
 func held(call Call, f fields, told map[string]property, at shell.Place) []human.Effect {
-	var out []human.Effect
-	left := maxHeld
-	writes, deletes := false, false
-	for _, w := range nameWords(toolName(call.Tool)) {
-		writes = writes || w == "write" || w == "save" || w == "create" || w == "edit" || w == "append" || w == "put" || w == "export" || w == "download" || w == "update" || w == "move" || w == "copy" || w == "rename" || w == "replace"
-		deletes = deletes || destroyWords.has(w)
+	words := nameWords(toolName(call.Tool))
+	h := &holder{
+		tool: call.Tool, fields: f, at: at, left: maxHeld, away: elsewhere(call.Tool),
+		writes: slices.ContainsFunc(words, writeWords.has), deletes: slices.ContainsFunc(words, destroyWords.has),
 	}
-	away := elsewhere(call.Tool)
-	file := func(p string) {
-		p = strings.TrimPrefix(p, "file://")
-		switch {
-		case away: // a path on another machine, but for what is a secret here
-			for _, e := range shell.Reading(p, at) {
-				if e.Verb == human.CredentialAccess {
-					out = append(out, e)
-				}
-			}
-			return
-		case deletes:
-			out = append(out, shell.Deleting(p, true, at)...)
-		case writes:
-			out = append(out, shell.Writing(p, at)...)
-		}
-		out = append(out, shell.Reading(p, at)...)
-	}
-	one := func(key, s string, p property) {
-		if left--; left < 0 || s == "" {
-			return
-		}
-		if disguised(s) && (slices.Contains(commandFields, key) || slices.Contains(pathFields, key)) {
-			out = append(out, unnamed(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "thing_disguised"))
-		}
-		means := p.means()
-		switch key {
-		case "command", "cmd", "shell", "bash", "commandline", "shellcommand", "exec", "execute", "commands", "cmds":
-			out = append(out, shell.Lower(s, at)...)
-			return
-		case "script":
-			if means != codeTool && means != windowsTool {
-				out = append(out, shell.Lower(s, at)...)
-				return
-			}
-		case "sql", "statement", "sqlquery":
-			out = append(out, queryEffects(call.Tool, []string{s})...)
-			return
-		case "query":
-			if looksLikeSQL(s) {
-				out = append(append(out, queryEffects(call.Tool, []string{s})...), filesIn([]string{s}, at)...)
-				return
-			}
-			out = append(out, otherQuery(s)...)
-		case "cypher", "graphql", "gql", "aql", "gremlin", "mongo", "flux", "mutation":
-			out = append(out, otherQuery(s)...)
-		case "javascript", "js", "jscode":
-			out = append(out, shell.Code("javascript", s, at)...)
-			return
-		case "python", "pythoncode":
-			out = append(out, shell.Code("python", s, at)...)
-			return
-		case "code":
-			means = codeTool
-		}
-		switch means {
-		case shellTool:
-			out = append(out, shell.Lower(s, at)...)
-		case windowsTool:
-			out = append(out, shell.Windows(s, at)...)
-		case sqlTool:
-			out = append(out, queryEffects(call.Tool, []string{s})...)
-		case codeTool:
-			out = append(out, codeEffects(call.Tool, fields{"code": {s}, "language": f["language"]}, at)...)
-		default:
-			switch {
-			case means == readTool || slices.Contains(pathFields, key) && key != "include" && !strings.Contains(s, "://"), strings.HasPrefix(s, "file://"):
-				if len(s) < 1000 {
-					file(s)
-				}
-			case len(s) < 300 && !strings.ContainsAny(s, " \n") && (strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, ".env")):
-				out = append(out, shell.Reading(s, at)...)
-			case strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://"):
-				if len(s) < 4000 && !strings.ContainsAny(s, " \n") {
-					out = append(out, request(strings.ToUpper(f.one("method", "httpmethod")), s, f.has("body", "data", "json", "payload"), at)...)
-				}
-			}
-		}
-	}
-	var walk func(key string, v any, p property, deep int)
-	walk = func(key string, v any, p property, deep int) {
-		if deep > maxNest || left < 0 {
-			left = -1
-			return
-		}
-		switch v := v.(type) {
-		case string:
-			one(key, v, p)
-		case []any:
-			if (key == "command" || key == "cmd" || key == "argv") && len(v) > 0 {
-				var args []string
-				for _, x := range v {
-					if s, ok := x.(string); ok {
-						args = append(args, s)
-					}
-				}
-				if len(args) == len(v) {
-					out = append(out, shell.LowerArgs(args, at)...)
-					return
-				}
-			}
-			for _, x := range v {
-				walk(key, x, p, deep+1)
-			}
-		case map[string]any:
-			names := make([]string, 0, len(v))
-			for k := range v {
-				names = append(names, k)
-			}
-			slices.Sort(names)
-			for _, k := range names {
-				walk(plainName(k), v[k], property{}, deep+1)
-			}
-		}
-	}
-	keys := make([]string, 0, len(f))
-	for k := range f {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(f)) {
 		for _, v := range f[k] {
-			walk(k, v, told[k], 0)
+			h.value(k, v, told[k], 0)
 		}
 	}
-	if left < 0 {
-		out = append(out, opaque("tool.too_many", "thing_args_more")...)
+	if h.left < 0 {
+		h.add(opaque("tool.too_many", "thing_args_more")...)
 	}
-	return out
+	return h.out
+}
+
+// A holder collects the effects of what a call's arguments hold.
+type holder struct {
+	tool            string
+	fields          fields
+	at              shell.Place
+	left            int  // texts that are still looked at
+	away            bool // its files are on another machine
+	writes, deletes bool // by the tool's name
+	out             []human.Effect
+}
+
+func (h *holder) add(effects ...human.Effect) { h.out = append(h.out, effects...) }
+
+// value looks at an argument, and at what it holds.
+func (h *holder) value(key string, v any, p property, deep int) {
+	if deep > maxNest || h.left < 0 {
+		h.left = -1
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		h.text(key, v, p)
+	case []any:
+		if key == "command" || key == "cmd" || key == "argv" {
+			if args := (fields{key: {v}}).all(key); len(args) > 0 && len(args) == len(v) {
+				h.add(shell.LowerArgs(args, h.at)...)
+				return
+			}
+		}
+		for _, x := range v {
+			h.value(key, x, p, deep+1)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			h.value(plainName(k), v[k], property{}, deep+1)
+		}
+	}
+}
+
+// text looks at a text under the plain form of its argument's name.
+func (h *holder) text(key, s string, p property) {
+	if h.left--; h.left < 0 || s == "" {
+		return
+	}
+	if disguised(s) && (slices.Contains(commandFields, key) || slices.Contains(pathFields, key)) {
+		h.add(unnamed(human.ObfuscatedEffect, human.HighRisk, human.MachineBlast, "text.disguised", "thing_disguised"))
+	}
+	means := p.means()
+	switch key {
+	case "command", "cmd", "shell", "bash", "commandline", "shellcommand", "exec", "execute", "commands", "cmds":
+		means = shellTool
+	case "script":
+		if means != codeTool && means != windowsTool {
+			means = shellTool
+		}
+	case "sql", "statement", "sqlquery":
+		means = sqlTool
+	case "query":
+		if looksLikeSQL(s) {
+			h.add(queryEffects(h.tool, []string{s})...)
+			h.add(filesIn([]string{s}, h.at)...)
+			return
+		}
+		h.add(otherQuery(s)...)
+	case "cypher", "graphql", "gql", "aql", "gremlin", "mongo", "flux", "mutation":
+		h.add(otherQuery(s)...)
+	case "javascript", "js", "jscode":
+		h.add(shell.Code("javascript", s, h.at)...)
+		return
+	case "python", "pythoncode":
+		h.add(shell.Code("python", s, h.at)...)
+		return
+	case "code":
+		means = codeTool
+	}
+	switch means {
+	case shellTool:
+		h.add(shell.Lower(s, h.at)...)
+	case windowsTool:
+		h.add(shell.Windows(s, h.at)...)
+	case sqlTool:
+		h.add(queryEffects(h.tool, []string{s})...)
+	case codeTool:
+		h.add(codeEffects(h.tool, fields{"code": {s}, "language": h.fields["language"]}, h.at)...)
+	default:
+		h.place(key, s, means == readTool)
+	}
+}
+
+// place looks at a text that is a path or an address, if anything.
+func (h *holder) place(key, s string, isPath bool) {
+	switch {
+	case isPath || slices.Contains(pathFields, key) && key != "include" && !strings.Contains(s, "://"), strings.HasPrefix(s, "file://"):
+		if len(s) < 1000 {
+			h.file(strings.TrimPrefix(s, "file://"))
+		}
+	case len(s) < 300 && !strings.ContainsAny(s, " \n") && (strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, ".env")):
+		h.add(shell.Reading(s, h.at)...)
+	case strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://"):
+		if len(s) < 4000 && !strings.ContainsAny(s, " \n") {
+			h.add(request(strings.ToUpper(h.fields.one("method", "httpmethod")), s, h.fields.has("body", "data", "json", "payload"), h.at)...)
+		}
+	}
+}
+
+func (h *holder) file(p string) {
+	switch {
+	case h.away: // a path on another machine, but for what is a secret here
+		h.add(slices.DeleteFunc(shell.Reading(p, h.at), func(e human.Effect) bool { return e.Verb != human.CredentialAccess })...)
+		return
+	case h.deletes:
+		h.add(shell.Deleting(p, true, h.at)...)
+	case h.writes:
+		h.add(shell.Writing(p, h.at)...)
+	}
+	h.add(shell.Reading(p, h.at)...)
 }
 
 var (

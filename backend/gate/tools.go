@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -393,29 +394,7 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	if acts, ok := pageActions[pageAction(call.Tool)]; ok {
 		return acts(call, f, at)
 	}
-	paths := f.all(pathFields...)
-	each := func(list []string, one func(string) []human.Effect) []human.Effect {
-		var out []human.Effect
-		for i, p := range list {
-			if i == 100 {
-				return append(out, opaque("tool.too_many", "thing_paths")...)
-			}
-			out = append(out, one(strings.TrimPrefix(p, "file://"))...)
-		}
-		if len(out) == 0 {
-			return opaque("tool.no_path", "thing_no_file")
-		}
-		return out
-	}
-	read := func(p string) []human.Effect { return shell.Reading(p, at) }
-	k := kindOf(call.Tool)
-	switch k {
-	case readTool, listTool, writeTool, editTool, deleteTool, moveTool, patchTool:
-		if elsewhere(call.Tool) {
-			return unknownEffects(call, f, at)
-		}
-	}
-	switch k {
+	switch k := kindOf(call.Tool); k {
 	case shellTool:
 		out := commandEffects(call, f, at)
 		if p, ok := serverProgram(call.Tool, f); ok {
@@ -431,38 +410,10 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 			return opaque("tool.no_command", "thing_no_command")
 		}
 		return out
-	case readTool:
-		return append(each(paths, read), besides(f, at)...)
-	case listTool:
-		if len(paths) == 0 {
-			paths = []string{"."}
+	case readTool, listTool, writeTool, editTool, deleteTool, moveTool, patchTool:
+		if !elsewhere(call.Tool) {
+			return fileEffects(k, call, f, at)
 		}
-		return append(each(paths, read), besides(f, at)...)
-	case writeTool, editTool:
-		if readsOnly(f) {
-			return each(paths, read)
-		}
-		// A script that is written is judged when it is run; what runs by itself, by its place.
-		if k == writeTool && f.has("content", "contents", "text", "filetext", "data") && !strings.Contains(plainName(call.Tool), "append") && !f.yes("append") && f.one("mode") != "append" {
-			empty := f.one("content", "contents", "text", "filetext", "data") == ""
-			return each(paths, func(p string) []human.Effect { return shell.Replacing(p, empty, at) })
-		}
-		return each(paths, func(p string) []human.Effect { return shell.Writing(p, at) })
-	case deleteTool:
-		recursive := f.yes("recursive", "force") || strings.Contains(plainName(call.Tool), "dir") || strings.Contains(plainName(call.Tool), "folder")
-		return each(paths, func(p string) []human.Effect { return deleting(p, recursive, at) })
-	case moveTool:
-		from, to := f.all(fromFields...), f.all(toFields...)
-		if len(from) == 0 || len(to) == 0 {
-			return opaque("tool.no_path", "thing_no_file")
-		}
-		name := "mv"
-		if copies(call.Tool) {
-			name = "cp"
-		}
-		return shell.LowerArgs(append(append([]string{name, "--"}, from...), to[len(to)-1]), at)
-	case patchTool:
-		return patchEffects(f, at, paths)
 	case fetchTool:
 		return append(requestEffects("GET", f, at), besides(f, at)...)
 	case httpTool:
@@ -500,6 +451,57 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		return installs(call.Tool, f, at)
 	}
 	return unknownEffects(call, f, at)
+}
+
+// fileEffects are those of a tool for files.
+func fileEffects(k kind, call Call, f fields, at shell.Place) []human.Effect {
+	paths := f.all(pathFields...)
+	each := func(one func(string) []human.Effect) []human.Effect {
+		var out []human.Effect
+		for i, p := range paths {
+			if i == 100 {
+				return append(out, opaque("tool.too_many", "thing_paths")...)
+			}
+			out = append(out, one(strings.TrimPrefix(p, "file://"))...)
+		}
+		if len(out) == 0 {
+			return opaque("tool.no_path", "thing_no_file")
+		}
+		return out
+	}
+	read := func(p string) []human.Effect { return shell.Reading(p, at) }
+	name := plainName(call.Tool)
+	switch k {
+	case writeTool, editTool:
+		if readsOnly(f) {
+			return each(read)
+		}
+		// A script that is written is judged when it is run; what runs by itself, by its place.
+		if k == writeTool && f.has("content", "contents", "text", "filetext", "data") && !strings.Contains(name, "append") && !f.yes("append") && f.one("mode") != "append" {
+			empty := f.one("content", "contents", "text", "filetext", "data") == ""
+			return each(func(p string) []human.Effect { return shell.Replacing(p, empty, at) })
+		}
+		return each(func(p string) []human.Effect { return shell.Writing(p, at) })
+	case deleteTool:
+		recursive := f.yes("recursive", "force") || strings.Contains(name, "dir") || strings.Contains(name, "folder")
+		return each(func(p string) []human.Effect { return deleting(p, recursive, at) })
+	case moveTool:
+		from, to := f.all(fromFields...), f.all(toFields...)
+		if len(from) == 0 || len(to) == 0 {
+			return opaque("tool.no_path", "thing_no_file")
+		}
+		program := "mv"
+		if copies(call.Tool) {
+			program = "cp"
+		}
+		return shell.LowerArgs(append(append([]string{program, "--"}, from...), to[len(to)-1]), at)
+	case patchTool:
+		return patchEffects(f, at, paths)
+	}
+	if k == listTool && len(paths) == 0 {
+		paths = []string{"."}
+	}
+	return append(each(read), besides(f, at)...)
 }
 
 // besides are the effects of a command that a tool is given which by its name only looks.
@@ -567,12 +569,7 @@ func commandEffects(call Call, f fields, at shell.Place) []human.Effect {
 		if !ok {
 			continue
 		}
-		keys := make([]string, 0, len(vars))
-		for key := range vars {
-			keys = append(keys, key)
-		}
-		slices.Sort(keys)
-		for _, key := range keys {
+		for _, key := range slices.Sorted(maps.Keys(vars)) {
 			if s, ok := vars[key].(string); ok {
 				out = append(out, shell.LowerArgs([]string{"env", key + "=" + s, "true"}, at)...)
 			}
@@ -587,103 +584,118 @@ func commandEffects(call Call, f fields, at shell.Place) []human.Effect {
 // patchEffects are those of a patch. Every line that some tool might take for the name of a file is taken for one, wherever
 // it stands, and so is all that Edits makes of the patch: what is shown as a file too many harms less than one too few.
 func patchEffects(f fields, at shell.Place, paths []string) []human.Effect {
-	var out []human.Effect
-	var named []string
-	told := map[string]bool{}
-	once := func(what, p string, effects func(string) []human.Effect) {
-		switch {
-		case p == "/dev/null" || told[what+p]:
-		case p == "":
-			out = append(append(out, opaque("tool.no_path", "thing_patch_some")...), effects(p)...)
-		default:
-			out, named = append(out, effects(p)...), append(named, p)
-		}
-		told[what+p] = true
-	}
-	writes := func(p string) []human.Effect { return shell.Writing(p, at) }
-	deletes := func(p string) []human.Effect { return deleting(p, false, at) }
-	reads := func(p string) []human.Effect { return shell.Reading(p, at) }
-	// Git and patch -p1 take the first folder of a name away, whatever it is called.
-	unified := func(effects func(string) []human.Effect) func(string) []human.Effect {
-		return func(p string) []human.Effect {
-			found := effects(p)
-			if _, rest, _ := strings.Cut(p, "/"); rest != "" {
-				if shorter := effects(rest); mostSevere(shorter) > mostSevere(found) {
-					found = append(found, shorter...)
-				}
-			}
-			return found
-		}
-	}
-	text := strings.Join(f.all(patchFields...), "\n")
-	list := strings.Split(text, "\n")
+	p := &patchFiles{at: at, told: map[string]bool{}}
+	list := strings.Split(strings.Join(f.all(patchFields...), "\n"), "\n")
 	for i, line := range list {
-		if len(out) > 300 {
-			return append(out, opaque("tool.too_many", "thing_files")...)
+		if len(p.out) > 300 {
+			return append(p.out, opaque("tool.too_many", "thing_files")...)
 		}
-		line = strings.TrimSuffix(line, "\r")
-		if own := strings.TrimSpace(line); strings.HasPrefix(own, "*** ") {
-			for _, head := range []string{"*** Update File:", "*** Add File:", "*** Move to:"} {
-				if p, ok := strings.CutPrefix(own, head); ok {
-					once("w", strings.TrimSpace(p), writes)
-				}
-			}
-			if p, ok := strings.CutPrefix(own, "*** Delete File:"); ok {
-				once("d", strings.TrimSpace(p), deletes)
-			}
-			continue
-		}
-		if p, ok := strings.CutPrefix(line, "--- "); ok && i+1 < len(list) && strings.HasPrefix(list[i+1], "+++ ") {
-			if side(list[i+1][4:]) == "/dev/null" {
-				once("d", side(p), unified(deletes))
-			} else {
-				once("w", side(p), unified(writes))
-			}
-		}
-		if p, ok := strings.CutPrefix(line, "+++ "); ok {
-			once("w", side(p), unified(writes))
-		}
-		if p, ok := strings.CutPrefix(line, "diff --git "); ok { // it may be all that names a file: of a change of its mode, or of an empty one
-			a, b := sides(p)
-			if deleted(list[i+1:]) {
-				once("d", a, deletes)
-			} else {
-				once("w", b, writes)
-			}
-		}
-		for _, head := range []string{"rename from ", "rename to ", "copy to "} {
-			if p, ok := strings.CutPrefix(line, head); ok {
-				once("w", unquoted(p), writes)
-			}
-		}
-		if strings.HasPrefix(line, "new file mode 120000") || strings.HasPrefix(line, "new mode 120000") {
-			once("l", line, func(string) []human.Effect {
-				return []human.Effect{unnamed(human.FilesystemWrite, human.MediumRisk, human.MachineBlast, "patch.link", "thing_link")}
-			})
-		}
-		if p, ok := strings.CutPrefix(line, "copy from "); ok {
-			once("r", unquoted(p), reads)
-		}
+		p.line(strings.TrimSuffix(line, "\r"), list[i+1:])
 	}
-	for _, p := range paths {
-		once("w", p, writes)
+	for _, path := range paths {
+		p.writes(path)
 	}
 	for _, text := range f.all(patchFields...) {
 		for _, e := range patched(text, "") {
 			if e.Delete {
-				once("d", e.Path, deletes)
+				p.deletes(e.Path)
 				continue
 			}
-			once("w", e.Path, writes)
+			p.writes(e.Path)
 			if e.MoveTo != "" {
-				once("w", e.MoveTo, writes)
+				p.writes(e.MoveTo)
 			}
 		}
 	}
-	if mostSevere(out) == 0 {
-		out = append(out, opaque("tool.no_path", "thing_patch_none")...)
+	if mostSevere(p.out) == 0 {
+		p.out = append(p.out, opaque("tool.no_path", "thing_patch_none")...)
 	}
-	return append(out, lookalikes(nil, named)...)
+	return append(p.out, lookalikes(nil, p.named)...)
+}
+
+// A patchFiles collects the effects of a patch, each of a file once.
+type patchFiles struct {
+	at    shell.Place
+	out   []human.Effect
+	named []string
+	told  map[string]bool
+}
+
+func (p *patchFiles) once(what, path string, effects func(string) []human.Effect) {
+	switch {
+	case path == "/dev/null" || p.told[what+path]:
+	case path == "":
+		p.out = append(append(p.out, opaque("tool.no_path", "thing_patch_some")...), effects(path)...)
+	default:
+		p.out, p.named = append(p.out, effects(path)...), append(p.named, path)
+	}
+	p.told[what+path] = true
+}
+
+func (p *patchFiles) writes(path string) { p.once("w", path, p.writing) }
+
+func (p *patchFiles) deletes(path string) { p.once("d", path, p.deleting) }
+
+func (p *patchFiles) writing(path string) []human.Effect { return shell.Writing(path, p.at) }
+
+func (p *patchFiles) deleting(path string) []human.Effect { return deleting(path, false, p.at) }
+
+// unified is for the names of a unified diff: Git and patch -p1 take the first folder of one away, whatever it is called.
+func unified(effects func(string) []human.Effect) func(string) []human.Effect {
+	return func(path string) []human.Effect {
+		found := effects(path)
+		if _, rest, _ := strings.Cut(path, "/"); rest != "" {
+			if shorter := effects(rest); mostSevere(shorter) > mostSevere(found) {
+				found = append(found, shorter...)
+			}
+		}
+		return found
+	}
+}
+
+// line looks for names of files in a line, which others follow.
+func (p *patchFiles) line(line string, rest []string) {
+	if own := strings.TrimSpace(line); strings.HasPrefix(own, "*** ") {
+		for _, head := range []string{"*** Update File:", "*** Add File:", "*** Move to:"} {
+			if path, ok := strings.CutPrefix(own, head); ok {
+				p.writes(strings.TrimSpace(path))
+			}
+		}
+		if path, ok := strings.CutPrefix(own, "*** Delete File:"); ok {
+			p.deletes(strings.TrimSpace(path))
+		}
+		return
+	}
+	if path, ok := strings.CutPrefix(line, "--- "); ok && len(rest) > 0 && strings.HasPrefix(rest[0], "+++ ") {
+		if side(rest[0][4:]) == "/dev/null" {
+			p.once("d", side(path), unified(p.deleting))
+		} else {
+			p.once("w", side(path), unified(p.writing))
+		}
+	}
+	if path, ok := strings.CutPrefix(line, "+++ "); ok {
+		p.once("w", side(path), unified(p.writing))
+	}
+	if names, ok := strings.CutPrefix(line, "diff --git "); ok { // it may be all that names a file: of a change of its mode, or of an empty one
+		if a, b := sides(names); deleted(rest) {
+			p.deletes(a)
+		} else {
+			p.writes(b)
+		}
+	}
+	for _, head := range []string{"rename from ", "rename to ", "copy to "} {
+		if path, ok := strings.CutPrefix(line, head); ok {
+			p.writes(unquoted(path))
+		}
+	}
+	if strings.HasPrefix(line, "new file mode 120000") || strings.HasPrefix(line, "new mode 120000") {
+		p.once("l", line, func(string) []human.Effect {
+			return []human.Effect{unnamed(human.FilesystemWrite, human.MediumRisk, human.MachineBlast, "patch.link", "thing_link")}
+		})
+	}
+	if path, ok := strings.CutPrefix(line, "copy from "); ok {
+		p.once("r", unquoted(path), func(path string) []human.Effect { return shell.Reading(path, p.at) })
+	}
 }
 
 // mostSevere is the level of the most severe of some effects.

@@ -84,27 +84,17 @@ func checkRule(r *rule) error {
 
 // checkAllow refuses rules that would allow nearly anything.
 func checkAllow(r *rule) error {
-	letters := strings.Trim(r.Tool, "*")
-	if r.command == nil {
-		switch {
-		case r.Path == "" && len(r.Verbs) == 0 && len(letters) < 3:
-			return errors.New("it would allow everything: name a tool, a command or a path")
-		case r.Path == "" && len(r.Verbs) == 0 && (gate.RunsCode(r.Tool) || strings.Contains(r.Tool, "*") && slices.ContainsFunc(runningTools, func(t string) bool { return glob(r.Tool, t) })):
-			return fmt.Errorf("the tool %s runs any command or code: name the command", r.Tool)
-		case r.Path == "" && slices.ContainsFunc(r.Verbs, func(v human.EffectVerb) bool {
-			return v == human.UnknownEffect || v == human.ObfuscatedEffect || v == human.LangExec
-		}):
-			return errors.New("what is not known, or is code, is allowed by its command only: name that too")
-		case r.Path != "" && strings.Trim(r.Path, "*/.~") == "":
-			return errors.New("its path stands for everything")
-		}
-		return nil
-	}
 	c := r.command
-	if len(c.words) == 0 || c.words[0].one {
+	switch {
+	case c == nil && r.Path == "":
+		return checkPathless(r)
+	case c == nil && strings.Trim(r.Path, "*/.~") == "":
+		return errors.New("its path stands for everything")
+	case c == nil:
+		return nil
+	case len(c.words) == 0 || c.words[0].one:
 		return errors.New("its command does not name the program, so it would allow any")
-	}
-	if r.Tool != "" && !strings.Contains(r.Tool, "*") && !gate.RunsCode(r.Tool) {
+	case r.Tool != "" && !strings.Contains(r.Tool, "*") && !gate.RunsCode(r.Tool):
 		return fmt.Errorf("the tool %s is not known to run commands, so no command is told in its calls", r.Tool)
 	}
 	// The first word that stands for others must not stand for the command that a runner runs.
@@ -117,8 +107,7 @@ func checkAllow(r *rule) error {
 		for next < len(c.words) && (c.words[next].option() || noProgram(c.words[next])) {
 			next++
 		}
-		switch {
-		case next == len(c.words) && c.rest, next < len(c.words) && c.words[next].one:
+		if next == len(c.words) && c.rest || next < len(c.words) && c.words[next].one {
 			return fmt.Errorf("after %s it would allow any command: write out what it may run", name)
 		}
 		if !slices.Contains(few, name) {
@@ -130,6 +119,25 @@ func checkAllow(r *rule) error {
 				return fmt.Errorf("after %s %s it would allow any command: write out what it may run", name, c.words[next].text)
 			}
 		}
+	}
+	return nil
+}
+
+// checkPathless is checkAllow for a rule with neither command nor path.
+func checkPathless(r *rule) error {
+	if len(r.Verbs) > 0 {
+		if slices.ContainsFunc(r.Verbs, func(v human.EffectVerb) bool {
+			return v == human.UnknownEffect || v == human.ObfuscatedEffect || v == human.LangExec
+		}) {
+			return errors.New("what is not known, or is code, is allowed by its command only: name that too")
+		}
+		return nil
+	}
+	switch {
+	case len(strings.Trim(r.Tool, "*")) < 3:
+		return errors.New("it would allow everything: name a tool, a command or a path")
+	case gate.RunsCode(r.Tool) || strings.Contains(r.Tool, "*") && slices.ContainsFunc(runningTools, func(t string) bool { return glob(r.Tool, t) }):
+		return fmt.Errorf("the tool %s runs any command or code: name the command", r.Tool)
 	}
 	return nil
 }
