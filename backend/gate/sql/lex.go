@@ -1,6 +1,9 @@
 package sql
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 type tokenKind uint8
 
@@ -23,135 +26,147 @@ type token struct {
 func (t token) is(mark string) bool { return t.kind == markToken && t.text == mark }
 
 func (t token) word(list ...string) bool {
-	if t.kind == wordToken {
-		for _, w := range list {
-			if t.text == w {
-				return true
-			}
-		}
-	}
-	return false
+	return t.kind == wordToken && slices.Contains(list, t.text)
 }
 
 // lex returns the tokens of a script, one more than maxTokens at the most, and whether every quote and comment of it ends.
 func lex(s string, d Dialect) (out []token, closed bool) {
-	closed = true
-	var (
-		escapes  = d == MySQL
-		nested   = d == Postgres || d == TSQL
-		hash     = d == MySQL
-		brackets = d == TSQL || d == SQLite
-		ticks    = d == MySQL || d == SQLite || d == Any
-		dollars  = d == Postgres
-	)
-	bang := 0
-	for i := 0; i < len(s) && len(out) <= maxTokens; {
-		c := s[i]
-		add := func(kind tokenKind, text string, end int) {
-			out = append(out, token{kind: kind, text: text, raw: text, at: i, end: end})
-			i = end
-		}
-		switch {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v' || c == 0:
-			i++
-		case strings.HasPrefix(s[i:], "\ufeff"):
-			i += 3
-		case strings.HasPrefix(s[i:], "--") && (d != MySQL || i+2 == len(s) || s[i+2] <= ' '), c == '#' && hash:
-			if end := strings.IndexByte(s[i:], '\n'); end >= 0 {
-				i += end
-			} else {
-				i = len(s)
-			}
-		case d == MySQL && (strings.HasPrefix(s[i:], "/*!") || strings.HasPrefix(s[i:], "/*M!")):
-			// What stands in such a comment runs.
-			i = strings.IndexByte(s[i:], '!') + i + 1
-			for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-				i++
-			}
-			bang++
-		case bang > 0 && strings.HasPrefix(s[i:], "*/"):
-			bang--
-			i += 2
-		case strings.HasPrefix(s[i:], "/*"):
-			end, ok := comment(s[i:], nested)
-			closed = closed && ok
-			i += end
-		case c == '\'' || c == '"' || c == '`' && ticks:
-			text, n, ok := quoted(s[i:], escapes && c != '`')
-			closed = closed && ok
-			kind := textToken
-			if c == '`' || c == '"' && d != MySQL {
-				kind = nameToken
-			}
-			add(kind, text, i+n)
-		case c == '[' && brackets:
-			end := strings.IndexByte(s[i:], ']')
-			for end >= 0 && strings.HasPrefix(s[i+end:], "]]") {
-				next := strings.IndexByte(s[i+end+2:], ']')
-				if next < 0 {
-					end = -1
-					break
-				}
-				end += 2 + next
-			}
-			if end < 0 {
-				closed = false
-				end = len(s) - i - 1
-			}
-			add(nameToken, s[i+1:max(i+1, i+end)], i+end+1)
-		case c == '$' && dollars && tag(s[i:]) != "":
-			t := tag(s[i:])
-			if stop := strings.Index(s[i+len(t):], t); stop >= 0 {
-				add(textToken, s[i+len(t):i+len(t)+stop], i+2*len(t)+stop)
-			} else {
-				closed = false
-				add(textToken, s[i+len(t):], len(s))
-			}
-		case c >= '0' && c <= '9':
-			j := i
-			for j < len(s) && (isWord(s[j]) || s[j] == '.') {
-				j++
-			}
-			add(numberToken, s[i:j], j)
-		case isWord(c):
-			j := i
-			for j < len(s) && isWord(s[j]) {
-				j++
-			}
-			word := strings.ToUpper(s[i:j])
-			if j+1 < len(s) && s[j] == '\'' {
-				switch {
-				case word == "E" && d == Postgres:
-					text, n, ok := quoted(s[j:], true)
-					closed = closed && ok
-					add(textToken, text, j+n)
-					continue
-				case (word == "Q" || word == "NQ") && d == Oracle:
-					shut := string(s[j+1])
-					if k := strings.IndexByte("[{(<", s[j+1]); k >= 0 {
-						shut = "]})>"[k : k+1]
-					}
-					stop := strings.Index(s[min(j+2, len(s)):], shut+"'")
-					if stop < 0 {
-						closed = false
-						add(textToken, s[j:], len(s))
-						continue
-					}
-					add(textToken, s[j+2:j+2+stop], j+2+stop+2)
-					continue
-				}
-			}
-			if word == "GO" && (d == TSQL || d == Any) && alone(s, i, j) {
-				add(markToken, ";", j)
-				continue
-			}
-			out = append(out, token{kind: wordToken, text: word, raw: s[i:j], at: i, end: j})
-			i = j
-		default:
-			add(markToken, s[i:i+1], i+1)
+	l := &lexer{s: s, d: d, closed: true}
+	for l.i < len(s) && len(l.out) <= maxTokens {
+		if !l.skip() {
+			l.next()
 		}
 	}
-	return out, closed && bang == 0
+	return l.out, l.closed && l.bang == 0
+}
+
+type lexer struct {
+	s      string
+	d      Dialect
+	i      int // what is before it is read
+	out    []token
+	closed bool
+	bang   int // comments whose text runs that are open
+}
+
+// skip goes over white space, or a comment; false where there is none.
+func (l *lexer) skip() bool {
+	s := l.s[l.i:]
+	switch c := s[0]; {
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v' || c == 0:
+		l.i++
+	case strings.HasPrefix(s, "\ufeff"):
+		l.i += 3
+	case strings.HasPrefix(s, "--") && (l.d != MySQL || len(s) == 2 || s[2] <= ' '), c == '#' && l.d == MySQL:
+		line, _, _ := strings.Cut(s, "\n")
+		l.i += len(line)
+	case l.d == MySQL && (strings.HasPrefix(s, "/*!") || strings.HasPrefix(s, "/*M!")):
+		// What stands in such a comment runs.
+		s = s[strings.IndexByte(s, '!')+1:]
+		l.i = len(l.s) - len(strings.TrimLeft(s, "0123456789"))
+		l.bang++
+	case l.bang > 0 && strings.HasPrefix(s, "*/"):
+		l.bang--
+		l.i += 2
+	case strings.HasPrefix(s, "/*"):
+		end, ok := comment(s, l.d == Postgres || l.d == TSQL)
+		l.closed = l.closed && ok
+		l.i += end
+	default:
+		return false
+	}
+	return true
+}
+
+// add adds a token that ends at an offset.
+func (l *lexer) add(kind tokenKind, text string, end int) {
+	l.out = append(l.out, token{kind: kind, text: text, raw: text, at: l.i, end: end})
+	l.i = end
+}
+
+// quoted adds what is in quotes that begin at an offset.
+func (l *lexer) quoted(kind tokenKind, at int, escapes bool) {
+	text, n, ok := quoted(l.s[at:], escapes)
+	l.closed = l.closed && ok
+	l.add(kind, text, at+n)
+}
+
+// upTo adds what stands between an offset and a mark, or the end of the script, which does not close it.
+func (l *lexer) upTo(kind tokenKind, from int, mark string) {
+	text, _, ok := strings.Cut(l.s[from:], mark)
+	if !ok {
+		l.closed = false
+		mark = ""
+	}
+	l.add(kind, text, from+len(text)+len(mark))
+}
+
+// next reads a token.
+func (l *lexer) next() {
+	s := l.s[l.i:]
+	switch c := s[0]; {
+	case c == '\'':
+		l.quoted(textToken, l.i, l.d == MySQL)
+	case c == '"' && l.d == MySQL:
+		l.quoted(textToken, l.i, true)
+	case c == '"', c == '`' && (l.d == MySQL || l.d == SQLite || l.d == Any):
+		l.quoted(nameToken, l.i, false)
+	case c == '[' && (l.d == TSQL || l.d == SQLite):
+		end := strings.IndexByte(s, ']')
+		for end >= 0 && strings.HasPrefix(s[end:], "]]") {
+			next := strings.IndexByte(s[end+2:], ']')
+			if next < 0 {
+				end = -1
+				break
+			}
+			end += 2 + next
+		}
+		if end < 0 {
+			l.closed = false
+			end = len(s) - 1
+		}
+		l.add(nameToken, s[1:max(1, end)], l.i+end+1)
+	case c == '$' && l.d == Postgres && tag(s) != "":
+		l.upTo(textToken, l.i+len(tag(s)), tag(s))
+	case c >= '0' && c <= '9':
+		j := 0
+		for j < len(s) && (isWord(s[j]) || s[j] == '.') {
+			j++
+		}
+		l.add(numberToken, s[:j], l.i+j)
+	case isWord(c):
+		l.word()
+	default:
+		l.add(markToken, s[:1], l.i+1)
+	}
+}
+
+func (l *lexer) word() {
+	s, j := l.s, l.i
+	for j < len(s) && isWord(s[j]) {
+		j++
+	}
+	word := strings.ToUpper(s[l.i:j])
+	if j+1 < len(s) && s[j] == '\'' {
+		switch {
+		case word == "E" && l.d == Postgres:
+			l.quoted(textToken, j, true)
+			return
+		case (word == "Q" || word == "NQ") && l.d == Oracle:
+			shut := string(s[j+1])
+			if k := strings.IndexByte("[{(<", s[j+1]); k >= 0 {
+				shut = "]})>"[k : k+1]
+			}
+			l.upTo(textToken, j+2, shut+"'")
+			return
+		}
+	}
+	if word == "GO" && (l.d == TSQL || l.d == Any) && alone(s, l.i, j) {
+		l.add(markToken, ";", j)
+		return
+	}
+	l.out = append(l.out, token{kind: wordToken, text: word, raw: s[l.i:j], at: l.i, end: j})
+	l.i = j
 }
 
 func isWord(c byte) bool {
