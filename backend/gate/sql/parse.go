@@ -82,6 +82,10 @@ var (
 	changes = setOf("CREATE COMMENT VACUUM REINDEX CLUSTER REFRESH RENAME OPTIMIZE REPAIR FLUSH KILL ATTACH DETACH CHECKPOINT INSTALL SECURITY REASSIGN MSCK UNLOAD UNDROP CACHE UNCACHE " +
 		"REVOKE DENY CHANGE STOP EXCHANGE CONVERT DBCC RECONFIGURE ENABLE")
 	writing = setOf("INSERT UPSERT MERGE REPLACE LOCK NOTIFY IMPORT EXPORT BACKUP")
+	// Verbs whose statement names what it is about.
+	named = setOf("DELETE UPDATE DROP TRUNCATE PURGE RESTORE SHUTDOWN RESTART FLASHBACK NUKE ERASE ALTER CALL STOP INSERT UPSERT MERGE REPLACE LOCK NOTIFY IMPORT EXPORT BACKUP " +
+		"CREATE COMMENT VACUUM REINDEX CLUSTER REFRESH RENAME OPTIMIZE REPAIR FLUSH KILL ATTACH DETACH CHECKPOINT SECURITY REASSIGN MSCK UNLOAD UNDROP CACHE UNCACHE " +
+		"REVOKE DENY CHANGE EXCHANGE CONVERT DBCC RECONFIGURE ENABLE")
 	// Words of blocks, behind which statements stand without a semicolon.
 	blocks = setOf("BEGIN DECLARE IF ELSE ELSIF ELSEIF WHILE LOOP FOR FOREACH END EXCEPTION WHEN THEN REPEAT UNTIL DELIMITER PERFORM TRY CATCH CASE AS IS")
 	// Verbs that may follow a statement, or stand in a block.
@@ -180,137 +184,172 @@ func (r *reader) statement(items []item) Statement {
 	return st
 }
 
+// A clause is a statement that is read by the grammar of its verb.
+type clause struct {
+	r      *reader
+	items  []item
+	rest   []item // behind the verb
+	within Kind   // what is done in it
+}
+
+// and is a kind, or what is worse in the statement or follows it.
+func (c clause) and(k Kind) Kind { return max(k, c.within, c.r.follow(c.items)) }
+
+// word says whether a word behind the verb is one of some.
+func (c clause) word(i int, list ...string) bool {
+	return i < len(c.rest) && !c.rest[i].isIn && c.rest[i].word(list...)
+}
+
+// either is one kind where the verb is followed by one of some words, and another otherwise.
+func (c clause) either(k, other Kind, list ...string) Kind {
+	if c.word(0, list...) {
+		return k
+	}
+	return other
+}
+
 // byVerb reads a statement by the grammar of its verb.
 func (r *reader) byVerb(st *Statement, items []item) Kind {
 	verb, rest := items[0].text, items[1:]
-	word := func(i int, list ...string) bool { return i < len(rest) && !rest[i].isIn && rest[i].word(list...) }
-	has := func(list ...string) bool { return find(rest, list...) >= 0 }
 	switch verb {
 	case "WITH":
 		return r.with(st, rest)
 	case "EXPLAIN", "DESCRIBE", "DESC", "ANALYZE", "ANALYSE":
 		return r.explain(st, verb, rest)
 	}
-	within := r.scan(rest)
-	if within == RunsCode || within == Destroys {
-		return within
+	c := clause{r, items, rest, r.scan(rest)}
+	if c.within == RunsCode || c.within == Destroys {
+		return c.within
 	}
-	and := func(k Kind) Kind { return max(k, within, r.follow(items)) }
+	if verb == "UPDATE" && c.word(0, "STATISTICS") {
+		return Changes
+	}
+	if named()[verb] {
+		st.Object = object(rest)
+	}
 	switch verb {
-	case "SELECT", "VALUES", "TABLE", "FROM":
-		if i := find(rest, "INTO"); i >= 0 && verb == "SELECT" {
-			if i+1 < len(rest) && !rest[i+1].isIn && (rest[i+1].kind == wordToken && strings.HasPrefix(rest[i+1].text, "@") || rest[i+1].is(":")) {
-				return and(Session) // a variable
-			}
-			return and(Changes) // makes a table
-		}
-		return and(Reads)
+	case "SELECT":
+		return c.and(c.selected())
 	case "DELETE", "UPDATE":
-		if verb == "UPDATE" && word(0, "STATISTICS") {
-			return Changes
-		}
-		st.Object = object(rest)
-		return and(r.rows(rest))
+		return c.and(r.rows(rest))
 	case "DROP", "TRUNCATE", "PURGE", "RESTORE", "SHUTDOWN", "RESTART", "FLASHBACK", "NUKE", "ERASE":
-		st.Object = object(rest)
 		return Destroys
 	case "ALTER":
-		st.Object = object(rest)
-		return and(alter(rest))
+		return c.and(alter(rest))
 	case "CREATE":
-		st.Object = object(rest)
-		return max(r.create(rest), min(within, RunsCode))
+		return max(r.create(rest), min(c.within, RunsCode))
 	case "GRANT":
 		return grant(rest)
 	case "COPY":
-		return and(r.copying(rest))
+		return c.and(r.copying(rest))
 	case "SET":
-		if word(0, "GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "RESOURCE") || word(0, "DEFAULT") && word(1, "ROLE") ||
-			len(rest) > 0 && strings.HasPrefix(rest[0].text, "@@GLOBAL") || len(rest) > 2 && rest[0].word("@@GLOBAL", "@@PERSIST") {
+		if c.setsMore() {
 			return Changes
 		}
-		return and(Session)
-	case "RESET":
-		if word(0, "MASTER", "SLAVE", "REPLICA", "BINARY", "PERSIST") {
-			return Destroys
-		}
-		return Session
+		return c.and(Session)
 	case "PRAGMA":
 		return pragma(rest)
 	case "INSERT", "REPLACE", "UPSERT", "MERGE":
-		st.Object = object(rest)
-		if word(0, "OVERWRITE") {
+		if c.word(0, "OVERWRITE") {
 			return Destroys
 		}
-		return and(Writes)
+		return c.and(Writes)
 	case "DO":
-		if body := firstText(rest); body != "" && (r.dialect != MySQL) {
-			return max(r.inner(body), Writes)
-		}
-		if len(rest) == 0 {
-			return Unknown
-		}
-		return and(Session)
+		return c.do()
 	case "CALL":
-		st.Object = object(rest)
-		return and(Unknown)
+		return c.and(Unknown)
 	case "EXEC", "EXECUTE":
 		return r.exec(st, rest)
 	case "PREPARE":
-		if i := find(rest, "AS", "FROM"); i >= 0 {
-			if body := firstText(rest[i:]); body != "" && rest[i].word("FROM") {
-				return max(r.inner(body), Session)
-			}
-			if rest[i].word("AS") {
-				return max(r.statement(rest[i+1:]).Kind, Session)
-			}
-		}
-		return Unknown
+		return c.prepare()
+	}
+	return c.byList(verb)
+}
+
+// byList reads a statement whose verb says what it does, but for a word or two behind it.
+func (c clause) byList(verb string) Kind {
+	switch verb {
+	case "RESET":
+		return c.either(Destroys, Session, "MASTER", "SLAVE", "REPLICA", "BINARY", "PERSIST")
 	case "BEGIN":
-		if len(rest) == 0 || word(0, "TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "CONCURRENT", "NOT", "DEFERRABLE") {
-			return and(Session)
+		if len(c.rest) == 0 || c.word(0, "TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "CONCURRENT", "NOT", "DEFERRABLE") {
+			return c.and(Session)
 		}
-		return max(Session, r.block(rest))
+		return max(Session, c.r.block(c.rest))
 	case "END":
-		return max(Session, r.block(rest))
+		return max(Session, c.r.block(c.rest))
 	case "LOAD":
-		if word(0, "DATA", "XML") || len(rest) > 0 && rest[0].kind == textToken {
+		if len(c.rest) > 0 && c.rest[0].kind == textToken {
 			return RunsCode
 		}
-		return Changes
+		return c.either(RunsCode, Changes, "DATA", "XML")
 	case "INSTALL":
-		if word(0, "PLUGIN", "COMPONENT", "SONAME") {
-			return RunsCode
-		}
-		return Changes
+		return c.either(RunsCode, Changes, "PLUGIN", "COMPONENT", "SONAME")
 	case "KILL", "STOP":
-		st.Object = object(rest)
 		return Changes
 	case "SHOW":
 		return Reads
 	}
 	switch {
 	case blocks()[verb]:
-		return max(Session, within, r.block(rest))
+		return max(Session, c.within, c.r.block(c.rest))
 	case reading()[verb]:
-		return and(Reads)
+		return c.and(Reads)
 	case session()[verb]:
-		return and(Session)
+		return c.and(Session)
 	case writing()[verb]:
-		st.Object = object(rest)
-		return and(Writes)
+		return c.and(Writes)
 	case changes()[verb]:
-		st.Object = object(rest)
-		if has("CASCADE") {
+		if find(c.rest, "CASCADE") >= 0 {
 			return Destroys
 		}
-		return and(Changes)
+		return c.and(Changes)
+	case len(c.rest) > 1 && c.rest[0].is(":") && c.rest[1].is("="): // name := value, of a block
+		return c.and(Session)
 	}
-	// name := value, of a block
-	if len(rest) > 1 && rest[0].is(":") && rest[1].is("=") {
-		return and(Session)
+	return max(Unknown, c.r.block(c.items))
+}
+
+// selected is what a SELECT does by its INTO.
+func (c clause) selected() Kind {
+	i := find(c.rest, "INTO")
+	switch {
+	case i < 0:
+		return Reads
+	case i+1 < len(c.rest) && !c.rest[i+1].isIn && (c.rest[i+1].kind == wordToken && strings.HasPrefix(c.rest[i+1].text, "@") || c.rest[i+1].is(":")):
+		return Session // a variable
 	}
-	return max(Unknown, r.block(items))
+	return Changes // makes a table
+}
+
+// setsMore says whether a SET changes more than the session.
+func (c clause) setsMore() bool {
+	return c.word(0, "GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "RESOURCE") || c.word(0, "DEFAULT") && c.word(1, "ROLE") ||
+		len(c.rest) > 0 && strings.HasPrefix(c.rest[0].text, "@@GLOBAL") || len(c.rest) > 2 && c.rest[0].word("@@GLOBAL", "@@PERSIST")
+}
+
+func (c clause) do() Kind {
+	if body := firstText(c.rest); body != "" && c.r.dialect != MySQL {
+		return max(c.r.inner(body), Writes)
+	}
+	if len(c.rest) == 0 {
+		return Unknown
+	}
+	return c.and(Session)
+}
+
+func (c clause) prepare() Kind {
+	i := find(c.rest, "AS", "FROM")
+	if i < 0 {
+		return Unknown
+	}
+	if c.rest[i].word("AS") {
+		return max(c.r.statement(c.rest[i+1:]).Kind, Session)
+	}
+	if body := firstText(c.rest[i:]); body != "" {
+		return max(c.r.inner(body), Session)
+	}
+	return Unknown
 }
 
 // scan looks through expressions and clauses for what does more than read: statements in brackets, and functions.
@@ -323,36 +362,43 @@ func (r *reader) scan(items []item) Kind {
 	}
 	defer func() { r.deep-- }()
 	for i, it := range items {
-		if it.isIn {
-			if len(it.group) > 0 && !it.group[0].isIn && it.group[0].word("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "DROP", "TRUNCATE", "EXEC", "EXECUTE", "CALL") && (len(it.group) > 1) {
-				k = max(k, r.statement(it.group).Kind)
-			} else {
-				k = max(k, r.scan(it.group))
-			}
-			continue
-		}
-		if it.kind != wordToken && it.kind != nameToken {
-			continue
-		}
-		name := strings.ToUpper(it.text)
-		called := i+1 < len(items) && (items[i+1].isIn || items[i+1].is("."))
 		switch {
-		case lifts()[name] && (!onlyCalled()[name] || called) && (it.kind == wordToken || called):
-			return RunsCode
-		case !called || items[i+1].is("."):
-		case far()[name] && i > 0 && items[i-1].word("FROM", "JOIN", "TABLE", "FUNCTION"):
-			k = max(k, Unknown) // a table that is fetched from elsewhere
-		case name == "SETVAL" || name == "NEXTVAL" || name == "LO_UNLINK" || name == "LO_CREATE":
-			k = max(k, Writes)
-		case name == "SET_CONFIG":
-			k = max(k, Session)
-		default:
-			if first, _, more := strings.Cut(name, "_"); more && actions()[first] && (i == 0 || !items[i-1].word("INTO", "TABLE", "JOIN", "INSERT", "ON", "EXISTS", "INDEX")) {
-				k = max(k, Unknown)
+		case it.isIn && len(it.group) > 1 && !it.group[0].isIn && it.group[0].word("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "DROP", "TRUNCATE", "EXEC", "EXECUTE", "CALL"):
+			k = max(k, r.statement(it.group).Kind)
+		case it.isIn:
+			k = max(k, r.scan(it.group))
+		case it.kind == wordToken || it.kind == nameToken:
+			does := function(items, i)
+			if does == RunsCode {
+				return does
 			}
+			k = max(k, does)
 		}
 	}
 	return k
+}
+
+// function is what a name among others does, where it is one of a function or a clause.
+func function(items []item, i int) Kind {
+	it, name := items[i], strings.ToUpper(items[i].text)
+	follows := func(list ...string) bool { return i > 0 && items[i-1].word(list...) }
+	called := i+1 < len(items) && (items[i+1].isIn || items[i+1].is("."))
+	switch {
+	case lifts()[name] && (!onlyCalled()[name] || called) && (it.kind == wordToken || called):
+		return RunsCode
+	case !called || items[i+1].is("."):
+		return Reads
+	case far()[name] && follows("FROM", "JOIN", "TABLE", "FUNCTION"):
+		return Unknown // a table that is fetched from elsewhere
+	case name == "SETVAL" || name == "NEXTVAL" || name == "LO_UNLINK" || name == "LO_CREATE":
+		return Writes
+	case name == "SET_CONFIG":
+		return Session
+	}
+	if first, _, more := strings.Cut(name, "_"); more && actions()[first] && !follows("INTO", "TABLE", "JOIN", "INSERT", "ON", "EXISTS", "INDEX") {
+		return Unknown
+	}
+	return Reads
 }
 
 // follow reads statements that stand behind another one with nothing between them, as T-SQL has it.
@@ -543,25 +589,32 @@ func holds(items []item) bool {
 	case len(items) == 1 && items[0].isIn:
 		return always(items[0].group)
 	case len(items) == 1:
-		return items[0].word("TRUE") || items[0].kind == numberToken && strings.Trim(items[0].text, "0.") != "" || items[0].kind == textToken && strings.Trim(items[0].text, "0.") != ""
+		return items[0].word("TRUE") || items[0].constant() && strings.Trim(items[0].text, "0.") != ""
 	case len(items) == 2 && items[0].word("NOT"):
 		return items[1].word("FALSE", "NULL") || items[1].kind == numberToken && strings.Trim(items[1].text, "0.") == ""
 	}
-	same := func(a, b item) bool { return !a.isIn && !b.isIn && a.kind == b.kind && a.text == b.text }
-	constant := func(a item) bool { return !a.isIn && (a.kind == numberToken || a.kind == textToken) }
-	last := items[len(items)-1]
-	switch {
-	case len(items) == 3 && (items[1].is("=") || items[1].word("IS", "LIKE")):
-		return same(items[0], last) || items[1].word("LIKE") && last.kind == textToken && strings.Trim(last.text, "%") == ""
-	case len(items) == 4 && items[1].is("=") && items[2].is("="), len(items) == 5 && items[1].is("<") && items[2].is("=") && items[3].is(">"):
-		return same(items[0], last)
-	case len(items) == 4 && (items[1].is("<") && items[2].is(">") || items[1].is("!") && items[2].is("=")):
-		return constant(items[0]) && constant(last) && !same(items[0], last)
-	case len(items) == 3 && (items[1].is("<") || items[1].is(">")):
-		return constant(items[0]) && constant(last) && !same(items[0], last)
+	first, last := items[0], items[len(items)-1]
+	same := !first.isIn && !last.isIn && first.kind == last.kind && first.text == last.text
+	operator := ""
+	for _, it := range items[1 : len(items)-1] {
+		if it.isIn {
+			return false
+		}
+		operator += it.text
+	}
+	switch operator {
+	case "=", "==", "<=>", "IS":
+		return same
+	case "LIKE":
+		return same || last.kind == textToken && strings.Trim(last.text, "%") == ""
+	case "<>", "!=", "<", ">":
+		return first.constant() && last.constant() && !same
 	}
 	return false
 }
+
+// constant says whether an item is a number or a text.
+func (it item) constant() bool { return !it.isIn && (it.kind == numberToken || it.kind == textToken) }
 
 func alter(items []item) Kind {
 	if find(items, "SYSTEM") == 0 {

@@ -175,24 +175,8 @@ func Count(script string, d Dialect) string {
 			return ""
 		}
 	}
-	at := 1
-	switch {
-	case tokens[0].word("DELETE") && tokens[1].word("FROM"):
-		at = 2
-	case tokens[0].word("UPDATE"):
-	case tokens[0].word("TRUNCATE"):
-		if tokens[1].word("TABLE") {
-			at = 2
-		}
-	case tokens[0].word("DROP") && tokens[1].word("TABLE"):
-		at = 2
-		if len(tokens) > 4 && tokens[2].word("IF") && tokens[3].word("EXISTS") {
-			at = 4
-		}
-	default:
-		return ""
-	}
-	if at >= len(tokens) || tokens[at].kind != wordToken && tokens[at].kind != nameToken {
+	at := tableAt(tokens)
+	if at == 0 || at >= len(tokens) || tokens[at].kind != wordToken && tokens[at].kind != nameToken {
 		return ""
 	}
 	end := at
@@ -203,4 +187,22 @@ func Count(script string, d Dialect) string {
 		return ""
 	}
 	return "SELECT count(*) FROM " + script[tokens[at].at:tokens[end].end] + where
+}
+
+// tableAt is where the table of a statement that deletes, changes or drops stands; 0 where that is not known.
+func tableAt(tokens []token) int {
+	for _, start := range []string{"DROP TABLE IF EXISTS", "DROP TABLE", "DELETE FROM", "TRUNCATE TABLE", "TRUNCATE", "UPDATE"} {
+		at := 0
+		for word := range strings.FieldsSeq(start) {
+			if at == len(tokens) || !tokens[at].word(word) {
+				at = -1
+				break
+			}
+			at++
+		}
+		if at > 0 {
+			return at
+		}
+	}
+	return 0
 }
