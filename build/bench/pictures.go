@@ -39,7 +39,6 @@ func takePictures(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	const recording = "rec_bench"
 	store := pictures.New(dir)
 	writer, err := store.Writer(recording)
 	if err != nil {
@@ -49,12 +48,58 @@ func takePictures(ctx context.Context) error {
 	screen := x11.NewScreen("", func() (time.Time, int64) { return time.Now(), time.Now().UnixNano() })
 	defer screen.Close()
 
-	var f record.Frame
-	if err := screen.Grab(ctx, &f); err != nil {
+	ways, size, err := waysOfTaking(ctx, dir, screen, writer)
+	if err != nil {
 		return err
 	}
-	whole := image.Rect(0, 0, f.W, f.H)
-	ids := make([]string, 0, 64)
+	const rounds = 31
+	for round := range rounds {
+		for i := range ways {
+			way := &ways[i]
+			if way.before != nil {
+				if err := way.before(); err != nil {
+					return err
+				}
+			}
+			began := time.Now()
+			n, err := way.do(round)
+			if err != nil {
+				return fmt.Errorf("%s: %w", way.name, err)
+			}
+			way.took = append(way.took, time.Since(began))
+			way.bytes += n
+		}
+	}
+	fmt.Printf("\n## Pictures of %d by %d pixels\n\n| | p50 | p99 | worst | of |\n| --- | --- | --- | --- | --- |\n", size.Dx(), size.Dy())
+	for _, way := range ways {
+		percentiles(way.name, way.took) // sorts them
+	}
+	fmt.Printf("\n| | bytes each |\n| --- | --- |\n")
+	for _, way := range ways {
+		fmt.Printf("| %s | %d |\n", way.name, way.bytes/rounds)
+	}
+	p50 := func(way int) float64 { return float64(ways[way].took[rounds/2]) }
+	fmt.Printf("\nAt p50 a whole picture is taken and stored **%.1f times** as fast as by CaptureRect and PNG, %.1f times as by its fastest.\n", p50(0)/p50(2), p50(1)/p50(2))
+	return nil
+}
+
+// A pictureWay is one of taking, storing or reading a picture, and what was measured of it.
+type pictureWay struct {
+	name   string
+	before func() error // what is not measured
+	do     func(round int) (bytes int64, err error)
+	took   []time.Duration
+	bytes  int64
+}
+
+// waysOfTaking are the ways that are compared, the library's first.
+func waysOfTaking(ctx context.Context, dir string, screen record.Screen, writer record.PictureWriter) (ways []pictureWay, size image.Rectangle, err error) {
+	var f record.Frame
+	if err := screen.Grab(ctx, &f); err != nil {
+		return nil, size, err
+	}
+	size = image.Rect(0, 0, f.W, f.H)
+	var ids []string
 	put := func() (int64, error) {
 		id, _, n, err := writer.Put(&f)
 		ids = append(ids, id)
@@ -62,7 +107,7 @@ func takePictures(ctx context.Context) error {
 	}
 	plain := func(level png.CompressionLevel) func(int) (int64, error) {
 		return func(int) (int64, error) {
-			img, err := screenshot.CaptureRect(whole)
+			img, err := screenshot.CaptureRect(size)
 			if err != nil {
 				return 0, err
 			}
@@ -71,13 +116,7 @@ func takePictures(ctx context.Context) error {
 			return int64(b.Len()), err
 		}
 	}
-	const equal = "ours, taken and equal to the last"
-	ways := []struct {
-		name  string
-		do    func(round int) (int64, error)
-		took  []time.Duration
-		bytes int64
-	}{
+	return []pictureWay{
 		{name: "CaptureRect and PNG", do: plain(png.DefaultCompression)},
 		{name: "CaptureRect and PNG at its fastest", do: plain(png.BestSpeed)},
 		{name: "ours, taken and stored whole", do: func(round int) (int64, error) {
@@ -99,9 +138,12 @@ func takePictures(ctx context.Context) error {
 			}
 			return put()
 		}},
-		{name: equal, do: func(int) (int64, error) {
-			n, _, err := taken(ctx, screen, &f, writer)
-			return n, err
+		{name: "ours, taken and equal to the last", do: func(int) (int64, error) { return taken(ctx, screen, &f, writer) }, before: func() error { // the last one stored is one that was changed by hand
+			if err := screen.Grab(ctx, &f); err != nil {
+				return err
+			}
+			_, err := put()
+			return err
 		}},
 		{name: "a stored one read, made 320 pixels wide, as PNG", do: func(round int) (int64, error) {
 			fresh := pictures.New(dir) // which has nothing in memory
@@ -113,50 +155,20 @@ func takePictures(ctx context.Context) error {
 			err = pictures.Encode(&n, got, "png", 320)
 			return int64(n), err
 		}},
-	}
-	const rounds = 31
-	for round := range rounds {
-		for i := range ways {
-			way := &ways[i]
-			if way.name == equal { // the last one stored is one that was changed by hand
-				if err := screen.Grab(ctx, &f); err != nil {
-					return err
-				}
-				if _, err := put(); err != nil {
-					return err
-				}
-			}
-			began := time.Now()
-			n, err := way.do(round)
-			if err != nil {
-				return fmt.Errorf("%s: %w", way.name, err)
-			}
-			way.took = append(way.took, time.Since(began))
-			way.bytes += n
-		}
-	}
-	fmt.Printf("\n## Pictures of %d by %d pixels\n\n| | p50 | p99 | worst | of |\n| --- | --- | --- | --- | --- |\n", f.W, f.H)
-	for _, way := range ways {
-		percentiles(way.name, way.took) // sorts them
-	}
-	fmt.Printf("\n| | bytes each |\n| --- | --- |\n")
-	for _, way := range ways {
-		fmt.Printf("| %s | %d |\n", way.name, way.bytes/rounds)
-	}
-	p50 := func(way int) float64 { return float64(ways[way].took[rounds/2]) }
-	fmt.Printf("\nAt p50 a whole picture is taken and stored **%.1f times** as fast as by CaptureRect and PNG, %.1f times as by its fastest.\n", p50(0)/p50(2), p50(1)/p50(2))
-	return nil
+	}, size, nil
 }
 
-func taken(ctx context.Context, screen record.Screen, f *record.Frame, w record.PictureWriter) (int64, bool, error) {
+const recording = "rec_bench"
+
+func taken(ctx context.Context, screen record.Screen, f *record.Frame, w record.PictureWriter) (int64, error) {
 	if err := screen.Grab(ctx, f); err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	_, fresh, n, err := w.Put(f)
 	if err == nil && fresh {
 		err = errors.New("the screen has changed by itself")
 	}
-	return n, fresh, err
+	return n, err
 }
 
 // counter counts what is written to it.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -147,16 +148,47 @@ func latency(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ws, _, err := websocket.Dial(ctx, strings.Replace(s.URL, "http", "ws", 1)+"/api/ws",
-		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + s.token}}})
+	heard, end, err := s.subscribe(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = ws.CloseNow() }()
-	ws.SetReadLimit(16 << 20)
+	defer end()
 
-	var mu sync.Mutex
-	heard := map[string]time.Time{}
+	trips, failures := make([]trip, count), make([]error, count)
+	var wg sync.WaitGroup
+	tick := time.NewTicker(time.Second / perSecond)
+	defer tick.Stop()
+	for i := range count {
+		<-tick.C
+		wg.Go(func() { trips[i], failures[i] = s.ringAndAnswer(key) })
+	}
+	wg.Wait()
+	if err := errors.Join(failures...); err != nil {
+		return err
+	}
+	events, woke := make([]time.Duration, count), make([]time.Duration, count)
+	for i, t := range trips {
+		at, ok := heard.Load(t.id)
+		if !ok {
+			return fmt.Errorf("the subscriber never heard of %s", t.id)
+		}
+		events[i], woke[i] = at.(time.Time).Sub(t.rung), t.woke
+	}
+	fmt.Printf("\n## Latency at %d rings and %d answers a second\n\n| | p50 | p99 | worst | of |\n| --- | --- | --- | --- | --- |\n", perSecond, perSecond)
+	percentiles("ring sent, to event at a subscriber", events)
+	percentiles("answer sent, to waiting agent awake", woke)
+	return nil
+}
+
+// subscribe notes when the server's events tell of a new operation, by its id.
+func (s *server) subscribe(ctx context.Context) (heard *sync.Map, end func(), err error) {
+	ws, _, err := websocket.Dial(ctx, strings.Replace(s.URL, "http", "ws", 1)+"/api/ws",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + s.token}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	ws.SetReadLimit(16 << 20)
+	heard = &sync.Map{}
 	go func() {
 		for {
 			_, b, err := ws.Read(ctx)
@@ -169,72 +201,43 @@ func latency(ctx context.Context) error {
 				ID   string `json:"operation_id"`
 			}
 			if json.Unmarshal(b, &e) == nil && e.Type == "invoked" {
-				mu.Lock()
-				heard[e.ID] = at
-				mu.Unlock()
+				heard.Store(e.ID, at)
 			}
 		}
 	}()
+	return heard, func() { _ = ws.CloseNow() }, nil
+}
 
-	type operation struct {
+// A trip is an operation from its ring to its answer.
+type trip struct {
+	id   string
+	rung time.Time
+	woke time.Duration // what the answer took to wake the agent
+}
+
+func (s *server) ringAndAnswer(key string) (t trip, err error) {
+	var op struct {
 		ID      string `json:"operation_id"`
 		Version int
-		State   string
 	}
-	rung, woke := make([]time.Time, count), make([]time.Duration, count)
-	ids := make([]string, count)
-	var failed error
-	var wg sync.WaitGroup
-	tick := time.NewTicker(time.Second / perSecond)
-	defer tick.Stop()
-	for i := range count {
-		<-tick.C
-		wg.Go(func() {
-			fail := func(err error) {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = err
-			}
-			rung[i] = time.Now()
-			var op operation
-			if err := s.call(key, "POST", "/api/human/invoke", invocation, &op); err != nil {
-				fail(err)
-				return
-			}
-			ids[i] = op.ID
-			waiting := make(chan time.Time, 1)
-			go func() {
-				var end operation
-				if err := s.call(key, "GET", fmt.Sprintf("/api/human/operations/%s?wait=60&after_version=%d", op.ID, op.Version), nil, &end); err != nil {
-					fail(err)
-				}
-				waiting <- time.Now()
-			}()
-			time.Sleep(200 * time.Millisecond) // the agent's wait is surely open by then
-			answered := time.Now()
-			if err := s.call(s.token, "POST", "/api/human/complete", map[string]string{"operation_id": op.ID, "decision": "approve"}, nil); err != nil {
-				fail(err)
-				return
-			}
-			woke[i] = (<-waiting).Sub(answered)
-		})
+	t.rung = time.Now()
+	if err := s.call(key, "POST", "/api/human/invoke", invocation, &op); err != nil {
+		return t, err
 	}
-	wg.Wait()
-	if failed != nil {
-		return failed
+	t.id = op.ID
+	waiting := make(chan error, 1)
+	var awake time.Time
+	go func() {
+		err := s.call(key, "GET", fmt.Sprintf("/api/human/operations/%s?wait=60&after_version=%d", op.ID, op.Version), nil, nil)
+		awake = time.Now()
+		waiting <- err
+	}()
+	time.Sleep(200 * time.Millisecond) // the agent's wait is surely open by then
+	answered := time.Now()
+	if err := s.call(s.token, "POST", "/api/human/complete", map[string]string{"operation_id": op.ID, "decision": "approve"}, nil); err != nil {
+		return t, err
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	events := make([]time.Duration, 0, count)
-	for i, id := range ids {
-		at, ok := heard[id]
-		if !ok {
-			return fmt.Errorf("the subscriber never heard of %s", id)
-		}
-		events = append(events, at.Sub(rung[i]))
-	}
-	fmt.Printf("\n## Latency at %d rings and %d answers a second\n\n| | p50 | p99 | worst | of |\n| --- | --- | --- | --- | --- |\n", perSecond, perSecond)
-	percentiles("ring sent, to event at a subscriber", events)
-	percentiles("answer sent, to waiting agent awake", woke)
-	return nil
+	err = <-waiting
+	t.woke = awake.Sub(answered)
+	return t, err
 }
