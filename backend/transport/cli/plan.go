@@ -320,67 +320,76 @@ func (p *planDesk) converse(ctx context.Context) error {
 		}
 		return err
 	}
+	r := plan.Response{}
+	for p.ask(p.verbs(), p.lines) {
+		if done, err := p.act(ctx, strings.ToLower(strings.TrimSpace(p.lines.Text())), &r); done || err != nil {
+			return err
+		}
+	}
+	return human.Errorf(human.Unavailable, "no answer was given; nothing was changed")
+}
+
+func (p *planDesk) verbs() string {
 	verbs := "[c]onfirm, "
 	if p.q.Risk.Dangerous() {
 		verbs = "the word confirm, "
 	}
-	mayModify := slices.Contains(p.q.Options, human.ModifyPlan)
-	if mayModify {
+	if p.mayModify() {
 		verbs += "[m]odify, change by [w]ords, "
 	}
 	if len(p.q.Tasks) > 1 {
 		verbs += "[t]ask by task, "
 	}
-	verbs += "ca[n]cel, as[k], [q]uit> "
-	r := plan.Response{}
-	for p.ask(verbs, p.lines) {
-		switch word := strings.ToLower(strings.TrimSpace(p.lines.Text())); {
-		case word == "q" || word == "quit":
-			return human.Errorf(human.Unavailable, "nothing was changed")
-		case word == "confirm" || (word == "c" && !p.q.Risk.Dangerous()):
-			r.Action = human.ConfirmPlan
-			if err := p.more(p.lines, "a message for the agent, or Enter> ", &r.Message); err != nil {
-				return err
-			}
-			return p.send(ctx, r)
-		case word == "c":
-			p.note("The risk is %s: type the whole word confirm.", p.q.Risk)
-		case (word == "t" || word == "task by task") && len(p.q.Tasks) > 1:
-			r.TaskByTask = !r.TaskByTask
-			if r.TaskByTask {
-				p.note("You will be asked again before each task. Now confirm or modify; t again undoes it.")
-			} else {
-				p.note("You will not be asked before each task.")
-			}
-		case mayModify && (word == "m" || word == "modify"):
-			sent, err := p.modify(ctx, r)
-			if sent || err != nil {
-				return err
-			}
-		case mayModify && (word == "w" || word == "words"):
-			if err := p.more(p.lines, "what to change> ", &r.Message); err != nil {
-				return err
-			}
-			if r.Message != "" {
-				return p.send(ctx, plan.Response{Action: human.ModifyPlan, Message: r.Message})
-			}
-		case word == "n" || word == "cancel":
-			if err := p.more(p.lines, "why (Enter: no reason)> ", &r.Message); err != nil {
-				return err
-			}
-			return p.send(ctx, plan.Response{Action: human.CancelPlan, Message: r.Message})
-		case word == "k" || word == "ask":
-			var question string
-			if err := p.more(p.lines, "your question> ", &question); err != nil {
-				return err
-			}
-			if question != "" {
-				op, err := p.operator.Reply(ctx, p.op.ID, question)
-				return p.changed(op, err)
-			}
+	return verbs + "ca[n]cel, as[k], [q]uit> "
+}
+
+func (p *planDesk) mayModify() bool { return slices.Contains(p.q.Options, human.ModifyPlan) }
+
+// act does what a person typed. done is false where they are asked again.
+func (p *planDesk) act(ctx context.Context, word string, r *plan.Response) (done bool, err error) {
+	switch {
+	case word == "q" || word == "quit":
+		return true, human.Errorf(human.Unavailable, "nothing was changed")
+	case word == "confirm" || (word == "c" && !p.q.Risk.Dangerous()):
+		r.Action = human.ConfirmPlan
+		if err := p.more(p.lines, "a message for the agent, or Enter> ", &r.Message); err != nil {
+			return true, err
+		}
+		return true, p.send(ctx, *r)
+	case word == "c":
+		p.note("The risk is %s: type the whole word confirm.", p.q.Risk)
+	case (word == "t" || word == "task by task") && len(p.q.Tasks) > 1:
+		r.TaskByTask = !r.TaskByTask
+		if r.TaskByTask {
+			p.note("You will be asked again before each task. Now confirm or modify; t again undoes it.")
+		} else {
+			p.note("You will not be asked before each task.")
+		}
+	case p.mayModify() && (word == "m" || word == "modify"):
+		return p.modify(ctx, *r)
+	case p.mayModify() && (word == "w" || word == "words"):
+		if err := p.more(p.lines, "what to change> ", &r.Message); err != nil {
+			return true, err
+		}
+		if r.Message != "" {
+			return true, p.send(ctx, plan.Response{Action: human.ModifyPlan, Message: r.Message})
+		}
+	case word == "n" || word == "cancel":
+		if err := p.more(p.lines, "why (Enter: no reason)> ", &r.Message); err != nil {
+			return true, err
+		}
+		return true, p.send(ctx, plan.Response{Action: human.CancelPlan, Message: r.Message})
+	case word == "k" || word == "ask":
+		var question string
+		if err := p.more(p.lines, "your question> ", &question); err != nil {
+			return true, err
+		}
+		if question != "" {
+			op, err := p.operator.Reply(ctx, p.op.ID, question)
+			return true, p.changed(op, err)
 		}
 	}
-	return human.Errorf(human.Unavailable, "no answer was given; nothing was changed")
+	return false, nil
 }
 
 // modify has the tasks edited and, once the person has seen what they changed, sent. sent is false where they went back.

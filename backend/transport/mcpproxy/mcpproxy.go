@@ -154,18 +154,7 @@ func (d *desk) ask(ctx context.Context, m message, call human.ToolCall, digest s
 		return fmt.Sprintf("an operator is being asked whether this may run (%s), %d s", asked.Load(), int(time.Since(began).Seconds()))
 	}
 	if by.tell != nil {
-		beats.Go(func() {
-			beat := time.NewTicker(d.opts.Beat)
-			defer beat.Stop()
-			for {
-				by.tell(said())
-				select {
-				case <-beat.C:
-				case <-waiting.Done():
-					return
-				}
-			}
-		})
+		beats.Go(func() { d.beat(waiting, by.tell, said) })
 	}
 	over := make(<-chan time.Time)
 	if by.tell == nil {
@@ -212,17 +201,27 @@ func (d *desk) ask(ctx context.Context, m message, call human.ToolCall, digest s
 				asked.Store(q.operation)
 			}
 			// A judge that does not wait is not asked without a pause.
-			if pause := min(time.Second, d.opts.Wait) - time.Since(since); pause > 0 {
-				t := time.NewTimer(pause)
-				select {
-				case <-t.C:
-				case <-ctx.Done():
-				case <-by.closing:
-				case <-over:
-					over = closed
-				}
-				t.Stop()
+			select {
+			case <-time.After(min(time.Second, d.opts.Wait) - time.Since(since)):
+			case <-ctx.Done():
+			case <-by.closing:
+			case <-over:
+				over = closed
 			}
+		}
+	}
+}
+
+// beat tells a client at times how its call stands, until ctx ends.
+func (d *desk) beat(ctx context.Context, tell func(string), said func() string) {
+	beat := time.NewTicker(d.opts.Beat)
+	defer beat.Stop()
+	for {
+		tell(said())
+		select {
+		case <-beat.C:
+		case <-ctx.Done():
+			return
 		}
 	}
 }
