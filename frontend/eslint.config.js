@@ -5,8 +5,8 @@ import svelteConfig from './svelte.config.js';
 import noKindName from './eslint/no-kind-name.js';
 import noPlainText from './eslint/no-plain-text.js';
 
-/** The floors of src/, lowest first. A folder may import from those named, and from itself. */
-const floors = {
+/** The layers of src/, lowest first. A folder may import from those named, and from itself. */
+const layers = {
   lib: ['lib'],
   backend: ['backend', 'lib'],
   state: ['state', 'backend', 'lib', 'paraglide'],
@@ -16,10 +16,10 @@ const floors = {
 };
 /** What the folders beside a kind's own may take from src/kinds. */
 const shared = 'index|kind|words|fields';
-const all = [...Object.keys(floors), 'paraglide'];
+const all = [...Object.keys(layers), 'paraglide'];
 
-const arrows = Object.entries(floors).map(([floor, allowed]) => ({
-  files: [`src/${floor}/**/*.{ts,svelte}`],
+const arrows = Object.entries(layers).map(([layer, allowed]) => ({
+  files: [`src/${layer}/**/*.{ts,svelte}`],
   rules: {
     'no-restricted-imports': [
       'error',
@@ -27,9 +27,9 @@ const arrows = Object.entries(floors).map(([floor, allowed]) => ({
         patterns: all
           .filter((other) => !allowed.includes(other))
           .map((other) => ({
-            // Every floor may name the types of the API.
+            // Every layer may name the types of the API.
             regex: other === 'kinds' ? `^(\\.\\./)+kinds/(?!(${shared})$)` : `^(\\.\\./)+${other}(/(?!wire$)|$)`,
-            message: `src/${floor} does not import from src/${other}: see docs/development/architecture.md.`,
+            message: `src/${layer} does not import from src/${other}: see docs/development/architecture.md.`,
           })),
       },
     ],

@@ -39,63 +39,63 @@ const test = base.extend<{ desktop: Screen; vendor: Vendor; op: Operation }>({
     })),
 });
 
-const field = (desk: Console, name: string) => desk.page.getByRole('textbox', { name, exact: true });
+const field = (app: Console, name: string) => app.page.getByRole('textbox', { name, exact: true });
 const actions = async (by: Caller, id: string): Promise<{ type: string; words: string; caused_by?: string }[]> => (await by.call<{ actions: { type: string; words: string }[] }>('GET', `/api/recordings/${id}/actions`)).actions;
 const recording = async (of: Caller): Promise<string> => (await of.call<{ recordings: { recording_id: string }[] }>('GET', '/api/recordings')).recordings[0]?.recording_id ?? '';
 
 /** Opens the operation and begins to record it; the vendor's first page is shown. */
-async function begin(desk: Console, desktop: Screen, vendor: Vendor, op: Operation): Promise<void> {
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await desk.button('Claim and record').click();
-  await expect(desk.page.getByRole('region', { name: 'Recorder', exact: true })).toContainText('Recording', { timeout: 30_000 });
+async function begin(app: Console, desktop: Screen, vendor: Vendor, op: Operation): Promise<void> {
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await app.button('Claim and record').click();
+  await expect(app.page.getByRole('region', { name: 'Recorder', exact: true })).toContainText('Recording', { timeout: 30_000 });
   await vendor.shows(desktop, '/');
 }
 
-test('fields are picked from pages, corrected by hand, and given to the agent with where they came from', async ({ desk, server, desktop, vendor, bot, op }) => {
+test('fields are picked from pages, corrected by hand, and given to the agent with where they came from', async ({ app, server, desktop, vendor, bot, op }) => {
   test.slow();
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await expect(desk.page.getByText(`Opens ${new URL(vendor.url).host} in`)).toBeVisible();
-  await desk.button('Claim and record').click();
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await expect(app.page.getByText(`Opens ${new URL(vendor.url).host} in`)).toBeVisible();
+  await app.button('Claim and record').click();
   await vendor.shows(desktop, '/');
-  const live = desk.page.getByRole('region', { name: 'Live actions' });
+  const live = app.page.getByRole('region', { name: 'Live actions' });
   await expect(live).toContainText('On page Billing, acme');
-  await expect(desk.page.getByText('page 1 of this session')).toBeVisible();
+  await expect(app.page.getByText('page 1 of this session')).toBeVisible();
 
   await vendor.click(desktop, 'quota');
   await vendor.shows(desktop, '/quota');
   // On a busy machine the page is there before its title.
   await expect(live).toContainText(/On page (Quota, acme|127\.0\.0\.1:\d+\/quota)/);
-  await expect(desk.page.getByText('page 2 of this session')).toBeVisible();
-  await expect(desk.page.getByRole('region', { name: 'Pages' }).getByRole('listitem')).toHaveCount(2);
+  await expect(app.page.getByText('page 2 of this session')).toBeVisible();
+  await expect(app.page.getByRole('region', { name: 'Pages' }).getByRole('listitem')).toHaveCount(2);
 
   // The key P picks the first empty field; the page waits, and says so here.
-  await desk.press('p');
-  await expect(desk.page.getByText('Click it on the page')).toBeVisible();
-  await desk.press('Escape');
-  await expect(desk.page.getByText('Click it on the page')).toHaveCount(0);
-  await desk.press('p');
-  await expect(desk.page.getByText('Click it on the page')).toBeVisible();
+  await app.press('p');
+  await expect(app.page.getByText('Click it on the page')).toBeVisible();
+  await app.press('Escape');
+  await expect(app.page.getByText('Click it on the page')).toHaveCount(0);
+  await app.press('p');
+  await expect(app.page.getByText('Click it on the page')).toBeVisible();
   await vendor.click(desktop, 'plan');
-  await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
-  await expect(desk.page.getByText('heading “Scale 2026”')).toBeVisible();
-  await expect(desk.button('Show evidence for plan_name').locator('img')).toBeVisible();
+  await expect(field(app, 'plan_name')).toHaveValue('Scale 2026');
+  await expect(app.page.getByText('heading “Scale 2026”')).toBeVisible();
+  await expect(app.button('Show evidence for plan_name').locator('img')).toBeVisible();
 
-  await choose(desk.page.getByLabel('How unit_prices is picked'), 'table');
-  await desk.button('Pick a table: unit_prices').click();
+  await choose(app.page.getByLabel('How unit_prices is picked'), 'table');
+  await app.button('Pick a table: unit_prices').click();
   await vendor.click(desktop, 'price');
-  await expect(desk.page.getByRole('region', { name: 'unit_prices' }).getByRole('columnheader')).toHaveText(['Item', 'Price']);
+  await expect(app.page.getByRole('region', { name: 'unit_prices' }).getByRole('columnheader')).toHaveText(['Item', 'Price']);
 
-  await field(desk, 'plan_name').fill('Scale');
-  await expect(desk.page.getByText('Corrected by you; picked')).toBeVisible();
-  await desk.page.getByLabel('Note for the agent').fill('The renewal date is not shown.');
+  await field(app, 'plan_name').fill('Scale');
+  await expect(app.page.getByText('Corrected by you; picked')).toBeVisible();
+  await app.page.getByLabel('Note for the agent').fill('The renewal date is not shown.');
   await vendor.click(desktop, 'csv');
-  await expect(desk.page.getByRole('region', { name: 'Downloads' })).toContainText('prices-2026.csv');
+  await expect(app.page.getByRole('region', { name: 'Downloads' })).toContainText('prices-2026.csv');
 
-  await desk.press(`${mod}+Enter`);
-  await expect(desk.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
-  await desk.button(/^Send to/).click();
+  await app.press(`${mod}+Enter`);
+  await expect(app.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
+  await app.button(/^Send to/).click();
   const id = await recording(server.operator);
   const answered = (await bot.until(op.operation_id, (o) => !!o.result)) as unknown as Answered;
   expect(answered.result?.attachments).toEqual([id]);
@@ -108,39 +108,39 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
   expect(prices?.corrected).toBeUndefined();
 
   // What went out is shown with what it stands on.
-  const fields = desk.page.getByRole('region', { name: 'Fields to extract' });
+  const fields = app.page.getByRole('region', { name: 'Fields to extract' });
   await expect(fields).toContainText('Corrected by you; picked Scale 2026');
-  await desk.button('Show evidence for plan_name').click();
-  await expect(desk.page.getByRole('dialog')).toContainText(`${vendor.url}/quota`);
-  await accessible(desk.page);
+  await app.button('Show evidence for plan_name').click();
+  await expect(app.page.getByRole('dialog')).toContainText(`${vendor.url}/quota`);
+  await accessible(app.page);
 });
 
-test('what was picked is there after the page was loaded anew, and a killed server leaves it to be recorded again', async ({ desk, server, desktop, vendor, op }) => {
+test('what was picked is there after the page was loaded anew, and a killed server leaves it to be recorded again', async ({ app, server, desktop, vendor, op }) => {
   test.slow();
-  await begin(desk, desktop, vendor, op);
+  await begin(app, desktop, vendor, op);
   await vendor.click(desktop, 'quota');
   await vendor.shows(desktop, '/quota');
-  await desk.press('p');
-  await expect(desk.page.getByText('Click it on the page')).toBeVisible();
+  await app.press('p');
+  await expect(app.page.getByText('Click it on the page')).toBeVisible();
   await vendor.click(desktop, 'plan');
-  await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
-  await expect(desk.page.getByText(/^Draft saved/).first()).toBeVisible();
+  await expect(field(app, 'plan_name')).toHaveValue('Scale 2026');
+  await expect(app.page.getByText(/^Draft saved/).first()).toBeVisible();
   await server.stop('SIGKILL');
   await server.again();
-  await desk.page.goto('about:blank');
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
-  await expect(desk.page.getByText('heading “Scale 2026”')).toBeVisible();
-  await expect(desk.page.getByRole('region', { name: 'Recorder', exact: true })).toContainText('interrupted');
-  await expect(desk.button('Record again')).toBeEnabled();
+  await app.page.goto('about:blank');
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await expect(field(app, 'plan_name')).toHaveValue('Scale 2026');
+  await expect(app.page.getByText('heading “Scale 2026”')).toBeVisible();
+  await expect(app.page.getByRole('region', { name: 'Recorder', exact: true })).toContainText('interrupted');
+  await expect(app.button('Record again')).toBeEnabled();
   // While no server answered, the page complained of that.
-  desk.errors.length = 0;
+  app.errors.length = 0;
 });
 
-test('its recording tells pages and what came of each step, and is exported as what plays it again', async ({ desk, server, desktop, vendor, op }) => {
+test('its recording tells pages and what came of each step, and is exported as what plays it again', async ({ app, server, desktop, vendor, op }) => {
   test.slow();
-  await begin(desk, desktop, vendor, op);
+  await begin(app, desktop, vendor, op);
   const id = await recording(server.operator);
   // On a busy machine a page can be left before there is a picture of it to mark the click in.
   await vendor.click(desktop, 'billing');
@@ -148,70 +148,70 @@ test('its recording tells pages and what came of each step, and is exported as w
   await vendor.click(desktop, 'quota');
   await vendor.shows(desktop, '/quota');
   await desktop.until('the navigation', async () => (await actions(server.operator, id)).some((action) => action.type === 'navigate' && !!action.caused_by));
-  await desk.press(`${mod}+.`);
-  await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
-  await desk.go(`recordings/${id}`);
-  await expect(desk.page.locator('.place code').filter({ hasText: '/quota' }).first()).toBeVisible();
-  await expect(desk.page.locator('.step.effect').first()).toBeVisible();
-  await desk.page.locator('.step').filter({ hasText: 'Quota and prices' }).first().click();
-  await expect(desk.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
-  await expect(desk.page.locator('.stage circle.click')).toBeVisible();
-  await expect(desk.page.getByText('Found by')).toBeVisible();
-  await accessibleInBothThemes(desk.page);
-  await desk.button(/^Export$/).click();
-  await expect(desk.page.getByRole('menuitem', { name: 'Network requests (HAR)' })).toHaveCount(0);
-  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.page.getByRole('menuitem', { name: /^Test \(Playwright\)/ }).click()]);
+  await app.press(`${mod}+.`);
+  await expect(app.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
+  await app.go(`recordings/${id}`);
+  await expect(app.page.locator('.place code').filter({ hasText: '/quota' }).first()).toBeVisible();
+  await expect(app.page.locator('.step.effect').first()).toBeVisible();
+  await app.page.locator('.step').filter({ hasText: 'Quota and prices' }).first().click();
+  await expect(app.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
+  await expect(app.page.locator('.stage circle.click')).toBeVisible();
+  await expect(app.page.getByText('PagedList by')).toBeVisible();
+  await accessibleInBothThemes(app.page);
+  await app.button(/^Export$/).click();
+  await expect(app.page.getByRole('menuitem', { name: 'Network requests (HAR)' })).toHaveCount(0);
+  const [download] = await Promise.all([app.page.waitForEvent('download'), app.page.getByRole('menuitem', { name: /^Test \(Playwright\)/ }).click()]);
   expect(download.suggestedFilename()).toMatch(/\.spec\.ts$/);
   expect(await readFile(await download.path(), 'utf8')).toContain(vendor.url);
 });
 
-test('a film of the pages plays in a frame where nothing of them runs', async ({ desk, server, desktop, vendor, op }) => {
+test('a replay of the pages plays in a frame where nothing of them runs', async ({ app, server, desktop, vendor, op }) => {
   test.slow();
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await desk.button('Options').click();
-  await desk.page.getByRole('switch', { name: /^Page replay/ }).check();
-  await desk.page.getByRole('switch', { name: /^Network requests/ }).check();
-  await expect(desk.page.getByText('Also recorded: network requests, page replay.')).toBeVisible();
-  await accessible(desk.page);
-  await desk.button('Claim and record').click();
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await app.button('Options').click();
+  await app.page.getByRole('switch', { name: /^Page replay/ }).check();
+  await app.page.getByRole('switch', { name: /^Network requests/ }).check();
+  await expect(app.page.getByText('Also recorded: network requests, page replay.')).toBeVisible();
+  await accessible(app.page);
+  await app.button('Claim and record').click();
   await vendor.shows(desktop, '/');
   await vendor.click(desktop, 'quota');
   await vendor.shows(desktop, '/quota');
   await vendor.click(desktop, 'ask');
   const id = await recording(server.operator);
-  await desktop.until('the film of it', async () => JSON.stringify(await server.operator.call('GET', `/api/recordings/${id}/events?limit=5000`)).includes('"Asked"'));
-  await desk.press(`${mod}+.`);
-  await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
-  await desk.go(`recordings/${id}`);
-  await desk.button(/^Export$/).click();
-  await expect(desk.page.getByRole('menuitem', { name: /^Network requests \(HAR\)/ })).toBeVisible();
-  await expect(desk.page.getByRole('menuitem', { name: /^Page replay \(rrweb\)/ })).toBeVisible();
-  await desk.press('Escape');
-  await desk.button('Show page replay').click();
-  const frame = desk.page.locator('.replayer-wrapper iframe');
+  await desktop.until('the replay of it', async () => JSON.stringify(await server.operator.call('GET', `/api/recordings/${id}/events?limit=5000`)).includes('"Asked"'));
+  await app.press(`${mod}+.`);
+  await expect(app.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
+  await app.go(`recordings/${id}`);
+  await app.button(/^Export$/).click();
+  await expect(app.page.getByRole('menuitem', { name: /^Network requests \(HAR\)/ })).toBeVisible();
+  await expect(app.page.getByRole('menuitem', { name: /^Page replay \(rrweb\)/ })).toBeVisible();
+  await app.press('Escape');
+  await app.button('Show page replay').click();
+  const frame = app.page.locator('.replayer-wrapper iframe');
   await expect(frame).toHaveAttribute('sandbox', 'allow-same-origin');
-  const slider = desk.page.getByRole('slider', { name: 'Time in the page replay' });
+  const slider = app.page.getByRole('slider', { name: 'Time in the page replay' });
   await expect(slider).toBeEnabled();
   await slider.focus();
-  await desk.press('End');
-  await expect(desk.page.frameLocator('.replayer-wrapper iframe').locator('#said')).toHaveText('Asked');
-  await accessible(desk.page);
+  await app.press('End');
+  await expect(app.page.frameLocator('.replayer-wrapper iframe').locator('#said')).toHaveText('Asked');
+  await accessible(app.page);
   // The page counted that its script ran, and that its picture was broken: once each, when it was recorded.
   expect(await frame.evaluate((element) => ({ ...(element as HTMLIFrameElement).contentDocument?.documentElement.dataset }))).toMatchObject({ runs: '1', errors: '1' });
-  // What the film asks of the network is refused by the console's policy, and only that is complained of.
-  expect(desk.errors.filter((error) => !/Content Security Policy|sandboxed/.test(error))).toEqual([]);
-  desk.errors.length = 0;
+  // What the replay asks of the network is refused by the console's policy, and only that is complained of.
+  expect(app.errors.filter((error) => !/Content Security Policy|sandboxed/.test(error))).toEqual([]);
+  app.errors.length = 0;
 });
 
 test('where there is no browser it says what to install', async ({ page: tab, desktop }) => {
   const server = await Server.start([], { ...desktop.env, HOME: desktop.dir, DESKBELL_RECORDING_BROWSER_PATH: '/nowhere/chromium' });
   try {
     const op = await (await server.agent('bot')).ring({ action_type: 'browser', description: 'Read the quota', details: { url: 'https://v.example/' } });
-    const desk = new Console(tab, server);
-    await desk.open();
-    await desk.openOperation(op.operation_id);
-    await expect(desk.page.getByText('No supported browser found.')).toBeVisible();
+    const app = new Console(tab, server);
+    await app.open();
+    await app.openOperation(op.operation_id);
+    await expect(app.page.getByText('No supported browser found.')).toBeVisible();
     await accessible(tab);
   } finally {
     await server.end();
@@ -219,20 +219,20 @@ test('where there is no browser it says what to install', async ({ page: tab, de
 });
 
 const widths = [1000, 720, 640];
-test('the view: WCAG 2.2 AA in both themes, and room at every width', async ({ desk, desktop, vendor, op }) => {
+test('the view: WCAG 2.2 AA in both themes, and room at every width', async ({ app, desktop, vendor, op }) => {
   test.slow();
-  await begin(desk, desktop, vendor, op);
+  await begin(app, desktop, vendor, op);
   await vendor.click(desktop, 'quota');
   await vendor.shows(desktop, '/quota');
-  await desk.press('p');
-  await expect(desk.page.getByText('Click it on the page')).toBeVisible();
+  await app.press('p');
+  await expect(app.page.getByText('Click it on the page')).toBeVisible();
   await vendor.click(desktop, 'plan');
-  await expect(field(desk, 'plan_name')).toHaveValue('Scale 2026');
-  await field(desk, 'plan_name').fill('Scale');
-  await desk.press('Escape', 'p');
-  await accessibleInBothThemes(desk.page);
+  await expect(field(app, 'plan_name')).toHaveValue('Scale 2026');
+  await field(app, 'plan_name').fill('Scale');
+  await app.press('Escape', 'p');
+  await accessibleInBothThemes(app.page);
   for (const width of widths) {
-    await desk.page.setViewportSize({ width, height: 640 });
-    await fits(desk.page);
+    await app.page.setViewportSize({ width, height: 640 });
+    await fits(app.page);
   }
 });

@@ -1,22 +1,22 @@
 import { accessible, expect, test } from './support/test';
 
-test('a list in a dialog is opened, searched and left with the keyboard, and its letters are no commands', async ({ desk, page, bot }) => {
+test('a list in a dialog is opened, searched and left with the keyboard, and its letters are no commands', async ({ app, page, bot }) => {
   await bot.ring({ description: 'Hello' });
-  await desk.open('gatekeeper');
-  await desk.button('Add').click();
+  await app.open('gatekeeper');
+  await app.button('Add').click();
   const dialog = page.getByRole('dialog');
   const until = dialog.getByRole('combobox', { name: 'Until' });
   await until.focus();
-  await desk.press('ArrowDown');
+  await app.press('ArrowDown');
   const list = page.getByRole('listbox', { name: 'Until' });
   await expect(list.getByRole('option').first()).toBeVisible();
   await accessible(page);
   // Escape leaves the list, not the dialog.
-  await desk.press('Escape');
+  await app.press('Escape');
   await expect(list).toHaveCount(0);
   await expect(dialog).toBeVisible();
   await expect(until).toBeFocused();
-  await desk.press('Enter', 'ArrowDown', 'Enter');
+  await app.press('Enter', 'ArrowDown', 'Enter');
   await expect(list).toHaveCount(0);
   await expect(until).toHaveText('for one hour');
   // A mouse reaches the list, although all but the dialog is out of reach.
@@ -29,22 +29,22 @@ test('a list in a dialog is opened, searched and left with the keyboard, and its
   await expect(until).toBeFocused();
 });
 
-test('what a sign means is told to the pointer and to the keyboard, and Escape takes it away', async ({ desk, page, bot }) => {
+test('what a sign means is told to the pointer and to the keyboard, and Escape takes it away', async ({ app, page, bot }) => {
   const op = await bot.ring({ description: 'Hello', details: { action: 'make', risk_level: 'low' } });
-  await desk.open();
-  await desk.openOperation(op.operation_id);
+  await app.open();
+  await app.openOperation(op.operation_id);
   const code = page.locator('header code').first();
   await code.hover();
   const tooltip = page.getByRole('tooltip');
   await expect(tooltip).toHaveText(op.operation_id);
   expect(await code.getAttribute('aria-describedby')).toBe(await tooltip.getAttribute('id'));
   await accessible(page);
-  await desk.press('Escape');
+  await app.press('Escape');
   await expect(tooltip).toHaveCount(0);
-  await desk.go('gatekeeper');
+  await app.go('gatekeeper');
   const policy = page.getByRole('radio', { name: 'Strict' });
   await page.getByRole('radio', { name: 'Balanced' }).focus();
-  await desk.press('ArrowLeft');
+  await app.press('ArrowLeft');
   await expect(policy).toBeFocused();
   await expect(policy).not.toBeChecked();
   await expect(tooltip).toBeVisible();

@@ -14,16 +14,16 @@ interface Drafts {
   summaries: { summary_id: string; summarizer: string; state: string; report: { findings: Finding[]; suggestions: Finding[]; line: string }; instead_of?: string }[];
 }
 
-const rows = (desk: Console) => desk.page.getByRole('region', { name: 'Key findings' }).locator('[data-finding-row]');
-const words = (desk: Console) => desk.page.getByRole('region', { name: 'Key findings' }).locator('.say');
-const leaves = (desk: Console) => desk.page.getByRole('group', { name: /^What the agent will get/ });
+const rows = (app: Console) => app.page.getByRole('region', { name: 'Key findings' }).locator('[data-finding-row]');
+const words = (app: Console) => app.page.getByRole('region', { name: 'Key findings' }).locator('.say');
+const leaves = (app: Console) => app.page.getByRole('group', { name: /^What the agent will get/ });
 const drafts = (server: Server, id: string): Promise<Drafts> => server.operator.call('GET', `/api/human/operations/${id}/summaries`);
 
 /** Opens the findings of an operation, and waits until they can be released. */
-async function open(desk: Console, id: string): Promise<void> {
-  await desk.go(`findings/${id}`);
-  await expect(desk.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
-  await desk.armed();
+async function open(app: Console, id: string): Promise<void> {
+  await app.go(`findings/${id}`);
+  await expect(app.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
+  await app.armed();
 }
 
 test('what was recorded is drafted, put right, kept through a crash, and released: the agent gets that and nothing else', async ({ page }) => {
@@ -31,79 +31,79 @@ test('what was recorded is drafted, put right, kept through a crash, and release
   const screen = await Screen.start();
   const vendor = await Vendor.start();
   const server = await Server.start([], { ...screen.env, HOME: screen.dir, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(screen) });
-  const desk = new Console(page, server);
+  const app = new Console(page, server);
   try {
     const id = await visit(server, screen, vendor);
     const bot = await server.agent('price-scout');
-    await desk.open();
-    await desk.openOperation(id);
+    await app.open();
+    await app.openOperation(id);
     await expect(page.getByRole('textbox', { name: 'unit_price_usd' })).toHaveValue('0.00042');
     await expect(page.getByText(/^Draft saved/).first()).toBeVisible();
     // One key ends the recording and leads to what was found.
-    await desk.press(`${mod}+Enter`);
+    await app.press(`${mod}+Enter`);
     await expect(page.getByText('drafted by summarizer “Browser”', { exact: true })).toBeVisible();
     const [drafted] = (await drafts(server, id)).summaries;
     if (!drafted) throw new Error('make a draft');
     const all = drafted.report.findings.map((finding) => finding.text);
     expect(all.length).toBeGreaterThan(4);
-    await expect(words(desk)).toHaveText(all);
-    await expect(leaves(desk)).toContainText('completed');
+    await expect(words(app)).toHaveText(all);
+    await expect(leaves(app)).toContainText('completed');
     await expect(page.getByRole('region', { name: 'Suggestions' }).locator('.say')).toHaveCount(drafted.report.suggestions.length);
 
     // A piece of evidence opens its step; coming back, what was being written is still there.
-    await words(desk).nth(1).click();
+    await words(app).nth(1).click();
     const editor = page.getByRole('textbox', { name: 'Finding 2' });
     await editor.fill('Half a sentence');
-    await rows(desk).first().getByRole('link', { name: /^Show evidence: 0/ }).first().click();
+    await rows(app).first().getByRole('link', { name: /^Show evidence: 0/ }).first().click();
     await expect(page.locator('[aria-current="step"]')).toContainText('Picked plan_name');
     await page.reload();
     await expect(page.locator('[aria-current="step"]')).toContainText('Picked plan_name');
-    await desk.button('Back to findings').click();
+    await app.button('Back to findings').click();
     await expect(editor).toHaveValue('Half a sentence');
     await editor.press('Escape');
-    await expect(words(desk).nth(1)).toHaveText(all[1] ?? '');
+    await expect(words(app).nth(1)).toHaveText(all[1] ?? '');
 
     // Keys alone: edit, cut, put back, cut again, move, add.
-    await expect(words(desk).nth(1)).toBeFocused();
-    await desk.press('k', 'e');
+    await expect(words(app).nth(1)).toBeFocused();
+    await app.press('k', 'e');
     await page.getByRole('textbox', { name: 'Finding 1' }).fill('The plan is Scale 2026');
-    await desk.press('Enter');
-    await expect(words(desk).first()).toHaveText('The plan is Scale 2026');
-    await expect(words(desk).first()).toBeFocused();
-    await desk.press('j', 'x');
-    await expect(rows(desk).last()).toContainText('Stays on this machine');
-    await rows(desk).last().getByRole('button', { name: /^Restore/ }).click();
-    await expect(words(desk)).toHaveCount(all.length);
-    await words(desk).last().focus();
-    await desk.press('x');
-    await expect(words(desk)).toHaveText(['The plan is Scale 2026', ...all.slice(2)]);
-    await words(desk).nth(2).focus();
-    await desk.press('Alt+ArrowUp', 'Alt+ArrowUp');
-    await expect(words(desk)).toHaveText([all[3] ?? '', 'The plan is Scale 2026', all[2] ?? '', ...all.slice(4)]);
-    await expect(words(desk).first()).toBeFocused();
-    await desk.press('n');
+    await app.press('Enter');
+    await expect(words(app).first()).toHaveText('The plan is Scale 2026');
+    await expect(words(app).first()).toBeFocused();
+    await app.press('j', 'x');
+    await expect(rows(app).last()).toContainText('Stays on this machine');
+    await rows(app).last().getByRole('button', { name: /^Restore/ }).click();
+    await expect(words(app)).toHaveCount(all.length);
+    await words(app).last().focus();
+    await app.press('x');
+    await expect(words(app)).toHaveText(['The plan is Scale 2026', ...all.slice(2)]);
+    await words(app).nth(2).focus();
+    await app.press('Alt+ArrowUp', 'Alt+ArrowUp');
+    await expect(words(app)).toHaveText([all[3] ?? '', 'The plan is Scale 2026', all[2] ?? '', ...all.slice(4)]);
+    await expect(words(app).first()).toBeFocused();
+    await app.press('n');
     await page.getByPlaceholder('What the agent should know').fill('Ask Mei for the invoice');
-    await desk.press('Enter');
+    await app.press('Enter');
     // And by the pointer: the last of them to the top.
-    const from = await rows(desk).filter({ hasText: 'Ask Mei' }).getByRole('button', { name: /^Move finding/ }).boundingBox();
-    const to = await rows(desk).first().boundingBox();
+    const from = await rows(app).filter({ hasText: 'Ask Mei' }).getByRole('button', { name: /^Move finding/ }).boundingBox();
+    const to = await rows(app).first().boundingBox();
     if (!from || !to) throw new Error('no rows');
     await page.mouse.move(from.x + 8, from.y + 8);
     await page.mouse.down();
     await page.mouse.move(to.x + 40, to.y + 4, { steps: 6 });
     await page.mouse.up();
     const kept = ['Ask Mei for the invoice', all[3] ?? '', 'The plan is Scale 2026', all[2] ?? '', ...all.slice(4)];
-    await expect(words(desk)).toHaveText(kept);
+    await expect(words(app)).toHaveText(kept);
     await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText(`${kept.length} to send, 1 removed`);
 
     await page.getByRole('textbox', { name: 'Summary' }).fill('Read plan and prices.');
     // The switches stand below what is sent, which has just become longer.
-    await expect(leaves(desk)).toContainText('Read plan and prices.');
+    await expect(leaves(app)).toContainText('Read plan and prices.');
     await page.getByRole('switch', { name: /small screenshots?, on request/ }).check();
     await page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
-    await expect(leaves(desk)).not.toContainText('attachments');
-    await expect(leaves(desk)).not.toContainText(all[1] ?? '');
-    await expect(leaves(desk)).toContainText('The plan is Scale 2026e');
+    await expect(leaves(app)).not.toContainText('attachments');
+    await expect(leaves(app)).not.toContainText(all[1] ?? '');
+    await expect(leaves(app)).toContainText('The plan is Scale 2026e');
     await expect.poll(async () => (await server.operator.operation(id)).draft?.findings?.map((finding) => finding.text)).toEqual([...kept, all[1]]);
     await expect(page.getByText(/^Draft saved \d\d/)).toBeVisible();
 
@@ -111,10 +111,10 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await server.stop('SIGKILL');
     await server.again();
     await page.goto('about:blank');
-    await desk.open();
-    desk.errors.length = 0; // a broken line logs errors of its own
-    await open(desk, id);
-    await expect(words(desk)).toHaveText(kept);
+    await app.open();
+    app.errors.length = 0; // a broken line logs errors of its own
+    await open(app, id);
+    await expect(words(app)).toHaveText(kept);
     await expect(page.getByRole('textbox', { name: 'Summary' })).toHaveValue('Read plan and prices.');
     await expect(page.getByRole('switch', { name: /^Complete recording/ })).not.toBeChecked();
     await expect(page.getByText('drafted by summarizer “Browser”, edited by you')).toBeVisible();
@@ -123,18 +123,18 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     for (const width of [1000, 720, 640]) {
       await page.setViewportSize({ width, height: 640 });
       await fits(page);
-      await expect(desk.button(/^Send to price-scout/)).toBeInViewport({ ratio: 1 });
+      await expect(app.button(/^Send to price-scout/)).toBeInViewport({ ratio: 1 });
     }
     await page.setViewportSize({ width: 1280, height: 800 });
 
     // What is still being written is kept first, and looked at; the second press releases.
-    await words(desk).first().click();
+    await words(app).first().click();
     await page.getByRole('textbox', { name: 'Finding 1' }).fill('Ask Mei for the invoices');
-    await desk.press(`${mod}+Enter`);
+    await app.press(`${mod}+Enter`);
     await expect(page.getByText('Your unfinished text is kept').first()).toBeVisible();
     expect((await bot.operation(id)).result).toBeUndefined();
-    await expect(leaves(desk)).toContainText('Ask Mei for the invoices');
-    await desk.press(`${mod}+Enter`);
+    await expect(leaves(app)).toContainText('Ask Mei for the invoices');
+    await app.press(`${mod}+Enter`);
     const answered = (await bot.until(id, (op) => !!op.result)).result;
     expect(answered?.findings?.map(({ text, by_hand: byHand }) => [text, !!byHand])).toEqual(['Ask Mei for the invoices', ...kept.slice(1)].map((text) => [text, text.startsWith('Ask') || text.startsWith('The plan')]));
     expect(answered?.summary).toBe('Read plan and prices.');
@@ -154,9 +154,9 @@ test('what was recorded is drafted, put right, kept through a crash, and release
     await accessible(page);
     await key.getByRole('link').first().click();
     await expect(page.locator('[aria-current="step"]')).toContainText('Picked unit_price_usd');
-    await desk.button('Back to request').click();
+    await app.button('Back to request').click();
     await expect(page.locator('#operation-title')).toBeVisible();
-    expect(desk.errors).toEqual([]);
+    expect(app.errors).toEqual([]);
   } finally {
     await server.end();
     await vendor.end();
@@ -183,7 +183,7 @@ test('a model is asked after its operator saw what is sent; one that fails has a
   const dir = await mkdtemp(path.join(tmpdir(), 'deskbell-model-'));
   const model = await startModel(dir);
   const server = await Server.start([], { DESKBELL_MODEL_PROVIDER: 'openai', DESKBELL_MODEL_NAME: model.model, DESKBELL_MODEL_BASE_URL: `${model.url}/v1`, DESKBELL_MODEL_KEY: model.key });
-  const desk = new Console(page, server);
+  const app = new Console(page, server);
   try {
     for (const [name, file] of [['broken', 'exit 3'], ['slow', 'exec sleep 60']] as const) {
       await mkdir(path.join(server.dir, 'summarizers', name), { recursive: true });
@@ -196,15 +196,15 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await server.operator.call('POST', '/api/human/input', { operation_id: op.operation_id, execution_result: 'Rotated, 3 of 3 hosts', human_input: 'The old key is in the safe.' });
 
     // Nothing was recorded: the view is not forced on anybody, and there all the same.
-    await desk.open();
-    await desk.openOperation(op.operation_id);
-    await expect(desk.button('Send answer')).toBeVisible();
-    await desk.press(`${mod}+k`);
+    await app.open();
+    await app.openOperation(op.operation_id);
+    await expect(app.button('Send answer')).toBeVisible();
+    await app.press(`${mod}+k`);
     await page.getByRole('combobox').fill('Review findings');
-    await desk.press('Enter');
+    await app.press('Enter');
     await expect(page.getByText('No findings')).toBeVisible();
     await accessible(page);
-    await desk.button('Draft').click();
+    await app.button('Draft').click();
     await expect(page.getByText('drafted by summarizer “Answer”', { exact: true })).toBeVisible();
 
     // The model: nothing goes to it before its operator has seen all of it and agreed.
@@ -212,67 +212,67 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     const about = (await server.operator.call<{ summarizers: { name: string; model?: string; title: Record<string, string> }[] }>('GET', '/api/summarizers')).summarizers.find((one) => one.model);
     if (!about) throw new Error('no model');
     await choose(drafter, about.name);
-    await desk.button('Preview what is sent…').first().click();
+    await app.button('Preview what is sent…').first().click();
     const dialog = page.getByRole('dialog');
     await expect(dialog).toContainText('Rotated, 3 of 3 hosts');
     await expect(dialog).toContainText(new URL(model.url).host);
     await accessible(page);
     await dialog.getByRole('button', { name: "Don't send", exact: true }).click();
     expect(model.asked()).toBe(0);
-    await desk.button('Preview what is sent…').first().click();
+    await app.button('Preview what is sent…').first().click();
     await dialog.getByRole('button', { name: 'Always for scout' }).click();
     const beside = page.getByRole('region', { name: `Draft by ${about.title.en}` });
     await expect(beside.locator('li').first()).toBeVisible();
     expect(model.asked()).toBe(1);
     await accessible(page);
-    const before = await words(desk).count();
+    const before = await words(app).count();
     const take = beside.getByRole('button', { name: /^Add to your findings/ }).first();
     const taken = (await take.getAttribute('aria-label'))?.replace('Add to your findings: ', '') ?? '';
     await take.click();
-    await expect(words(desk)).toHaveCount(before + 1);
-    await expect(words(desk).last()).toContainText(taken.slice(0, 60));
+    await expect(words(app)).toHaveCount(before + 1);
+    await expect(words(app).last()).toContainText(taken.slice(0, 60));
     await page.setViewportSize({ width: 720, height: 700 });
     await fits(page);
     await page.getByRole('group', { name: 'Drafts' }).getByRole('button', { name: about.title.en }).click();
     await expect(beside).toBeVisible();
-    await expect(words(desk)).toHaveCount(0);
+    await expect(words(app)).toHaveCount(0);
     await accessible(page);
     await page.setViewportSize({ width: 1280, height: 800 });
 
     // One that fails says why; what was written stays, and starting over asks first.
     await choose(drafter, 'broken');
     await expect(page.getByRole('region', { name: 'Draft by Broken' })).toContainText("Summarizer “Broken” couldn't make a draft");
-    await expect(words(desk)).toHaveCount(before + 1);
+    await expect(words(app)).toHaveCount(before + 1);
     // One that takes long shows that it works, and can be stopped.
     await choose(drafter, 'slow');
     await expect(page.getByText('Summarizer “Slow” is drafting')).toBeVisible();
     await accessible(page);
-    await desk.button('Stop drafting').click();
+    await app.button('Stop drafting').click();
     await expect(page.getByText('Drafting by summarizer “Slow” was stopped.')).toBeVisible();
     await choose(drafter, 'answer');
-    await desk.button('Draft again').click();
-    await desk.button('Use this draft').click();
-    await desk.button('Keep mine').click();
-    await expect(words(desk)).toHaveCount(before + 1);
-    await desk.button('Use this draft').click();
+    await app.button('Draft again').click();
+    await app.button('Use this draft').click();
+    await app.button('Keep mine').click();
+    await expect(words(app)).toHaveCount(before + 1);
+    await app.button('Use this draft').click();
     await page.getByRole('button', { name: 'Use this draft', exact: true }).click();
-    await expect(words(desk)).toHaveCount(before + 1); // what was taken over is the operator's own
-    await desk.press(`${mod}+Enter`);
+    await expect(words(app)).toHaveCount(before + 1); // what was taken over is the operator's own
+    await app.press(`${mod}+Enter`);
     await bot.until(op.operation_id, (o) => !!o.result);
     // The page leaves for the answered request by itself; only then is it left for another.
     await expect(page.getByRole('status').filter({ hasText: 'Answered by mei' })).toBeVisible();
 
     // How each fared, what may be sent, and taking that back.
-    await desk.go('settings');
+    await app.go('settings');
     const scored = page.locator('[data-summarizer="answer"]');
     await expect(scored).toContainText(`${before} kept`);
     await expect(scored).toContainText('1 added');
     await expect(page.locator('[data-summarizer="broken"]')).toContainText('your own');
     await expect(page.locator(`[data-summarizer="${about.name}"]`)).toContainText(`Sends what it reads to ${new URL(model.url).host}`);
-    await desk.button(/^Revoke: the agent scout/).click();
+    await app.button(/^Revoke: the agent scout/).click();
     await expect(page.getByText('None. A summarizer asks you each time')).toBeVisible();
     await accessible(page);
-    expect(desk.errors).toEqual([]);
+    expect(app.errors).toEqual([]);
   } finally {
     await server.end();
     model.end();
@@ -280,31 +280,31 @@ test('a model is asked after its operator saw what is sent; one that fails has a
   }
 });
 
-test('forty findings, long and hostile ones, have room at every width and are text', async ({ desk, server, bot, page }) => {
+test('forty findings, long and hostile ones, have room at every width and are text', async ({ app, server, bot, page }) => {
   const op: Operation = await bot.ring({ action_type: 'bash', description: 'Count the hosts', timeout: 600 });
   const hostile = '<img src=x onerror="document.title=1"> **bold** safe\u202Etxt.exe';
   const findings = Array.from({ length: 40 }, (_, i) => ({ kind: 'note', text: i === 0 ? hostile : i === 1 ? 'a-very-long-word-'.repeat(40) : `Finding number ${i + 1}`, evidence: [{ kind: 'request', id: 'description' }], by_hand: true }));
   await server.operator.call('POST', '/api/human/input', { operation_id: op.operation_id, findings, summary: 'Forty hosts' });
-  await desk.open();
-  await open(desk, op.operation_id);
-  await expect(words(desk)).toHaveCount(40);
-  await expect(words(desk).first()).toContainText('<img src=x onerror="document.title=1"> **bold** safeU+202Etxt.exe');
+  await app.open();
+  await open(app, op.operation_id);
+  await expect(words(app)).toHaveCount(40);
+  await expect(words(app).first()).toContainText('<img src=x onerror="document.title=1"> **bold** safeU+202Etxt.exe');
   await expect(page.locator('img[src="x"]')).toHaveCount(0);
   expect(await page.title()).not.toBe('1');
   await accessibleInBothThemes(page);
   for (const width of [1440, 1000, 720, 640]) {
     await page.setViewportSize({ width, height: 640 });
     await fits(page);
-    await expect(desk.button(/^Send to release-bot/)).toBeInViewport({ ratio: 1 });
+    await expect(app.button(/^Send to release-bot/)).toBeInViewport({ ratio: 1 });
   }
   await page.setViewportSize({ width: 1280, height: 800 });
-  await words(desk).nth(1).focus();
-  await desk.press('j', 'j', 'x', '?');
+  await words(app).nth(1).focus();
+  await app.press('j', 'j', 'x', '?');
   await expect(page.getByRole('dialog')).toContainText('Move up');
   await expect(page.getByRole('dialog')).toContainText('Add suggestion');
-  await desk.press('Escape');
+  await app.press('Escape');
   await expect(page.getByRole('heading', { name: 'Key findings' })).toContainText('39 to send, 1 removed');
-  await desk.button('Keep for later').click();
+  await app.button('Keep for later').click();
   await expect(page.getByText('Nothing leaves this machine')).toHaveCount(0);
   await expect.poll(async () => (await server.operator.operation(op.operation_id)).draft?.findings?.filter((finding) => finding.cut).length).toBe(1);
 });

@@ -2,13 +2,13 @@ import { createServer, type Server as Web } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from './support/test';
 
-test('hidden characters are drawn as boxes, where they are approved', async ({ desk, bot, page }) => {
+test('hidden characters are drawn as boxes, where they are approved', async ({ app, bot, page }) => {
   const op = await bot.ring({
     description: 'Delete the old\u200B fixtures',
     details: { action: 'rm -rf build .c\u0430che fixtures/\u202Edlo\u0007', risk_level: 'critical' },
   });
-  await desk.open();
-  await desk.openOperation(op.operation_id);
+  await app.open();
+  await app.openOperation(op.operation_id);
   const command = page.locator('code.cmd, .cmd').filter({ hasText: 'rm -rf' }).first();
   for (const box of ['U+0430', 'U+202E', 'U+0007']) await expect(command).toContainText(box);
   await expect(page.locator('#operation-title')).toContainText('U+200B');
@@ -31,7 +31,7 @@ test.describe('an agent\'s Markdown', () => {
   });
   test.afterAll(() => void trap.close());
 
-  test('runs no script, loads no picture, links to nothing but http(s)', async ({ desk, bot, page }) => {
+  test('runs no script, loads no picture, links to nothing but http(s)', async ({ app, bot, page }) => {
     const text = [
       'Look here:', '',
       `<img src="${address}/raw.png" onerror="window.hit=1"> <script>window.hit=1</script> <iframe src="${address}/frame"></iframe>`, '',
@@ -42,8 +42,8 @@ test.describe('an agent\'s Markdown', () => {
     ].join('\n');
     const op = await bot.ring({ action_type: 'feedback', description: `What do you think?\n\n${text}`, details: { current_design: text, concerns: [text] } });
     await bot.reply(op.operation_id, text);
-    await desk.open();
-    await desk.openOperation(op.operation_id);
+    await app.open();
+    await app.openOperation(op.operation_id);
     await expect(page.getByRole('log').locator('strong', { hasText: 'bold' })).toBeVisible();
     expect(await page.evaluate(() => 'hit' in window)).toBe(false);
     await expect(page.locator('article img, article iframe, article script, article style, .side img, .side iframe')).toHaveCount(0);
@@ -53,9 +53,9 @@ test.describe('an agent\'s Markdown', () => {
     expect(asked).toEqual([]);
   });
 
-  test('and if it did, the page\'s policy would stop it', async ({ desk, page, bot }) => {
+  test('and if it did, the page\'s policy would stop it', async ({ app, page, bot }) => {
     await bot.ring({ description: 'So that there is an inbox' });
-    await desk.open();
+    await app.open();
     const stopped = await page.evaluate(async (to) => {
       const blocked: string[] = [];
       document.addEventListener('securitypolicyviolation', (event) => blocked.push(event.effectiveDirective));
@@ -71,7 +71,7 @@ test.describe('an agent\'s Markdown', () => {
     expect(stopped.hit).toBe(false);
     expect(stopped.blocked).toEqual(['connect-src', 'frame-src', 'img-src', 'script-src-elem']);
     expect(asked).toEqual([]);
-    desk.errors.length = 0; // each stop is logged by the browser
+    app.errors.length = 0; // each stop is logged by the browser
   });
 });
 

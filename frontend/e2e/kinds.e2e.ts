@@ -11,21 +11,21 @@ const requests: { kind: string; details: Record<string, unknown>; shows: string[
 ];
 
 for (const { kind, details, shows } of requests) {
-  test(`a request of kind ${kind} is read under other names of its fields`, async ({ desk, bot }) => {
+  test(`a request of kind ${kind} is read under other names of its fields`, async ({ app, bot }) => {
     const op = await bot.ring({ action_type: kind, description: `Other names, ${kind}`, details });
-    await desk.open();
-    await desk.openOperation(op.operation_id);
-    for (const text of shows) await expect(desk.page.getByText(text).filter({ visible: true }).or(desk.page.locator(`input[value="${text}"]`)).first()).toBeVisible();
+    await app.open();
+    await app.openOperation(op.operation_id);
+    for (const text of shows) await expect(app.page.getByText(text).filter({ visible: true }).or(app.page.locator(`input[value="${text}"]`)).first()).toBeVisible();
     // Of an approval, severity is a text about the risk as well.
-    if (kind !== 'approve') await expect(desk.page.getByText('also sent by the agent')).toHaveCount(0);
+    if (kind !== 'approve') await expect(app.page.getByText('also sent by the agent')).toHaveCount(0);
   });
 }
 
-test('a risk in words of its own counts as high, and is shown as it was sent', async ({ desk, bot }) => {
+test('a risk in words of its own counts as high, and is shown as it was sent', async ({ app, bot }) => {
   const op = await bot.ring({ description: 'Drop the table', details: { action: 'drop table users', risk_level: 'severe' } });
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await expect(desk.page.locator('.facts')).toContainText('High risk');
-  await expect(desk.page.locator('.facts')).toContainText('sent as “severe”');
-  await expect(desk.page.getByText('also sent by the agent')).toHaveCount(0);
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await expect(app.page.locator('.facts')).toContainText('High risk');
+  await expect(app.page.locator('.facts')).toContainText('sent as “severe”');
+  await expect(app.page.getByText('also sent by the agent')).toHaveCount(0);
 });

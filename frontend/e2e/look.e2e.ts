@@ -2,7 +2,7 @@ import { seed } from './support/seeds';
 import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test } from './support/test';
 import { Server } from './support/server';
 
-// One desk for all: it is only looked at.
+// One server for all tests: they only look.
 let server: Server;
 let ids: Record<string, string>;
 test.beforeAll(async () => {
@@ -11,28 +11,28 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => server.end());
 
-type Look = (desk: Console) => Promise<void>;
-const operation = (name: string): Look => (desk) => desk.openOperation(ids[name] ?? '');
-const page = (place: string): Look => async (desk) => {
-  await desk.go(place);
-  await expect(desk.page.getByText('Loading…').or(desk.page.getByText('Checking…'))).toHaveCount(0);
+type Look = (app: Console) => Promise<void>;
+const operation = (name: string): Look => (app) => app.openOperation(ids[name] ?? '');
+const page = (place: string): Look => async (app) => {
+  await app.go(place);
+  await expect(app.page.getByText('Loading…').or(app.page.getByText('Checking…'))).toHaveCount(0);
 };
-const dialog = (name: string, key: string): Look => async (desk) => {
-  await desk.openOperation(ids[name] ?? '');
-  await desk.press(key);
-  await expect(desk.page.getByRole('dialog')).toBeVisible();
+const dialog = (name: string, key: string): Look => async (app) => {
+  await app.openOperation(ids[name] ?? '');
+  await app.press(key);
+  await expect(app.page.getByRole('dialog')).toBeVisible();
 };
 const looks: Record<string, Look> = {
   inbox: page('inbox'),
   ...Object.fromEntries(['approve', 'critical', 'low', 'feedback', 'desktop', 'browser', 'review', 'bash'].map((name) => [name, operation(name)])),
-  ended: async (desk) => {
-    await desk.go(`inbox/${ids.answered}`);
-    await expect(desk.page.getByText(/Answered by/).first()).toBeVisible();
+  ended: async (app) => {
+    await app.go(`inbox/${ids.answered}`);
+    await expect(app.page.getByText(/Answered by/).first()).toBeVisible();
   },
-  several: async (desk) => {
-    await desk.go('inbox');
-    for (const name of ['low', 'critical']) await desk.row(ids[name] ?? '').getByRole('checkbox').check({ force: true });
-    await desk.armed();
+  several: async (app) => {
+    await app.go('inbox');
+    for (const name of ['low', 'critical']) await app.row(ids[name] ?? '').getByRole('checkbox').check({ force: true });
+    await app.armed();
   },
   history: page('history'),
   agents: page('agents'),
@@ -42,10 +42,10 @@ const looks: Record<string, Look> = {
   keys: dialog('approve', '?'),
   snooze: dialog('approve', 's'),
   reason: dialog('bash', 'd'),
-  popup: async (desk) => {
-    await desk.page.goto(`${server.url}/?view=popup#code=${(await server.invite()).code}`);
-    await expect(desk.page.getByRole('article').first()).toBeVisible();
-    await desk.armed();
+  popup: async (app) => {
+    await app.page.goto(`${server.url}/?view=popup#code=${(await server.invite()).code}`);
+    await expect(app.page.getByRole('article').first()).toBeVisible();
+    await app.armed();
   },
 };
 
@@ -54,9 +54,9 @@ const widths = [1000, 720, 640];
 
 for (const [name, look] of Object.entries(looks)) {
   test(`${name}: WCAG 2.2 AA in both themes, and room at every width`, async ({ page: tab }) => {
-    const desk = new Console(tab, server);
-    await desk.open();
-    await look(desk);
+    const app = new Console(tab, server);
+    await app.open();
+    await look(app);
     await accessibleInBothThemes(tab);
     for (const width of widths) {
       await tab.setViewportSize({ width, height: 640 });
@@ -81,9 +81,9 @@ test('the sign-in page is accessible in both themes', async ({ page: tab }) => {
 });
 
 test('nothing moves for somebody who asked for no motion', async ({ page: tab }) => {
-  const desk = new Console(tab, server);
-  await desk.open();
-  await operation('approve')(desk);
+  const app = new Console(tab, server);
+  await app.open();
+  await operation('approve')(app);
   const moving = await tab.evaluate(() => [...document.querySelectorAll('*')].filter((element) => {
     const style = getComputedStyle(element);
     return style.animationName !== 'none' || Math.max(...style.transitionDuration.split(',').map(parseFloat)) > 0;

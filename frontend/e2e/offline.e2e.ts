@@ -2,35 +2,35 @@ import { expect, test } from './support/test';
 
 const risky = { description: 'Roll out api 2.14.0', details: { action: 'kubectl apply -f prod.yaml', risk_level: 'high' } };
 
-test('what is typed while the line is down is saved when it is back', async ({ desk, bot, page }) => {
+test('what is typed while the line is down is saved when it is back', async ({ app, bot, page }) => {
   const { operation_id: id } = await bot.ring(risky);
-  await desk.open();
-  await desk.openOperation(id);
+  await app.open();
+  await app.openOperation(id);
   await page.context().setOffline(true);
-  await desk.reason.fill('typed offline');
+  await app.reason.fill('typed offline');
   await expect(page.getByText('Draft not saved')).toBeVisible();
   await page.context().setOffline(false);
   await expect(page.getByText(/Draft saved \d/)).toBeVisible();
-  expect((await desk.server.operator.operation(id)).draft?.human_input).toBe('typed offline');
-  desk.errors.length = 0; // the browser itself reports each call that found no network
+  expect((await app.server.operator.operation(id)).draft?.human_input).toBe('typed offline');
+  app.errors.length = 0; // the browser itself reports each call that found no network
 });
 
-test('a broken line loses no event', async ({ desk, bot, page }) => {
+test('a broken line loses no event', async ({ app, bot, page }) => {
   const first = await bot.ring(risky);
-  await desk.open();
-  await expect(desk.row(first.operation_id)).toBeVisible();
+  await app.open();
+  await expect(app.row(first.operation_id)).toBeVisible();
   await page.context().setOffline(true);
   const second = await bot.ring({ ...risky, description: 'Rang meanwhile' });
   await bot.cancel(first.operation_id, 'x');
   await page.context().setOffline(false);
-  await expect(desk.row(second.operation_id)).toBeVisible();
+  await expect(app.row(second.operation_id)).toBeVisible();
   await expect(page.getByRole('heading', { name: 'Ended today 1' })).toBeVisible();
-  desk.errors.length = 0; // the browser itself reports each call that found no network
+  app.errors.length = 0; // the browser itself reports each call that found no network
 });
 
-test('no secret is in any storage or in the address', async ({ desk, bot, page }) => {
+test('no secret is in any storage or in the address', async ({ app, bot, page }) => {
   await bot.ring(risky);
-  await desk.open();
+  await app.open();
   const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, window.location.href]));
   expect(kept).not.toMatch(/dbo_|dbk_|code=/);
 });

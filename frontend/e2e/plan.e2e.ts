@@ -60,108 +60,108 @@ const test = base.extend<{ env: Record<string, string>; planner: Planner }>({
 /** Places, ids and texts of the rows. */
 const rows = (page: Page): Promise<string[]> =>
   page.locator('ol.plan > li:not(.head)').evaluateAll((all) => all.map((row) => (row as HTMLElement).dataset.task ?? `-${(row as HTMLElement).dataset.gone}`));
-const row = (desk: Console, id: string) => desk.page.locator(`[data-task="${id}"]`);
-const name = (desk: Console, id: string) => row(desk, id).locator('button.tt');
-const field = (desk: Console, label: string) => desk.page.getByRole('textbox', { name: label, exact: true });
-const changes = (desk: Console) => desk.page.getByRole('group', { name: 'Your changes' });
-const menu = async (desk: Console, id: string, item: string): Promise<void> => {
-  await name(desk, id).focus();
-  await row(desk, id).getByRole('button', { name: /^More for task/ }).click();
-  await desk.page.getByRole('menuitem', { name: item }).click();
+const row = (app: Console, id: string) => app.page.locator(`[data-task="${id}"]`);
+const name = (app: Console, id: string) => row(app, id).locator('button.tt');
+const field = (app: Console, label: string) => app.page.getByRole('textbox', { name: label, exact: true });
+const changes = (app: Console) => app.page.getByRole('group', { name: 'Your changes' });
+const menu = async (app: Console, id: string, item: string): Promise<void> => {
+  await name(app, id).focus();
+  await row(app, id).getByRole('button', { name: /^More for task/ }).click();
+  await app.page.getByRole('menuitem', { name: item }).click();
 };
 const operator = async (server: Server, who: string): Promise<Caller> => server.signIn((await server.operator.call<{ code: string }>('POST', `/api/session/codes?operator=${who}`, {})).code);
 
-test('a plan is there to be read: what it comes to, its tasks, what needs care', async ({ desk, planner }) => {
+test('a plan is there to be read: what it comes to, its tasks, what needs care', async ({ app, planner }) => {
   const id = await planner.submit(grave, { context: { cwd: '/srv/billing' } });
-  await desk.open();
-  await desk.openOperation(id);
-  const head = desk.page.locator('article header').first();
+  await app.open();
+  await app.openOperation(id);
+  const head = app.page.locator('article header').first();
   await expect(head).toContainText('Critical risk');
   await expect(head).toContainText(/3 tasks, 1 of them writes/);
   await expect(head).toContainText('/srv/billing');
-  await expect(desk.page.getByRole('list', { name: 'Tasks' }).getByRole('listitem')).toHaveCount(3);
-  await expect(row(desk, 'x')).toContainText('$ rm -rf /var/lib/old');
-  await expect(row(desk, 'x')).toContainText('Critical');
-  await expect(desk.page.getByRole('region', { name: 'Check these' })).toContainText('Task 3: Delete /var/lib/old');
-  await expect(desk.page.getByRole('region', { name: 'Similar plans' })).toContainText('No similar plans yet');
-  await expect(desk.page.getByText(/Canceled in \d+:\d\d without an answer/)).toBeVisible();
-  await accessible(desk.page);
+  await expect(app.page.getByRole('list', { name: 'Tasks' }).getByRole('listitem')).toHaveCount(3);
+  await expect(row(app, 'x')).toContainText('$ rm -rf /var/lib/old');
+  await expect(row(app, 'x')).toContainText('Critical');
+  await expect(app.page.getByRole('region', { name: 'Check these' })).toContainText('Task 3: Delete /var/lib/old');
+  await expect(app.page.getByRole('region', { name: 'Similar plans' })).toContainText('No similar plans yet');
+  await expect(app.page.getByText(/Canceled in \d+:\d\d without an answer/)).toBeVisible();
+  await accessible(app.page);
 });
 
-test('what is mild is confirmed by a key, and runs as it was', async ({ desk, planner }) => {
+test('what is mild is confirmed by a key, and runs as it was', async ({ app, planner }) => {
   const id = await planner.submit(mild);
-  await desk.open();
-  await desk.openOperation(id);
-  await desk.press('a');
+  await app.open();
+  await app.openOperation(id);
+  await app.press('a');
   const status = await planner.answer(id);
   expect([status.status, status.user_response?.by]).toEqual(['confirmed', 'mei']);
   expect(status.tasks).toEqual(mild);
 });
 
-test('what is dangerous has no single key and no default, and is dead for 500 ms', async ({ desk, planner }) => {
+test('what is dangerous has no single key and no default, and is dead for 500 ms', async ({ app, planner }) => {
   const id = await planner.submit(grave);
-  await desk.open();
-  await desk.page.clock.install();
-  await desk.page.clock.pauseAt(Date.now() + 60_000);
-  await desk.go(`inbox/${id}`);
-  const confirm = desk.button(/^Confirm/);
+  await app.open();
+  await app.page.clock.install();
+  await app.page.clock.pauseAt(Date.now() + 60_000);
+  await app.go(`inbox/${id}`);
+  const confirm = app.button(/^Confirm/);
   await expect(confirm).toBeDisabled();
-  await desk.press(`${mod}+Shift+A`, `${mod}+Enter`);
-  await desk.page.clock.runFor(600);
+  await app.press(`${mod}+Shift+A`, `${mod}+Enter`);
+  await app.page.clock.runFor(600);
   await expect(confirm).toBeEnabled();
   await expect(confirm).toHaveClass(/risky/);
-  await expect(desk.page.locator('.decide .btn.ink')).toHaveCount(0);
-  await desk.press('a', 'Enter', `${mod}+Enter`);
+  await expect(app.page.locator('.decide .btn.ink')).toHaveCount(0);
+  await app.press('a', 'Enter', `${mod}+Enter`);
   expect((await planner.status(id)).status).toBe('pending');
-  await desk.press(`${mod}+Shift+A`);
+  await app.press(`${mod}+Shift+A`);
   expect((await planner.answer(id)).status).toBe('confirmed');
 });
 
-test('tasks are changed, added, split, moved and taken out by the keyboard alone, and just these run', async ({ desk, planner }) => {
+test('tasks are changed, added, split, moved and taken out by the keyboard alone, and just these run', async ({ app, planner }) => {
   const id = await planner.submit(mild);
-  await desk.open();
-  await desk.openOperation(id);
-  await expect(desk.button('Send changes')).toBeDisabled();
+  await app.open();
+  await app.openOperation(id);
+  await expect(app.button('Send changes')).toBeDisabled();
   // Changed: word by word, and undone as one.
-  await name(desk, 'b').focus();
-  await desk.press('Enter');
-  await expect(field(desk, 'Task')).toBeFocused();
-  await desk.press(`${mod}+A`);
-  await desk.page.keyboard.type('Count the errors of this week, then tell the team');
-  await desk.press('Tab');
-  await desk.page.keyboard.type('A number');
-  await desk.press('Enter');
-  await expect(name(desk, 'b')).toBeFocused();
-  await expect(name(desk, 'b').locator('del')).toHaveText('everywhere');
-  await expect(name(desk, 'b').locator('ins')).toHaveText('of this week, then tell the team');
-  await expect(changes(desk)).toContainText('1 changed');
+  await name(app, 'b').focus();
+  await app.press('Enter');
+  await expect(field(app, 'Task')).toBeFocused();
+  await app.press(`${mod}+A`);
+  await app.page.keyboard.type('Count the errors of this week, then tell the team');
+  await app.press('Tab');
+  await app.page.keyboard.type('A number');
+  await app.press('Enter');
+  await expect(name(app, 'b')).toBeFocused();
+  await expect(name(app, 'b').locator('del')).toHaveText('everywhere');
+  await expect(name(app, 'b').locator('ins')).toHaveText('of this week, then tell the team');
+  await expect(changes(app)).toContainText('1 changed');
   // Confirming it as it was would lose them.
-  await expect(desk.button('Confirm without changes')).toBeDisabled();
+  await expect(app.button('Confirm without changes')).toBeDisabled();
   // Moved, and said to who cannot see it.
-  await desk.press('Alt+ArrowUp');
-  await expect.poll(() => rows(desk.page)).toEqual(['b', 'a', 'c', 'd']);
-  await expect(name(desk, 'b')).toBeFocused();
-  await expect(desk.page.getByText('is now task 1 of 4')).toBeAttached();
+  await app.press('Alt+ArrowUp');
+  await expect.poll(() => rows(app.page)).toEqual(['b', 'a', 'c', 'd']);
+  await expect(name(app, 'b')).toBeFocused();
+  await expect(app.page.getByText('is now task 1 of 4')).toBeAttached();
   // Split, from its menu.
-  await desk.press('Tab', 'Enter');
-  await expect(desk.page.getByRole('menuitem', { name: 'Edit' })).toBeFocused();
-  await desk.press('ArrowDown', 'ArrowDown', 'Enter');
-  await expect(field(desk, 'Task')).toHaveValue('Tell the team');
-  await desk.press('Enter');
-  await expect.poll(() => rows(desk.page)).toEqual(['b', 'new-1', 'a', 'c', 'd']);
+  await app.press('Tab', 'Enter');
+  await expect(app.page.getByRole('menuitem', { name: 'Edit' })).toBeFocused();
+  await app.press('ArrowDown', 'ArrowDown', 'Enter');
+  await expect(field(app, 'Task')).toHaveValue('Tell the team');
+  await app.press('Enter');
+  await expect.poll(() => rows(app.page)).toEqual(['b', 'new-1', 'a', 'c', 'd']);
   // Taken out: it stays to be seen, and can be put back.
-  await name(desk, 'd').focus();
-  await desk.press('Delete');
-  await expect.poll(() => rows(desk.page)).toEqual(['b', 'new-1', 'a', 'c', '-d']);
+  await name(app, 'd').focus();
+  await app.press('Delete');
+  await expect.poll(() => rows(app.page)).toEqual(['b', 'new-1', 'a', 'c', '-d']);
   // Added below the one that has the keyboard.
-  await name(desk, 'c').focus();
-  await desk.press('n');
-  await desk.page.keyboard.type('Write it down');
-  await desk.press('Enter');
-  await expect(changes(desk)).toContainText('2 added');
-  await expect(changes(desk)).toContainText('1 moved');
-  await expect(changes(desk)).toContainText('1 removed');
-  await desk.press(`${mod}+Enter`);
+  await name(app, 'c').focus();
+  await app.press('n');
+  await app.page.keyboard.type('Write it down');
+  await app.press('Enter');
+  await expect(changes(app)).toContainText('2 added');
+  await expect(changes(app)).toContainText('1 moved');
+  await expect(changes(app)).toContainText('1 removed');
+  await app.press(`${mod}+Enter`);
   const { status, tasks, user_response: said } = await planner.answer(id);
   expect(status).toBe('modified');
   expect(tasks.map(({ description }) => description)).toEqual(['Count the errors of this week', 'Tell the team', 'Read the log', 'List the folder', 'Write it down']);
@@ -170,45 +170,45 @@ test('tasks are changed, added, split, moved and taken out by the keyboard alone
   expect(said?.changes?.map(({ change }) => change).sort()).toEqual(['added', 'added', 'changed', 'moved', 'removed']);
 });
 
-test('every step can be undone and done again, and what is typed is one step', async ({ desk, planner }) => {
+test('every step can be undone and done again, and what is typed is one step', async ({ app, planner }) => {
   const id = await planner.submit(mild);
-  await desk.open();
-  await desk.openOperation(id);
-  await expect(desk.button('Undo')).toBeDisabled();
-  await name(desk, 'a').click();
-  await field(desk, 'Task').pressSequentially(' and the other');
-  await desk.press('Enter', 'Delete');
-  await name(desk, 'c').focus();
-  await desk.press('Alt+ArrowUp');
-  await expect.poll(() => rows(desk.page)).toEqual(['-a', 'c', 'b', 'd']);
-  await desk.press(`${mod}+z`);
-  await expect.poll(() => rows(desk.page)).toEqual(['-a', 'b', 'c', 'd']);
-  await desk.press(`${mod}+z`);
-  await expect(name(desk, 'a')).toContainText('and the other');
-  await desk.press(`${mod}+z`);
-  await expect(changes(desk)).toContainText('None yet');
-  for (let i = 0; i < 3; i++) await desk.press(`${mod}+Shift+z`);
-  await expect.poll(() => rows(desk.page)).toEqual(['-a', 'c', 'b', 'd']);
-  await desk.button('Restore: Read the log and the other').or(desk.button('Restore: Read the log')).click();
-  await expect.poll(() => rows(desk.page)).toEqual(['a', 'c', 'b', 'd']);
+  await app.open();
+  await app.openOperation(id);
+  await expect(app.button('Undo')).toBeDisabled();
+  await name(app, 'a').click();
+  await field(app, 'Task').pressSequentially(' and the other');
+  await app.press('Enter', 'Delete');
+  await name(app, 'c').focus();
+  await app.press('Alt+ArrowUp');
+  await expect.poll(() => rows(app.page)).toEqual(['-a', 'c', 'b', 'd']);
+  await app.press(`${mod}+z`);
+  await expect.poll(() => rows(app.page)).toEqual(['-a', 'b', 'c', 'd']);
+  await app.press(`${mod}+z`);
+  await expect(name(app, 'a')).toContainText('and the other');
+  await app.press(`${mod}+z`);
+  await expect(changes(app)).toContainText('None yet');
+  for (let i = 0; i < 3; i++) await app.press(`${mod}+Shift+z`);
+  await expect.poll(() => rows(app.page)).toEqual(['-a', 'c', 'b', 'd']);
+  await app.button('Restore: Read the log and the other').or(app.button('Restore: Read the log')).click();
+  await expect.poll(() => rows(app.page)).toEqual(['a', 'c', 'b', 'd']);
   // In a field the key is the field's own.
-  await name(desk, 'd').click();
-  await field(desk, 'Task').pressSequentially('!!');
-  await desk.press(`${mod}+z`);
-  await expect.poll(() => rows(desk.page)).toEqual(['a', 'c', 'b', 'd']);
-  await desk.press('Escape');
-  await expect(name(desk, 'd')).toHaveText('Show who is logged in');
+  await name(app, 'd').click();
+  await field(app, 'Task').pressSequentially('!!');
+  await app.press(`${mod}+z`);
+  await expect.poll(() => rows(app.page)).toEqual(['a', 'c', 'b', 'd']);
+  await app.press('Escape');
+  await expect(name(app, 'd')).toHaveText('Show who is logged in');
 });
 
 for (const pointer of ['mouse', 'touch'] as const) {
-  test(`a row is dragged to its place by ${pointer}, and left where it was with Escape`, async ({ desk, planner }) => {
+  test(`a row is dragged to its place by ${pointer}, and left where it was with Escape`, async ({ app, planner }) => {
     const id = await planner.submit(mild);
-    await desk.open();
-    await desk.openOperation(id);
-    const { page } = desk;
+    await app.open();
+    await app.openOperation(id);
+    const { page } = app;
     const drag = async (from: string, to: string, end: 'up' | 'Escape'): Promise<void> => {
-      const grip = await row(desk, from).locator('.grip').boundingBox();
-      const target = await row(desk, to).boundingBox();
+      const grip = await row(app, from).locator('.grip').boundingBox();
+      const target = await row(app, to).boundingBox();
       if (!grip || !target) throw new Error('nothing is drawn');
       const [x, y0, y1] = [grip.x + grip.width / 2, grip.y + grip.height / 2, target.y + target.height - 4];
       if (pointer === 'mouse') {
@@ -217,7 +217,7 @@ for (const pointer of ['mouse', 'touch'] as const) {
         await page.mouse.move(x, (y0 + y1) / 2);
         await page.mouse.move(x, y1);
         if (end === 'Escape') await page.keyboard.press('Escape');
-        else await expect(row(desk, to)).toHaveClass(/below/);
+        else await expect(row(app, to)).toHaveClass(/below/);
         await page.mouse.up();
         return;
       }
@@ -233,60 +233,60 @@ for (const pointer of ['mouse', 'touch'] as const) {
     expect(await rows(page)).toEqual(['a', 'b', 'c', 'd']);
     await drag('a', 'c', 'up');
     await expect.poll(() => rows(page)).toEqual(['b', 'c', 'a', 'd']);
-    await expect(row(desk, 'a')).toContainText('moved');
-    await desk.button('Send 1 change').click();
+    await expect(row(app, 'a')).toContainText('moved');
+    await app.button('Send 1 change').click();
     expect((await planner.answer(id)).tasks.map((task) => task.id)).toEqual(['b', 'c', 'a', 'd']);
   });
 }
 
-test('what was changed survives a reload and a server that was killed', async ({ desk, planner, server }) => {
+test('what was changed survives a reload and a server that was killed', async ({ app, planner, server }) => {
   test.setTimeout(120_000);
   const id = await planner.submit(mild);
-  await desk.open();
-  await desk.openOperation(id);
-  await menu(desk, 'c', 'Remove');
-  await name(desk, 'b').click();
-  await field(desk, 'Task').fill('Count the errors of billing');
-  await field(desk, 'Tell the agent what to change').fill('Only this week');
-  await expect(desk.page.getByText(/Draft saved \d\d:\d\d:\d\d/)).toBeVisible();
-  await desk.page.reload();
-  await desk.armed();
-  await expect.poll(() => rows(desk.page)).toEqual(['a', 'b', '-c', 'd']);
-  await expect(name(desk, 'b')).toContainText('of billing');
-  await expect(field(desk, 'Tell the agent what to change')).toHaveValue('Only this week');
+  await app.open();
+  await app.openOperation(id);
+  await menu(app, 'c', 'Remove');
+  await name(app, 'b').click();
+  await field(app, 'Task').fill('Count the errors of billing');
+  await field(app, 'Tell the agent what to change').fill('Only this week');
+  await expect(app.page.getByText(/Draft saved \d\d:\d\d:\d\d/)).toBeVisible();
+  await app.page.reload();
+  await app.armed();
+  await expect.poll(() => rows(app.page)).toEqual(['a', 'b', '-c', 'd']);
+  await expect(name(app, 'b')).toContainText('of billing');
+  await expect(field(app, 'Tell the agent what to change')).toHaveValue('Only this week');
   // Arguments that are no JSON yet are kept as they are, too.
-  await name(desk, 'a').click();
-  await field(desk, 'Arguments (JSON)').fill('{"path": "api');
-  await desk.page.waitForResponse((answer) => answer.url().endsWith('/api/human/input') && (answer.request().postData() ?? '').includes('args of a'));
+  await name(app, 'a').click();
+  await field(app, 'Arguments (JSON)').fill('{"path": "api');
+  await app.page.waitForResponse((answer) => answer.url().endsWith('/api/human/input') && (answer.request().postData() ?? '').includes('args of a'));
   await server.stop('SIGKILL');
   await server.again();
   // A browser of the day after.
-  await desk.page.goto('about:blank');
-  await desk.open();
-  await desk.openOperation(id);
-  await expect.poll(() => rows(desk.page)).toEqual(['a', 'b', '-c', 'd']);
-  await expect(row(desk, 'a')).toContainText("This isn't a JSON object");
+  await app.page.goto('about:blank');
+  await app.open();
+  await app.openOperation(id);
+  await expect.poll(() => rows(app.page)).toEqual(['a', 'b', '-c', 'd']);
+  await expect(row(app, 'a')).toContainText("This isn't a JSON object");
   // It cannot be sent like that: it is shown instead.
-  await desk.press(`${mod}+Enter`);
-  await expect(field(desk, 'Arguments (JSON)')).toHaveValue('{"path": "api');
+  await app.press(`${mod}+Enter`);
+  await expect(field(app, 'Arguments (JSON)')).toHaveValue('{"path": "api');
   expect((await planner.status(id)).status).toBe('pending');
-  await field(desk, 'Arguments (JSON)').fill('{"path": "api.log", "tail": 100}');
-  await desk.press(`${mod}+Enter`);
+  await field(app, 'Arguments (JSON)').fill('{"path": "api.log", "tail": 100}');
+  await app.press(`${mod}+Enter`);
   const { status, tasks, user_response: said } = await planner.answer(id);
   expect([status, said?.user_message]).toEqual(['modified', 'Only this week']);
   expect(tasks).toEqual([{ ...mild[0], args: { path: 'api.log', tail: 100 } }, { ...mild[1], description: 'Count the errors of billing' }, mild[3]]);
-  desk.errors.length = 0; // the browser logs the break
+  app.errors.length = 0; // the browser logs the break
 });
 
-test('arguments that nobody touched stay as the agent wrote them', async ({ desk, planner }) => {
+test('arguments that nobody touched stay as the agent wrote them', async ({ app, planner }) => {
   // A page reads numbers as floating point, and writes no escapes.
   const raw = '{"session_id":"s","message":"Numbers","tasks":[{"id":"a","description":"Look","tool_name":"read_file","args":{"id":12345678901234567891,"share":1.0,"text":"\\u5c06"}},{"id":"b","description":"Look again","tool_name":"read_file"}]}';
   const made = await fetch(`${planner.agent.server.url}/api/plans`, { method: 'POST', headers: { Authorization: `Bearer ${planner.agent.secret}`, 'Content-Type': 'application/json' }, body: raw });
   const { operation_id: id } = (await made.json()) as Status;
-  await desk.open();
-  await desk.openOperation(id);
-  await menu(desk, 'b', 'Remove');
-  await desk.button('Send 1 change').click();
+  await app.open();
+  await app.openOperation(id);
+  await menu(app, 'b', 'Remove');
+  await app.button('Send 1 change').click();
   await planner.answer(id);
   const answer = await fetch(`${planner.agent.server.url}/api/plans/${id}`, { headers: { Authorization: `Bearer ${planner.agent.secret}` } });
   const text = await answer.text();
@@ -295,106 +295,106 @@ test('arguments that nobody touched stay as the agent wrote them', async ({ desk
   expect((JSON.parse(text) as Status).user_response?.changes?.map(({ change }) => change)).toEqual(['removed']);
 });
 
-test('a plan is sent back with words instead', async ({ desk, planner }) => {
+test('a plan is sent back with words instead', async ({ app, planner }) => {
   const id = await planner.submit(grave);
-  await desk.open();
-  await desk.openOperation(id);
-  await desk.press('e');
-  await desk.page.keyboard.type('Keep the old cluster for a week');
-  await expect(desk.button(/^Confirm without changes/)).toBeDisabled();
-  await expect(desk.button('Send instructions')).toHaveClass(/ink/);
-  await desk.press(`${mod}+Enter`);
+  await app.open();
+  await app.openOperation(id);
+  await app.press('e');
+  await app.page.keyboard.type('Keep the old cluster for a week');
+  await expect(app.button(/^Confirm without changes/)).toBeDisabled();
+  await expect(app.button('Send instructions')).toHaveClass(/ink/);
+  await app.press(`${mod}+Enter`);
   const { status, tasks, user_response: said } = await planner.answer(id);
   expect([status, tasks, said?.user_message]).toEqual(['modified', [], 'Keep the old cluster for a week']);
 });
 
-test('a plan is cancelled with a reason', async ({ desk, planner }) => {
+test('a plan is cancelled with a reason', async ({ app, planner }) => {
   const id = await planner.submit(mild);
-  await desk.open();
-  await desk.openOperation(id);
-  await desk.press('d');
-  const dialog = desk.page.getByRole('dialog', { name: 'Cancel this plan?' });
-  await accessible(desk.page);
+  await app.open();
+  await app.openOperation(id);
+  await app.press('d');
+  const dialog = app.page.getByRole('dialog', { name: 'Cancel this plan?' });
+  await accessible(app.page);
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('Not on a Friday');
-  await desk.press('Escape');
+  await app.press('Escape');
   await expect(dialog).toBeHidden();
   expect((await planner.status(id)).status).toBe('pending');
-  await desk.button('Cancel plan…').click();
+  await app.button('Cancel plan…').click();
   await expect(dialog.getByRole('textbox', { name: 'Reason' })).toHaveValue('Not on a Friday');
-  await desk.press(`${mod}+Enter`);
+  await app.press(`${mod}+Enter`);
   const { status, user_response: said } = await planner.answer(id);
   expect([status, said?.action, said?.user_message]).toEqual(['cancelled', 'cancel', 'Not on a Friday']);
   await expect(dialog).toBeHidden();
 });
 
-test('task by task: each rings by itself, is changed by itself, and says which plan it is of', async ({ desk, planner }) => {
+test('task by task: each rings by itself, is changed by itself, and says which plan it is of', async ({ app, planner }) => {
   const id = await planner.submit(mild);
-  await desk.open();
-  await desk.openOperation(id);
-  await desk.page.getByRole('switch', { name: 'Ask before each task' }).check();
-  await desk.button(/^Confirm/).click();
+  await app.open();
+  await app.openOperation(id);
+  await app.page.getByRole('switch', { name: 'Ask before each task' }).check();
+  await app.button(/^Confirm/).click();
   expect((await planner.answer(id)).user_response?.task_by_task).toBe(true);
   const begin = (wait: number) => planner.agent.call<{ go: boolean; why?: string; task: Task }>('POST', `/api/plans/${id}/progress?wait=${wait}`, { task_id: 'a', state: 'running' });
   expect(await begin(0)).toMatchObject({ go: false, why: 'asking' });
   const one = async (): Promise<string> => {
-    const { operations } = await desk.server.operator.call<{ operations: Operation[] }>('GET', '/api/human/operations?state=open');
+    const { operations } = await app.server.operator.call<{ operations: Operation[] }>('GET', '/api/human/operations?state=open');
     return operations[0]?.operation_id ?? '';
   };
   await expect.poll(one).not.toBe('');
-  await desk.openOperation(await one());
-  await expect(desk.page.getByText('Task of a plan')).toBeVisible();
-  await expect(desk.page.getByRole('link', { name: 'Move the billing database' })).toHaveAttribute('href', `#/inbox/${id}`);
-  await expect(desk.button('Add task')).toHaveCount(0);
-  await expect(desk.page.getByRole('switch')).toHaveCount(0);
-  await expect(desk.button('Run this task')).toBeEnabled();
-  await expect(desk.button('Skip this task…')).toBeEnabled();
-  await accessible(desk.page);
-  await name(desk, 'a').click();
-  await field(desk, 'Task').fill('Read the log of yesterday');
-  await desk.press('Enter', `${mod}+Enter`);
+  await app.openOperation(await one());
+  await expect(app.page.getByText('Task of a plan')).toBeVisible();
+  await expect(app.page.getByRole('link', { name: 'Move the billing database' })).toHaveAttribute('href', `#/inbox/${id}`);
+  await expect(app.button('Add task')).toHaveCount(0);
+  await expect(app.page.getByRole('switch')).toHaveCount(0);
+  await expect(app.button('Run this task')).toBeEnabled();
+  await expect(app.button('Skip this task…')).toBeEnabled();
+  await accessible(app.page);
+  await name(app, 'a').click();
+  await field(app, 'Task').fill('Read the log of yesterday');
+  await app.press('Enter', `${mod}+Enter`);
   await expect.poll(one).toBe('');
   expect(await begin(0)).toMatchObject({ go: true, task: { id: 'a', description: 'Read the log of yesterday' } });
 });
 
-test('a new plan says which one it replaces, and why', async ({ desk, planner }) => {
+test('a new plan says which one it replaces, and why', async ({ app, planner }) => {
   const old = await planner.submit(mild);
   const id = await planner.submit(mild.slice(1), { message: 'Another way', why: 'The log is gone' });
-  await desk.open();
-  await desk.openOperation(id);
-  await expect(desk.page.getByText('New plan that replaces')).toContainText('The log is gone');
-  await expect(desk.page.locator(`a[href="#/inbox/${old}"]`).first()).toHaveText('Move the billing database');
+  await app.open();
+  await app.openOperation(id);
+  await expect(app.page.getByText('New plan that replaces')).toContainText('The log is gone');
+  await expect(app.page.locator(`a[href="#/inbox/${old}"]`).first()).toHaveText('Move the billing database');
 });
 
 test.describe('where plans must not be changed', () => {
   test.use({ env: { DESKBELL_PLAN_ALLOW_TASK_MODIFICATION: 'false' } });
-  test('there is nothing to edit with, and it says why', async ({ desk, planner }) => {
+  test('there is nothing to edit with, and it says why', async ({ app, planner }) => {
     const id = await planner.submit(mild);
-    await desk.open();
-    await desk.openOperation(id);
-    await expect(desk.page.getByText('can confirm or cancel this plan, but not change it')).toBeVisible();
-    for (const gone of ['Add task', 'Undo', 'Send changes', /^More for task/, /^Edit/]) await expect(desk.button(gone)).toHaveCount(0);
-    await expect(field(desk, 'Tell the agent what to change')).toHaveCount(0);
-    await expect(desk.page.locator('.grip')).toHaveCount(0);
-    await desk.press('n', 'Delete', 'Alt+ArrowUp');
-    expect(await rows(desk.page)).toEqual(['a', 'b', 'c', 'd']);
-    await accessible(desk.page);
-    await desk.press('a');
+    await app.open();
+    await app.openOperation(id);
+    await expect(app.page.getByText('can confirm or cancel this plan, but not change it')).toBeVisible();
+    for (const gone of ['Add task', 'Undo', 'Send changes', /^More for task/, /^Edit/]) await expect(app.button(gone)).toHaveCount(0);
+    await expect(field(app, 'Tell the agent what to change')).toHaveCount(0);
+    await expect(app.page.locator('.grip')).toHaveCount(0);
+    await app.press('n', 'Delete', 'Alt+ArrowUp');
+    expect(await rows(app.page)).toEqual(['a', 'b', 'c', 'd']);
+    await accessible(app.page);
+    await app.press('a');
     expect((await planner.answer(id)).status).toBe('confirmed');
   });
 });
 
-test('several confirm together: who said what is there, what they changed can be taken over, and the same counts', async ({ desk, planner, server }) => {
+test('several confirm together: who said what is there, what they changed can be taken over, and the same counts', async ({ app, planner, server }) => {
   const id = await planner.submit(mild, { confirmations: 2, operators: ['mei', 'Ada'] });
   const ada = await operator(server, 'Ada');
-  await desk.open();
-  await desk.openOperation(id);
-  const box = desk.page.getByRole('region', { name: 'Confirmations' });
+  await app.open();
+  await app.openOperation(id);
+  const box = app.page.getByRole('region', { name: 'Confirmations' });
   await expect(box).toContainText('0 of 2');
   await expect(box.getByRole('listitem').filter({ hasText: 'Ada' })).toContainText('not yet');
   // What is confirmed here first does not begin by itself.
-  await desk.press('a');
+  await app.press('a');
   await expect(box).toContainText('1 of 2');
-  await expect(desk.page.getByText('Your answer counts')).toBeVisible();
+  await expect(app.page.getByText('Your answer counts')).toBeVisible();
   expect((await planner.status(id)).status).toBe('pending');
   const { digest } = await ada.operation(id);
   await ada.call('POST', `/api/plans/${id}/response`, { action: 'modify', digest, modified_tasks: [mild[0], mild[2], { description: 'Ask Grace', tool_name: 'slack' }], user_message: 'Grace knows' });
@@ -403,16 +403,16 @@ test('several confirm together: who said what is there, what they changed can be
   await expect(hers).toContainText('Ask Grace');
   await expect(box).toContainText('1 of 2');
   await expect(box).toContainText('Answers count together only if they are identical');
-  await accessible(desk.page);
+  await accessible(app.page);
   await hers.getByRole('button', { name: 'Use this version' }).click();
-  await expect.poll(() => rows(desk.page)).toEqual(['a', '-b', 'c', '-d', expect.stringMatching(/^t\d$/)]);
-  await desk.armed();
-  await desk.button('Send 3 changes').click();
+  await expect.poll(() => rows(app.page)).toEqual(['a', '-b', 'c', '-d', expect.stringMatching(/^t\d$/)]);
+  await app.armed();
+  await app.button('Send 3 changes').click();
   const { status, tasks } = await planner.answer(id);
   expect([status, tasks.map(({ description }) => description)]).toEqual(['modified', ['Read the log', 'List the folder', 'Ask Grace']]);
 });
 
-test('history is there to be used: what people usually add, and presets, which are made of a plan', async ({ desk, planner, server }) => {
+test('history is there to be used: what people usually add, and presets, which are made of a plan', async ({ app, planner, server }) => {
   const me = server.operator;
   for (const n of [1, 2]) {
     const id = await planner.submit(mild, { session_id: `before-${n}` });
@@ -420,38 +420,38 @@ test('history is there to be used: what people usually add, and presets, which a
     await me.call('POST', `/api/plans/${id}/response`, { action: 'modify', digest, modified_tasks: [...mild, { description: 'Restore it on a scratch server', tool_name: 'bash' }] });
   }
   const id = await planner.submit(mild);
-  await desk.open();
-  await desk.openOperation(id);
-  const box = desk.page.getByRole('region', { name: 'Similar plans' });
+  await app.open();
+  await app.openOperation(id);
+  const box = app.page.getByRole('region', { name: 'Similar plans' });
   await expect(box).toContainText('2 similar plans: 2 confirmed with changes.');
   await expect(box).toContainText('Common change: adding “Restore it on a scratch server” (2 times).');
   await box.getByRole('button', { name: 'Use' }).click();
-  await expect(desk.page.locator('[data-task="new-1"]')).toContainText('Restore it on a scratch server');
+  await expect(app.page.locator('[data-task="new-1"]')).toContainText('Restore it on a scratch server');
   // What is new is assessed.
-  await expect(desk.page.locator('[data-task="new-1"] .risk')).toBeVisible();
+  await expect(app.page.locator('[data-task="new-1"] .risk')).toBeVisible();
   await box.getByRole('button', { name: 'Use' }).click();
-  await expect(desk.page.getByText('These tasks are already in the plan')).toBeAttached();
+  await expect(app.page.getByText('These tasks are already in the plan')).toBeAttached();
   // A preset of three of them.
   await box.getByRole('button', { name: 'Save as preset…' }).click();
-  const dialog = desk.page.getByRole('dialog', { name: 'Save as preset' });
+  const dialog = app.page.getByRole('dialog', { name: 'Save as preset' });
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Look around');
   for (const task of ['Count the errors everywhere', 'Show who is logged in']) await dialog.getByRole('checkbox', { name: task }).uncheck();
-  await accessible(desk.page);
-  await desk.press('Enter');
+  await accessible(app.page);
+  await app.press('Enter');
   await expect(dialog).toBeHidden();
   const { presets } = await me.call<{ presets: { name: string; tasks: Task[] }[] }>('GET', '/api/plan-presets');
   expect(presets.map((preset) => [preset.name, preset.tasks.map((task) => task.description)])).toEqual([['Look around', ['Read the log', 'List the folder', 'Restore it on a scratch server']]]);
-  await desk.press(`${mod}+z`);
-  await menu(desk, 'a', 'Remove');
-  await desk.page.reload();
-  await desk.armed();
+  await app.press(`${mod}+z`);
+  await menu(app, 'a', 'Remove');
+  await app.page.reload();
+  await app.armed();
   await expect(box.getByRole('button', { name: /Look around/ }).or(box.getByText('All presets'))).toBeVisible();
   if (await box.getByText('All presets').isVisible()) await box.getByText('All presets').click();
   await box.getByRole('button', { name: /Look around/ }).click();
-  await expect(changes(desk)).toContainText('2 added');
+  await expect(changes(app)).toContainText('2 added');
 });
 
-test('a card: mild plans of one operator are confirmed on it, others opened', async ({ desk, planner, server, page }) => {
+test('a card: mild plans of one operator are confirmed on it, others opened', async ({ app, planner, server, page }) => {
   const easy = await planner.submit(mild, { session_id: 'easy' });
   const hard = await planner.submit(grave, { session_id: 'hard', message: 'Drop it' });
   const many = await planner.submit(mild, { session_id: 'many', message: 'All of us', confirmations: 2 });
@@ -467,41 +467,41 @@ test('a card: mild plans of one operator are confirmed on it, others opened', as
   await expect(card(easy).getByRole('button', { name: 'Confirm' })).toBeEnabled();
   await card(easy).getByRole('button', { name: 'Confirm' }).click();
   expect((await planner.answer(easy)).status).toBe('confirmed');
-  expect(desk.errors).toEqual([]);
+  expect(app.errors).toEqual([]);
 });
 
-test('plans are not answered in batches', async ({ desk, planner }) => {
+test('plans are not answered in batches', async ({ app, planner }) => {
   const ids = [await planner.submit(mild, { session_id: 'one' }), await planner.submit(mild, { session_id: 'two' })];
-  await desk.open();
-  for (const id of ids) await desk.row(id).getByRole('checkbox').check({ force: true });
-  await expect(desk.page.getByText('Answer plans one by one')).toBeVisible();
-  for (const gone of [/approve/i, /send/i, /decline/i, /confirm/i]) await expect(desk.page.locator('.decide').getByRole('button', { name: gone })).toHaveCount(0);
-  await accessible(desk.page);
+  await app.open();
+  for (const id of ids) await app.row(id).getByRole('checkbox').check({ force: true });
+  await expect(app.page.getByText('Answer plans one by one')).toBeVisible();
+  for (const gone of [/approve/i, /send/i, /decline/i, /confirm/i]) await expect(app.page.locator('.decide').getByRole('button', { name: gone })).toHaveCount(0);
+  await accessible(app.page);
 });
 
-test('while it is being changed: WCAG 2.2 AA in both themes and both languages, and room at every width', async ({ desk, planner }) => {
+test('while it is being changed: WCAG 2.2 AA in both themes and both languages, and room at every width', async ({ app, planner }) => {
   test.setTimeout(180_000);
   const id = await planner.submit(grave, { confirmations: 2 });
-  await desk.open();
+  await app.open();
   for (const language of ['en', 'zh-CN']) {
-    await desk.page.evaluate((to) => localStorage.setItem('deskbell.language', to), language);
-    await desk.page.setViewportSize({ width: 1280, height: 800 });
-    await desk.page.reload();
-    await desk.openOperation(id);
+    await app.page.evaluate((to) => localStorage.setItem('deskbell.language', to), language);
+    await app.page.setViewportSize({ width: 1280, height: 800 });
+    await app.page.reload();
+    await app.openOperation(id);
     if (language === 'en') {
-      await menu(desk, 'x', 'Remove');
-      await name(desk, 'b').focus();
-      await desk.press('Alt+ArrowUp', 'n');
-      await desk.page.keyboard.type('Another');
-      await desk.press('Enter');
+      await menu(app, 'x', 'Remove');
+      await name(app, 'b').focus();
+      await app.press('Alt+ArrowUp', 'n');
+      await app.page.keyboard.type('Another');
+      await app.press('Enter');
     }
-    await name(desk, 'a').click();
-    await desk.page.locator('ol.plan textarea').first().fill('Read the log of yesterday');
-    await accessibleInBothThemes(desk.page);
+    await name(app, 'a').click();
+    await app.page.locator('ol.plan textarea').first().fill('Read the log of yesterday');
+    await accessibleInBothThemes(app.page);
     for (const width of [1000, 720, 640]) {
-      await desk.page.setViewportSize({ width, height: 640 });
-      await fits(desk.page);
-      for (const button of await desk.page.locator('.decide .btn:visible').all()) {
+      await app.page.setViewportSize({ width, height: 640 });
+      await fits(app.page);
+      for (const button of await app.page.locator('.decide .btn:visible').all()) {
         const place = await button.boundingBox();
         expect(!!place && place.x >= 0 && place.x + place.width <= width + 1 && place.y + place.height <= 641, `${await button.textContent()} at ${width}`).toBe(true);
       }

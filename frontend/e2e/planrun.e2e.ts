@@ -8,7 +8,7 @@ interface Task {
   tool_name?: string;
   expected_outcome?: string;
 }
-interface Standing {
+interface PlanStatus {
   operation_id: string;
   status: string;
   run?: { state: string; tasks: (Task & { state: string; note?: string; skipped_by?: string })[]; orders: { order: string; text?: string; by: { name: string } }[] };
@@ -25,22 +25,22 @@ const tasks: Task[] = [
 class Planner {
   constructor(
     readonly agent: Agent,
-    readonly desk: Console,
+    readonly app: Console,
   ) {}
 
   get me(): Caller {
-    return this.desk.server.operator;
+    return this.app.server.operator;
   }
 
   set(settings: object): Promise<unknown> {
     return this.me.call('PUT', '/api/settings', settings);
   }
 
-  submit(session: string, message: string, more: object = {}): Promise<Standing> {
+  submit(session: string, message: string, more: object = {}): Promise<PlanStatus> {
     return this.agent.call('POST', '/api/plans', { session_id: session, message, tasks, ...more });
   }
 
-  respond(session: string, body: object): Promise<Standing> {
+  respond(session: string, body: object): Promise<PlanStatus> {
     return this.me.call('POST', `/api/plans/${session}/response`, body);
   }
 
@@ -51,44 +51,44 @@ class Planner {
     return operation_id;
   }
 
-  progress(session: string, task: string, state: string, note?: string): Promise<{ go: boolean; why?: string; run: Standing['run'] }> {
+  progress(session: string, task: string, state: string, note?: string): Promise<{ go: boolean; why?: string; run: PlanStatus['run'] }> {
     return this.agent.call('POST', `/api/plans/${session}/progress`, { task_id: task, state, ...(note && { note }) });
   }
 
-  standing(session: string): Promise<Standing> {
+  status(session: string): Promise<PlanStatus> {
     return this.agent.call('GET', `/api/plans/${session}`);
   }
 }
 
 const test = base.extend<{ planner: Planner }>({
-  planner: async ({ desk, server }, use) => {
-    const planner = new Planner(await server.agent('migrator'), desk);
+  planner: async ({ app, server }, use) => {
+    const planner = new Planner(await server.agent('migrator'), app);
     await planner.set({ 'plan.confirm_by_human': true });
     await use(planner);
   },
 });
 
-const row = (desk: Console, n: number): Locator => desk.page.getByRole('list', { name: 'Tasks' }).first().getByRole('listitem').nth(n - 1);
-const words = (desk: Console): Locator => desk.page.getByRole('textbox', { name: 'Note for migrator' });
+const row = (app: Console, n: number): Locator => app.page.getByRole('list', { name: 'Tasks' }).first().getByRole('listitem').nth(n - 1);
+const words = (app: Console): Locator => app.page.getByRole('textbox', { name: 'Note for migrator' });
 
-test('a plan that runs stands under Running, and is followed task by task', async ({ desk, page, planner }) => {
-  await desk.open('inbox');
+test('a plan that runs stands under Running, and is followed task by task', async ({ app, page, planner }) => {
+  await app.open('inbox');
   const id = await planner.confirmed('s1', 'Move billing to Postgres 17');
   await expect(page.getByRole('heading', { name: /Running/ })).toBeVisible();
-  await expect(desk.row(id)).toContainText('0 of 4');
-  await desk.row(id).getByRole('link').click();
+  await expect(app.row(id)).toContainText('0 of 4');
+  await app.row(id).getByRole('link').click();
   await expect(page.getByText('Confirmed. No task has started yet.')).toBeVisible();
   await planner.progress('s1', 't1', 'running');
   await expect(page.getByText('Task 1 is running.')).toBeVisible();
-  await expect(row(desk, 1)).toHaveAttribute('aria-current', 'step');
+  await expect(row(app, 1)).toHaveAttribute('aria-current', 'step');
   await planner.progress('s1', 't1', 'done', '41.2 GB in 63 tables');
-  await expect(row(desk, 1)).toContainText('41.2 GB in 63 tables');
-  await expect(desk.row(id)).toContainText('1 of 4');
+  await expect(row(app, 1)).toContainText('41.2 GB in 63 tables');
+  await expect(app.row(id)).toContainText('1 of 4');
   await planner.progress('s1', 't2', 'running');
   await planner.progress('s1', 't2', 'failed', 'out of disk');
-  await expect(row(desk, 2)).toContainText('out of disk');
-  await expect(row(desk, 2)).toContainText(/failed after/);
-  await expect(desk.row(id)).toContainText('1 failed');
+  await expect(row(app, 2)).toContainText('out of disk');
+  await expect(row(app, 2)).toContainText(/failed after/);
+  await expect(app.row(id)).toContainText('1 failed');
   await expect(page.getByRole('progressbar', { name: 'Progress' })).toHaveAttribute('aria-valuetext', '2 of 4 tasks ended');
   for (const task of ['t3', 't4']) {
     await planner.progress('s1', task, 'running');
@@ -97,123 +97,123 @@ test('a plan that runs stands under Running, and is followed task by task', asyn
   await expect(page.getByText(/All tasks have ended, after/)).toBeVisible();
   await expect(page.getByText('3 of 4 done, 1 failed').first()).toBeVisible();
   await expect(page.getByRole('heading', { name: /Running/ })).toHaveCount(0);
-  await expect(words(desk)).toHaveCount(0);
+  await expect(words(app)).toHaveCount(0);
   await expect(page.getByRole('region', { name: 'Timeline' })).toContainText('Task 2 failed: out of disk');
 });
 
 test.describe('orders', () => {
-  test('pause and resume reach the agent, with words', async ({ desk, page, planner }) => {
+  test('pause and resume reach the agent, with words', async ({ app, page, planner }) => {
     const id = await planner.confirmed('s1', 'Move billing');
-    await desk.open(`inbox/${id}`);
-    await words(desk).fill('Until the backup has ended');
-    await desk.button(/^Pause/).click();
+    await app.open(`inbox/${id}`);
+    await words(app).fill('Until the backup has ended');
+    await app.button(/^Pause/).click();
     await expect(page.getByText(/Paused by you at/).first()).toBeVisible();
     expect((await planner.progress('s1', 't1', 'running')).go).toBe(false);
-    expect((await planner.standing('s1')).run?.orders).toMatchObject([{ order: 'pause', text: 'Until the backup has ended', by: { name: 'mei' } }]);
-    await expect(words(desk)).toHaveValue('');
+    expect((await planner.status('s1')).run?.orders).toMatchObject([{ order: 'pause', text: 'Until the backup has ended', by: { name: 'mei' } }]);
+    await expect(words(app)).toHaveValue('');
     await expect(page.getByText('“Until the backup has ended”')).toBeVisible();
     await page.locator('#operation-title').focus();
-    await desk.press('p');
+    await app.press('p');
     await expect(page.getByText('Confirmed. No task has started yet.')).toBeVisible();
     expect((await planner.progress('s1', 't1', 'running')).go).toBe(true);
   });
 
-  test('a task is skipped that has not begun', async ({ desk, planner }) => {
+  test('a task is skipped that has not begun', async ({ app, planner }) => {
     const id = await planner.confirmed('s1', 'Move billing');
     await planner.progress('s1', 't1', 'running');
-    await desk.open(`inbox/${id}`);
-    await expect(row(desk, 1).getByRole('button')).toHaveCount(0);
-    await desk.button('Skip task 4: Drop the old cluster').click();
-    await expect(row(desk, 4)).toContainText('skipped by you');
-    expect((await planner.standing('s1')).run?.tasks[3]).toMatchObject({ state: 'skipped', skipped_by: 'mei' });
+    await app.open(`inbox/${id}`);
+    await expect(row(app, 1).getByRole('button')).toHaveCount(0);
+    await app.button('Skip task 4: Drop the old cluster').click();
+    await expect(row(app, 4)).toContainText('skipped by you');
+    expect((await planner.status('s1')).run?.tasks[3]).toMatchObject({ state: 'skipped', skipped_by: 'mei' });
     expect(await planner.progress('s1', 't4', 'running')).toMatchObject({ go: false, why: 'skipped' });
   });
 
-  test('stopping asks first, and starts on what changes nothing', async ({ desk, page, planner }) => {
+  test('stopping asks first, and starts on what changes nothing', async ({ app, page, planner }) => {
     const id = await planner.confirmed('s1', 'Move billing');
     await planner.progress('s1', 't1', 'running');
-    await desk.open(`inbox/${id}`);
-    await desk.button('Stop…').click();
+    await app.open(`inbox/${id}`);
+    await app.button('Stop…').click();
     const dialog = page.getByRole('dialog', { name: 'Stop this plan?' });
     await expect(dialog).toContainText("3 waiting tasks won't run");
     await expect(dialog.getByRole('button', { name: 'Keep running' })).toBeFocused();
     await accessible(page);
-    await desk.press('Enter');
+    await app.press('Enter');
     await expect(dialog).toHaveCount(0);
-    expect((await planner.standing('s1')).run?.state).toBe('running');
-    await desk.button('Stop…').click();
+    expect((await planner.status('s1')).run?.state).toBe('running');
+    await app.button('Stop…').click();
     await dialog.getByRole('textbox').fill('The disk is full');
     await dialog.getByRole('button', { name: 'Stop plan' }).click();
     await expect(page.getByText(/Stopped by you at/)).toBeVisible();
-    await expect(row(desk, 2)).toContainText("didn't run");
-    expect((await planner.standing('s1')).run).toMatchObject({ state: 'stopped', orders: [{ order: 'stop', text: 'The disk is full' }] });
+    await expect(row(app, 2)).toContainText("didn't run");
+    expect((await planner.status('s1')).run).toMatchObject({ state: 'stopped', orders: [{ order: 'stop', text: 'The disk is full' }] });
     expect(await planner.progress('s1', 't2', 'running')).toMatchObject({ go: false, why: 'stopped' });
   });
 
-  test('what has not begun is changed: moved, reworded, added; the agent gets the new list', async ({ desk, page, planner }) => {
+  test('what has not begun is changed: moved, reworded, added; the agent gets the new list', async ({ app, page, planner }) => {
     const id = await planner.confirmed('s1', 'Move billing');
     await planner.progress('s1', 't1', 'running');
-    await desk.open(`inbox/${id}`);
-    await desk.button(/^Change remaining tasks/).click();
+    await app.open(`inbox/${id}`);
+    await app.button(/^Change remaining tasks/).click();
     const rest = page.getByRole('region', { name: 'Remaining tasks' });
     await expect(rest).toContainText('Pause it first');
     // What is left goes by the numbers that it has in the whole plan.
     await expect(rest.locator('.no')).toHaveText([/2$/, /3$/, /4$/]);
-    await expect(desk.button('Send changes')).toBeDisabled();
+    await expect(app.button('Send changes')).toBeDisabled();
     await rest.getByRole('button', { name: 'Drop the old cluster' }).focus();
-    await desk.press('Delete');
+    await app.press('Delete');
     await rest.getByRole('button', { name: 'Switch the connection string' }).focus();
-    await desk.press('Alt+ArrowUp');
-    await desk.press('n');
+    await app.press('Alt+ArrowUp');
+    await app.press('n');
     await rest.getByRole('textbox', { name: 'Task', exact: true }).fill('Tell #billing');
-    await desk.press('Enter');
+    await app.press('Enter');
     await accessible(page);
     // One of them begins meanwhile: it cannot be changed any more.
     await planner.progress('s1', 't1', 'done');
     await planner.progress('s1', 't2', 'running');
     await expect(rest).toContainText('“Restore into Postgres 17” has started');
-    await words(desk).fill('Keep the old cluster');
-    await desk.press(`${mod}+Enter`);
+    await words(app).fill('Keep the old cluster');
+    await app.press(`${mod}+Enter`);
     await expect(rest).toHaveCount(0);
-    const { run } = await planner.standing('s1');
+    const { run } = await planner.status('s1');
     expect(run?.tasks.map(({ description, state }) => [description, state])).toEqual([['Dump billing', 'done'], ['Restore into Postgres 17', 'running'], ['Switch the connection string', 'waiting'], ['Tell #billing', 'waiting']]);
     expect(run?.orders).toMatchObject([{ order: 'change', text: 'Keep the old cluster' }]);
     await expect(page.getByText('You changed the remaining tasks').first()).toBeVisible();
     await expect(page.getByText('You removed “Drop the old cluster”, which was task 4')).toBeVisible();
   });
 
-  test('that come too late say why, and keep the words', async ({ desk, page, planner }) => {
+  test('that come too late say why, and keep the words', async ({ app, page, planner }) => {
     const id = await planner.confirmed('s1', 'Move billing');
-    await desk.open(`inbox/${id}`);
-    await expect(desk.button(/^Skip task 1/)).toBeVisible();
+    await app.open(`inbox/${id}`);
+    await expect(app.button(/^Skip task 1/)).toBeVisible();
     await page.route('**/orders', async (route) => {
       await planner.progress('s1', 't1', 'running');
       await route.continue();
     });
-    await words(desk).fill('Not this one');
-    await desk.button(/^Skip task 1/).click();
+    await words(app).fill('Not this one');
+    await app.button(/^Skip task 1/).click();
     await expect(page.getByRole('alert')).toContainText('task t1 is running');
-    await expect(words(desk)).toHaveValue('Not this one');
-    desk.errors.length = 0; // a refused call is logged by the browser
+    await expect(words(app)).toHaveValue('Not this one');
+    app.errors.length = 0; // a refused call is logged by the browser
   });
 });
 
-test('an agent that has gone is missed, and the plan can be stopped', async ({ desk, page, planner }) => {
+test('an agent that has gone is missed, and the plan can be stopped', async ({ app, page, planner }) => {
   const id = await planner.confirmed('s1', 'Move billing');
   await page.clock.install();
-  await desk.open(`inbox/${id}`);
+  await app.open(`inbox/${id}`);
   await expect(page.getByText('Confirmed. No task has started yet.')).toBeVisible();
   await page.clock.fastForward('02:00');
   await expect(page.getByText(/No contact with migrator since/)).toBeVisible();
   await expect(page.getByText('Nothing runs until it connects again.')).toBeVisible();
-  await expect(desk.row(id)).toContainText('disconnected');
+  await expect(app.row(id)).toContainText('disconnected');
 });
 
 test.describe('a plan that has ended', () => {
-  test('shows what was changed, and what was said', async ({ desk, page, planner }) => {
+  test('shows what was changed, and what was said', async ({ app, page, planner }) => {
     const { operation_id: id } = await planner.submit('s1', 'Rename the orders table');
     await planner.respond('s1', { action: 'modify', modified_tasks: [...tasks.slice(0, 3), { description: 'test the rollback on a copy first', tool_name: 'shell' }], user_message: 'Copy first, please' });
-    await desk.open(`history/${id}`);
+    await app.open(`history/${id}`);
     await expect(page.getByText(/Confirmed with changes by mei at/)).toBeVisible();
     await expect(page.getByText('“Copy first, please”')).toBeVisible();
     const what = page.getByRole('region', { name: 'Confirmed plan' });
@@ -222,27 +222,27 @@ test.describe('a plan that has ended', () => {
     await accessible(page);
   });
 
-  test('says who said what where several had to agree', async ({ desk, page, planner, server }) => {
+  test('says who said what where several had to agree', async ({ app, page, planner, server }) => {
     const { operation_id: id } = await planner.submit('s1', 'Move billing', { confirmations: 2 });
     await planner.respond('s1', { action: 'confirm', user_message: 'Fine with me' });
     const { code } = await server.operator.call<{ code: string }>('POST', '/api/session/codes?operator=Ann');
     const ann = await server.signIn(code);
     await ann.call('POST', '/api/plans/s1/response', { action: 'confirm' });
-    await desk.open(`inbox/${id}`);
+    await app.open(`inbox/${id}`);
     const said = page.getByRole('region', { name: 'Answers' });
     await expect(said).toContainText(/mei\s*confirmed/);
     await expect(said).toContainText('“Fine with me”');
     await expect(said).toContainText(/Ann\s*confirmed/);
   });
 
-  test('by itself, by its time limit, or by an operator: each in words', async ({ desk, page, planner }) => {
+  test('by itself, by its time limit, or by an operator: each in words', async ({ app, page, planner }) => {
     await planner.set({ 'plan.auto_confirm_safe_tasks': true });
-    const safe = await planner.agent.call<Standing>('POST', '/api/plans', { session_id: 'safe', message: 'Look around', tasks: [{ description: 'List the files', tool_name: 'shell', args: { command: 'ls -la' } }] });
+    const safe = await planner.agent.call<PlanStatus>('POST', '/api/plans', { session_id: 'safe', message: 'Look around', tasks: [{ description: 'List the files', tool_name: 'shell', args: { command: 'ls -la' } }] });
     const late = (await planner.submit('late', 'Clear the caches', { timeout_seconds: 1 })).operation_id;
     const no = (await planner.submit('no', 'Rotate the keys')).operation_id;
     await planner.respond('no', { action: 'cancel', user_message: 'Not while the release is under way' });
     await planner.me.until(late, (op) => op.state === 'cancelled');
-    await desk.open('history');
+    await app.open('history');
     const hit = (id: string): Locator => page.locator(`a[href="#/history/${id}"]`);
     await expect(hit(safe.operation_id)).toContainText('confirmed automatically');
     await expect(hit(late)).toContainText('Timed out');
@@ -251,13 +251,13 @@ test.describe('a plan that has ended', () => {
     await hit(safe.operation_id).click();
     await expect(page.getByText(/Confirmed automatically at/)).toBeVisible();
     await expect(page.getByText(/settings confirm such plans automatically/)).toBeVisible();
-    await desk.go(`history/${late}`);
+    await app.go(`history/${late}`);
     await expect(page.getByText(/so it was canceled/)).toBeVisible();
     await expect(page.getByText('No task ran.')).toBeVisible();
   });
 });
 
-test('history has figures of plans', async ({ desk, page, planner }) => {
+test('history has figures of plans', async ({ app, page, planner }) => {
   for (const [session, extra] of [['a', 'Restore on a copy'], ['b', 'Restore on a copy']] as const) {
     await planner.submit(session, `Move ${session}`);
     await planner.respond(session, { action: 'modify', modified_tasks: [...tasks, { description: extra, tool_name: 'shell' }] });
@@ -267,8 +267,8 @@ test('history has figures of plans', async ({ desk, page, planner }) => {
   await planner.confirmed('c', 'Move c');
   await planner.submit('d', 'Move d');
   await planner.respond('d', { action: 'cancel' });
-  await desk.open('history');
-  await desk.button('Plans').click();
+  await app.open('history');
+  await app.button('Plans').click();
   await expect(page.getByRole('heading', { name: 'Answers' })).toBeVisible();
   await expect(page.getByText('25 %')).toBeVisible();
   await expect(page.getByRole('img', { name: '4 plans in 30 days, at most 4 on one day' })).toBeVisible();
@@ -287,8 +287,8 @@ test('history has figures of plans', async ({ desk, page, planner }) => {
   await fits(page);
 });
 
-test('presets are made, changed and deleted in the settings', async ({ desk, page, planner }) => {
-  await desk.open('settings');
+test('presets are made, changed and deleted in the settings', async ({ app, page, planner }) => {
+  await app.open('settings');
   const box = page.getByRole('region', { name: 'Plan presets' });
   await expect(box).toContainText('No presets.');
   await box.getByRole('button', { name: 'New preset…' }).click();
@@ -319,8 +319,8 @@ test('presets are made, changed and deleted in the settings', async ({ desk, pag
   expect(await list()).toEqual([]);
 });
 
-test('another operator is signed in by name', async ({ desk, page, server, bot, browser }) => {
-  await desk.open('settings');
+test('another operator is signed in by name', async ({ app, page, server, bot, browser }) => {
+  await app.open('settings');
   const box = page.getByRole('region', { name: 'Sign in another person' });
   const name = box.getByRole('textbox', { name: 'Their name' });
   await name.fill('mei');

@@ -62,19 +62,19 @@ async function recorded(server: Server, desktop: Screen, op: Operation, stop = t
 }
 
 /** The page of a recording, with its first step shown. */
-async function page(desk: Console, id: string): Promise<void> {
-  await desk.open(`recordings/${id}`);
-  await expect(desk.page.locator('[aria-current="step"]')).toBeVisible();
+async function page(app: Console, id: string): Promise<void> {
+  await app.open(`recordings/${id}`);
+  await expect(app.page.locator('[aria-current="step"]')).toBeVisible();
 }
 
-test('an operation is claimed, recorded, ticked, looked through and given to its agent', async ({ desk, server, desktop, bot, op }) => {
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await desk.button('Options').click();
-  await expect(desk.page.getByLabel('Folders where')).toHaveAttribute('placeholder', desktop.dir);
-  await desk.button(/^Add$/).click();
-  await desk.button('Claim and record').click();
-  const bar = desk.page.getByRole('region', { name: 'Recorder', exact: true });
+test('an operation is claimed, recorded, ticked, looked through and given to its agent', async ({ app, server, desktop, bot, op }) => {
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await app.button('Options').click();
+  await expect(app.page.getByLabel('Folders where')).toHaveAttribute('placeholder', desktop.dir);
+  await app.button(/^Add$/).click();
+  await app.button('Claim and record').click();
+  const bar = app.page.getByRole('region', { name: 'Recorder', exact: true });
   await expect(bar).toContainText('Recording');
   expect((await bot.operation(op.operation_id)).claimed_by).toBe('mei');
   expect((await recordings(server.operator))[0]?.options.folders).toEqual([desktop.dir]);
@@ -83,15 +83,15 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   await desktop.type(`echo signed > ${desktop.dir}/K-0417.txt`);
   await desktop.do('key', 'Return');
   // Seen while it records: in the timeline, as pictures, and as the outcome that was expected.
-  await expect(desk.page.getByRole('region', { name: 'Recorded actions' })).toContainText('Created K-0417.txt');
-  await expect(desk.page.getByText(/^Seen at \d\d:\d\d: Created K-0417.txt in \S+$/)).toBeVisible();
-  await expect(desk.page.locator('figure image').first()).toHaveAttribute('href', /^blob:/);
-  await desk.page.getByRole('checkbox', { name: 'Open the terminal' }).check();
-  await expect(desk.page.getByRole('listitem').filter({ hasText: 'Open the terminal' }).locator('time')).toHaveText(/^\d\d:\d\d$/);
-  await expect(desk.page.getByRole('navigation').getByRole('link', { name: /^Recording, \d\d:\d\d/ })).toBeVisible();
+  await expect(app.page.getByRole('region', { name: 'Recorded actions' })).toContainText('Created K-0417.txt');
+  await expect(app.page.getByText(/^Seen at \d\d:\d\d: Created K-0417.txt in \S+$/)).toBeVisible();
+  await expect(app.page.locator('figure image').first()).toHaveAttribute('href', /^blob:/);
+  await app.page.getByRole('checkbox', { name: 'Open the terminal' }).check();
+  await expect(app.page.getByRole('listitem').filter({ hasText: 'Open the terminal' }).locator('time')).toHaveText(/^\d\d:\d\d$/);
+  await expect(app.page.getByRole('navigation').getByRole('link', { name: /^Recording, \d\d:\d\d/ })).toBeVisible();
 
-  await desk.press(`${mod}+Enter`);
-  await expect(desk.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
+  await app.press(`${mod}+Enter`);
+  await expect(app.page.getByRole('heading', { name: 'What the agent will get' })).toBeVisible();
   const [recording] = await recordings(server.operator);
   const id = recording?.recording_id ?? '';
   expect(recording?.state).toBe('stopped');
@@ -99,13 +99,13 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
 
   // The agent gets nothing before it is given, and then what was not hidden.
   await expect(actions(bot, id)).rejects.toThrow('404');
-  await desk.button('Play recording').click();
-  await expect(desk.page.getByText('no typed text, only that you typed and how much')).toBeVisible();
-  await desk.button(/^Pressed Enter/).click();
-  await desk.button('Remove').click();
+  await app.button('Play recording').click();
+  await expect(app.page.getByText('no typed text, only that you typed and how much')).toBeVisible();
+  await app.button(/^Pressed Enter/).click();
+  await app.button('Remove').click();
   await expect.poll(async () => (await edits(server.operator, id)).cuts).toHaveLength(1);
-  await desk.button('Back to findings').click();
-  await desk.button(/^Send to/).click();
+  await app.button('Back to findings').click();
+  await app.button(/^Send to/).click();
   const answered = await bot.until(op.operation_id, (o) => !!o.result);
   expect(answered.result?.attachments).toEqual([id]);
   expect(answered.result?.fields?.steps_done).toBe('1');
@@ -113,98 +113,98 @@ test('an operation is claimed, recorded, ticked, looked through and given to its
   expect(given.actions.map((action) => action.type)).toContain('type');
   expect(given.actions.map((action) => action.words)).not.toContain('Pressed Enter');
   expect(JSON.stringify(given)).not.toContain('signed');
-  await expect(desk.page.getByRole('link', { name: 'Sent with the answer' })).toBeVisible();
+  await expect(app.page.getByRole('link', { name: 'Sent with the answer' })).toBeVisible();
 });
 
-test('a recording that is kept back does not go to the agent', async ({ desk, server, desktop, bot, op }) => {
+test('a recording that is kept back does not go to the agent', async ({ app, server, desktop, bot, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await desk.button('Review findings').click();
-  await desk.page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
-  await desk.page.getByLabel('Note for the agent').fill('Done by hand');
-  await desk.button(/^Send to/).click();
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await app.button('Review findings').click();
+  await app.page.getByRole('switch', { name: /^Complete recording/ }).uncheck();
+  await app.page.getByLabel('Note for the agent').fill('Done by hand');
+  await app.button(/^Send to/).click();
   expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.attachments ?? []).toEqual([]);
   await expect(actions(bot, id)).rejects.toThrow('404');
 });
 
-test('keys pause, go on, mark and stop, wherever one is', async ({ desk, server, desktop, op }) => {
+test('keys pause, go on, mark and stop, wherever one is', async ({ app, server, desktop, op }) => {
   await recorded(server, desktop, op, false);
-  await desk.open('agents');
-  const sign = desk.page.getByRole('navigation').getByRole('link', { name: /^Recording[, ]/ });
+  await app.open('agents');
+  const sign = app.page.getByRole('navigation').getByRole('link', { name: /^Recording[, ]/ });
   await expect(sign).toBeVisible();
   // The next key counts once the server has answered the one before.
-  const answered = (call: string): Promise<unknown> => desk.page.waitForResponse((response) => response.url().endsWith(call)).then((response) => response.finished());
-  await Promise.all([answered('/pause'), desk.press('p')]);
+  const answered = (call: string): Promise<unknown> => app.page.waitForResponse((response) => response.url().endsWith(call)).then((response) => response.finished());
+  await Promise.all([answered('/pause'), app.press('p')]);
   await expect(sign).toHaveAccessibleName(/^Recording paused/);
   expect((await server.operator.call<{ current: Recording }>('GET', '/api/recorder')).current.state).toBe('paused');
-  await Promise.all([answered('/resume'), desk.press('p')]);
+  await Promise.all([answered('/resume'), app.press('p')]);
   await expect(sign).toHaveAccessibleName(/^Recording, /);
-  await desk.press('m');
+  await app.press('m');
   await sign.focus();
-  await desk.press('Enter');
-  await expect(desk.page.getByRole('region', { name: 'Recorded actions' })).toContainText('Note: Marked');
-  await desk.press(`${mod}+.`);
+  await app.press('Enter');
+  await expect(app.page.getByRole('region', { name: 'Recorded actions' })).toContainText('Note: Marked');
+  await app.press(`${mod}+.`);
   await expect(sign).toHaveCount(0);
-  await expect(desk.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
+  await expect(app.page.getByText(/^Recorded \d\d:\d\d/)).toBeVisible();
 });
 
-test('a recording is discarded only after a question, and then nothing is left of it', async ({ desk, server, desktop, op }) => {
+test('a recording is discarded only after a question, and then nothing is left of it', async ({ app, server, desktop, op }) => {
   await recorded(server, desktop, op, false);
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await desk.press(`${mod}+Shift+Backspace`);
-  await expect(desk.button('Keep recording')).toBeFocused();
-  await desk.press('Enter');
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await app.press(`${mod}+Shift+Backspace`);
+  await expect(app.button('Keep recording')).toBeFocused();
+  await app.press('Enter');
   expect(await recordings(server.operator)).toHaveLength(1);
-  await desk.button('Discard the recording…').click();
-  await desk.button(/^Discard$/).click();
-  await expect(desk.page.getByText('Not recorded yet')).toBeVisible();
+  await app.button('Discard the recording…').click();
+  await app.button(/^Discard$/).click();
+  await expect(app.page.getByText('Not recorded yet')).toBeVisible();
   expect(await recordings(server.operator)).toHaveLength(0);
 });
 
-test('steps are cut, put back, reworded and masked by keys alone', async ({ desk, server, desktop, op }) => {
+test('steps are cut, put back, reworded and masked by keys alone', async ({ app, server, desktop, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
   const me = server.operator;
-  await page(desk, id);
+  await page(app, id);
   const all = (await actions(me, id)).actions;
   const second = all[1];
-  await desk.press('ArrowRight', 'x');
+  await app.press('ArrowRight', 'x');
   await expect.poll(async () => (await edits(me, id)).cuts).toEqual([second?.action_id]);
-  await desk.press('u');
+  await app.press('u');
   await expect.poll(async () => (await edits(me, id)).cuts).toEqual([]);
-  await desk.press('h');
+  await app.press('h');
   await expect.poll(async () => (await edits(me, id)).masked_texts).toEqual([second?.action_id]);
 
-  await desk.button('Mask an area').focus();
-  await desk.press('Enter');
-  await expect(desk.page.getByRole('application')).toBeFocused();
-  const before = await desk.page.locator('.region').boundingBox();
-  await desk.press('ArrowRight', 'Shift+ArrowDown');
-  const after = await desk.page.locator('.region').boundingBox();
+  await app.button('Mask an area').focus();
+  await app.press('Enter');
+  await expect(app.page.getByRole('application')).toBeFocused();
+  const before = await app.page.locator('.region').boundingBox();
+  await app.press('ArrowRight', 'Shift+ArrowDown');
+  const after = await app.page.locator('.region').boundingBox();
   expect(after?.x).toBeGreaterThan(before?.x ?? 0);
   expect(after?.height).toBeGreaterThan(before?.height ?? 0);
-  await desk.press('Enter');
+  await app.press('Enter');
   await expect.poll(async () => (await edits(me, id)).masks).toHaveLength(1);
-  await expect(desk.page.locator('.stage .mask')).toHaveCount(1);
+  await expect(app.page.locator('.stage .mask')).toHaveCount(1);
 
-  await desk.page.getByLabel(/^Description of step 2 of/).fill('Wrote it');
-  await desk.press('Enter');
+  await app.page.getByLabel(/^Description of step 2 of/).fill('Wrote it');
+  await app.press('Enter');
   await expect.poll(async () => Object.values((await edits(me, id)).words ?? {})).toEqual(['Wrote it']);
 });
 
-test('a region is drawn with the pointer, on this picture only', async ({ desk, server, desktop, op }) => {
+test('a region is drawn with the pointer, on this picture only', async ({ app, server, desktop, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
-  await page(desk, id);
-  await desk.button('Mask an area').click();
-  await desk.page.getByLabel('On every screenshot').uncheck();
-  const box = await desk.page.locator('.stage .shot').boundingBox();
+  await page(app, id);
+  await app.button('Mask an area').click();
+  await app.page.getByLabel('On every screenshot').uncheck();
+  const box = await app.page.locator('.stage .shot').boundingBox();
   if (!box) throw new Error('no picture');
-  await desk.page.mouse.move(box.x + box.width / 4, box.y + box.height / 4);
-  await desk.page.mouse.down();
-  await desk.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
-  await desk.page.mouse.up();
-  await desk.button(/^Mask$/).click();
+  await app.page.mouse.move(box.x + box.width / 4, box.y + box.height / 4);
+  await app.page.mouse.down();
+  await app.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  await app.page.mouse.up();
+  await app.button(/^Mask$/).click();
   await expect.poll(async () => (await edits(server.operator, id)).masks).toHaveLength(1);
   const [mask] = (await edits(server.operator, id)).masks;
   expect(mask?.picture).toBeTruthy();
@@ -214,40 +214,40 @@ test('a region is drawn with the pointer, on this picture only', async ({ desk, 
   expect(Math.abs((mask?.h ?? 0) - 225)).toBeLessThan(12);
 });
 
-test('it plays, with the pointer where it was, and stops at a key', async ({ desk, server, desktop, op }) => {
+test('it plays, with the pointer where it was, and stops at a key', async ({ app, server, desktop, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
-  await page(desk, id);
-  await desk.press('Space');
-  await expect(desk.page.locator('.pointer')).toBeVisible();
-  await expect(desk.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
-  await desk.press('Space');
-  await expect(desk.button(/^Play$/)).toBeVisible();
-  const slider = desk.page.getByRole('slider', { name: 'Recording time' });
+  await page(app, id);
+  await app.press('Space');
+  await expect(app.page.locator('.pointer')).toBeVisible();
+  await expect(app.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
+  await app.press('Space');
+  await expect(app.button(/^Play$/)).toBeVisible();
+  const slider = app.page.getByRole('slider', { name: 'Recording time' });
   await slider.focus();
-  await desk.press('Home', 'ArrowRight');
+  await app.press('Home', 'ArrowRight');
   await expect(slider).toHaveAttribute('aria-valuetext', /^00:00 of /);
-  await desk.press('End');
-  await expect(desk.page.locator('.step').last()).toHaveAttribute('aria-current', 'step');
+  await app.press('End');
+  await expect(app.page.locator('.step').last()).toHaveAttribute('aria-current', 'step');
 });
 
-test('an export holds the words, and not what was hidden', async ({ desk, server, desktop, op }) => {
+test('an export holds the words, and not what was hidden', async ({ app, server, desktop, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
-  await page(desk, id);
-  await desk.button(/^Export$/).click();
-  const [download] = await Promise.all([desk.page.waitForEvent('download'), desk.page.getByRole('menuitem', { name: 'Web page (HTML)' }).click()]);
+  await page(app, id);
+  await app.button(/^Export$/).click();
+  const [download] = await Promise.all([app.page.waitForEvent('download'), app.page.getByRole('menuitem', { name: 'Web page (HTML)' }).click()]);
   expect(download.suggestedFilename()).toMatch(/\.html$/);
   const html = await readFile(await download.path(), 'utf8');
   expect(html).toContain('Created K-0417.txt');
 });
 
-test('after a question it is done again on the desktop', async ({ desk, server, desktop, op }) => {
+test('after a question it is done again on the desktop', async ({ app, server, desktop, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
   await rm(`${desktop.dir}/K-0417.txt`);
-  await page(desk, id);
-  await desk.button('Replay…').click();
-  await expect(desk.button('Close').last()).toBeFocused();
-  await desk.button('Replay now').click();
-  await expect(desk.page.getByText(/^Done: \d+ actions? replayed/)).toBeVisible({ timeout: 30_000 });
+  await page(app, id);
+  await app.button('Replay…').click();
+  await expect(app.button('Close').last()).toBeFocused();
+  await app.button('Replay now').click();
+  await expect(app.page.getByText(/^Done: \d+ actions? replayed/)).toBeVisible({ timeout: 30_000 });
   expect(await readFile(`${desktop.dir}/K-0417.txt`, 'utf8')).toBe('signed\n');
 });
 
@@ -279,44 +279,44 @@ test('in the desktop the window makes room for the work: a strip that says it re
   expect((await recordings(server.operator))[0]?.state).toBe('stopped');
 });
 
-test('recordings are listed, opened and deleted', async ({ desk, server, desktop, op }) => {
+test('recordings are listed, opened and deleted', async ({ app, server, desktop, op }) => {
   const { recording_id: id } = await recorded(server, desktop, op);
-  await desk.open('recordings');
-  const row = desk.page.getByRole('link', { name: /Write the contract/ });
+  await app.open('recordings');
+  const row = app.page.getByRole('link', { name: /Write the contract/ });
   await row.click();
-  await expect(desk.page).toHaveURL(new RegExp(`#/recordings/${id}$`));
-  await expect(desk.page.getByRole('heading', { name: 'Completeness' })).toBeVisible();
-  await desk.press('Escape');
+  await expect(app.page).toHaveURL(new RegExp(`#/recordings/${id}$`));
+  await expect(app.page.getByRole('heading', { name: 'Completeness' })).toBeVisible();
+  await app.press('Escape');
   await expect(row).toBeFocused();
-  await desk.button('Delete the recording of Write the contract').click();
-  await expect(desk.button('Cancel')).toBeFocused();
-  await desk.button(/^Delete$/).click();
-  await expect(desk.page.getByRole('heading', { name: 'No recordings yet' })).toBeVisible();
+  await app.button('Delete the recording of Write the contract').click();
+  await expect(app.button('Cancel')).toBeFocused();
+  await app.button(/^Delete$/).click();
+  await expect(app.page.getByRole('heading', { name: 'No recordings yet' })).toBeVisible();
   expect(await recordings(server.operator)).toHaveLength(0);
   expect((await server.operator.operation(op.operation_id)).recordings).toEqual([]);
 });
 
-test('what is recorded elsewhere is said where one would record', async ({ desk, server, desktop, bot, op }) => {
+test('what is recorded elsewhere is said where one would record', async ({ app, server, desktop, bot, op }) => {
   await recorded(server, desktop, op, false);
   const other = await bot.ring({ action_type: 'desktop', description: 'Pair the phone', details: { action_sequence: ['Open Settings'] } });
-  await desk.open();
-  await desk.openOperation(other.operation_id);
-  await expect(desk.page.getByText('Another request is being recorded: Write the contract')).toBeVisible();
-  await expect(desk.button(/record/i)).toHaveCount(0);
-  await desk.page.getByRole('link', { name: 'Open' }).click();
-  await expect(desk.page.locator('#operation-title')).toHaveText('Write the contract');
+  await app.open();
+  await app.openOperation(other.operation_id);
+  await expect(app.page.getByText('Another request is being recorded: Write the contract')).toBeVisible();
+  await expect(app.button(/record/i)).toHaveCount(0);
+  await app.page.getByRole('link', { name: 'Open' }).click();
+  await expect(app.page.locator('#operation-title')).toHaveText('Write the contract');
 });
 
 test('without a screen it says what will be missing, before', async ({ page: tab }) => {
   const server = await Server.start([], { DISPLAY: '', WAYLAND_DISPLAY: '' });
   try {
     const op = await (await server.agent('bot')).ring({ action_type: 'desktop', description: 'Write the contract' });
-    const desk = new Console(tab, server);
-    await desk.open();
-    await desk.openOperation(op.operation_id);
-    await expect(desk.page.getByText(/^Not recorded here: Pointer and keys/)).toBeVisible();
-    await desk.button('Options').click();
-    await expect(desk.page.getByText('There is no screen to record.').first()).toBeVisible();
+    const app = new Console(tab, server);
+    await app.open();
+    await app.openOperation(op.operation_id);
+    await expect(app.page.getByText(/^Not recorded here: Pointer and keys/)).toBeVisible();
+    await app.button('Options').click();
+    await expect(app.page.getByText('There is no screen to record.').first()).toBeVisible();
     await accessible(tab);
   } finally {
     await server.end();
@@ -333,22 +333,22 @@ async function held(tab: Page): Promise<void> {
   await tab.setViewportSize({ width: 1280, height: 800 });
 }
 
-test('every view of recordings: WCAG 2.2 AA in both themes, and room at every width', async ({ desk, server, desktop, op }) => {
+test('every view of recordings: WCAG 2.2 AA in both themes, and room at every width', async ({ app, server, desktop, op }) => {
   test.slow();
   const { recording_id: id } = await recorded(server, desktop, op, false);
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await expect(desk.page.locator('figure image').first()).toBeVisible();
-  await held(desk.page);
-  await desk.press(`${mod}+Enter`);
-  await expect(desk.page.locator('.say').first()).toBeVisible();
-  await held(desk.page);
-  await desk.go('recordings');
-  await expect(desk.page.getByRole('heading', { name: 'Recordings' })).toBeVisible();
-  await held(desk.page);
-  await desk.go(`recordings/${id}`);
-  await expect(desk.page.locator('.stage image')).toBeVisible();
-  await held(desk.page);
-  await desk.button('Mask an area').click();
-  await held(desk.page);
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await expect(app.page.locator('figure image').first()).toBeVisible();
+  await held(app.page);
+  await app.press(`${mod}+Enter`);
+  await expect(app.page.locator('.say').first()).toBeVisible();
+  await held(app.page);
+  await app.go('recordings');
+  await expect(app.page.getByRole('heading', { name: 'Recordings' })).toBeVisible();
+  await held(app.page);
+  await app.go(`recordings/${id}`);
+  await expect(app.page.locator('.stage image')).toBeVisible();
+  await held(app.page);
+  await app.button('Mask an area').click();
+  await held(app.page);
 });

@@ -15,18 +15,18 @@ const test = base.extend<{ journal: Journal }>({
 const tasks = [{ id: 't1', description: 'Find the failing test', tool_name: 'shell' }, { id: 't2', description: 'Mend it', tool_name: 'write_file' }, { id: 't3', description: 'Run the tests again', tool_name: 'shell' }];
 const spent = { steps: 2, tokens_in: 12_400, tokens_out: 830, time_ns: 42e9, money: 0.12 };
 
-test('says what to do while no run was made', async ({ desk, page }) => {
-  await desk.open('agents');
+test('says what to do while no run was made', async ({ app, page }) => {
+  await app.open('agents');
   const box = page.getByRole('region', { name: /^Reference agent runs/ });
   await expect(box).toContainText('No runs yet');
   await expect(box.getByText('deskbell agent run "')).toBeVisible();
   await accessible(page);
 });
 
-test('a run is read along: what it thinks, plans, calls and comes to', async ({ desk, page, journal }) => {
+test('a run is read along: what it thinks, plans, calls and comes to', async ({ app, page, journal }) => {
   await journal.begin('Find the failing test and mend it');
   await journal.tell({ state: 'reasoning', content: 'Looking at the folder' });
-  await desk.open('agents');
+  await app.open('agents');
   const row = page.locator(`a[data-run="${id}"]`);
   await expect(row).toContainText('Find the failing test and mend it');
   await expect(row).toContainText('Thinking');
@@ -59,14 +59,14 @@ test('a run is read along: what it thinks, plans, calls and comes to', async ({ 
   expect(await page.evaluate(() => 'owned' in window)).toBe(false);
   await page.setViewportSize({ width: 480, height: 800 });
   await fits(page);
-  await desk.press('Escape');
+  await app.press('Escape');
   await expect(row).toBeFocused();
 });
 
-test('a run whose process has gone says how it is resumed, and goes on when it is', async ({ desk, page, journal }) => {
+test('a run whose process has gone says how it is resumed, and goes on when it is', async ({ app, page, journal }) => {
   await journal.begin('Mend it');
   await journal.tell({ content: 'Working' });
-  await desk.open(`agents/${id}`);
+  await app.open(`agents/${id}`);
   await expect(page.getByText('Working', { exact: true }).first()).toBeVisible();
   await journal.die();
   await expect(page.getByText(`deskbell agent resume ${id}`)).toBeVisible();
@@ -77,11 +77,11 @@ test('a run whose process has gone says how it is resumed, and goes on when it i
   await expect(page.getByText(`deskbell agent resume ${id}`)).toHaveCount(0);
 });
 
-test('a run that failed says how it is resumed, unless an operator ended it', async ({ desk, page, journal }) => {
+test('a run that failed says how it is resumed, unless an operator ended it', async ({ app, page, journal }) => {
   await journal.begin('Mend it');
   await journal.tell({ type: 'error', state: 'failed', content: 'Its limit of 100 calls is reached.' });
   await journal.end(false);
-  await desk.open(`agents/${id}`);
+  await app.open(`agents/${id}`);
   await expect(page.getByText('Its limit of 100 calls is reached.').first()).toBeVisible();
   await journal.die();
   await expect(page.getByText(`deskbell agent resume ${id}`)).toBeVisible();
@@ -89,17 +89,17 @@ test('a run that failed says how it is resumed, unless an operator ended it', as
   await expect(page.getByText('Interrupted')).toHaveCount(0);
   await accessible(page);
   await journal.end(true);
-  await desk.page.reload();
+  await app.page.reload();
   await expect(page.getByText('Its limit of 100 calls is reached.').first()).toBeVisible();
   await expect(page.getByText(`deskbell agent resume ${id}`)).toHaveCount(0);
 });
 
-test('what it asked people is linked, and what waits is said first', async ({ desk, page, journal, server }) => {
+test('what it asked people is linked, and what waits is said first', async ({ app, page, journal, server }) => {
   await journal.begin('Mend it');
   const agent = await server.agent('deskbell-agent');
   const first = await agent.ring({ action_type: 'feedback', description: 'Which test is meant?', session_id: id });
   await journal.tell({ content: 'Asked' });
-  await desk.open(`agents/${id}`);
+  await app.open(`agents/${id}`);
   await expect(page.getByText('Waiting for you.')).toBeVisible();
   await server.operator.call('POST', '/api/human/complete', { operation_id: first.operation_id, digest: first.digest, human_input: 'TestSum' });
   await expect(page.getByText('Waiting for you.')).toHaveCount(0);
@@ -109,8 +109,8 @@ test('what it asked people is linked, and what waits is said first', async ({ de
   await expect(page.locator('#operation-title')).toContainText('Which test is meant?');
 });
 
-test('a run that is not there is said to be so', async ({ desk, page }) => {
-  await desk.open('agents/run_nothing');
+test('a run that is not there is said to be so', async ({ app, page }) => {
+  await app.open('agents/run_nothing');
   await expect(page.getByRole('heading', { name: 'Run not found' })).toBeVisible();
-  desk.errors.length = 0; // a refused call is logged by the browser
+  app.errors.length = 0; // a refused call is logged by the browser
 });

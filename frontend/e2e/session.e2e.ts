@@ -1,6 +1,6 @@
 import { Console, expect, test } from './support/test';
 
-test('a link signs in, and its code leaves the address at once', async ({ desk, page, server }) => {
+test('a link signs in, and its code leaves the address at once', async ({ app, page, server }) => {
   const seen: string[] = [];
   page.on('request', (request) => seen.push(request.url()));
   const { console, code } = await server.invite();
@@ -11,10 +11,10 @@ test('a link signs in, and its code leaves the address at once', async ({ desk, 
   expect(seen.filter((url) => url.includes(code) && !url.includes('#'))).toEqual([]);
   await page.goBack();
   expect(page.url()).not.toContain(code);
-  expect(desk.errors).toEqual([]);
+  expect(app.errors).toEqual([]);
 });
 
-test('a used code is refused, with words and a way on', async ({ page, server, desk }) => {
+test('a used code is refused, with words and a way on', async ({ page, server, app }) => {
   const { console } = await server.invite();
   await page.goto(console);
   await expect(page.getByText('Step 1 of')).toBeVisible();
@@ -25,7 +25,7 @@ test('a used code is refused, with words and a way on', async ({ page, server, d
   await other.getByRole('textbox', { name: 'One-time code' }).fill(code.toLowerCase().replace('-', ' '));
   await other.getByRole('button', { name: 'Sign in' }).click();
   await expect(other.getByText('Step 1 of')).toBeVisible();
-  expect(desk.errors).toEqual([]);
+  expect(app.errors).toEqual([]);
 });
 
 test('a wrong code says what to do', async ({ page, server }) => {
@@ -36,9 +36,9 @@ test('a wrong code says what to do', async ({ page, server }) => {
   await expect(page.getByRole('alert')).toContainText('Get a new one');
 });
 
-test('a reload keeps the session and the place, and leaves no secret behind', async ({ desk, bot, page }) => {
+test('a reload keeps the session and the place, and leaves no secret behind', async ({ app, bot, page }) => {
   const op = await bot.ring({ description: 'Deploy?', details: { action: 'make deploy', risk_level: 'low' } });
-  await desk.open(`inbox/${op.operation_id}`);
+  await app.open(`inbox/${op.operation_id}`);
   await expect(page.locator('#operation-title')).toHaveText('Deploy?');
   await page.reload();
   await expect(page.locator('#operation-title')).toHaveText('Deploy?');
@@ -47,10 +47,10 @@ test('a reload keeps the session and the place, and leaves no secret behind', as
   expect(stored).not.toContain('resume');
 });
 
-test('another browser gets in with a code from the settings', async ({ desk, page, browser, server, bot }) => {
+test('another browser gets in with a code from the settings', async ({ app, page, browser, server, bot }) => {
   await bot.ring({ description: 'So that there is an inbox' });
-  await desk.open('settings');
-  await desk.button('Create code').click();
+  await app.open('settings');
+  await app.button('Create code').click();
   const code = await page.getByText(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/).textContent();
   const other = new Console(await (await browser.newContext()).newPage(), server);
   await other.page.goto(server.url);
@@ -60,23 +60,23 @@ test('another browser gets in with a code from the settings', async ({ desk, pag
   await other.page.context().close();
 });
 
-test('when the server was started anew, somebody signs in again and goes on where they were', async ({ desk, bot, page, server }) => {
+test('when the server was started anew, somebody signs in again and goes on where they were', async ({ app, bot, page, server }) => {
   const op = await bot.ring({ description: 'Deploy?', details: { action: 'make deploy', risk_level: 'low' } });
-  await desk.open();
-  await desk.openOperation(op.operation_id);
-  await desk.reason.fill('Only after lunch');
+  await app.open();
+  await app.openOperation(op.operation_id);
+  await app.reason.fill('Only after lunch');
   await expect(page.getByText(/Draft saved \d/)).toBeVisible();
   await server.stop();
   await expect(page.getByText(/Reconnecting/)).toBeVisible();
-  await desk.reason.fill('Only after lunch, at two');
+  await app.reason.fill('Only after lunch, at two');
   await server.again();
   await expect(page.getByText('Deskbell was restarted')).toBeVisible({ timeout: 30_000 });
   await page.getByRole('textbox', { name: 'One-time code' }).fill((await server.invite()).code);
-  await desk.button('Sign in').click();
-  await expect(desk.reason).toHaveValue('Only after lunch, at two');
+  await app.button('Sign in').click();
+  await expect(app.reason).toHaveValue('Only after lunch, at two');
   await expect.poll(async () => (await server.operator.operation(op.operation_id)).draft?.human_input).toBe('Only after lunch, at two');
-  await desk.armed();
-  await desk.button('Approve').click();
+  await app.armed();
+  await app.button('Approve').click();
   expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.human_input).toBe('Only after lunch, at two');
-  desk.errors.length = 0; // a broken line logs errors of its own
+  app.errors.length = 0; // a broken line logs errors of its own
 });

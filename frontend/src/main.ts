@@ -4,11 +4,11 @@ import App from './views/App.svelte';
 import { startKeyGuard } from './state/guard';
 import { language } from './state/locale.svelte';
 import { theme } from './state/theme.svelte';
-import { deskWindow } from './state/window.svelte';
+import { appWindow } from './state/window.svelte';
 
 theme.apply();
 startKeyGuard();
-deskWindow.start();
+appWindow.start();
 
 await language.apply();
 const target = document.getElementById('app');

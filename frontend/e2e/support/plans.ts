@@ -23,7 +23,7 @@ const move: Task[] = [
   { id: 'report', description: 'Report timings and row counts', tool_name: 'write_file', type: 'report', priority: 2, expected_outcome: 'A note of one page', args: { path: 'report.md' } },
 ];
 
-/** The desk of somebody whose agents hand in plans. The ids are by the short names used here. */
+/** A server with plans of several agents. The ids are by the short names used here. */
 export async function seedPlans(server: Server): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
   const me = server.operator;

@@ -2,7 +2,7 @@ import type { Screen } from './screen';
 import type { Operation, Server } from './server';
 import type { Vendor } from './vendor';
 
-/** A desk on a busy afternoon. The ids are by the short names used here. */
+/** A server on a busy afternoon. The ids are by the short names used here. */
 export async function seed(server: Server): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
   const me = server.operator;

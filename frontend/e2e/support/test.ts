@@ -14,7 +14,7 @@ interface Fixtures {
   /** release-bot, which has a key. */
   bot: Agent;
   /** The console, signed in by a link. It fails the test when the page throws or logs an error. */
-  desk: Console;
+  app: Console;
 }
 
 /** What a person sees and does in one browser. */
@@ -86,10 +86,10 @@ export const test = base.extend<Fixtures>({
     await server.end();
   },
   bot: async ({ server }, use) => use(await server.agent('release-bot')),
-  desk: async ({ page, server }, use) => {
-    const desk = new Console(page, server);
-    await use(desk);
-    expect(desk.errors, 'errors of the page').toEqual([]);
+  app: async ({ page, server }, use) => {
+    const app = new Console(page, server);
+    await use(app);
+    expect(app.errors, 'errors of the page').toEqual([]);
   },
 });
 

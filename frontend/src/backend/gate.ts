@@ -56,7 +56,7 @@ export class GateApi {
     return { ...report, lines: (report.lines ?? []).map((line) => ({ ...line, points: line.points ?? [] })) };
   }
 
-  /** The user's own rules: those of files, and standing permissions. */
+  /** The user's own rules: those of files, and those made in the console. */
   async rules(): Promise<GateRule[]> {
     return (await call<{ rules: GateRule[] | null }>(this.to, 'GET', '/api/gate/rules')).rules ?? [];
   }

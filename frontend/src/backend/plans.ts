@@ -1,22 +1,22 @@
 import { call, search, type Connection } from './http';
-import type { GivenOrder, Order, PastPlan, PlanHistory, PlanResponse, PlanRun, PlanStanding, PlanStatistics, Preset, Task, TasksSummary, TaskSummary, UsualChange } from '../lib/planwire';
+import type { GivenOrder, Order, PastPlan, PlanHistory, PlanResponse, PlanRun, PlanView, PlanStatistics, Preset, Task, TasksSummary, TaskSummary, UsualChange } from '../lib/planwire';
 
 /** The calls about agents' plans. A plan goes by its operation's id. Each throws a Problem and nothing else. */
 export class PlansApi {
   constructor(private readonly to: Connection) {}
 
-  async standing(id: string): Promise<PlanStanding> {
-    return wholeStanding(await call(this.to, 'GET', of(id)));
+  async view(id: string): Promise<PlanView> {
+    return completePlan(await call(this.to, 'GET', of(id)));
   }
 
   /** Confirms, modifies or cancels a plan; where several operators have to agree, it is counted. */
-  async respond(id: string, response: PlanResponse): Promise<PlanStanding> {
-    return wholeStanding(await call(this.to, 'POST', of(id, '/response'), response));
+  async respond(id: string, response: PlanResponse): Promise<PlanView> {
+    return completePlan(await call(this.to, 'POST', of(id, '/response'), response));
   }
 
   /** What an operator orders while the plan runs. */
-  async order(id: string, order: Order): Promise<PlanStanding> {
-    return wholeStanding(await call(this.to, 'POST', of(id, '/orders'), order));
+  async order(id: string, order: Order): Promise<PlanView> {
+    return completePlan(await call(this.to, 'POST', of(id, '/orders'), order));
   }
 
   /** What tasks come to. Nothing is changed. */
@@ -54,9 +54,9 @@ export class PlansApi {
 const of = (id: string, what = ''): string => `/api/plans/${encodeURIComponent(id)}${what}`;
 
 /** Lists that hold nothing may come as null. */
-function wholeStanding(standing: Omit<PlanStanding, 'tasks' | 'run'> & { tasks: Task[] | null; run?: { [K in keyof PlanRun]: PlanRun[K] | null } }): PlanStanding {
-  const { run } = standing;
-  return { ...standing, tasks: standing.tasks ?? [], run: run && { state: run.state ?? 'waiting', tasks: run.tasks ?? [], orders: (run.orders ?? []) as GivenOrder[] } };
+function completePlan(view: Omit<PlanView, 'tasks' | 'run'> & { tasks: Task[] | null; run?: { [K in keyof PlanRun]: PlanRun[K] | null } }): PlanView {
+  const { run } = view;
+  return { ...view, tasks: view.tasks ?? [], run: run && { state: run.state ?? 'waiting', tasks: run.tasks ?? [], orders: (run.orders ?? []) as GivenOrder[] } };
 }
 
 const wholePreset = (preset: Preset): Preset => ({ ...preset, tasks: preset.tasks ?? [] });

@@ -23,7 +23,7 @@ export type Ref = Schemas['Ref'];
 export type FindingKind = Finding['kind'];
 export type Finding = Schemas['Finding'];
 export type Report = Schemas['Report'];
-export type Tongue = Summary['language'];
+export type ReportLanguage = Summary['language'];
 export type Summary = Schemas['Summary'];
 export type Drafts = Schemas['Drafts'];
 export type DraftRequest = Schemas['DraftRequest'];
@@ -115,7 +115,7 @@ export type RulePreview = Schemas['RulePreview'];
 export type Proposal = Schemas['Proposal'];
 
 // Plans.
-export type PlanStatus = PlanStanding['status'];
+export type PlanStatus = PlanView['status'];
 export type PlanAction = PlanAnswer['action'];
 export type Task = Schemas['Task'];
 export type TaskSummary = Schemas['TaskSummary'];
@@ -155,7 +155,7 @@ export type TaskProgress = Schemas['TaskProgress'];
 export type PlanResponse = Schemas['Response'];
 export type GivenResponse = Schemas['GivenResponse'];
 export type VoteView = Schemas['VoteView'];
-export type PlanStanding = Schemas['Status'];
+export type PlanView = Schemas['Status'];
 export type Preset = Schemas['Preset'];
 export type PlanOutcomes = Schemas['Outcomes'];
 export type UsualChange = Schemas['UsualChange'];

@@ -3,14 +3,14 @@ import type { Shade } from '../lib/statistics';
 import type { Answer, Operation, TimelineEvent } from '../lib/wire';
 import type { Batch } from '../state/batch.svelte';
 import type { Command } from '../state/commands.svelte';
-import type { Opened } from '../state/opened.svelte';
+import type { OpenOperation } from '../state/openoperation.svelte';
 import type { OpenRecording } from '../state/recording.svelte';
 
 /** A component in a file of its own, which is loaded when it is first shown. */
 export type Part<P extends object> = () => Promise<{ default: Component<P> }>;
 
 /** What the parts of a page get. */
-export type OnPage = { op: Operation; opened: Opened };
+export type OnPage = { op: Operation; opened: OpenOperation };
 
 /** What a card gets: it names itself by an element with titleId, and has the keys while it is in front. */
 export type OnCard = OnPage & { titleId: string; front: boolean; open: () => void };
@@ -119,11 +119,11 @@ export interface KindDefinition {
   event?: (event: TimelineEvent, op: Operation, by: By) => string;
 
   /** Where it is answered by more than a form. */
-  controller?: (opened: Opened) => Controller;
+  controller?: (opened: OpenOperation) => Controller;
   /** What its parts share, put into the context of the page: called while the page is made. */
-  provide?: (opened: Opened) => void;
+  provide?: (opened: OpenOperation) => void;
   /** Completes an answer before it is sent. */
   complete?: (op: Operation, answer: Answer) => Answer;
   /** Whether a command has its place on the card. */
-  onCard?: (command: string, op: Operation, opened: Opened) => boolean;
+  onCard?: (command: string, op: Operation, opened: OpenOperation) => boolean;
 }

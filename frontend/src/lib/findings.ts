@@ -169,11 +169,11 @@ export function resultOf(op: Pick<Operation, 'operation_id' | 'action_type'>, an
     left -= lines.length;
     return { recording_id: id, actions: lines };
   });
-  const told = (list: Finding[] | undefined) => list?.map(({ text, kind, evidence: refs, by_hand }) => ({ text, kind, ...(refs.length && { evidence: refs.map((ref) => labelOf(evidence, ref)) }), by_hand }));
+  const plain = (list: Finding[] | undefined) => list?.map(({ text, kind, evidence: refs, by_hand }) => ({ text, kind, ...(refs.length && { evidence: refs.map((ref) => labelOf(evidence, ref)) }), by_hand }));
   return JSON.stringify({
     status: 'completed', operation_id: op.operation_id, action_type: op.action_type,
     human_input: answer.human_input, execution_result: answer.execution_result, summary: answer.summary,
-    findings: told(answer.findings), key_findings: answer.key_findings, fields: answer.fields, suggestions: told(answer.suggestions), attachments: answer.attachments, ...(given.length && { recordings: given }),
+    findings: plain(answer.findings), key_findings: answer.key_findings, fields: answer.fields, suggestions: plain(answer.suggestions), attachments: answer.attachments, ...(given.length && { recordings: given }),
   });
 }
 

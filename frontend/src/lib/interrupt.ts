@@ -15,11 +15,11 @@ export interface Waiting {
 }
 
 /**
- * Whether a request needs the system's notification: 'now', 'later' where its card may still be seen, or 'told' where the
+ * Whether a request needs the system's notification: 'now', 'later' where its card may still be seen, or 'known' where the
  * operator knows of it without. Beside cards there is one notification at most: it stands for all of them.
  */
-export function interruption({ inFront, card, seen, waited, after, another }: Waiting): 'now' | 'later' | 'told' {
-  if (seen || inFront) return 'told';
+export function interruption({ inFront, card, seen, waited, after, another }: Waiting): 'now' | 'later' | 'known' {
+  if (seen || inFront) return 'known';
   if (!card) return 'now';
   return waited < after || another ? 'later' : 'now';
 }

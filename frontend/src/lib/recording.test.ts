@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  actionAt, advanced, between, clock, desktop, emptyReel, faults, fileSeen, fromPixels, joined, lastAt, masksOver, noEdits, pictureAt, pictured, pictureOf, pointerAt, reel, second, settledUntil, share, size, toPixels, within, marks, points, viewport, closeUp,
+  actionAt, advanced, between, clock, desktop, emptyTracks, faults, fileSeen, fromPixels, joined, lastAt, masksOver, noEdits, pictureAt, pictured, pictureOf, pointerAt, addTracks, second, settledUntil, share, size, toPixels, within, marks, points, viewport, closeUp,
 } from './recording';
 import { action, recording } from './recording.testing';
 import type { RecordedEvent } from './wire';
@@ -66,7 +66,7 @@ test('a mask without a picture lies over every one', () => {
 });
 
 test('the pointer goes straight between moves, and stands until shortly before a late one', () => {
-  const r = reel(emptyReel(), [
+  const r = addTracks(emptyTracks(), [
     { seq: 1, t_mono_ns: 0, source: 'screen', type: 'picture', picture: 'p0' },
     { seq: 2, t_mono_ns: 1 * second, source: 'screen', type: 'move', x: 0, y: 0 },
     { seq: 3, t_mono_ns: 1.1 * second, source: 'screen', type: 'move', x: 100, y: 50 },
@@ -83,7 +83,7 @@ test('the pointer goes straight between moves, and stands until shortly before a
 });
 
 test('pictures that come with an earlier time are put in their place', () => {
-  const r = reel(emptyReel(), [
+  const r = addTracks(emptyTracks(), [
     { seq: 1, t_mono_ns: 2, source: 'screen', type: 'picture', picture: 'after' },
     { seq: 2, t_mono_ns: 1, source: 'screen', type: 'picture', picture: 'before' },
   ]);
@@ -92,7 +92,7 @@ test('pictures that come with an earlier time are put in their place', () => {
 
 test('skipping pauses jumps to just before what comes next, and to the end after the last', () => {
   const actions = [action(1, { at_ns: second, end_ns: second }), action(2, { at_ns: 60 * second, end_ns: 60 * second })];
-  const r = emptyReel();
+  const r = emptyTracks();
   expect(advanced(2 * second, 0.1 * second, false, r, actions, 90 * second)).toBe(2.1 * second);
   expect(advanced(2 * second, 0.1 * second, true, r, actions, 90 * second)).toBe(59.3 * second);
   expect(advanced(59.5 * second, 0.1 * second, true, r, actions, 90 * second)).toBeCloseTo(59.6 * second);
@@ -125,7 +125,7 @@ test('sizes are said in the unit that reads best', () => {
 test('a page has a pointer of its own, in its own pixels, and its pictures say which page', () => {
   const page = { target: 't1', url: 'https://a.example/', w: 800, h: 600 };
   const event = (seq: number, type: string, of: object): RecordedEvent => ({ seq, t_mono_ns: seq * second, source: 'browser', type, ...of });
-  const r = reel(emptyReel(), [
+  const r = addTracks(emptyTracks(), [
     event(1, 'move', { x: 900, y: 700 }), event(2, 'page_press', { x: 10, y: 20, page }), event(3, 'page_drag', { x: 10, y: 20, to_x: 50, to_y: 60, page }), event(4, 'picture', { picture: 'p', page }),
   ]);
   expect(pointerAt(r, 4 * second)).toEqual({ x: 900, y: 700 });

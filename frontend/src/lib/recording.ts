@@ -176,22 +176,22 @@ export interface Track {
   presses: { at: number; x: number; y: number }[];
 }
 /** The desktop's pointer, that on pages, and pictures of either. */
-export interface Reel extends Track {
+export interface Tracks extends Track {
   onPage: Track;
   pictures: { at: number; id: string; page?: WebPage }[];
 }
 
 const emptyTrack = (): Track => ({ times: [], xs: [], ys: [], presses: [] });
 
-export function emptyReel(): Reel {
+export function emptyTracks(): Tracks {
   return { ...emptyTrack(), onPage: emptyTrack(), pictures: [] };
 }
 
 const moves: Record<string, 'desktop' | 'page'> = { move: 'desktop', press: 'desktop', release: 'desktop', page_press: 'page', page_hover: 'page', page_drag: 'page' };
 const presses: readonly string[] = ['press', 'page_press'];
 
-/** Adds events to a reel. They come by seq; a picture may carry an earlier time than the events before it. */
-export function reel(into: Reel, events: readonly RecordedEvent[]): Reel {
+/** Adds events to tracks. They come by seq; a picture may carry an earlier time than the events before it. */
+export function addTracks(into: Tracks, events: readonly RecordedEvent[]): Tracks {
   let late = false;
   for (const event of events) {
     const at = event.t_mono_ns;
@@ -242,7 +242,7 @@ export function pointerAt(r: Track, time: number): { x: number; y: number } | nu
   return { x: x + ((r.xs[i + 1] ?? x) - x) * part, y: y + ((r.ys[i + 1] ?? y) - y) * part };
 }
 
-export function pictureAt(r: Reel, time: number): { id: string; page?: WebPage } | undefined {
+export function pictureAt(r: Tracks, time: number): { id: string; page?: WebPage } | undefined {
   return r.pictures[Math.max(0, lastAt(r.pictures, time, (p) => p.at))];
 }
 
@@ -256,7 +256,7 @@ const lull = 2 * second;
 const lead = 700 * ms;
 
 /** Where playing back stands after a step of real time; pauses in which nothing happens are jumped over. */
-export function advanced(time: number, step: number, skip: boolean, r: Reel, actions: readonly Action[], end: number): number {
+export function advanced(time: number, step: number, skip: boolean, r: Tracks, actions: readonly Action[], end: number): number {
   const next = Math.min(time + step, end);
   if (!skip) return next;
   const coming = Math.min(

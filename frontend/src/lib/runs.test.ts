@@ -6,7 +6,7 @@ let second = 0;
 const update = (of: Partial<RunUpdate>): RunUpdate => ({ type: 'status_update', at: new Date(Date.UTC(2026, 0, 2, 12, 0, second++)).toISOString(), session_id: 'run_1', state: 'executing', content: '', ...of });
 const tasks = [{ id: 't1', description: 'Run the tests', tool_name: 'shell' }, { id: 't2', description: 'Mend it', tool_name: 'edit' }];
 const plan = { operation_id: 'op_1', status: 'confirmed', tasks };
-const told: RunUpdate[] = [
+const updates: RunUpdate[] = [
   update({ state: 'planning', content: 'Looking at the folder' }),
   update({ type: 'confirmation_request', state: 'awaiting_confirmation', plan: { ...plan, status: 'pending' } }),
   update({ type: 'task_plan', plan }),
@@ -18,34 +18,34 @@ const told: RunUpdate[] = [
 
 describe('the course of a run', () => {
   it('is its latest plan, with how each task stands', () => {
-    const of = course(told);
+    const of = course(updates);
     expect(of.plan).toMatchObject({ status: 'confirmed', operation_id: 'op_1' });
     expect(of.steps.map(({ state, note }) => [state, note])).toEqual([['failed', 'one test fails'], ['waiting', '']]);
     expect(of.operations).toEqual(['op_1']);
   });
 
   it('counts calls, and a task that is one call once', () => {
-    expect(course(told).calls).toEqual({ done: 0, failed: 1, refused: 1, skipped: 0 });
+    expect(course(updates).calls).toEqual({ done: 0, failed: 1, refused: 1, skipped: 0 });
     const one = update({ type: 'sub_task_result', task_id: 't2', tool: 'edit', call: 'main.go', outcome: 'done' });
-    expect(course([...told, one]).calls.done).toBe(1);
+    expect(course([...updates, one]).calls.done).toBe(1);
     expect(course([update({ type: 'sub_task_result', tool: 'shell', call: 'ls', outcome: 'done' })]).calls.done).toBe(1);
   });
 
   it('keeps what has ended where the plan was changed while it ran', () => {
-    const of = course([...told, update({ type: 'task_plan', plan: { status: 'modified', tasks: [...tasks, { id: 't3', description: 'Tell the team' }] } })]);
+    const of = course([...updates, update({ type: 'task_plan', plan: { status: 'modified', tasks: [...tasks, { id: 't3', description: 'Tell the team' }] } })]);
     expect(of.steps.map(({ task, state }) => [task.id, state])).toEqual([['t1', 'failed'], ['t2', 'waiting'], ['t3', 'waiting']]);
     expect(of.plan?.operation_id).toBe('op_1');
   });
 
   it('begins anew with another plan, whose tasks may have the same ids', () => {
-    const of = course([...told, update({ type: 'task_plan', plan: { ...plan, operation_id: 'op_2' } })]);
+    const of = course([...updates, update({ type: 'task_plan', plan: { ...plan, operation_id: 'op_2' } })]);
     expect(of.steps.map(({ state }) => state)).toEqual(['waiting', 'waiting']);
     expect(of.operations).toEqual(['op_1', 'op_2']);
   });
 });
 
 it('has a chapter for each task, and for what lies between', () => {
-  const list = chapters([...told, update({ state: 'evaluating', content: 'Task t1 has ended' }), update({ type: 'task_init', task_id: 't2', tool: 'edit' })]);
+  const list = chapters([...updates, update({ state: 'evaluating', content: 'Task t1 has ended' }), update({ type: 'task_init', task_id: 't2', tool: 'edit' })]);
   expect(list.map(({ task, updates }) => [task?.id, updates.length])).toEqual([[undefined, 3], ['t1', 4], [undefined, 1], ['t2', 1]]);
 });
 

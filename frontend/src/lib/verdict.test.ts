@@ -11,7 +11,7 @@ describe('a verb', () => {
 });
 
 describe('the rows of a table of effects', () => {
-  it('are one for each thing that is done to something, by the gravest rule that found it', () => {
+  it('are one for each thing that is done to something, by the most severe rule that found it', () => {
     const all = rows([
       sampleEffect({ verb: 'network_write', resource: 'curl -X POST', target: '', risk: 'medium', rule_id: 'curl.X' }),
       sampleEffect({ verb: 'network_write', resource: 'curl -X POST', target: '', risk: 'high', rule_id: 'curl.d' }),
@@ -24,7 +24,7 @@ describe('the rows of a table of effects', () => {
     expect(rows([sampleEffect({ blast_radius: 'shared', files: 0, kept: 'absent' })])).toMatchObject([{ files: undefined, kept: undefined }]);
   });
 
-  it('begin with the floor, then with the gravest', () => {
+  it('begin with the floor, then with the most severe', () => {
     const all = rows([sampleEffect({ resource: 'a', target: 'a', risk: 'low' }), sampleEffect({ resource: 'b', target: 'b', risk: 'critical' }), sampleEffect({ resource: 'c', target: 'c', risk: 'high', floor: true })]);
     expect(all.map((e) => e.resource)).toEqual(['c', 'b', 'a']);
   });
@@ -35,7 +35,7 @@ describe('the rows of a table of effects', () => {
 });
 
 describe('the gist of a call', () => {
-  it('counts the files of the gravest kind, and those that are in no commit', () => {
+  it('counts the files of the most severe kind, and those that are in no commit', () => {
     const all = gist([
       sampleEffect({ resource: 'fixtures/', target: '/p/fixtures', files: 214, kept: 'no_copy' }),
       sampleEffect({ resource: 'build/', target: '/p/build', risk: 'low', files: 961, kept: 'ignored' }),

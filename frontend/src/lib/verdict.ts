@@ -20,7 +20,7 @@ const risks = ['none', 'low', 'medium', 'high', 'critical'] as const;
 export const riskLevel = (risk: string): number => (risks as readonly string[]).indexOf(risk);
 
 /** Lists that hold nothing may come as null. */
-export function whole<Q extends Question>(question: Q): Q {
+export function complete<Q extends Question>(question: Q): Q {
   const { verdict } = question;
   return { ...question, verdict: { ...verdict, effects: verdict.effects ?? [], choices: verdict.choices ?? [], because: verdict.because ?? [], rule_ids: verdict.rule_ids ?? [] } };
 }
@@ -36,7 +36,7 @@ const on = (effect: Effect): string => effect.target || effect.resource || '';
 /** What was counted here says nothing of a path on another machine. */
 const near = ({ blast_radius: far }: Effect): boolean => far === 'file' || far === 'project' || far === 'machine';
 
-/** One line for effects that a person cannot tell apart: several rules found them, the gravest of it counts. */
+/** One line for effects that a person cannot tell apart: several rules found them, the most severe of it counts. */
 export function rows(effects: readonly Effect[]): Effect[] {
   const all = new Map<string, Effect>();
   for (const one of effects) {
@@ -51,9 +51,9 @@ export function rows(effects: readonly Effect[]): Effect[] {
 }
 
 /** Does more than look. */
-export const bites = (effect: Effect): boolean => effect.risk !== 'none';
+export const hasRisk = (effect: Effect): boolean => effect.risk !== 'none';
 
-/** What a call would do, in short: its gravest kind of effect, and how much else there is. */
+/** What a call would do, in short: its most severe kind of effect, and how much else there is. */
 export interface Gist {
   verb: EffectVerb;
   /** What it is done to, as the call names it, each once. */
@@ -72,7 +72,7 @@ export interface Gist {
 export function gist(effects: readonly Effect[], name = (effect: Effect): string => effect.resource || effect.target || ''): Gist {
   const all = rows(effects);
   const first = all[0];
-  const counted = all.some(bites) ? all.filter(bites) : all;
+  const counted = all.some(hasRisk) ? all.filter(hasRisk) : all;
   const same = counted.filter((effect) => effect.verb === first?.verb);
   const sum = (of: (effect: Effect) => number): number => same.reduce((total, effect) => total + of(effect), 0);
   const known = same.length > 0 && same.every((effect) => effect.files !== undefined || effect.kept === 'absent');

@@ -4,7 +4,7 @@ import { Problem } from '../backend/http';
 import type { PlanResponse } from '../lib/planwire';
 import type { Answer, Operation, PermissionAnswer } from '../lib/wire';
 import type { Operations } from './operations.svelte';
-import { problemWords } from './said.svelte';
+import { problemWords } from './sentences.svelte';
 
 /** What came of something an operator did. */
 export type Outcome =

@@ -1,7 +1,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Answer, Operation } from '../lib/wire';
 import { Arming } from './arming.svelte';
-import type { Desk } from './desk.svelte';
+import type { AppState } from './app.svelte';
 
 type Send = (op: Operation, words: string | undefined) => Promise<boolean>;
 
@@ -17,7 +17,7 @@ export class Batch {
   readonly ready = $derived.by(() => this.arming.armed && !this.running);
   #set = '';
 
-  constructor(private readonly desk: Desk) {}
+  constructor(private readonly app: AppState) {}
 
   /** To be called with what is selected; another set starts the half second anew. */
   arm(ids: string[]): void {
@@ -34,12 +34,12 @@ export class Batch {
   }
 
   completing(answer: Answer): Send {
-    return (op, words) => this.desk.answering.complete(op, { ...(words && { human_input: words }), ...answer });
+    return (op, words) => this.app.answering.complete(op, { ...(words && { human_input: words }), ...answer });
   }
 
   /** Sends something for each of the chosen operations that qualify. */
   async each(which: (op: Operation) => boolean, send: Send): Promise<void> {
-    const targets = this.desk.inbox.chosen.filter(which);
+    const targets = this.app.inbox.chosen.filter(which);
     const words = this.words.trim() ? this.words : undefined;
     this.running = true;
     this.total = targets.length;
@@ -48,9 +48,9 @@ export class Batch {
     for (const op of targets) {
       if (await send(op, words)) {
         this.done += 1;
-        this.desk.inbox.selected.delete(op.operation_id);
+        this.app.inbox.selected.delete(op.operation_id);
       } else {
-        const outcome = this.desk.answering.outcomes.get(op.operation_id);
+        const outcome = this.app.answering.outcomes.get(op.operation_id);
         this.failed.set(op.operation_id, outcome && 'message' in outcome ? outcome.message : '');
       }
     }

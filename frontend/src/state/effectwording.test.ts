@@ -3,7 +3,7 @@ import { effectVerbs } from '../lib/verdict';
 import { sampleEffect } from '../lib/verdict.testing';
 import { language } from './locale.svelte';
 import * as words from './effectwording';
-import { learn } from './said.svelte';
+import { loadSentences } from './sentences.svelte';
 
 // The page's own choice of a language is read when the module is.
 vi.hoisted(() => {
@@ -11,7 +11,7 @@ vi.hoisted(() => {
   vi.stubGlobal('document', { documentElement: {} });
 });
 
-beforeAll(learn);
+beforeAll(loadSentences);
 
 /** Says the same in both languages. */
 function both(say: () => string): [string, string] {

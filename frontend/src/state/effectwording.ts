@@ -2,7 +2,7 @@ import { gist, knownVerb, type EffectVerb, type Reason } from '../lib/verdict';
 import type { BlastRadius, Certainty, Effect, Kept, Reversibility, Said } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
-import { sentence, sentences } from './said.svelte';
+import { sentence, sentences } from './sentences.svelte';
 
 /** The words of what a call would do. Each is a message of its own, in the language of the page. */
 

@@ -1,5 +1,5 @@
 import type { Api, ExportFormat } from '../backend/api';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 export type { ExportFormat };
 
@@ -8,6 +8,6 @@ export async function exportRecording(api: Api, id: string, format: ExportFormat
   try {
     return { name: await api.exportRecording(id, format, language), trouble: '' };
   } catch (error) {
-    return { name: '', trouble: wordsOf(error) };
+    return { name: '', trouble: errorText(error) };
   }
 }

@@ -1,9 +1,9 @@
 import type { FormFinding } from '../lib/answer';
 import { adopt, best, changed, changes, drafted, has, latest, moved, ownFinding, put, reworded, summaryText, takenOver, type Changes, type ListName } from '../lib/findings';
-import type { DraftRequest, Finding, Showing, Summary, Tongue } from '../lib/wire';
-import type { Desk } from './desk.svelte';
+import type { DraftRequest, Finding, Showing, Summary, ReportLanguage } from '../lib/wire';
+import type { AppState } from './app.svelte';
 import type { Draft } from './draft.svelte';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 /** A finding whose words are being changed. */
 export interface Editing {
@@ -25,7 +25,7 @@ export class Findings {
   fitting = $state.raw<string[]>([]);
   /** Drafts from before something was cut, masked or shared in the recordings. */
   stale = $state.raw<string[]>([]);
-  language = $state<Tongue>('en');
+  language = $state<ReportLanguage>('en');
   loaded = $state(false);
   trouble = $state('');
   /** A draft is being asked for. */
@@ -45,12 +45,12 @@ export class Findings {
   #reading: Promise<void> | undefined;
 
   constructor(
-    readonly desk: Desk,
+    readonly app: AppState,
     readonly id: string,
     readonly draft: Draft,
   ) {
     // What was being written when the page went away is written on.
-    const kept = desk.unsent.get(this.#key);
+    const kept = app.unsent.get(this.#key);
     if (kept) this.#editing = parsed(kept);
   }
 
@@ -113,7 +113,7 @@ export class Findings {
 
   async #read(): Promise<void> {
     try {
-      const all = await this.desk.api.drafts(this.id);
+      const all = await this.app.api.drafts(this.id);
       Object.assign(this, { summaries: all.summaries, chosen: all.chosen, fitting: all.fitting, stale: all.stale, language: all.language, loaded: true, trouble: '' });
       // Several that were chosen stand side by side from the first.
       if (!this.#opened && !this.beside) this.beside = all.chosen[1] ?? '';
@@ -122,7 +122,7 @@ export class Findings {
       const editing = this.#editing;
       if (editing && !this.draft.form[editing.list][editing.at]) this.#write(null);
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     }
   }
 
@@ -162,14 +162,14 @@ export class Findings {
     this.asking = true;
     this.trouble = '';
     try {
-      const summary = await this.desk.api.startDraft(this.id, request);
+      const summary = await this.app.api.startDraft(this.id, request);
       this.showing = null;
       if (summary.summarizer !== this.base?.summarizer) this.beside = this.base ? summary.summarizer : '';
       else if (this.touched) this.beside = summary.summarizer;
       else this.#instead = summary.summary_id;
       this.hear(summary);
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     } finally {
       this.asking = false;
     }
@@ -177,9 +177,9 @@ export class Findings {
 
   async stop(summary: Summary): Promise<void> {
     try {
-      this.hear(await this.desk.api.stopDraft(this.id, summary.summary_id));
+      this.hear(await this.app.api.stopDraft(this.id, summary.summary_id));
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     }
   }
 
@@ -187,10 +187,10 @@ export class Findings {
   async show(summarizer: string): Promise<void> {
     this.asking = true;
     try {
-      this.showing = { summarizer, what: await this.desk.api.previewDraft(this.id, summarizer) };
+      this.showing = { summarizer, what: await this.app.api.previewDraft(this.id, summarizer) };
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     } finally {
       this.asking = false;
     }
@@ -361,7 +361,7 @@ export class Findings {
 
   #write(editing: Editing | null): void {
     this.#editing = editing;
-    this.desk.unsent.set(this.#key, editing ? JSON.stringify(editing) : '');
+    this.app.unsent.set(this.#key, editing ? JSON.stringify(editing) : '');
   }
 }
 

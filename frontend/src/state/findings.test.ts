@@ -3,7 +3,7 @@ import type { Api } from '../backend/api';
 import { draft as made, finding } from '../lib/findings.testing';
 import { sampleOperation } from '../lib/sample.testing';
 import type { Answer, Drafts, Summary } from '../lib/wire';
-import type { Desk } from './desk.svelte';
+import type { AppState } from './app.svelte';
 import { Draft } from './draft.svelte';
 import { Findings } from './findings.svelte';
 import { Unsent } from './unsent.svelte';
@@ -22,11 +22,11 @@ async function sift(all: Partial<Drafts> = {}, start: Partial<Summary> = {}) {
     startDraft: (_id: string, { with: summarizer = 'browser' }) => Promise.resolve(made({ summary_id: 'sum_2', state: 'running', summarizer, ...start })),
     input: (_id: string, answer: Answer) => (saved.push(answer), Promise.resolve()),
   } as unknown as Api;
-  const desk = { api, unsent: new Unsent() } as unknown as Desk;
+  const app = { api, unsent: new Unsent() } as unknown as AppState;
   const op = sampleOperation();
-  const it = new Findings(desk, op.operation_id, new Draft(api, 'mei', op));
+  const it = new Findings(app, op.operation_id, new Draft(api, 'mei', op));
   await it.load();
-  return { it, saved, desk, again: () => new Findings(desk, op.operation_id, it.draft), texts: () => it.draft.form.findings.map((one) => (one.cut ? '-' : '') + one.text) };
+  return { it, saved, app, again: () => new Findings(app, op.operation_id, it.draft), texts: () => it.draft.form.findings.map((one) => (one.cut ? '-' : '') + one.text) };
 }
 const three = ['Plan is Scale 2026', '8,412,903 used', 'Renewal date: not found'];
 

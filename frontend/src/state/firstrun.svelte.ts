@@ -1,4 +1,4 @@
-import type { Desk } from './desk.svelte';
+import type { AppState } from './app.svelte';
 
 const key = 'deskbell.welcome';
 
@@ -29,8 +29,8 @@ class FirstRun {
    * Whether it is to be shown unasked: nothing ever rang here, nobody has ended it, and the address asks for no
    * other page.
    */
-  due(desk: Desk): boolean {
-    return desk.operations.loaded && desk.operations.all.size === 0 && localStorage.getItem(key) === null && window.location.hash === '';
+  due(app: AppState): boolean {
+    return app.operations.loaded && app.operations.all.size === 0 && localStorage.getItem(key) === null && window.location.hash === '';
   }
 }
 

@@ -6,7 +6,7 @@ import { GateLog } from './gatelog.svelte';
 import { GateRules } from './gaterules.svelte';
 import { GateTrial } from './gatetrial.svelte';
 import type { Operations } from './operations.svelte';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 const every = 10_000;
 const pause = 400;
@@ -30,7 +30,7 @@ export class TrustHistory {
       this.report = report;
       this.trouble = '';
     } catch (error) {
-      if (asked === this.#asked) this.trouble = wordsOf(error);
+      if (asked === this.#asked) this.trouble = errorText(error);
     }
   }
 }
@@ -89,7 +89,7 @@ export class Gatekeeper {
       this.trouble = '';
       return true;
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       return false;
     } finally {
       this.switching = false;
@@ -104,8 +104,8 @@ export class Gatekeeper {
       return true;
     } catch (error) {
       // Once it stood, the same refusal only means that the server is busy or ends.
-      if (error instanceof Problem && error.missing && !this.state) this.missing = wordsOf(error);
-      else this.trouble = wordsOf(error);
+      if (error instanceof Problem && error.missing && !this.state) this.missing = errorText(error);
+      else this.trouble = errorText(error);
       return false;
     }
   }

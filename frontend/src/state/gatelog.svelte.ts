@@ -1,13 +1,13 @@
 import type { GateApi } from '../backend/gate';
 import type { GateDecision, Ruling } from '../lib/gatewire';
-import { Found, type Part } from './found.svelte';
+import { PagedList, type Part } from './pagedlist.svelte';
 
 const page = 50;
 const further = 200;
 const most = 500;
 
 /** The log of decisions: found by the text of a call, filtered, read page by page, and kept up with while it is looked at. */
-export class GateLog extends Found<GateDecision> {
+export class GateLog extends PagedList<GateDecision> {
   decision = $state<Ruling | ''>('');
   project = $state('');
   readonly filtered = $derived(!!this.query.trim() || !!this.decision || !!this.project);

@@ -1,7 +1,7 @@
 import type { GateApi } from '../backend/gate';
 import { Problem } from '../backend/http';
 import type { GateRule, Proposal, Ruling, RulePreview } from '../lib/gatewire';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 /** The user's own rules, and those that the operator's answers suggest. */
 export class GateRules {
@@ -51,7 +51,7 @@ export class GateRules {
       this.trouble = '';
       return true;
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       return false;
     } finally {
       this.busy = false;
@@ -169,7 +169,7 @@ export class RuleForm {
   }
 
   #fail(error: unknown): void {
-    this.trouble = wordsOf(error);
+    this.trouble = errorText(error);
     this.fault = error instanceof Problem ? error.field : '';
   }
 }

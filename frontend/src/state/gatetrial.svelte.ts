@@ -1,7 +1,7 @@
 import type { GateApi } from '../backend/gate';
 import type { Policy } from '../lib/gatewire';
 import type { JsonObject, ToolCall, Trial } from '../lib/wire';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 /** A call that is judged for a look. What was typed stays while one is on other pages. */
 export class GateTrial {
@@ -63,7 +63,7 @@ export class GateTrial {
     } catch (error) {
       if (asked !== this.#asked) return;
       this.result = null;
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     } finally {
       if (asked === this.#asked) this.judging = false;
     }

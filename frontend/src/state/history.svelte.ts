@@ -2,7 +2,7 @@ import type { Api } from '../backend/api';
 import { kindOf } from '../kinds';
 import { statistics, type Statistics } from '../lib/statistics';
 import type { Kind, Operation } from '../lib/wire';
-import { Found, type Part } from './found.svelte';
+import { PagedList, type Part } from './pagedlist.svelte';
 import { ticker } from './ticker.svelte';
 
 export type Outcome = 'closed' | 'completed' | 'declined' | 'cancelled';
@@ -13,7 +13,7 @@ const sample = 500;
 const samples = 4;
 
 /** What has ended: found by its text, filtered, read page by page; and the figures of the last days. */
-export class History extends Found<Operation> {
+export class History extends PagedList<Operation> {
   kind = $state<Kind | ''>('');
   agent = $state('');
   outcome = $state<Outcome>('closed');

@@ -1,5 +1,5 @@
 import { load } from './messages';
-import { learn } from './said.svelte';
+import { loadSentences } from './sentences.svelte';
 import { overwriteGetLocale, overwriteSetLocale, locales, type Locale } from '../paraglide/runtime';
 
 export type LanguageChoice = 'system' | Locale;
@@ -38,7 +38,7 @@ class Language {
     const { choice } = this;
     const locale = choice === 'system' ? fromSystem() : choice;
     // Without the server's sentences they are English; a page without them still works.
-    await Promise.all([load(locale), locale === 'en' ? undefined : learn().catch(() => undefined)]);
+    await Promise.all([load(locale), locale === 'en' ? undefined : loadSentences().catch(() => undefined)]);
     if (choice !== this.choice) return;
     this.locale = locale;
     document.documentElement.lang = locale;

@@ -3,11 +3,11 @@ import { interruption } from '../lib/interrupt';
 import { rings } from '../lib/life';
 import type { Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
-import type { Desk } from './desk.svelte';
+import type { AppState } from './app.svelte';
 import { layout } from './layout.svelte';
 import { ticker } from './ticker.svelte';
 import { kindWord, nameOf } from '../kinds/words';
-import { deskWindow } from './window.svelte';
+import { appWindow } from './window.svelte';
 import { riskSentence } from './wording';
 
 /** How long the window may take to appear with a card, in seconds. */
@@ -25,16 +25,16 @@ interface Wish {
 export class Notices {
   /** Requests that have a notification, and those that need none. */
   readonly #up = new Set<string>();
-  readonly #told = new Set<string>();
+  readonly #notNeeded = new Set<string>();
   /** Since when a request could be seen, in ms, and what the settings said then. */
   readonly #first = new Map<string, { at: number; wish: Promise<Wish> }>();
 
-  constructor(private readonly desk: Desk) {}
+  constructor(private readonly app: AppState) {}
 
   /** To be called once a second, and whenever requests, the window or its focus change. */
   follow(): void {
     if (!shell.desktop) return;
-    for (const ids of [this.#up, this.#told]) {
+    for (const ids of [this.#up, this.#notNeeded]) {
       for (const id of [...ids]) {
         if (this.#rings(id)) continue;
         ids.delete(id);
@@ -42,13 +42,13 @@ export class Notices {
         if (ids === this.#up) void shell.dismiss(id);
       }
     }
-    for (const { operation_id: id } of this.desk.ringing) {
-      if (!this.#up.has(id) && !this.#told.has(id)) void this.#consider(id);
+    for (const { operation_id: id } of this.app.ringing) {
+      if (!this.#up.has(id) && !this.#notNeeded.has(id)) void this.#consider(id);
     }
   }
 
   #rings(id: string): boolean {
-    const op = this.desk.operations.all.get(id);
+    const op = this.app.operations.all.get(id);
     return !!op && rings(op, ticker.now);
   }
 
@@ -56,25 +56,25 @@ export class Notices {
     const first = this.#first.get(id) ?? { at: Date.now(), wish: this.#wish() };
     this.#first.set(id, first);
     const { enabled, after } = await first.wish;
-    const op = this.desk.operations.all.get(id);
-    if (!op || !this.#rings(id) || this.#up.has(id) || this.#told.has(id)) return;
-    const waited = (Date.now() - Math.max(first.at, this.desk.ledger.touched)) / 1000;
+    const op = this.app.operations.all.get(id);
+    if (!op || !this.#rings(id) || this.#up.has(id) || this.#notNeeded.has(id)) return;
+    const waited = (Date.now() - Math.max(first.at, this.app.deliveries.touched)) / 1000;
     const verdict = interruption({
-      inFront: deskWindow.mode === 'console' && layout.focused && this.desk.route.page === 'inbox',
-      card: deskWindow.mode !== 'console' && (layout.visible || waited < appearing),
+      inFront: appWindow.mode === 'console' && layout.focused && this.app.route.page === 'inbox',
+      card: appWindow.mode !== 'console' && (layout.visible || waited < appearing),
       // A restart of the app does not notify twice.
       seen: op.deliveries?.some((d) => !!d.seen || (d.channel === 'notification' && !!d.shown)) ?? false,
       waited,
       after,
       another: this.#up.size > 0,
     });
-    if (verdict === 'told' || !enabled) this.#told.add(id);
+    if (verdict === 'known' || !enabled) this.#notNeeded.add(id);
     else if (verdict === 'now') await this.#notify(op);
   }
 
   async #wish(): Promise<Wish> {
     try {
-      const { settings } = await this.desk.api.settings();
+      const { settings } = await this.app.api.settings();
       const value = (key: string): unknown => settings.find((setting) => setting.key === key)?.value;
       return { enabled: value('notifications.enabled') === true, after: Number(value('notifications.after')) };
     } catch {
@@ -85,7 +85,7 @@ export class Notices {
   async #notify(op: Operation): Promise<void> {
     this.#up.add(op.operation_id);
     const line = [kindWord(op.action_type), op.risk ? riskSentence(op.risk) : ''].filter(Boolean).join(' · ');
-    deskWindow.moved += 1;
+    appWindow.moved += 1;
     const shown = await shell.notify({
       id: op.operation_id,
       kind: op.action_type,
@@ -93,7 +93,7 @@ export class Notices {
       title: m.notice_title({ agent: op.agent_id, what: nameOf(op, 80) }),
       body: line,
     });
-    deskWindow.moved += 1;
-    this.desk.ledger.shown(op.operation_id, 'notification', shown ? '' : m.notice_none());
+    appWindow.moved += 1;
+    this.app.deliveries.shown(op.operation_id, 'notification', shown ? '' : m.notice_none());
   }
 }

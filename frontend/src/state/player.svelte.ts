@@ -1,7 +1,7 @@
-import { advanced, emptyReel, ms, pictureAt, pointerAt, reel, second, type Reel, type Track } from '../lib/recording';
+import { advanced, emptyTracks, ms, pictureAt, pointerAt, addTracks, second, type Tracks, type Track } from '../lib/recording';
 import type { WebPage } from '../lib/wire';
 import type { OpenRecording } from './recording.svelte';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 const page = 5000;
 /** How long a press is shown on the picture, of the recording's time. */
@@ -23,17 +23,17 @@ export class Player {
   live = $state(false);
   loading = $state(false);
   trouble = $state('');
-  #reel = $state.raw<Reel>(emptyReel());
+  #tracks = $state.raw<Tracks>(emptyTracks());
   #read: Promise<void> | undefined;
   #frame = 0;
   #last = 0;
 
   readonly end = $derived.by<number>(() => Math.max(this.open.recording?.span_ns ?? 0, this.open.actions.at(-1)?.end_ns ?? 0, 1));
-  readonly #shown = $derived.by<ReturnType<typeof pictureAt>>(() => (this.live ? pictureAt(this.#reel, this.time) : undefined));
+  readonly #shown = $derived.by<ReturnType<typeof pictureAt>>(() => (this.live ? pictureAt(this.#tracks, this.time) : undefined));
   readonly picture = $derived.by<string>(() => this.#shown?.id ?? '');
   /** The page that picture is of, where it is not of the desktop. */
   readonly page = $derived.by<WebPage | undefined>(() => this.#shown?.page);
-  readonly #track = $derived.by<Track>(() => (this.page ? this.#reel.onPage : this.#reel));
+  readonly #track = $derived.by<Track>(() => (this.page ? this.#tracks.onPage : this.#tracks));
   readonly pointer = $derived.by<{ x: number; y: number } | null>(() => (this.live ? pointerAt(this.#track, this.time) : null));
   readonly press = $derived.by<{ x: number; y: number } | null>(() => {
     if (!this.live) return null;
@@ -87,17 +87,17 @@ export class Player {
   async #fetch(): Promise<void> {
     this.loading = true;
     try {
-      const found = emptyReel();
+      const found = emptyTracks();
       let after: number | undefined = 0;
       while (after !== undefined) {
-        const part = await this.open.desk.api.recordedEvents(this.open.id, after, page);
-        reel(found, part.events);
+        const part = await this.open.app.api.recordedEvents(this.open.id, after, page);
+        addTracks(found, part.events);
         after = part.events.length ? part.next : undefined;
       }
-      this.#reel = found;
+      this.#tracks = found;
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       this.#read = undefined;
     } finally {
       this.loading = false;
@@ -109,7 +109,7 @@ export class Player {
     const step = (now - this.#last) * ms * Number(this.speed);
     this.#last = now;
     // A tab that slept must not leap.
-    this.time = advanced(this.time, Math.min(step, second), this.skip, this.#reel, this.open.actions, this.end);
+    this.time = advanced(this.time, Math.min(step, second), this.skip, this.#tracks, this.open.actions, this.end);
     this.open.selectAt(this.time);
     if (this.time >= this.end) this.pause();
     else this.#frame = requestAnimationFrame(this.#step);

@@ -3,7 +3,7 @@ import { byUrgency } from '../lib/groups';
 import { dangerous, ended, endedAt, rings, snoozed } from '../lib/life';
 import { between } from '../lib/time';
 import type { Operation } from '../lib/wire';
-import type { Desk } from './desk.svelte';
+import type { AppState } from './app.svelte';
 import { ticker } from './ticker.svelte';
 
 /** How many cards are drawn whole; the rest is one line that opens the console. */
@@ -16,11 +16,11 @@ export class PopupStack {
   readonly #onScreen = new SvelteSet<string>();
   readonly #hidden = new SvelteSet<string>();
 
-  readonly cards = $derived.by<Operation[]>(() => [...this.desk.operations.all.values()].filter((op) => this.#wants(op)).sort((a, b) => Number(a.overdue) - Number(b.overdue) || byUrgency(a, b)));
+  readonly cards = $derived.by<Operation[]>(() => [...this.app.operations.all.values()].filter((op) => this.#wants(op)).sort((a, b) => Number(a.overdue) - Number(b.overdue) || byUrgency(a, b)));
   readonly front = $derived<Operation[]>(this.cards.slice(0, this.cards.length > drawn + 1 ? drawn : drawn + 1));
   readonly deck = $derived<Operation[]>(this.cards.slice(this.front.length));
 
-  constructor(private readonly desk: Desk) {}
+  constructor(private readonly app: AppState) {}
 
   /** Notes that a card is on screen: it stays until it is answered, put off or hidden. */
   show(id: string): void {
@@ -35,14 +35,14 @@ export class PopupStack {
     const now = ticker.now;
     const id = op.operation_id;
     // Who records it works on it: the recorder's own strip says so.
-    if (this.desk.recorder.on(id)) return false;
+    if (this.app.recorder.on(id)) return false;
     if (this.#hidden.has(id) && !rings(op, now)) return false;
     if (ended(op)) return this.#onScreen.has(id) && this.#lingers(op, now);
     if (snoozed(op, now)) return false;
     if (rings(op, now)) return true;
     if (op.overdue && op.state === 'pending') return true;
     // A half-written answer comes back after a restart, and when the console is closed over it.
-    if (op.state === 'in_progress' && op.draft?.by.name === this.desk.operator) return true;
+    if (op.state === 'in_progress' && op.draft?.by.name === this.app.operator) return true;
     return this.#onScreen.has(id);
   }
 
@@ -51,8 +51,8 @@ export class PopupStack {
    * in a notification, goes at once, unless it was risky.
    */
   #lingers(op: Operation, now: number): boolean {
-    if (this.desk.answering.outcomes.get(op.operation_id)?.kind !== 'sent') {
-      return op.result?.by.name !== this.desk.operator || this.desk.hasDraft(op);
+    if (this.app.answering.outcomes.get(op.operation_id)?.kind !== 'sent') {
+      return op.result?.by.name !== this.app.operator || this.app.hasDraft(op);
     }
     return dangerous(op) && op.result?.decision === 'approve' && between(endedAt(op), now) < confirmation;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../lib/wire';
-import type { Desk } from './desk.svelte';
+import type { AppState } from './app.svelte';
 import { PopupStack } from './popup.svelte';
 import { ticker } from './ticker.svelte';
 
@@ -18,14 +18,14 @@ const answered = (id: string, by: string, more: Partial<Operation> = {}): Operat
 
 /** The ids of the cards, top first, where all of them were on screen before unless fresh. */
 function cards(ops: Operation[], o: { sent?: string[]; drafts?: string[]; fresh?: boolean; recorded?: string } = {}): string[] {
-  const desk = {
+  const app = {
     operator: 'mei',
     operations: { all: new Map(ops.map((one) => [one.operation_id, one])) },
     answering: { outcomes: new Map((o.sent ?? []).map((id) => [id, { kind: 'sent' }])) },
     recorder: { on: (id: string) => (id === o.recorded ? {} : null) },
     hasDraft: (one: Operation) => o.drafts?.includes(one.operation_id) ?? false,
   };
-  const stack = new PopupStack(desk as unknown as Desk);
+  const stack = new PopupStack(app as unknown as AppState);
   if (!o.fresh) ops.forEach((one) => stack.show(one.operation_id));
   return stack.cards.map((one) => one.operation_id);
 }

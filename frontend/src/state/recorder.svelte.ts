@@ -6,7 +6,7 @@ import { ms, running } from '../lib/recording';
 import type { BrowserOptions, Live, Operation, Recording, RecordingOptions, SourceState, Take } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import type { Answering } from './answering.svelte';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 import { ticker } from './ticker.svelte';
 
 /** What may be chosen before work in a browser is recorded. */
@@ -276,7 +276,7 @@ export class Recorder {
       this.trouble = '';
       return true;
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       // What is shown may be old: somebody stopped it elsewhere, or the limit did.
       void this.load();
       return false;

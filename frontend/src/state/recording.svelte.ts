@@ -2,8 +2,8 @@ import { Problem } from '../backend/http';
 import { actionAt, joined, noEdits, running, settledUntil, share, toggled, type Share } from '../lib/recording';
 import type { Action, Edits, Mask, Recording, Suggestion } from '../lib/wire';
 import { m } from '../paraglide/messages';
-import type { Desk } from './desk.svelte';
-import { wordsOf } from './roster.svelte';
+import type { AppState } from './app.svelte';
+import { errorText } from './sentences.svelte';
 
 /** How often actions are read while a recording runs, in milliseconds. */
 const pace = 1000;
@@ -28,26 +28,26 @@ export class OpenRecording {
   #saver: Promise<void> | undefined;
   #dirty = false;
 
-  readonly recording = $derived.by<Recording | undefined>(() => this.desk.recorder.known.get(this.id));
+  readonly recording = $derived.by<Recording | undefined>(() => this.app.recorder.known.get(this.id));
   readonly at = $derived.by<number>(() => this.actions.findIndex((action) => action.action_id === this.selected));
   readonly action = $derived<Action | undefined>(this.actions[this.at]);
   readonly share = $derived<Share>(share(this.actions, this.edits));
   readonly canUndo = $derived(this.#undo.length > 0);
 
   constructor(
-    readonly desk: Desk,
+    readonly app: AppState,
     readonly id: string,
   ) {}
 
   /** Reads edits and the recording itself, once. */
   async open(): Promise<void> {
-    await this.desk.recorder.need(this.id);
+    await this.app.recorder.need(this.id);
     try {
-      const edits = await this.desk.api.edits(this.id);
+      const edits = await this.app.api.edits(this.id);
       // What was changed or saved meanwhile stays; if it was not the first change, the server refuses to save it and says why.
       if (!this.#dirty && edits.version >= this.edits.version) this.edits = edits;
     } catch (error) {
-      if (!(error instanceof Problem && error.status === 404)) this.trouble = wordsOf(error);
+      if (!(error instanceof Problem && error.status === 404)) this.trouble = errorText(error);
     }
   }
 
@@ -90,18 +90,18 @@ export class OpenRecording {
   }
 
   async #fetch(all: boolean): Promise<void> {
-    if (this.desk.recorder.leaving(this.id)) return;
+    if (this.app.recorder.leaving(this.id)) return;
     const after = all ? '' : settledUntil(this.actions);
     const language = this.#language;
     try {
-      const answer = await this.desk.api.actions(this.id, language, after);
+      const answer = await this.app.api.actions(this.id, language, after);
       if (language !== this.#language) return;
       this.actions = joined(this.actions, after, answer.actions);
       this.suggestions = answer.suggestions;
       this.loaded = true;
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     }
   }
 
@@ -113,7 +113,7 @@ export class OpenRecording {
 
   /** When a step of the checklist was done: as ticked here, or else as its last action says. */
   stepTime(step: number): number | undefined {
-    return this.desk.recorder.ticks.get(`${this.id} ${step}`) ?? this.actions.findLast((action) => action.step === step)?.end_ns;
+    return this.app.recorder.ticks.get(`${this.id} ${step}`) ?? this.actions.findLast((action) => action.step === step)?.end_ns;
   }
 
   select(id: string): void {
@@ -208,7 +208,7 @@ export class OpenRecording {
     try {
       while (this.#dirty) {
         const sent = this.edits;
-        const saved = await this.desk.api.saveEdits(this.id, sent);
+        const saved = await this.app.api.saveEdits(this.id, sent);
         this.#dirty = this.edits !== sent;
         // Something may have been changed meanwhile: it goes out next, on top of what was saved.
         this.edits = this.#dirty ? { ...this.edits, version: saved.version } : saved;
@@ -220,7 +220,7 @@ export class OpenRecording {
         this.#undo = [];
         await this.open();
         this.trouble = m.rec_edits_overtaken();
-      } else this.trouble = m.rec_edits_failed({ why: wordsOf(error) });
+      } else this.trouble = m.rec_edits_failed({ why: errorText(error) });
     } finally {
       this.saving = false;
     }

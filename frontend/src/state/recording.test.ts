@@ -3,7 +3,7 @@ import { Problem } from '../backend/http';
 import { noEdits } from '../lib/recording';
 import { action, recording } from '../lib/recording.testing';
 import type { Edits } from '../lib/wire';
-import type { Desk } from './desk.svelte';
+import type { AppState } from './app.svelte';
 import { OpenRecording } from './recording.svelte';
 
 /** A recording with actions, over a server that keeps edits as the real one does. */
@@ -17,8 +17,8 @@ async function opened(): Promise<{ open: OpenRecording; saved: () => Edits; save
     return kept;
   });
   const api = { saveEdits, edits: async () => kept, actions };
-  const desk = { api, recorder: { leaving: (id: string) => leaving.has(id), known: new Map([['rec_1', recording()]]), ticks: new Map([['rec_1 0', 5e9]]), need: async () => undefined } } as unknown as Desk;
-  const open = new OpenRecording(desk, 'rec_1');
+  const app = { api, recorder: { leaving: (id: string) => leaving.has(id), known: new Map([['rec_1', recording()]]), ticks: new Map([['rec_1 0', 5e9]]), need: async () => undefined } } as unknown as AppState;
+  const open = new OpenRecording(app, 'rec_1');
   await open.open();
   open.follow('en');
   await vi.waitFor(() => expect(open.loaded).toBe(true));
@@ -60,7 +60,7 @@ test('changes made while one is being saved go out after it, in one', async () =
 test('a change made while the edits are still being read stays', async () => {
   const { open, saved } = await opened();
   let answer!: (edits: Edits) => void;
-  vi.spyOn(open.desk.api, 'edits').mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+  vi.spyOn(open.app.api, 'edits').mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
   const reading = open.open();
   await Promise.resolve();
   open.cut('a2');

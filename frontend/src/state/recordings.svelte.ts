@@ -1,6 +1,6 @@
 import type { Recording } from '../lib/wire';
-import type { Desk } from './desk.svelte';
-import { wordsOf } from './roster.svelte';
+import type { AppState } from './app.svelte';
+import { errorText } from './sentences.svelte';
 
 const page = 50;
 
@@ -15,12 +15,12 @@ export class Recordings {
 
   /** As the page knows them now: what runs changes while one looks, and what was deleted is gone. */
   readonly rows = $derived.by<Recording[]>(() => {
-    const current = this.desk.recorder.current?.recording_id;
+    const current = this.app.recorder.current?.recording_id;
     const ids = current && !this.#ids.includes(current) ? [current, ...this.#ids] : this.#ids;
-    return ids.flatMap((id) => this.desk.recorder.known.get(id) ?? []);
+    return ids.flatMap((id) => this.app.recorder.known.get(id) ?? []);
   });
 
-  constructor(private readonly desk: Desk) {}
+  constructor(private readonly app: AppState) {}
 
   load(): Promise<void> {
     return this.#read('');
@@ -34,8 +34,8 @@ export class Recordings {
   async #read(cursor: string): Promise<void> {
     this.loading = true;
     try {
-      const part = await this.desk.api.recordings({ limit: page, cursor });
-      this.desk.recorder.take(part.recordings);
+      const part = await this.app.api.recordings({ limit: page, cursor });
+      this.app.recorder.take(part.recordings);
       const ids = part.recordings.map((r) => r.recording_id);
       this.#ids = cursor ? [...new Set([...this.#ids, ...ids])] : ids;
       this.#next = part.next ?? '';
@@ -43,7 +43,7 @@ export class Recordings {
       this.loaded = true;
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     } finally {
       this.loading = false;
     }

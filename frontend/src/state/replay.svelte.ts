@@ -1,6 +1,6 @@
 import type { Api } from '../backend/api';
 import type { ReplayState } from '../lib/wire';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 const pace = 500;
 
@@ -41,7 +41,7 @@ export class Replay {
       this.state = await call();
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     } finally {
       this.busy = false;
     }

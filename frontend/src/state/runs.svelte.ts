@@ -4,7 +4,7 @@ import { backoff } from '../lib/backoff';
 import { chapters, course, died, over, type Chapter, type Course } from '../lib/runs';
 import type { AgentRun, Operation, RunUpdate } from '../lib/wire';
 import type { Operations } from './operations.svelte';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 /** The runs of the reference agent on this machine. */
 export class RunList {
@@ -24,7 +24,7 @@ export class RunList {
       this.missing = false;
     } catch (error) {
       this.missing = error instanceof Problem && error.missing;
-      if (!this.missing) this.trouble = wordsOf(error);
+      if (!this.missing) this.trouble = errorText(error);
     }
   }
 }
@@ -85,7 +85,7 @@ export class RunReading {
       } catch (error) {
         if (this.#stopped) return;
         this.gone = error instanceof Problem && (error.status === 404 || error.missing);
-        this.trouble = wordsOf(error);
+        this.trouble = errorText(error);
         await this.pause(backoff(failed++, Math.random()));
       }
     }

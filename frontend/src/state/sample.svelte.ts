@@ -1,5 +1,5 @@
 import type { Api } from '../backend/api';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 /** The sample agent, which rings once so that somebody can see what it is like. */
 export class Sample {
@@ -16,7 +16,7 @@ export class Sample {
       this.rang = true;
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     } finally {
       this.ringing = false;
     }

@@ -7,10 +7,10 @@ const fromAddress = (): WindowMode => {
 };
 /** Of the recorder's strip, in CSS pixels. */
 const stripHeight = 44;
-const told = 'deskbell.told-no-notifications';
+const shownKey = 'deskbell.told-no-notifications';
 
 /** The window's sizes. In a browser it is what the address says and stays it. */
-class DeskWindow {
+class AppWindow {
   readonly desktop = shell.desktop;
   mode = $state<WindowMode>(shell.desktop ? 'hidden' : fromAddress());
   placement = $state.raw<Placement | null>(null);
@@ -25,7 +25,7 @@ class DeskWindow {
   /** An answer from a notification that did not arrive. */
   failed = $state.raw<{ id: string; message: string } | null>(null);
   /** Whether the lack of notifications has been said already. */
-  toldNoNotifications = $state(localStorage.getItem(told) !== null);
+  noNotificationsShown = $state(localStorage.getItem(shownKey) !== null);
 
   /** To be called once, before anything else: the window may speak first. */
   start(): void {
@@ -84,10 +84,10 @@ class DeskWindow {
     if (this.mode === 'popup') void shell.focus();
   }
 
-  saidNoNotifications(): void {
-    this.toldNoNotifications = true;
-    localStorage.setItem(told, 'yes');
+  hideNoNotifications(): void {
+    this.noNotificationsShown = true;
+    localStorage.setItem(shownKey, 'yes');
   }
 }
 
-export const deskWindow = new DeskWindow();
+export const appWindow = new AppWindow();

@@ -1,4 +1,4 @@
-// Loaded only when somebody looks at a film.
+// Loaded only when a page replay is shown.
 import 'rrweb/dist/style.css';
 
 export { Replayer } from 'rrweb';

@@ -2,12 +2,12 @@ import { tick } from 'svelte';
 import { dangerous } from '../../lib/life';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
-import type { Opened } from '../../state/opened.svelte';
+import type { OpenOperation } from '../../state/openoperation.svelte';
 import type { Controller } from '../kind';
 
 /** Yes or no to an action. */
 export class Deciding implements Controller {
-  constructor(private readonly opened: Opened) {}
+  constructor(private readonly opened: OpenOperation) {}
 
   approve(): Promise<boolean> {
     return this.opened.complete({ ...this.opened.written, decision: 'approve' });

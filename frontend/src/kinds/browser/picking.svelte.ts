@@ -6,9 +6,9 @@ import type { Take } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
 import type { Controller } from '../kind';
-import type { Opened } from '../../state/opened.svelte';
+import type { OpenOperation } from '../../state/openoperation.svelte';
 import type { OpenRecording } from '../../state/recording.svelte';
-import { wordsOf } from '../../state/roster.svelte';
+import { errorText } from '../../state/sentences.svelte';
 
 /** Fields of other views, which are not picked from a page. */
 const taken: readonly string[] = ['steps_done', 'choice'];
@@ -44,10 +44,10 @@ export class Picking implements Controller {
   readonly next = $derived.by<string>(() => this.fields.find(({ name }) => name === this.at)?.name ?? this.fields.find(({ name }) => !this.opened.draft.form.fields[name]?.trim())?.name ?? '');
   readonly live = $derived.by<boolean>(() => {
     const op = this.opened.op;
-    return !!op && !ended(op) && !!this.opened.recording?.options.browser && !this.opened.desk.recorder.paused;
+    return !!op && !ended(op) && !!this.opened.recording?.options.browser && !this.opened.app.recorder.paused;
   });
 
-  constructor(private readonly opened: Opened) {}
+  constructor(private readonly opened: OpenOperation) {}
 
   add(name: string): void {
     const clean = name.trim();
@@ -79,7 +79,7 @@ export class Picking implements Controller {
   async pick(field = this.next): Promise<void> {
     if (!field || !this.live) return;
     const take = this.takes.get(field) ?? 'element';
-    const { recorder } = this.opened.desk;
+    const { recorder } = this.opened.app;
     const waiting = { field, take, since: Date.now() };
     this.waiting = waiting;
     this.ready = false;
@@ -89,7 +89,7 @@ export class Picking implements Controller {
       if (this.waiting === waiting) this.ready = true;
       if (take !== 'selection') await recorder.showBrowser();
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       if (this.waiting === waiting) this.waiting = null;
     }
   }
@@ -100,13 +100,13 @@ export class Picking implements Controller {
     try {
       await this.#send('');
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     }
   }
 
   /** One after the other: a cancel that overtook the pick after it would end that. */
   #send(field: string, take?: Take): Promise<void> {
-    const { recorder } = this.opened.desk;
+    const { recorder } = this.opened.app;
     const sending = this.#sent.then(() => (take ? recorder.pick(field, take) : recorder.pick(field)));
     this.#sent = sending.catch(() => undefined);
     return sending;
@@ -114,10 +114,10 @@ export class Picking implements Controller {
 
   async show(): Promise<void> {
     try {
-      await this.opened.desk.recorder.showBrowser();
+      await this.opened.app.recorder.showBrowser();
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     }
   }
 

@@ -4,7 +4,7 @@ import { emptyForm } from '../../lib/answer';
 import { action, recording } from '../../lib/recording.testing';
 import { sampleOperation } from '../../lib/sample.testing';
 import type { Action, Recording } from '../../lib/wire';
-import type { Opened } from '../../state/opened.svelte';
+import type { OpenOperation } from '../../state/openoperation.svelte';
 import { Picking } from './picking.svelte';
 import type { OpenRecording } from '../../state/recording.svelte';
 
@@ -18,9 +18,9 @@ function picking(fields: Record<string, string> = {}): { picking: Picking; opene
   const touch = vi.fn();
   const opened = {
     op: sampleOperation({ action_type: 'browser', details: { data_to_extract: ['plan', 'quota'] } }),
-    draft: { form, touch, keptAt: '' }, recording: running as Recording | null, missing: '', desk: { recorder: { paused: false, pick, showBrowser } },
+    draft: { form, touch, keptAt: '' }, recording: running as Recording | null, missing: '', app: { recorder: { paused: false, pick, showBrowser } },
   };
-  const made = new Picking(opened as unknown as Opened);
+  const made = new Picking(opened as unknown as OpenOperation);
   return { picking: made, opened, form, pick, showBrowser, touch, see: (...actions) => made.follow({ recording: running, actions } as unknown as OpenRecording) };
 }
 const picked = (field: string, text: string): Action => action(1, { type: 'pick', at_ns: (Date.now() - Date.parse(running.started_at) + 5) * 1e6, pick: { field, take: 'element', text } });

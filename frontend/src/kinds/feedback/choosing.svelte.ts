@@ -1,7 +1,7 @@
 import { choices, type Choice } from '../../lib/details';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
-import type { Opened } from '../../state/opened.svelte';
+import type { OpenOperation } from '../../state/openoperation.svelte';
 import type { Controller } from '../kind';
 
 /** The first of these options have a key. */
@@ -9,7 +9,7 @@ const keyed = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** The options of a question, one of which may be chosen. */
 export class Choosing implements Controller {
-  constructor(private readonly opened: Opened) {}
+  constructor(private readonly opened: OpenOperation) {}
 
   /** Chooses an option, or none if it was chosen; the answer still has to be sent. */
   choose(value: string): void {

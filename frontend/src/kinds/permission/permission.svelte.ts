@@ -6,10 +6,10 @@ import type { AnswerChoice, ChoiceAction, Difference, GateChoice, JsonObject, Pe
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
 import type { Controller } from '../kind';
-import type { Opened } from '../../state/opened.svelte';
+import type { OpenOperation } from '../../state/openoperation.svelte';
 import { answerWord, choiceWord } from './words';
-import { wordsOf } from '../../state/roster.svelte';
-import { Standing } from './standing.svelte';
+import { errorText } from '../../state/sentences.svelte';
+import { NewRule } from './newrule.svelte';
 
 /** What is missing before an answer can go. */
 export type Lack = '' | 'typed' | 'check' | 'same' | 'bad' | 'empty';
@@ -22,7 +22,7 @@ export class Permission implements Controller {
   comparing = $state(false);
   /** Why the difference could not be read. */
   trouble = $state('');
-  standing = $state.raw<Standing | undefined>();
+  newRule = $state.raw<NewRule | undefined>();
   /** What the gatekeeper says beside the question is here, or could not be had: then why. */
   beside = $state<'' | 'loaded' | 'missing' | 'failed'>('');
   besideWhy = $state('');
@@ -47,7 +47,7 @@ export class Permission implements Controller {
   readonly must = $derived.by<boolean>(() => runs(this.picked) && this.question?.verdict.form === 'input');
   readonly checks = $derived.by<boolean>(() => runs(this.picked) && !!this.question?.check);
   /** The rule goes with the answer: only with one that says the same of this call. */
-  readonly rules = $derived.by<boolean>(() => !!this.standing?.on && this.standing.ready && this.picked === this.standing.decision);
+  readonly rules = $derived.by<boolean>(() => !!this.newRule?.on && this.newRule.ready && this.picked === this.newRule.decision);
   /** What the chosen answer still needs. */
   readonly wants = $derived.by<Lack>(() => {
     const question = this.question;
@@ -59,7 +59,7 @@ export class Permission implements Controller {
     return this.checks && !this.check ? 'check' : '';
   });
 
-  constructor(private readonly opened: Opened) {}
+  constructor(private readonly opened: OpenOperation) {}
 
   /** The arguments as they are being changed. They are kept with the draft. */
   get args(): string {
@@ -77,13 +77,13 @@ export class Permission implements Controller {
     const op = this.opened.op;
     if (!op || ended(op) || this.beside === 'loaded') return;
     try {
-      const view = await this.opened.desk.api.gate.question(this.opened.id);
+      const view = await this.opened.app.api.gate.question(this.opened.id);
       const of = { session: view.session_id || op.session_id, project: view.root || view.project?.root };
-      if (view.standing && !this.standing) this.standing = new Standing(this.opened.desk.api, view.standing, of, Date.now());
+      if (view.standing && !this.newRule) this.newRule = new NewRule(this.opened.app.api, view.standing, of, Date.now());
       this.beside = 'loaded';
     } catch (error) {
       this.beside = error instanceof Problem && error.missing ? 'missing' : 'failed';
-      this.besideWhy = wordsOf(error);
+      this.besideWhy = errorText(error);
     }
   }
 
@@ -125,9 +125,9 @@ export class Permission implements Controller {
     this.comparing = true;
     this.trouble = '';
     try {
-      this.difference = await this.opened.desk.api.gate.difference(this.opened.id);
+      this.difference = await this.opened.app.api.gate.difference(this.opened.id);
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     } finally {
       this.comparing = false;
       this.#picked = '';
@@ -151,19 +151,19 @@ export class Permission implements Controller {
       ...(runs(choice) && this.question?.verdict.form === 'input' && { typed: this.typed }),
       ...(runs(choice) && this.check && { check: this.check }),
       ...(choice === 'change' && { args: this.#changed() }),
-      ...(this.rules && choice === this.picked && { rule: this.standing?.rule(Date.now()) }),
+      ...(this.rules && choice === this.picked && { rule: this.newRule?.rule(Date.now()) }),
     };
     this.sent = choice;
     // A draft that is saved after the answer would only confuse: the answer goes first.
     this.opened.draft.pause();
-    const done = await this.opened.desk.answering.permit(op, answer);
+    const done = await this.opened.app.answering.permit(op, answer);
     if (done) this.opened.draft.sent();
     else void this.opened.draft.save();
     return done;
   }
 
   close(): void {
-    this.standing?.stop();
+    this.newRule?.stop();
   }
 
   /** What can be done, as commands. What is grave has no key: it is chosen, and then answered. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/details';
 import { dangerous } from '../../lib/life';
-import { commandOf, grave, whole } from '../../lib/verdict';
+import { commandOf, grave, complete } from '../../lib/verdict';
 import type { ChoiceAction, GateChoice, Json, JsonObject, Operation, Question, ToolCall, Verdict } from '../../lib/wire';
 
 export { commandOf };
@@ -9,7 +9,7 @@ export { commandOf };
 export function questionOf(op: Operation | undefined): Question | undefined {
   const details = op?.action_type === 'permission' ? op.details : undefined;
   if (!details || typeof details.tool !== 'string' || !isObject(details.verdict)) return undefined;
-  return whole(details as unknown as Question);
+  return complete(details as unknown as Question);
 }
 
 /** Whether a permission can be given where only its card is seen. What is not known yet is not. */

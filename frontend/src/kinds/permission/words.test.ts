@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from '../../lib/verdict.testing';
 import { language } from '../../state/locale.svelte';
-import { learn } from '../../state/said.svelte';
+import { loadSentences } from '../../state/sentences.svelte';
 import { callerOf, nameOf } from '../words';
 import * as words from './words';
 
@@ -11,7 +11,7 @@ vi.hoisted(() => {
   vi.stubGlobal('document', { documentElement: {} });
 });
 
-beforeAll(learn);
+beforeAll(loadSentences);
 
 /** Says the same in both languages. */
 function both(say: () => string): [string, string] {

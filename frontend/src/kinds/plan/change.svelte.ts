@@ -5,8 +5,8 @@ import { begun, changeable, questionOfPlan } from './run';
 import type { PlanQuestion } from '../../lib/planwire';
 import type { Operation } from '../../lib/wire';
 import type { Command } from '../../state/commands.svelte';
-import type { Desk } from '../../state/desk.svelte';
-import type { Opened } from '../../state/opened.svelte';
+import type { AppState } from '../../state/app.svelte';
+import type { OpenOperation } from '../../state/openoperation.svelte';
 import { Plan } from './plan.svelte';
 import type { PlanRunning } from './running.svelte';
 
@@ -29,21 +29,21 @@ const kept = new Set(['undo', 'redo', 'add-task', 'task-up', 'task-down', 'task-
 export class PlanChange {
   readonly plan: Plan;
   /** What the editor works on. */
-  readonly table: Opened;
+  readonly table: OpenOperation;
   /** The last task that began while it was being changed. */
   began = $state('');
   readonly #draft = new Loose();
   readonly #op = $derived.by<Operation | undefined>(() => this.#open());
 
   constructor(
-    private readonly desk: Desk,
+    private readonly app: AppState,
     private readonly running: PlanRunning,
   ) {
     const op = (): Operation | undefined => this.#op;
-    const table = { id: running.id, desk, draft: this.#draft, ready: true, mine: true, get op() { return op(); } };
+    const table = { id: running.id, app, draft: this.#draft, ready: true, mine: true, get op() { return op(); } };
     // These are all the parts of an opened operation that the editor asks for.
-    this.plan = new Plan(table as unknown as Opened);
-    this.table = Object.assign(table, { as: () => this.plan }) as unknown as Opened;
+    this.plan = new Plan(table as unknown as OpenOperation);
+    this.table = Object.assign(table, { as: () => this.plan }) as unknown as OpenOperation;
   }
 
   /** To be called whenever the run has changed: what has begun can be changed no more. */

@@ -1,7 +1,7 @@
 import type { Api } from '../../backend/api';
 import { Problem } from '../../backend/http';
 import type { PlanStatistics } from '../../lib/planwire';
-import { wordsOf } from '../../state/roster.svelte';
+import { errorText } from '../../state/sentences.svelte';
 
 /** How plans were answered in the last days. */
 export class PlanFigures {
@@ -20,7 +20,7 @@ export class PlanFigures {
       this.figures = figures;
       this.trouble = '';
     } catch (error) {
-      if (asked === this.#asked) this.trouble = error instanceof Problem && error.missing ? '' : wordsOf(error);
+      if (asked === this.#asked) this.trouble = error instanceof Problem && error.missing ? '' : errorText(error);
     }
   }
 }

@@ -40,6 +40,6 @@ export const plan: KindDefinition = {
   good: (op) => op.state === 'completed' && statusOf(op) !== 'cancelled',
   event: planEvent,
   controller: (opened) => new Plan(opened),
-  provide: (opened) => void provideRunning(new PlanRunning(opened.desk, opened.id)),
+  provide: (opened) => void provideRunning(new PlanRunning(opened.app, opened.id)),
   onCard: (command, op, opened) => onCard(command, op, opened.as(Plan)),
 };

@@ -8,10 +8,10 @@ import type { Operation } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import { mac, typing, type Command } from '../../state/commands.svelte';
 import type { Controller } from '../kind';
-import type { Opened } from '../../state/opened.svelte';
+import type { OpenOperation } from '../../state/openoperation.svelte';
 import { PlanEditing } from './editing.svelte';
 import { careOf, changeWord, type Care } from './words';
-import { wordsOf } from '../../state/roster.svelte';
+import { errorText } from '../../state/sentences.svelte';
 
 /** How long nothing may change before the server is asked what it comes to, in milliseconds. */
 const pause = 350;
@@ -78,7 +78,7 @@ export class Plan implements Controller {
   readonly says = $derived.by<Say[]>(() => this.#says());
   readonly mine = $derived.by<Say | undefined>(() => this.says.find((say) => say.mine && say.at));
 
-  constructor(private readonly opened: Opened) {
+  constructor(private readonly opened: OpenOperation) {
     this.editing = new PlanEditing(opened.draft, () => this.old);
   }
 
@@ -105,10 +105,10 @@ export class Plan implements Controller {
     const op = this.opened.op;
     if (!op || ended(op) || this.#loaded) return;
     this.#loaded = true;
-    const { plans } = this.opened.desk.api;
+    const { plans } = this.opened.app.api;
     const [history, presets] = await Promise.allSettled([plans.history(op.operation_id), plans.presets()]);
     if (history.status === 'fulfilled') this.history = history.value;
-    else this.historyTrouble = wordsOf(history.reason);
+    else this.historyTrouble = errorText(history.reason);
     if (presets.status === 'fulfilled') this.presets = presets.value;
   }
 
@@ -124,12 +124,12 @@ export class Plan implements Controller {
     const turn = ++this.#asked;
     this.assessing = true;
     try {
-      const summary = await this.opened.desk.api.plans.assess(this.opened.id, tasks);
+      const summary = await this.opened.app.api.plans.assess(this.opened.id, tasks);
       if (turn !== this.#asked) return;
       this.#assessed = { tasks, summary };
       this.trouble = '';
     } catch (error) {
-      if (turn === this.#asked) this.trouble = wordsOf(error);
+      if (turn === this.#asked) this.trouble = errorText(error);
     } finally {
       if (turn === this.#asked) this.assessing = false;
     }
@@ -238,12 +238,12 @@ export class Plan implements Controller {
   /** Keeps tasks as a preset. Returns why it could not be, or ''. */
   async savePreset(preset: Preset): Promise<string> {
     try {
-      const saved = await this.opened.desk.api.plans.putPreset(preset);
+      const saved = await this.opened.app.api.plans.putPreset(preset);
       this.presets = [...this.presets.filter((other) => other.preset_id !== saved.preset_id), saved];
       this.said = m.plan_preset_saved({ name: saved.name });
       return '';
     } catch (error) {
-      return wordsOf(error);
+      return errorText(error);
     }
   }
 
@@ -282,7 +282,7 @@ export class Plan implements Controller {
     };
     // A draft that is saved after the answer would only confuse: the answer goes first.
     this.opened.draft.pause();
-    const done = await this.opened.desk.answering.respond(op, response);
+    const done = await this.opened.app.answering.respond(op, response);
     // A vote among several is not the end: what it was made of stays on the table.
     if (done && this.opened.op && ended(this.opened.op)) this.opened.draft.sent();
     else void this.opened.draft.save();
@@ -293,7 +293,7 @@ export class Plan implements Controller {
     const question = this.question;
     const op = this.opened.op;
     if (!question || !op || !this.together) return [];
-    const me = this.opened.desk.operator;
+    const me = this.opened.app.operator;
     const all: Say[] = (op.votes ?? []).map(({ by, at, answer }) => {
       const tasks = answer.plan?.tasks?.map((task, i) => ({ ...task, id: task.id ?? `t${i + 1}` }));
       return {
@@ -327,7 +327,7 @@ export class Plan implements Controller {
         id: 'send', label: () => (this.editing.changed ? m.plan_send({ n: this.count }) : this.words ? (this.single ? m.plan_send_stop() : m.plan_send_words()) : m.plan_send_none()), keys: ['Mod+Enter'], group: 'answer',
         when: () => ready() && this.canModify && (this.editing.changed || !!this.words), run: () => void this.send(),
       },
-      { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.desk.dialogs.draw(() => import('./CancelPlanDialog.svelte'), { id: this.opened.id }) },
+      { id: 'cancel-plan', label: () => (this.single ? m.plan_skip() : m.plan_cancel()), keys: ['d'], group: 'answer', when: ready, run: () => this.opened.app.dialogs.draw(() => import('./CancelPlanDialog.svelte'), { id: this.opened.id }) },
       { id: 'undo', label: m.plan_undo, keys: ['Mod+z'], group: 'move', when: () => edits() && this.editing.canUndo && !writing(), run: () => this.undo() },
       { id: 'redo', label: m.plan_redo, keys: mac ? ['Mod+Shift+z'] : ['Mod+Shift+z', 'Mod+y'], group: 'move', when: () => edits() && this.editing.canRedo && !writing(), run: () => this.redo() },
       { id: 'add-task', label: m.plan_add, keys: ['n'], group: 'answer', when: many, run: () => this.addEmpty() },

@@ -6,7 +6,7 @@ import { sampleOperation } from '../../lib/sample.testing';
 import { sampleEffect } from '../../lib/verdict.testing';
 import type { JsonObject, Operation } from '../../lib/wire';
 import { language } from '../../state/locale.svelte';
-import type { Opened } from '../../state/opened.svelte';
+import type { OpenOperation } from '../../state/openoperation.svelte';
 import { easy, onCard, Plan } from './plan.svelte';
 import { aboutSentence, aboutWord, careOf, changeWord, countSentence, historySentence, usualSentence } from './words';
 
@@ -30,9 +30,9 @@ function table(details: object = {}, over: Partial<Operation> = {}) {
   const draft = { form: emptyForm(), touch: vi.fn(), pause: vi.fn(), save: vi.fn(async () => undefined), sent: vi.fn(), state: 'none' };
   const opened = {
     op, id: op.operation_id, draft, ready: true, mine: true,
-    desk: { operator: 'mei', api: { plans: { assess, history: vi.fn(), presets: vi.fn() } }, answering: { respond }, dialogs: { open: vi.fn() } },
+    app: { operator: 'mei', api: { plans: { assess, history: vi.fn(), presets: vi.fn() } }, answering: { respond }, dialogs: { open: vi.fn() } },
   };
-  return { plan: new Plan(opened as unknown as Opened), opened, draft, assess, respond, op };
+  return { plan: new Plan(opened as unknown as OpenOperation), opened, draft, assess, respond, op };
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -230,7 +230,7 @@ describe('the words of a plan', () => {
     expect(both(() => changeWord({ change: 'removed', id: 'a', description: '', from: 4 }))).toEqual(['Removes former task 4', '移除原任务 4']);
   });
 
-  it('name what needs care, the gravest first, and once what is asked about again', () => {
+  it('name what needs care, the most severe first, and once what is asked about again', () => {
     const effects = [sampleEffect({ resource: 'fixtures/' })];
     const cares = careOf([
       { place: 1, known: known('a', { risk_level: 'medium', asked: true }) }, { place: 2, known: known('b', { risk_level: 'medium', effects }) },

@@ -1,7 +1,7 @@
 import type { Api } from '../../backend/api';
 import { Problem } from '../../backend/http';
 import type { Preset, Task } from '../../lib/planwire';
-import { wordsOf } from '../../state/roster.svelte';
+import { errorText } from '../../state/sentences.svelte';
 
 /** The presets there are. */
 export class Presets {
@@ -20,7 +20,7 @@ export class Presets {
       this.trouble = '';
     } catch (error) {
       this.missing = error instanceof Problem && error.missing;
-      this.trouble = this.missing ? '' : wordsOf(error);
+      this.trouble = this.missing ? '' : errorText(error);
     }
   }
 
@@ -37,7 +37,7 @@ export class Presets {
     try {
       await work();
     } catch (error) {
-      return wordsOf(error);
+      return errorText(error);
     }
     await this.load();
     return '';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { begun, changeable, known, left, questionOfPlan, silentSince, spanOf, statusOf, tally, told, took, weighty } from './run';
+import { begun, changeable, known, left, questionOfPlan, silentSince, spanOf, statusOf, tally, withContent, took, weighty } from './run';
 import { underWay } from '../../lib/life';
 import { at, noon, samplePlan, sampleRun } from './run.testing';
 import type { Answer } from '../../lib/wire';
@@ -58,7 +58,7 @@ describe('a run', () => {
 
   it('tells of orders that have words or changes', () => {
     const of = { by: operator, at: at(1) };
-    expect(told([{ order: 'pause', ...of }, { order: 'resume', text: 'go on', ...of }, { order: 'change', ...of }]).map(({ order }) => order)).toEqual(['resume', 'change']);
+    expect(withContent([{ order: 'pause', ...of }, { order: 'resume', text: 'go on', ...of }, { order: 'change', ...of }]).map(({ order }) => order)).toEqual(['resume', 'change']);
   });
 });
 

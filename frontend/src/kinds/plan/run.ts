@@ -114,7 +114,7 @@ export function weighty(changes: readonly TaskChange[]): TaskChange[] {
   return changes.toSorted((a, b) => order[a.change] - order[b.change] || (a.to ?? a.from ?? 0) - (b.to ?? b.from ?? 0));
 }
 
-/** The orders that say more than a click: those with words, and changes. */
-export function told(orders: readonly GivenOrder[]): GivenOrder[] {
+/** The orders with content: a text or changes. */
+export function withContent(orders: readonly GivenOrder[]): GivenOrder[] {
   return orders.filter((order) => order.text || order.order === 'change');
 }

@@ -5,9 +5,9 @@ import type { Order, PlanRun, TasksSummary, TaskSummary } from '../../lib/planwi
 import type { Operation } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import type { Command } from '../../state/commands.svelte';
-import type { Desk } from '../../state/desk.svelte';
+import type { AppState } from '../../state/app.svelte';
 import { PlanChange } from './change.svelte';
-import { wordsOf } from '../../state/roster.svelte';
+import { errorText } from '../../state/sentences.svelte';
 import { ticker } from '../../state/ticker.svelte';
 
 /** A confirmed plan that is looked at: what is known of its tasks, and what the operator orders. */
@@ -23,17 +23,17 @@ export class PlanRunning {
   #learned = $state.raw<TasksSummary | undefined>(undefined);
   #asked = '';
 
-  readonly op = $derived.by<Operation | undefined>(() => this.desk.operations.all.get(this.id));
+  readonly op = $derived.by<Operation | undefined>(() => this.app.operations.all.get(this.id));
   readonly run = $derived.by<PlanRun | undefined>(() => this.op?.run);
   readonly active = $derived.by<boolean>(() => !!this.op && underWay(this.op));
   readonly paused = $derived.by<boolean>(() => this.run?.state === 'paused');
   readonly about = $derived.by<Map<string, TaskSummary>>(() => known([this.op && questionOfPlan(this.op)?.tasks_summary, this.#learned]));
-  readonly silent = $derived.by<string | null>(() => (this.op ? silentSince(this.op, this.desk.operations.presence.get(this.id), this.about, ticker.now) : null));
+  readonly silent = $derived.by<string | null>(() => (this.op ? silentSince(this.op, this.app.operations.presence.get(this.id), this.about, ticker.now) : null));
 
   readonly canChange = $derived.by<boolean>(() => !!this.run && tally(this.run).waiting > 0 && !!this.op && !!questionOfPlan(this.op)?.options.includes('modify'));
 
   constructor(
-    private readonly desk: Desk,
+    private readonly app: AppState,
     readonly id: string,
   ) {}
 
@@ -47,7 +47,7 @@ export class PlanRunning {
     if (!changed || asked === this.#asked) return;
     this.#asked = asked;
     try {
-      const summary = await this.desk.api.plans.assess(this.id, tasks);
+      const summary = await this.app.api.plans.assess(this.id, tasks);
       if (this.#asked === asked) this.#learned = summary;
     } catch {
       // Without it a task has no estimate; nothing else hangs on it.
@@ -61,22 +61,22 @@ export class PlanRunning {
     this.busy = true;
     const text = (order.text ?? this.text).trim();
     try {
-      await this.desk.api.plans.order(this.id, { ...order, ...(text && { text }) });
+      await this.app.api.plans.order(this.id, { ...order, ...(text && { text }) });
       this.text = '';
       this.trouble = '';
       return true;
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       return false;
     } finally {
-      this.desk.operations.refresh(this.id);
+      this.app.operations.refresh(this.id);
       this.busy = false;
     }
   }
 
   /** Puts the tasks that have not begun on the table. */
   begin(): void {
-    this.change = new PlanChange(this.desk, this);
+    this.change = new PlanChange(this.app, this);
   }
 
   async send(): Promise<void> {

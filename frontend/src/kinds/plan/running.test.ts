@@ -4,7 +4,7 @@ import { Problem } from '../../backend/http';
 import { at, samplePlan, sampleRun, tasks } from './run.testing';
 import type { Order, Task, TaskRun, TasksSummary } from '../../lib/planwire';
 import type { Operation, TimelineEvent } from '../../lib/wire';
-import type { Desk } from '../../state/desk.svelte';
+import type { AppState } from '../../state/app.svelte';
 import { Operations } from '../../state/operations.svelte';
 import type { PlanChange } from './change.svelte';
 import { PlanRunning } from './running.svelte';
@@ -27,7 +27,7 @@ describe('a plan that runs', () => {
     order.mockReset().mockResolvedValue({});
     assess.mockReset();
     operations = new Operations(api);
-    running = new PlanRunning({ api, operations } as unknown as Desk, 'op_1');
+    running = new PlanRunning({ api, operations } as unknown as AppState, 'op_1');
     stands({});
   });
 
@@ -49,7 +49,7 @@ describe('a plan that runs', () => {
     running.commands(() => undefined)[0]?.run();
     expect(order.mock.lastCall?.[1].order).toBe('pause');
     stands({ version: 2, run: { ...sampleRun(), state: 'paused' } });
-    running = new PlanRunning({ api, operations } as unknown as Desk, 'op_1');
+    running = new PlanRunning({ api, operations } as unknown as AppState, 'op_1');
     running.commands(() => undefined)[0]?.run();
     expect(order.mock.lastCall?.[1].order).toBe('resume');
   });
@@ -86,7 +86,7 @@ describe('what has not begun', () => {
   beforeEach(() => {
     order.mockReset().mockResolvedValue({});
     operations = new Operations(api);
-    running = new PlanRunning({ api, operations, operator: 'mei' } as unknown as Desk, 'op_1');
+    running = new PlanRunning({ api, operations, operator: 'mei' } as unknown as AppState, 'op_1');
     stands(1, { state: 'done' });
     running.begin();
   });

@@ -52,7 +52,7 @@ export interface Care {
   words: string;
 }
 
-/** What stands out of tasks, the gravest first: what they would do; and last, which are asked about again. */
+/** What stands out of tasks, the most severe first: what they would do; and last, which are asked about again. */
 export function careOf(tasks: readonly { place: number; known: TaskSummary }[]): Care[] {
   const grave = (known: TaskSummary): boolean => riskLevel(known.risk_level) >= riskLevel('high');
   const all = tasks

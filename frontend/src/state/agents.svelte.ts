@@ -1,11 +1,9 @@
 import type { Api } from '../backend/api';
-import { Problem } from '../backend/http';
 import type { Agent } from '../lib/wire';
-import { m } from '../paraglide/messages';
-import { problemWords } from './said.svelte';
+import { errorText } from './sentences.svelte';
 
 /** The agents that have a key. */
-export class Roster {
+export class AgentRegistry {
   agents = $state.raw<Agent[]>([]);
   loaded = $state(false);
   trouble = $state('');
@@ -43,14 +41,8 @@ export class Roster {
       this.trouble = '';
       return true;
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       return false;
     }
   }
-}
-
-/** What went wrong, as words to show: anywhere, or beside the field at fault. */
-export function wordsOf(error: unknown, where?: 'beside'): string {
-  if (!(error instanceof Problem)) return String(error);
-  return error.offline ? m.no_answer() : problemWords(error, where);
 }

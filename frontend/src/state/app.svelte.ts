@@ -14,22 +14,22 @@ import { Draft } from './draft.svelte';
 import { Findings } from './findings.svelte';
 import { Gatekeeper } from './gatekeeper.svelte';
 import { Inbox } from './inbox.svelte';
-import { Ledger } from './ledger';
+import { Deliveries } from './deliveries';
 import { Operations } from './operations.svelte';
 import { Recorder } from './recorder.svelte';
 import { Route } from './route.svelte';
 import { Sample } from './sample.svelte';
-import { Shelf } from './shelf.svelte';
+import { SummarizerRegistry } from './summarizers.svelte';
 import { ticker } from './ticker.svelte';
 import { Unsent } from './unsent.svelte';
 
 /** Everything a signed-in page works with. */
-export class Desk {
+export class AppState {
   readonly api: Api;
   readonly operator: string;
   readonly operations: Operations;
   readonly answering: Answering;
-  readonly ledger: Ledger;
+  readonly deliveries: Deliveries;
   readonly route = new Route();
   readonly unsent = new Unsent();
   readonly commands = new Commands();
@@ -38,7 +38,7 @@ export class Desk {
   readonly sample: Sample;
   readonly recorder: Recorder;
   readonly pictures: Pictures;
-  readonly shelf: Shelf;
+  readonly summarizers: SummarizerRegistry;
   readonly gatekeeper: Gatekeeper;
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
@@ -60,10 +60,10 @@ export class Desk {
     this.answering = new Answering(this.api, this.operations);
     this.inbox = new Inbox(this.api, this.operations);
     this.sample = new Sample(this.api);
-    this.ledger = new Ledger(this.api);
+    this.deliveries = new Deliveries(this.api);
     this.recorder = new Recorder(this.api, this.answering);
     this.pictures = new Pictures(session);
-    this.shelf = new Shelf(this.api);
+    this.summarizers = new SummarizerRegistry(this.api);
     this.gatekeeper = new Gatekeeper(this.api);
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {
@@ -156,7 +156,7 @@ export class Desk {
   }
 }
 
-const key = Symbol('desk');
+const key = Symbol('app');
 
-export const provideDesk = (desk: Desk): Desk => setContext(key, desk);
-export const useDesk = (): Desk => getContext(key);
+export const provideApp = (app: AppState): AppState => setContext(key, app);
+export const useApp = (): AppState => getContext(key);

@@ -1,10 +1,10 @@
 import type { GateRule, RulePreview } from '../../lib/gatewire';
 
-/** For how long a standing permission may hold. */
+/** How long a new rule holds. */
 export type Span = 'hour' | 'day' | 'week' | 'month' | 'ever';
 export const spans: readonly Span[] = ['hour', 'day', 'week', 'month', 'ever'];
 
-/** Where it holds. */
+/** Where it applies. */
 export type Reach = 'session' | 'project' | 'everywhere';
 
 const hour = 3_600_000;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Problem } from '../backend/http';
 import { language } from './locale.svelte';
-import { learn, problemWords } from './said.svelte';
+import { loadSentences, problemWords } from './sentences.svelte';
 
 // The page's own choice of a language is read when the module is.
 vi.hoisted(() => {
@@ -9,7 +9,7 @@ vi.hoisted(() => {
   vi.stubGlobal('document', { documentElement: {} });
 });
 
-beforeAll(learn);
+beforeAll(loadSentences);
 
 /** Says a problem in both languages. */
 function both(problem: Problem, where?: 'beside'): [string, string] {

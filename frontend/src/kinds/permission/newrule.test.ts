@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { GateRule } from '../../lib/gatewire';
-import { endOf, past, reachOf, ruleFor, spanOf, spans } from './standing';
+import { endOf, past, reachOf, ruleFor, spanOf, spans } from './newrule';
 
 const now = Date.parse('2026-11-21T14:00:00Z');
 const rule: GateRule = { rule_id: '', decision: 'allow', command: 'rm -rf build/', source: 'operator', matched: 0 };
 
-describe('the end of a standing permission', () => {
+describe('the end of a new rule', () => {
   it('is a span from now, or never', () => {
     expect(spans.map((span) => endOf(span, now))).toEqual(['2026-11-21T15:00:00.000Z', '2026-11-22T14:00:00.000Z', '2026-11-28T14:00:00.000Z', '2026-12-21T14:00:00.000Z', undefined]);
   });
@@ -25,7 +25,7 @@ describe('what it would have matched', () => {
   });
 });
 
-describe('where a standing permission holds', () => {
+describe('where a new rule applies', () => {
   it('is read from the rule', () => {
     expect(reachOf(rule)).toBe('everywhere');
     expect(reachOf({ ...rule, project: '/p' })).toBe('project');

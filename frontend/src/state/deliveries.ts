@@ -3,8 +3,8 @@ import type { Api } from '../backend/api';
 export type Channel = 'card' | 'console' | 'notification';
 
 /** Tells the server once per operation and channel that a ring was shown, and after that, that it was seen. */
-export class Ledger {
-  readonly #told = new Map<string, Promise<void>>();
+export class Deliveries {
+  readonly #reported = new Map<string, Promise<void>>();
 
   /** When the operator last was at something that rings, in ms. */
   touched = 0;
@@ -17,7 +17,7 @@ export class Ledger {
 
   seen(id: string, channel: Channel): void {
     this.touched = Date.now();
-    const shown = this.#told.get(`shown ${channel} ${id}`);
+    const shown = this.#reported.get(`shown ${channel} ${id}`);
     void this.#once(`seen ${channel} ${id}`, async () => {
       await shown;
       await this.api.seen(id, channel);
@@ -25,11 +25,11 @@ export class Ledger {
   }
 
   #once(what: string, tell: () => Promise<void>): Promise<void> {
-    let telling = this.#told.get(what);
+    let telling = this.#reported.get(what);
     if (!telling) {
-      // The ledger is a record, not a duty: when it cannot be told now, the next page view tells it.
-      telling = tell().catch(() => void this.#told.delete(what));
-      this.#told.set(what, telling);
+      // A report that fails is not tried again: the next page view sends it.
+      telling = tell().catch(() => void this.#reported.delete(what));
+      this.#reported.set(what, telling);
     }
     return telling;
   }

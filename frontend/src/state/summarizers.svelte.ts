@@ -1,9 +1,9 @@
 import type { Api } from '../backend/api';
 import type { Known, Summarizers } from '../lib/wire';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 /** The summarizers there are: what each reads, whether it sends anything away, and how its drafts fared. */
-export class Shelf {
+export class SummarizerRegistry {
   all = $state.raw<Summarizers>({ summarizers: [], problems: [], consents: [], folder: '' });
   loaded = $state(false);
   trouble = $state('');
@@ -23,7 +23,7 @@ export class Shelf {
       this.loaded = true;
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       this.#asked = undefined;
     }
   }
@@ -45,7 +45,7 @@ export class Shelf {
       await this.load();
       return true;
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
       return false;
     }
   }

@@ -1,4 +1,4 @@
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 const pause = 200;
 
@@ -9,7 +9,7 @@ export interface Part<Row> {
 }
 
 /** A list that is found by a text and by filters, and read page by page. What the page shows of it is here; what is asked, its children say. */
-export abstract class Found<Row> {
+export abstract class PagedList<Row> {
   query = $state('');
   rows = $state.raw<Row[]>([]);
   /** The query the rows were found with; it trails `query` by a pause. */
@@ -69,7 +69,7 @@ export abstract class Found<Row> {
       take(part);
       this.trouble = '';
     } catch (error) {
-      if (asked === this.#asked) this.trouble = wordsOf(error);
+      if (asked === this.#asked) this.trouble = errorText(error);
     } finally {
       if (asked === this.#asked) this.loading = false;
     }

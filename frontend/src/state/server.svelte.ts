@@ -1,6 +1,6 @@
 import type { Api } from '../backend/api';
 import type { Check, Setting, SettingValue } from '../lib/wire';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
 /** What became of the last change of one setting. */
 export interface Change {
@@ -8,8 +8,8 @@ export interface Change {
   words?: string;
 }
 
-/** The house as its operator sees it: its settings, its health, and the way in for another browser. */
-export class House {
+/** What an operator manages: the settings, the health checks, and the sign-in code for another browser. */
+export class ServerAdmin {
   settings = $state.raw<Setting[]>([]);
   /** By the setting's key. */
   changes = $state<Record<string, Change>>({});
@@ -31,7 +31,7 @@ export class House {
       this.settings = (await this.api.settings()).settings;
       this.trouble = '';
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     }
   }
 
@@ -44,7 +44,7 @@ export class House {
       this.restart ||= !!list.restart_required;
       this.changes[key] = { state: 'saved' };
     } catch (error) {
-      this.changes[key] = { state: 'failed', words: wordsOf(error, 'beside') };
+      this.changes[key] = { state: 'failed', words: errorText(error, 'beside') };
     }
   }
 
@@ -54,7 +54,7 @@ export class House {
       this.checks = await this.api.doctor();
       this.checkTrouble = '';
     } catch (error) {
-      this.checkTrouble = wordsOf(error);
+      this.checkTrouble = errorText(error);
     } finally {
       this.checking = false;
     }
@@ -65,7 +65,7 @@ export class House {
       this.code = await this.api.code();
       this.codeTrouble = '';
     } catch (error) {
-      this.codeTrouble = wordsOf(error);
+      this.codeTrouble = errorText(error);
     }
   }
 }

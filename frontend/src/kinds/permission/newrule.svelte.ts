@@ -1,13 +1,13 @@
-import { endOf, past, reachOf, ruleFor, spanOf, type Reach, type Span } from './standing';
+import { endOf, past, reachOf, ruleFor, spanOf, type Reach, type Span } from './newrule';
 import type { GateRule, RulePreview } from '../../lib/gatewire';
 import type { Said } from '../../lib/wire';
 import type { Api } from '../../backend/api';
-import { wordsOf } from '../../state/roster.svelte';
+import { errorText } from '../../state/sentences.svelte';
 
 const pause = 250;
 
-/** A standing permission being made beside a question: what, where, until when, and what it would have matched so far. */
-export class Standing {
+/** A rule being made beside a question: what, where, until when, and what it would have matched so far. */
+export class NewRule {
   /** It is made with the answer. */
   on = $state(false);
   /** What it decides from then on. */
@@ -80,7 +80,7 @@ export class Standing {
       const preview = await this.api.gate.previewRule(this.rule(Date.now()));
       if (asked === this.#asked) this.preview = past(preview);
     } catch (error) {
-      if (asked === this.#asked) this.trouble = wordsOf(error);
+      if (asked === this.#asked) this.trouble = errorText(error);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Problem } from '../backend/http';
+import { Problem } from '../backend/http';
 import type { Said } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { getLocale } from '../paraglide/runtime';
@@ -7,7 +7,7 @@ import { getLocale } from '../paraglide/runtime';
 let chinese = $state.raw<Readonly<Record<string, string>>>();
 
 /** Reads the sentences. Without them every sentence stays English. */
-export async function learn(): Promise<void> {
+export async function loadSentences(): Promise<void> {
   chinese ??= (await import('../../messages/server/zh-CN.json')).default;
 }
 
@@ -15,7 +15,7 @@ export async function learn(): Promise<void> {
 export function sentence({ code, params, text }: Said): string {
   if (getLocale() === 'en' || !code) return text;
   if (!chinese) {
-    learn().catch(() => undefined);
+    loadSentences().catch(() => undefined);
     return text;
   }
   return said(code, params ?? {}) ?? text;
@@ -64,4 +64,10 @@ export function problemWords({ message, field, said }: Problem, where: 'anywhere
 /** Several sentences; `text` where they were recorded before sentences had codes. */
 export function sentences({ said, text }: { said?: readonly Said[]; text: string }): string {
   return getLocale() === 'en' || !said?.length ? text : said.map(sentence).join('');
+}
+
+/** What went wrong, as words to show: anywhere, or beside the field at fault. */
+export function errorText(error: unknown, where?: 'beside'): string {
+  if (!(error instanceof Problem)) return String(error);
+  return error.offline ? m.no_answer() : problemWords(error, where);
 }

@@ -1,14 +1,14 @@
 import type { Api } from '../backend/api';
-import { films, type Film } from '../lib/film';
+import { replays, type TabReplay } from '../lib/pagereplay';
 import type { RecordedEvent } from '../lib/wire';
-import { wordsOf } from './roster.svelte';
+import { errorText } from './sentences.svelte';
 
-/** Events of films are large: so many of a recording are read at a time. */
+/** How many events of a recording one call reads; those of page replays are large. */
 const page = 500;
 
-/** The films of a recording, read when somebody wants to see them. */
-export class Films {
-  all = $state.raw<Film[]>([]);
+/** The page replays of a recording, read when they are first shown. */
+export class PageReplays {
+  all = $state.raw<TabReplay[]>([]);
   loaded = $state(false);
   trouble = $state('');
 
@@ -27,10 +27,10 @@ export class Films {
         found.push(...part.events.filter((event) => event.dom));
         after = part.events.length ? part.next : undefined;
       }
-      this.all = films(found);
+      this.all = replays(found);
       this.loaded = true;
     } catch (error) {
-      this.trouble = wordsOf(error);
+      this.trouble = errorText(error);
     }
   }
 }

@@ -9,16 +9,16 @@ import type { Answer, Operation, Recording } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { Arming } from './arming.svelte';
 import type { Command } from './commands.svelte';
-import type { Desk } from './desk.svelte';
+import type { AppState } from './app.svelte';
 import type { Draft } from './draft.svelte';
 import { OpenRecording } from './recording.svelte';
 import { ticker } from './ticker.svelte';
-import { deskWindow } from './window.svelte';
+import { appWindow } from './window.svelte';
 
 type Place = 'answer' | 'ask';
 
 /** One operation on the table: its draft, what may be done with it, and the half second before it may. */
-export class Opened {
+export class OpenOperation {
   readonly arming = new Arming();
   readonly draft: Draft;
   readonly kind: KindDefinition;
@@ -33,30 +33,30 @@ export class Opened {
   readonly #roots: (() => void)[] = [];
 
   constructor(
-    readonly desk: Desk,
+    readonly app: AppState,
     readonly id: string,
     op: Operation,
   ) {
-    this.draft = desk.draft(op);
+    this.draft = app.draft(op);
     this.kind = kindOf(op);
     this.controller = this.kind.controller?.(this);
   }
 
   get op(): Operation | undefined {
-    return this.desk.operations.all.get(this.id);
+    return this.app.operations.all.get(this.id);
   }
 
   /** Open, not somebody else's, nothing under way, and on screen for half a second. */
   readonly ready = $derived.by(() => {
     const op = this.op;
-    return !!op && !ended(op) && this.mine && this.arming.armed && !this.desk.answering.busy.has(this.id) && this.desk.operations.whole.has(this.id);
+    return !!op && !ended(op) && this.mine && this.arming.armed && !this.app.answering.busy.has(this.id) && this.app.operations.whole.has(this.id);
   });
 
   /** Nobody else has claimed it, or it is everybody's. */
-  readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.desk.operator || !!this.controller?.shared);
+  readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.app.operator || !!this.controller?.shared);
 
   /** Its controller, for the parts of its own kind. @throws for those of another */
-  as<C extends Controller>(type: new (opened: Opened) => C): C {
+  as<C extends Controller>(type: new (opened: OpenOperation) => C): C {
     if (this.controller instanceof type) return this.controller;
     throw new Error(`${this.id} is of another kind`);
   }
@@ -80,9 +80,9 @@ export class Opened {
   }
 
   /** The recording of this operation that runs. */
-  readonly recording = $derived.by<Recording | null>(() => this.desk.recorder.on(this.id));
+  readonly recording = $derived.by<Recording | null>(() => this.app.recorder.on(this.id));
   /** Those that have ended, the latest last. */
-  readonly recorded = $derived.by<Recording[]>(() => (this.op ? this.desk.recorder.of(this.op).filter((r) => !running(r)) : []));
+  readonly recorded = $derived.by<Recording[]>(() => (this.op ? this.app.recorder.of(this.op).filter((r) => !running(r)) : []));
 
   /** One recording with its steps, made when first asked for. */
   recordingOf(id: string): OpenRecording {
@@ -92,7 +92,7 @@ export class Opened {
     // What is derived belongs to the part of the page that asks first, and would stand still once that has gone: here it
     // belongs to nothing but this.
     this.#roots.push($effect.root(() => {
-      open = new OpenRecording(this.desk, id);
+      open = new OpenRecording(this.app, id);
     }));
     this.#recordings.set(id, open);
     return open;
@@ -129,15 +129,15 @@ export class Opened {
 
   async record(): Promise<void> {
     const op = this.op;
-    if (!op || !(await this.desk.recorder.start(op, this.desk.operator))) return;
+    if (!op || !(await this.app.recorder.start(op, this.app.operator))) return;
     this.side = 'more';
     // What is recorded is the work, not this window; but it stands beside a browser, whose pages fill its fields.
-    if (this.kind.work !== 'browser' && this.desk.recorder.on(this.id) && deskWindow.desktop) await deskWindow.recorder();
+    if (this.kind.work !== 'browser' && this.app.recorder.on(this.id) && appWindow.desktop) await appWindow.recorder();
   }
 
   /** Stops the recording and goes on to what was found. */
   async stopAndReview(): Promise<void> {
-    if (await this.desk.recorder.stop()) this.desk.route.go('findings', this.id);
+    if (await this.app.recorder.stop()) this.app.route.go('findings', this.id);
   }
 
   /** Sends the answer as it is written; without one it asks for it. */
@@ -161,14 +161,14 @@ export class Opened {
   async decline(reason: string): Promise<boolean> {
     const op = this.op;
     if (!op) return false;
-    const sent = await this.desk.answering.decline(op, reason);
+    const sent = await this.app.answering.decline(op, reason);
     if (sent) this.draft.sent();
     return sent;
   }
 
   /** What was typed for an answer that came too late, as a message. */
   async addAsMessage(text: string): Promise<boolean> {
-    const sent = await this.desk.answering.comment(this.id, text);
+    const sent = await this.app.answering.comment(this.id, text);
     if (sent) await this.draft.clear();
     return sent;
   }
@@ -202,7 +202,7 @@ export class Opened {
     this.missing = '';
     // A draft that is saved after the answer would only confuse: the answer goes first.
     this.draft.pause();
-    const sent = await this.desk.answering.complete(op, answer);
+    const sent = await this.app.answering.complete(op, answer);
     if (sent) this.draft.sent();
     else void this.draft.save();
     return sent;
@@ -223,10 +223,10 @@ export class Opened {
     const when = (): boolean => this.ready;
     return [
       { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => void this.send() },
-      { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.desk.recorder.busy, run: () => void this.stopAndReview() },
-      { id: 'sift', label: m.find_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && this.sifts, run: () => this.desk.route.go('findings', this.id) },
-      { id: 'findings', label: m.find_review, keys: [], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => this.desk.route.go('findings', this.id) },
-      { id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when, run: () => this.desk.dialogs.open({ kind: 'reason', ids: [this.id] }) },
+      { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.app.recorder.busy, run: () => void this.stopAndReview() },
+      { id: 'sift', label: m.find_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && this.sifts, run: () => this.app.route.go('findings', this.id) },
+      { id: 'findings', label: m.find_review, keys: [], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => this.app.route.go('findings', this.id) },
+      { id: 'decline', label: m.decline_more, keys: ['d'], group: 'answer', when, run: () => this.app.dialogs.open({ kind: 'reason', ids: [this.id] }) },
     ];
   }
 
@@ -235,17 +235,17 @@ export class Opened {
     return [
       { id: 'edit', label: m.cmd_edit, keys: ['e'], group: 'answer', when: () => open() && this.mine, run: () => this.focus('answer') },
       { id: 'ask', label: () => (open() ? m.ask_why() : m.cmd_message()), keys: ['r'], group: 'answer', when: () => !!this.op, run: () => this.focus('ask') },
-      { id: 'snooze', label: m.snooze, keys: ['s'], group: 'answer', when: open, run: () => this.desk.dialogs.open({ kind: 'snooze', ids: [this.id] }) },
+      { id: 'snooze', label: m.snooze, keys: ['s'], group: 'answer', when: open, run: () => this.app.dialogs.open({ kind: 'snooze', ids: [this.id] }) },
       {
         id: 'wake', label: m.snooze_wake, keys: [], group: 'answer',
-        when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.desk.answering.snooze(this.id, null),
+        when: () => !!this.op && snoozed(this.op, ticker.now), run: () => void this.app.answering.snooze(this.id, null),
       },
       {
-        id: 'record', group: 'answer', keys: this.screen ? ['c'] : [], label: () => (this.op?.claimed_by ? (deskWindow.desktop && this.kind.work !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
-        when: () => open() && this.mine && this.desk.recorder.loaded && !this.desk.recorder.current && !this.desk.recorder.busy, run: () => void this.record(),
+        id: 'record', group: 'answer', keys: this.screen ? ['c'] : [], label: () => (this.op?.claimed_by ? (appWindow.desktop && this.kind.work !== 'browser' ? m.rec_hide_record() : m.rec_record()) : m.rec_claim_record()),
+        when: () => open() && this.mine && this.app.recorder.loaded && !this.app.recorder.current && !this.app.recorder.busy, run: () => void this.record(),
       },
-      { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.desk.answering.claim(this.id) },
-      { id: 'release', label: m.release, keys: [], group: 'answer', when: () => open() && !!this.op?.claimed_by, run: () => void this.desk.answering.release(this.id) },
+      { id: 'claim', label: m.claim, keys: [], group: 'answer', when: () => open() && !this.op?.claimed_by, run: () => void this.app.answering.claim(this.id) },
+      { id: 'release', label: m.release, keys: [], group: 'answer', when: () => open() && !!this.op?.claimed_by, run: () => void this.app.answering.release(this.id) },
     ];
   }
 }
