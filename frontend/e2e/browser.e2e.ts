@@ -156,7 +156,7 @@ test('its recording tells pages and what came of each step, and is exported as w
   await app.page.locator('.step').filter({ hasText: 'Quota and prices' }).first().click();
   await expect(app.page.locator('.stage image')).toHaveAttribute('href', /^blob:/);
   await expect(app.page.locator('.stage circle.click')).toBeVisible();
-  await expect(app.page.getByText('PagedList by')).toBeVisible();
+  await expect(app.page.getByText('Found by')).toBeVisible();
   await accessibleInBothThemes(app.page);
   await app.button(/^Export$/).click();
   await expect(app.page.getByRole('menuitem', { name: 'Network requests (HAR)' })).toHaveCount(0);
