@@ -88,13 +88,14 @@ func (o Operation) Apply(e Event) (Operation, error) {
 	if err := o.allows(e); err != nil {
 		return o, err
 	}
+	if e.Type == Invoked {
+		return invoked(o.ID, e), nil
+	}
 	next := o
 	next.Version++
 	next.UpdatedAt = e.At
 	at := e.At
 	switch e.Type {
-	case Invoked:
-		next.invoke(e)
 	case ClaimedBy:
 		next.State, next.ClaimedBy = Claimed, e.By.Name
 		next.SnoozedUntil = nil
@@ -157,8 +158,8 @@ func (o Operation) Apply(e Event) (Operation, error) {
 // A life is what one kind of operation adds to the life cycle that all have: state of its own, changed by events of its own. Each
 // of the functions may be nil.
 type life struct {
-	invoked  func(*Operation) // after the request was taken
-	finished func(*Operation) // after the answer was taken
+	invoked  func(Operation) Operation // after the request was taken
+	finished func(*Operation)          // after the answer was taken
 	events   map[EventType]lifeEvent
 }
 
@@ -201,18 +202,18 @@ func (o *Operation) say(e Event) {
 	o.Messages = append(slices.Clip(o.Messages), Message{By: e.By, At: e.At, Text: e.Text})
 }
 
-func (o *Operation) invoke(e Event) {
-	r := *e.Request
+// invoked is a new operation.
+func invoked(id OperationID, e Event) Operation {
+	r := e.Request
 	action, risk, sent := r.bound()
-	id := o.ID
-	*o = Operation{
+	o := Operation{
 		ID: id, Version: 1, Kind: r.Kind, State: Pending, Description: r.Description, Details: r.Details, Context: r.Context,
 		AgentID: r.AgentID, SessionID: r.SessionID, IdempotencyKey: r.IdempotencyKey, Priority: r.Priority, Risk: risk, RiskSent: sent,
 		Digest: r.digest(action), CreatedAt: e.At, UpdatedAt: e.At, Timeout: r.Timeout, OnTimeout: r.OnTimeout,
 		Messages: []Message{}, Recordings: []RecordingID{},
 	}
 	if begun := lives[o.Kind].invoked; begun != nil {
-		begun(o)
+		o = begun(o)
 	}
 	if o.OnTimeout == "" {
 		o.OnTimeout = Mark
@@ -221,6 +222,7 @@ func (o *Operation) invoke(e Event) {
 		expires := e.At.Add(time.Duration(r.Timeout * float64(time.Second)))
 		o.ExpiresAt = &expires
 	}
+	return o
 }
 
 func (o *Operation) ledger(e Event) {

@@ -154,30 +154,34 @@ func (r Request) Risk() Risk {
 // take "Action" for "action", too, and the person who answers would be shown another text than the answer
 // is bound to.
 func (r Request) bound() (action string, risk Risk, sent string) {
-	all := map[string]json.RawMessage{}
-	members(r.Details, func(name string, value json.RawMessage) {
-		switch name {
-		case "action", "risk_level", "risk", "severity":
-			all[name] = value // the last of several counts, as for encoding/json
+	var command, level, risks, severity json.RawMessage
+	members(r.Details, func(name []byte, value json.RawMessage) {
+		switch string(name) { // the last of several counts, as for encoding/json
+		case "action":
+			command = value
+		case "risk_level":
+			level = value
+		case "risk":
+			risks = value
+		case "severity":
+			severity = value
 		}
 	})
-	if json.Unmarshal(all["action"], &action) != nil {
-		action = ""
-	}
-	risk, sent = readRisk(all)
+	action, _ = JSONString(command)
+	risk, sent = readRisk(level, risks, severity)
 	return action, risk, sent
 }
 
 // members calls each for every member of a JSON object, in order, without a copy of its value; never where raw is something
 // else. It does what encoding/json does with a map, without its cost.
-func members(raw json.RawMessage, each func(name string, value json.RawMessage)) {
+func members(raw json.RawMessage, each func(name []byte, value json.RawMessage)) {
 	if !json.Valid(raw) {
 		return
 	}
 	if raw = bytes.TrimSpace(raw); raw[0] != '{' {
 		return
 	}
-	var name string
+	var name []byte
 	depth, start := 0, 1
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; c {
@@ -194,8 +198,9 @@ func members(raw json.RawMessage, each func(name string, value json.RawMessage))
 				break
 			}
 			quoted := bytes.TrimSpace(raw[start:i])
-			if name = string(quoted[1 : len(quoted)-1]); strings.Contains(name, `\`) {
-				_ = json.Unmarshal(quoted, &name) // it is valid
+			if name = quoted[1 : len(quoted)-1]; bytes.IndexByte(name, '\\') >= 0 {
+				text, _ := JSONString(quoted) // it is valid
+				name = []byte(text)
 			}
 			start = i + 1
 		case ',', '}', ']':
@@ -212,27 +217,25 @@ func members(raw json.RawMessage, each func(name string, value json.RawMessage))
 
 // readRisk returns the risk in details.risk_level, and the words it was sent in where they are not known. Case does not
 // matter, and what is not known counts as high: a request must not look harmless because of a word. Where there is no
-// risk_level, risk and severity count if they are one of the words; else they are a text about the risk.
-func readRisk(details map[string]json.RawMessage) (risk Risk, sent string) {
-	if text := riskText(details["risk_level"]); text != "" {
+// risk_level, the others (risk and severity) count if they are one of the words; else they are a text about the risk.
+func readRisk(level json.RawMessage, others ...json.RawMessage) (risk Risk, sent string) {
+	if text := riskText(level); text != "" {
 		if risk, known := riskWord(text); known {
 			return risk, ""
 		}
 		return HighRisk, OneLine(text, 80)
 	}
-	for _, name := range []string{"risk", "severity"} {
-		if risk, known := riskWord(riskText(details[name])); known {
+	for _, other := range others {
+		if risk, known := riskWord(riskText(other)); known {
 			return risk, ""
 		}
 	}
 	return "", ""
 }
 
-func riskText(raw json.RawMessage) (text string) {
-	if raw == nil {
-		return ""
-	}
-	if json.Unmarshal(raw, &text) != nil {
+func riskText(raw json.RawMessage) string {
+	text, is := JSONString(raw)
+	if !is {
 		text = string(raw)
 	}
 	return strings.TrimSpace(text)

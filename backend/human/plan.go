@@ -240,10 +240,11 @@ type PlanState struct {
 
 // planLife is what plans add to the life cycle: operators vote, and the run of a confirmed plan goes on after its end.
 var planLife = life{
-	invoked: func(o *Operation) {
+	invoked: func(o Operation) Operation {
 		if q, err := o.PlanQuestion(); err == nil { // what is folded later has no details
 			o.Together, o.PartOf = q.Together(), q.Of
 		}
+		return o
 	},
 	finished: (*Operation).begin,
 	events: map[EventType]lifeEvent{

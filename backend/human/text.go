@@ -1,6 +1,8 @@
 package human
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -29,6 +31,19 @@ func FirstBytes(text string, n int) string {
 		n--
 	}
 	return text[:n]
+}
+
+// JSONString reads a JSON string, its quotes included, as encoding/json does; false where raw is no string and not null. Most
+// need no decoder: they have no escapes.
+func JSONString(raw []byte) (text string, is bool) {
+	if n := len(raw); n >= 2 && raw[0] == '"' && raw[n-1] == '"' &&
+		!bytes.ContainsFunc(raw[1:n-1], func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r >= utf8.RuneSelf }) {
+		return string(raw[1 : n-1]), true
+	}
+	if json.Unmarshal(raw, &text) != nil {
+		return "", false
+	}
+	return text, true
 }
 
 // OneLine is the first non-empty line of text, cut to at most n runes with an ellipsis.

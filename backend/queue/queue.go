@@ -52,10 +52,10 @@ type Queue struct {
 	presence *presence
 
 	mu        sync.Mutex
-	open      map[human.OperationID]human.Operation // every operation that is not terminal, as last committed here
-	arriving  map[human.OperationID]human.Operation // rings whose Append has not returned, as last committed here
-	perAgent  map[string]int                        // open operations, and rings on their way to the journal
-	ringing   map[string]chan struct{}              // rings under way that a second one must wait for, by identity
+	open      map[human.OperationID]human.Operation  // every operation that is not terminal, as last committed here
+	arriving  map[human.OperationID]*human.Operation // rings whose Append has not returned; not nil: as changed since, and committed
+	perAgent  map[string]int                         // open operations, and rings on their way to the journal
+	ringing   map[string]chan struct{}               // rings under way that a second one must wait for, by identity
 	watches   map[human.OperationID]*watch
 	expiry    expiryHeap
 	expirySet chan struct{} // has room for one token: the earliest expiry may have changed
@@ -89,7 +89,7 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	}
 	return &Queue{
 		journal: journal, index: index, opts: opts, presence: newPresence(opts.Now),
-		open: map[human.OperationID]human.Operation{}, arriving: map[human.OperationID]human.Operation{}, perAgent: map[string]int{},
+		open: map[human.OperationID]human.Operation{}, arriving: map[human.OperationID]*human.Operation{}, perAgent: map[string]int{},
 		ringing: map[string]chan struct{}{}, watches: map[human.OperationID]*watch{}, expirySet: make(chan struct{}, 1),
 	}
 }
@@ -186,8 +186,9 @@ func (q *Queue) keep(op human.Operation) {
 	had, is := q.open[op.ID]
 	rings, arrives := q.arriving[op.ID]
 	switch {
-	case arrives && rings.Version < op.Version:
-		q.arriving[op.ID] = op
+	case arrives && (rings == nil || rings.Version < op.Version):
+		newest := op
+		q.arriving[op.ID] = &newest
 	case is && op.State.Terminal():
 		delete(q.open, op.ID)
 		q.leave(op.AgentID)
@@ -206,8 +207,8 @@ func (q *Queue) keep(op human.Operation) {
 func (q *Queue) arrive(op human.Operation, agent string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if newest := q.arriving[op.ID]; newest.Version > op.Version {
-		op = newest
+	if newest := q.arriving[op.ID]; newest != nil && newest.Version > op.Version {
+		op = *newest
 	}
 	delete(q.arriving, op.ID)
 	if op.Version == 0 || op.State.Terminal() {

@@ -84,7 +84,7 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	}
 	if err == nil {
 		q.mu.Lock()
-		q.arriving[op.ID] = human.Operation{}
+		q.arriving[op.ID] = nil
 		q.mu.Unlock()
 		_, err = q.journal.Append(context.WithoutCancel(ctx), op.ID, 0, events...)
 	}
@@ -105,9 +105,11 @@ func (q *Queue) check(r *human.Request) error {
 	if strings.TrimSpace(r.Description) == "" {
 		return human.BadField("description", "is missing; say in a line what you need from the human")
 	}
-	for field, text := range map[string]string{"description": r.Description, "session_id": r.SessionID, "idempotency_key": r.IdempotencyKey} {
-		if !utf8.ValidString(text) {
-			return human.BadField(field, "is not valid UTF-8")
+	for _, sent := range []struct{ field, text string }{
+		{"description", r.Description}, {"session_id", r.SessionID}, {"idempotency_key", r.IdempotencyKey},
+	} {
+		if !utf8.ValidString(sent.text) {
+			return human.BadField(sent.field, "is not valid UTF-8")
 		}
 	}
 	for _, l := range []struct {
@@ -132,17 +134,20 @@ func (q *Queue) check(r *human.Request) error {
 		return human.BadField(l.field, "is %d bytes, the limit is %d; use a shorter one", l.size, l.max)
 	}
 
-	for field, raw := range map[string]*json.RawMessage{"details": &r.Details, "context": &r.Context} {
-		text := bytes.TrimSpace(*raw)
+	for _, sent := range []struct {
+		field string
+		raw   *json.RawMessage
+	}{{"details", &r.Details}, {"context", &r.Context}} {
+		text := bytes.TrimSpace(*sent.raw)
 		if len(text) == 0 || string(text) == "null" {
-			*raw = nil
+			*sent.raw = nil
 			continue
 		}
 		if text[0] != '{' || !json.Valid(text) {
-			return human.BadField(field, "must be a JSON object")
+			return human.BadField(sent.field, "must be a JSON object")
 		}
 		if !utf8.Valid(text) {
-			return human.BadField(field, "is not valid UTF-8")
+			return human.BadField(sent.field, "is not valid UTF-8")
 		}
 	}
 	if r.Priority < 0 || r.Priority > human.MaxPriority {

@@ -38,7 +38,8 @@ func BenchmarkRings(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer insert.Close()
-	r, err := encode(human.Entry{ID: "op_1", Version: 1, Event: ring("Please look at the failing deployment of the billing service")})
+	var r row
+	err = r.encode(human.Entry{ID: "op_1", Version: 1, Event: ring("Please look at the failing deployment of the billing service")})
 	if err != nil {
 		b.Fatal(err)
 	}

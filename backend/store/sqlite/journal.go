@@ -20,8 +20,7 @@ func (s *Store) Append(ctx context.Context, id human.OperationID, expected uint6
 	}
 	r := &request{ctx: ctx, id: id, expected: expected, rows: make([]row, len(events)), done: make(chan error, 1)}
 	for i, e := range events {
-		var err error
-		if r.rows[i], err = encode(human.Entry{ID: id, Version: expected + uint64(i) + 1, Event: e}); err != nil {
+		if err := r.rows[i].encode(human.Entry{ID: id, Version: expected + uint64(i) + 1, Event: e}); err != nil {
 			return 0, err
 		}
 	}
@@ -49,12 +48,11 @@ type row struct {
 	details, context []byte // nil or not empty
 }
 
-func (r row) bytes() int { return 256 + len(r.payload) + len(r.details) + len(r.context) }
+func (r *row) bytes() int { return 256 + len(r.payload) + len(r.details) + len(r.context) }
 
-// encode makes the row of an entry. The row's own entry is what reading the row back gives, and shares no
+// encode makes r the row of an entry. The row's own entry is what reading the row back gives, and shares no
 // memory with the caller's.
-func encode(e human.Entry) (row, error) {
-	var r row
+func (r *row) encode(e human.Entry) error {
 	ev := e.Event
 	ev.At = ev.At.UTC()
 	if ev.Until != nil {
@@ -67,20 +65,20 @@ func encode(e human.Entry) (row, error) {
 		request.Details, request.Context = nil, nil
 		ev.Request = &request
 	}
-	payload, err := json.Marshal(ev)
+	payload, err := json.Marshal(&ev)
 	if err != nil {
-		return r, human.Wrap(human.Invalid, err, "event %s of operation %s cannot be written as JSON", ev.Type, e.ID)
+		return human.Wrap(human.Invalid, err, "event %s of operation %s cannot be written as JSON", ev.Type, e.ID)
 	}
 	r.payload = string(payload)
 	r.entry = human.Entry{Seq: e.Seq, ID: e.ID, Version: e.Version}
 	ev.At = ev.At.Round(0)
 	// Most events are requests and nothing else. Such a one is read back as it is here, unless JSON had to mend its texts.
 	if alone := (human.Event{Type: ev.Type, At: ev.At, By: ev.By, Request: ev.Request}); ev.Request == nil || ev != alone || strings.Contains(r.payload, `\ufffd`) {
-		return r, r.decode()
+		return r.decode()
 	}
 	ev.Request.Details, ev.Request.Context = r.details, r.context
 	r.entry.Event = ev
-	return r, nil
+	return nil
 }
 
 func exact(b []byte) []byte {

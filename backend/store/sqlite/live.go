@@ -19,39 +19,34 @@ type live struct {
 	closed bool
 	head   uint64
 	grown  chan struct{} // closed and replaced whenever head grows
-	recent []item        // seqs head-len(recent)+1 to head
+	recent []*row        // seqs head-len(recent)+1 to head
 	bytes  int
-}
-
-type item struct {
-	entry human.Entry
-	bytes int
 }
 
 func (l *live) init() { l.grown = make(chan struct{}) }
 
 // publish makes entries visible and wakes who waits for them. Entries that do not follow the head (another
 // process wrote to the file) start the memory anew.
-func (l *live) publish(items []item) {
-	if len(items) == 0 {
+func (l *live) publish(rows []*row) {
+	if len(rows) == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if items[0].entry.Seq != l.head+1 {
+	if rows[0].entry.Seq != l.head+1 {
 		l.recent, l.bytes = nil, 0
 	}
-	l.recent = append(l.recent, items...)
-	for _, i := range items {
-		l.bytes += i.bytes
+	l.recent = append(l.recent, rows...)
+	for _, r := range rows {
+		l.bytes += r.bytes()
 	}
 	drop := 0
 	for ; len(l.recent)-drop > recentEntries || l.bytes > recentBytes && drop < len(l.recent); drop++ {
-		l.bytes -= l.recent[drop].bytes
-		l.recent[drop] = item{}
+		l.bytes -= l.recent[drop].bytes()
+		l.recent[drop] = nil
 	}
 	l.recent = l.recent[drop:]
-	l.head = items[len(items)-1].entry.Seq
+	l.head = rows[len(rows)-1].entry.Seq
 	close(l.grown)
 	l.grown = make(chan struct{})
 }

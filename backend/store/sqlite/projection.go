@@ -41,24 +41,23 @@ func (f *folded) apply(rows []row) (*folded, error) {
 
 // A projected is everything the projection's tables say of one operation.
 type projected struct {
-	folded
+	*folded
 	data string
 	body string // of the search table; only where the text changed
 }
 
 // project makes the columns, with the search text.
 func (f *folded) project() (*projected, error) {
-	data, err := json.Marshal(f.op)
+	data, err := json.Marshal(&f.op)
 	if err != nil {
 		return nil, human.Wrap(human.Invalid, err, "operation %s cannot be written as JSON", f.op.ID)
 	}
-	p := &projected{data: string(data)}
+	p := &projected{folded: f, data: string(data)}
 	f.size = len(data)
 	if f.details != nil {
 		p.body = searchBody(f.op, *f.details)
 		f.size += len(*f.details)
 	}
-	p.folded = *f
 	return p, nil
 }
 
@@ -83,9 +82,11 @@ const (
 	updateData  = `UPDATE operations SET version=?, updated=?, data=? WHERE n=?`
 )
 
+// insertArgs has the types of the driver: database/sql converts others by reflection.
 func (p *projected) insertArgs() []any {
-	o := p.op
-	return []any{p.n, o.ID, o.Version, o.AgentID, o.Kind, o.State, !o.State.Terminal(), o.Priority, micro(o.UpdatedAt), o.DeliveredAt != nil, o.IdempotencyKey, p.data}
+	o := &p.op
+	return []any{int64(p.n), string(o.ID), int64(o.Version), o.AgentID, string(o.Kind), string(o.State), !o.State.Terminal(), int64(o.Priority),
+		micro(o.UpdatedAt), o.DeliveredAt != nil, o.IdempotencyKey, p.data}
 }
 
 func micro(t time.Time) int64 { return t.UnixMicro() }

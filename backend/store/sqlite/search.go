@@ -218,11 +218,7 @@ func jsonText(raw json.RawMessage, limit int) string {
 			after++
 		}
 		if after == len(raw) || raw[after] != ':' {
-			s, whole := string(raw[i+1:end]), true
-			if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '\\' || r >= utf8.RuneSelf }) {
-				whole = json.Unmarshal(raw[i:end+1], &s) == nil
-			}
-			if whole {
+			if s, is := human.JSONString(raw[i : end+1]); is {
 				b.WriteString(human.FirstBytes(s, limit-b.Len()))
 				b.WriteByte('\n')
 			}

@@ -225,8 +225,8 @@ func TestMigrations(t *testing.T) {
 				exec(`INSERT INTO keys (id, name, hash, ephemeral, created_at) VALUES ('i', 'bot', x'00', 0, 5)`)
 				exec(`INSERT INTO meta VALUES ('k', 'v')`)
 				for _, e := range entries {
-					r, err := encode(e)
-					if err != nil {
+					var r row
+					if err := r.encode(e); err != nil {
 						t.Fatal(err)
 					}
 					exec(`INSERT INTO journal VALUES (?,?,?,?,?,?,?,?)`, e.Seq, e.ID, e.Version, e.Event.Type, micro(e.Event.At), r.payload, r.details, r.context)

@@ -302,11 +302,11 @@ func (w *writer) run() {
 			group[0].done <- w.runWork(group[0].ctx, work, group[0].bare)
 			continue
 		}
-		items, err := w.commit(ctx, group)
+		stored, err := w.commit(ctx, group)
 		if err != nil {
 			err = storageError(err, w.file)
 		} else {
-			w.live.publish(items)
+			w.live.publish(stored)
 		}
 		// Those who wait by now, and those who may come back.
 		if expected = 0; len(group) > 1 {
@@ -392,11 +392,11 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 
 // commit stores a group and returns what to publish. An append that cannot be stored for a reason of its
 // own has it in err and is left out. An error means that nothing of the group is stored.
-func (w *writer) commit(ctx context.Context, group []*request) ([]item, error) {
+func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 	if err := w.connected(ctx); err != nil {
 		return nil, err
 	}
-	items := make([]item, 0, len(group))
+	stored := make([]*row, 0, len(group))
 	changed := make(map[human.OperationID]*folded, len(group))
 	bodies := make(map[uint64]string, len(group))
 	err := w.transact(ctx, func() error {
@@ -429,11 +429,11 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]item, error) {
 				bodies[next.n] = body
 			}
 			head += uint64(len(r.rows))
-			for _, row := range r.rows {
-				items = append(items, item{row.entry, row.bytes()})
+			for i := range r.rows {
+				stored = append(stored, &r.rows[i])
 			}
 		}
-		if len(items) == 0 {
+		if len(stored) == 0 {
 			return nil
 		}
 		_, err := w.stmts.projected.ExecContext(ctx, head)
@@ -450,7 +450,7 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]item, error) {
 	}
 	w.late.set(bodies)
 	w.appended = true
-	return items, nil
+	return stored, nil
 }
 
 // append writes one request's events from seq on. It returns the operation, and its text for the index where that changed. A
@@ -460,7 +460,7 @@ func (w *writer) append(ctx context.Context, r *request, seq uint64, changed map
 		r.rows[i].entry.Seq = seq + uint64(i)
 	}
 	if r.fresh != nil {
-		return &r.fresh.folded, r.fresh.body, w.appendNew(ctx, r, seq)
+		return r.fresh.folded, r.fresh.body, w.appendNew(ctx, r, seq)
 	}
 	current := changed[r.id]
 	if current == nil {
@@ -532,9 +532,11 @@ func (w *writer) appendNew(ctx context.Context, r *request, seq uint64) error {
 
 // insertEvents writes the request's journal rows; a Conflict where the first version is taken.
 func (w *writer) insertEvents(ctx context.Context, r *request) error {
-	for i, row := range r.rows {
-		e := row.entry
-		done, err := w.stmts.event.ExecContext(ctx, e.Seq, e.ID, e.Version, e.Event.Type, micro(e.Event.At), row.payload, row.details, row.context)
+	for i := range r.rows {
+		row := &r.rows[i]
+		e := &row.entry
+		done, err := w.stmts.event.ExecContext(ctx, int64(e.Seq), string(e.ID), int64(e.Version), string(e.Event.Type), micro(e.Event.At),
+			row.payload, row.details, row.context)
 		if err != nil {
 			return err
 		}

@@ -124,7 +124,7 @@ func (s *Server) signing(c catalogue) {
 				return nil, human.BadField("operator", "is longer than %d characters, or has invisible ones", maxOperator)
 			}
 			code := s.sessions.newCode(name)
-			return ok(&Code{code, x.base + "/#code=" + code}, nil)
+			return ok(&Code{code, baseOf(x.request) + "/#code=" + code}, nil)
 		})
 }
 

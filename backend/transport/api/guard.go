@@ -3,11 +3,13 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,8 +21,8 @@ type exchange struct {
 	by      human.Actor
 	session *session // an operator's
 	key     string   // an agent's
-	base    string   // the address the caller knows us by, such as http://127.0.0.1:7717
-	then    func()   // what to do once the answer is on its way
+	request *http.Request
+	then    func() // what to do once the answer is on its way
 }
 
 type exchangeKey struct{}
@@ -64,7 +66,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, s.deps.MaxBody)
-	x := &exchange{base: baseOf(r)}
+	x := &exchange{request: r}
 	if !open(r) {
 		if err := s.authenticate(r, x); err != nil {
 			s.refuse(w, r, err)
@@ -125,15 +127,26 @@ func open(r *http.Request) bool {
 	return false
 }
 
+// Headers that are the same on every answer, and on every answer of a call. Their values are shared: set others in their
+// place, and change none.
+var (
+	hardened = http.Header{
+		"X-Content-Type-Options":       {"nosniff"},
+		"Referrer-Policy":              {"no-referrer"},
+		"Cross-Origin-Resource-Policy": {"same-origin"},
+	}
+	hardenedAPI = http.Header{
+		"Cache-Control":           {"no-store"},
+		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
+	}
+)
+
 // harden sets the headers that keep other pages and caches out.
 func (s *Server) harden(w http.ResponseWriter, r *http.Request, api bool) {
 	h := w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	maps.Copy(h, hardened)
 	if api {
-		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		maps.Copy(h, hardenedAPI)
 		return
 	}
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -181,7 +194,7 @@ func (s *Server) isOurs(r *http.Request) bool {
 		}
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if local != nil && port != fmt.Sprint(local.Port) && (port != "" || local.Port != 80) {
+	if local != nil && port != strconv.Itoa(local.Port) && (port != "" || local.Port != 80) {
 		return false
 	}
 	ip := net.ParseIP(host)
@@ -226,7 +239,7 @@ func (s *Server) crossOrigin(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// baseOf is the address the caller knows us by. The Host was admitted.
+// baseOf is the address the caller knows us by, such as http://127.0.0.1:7717. The Host was admitted.
 func baseOf(r *http.Request) string {
 	if u, err := url.Parse(r.Header.Get("Origin")); err == nil && u.Host == r.Host && u.Scheme == "https" {
 		return "https://" + r.Host // TLS ends before us
