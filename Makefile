@@ -97,9 +97,9 @@ lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, layers, ha
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	@mkdir -p build/.stamps
-	$(LINT) run --build-tags "$(TAGS),window,agents,examples,floors" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
+	$(LINT) run --build-tags "$(TAGS),window,agents,examples,layers" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
 	@! grep -q 'Skipped 0 issues by rules.*funlen' build/.stamps/lint || { echo "an exclusion of .golangci.yml is needed no more: remove it"; exit 1; }
-	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),floors -count 1 ./build/scripts/floors
+	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),layers -count 1 ./build/scripts/layers
 	go run -buildvcs=false ./build/scripts/prose
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look

@@ -104,7 +104,7 @@ type Deps struct {
 //	                                                               recorder: the sign that the desktop is recorded
 //	Focus(): Promise<void>                                         the popup gets the keyboard: call it when
 //	                                                               the operator clicks a text field in a card
-//	Notify(notice: Notice): Promise<boolean>                       false: nobody shows notifications here
+//	Notify(notice: Notice): Promise<boolean>                       false: no one shows notifications here
 //	Dismiss(id: string): Promise<void>
 //	Desktop(): Promise<DesktopState>                               what this session can and cannot do
 //	PickFolder(): Promise<string>                                  "" when the operator picked none

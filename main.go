@@ -1,4 +1,4 @@
-// Deskbell lets AI agents ring for a human. See README.md.
+// Deskbell lets AI agents ask a human. See README.md.
 package main
 
 import (

@@ -85,7 +85,7 @@ type checker struct {
 	drops   int // all of them
 }
 
-// maxDropped is how many of the dropped are told one by one. A plug-in may send any number.
+// maxDropped is how many of the dropped are reported one by one. A plug-in may send any number.
 const maxDropped = 200
 
 func (c *checker) chinese() bool { return strings.HasPrefix(c.in.Language, "zh") }

@@ -23,7 +23,7 @@ func action(id string) human.Ref {
 
 func one(n int) *int { return &n }
 
-// worked is an operation as somebody may have done it, with something of every kind of evidence.
+// worked is an operation as a person may have done it, with something of every kind of evidence.
 func worked() summarizers.Input {
 	sec := int64(1e9)
 	return summarizers.Input{

@@ -54,7 +54,7 @@ type About struct {
 }
 
 // An Input is one operation as a summarizer reads it. As JSON it is what an executable gets; the schema is in
-// docs/summarizers. It has only what the operator lets out: no action that was cut, no typed text that is not
+// docs/summarizers. It has only what the operator sends: no removed action, no typed text that is not
 // shared.
 type Input struct {
 	Version    int             `json:"version" doc:"Of this format: 1."`
@@ -100,7 +100,7 @@ type Pictures interface {
 // A Previewer is a summarizer that sends what it reads to another machine, and can show it before.
 type Previewer interface {
 	Summarizer
-	// Preview returns what Summarize would send, to the letter. It sends nothing.
+	// Preview returns what Summarize would send, exactly. It sends nothing.
 	Preview(ctx context.Context, in Input) (Preview, error)
 }
 

@@ -32,8 +32,8 @@ type Turn struct {
 	Calls   []ToolUse  `json:"calls,omitempty"`   // of the assistant
 	Results []CallDone `json:"results,omitempty"` // of tools: one for each call of the turn before, in its order
 
-	// Kept is the Kept of the reply that an assistant's turn was made of. Models that think before they call a tool refuse
-	// the turn with the results where what they thought does not come back with it.
+	// Kept is the Kept of the reply that an assistant's turn was made of. Models that think before they call a tool return an
+	// error for a turn with results that lacks what they thought.
 	Kept json.RawMessage `json:"kept,omitempty"`
 }
 
@@ -51,7 +51,7 @@ type CallDone struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// A ToolSpec is a tool as a model is told of it.
+// A ToolSpec describes a tool to a model.
 type ToolSpec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -63,7 +63,7 @@ type Prompt struct {
 	System string
 	Turns  []Turn
 	Tools  []ToolSpec
-	Tokens int // of the answer, at the most; 0: the model's own limit
+	Tokens int // of the answer, at most; 0: the model's own limit
 }
 
 // A Reply is a model's whole answer.
@@ -99,8 +99,8 @@ const (
 	People Category = "people"
 )
 
-// A Tool does something. Run blocks until that is done or ctx ends. What it returns is for the model; an error is what
-// stops the tool from working at all, and is told to the model as a failed call, too.
+// A Tool does something. Run blocks until that is done or ctx ends. The model gets what it returns; an error says that
+// the tool does not work at all, and the model gets it as a failed call, too.
 type Tool interface {
 	Spec() ToolSpec
 	Category() Category
@@ -132,7 +132,7 @@ type Plans interface {
 	// End says how a task that began has ended, or that one that has not begun is given up (skipped). Of a task that has
 	// ended already it says nothing more, and that is no error.
 	End(ctx context.Context, p human.TaskProgress) (Standing, error)
-	// Stopped says that the agent ends in the middle of a task, which it can go on with when it is resumed; why is for
+	// Stopped says that the agent ends in the middle of a task, which it can continue with when it is resumed; why is for
 	// people. GoesOn says that it does. Neither blocks for long, and where they cannot be told that changes nothing.
 	Stopped(ctx context.Context, task, why string)
 	GoesOn(ctx context.Context, task string)
@@ -162,19 +162,19 @@ type Confirmation struct {
 // A Standing is whether a task may run, and how the plan stands then.
 type Standing struct {
 	Go      bool
-	Why     string          // paused, stopped, skipped, changed, refused, asking, unknown: as plan.Standing has them
+	Why     string          // a value of plan.Standing.Why
 	Task    human.Task      // of Go: as it is to be done
 	Tasks   []human.TaskRun // the whole plan as it is now
 	Message string
 }
 
 // An Asker has people answer questions. Ask blocks; asked is called, on the same goroutine, with what an operator asks
-// back (M6), and its answer is sent. The same question again, while its answer was not delivered, rings nobody twice.
+// back (M6), and its answer is sent. The same question again, while its answer was not delivered, rings no one twice.
 type Asker interface {
 	Ask(ctx context.Context, question string, asked func(question string) string) (answer string, err error)
 }
 
-// A Journal keeps a run, so that it can go on after a crash. What Append returned from is durable. Where it fails the run
+// A Journal keeps a run, so that it can continue after a crash. What Append returned from is durable. Where it fails the run
 // stops there: no call runs that is not in the journal.
 type Journal interface {
 	Append(ctx context.Context, r Record) error
@@ -221,7 +221,7 @@ const (
 	UseRecord      RecordKind = "use"      // Use, Task: before a call
 	DoneRecord     RecordKind = "done"     // Done, Outcome, Task, Spent: after it, or where it did not run
 	EndRecord      RecordKind = "end"      // Result
-	ResumeRecord   RecordKind = "resume"   // Run: a run that was broken off, or has ended and is not over, goes on
+	ResumeRecord   RecordKind = "resume"   // Run: a run that was broken off, or has ended and is not over, continues
 )
 
 // A Result is how a run ended.
@@ -236,7 +236,7 @@ type Result struct {
 }
 
 // A RunInfo is what a run was begun with, and the first record of its journal. The model and the limits are those it
-// went on with last.
+// continued with last.
 type RunInfo struct {
 	ID     string    `json:"run_id" doc:"Also the session's, of its plans and questions."`
 	Agent  string    `json:"agent"`

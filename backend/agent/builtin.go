@@ -11,7 +11,7 @@ import (
 	"deskbell/backend/human"
 )
 
-const mostTasks = 50 // of a plan that is proposed: more, nobody reads
+const mostTasks = 50 // of a plan that is proposed: more, no one reads
 
 var (
 	askHumanSpec = ToolSpec{

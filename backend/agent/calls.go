@@ -120,7 +120,7 @@ func (x *execution) perform(ctx context.Context, use ToolUse) error {
 	return err
 }
 
-// refusedBy begins the note of a call that the gatekeeper, or an operator whom it asked, refused.
+// refusedBy begins the note of a call that the gatekeeper blocked or an operator denied.
 const refusedBy = "refused: "
 
 // notConfirmed says why a call is none of the task that runs; empty where it is.

@@ -34,7 +34,7 @@ type Cut struct {
 	Calls   int `json:"calls,omitempty"`   // of the turns before this one: most of long arguments
 	Turns   int `json:"turns,omitempty"`   // all turns before this one; the first one says what was in them
 	Longest int `json:"longest,omitempty"` // characters that are left of what any tool returned, and of any argument; 0: all
-	Fits    int `json:"fits,omitempty"`    // tokens that the model takes, as it seems since it refused more; 0: not known
+	Fits    int `json:"fits,omitempty"`    // tokens that the model takes, estimated from a request that was too long; 0: not known
 }
 
 // A conversation is what a model is given of what was said so far. Its fields follow from what add, hear, replied and cut
@@ -68,7 +68,8 @@ func (c *conversation) replied(tokens int) {
 	}
 }
 
-// tokens is how long the conversation is for a model. Of one that has not counted yet, beside is what it is told beside.
+// tokens is how long the conversation is for a model. beside is the length of its other input; it counts only until the model
+// has counted once.
 func (c *conversation) tokens(beside int) int {
 	if c.beside != nil {
 		beside = *c.beside
@@ -130,7 +131,7 @@ func (c *conversation) leave(turns []Turn) {
 	c.lines = lines[max(0, len(lines)-mostLines):]
 }
 
-// recall is what a model is told of turns that were left out.
+// recall is what a model gets in place of turns that were left out.
 func (c *conversation) recall(standing string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n[The conversation became too long. To make room, %d of your replies and what came of them were left out here. What you should know of them:]", c.left)
@@ -144,8 +145,8 @@ func (c *conversation) recall(standing string) string {
 	return joined(b.String(), standing)
 }
 
-// cutTo finds what to leave out so that no more than two thirds of most tokens are left: of what tools returned first, and of the
-// oldest first. false where nothing would become shorter.
+// cutTo finds what to leave out so that no more than two thirds of most tokens are left: of what tools returned first, and of
+// the oldest first. false where nothing would become shorter.
 func (c *conversation) cutTo(most, beside int, task, standing string) (cut Cut, any bool) {
 	after := func(cut Cut) int {
 		shorter := *c

@@ -168,7 +168,7 @@ func TestWhatIsLeftOutFirst(t *testing.T) {
 	}
 }
 
-// The plan, the task at hand, and what operators said and refused is there when the turns with it are gone.
+// The plan, the current task, and what operators said and denied remain when the turns that held them are gone.
 func TestWhatIsNeverLeftOut(t *testing.T) {
 	m := &narrow{counts: true}
 	m.replies = []agent.Reply{plan(`{"id":"l","description":"Look around","tool_name":"read"},` + thinkIt), calls("read", `{"path":"secrets"}`), calls("read", `{"path":"changed"}`)}
@@ -211,7 +211,7 @@ func TestWhatIsNeverLeftOut(t *testing.T) {
 	}
 }
 
-// A run that is killed anywhere goes on with just the conversation that it had.
+// A run that is killed anywhere continues with just the conversation that it had.
 func TestACutConversationIsTheSameAfterAKill(t *testing.T) {
 	for _, limit := range []int{3_000, 12_000} {
 		s, m := talkative(t, 16)

@@ -146,7 +146,7 @@ func TestKilledAtEveryRecord(t *testing.T) {
 						t.Errorf("at %d: a call ran twice: %q", at, s.ran)
 					}
 					if !slices.Equal(ran, want) {
-						// Killed after the record of a call and before the call: nobody can know that it did not run.
+						// Killed after the record of a call and before the call: no one can know that it did not run.
 						missing := slices.DeleteFunc(slices.Clone(want), func(c string) bool { return slices.Contains(ran, c) })
 						if len(missing) != 1 || !after || !strings.Contains(m.told[len(m.told)-1], "The call may have run") {
 							t.Errorf("at %d: ran %q", at, s.ran)
@@ -208,7 +208,7 @@ func (m by) Chat(_ context.Context, p agent.Prompt, _ func(string)) (agent.Reply
 	return m(now), nil
 }
 
-// An operator puts a task in while the first is let go: killed then, the first is neither lost nor done twice.
+// An operator adds a task while the first one starts: a crash at that moment neither loses the first one nor runs it twice.
 func TestKilledWhileThePlanIsChanged(t *testing.T) {
 	everyDeath(t, func() *scene {
 		s := newScene(t)

@@ -23,7 +23,7 @@ type Deps struct {
 	Judge Judge      // of asking; nil: StructuredJudge
 
 	Limits Limits // of a run; of a ToolAgent, of one conversation, where Plans does not count
-	Cwd    string // the folder that tools run in; absolute. It is told to the model and to the gatekeeper.
+	Cwd    string // the folder that tools run in; absolute. The model and the gatekeeper get it.
 	Output int    // characters of what a tool returned that the model is given, at most; 0: 20,000
 
 	Now   func() time.Time
@@ -51,7 +51,7 @@ type Status string
 // The statuses.
 const (
 	Success      Status = "success"       // answered at once
-	WaitingInput Status = "waiting_input" // it asks; the next message goes on from here
+	WaitingInput Status = "waiting_input" // it asks; the next message continues from here
 	Done         Status = "completed"     // the last of several turns; or a run that is done
 	NotDone      Status = "failed"
 )

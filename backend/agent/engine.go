@@ -67,9 +67,9 @@ func (e *Engine) Run(ctx context.Context, info RunInfo) (Result, error) {
 	return x.goOn(ctx, "Thinking about the task")
 }
 
-// Resume goes on with a run, from what its journal kept; new records are appended to the same journal. What it has spent
+// Resume continues with a run, from what its journal kept; new records are appended to the same journal. What it has spent
 // counts on, against the limits of this engine. A call that had
-// begun and has no end there is told to the model as one that may have run, and is not made again by the engine. Errors
+// begun and has no end there may have run: the engine tells the model so and does not make it again. Errors
 // are as Run's; Invalid where the records are of no run, Conflict where it is over.
 func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
 	if _, err := InfoOf(records); err != nil {
@@ -97,7 +97,7 @@ func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
 	return x.goOn(ctx, fmt.Sprintf("Going on after %d calls of tools", r.spent.Steps))
 }
 
-// InfoOf is what a journal says of its run: what it was begun with, and the limits that it went on with last. The error
+// InfoOf is what a journal says of its run: what it was begun with, and the limits that it continued with last. The error
 // is Invalid where the records are of no run.
 func InfoOf(records []Record) (RunInfo, error) {
 	if len(records) == 0 || records[0].Kind != RunRecord || records[0].Run == nil {

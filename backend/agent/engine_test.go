@@ -571,7 +571,7 @@ func TestLimitsEndARun(t *testing.T) {
 	}
 }
 
-// What a run was begun with is in its journal, and what it goes on with is there as well; what it has spent counts on.
+// What a run was begun with is in its journal, and what it continues with is there as well; what it has spent counts on.
 func TestLimitsAreKept(t *testing.T) {
 	s := newScene(t, calls("read", `{}`), calls("read", `{}`), says("over"))
 	s.office = nil
@@ -824,7 +824,7 @@ func TestAModelsIDsAreItsOwn(t *testing.T) {
 	equalList(t, "ids", ids, []string{"call_1", "ok-1", "call_3"})
 }
 
-// held is a queue in which nobody ever decides.
+// held is a queue in which no one ever decides.
 type held struct{ *office }
 
 func (held) Confirm(ctx context.Context, _ agent.Proposal, started func(agent.Confirmation), _ func(string) string) (agent.Confirmation, error) {

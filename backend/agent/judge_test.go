@@ -9,7 +9,7 @@ import (
 
 func TestWordsThatAsk(t *testing.T) {
 	for _, text := range []string{
-		// The seed's own dialogues.
+		// The conversations of the specification.
 		"好的，请问您想去哪里？", "好的，请问想听什么歌？", "好的，想听周杰伦的哪首歌？", "好的，请问是哪个车窗？",
 		// Without a question mark, and with other ones.
 		"请问您想去哪里", "请告诉我目的地", "请提供出发城市和日期。", "请您选择座位", "您想听什么歌", "你要去哪里呢", "需要打开主驾驶的车窗吗",

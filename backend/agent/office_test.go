@@ -24,7 +24,7 @@ type office struct {
 	decided map[string]agent.Confirmation
 	tasks   []human.TaskRun
 	log     []string // begin t1, done t1 ...
-	remarks []string // stopped t1: why; goes on t1
+	remarks []string // stopped t1: why; continues t1
 }
 
 func (o *office) Confirm(ctx context.Context, p agent.Proposal, started func(agent.Confirmation), asked func(string) string) (agent.Confirmation, error) {

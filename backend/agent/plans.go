@@ -200,7 +200,7 @@ func (x *execution) follow(ctx context.Context, st Standing, but string) (change
 	}
 	now := x.merged(st.Tasks)
 	ours, theirs := waitingOf(x.tasks, but), waitingOf(now, but)
-	// That the task about to begin is gone says itself where it was skipped or refused.
+	// When the task about to begin is gone, its own state says whether it was skipped or denied.
 	gone := but != "" && !st.Go && st.Why != "skipped" && st.Why != "refused" &&
 		!slices.ContainsFunc(now, func(t human.TaskRun) bool { return t.ID == but && t.State == human.TaskWaiting })
 	if sameTasks(ours, theirs) && !gone {
@@ -273,19 +273,19 @@ func (x *execution) endTask(ctx context.Context) error {
 	return nil
 }
 
-// giveUp takes out the next task that waits, of a plan that is not gone on with.
+// giveUp takes out the next task that waits, of a plan that is not continued with.
 func (x *execution) giveUp(ctx context.Context) error {
 	return x.skip(ctx, x.waiting().ID, "")
 }
 
-// skip takes a task out that waits; refused are an operator's words, where they refused it.
-func (x *execution) skip(ctx context.Context, id, refused string) error {
-	p := human.TaskProgress{Task: id, State: human.TaskSkipped, Note: cmp.Or(refused, x.abandon)}
+// skip removes a task that waits; denied are an operator's words, where they denied it.
+func (x *execution) skip(ctx context.Context, id, denied string) error {
+	p := human.TaskProgress{Task: id, State: human.TaskSkipped, Note: cmp.Or(denied, x.abandon)}
 	_, err := x.deps.Plans.End(ctx, p)
 	if kind := human.KindOf(err); x.broken != nil || err != nil && (ctx.Err() != nil || kind != human.Conflict && kind != human.NotFound) {
 		return x.plansFailed(ctx, err)
 	}
-	if err := x.keep(ctx, Record{Kind: TaskRecord, Progress: &p, Text: refused}); err != nil {
+	if err := x.keep(ctx, Record{Kind: TaskRecord, Progress: &p, Text: denied}); err != nil {
 		return err
 	}
 	return x.emit(ctx, Update{Type: SubTaskResult, Content: p.Note, TaskID: id, Outcome: OutcomeSkipped})

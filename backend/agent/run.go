@@ -114,7 +114,7 @@ func (r *run) apply(rec Record) {
 	}
 }
 
-// resume takes that the run goes on after it was broken off. What had secrets in it that the journal does not have is not
+// resume takes that the run continues after it was broken off. What had secrets in it that the journal does not have is not
 // done as it stands there.
 func (r *run) resume() {
 	r.ended, r.barren, r.state = nil, 0, Idle
@@ -136,8 +136,8 @@ func (r *run) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// merged is the plan as it is now, where nothing that has begun here waits again. What runs there and has not begun here
-// still waits: the agent was killed before it could note it, and is let go again.
+// merged is the plan as it is now, where nothing that has begun here waits again. A task that runs there and has not begun
+// here still waits: the agent was killed before it could note it, and begins it again.
 func (r *run) merged(now []human.TaskRun) []human.TaskRun {
 	now = slices.Clone(now)
 	for i := range now {
@@ -178,7 +178,7 @@ func (r *run) turn(rec Record) {
 	if len(t.Calls) > 0 {
 		return
 	}
-	if rec.Text != "" { // what it is told of a reply that cannot be taken
+	if rec.Text != "" { // what the model gets for a reply that cannot be used
 		r.note("%s", rec.Text)
 		return
 	}
@@ -506,7 +506,7 @@ func (r *run) direct(rec Record) {
 }
 
 // callID is the id of the call of a task with arguments. It is the same after a restart, so that the gatekeeper asks
-// nobody twice.
+// no one twice.
 func (r *run) callID() string { return r.key + "." + r.current.ID }
 
 // direct says whether a task is one call, known to the last letter, that needs no model to be made.

@@ -6,7 +6,7 @@ import "slices"
 var leads = map[State][]State{
 	Idle:                 {Reasoning},
 	Reasoning:            {Planning, Executing, Evaluating, Replanning, Completed, Failed},
-	Planning:             {AwaitingConfirmation, Executing, Replanning, Failed}, // executing: decided with nobody asked
+	Planning:             {AwaitingConfirmation, Executing, Replanning, Failed}, // executing: decided with no one asked
 	AwaitingConfirmation: {Executing, Replanning, Failed},
 	Executing:            {Evaluating, Replanning, Failed},
 	Evaluating:           {Executing, Planning, Replanning, Completed, Failed},

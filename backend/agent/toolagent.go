@@ -178,7 +178,7 @@ func (a *ToolAgent) drop(id, why string) {
 	a.forget(id, why)
 }
 
-// expire forgets the sessions whose time is up; a.mu is held.
+// expire forgets the sessions that have expired; a.mu is held.
 func (a *ToolAgent) expire() {
 	now := a.deps.Now()
 	for id, s := range a.sessions {
@@ -198,7 +198,7 @@ func (a *ToolAgent) forget(id, why string) {
 	}
 }
 
-// converse asks the model, runs what it calls, and goes on until it answers or asks. Afterwards each call of the session's
+// converse asks the model, runs what it calls, and continues until it answers or asks. Afterwards each call of the session's
 // turns has its result, whatever happened.
 func (a *ToolAgent) converse(ctx context.Context, s *session, query string) (Response, error) {
 	s.said = joined(s.said, query)

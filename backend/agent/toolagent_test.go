@@ -99,7 +99,7 @@ func TestItAsksUntilItKnowsEnough(t *testing.T) {
 	}
 }
 
-// closed checks that each call has its one result, in the turn after it: models refuse anything else.
+// closed checks that each call has its one result, in the turn after it: models return an error for anything else.
 func closed(t *testing.T, turns []agent.Turn) {
 	t.Helper()
 	seen := map[string]bool{}

@@ -123,12 +123,12 @@ func (w *work) chat(ctx context.Context, p Prompt) (r Reply, err error) {
 	return r, err
 }
 
-// refused is why a call does not run, in words for the model.
-type refused string
+// blockedText is why a call does not run, in words for the model.
+type blockedText string
 
 // judged asks the gatekeeper about a call of a tool, and returns the arguments that it may run with and what an operator
 // made of it, for the model. The error is ctx's.
-func (w *work) judged(ctx context.Context, use ToolUse, t Tool) (args json.RawMessage, changed string, no refused, err error) {
+func (w *work) judged(ctx context.Context, use ToolUse, t Tool) (args json.RawMessage, changed string, no blockedText, err error) {
 	if w.Gate == nil {
 		return use.Args, "", "", nil
 	}
@@ -141,18 +141,18 @@ func (w *work) judged(ctx context.Context, use ToolUse, t Tool) (args json.RawMe
 		return nil, "", "", ctx.Err()
 	}
 	if err != nil {
-		return nil, "", refused("The gatekeeper could not judge this call, so it did not run: " + human.SafeText(err)), nil
+		return nil, "", blockedText("The gatekeeper could not judge this call, so it did not run: " + human.SafeText(err)), nil
 	}
 	said := joined(j.Message, operatorSays(j.Reason))
 	if j.Decision != human.Allow {
-		return nil, "", refused("This call was refused and did not run. " + said +
+		return nil, "", blockedText("This call was refused and did not run. " + said +
 			"\nDo not try to come to the same by other means. Find another way, or say that it cannot be done."), nil
 	}
 	if len(j.Args) == 0 {
 		return use.Args, operatorSays(j.Reason), "", nil
 	}
 	if args, err = object(j.Args); err != nil {
-		return nil, "", refused("The gatekeeper changed this call into one that cannot be read, so it did not run."), nil
+		return nil, "", blockedText("The gatekeeper changed this call into one that cannot be read, so it did not run."), nil
 	}
 	if bytes.Equal(args, use.Args) {
 		return use.Args, operatorSays(j.Reason), "", nil
@@ -293,8 +293,8 @@ func sameArgs(task, call json.RawMessage) bool {
 	return err == nil && bytes.Equal(a, b)
 }
 
-// callLine is a call in a line, for people. wholeLine is the same with room for masks to find what they hide: a secret
-// that was cut already is not found.
+// callLine is a call in a line, for people. wholeLine is the same with room for masks to find what they hide: a secret that
+// is incomplete is not found.
 func callLine(name string, args json.RawMessage) string {
 	return human.Shorten(wholeLine(name, args), maxLine)
 }

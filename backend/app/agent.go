@@ -17,7 +17,7 @@ import (
 	"deskbell/backend/transport/client"
 )
 
-// runAgent runs the reference agent in this process to the end of its task, or goes on with a run that was broken off.
+// runAgent runs the reference agent in this process to the end of its task, or continues with a run that was broken off.
 func runAgent(version string) func(context.Context, cli.AgentRun) (agent.Result, error) {
 	return func(ctx context.Context, r cli.AgentRun) (result agent.Result, err error) {
 		c := client.Finding(r.Find, r.Key)
@@ -63,7 +63,7 @@ func runAgent(version string) func(context.Context, cli.AgentRun) (agent.Result,
 	}
 }
 
-// chatWithAgent has messages answered by a ToolAgent in this process, while talk goes on.
+// chatWithAgent has messages answered by a ToolAgent in this process, while talk continues.
 func chatWithAgent(version string) func(context.Context, cli.AgentRun, func(cli.Handle) error) error {
 	return func(ctx context.Context, r cli.AgentRun, talk func(cli.Handle) error) error {
 		c := client.Finding(r.Find, r.Key)

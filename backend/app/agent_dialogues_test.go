@@ -123,7 +123,7 @@ func calling(name, args string) llmtest.Call {
 func user(text string) llmtest.When      { return llmtest.When{Says: text} }
 func resulting(text string) llmtest.When { return llmtest.When{Result: text} }
 
-// The categories of these dialogues.
+// The categories of these conversations.
 const (
 	location      agent.Category = "location"
 	entertainment agent.Category = "entertainment"
@@ -151,7 +151,7 @@ func (d *talk) box() []agent.Tool {
 	}
 }
 
-// A message of a dialogue: what the user says, what the model does then, and what comes of it.
+// A message of a conversation: what the user says, what the model does then, and what comes of it.
 type message struct {
 	user   string
 	model  []llmtest.Step
@@ -160,7 +160,7 @@ type message struct {
 	ran    string
 }
 
-// M1, M2, M3, M5: the seeds' own dialogues.
+// M1, M2, M3, M5: the conversations of the specification.
 func TestDialogues(t *testing.T) {
 	navigation := agent.About{Name: "navigation_agent", Description: "导航助手", Capabilities: []string{"导航", "找地点"}, Categories: []agent.Category{location}}
 	music := agent.About{Name: "music_agent", Description: "音乐播放助手", Capabilities: []string{"音乐", "播放"}, Categories: []agent.Category{entertainment}}
@@ -710,7 +710,7 @@ func TestPlansOfTheAgent(t *testing.T) {
 				says(resulting("不许推送"), "", proposing("不推送，只写报告", taskWrite)),
 				says(resulting("No task of the plan is left"), "没有推送，只写了报告。"),
 			},
-			gate: refusing{"shell", "不许推送"},
+			gate: blocking{"shell", "不许推送"},
 			want: agent.Done, says: "没有推送", ran: ranWrite,
 			stands: []string{"confirmed, finished t1=failed t2=skipped", "confirmed, finished t1=done"},
 			told:   []agent.UpdateType{agent.ConfirmationRequest, agent.SubTaskResult, agent.ConfirmationRequest, agent.FinalResult},
@@ -854,17 +854,17 @@ func ordered(after string, o human.Order) func(*rehearsal, agent.Update) {
 	}
 }
 
-// refusing is a gatekeeper that refuses one tool.
-type refusing struct{ tool, why string }
+// blocking is a gatekeeper that blocks one tool.
+type blocking struct{ tool, why string }
 
-func (r refusing) Check(_ context.Context, call human.ToolCall) (human.Judgement, error) {
+func (r blocking) Check(_ context.Context, call human.ToolCall) (human.Judgement, error) {
 	if call.Tool == r.tool {
 		return human.Judgement{Decision: human.Deny, Message: r.why}, nil
 	}
 	return human.Judgement{Decision: human.Allow}, nil
 }
 
-// A dying journal is that of an agent which is killed after so many records: what it does from then on nobody hears.
+// A dying journal is that of an agent which is killed after so many records: what it does from then on no one hears.
 type dying struct {
 	*runs.Journal
 	left int

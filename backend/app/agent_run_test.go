@@ -238,8 +238,8 @@ func lines(t *testing.T, path string) []string {
 	return strings.Fields(string(text))
 }
 
-// Issue 7, end to end: the agent finds a failing test and mends what it tests. Its plan is edited by an operator, one call
-// of it is approved and one refused, people are asked once and ask back, and the project's test passes afterwards.
+// Issue 7, end to end: the agent finds a failing test and fixes what it tests. Its plan is edited by an operator, one call
+// of it is approved and one denied, people are asked once and ask back, and the project's test passes afterwards.
 func TestTheAgentMendsAProject(t *testing.T) {
 	for _, provider := range []string{"openai", "anthropic"} {
 		t.Run(provider, func(t *testing.T) {
@@ -355,7 +355,7 @@ func TestTheAgentMendsAProject(t *testing.T) {
 			if len(plans) != 2 || plans[0].Run == nil || plans[0].Run.State != human.RunFinished || plans[1].Run == nil || plans[1].Run.Tasks[2].State != human.TaskFailed || plans[1].Run.Tasks[3].State != human.TaskSkipped {
 				t.Errorf("plans: %+v", plans)
 			}
-			// The log of the gatekeeper has the refusal and its session.
+			// The log of the gatekeeper has the block and its session.
 			var page service.LogPage
 			d.boss.good(t, "GET", "/api/gate/decisions", nil, &page)
 			refused := slices.IndexFunc(page.Decisions, func(x service.Decision) bool { return x.Outcome == service.Refused })
@@ -372,7 +372,7 @@ func TestTheAgentMendsAProject(t *testing.T) {
 	}
 }
 
-// Nothing is done twice and nobody is asked twice, wherever the agent is killed.
+// Nothing is done twice and no one is asked twice, wherever the agent is killed.
 func TestTheAgentIsKilledAndResumed(t *testing.T) {
 	for _, at := range []string{"the plan waits", "a question of the gatekeeper waits", "a person is asked", "a call runs"} {
 		t.Run(at, func(t *testing.T) {
@@ -452,7 +452,7 @@ func TestTheAgentIsKilledAndResumed(t *testing.T) {
 				_ = exec.Command("kill", "-9", "--", "-"+child).Run() // what the command had started
 				writeFile(t, filepath.Join(dir, "after"), "")
 			}
-			close(goOn) // the operator answers while nobody runs it, or afterwards
+			close(goOn) // the operator answers while no one runs it, or afterwards
 			w = d.agent(t, dir, "resume", id)
 			w.wait(t, 0)
 			if got := strings.Join(lines(t, effects), " "); got != "one two three" {
@@ -462,7 +462,7 @@ func TestTheAgentIsKilledAndResumed(t *testing.T) {
 			if wantPlans := map[bool]int{true: 2, false: 1}[at == "a call runs"]; len(plans) != wantPlans || len(questions) != 1 || len(permissions) != 1 {
 				t.Errorf("%d plans, %d questions, %d permissions\nout: %s", len(plans), len(questions), len(permissions), &w.out)
 			}
-			// What is over is not gone on with.
+			// What is over is not continued with.
 			again := d.agent(t, dir, "resume", id)
 			again.wait(t, 3)
 			again.says(t, "has ended")
@@ -586,7 +586,7 @@ func TestAConversationWithTheAgent(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "one.txt")); err != nil {
 		t.Error("what was denied has run: ", err)
 	}
-	d.agentWith(t, dir, "", "chat", "Show me a file").wait(t, 2) // nobody answers it
+	d.agentWith(t, dir, "", "chat", "Show me a file").wait(t, 2) // no one answers it
 	for message, shows := range map[string]string{"Clean up": "< denied shell {\"command\":\"rm one.txt\"}", "the second": "< done shell {\"command\":\"cat two.txt\"}"} {
 		w := d.agentWith(t, dir, "", "chat", message)
 		w.wait(t, 0)
@@ -713,7 +713,7 @@ func ready(first llmtest.Answer) func(string, llmtest.Request) llmtest.Answer {
 	}
 }
 
-// P9: each task is confirmed by itself: one after asking back, one changed, one refused, one as it is.
+// P9: each task is confirmed by itself: one after asking back, one changed, one denied, one as it is.
 func TestTheAgentTaskByTask(t *testing.T) {
 	d := newWorkplace(t, "openai", confirmsPlans)
 	dir := t.TempDir()
@@ -752,7 +752,7 @@ func TestTheAgentTaskByTask(t *testing.T) {
 	w.says(t, "skipped", "Not that one.")
 }
 
-// P9: an operator pauses a plan that runs, changes and skips what has not begun, and lets it go on; or stops it.
+// P9: an operator pauses a plan that runs, changes and skips what has not begun, and lets it continue; or stops it.
 func TestOrdersReachTheAgent(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stop is %v", stop), func(t *testing.T) {
@@ -952,7 +952,7 @@ func TestSecretsOfARun(t *testing.T) {
 	}
 }
 
-// Confirming is switched off while a run goes: its next plan needs nobody, and makes no operation.
+// Confirming is switched off while a run goes: its next plan needs no one, and makes no operation.
 func TestConfirmingIsSwitchedOffMeanwhile(t *testing.T) {
 	d := newWorkplace(t, "anthropic")
 	d.boss.good(t, "PUT", "/api/settings", object{"plan.confirm_by_human": true}, nil)

@@ -202,7 +202,7 @@ func (a *App) Ready() <-chan struct{} { return a.ready }
 func (a *App) URL() string { return api.URL(a.listener) }
 
 // Invite makes a one-time code for an operator, and a link to the console with it in its fragment, which
-// browsers send to nobody.
+// browsers send to no one.
 func (a *App) Invite() (code, link string) {
 	code = a.api.NewCode()
 	return code, a.URL() + "/#code=" + code

@@ -59,7 +59,7 @@ func TestServeSaysOneLineAndStopsInOrder(t *testing.T) {
 		t.Errorf("the code works twice: %d, %v", status, err)
 	}
 
-	// Somebody waits while it stops: they are answered, and it does not wait for them.
+	// A client waits while the server stops: it gets an answer, and the server does not wait for it.
 	agent := newCaller(t, s.url, key(t, dir, "bot"))
 	var op human.Operation
 	agent.good(t, "POST", "/api/human/invoke", map[string]any{"action_type": "feedback", "description": "x"}, &op)
@@ -233,24 +233,24 @@ func TestKeysCountAtOnceWithAServerOrWithout(t *testing.T) {
 	run(t, dir, nil, "keys", "add", "a\x1b[31m").want(t, 3, "name", `\x1b`)
 }
 
-// A desk is a running server with one agent and an operator.
-type desk struct {
+// A fixture is a running server with one agent and an operator.
+type fixture struct {
 	*server
 	dir  string
 	env  []string // of the agent's commands
 	boss *caller
 }
 
-func newDesk(t testing.TB) *desk {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	env := []string{"DESKBELL_KEY=" + key(t, dir, "bot")}
 	s := serve(t, dir, nil)
-	return &desk{s, dir, env, operator(t, s.url, s.code)}
+	return &fixture{s, dir, env, operator(t, s.url, s.code)}
 }
 
 // rung waits until something rings and returns it.
-func (d *desk) rung(t testing.TB) human.Operation {
+func (d *fixture) rung(t testing.TB) human.Operation {
 	t.Helper()
 	var page struct{ Operations []human.Operation }
 	waitFor(t, "a ring", func() bool {
@@ -261,7 +261,7 @@ func (d *desk) rung(t testing.TB) human.Operation {
 }
 
 // during runs a command, and does something while it runs.
-func (d *desk) during(t testing.TB, args []string, do func(human.Operation)) result {
+func (d *fixture) during(t testing.TB, args []string, do func(human.Operation)) result {
 	t.Helper()
 	ended := make(chan result, 1)
 	cmd := program(t, d.dir, d.env, args...)
@@ -271,7 +271,7 @@ func (d *desk) during(t testing.TB, args []string, do func(human.Operation)) res
 }
 
 func TestRingsExitCodeIsTheAnswer(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	answer := func(path string, body map[string]any) func(human.Operation) {
 		return func(op human.Operation) {
 			body["operation_id"] = op.ID
@@ -321,7 +321,7 @@ func TestRingsExitCodeIsTheAnswer(t *testing.T) {
 }
 
 func TestRingReadsFilesAndPrintsJSON(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	file := filepath.Join(t.TempDir(), "details.json")
 	if err := os.WriteFile(file, []byte("{\"design\": \"two  spaces\u202e\", \"n\": 1.50}"), 0o600); err != nil {
 		t.Fatal(err)
@@ -347,7 +347,7 @@ func TestRingReadsFilesAndPrintsJSON(t *testing.T) {
 }
 
 func TestAQuestionReachesTheAgentsTerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	cmd := program(t, d.dir, d.env, "ring", "Which colour?")
 	errs, err := cmd.StderrPipe()
 	if err != nil {
@@ -375,7 +375,7 @@ func TestAQuestionReachesTheAgentsTerminal(t *testing.T) {
 }
 
 func TestARingOutlivesACrashOfTheServer(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	r := d.during(t, []string{"ring", "Still there?"}, func(op human.Operation) {
 		waitFor(t, "the agent to wait", func() bool {
 			var seen struct{ Presence struct{ Waiting bool } }
@@ -390,7 +390,7 @@ func TestARingOutlivesACrashOfTheServer(t *testing.T) {
 }
 
 func TestAnOperatorInATerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	agent := newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY="))
 	var link struct{ Code string }
 	d.boss.good(t, "POST", "/api/session/codes", map[string]any{}, &link)
@@ -506,7 +506,7 @@ func TestTheDoctorReports(t *testing.T) {
 }
 
 func TestTheSampleAgentIsARealClient(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.boss.good(t, "POST", "/api/sample", map[string]any{}, nil)
 	first := d.rung(t)
 	if first.Kind != human.Feedback || first.AgentID != "sample-agent" {

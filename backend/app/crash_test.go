@@ -30,7 +30,7 @@ type crashTest struct {
 	acked int
 }
 
-// A crashRing is one ring as its callers know it.
+// A crashRing is one request as its callers know it.
 type crashRing struct {
 	agent   int
 	body    map[string]any
@@ -116,7 +116,7 @@ func (c *crashTest) killStarting(t *testing.T, after time.Duration) {
 	_ = cmd.Wait() // killed: its error says so
 }
 
-// agent rings, and replies to or cancels some of its own, until nobody answers.
+// agent rings, and replies to or cancels some of its own, until no one answers.
 func (c *crashTest) agent(me *caller, agent, round int) {
 	for n := 0; ; n++ {
 		name := fmt.Sprintf("%d-%d-%d", agent, round, n)
@@ -153,7 +153,7 @@ func (c *crashTest) agent(me *caller, agent, round int) {
 	}
 }
 
-// operator answers, asks about and declines whatever waits, in competition with another, until nobody answers.
+// operator answers, asks about and declines whatever waits, in competition with another, until no one answers.
 func (c *crashTest) operator(me *caller, round, which int) {
 	for n := 0; ; n++ {
 		var page struct{ Operations []human.Operation }
@@ -227,7 +227,7 @@ func (c *crashTest) check(t *testing.T, s *server, boss *caller) {
 		if r.checked {
 			continue
 		}
-		// Ringing again tells whether an unanswered ring was stored, and must not ring twice.
+		// Sending the request again tells whether an unanswered one was stored, and must not store it twice.
 		var op human.Operation
 		status, err := agents[r.agent].call("POST", "/api/human/invoke", r.body, &op)
 		switch {
@@ -255,7 +255,7 @@ func (c *crashTest) check(t *testing.T, s *server, boss *caller) {
 	c.once(t, boss)
 }
 
-// once lists every operation there is: each ring must be there once, and nothing else.
+// once lists every operation there is: each request must be there once, and nothing else.
 func (c *crashTest) once(t *testing.T, boss *caller) {
 	seen := map[string]bool{}
 	for cursor := ""; ; {

@@ -16,8 +16,8 @@ func bash(t testing.TB, command string) map[string]any {
 	return map[string]any{"tool": "Bash", "args": map[string]string{"command": command}, "cwd": t.TempDir(), "session_id": "s", "call_id": "c1", "client": "claude-code"}
 }
 
-// Issue 6: the app is killed in the middle of a question. The agent that waits gets no answer, which is a refusal; the
-// question is there again after a restart, what was decided before is in the log, and the same call joins the question.
+// Issue 6: the app is killed in the middle of a question. The agent that waits gets no answer, so it does not run the call;
+// the question is there again after a restart, what was decided before is in the log, and the same call joins the question.
 func TestAQuestionOutlivesSIGKILL(t *testing.T) {
 	dir := t.TempDir()
 	s := serve(t, dir, nil)

@@ -46,7 +46,7 @@ func ask(ctx context.Context, session *mcp.ClientSession, arguments map[string]a
 }
 
 func TestMCPFindsTheServerAndHasAKeyWhileItRuns(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	session := speak(t, d.dir, nil, "--agent", "claude-code")
 	if list := run(t, d.dir, nil, "keys", "list").out; !strings.Contains(list, "claude-code") || !strings.Contains(list, "for one session") {
 		t.Errorf("keys: %s", list)
@@ -76,7 +76,7 @@ func TestMCPFindsTheServerAndHasAKeyWhileItRuns(t *testing.T) {
 }
 
 func TestMCPWithAKeyOfItsOwnMakesNone(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	session := speak(t, d.dir, d.env)
 	if list := run(t, d.dir, nil, "keys", "list", "--json").out; strings.Count(list, `"name"`) != 1 {
 		t.Errorf("keys: %s", list)
@@ -127,7 +127,7 @@ func TestMCPStartsTheServerWhereNoneRuns(t *testing.T) {
 }
 
 func TestMCPGoesOnAfterACrashOfTheServer(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	session := speak(t, d.dir, nil)
 	answered := make(chan said, 1)
 	go func() {

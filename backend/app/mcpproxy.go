@@ -20,7 +20,7 @@ func serveProxy(ctx context.Context, who cli.Asker, p cli.Proxied, in io.Reader,
 	judge := mcpproxy.ForClient(c, func(ctx context.Context, call human.ToolCall) (human.Judgement, error) {
 		return hookprogram.Away(ctx, who.Dir, call.Client, call)
 	})
-	folder, _ := os.Getwd() // without it a server that is started is refused
+	folder, _ := os.Getwd() // without it no server is started
 	return mcpproxy.Front{Command: p.Command, URL: p.URL, Header: p.Header, Listen: p.Listen, In: in, Out: out, Err: errs}.Serve(ctx, judge, mcpproxy.Options{
 		Server: p.Name, Session: client.Thread(folder), Cwd: folder, Patience: p.Patience,
 		Log: slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn})),

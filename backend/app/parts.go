@@ -48,7 +48,7 @@ func (a *App) openQueue(ctx context.Context) error {
 	return nil
 }
 
-// openRecorder makes the recorder from what this system has. Nothing is recorded before somebody asks.
+// openRecorder makes the recorder from what this system has. It records nothing before a caller starts it.
 func (a *App) openRecorder() {
 	a.sources = platform.Sources(a.Dir)
 	a.opens(func() error { platform.Close(a.sources); return nil })
@@ -91,7 +91,7 @@ func (a *App) openSummaries() {
 	a.registry = registry(a.Dir, a.settings, a.masker)
 	a.summaries = summary.New(summary.Deps{
 		Operations: a.queue, Recordings: a.library, Store: a.store.Summaries(),
-		Shelf: a.registry.Find, Folder: a.registry.Folder(), Options: func() summary.Options { return a.now().Summaries() },
+		Registry: a.registry.Find, Folder: a.registry.Folder(), Options: func() summary.Options { return a.now().Summaries() },
 		Operator: a.operator(), Now: time.Now, Log: a.log,
 		NewID: func() human.SummaryID { return human.SummaryID(newID(human.SummaryPrefix)) },
 	})
@@ -177,7 +177,7 @@ func (a *App) openPlans() {
 	})
 }
 
-// openAPI puts the faces on all parts.
+// openAPI connects the transports to all parts.
 func (a *App) openAPI() (err error) {
 	tool := mcp.HTTPHandler(api.ActorOf,
 		func(by human.Actor) mcp.Ringer { return mcp.ForQueue(a.queue, a.library, by) },

@@ -22,23 +22,23 @@ const (
 		{"description":"Tell"}]}`
 )
 
-// planDesk is a desk where plans are confirmed.
-func planDesk(t testing.TB) *desk {
+// planFixture is a fixture where plans are confirmed.
+func planFixture(t testing.TB) *fixture {
 	dir := t.TempDir()
 	env := []string{"DESKBELL_KEY=" + key(t, dir, "bot")}
 	s := serve(t, dir, []string{confirming})
-	return &desk{s, dir, env, operator(t, s.url, s.code)}
+	return &fixture{s, dir, env, operator(t, s.url, s.code)}
 }
 
 // as runs a command of `deskbell plan` with what is typed: the operator's, unless env says otherwise.
-func (d *desk) as(t testing.TB, env []string, typed string, args ...string) result {
+func (d *fixture) as(t testing.TB, env []string, typed string, args ...string) result {
 	t.Helper()
 	cmd := program(t, d.dir, env, append([]string{"plan"}, args...)...)
 	cmd.Stdin = strings.NewReader(typed)
 	return runWith(t, cmd)
 }
 
-func (d *desk) operates(t testing.TB, typed string, args ...string) result {
+func (d *fixture) operates(t testing.TB, typed string, args ...string) result {
 	t.Helper()
 	return d.as(t, []string{"DESKBELL_TOKEN=" + d.boss.token, "EDITOR=" + os.Getenv("EDITOR"), "TMPDIR=" + os.TempDir()}, typed, args...)
 }
@@ -70,7 +70,7 @@ func planning(t testing.TB, session *mcp.ClientSession, arguments map[string]any
 // A whole plan, with a server, an agent's commands and an operator's, all in processes of their own; the server is killed
 // in the middle.
 func TestAPlanFromTerminalToTerminal(t *testing.T) {
-	d := planDesk(t)
+	d := planFixture(t)
 	cmd := program(t, d.dir, d.env, "plan", "submit", "-", "--wait", "--json")
 	cmd.Stdin = strings.NewReader(buildPlan)
 	ended := make(chan result, 1)
@@ -108,7 +108,7 @@ func TestAPlanFromTerminalToTerminal(t *testing.T) {
 
 // The same with a client of MCP, whose server is killed while it waits.
 func TestAPlanOverMCPOutlivesItsServer(t *testing.T) {
-	d := planDesk(t)
+	d := planFixture(t)
 	session := speak(t, d.dir, nil, "--agent", "claude-code")
 	var arguments map[string]any
 	if err := json.Unmarshal([]byte(buildPlan), &arguments); err != nil {
@@ -152,9 +152,9 @@ func TestAPlanOverMCPOutlivesItsServer(t *testing.T) {
 	}
 }
 
-// Confirming is off unless it is switched on: nobody rings, and nothing is kept.
+// Confirming is off unless it is switched on: a plan asks no one, and nothing is kept.
 func TestPlansNeedNobodyUnlessTheSettingsSaySo(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.as(t, d.env, buildPlan, "submit", "-", "--wait").want(t, 0, "plans need no confirmation here")
 	d.as(t, d.env, "", "show", "build").want(t, 3, "no plan")
 	session := speak(t, d.dir, nil)
@@ -169,7 +169,7 @@ func TestAPlanIsChangedInTheUsersEditor(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the editor of this test is sed")
 	}
-	d := planDesk(t)
+	d := planFixture(t)
 	d.as(t, d.env, buildPlan, "submit", "-").want(t, 2)
 	t.Setenv("EDITOR", `sed -i -e 's/^args.command = "rm -rf build"/args.command = "ls build"/'`)
 	d.operates(t, "m\ns\nBetter so\n", "confirm", "build").want(t, 0, `+   "command": "ls build"`, "modified by", "Better so")

@@ -69,7 +69,7 @@ func (c *conn) close() {
 
 // call sends one command and waits for its answer, which is decoded into result unless that is nil. session is ""
 // for the browser itself. params and result are as encoding/json takes them. Safe for concurrent use; but not to be
-// called where events are handled, which would wait for itself to go on.
+// called where events are handled, which would wait for itself to continue.
 func (c *conn) call(ctx context.Context, session, method string, params, result any) error {
 	type answer struct {
 		result json.RawMessage
@@ -99,7 +99,7 @@ func (c *conn) call(ctx context.Context, session, method string, params, result 
 	}
 }
 
-// send sends one command whose answer nobody waits for.
+// send sends one command whose answer no one waits for.
 func (c *conn) send(session, method string, params any) {
 	_, _ = c.post(session, method, params, waiting{session: session, answer: func(json.RawMessage, error) {}})
 }

@@ -37,7 +37,7 @@ func TestDialogsAndTheirAnswers(t *testing.T) {
 			in = r.frame(tab, tt.inside)
 		}
 		r.click(tab, in, tt.click)
-		r.until("the dialog is answered", func() bool { // headless, nobody else does
+		r.until("the dialog is answered", func() bool { // headless, no one else does
 			return tab.conn.call(context.Background(), tab.session, "Page.handleJavaScriptDialog", tt.answer, nil) == nil
 		})
 		e := r.wait(human.PageDialog, func(e human.RecordedEvent) bool { return e.Dialog.Message == tt.want.Message })

@@ -146,7 +146,7 @@ func (b *Browser) openProfile() (*profile, error) {
 	return p, nil
 }
 
-// close lets go of the profile, and removes a throw-away one.
+// close releases the profile, and removes a throw-away one.
 func (p *profile) close() {
 	if !p.throwAway {
 		_ = p.lock.Close()
@@ -168,7 +168,7 @@ func remove(dir string) {
 	}
 }
 
-// removeLeftovers removes throw-away profiles of Deskbells that died: those nobody holds.
+// removeLeftovers removes throw-away profiles of Deskbells that died: those no one holds.
 func removeLeftovers() {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), throwAwayPattern+"*"))
 	for _, dir := range dirs {

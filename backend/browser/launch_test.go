@@ -45,7 +45,7 @@ func TestKeptProfileKeepsLoginsAndThrowAwayOnesLeaveNothing(t *testing.T) {
 	r := run(t, o, human.BrowserOptions{URL: site.URL + "/login"})
 	r.at("/login")
 
-	// Nobody else gets the profile meanwhile, but a throw-away one is to be had.
+	// No one else gets the profile meanwhile, but a throw-away one is to be had.
 	if _, err := New(o, human.BrowserOptions{}, nil).Run(context.Background(), func() {}, func(human.RecordedEvent) {}); human.KindOf(err) != human.Conflict {
 		t.Errorf("a second browser in the same profile: %v, want a conflict", err)
 	}
@@ -183,7 +183,7 @@ func TestAttachedBrowserGoesOnAfterwards(t *testing.T) {
 	if err != nil || seen != uint64(len(r.all())) {
 		t.Errorf("Run = %d, %v", seen, err)
 	}
-	// The browser goes on, and its pages are silent; they can be listened to again.
+	// The browser continues, and its pages are silent; they can be listened to again.
 	host.wait(human.PageClick, nil) // it hears the same page
 	from := host.count()
 	host.click(mine, host.frame(mine, "/in"), "button")

@@ -128,8 +128,8 @@ var errMessage = errors.New("no message of the page script")
 var fromPages = []human.RecordedType{human.PageShown, human.PagePress, human.PageClick, human.PageInput, human.PageChoice, human.PageKey,
 	human.PageScrolled, human.PageDrag, human.PageHover, human.PageCopied, human.PagePasted, human.PageUpload}
 
-// decode reads what came through the binding. Nothing in it is trusted: what is too long is cut, what cannot be is
-// refused, and fields that only Deskbell sets are dropped.
+// decode reads what came through the binding. It trusts nothing: it shortens what is too long, returns an error for what
+// cannot be, and drops fields that only Deskbell sets.
 func decode(payload string) (message, error) {
 	var in struct {
 		Version int                   `json:"v"`

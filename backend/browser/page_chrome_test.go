@@ -481,7 +481,7 @@ func (p *testPage) typed(text string) {
 	}
 }
 
-// drag presses in the middle of an element, moves in steps, and lets go.
+// drag presses in the middle of an element, moves in steps, and releases the button.
 func (p *testPage) drag(selector string, toX, toY float64) {
 	p.t.Helper()
 	x, y := p.at(selector)

@@ -89,7 +89,7 @@ func (w *picker) arm(session string) {
 	w.t.conn.send(session, "Overlay.setInspectMode", pointing)
 }
 
-// end lets the page go on as usual.
+// end lets the page continue as usual.
 func (w *picker) end(send func(session, method string, params any)) {
 	for _, session := range w.t.sessions() {
 		send(session, "Overlay.setInspectMode", object{"mode": "none", "highlightConfig": object{}})

@@ -51,7 +51,7 @@ type screenshots struct {
 	next     *shooting // the action whose picture from after is waited for
 }
 
-// A shot is a picture with what has to be blacked out in it.
+// A shot is a picture with what has to be masked in it.
 type shot struct {
 	data  string // base64 of JPEG; "": it is not known what is secret in it, or the page is private
 	at    int64  // monotonic ns, when it was on the screen
@@ -342,7 +342,7 @@ func (ss *screenshots) print(ref uint64, when string, s *shot) {
 	b.emit(human.RecordedEvent{At: s.at, Type: human.PictureTaken, Picture: s.id, When: when, Browsing: human.Browsing{Page: &page, Cause: ref}})
 }
 
-// develop makes the picture, with what is secret blacked out.
+// develop makes the picture, with what is secret masked.
 func (s *shot) develop() (*record.Frame, error) {
 	raw, err := base64.StdEncoding.DecodeString(s.data)
 	if err != nil {

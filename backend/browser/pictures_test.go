@@ -15,7 +15,7 @@ import (
 	"deskbell/backend/record"
 )
 
-// at is the colour of a picture at a point of the page, in CSS pixels: red, green and blue.
+// at is the color of a picture at a point of the page, in CSS pixels: red, green and blue.
 func at(f record.Frame, x, y int) [3]byte {
 	i := 4 * (int(float64(y)*f.Scale)*f.W + int(float64(x)*f.Scale))
 	return [3]byte{f.Pix[i+2], f.Pix[i+1], f.Pix[i]}

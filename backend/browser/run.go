@@ -258,7 +258,7 @@ func (s *browserSession) handle() {
 	}
 }
 
-// deserted says that the person closed all pages, though the browser itself goes on, as it does on macOS.
+// deserted says that the person closed all pages, though the browser itself continues, as it does on macOS.
 func (s *browserSession) deserted() bool {
 	if !s.b.begun || len(s.b.tabs) > 0 {
 		s.empty = 0
@@ -293,7 +293,7 @@ func (s *browserSession) ended() error {
 	}
 }
 
-// leave closes what was opened, and lets go of what was attached to.
+// leave closes what was opened, and releases what was attached to.
 func (s *browserSession) leave() {
 	if s.process != nil {
 		closing, cancel := context.WithTimeout(context.Background(), closeWithin)
@@ -304,7 +304,7 @@ func (s *browserSession) leave() {
 	s.b.conn.close()
 }
 
-// flush has all pages send what they hold back, such as what is being typed, and, where the browser goes on without
+// flush has all pages send what they hold back, such as what is being typed, and, where the browser continues without
 // us, fall silent.
 func (b *Browser) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushWithin)

@@ -212,7 +212,7 @@ func (b *Browser) frameMoved(over *part, session string, info targetInfo) {
 	t.arm(p, func() {})
 }
 
-// arm has a page or frame report what happens in it, and then lets it go on. Nothing is waited for in between: the order
+// arm has a page or frame report what happens in it, and then lets it continue. Nothing is waited for in between: the order
 // is enough. then is called when all was done.
 func (t *tab) arm(p *part, then func()) {
 	c := t.conn

@@ -6,7 +6,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// Words in the names of tools that nobody knows, and what they say.
+// Words in the names of tools that no one knows, and what they say.
 var (
 	changing = wordSet("write edit delete remove create update move rename exec execute run command shell bash system install deploy drop push kill patch insert set put post send apply merge")
 	looking  = wordSet("read get list search find show view describe count status fetch query look lookup grep diff")

@@ -34,7 +34,7 @@ func finish(call Call, v *human.Verdict, evidence Evidence) {
 	}
 }
 
-// mustBeTyped says whether a click is not enough for an effect: nobody can undo it, and it takes more than a file.
+// mustBeTyped says whether a click is not enough for an effect: no one can undo it, and it takes more than a file.
 func mustBeTyped(e human.Effect) bool {
 	if e.Risk != human.CriticalRisk || e.Reversibility != human.Irreversible {
 		return false
@@ -111,7 +111,8 @@ func far(e human.Effect) bool {
 	return false
 }
 
-// choices are the answers offered for what is asked or refused. Every command among them passes the gate at a lower risk.
+// choices are the answers offered for a call that is asked about or blocked. Every command among them has a lower risk by
+// this same engine.
 func choices(call Call, v human.Verdict, evidence Evidence) []human.Choice {
 	if v.Decision == human.Allow {
 		return nil
@@ -145,7 +146,7 @@ func choice(action human.ChoiceAction, does human.Code) human.Choice {
 	return human.Choice{Action: action, Label: human.Say("label_" + human.Code(action)).Text, Description: human.Say(does).Text, Code: does}
 }
 
-// canBeCopied says whether a copy keeps what an effect would take away.
+// canBeCopied says whether a copy keeps what an effect would remove.
 func canBeCopied(e human.Effect) bool {
 	switch e.Verb {
 	case human.FilesystemDelete:

@@ -12,8 +12,8 @@ import (
 )
 
 // A sample is a case of the corpus. Its class says more than what `deskbell gate eval` reads of it:
-// look is no risk at all, work is daily work that balanced lets through, ask is what balanced asks about, grave is what
-// every policy asks about, and floor is what nothing lowers.
+// look is no risk at all, work is daily work that balanced lets through, ask is what balanced asks about, grave is what every
+// policy asks about, and `floor` is a hard limit.
 type sample struct {
 	class, expect, why, source string
 	call                       gate.Call
@@ -101,7 +101,7 @@ func TestEvidenceLowersOnlyWhatItProves(t *testing.T) {
 		"rm new.txt":  human.Allow,
 		"rm old.txt":  human.Ask,
 		"rm -rf dist": human.Ask,
-		// What tools fill again by themselves, where no commit and nobody else holds it.
+		// What tools fill again by themselves, where no commit and no one else holds it.
 		"rm -rf node_modules": human.Allow,
 		"rm -rf .cache":       human.Ask,
 		// Settings with secrets: nothing is lost where there are none yet.

@@ -95,7 +95,7 @@ func resolve(p, cwd, home string) string {
 	return p
 }
 
-// readsOnly is for the tools that are told what to do by a field of theirs.
+// readsOnly is for the tools with a field that says what to do.
 func readsOnly(f fields) bool { return f.one("command") == "view" }
 
 func makesFolder(tool string) bool { return strings.Contains(plainName(tool), "dir") }

@@ -1,8 +1,9 @@
 // Package gate is the gatekeeper's engine: it judges a call of a tool before it runs. It is pure: the same call, place and
 // evidence give the same verdict, on any machine, at any time. It does no I/O and keeps nothing.
 //
-// A call is normalised, lowered to effects, and each effect has a risk. The most severe effect decides: no harmless one takes
-// another's weight away, and a call is allowed only if every effect of it is. What lies at the floor is never allowed.
+// The engine normalizes a call and analyzes it into effects, and each effect has a risk. The most severe effect decides: a
+// harmless one never lowers another's risk, and a call is allowed only if every effect of it is. A hard limit is never
+// allowed.
 package gate
 
 import (
@@ -167,7 +168,7 @@ func rule(e human.Effect, p Policy) human.Ruling {
 	return human.Ask
 }
 
-// What no answer makes right, of the floor.
+// Hard limits: no answer makes them right.
 var final = map[string]bool{"floor.fork_bomb": true}
 
 func graver(a, b human.Ruling) human.Ruling {

@@ -387,7 +387,8 @@ var (
 	})
 )
 
-// otherQuery are the effects of a query in a language that is not SQL: Cypher, GraphQL, those of MongoDB, ArangoDB, Gremlin, Flux.
+// otherQuery are the effects of a query in a language that is not SQL: Cypher, GraphQL, those of MongoDB, ArangoDB, Gremlin,
+// Flux.
 func otherQuery(s string) []human.Effect {
 	switch {
 	case len(s) > maxQuery || !queryLanguage().MatchString(s):
@@ -451,7 +452,7 @@ var pages = []struct {
 	{"install", "install installbrowser"},
 }
 
-// What a click or a key does is told by what is written where it goes.
+// The text on the target says what a click or a key does.
 var (
 	graveClicks = wordSet("delete remove destroy erase wipe pay buy purchase order transfer withdraw deactivate terminate unsubscribe revoke reset drop purge uninstall donate checkout bid format close-account")
 	sendClicks  = wordSet("submit send post publish save confirm accept approve agree share invite merge deploy create apply sign login log continue ok yes upload update allow grant install run subscribe reply comment register")

@@ -36,7 +36,7 @@ const (
 	talkTool    // tells or asks the person, plans, or asks another agent, whose own calls are judged
 	typeTool    // types into a program that runs already
 	stopTool    // stops what the agent itself started
-	memoryTool  // keeps what later sessions are told
+	memoryTool  // keeps what later sessions read
 	laterTool   // sets up what runs by itself
 	batchTool   // holds calls of other tools
 	screenTool  // sees, and moves the pointer and keys of, a screen
@@ -44,7 +44,7 @@ const (
 )
 
 // The tools of well-known agents, in lower case and without anything between words. What is written here is what they do;
-// a tool of another server under the same name is judged by its arguments all the same.
+// a tool of another server under the same name is still judged by its arguments.
 var tools = []struct {
 	kind  kind
 	names wordSet
@@ -362,7 +362,7 @@ func lookalikes(commands, named []string) []human.Effect {
 // Spaces that look like the plain one and are another character.
 const oddSpaces = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f"
 
-// annotated is what the server's own hints add. They only tighten: a tool that calls itself read-only is believed by nobody.
+// annotated is what the server's own hints add. They only tighten: a tool that calls itself read-only is believed by no one.
 // Where it is known what a tool does, that counts, and no hint of its server.
 func annotated(call Call, found []human.Effect) []human.Effect {
 	a := call.Annotations
@@ -526,8 +526,8 @@ func filesIn(texts []string, at shell.Place) []human.Effect {
 	return out
 }
 
-// deleting are the effects of a tool that deletes what is at a path. Whether it takes folders, its name does not tell for
-// certain: at the floor it does.
+// deleting are the effects of a tool that deletes what is at a path. Its name does not say whether it deletes folders, so
+// for a hard limit it does.
 func deleting(p string, recursive bool, at shell.Place) []human.Effect {
 	if all := shell.Deleting(p, true, at); recursive || slices.ContainsFunc(all, func(e human.Effect) bool { return e.HardLimit }) {
 		return all

@@ -167,7 +167,7 @@ func (s script) Text(abs string) (string, bool) { x, ok := s[abs]; return x, ok 
 func (script) Clean() bool                      { return false }
 func (script) Pushed() bool                     { return false }
 
-// What a server says of its tool makes it graver at the most.
+// What a server says of its tool makes it graver at most.
 func TestSchemasAndHintsOnlyTighten(t *testing.T) {
 	yes, no := true, false
 	schema := json.RawMessage(`{"type":"object","properties":{"payload":{"type":"string","description":"Shell command to run on the box"},"q":{"type":"string","description":"SQL query"},"method":{"type":"string","default":"delete"},"where":{"type":"string","description":"Path to the file"}}}`)
@@ -221,7 +221,7 @@ func TestPlacesReachEverywhere(t *testing.T) {
 	}
 }
 
-// What only looks goes on without a question, though it has the shape of what does not.
+// What only looks continues without a question, though it has the shape of what does not.
 func TestShapesThatOnlyLook(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"mcp__neo4j__read_cypher", `{"query":"MATCH (n:User) RETURN n.createdAt LIMIT 5"}`},

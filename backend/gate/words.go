@@ -72,7 +72,7 @@ func reason(v human.Verdict) []human.Sentence {
 	return said
 }
 
-// maxWhy is how many reasons are told.
+// maxWhy is how many reasons are given.
 const maxWhy = 20
 
 // Why tells the reasons that effects are, the weightiest first, in sentences: one for each rule that found something that no

@@ -20,7 +20,7 @@ func TestWordSet(t *testing.T) {
 	}
 }
 
-// Each name is told of once: what stands first would count, and nobody would see that the other does not.
+// Each name is listed once: the first entry would count, and no reader would see that the other does not.
 func TestNamesAreToldOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, list := range tools {

@@ -10,7 +10,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// found is an answer with findings of which the second was cut, as old data may still have them.
+// found is an answer with findings of which the second was removed, as old data may still have them.
 func found() human.Answer {
 	one, two, three := human.Ref{Kind: human.RefAction, Recording: "rec_1", ID: "a1"}, human.Ref{Kind: human.RefAction, Recording: "rec_1", ID: "action-two"}, human.Ref{Kind: human.RefField, ID: "quota"}
 	return human.Answer{

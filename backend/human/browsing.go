@@ -18,7 +18,7 @@ const (
 	PagePress      RecordedType = "page_press"     // X Y Button Modifiers Element, as it was before anything changed
 	PageClick      RecordedType = "page_click"     // X Y Button Modifiers Element, Count which of a double or triple click; Values: checked or unchecked
 	PageInput      RecordedType = "page_input"     // Element, Text (masked) that stands in the field after typing, Count its characters
-	PageChoice     RecordedType = "page_choice"    // Element, Values (masked): of a select its options' labels, of a checkbox or radio button checked or unchecked, of a date, colour or range its value
+	PageChoice     RecordedType = "page_choice"    // Element, Values (masked): of a select its options' labels, of a checkbox or radio button checked or unchecked, of a date, color or range its value
 	PageKey        RecordedType = "page_key"       // Key Modifiers Element: one that makes no text, or a shortcut
 	PageScrolled   RecordedType = "page_scroll"    // ToX ToY, the offset when it came to rest; Element, where it was not the page that scrolled
 	PageDrag       RecordedType = "page_drag"      // X Y Element to ToX ToY Target
@@ -162,7 +162,7 @@ const (
 	ClosePage   ActionType = "close_page"  //
 	SwitchPage  ActionType = "switch_page" //
 	Navigate    ActionType = "navigate"    //
-	Choose      ActionType = "choose"      // options of a select, a date, a colour, a value of a slider
+	Choose      ActionType = "choose"      // options of a select, a date, a color, a value of a slider
 	Check       ActionType = "check"       // Values: checked or unchecked
 	Hover       ActionType = "hover"       //
 	DialogEnded ActionType = "dialog"      //

@@ -5,7 +5,7 @@ import "errors"
 // ErrorKind is what a face needs to pick a status; the zero ErrorKind is a bug in ours.
 type ErrorKind uint8
 
-// The kinds of errors. Faces map them to HTTP statuses, JSON-RPC codes and exit codes.
+// The kinds of errors. Transports map them to HTTP statuses, JSON-RPC codes and exit codes.
 const (
 	_            ErrorKind = iota
 	Invalid                // the request itself is wrong; sending it again changes nothing
@@ -75,8 +75,8 @@ func SafeText(err error) string {
 	return "something went wrong inside Deskbell; its log has the details"
 }
 
-// Inner stands for an error among the arguments of another error's format: it is shown as SafeText says it, and clients can say it in
-// their own language.
+// Inner stands for an error among the arguments of another error's format: it is shown as SafeText says it, and clients can
+// say it in their own language.
 type Inner struct{ Err error }
 
 func (i Inner) String() string { return SafeText(i.Err) }

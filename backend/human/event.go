@@ -21,9 +21,9 @@ const (
 	Replied    EventType = "replied"           // agent: Text
 	Commented  EventType = "commented"         // operator: Text, after the end ("add as a message")
 	Snoozed    EventType = "snoozed"           // operator: Until; nil wakes it
-	Shown      EventType = "shown"             // system: Channel showed the ring; Text says why it failed
+	Shown      EventType = "shown"             // system: Channel showed the request; Text says why it failed
 	Seen       EventType = "seen"              // operator: Channel was looked at
-	Expired    EventType = "overdue"           // system: time is up
+	Expired    EventType = "overdue"           // system: the time limit has passed
 	Finished   EventType = "completed"         // operator: Answer
 	Withdrawn  EventType = "cancelled"         // agent, or system on time-out: Text is the reason
 	TurnedDown EventType = "declined"          // operator: Text is the reason
@@ -83,7 +83,7 @@ func (e Event) ForAgent() Event {
 //
 //	pending -> claimed -> in_progress -> completed
 //	any open state -> waiting_input -> (agent replies) in_progress
-//	any open state -> cancelled | declined
+//	any open state -> canceled | declined
 func (o Operation) Apply(e Event) (Operation, error) {
 	if err := o.allows(e); err != nil {
 		return o, err
@@ -155,8 +155,8 @@ func (o Operation) Apply(e Event) (Operation, error) {
 	return next, nil
 }
 
-// A life is what one kind of operation adds to the life cycle that all have: state of its own, changed by events of its own. Each
-// of the functions may be nil.
+// A life is what one kind of operation adds to the life cycle that all have: state of its own, changed by events of its own.
+// Each of the functions may be nil.
 type life struct {
 	invoked  func(Operation) Operation // after the request was taken
 	finished func(*Operation)          // after the answer was taken

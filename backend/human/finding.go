@@ -174,14 +174,14 @@ func kept(all []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Cut })
 }
 
-// ForAgent is an answer as the operation's agent may see it: without what was cut, and without what only tells
-// which summary it was drafted from. The one given stays as it is.
+// ForAgent is an answer as the operation's agent may see it: without what was removed, and without the field that only names
+// the summary it was drafted from. It does not change the answer it is given.
 func (a Answer) ForAgent() Answer {
 	a = a.Kept()
 	a.SummaryID = ""
 	for _, list := range [][]Finding{a.Findings, a.Suggestions} {
 		for i := range list {
-			list[i].ID = "" // a gap in their numbers would tell that one was cut
+			list[i].ID = "" // a gap in their numbers would show that one was removed
 		}
 	}
 	return a

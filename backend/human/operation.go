@@ -1,5 +1,5 @@
 // Package human has the nouns of Deskbell: an operation, the events that make it up, the rules of its
-// life, and the errors all floors share. It does no I/O, reads no clock and starts no goroutine. The
+// life, and the errors that all layers share. It does no I/O, reads no clock and starts no goroutine. The
 // JSON tags are the wire format of the REST API, the WebSocket, MCP results and the exported files.
 package human
 
@@ -60,7 +60,7 @@ const (
 	CriticalRisk Risk = "critical"
 )
 
-// Dangerous says whether an answer in favour must be deliberate: no default, no single key, no
+// Dangerous says whether an approval must be deliberate: no default, no single key, no
 // button on a system notification.
 func (r Risk) Dangerous() bool { return r == HighRisk || r == CriticalRisk }
 
@@ -73,13 +73,13 @@ const (
 	Refused  Decision = "deny"
 )
 
-// OnTimeout is what happens to an operation whose time is up (H14).
+// OnTimeout is what happens to an operation whose time limit has passed (H14).
 type OnTimeout string
 
 // The two ways; Mark is the default.
 const (
 	Mark   OnTimeout = "mark"   // it stays open and is marked overdue
-	Cancel OnTimeout = "cancel" // it ends as cancelled
+	Cancel OnTimeout = "cancel" // it ends as canceled
 )
 
 // Priorities run from 0 to MaxPriority; higher comes first.
@@ -88,7 +88,7 @@ const (
 	MaxPriority     = 9
 )
 
-// Role is which of the two sides somebody is on, or the system itself.
+// Role says who acts: an agent, an operator, or the system itself.
 type Role string
 
 // The roles.
@@ -298,7 +298,7 @@ type Ending struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// A Delivery is one channel of the ledger: when a ring was shown on it and when it was seen there.
+// A Delivery is one channel of the ledger: when a request was shown on it and when it was seen there.
 type Delivery struct {
 	Channel string     `json:"channel" doc:"card, notification, tray or console."`
 	Shown   *time.Time `json:"shown,omitempty"`
@@ -380,7 +380,7 @@ func (o Operation) Brief() Operation {
 	return o
 }
 
-// Request is what the agent asked for, as it was rung.
+// Request is what the agent asked for, as it was sent.
 func (o Operation) Request() Request {
 	return Request{
 		Kind: o.Kind, Description: o.Description, Details: o.Details, Context: o.Context, AgentID: o.AgentID,

@@ -44,7 +44,7 @@ func (s story) then(t human.EventType, by human.Actor) story {
 	return append(s, e)
 }
 
-// tell applies the story, a second between events, and returns the operation and the first refusal.
+// tell applies the story, a second between events, and returns the operation and the first error.
 func (s story) tell() (human.Operation, error) {
 	op := human.Operation{ID: "op_1"}
 	for i, e := range s {

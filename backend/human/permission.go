@@ -142,5 +142,5 @@ type RuleSource string
 const (
 	RuleFile     RuleSource = "file"     // gate.toml
 	RuleProject  RuleSource = "project"  // the project's own file, which may only tighten
-	RuleOperator RuleSource = "operator" // a standing permission
+	RuleOperator RuleSource = "operator" // a rule
 )

@@ -238,7 +238,7 @@ type PlanState struct {
 	PartOf   OperationID `json:"part_of,omitempty" doc:"Of one task of a plan, which is confirmed by itself: the plan."`
 }
 
-// planLife is what plans add to the life cycle: operators vote, and the run of a confirmed plan goes on after its end.
+// planLife is what plans add to the life cycle: operators vote, and the run of a confirmed plan continues after its end.
 var planLife = life{
 	invoked: func(o Operation) Operation {
 		if q, err := o.PlanQuestion(); err == nil { // what is folded later has no details
@@ -265,7 +265,7 @@ func (o Operation) PlanQuestion() (q PlanQuestion, err error) {
 	return q, nil
 }
 
-// PlanStatus says where a plan stands. A plan that its agent withdrew, or an operator declined, is cancelled.
+// PlanStatus says where a plan stands. A plan that its agent withdrew, or an operator declined, is canceled.
 func (o Operation) PlanStatus() PlanStatus {
 	switch o.State {
 	case Cancelled, Declined:

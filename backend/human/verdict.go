@@ -150,7 +150,7 @@ const (
 	ChooseDeny       ChoiceAction = "deny"
 	ChooseBackup     ChoiceAction = "backup"     // make a verified copy, tell where it is, then allow
 	ChooseDifference ChoiceAction = "difference" // show what would change, and ask again
-	ChooseInstead    ChoiceAction = "instead"    // refuse, and offer Command in its place
+	ChooseInstead    ChoiceAction = "instead"    // deny, and offer Command in its place
 	ChooseChange     ChoiceAction = "change"     // let it run with other arguments, which the operator wrote
 )
 

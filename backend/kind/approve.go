@@ -2,7 +2,7 @@ package kind
 
 import "deskbell/backend/human"
 
-// Approve is a yes or no before the agent acts. The answer is bound to details.action, to the letter, so that field alone
+// Approve is a yes or no before the agent acts. The answer is bound to details.action, exactly, so that field alone
 // has no aliases.
 var Approve = Kind{
 	Name:   human.Approve,

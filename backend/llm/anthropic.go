@@ -100,7 +100,7 @@ func (m messages) chat(ctx context.Context, key string, p agent.Prompt, tell fun
 	return m.send(ctx, key, params, tell)
 }
 
-// result is what came of a call. A text without a word is refused, and so is a failure without a text.
+// result is the result of a call. The server returns an error for an empty text, and for a failure without a text.
 func result(r agent.CallDone) anthropic.ContentBlockParamUnion {
 	b := anthropic.ToolResultBlockParam{ToolUseID: r.CallID}
 	if r.Failed {

@@ -20,8 +20,8 @@ type chatter struct{ line }
 // NewChat returns a model to talk with, that may call tools. It connects to nothing. The error is Invalid and names the
 // setting at fault. It may be used by several goroutines at a time.
 //
-// A reply that was cut by the limit of tokens may end in a call whose arguments are no JSON, as may any other: it is passed
-// on as it came. A refusal is an Invalid error; a conversation that is too long for the model one with agent.ErrTooLong.
+// A reply that the limit of tokens may end in a call whose arguments are no JSON, as may any other: it is passed on as it
+// came. A model that declines is an Invalid error; a conversation that is too long for the model one with agent.ErrTooLong.
 func NewChat(c Config) (agent.Model, error) {
 	l, err := newLine(c, defaultTurn)
 	if err != nil {
@@ -84,7 +84,8 @@ type message struct {
 	kept    json.RawMessage
 }
 
-// conversation puts turns into messages of the two sides in turn. What says nothing is left out: it would be refused.
+// conversation puts turns into messages of the two sides in turn. What says nothing is left out: the server would return an
+// error.
 func conversation(turns []agent.Turn) []message {
 	var all []message
 	for _, t := range turns {
@@ -108,7 +109,7 @@ func conversation(turns []agent.Turn) []message {
 	return all
 }
 
-// failedText is what a model is told of a call, where the protocol has no mark for one that failed.
+// failedText is what a model gets for a call, where the protocol has no mark for one that failed.
 func failedText(r agent.CallDone) string {
 	if !r.Failed {
 		return r.Text
@@ -169,7 +170,7 @@ type called struct {
 }
 
 // uses are the calls of an answer. Each gets an id that no other of it has: some servers send none, or the same.
-// Arguments that are left out altogether are none, but for an answer that was cut before they came.
+// Arguments that are left out altogether are none, but for an answer that ended before they came.
 func uses(calls []*called, cut bool) []agent.ToolUse {
 	var all []agent.ToolUse
 	for i, c := range calls {

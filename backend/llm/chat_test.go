@@ -77,8 +77,8 @@ func results(r agent.Reply, done ...agent.CallDone) agent.Turn {
 	return agent.Turn{Role: agent.ToolTurn, Results: done}
 }
 
-// Two turns with several calls at a time, one of which failed, from a model that thinks: the server refuses the second
-// turn without the thoughts, or with a result missing.
+// Two turns with several calls at a time, one of which failed, from a model that thinks: the server returns an error for the
+// second turn without the thoughts, or with a result missing.
 func TestChat(t *testing.T) {
 	const text = "好的，我先找到故宫，再看看现在几点。"
 	talk(t, []llmtest.Step{
@@ -137,7 +137,7 @@ func TestChat(t *testing.T) {
 
 func TestChatFailures(t *testing.T) {
 	well := llmtest.Step{Answer: llmtest.Answer{Text: "There it is, and here is more of it.", Calls: []llmtest.Call{{Name: "now"}}}}
-	do := func(all ...llmtest.Behaviour) (steps []llmtest.Step) {
+	do := func(all ...llmtest.Behavior) (steps []llmtest.Step) {
 		for _, b := range all {
 			step := well
 			step.Do = b

@@ -85,7 +85,7 @@ func (f *failure) judge() {
 	case s >= 500:
 		f.again = true
 	case s == http.StatusBadRequest || s == http.StatusUnprocessableEntity:
-		// Each server words it differently; another form costs a request that is refused as fast.
+		// Each server words it differently; another form costs one more request that fails fast.
 		f.form = true
 	}
 	if f.long() {
@@ -192,8 +192,8 @@ func tail(err error) string {
 	return err.Error()
 }
 
-// refused gives a failure by its status the words for it.
-func (m *line) refused(f *failure, key string) *human.Error {
+// errorOf returns the message for a failure, by its status.
+func (m *line) errorOf(f *failure, key string) *human.Error {
 	host, said := m.info.Host, ""
 	if text := clean(f.message, key); text != "" {
 		said = ": " + text

@@ -31,7 +31,7 @@ const (
 	tries       = 4                // requests that are made where the first fails for a while
 	firstPause  = time.Second      // before the second; each further one is twice as long
 	longestWait = time.Minute      // a provider that asks for a longer pause is not waited for
-	idle        = 60 * time.Second // without a byte, an answer that has begun is cut
+	idle        = 60 * time.Second // without a byte, an answer that has begun is given up
 	longest     = 4 * time.Minute  // of one request, from first to last byte
 	mostBytes   = 8 << 20          // of one answer
 )
@@ -334,7 +334,7 @@ func (m *line) failed(err error, key string) *failure {
 		f = m.unreachable(err)
 	}
 	if f.err == nil {
-		f.err = m.refused(f, key)
+		f.err = m.errorOf(f, key)
 	}
 	return f
 }

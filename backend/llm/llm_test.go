@@ -40,7 +40,7 @@ func request() prompt.Request {
 var providers = []string{llm.Anthropic, llm.OpenAI}
 
 // each runs a test for both providers, on a clock of its own: pauses and time limits take no time.
-func each(t *testing.T, do []llmtest.Behaviour, f func(t *testing.T, provider string, m prompt.Model, s *llmtest.Server)) {
+func each(t *testing.T, do []llmtest.Behavior, f func(t *testing.T, provider string, m prompt.Model, s *llmtest.Server)) {
 	t.Helper()
 	for _, provider := range providers {
 		t.Run(provider, func(t *testing.T) {
@@ -58,45 +58,45 @@ func each(t *testing.T, do []llmtest.Behaviour, f func(t *testing.T, provider st
 
 func TestAsk(t *testing.T) {
 	for _, tt := range []struct {
-		do       []llmtest.Behaviour
+		do       []llmtest.Behavior
 		want     human.ErrorKind // 0: an answer
 		again    bool            // ErrAnswer: asking once more may help
 		requests int
 		within   time.Duration
 		says     string
 	}{
-		{do: []llmtest.Behaviour{llmtest.Right}, requests: 1, within: time.Second},
-		{do: []llmtest.Behaviour{llmtest.Slow}, requests: 1, within: 20 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.Prose}, requests: 1, within: time.Second},
-		{do: []llmtest.Behaviour{llmtest.RateLimited, llmtest.Right}, requests: 2, within: 3 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.RateLimited}, want: human.Exhausted, requests: 4, within: 12 * time.Second, says: "no more requests"},
-		{do: []llmtest.Behaviour{llmtest.RateLimitedLong}, want: human.Exhausted, requests: 1, within: time.Second, says: "1h0m0s"},
-		{do: []llmtest.Behaviour{llmtest.NoCredit}, want: human.Exhausted, requests: 1, within: time.Second, says: "no credit"},
-		{do: []llmtest.Behaviour{llmtest.Overloaded, llmtest.Overloaded, llmtest.Right}, requests: 3, within: 4 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.Overloaded}, want: human.Unavailable, requests: 4, within: 9 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.OverloadedMidway, llmtest.Right}, requests: 2, within: 2 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.OverloadedMidway}, want: human.Unavailable, requests: 4, within: 9 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.BadGateway, llmtest.Right}, requests: 2, within: 2 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.BadGateway}, want: human.Unavailable, requests: 4, within: 9 * time.Second, says: "(502)"},
-		{do: []llmtest.Behaviour{llmtest.Denied}, want: human.Denied, requests: 1, within: time.Second, says: "does not accept the key"},
-		{do: []llmtest.Behaviour{llmtest.UnknownModel}, want: human.Invalid, requests: 1, within: time.Second, says: llmtest.Model},
-		{do: []llmtest.Behaviour{llmtest.NoSchema}, requests: 0, within: time.Second},
-		{do: []llmtest.Behaviour{llmtest.NoTools}, requests: 0, within: time.Second},
-		{do: []llmtest.Behaviour{llmtest.OnlyText}, requests: 3, within: time.Second},
-		{do: []llmtest.Behaviour{llmtest.Cut, llmtest.Right}, requests: 2, within: 2 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.Cut}, want: human.Unavailable, requests: 4, within: 9 * time.Second, says: "broke off"},
-		{do: []llmtest.Behaviour{llmtest.Short}, want: human.Unavailable, requests: 4, within: 9 * time.Second, says: "broke off"},
-		{do: []llmtest.Behaviour{llmtest.Stall, llmtest.Right}, requests: 2, within: 63 * time.Second},
-		{do: []llmtest.Behaviour{llmtest.Stall}, want: human.Unavailable, requests: 4, within: 250 * time.Second, says: "60 seconds"},
-		{do: []llmtest.Behaviour{llmtest.Silent}, want: human.Unavailable, requests: 1, within: 241 * time.Second, says: "4 minutes"},
-		{do: []llmtest.Behaviour{llmtest.Pings}, want: human.Unavailable, requests: 1, within: 241 * time.Second, says: "4 minutes"},
-		{do: []llmtest.Behaviour{llmtest.Truncated}, want: human.Invalid, again: true, requests: 1, within: time.Second, says: "model.max_output_tokens"},
-		{do: []llmtest.Behaviour{llmtest.Refusal}, want: human.Invalid, requests: 1, within: time.Second, says: "declined to answer"},
-		{do: []llmtest.Behaviour{llmtest.Nonsense}, want: human.Invalid, again: true, requests: 1, within: time.Second, says: "JSON"},
-		{do: []llmtest.Behaviour{llmtest.WrongSchema}, requests: 1, within: time.Second}, // JSON it is; the prompt checks it
-		{do: []llmtest.Behaviour{llmtest.Huge}, want: human.Invalid, requests: 1, within: time.Second, says: "8 MB"},
-		{do: []llmtest.Behaviour{llmtest.Page}, want: human.Invalid, requests: 1, within: time.Second, says: "protocol"},
-		{do: []llmtest.Behaviour{llmtest.Elsewhere}, want: human.Invalid, requests: 1, within: time.Second, says: "another address"},
+		{do: []llmtest.Behavior{llmtest.Right}, requests: 1, within: time.Second},
+		{do: []llmtest.Behavior{llmtest.Slow}, requests: 1, within: 20 * time.Second},
+		{do: []llmtest.Behavior{llmtest.Prose}, requests: 1, within: time.Second},
+		{do: []llmtest.Behavior{llmtest.RateLimited, llmtest.Right}, requests: 2, within: 3 * time.Second},
+		{do: []llmtest.Behavior{llmtest.RateLimited}, want: human.Exhausted, requests: 4, within: 12 * time.Second, says: "no more requests"},
+		{do: []llmtest.Behavior{llmtest.RateLimitedLong}, want: human.Exhausted, requests: 1, within: time.Second, says: "1h0m0s"},
+		{do: []llmtest.Behavior{llmtest.NoCredit}, want: human.Exhausted, requests: 1, within: time.Second, says: "no credit"},
+		{do: []llmtest.Behavior{llmtest.Overloaded, llmtest.Overloaded, llmtest.Right}, requests: 3, within: 4 * time.Second},
+		{do: []llmtest.Behavior{llmtest.Overloaded}, want: human.Unavailable, requests: 4, within: 9 * time.Second},
+		{do: []llmtest.Behavior{llmtest.OverloadedMidway, llmtest.Right}, requests: 2, within: 2 * time.Second},
+		{do: []llmtest.Behavior{llmtest.OverloadedMidway}, want: human.Unavailable, requests: 4, within: 9 * time.Second},
+		{do: []llmtest.Behavior{llmtest.BadGateway, llmtest.Right}, requests: 2, within: 2 * time.Second},
+		{do: []llmtest.Behavior{llmtest.BadGateway}, want: human.Unavailable, requests: 4, within: 9 * time.Second, says: "(502)"},
+		{do: []llmtest.Behavior{llmtest.Denied}, want: human.Denied, requests: 1, within: time.Second, says: "does not accept the key"},
+		{do: []llmtest.Behavior{llmtest.UnknownModel}, want: human.Invalid, requests: 1, within: time.Second, says: llmtest.Model},
+		{do: []llmtest.Behavior{llmtest.NoSchema}, requests: 0, within: time.Second},
+		{do: []llmtest.Behavior{llmtest.NoTools}, requests: 0, within: time.Second},
+		{do: []llmtest.Behavior{llmtest.OnlyText}, requests: 3, within: time.Second},
+		{do: []llmtest.Behavior{llmtest.Cut, llmtest.Right}, requests: 2, within: 2 * time.Second},
+		{do: []llmtest.Behavior{llmtest.Cut}, want: human.Unavailable, requests: 4, within: 9 * time.Second, says: "broke off"},
+		{do: []llmtest.Behavior{llmtest.Short}, want: human.Unavailable, requests: 4, within: 9 * time.Second, says: "broke off"},
+		{do: []llmtest.Behavior{llmtest.Stall, llmtest.Right}, requests: 2, within: 63 * time.Second},
+		{do: []llmtest.Behavior{llmtest.Stall}, want: human.Unavailable, requests: 4, within: 250 * time.Second, says: "60 seconds"},
+		{do: []llmtest.Behavior{llmtest.Silent}, want: human.Unavailable, requests: 1, within: 241 * time.Second, says: "4 minutes"},
+		{do: []llmtest.Behavior{llmtest.Pings}, want: human.Unavailable, requests: 1, within: 241 * time.Second, says: "4 minutes"},
+		{do: []llmtest.Behavior{llmtest.Truncated}, want: human.Invalid, again: true, requests: 1, within: time.Second, says: "model.max_output_tokens"},
+		{do: []llmtest.Behavior{llmtest.Refusal}, want: human.Invalid, requests: 1, within: time.Second, says: "declined to answer"},
+		{do: []llmtest.Behavior{llmtest.Nonsense}, want: human.Invalid, again: true, requests: 1, within: time.Second, says: "JSON"},
+		{do: []llmtest.Behavior{llmtest.WrongSchema}, requests: 1, within: time.Second}, // JSON it is; the prompt checks it
+		{do: []llmtest.Behavior{llmtest.Huge}, want: human.Invalid, requests: 1, within: time.Second, says: "8 MB"},
+		{do: []llmtest.Behavior{llmtest.Page}, want: human.Invalid, requests: 1, within: time.Second, says: "protocol"},
+		{do: []llmtest.Behavior{llmtest.Elsewhere}, want: human.Invalid, requests: 1, within: time.Second, says: "another address"},
 	} {
 		t.Run(fmt.Sprint(tt.do), func(t *testing.T) {
 			each(t, tt.do, func(t *testing.T, provider string, m prompt.Model, s *llmtest.Server) {
@@ -139,7 +139,7 @@ func TestAsk(t *testing.T) {
 }
 
 func TestFormIsRemembered(t *testing.T) {
-	each(t, []llmtest.Behaviour{llmtest.OnlyText}, func(t *testing.T, _ string, m prompt.Model, s *llmtest.Server) {
+	each(t, []llmtest.Behavior{llmtest.OnlyText}, func(t *testing.T, _ string, m prompt.Model, s *llmtest.Server) {
 		for range 2 {
 			if _, err := m.Ask(t.Context(), request(), nil); err != nil {
 				t.Fatal(err)
@@ -152,9 +152,9 @@ func TestFormIsRemembered(t *testing.T) {
 }
 
 func TestAskEndsWithItsContext(t *testing.T) {
-	for _, b := range []llmtest.Behaviour{llmtest.Stall, llmtest.Silent, llmtest.Pings, llmtest.Huge, llmtest.Slow} {
+	for _, b := range []llmtest.Behavior{llmtest.Stall, llmtest.Silent, llmtest.Pings, llmtest.Huge, llmtest.Slow} {
 		t.Run(string(b), func(t *testing.T) {
-			each(t, []llmtest.Behaviour{b}, func(t *testing.T, _ string, m prompt.Model, s *llmtest.Server) {
+			each(t, []llmtest.Behavior{b}, func(t *testing.T, _ string, m prompt.Model, s *llmtest.Server) {
 				s.Pace = time.Minute
 				ctx, stop := context.WithCancel(t.Context())
 				if b == llmtest.Huge { // no time passes while it writes
@@ -176,7 +176,7 @@ func TestAskEndsWithItsContext(t *testing.T) {
 		})
 	}
 	t.Run("no pause beyond the deadline", func(t *testing.T) {
-		each(t, []llmtest.Behaviour{llmtest.RateLimited}, func(t *testing.T, _ string, m prompt.Model, _ *llmtest.Server) {
+		each(t, []llmtest.Behavior{llmtest.RateLimited}, func(t *testing.T, _ string, m prompt.Model, _ *llmtest.Server) {
 			ctx, stop := context.WithTimeout(t.Context(), time.Second)
 			defer stop()
 			begun := time.Now()
@@ -193,9 +193,9 @@ func TestWhatIsSent(t *testing.T) {
 	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, form := range []llmtest.Behaviour{llmtest.Right, llmtest.NoSchema, llmtest.NoTools} {
+	for _, form := range []llmtest.Behavior{llmtest.Right, llmtest.NoSchema, llmtest.NoTools} {
 		t.Run(string(form), func(t *testing.T) {
-			each(t, []llmtest.Behaviour{form}, func(t *testing.T, provider string, m prompt.Model, s *llmtest.Server) {
+			each(t, []llmtest.Behavior{form}, func(t *testing.T, provider string, m prompt.Model, s *llmtest.Server) {
 				r := request()
 				r.Pictures = []prompt.Picture{{Name: "p1", JPEG: b.Bytes()}, {Name: "p2", JPEG: b.Bytes()}}
 				r.Tokens = 0

@@ -9,9 +9,9 @@ import (
 	"deskbell/backend/human"
 )
 
-// asWas gives back to the letter the arguments that mean what they meant in was. A client that reads JSON into values of
+// asWas gives back exactly the arguments that mean what they meant in was. A client that reads JSON into values of
 // its own spells it anew: other escapes, another order of names, numbers as floating point has them. None of that is a
-// change, and least of all may it round a number in a task that nobody touched.
+// change, and least of all may it round a number in a task that no one touched.
 func asWas(was, now []human.Task) []human.Task {
 	for i, t := range now {
 		j := slices.IndexFunc(was, func(w human.Task) bool { return w.ID == t.ID })

@@ -7,7 +7,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// What a page in a browser sends back of a task that nobody touched is what the agent sent, to the letter.
+// What a page in a browser sends back of a task that no one touched is what the agent sent, exactly.
 func TestArgumentsStayAsTheyWere(t *testing.T) {
 	for name, c := range map[string]struct {
 		was, now string

@@ -9,7 +9,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// maxEffects is how many effects of a task are told.
+// maxEffects is how many effects of a task are shown.
 const maxEffects = 3
 
 // assess says what tasks come to: what the gatekeeper thinks of each, and how long such tasks took before.
@@ -40,7 +40,7 @@ func (s *Service) assess(ctx context.Context, session, cwd string, tasks []human
 	return sum
 }
 
-// judge fills in what the gatekeeper thinks of a task. A task without a tool is the agent's own thinking, or nobody knows.
+// judge fills in what the gatekeeper thinks of a task. A task without a tool is the agent's own thinking, or no one knows.
 func (s *Service) judge(ctx context.Context, one *human.TaskSummary, call human.ToolCall) {
 	if strings.TrimSpace(call.Tool) == "" {
 		one.Risk = human.LowRisk

@@ -193,7 +193,7 @@ func same(a, b string) bool {
 	return strings.Join(splitWords(a), " ") == strings.Join(splitWords(b), " ")
 }
 
-// usual are the changes that people made most in some plans, at the most so many; has leaves out tasks that are there.
+// usual are the changes that people made most in some plans, at most so many; has leaves out tasks that are there.
 func usual(all []record, most int, has func(human.Task) bool) []UsualChange {
 	found := map[string]*UsualChange{}
 	var order []string
@@ -298,7 +298,7 @@ func quantile(list []float64, q float64) float64 {
 	return list[min(len(list)-1, int(q*float64(len(list))))]
 }
 
-// Statistics tells how plans were answered in the last days; 0 is 30. At the most the newest 500 plans are counted.
+// Statistics tells how plans were answered in the last days; 0 is 30. At most the newest 500 plans are counted.
 func (s *Service) Statistics(ctx context.Context, by human.Actor, days int) (Statistics, error) {
 	if by.Role != human.Operator {
 		return Statistics{}, human.Errorf(human.Denied, "only an operator can see how plans were answered")

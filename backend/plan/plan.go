@@ -121,7 +121,7 @@ func (s *Service) withdraw(ctx context.Context, by human.Actor, op human.Operati
 	}
 	_, err := s.d.Queue.Cancel(ctx, by, op.ID, "The agent handed in another plan.")
 	if human.KindOf(err) == human.Conflict {
-		return nil // it was answered at this moment; the new plan is asked about all the same
+		return nil // it was answered at this moment; the new plan is still asked about
 	}
 	return err
 }
@@ -220,7 +220,7 @@ func cwdOf(context json.RawMessage) string {
 	return c.Cwd
 }
 
-// safe says whether nobody has to look at a plan (P1): every task names its tool, its risk is low, it changes nothing that
+// safe says whether no one has to look at a plan (P1): every task names its tool, its risk is low, it changes nothing that
 // is known, and the gatekeeper would not ask.
 func safe(sum human.TasksSummary) bool {
 	return !slices.ContainsFunc(sum.Tasks, func(t human.TaskSummary) bool {
@@ -265,7 +265,8 @@ func (s *Service) find(ctx context.Context, by human.Actor, session string) (hum
 	return op, err
 }
 
-// Status tells how a plan stands; that its end was read is for the caller to note. With wait it waits for its version to pass after, or, where after is 0, for its answer.
+// Status tells how a plan stands; that its end was read is for the caller to note. With wait it waits for its version to pass
+// after, or, where after is 0, for its answer.
 func (s *Service) Status(ctx context.Context, by human.Actor, session string, wait time.Duration, after uint64) (Status, error) {
 	op, err := s.find(ctx, by, session)
 	if err != nil {

@@ -28,8 +28,8 @@ var (
 	mei = human.Actor{Role: human.Operator, Name: "Mei"}
 )
 
-// A desk is plans over a real queue and a real SQLite file.
-type desk struct {
+// A fixture is plans over a real queue and a real SQLite file.
+type fixture struct {
 	*plan.Service
 	t     testing.TB
 	queue *queue.Queue
@@ -52,7 +52,7 @@ func verdicts(_ context.Context, call human.ToolCall) (human.Verdict, error) {
 	return human.Verdict{Risk: human.HighRisk, Decision: human.Ask, Effects: []human.Effect{{Verb: human.FilesystemDelete, Risk: human.HighRisk}}}, nil
 }
 
-func openDesk(t testing.TB, dir string, opts plan.Options) *desk {
+func openFixture(t testing.TB, dir string, opts plan.Options) *fixture {
 	t.Helper()
 	ctx := context.Background()
 	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
@@ -60,7 +60,7 @@ func openDesk(t testing.TB, dir string, opts plan.Options) *desk {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	d := &desk{t: t, store: store, queue: queue.New(store, store, queue.Options{MaxPending: 1000, Log: log}), opts: opts}
+	d := &fixture{t: t, store: store, queue: queue.New(store, store, queue.Options{MaxPending: 1000, Log: log}), opts: opts}
 	if err := d.queue.Load(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -87,12 +87,12 @@ func openDesk(t testing.TB, dir string, opts plan.Options) *desk {
 	return d
 }
 
-func newDesk(t testing.TB, change func(*plan.Options)) *desk {
+func newFixture(t testing.TB, change func(*plan.Options)) *fixture {
 	opts := plan.Options{Confirm: true, Timeout: time.Hour, Modify: true}
 	if change != nil {
 		change(&opts)
 	}
-	d := openDesk(t, t.TempDir(), opts)
+	d := openFixture(t, t.TempDir(), opts)
 	t.Cleanup(d.close)
 	return d
 }
@@ -120,7 +120,7 @@ func task(id, description, tool string) human.Task {
 
 var three = []human.Task{task("a", "Dump the database", "pg_dump"), task("b", "Set it read-only", "psql"), task("c", "Report", "write_file")}
 
-func (d *desk) submit(session string, tasks ...human.Task) plan.Status {
+func (d *fixture) submit(session string, tasks ...human.Task) plan.Status {
 	d.t.Helper()
 	st, created, err := d.Submit(d.t.Context(), bot, plan.Submission{SessionID: session, Message: "Move the billing database", Tasks: tasks}, 0)
 	if err != nil || !created {
@@ -129,19 +129,19 @@ func (d *desk) submit(session string, tasks ...human.Task) plan.Status {
 	return st
 }
 
-func (d *desk) respond(by human.Actor, session string, r plan.Response) plan.Status {
+func (d *fixture) respond(by human.Actor, session string, r plan.Response) plan.Status {
 	d.t.Helper()
 	return must[plan.Status](d.t)(d.Respond(d.t.Context(), by, session, r))
 }
 
-func (d *desk) progress(session, task string, state human.TaskState) plan.Standing {
+func (d *fixture) progress(session, task string, state human.TaskState) plan.Standing {
 	d.t.Helper()
 	return must[plan.Standing](d.t)(d.Progress(d.t.Context(), bot, session, human.TaskProgress{Task: task, State: state}, 0))
 }
 
 // P2, P4: what a plan comes to.
 func TestSubmit(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	st := d.submit("s", human.Task{Description: "Look", Tool: "read_file"}, human.Task{Description: "Delete", Tool: "bash", Args: json.RawMessage(` {"command": "rm -rf build"} `)}, human.Task{Description: "Think"})
 	if st.Status != human.PlanPending || st.Version != 1 || st.ExpiresAt == nil || st.ExpiresAt.Sub(st.CreatedAt) != time.Hour {
 		t.Errorf("status %+v", st)
@@ -163,7 +163,7 @@ func TestSubmit(t *testing.T) {
 }
 
 func TestBadPlans(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	many := make([]human.Task, 201)
 	for i := range many {
 		many[i].Description = "x"
@@ -202,7 +202,7 @@ func TestBadPlans(t *testing.T) {
 
 // P8: off, nothing is asked and nothing is written.
 func TestConfirmingOff(t *testing.T) {
-	d := newDesk(t, func(o *plan.Options) { o.Confirm = false })
+	d := newFixture(t, func(o *plan.Options) { o.Confirm = false })
 	st, created, err := d.Submit(t.Context(), bot, plan.Submission{SessionID: "s", Message: "m", Tasks: three}, time.Minute)
 	if err != nil || created || st.Status != human.PlanConfirmed || st.Auto != "off" || len(st.Tasks) != 3 || st.OperationID != "" {
 		t.Errorf("%+v, %v", st, err)
@@ -214,9 +214,9 @@ func TestConfirmingOff(t *testing.T) {
 	wantKind(t, err, human.NotFound, "s")
 }
 
-// P1: safe plans are confirmed by themselves where the settings say so, are marked, and ring nobody.
+// P1: safe plans are confirmed by themselves where the settings say so, are marked, and ring no one.
 func TestSafePlans(t *testing.T) {
-	d := newDesk(t, func(o *plan.Options) { o.AutoSafe = true })
+	d := newFixture(t, func(o *plan.Options) { o.AutoSafe = true })
 	st := d.submit("safe", task("", "Look", "read_file"), task("", "Find", "grep"))
 	if st.Status != human.PlanConfirmed || st.Auto != "safe" || len(st.Tasks) != 2 || st.Run == nil {
 		t.Errorf("safe: %+v", st)
@@ -245,11 +245,11 @@ func TestSafePlans(t *testing.T) {
 	}
 }
 
-// P3: a plan that nobody answers is cancelled, and the agent is told so.
+// P3: a plan that no one answers is canceled, and the agent learns it.
 func TestTimeout(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		d := openDesk(t, dir, plan.Options{Confirm: true, Timeout: time.Hour, Modify: true})
+		d := openFixture(t, dir, plan.Options{Confirm: true, Timeout: time.Hour, Modify: true})
 		defer d.close()
 		st, _, err := d.Submit(t.Context(), bot, plan.Submission{SessionID: "s", Message: "m", Tasks: three, Timeout: 40}, time.Minute)
 		if err != nil || st.Status != human.PlanTimeout || len(st.Tasks) != 0 || st.Run != nil || !strings.Contains(st.Message, "Nobody answered in time") {
@@ -264,7 +264,7 @@ func TestTimeout(t *testing.T) {
 
 // The same plan again joins; another one takes its place.
 func TestTheSamePlanAgain(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	first := d.submit("s", three...)
 	again, created, err := d.Submit(t.Context(), bot, plan.Submission{SessionID: "s", Message: "Move the billing database", Tasks: three}, 0)
 	if err != nil || created || again.OperationID != first.OperationID {
@@ -283,7 +283,7 @@ func TestTheSamePlanAgain(t *testing.T) {
 		t.Errorf("replaces %q", q.Replaces)
 	}
 	d.respond(ada, "s", plan.Response{Action: human.ConfirmPlan})
-	// Its end was not read yet: a client that comes back hears it, and nobody is asked twice.
+	// Its end was not read yet: a client that comes back hears it, and no one is asked twice.
 	back, created, err := d.Submit(t.Context(), bot, plan.Submission{SessionID: "s", Message: "Move the billing database", Tasks: three[:1]}, 0)
 	if err != nil || created || back.Status != human.PlanConfirmed {
 		t.Errorf("back: %+v, %t, %v", back, created, err)
@@ -327,7 +327,7 @@ func TestTheSamePlanAgain(t *testing.T) {
 
 // P2, P7: what is changed is kept, told, and all that may run.
 func TestModify(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.submit("s", three...)
 	st := d.respond(ada, "s", plan.Response{Action: human.ModifyPlan, Message: "not all of it", Tasks: []human.Task{
 		three[0], {Description: "Restore it elsewhere", Tool: "shell"}, task("b", "Set billing-eu read-only", "psql"),
@@ -401,7 +401,7 @@ func TestModify(t *testing.T) {
 
 // A plain yes or no, as a notification gives it, is an answer to a plan; nothing else is.
 func TestPlainAnswers(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	for decision, want := range map[human.Decision]human.PlanStatus{human.Approved: human.PlanConfirmed, human.Refused: human.PlanCancelled} {
 		st := d.submit(string(decision), three...)
 		must[human.Operation](t)(d.queue.Complete(t.Context(), ada, st.OperationID, human.Answer{Decision: decision}, ""))
@@ -420,7 +420,7 @@ func TestPlainAnswers(t *testing.T) {
 
 // M6: an operator asks, and the agent sees it as something to answer.
 func TestAQuestionAboutAPlan(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	st := d.submit("s", three...)
 	must[human.Operation](t)(d.queue.Reply(t.Context(), ada, st.OperationID, "Do reads go on?"))
 	if st = must[plan.Status](t)(d.Status(t.Context(), bot, "s", time.Minute, 0)); st.Status != human.PlanPending || st.Question != "Do reads go on?" {
@@ -434,7 +434,7 @@ func TestAQuestionAboutAPlan(t *testing.T) {
 
 // P9: two operators agree on the same tasks, or nothing runs.
 func TestTogether(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	_, _, err := d.Submit(t.Context(), bot, plan.Submission{SessionID: "s", Message: "m", Tasks: three, Confirmations: 2, Operators: []string{"Mei"}}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -468,7 +468,7 @@ func TestTogether(t *testing.T) {
 
 // P9: orders while a plan runs, each of which reaches the agent.
 func TestOrders(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.submit("s", three...)
 	_, err := d.Order(t.Context(), ada, "s", human.Order{Kind: human.Pause})
 	wantKind(t, err, human.Conflict, "pending")
@@ -524,9 +524,9 @@ func TestOrders(t *testing.T) {
 	wantKind(t, err, human.Denied, "operator")
 }
 
-// A paused plan holds the agent that waits to begin, and lets it go when it goes on.
+// A paused plan holds the agent that waits to begin, and lets it go when it continues.
 func TestPauseHoldsTheAgent(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.submit("s", three...)
 	d.respond(ada, "s", plan.Response{Action: human.ConfirmPlan})
 	must[plan.Status](t)(d.Order(t.Context(), ada, "s", human.Order{Kind: human.Pause}))
@@ -546,7 +546,7 @@ func TestPauseHoldsTheAgent(t *testing.T) {
 
 // P9: task by task, each is a question of its own; what is said there is what happens in the plan.
 func TestTaskByTask(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	begin := func(session, id string) plan.Standing {
 		t.Helper()
 		return d.progress(session, id, human.TaskRunning)
@@ -598,11 +598,11 @@ func TestTaskByTask(t *testing.T) {
 	}
 }
 
-// P3, P9: task by task, what nobody answers stops the plan.
+// P3, P9: task by task, what no one answers stops the plan.
 func TestTaskByTaskTimeout(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		d := openDesk(t, dir, plan.Options{Confirm: true, Timeout: 30 * time.Second, Modify: true})
+		d := openFixture(t, dir, plan.Options{Confirm: true, Timeout: 30 * time.Second, Modify: true})
 		defer d.close()
 		d.t = t
 		d.submit("s", three...)
@@ -616,7 +616,7 @@ func TestTaskByTaskTimeout(t *testing.T) {
 
 // P4, P6, P9: earlier plans tell how long tasks take, what people changed, and how they answered.
 func TestHistory(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	for i := range 3 {
 		session := fmt.Sprint("s", i)
 		d.submit(session, three...)
@@ -660,7 +660,7 @@ func TestHistory(t *testing.T) {
 }
 
 func TestPresets(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	one := must[plan.Preset](t)(d.PutPreset(t.Context(), ada, plan.Preset{Name: " b ", Tasks: three}))
 	two := must[plan.Preset](t)(d.PutPreset(t.Context(), ada, plan.Preset{Name: "a", About: "when", Tasks: three[:1]}))
 	_, err := d.PutPreset(t.Context(), ada, plan.Preset{Name: "a", Tasks: three})
@@ -687,7 +687,7 @@ func TestNoTaskRunsThatWasNotConfirmed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := t.TempDir()
 		opts := plan.Options{Confirm: true, Timeout: time.Hour, Modify: true, Confirmations: rapid.IntRange(1, 2).Draw(rt, "confirmations")}
-		d := openDesk(t, dir, opts)
+		d := openFixture(t, dir, opts)
 		defer func() { d.close() }()
 		ids := []string{"a", "b", "c", "d"}
 		tasks := rapid.Custom(func(t *rapid.T) []human.Task {
@@ -778,7 +778,7 @@ func TestNoTaskRunsThatWasNotConfirmed(t *testing.T) {
 				}
 			case "restart":
 				d.close()
-				d = openDesk(t, dir, opts)
+				d = openFixture(t, dir, opts)
 			}
 		}
 		if opts.Confirmations == 2 && allowed != nil && !human.SameTasks(together[ada.Name], together[mei.Name]) {

@@ -12,10 +12,10 @@ import (
 // An agent that was stopped in the middle of a task says so: the task runs on, whatever was ordered meanwhile, and the
 // note goes with its end.
 func TestANoteOnATaskThatRuns(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newFixture(t, nil)
 	d.submit("s", three...)
 	d.respond(ada, "s", plan.Response{Action: human.ConfirmPlan})
-	// Of several that begin it at once, with a note, one is let go.
+	// Of several that begin it at once, with a note, one may begin.
 	var going sync.WaitGroup
 	var let atomic.Int32
 	for range 8 {

@@ -24,7 +24,7 @@ func Sources(skip string) record.Deps {
 	return deps
 }
 
-// Close lets go of what sources hold between recordings. What cannot be closed any more is gone already.
+// Close releases what sources hold between recordings. What cannot be closed any more is gone already.
 func Close(deps record.Deps) {
 	if c, ok := deps.Elements.(io.Closer); ok {
 		_ = c.Close()

@@ -22,12 +22,12 @@ const (
 	entrant = "deskbell-summarizer-entrant" // gives up what the plug-in may not have, and becomes it
 )
 
-// nothing is what a keeper does that is only begun to see whether it can be.
+// nothing is the job of a parent process that only tests whether it can start.
 const nothing = "nothing"
 
-// Files that the keeper has beside the standard ones.
+// Files that the parent process has beside the standard ones.
 const (
-	leash   = 3 // a byte comes when it may begin; its end means that nobody waits any more
+	leash   = 3 // a byte comes when it may begin; its end means that no one waits any more
 	account = 4 // where it says how it ended
 )
 
@@ -50,7 +50,7 @@ func Child() {
 
 func say(to *os.File, e ending) {
 	if text, err := json.Marshal(e); err == nil {
-		_, _ = to.Write(append(text, '\n')) // where nobody reads there is nobody to tell
+		_, _ = to.Write(append(text, '\n')) // where no one reads there is no one to tell
 	}
 }
 
@@ -262,7 +262,7 @@ func (r *running) try(how separation, in io.Reader, out, errs io.Writer) (ending
 		defer close(guarded)
 		r.guard(cmd, how, group, ours, done)
 	}()
-	_, _ = ours.Write([]byte{1}) // where this fails the keeper has died, which Wait tells
+	_, _ = ours.Write([]byte{1}) // where this fails the parent process has died, and Wait reports it
 	var e ending
 	unread := json.NewDecoder(said).Decode(&e)
 	err = cmd.Wait()

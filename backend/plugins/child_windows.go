@@ -17,7 +17,7 @@ import (
 // What this program is called when it runs again to confine a plug-in.
 const keeper = "deskbell-summarizer-keeper"
 
-// couldNotBegin is the exit code with which the keeper says that the program was never begun; its words are on
+// couldNotBegin is the exit code with which the parent process says that the program was never begun; its words are on
 // standard error.
 const couldNotBegin = 0x0dbe11
 
@@ -140,7 +140,7 @@ func newJob(j jail) (windows.Handle, error) {
 			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS | windows.JOB_OBJECT_LIMIT_JOB_MEMORY |
 				windows.JOB_OBJECT_LIMIT_JOB_TIME | windows.JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION | windows.JOB_OBJECT_LIMIT_PRIORITY_CLASS,
 		},
-		JobMemoryLimit: uintptr(j.Memory) + 256<<20, // with the keeper's own
+		JobMemoryLimit: uintptr(j.Memory) + 256<<20, // with the parent process' own
 	}
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 	if err != nil {

@@ -34,8 +34,8 @@ func (r *running) guard(cmd *exec.Cmd, how separation, group group, leash *os.Fi
 		case <-done:
 			return
 		case <-stopped:
-			// The end of a process namespace's first process is the end of all of it. Else the keeper ends what there is,
-			// for which it has a while, and is then ended itself.
+			// The end of a process namespace's first process is the end of all of it. Else the parent process ends what there
+			// is, for which it has a while, and is then ended itself.
 			stopped = nil
 			group.kill()
 			if how.flags&unix.CLONE_NEWPID != 0 {

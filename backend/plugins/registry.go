@@ -37,8 +37,8 @@ func NewRegistry(folder string, programs bool, model func(name string) (prompt.M
 func (r *Registry) Folder() string { return r.folder }
 
 // Find reads the folder anew: what was put there counts at once.
-func (r *Registry) Find() summary.Shelf {
-	found := summary.Shelf{BuiltIn: builtin.All()}
+func (r *Registry) Find() summary.Registry {
+	found := summary.Registry{BuiltIn: builtin.All()}
 	taken := map[string]bool{}
 	for _, each := range found.BuiltIn {
 		taken[each.About().Name] = true

@@ -11,7 +11,7 @@ import (
 	"deskbell/backend/kind"
 )
 
-// Channels a ring can be shown on, as the delivery ledger names them.
+// Channels a request can be shown on, as the delivery ledger names them.
 var Channels = []string{"card", "notification", "tray", "console", "terminal"}
 
 // Get returns an operation. An agent gets its own, as ForAgent shows it, and is noted as in contact;
@@ -31,7 +31,7 @@ func (q *Queue) Get(ctx context.Context, by human.Actor, id human.OperationID) (
 	return op.ForAgent(), nil
 }
 
-// Claim makes an operation the operator's own; nobody else can answer it until it is released.
+// Claim makes an operation the operator's own; no one else can answer it until it is released.
 func (q *Queue) Claim(ctx context.Context, by human.Actor, id human.OperationID) (human.Operation, error) {
 	return q.operate(ctx, by, id, human.Event{Type: human.ClaimedBy})
 }
@@ -69,7 +69,7 @@ func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.Operatio
 // Complete gives the answer (H9). Where answer has no human_input, a saved draft of the same operator
 // supplies it; where it has no summary, one line is made of the rest, unless the settings say no. An approval
 // needs a decision. digest, where given, must be the operation's: what was drawn on the screen is what is
-// answered. Findings that were cut go no further than this call; those that are left must rest on what the
+// answered. Findings that were removed go no further than this call; those that are left must rest on what the
 // operation has.
 func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
 	if err := checkAnswer(answer); err != nil {
@@ -170,7 +170,7 @@ func (q *Queue) RecordingDropped(ctx context.Context, by human.Actor, id human.O
 	return err
 }
 
-// Snooze keeps an operation from ringing until a time; nil lets it ring again.
+// Snooze sets an operation aside until a time; nil brings it back.
 func (q *Queue) Snooze(ctx context.Context, by human.Actor, id human.OperationID, until *time.Time) (human.Operation, error) {
 	if until != nil && !until.After(q.opts.Now()) {
 		return human.Operation{}, human.BadField("until", "is in the past")
@@ -178,7 +178,7 @@ func (q *Queue) Snooze(ctx context.Context, by human.Actor, id human.OperationID
 	return q.operate(ctx, by, id, human.Event{Type: human.Snoozed, Until: until})
 }
 
-// Reply adds a message. From its agent it answers a question and the work goes on; from an operator it
+// Reply adds a message. From its agent it answers a question and the work continues; from an operator it
 // is a question (M6), and the operation waits for the agent; after the end an operator's message is
 // delivered at the agent's next contact.
 func (q *Queue) Reply(ctx context.Context, by human.Actor, id human.OperationID, text string) (human.Operation, error) {

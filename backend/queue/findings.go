@@ -27,8 +27,8 @@ func both(a human.Answer, do func(field string, all []human.Finding) error) erro
 	return do("suggestions", a.Suggestions)
 }
 
-// checkFindings refuses findings that are wrong by themselves, whatever they are an answer to, those that were
-// cut too. It returns how many bytes their texts have.
+// checkFindings returns an error for findings that are wrong by themselves, whatever they answer, those that were
+// removed too. It returns how many bytes their texts have.
 func checkFindings(a human.Answer) (size int, err error) {
 	size = len(a.SummaryID)
 	if !utf8.ValidString(string(a.SummaryID)) {
@@ -99,7 +99,7 @@ func listed[T ~string](all []T) string {
 	return text
 }
 
-// rests refuses findings that rest on what the operation, or this answer to it, does not have. What is in a
+// rests returns an error for findings that rest on what the operation, or this answer to it, does not have. What is in a
 // recording only the recording knows.
 func rests(op human.Operation, a human.Answer) error {
 	var details map[string]json.RawMessage

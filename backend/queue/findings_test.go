@@ -64,7 +64,7 @@ func TestFindingsMustRestOnWhatIsThere(t *testing.T) {
 	for truth, tt := range map[string]struct {
 		answer human.Answer
 		says   string
-		draft  bool // refused in a draft, too
+		draft  bool // an error in a draft, too
 	}{
 		"another operation's recording": {answered(finding("x", of("rec_2"))), "number 1 rests on recording rec_2", false},
 		"a recording without a name":    {answered(finding("x", of(""))), "number 1 rests on recording", false},
@@ -116,7 +116,7 @@ func TestFindingsMustRestOnWhatIsThere(t *testing.T) {
 	if _, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Findings: []human.Finding{cutFinding("x")}}, ""); err == nil || !strings.Contains(err.Error(), "human_input: is missing") {
 		t.Errorf("an answer of which all was cut: %v", err)
 	}
-	// A finding is an answer without any other word, and what was cut may rest on nothing.
+	// A finding is an answer without any other word, and a removed one may rest on nothing.
 	only := human.Answer{Fields: map[string]string{"quota": "7"}, Findings: []human.Finding{
 		finding("all there is", of("rec_1"), ref(human.RefField, "quota"), ref(human.RefStep, "1"), ref(human.RefMessage, "0"), ref(human.RefRequest, "description"), ref(human.RefRequest, "expected_outcome")),
 		cutFinding("nothing", of("rec_2")), finding("by hand"),

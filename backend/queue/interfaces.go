@@ -17,7 +17,7 @@ type Journal interface {
 	// Append commits events as the versions expected+1, expected+2, ... of one operation: all or none,
 	// durable when it returns, and only then visible to Read. It returns the seq of the last event. The
 	// error is a Conflict when the operation is not at version expected, Internal when storage fails (then
-	// nothing was stored). A cancelled ctx may return before the commit is known; the events are then
+	// nothing was stored). A canceled ctx may return before the commit is known; the events are then
 	// stored as a whole or not at all.
 	Append(ctx context.Context, id human.OperationID, expected uint64, events ...human.Event) (seq uint64, err error)
 

@@ -55,7 +55,7 @@ func TestALateDraftBringsNothingBack(t *testing.T) {
 	}
 }
 
-// quickJournal has a ring answered before its Append has returned.
+// quickJournal has a request answered before its Append has returned.
 type quickJournal struct {
 	queue.Journal
 	answer func(human.OperationID)
@@ -69,7 +69,7 @@ func (j quickJournal) Append(ctx context.Context, id human.OperationID, expected
 	return seq, err
 }
 
-// An operator who is told of a ring by the journal may be quicker than the ring's own return: the answer stays.
+// An operator who learns of a request from the journal may answer before Create returns: the answer stays.
 func TestAnAnswerBeforeTheRingReturns(t *testing.T) {
 	for name, do := range map[string]func(q *queue.Queue, id human.OperationID) error{
 		"answered": func(q *queue.Queue, id human.OperationID) error {

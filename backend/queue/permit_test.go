@@ -20,7 +20,7 @@ func question(t testing.TB, v human.Verdict, key string) human.Request {
 	return human.Request{Kind: human.Permission, Description: "Deletes: build", Details: details, AgentID: bot.Name, Priority: human.DefaultPriority, Timeout: 60, IdempotencyKey: key}
 }
 
-// G9: only the gatekeeper asks in this way, and the same call asks nobody twice, whatever is known of it by then.
+// G9: only the gatekeeper asks in this way, and the same call asks no one twice, whatever is known of it by then.
 func TestQuestionsOfTheGatekeeper(t *testing.T) {
 	q, _ := open(t, t.TempDir(), queue.Options{})
 	wrong := request(bot, "let me")

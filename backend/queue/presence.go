@@ -125,7 +125,7 @@ func (q *Queue) PresenceOf(id human.OperationID) Presence {
 	return q.presence.of(id)
 }
 
-// Deserted says whether nobody has waited for an operation for so long.
+// Deserted says whether no one has waited for an operation for so long.
 func (q *Queue) Deserted(id human.OperationID, since time.Duration) bool {
 	p := q.PresenceOf(id)
 	return !p.Waiting && (p.LastContact == nil || q.presence.now().Sub(*p.LastContact) >= since)

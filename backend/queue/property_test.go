@@ -15,7 +15,7 @@ import (
 	"deskbell/backend/store/sqlite"
 )
 
-// A step is one command of one client on one of the operations rung so far.
+// A step is one command of one client on one of the operations created so far.
 type step struct {
 	Client  int // 0, 1: agents; 2, 3: operators
 	Command string
@@ -156,7 +156,7 @@ func (l *ledger) do(ctx context.Context, q *queue.Queue, s step) error {
 	if err != nil {
 		switch human.KindOf(err) {
 		case human.Conflict, human.NotFound, human.Denied:
-			return nil // a refusal changes nothing, which check proves
+			return nil // an error changes nothing, which check proves
 		}
 		return fmt.Errorf("%+v: %w", s, err)
 	}

@@ -147,7 +147,7 @@ func (q *Queue) change(ctx context.Context, id human.OperationID, decide func(hu
 				return op, err
 			}
 		}
-		// Once it is on its way, giving up would leave nobody knowing whether it was stored.
+		// Once it is on its way, giving up would leave no one knowing whether it was stored.
 		_, err = q.journal.Append(context.WithoutCancel(ctx), id, op.Version, events...)
 		if err == nil {
 			q.keep(next)
@@ -202,8 +202,8 @@ func (q *Queue) keep(op human.Operation) {
 	}
 }
 
-// arrive takes a ring that was stored into memory, or forgets one that was not: then op has no version. Somebody may have
-// changed it, or ended it, before its Append returned.
+// arrive takes a request that was stored into memory, or forgets one that was not: then op has no version. Another caller may
+// have changed it, or ended it, before its Append returned.
 func (q *Queue) arrive(op human.Operation, agent string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

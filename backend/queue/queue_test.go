@@ -325,7 +325,7 @@ func TestARecordingIsDroppedHoweverItsOperationStands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	version := uint64(5) // the ring, the claim, three recordings
+	version := uint64(5) // the request, the claim, three recordings
 	for _, tt := range []struct {
 		truth  string
 		change func() error

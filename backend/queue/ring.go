@@ -97,7 +97,7 @@ func (q *Queue) take(ctx context.Context, r human.Request, attach bool, joins fu
 	return op, true, nil
 }
 
-// check refuses what breaks a rule and fills in the defaults.
+// check returns an error for what breaks a rule, and fills in the defaults.
 func (q *Queue) check(r *human.Request) error {
 	if q.opts.Disabled {
 		return human.Errorf(human.Unavailable, "Deskbell is switched off and accepts no requests (the setting enabled is false); ask its operator to switch it on")
@@ -166,7 +166,7 @@ func (q *Queue) check(r *human.Request) error {
 	return nil
 }
 
-// DefaultTimeout is the time limit, in seconds, of a ring that names none.
+// DefaultTimeout is the time limit, in seconds, of a request that names none.
 func (q *Queue) DefaultTimeout() float64 { return q.opts.DefaultTimeout.Seconds() }
 
 // identities are what two rings must not share while both are on their way.
@@ -211,7 +211,7 @@ func (q *Queue) alone(ctx context.Context, identity string) (done func(), err er
 	}
 }
 
-// existing finds the operation a ring joins instead of making a new one.
+// existing finds the operation a request joins instead of making a new one.
 func (q *Queue) existing(ctx context.Context, r human.Request, attach bool) (op human.Operation, found bool, err error) {
 	if r.IdempotencyKey != "" {
 		id, err := q.index.ByKey(ctx, r.AgentID, r.IdempotencyKey)

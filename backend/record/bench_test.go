@@ -11,7 +11,7 @@ import (
 // A move of the pointer and a key, from the source to the store.
 func BenchmarkEvents(b *testing.B) {
 	ctx := context.Background()
-	d := newDesk(b, record.Options{})
+	d := newFixture(b, record.Options{})
 	defer d.close()
 	r, err := d.rec.Start(ctx, ann, "op_1", human.RecordingOptions{})
 	if err != nil {

@@ -53,9 +53,9 @@ func (b *browser) Show(context.Context) error {
 }
 
 // web runs a test with a browser.
-func web(t *testing.T, test func(t *testing.T, d *desk, b *browser)) {
+func web(t *testing.T, test func(t *testing.T, d *fixture, b *browser)) {
 	var b *browser
-	run(t, record.Options{}, func(t *testing.T, d *desk) { test(t, d, b) }, func(deps *record.Deps) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) { test(t, d, b) }, func(deps *record.Deps) {
 		b = &browser{source: newSource(human.BrowserSource), closed: make(chan struct{})}
 		deps.Browser = func(o human.BrowserOptions, _ bool, keep record.SavePicture) record.Browser {
 			b.opts, b.keep = o, keep
@@ -66,7 +66,7 @@ func web(t *testing.T, test func(t *testing.T, d *desk, b *browser)) {
 
 var page = &human.WebPage{Target: "t1", URL: "https://shop.example/cart", Title: "Cart"}
 
-func (d *desk) does(b *browser, e human.RecordedEvent) {
+func (d *fixture) does(b *browser, e human.RecordedEvent) {
 	e.At, e.Page = d.mono(), page
 	b.send(e)
 	d.settle()
@@ -74,7 +74,7 @@ func (d *desk) does(b *browser, e human.RecordedEvent) {
 
 // U3, H5: a browser is recorded by itself, and nothing of the desktop with it.
 func TestABrowserIsRecorded(t *testing.T) {
-	web(t, func(t *testing.T, d *desk, b *browser) {
+	web(t, func(t *testing.T, d *fixture, b *browser) {
 		d.ops.details = json.RawMessage(`{"url":"https://shop.example/"}`)
 		r := d.start(human.RecordingOptions{Browser: &human.BrowserOptions{}})
 		if b.opts.URL != "https://shop.example/" || b.opts.Profile != "kept" {
@@ -89,7 +89,7 @@ func TestABrowserIsRecorded(t *testing.T) {
 		d.does(b, human.RecordedEvent{Type: human.PageClick, Button: 1, Count: 1, Browsing: human.Browsing{Ref: 9}})
 		d.does(b, human.RecordedEvent{Type: human.PageInput, Text: "sk-secret-1", Count: 11, Element: &human.Element{Role: "textbox", Name: "Key"}})
 		d.does(b, human.RecordedEvent{Type: human.PageInput, Count: 8, Hidden: "password", Element: &human.Element{Role: "textbox", Secret: true}})
-		d.input.send(human.RecordedEvent{At: d.mono(), Type: human.KeyDown, Key: "a", Text: "a"}) // nobody listens
+		d.input.send(human.RecordedEvent{At: d.mono(), Type: human.KeyDown, Key: "a", Text: "a"}) // no one listens
 		r = d.stop()
 		if !r.Complete || r.Counts.Clicks != 1 || r.Counts.Masked != 2 || r.Counts.Pictures != 1 {
 			t.Errorf("recorded: complete %t, %+v, %+v", r.Complete, r.Counts, r.Sources)
@@ -123,7 +123,7 @@ func TestABrowserIsRecorded(t *testing.T) {
 
 // While a recording is paused neither events nor pictures of the browser are kept.
 func TestAPausedBrowser(t *testing.T) {
-	web(t, func(t *testing.T, d *desk, b *browser) {
+	web(t, func(t *testing.T, d *fixture, b *browser) {
 		r := d.start(human.RecordingOptions{Browser: &human.BrowserOptions{URL: "http://127.0.0.1:8080/"}})
 		if _, err := d.rec.Pause(t.Context(), ann, r.ID); err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestAPausedBrowser(t *testing.T) {
 
 // A browser that the person closed is no loss, and comes back when they ask for it; one that died is a gap.
 func TestAClosedBrowserIsOpenedAgain(t *testing.T) {
-	web(t, func(t *testing.T, d *desk, b *browser) {
+	web(t, func(t *testing.T, d *fixture, b *browser) {
 		r := d.start(human.RecordingOptions{Browser: &human.BrowserOptions{}})
 		if err := d.rec.ShowBrowser(t.Context(), ann, r.ID); err != nil || b.shown != 1 {
 			t.Fatalf("shown %d times, %v", b.shown, err)
@@ -177,7 +177,7 @@ func TestAClosedBrowserIsOpenedAgain(t *testing.T) {
 }
 
 func TestWhatABrowserRefuses(t *testing.T) {
-	web(t, func(t *testing.T, d *desk, b *browser) {
+	web(t, func(t *testing.T, d *fixture, b *browser) {
 		no := false
 		for name, c := range map[string]struct {
 			o    human.RecordingOptions

@@ -26,7 +26,7 @@ const (
 )
 
 // A shot is one frame with the windows that were on the screen. It is shared by all pictures that show the
-// same, and its memory is used again once nobody holds it.
+// same, and its memory is used again once no one holds it.
 type shot struct {
 	frame   Frame
 	visible []Placed
@@ -198,7 +198,7 @@ func (c *camera) end(ctx context.Context) {
 	}
 }
 
-// grab takes a frame and blacks out what is excluded in it. A window may come or go while the frame is taken,
+// grab takes a frame and masks what is excluded in it. A window may come or go while the frame is taken,
 // so that those before and those after count.
 func (c *camera) grab(ctx context.Context) (*shot, error) {
 	var s *shot
@@ -277,7 +277,7 @@ func (c *camera) hide(f *Frame, visible []Placed) {
 	}
 }
 
-// release lets go of a shot.
+// release releases a shot.
 func (c *camera) release(s *shot) {
 	if s.holders.Add(-1) > 0 {
 		return

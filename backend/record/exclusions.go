@@ -2,7 +2,7 @@ package record
 
 import "strings"
 
-// A kind of window: recorded, left out with a gap, or left out in silence because it is Deskbell's own.
+// A kind of window: recorded, left out with a gap, or silently left out because it is Deskbell's own.
 type kind uint8
 
 const (

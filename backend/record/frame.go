@@ -6,8 +6,8 @@ import (
 	"deskbell/backend/human"
 )
 
-// Fill paints a part of the desktop in one colour. What lies outside of the picture is left out. A unit that
-// is cut by a pixel's edge takes the whole pixel with it.
+// Fill paints a part of the desktop in one color. What lies outside of the picture is left out. A unit that
+// a pixel's edge divides takes the whole pixel with it.
 func (f *Frame) Fill(b human.Bounds, blue, green, red byte) {
 	scale := f.Scale
 	if scale <= 0 {

@@ -16,11 +16,11 @@ import (
 	"deskbell/backend/record"
 )
 
-// run has f work at a desk whose recorder is ended afterwards.
-func run(t *testing.T, opts record.Options, f func(*testing.T, *desk), change ...func(*record.Deps)) {
+// run has f work at a fixture whose recorder is ended afterwards.
+func run(t *testing.T, opts record.Options, f func(*testing.T, *fixture), change ...func(*record.Deps)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, opts, change...)
+		d := newFixture(t, opts, change...)
 		defer d.close()
 		f(t, d)
 	})
@@ -40,7 +40,7 @@ func wantKind(t *testing.T, what string, err error, kind human.ErrorKind, says .
 }
 
 func TestWhoMayRecordWhat(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		ctx := t.Context()
 		d.ops.claimed["op_2"] = "Bob"
 		_, err := d.rec.Start(ctx, human.Actor{Role: human.Agent, Name: "Ann"}, "op_1", human.RecordingOptions{})
@@ -83,7 +83,7 @@ func TestWhoMayRecordWhat(t *testing.T) {
 }
 
 // nowhere fails unless nothing is left of a recording that did not begin.
-func (d *desk) nowhere() {
+func (d *fixture) nowhere() {
 	d.t.Helper()
 	if len(d.ops.has) > 0 || len(d.store.recs) > 0 {
 		d.t.Errorf("left behind: in operations %v, in the store %v", d.ops.has, d.store.order)
@@ -96,7 +96,7 @@ func (d *desk) nowhere() {
 func TestAFailedStartLeavesNothingBehind(t *testing.T) {
 	gone := &human.SourceState{Status: "missing", Code: "wayland", Detail: "Wayland gives no input away.", Fix: "Log in to an X11 session."}
 	t.Run("nothing can be recorded", func(t *testing.T) {
-		run(t, record.Options{}, func(t *testing.T, d *desk) {
+		run(t, record.Options{}, func(t *testing.T, d *fixture) {
 			d.input.not, d.windows.not, d.elements.not, d.clip.not = gone, gone, gone, gone
 			_, err := d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{})
 			wantKind(t, "start", err, human.Unavailable, "Wayland gives no input away", "Log in to an X11 session")
@@ -104,7 +104,7 @@ func TestAFailedStartLeavesNothingBehind(t *testing.T) {
 		}, func(deps *record.Deps) { deps.Screen = nil })
 	})
 	t.Run("every source fails as it begins", func(t *testing.T) {
-		run(t, record.Options{}, func(t *testing.T, d *desk) {
+		run(t, record.Options{}, func(t *testing.T, d *fixture) {
 			for _, s := range []*source{d.input, d.windows.source, d.elements.source, d.clip} {
 				s.mute = true
 				s.fail <- human.Errorf(human.Unavailable, "the display is gone")
@@ -126,7 +126,7 @@ func TestAFailedStartLeavesNothingBehind(t *testing.T) {
 		})
 	})
 	t.Run("the store is full", func(t *testing.T) {
-		run(t, record.Options{}, func(t *testing.T, d *desk) {
+		run(t, record.Options{}, func(t *testing.T, d *fixture) {
 			d.store.recs["rec_1"] = human.Recording{} // so that it cannot be created
 			_, err := d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{})
 			wantKind(t, "start", err, human.Conflict)
@@ -137,7 +137,7 @@ func TestAFailedStartLeavesNothingBehind(t *testing.T) {
 		})
 	})
 	t.Run("the request ends", func(t *testing.T) {
-		run(t, record.Options{}, func(t *testing.T, d *desk) {
+		run(t, record.Options{}, func(t *testing.T, d *fixture) {
 			d.input.mute = true
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -149,7 +149,7 @@ func TestAFailedStartLeavesNothingBehind(t *testing.T) {
 }
 
 func TestWhatIsMissingIsSaid(t *testing.T) {
-	run(t, record.Options{Exclude: record.DefaultExclude}, func(t *testing.T, d *desk) {
+	run(t, record.Options{Exclude: record.DefaultExclude}, func(t *testing.T, d *fixture) {
 		ready := d.rec.Ready(t.Context())
 		r := d.start(human.RecordingOptions{})
 		for i, want := range map[int]string{0: "complete", 1: "missing", 2: "complete", 3: "missing", 4: "off", 5: "complete"} {
@@ -164,7 +164,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		if r = d.stop(); r.Complete {
 			t.Error("complete without windows")
 		}
-		// Pictures could not be blacked out, and where typing goes is not known.
+		// Pictures could not be masked, and where typing goes is not known.
 		if text := only(d.events(r.ID), human.TextTyped); len(text) != 1 || text[0].Hidden != "unknown_field" {
 			t.Errorf("text: %+v", text)
 		}
@@ -172,7 +172,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 }
 
 func TestASourceIsLostAndComesBack(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.activate(editor)
 		d.wait(time.Second)
@@ -182,7 +182,7 @@ func TestASourceIsLostAndComesBack(t *testing.T) {
 		if r, _ := d.rec.Current(); r.Sources[0].Status != "partial" || r.Sources[0].Detail != "the X server closed the connection" || len(r.Gaps) != 1 {
 			t.Errorf("while it is lost: %+v", r)
 		}
-		d.click(1, 1) // nobody hears it
+		d.click(1, 1) // no one hears it
 		d.wait(10 * time.Second)
 		d.click(1, 1)
 		r := d.stop()
@@ -196,7 +196,7 @@ func TestASourceIsLostAndComesBack(t *testing.T) {
 }
 
 func TestASourceThatIsLateIsAGap(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.clip.mute = true
 		d.start(human.RecordingOptions{})
 		d.wait(time.Second)
@@ -208,7 +208,7 @@ func TestASourceThatIsLateIsAGap(t *testing.T) {
 }
 
 func TestPauseAndResume(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		r := d.start(human.RecordingOptions{})
 		d.activate(editor)
 		d.wait(2 * time.Second)
@@ -262,7 +262,7 @@ func TestPauseAndResume(t *testing.T) {
 }
 
 func TestExcludedWindows(t *testing.T) {
-	run(t, record.Options{Exclude: record.DefaultExclude}, func(t *testing.T, d *desk) {
+	run(t, record.Options{Exclude: record.DefaultExclude}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.screen.show(9)
 		d.activate(editor)
@@ -309,7 +309,7 @@ func TestExcludedWindows(t *testing.T) {
 }
 
 func TestDeskbellsOwnWindowsAreLeftOutInSilence(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.screen.show(9)
 		d.activate(editor)
@@ -334,7 +334,7 @@ func TestDeskbellsOwnWindowsAreLeftOutInSilence(t *testing.T) {
 
 // Nothing is known of what stands where: nothing is shown.
 func TestAnExcludedWindowOfUnknownPlaceBlackensAll(t *testing.T) {
-	run(t, record.Options{Exclude: record.DefaultExclude}, func(t *testing.T, d *desk) {
+	run(t, record.Options{Exclude: record.DefaultExclude}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.activate(editor)
 		d.screen.show(9)
@@ -350,7 +350,7 @@ func TestAnExcludedWindowOfUnknownPlaceBlackensAll(t *testing.T) {
 			t.Error("it is not black")
 		}
 	})
-	run(t, record.Options{Exclude: record.DefaultExclude}, func(t *testing.T, d *desk) {
+	run(t, record.Options{Exclude: record.DefaultExclude}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.screen.show(9)
 		d.windows.set(func(w *windows) { w.broken = human.Errorf(human.Unavailable, "no answer") })
@@ -364,7 +364,7 @@ func TestAnExcludedWindowOfUnknownPlaceBlackensAll(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	run(t, record.Options{MaxElapsed: time.Hour}, func(t *testing.T, d *desk) {
+	run(t, record.Options{MaxElapsed: time.Hour}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.wait(53 * time.Minute)
 		if r, _ := d.rec.Current(); r.NearLimit || r.MaxElapsed != int64(time.Hour) {
@@ -379,7 +379,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
-	run(t, record.Options{MaxBytes: 20_000}, func(t *testing.T, d *desk) {
+	run(t, record.Options{MaxBytes: 20_000}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		near := 0
 		for i := range 40 {
@@ -398,7 +398,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestItEndsWithItsOperationAndWithDeskbell(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		r := d.start(human.RecordingOptions{})
 		if err := d.rec.OperationEnded(t.Context(), "op_2"); err != nil {
 			t.Fatal(err)
@@ -414,7 +414,7 @@ func TestItEndsWithItsOperationAndWithDeskbell(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, record.Options{})
+		d := newFixture(t, record.Options{})
 		r := d.start(human.RecordingOptions{})
 		d.close()
 		if r, _ = d.store.Recording(t.Context(), r.ID); r.Reason != "shutdown" || r.State != human.RecordingStopped || !r.Complete {
@@ -426,7 +426,7 @@ func TestItEndsWithItsOperationAndWithDeskbell(t *testing.T) {
 }
 
 func TestDiscardLeavesNothing(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		var mu sync.Mutex
 		var states []human.RecordingState
 		ctx, cancel := context.WithCancel(t.Context())
@@ -460,7 +460,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 }
 
 func TestWatchersSeeChanges(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var mu sync.Mutex
 		var seen []human.Recording
@@ -505,7 +505,7 @@ func TestWatchersSeeChanges(t *testing.T) {
 
 func TestACrashLosesAtMostTheLastMoments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, record.Options{})
+		d := newFixture(t, record.Options{})
 		r := d.start(human.RecordingOptions{})
 		d.activate(editor)
 		for range 20 {
@@ -520,7 +520,7 @@ func TestACrashLosesAtMostTheLastMoments(t *testing.T) {
 		now := d.mono() - 1e15
 		d.close()
 
-		next := newDesk(t, record.Options{}, func(deps *record.Deps) { deps.Store = left })
+		next := newFixture(t, record.Options{}, func(deps *record.Deps) { deps.Store = left })
 		next.settle()
 		r, err := left.Recording(t.Context(), r.ID)
 		if err != nil || r.State != human.RecordingInterrupted || r.Reason != "crash" || r.Complete || r.EndedAt == nil {
@@ -543,7 +543,7 @@ func TestACrashLosesAtMostTheLastMoments(t *testing.T) {
 }
 
 func TestAFullDiskEndsARecordingAndKeepsWhatWasStored(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		r := d.start(human.RecordingOptions{})
 		d.activate(editor)
 		d.click(1, 1)
@@ -573,7 +573,7 @@ func TestAFullDiskEndsARecordingAndKeepsWhatWasStored(t *testing.T) {
 }
 
 func TestWhatTheQueueHasNoRoomForIsCounted(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.wait(time.Second)
 		stuck := make(chan struct{})
@@ -608,7 +608,7 @@ func TestWhatTheQueueHasNoRoomForIsCounted(t *testing.T) {
 }
 
 func TestAHundredStartsAndStops(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		before := runtime.NumGoroutine()
 		for i := range 100 {
 			r, err := d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{})
@@ -646,7 +646,7 @@ func TestAHundredStartsAndStops(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		r := d.start(human.RecordingOptions{})
 		d.wait(time.Second)
 		step := 0
@@ -666,7 +666,7 @@ func TestMarks(t *testing.T) {
 func TestWithoutItsStoreNothingIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := newStore()
-		d := newDesk(t, record.Options{}, func(deps *record.Deps) { deps.Store = unreadable{broken} })
+		d := newFixture(t, record.Options{}, func(deps *record.Deps) { deps.Store = unreadable{broken} })
 		_, err := d.rec.Start(t.Context(), ann, "op_1", human.RecordingOptions{})
 		wantKind(t, "start", err, human.Unavailable, "earlier recordings")
 		d.end()
@@ -684,7 +684,7 @@ func (unreadable) Running(context.Context) ([]human.Recording, error) {
 func TestASourceThatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		input := &deaf{source: newSource(human.InputSource), end: make(chan struct{})}
-		d := newDesk(t, record.Options{}, func(deps *record.Deps) { deps.Input = input })
+		d := newFixture(t, record.Options{}, func(deps *record.Deps) { deps.Input = input })
 		d.start(human.RecordingOptions{})
 		began := d.mono()
 		r := d.stop()
@@ -709,7 +709,7 @@ func (s *deaf) Run(_ context.Context, ready func(), emit func(human.RecordedEven
 }
 
 func TestAnOperationThatEndsWhileItsRecordingBegins(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.clip.mute = true // three seconds
 		var started error
 		var start sync.WaitGroup
@@ -726,7 +726,7 @@ func TestAnOperationThatEndsWhileItsRecordingBegins(t *testing.T) {
 
 // What was answered is stored (H4): a pause, its end, a note.
 func TestAnAnswerIsDurable(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		r := d.start(human.RecordingOptions{})
 		stored := func() (human.Recording, human.RecordedEvent) {
 			d.store.mu.Lock()

@@ -10,7 +10,7 @@ import (
 
 // What a source says it missed is a gap of the recording, on the recording's time, and no event of its own.
 func TestASourceReportsAGap(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{Folders: []string{"/work"}})
 		from := d.mono()
 		d.wait(2 * time.Second)

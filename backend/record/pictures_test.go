@@ -11,7 +11,7 @@ import (
 )
 
 // shots are a recording's pictures: when, at which time in ms, and the shade of a corner.
-func (d *desk) shots(id human.RecordingID) (all []string) {
+func (d *fixture) shots(id human.RecordingID) (all []string) {
 	for _, p := range only(d.events(id), human.PictureTaken) {
 		all = append(all, fmt.Sprintf("%s %d %d", p.When, p.At/1e6, d.pics.pixel(p.Picture, 63, 63)))
 	}
@@ -20,11 +20,11 @@ func (d *desk) shots(id human.RecordingID) (all []string) {
 
 func TestWhenPicturesAreTaken(t *testing.T) {
 	for what, tt := range map[string]struct {
-		do   func(*desk)
+		do   func(*fixture)
 		want []string
 	}{
 		"before a press and when it has settled": {
-			func(d *desk) {
+			func(d *fixture) {
 				d.screen.show(1)
 				d.wait(time.Second)
 				d.press(1, 1)
@@ -38,7 +38,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			[]string{"start 0 0", "before 200 1", "after 1200 3", "end 1200 3"},
 		},
 		"what changed since the last frame and before the press is seen": {
-			func(d *desk) {
+			func(d *fixture) {
 				d.screen.show(1)
 				d.wait(250 * time.Millisecond)
 				d.screen.show(2)
@@ -49,7 +49,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			[]string{"start 0 0", "before 260 2", "end 260 2"},
 		},
 		"a press heard of late": {
-			func(d *desk) {
+			func(d *fixture) {
 				d.screen.show(1)
 				d.wait(time.Second)
 				d.screen.show(2)
@@ -63,7 +63,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			[]string{"start 0 0", "before 1000 2", "end 1200 3"},
 		},
 		"an answer before the press is heard of is not taken for before": {
-			func(d *desk) {
+			func(d *fixture) {
 				d.screen.show(1)
 				d.wait(time.Second)
 				at := d.mono()
@@ -75,7 +75,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			[]string{"start 0 0", "before 200 1", "end 1005 2"},
 		},
 		"nothing changed: the same picture again": {
-			func(d *desk) {
+			func(d *fixture) {
 				for range 3 {
 					d.click(1, 1)
 					d.wait(time.Second)
@@ -84,7 +84,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			[]string{"start 0 0", "before 0 0", "after 0 0", "before 0 0", "after 0 0", "before 0 0", "after 0 0", "end 0 0"},
 		},
 		"a click soon after another": {
-			func(d *desk) {
+			func(d *fixture) {
 				d.wait(time.Second)
 				d.click(1, 1)
 				d.screen.show(1)
@@ -98,7 +98,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			[]string{"start 0 0", "before 0 0", "after 1160 2", "before 1160 2", "end 1160 2"},
 		},
 		"when typing pauses": {
-			func(d *desk) {
+			func(d *fixture) {
 				d.activate(editor)
 				d.wait(time.Second)
 				for i := range 5 {
@@ -111,7 +111,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			[]string{"start 0 0", "window 200 0", "typing 1600 14", "end 1600 14"},
 		},
 		"when scrolling stops": {
-			func(d *desk) {
+			func(d *fixture) {
 				d.wait(time.Second)
 				for i := range 5 {
 					d.input.send(human.RecordedEvent{At: d.mono(), Type: human.Scrolled, DeltaY: 1})
@@ -123,7 +123,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 			[]string{"start 0 0", "scroll 2200 14", "end 2200 14"},
 		},
 		"a shortcut": {
-			func(d *desk) {
+			func(d *fixture) {
 				d.activate(editor)
 				d.wait(time.Second)
 				d.key("s", "ctrl")
@@ -134,7 +134,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			run(t, record.Options{}, func(t *testing.T, d *desk) {
+			run(t, record.Options{}, func(t *testing.T, d *fixture) {
 				d.start(human.RecordingOptions{})
 				tt.do(d)
 				r := d.stop()
@@ -150,7 +150,7 @@ func TestWhenPicturesAreTaken(t *testing.T) {
 }
 
 func TestFramesKeptWhileTheScreenChangesAreNotCloserThan200ms(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.wait(time.Second)
 		before := d.screen.taken()
@@ -171,7 +171,7 @@ func TestFramesKeptWhileTheScreenChangesAreNotCloserThan200ms(t *testing.T) {
 }
 
 func TestASystemThatDoesNotTellOfChanges(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.screen.blind = true
 		d.start(human.RecordingOptions{})
 		d.wait(time.Second)
@@ -188,7 +188,7 @@ func TestASystemThatDoesNotTellOfChanges(t *testing.T) {
 }
 
 func TestPicturesThatFailAreAGap(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.start(human.RecordingOptions{})
 		d.wait(time.Second)
 		d.screen.mu.Lock()
@@ -212,7 +212,7 @@ func TestPicturesThatFailAreAGap(t *testing.T) {
 }
 
 func TestPicturesFasterThanTheDisk(t *testing.T) {
-	run(t, record.Options{}, func(t *testing.T, d *desk) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.pics.slow = make(chan struct{})
 		d.start(human.RecordingOptions{})
 		d.wait(time.Second)
@@ -234,7 +234,7 @@ func TestPicturesFasterThanTheDisk(t *testing.T) {
 }
 
 func TestSecretFieldsAreBlackInPictures(t *testing.T) {
-	pixel := func(d *desk, when string, x, y int) (shade byte) {
+	pixel := func(d *fixture, when string, x, y int) (shade byte) {
 		t.Helper()
 		for _, p := range only(d.events("rec_1"), human.PictureTaken) {
 			if p.When == when {
@@ -244,7 +244,7 @@ func TestSecretFieldsAreBlackInPictures(t *testing.T) {
 		return shade
 	}
 	t.Run("a field for passwords", func(t *testing.T) {
-		run(t, record.Options{}, func(t *testing.T, d *desk) {
+		run(t, record.Options{}, func(t *testing.T, d *fixture) {
 			d.start(human.RecordingOptions{})
 			d.screen.show(9)
 			d.activate(editor)
@@ -269,7 +269,7 @@ func TestSecretFieldsAreBlackInPictures(t *testing.T) {
 		})
 	})
 	t.Run("a field that holds a secret, in pictures from before that was known", func(t *testing.T) {
-		run(t, record.Options{}, func(t *testing.T, d *desk) {
+		run(t, record.Options{}, func(t *testing.T, d *fixture) {
 			d.start(human.RecordingOptions{})
 			d.screen.show(9)
 			d.activate(editor)
@@ -286,7 +286,7 @@ func TestSecretFieldsAreBlackInPictures(t *testing.T) {
 		})
 	})
 	t.Run("more pictures than are held back", func(t *testing.T) {
-		run(t, record.Options{}, func(t *testing.T, d *desk) {
+		run(t, record.Options{}, func(t *testing.T, d *fixture) {
 			d.elements.slow = 150 * time.Millisecond
 			d.start(human.RecordingOptions{})
 			d.activate(editor)

@@ -15,7 +15,7 @@ import (
 	"deskbell/backend/record"
 )
 
-// A move is one thing that happens at a desk, and how long after the one before.
+// A move is one thing that happens at a fixture, and how long after the one before.
 type move struct {
 	what  string // letter, focus, tab, enter, erase, click, window, ctrl, pause
 	to    int    // which field or window
@@ -130,7 +130,7 @@ func TestNoSecretIsStored(t *testing.T) {
 
 func play(t *testing.T, script []move, slow, lag time.Duration) (shown, hidden int, wrong []string) {
 	app := &laggard{source: newSource(human.ElementSource), slow: slow, lag: lag, was: []state{{time.Now(), 0}}}
-	d := newDesk(t, record.Options{}, func(deps *record.Deps) { deps.Elements = app })
+	d := newFixture(t, record.Options{}, func(deps *record.Deps) { deps.Elements = app })
 	defer d.close()
 	d.start(human.RecordingOptions{})
 	form := placed("w1", "Form", "Form", 100, human.Bounds{W: 40, H: 40})

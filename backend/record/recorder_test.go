@@ -12,7 +12,7 @@ import (
 
 func TestARecordingFromStartToStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, record.Options{})
+		d := newFixture(t, record.Options{})
 		defer d.close()
 		d.elements.under = &human.Element{Role: "button", Name: "Save", Bounds: human.Bounds{X: 2, Y: 2, W: 10, H: 4}}
 		d.start(human.RecordingOptions{})

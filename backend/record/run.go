@@ -10,7 +10,7 @@ import (
 
 const (
 	typingPause = afterTyping             // ends a run, of which a picture is taken then
-	runLength   = int64(time.Second)      // a longer run is cut at the next white space,
+	runLength   = int64(time.Second)      // a longer run ends at the next white space,
 	runMost     = int64(10 * time.Second) // and this one wherever it is
 	maxBefore   = 256                     // characters of earlier runs in which a secret may have begun
 )
@@ -35,7 +35,7 @@ type run struct {
 	closed  bool           // no key comes any more,
 	ended   bool           // the last look-up was answered
 	asked   bool           // the last look-up is under way, or answered
-	goesOn  bool           // it was cut: its field is not finished
+	goesOn  bool           // it was split: its field is not finished
 	suspect string         // why it may be secret
 	sure    bool           // and it is, whatever stands in the field
 }

@@ -71,7 +71,7 @@ func (s *screenshots) watch() {
 			return // the last picture may still be served from the last frame
 		}
 		s.camera.watching.Store(false)
-		s.feed.report(nil) // pictures can be had all the same
+		s.feed.report(nil) // pictures can still be had
 		if human.KindOf(err) == human.Unavailable {
 			return
 		}
@@ -203,8 +203,8 @@ func (s *screenshots) failed(err error) {
 }
 
 // letGo has buffered pictures stored, in their order, once all that was typed by then is decided on: a field whose text
-// was secret is blacked out in them. undecided returns where in a picture, taken at a time, text stands that is not
-// decided on. When too many are buffered, the oldest goes with those places blacked out.
+// was secret is masked in them. undecided returns where in a picture, taken at a time, text stands that is not
+// decided on. When too many are buffered, the oldest goes with those places masked.
 func (s *screenshots) letGo(undecided func(at int64) []human.Bounds) {
 	for len(s.buffer) > 0 {
 		x := s.buffer[0]

@@ -21,7 +21,7 @@ type typing struct {
 	before string // the end of what was typed before the open run, in the same go
 }
 
-// open returns the run that goes on, or nil.
+// open returns the run that continues, or nil.
 func (t *typing) open() *run {
 	if n := len(t.runs); n > 0 && !t.runs[n-1].closed {
 		return t.runs[n-1]
@@ -77,7 +77,7 @@ const (
 	byOther
 )
 
-// close ends the run that goes on, if there is one.
+// close ends the run that continues, if there is one.
 func (t *typing) close(why ending) {
 	r := t.open()
 	inOneGo := why == byPause || why == byLength
@@ -159,7 +159,7 @@ func (t *typing) suspect(why string) {
 	}
 }
 
-// movedTo ends the run that goes on when the focus moves to another field. A run that has only begun has
+// movedTo ends the run that continues when the focus moves to another field. A run that has only begun has
 // begun there: the report is late.
 func (t *typing) movedTo(e human.Element) {
 	r := t.open()
@@ -169,7 +169,7 @@ func (t *typing) movedTo(e human.Element) {
 	t.close(byOther)
 }
 
-// switched ends the run that goes on when another window has become active.
+// switched ends the run that continues when another window has become active.
 func (t *typing) switched(is kind, at int64) {
 	if is == excluded {
 		for _, r := range t.runs {

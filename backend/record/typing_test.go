@@ -13,7 +13,7 @@ import (
 )
 
 // written is everything of a recording that is stored, as text.
-func (d *desk) written(id human.RecordingID) string {
+func (d *fixture) written(id human.RecordingID) string {
 	d.t.Helper()
 	r, err := d.store.Recording(d.t.Context(), id)
 	if err != nil {
@@ -32,18 +32,18 @@ func (d *desk) written(id human.RecordingID) string {
 func TestTyping(t *testing.T) {
 	type said struct{ text, hidden string }
 	for what, tt := range map[string]struct {
-		do     func(*desk)
+		do     func(*fixture)
 		want   []said
 		never  string // must not be stored
 		values []string
 	}{
 		"a text is stored as one, with what stands in the field": {
-			do:     func(d *desk) { d.focus(name); d.types("Hello you") },
+			do:     func(d *fixture) { d.focus(name); d.types("Hello you") },
 			want:   []said{{"Hello you", ""}},
 			values: []string{"Hello you"},
 		},
 		"what was erased was not meant": {
-			do: func(d *desk) {
+			do: func(d *fixture) {
 				d.types("Hallo")
 				for range 4 {
 					d.key("Backspace")
@@ -53,30 +53,30 @@ func TestTyping(t *testing.T) {
 			want: []said{{"Hello", ""}},
 		},
 		"a pause ends a text": {
-			do:   func(d *desk) { d.types("one"); d.wait(time.Second); d.types("two") },
+			do:   func(d *fixture) { d.types("one"); d.wait(time.Second); d.types("two") },
 			want: []said{{"one", ""}, {"two", ""}},
 		},
 		"Enter ends a text": {
-			do:   func(d *desk) { d.types("one"); d.key("Enter"); d.types("two") },
+			do:   func(d *fixture) { d.types("one"); d.key("Enter"); d.types("two") },
 			want: []said{{"one", ""}, {"two", ""}},
 		},
 		"a long text is cut at a white space": {
-			do:     func(d *desk) { d.focus(name); d.types("this is what goes on and on") },
+			do:     func(d *fixture) { d.focus(name); d.types("this is what goes on and on") },
 			want:   []said{{"this is what goes ", ""}, {"on and on", ""}},
 			values: []string{"this is what goes on and on"},
 		},
 		"a password is hidden": {
-			do:    func(d *desk) { d.focus(password); d.types("7391") },
+			do:    func(d *fixture) { d.focus(password); d.types("7391") },
 			want:  []said{{"", "password"}},
 			never: "7391",
 		},
 		"a field for passwords that nothing reported is known by looking": {
-			do:    func(d *desk) { d.elements.focus(&password); d.types("7391") },
+			do:    func(d *fixture) { d.elements.focus(&password); d.types("7391") },
 			want:  []said{{"", "password"}},
 			never: "7391",
 		},
 		"the name before the password is no secret": {
-			do: func(d *desk) {
+			do: func(d *fixture) {
 				d.focus(name)
 				d.wait(time.Second)
 				d.types("alice")
@@ -92,7 +92,7 @@ func TestTyping(t *testing.T) {
 			values: []string{"alice"},
 		},
 		"a password typed before the application reports where the focus is": {
-			do: func(d *desk) {
+			do: func(d *fixture) {
 				d.focus(name)
 				d.wait(time.Second)
 				d.types("alice")
@@ -108,7 +108,7 @@ func TestTyping(t *testing.T) {
 			never: "7391",
 		},
 		"reports of the focus come late": {
-			do: func(d *desk) {
+			do: func(d *fixture) {
 				d.focus(name)
 				d.wait(time.Second)
 				d.char("7")
@@ -122,7 +122,7 @@ func TestTyping(t *testing.T) {
 			never: `"73"`,
 		},
 		"a password that is shown is one still": {
-			do: func(d *desk) {
+			do: func(d *fixture) {
 				d.focus(password)
 				d.types("73")
 				d.wait(time.Second)
@@ -136,7 +136,7 @@ func TestTyping(t *testing.T) {
 			never: "91",
 		},
 		"what a terminal does not show is secret": {
-			do: func(d *desk) {
+			do: func(d *fixture) {
 				d.types("sudo ls")
 				d.key("Enter")
 				d.wait(time.Second)
@@ -147,18 +147,18 @@ func TestTyping(t *testing.T) {
 			never: "7391",
 		},
 		"an application that does not answer may have a secret field": {
-			do:    func(d *desk) { d.elements.slow = time.Second; d.types("7391") },
+			do:    func(d *fixture) { d.elements.slow = time.Second; d.types("7391") },
 			want:  []said{{"", "unknown_field"}},
 			never: "7391",
 		},
 		"secret shapes are masked, in the field's value, too": {
-			do:     func(d *desk) { d.focus(name); d.types("use sk-7391 ") },
+			do:     func(d *fixture) { d.focus(name); d.types("use sk-7391 ") },
 			want:   []said{{"use ••• ", "secret"}},
 			never:  "7391",
 			values: []string{"use ••• "},
 		},
 		"the rest of a secret is hidden where the first part was harmless": {
-			do:    func(d *desk) { d.focus(name); d.types("sk-"); d.wait(time.Second); d.types("7391x") },
+			do:    func(d *fixture) { d.focus(name); d.types("sk-"); d.wait(time.Second); d.types("7391x") },
 			want:  []said{{"sk-", ""}, {"", "secret"}},
 			never: "7391",
 			values: []string{
@@ -166,7 +166,7 @@ func TestTyping(t *testing.T) {
 			},
 		},
 		"a secret that was there in part": {
-			do: func(d *desk) {
+			do: func(d *fixture) {
 				d.focus(name)
 				d.elements.values["name"] = "sk-"
 				d.types("7391x")
@@ -176,7 +176,7 @@ func TestTyping(t *testing.T) {
 			values: []string{"•••"},
 		},
 		"a window that is left out took the keyboard while something was typed": {
-			do: func(d *desk) {
+			do: func(d *fixture) {
 				d.types("739")
 				d.activate(safe)
 				d.types("1111")
@@ -188,7 +188,7 @@ func TestTyping(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t, record.Options{Exclude: record.DefaultExclude})
+				d := newFixture(t, record.Options{Exclude: record.DefaultExclude})
 				defer d.close()
 				off := false
 				d.start(human.RecordingOptions{Pictures: &off})
@@ -241,7 +241,7 @@ func TestTyping(t *testing.T) {
 
 func TestTheRecordersOwnKeysAreNoWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, record.Options{OwnKeys: []record.Chord{{Key: "r", Modifiers: []string{"ctrl", "alt"}}}})
+		d := newFixture(t, record.Options{OwnKeys: []record.Chord{{Key: "r", Modifiers: []string{"ctrl", "alt"}}}})
 		defer d.close()
 		d.start(human.RecordingOptions{})
 		d.activate(editor)
@@ -266,7 +266,7 @@ func TestTheRecordersOwnKeysAreNoWork(t *testing.T) {
 
 func TestShortcutsKeepTheirNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, record.Options{})
+		d := newFixture(t, record.Options{})
 		defer d.close()
 		d.start(human.RecordingOptions{})
 		d.activate(editor)
@@ -297,7 +297,7 @@ func TestShortcutsKeepTheirNames(t *testing.T) {
 
 func TestWithoutElementsTypedTextIsHidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, record.Options{}, func(deps *record.Deps) { deps.Elements = nil })
+		d := newFixture(t, record.Options{}, func(deps *record.Deps) { deps.Elements = nil })
 		defer d.close()
 		r := d.start(human.RecordingOptions{})
 		if s := r.Sources[2]; s.Status != "missing" || !strings.Contains(s.Detail, "Typed text is hidden") {
@@ -319,7 +319,7 @@ func TestWithoutElementsTypedTextIsHidden(t *testing.T) {
 // Names of elements and windows, paths and the clipboard may hold secrets.
 func TestNamesAreMasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, record.Options{})
+		d := newFixture(t, record.Options{})
 		defer d.close()
 		d.start(human.RecordingOptions{Folders: []string{"/tmp"}, Clipboard: "content"})
 		secret := editor
@@ -347,7 +347,7 @@ func TestNamesAreMasked(t *testing.T) {
 
 func TestTheClipboardsTextIsStoredOnlyWhereAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, record.Options{Exclude: record.DefaultExclude})
+		d := newFixture(t, record.Options{Exclude: record.DefaultExclude})
 		defer d.close()
 		d.start(human.RecordingOptions{})
 		d.activate(editor)

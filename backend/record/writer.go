@@ -35,7 +35,7 @@ type writer struct {
 	failure error // why the recording could not be stored any more; for everybody once the loop is over
 }
 
-// awaited is a seq somebody waits for to be stored.
+// awaited is a seq that a caller waits for until it is stored.
 type awaited struct {
 	seq    uint64
 	stored chan struct{}

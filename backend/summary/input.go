@@ -173,7 +173,7 @@ func languageOf(op human.Operation, o Options, asked string) string {
 	return "en"
 }
 
-// edits sums up what was cut, masked, reworded and shared in the recordings of an input.
+// edits sums up what was removed, masked, reworded and shared in the recordings of an input.
 func (s *Service) edits(ctx context.Context, in summarizers.Input) (string, error) {
 	hash := sha256.New()
 	for _, r := range in.Recordings {

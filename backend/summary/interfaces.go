@@ -22,11 +22,11 @@ type Operations interface {
 type Recordings interface {
 	// Recording returns a recording as it stands; NotFound without.
 	Recording(ctx context.Context, by human.Actor, id human.RecordingID) (human.Recording, error)
-	// Edits returns what is cut and masked in a recording, and whether its texts are shared.
+	// Edits returns what is removed and masked in a recording, and whether its texts are shared.
 	Edits(ctx context.Context, by human.Actor, id human.RecordingID) (human.Edits, error)
 	// Summarized returns what a summarizer may read of a recording: at most so many actions from its beginning
 	// with words in a language, as its agent would get them but with their pictures and with gaps where some were
-	// cut, how many more there are, and the steps that were ticked.
+	// removed, how many more there are, and the steps that were ticked.
 	Summarized(ctx context.Context, id human.RecordingID, language string, most int) (actions []human.Action, more int, ticked []int, err error)
 	// JPEG returns a picture, masked, at most width pixels wide (0: as it is); NotFound without.
 	JPEG(ctx context.Context, id human.RecordingID, picture string, width int) ([]byte, error)
@@ -59,8 +59,8 @@ type Consent struct {
 	At         time.Time `json:"at"`
 }
 
-// A Shelf has the summarizers there are now, and what is wrong with those that cannot be used.
-type Shelf struct {
+// A Registry has the summarizers there are now, and what is wrong with those that cannot be used.
+type Registry struct {
 	BuiltIn  []summarizers.Summarizer
 	Others   []summarizers.Summarizer
 	Problems []Unusable
@@ -84,10 +84,10 @@ type Deps struct {
 	Operations Operations
 	Recordings Recordings
 	Store      Store
-	Shelf      func() Shelf   // asked anew each time
-	Options    func() Options // likewise
-	Folder     string         // where users put their own
-	Operator   human.Actor    // in whose name drafts are made by themselves
+	Registry   func() Registry // asked anew each time
+	Options    func() Options  // likewise
+	Folder     string          // where users put their own
+	Operator   human.Actor     // in whose name drafts are made by themselves
 	Now        func() time.Time
 	NewID      func() human.SummaryID
 	Log        *slog.Logger

@@ -10,8 +10,8 @@ import (
 )
 
 func (s *Service) all() []summarizers.Summarizer {
-	shelf := s.deps.Shelf()
-	return slices.Concat(shelf.BuiltIn, shelf.Others)
+	registry := s.deps.Registry()
+	return slices.Concat(registry.BuiltIn, registry.Others)
 }
 
 func (s *Service) find(name string) (summarizers.Summarizer, error) {
@@ -22,7 +22,7 @@ func (s *Service) find(name string) (summarizers.Summarizer, error) {
 		}
 		names = append(names, each.About().Name)
 	}
-	for _, p := range s.deps.Shelf().Problems {
+	for _, p := range s.deps.Registry().Problems {
 		if p.Name == name {
 			return nil, human.Errorf(human.Unavailable, "%s cannot be used: %s", name, p.Text)
 		}
@@ -43,14 +43,14 @@ func (s *Service) Summarizers(ctx context.Context, by human.Actor) (Summarizers,
 	if err != nil {
 		return Summarizers{}, err
 	}
-	shelf := s.deps.Shelf()
+	registry := s.deps.Registry()
 	all := Summarizers{
-		Summarizers: []Known{}, Problems: append([]Unusable{}, shelf.Problems...), Consents: append([]Consent{}, consents...), Folder: s.deps.Folder,
+		Summarizers: []Known{}, Problems: append([]Unusable{}, registry.Problems...), Consents: append([]Consent{}, consents...), Folder: s.deps.Folder,
 	}
-	for i, each := range slices.Concat(shelf.BuiltIn, shelf.Others) {
+	for i, each := range slices.Concat(registry.BuiltIn, registry.Others) {
 		about := each.About()
 		about.Kinds = append([]human.Kind{}, about.Kinds...)
-		all.Summarizers = append(all.Summarizers, Known{About: about, BuiltIn: i < len(shelf.BuiltIn), Score: scores[about.Name]})
+		all.Summarizers = append(all.Summarizers, Known{About: about, BuiltIn: i < len(registry.BuiltIn), Score: scores[about.Name]})
 	}
 	return all, nil
 }

@@ -59,7 +59,7 @@ func (s *Service) Close() {
 	s.work.Wait()
 }
 
-// Recording returns what a recorder's changes are told to: where drafts are made by themselves, it begins them when a recording
+// Recording returns the function that gets a recorder's changes: where drafts are automatic, it begins them when a recording
 // ends. It does not wait for them.
 func (s *Service) Recording(ctx context.Context) func(human.Recording) {
 	return func(r human.Recording) {
@@ -184,7 +184,7 @@ func (s *Service) Stop(ctx context.Context, by human.Actor, op human.OperationID
 	return human.Summary{}, human.Errorf(human.NotFound, "operation %s has no summary %s", op, id)
 }
 
-// Preview shows what a summarizer would send to another machine, to the letter, and sends nothing. Invalid for
+// Preview shows what a summarizer would send to another machine, exactly, and sends nothing. Invalid for
 // one that sends nothing.
 func (s *Service) Preview(ctx context.Context, by human.Actor, id human.OperationID, r DraftRequest) (Showing, error) {
 	op, in, err := s.outline(ctx, by, id, nil)

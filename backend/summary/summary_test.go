@@ -55,8 +55,8 @@ func about(name string) summarizers.About {
 	}
 }
 
-// A house has real parts but for the summarizers that a test brings.
-type house struct {
+// A fixture has real parts except for the summarizers that a test brings.
+type fixture struct {
 	*summary.Service
 	t       testing.TB
 	queue   *queue.Queue
@@ -71,7 +71,7 @@ type house struct {
 	news chan struct{}
 }
 
-func open(t testing.TB, others ...summarizers.Summarizer) *house {
+func open(t testing.TB, others ...summarizers.Summarizer) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	ctx := context.Background()
@@ -79,7 +79,7 @@ func open(t testing.TB, others ...summarizers.Summarizer) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, store: store, others: others, options: summary.Options{Auto: true, Language: "request"}, news: make(chan struct{}, 1000)}
+	h := &fixture{t: t, store: store, others: others, options: summary.Options{Auto: true, Language: "request"}, news: make(chan struct{}, 1000)}
 	h.queue = queue.New(store, store, queue.Options{})
 	if err := h.queue.Load(ctx); err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func open(t testing.TB, others ...summarizers.Summarizer) *house {
 	var made atomic.Int32
 	h.Service = summary.New(summary.Deps{
 		Operations: h.queue, Recordings: h.library, Store: store.Summaries(), Operator: mei, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Shelf: func() summary.Shelf {
-			return summary.Shelf{BuiltIn: builtin.All(), Others: h.others, Problems: []summary.Unusable{{Name: "broken", Text: "its manifest has no command"}}}
+		Registry: func() summary.Registry {
+			return summary.Registry{BuiltIn: builtin.All(), Others: h.others, Problems: []summary.Unusable{{Name: "broken", Text: "its manifest has no command"}}}
 		},
 		Options: func() summary.Options { return h.options },
 		NewID: func() human.SummaryID {
@@ -119,7 +119,7 @@ func open(t testing.TB, others ...summarizers.Summarizer) *house {
 }
 
 // recorded is an operation that was claimed, with a recording of a browser that has ended.
-func (h *house) recorded(description string) (human.Operation, human.RecordingID) {
+func (h *fixture) recorded(description string) (human.Operation, human.RecordingID) {
 	h.t.Helper()
 	ctx := h.t.Context()
 	op, _, err := h.queue.Ring(ctx, human.Request{
@@ -135,7 +135,7 @@ func (h *house) recorded(description string) (human.Operation, human.RecordingID
 	return op, h.record(op.ID)
 }
 
-func (h *house) record(op human.OperationID) human.RecordingID {
+func (h *fixture) record(op human.OperationID) human.RecordingID {
 	h.t.Helper()
 	ctx := h.t.Context()
 	h.n++
@@ -161,7 +161,7 @@ func (h *house) record(op human.OperationID) human.RecordingID {
 }
 
 // until waits until a draft of an operation is as a test wants it.
-func (h *house) until(op human.OperationID, want func(human.Summary) bool) human.Summary {
+func (h *fixture) until(op human.OperationID, want func(human.Summary) bool) human.Summary {
 	h.t.Helper()
 	for {
 		h.mu.Lock()
@@ -186,7 +186,7 @@ func is(name string, state human.SummaryState) func(human.Summary) bool {
 	return func(s human.Summary) bool { return s.Summarizer == name && s.State == state }
 }
 
-func (h *house) drafts(op human.OperationID) summary.Drafts {
+func (h *fixture) drafts(op human.OperationID) summary.Drafts {
 	h.t.Helper()
 	d, err := h.Drafts(h.t.Context(), mei, op)
 	if err != nil {
@@ -546,7 +546,7 @@ func TestAgentsHaveNoPartInDrafts(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A draft from before something was cut is said to be stale; one made anew is not.
+// A draft from before an action was removed is marked stale; one made anew is not.
 func TestADraftFromBeforeACutIsStale(t *testing.T) {
 	h := open(t)
 	op, rec := h.recorded("Read the plan")

@@ -8,7 +8,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// A watcher waits for drafts to change. It is told the latest state of each, not every one in between.
+// A watcher waits for drafts to change. It gets the latest state of each, not every one in between.
 type watcher struct {
 	latest map[human.SummaryID]human.Summary
 	wake   chan struct{}

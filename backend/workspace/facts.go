@@ -295,7 +295,7 @@ func (g *Facts) Text(abs string) (text string, ok bool) {
 		if err != nil {
 			return
 		}
-		// A length of nothing is told of the kernel's files, too, whatever they hold.
+		// The kernel's files have a length of 0, too, whatever they hold.
 		if text, err = small(real, maxText); err == nil && text != "" && utf8.ValidString(text) {
 			ok = true
 		}
@@ -307,7 +307,7 @@ func (g *Facts) Text(abs string) (text string, ok bool) {
 }
 
 // Clean says whether the working tree that the call runs in has nothing that no commit holds; what git ignores does not
-// count, but a submodule does, since nobody looks into it.
+// count, but a submodule does, since no one looks into it.
 func (g *Facts) Clean() bool {
 	if g.clean == nil {
 		is := false

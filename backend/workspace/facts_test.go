@@ -431,7 +431,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	if _, err := repo.Git(t.Context(), nil, "", "diff", "HEAD"); err != nil {
 		t.Error(err)
 	}
-	// An object that only the remote has: nobody is asked for it.
+	// An object that only the remote has: no one is asked for it.
 	if err := os.RemoveAll(dir + "/.git/objects/" + commit[:2]); err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func fill(ctx context.Context, store *sqlite.Store) error {
 	return nil
 }
 
-// lived rings the i-th operation and, mostly, answers it.
+// lived creates the i-th operation and, mostly, answers it.
 func lived(ctx context.Context, q *queue.Queue, i int) error {
 	description := fmt.Sprintf("%s %s %d.%d", actions[i/7%len(actions)], things[i%len(things)], i%50, i%13)
 	if i == 4242 {

@@ -19,7 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	_ "modernc.org/sqlite" // for the single commits that rings are compared with
+	_ "modernc.org/sqlite" // for the single commits that requests are compared with
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -77,7 +77,7 @@ func rings(ctx context.Context) error {
 	return nil
 }
 
-// sideBySide returns the rates, per second, of rings from many agents and of single durable commits from
+// sideBySide returns the rates, per second, of requests from many agents and of single durable commits from
 // one connection, measured in turns.
 func sideBySide(ctx context.Context, agents int, open func(context.Context, int) (load, error)) (ours, theirs float64, err error) {
 	single, err := singleCommits()

@@ -135,7 +135,7 @@ func overREST(_ context.Context, agents int) (load, error) {
 	return load{work: func(w int) error { return s.call(keys[w], "POST", "/api/human/invoke", invocation, nil) }, end: s.stop}, nil
 }
 
-// latency measures, at 100 rings a second, how long a ring takes to reach a subscriber as an event, and
+// latency measures, at 100 requests a second, how long a request takes to reach a subscriber as an event, and
 // an answer to wake the agent that waits for it.
 func latency(ctx context.Context) error {
 	const perSecond, count = 100, 1500

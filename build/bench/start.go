@@ -16,7 +16,7 @@ import (
 )
 
 // start measures the window, on the display there is: from the start of the program to a window that can
-// be used, which is when its page has taken a ring that was waiting and noted so in the delivery ledger; and the memory of all
+// be used, which is when its page has taken a request that was waiting and noted so in the delivery ledger; and the memory of all
 // its processes when nothing happens.
 func start(ctx context.Context) error {
 	if os.Getenv("DISPLAY") == "" {
@@ -56,7 +56,7 @@ func startOnce(ctx context.Context) (time.Duration, int64, error) {
 	}
 	defer os.RemoveAll(dir)
 	s := &server{dir: dir}
-	key, err := s.key("bench") // makes the database, so that the ring below can be the first thing
+	key, err := s.key("bench") // makes the database, so that the request below can be the first thing
 	if err != nil {
 		return 0, 0, err
 	}

@@ -97,7 +97,7 @@ func eventsFile(dir, name string, i int) string {
 	return filepath.Join(dir, fmt.Sprintf("%s.%d.events.gz", name, i+1))
 }
 
-// decode refuses what it does not know, so that an expectation with a slip of the pen is not passed over.
+// decode returns an error for a field it does not know, so that a misspelled expectation is not ignored.
 func decode(file string, into any) error {
 	f, err := os.Open(file)
 	if err != nil {

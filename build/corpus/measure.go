@@ -86,7 +86,7 @@ func (c Case) Judge(in summarizers.Input, raw human.Report) Judged {
 			j.Unlisted = append(j.Unlisted, f)
 		}
 	}
-	// What Check took away was said all the same, and references are those that the summarizer gave.
+	// What Check removed was still said, and references are those that the summarizer gave.
 	for _, text := range slices.Concat(never, c.Expect.Never.in(in.Language)) {
 		if hasOne(all(raw), []string{text}) || hasOne(all(r), []string{text}) {
 			j.Said = append(j.Said, text)

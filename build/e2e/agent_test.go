@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The test's own program is the agent too: a process of its own that knows nothing but MCP. It is told
-// what to ask, and under which name, in these variables.
+// The test's own program is the agent too: a process of its own that knows nothing but MCP. These variables say
+// what it asks, and under which name.
 const (
 	agentCall = "E2E_AGENT_CALL"
 	agentName = "E2E_AGENT_NAME"

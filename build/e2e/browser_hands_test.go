@@ -186,7 +186,7 @@ var slow = regexp.MustCompile(`^navigate ([a-z]+( "[^"]*")? )?address /popups.ht
 // inWindow is the element of the desktop that a navigation by the address bar has.
 var inWindow = regexp.MustCompile(`^navigate [a-z]+ "[^"]*" `)
 
-// once fails the test where a click in a page is told as one of the desktop as well.
+// once fails the test where a click in a page is recorded as one of the desktop as well.
 func (s *study) once(t *testing.T, all []human.Action) {
 	t.Helper()
 	presses, both := 0, 0

@@ -22,7 +22,7 @@ import (
 
 // absent fails the test when a text is in any file of the data folder: the database and its log, pictures,
 // Deskbell's log; as UTF-8 or UTF-16 in either order of bytes.
-func (d *desk) absent(text string) {
+func (d *fixture) absent(text string) {
 	d.T.Helper()
 	little, big := make([]byte, 0, 2*len(text)), make([]byte, 0, 2*len(text))
 	for _, u := range utf16.Encode([]rune(text)) {
@@ -231,7 +231,7 @@ func TestBrowserRecorderIsKilled(t *testing.T) {
 		_, err := os.Stat("/proc/" + strconv.Itoa(pid))
 		return os.IsNotExist(err)
 	})
-	s.house = s.serve()
+	s.serving = s.serve()
 	s.Wait("the recording to be looked after", func() bool {
 		s.call("GET", "/api/recordings/"+string(rec.ID), nil, &rec)
 		return rec.State == human.RecordingInterrupted

@@ -19,7 +19,7 @@ var passwords = []string{"Kv9!plainword-77", "Zt4?switched-word", "Qm2#framed-se
 
 // A study is a server that records browsers, and the site they work on.
 type study struct {
-	*house
+	*serving
 	site
 	folder string // of what browsers start with and leave: profile, which names the profile's folder
 	key    string // an agent's
@@ -31,7 +31,7 @@ type study struct {
 // connection, headless unless visible.
 func newStudy(t *testing.T, visible bool) *study {
 	t.Helper()
-	d := newDesk(t, desktoptest.Options{})
+	d := newFixture(t, desktoptest.Options{})
 	s := &study{hidden: !visible, site: startSite(t), folder: filepath.Join(d.Home, "browser")}
 	if err := os.MkdirAll(filepath.Join(s.folder, "downloads"), 0o700); err != nil {
 		t.Fatal(err)
@@ -54,12 +54,12 @@ exec chromium %[2]s "$@"
 	if err := os.Chmod(browser, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.house = &house{desk: d}
+	s.serving = &serving{fixture: d}
 	if err := os.MkdirAll(d.data, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	d.Write(filepath.Join(d.data, "config.toml"), fmt.Sprintf("[recording.browser]\npath = %q\nprofile = \"throwaway\"\n", browser))
-	s.house = d.serve()
+	s.serving = d.serve()
 	var agent struct{ Key string }
 	s.call("POST", "/api/agents", map[string]string{"name": "qa-runner"}, &agent)
 	s.key = agent.Key
@@ -70,12 +70,12 @@ exec chromium %[2]s "$@"
 func (s *study) in(t *testing.T) *study {
 	desktop := *s.Desktop
 	desktop.T = t
-	d := *s.desk
+	d := *s.fixture
 	d.Desktop = &desktop
-	h := *s.house
-	h.desk = &d
+	h := *s.serving
+	h.fixture = &d
 	again := *s
-	again.house = &h
+	again.serving = &h
 	return &again
 }
 

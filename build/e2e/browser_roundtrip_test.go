@@ -117,7 +117,7 @@ func (s *study) writeJSON(path string, v any) {
 	s.Write(path, string(data))
 }
 
-// node runs a script of testdata/roundtrip. That plays fail is told by what they end in.
+// node runs a script of testdata/roundtrip. The result of a play says whether it failed.
 func (s *study) node(t *testing.T, env []string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
@@ -164,7 +164,7 @@ func (c *captor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d, err := connect(r.Context(), m.Browser)
 	if err == nil {
 		defer d.close()
-		d.wait = 4 * time.Second // a dialog that nobody answers holds up the page
+		d.wait = 4 * time.Second // a dialog that no one answers holds up the page
 		end.state, err = settled(d, c.played[i].state)
 	}
 	if err != nil {

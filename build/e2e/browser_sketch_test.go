@@ -15,7 +15,7 @@ import (
 func sketch(all []human.Action, port string) (lines []string) {
 	names := map[string]string{}
 	for _, a := range all {
-		did := deed(a)
+		did := act(a)
 		line := did
 		if a.Page != nil {
 			if len(a.Page.Frame) > 0 {
@@ -37,8 +37,8 @@ func sketch(all []human.Action, port string) (lines []string) {
 	return lines
 }
 
-// deed is what was done, and to what.
-func deed(a human.Action) string {
+// act is what was done, and to what.
+func act(a human.Action) string {
 	var b strings.Builder
 	b.WriteString(string(a.Type))
 	put := func(format string, args ...any) { fmt.Fprintf(&b, " "+format, args...) }

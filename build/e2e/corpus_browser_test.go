@@ -66,7 +66,7 @@ func newCorpusStudy(t *testing.T, w *web) *study {
 		t.Fatal(err)
 	}
 	s.Ended(s.program)
-	s.house = s.serve()
+	s.serving = s.serve()
 	return s
 }
 

@@ -14,7 +14,7 @@ import (
 	"deskbell/build/e2e/desktoptest"
 )
 
-// calculator is a project whose tests fail until its bug is mended.
+// calculator is a project whose tests fail until its bug is fixed.
 func calculator(p *clerk, sum string) {
 	p.has("my-project/calc.py", "def add(a, b):\n    return "+sum+"\n")
 	p.has("my-project/test_calc.py", `import unittest

@@ -54,7 +54,7 @@ func TestCorpusDesktop(t *testing.T) {
 // A clerk is a person who works on an operation at a desktop of their own.
 type clerk struct {
 	*person
-	h    *house
+	h    *serving
 	c    deskCase
 	key  string // the agent's
 	home string // the person's folders
@@ -87,19 +87,19 @@ func newClerk(t *testing.T, c deskCase) *clerk {
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
 	p := &clerk{c: c, home: home}
-	var d *desk
+	var d *fixture
 	if c.web {
 		p.s = newStudy(t, true)
-		d = p.s.desk
+		d = p.s.fixture
 		d.Write(filepath.Join(p.s.folder, "chromium"), strings.Replace(d.read("browser/chromium"), "exec chromium ", "exec chromium "+startWeb(t).flags()+" ", 1))
 	} else {
-		d = newDesk(t, desktoptest.Options{})
+		d = newFixture(t, desktoptest.Options{})
 	}
 	d.Env = append(d.Env, "SIGNER_PIN="+signerPIN)
 	installs(d, c.what)
 	p.person = &person{Desktop: d.Desktop, looking: 600 * time.Millisecond}
 	if c.web {
-		p.h = p.s.house
+		p.h = p.s.serving
 	} else {
 		p.h = d.serve()
 	}
@@ -123,7 +123,7 @@ func newClerk(t *testing.T, c deskCase) *clerk {
 
 // installs writes the desktop files by which a system knows what the applications are called, in the language
 // that the operation is in.
-func installs(d *desk, what string) {
+func installs(d *fixture, what string) {
 	d.T.Helper()
 	dir := filepath.Join(d.Home, ".local/share/applications")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

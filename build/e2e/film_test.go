@@ -20,7 +20,7 @@ func TestPicturesMove(t *testing.T) {
 	if folder == "" {
 		t.Skip("`make screenshots` takes the pictures")
 	}
-	d := newDesk(t, desktoptest.Options{Compositor: true, Notifications: true})
+	d := newFixture(t, desktoptest.Options{Compositor: true, Notifications: true})
 	d.Env = append(d.Env, "DESKBELL_UI_THEME=light", "DESKBELL_UI_LANGUAGE=en", "DESKBELL_OPERATOR_NAME="+operator)
 	d.paint("#dcdcd7")
 	store, err := sqlite.Open(context.Background(), d.data, sqlite.Options{})
@@ -72,7 +72,7 @@ func TestPicturesMove(t *testing.T) {
 
 // A film is a list of frames and how long each is shown.
 type film struct {
-	d      *desk
+	d      *fixture
 	frames string
 	args   []string
 	x, y   int // where the pointer is drawn: a picture of the screen is without it

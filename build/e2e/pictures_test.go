@@ -32,7 +32,7 @@ func TestPictures(t *testing.T) {
 	ground := map[string]string{"light": "#dcdcd7", "dark": "#060606"}
 	for _, tt := range []struct {
 		view, theme, language string
-		show                  func(d *desk, title string)
+		show                  func(d *fixture, title string)
 	}{
 		{"popup", "light", "en", cards},
 		{"popup", "dark", "zh-CN", cards},
@@ -41,7 +41,7 @@ func TestPictures(t *testing.T) {
 	} {
 		name := tt.view + "-" + tt.theme + "-" + tt.language + ".png"
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, desktoptest.Options{Notifications: true, Compositor: true})
+			d := newFixture(t, desktoptest.Options{Notifications: true, Compositor: true})
 			d.Env = append(d.Env, "DESKBELL_UI_THEME="+tt.theme, "DESKBELL_UI_LANGUAGE="+tt.language, "DESKBELL_OPERATOR_NAME="+operator)
 			d.paint(ground[tt.theme])
 			s := seed(t, d, tt.language, tt.view == "console")
@@ -60,9 +60,9 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-func cards(*desk, string) {}
+func cards(*fixture, string) {}
 
-func console(d *desk, title string) {
+func console(d *fixture, title string) {
 	d.Ended(d.Start(d.bin)) // the second start shows it
 	d.Wait("the console", func() bool { w, _ := d.FindWindow("Deskbell"); return w.W > 1000 })
 	row := d.see(desktoptest.Link, title).At
@@ -70,7 +70,7 @@ func console(d *desk, title string) {
 }
 
 // paint covers the desktop: without a wallpaper the compositor shows a grey of its own.
-func (d *desk) paint(colour string) {
+func (d *fixture) paint(colour string) {
 	d.T.Helper()
 	d.Start("xterm", "-T", "ground", "-bg", colour, "-fg", colour, "-cr", colour, "-geometry", "260x75")
 	w := d.WaitWindow("ground")
@@ -82,7 +82,7 @@ func (d *desk) paint(colour string) {
 }
 
 // alive waits until the answers are: a dead one is a button that is not enabled.
-func (d *desk) alive() {
+func (d *fixture) alive() {
 	d.T.Helper()
 	d.look("the answers to be alive", func(all []desktoptest.Element) bool {
 		n := 0
@@ -95,9 +95,9 @@ func (d *desk) alive() {
 	})
 }
 
-// picture waits until nothing moves in a part of the screen, and saves it with as few colours as a drawn
+// picture waits until nothing moves in a part of the screen, and saves it with as few colors as a drawn
 // page needs.
-func (d *desk) picture(path string, part image.Rectangle) {
+func (d *fixture) picture(path string, part image.Rectangle) {
 	d.T.Helper()
 	crop := fmt.Sprintf("%dx%d+%d+%d", part.Dx(), part.Dy(), part.Min.X, part.Min.Y)
 	before := ""
@@ -123,8 +123,8 @@ type seeded struct {
 	waiters []waiter
 }
 
-// A desk's day as it may be, in the operator's language.
-func seed(t *testing.T, d *desk, language string, conversation bool) (s seeded) {
+// An operator's typical day, in their language.
+func seed(t *testing.T, d *fixture, language string, conversation bool) (s seeded) {
 	t.Helper()
 	ctx := context.Background()
 	say := func(en, zh string) string {

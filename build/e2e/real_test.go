@@ -17,26 +17,26 @@ import (
 	"deskbell/build/e2e/desktoptest"
 )
 
-// A desk is the whole program on a desktop of its own: window, server, tray, notifications.
-type desk struct {
+// A fixture is the whole program on a desktop of its own: window, server, tray, notifications.
+type fixture struct {
 	*desktoptest.Desktop
 	bin, data string
 	tray      *desktoptest.Panel
 }
 
-// newDesk prepares one; nothing of Deskbell runs yet.
-func newDesk(t *testing.T, o desktoptest.Options) *desk {
+// newFixture prepares one; nothing of Deskbell runs yet.
+func newFixture(t *testing.T, o desktoptest.Options) *fixture {
 	t.Helper()
 	o.Accessible = true
 	bin := os.Getenv("DESKBELL_BIN")
 	if bin == "" {
 		t.Fatal("DESKBELL_BIN is not set; run this with `make window`")
 	}
-	d := &desk{Desktop: desktoptest.Start(t, o), bin: bin}
+	d := &fixture{Desktop: desktoptest.Start(t, o), bin: bin}
 	d.data = filepath.Join(d.Home, "data")
 	d.Env = append(d.Env, "DESKBELL_BIN="+bin, "DESKBELL_DATA="+d.data, "DESKBELL_ADDR=127.0.0.1:0")
 	d.tray = d.StartPanel()
-	// What `deskbell mcp` starts is a child of nobody here.
+	// What `deskbell mcp` starts is a child of no one here.
 	t.Cleanup(func() {
 		if pid, ok := d.server(); ok {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -49,14 +49,14 @@ func newDesk(t *testing.T, o desktoptest.Options) *desk {
 }
 
 // server is the process that says it serves the data folder.
-func (d *desk) server() (pid int, ok bool) {
+func (d *fixture) server() (pid int, ok bool) {
 	var server struct{ PID int }
 	text, err := os.ReadFile(filepath.Join(d.data, "server.json"))
 	return server.PID, err == nil && json.Unmarshal(text, &server) == nil
 }
 
 // start starts the app as at login.
-func (d *desk) start() *desktoptest.Program {
+func (d *fixture) start() *desktoptest.Program {
 	d.T.Helper()
 	p := d.Start(d.bin, "--hidden")
 	d.tray.WaitItem()
@@ -64,7 +64,7 @@ func (d *desk) start() *desktoptest.Program {
 }
 
 // rings has an agent, a process of its own, ring over MCP.
-func (d *desk) rings(agent, kind, description string, more map[string]any) *desktoptest.Program {
+func (d *fixture) rings(agent, kind, description string, more map[string]any) *desktoptest.Program {
 	d.T.Helper()
 	call := map[string]any{"action": "invoke", "action_type": kind, "description": description}
 	for name, value := range more {
@@ -86,7 +86,7 @@ func risk(level, action string) map[string]any {
 }
 
 // printed waits for the answer that the agent prints.
-func (d *desk) printed(agent *desktoptest.Program) (r reply) {
+func (d *fixture) printed(agent *desktoptest.Program) (r reply) {
 	d.T.Helper()
 	d.Wait("the agent to print the answer", func() bool { return strings.HasSuffix(agent.Out(), "\n") || !agent.Running() })
 	if err := json.Unmarshal([]byte(agent.Out()), &r); err != nil {
@@ -96,7 +96,7 @@ func (d *desk) printed(agent *desktoptest.Program) (r reply) {
 }
 
 // see waits until an element is on the screen, alive, and the only one of its name.
-func (d *desk) see(role desktoptest.Role, name string) (e desktoptest.Element) {
+func (d *fixture) see(role desktoptest.Role, name string) (e desktoptest.Element) {
 	d.T.Helper()
 	d.look(fmt.Sprintf("%q", name), func(all []desktoptest.Element) bool {
 		n := 0
@@ -112,7 +112,7 @@ func (d *desk) see(role desktoptest.Role, name string) (e desktoptest.Element) {
 }
 
 // look waits until the window shows something.
-func (d *desk) look(what string, is func(all []desktoptest.Element) bool) {
+func (d *fixture) look(what string, is func(all []desktoptest.Element) bool) {
 	d.T.Helper()
 	var all []desktoptest.Element
 	defer func() {
@@ -130,14 +130,14 @@ func (d *desk) look(what string, is func(all []desktoptest.Element) bool) {
 }
 
 // press clicks a button with the pointer, once it is alive.
-func (d *desk) press(name string) {
+func (d *fixture) press(name string) {
 	d.T.Helper()
 	middle := d.see(desktoptest.Button, name).At
 	d.Click((middle.Min.X+middle.Max.X)/2, (middle.Min.Y+middle.Max.Y)/2)
 }
 
 // focused is the name of the element that has the keyboard, or "".
-func (d *desk) focused() string {
+func (d *fixture) focused() string {
 	name := ""
 	for _, e := range d.Elements("deskbell") {
 		if e.Focused {
@@ -148,19 +148,19 @@ func (d *desk) focused() string {
 }
 
 // keys gives the popup the keyboard as the operator does, and waits until the card has it.
-func (d *desk) keys(card string) {
+func (d *fixture) keys(card string) {
 	d.T.Helper()
 	d.Key("ctrl+alt+b")
 	d.WaitActive("Deskbell")
 	d.Wait("the card to have the keys", func() bool { return d.focused() == card })
 }
 
-func (d *desk) waiting(n string) {
+func (d *fixture) waiting(n string) {
 	d.T.Helper()
 	d.Wait("the tray to say "+n, func() bool { return d.tray.Tooltip() == "Deskbell: "+n })
 }
 
-func (d *desk) unanswered(agents ...*desktoptest.Program) {
+func (d *fixture) unanswered(agents ...*desktoptest.Program) {
 	d.T.Helper()
 	for _, agent := range agents {
 		if agent.Out() != "" || !agent.Running() {
@@ -169,9 +169,9 @@ func (d *desk) unanswered(agents ...*desktoptest.Program) {
 	}
 }
 
-// The main job: an agent rings over MCP, a person sees the card and clicks, the agent goes on.
+// The main job: an agent rings over MCP, a person sees the card and clicks, the agent continues.
 func TestRingAndAnswer(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	d.start()
 	changes := d.Watch("_NET_ACTIVE_WINDOW")
@@ -239,7 +239,7 @@ func dark(c color.Color, limit color.Color) bool {
 }
 
 func TestDenyByKeyboard(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	d.start()
 	agent := d.rings("release-bot", "approve", "Delete old builds", risk("medium", "rm -r builds/2025"))
@@ -265,7 +265,7 @@ func TestDenyByKeyboard(t *testing.T) {
 }
 
 func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	d.Env = append(d.Env, "DESKBELL_NOTIFICATIONS_AFTER=0")
 	d.Terminal("editor")
 	d.start()
@@ -301,7 +301,7 @@ func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
 }
 
 func TestMostUrgentCardIsOnTop(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	d.start()
 	first := d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
 	d.see(desktoptest.Title, "Which tone?")
@@ -338,7 +338,7 @@ func TestMostUrgentCardIsOnTop(t *testing.T) {
 
 // WebKitGTK does not clear what a see-through window showed before.
 func TestCardsLeaveNothingBehind(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true, Compositor: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true, Compositor: true})
 	d.start()
 	d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
 	before := d.see(desktoptest.Title, "Which tone?")
@@ -349,11 +349,11 @@ func TestCardsLeaveNothingBehind(t *testing.T) {
 	if gap.Y < top.Max.Y || gap.Y >= below.Min.Y || before.At.Min.Y >= gap.Y {
 		t.Fatalf("there is no gap between %v and %v where a card was before", top, below)
 	}
-	desk := d.Screenshot("").At(300, 300)
+	fixture := d.Screenshot("").At(300, 300)
 	rang := func() string {
 		picture := d.Screenshot(os.Getenv("E2E_SHOT"))
-		if !near(picture.At(gap.X, gap.Y), desk) {
-			t.Fatalf("between the cards is %v, not the desktop's %v", picture.At(gap.X, gap.Y), desk)
+		if !near(picture.At(gap.X, gap.Y), fixture) {
+			t.Fatalf("between the cards is %v, not the desktop's %v", picture.At(gap.X, gap.Y), fixture)
 		}
 		clock := sha256.New()
 		for y := top.Min.Y; y < top.Max.Y; y++ {
@@ -363,7 +363,7 @@ func TestCardsLeaveNothingBehind(t *testing.T) {
 		}
 		return string(clock.Sum(nil))
 	}
-	d.Wait("the desktop between the cards", func() bool { return near(d.Screenshot("").At(gap.X, gap.Y), desk) })
+	d.Wait("the desktop between the cards", func() bool { return near(d.Screenshot("").At(gap.X, gap.Y), fixture) })
 	for range 3 { // each second the cards are painted again
 		was := rang()
 		d.Wait("a second to pass on the cards", func() bool { return rang() != was })
@@ -371,7 +371,7 @@ func TestCardsLeaveNothingBehind(t *testing.T) {
 }
 
 func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	app := d.start()
 	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
 	field := d.see(desktoptest.Entry, "Reply").At
@@ -409,7 +409,7 @@ func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
 }
 
 func TestAgentStartsTheApp(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
 	d.see(desktoptest.Title, "Which tone?")
 	d.tray.WaitItem()
@@ -452,7 +452,7 @@ func TestAgentStartsTheApp(t *testing.T) {
 // A request interrupts once: by its card, by the inbox that is in front, or by a notification where neither is seen; and
 // the notification never covers the card.
 func TestARequestInterruptsOnce(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true, TopRight: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true, TopRight: true})
 	d.Env = append(d.Env, "DESKBELL_NOTIFICATIONS_AFTER=4")
 	d.Terminal("editor")
 	notices := func() (n uint32) {

@@ -13,7 +13,7 @@ import (
 
 // The operator records from the window: a sign of it is always there, and keys and the tray do what they say.
 func TestTheOperatorRecordsFromTheWindow(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	d.Terminal("editor")
 	d.start()
 	agent := d.rings("qa-runner", "desktop", "Export the signed contract", map[string]any{
@@ -87,13 +87,13 @@ func TestTheOperatorRecordsFromTheWindow(t *testing.T) {
 }
 
 // console waits until the window is the console.
-func (d *desk) console() {
+func (d *fixture) console() {
 	d.T.Helper()
 	d.Wait("the console", func() bool { w, there := d.FindWindow("Deskbell"); return there && w.W > 1000 })
 }
 
 // sign waits until the window is the sign that the desktop is recorded.
-func (d *desk) sign() {
+func (d *fixture) sign() {
 	d.T.Helper()
 	d.Wait("the sign", func() bool {
 		w, there := d.FindWindow("Deskbell")
@@ -103,7 +103,7 @@ func (d *desk) sign() {
 }
 
 // recordings are the folders of those that have pictures.
-func (d *desk) recordings() []string {
+func (d *fixture) recordings() []string {
 	d.T.Helper()
 	all, err := filepath.Glob(filepath.Join(d.data, "recordings", "rec_*"))
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *desk) recordings() []string {
 	return all
 }
 
-func (d *desk) says(text string) {
+func (d *fixture) says(text string) {
 	d.T.Helper()
 	d.Wait("the tray to say "+text, func() bool { return strings.HasSuffix(d.tray.Tooltip(), text) })
 }

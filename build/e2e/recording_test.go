@@ -25,18 +25,18 @@ import (
 	"deskbell/build/e2e/desktoptest"
 )
 
-// A house is `deskbell serve` on a desktop, and its API as an operator sees it.
-type house struct {
-	*desk
+// A serving is `deskbell serve` on a desktop, and its API as an operator sees it.
+type serving struct {
+	*fixture
 	program *desktoptest.Program
 	url     string
 	token   string
 }
 
-// serve starts the server on this desktop, over the desk's data folder, and signs in.
-func (d *desk) serve() *house {
+// serve starts the server on this desktop, over the test's data folder, and signs in.
+func (d *fixture) serve() *serving {
 	d.T.Helper()
-	h := &house{desk: d, program: d.Start(d.bin, "serve")}
+	h := &serving{fixture: d, program: d.Start(d.bin, "serve")}
 	var code string
 	d.Wait("the server's link", func() bool {
 		link, fragment, found := strings.Cut(h.program.Out(), "/#code=")
@@ -54,7 +54,7 @@ func (d *desk) serve() *house {
 }
 
 // call makes a request as the operator, or as the agent whose key is given, and reads the answer into into.
-func (h *house) call(method, path string, body, into any, key ...string) {
+func (h *serving) call(method, path string, body, into any, key ...string) {
 	h.T.Helper()
 	status, answer := h.ask(method, path, body, key...)
 	if status >= 300 {
@@ -68,7 +68,7 @@ func (h *house) call(method, path string, body, into any, key ...string) {
 	}
 }
 
-func (h *house) ask(method, path string, body any, key ...string) (status int, answer []byte) {
+func (h *serving) ask(method, path string, body any, key ...string) (status int, answer []byte) {
 	h.T.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -96,7 +96,7 @@ func (h *house) ask(method, path string, body any, key ...string) (status int, a
 }
 
 // ring rings as an agent and claims the operation as the operator.
-func (h *house) ring(description string, details map[string]any) (op human.Operation, key string) {
+func (h *serving) ring(description string, details map[string]any) (op human.Operation, key string) {
 	h.T.Helper()
 	var agent struct{ Key string }
 	h.call("POST", "/api/agents", map[string]string{"name": "qa-runner"}, &agent)
@@ -105,14 +105,14 @@ func (h *house) ring(description string, details map[string]any) (op human.Opera
 	return op, agent.Key
 }
 
-func (h *house) actions(id human.RecordingID, key ...string) []human.Action {
+func (h *serving) actions(id human.RecordingID, key ...string) []human.Action {
 	h.T.Helper()
 	var found struct{ Actions []human.Action }
 	h.call("GET", "/api/recordings/"+string(id)+"/actions?language=en", nil, &found, key...)
 	return found.Actions
 }
 
-func (h *house) events(id human.RecordingID) (all []human.RecordedEvent) {
+func (h *serving) events(id human.RecordingID) (all []human.RecordedEvent) {
 	h.T.Helper()
 	for after := uint64(0); ; {
 		var page struct{ Events []human.RecordedEvent }
@@ -235,7 +235,7 @@ func typedInto(name, text string) func(human.Action) bool {
 // recording says of it (U3, H10).
 func TestAPersonsWorkIsRecorded(t *testing.T) {
 	const password, terminalPassword = "Xk7#mQ-vault", "tty-Zw93!pass"
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	h := d.serve()
 	work := filepath.Join(d.Home, "work")
 	if err := os.Mkdir(work, 0o700); err != nil {
@@ -417,7 +417,7 @@ func TestAPersonsWorkIsRecorded(t *testing.T) {
 }
 
 // picture fails the test unless there is such a picture.
-func (h *house) picture(rec human.RecordingID, what, id string, width, height int) {
+func (h *serving) picture(rec human.RecordingID, what, id string, width, height int) {
 	h.T.Helper()
 	if id == "" {
 		h.T.Errorf("%s: no picture", what)
@@ -431,7 +431,7 @@ func (h *house) picture(rec human.RecordingID, what, id string, width, height in
 }
 
 // exports looks at the guides that leave.
-func (h *house) exports(rec human.RecordingID) {
+func (h *serving) exports(rec human.RecordingID) {
 	h.T.Helper()
 	for format, begins := range map[string]string{"html": "<!doctype html>", "markdown": "PK\x03\x04", "json": "{"} {
 		status, data := h.ask("GET", "/api/recordings/"+string(rec)+"/export?format="+format+"&language=en", nil)
@@ -442,7 +442,7 @@ func (h *house) exports(rec human.RecordingID) {
 }
 
 // nowhere fails the test when a text is in a file of the data folder, in plain or in UTF-16.
-func (d *desk) nowhere(text string) {
+func (d *fixture) nowhere(text string) {
 	d.T.Helper()
 	wide := make([]byte, 0, 2*len(text))
 	for _, b := range []byte(text) {
@@ -465,7 +465,7 @@ func (d *desk) nowhere(text string) {
 
 // A server that is killed leaves its recording readable up to the last second, and says that it broke off.
 func TestAKilledRecordingIsReadable(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	h := d.serve()
 	op, _ := h.ring("Type until it is killed", map[string]any{"path": "editor"})
@@ -513,7 +513,7 @@ func TestAKilledRecordingIsReadable(t *testing.T) {
 }
 
 // recorder is the recording that runs, if one does.
-func (h *house) recorder() (r human.Recording, running bool) {
+func (h *serving) recorder() (r human.Recording, running bool) {
 	h.T.Helper()
 	var state struct{ Current *human.Recording }
 	h.call("GET", "/api/recorder", nil, &state)
@@ -525,8 +525,8 @@ func (h *house) recorder() (r human.Recording, running bool) {
 
 // TestAReplayEndsInTheSameState records work in one X server and plays it back in another.
 func TestAReplayEndsInTheSameState(t *testing.T) {
-	begin := func(data string) (h *house, p *person, form *desktoptest.Form) {
-		d := newDesk(t, desktoptest.Options{Notifications: true})
+	begin := func(data string) (h *serving, p *person, form *desktoptest.Form) {
+		d := newFixture(t, desktoptest.Options{Notifications: true})
 		if data != "" {
 			d.Env = append(d.Env, "DESKBELL_DATA="+data)
 			d.data = data
@@ -583,7 +583,7 @@ func TestAReplayEndsInTheSameState(t *testing.T) {
 }
 
 // read returns a file of the desktop's home.
-func (d *desk) read(name string) string {
+func (d *fixture) read(name string) string {
 	text, err := os.ReadFile(filepath.Join(d.Home, name))
 	if err != nil {
 		d.T.Fatal(err)

@@ -19,10 +19,10 @@ import (
 // radioButton is one of several to choose from.
 const radioButton desktoptest.Role = 44
 
-// An agent mends a project while a person sits at the window: its plan is changed there, one call of it is allowed and one
-// refused, and one question is answered. Everything the person does is done with the pointer and the keyboard.
+// An agent fixes a project while a person sits at the window: its plan is changed there, one call of it is allowed and one
+// denied, and one question is answered. Everything the person does is done with the pointer and the keyboard.
 func TestAgentInTheWindow(t *testing.T) {
-	d := newDesk(t, desktoptest.Options{Notifications: true})
+	d := newFixture(t, desktoptest.Options{Notifications: true})
 	d.Env = append(d.Env, "DESKBELL_PLAN_CONFIRM_BY_HUMAN=true")
 	project := filepath.Join(d.Home, "sums")
 	if err := os.Mkdir(project, 0o700); err != nil {
@@ -54,7 +54,7 @@ func TestAgentInTheWindow(t *testing.T) {
 		"DESKBELL_MODEL_BASE_URL=" + modelURL + "/v1", "DESKBELL_MODEL_KEY=" + llmtest.Key,
 	}, "env", "-C", project, d.bin, "agent", "run", "The test fails. Find out why, and fix it.")
 
-	// In the plan one task is taken out, and one is told more.
+	// In the plan one task is removed, and one gets more instructions.
 	d.clickOn(desktoptest.Link, "Find the failing test and mend it")
 	d.clickOn(comboBox, "More for task 2")
 	d.clickOn(menuItem, "Remove")
@@ -115,7 +115,7 @@ func TestAgentInTheWindow(t *testing.T) {
 		t.Error("the task that was taken out ran")
 	}
 
-	// Nobody was asked anything else.
+	// No one was asked anything else.
 	d.waiting("Nothing is waiting")
 	d.look("what was asked, and what came of it", func(all []desktoptest.Element) bool {
 		var rows []string
@@ -131,14 +131,14 @@ func TestAgentInTheWindow(t *testing.T) {
 }
 
 // clickOn clicks the one element of that role and name, once it is alive.
-func (d *desk) clickOn(role desktoptest.Role, name string) {
+func (d *fixture) clickOn(role desktoptest.Role, name string) {
 	d.T.Helper()
 	d.Click(middle(d.see(role, name).At))
 }
 
 func middle(r image.Rectangle) (x, y int) { return (r.Min.X + r.Max.X) / 2, (r.Min.Y + r.Max.Y) / 2 }
 
-// mend is a model that proposes how to mend the project, and does it in the words that people gave it.
+// fix is a model that proposes how to fix the project, and does it in the words that people gave it.
 func mend(q llmtest.Request) llmtest.Answer {
 	var news strings.Builder // since its own last words
 	for i := len(q.Turns) - 1; i >= 0 && q.Turns[i].Role != agent.Assistant; i-- {

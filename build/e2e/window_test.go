@@ -324,13 +324,13 @@ func TestTransparentPopupLetsClicksThrough(t *testing.T) {
 		picture = d.Screenshot(os.Getenv("E2E_SHOT"))
 		return near(picture.At(1024+390, 16+100), color.White)
 	})
-	desk := picture.At(600, 100)
-	if near(desk, color.White) {
+	fixture := picture.At(600, 100)
+	if near(fixture, color.White) {
 		t.Fatal("the desktop is as white as the card")
 	}
 	d.Wait("the desktop to be seen beside the card, and in its rounded corner", func() bool {
 		picture = d.Screenshot(os.Getenv("E2E_SHOT"))
-		return near(picture.At(1024-20, 4), desk) && near(picture.At(1024, 16), desk)
+		return near(picture.At(1024-20, 4), fixture) && near(picture.At(1024, 16), fixture)
 	})
 
 	d.Do("xdotool", "mousemove", "1010", "100")

@@ -57,7 +57,7 @@ func about(name, en, zh string, sources ...summarizers.Source) summarizers.About
 
 // About says what it is.
 func (b *builtin) About() summarizers.About {
-	a := b.about // a copy, so that nobody changes ours
+	a := b.about // a copy, so that no one changes ours
 	a.Title = map[string]string{say.English: a.Title[say.English], say.Chinese: a.Title[say.Chinese]}
 	a.Kinds, a.Sources, a.Languages = slices.Clone(a.Kinds), slices.Clone(a.Sources), slices.Clone(a.Languages)
 	return a

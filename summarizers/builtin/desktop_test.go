@@ -30,7 +30,7 @@ func work(app string) *worker {
 	return w.in_(app, app)
 }
 
-// in_ goes on in a window of a program, without an action that tells of it.
+// in_ continues in a window of a program, without an action that tells of it.
 func (w *worker) in_(app, title string) *worker {
 	w.app, w.win = &human.App{Name: app, PID: 7}, &human.Window{ID: "w " + app, Title: title}
 	return w

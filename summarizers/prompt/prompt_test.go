@@ -72,7 +72,7 @@ func (pictures) Picture(_ context.Context, _ human.RecordingID, id string, width
 
 func same(text string) string { return text }
 
-// fake is a model that answers as it is told.
+// fake is a model that answers as the test says.
 type fake struct {
 	info prompt.ModelInfo
 	says func(prompt.Request) any // a string as it is, anything else as JSON; an error fails
@@ -190,7 +190,7 @@ func TestPreviewIsWhatIsSent(t *testing.T) {
 	masker := masking.New()
 	mask := func(text string) string { masked, _ := masker.Mask(text); return masked }
 	for _, provider := range []string{llm.Anthropic, llm.OpenAI} {
-		for _, do := range []llmtest.Behaviour{llmtest.Right, llmtest.NoSchema, llmtest.OnlyText} {
+		for _, do := range []llmtest.Behavior{llmtest.Right, llmtest.NoSchema, llmtest.OnlyText} {
 			t.Run(provider+" "+string(do), func(t *testing.T) {
 				server, url := llmtest.Start(t, do)
 				m, err := llm.New(llm.Config{Provider: provider, Model: llmtest.Model, BaseURL: url + "/v1", Pictures: true,
@@ -238,7 +238,7 @@ func TestPreviewIsWhatIsSent(t *testing.T) {
 
 // TestServers runs the summarizer against servers that behave badly.
 func TestServers(t *testing.T) {
-	for do, tt := range map[llmtest.Behaviour]struct {
+	for do, tt := range map[llmtest.Behavior]struct {
 		kind     human.ErrorKind // 0: a report
 		dropped  int
 		requests int

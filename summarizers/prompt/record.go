@@ -70,7 +70,7 @@ func (s *Summarizer) record(ctx context.Context, in summarizers.Input) (record, 
 	room -= sum(lines)
 	lines = append(lines, w.recorded(room, shots)...)
 	data := strings.Join(lines, "\n")
-	// Nobody who writes into the record knows the mark: it depends on all of it.
+	// No one who writes into the record knows the mark: it depends on all of it.
 	sum := sha256.Sum256([]byte(data))
 	mark := hex.EncodeToString(sum[:8])
 	text := fmt.Sprintf(said[language].begin, mark) + data + "\n" + fmt.Sprintf(said[language].end, mark)

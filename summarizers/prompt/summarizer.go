@@ -50,7 +50,7 @@ func (s *Summarizer) language(in summarizers.Input) string {
 	return s.template.Languages[0]
 }
 
-// Preview returns what Summarize would send, to the letter. Where the first answer cannot be used, Summarize sends the
+// Preview returns what Summarize would send, exactly. Where the first answer cannot be used, Summarize sends the
 // same once more with a sentence of ours that says what was wrong.
 func (s *Summarizer) Preview(ctx context.Context, in summarizers.Input) (summarizers.Preview, error) {
 	r, err := s.record(ctx, in)

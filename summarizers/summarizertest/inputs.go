@@ -22,7 +22,7 @@ type Case struct {
 // Huge is how many actions the largest of the inputs has.
 const Huge = 20_000
 
-// Inputs makes inputs of every kind and source, empty ones, a huge one, and some that nobody means well with. The
+// Inputs makes inputs of every kind and source, empty ones, a huge one, and some that no one means well with. The
 // language is en or zh-CN; what people and pages say is in it, too. Each call makes new ones.
 func Inputs(language string) []Case {
 	w := words[language]

@@ -20,7 +20,7 @@ import (
 	"deskbell/summarizers"
 )
 
-// prompt is how long a summarizer may take to notice that nobody waits any more.
+// prompt is how long a summarizer may take to notice that no one waits any more.
 const prompt = 10 * time.Second
 
 // Run holds a summarizer against its contract, with inputs of its own making (see Inputs), in every language that the
@@ -192,7 +192,7 @@ func same(t *testing.T, s summarizers.Summarizer, in summarizers.Input, first hu
 	wg.Wait()
 }
 
-// stops asks for what nobody waits for any more.
+// stops asks for what no one waits for any more.
 func stops(t *testing.T, s summarizers.Summarizer) {
 	var fits []Case
 	for _, c := range Inputs(s.About().Languages[0]) {

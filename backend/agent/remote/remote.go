@@ -47,7 +47,7 @@ type Client struct {
 	read []human.OperationID // answers that the journal has once the agent does anything further
 
 	plan  human.OperationID   // that runs; empty: the session's newest
-	off   []human.Task        // of a plan that nobody had to confirm, since the setting was switched off meanwhile
+	off   []human.Task        // of a plan that no one had to confirm, since the setting was switched off meanwhile
 	asked func(string) string // how the agent answers an operator who asks about the plan
 }
 
@@ -362,7 +362,7 @@ func (c *Client) ended(ctx context.Context, progress human.TaskProgress, was err
 	return agent.Standing{Task: t.Task, Tasks: st.Run.Tasks}, nil
 }
 
-// free is how a task of a plan stands that nobody had to confirm.
+// free is how a task of a plan stands that no one had to confirm.
 func (c *Client) free(task string) agent.Standing {
 	out := agent.Standing{}
 	for _, t := range c.off {

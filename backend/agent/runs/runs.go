@@ -91,13 +91,13 @@ func (s *Store) Create(id string) (*Journal, error) {
 		return nil, human.Wrap(human.Unavailable, err, "the journal %s cannot be written", path)
 	}
 	if dir, err := os.Open(s.dir); err == nil {
-		_ = dir.Sync() // not every system can, and none needs it to go on
+		_ = dir.Sync() // not every system can, and none needs it to continue
 		_ = dir.Close()
 	}
 	return &Journal{file: file, lock: lock}, nil
 }
 
-// Resume opens the journal of a run for going on, and returns what it holds. What a crash left of a last line is cut off.
+// Resume opens the journal of a run to continue it, and returns what it holds. It removes what a crash left of a last line.
 // Conflict where another process runs it; NotFound without.
 func (s *Store) Resume(id string) (*Journal, []agent.Record, error) {
 	path, err := s.path(id, extension)
@@ -218,7 +218,7 @@ func (j *Journal) Append(_ context.Context, r agent.Record) error {
 	return nil
 }
 
-// Close lets go of the journal and of its lock.
+// Close releases the journal and of its lock.
 func (j *Journal) Close() error {
 	if j == nil {
 		return nil
@@ -265,7 +265,8 @@ func (s *Store) List(ctx context.Context, most int) ([]agent.RunView, error) {
 	return list, nil
 }
 
-// Read returns a run and its updates after the first so many. Where there are none it waits for one, at the most for the time given; it returns, too, when the run's process comes or goes. NotFound without the run.
+// Read returns a run and its updates after the first so many. Where there are none it waits for one, at most for the time
+// given; it returns, too, when the run's process comes or goes. NotFound without the run.
 func (s *Store) Read(ctx context.Context, id string, after int, wait time.Duration) (agent.RunUpdates, error) {
 	ctx, stop := context.WithTimeout(ctx, max(wait, 0))
 	defer stop()
@@ -338,7 +339,7 @@ func (o *outline) read(path string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() < o.size { // it was cut: never within what was read, but for another file of that name
+	if info.Size() < o.size { // the file is shorter, which means another file of that name
 		o.size, o.run, o.updates = 0, agent.RunView{}, nil
 	}
 	if info.Size() == o.size {
@@ -365,7 +366,7 @@ func (o *outline) take(line []byte) {
 	if json.Unmarshal(bytes.TrimSpace(line), &r) != nil {
 		return // a line that a crash left; whoever resumes the run cuts it off
 	}
-	if r.Run != nil { // the first, or as it goes on
+	if r.Run != nil { // the first, or as it continues
 		o.run.RunInfo, o.run.Over = *r.Run, false
 	}
 	if r.Update != nil {

@@ -100,7 +100,7 @@ func TestAJournal(t *testing.T) {
 	if len(updates) != 2 || next != 2 || updates[0].Content != "one" {
 		t.Errorf("%+v, %d", updates, next)
 	}
-	// Another process would be refused, and so is another run in this one.
+	// Another process would get an error, and so does another run in this one.
 	if _, _, err := s.Resume("run_1"); human.KindOf(err) != human.Conflict {
 		t.Errorf("resumed while it runs: %v", err)
 	}
@@ -152,7 +152,7 @@ func TestAJournal(t *testing.T) {
 	}
 }
 
-// What a crash leaves of the last line is cut off; damage before it is not guessed over.
+// Open removes what a crash leaves of the last line, and reports damage before it.
 func TestATornEnd(t *testing.T) {
 	whole := func(n int) string {
 		var b strings.Builder
@@ -172,7 +172,7 @@ func TestATornEnd(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		text string
-		left int // records; 0: it cannot go on
+		left int // records; 0: it cannot continue
 	}{
 		"whole":                        {whole(3), 3},
 		"half a line":                  {whole(3) + `{"kind":"upd`, 3},
@@ -342,7 +342,7 @@ func TestWhatIsLarge(t *testing.T) {
 	}
 }
 
-// A run has the limits that it went on with last.
+// A run has the limits that it continued with last.
 func TestARunThatGoesOn(t *testing.T) {
 	s := runs.New(t.TempDir())
 	j := create(t, s, "run_1")

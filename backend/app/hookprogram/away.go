@@ -12,7 +12,7 @@ import (
 	"deskbell/backend/workspace"
 )
 
-// away judges while no Deskbell runs, by the same engine, gate.toml and evidence. Nobody can be asked then, and neither
+// away judges while no Deskbell runs, by the same engine, gate.toml and evidence. No one can be asked then, and neither
 // trust nor what operators laid down is known: both are in the database.
 type away struct{ dir, client string }
 

@@ -25,7 +25,7 @@ It reads the hook's input from standard input. ` + "`deskbell hook install CLIEN
 `
 
 // Hook is the program deskbell-hook: it answers one call with the arguments in args (without the program's name) and
-// returns the exit code. Every mistake is a refusal.
+// returns the exit code. After any mistake it blocks the call.
 func Hook(args []string, in io.Reader, out, errs io.Writer) int {
 	client, dir, limit, err := parse(args)
 	if err != nil {
@@ -33,19 +33,19 @@ func Hook(args []string, in io.Reader, out, errs io.Writer) int {
 			_, _ = fmt.Fprintln(errs, "deskbell-hook:", err) // there is nowhere else to complain
 		}
 		_, _ = fmt.Fprintf(errs, usage, strings.Join(hook.Names(), ", "))
-		return 2 // what clients take for a refusal
+		return 2 // clients block the call
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	// Most answers are there before this counts; a hook that is ended until then has asked nobody.
+	// Most answers are there before this counts; a hook that is ended until then has asked no one.
 	defer time.AfterFunc(watchAfter, func() { watch(ctx, stop) }).Stop()
 	return hook.Run(ctx, client, limit, in, out, errs, newJudge(dir, client.Name))
 }
 
 const watchAfter = 100 * time.Millisecond
 
-// watch calls stop when this process is told to end, or the one that started it has ended, until ctx ends. A client that
-// has lost its patience ends its hook, some only the hook's shell, and some read what it still says. Windows does not tell.
+// watch calls stop when a signal ends this process, or its parent has ended, until ctx ends. A client that runs out of
+// patience ends its hook, some only the hook's shell, and some still read what it says. Windows sends no signal.
 func watch(ctx context.Context, stop func()) {
 	parent := os.Getppid()
 	told := make(chan os.Signal, 1)

@@ -6,8 +6,8 @@ import (
 	"deskbell/backend/human"
 )
 
-// Away judges a call while no Deskbell answers, as hooks do then: what is harmless may run, and all else is refused, for
-// there is nobody to ask. dir is the data folder.
+// Away judges a call while no Deskbell answers, as hooks do then: it allows what is harmless and blocks all else, because
+// there is no one to ask. dir is the data folder.
 func Away(ctx context.Context, dir, client string, call human.ToolCall) (human.Judgement, error) {
 	j, err := away{dir: dir, client: client}.judge(ctx, call)
 	if err == nil && j.Decision == human.Ask {

@@ -30,7 +30,7 @@ func many(n int) []human.GateRule {
 	return out
 }
 
-// A decision with a thousand rules of one's own and a hundred standing permissions; p50 and p99 in microseconds.
+// A decision with a thousand rules of one's own and a hundred rules; p50 and p99 in microseconds.
 func BenchmarkJudge(b *testing.B) {
 	for _, n := range []int{0, 1000} {
 		b.Run(fmt.Sprint("rules=", n), func(b *testing.B) {

@@ -82,7 +82,7 @@ func checkRule(r *rule) error {
 	return checkAllow(r)
 }
 
-// checkAllow refuses rules that would allow nearly anything.
+// checkAllow returns an error for rules that would allow nearly anything.
 func checkAllow(r *rule) error {
 	c := r.command
 	switch {

@@ -14,7 +14,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// maxBecause is how many reasons are told.
+// maxBecause is how many reasons are given.
 const maxBecause = 20
 
 // Judge says what to do with a call. It does not block but for the evidence. The rules of one's own that took part are in
@@ -37,8 +37,8 @@ func (s *Set) Judge(call gate.Call, evidence gate.Evidence, c Circumstances) hum
 	return v
 }
 
-// Matches says whether a rule is of a call, as far as the call alone tells: one that asks or refuses holds for it, or one
-// that allows covers all of it that a balanced policy asks about.
+// Matches says whether a rule is about a call, as far as the call alone shows: a rule that asks or blocks holds for it, or a
+// rule that allows covers all of it that a balanced policy asks about.
 func (s *Set) Matches(r human.GateRule, call gate.Call) bool {
 	made, err := ready(r)
 	return err == nil && made.matches(call)
@@ -75,7 +75,7 @@ type judging struct {
 	ground   ground
 	past     bool // only how a rule reads is asked: nothing is known of what there was
 
-	allowing, tightening []*rule // standing permissions
+	allowing, tightening []*rule // rules
 
 	roots, homes []string            // of ground
 	paths        map[string][]string // of effects, as names
@@ -184,7 +184,7 @@ func (j *judging) candidates(x *index, more []*rule) []*rule {
 
 // weights are what there is to be said for and against a call.
 type weights struct {
-	hold    []*rule                      // rules that ask or refuse, the most severe first
+	hold    []*rule                      // rules that ask or block, the most severe first
 	covered []*rule                      // by effect: the rule that allows it
 	rulings []human.Ruling               // by effect
 	by      []decider                    // by effect
@@ -470,7 +470,7 @@ func (r *rule) ofVerb(v human.EffectVerb) bool {
 	return len(r.Verbs) == 0 || slices.Contains(r.Verbs, v)
 }
 
-// cover says which effects the allowing rules take away, and by which. An effect that several commands have is taken away
+// cover says which effects the allowing rules remove, and by which. An effect that several commands have is removed
 // only where each of them is.
 func (j *judging) cover(effects []human.Effect) (covered []*rule, taken map[*rule]bool) {
 	taken = map[*rule]bool{}
@@ -714,7 +714,7 @@ func (r *rule) says() human.Sentence {
 	return human.Say(whose+human.Code(r.Decision), "by", r.By, "what", cmp.Or(strings.Join(what, " "), "this"), "match", strings.Join(match, ", "), "why", why)
 }
 
-// passed is why effects need nobody.
+// passed is why effects need no one.
 func (b *because) passed(effects []human.Effect, policy gate.Policy) {
 	if len(effects) == 0 {
 		return

@@ -79,7 +79,7 @@ func someTrust(t *rapid.T) func(human.EffectVerb) float64 {
 	return func(human.EffectVerb) float64 { return v }
 }
 
-// No rule, standing permission or trust lowers what is decided at the floor.
+// No rule and no trust lowers a hard limit.
 func TestNothingOverridesAHardLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		call := bash(script().Draw(t, "script"))
@@ -137,7 +137,7 @@ func TestAnotherRuleChangesNothing(t *testing.T) {
 	})
 }
 
-// A rule that allows makes nothing graver; one that asks or refuses makes nothing lighter.
+// A rule that allows makes nothing graver; one that asks or blocks makes nothing lighter.
 func TestRulesGoOneWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		call := bash(script().Draw(t, "script"))
@@ -211,7 +211,7 @@ func TestProjectsNeverLoosen(t *testing.T) {
 		if loosens && (err == nil || s.Policy(root) != gate.Strict || !slices.ContainsFunc(after.Because, func(b human.Because) bool { return b.Rule == "project.file" })) {
 			t.Fatalf("%+v loosens, and counts: %v", its, err)
 		}
-		// What refuses in it holds all the same.
+		// A rule in it that blocks still holds.
 		for _, r := range its.Rules {
 			if r.Decision == human.Deny && s.Matches(r, call) && after.Decision != human.Deny {
 				t.Fatalf("%s is %s, though %+v refuses it", call.Args, after.Decision, r)

@@ -130,7 +130,7 @@ func (c command) exactly(words []string) bool {
 	return true
 }
 
-// within says whether these words are such a command, for a rule that asks or refuses: however its options are ordered,
+// within says whether these words are such a command, for a rule that asks or blocks: however its options are ordered,
 // bundled or valued, and with further options anywhere.
 func (c command) within(words []string) bool { return c.in(words, c.rest) }
 
@@ -401,7 +401,7 @@ func (j *judging) at(e human.Effect) []string {
 	return have
 }
 
-// touches says whether an effect is of what a rule's path names. Where wide, that is so too of what is taken away with the
+// touches says whether an effect is of what a rule's path names. Where wide, that is so too of what is removed with the
 // folder around it.
 func (j *judging) touches(r *route, e human.Effect, wide bool) bool {
 	have := j.at(e)

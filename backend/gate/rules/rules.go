@@ -1,9 +1,9 @@
-// Package rules judges calls by what the engine says of them and by what the user and the operators have laid down: the
-// policy, rules of their own, standing permissions, trust, and how important a project is. Like the engine it is pure.
+// Package rules judges calls by the engine's verdict and by the user's and operators' settings: the policy, rules, trust, and
+// how important a project is. Like the engine it is pure.
 //
-// Severities form a lattice and the most severe wins. A rule that allows takes only the effects of those commands away that
-// it matches, so a call passes only when every effect of it is harmless or covered; a rule that asks or refuses always
-// holds. Nothing reaches the floor (gatekeeping, step 6).
+// Severities form a lattice and the most severe wins. A rule that allows removes only the effects of the commands that it
+// matches, so a call passes only when every effect of it is harmless or covered; a rule that asks or blocks always holds.
+// Nothing lowers a hard limit (gatekeeping, step 6).
 package rules
 
 import (

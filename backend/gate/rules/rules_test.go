@@ -354,7 +354,7 @@ func TestStandingPermissions(t *testing.T) {
 			t.Errorf("%q: %s", command, v.Decision)
 		}
 	}
-	// What is in no commit, no standing permission takes away.
+	// What is in no commit, no rule removes.
 	at.Standing = []human.GateRule{{ID: "r2", Decision: human.Allow, Command: "rm -rf data", Source: human.RuleOperator}}
 	for state, want := range map[gate.FileState]human.Ruling{gate.Committed: human.Allow, gate.Ignored: human.Allow, gate.MadeHere: human.Allow, gate.Precious: human.Ask, gate.NotKnown: human.Ask} {
 		if v := set(t).Judge(bash("rm -rf data"), facts{root + "/data": state}, at); v.Decision != want {
@@ -364,7 +364,7 @@ func TestStandingPermissions(t *testing.T) {
 	if v := set(t).Judge(bash("rm -rf data"), nil, at); v.Decision != human.Ask {
 		t.Errorf("deleting without evidence: %s", v.Decision)
 	}
-	// One that refuses and cannot be read is asked about.
+	// A rule that blocks and cannot be read asks.
 	at.Standing = []human.GateRule{{ID: "r3", Decision: human.Deny, Command: "'", Source: human.RuleOperator}}
 	if v := set(t).Judge(bash("ls"), nil, at); v.Decision != human.Ask {
 		t.Errorf("a rule that cannot be read: %s", v.Decision)
@@ -511,7 +511,7 @@ func TestChecking(t *testing.T) {
 	}
 }
 
-// No way of running a command gets it past a rule that refuses it.
+// No way of running a command gets it past a rule that blocks it.
 func TestWrappedIsRefusedToo(t *testing.T) {
 	s := set(t, human.GateRule{Decision: human.Deny, Command: "git push **"})
 	for _, script := range []string{

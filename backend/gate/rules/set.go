@@ -31,7 +31,7 @@ type Set struct {
 	problem string      // why the project's own file does not count
 	list    []*rule
 	allow   index
-	tighten index // rules that ask or refuse
+	tighten index // rules that ask or block
 }
 
 // An index finds rules by the first word of their command. Those in any name other, or none.
@@ -74,8 +74,8 @@ type Fault struct {
 func (f *Fault) Error() string { return f.Msg }
 
 // Compile checks a user's rules, with those of a project's own file, which may only tighten; nil is none. The error is
-// Invalid, names the rule and the example that it fails, and wraps a Fault. Where only the project's file is at fault there
-// is a Set all the same: strict, with what of the file tightens, and with verdicts that say why.
+// Invalid, names the rule and the example that it fails, and wraps a Fault. Where only the project's file is wrong, it also
+// returns a Set: strict, with what of the file tightens, and with verdicts that say why.
 func Compile(own Config, project *Config) (*Set, error) {
 	s := &Set{config: own}
 	if own.Policy != "" && !slices.Contains(gate.Policies, own.Policy) {

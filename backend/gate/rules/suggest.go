@@ -14,9 +14,9 @@ import (
 	"deskbell/backend/human"
 )
 
-// Suggest is the standing permission that 'always allow' would make of a call that is asked about: the words of its
-// mostSevere command as they stand, or one path of a file tool, in its project. Never what lies at the floor, or takes away
-// what no commit holds. leftOut says what of the call it would not cover, and why; ok is false where it would cover
+// Suggest is the rule that 'always allow' would make of a call that is asked about: the words of its most severe command as
+// they stand, or one path of a file tool, in its project. It never covers a hard limit, or an effect that removes what no
+// commit holds. leftOut says what of the call it would not cover, and why; ok is false where it would cover
 // nothing.
 func Suggest(call gate.Call, v human.Verdict, c Circumstances) (r human.GateRule, leftOut []human.Sentence, ok bool) {
 	r = human.GateRule{Decision: human.Allow, Project: factsOf(call, c).root, Source: human.RuleOperator}
@@ -51,7 +51,7 @@ func about(e human.Effect, code human.Code) human.Sentence {
 	return human.Say(code, "what", e.Words, "verb", e.Verb, "resource", e.Resource, "thing", e.Thing)
 }
 
-// suggestCommand are the words of the most severe command of a call that a standing rule may cover.
+// suggestCommand are the words of the most severe command of a call that a rule may cover.
 func suggestCommand(call gate.Call, v human.Verdict) (best []word, leftOut []human.Sentence) {
 	parts, whole := gate.Parts(call, nil)
 	if !whole {
@@ -122,7 +122,7 @@ func suggestWords(p shell.Part, v human.Verdict) (words []word, leftOut []human.
 	return words, leftOut
 }
 
-// loses says whether an effect takes away what may be nowhere else.
+// loses says whether an effect removes what may be nowhere else.
 func loses(e human.Effect) bool {
 	switch e.Verb {
 	case human.FilesystemDelete:
@@ -182,7 +182,7 @@ type PastCall struct {
 	Bulk           bool          // answered together with others
 }
 
-// A Proposal is a standing permission that the operator's own answers suggest.
+// A Proposal is a rule that the operator's own answers suggest.
 type Proposal struct {
 	Key       string // the same for the same rule
 	Rule      human.GateRule
@@ -193,8 +193,8 @@ type Proposal struct {
 // AtLeast is how often a call must have been allowed before a rule is proposed for it.
 const AtLeast = 5
 
-// Propose makes rules of what operators always allow. Nothing is proposed that was refused once, answered faster than it
-// can be read, of high risk or at the floor, or covered only in part. The most frequent are first.
+// Propose makes rules of what operators always allow. It proposes nothing that was denied once, answered faster than it can
+// be read, of high risk, a hard limit, or covered only in part. The most frequent are first.
 func Propose(past []PastCall, dismissed []string) []Proposal {
 	type tally struct {
 		Proposal

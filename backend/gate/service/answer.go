@@ -145,8 +145,8 @@ func wasRead(q human.Question, r AnswerRequest) error {
 	return nil
 }
 
-// changed judges a call with the arguments that an operator wrote: their word is enough for what would be asked about, and
-// for nothing that is refused or at the floor.
+// changed judges a call with the arguments that an operator wrote: their word is enough for a call that would be asked about,
+// and for no call that is blocked or a hard limit.
 func (k *Service) changed(ctx context.Context, op human.Operation, q human.Question, args json.RawMessage) error {
 	call := q.ToolCall
 	call.Args = args
@@ -183,7 +183,7 @@ func (k *Service) ruleOf(by human.Actor, r human.GateRule) (*human.GateRule, err
 	return &r, nil
 }
 
-// AddRule gives a standing permission, or lays down what is asked or refused.
+// AddRule makes a rule that allows, asks or blocks.
 func (k *Service) AddRule(ctx context.Context, by human.Actor, r human.GateRule) (human.GateRule, error) {
 	if err := onlyOperators(by); err != nil {
 		return r, err
@@ -199,7 +199,7 @@ func (k *Service) AddRule(ctx context.Context, by human.Actor, r human.GateRule)
 	return *rule, nil
 }
 
-// DropRule takes a standing rule back, at once.
+// DropRule takes a rule back, at once.
 func (k *Service) DropRule(ctx context.Context, by human.Actor, id string) error {
 	if err := onlyOperators(by); err != nil {
 		return err

@@ -27,7 +27,7 @@ type Queue interface {
 	Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error)
 	// MarkDelivered notes that the agent has the end of it.
 	MarkDelivered(ctx context.Context, by human.Actor, id human.OperationID) error
-	// Deserted says whether nobody has waited for it for so long.
+	// Deserted says whether no one has waited for it for so long.
 	Deserted(id human.OperationID, since time.Duration) bool
 	// Head is the seq of the last event; Follow yields every event after one, as it is committed, until ctx ends.
 	Head(ctx context.Context) (uint64, error)
@@ -79,7 +79,7 @@ type Facts interface {
 
 // Files makes copies, and tells what a call would change.
 type Files interface {
-	// Backup copies what the effects of a call would take away, checks the copies against the originals byte for byte, and
+	// Backup copies what the effects of a call would remove, checks the copies against the originals byte for byte, and
 	// says where they are. An error means that there is no copy, and that the call must not run. It blocks.
 	Backup(ctx context.Context, call gate.Call, v human.Verdict) (human.Backup, error)
 	// Difference says what the call would change, for people.
@@ -177,7 +177,7 @@ type Decision struct {
 
 // Asking is how an operator is asked.
 type Asking struct {
-	Question human.OperationID // go on waiting for this one's answer
+	Question human.OperationID // continue waiting for this one's answer
 	Wait     time.Duration     // for an answer, now
 	Timeout  time.Duration     // that the client can wait in all; at the most, and with 0, it is Config.Timeout
 }

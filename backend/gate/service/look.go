@@ -230,7 +230,7 @@ func (d Decision) outcome() Outcome {
 	return Refused
 }
 
-// Proposals are rules that the operators' own answers suggest and nobody has dismissed.
+// Proposals are rules that the operators' own answers suggest and no one has dismissed.
 func (k *Service) Proposals(ctx context.Context, by human.Actor) ([]Proposal, error) {
 	if err := onlyOperators(by); err != nil {
 		return nil, err

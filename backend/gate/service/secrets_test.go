@@ -9,7 +9,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// No part of a secret gets into the log, the title of a question or the rule that it offers, wherever a text is cut.
+// No part of a secret gets into the log, the title of a question or the rule that it offers, wherever a text is shortened.
 func TestSecretsAreHiddenBeforeTextsAreCut(t *testing.T) {
 	token := "ghp_" + "Zk3Jq8sVw2Lx9Tn4Rb7Yc1Md6Hf5Pg0QaUeX" // made up, and in two parts so that no scanner takes it for a real one
 	password := "kX93!" + "mmQ2vv"

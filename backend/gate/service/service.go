@@ -21,7 +21,7 @@ const (
 	freshFor = 10 * time.Minute
 	// remembered is how far back answers count for trust; what is older has decayed.
 	remembered = 365 * 24 * time.Hour
-	// deserted is how long nobody waits for a question before the same call, made again, takes it for its own.
+	// deserted is how long no one waits for a question before the same call, made again, takes it for its own.
 	deserted = 5 * time.Second
 	// censuses is of how many effects of a question the files are counted.
 	censuses = 20
@@ -326,7 +326,7 @@ func (j *judged) makes() []string {
 	return made
 }
 
-// rules are the operators'. A list that they changed while it was read is read again: what was taken back just now does not
+// rules are the operators'. When they change the list during a read, it reads again: a rule that was just deleted does not
 // allow any more.
 func (k *Service) rules(ctx context.Context) ([]human.GateRule, error) {
 	for {
@@ -360,7 +360,7 @@ func (k *Service) forget() {
 	k.mu.Unlock()
 }
 
-// check refuses a call that cannot be judged.
+// check returns an error for a call that cannot be judged.
 func check(call human.ToolCall) error {
 	switch {
 	case call.Tool == "":
@@ -389,7 +389,7 @@ func onlyOperators(by human.Actor) error {
 }
 
 // Evaluate judges a call before it runs (G1, G9). Where an operator has to be asked it asks, and waits for how.Wait at
-// most; the judgement is then Ask, and the same call with how.Question goes on waiting. What an operator decides holds for
+// most; the judgement is then Ask, and the same call with how.Question continues waiting. What an operator decides holds for
 // exactly this call: one that was changed is judged anew.
 func (k *Service) Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how Asking) (human.Judgement, error) {
 	if by.Role != human.Agent {

@@ -195,7 +195,7 @@ func wantKind(t testing.TB, err error, want human.ErrorKind) {
 	}
 }
 
-// G3: what only looks runs at once and asks nobody; what must never run is refused, with a reason.
+// G3: what only looks runs at once and asks no one; what must never run is blocked, with a reason.
 func TestTheHarmlessRunsAndTheDeadlyDoesNot(t *testing.T) {
 	p := open(t, nil)
 	j, err := p.Evaluate(t.Context(), bot, p.bash("git status && ls -la"), service.Asking{})
@@ -225,7 +225,7 @@ func TestTheHarmlessRunsAndTheDeadlyDoesNot(t *testing.T) {
 	}
 }
 
-// G2, G8: the operator refuses, and the agent hears why; the answer holds for exactly the call that was drawn.
+// G2, G8: the operator denies, and the agent learns why; the answer holds for exactly the call that was drawn.
 func TestTheOperatorDecides(t *testing.T) {
 	p := open(t, nil)
 	call := p.bash("rm -rf notes")
@@ -355,7 +355,7 @@ func TestAChangedCall(t *testing.T) {
 	}
 }
 
-// G5, G10: a standing permission lets the same call through from then on, in its project, until it is taken back.
+// G5, G10: a rule lets the same call through from then on, in its project, until it is deleted.
 func TestAStandingPermission(t *testing.T) {
 	p := open(t, nil)
 	call := p.bash("frobnicate --all build")
@@ -387,7 +387,7 @@ func TestAStandingPermission(t *testing.T) {
 	if j, err = p.Evaluate(t.Context(), bot, call, service.Asking{}); err != nil || j.Decision != human.Ask {
 		t.Errorf("without the rule: %+v, %v", j, err)
 	}
-	// None is made for what is at the floor, and none that refuses comes with a yes.
+	// None is made for a hard limit, and none that blocks comes with an approval.
 	_, err = p.AddRule(t.Context(), ada, human.GateRule{Decision: human.Allow})
 	wantKind(t, err, human.Invalid)
 	past := time.Now().Add(-time.Hour)
@@ -395,7 +395,7 @@ func TestAStandingPermission(t *testing.T) {
 	wantKind(t, err, human.Invalid)
 }
 
-// G5: answers move trust, and are in the report; a refusal weighs five times a success.
+// G5: answers move trust, and are in the report; a denial weighs five times a success.
 func TestTrustMoves(t *testing.T) {
 	p := open(t, nil)
 	call := p.bash("rm -rf notes")
@@ -414,7 +414,7 @@ func TestTrustMoves(t *testing.T) {
 	}
 }
 
-// The same call id asks nobody twice, also while it is being asked.
+// The same call id asks no one twice, also while it is being asked.
 func TestTheSameCallAsksOnce(t *testing.T) {
 	p := open(t, nil)
 	call := p.bash("rm -rf notes")
@@ -434,7 +434,7 @@ func TestTheSameCallAsksOnce(t *testing.T) {
 }
 
 // A client that was killed asks again with the same call: it does not ring twice, and hears what was answered meanwhile.
-// While somebody waits, another call in the same words is another call.
+// While a caller waits, another call in the same words is another call.
 func TestACallThatIsMadeAgain(t *testing.T) {
 	p := open(t, nil)
 	call := p.bash("rm -rf notes")
@@ -720,7 +720,7 @@ func TestAReadCheck(t *testing.T) {
 	p.answer(op, service.AnswerRequest{Choice: human.ChooseAllow, Check: human.FilesystemDelete})
 }
 
-// G1: what a session made itself is its own to take away.
+// G1: what a session made itself is its own to remove.
 func TestWhatASessionMade(t *testing.T) {
 	p := open(t, nil)
 	write := human.ToolCall{

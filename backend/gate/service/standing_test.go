@@ -9,7 +9,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// A slowStore has read the rules, and does not say so before it is told to.
+// A slowStore has read the rules, and returns them only when the test lets it.
 type slowStore struct {
 	service.Store
 	once     sync.Once
@@ -25,7 +25,7 @@ func (s *slowStore) Rules(ctx context.Context) ([]human.GateRule, error) {
 	return list, err
 }
 
-// A standing permission that is taken back while somebody reads the rules does not come back with what was read.
+// A rule that is deleted while another reads the rules does not come back with that read.
 func TestWhatIsTakenBackWhileRulesAreReadStaysSo(t *testing.T) {
 	var slow *slowStore
 	p := open(t, func(p *post) {

@@ -22,8 +22,8 @@ const (
 
 func words(text string) int { return len(strings.Fields(text)) }
 
-// masker hides secrets in texts that are made of a call: what a name or a flag says of a secret in it counts for all of
-// them, and also where one was cut.
+// masker hides secrets in texts that are made of a call: a secret that a name or a flag reveals is hidden in all of
+// them, and also where only a part of it is there.
 func (k *Service) masker(args json.RawMessage) func(string) string { return k.d.Mask(textOf(args)) }
 
 // textOf is a JSON value as lines of its texts, each after its name; what is no JSON is left as it is.
@@ -103,7 +103,8 @@ func maskedValue(v any, mask func(string) string) any {
 	return v
 }
 
-// callOf is a call in a line: the command where it is one, else the tool with its arguments. It is masked before it is cut.
+// callOf is a call in a line: the command where it is one, else the tool with its arguments. It is masked before it is
+// shortened.
 func callOf(tool string, args json.RawMessage, mask func(string) string) string {
 	return human.OneLine(mask(human.Shorten(wholeCall(tool, args), maxArgs)), maxCall)
 }
@@ -222,7 +223,7 @@ func (d *Decision) end(op human.Operation) {
 	}
 }
 
-// judgement is what an agent is told about a call that nobody had to be asked about.
+// judgement is what an agent learns about a call that no operator had to decide.
 func judgement(d Decision, v human.Verdict) human.Judgement {
 	j := human.Judgement{Decision: v.Decision, DecisionID: d.ID, Verdict: v}
 	if v.Decision == human.Deny {
@@ -240,7 +241,7 @@ func offer(v human.Verdict) string {
 	return ""
 }
 
-// answered is what an agent is told about a question as it stands.
+// answered is what an agent learns about a question as it stands.
 func (k *Service) answered(op human.Operation) (human.Judgement, error) {
 	var q human.Question
 	if err := json.Unmarshal(op.Details, &q); err != nil {

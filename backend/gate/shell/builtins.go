@@ -148,7 +148,7 @@ func ownJob(v value) bool {
 	return v.s == job && v.taint == ofJob || len(v.s) > 1 && v.s[0] == '%' && v.known()
 }
 
-// readsCommand is a builtin that is told a command to run later, or where a command lies.
+// readsCommand is a builtin that gets a command to run later, or the place of one.
 func readsCommand(w *walker, c *cmd) (stream, bool) {
 	o, _ := parse(c.args, set("-C -F -p -f"), false, false)
 	switch {

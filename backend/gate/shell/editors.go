@@ -112,7 +112,7 @@ func (w *walker) sedScript(c *cmd, s string) {
 				name, _, _ := strings.Cut(strings.TrimSpace(s[i+1:]), "\n")
 				w.reading(known(name), "sed.reads")
 			}
-			labelled := strings.IndexByte("btT:", ch) >= 0 // a label ends where text goes on
+			labelled := strings.IndexByte("btT:", ch) >= 0 // a label ends where text continues
 			for i < len(s) && s[i] != '\n' && (!labelled || s[i] != ';' && s[i] != '}') {
 				i++
 			}

@@ -37,7 +37,7 @@ const slotCount = 1 << 13
 // A slot says where a name stands: 1 + the section's number, and the name's offset in its head. The zero slot is free.
 type slot struct{ section, offset uint16 }
 
-// A section is what is told of one command or several, whose names are its head.
+// A section describes one command or several; its head is their names.
 type section struct {
 	head, body string
 	once       sync.Once

@@ -273,8 +273,8 @@ func interpreter(language string) func(*walker, *cmd) (stream, bool) {
 	}
 }
 
-// entries are the scripts that frameworks put into each project. What one does is what it is told, as long as it was not
-// changed.
+// entries are the scripts that frameworks put into each project. What one does follows from its arguments, as long as it was
+// not changed.
 var entries = map[string]string{"manage.py": "django-admin", "artisan": "artisan", "console": "symfony-console"}
 
 func (w *walker) ownProject(v value) bool {

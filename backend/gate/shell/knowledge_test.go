@@ -16,7 +16,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// names are those of all commands that something is told of.
+// names are those of all commands that the files describe.
 func names(t *testing.T) []string {
 	x, err := knowledge()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is deep is the script, not the text it holds; and what a deep script runs is told as far as it can be read.
+// What is deep is the script, not the text it holds; and what a deep script runs is listed as far as it can be read.
 func TestNesting(t *testing.T) {
 	deep := strings.Repeat("(", 200)
 	for script, want := range map[string]bool{

@@ -13,7 +13,7 @@ var (
 )
 
 // telling goes through the options of a command for what it runs by them and where it writes to. A place of the project says
-// nothing: that the program writes there is told of it where it matters.
+// nothing: the command's own description says where the program writes, if that matters.
 func (w *walker) telling(c *cmd) {
 	for i, a := range c.args {
 		if i > 200 {

@@ -6,7 +6,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// mostSevere is the most severe risk of a script, and whether it is at the floor.
+// mostSevere is the most severe risk of a script, and whether it is a hard limit.
 func mostSevere(script string, at Place) (human.Risk, bool) {
 	e := Lower(script, at)[0]
 	return e.Risk, e.HardLimit

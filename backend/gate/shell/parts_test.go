@@ -88,7 +88,7 @@ func TestPartsAreTheWhole(t *testing.T) {
 	}
 }
 
-// Every command is told, however deep it stands.
+// Every command is found, however deep it stands.
 func TestPartsTellWhatTheyRun(t *testing.T) {
 	for script, want := range map[string]string{
 		"sudo -n bash -c 'ls; git push -f'": "git push -f",
@@ -133,7 +133,7 @@ type watcher struct{ ran, read []string }
 func (w *watcher) Ran(words []string) { w.ran = append(w.ran, strings.Join(words, " ")) }
 func (w *watcher) Read(path string)   { w.read = append(w.read, path) }
 
-// What is run is told, and what is read by commands that are known to read what they name.
+// Commands that run are found, and files that commands are known to read.
 func TestWatching(t *testing.T) {
 	at := Place{Cwd: "/src/app", Root: "/src/app"}
 	for script, want := range map[string]string{

@@ -385,7 +385,7 @@ func (w *walker) writes(v value, rule string, how change) {
 	}
 }
 
-// lost raises the risk of writing a file anew by what that takes away.
+// lost raises the risk of writing a file anew by what that removes.
 func (w *walker) lost(e human.Effect, how change, v value) human.Effect {
 	state := NotKnown
 	if _, ok := w.file(v); ok {

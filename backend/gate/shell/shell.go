@@ -413,7 +413,7 @@ func (w *walker) script(text, dialect string, params []value, in stream) stream 
 	return out
 }
 
-// salvage goes through the lines of a script that does not parse, or nests too deep, so that what can be read of it is told.
+// salvage goes through the lines of a script that does not parse, or nests too deep, and finds what can be read of it.
 func (w *walker) salvage(text string) {
 	if w.depth > 3 || len(text) > MaxScript/4 {
 		return

@@ -7,7 +7,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// What is known of commands stands in text files. Each begins a command with "@name alias ...", and goes on with lines
+// What is known of commands stands in text files. Each begins a command with "@name alias ...", and continues with lines
 //
 //	values -C --git-dir     options that take a value; "all": every long option that a word follows does
 //	long                    -name is one long option, not many short ones
@@ -20,11 +20,11 @@ import (
 //	yes COMMAND             an example that the rule above must find
 //	no COMMAND              and one that it must not
 //
-// A pattern is words that the arguments begin with, "a|b" being one of them, "*" any, "$" no more, ".." the words anywhere
-// in order; "-f|--force" one of the options, "-o=json|yaml" an option of such a value, "!-n|--dry-run" none of the options;
-// "?text" an argument that contains it ("?^text" begins with it, "?=text" is it), "!?text" none; "." everything. Options take no order.
-// An effect is a verb of human.EffectVerbs, a risk, a blast radius, "irreversible" or "costly", "floor", and where it has
-// paths "@all", "@first", "@last", "@rest" or "@-o|--output".
+// A pattern is words that the arguments begin with, "a|b" being one of them, "*" any, "$" no more, ".." the words anywhere in
+// order; "-f|--force" one of the options, "-o=json|yaml" an option of such a value, "!-n|--dry-run" none of the options;
+// "?text" an argument that contains it ("?^text" begins with it, "?=text" is it), "!?text" none; "." everything. Options take
+// no order. An effect is a verb of human.EffectVerbs, a risk, a blast radius, "irreversible" or "costly", `floor` (a hard
+// limit), and where it has paths "@all", "@first", "@last", "@rest" or "@-o|--output".
 type spec struct {
 	name   string
 	values map[string]bool

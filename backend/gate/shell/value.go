@@ -2,7 +2,8 @@ package shell
 
 import "strings"
 
-// unknown stands in a value for a part that is known only when the command runs. No script can hold it: Parse refuses NUL.
+// unknown stands in a value for a part that is known only when the command runs. No script can hold it: Parse returns an
+// error for NUL.
 const unknown = "\x00"
 
 // job stands for the number of a process that the script started: $!.
@@ -57,7 +58,7 @@ type stream struct {
 	text  string
 	known bool
 	taint taint
-	open  bool // somebody writes to it; the zero stream is the terminal
+	open  bool // a command writes to it; the zero stream is the terminal
 
 	shell  bool   // a shell's answers
 	remote bool   // a socket

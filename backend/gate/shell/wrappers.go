@@ -53,7 +53,7 @@ func sudo(w *walker, c *cmd) (stream, bool) {
 			return handled(stream{})
 		}
 		if !o.has("-e", "--edit") {
-			risk = human.HighRisk // a shell, as somebody else
+			risk = human.HighRisk // a shell, as another user
 		}
 		if c.in.open {
 			w.feed("sh", c.in, "sudo.stdin")

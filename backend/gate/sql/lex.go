@@ -29,7 +29,7 @@ func (t token) word(list ...string) bool {
 	return t.kind == wordToken && slices.Contains(list, t.text)
 }
 
-// lex returns the tokens of a script, one more than maxTokens at the most, and whether every quote and comment of it ends.
+// lex returns the tokens of a script, one more than maxTokens at most, and whether every quote and comment of it ends.
 func lex(s string, d Dialect) (out []token, closed bool) {
 	l := &lexer{s: s, d: d, closed: true}
 	for l.i < len(s) && len(l.out) <= maxTokens {

@@ -2,8 +2,8 @@
 // and reads each statement by the grammar of its verb, down to what its common table expressions, subqueries, explained
 // statements, anonymous blocks and dynamic texts do. What it cannot read it calls Unknown.
 //
-// Where the dialect is not known, a script is read in all of those in which it means something, and the most severe counts: the
-// same bytes may be a comment to one database and a command to another.
+// Where the dialect is not known, a script is read in all of those in which it means something, and the most severe counts:
+// the same bytes may be a comment to one database and a command to another.
 package sql
 
 import (
@@ -30,7 +30,7 @@ const (
 type Statement struct {
 	Kind   Kind
 	Verb   string // its first word, in upper case
-	Object string // what it is done to, where that is told, as it is written but for quotes
+	Object string // what it is done to, where the statement names it, as it is written but for quotes
 	Text   string // as it is written
 }
 
@@ -83,7 +83,7 @@ func Read(script string, d Dialect) []Statement {
 	for _, d := range []Dialect{Postgres, MySQL, SQLite, TSQL, Oracle} {
 		out, ok := read(script, d)
 		if !ok && mostSevere(out) <= Unknown {
-			continue // a database of this dialect refuses it
+			continue // an error in this dialect
 		}
 		whole = whole || ok
 		if !some || mostSevere(out) > mostSevere(best) {
@@ -108,7 +108,7 @@ var tablesOfFiles = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:read_\w+|\w+_scan|scan_\w+|readfile|file|glob|from|load_file)\s*\(?\s*\[?\s*'([^']+)'`)
 })
 
-// Files are the paths that a script names as tables or reads by a function, as far as they are told.
+// Files are the paths that a script names as tables or reads by a function, as far as the script names them.
 func Files(script string) []string {
 	var out []string
 	for _, m := range tablesOfFiles().FindAllStringSubmatch(script, 20) {

@@ -18,7 +18,7 @@ func TestPointsTellWhatTimeTookFromWhatAnAnswerDid(t *testing.T) {
 	for _, p := range points {
 		got = append(got, p.Before, p.Value)
 	}
-	// Refused twice, a half life apart: half of the first refusal is forgiven when the second comes.
+	// Denied twice, a half life apart: half of the first denial is forgiven when the second comes.
 	want := []float64{0.5, 0.5, 0.5, 0.45, 0.475, 0.425, 0.42714, 0.42714}
 	if len(got) != len(want) {
 		t.Fatalf("points %+v", points)

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Initial   float64
 	Increment float64       // of an answer that allows
-	Decrement float64       // of an answer that refuses
+	Decrement float64       // of an answer that denies
 	HalfLife  time.Duration // in which half of the way back to Initial is gone; 0: none ever is
 }
 
@@ -30,13 +30,13 @@ type Answer struct {
 	Read      time.Duration // between the question being seen and the answer
 	Words     int           // that there were to be read
 	Bulk      bool          // given to several questions at once
-	HardLimit bool          // the call was at the floor, about which trust says nothing
+	HardLimit bool          // the call was a hard limit, about which trust says nothing
 }
 
 // Why says what an answer counted as.
 type Why string
 
-// What answers count as. Only the first two move trust; a refusal always does.
+// What answers count as. Only the first two move trust; a denial always does.
 const (
 	Allowed Why = "allowed"
 	Refused Why = "refused"
@@ -60,7 +60,7 @@ type Line struct {
 }
 
 // Reading takes about 0.25 s a word: adults read 238 English words a minute silently, most of them between 175 and 300
-// (M. Brysbaert, How many words do we read per minute?, Journal of Memory and Language 109, 2019). Nobody is held to more
+// (M. Brysbaert, How many words do we read per minute?, Journal of Memory and Language 109, 2019). No one is held to more
 // than the fastest of them, nor to reading all of a long text again.
 const (
 	perWord = 200 * time.Millisecond
@@ -71,7 +71,7 @@ const (
 // Together is how near each other answers of one operator are no single ones.
 const Together = 2 * time.Second
 
-// Reading is the least time in which somebody can have read so many words and decided.
+// Reading is the least time that a person needs to read so many words and decide.
 func Reading(words int) time.Duration {
 	if words < 0 || words > int(atMost/perWord) {
 		return atMost

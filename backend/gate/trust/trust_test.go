@@ -31,7 +31,7 @@ func value(l *Ledger, at time.Time) float64 {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// G5: it begins at 0.5, an allowed call adds 0.01, a refused one takes 0.05.
+// G5: it begins at 0.5, an allowed call adds 0.01, a denied one subtracts 0.05.
 func TestAnswersMoveTrust(t *testing.T) {
 	l := New(Options{Initial: 0.5, Increment: 0.01, Decrement: 0.05})
 	if v := value(l, start); v != 0.5 {
@@ -93,7 +93,7 @@ func TestTrustDecays(t *testing.T) {
 	}
 }
 
-// Answers that nobody can have read, that came together, or that are about the floor do not raise it. A refusal counts.
+// Answers that no one can have read, that came together, or that are about a hard limit do not raise it. A denial counts.
 func TestWhatDoesNotCount(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(*Answer)

@@ -1,6 +1,6 @@
 // Package llmtest is a server that speaks as the providers of models do: Anthropic's Messages and OpenAI's chat
-// completions, streamed or not. It checks requests as the real ones do and behaves as it is told, well or badly. Requests
-// for one answer of a given shape, as summarizers make them, are answered by a Behaviour; conversations with tools by a
+// completions, streamed or not. It checks requests as the real ones do and behaves well or badly, as the test says. Requests
+// for one answer of a given shape, as summarizers make them, are answered by a Behavior; conversations with tools by a
 // Script.
 package llmtest
 
@@ -24,46 +24,46 @@ import (
 	"deskbell/backend/agent"
 )
 
-// A Behaviour is what the server does with one request.
-type Behaviour string
+// A Behavior is what the server does with one request.
+type Behavior string
 
-// The behaviours.
+// The behaviors.
 const (
-	Right             Behaviour = "right"              // a report that rests on what was sent
-	Slow              Behaviour = "slow"               // the same, a piece every Pace
-	Prose             Behaviour = "prose"              // the same, between words and in a fence
-	RateLimited       Behaviour = "rate-limited"       // 429, try again in 2 s
-	RateLimitedLong   Behaviour = "rate-limited-long"  // 429, try again in an hour
-	NoCredit          Behaviour = "no-credit"          // the account is empty
-	Overloaded        Behaviour = "overloaded"         // 529 or 503
-	OverloadedMidway  Behaviour = "overloaded-midway"  // an error among the events
-	BadGateway        Behaviour = "bad-gateway"        // 502 with a page of a proxy's
-	Denied            Behaviour = "denied"             // 401, repeating the key
-	UnknownModel      Behaviour = "unknown-model"      // 404, repeating the key
-	TooLong           Behaviour = "too-long"           // the request does not fit
-	NoSchema          Behaviour = "no-schema"          // right, but 400 for structured output
-	NoTools           Behaviour = "no-tools"           // right, but 400 for tools
-	OnlyText          Behaviour = "only-text"          // right, but 400 for both
-	Cut               Behaviour = "cut"                // the connection breaks in the middle
-	Short             Behaviour = "short"              // the stream ends in order, before the answer does
-	Stall             Behaviour = "stall"              // nothing more comes, and the connection stays
-	Silent            Behaviour = "silent"             // nothing comes at all
-	Pings             Behaviour = "pings"              // signs of life for ever, and no answer
-	Truncated         Behaviour = "truncated"          // by the limit of tokens
-	Refusal           Behaviour = "refusal"            // the model would not
-	Nonsense          Behaviour = "nonsense"           // no JSON
-	WrongSchema       Behaviour = "wrong-schema"       // JSON of another shape
-	InventedReference Behaviour = "invented-reference" // a finding whose evidence was not sent
-	InventedNumber    Behaviour = "invented-number"    // a finding with a number that its evidence has not
-	InventedQuote     Behaviour = "invented-quote"     // likewise with words in quotes
-	Planted           Behaviour = "planted"            // does what a text among the data tells it
-	Huge              Behaviour = "huge"               // an answer without end
-	Page              Behaviour = "page"               // 200, and a web page
-	Elsewhere         Behaviour = "elsewhere"          // a redirect
+	Right             Behavior = "right"              // a report that rests on what was sent
+	Slow              Behavior = "slow"               // the same, a piece every Pace
+	Prose             Behavior = "prose"              // the same, between words and in a fence
+	RateLimited       Behavior = "rate-limited"       // 429, try again in 2 s
+	RateLimitedLong   Behavior = "rate-limited-long"  // 429, try again in an hour
+	NoCredit          Behavior = "no-credit"          // the account is empty
+	Overloaded        Behavior = "overloaded"         // 529 or 503
+	OverloadedMidway  Behavior = "overloaded-midway"  // an error among the events
+	BadGateway        Behavior = "bad-gateway"        // 502 with a page of a proxy's
+	Denied            Behavior = "denied"             // 401, repeating the key
+	UnknownModel      Behavior = "unknown-model"      // 404, repeating the key
+	TooLong           Behavior = "too-long"           // the request does not fit
+	NoSchema          Behavior = "no-schema"          // right, but 400 for structured output
+	NoTools           Behavior = "no-tools"           // right, but 400 for tools
+	OnlyText          Behavior = "only-text"          // right, but 400 for both
+	Cut               Behavior = "cut"                // the connection breaks in the middle
+	Short             Behavior = "short"              // the stream ends in order, before the answer does
+	Stall             Behavior = "stall"              // nothing more comes, and the connection stays
+	Silent            Behavior = "silent"             // nothing comes at all
+	Pings             Behavior = "pings"              // signs of life for ever, and no answer
+	Truncated         Behavior = "truncated"          // by the limit of tokens
+	Refusal           Behavior = "refusal"            // the model would not
+	Nonsense          Behavior = "nonsense"           // no JSON
+	WrongSchema       Behavior = "wrong-schema"       // JSON of another shape
+	InventedReference Behavior = "invented-reference" // a finding whose evidence was not sent
+	InventedNumber    Behavior = "invented-number"    // a finding with a number that its evidence has not
+	InventedQuote     Behavior = "invented-quote"     // likewise with words in quotes
+	Planted           Behavior = "planted"            // does what a text among the data tells it
+	Huge              Behavior = "huge"               // an answer without end
+	Page              Behavior = "page"               // 200, and a web page
+	Elsewhere         Behavior = "elsewhere"          // a redirect
 )
 
 // Behaviours lists them all.
-var Behaviours = []Behaviour{
+var Behaviours = []Behavior{
 	Right, Slow, Prose, RateLimited, RateLimitedLong, NoCredit, Overloaded, OverloadedMidway, BadGateway, Denied, UnknownModel, TooLong,
 	NoSchema, NoTools, OnlyText, Cut, Short, Stall, Silent, Pings, Truncated, Refusal, Nonsense, WrongSchema,
 	InventedReference, InventedNumber, InventedQuote, Planted, Huge, Page, Elsewhere,
@@ -109,28 +109,28 @@ type Server struct {
 	Answer func(Request) any
 	// Pace is between two pieces of a slow answer; 0: 200 ms.
 	Pace time.Duration
-	// Wrong is told of each request that the protocol does not allow; nil: it is only refused.
+	// Wrong is called for each request that the protocol does not allow; nil: the server only returns an error.
 	Wrong func(problem string)
 
 	mu    sync.Mutex
-	next  []Behaviour
+	next  []Behavior
 	got   []Request
 	steps []Step // of the script
 	used  []int  // how often each was
 	owed  map[string]Answer
 }
 
-// New makes a server that does the behaviours in turn, one for each request, and then the last for ever. None: Right.
-func New(next ...Behaviour) *Server {
+// New makes a server that does the behaviors in turn, one for each request, and then the last for ever. None: Right.
+func New(next ...Behavior) *Server {
 	if len(next) == 0 {
-		next = []Behaviour{Right}
+		next = []Behavior{Right}
 	}
 	return &Server{next: next}
 }
 
 // Start runs a server on this machine until the test ends, which fails with each wrong request and where steps of a
 // script are left. URL is its address.
-func Start(t TB, next ...Behaviour) (s *Server, url string) {
+func Start(t TB, next ...Behavior) (s *Server, url string) {
 	t.Helper()
 	s = newFor(t, next)
 	h := httptest.NewServer(s)
@@ -141,7 +141,7 @@ func Start(t TB, next ...Behaviour) (s *Server, url string) {
 	return s, h.URL
 }
 
-func newFor(t TB, next []Behaviour) *Server {
+func newFor(t TB, next []Behavior) *Server {
 	s := New(next...)
 	s.Wrong = func(p string) { t.Errorf("a request that the real server refuses: %s", p) }
 	t.Cleanup(func() {
@@ -154,7 +154,7 @@ func newFor(t TB, next []Behaviour) *Server {
 
 // Pipe runs a server in memory until the test ends, for tests with a clock of their own (testing/synctest), and
 // returns how to connect to it, whatever the address.
-func Pipe(t TB, next ...Behaviour) (*Server, func(context.Context, string, string) (net.Conn, error)) {
+func Pipe(t TB, next ...Behavior) (*Server, func(context.Context, string, string) (net.Conn, error)) {
 	t.Helper()
 	s := newFor(t, next)
 	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
@@ -314,11 +314,11 @@ func (q *Request) single() error {
 	return nil
 }
 
-// fails does what a behaviour does instead of an answer; false where there is an answer.
-func (s *Server) fails(w http.ResponseWriter, r *http.Request, a api, b Behaviour) bool {
+// fails does what a behavior does instead of an answer; false where there is an answer.
+func (s *Server) fails(w http.ResponseWriter, r *http.Request, a api, b Behavior) bool {
 	switch b {
 	case RateLimited, RateLimitedLong:
-		w.Header().Set("Retry-After", map[Behaviour]string{RateLimited: "2", RateLimitedLong: "3600"}[b])
+		w.Header().Set("Retry-After", map[Behavior]string{RateLimited: "2", RateLimitedLong: "3600"}[b])
 		a.fail(w, http.StatusTooManyRequests, "rate_limit_error", "rate_limit_exceeded", "too many requests")
 	case NoCredit:
 		a.fail(w, a.noCredit(), "billing_error", "insufficient_quota", "your credit is used up")
@@ -349,8 +349,8 @@ func (s *Server) fails(w http.ResponseWriter, r *http.Request, a api, b Behaviou
 	return true
 }
 
-// behave answers one request for one answer. One that refuses a form of answer is asked again with another.
-func (s *Server) behave(w http.ResponseWriter, r *http.Request, a api, q Request, b Behaviour) {
+// behave answers one request for one answer. A client whose form of answer is not supported asks again with another.
+func (s *Server) behave(w http.ResponseWriter, r *http.Request, a api, q Request, b Behavior) {
 	if s.fails(w, r, a, b) {
 		return
 	}
@@ -370,15 +370,15 @@ func (s *Server) behave(w http.ResponseWriter, r *http.Request, a api, q Request
 	s.answer(&stream{w: w, r: r}, a, q, b, []part{p}, usage{len(q.Body) / 4, 321}, pace)
 }
 
-// again keeps a behaviour for the next request as well.
-func (s *Server) again(b Behaviour) {
+// again keeps a behavior for the next request as well.
+func (s *Server) again(b Behavior) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.next = append([]Behaviour{b}, s.next...)
+	s.next = append([]Behavior{b}, s.next...)
 }
 
 // answer writes an answer, in pieces where it is to be streamed.
-func (s *Server) answer(out *stream, a api, q Request, b Behaviour, parts []part, used usage, pace time.Duration) {
+func (s *Server) answer(out *stream, a api, q Request, b Behavior, parts []part, used usage, pace time.Duration) {
 	end := finished
 	switch last := len(parts) - 1; {
 	case b == Truncated && last >= 0:
@@ -434,7 +434,7 @@ func (s *Server) answer(out *stream, a api, q Request, b Behaviour, parts []part
 }
 
 // text is what the model writes.
-func (s *Server) text(q Request, b Behaviour) string {
+func (s *Server) text(q Request, b Behavior) string {
 	var made any = Report(q.Text)
 	if s.Answer != nil {
 		made = s.Answer(q)

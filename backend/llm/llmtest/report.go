@@ -93,7 +93,7 @@ func Report(text string) Made {
 var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
 
 // spoiled is the report with what it should not have.
-func (m Made) spoiled(text string, b Behaviour) Made {
+func (m Made) spoiled(text string, b Behavior) Made {
 	id, items := "a1", Items(text)
 	if len(items) > 0 {
 		id = items[len(items)-1]["id"]

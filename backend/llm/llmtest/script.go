@@ -17,7 +17,7 @@ import (
 )
 
 // A Script is what a model does in a conversation with tools. Each request is answered by the first step that is not used
-// up and whose When holds; a request that no step is for is refused, and is a wrong one.
+// up and whose When holds; a request that no step is for gets an error, and is a wrong one.
 type Script struct {
 	Steps []Step `json:"steps"`
 }
@@ -26,7 +26,7 @@ type Script struct {
 type Step struct {
 	When  When              `json:"when"`
 	Times int               `json:"times"` // how many requests it answers; 0: one; negative: all that come
-	Do    Behaviour         `json:"do"`    // how it is answered; empty: right
+	Do    Behavior          `json:"do"`    // how it is answered; empty: right
 	Take  map[string]string `json:"take"`  // regular expressions: ${NAME} is what the first group finds last in the conversation
 	Answer
 
@@ -68,7 +68,7 @@ type When struct {
 }
 
 // scriptable are the behaviours that a step may have: those that do not depend on a report.
-var scriptable = []Behaviour{
+var scriptable = []Behavior{
 	Right, Slow, RateLimited, RateLimitedLong, NoCredit, Overloaded, OverloadedMidway, BadGateway, Denied, UnknownModel, TooLong,
 	Cut, Short, Stall, Silent, Pings, Truncated, Refusal, Huge, Page, Elsewhere,
 }

@@ -26,7 +26,7 @@ func post(t *testing.T, s *llmtest.Server, protocol, body string) (status int, s
 	return w.Code, w.Body.String()
 }
 
-// Parts of requests, to be put together: what the real servers refuse, this one does as well.
+// Parts of requests, to be put together: this server returns an error wherever the real ones do.
 const (
 	aTool   = `"tools":[{"name":"look","description":"Looks.","input_schema":{"type":"object","properties":{"at":{"type":"string"}}}}]`
 	aHead   = `{"model":"m","max_tokens":9,"messages":[`

@@ -39,7 +39,7 @@ type Elements struct {
 	patience chan struct{}  // one connects at a time, and others wait no longer than they may
 }
 
-// New returns elements that connect when they are first asked. Close lets go of the connection.
+// New returns elements that connect when they are first asked. Close releases the connection.
 func New(o Options) *Elements {
 	o.Deadline = cmp.Or(o.Deadline, 200*time.Millisecond)
 	return &Elements{o: o, focused: map[string]ref{}, patience: make(chan struct{}, 1)}
@@ -126,7 +126,7 @@ func (e *Elements) session() (*dbus.Conn, error) {
 	if e.o.Session != "" {
 		return dbus.Connect(e.o.Session)
 	}
-	// Without a bus none is started: nobody else would be on it.
+	// Without a bus none is started: no one else would be on it.
 	conn, err := dbus.SessionBusPrivateNoAutoStartup()
 	if err != nil {
 		return nil, err

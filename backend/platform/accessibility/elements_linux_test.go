@@ -205,7 +205,7 @@ func TestPopups(t *testing.T) {
 	}
 }
 
-// What has the keyboard is told by events, and can be asked for. Only the text of ordinary fields is read.
+// Events say what has the keyboard, and it can be asked for. Only the text of ordinary fields is read.
 func TestFocusAndValue(t *testing.T) {
 	d := startAccessible(t)
 	d.Do("setxkbmap", "de") // with ü and ß
@@ -300,7 +300,7 @@ func TestFocusAndValue(t *testing.T) {
 	}
 }
 
-// focus waits until the focus is told to have moved to a field. ask, unless it is nil, is done time and again
+// focus waits for the event that the focus has moved to a field. ask, unless it is nil, is done time and again
 // meanwhile; without it the event has to come by itself.
 func (d session) focus(events chan human.RecordedEvent, emitted *uint64, s spot, ask func()) human.Element {
 	d.T.Helper()

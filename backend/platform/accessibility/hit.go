@@ -164,7 +164,7 @@ func (l *lookup) below(n node) (refs []ref) {
 var endless = []role{roleList, roleTable, roleTree, roleTreeTable}
 
 // hop returns the page behind a socket: WebKitGTK keeps pages in processes of their own, and lists them as
-// nobody's child.
+// no one's child.
 func (l *lookup) hop(n node) []ref {
 	var child struct{ Ref ref }
 	if n.role != roleFiller || l.ask(n.ref, accessible+"GetChildAtIndex", int32(0)).into(&child.Ref) != nil ||

@@ -58,7 +58,7 @@ func TestStoppedApplication(t *testing.T) {
 	if _, took, err := look(one, file); kind(err) != human.Unavailable || took > 50*time.Millisecond {
 		t.Errorf("the stopped application again: %v after %v", err, took)
 	}
-	// and found again when it goes on.
+	// and found again when it continues.
 	if err := syscall.Kill(one.PID(), syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestWhatPeopleDoOnWindows(t *testing.T) {
 		"a deep folder with a file":   {func(do) {}, func(d do) { d.mkdir("d/e"); d.write("d/e/f", "x") }, "created d (folder)|created d/e (folder)|created d/e/f 1"},
 		"saved through a temporary":   {func(d do) { d.write("a.docx", "a") }, func(d do) { d.write("~WRD0001.tmp", "bcd"); d.move("~WRD0001.tmp", "a.docx") }, "changed a.docx 3"},
 		"hidden folders are left out": {func(d do) { d.mkdir(".git/objects") }, func(d do) { d.write(".git/HEAD", "x"); d.write(".git/objects/a", "x"); d.write("b", "y") }, "created b 1"},
-		// With a handle on every folder, Windows would refuse this.
+		// With a handle on every folder, Windows would return an error.
 		"a folder with folders in it is renamed": {func(d do) { d.mkdir("d/e"); d.write("d/e/f", "x") }, func(d do) { d.move("d", "g") }, "renamed d to g (folder)"},
 		"written to after that":                  {func(d do) { d.mkdir("d/e") }, func(d do) { d.move("d", "g"); d.write("g/e/h", "1") }, "renamed d to g (folder)|created g/e/h 1"},
 	} {

@@ -9,7 +9,7 @@ import (
 // A fileID is one file's, whatever it is called, until it is deleted.
 type fileID struct{ device, file uint64 }
 
-// identify opens the file to ask for it; one that cannot be opened has none, and no rename of it is recognised.
+// identify opens the file to ask for it; one that cannot be opened has none, and no rename of it is recognized.
 func identify(path string, _ fs.FileInfo) fileID {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

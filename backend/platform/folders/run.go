@@ -56,7 +56,7 @@ type run struct {
 	full    bool
 }
 
-// Run watches until ctx ends; see record.Source. A limit of the system's, and notices it dropped, are told as
+// Run watches until ctx ends; see record.Source. A limit of the system's, and notices it dropped, are reported as
 // GapOpened events of this source; after dropped notices all folders are read again, so that only what came and
 // went unseen is missing. The error, Unavailable, says that all the folders are gone.
 func (s *Source) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
@@ -265,7 +265,7 @@ func (r *run) notice(ev fsnotify.Event) {
 			r.left[e.id] = path
 		}
 		r.mark(path).moved = true
-		// Watches follow a folder and go on naming it as it was called; the new name gets new ones.
+		// Watches follow a folder and continue naming it as it was called; the new name gets new ones.
 		r.forsake(path)
 	case ev.Has(fsnotify.Remove):
 		r.mark(path)

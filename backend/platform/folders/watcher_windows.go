@@ -70,7 +70,7 @@ func (w *watcher) Add(dir string) error {
 // Remove does nothing: what is below a root is watched for as long as the root.
 func (w *watcher) Remove(string) error { return nil }
 
-// Close ends it and waits until nothing is told any more.
+// Close ends it and waits until it sends nothing any more.
 func (w *watcher) Close() error {
 	close(w.stopped)
 	_ = windows.SetEvent(w.stop)

@@ -18,31 +18,31 @@ import (
 	"deskbell/build/e2e/desktoptest"
 )
 
-// A desk is a desktop of a test's own that is played on.
-type desk struct {
+// A fixture is a desktop of a test's own, on which the robot plays.
+type fixture struct {
 	*desktoptest.Desktop
 	accessible bool
 }
 
-// newDesk starts one with nothing that knows of elements.
-func newDesk(t *testing.T) *desk {
+// newFixture starts one with nothing that knows of elements.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	d := &desk{Desktop: desktoptest.Start(t, desktoptest.Options{Width: 1280, Height: 800})}
+	d := &fixture{Desktop: desktoptest.Start(t, desktoptest.Options{Width: 1280, Height: 800})}
 	d.Enter()
 	return d
 }
 
-// newAccessibleDesk starts one on which programs tell of their elements.
-func newAccessibleDesk(t *testing.T) *desk {
+// newAccessibleFixture starts one on which programs tell of their elements.
+func newAccessibleFixture(t *testing.T) *fixture {
 	t.Helper()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.StartAccessibility()
 	d.accessible = true
 	return d
 }
 
-// player plays on the desk.
-func (d *desk) player() *input.Player {
+// player plays on the fixture.
+func (d *fixture) player() *input.Player {
 	d.T.Helper()
 	windows := x11.NewWindows("", func() (time.Time, int64) { return time.Now(), 0 })
 	var elements record.Elements // nil where there are none
@@ -70,7 +70,7 @@ func (d *desk) player() *input.Player {
 }
 
 // window waits until a window with this title has the keyboard.
-func (d *desk) window(p *input.Player, title string) record.Placed {
+func (d *fixture) window(p *input.Player, title string) record.Placed {
 	d.T.Helper()
 	var w record.Placed
 	d.Wait(title, func() bool {
@@ -82,7 +82,7 @@ func (d *desk) window(p *input.Player, title string) record.Placed {
 }
 
 // terminal opens one that writes down what is typed into it.
-func (d *desk) terminal(title string) (typed func() string) {
+func (d *fixture) terminal(title string) (typed func() string) {
 	file := filepath.Join(d.Home, title+".typed")
 	d.Start("xterm", "-u8", "-T", title, "-e", "stty raw -echo; exec cat > '"+file+"'")
 	d.Wait("the terminal to listen", func() bool { _, err := os.Stat(file); return err == nil })
@@ -90,7 +90,7 @@ func (d *desk) terminal(title string) (typed func() string) {
 }
 
 // form opens a form in GTK 3.
-func (d *desk) form(p *input.Player) (record.Placed, *desktoptest.Form) {
+func (d *fixture) form(p *input.Player) (record.Placed, *desktoptest.Form) {
 	d.T.Helper()
 	f := d.StartForm("form.gtk3.py", d.Home, nil)
 	return d.window(p, "Form GTK 3"), f
@@ -119,7 +119,7 @@ func TestTextComesOutRightInAnyLayout(t *testing.T) {
 		"us": {"us"}, "de": {"de"}, "ru": {"ru"}, "fr": {"fr"}, "second group active": {"us,ru", "-option", "grp:menu_toggle"}, "Caps Lock": {"us"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Do("setxkbmap", append([]string{"-layout"}, layout...)...)
 			p := d.player()
 			typed := d.terminal("listening")
@@ -150,7 +150,7 @@ func TestTextComesOutRightInAnyLayout(t *testing.T) {
 }
 
 func TestATextWithMoreSignsThanTheKeyboardHasSpareKeys(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	p := d.player()
 	typed := d.terminal("listening")
 	d.window(p, "listening")
@@ -171,7 +171,7 @@ func TestATextWithMoreSignsThanTheKeyboardHasSpareKeys(t *testing.T) {
 }
 
 func TestAPersonsDoingsInARealForm(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	p := d.player()
 	w, form := d.form(p)
 	is := func(what string, key string, want any) { t.Helper(); t.Log(what); form.Await(key, want) }
@@ -200,7 +200,7 @@ func TestAPersonsDoingsInARealForm(t *testing.T) {
 }
 
 func TestAnotherWindowIsBroughtToTheFront(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	p := d.player()
 	d.terminal("one")
 	one := d.window(p, "one")
@@ -220,7 +220,7 @@ func TestAnotherWindowIsBroughtToTheFront(t *testing.T) {
 }
 
 func TestThePersonTakesTheDesktopBack(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	p := d.player()
 	d.terminal("one")
 	d.window(p, "one")
@@ -241,7 +241,7 @@ func TestThePersonTakesTheDesktopBack(t *testing.T) {
 }
 
 func TestNothingIsHeldAfterAStop(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	p := d.player()
 	w, form := d.form(p)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -269,7 +269,7 @@ func TestNothingIsHeldAfterAStop(t *testing.T) {
 }
 
 func TestARecordedFormIsFilledInAgain(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	p := d.player()
 	w, form := d.form(p)
 	// As recorded when the window was elsewhere.
@@ -304,7 +304,7 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 func TestElementsAreFoundAgainInAWindowMovedAndResized(t *testing.T) {
-	d := newAccessibleDesk(t)
+	d := newAccessibleFixture(t)
 	p := d.player()
 	w, form := d.form(p)
 	app, win := w.App, w.Window
@@ -356,7 +356,7 @@ func TestElementsAreFoundAgainInAWindowMovedAndResized(t *testing.T) {
 }
 
 func TestAMenuIsOpenedAndItsItemChosen(t *testing.T) {
-	d := newAccessibleDesk(t)
+	d := newAccessibleFixture(t)
 	p := d.player()
 	w, form := d.form(p)
 	app, win := w.App, w.Window

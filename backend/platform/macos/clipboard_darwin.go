@@ -11,17 +11,17 @@ import (
 	"deskbell/backend/record"
 )
 
-// ask is how often the clipboard is asked whether it changed: the system tells nobody.
+// ask is how often the clipboard is asked whether it changed: the system tells no one.
 const ask = 300 * time.Millisecond
 
 // A Clipboard is a record.Source of changes of the clipboard. What a program marks as concealed or passing, as
-// password managers do, is told without its content, with Hidden set.
+// password managers do, is reported without its content, with Hidden set.
 type Clipboard struct {
 	clock   record.Clock
 	content bool
 }
 
-// NewClipboard makes one; with content, texts are told as well.
+// NewClipboard makes one; with content, it reports texts as well.
 func NewClipboard(clock record.Clock, content bool) *Clipboard {
 	return &Clipboard{clock: clock, content: content}
 }

@@ -39,13 +39,13 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 	return g, nil
 }
 
-// Release lets go of what Start held.
+// Release releases what Start held.
 func (g *Group) Release() { close(g.ended) }
 
 // Signal passes a signal on to all of the group.
 func (g *Group) Signal(s os.Signal) {
 	if number, ok := s.(syscall.Signal); ok {
-		_ = syscall.Kill(-g.pid, number) // there may be nobody left
+		_ = syscall.Kill(-g.pid, number) // there may be no one left
 	}
 }
 

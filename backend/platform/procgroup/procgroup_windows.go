@@ -46,7 +46,7 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 	return g, nil
 }
 
-// Release lets go of the job, and ends what is left in it.
+// Release releases the job, and ends what is left in it.
 func (g *Group) Release() { _ = windows.CloseHandle(g.job) }
 
 // Signal ends the group: there are no signals to pass on here.

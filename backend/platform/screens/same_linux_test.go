@@ -34,7 +34,7 @@ func TestScreenConforms(t *testing.T) {
 	})
 }
 
-// draw fills the screen, each pixel in a colour of its own.
+// draw fills the screen, each pixel in a color of its own.
 func draw(t testing.TB) {
 	t.Helper()
 	c, err := xgb.NewConn()

@@ -86,7 +86,7 @@ func (s *Screen) Grab(ctx context.Context, f *record.Frame) error {
 }
 
 // capture takes a picture, and gives it up when ctx ends. The library cannot be interrupted, and waits for the
-// system without end: what was given up goes on, and the next one waits for it.
+// system without end: what was given up continues, and the next one waits for it.
 func (s *Screen) capture(ctx context.Context, b image.Rectangle) (*image.RGBA, error) {
 	if ctx.Err() != nil {
 		return nil, human.Wrap(human.Unavailable, ctx.Err(), "no picture was taken")

@@ -9,7 +9,7 @@ import (
 	"math"
 )
 
-// Colours of the design's tokens: brass, what stands on it, the red of a recording, and a grey that holds 3:1 against light and
+// Colors of the design's tokens: brass, what stands on it, the red of a recording, and a grey that holds 3:1 against light and
 // dark panels alike (text-3 of the light theme and line-control lie on either side of it).
 var (
 	Brass   = color.NRGBA{0xd9, 0xa9, 0x3f, 0xff}
@@ -64,7 +64,7 @@ func offset(s shape, x, y, scale float64) shape {
 	return func(px, py float64) float64 { return s((px-x)/scale, (py-y)/scale) * scale }
 }
 
-// The desk bell: dome, base, stem and button.
+// The bell: dome, base, stem and button.
 func bellParts() []shape {
 	dome := func(x, y float64) float64 { return max(math.Hypot(x-16, y-22)-12, y-22) }
 	return []shape{dome, roundRect(2, 24.5, 28, 3, 1.5), roundRect(15, 6.5, 2, 4, 0), roundRect(11.5, 4, 9, 3, 1.5)}
@@ -156,7 +156,7 @@ func TrayBell(px, pending int, recording Recording) image.Image {
 	return c.NRGBA
 }
 
-// digit draws one digit, height units high, around a centre. On a badge of 14 pixels no font of the
+// digit draws one digit, height units high, around a center. On a badge of 14 pixels no font of the
 // system can be relied on, and the standard library has none.
 func digit(n int, cx, cy, height float64) shape {
 	// In a cell 6 wide and 10 high.
@@ -169,7 +169,7 @@ func digit(n int, cx, cy, height float64) shape {
 		return union(s...)
 	}
 	ring := func(x, y, r float64) shape { return outline(circle(x, y, r), w) }
-	// arc is the part of a ring where keep holds.
+	// arc is the part of a request where keep holds.
 	arc := func(x, y, r float64, keep func(x, y float64) bool) shape {
 		full := ring(x, y, r)
 		return func(px, py float64) float64 {

@@ -8,7 +8,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// sessionBus connects to the session's bus. Where there is none, none is started: nobody else would be on it, and
+// sessionBus connects to the session's bus. Where there is none, none is started: no one else would be on it, and
 // it would be left behind.
 func sessionBus(ctx context.Context) (*dbus.Conn, error) {
 	conn, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx))

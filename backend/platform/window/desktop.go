@@ -1,6 +1,6 @@
 // Package window does to the window and the session around it what Wails cannot: a popup that stands at
 // a corner without taking the keyboard, a key that brings the keyboard to it, a tray icon with a count,
-// and notifications whose dismissal is told apart from a click. It knows nothing of operations and does
+// and notifications that tell a dismissal from a click. It knows nothing of operations and does
 // not import Wails; each operating system has files of its own behind the same few names.
 package window
 
@@ -78,7 +78,7 @@ type Window interface {
 	Hide() error
 	// Focus gives the keyboard to the window. A popup gives it back when it loses it.
 	Focus() error
-	// Close lets go of the hot key. The window itself stays Wails'.
+	// Close releases the hot key. The window itself stays Wails'.
 	Close()
 }
 

@@ -32,7 +32,7 @@ func TestTopRight(t *testing.T) {
 	}
 }
 
-// count gives how many pixels of img are opaque and of colour c.
+// count gives how many pixels of img are opaque and of color c.
 func count(img image.Image, c color.NRGBA) (n int) {
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {

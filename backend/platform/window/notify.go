@@ -18,7 +18,7 @@ const DefaultAction = "default"
 
 // NotificationService is what shows notifications in this session.
 type NotificationService struct {
-	Answers bool   `json:"answers"` // somebody shows notifications
+	Answers bool   `json:"answers"` // a service shows notifications
 	Name    string `json:"name"`    // as it calls itself, with its version, or empty
 	Actions bool   `json:"actions"` // it draws buttons
 	Markup  bool   `json:"-"`       // it reads the body as markup

@@ -157,7 +157,7 @@ func (n *Notifications) fromService(s *dbus.Signal) bool {
 }
 
 // FindNotificationService asks the session bus who shows notifications, starting it when it can be
-// started. The zero value means that nobody does, or that there is no session bus.
+// started. The zero value means that no one does, or that there is no session bus.
 func FindNotificationService(ctx context.Context) NotificationService {
 	conn, err := sessionBus(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func service(ctx context.Context, conn *dbus.Conn) NotificationService {
 		return NotificationService{}
 	}
 	if !owned {
-		// A call to a name that cannot be started takes some buses their whole time-out to refuse.
+		// A call to a name that cannot be started takes some buses their whole time-out to fail.
 		var startable []string
 		err := bus.CallWithContext(ctx, "org.freedesktop.DBus.ListActivatableNames", 0).Store(&startable)
 		if err != nil || !slices.Contains(startable, notifyName) {

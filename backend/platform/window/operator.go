@@ -81,7 +81,7 @@ func (o Operator) ToggleRecording(ctx context.Context) error {
 
 var errNoRecorder = human.Errorf(human.Unavailable, "recording is switched off; set recording.enabled to true and start Deskbell again")
 
-// claimed is the operation that a recording is begun for when nobody says which.
+// claimed is the operation that a recording is begun for when no one says which.
 func (o Operator) claimed(ctx context.Context) (found human.OperationID, err error) {
 	page, err := o.Queue.List(ctx, o.By, queue.Filter{Open: true, Order: queue.Recent, Limit: queue.MaxPage})
 	if err != nil {

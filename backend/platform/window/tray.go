@@ -8,7 +8,7 @@ type Tray struct {
 	Pause, GoOn, Stop, Discard string
 	Count                      func(pending int) string
 	OnOpen, OnQuit             func()
-	OnPause, OnStop, OnDiscard func() // OnPause also goes on with a paused one
+	OnPause, OnStop, OnDiscard func() // OnPause also continues with a paused one
 }
 
 // Recording is what the tray shows of the recorder.

@@ -7,7 +7,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// waitForPanel blocks until somebody on the session bus shows tray icons. Panels start after the programs
+// waitForPanel blocks until a program on the session bus shows tray icons. Panels start after the programs
 // of a session as often as before, and the library would report each absence as an error.
 func waitForPanel(ctx context.Context) error {
 	const watcher = "org.kde.StatusNotifierWatcher"

@@ -26,7 +26,7 @@ type TrayIcon struct {
 	recording Recording
 	ready     bool
 	count     *systray.MenuItem
-	recorder  [4]*systray.MenuItem // what it does, pause or go on, stop, discard
+	recorder  [4]*systray.MenuItem // what it does, pause or continue, stop, discard
 }
 
 // StartTray shows the icon as soon as there is a panel to show it, which may be never (GNOME has none
@@ -51,7 +51,7 @@ func StartTray(t Tray, log *slog.Logger) *TrayIcon {
 // Shown is true once a panel was there to take the icon.
 func (i *TrayIcon) Shown() bool { return i.shown.Load() }
 
-// Set draws the number of operations that ring.
+// Set draws the number of operations that wait for an answer.
 func (i *TrayIcon) Set(pending int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -32,17 +32,17 @@ var (
 	procGlobalSize         = kernel32.NewProc("GlobalSize")
 )
 
-// maxClip is how many bytes of a text are told; what is longer is cut.
+// maxClip is how many bytes of a text are reported; a longer text is shortened.
 const maxClip = 64 << 10
 
 // A Clipboard is a record.Source of changes of the clipboard. What a program marks as not for others to keep, as
-// password managers do, is told without its content, with Hidden set.
+// password managers do, is reported without its content, with Hidden set.
 type Clipboard struct {
 	clock   record.Clock
 	content bool
 }
 
-// NewClipboard makes one; with content, texts are told as well.
+// NewClipboard makes one; with content, it reports texts as well.
 func NewClipboard(clock record.Clock, content bool) *Clipboard {
 	return &Clipboard{clock: clock, content: content}
 }
@@ -92,7 +92,7 @@ func (c *Clipboard) Run(ctx context.Context, ready func(), emit func(human.Recor
 	var seen uint64
 	now := monotonic(c.clock)
 	serial, _, _ := procGetClipboardSerial.Call()
-	// One change is told several times: once for each kind of content that is put there.
+	// Windows reports one change several times: once for each kind of content that is put there.
 	changed := func() {
 		n, _, _ := procGetClipboardSerial.Call()
 		if n == serial {
@@ -183,7 +183,7 @@ func format(name string) uintptr {
 }
 
 // concealed says whether the content is marked as not to be kept: by Windows' own two formats for that, or the older
-// one of the first clipboard keepers.
+// one of the first clipboard managers.
 func concealed(window uintptr) bool {
 	if has(format("ExcludeClipboardContentFromMonitorProcessing")) || has(format("Clipboard Viewer Ignore")) {
 		return true

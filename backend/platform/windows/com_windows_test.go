@@ -16,7 +16,7 @@ import (
 )
 
 // Here UI Automation is played by tables of functions in this process, so that what is asked of it, what is made of
-// the answers, and that every object is let go of again, can be seen without it.
+// the answers, and that every object is released again, can be seen without it.
 
 // A played object counts who holds it. Its first field is where callers find its methods.
 type played struct {
@@ -51,8 +51,8 @@ func bstr(s string) *uint16 {
 	return (*uint16)(unsafe.Pointer(ole.SysAllocStringLen(s)))
 }
 
-// desk is what the automation sees: all objects, and the answers to its questions.
-type desk struct {
+// fixture is what the automation sees: all objects, and the answers to its questions.
+type fixture struct {
 	client, walker, request, pattern *played
 	under, focus                     *played
 	wanted                           []uintptr
@@ -60,15 +60,15 @@ type desk struct {
 
 // The callbacks are made once; each finds its object by the pointer it is called with.
 var (
-	theDesk atomic.Pointer[desk]
+	theFixture atomic.Pointer[fixture]
 
 	onNothing = syscall.NewCallback(func(uintptr) uintptr { return notImplemented })
 	onRetain  = syscall.NewCallback(func(p *played) uintptr { return uintptr(p.held.Add(1)) })
 	onRelease = syscall.NewCallback(func(p *played) uintptr { return uintptr(p.held.Add(-1)) })
 	onAs      = syscall.NewCallback(func(p *played, _ *ole.GUID, out **com) uintptr { return p.give(out) })
-	onRoot    = syscall.NewCallback(func(_ *played, out **com) uintptr { return theDesk.Load().under.give(out) })
+	onRoot    = syscall.NewCallback(func(_ *played, out **com) uintptr { return theFixture.Load().under.give(out) })
 	onPoint   = syscall.NewCallback(func(_ *played, at uintptr, _ uintptr, out **com) uintptr {
-		u := theDesk.Load().under
+		u := theFixture.Load().under
 		if x := int32(at); x < 0 || u == nil {
 			return notFound
 		}
@@ -77,10 +77,10 @@ var (
 		}
 		return u.give(out)
 	})
-	onFocused = syscall.NewCallback(func(_ *played, _ uintptr, out **com) uintptr { return theDesk.Load().focus.give(out) })
+	onFocused = syscall.NewCallback(func(_ *played, _ uintptr, out **com) uintptr { return theFixture.Load().focus.give(out) })
 	onParent  = syscall.NewCallback(func(_ *played, of *played, _ uintptr, out **com) uintptr { return of.parent.give(out) })
 	onWant    = syscall.NewCallback(func(_ *played, property uintptr) uintptr {
-		theDesk.Load().wanted = append(theDesk.Load().wanted, property)
+		theFixture.Load().wanted = append(theFixture.Load().wanted, property)
 		return 0
 	})
 	onType    = syscall.NewCallback(func(p *played, out *int32) uintptr { *out = p.role; return 0 })
@@ -94,8 +94,8 @@ var (
 		if id != valuePattern {
 			return notFound
 		}
-		theDesk.Load().pattern.value = p.value
-		return theDesk.Load().pattern.give(out)
+		theFixture.Load().pattern.value = p.value
+		return theFixture.Load().pattern.give(out)
 	})
 	onValue = syscall.NewCallback(func(p *played, out **uint16) uintptr { *out = bstr(p.value); return 0 })
 )
@@ -117,14 +117,14 @@ func playElement(p *played) *played {
 		currentIsPassword: onSecret, cachedHasFocus: onHas, cachedIsEnabled: onEnabled, cachedProcess: onPID, currentPattern: onPattern})
 }
 
-// rig is Elements before a desk. What is held of its objects must be nothing once it is closed.
-func rig(t *testing.T, d *desk, objects ...*played) *Elements {
+// rig is Elements before a fixture. What is held of its objects must be nothing once it is closed.
+func rig(t *testing.T, d *fixture, objects ...*played) *Elements {
 	t.Helper()
 	d.client = play(&played{}, map[int]uintptr{clientGetRoot: onRoot, clientFromPointCached: onPoint, clientFocusedCached: onFocused})
 	d.walker = play(&played{}, map[int]uintptr{walkerParentCached: onParent})
 	d.request = play(&played{}, map[int]uintptr{requestAddProperty: onWant})
 	d.pattern = play(&played{}, map[int]uintptr{valueCurrent: onValue})
-	theDesk.Store(d)
+	theFixture.Store(d)
 	e := NewElements(func() (time.Time, int64) { return time.Now(), time.Now().UnixNano() })
 	e.connect = func() (*automation, error) {
 		const multithreaded = 0
@@ -154,8 +154,8 @@ func TestElementAtAPoint(t *testing.T) {
 	window := playElement(&played{role: 50032, name: "Editor", bounds: rect{0, 0, 800, 600}})
 	bar := playElement(&played{role: 50021, name: "Bar", parent: window})
 	button := playElement(&played{role: 50000, name: "Speichern 保存", bounds: rect{-100, 20, -10, 50}, parent: bar, focused: 1})
-	e := rig(t, &desk{under: button}, window, bar, button)
-	// Left of the main display, where x is negative: the played desk takes it only as it should come.
+	e := rig(t, &fixture{under: button}, window, bar, button)
+	// Left of the main display, where x is negative: the played fixture takes it only as it should come.
 	button.bounds = rect{10, -20, 100, 50}
 	got, err := e.At(t.Context(), 50, -10, record.Placed{})
 	if err != nil {
@@ -177,7 +177,7 @@ func TestElementAtAPoint(t *testing.T) {
 
 func TestSecretFieldIsNotRead(t *testing.T) {
 	field := playElement(&played{role: 50004, name: "Name", value: "Anna", pid: 7})
-	e := rig(t, &desk{focus: field}, field)
+	e := rig(t, &fixture{focus: field}, field)
 	got, err := e.Focused(t.Context(), record.Placed{App: human.App{PID: 7}})
 	if err != nil || got.Role != "textbox" || got.Secret {
 		t.Fatalf("it is %+v: %v", got, err)
@@ -202,7 +202,7 @@ func TestAnApplicationThatDoesNotAnswer(t *testing.T) {
 	hangs := make(chan struct{})
 	stuck := playElement(&played{role: 50000, name: "stuck", bounds: rect{0, 0, 9, 9}, hangs: hangs})
 	field := playElement(&played{role: 50004, name: "alive"})
-	e := rig(t, &desk{under: stuck, focus: field}, stuck, field)
+	e := rig(t, &fixture{under: stuck, focus: field}, stuck, field)
 	defer close(hangs)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -220,7 +220,7 @@ func TestAnApplicationThatDoesNotAnswer(t *testing.T) {
 
 func TestOnlyTheLastElementsAreKept(t *testing.T) {
 	field := playElement(&played{role: 50004, value: "x"})
-	e := rig(t, &desk{focus: field}, field)
+	e := rig(t, &fixture{focus: field}, field)
 	first, err := e.Focused(t.Context(), record.Placed{})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 
 const (
 	lookUps  = 4                // that may be under way at once; one that an application holds up keeps one busy
-	patience = 3 * time.Second  // for a look-up nobody bounds
+	patience = 3 * time.Second  // for a look-up no one bounds
 	avoidFor = 10 * time.Second // how long an application that held one up is not asked
 	kept     = 64               // elements whose values may be asked for
 	maxDepth = 24               // of an ancestry

@@ -92,7 +92,7 @@ func (i *Input) Check(context.Context) human.SourceState {
 	return state
 }
 
-// Run delivers pointer and keys; see record.Source. It returns an Unavailable error when the system refuses the
+// Run delivers pointer and keys; see record.Source. It returns an Unavailable error when the system does not allow the
 // hooks, and Conflict when another Run has them. A hook that the system has removed, as it does when one takes too
 // long, is set again, and the gap told.
 func (i *Input) Run(ctx context.Context, ready func(), emit func(human.RecordedEvent)) (uint64, error) {

@@ -44,7 +44,7 @@ func listed() func(parent windows.HWND) []windows.HWND {
 
 func title(h windows.HWND) string {
 	var text [512]uint16
-	// Of another process' window this reads what the system keeps, and waits for nobody.
+	// Of another process' window this reads what the system keeps, and waits for no one.
 	n, _, _ := procGetWindowText.Call(uintptr(h), uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)))
 	return windows.UTF16ToString(text[:n])
 }
@@ -72,7 +72,7 @@ func frame(h windows.HWND) human.Bounds {
 	return human.Bounds{X: int(r.left), Y: int(r.top), W: int(r.right - r.left), H: int(r.bottom - r.top)}
 }
 
-// onScreen says whether a window is one that people see: visible, not minimised, not a Store application that is
+// onScreen says whether a window is one that people see: visible, not minimized, not a Store application that is
 // suspended or on another desktop (the system calls those cloaked).
 func onScreen(h windows.HWND) bool {
 	if !windows.IsWindowVisible(h) {

@@ -93,7 +93,7 @@ func TestCheckOfWindows(t *testing.T) {
 	}
 }
 
-// Pointer, windows and elements are told in pixels, whatever the display's scale.
+// Pointer, windows and elements have pixels as their unit, whatever the display's scale.
 func TestPixelsAreSeen(t *testing.T) {
 	win.NewWindows(clock)
 	now, _, _ := user32.NewProc("GetThreadDpiAwarenessContext").Call()

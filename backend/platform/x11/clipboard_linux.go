@@ -288,8 +288,8 @@ func (r *clipboardRun) named(ctx context.Context, atoms []uint32) ([]string, err
 }
 
 // ask has the owner convert the clipboard (ICCCM 2.4) and returns at most size bytes. The window that asks
-// lives as long: when it is gone, the owner knows that nobody wants the rest, and an answer that comes late
-// has nobody to go to.
+// lives as long: when it is gone, the owner knows that no one wants the rest, and an answer that comes late
+// has no one to go to.
 func (r *clipboardRun) ask(ctx context.Context, c clipboardChange, target uint32, size int) (property, error) {
 	window := r.w.newID()
 	r.asking, r.answer, r.chunk = window, nil, false

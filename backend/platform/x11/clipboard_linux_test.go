@@ -15,8 +15,8 @@ import (
 	"deskbell/backend/record/recordtest"
 )
 
-// clip puts something into the clipboard with xclip, which goes on to serve it.
-func (d *desk) clip(content string, args ...string) {
+// clip puts something into the clipboard with xclip, which continues to serve it.
+func (d *fixture) clip(content string, args ...string) {
 	d.T.Helper()
 	file := filepath.Join(d.T.TempDir(), "clip")
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
@@ -26,8 +26,8 @@ func (d *desk) clip(content string, args ...string) {
 }
 
 // xclip runs it until it is in the background, where the end of the X server ends it. It keeps its output
-// open: nobody may wait for the end of that.
-func (d *desk) xclip(args ...string) {
+// open: no one may wait for the end of that.
+func (d *fixture) xclip(args ...string) {
 	d.T.Helper()
 	cmd := exec.Command("xclip", append([]string{"-silent", "-i", "-selection", "clipboard"}, args...)...)
 	cmd.Env = d.Env
@@ -38,7 +38,7 @@ func (d *desk) xclip(args ...string) {
 
 // own takes the clipboard in this process; values are by the targets' names. asked ends it and says how
 // often each was asked for. A mute one does not answer.
-func (d *desk) own(mute bool, values map[string]string) (asked func() map[string]int) {
+func (d *fixture) own(mute bool, values map[string]string) (asked func() map[string]int) {
 	d.T.Helper()
 	m := d.maker()
 	var names []string
@@ -102,7 +102,7 @@ func (d *desk) own(mute bool, values map[string]string) (asked func() map[string
 
 func TestClipboard(t *testing.T) {
 	recordtest.Source(t, func(tb testing.TB) recordtest.SourceRig {
-		d := newDesk(tb)
+		d := newFixture(tb)
 		n := 0
 		return recordtest.SourceRig{
 			Source: NewClipboard(d.Display, monotonic, true), Name: human.ClipboardSource, Clock: monotonic, Early: 5 * time.Millisecond,
@@ -117,7 +117,7 @@ func TestClipboard(t *testing.T) {
 }
 
 func TestClipboardKinds(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	r := listen(t, NewClipboard(d.Display, monotonic, true))
 	seen := 0
 	expect := func(what, kind, text, hidden string) {
@@ -175,7 +175,7 @@ func TestClipboardKinds(t *testing.T) {
 }
 
 func TestClipboardWithoutContent(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	r := listen(t, NewClipboard(d.Display, monotonic, false))
 	asked := d.own(false, map[string]string{"UTF8_STRING": "private"})
 	e := r.until("the change", func(human.RecordedEvent) bool { return true })
@@ -188,9 +188,9 @@ func TestClipboardWithoutContent(t *testing.T) {
 	}
 }
 
-// Of many changes at once each is told, and none with another's text.
+// Of many changes at once each is reported, and none with another's text.
 func TestClipboardChangesFast(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	r := listen(t, NewClipboard(d.Display, monotonic, true))
 	m := d.maker()
 	atoms, err := m.atoms(t.Context(), "CLIPBOARD")

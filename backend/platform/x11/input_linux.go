@@ -211,7 +211,7 @@ const (
 
 // wakeBy says which raw events are to wake. Each of them makes the server write, and hand over what RECORD
 // has one by one: while the pointer moves it is asked now and then instead, which costs both sides less, and
-// leaves more room in a socket that nobody reads for a while.
+// leaves more room in a socket that no one reads for a while.
 func (s *inputRun) wakeBy(mask uint32) error {
 	req := make([]byte, 20) // XISelectEvents on the root window, all master devices
 	req[0], req[1], req[8], req[12], req[14] = s.xinput, 46, 1, 1, 1
@@ -393,7 +393,7 @@ const (
 	pressesAside
 )
 
-// woken is told of a raw event, which RECORD may have put aside. All that comes until the flush is part of
+// woken receives a raw event, which RECORD may have put aside. All that comes until the flush is part of
 // that flush: of many events between two, one wakes, or two.
 func (s *inputRun) woken(f []byte) {
 	what := int32(pressesAside)

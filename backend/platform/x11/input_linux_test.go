@@ -42,7 +42,7 @@ const (
 
 func TestInput(t *testing.T) {
 	recordtest.Source(t, func(tb testing.TB) recordtest.SourceRig {
-		d := newDesk(tb)
+		d := newFixture(tb)
 		h := d.hand()
 		x := 0
 		return recordtest.SourceRig{
@@ -111,7 +111,7 @@ func TestTextAsTyped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.Do("setxkbmap", tt.layout...)
 			h := d.hand()
 			r := listen(t, NewInput(d.Display, monotonic))
@@ -144,7 +144,7 @@ func TestTextAsTyped(t *testing.T) {
 }
 
 func TestLayoutChangedWhileRecording(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Do("setxkbmap", "us")
 	h := d.hand()
 	r := listen(t, NewInput(d.Display, monotonic))
@@ -161,7 +161,7 @@ func TestLayoutChangedWhileRecording(t *testing.T) {
 
 // xdotool types what the layout lacks by changing the layout, for a key or two.
 func TestTypedByXdotool(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Do("setxkbmap", "us,ru")
 	r := listen(t, NewInput(d.Display, monotonic))
 	const text = "Grep 'foo' {a|b} 50%; Привет"
@@ -174,7 +174,7 @@ func TestTypedByXdotool(t *testing.T) {
 }
 
 func TestPointer(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	h := d.hand()
 	r := listen(t, NewInput(d.Display, monotonic))
 	h.move(100, 100)
@@ -207,7 +207,7 @@ func TestPointer(t *testing.T) {
 }
 
 func TestAutoRepeat(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Do("xset", "r", "rate", "150", "50")
 	h := d.hand()
 	r := listen(t, NewInput(d.Display, monotonic))
@@ -226,7 +226,7 @@ func TestAutoRepeat(t *testing.T) {
 }
 
 func TestTimeStamps(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	h := d.hand()
 	other := time.Now()
 	for name, tt := range map[string]struct {
@@ -258,7 +258,7 @@ func TestTimeStamps(t *testing.T) {
 }
 
 func TestServerDies(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	r := listen(t, NewInput(d.Display, monotonic))
 	d.Server.Kill()
 	select {
@@ -272,7 +272,7 @@ func TestServerDies(t *testing.T) {
 }
 
 func TestServerHangs(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	r := listen(t, NewInput(d.Display, monotonic))
 	_ = d.Server.Signal(syscall.SIGSTOP)
 	defer func() { _ = d.Server.Signal(syscall.SIGCONT) }()
@@ -293,8 +293,8 @@ func TestServerHangs(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	d := newDesk(t)
-	bare := newDesk(t, "-extension", "RECORD", "-extension", "XTEST")
+	d := newFixture(t)
+	bare := newFixture(t, "-extension", "RECORD", "-extension", "XTEST")
 	for name, tt := range map[string]struct {
 		display string
 		env     map[string]string
@@ -330,7 +330,7 @@ func TestCheck(t *testing.T) {
 // A recorder that falls behind loses nothing: neither of what the server would throw away, nor of what it has
 // not told when it is to stop.
 func TestLastEventsAreTaken(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	h := d.hand()
 	const events = 5_000
 	ctx, cancel := context.WithCancel(t.Context())

@@ -250,7 +250,7 @@ func (v *viewer) visible(ctx context.Context) ([]record.Placed, error) {
 		switch {
 		case inside[c] != noWindow:
 			shown = append(shown, inside[c])
-		case a.viewable && !a.inputOnly && !framed[c]: // a menu, or a window that nobody manages
+		case a.viewable && !a.inputOnly && !framed[c]: // a menu, or a window that no one manages
 			shown = append(shown, c)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"deskbell/build/e2e/desktoptest"
 )
 
-func (d *desk) screen() *Screen {
+func (d *fixture) screen() *Screen {
 	s := NewScreen(d.Display, monotonic)
 	d.T.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -36,7 +36,7 @@ func grab(t testing.TB, s *Screen, f *record.Frame) {
 func pixel(f *record.Frame, x, y int) [3]byte { return [3]byte(f.Pix[4*(y*f.W+x):][:3]) }
 
 func TestGrabShowsTheScreen(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Do("xsetroot", "-solid", "#123456")
 	shared := d.screen()
 	var f record.Frame
@@ -81,7 +81,7 @@ func TestGrabShowsTheScreen(t *testing.T) {
 
 func TestScreenConforms(t *testing.T) {
 	recordtest.Screen(t, func(tb testing.TB) recordtest.ScreenRig {
-		d := newDesk(tb)
+		d := newFixture(tb)
 		w, err := dial(tb.Context(), d.Display)
 		if err != nil {
 			tb.Fatal(err)
@@ -108,7 +108,7 @@ func paint(t testing.TB, w *wire, pixel uint32) {
 }
 
 func TestGrabFollowsTheSizeOfTheScreen(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	s := d.screen()
 	var f record.Frame
 	grab(t, s, &f)
@@ -153,7 +153,7 @@ func TestGrabFollowsTheSizeOfTheScreen(t *testing.T) {
 func TestGrabInOtherDepths(t *testing.T) {
 	for depth, near := range map[string]int{"16": 7, "30": 1} {
 		t.Run(depth, func(t *testing.T) {
-			d := newDesk(t, "-screen", "0", "333x200x"+depth)
+			d := newFixture(t, "-screen", "0", "333x200x"+depth)
 			d.Do("xsetroot", "-solid", "#c08142")
 			s := d.screen()
 			var f record.Frame
@@ -172,7 +172,7 @@ func TestGrabInOtherDepths(t *testing.T) {
 		})
 	}
 	t.Run("8, with a palette", func(t *testing.T) {
-		d := newDesk(t, "-screen", "0", "320x200x8")
+		d := newFixture(t, "-screen", "0", "320x200x8")
 		s := d.screen()
 		if err := s.Grab(t.Context(), new(record.Frame)); human.KindOf(err) != human.Unavailable {
 			t.Errorf("a picture: %v", err)
@@ -184,7 +184,7 @@ func TestGrabInOtherDepths(t *testing.T) {
 }
 
 func TestGrabWithoutSharedMemory(t *testing.T) {
-	d := newDesk(t, "-extension", "MIT-SHM")
+	d := newFixture(t, "-extension", "MIT-SHM")
 	d.Do("xsetroot", "-solid", "#123456")
 	s := d.screen()
 	var f record.Frame
@@ -196,7 +196,7 @@ func TestGrabWithoutSharedMemory(t *testing.T) {
 
 // A server that writes to other memory than ours, as one in another container can, is not believed.
 func TestMemoryThatTheServerDoesNotWriteTo(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	s := d.screen()
 	grab(t, s, new(record.Frame))
 	ours := s.memory
@@ -230,7 +230,7 @@ func FuzzPixelFormat(f *testing.F) {
 }
 
 func TestGrabAfterTheServerHasGone(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	s := d.screen()
 	var f record.Frame
 	grab(t, s, &f)
@@ -243,7 +243,7 @@ func TestGrabAfterTheServerHasGone(t *testing.T) {
 }
 
 func TestScreensAreTheMonitors(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	s := d.screen()
 	screens, err := s.Screens(t.Context())
 	if err != nil || len(screens) != 1 || screens[0] != (human.Screen{W: 1280, H: 800, Scale: 1}) {
@@ -260,7 +260,7 @@ func TestScreensAreTheMonitors(t *testing.T) {
 
 // The pointer is in no picture, so its moves are no change.
 func TestWatchLeavesThePointerAside(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	h := d.hand()
 	s := d.screen()
 	ctx, stop := context.WithCancel(t.Context())
@@ -283,7 +283,7 @@ func TestWatchLeavesThePointerAside(t *testing.T) {
 }
 
 func TestScreenCheck(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	if s := d.screen().Check(t.Context()); s.Status != "complete" || s.Source != human.ScreenSource {
 		t.Errorf("a plain server: %+v", s)
 	}
@@ -298,7 +298,7 @@ func TestScreenCheck(t *testing.T) {
 }
 
 func BenchmarkGrab(b *testing.B) {
-	d := newDesk(b, "-screen", "0", "1440x900x24")
+	d := newFixture(b, "-screen", "0", "1440x900x24")
 	s := NewScreen(d.Display, monotonic)
 	defer s.Close()
 	var f record.Frame

@@ -19,7 +19,7 @@ type pixelFormat struct {
 var bgrx = pixelFormat{24, 4, [3]uint32{0, 8, 16}, [3]uint32{0xff, 0xff, 0xff}}
 
 // pixelFormat asks for the root window's, through the Render extension: it tells every visual's bits.
-// Unavailable where colours stand in a palette.
+// Unavailable where colors stand in a palette.
 func (w *wire) pixelFormat(ctx context.Context) (pixelFormat, error) {
 	render, _, err := w.extension(ctx, "RENDER")
 	if err != nil {

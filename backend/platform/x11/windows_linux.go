@@ -11,7 +11,7 @@ import (
 	"deskbell/backend/record"
 )
 
-// settle is how long a window must have rested before its new bounds are told: while it is dragged, it is
+// settle is how long a window must have rested before its new bounds are reported: while it is dragged, it is
 // somewhere else at every moment.
 const settle = 100 * time.Millisecond
 
@@ -116,7 +116,7 @@ type windowsRun struct {
 	v     *viewer
 	time  timeline
 
-	known   map[uint32]record.Placed // windows that are told of, as they were last
+	known   map[uint32]record.Placed // windows that were reported, as they were last
 	active  uint32                   // the last that was told
 	managed bool
 	check   uint32 // the window manager's own window, which goes when it goes
@@ -277,7 +277,7 @@ func (r *windowsRun) refresh(ctx context.Context) error {
 			return err
 		}
 		r.managed, r.check = d.managed, d.check
-		r.changed = r.changed || !r.managed && r.stirred // while it asked, not knowing that nobody manages
+		r.changed = r.changed || !r.managed && r.stirred // while it asked, not knowing that no one manages
 		opened, err := r.meet(ctx, d.clients)
 		if err != nil {
 			return err

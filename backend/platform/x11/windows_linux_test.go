@@ -21,7 +21,7 @@ type maker struct {
 	t testing.TB
 }
 
-func (d *desk) maker() *maker {
+func (d *fixture) maker() *maker {
 	d.T.Helper()
 	w, err := dial(context.Background(), d.Display)
 	if err != nil {
@@ -90,7 +90,7 @@ func (m *maker) state() desktop {
 
 func TestWindows(t *testing.T) {
 	recordtest.Source(t, func(tb testing.TB) recordtest.SourceRig {
-		d := newDesk(tb)
+		d := newFixture(tb)
 		d.StartManager()
 		m := d.maker()
 		n := 0
@@ -121,7 +121,7 @@ func is(kind human.RecordedType, title string) func(human.RecordedEvent) bool {
 }
 
 func TestWindowsOfRealApplications(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.StartManager()
 	first := d.Start("xterm", "-T", "First", "-geometry", "40x10+50+60")
 	d.Wait("the first window", func() bool {
@@ -168,7 +168,7 @@ func TestWindowsOfRealApplications(t *testing.T) {
 }
 
 func TestWindowsWithoutWindowManager(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	m := d.maker()
 	ws := NewWindows(d.Display, monotonic)
 	if state := ws.Check(t.Context()); state.Status != "partial" || state.Code != codeUnsupported || state.Fix == "" {
@@ -203,7 +203,7 @@ func TestWindowsWithoutWindowManager(t *testing.T) {
 }
 
 func TestWindowManagerDies(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	manager := d.StartManager()
 	m := d.maker()
 	r := listen(t, NewWindows(d.Display, monotonic))
@@ -219,7 +219,7 @@ func TestWindowManagerDies(t *testing.T) {
 func TestVisible(t *testing.T) {
 	for name, manage := range map[string]bool{"with a window manager": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newFixture(t)
 			if manage {
 				d.StartManager()
 			}
@@ -272,7 +272,7 @@ func TestVisible(t *testing.T) {
 }
 
 func TestVisibleIsFast(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.StartManager()
 	m := d.maker()
 	for i := range 30 {

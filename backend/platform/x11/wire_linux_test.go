@@ -76,7 +76,7 @@ func TestAuthority(t *testing.T) {
 	if err := os.WriteFile(file, entry(wild, "", "", "MIT-MAGIC-COOKIE-1", right), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t, "-auth", file)
+	d := newFixture(t, "-auth", file)
 	number := strings.TrimPrefix(d.Display, ":")
 	for name, tt := range map[string]struct {
 		file []byte
@@ -108,7 +108,7 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-// A server that says nothing holds nobody up longer than its context.
+// A server that says nothing holds no one up longer than its context.
 func TestServerIsMute(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "x:0"))
 	if err != nil {
@@ -218,7 +218,7 @@ func TestParseRecord(t *testing.T) {
 }
 
 func FuzzParseKeymap(f *testing.F) {
-	d := newDesk(f)
+	d := newFixture(f)
 	d.Do("setxkbmap", "de")
 	w, err := dial(f.Context(), d.Display)
 	if err != nil {

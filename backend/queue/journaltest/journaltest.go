@@ -610,7 +610,7 @@ func crash(t *testing.T, open Opener) {
 				t.Errorf("round %d: operation %s has %d entries: an append of three was cut", round, id, v)
 			}
 		}
-		// It goes on from there.
+		// It continues from there.
 		ids := slices.Sorted(func(yield func(human.OperationID) bool) {
 			for id := range versions {
 				if !yield(id) {
@@ -650,7 +650,7 @@ func appendUntilKilled(t *testing.T, j Journal) {
 						return
 					}
 					if _, err := fmt.Fprintf(os.Stdout, "ack %d %s %d\n", seq, id, v+uint64(len(events))); err != nil {
-						return // nobody listens any more
+						return // no one listens any more
 					}
 				}
 			}

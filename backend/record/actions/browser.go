@@ -146,14 +146,14 @@ func (d *Deriver) browsed(ev human.RecordedEvent) {
 	}
 }
 
-// browserRests ends what only goes on in the browser while nothing else is done.
+// browserRests ends what only continues in the browser while nothing else is done.
 func (d *Deriver) browserRests() {
 	if w := d.web; w != nil {
 		w.last, w.press = nil, nil
 	}
 }
 
-// browserStops ends what goes on and what could still come of it: something is not recorded.
+// browserStops ends what continues and what could still come of it: something is not recorded.
 func (d *Deriver) browserStops() {
 	if w := d.web; w != nil {
 		for _, t := range w.tabs {

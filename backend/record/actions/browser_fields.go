@@ -195,7 +195,7 @@ func makesText(ev human.RecordedEvent) bool {
 }
 
 // letters makes three letters and more in a row a typing: whatever takes them, such as a picture of another
-// screen, they may be words, and nobody's but the operator's.
+// screen, they may be words, and no one's but the operator's.
 func (d *Deriver) letters(t *tab, e *entry, ev human.RecordedEvent) *entry {
 	if e.a.Type == human.Typing {
 		return e

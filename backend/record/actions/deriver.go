@@ -66,7 +66,7 @@ type Deriver struct {
 	win     *human.Window
 	before  *human.Window // active before win
 	focus   *human.Element
-	fresh   bool // the next active window is no switch: recording has just begun, or goes on
+	fresh   bool // the next active window is no switch: recording has just begun, or continues
 	input   int64
 	windows map[string]*window // by id
 	procs   map[string]int     // how many windows of each process are known
@@ -321,7 +321,7 @@ func (d *Deriver) merge(e, f *entry) {
 	d.touch(e)
 }
 
-// rest ends what only goes on while nothing else is done.
+// rest ends what only continues while nothing else is done.
 func (d *Deriver) rest(keep *entry) {
 	for _, p := range []**entry{&d.click, &d.scroll, &d.typing, &d.typed, &d.key, &d.copied, &d.meta} {
 		if *p != keep || keep == nil {

@@ -75,9 +75,9 @@ func nameless(e *human.Element) *human.Element {
 	return &out
 }
 
-// ForAgent is what an agent gets: without what was cut, with the number of characters in place of a text
+// ForAgent is what an agent gets: without what was removed, with the number of characters in place of a text
 // unless the operator shares it, and without pictures unless they share those. A picture of an action that
-// was cut is in no other action, either.
+// was removed is in no other action, either.
 func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Action {
 	applied := Apply(list, edits, lang)
 	cut, gone := map[string]bool{}, map[string]bool{}
@@ -129,7 +129,7 @@ func reveals(name, text string) bool {
 	return len(text) > 2 && strings.Contains(name, text)
 }
 
-// Left is what leaves for people: without what was cut and with what was masked hidden, but with the text
+// Left is what leaves for people: without what was removed and with what was masked hidden, but with the text
 // that was typed and the pictures.
 func Left(list []human.Action, edits human.Edits, lang string) []human.Action {
 	edits.ShareText, edits.SharePictures = true, true
@@ -222,7 +222,7 @@ func findable(e *human.Element, texts ...string) *human.Element {
 }
 
 // Picks are the picks that count: the last of each field, in the order in which the fields were first picked.
-// Those that were cut are left out; one that was masked is there without its text.
+// Removed ones are left out; a masked one is there without its text.
 func Picks(list []human.Action) []human.Action {
 	var out []human.Action
 	place := map[string]int{}

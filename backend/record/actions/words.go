@@ -86,8 +86,8 @@ func unseen(r rune) bool {
 	return false
 }
 
-// elementName is what the element is called, "" where it has no name or that is hidden. One in which a secret
-// was masked is told.
+// elementName is what the element is called, "" where it has no name or that is hidden. The text says
+// where a secret was masked in it.
 func elementName(e *human.Element) string {
 	if e == nil || e.Hidden != "" && e.Hidden != "secret" {
 		return ""

@@ -16,7 +16,7 @@ import (
 // An Input is what a flow is made of. Nothing in it is trusted: names and texts are those of pages.
 type Input struct {
 	Title   string         // of the work; any text
-	Actions []human.Action // as they leave: without what was cut, with what was masked hidden
+	Actions []human.Action // as they leave: without what was removed, with what was masked hidden
 }
 
 // A move is an action in a browser, with what came of it.
@@ -216,7 +216,7 @@ func (m *move) goes() bool {
 	case "address":
 		return true
 	case "link", "form", "":
-		return m.cause == nil // what led to it was cut or not recorded
+		return m.cause == nil // what led to it was removed or not recorded
 	}
 	return false
 }
@@ -338,7 +338,7 @@ func name(file string) string {
 	return actions.Line(file[strings.LastIndexAny(file, `/\`)+1:], 120)
 }
 
-// push keeps that a tab went on to a URL.
+// push keeps that a tab continued to a URL.
 func (t *tab) push(url string) {
 	t.past = append(t.past[:min(t.at+1, len(t.past))], url)
 	t.at = len(t.past) - 1

@@ -82,7 +82,7 @@ type details struct {
 	Take      string           `json:"take,omitempty"`
 }
 
-// longest is the time the runner gives a step, in milliseconds; more than this it refuses.
+// longest is the time the runner gives a step, in milliseconds; more than this is an error.
 const longest = 30000
 
 // Puppeteer writes a user flow for @puppeteer/replay and the recorder of Chrome's DevTools. What a user flow cannot
@@ -355,7 +355,7 @@ func (f *userFlow) await(m *move, steps []step) {
 	}
 }
 
-// leads says whether a navigation may come of a step. Space presses a button when it is let go, other keys at once.
+// leads says whether a navigation may come of a step. Space presses a button when it is released, other keys at once.
 func leads(s step) bool {
 	switch s.Type {
 	case "click", "doubleClick", "change":

@@ -48,12 +48,12 @@ func sample(lang string) guide.Input {
 		Actions: list, Language: lang, Title: "Export the signed contract from the desktop client",
 		Description: "It is needed as PDF/A, with the audit page.\nMind the version.",
 		Steps:       []string{"Open Signer and log in", "Find contract K-0417"},
-		Picture:     func(string) (*record.Frame, error) { return desk(1), nil },
+		Picture:     func(string) (*record.Frame, error) { return fixture(1), nil },
 	}
 }
 
-// desk is a grey desktop of 800 by 600 units with a window on it.
-func desk(scale int) *record.Frame {
+// fixture is a gray desktop of 800 by 600 units with a window on it.
+func fixture(scale int) *record.Frame {
 	f := &record.Frame{W: 800 * scale, H: 600 * scale, Scale: float64(scale)}
 	f.Pix = bytes.Repeat([]byte{0x50, 0x48, 0x40, 0}, f.W*f.H)
 	for y := 100 * scale; y < 500*scale; y++ {
@@ -103,7 +103,7 @@ func TestWhatTheOperatorLeftOutIsNotInAnyExport(t *testing.T) {
 	in := sample("en")
 	in.Edits = human.Edits{Cuts: []string{"a4", "a-gone"}, MaskedTexts: []string{"a2", "a5"}, Masks: []human.Mask{{W: 5, H: 5}}}
 	asked := map[string]bool{}
-	in.Picture = func(id string) (*record.Frame, error) { asked[id] = true; return desk(1), nil }
+	in.Picture = func(id string) (*record.Frame, error) { asked[id] = true; return fixture(1), nil }
 	page := html(t, in)
 	var zipped, plain bytes.Buffer
 	if err := guide.Markdown(&zipped, in); err != nil {
@@ -162,7 +162,7 @@ func unzip(t *testing.T, data []byte) map[string]string {
 func TestMarkdownHasItsPicturesWithTheMarksDrawn(t *testing.T) {
 	for _, scale := range []int{1, 2} {
 		in := sample("en")
-		frame := desk(scale)
+		frame := fixture(scale)
 		before := bytes.Clone(frame.Pix)
 		in.Picture = func(string) (*record.Frame, error) { return frame, nil }
 		var b bytes.Buffer
@@ -237,7 +237,7 @@ func TestAClickIntoAFieldIsShownByWhatWasTypedThere(t *testing.T) {
 	click := human.Action{ID: "a1b", Type: human.Click, Button: 1, X: 310, Y: 230, Element: typed.Element, Window: typed.Window, Before: "p9", Words: "Clicked field User"}
 	in.Actions = slices.Insert(in.Actions, 1, click)
 	asked := map[string]bool{}
-	in.Picture = func(id string) (*record.Frame, error) { asked[id] = true; return desk(1), nil }
+	in.Picture = func(id string) (*record.Frame, error) { asked[id] = true; return fixture(1), nil }
 	if page := html(t, in); !strings.Contains(page, "Clicked field User") || asked["p9"] || !asked["p2"] {
 		t.Errorf("pictures shown: %v", asked)
 	}

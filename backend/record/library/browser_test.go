@@ -11,7 +11,7 @@ import (
 )
 
 // surf adds what was done in a browser: a search for something, and a click.
-func (d *desk) surf() {
+func (d *fixture) surf() {
 	d.t.Helper()
 	d.rec.Options.Browser = &human.BrowserOptions{Network: true, DOM: true}
 	page := func(path string) *human.WebPage {
@@ -47,7 +47,7 @@ func (d *desk) surf() {
 	)
 }
 
-func (d *desk) export(by human.Actor, format string) string {
+func (d *fixture) export(by human.Actor, format string) string {
 	d.t.Helper()
 	e, err := d.Export(d.t.Context(), by, d.rec.ID, format, "en")
 	must(d.t, err)
@@ -57,7 +57,7 @@ func (d *desk) export(by human.Actor, format string) string {
 }
 
 func TestAnOperatorExportsWhatWasDoneInABrowser(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.surf()
 	d.end()
 	for format, want := range map[string]struct{ ending, has string }{
@@ -85,7 +85,7 @@ func TestAnOperatorExportsWhatWasDoneInABrowser(t *testing.T) {
 }
 
 func TestWhatWasCutOrHiddenIsInNoExportOfABrowser(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.surf()
 	d.end()
 	i := slices.IndexFunc(d.actions(ada, "").Actions, func(a human.Action) bool { return a.Value == "zebrafinch" })
@@ -107,22 +107,22 @@ func TestWhatWasCutOrHiddenIsInNoExportOfABrowser(t *testing.T) {
 			t.Errorf("%s, the HAR lacks other requests: %s", name, got)
 		}
 		_, err := d.Export(t.Context(), ada, d.rec.ID, RRWeb, "en")
-		refused(t, err, human.Conflict, "", "would still show")
+		checkError(t, err, human.Conflict, "", "would still show")
 	}
 }
 
 func TestAnAgentGetsNoMoreOfPagesThanWasDone(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.surf()
 	d.end()
 	for _, format := range []string{HAR, RRWeb, Playwright} {
 		_, err := d.Export(t.Context(), bot, d.rec.ID, format, "en")
-		refused(t, err, human.NotFound, "", "there is no recording")
+		checkError(t, err, human.NotFound, "", "there is no recording")
 	}
 	d.release()
 	for _, format := range []string{HAR, RRWeb} {
 		_, err := d.Export(t.Context(), bot, d.rec.ID, format, "en")
-		refused(t, err, human.Denied, "", "only an operator")
+		checkError(t, err, human.Denied, "", "only an operator")
 	}
 	for _, format := range []string{Playwright, Puppeteer} {
 		if got := d.export(bot, format); strings.Contains(got, "zebrafinch") || !strings.Contains(got, "DESKBELL_SECRET_1") {
@@ -136,10 +136,10 @@ func TestAnAgentGetsNoMoreOfPagesThanWasDone(t *testing.T) {
 }
 
 func TestFormatsThatARecordingHasNothingFor(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	for format, says := range map[string]string{Puppeteer: "has none", Playwright: "has none", HAR: "no requests", RRWeb: "were not recorded", "gif": "is not one of html"} {
 		_, err := d.Export(t.Context(), ada, d.rec.ID, format, "en")
-		refused(t, err, human.Invalid, "format", says)
+		checkError(t, err, human.Invalid, "format", says)
 	}
 }

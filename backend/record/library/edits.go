@@ -100,7 +100,7 @@ func seqOf(id string) (uint64, error) {
 	return seq, nil
 }
 
-// checkMasks refuses masks that would hide nothing. One for every picture must lie within some picture.
+// checkMasks returns an error for masks that would hide nothing. One for every picture must lie within some picture.
 func (l *Library) checkMasks(ctx context.Context, id human.RecordingID, masks []human.Mask, all []human.Action) error {
 	if len(masks) > maxMasks {
 		return human.BadField("masks", "there are %d; the limit is %d", len(masks), maxMasks)

@@ -272,7 +272,7 @@ func (f *finder) recorded(ctx context.Context, r human.Ref, e *Evidence) error {
 	return f.without(nil, e)
 }
 
-// without is the error for what is not among the actions that may be read: it was cut, or never was in all.
+// without is the error for what is not among the actions that may be read: it was removed, or never existed.
 func (f *finder) without(all map[string]bool, e *Evidence) error {
 	if all[e.ID] {
 		return f.gone(e.Label, "the operator left it out")
@@ -321,7 +321,7 @@ func (f *finder) open(ctx context.Context, id human.RecordingID) (*opened, error
 	if o.edits, err = l.deps.Store.Edits(ctx, id); err != nil {
 		return nil, err
 	}
-	// Of a long recording only what may matter: what was asked for, and what was cut, whose pictures nobody gets.
+	// Of a long recording only what may matter: what was asked for, and what was removed, whose pictures leave for no one.
 	want := map[string]bool{}
 	for _, r := range f.refs {
 		if r.Recording == id {

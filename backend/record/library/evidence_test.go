@@ -23,12 +23,12 @@ func refer(text string, evidence ...human.Ref) human.Finding {
 	return human.Finding{Kind: human.FoundNote, Text: text, Evidence: evidence}
 }
 
-func (d *desk) ref(a human.Action) human.Ref {
+func (d *fixture) ref(a human.Action) human.Ref {
 	return human.Ref{Kind: human.RefAction, Recording: d.rec.ID, ID: a.ID}
 }
 
 // answer completes the operation with findings, and with attachments.
-func (d *desk) answer(attachments []string, all ...human.Finding) {
+func (d *fixture) answer(attachments []string, all ...human.Finding) {
 	d.t.Helper()
 	_, err := d.queue.Complete(d.t.Context(), ada, d.op.ID, human.Answer{
 		HumanInput: "done by hand", Decision: human.Approved, Attachments: attachments, Findings: all, Fields: map[string]string{"total": "42"},
@@ -38,7 +38,7 @@ func (d *desk) answer(attachments []string, all ...human.Finding) {
 }
 
 func TestEvidenceOfEveryKind(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	_, err := d.queue.Reply(t.Context(), ada, d.op.ID, "Which total?")
 	must(t, err)
@@ -80,13 +80,13 @@ func TestEvidenceOfEveryKind(t *testing.T) {
 	}
 	// The recording itself, and its other pictures, were not given.
 	_, err = d.Recording(t.Context(), bot, d.rec.ID)
-	refused(t, err, human.NotFound, "", "no recording")
+	checkError(t, err, human.NotFound, "", "no recording")
 	_, err = d.Picture(t.Context(), bot, d.rec.ID, save.After, Look{})
-	refused(t, err, human.NotFound, "", "no recording")
+	checkError(t, err, human.NotFound, "", "no recording")
 }
 
 func TestWhoMayNotReadEvidence(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	private, save := d.of(human.Click, "Private"), d.of(human.Click, "Save")
 	d.answer(nil, refer("one", d.ref(private)), refer("two", d.ref(save), human.Ref{Kind: human.RefPicture, Recording: d.rec.ID, ID: private.Before}))
@@ -104,20 +104,20 @@ func TestWhoMayNotReadEvidence(t *testing.T) {
 		t.Errorf("a stranger: %v, elsewhere %v", err, elsewhere)
 	}
 	_, err := d.AllEvidence(ctx, stranger, id, "")
-	refused(t, err, human.NotFound, "", "you have no operation")
+	checkError(t, err, human.NotFound, "", "you have no operation")
 	for _, label := range []string{"e0", "e4", "e01", "e+1", "1", "", "f1", "e1 ", "e99999999999999999999"} {
-		refused(t, read(bot, label), human.NotFound, "", "its answer has e1 to e3")
+		checkError(t, read(bot, label), human.NotFound, "", "its answer has e1 to e3")
 	}
-	refused(t, read(bot, "e3"), human.NotFound, "", "shares no pictures")
+	checkError(t, read(bot, "e3"), human.NotFound, "", "shares no pictures")
 	if _, err := d.EvidencePicture(ctx, bot, id, "e1", "before", Look{}); true {
-		refused(t, err, human.NotFound, "", "shares no pictures")
+		checkError(t, err, human.NotFound, "", "shares no pictures")
 	}
 	if e, err := d.Evidence(ctx, bot, id, "e1", ""); err != nil || len(e.Pictures) != 0 || e.Missing == "" || e.Action.Before != "" {
 		t.Errorf("pictures that are not shared: %+v, %v", e, err)
 	}
 	d.edit(func(e *human.Edits) { e.Cuts, e.SharePictures = []string{private.ID}, true })
-	refused(t, read(bot, "e1"), human.NotFound, "", "the operator left it out")
-	refused(t, read(bot, "e3"), human.NotFound, "", "the operator left it out")
+	checkError(t, read(bot, "e1"), human.NotFound, "", "the operator left it out")
+	checkError(t, read(bot, "e3"), human.NotFound, "", "the operator left it out")
 	must(t, read(bot, "e2"))
 	must(t, read(ada, "e1"))
 	must(t, read(ada, "e3"))
@@ -126,19 +126,19 @@ func TestWhoMayNotReadEvidence(t *testing.T) {
 		look  Look
 	}{"which": {"beside", Look{}}, "format": {"", Look{Format: "gif"}}, "width": {"", Look{Width: -1}}} {
 		_, err := d.EvidencePicture(ctx, bot, id, "e2", try.which, try.look)
-		refused(t, err, human.Invalid, field, "")
+		checkError(t, err, human.Invalid, field, "")
 	}
 	_, err = d.EvidencePicture(ctx, bot, id, "e2", "picture", Look{})
-	refused(t, err, human.NotFound, "", "no such picture")
+	checkError(t, err, human.NotFound, "", "no such picture")
 	_, err = d.Evidence(ctx, bot, id, "e2", "fr")
-	refused(t, err, human.Invalid, "language", "zh-CN")
+	checkError(t, err, human.Invalid, "language", "zh-CN")
 	must(t, d.Delete(ctx, ada, d.rec.ID))
-	refused(t, read(bot, "e2"), human.NotFound, "", "not there any more")
-	refused(t, read(ada, "e2"), human.NotFound, "", "not there any more")
+	checkError(t, read(bot, "e2"), human.NotFound, "", "not there any more")
+	checkError(t, read(ada, "e2"), human.NotFound, "", "not there any more")
 }
 
 func TestEvidenceNamesNoOtherAction(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	press := d.add(
 		human.RecordedEvent{Source: human.BrowserSource, Type: human.PagePress, Button: 1, Element: &human.Element{Role: "link", Name: "Next"}, Browsing: human.Browsing{Page: &human.WebPage{Target: "t1", URL: "https://shop.example/"}}},
 		human.RecordedEvent{Source: human.BrowserSource, Type: human.PageClick, Button: 1, Count: 1, Element: &human.Element{Role: "link", Name: "Next"}, Browsing: human.Browsing{Page: &human.WebPage{Target: "t1", URL: "https://shop.example/"}}},
@@ -172,7 +172,7 @@ func TestEvidenceNamesNoOtherAction(t *testing.T) {
 }
 
 func TestThePictureOfACutActionIsNoEvidenceOfAnother(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	press := d.seq + 1
 	d.add(
 		human.RecordedEvent{Source: human.InputSource, Type: human.PointerDown, Button: 1, X: 3, Y: 3},
@@ -191,7 +191,7 @@ func TestThePictureOfACutActionIsNoEvidenceOfAnother(t *testing.T) {
 		t.Errorf("after it: %+v, %v", e, err)
 	}
 	_, err := d.EvidencePicture(t.Context(), bot, d.op.ID, "e1", "before", Look{})
-	refused(t, err, human.NotFound, "", "no such picture")
+	checkError(t, err, human.NotFound, "", "no such picture")
 }
 
 // claims is a queue that says one thing of every operation.
@@ -205,7 +205,7 @@ func (c claims) Get(context.Context, human.Actor, human.OperationID) (human.Oper
 }
 
 func TestEvidenceIsOfTheOperationsOwnRecordings(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	save := d.of(human.Click, "Save")
 	d.deps.Operations = claims{op: human.Operation{ID: "op_another", AgentID: "bot", Recordings: []human.RecordingID{d.rec.ID}, Result: &human.Result{Answer: human.Answer{
@@ -213,12 +213,12 @@ func TestEvidenceIsOfTheOperationsOwnRecordings(t *testing.T) {
 	}}}}
 	for _, label := range []string{"e1", "e2"} {
 		_, err := d.Evidence(t.Context(), bot, "op_another", label, "")
-		refused(t, err, human.NotFound, "", "recording rec_1 is not there any more")
+		checkError(t, err, human.NotFound, "", "recording rec_1 is not there any more")
 	}
 }
 
 func TestEvidencePicturesAreMaskedForEverybody(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	save := d.of(human.Click, "Save")
 	d.answer(nil, refer("x", d.ref(save)))
@@ -242,7 +242,7 @@ func TestEvidencePicturesAreMaskedForEverybody(t *testing.T) {
 // TestEvidenceGivesOnlyWhatLeaves holds evidence against what an agent gets of a recording, whatever the operator
 // cut, hid and shares: the same actions and pictures, and nothing of what was typed or cut.
 func TestEvidenceGivesOnlyWhatLeaves(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	press := d.seq + 1
 	d.add(
 		human.RecordedEvent{Source: human.InputSource, Type: human.PointerDown, Button: 1, X: 3, Y: 3},

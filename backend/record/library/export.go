@@ -106,7 +106,7 @@ func (l *Library) Export(ctx context.Context, by human.Actor, id human.Recording
 	return Export{}, human.BadField("format", "%q is not one of html, markdown, json, puppeteer, playwright, har, rrweb", human.OneLine(format, 40))
 }
 
-// uncut are the events of a recording without those from the time of an action that was cut or hidden, until the
+// uncut are the events of a recording without those from the time of an action that was removed or hidden, until the
 // next action.
 func (l *Library) uncut(ctx context.Context, id human.RecordingID, all []human.Action, edits human.Edits) iter.Seq2[human.RecordedEvent, error] {
 	type stretch struct{ from, to int64 }

@@ -129,7 +129,7 @@ func (l *Library) Recording(ctx context.Context, by human.Actor, id human.Record
 }
 
 // Actions returns what was done, in words of a language (en, also "", or zh-CN): all of it, or what comes
-// after the action with the id after. An operator gets what is cut, too, marked as such; an agent does not,
+// after the action with the id after. An operator gets removed actions, too, marked as such; an agent does not,
 // and no text and no pictures unless they are shared.
 func (l *Library) Actions(ctx context.Context, by human.Actor, id human.RecordingID, language, after string) (Actions, error) {
 	r, op, err := l.open(ctx, by, id)

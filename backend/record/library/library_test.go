@@ -31,8 +31,8 @@ var (
 	stranger = human.Actor{Role: human.Agent, Name: "stranger"}
 )
 
-// A desk is a library over a real file, with a recording of an operation of bot's that ada has claimed.
-type desk struct {
+// A fixture is a library over a real file, with a recording of an operation of bot's that ada has claimed.
+type fixture struct {
 	*Library
 	t        *testing.T
 	store    *sqlite.Store
@@ -44,13 +44,13 @@ type desk struct {
 	shots    []string // ids of pictures, in the order they were taken
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
 	must(t, err)
 	t.Cleanup(func() { must(t, store.Close()) })
-	d := &desk{t: t, store: store, queue: queue.New(store, store, queue.Options{}), pictures: pictures.New(dir)}
+	d := &fixture{t: t, store: store, queue: queue.New(store, store, queue.Options{}), pictures: pictures.New(dir)}
 	must(t, d.queue.Load(t.Context()))
 	d.Library = New(Deps{Store: store.Recordings(), Pictures: d.pictures, Operations: d.queue, Encode: pictures.Encode})
 	d.op, _, err = d.queue.Ring(t.Context(), human.Request{
@@ -72,7 +72,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 // add stores events, one after the other.
-func (d *desk) add(events ...human.RecordedEvent) (first uint64) {
+func (d *fixture) add(events ...human.RecordedEvent) (first uint64) {
 	d.t.Helper()
 	first = d.seq + 1
 	for i := range events {
@@ -84,7 +84,7 @@ func (d *desk) add(events ...human.RecordedEvent) (first uint64) {
 }
 
 // shot stores a picture, 8 by 4, in one colour.
-func (d *desk) shot(colour byte) string {
+func (d *fixture) shot(colour byte) string {
 	d.t.Helper()
 	w, err := d.pictures.Writer(d.rec.ID)
 	must(d.t, err)
@@ -96,7 +96,7 @@ func (d *desk) shot(colour byte) string {
 }
 
 // click is a click on a button, with a picture before and one after; it returns the seq of its press.
-func (d *desk) click(name string, before, after byte) uint64 {
+func (d *fixture) click(name string, before, after byte) uint64 {
 	d.t.Helper()
 	press := d.seq + 1
 	element := &human.Element{Role: "button", Name: name, Bounds: human.Bounds{X: 990, Y: 990, W: 50, H: 20}}
@@ -110,7 +110,7 @@ func (d *desk) click(name string, before, after byte) uint64 {
 }
 
 // work is what the recording has: a window, a word typed, two clicks.
-func (d *desk) work() {
+func (d *fixture) work() {
 	d.add(
 		human.RecordedEvent{Source: human.RecorderSource, Type: human.RecordingBegan},
 		human.RecordedEvent{Source: human.WindowSource, Type: human.WindowActive,
@@ -123,20 +123,20 @@ func (d *desk) work() {
 }
 
 // end stops the recording.
-func (d *desk) end() {
+func (d *fixture) end() {
 	d.t.Helper()
 	d.rec.State = human.RecordingStopped
 	d.add(human.RecordedEvent{Source: human.RecorderSource, Type: human.RecordingEnded, Text: "operator"})
 }
 
 // release gives the recording to the operation's agent.
-func (d *desk) release() {
+func (d *fixture) release() {
 	d.t.Helper()
 	_, err := d.queue.Complete(d.t.Context(), ada, d.op.ID, human.Answer{HumanInput: "done", Attachments: []string{string(d.rec.ID)}}, "")
 	must(d.t, err)
 }
 
-func (d *desk) actions(by human.Actor, after string) Actions {
+func (d *fixture) actions(by human.Actor, after string) Actions {
 	d.t.Helper()
 	found, err := d.Actions(d.t.Context(), by, d.rec.ID, "en", after)
 	must(d.t, err)
@@ -144,7 +144,7 @@ func (d *desk) actions(by human.Actor, after string) Actions {
 }
 
 // of is the action of a type on an element or, where name is "", any.
-func (d *desk) of(kind human.ActionType, name string) human.Action {
+func (d *fixture) of(kind human.ActionType, name string) human.Action {
 	d.t.Helper()
 	all := d.actions(ada, "").Actions
 	i := slices.IndexFunc(all, func(a human.Action) bool {
@@ -156,7 +156,7 @@ func (d *desk) of(kind human.ActionType, name string) human.Action {
 	return all[i]
 }
 
-func (d *desk) edit(change func(*human.Edits)) {
+func (d *fixture) edit(change func(*human.Edits)) {
 	d.t.Helper()
 	e, err := d.Edits(d.t.Context(), ada, d.rec.ID)
 	must(d.t, err)
@@ -180,8 +180,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// refused checks an error's kind, field and words.
-func refused(t *testing.T, err error, kind human.ErrorKind, field, says string) {
+// checkError checks an error's kind, field and words.
+func checkError(t *testing.T, err error, kind human.ErrorKind, field, says string) {
 	t.Helper()
 	e, _ := err.(*human.Error) //nolint:errorlint // nothing here wraps
 	if e == nil || e.Kind != kind || e.Field != field || !strings.Contains(e.Msg, says) {
@@ -192,22 +192,22 @@ func refused(t *testing.T, err error, kind human.ErrorKind, field, says string) 
 func TestWhatWasNotReleasedIsNotThere(t *testing.T) {
 	for name, c := range map[string]struct {
 		by      human.Actor
-		prepare func(*desk)
+		prepare func(*fixture)
 	}{
-		"before the end": {bot, func(*desk) {}},
-		"an answer without it": {bot, func(d *desk) {
+		"before the end": {bot, func(*fixture) {}},
+		"an answer without it": {bot, func(d *fixture) {
 			_, _ = d.queue.Complete(t.Context(), ada, d.op.ID, human.Answer{HumanInput: "done"}, "")
 		}},
-		"another agent's":            {stranger, (*desk).release},
-		"an operation that declined": {bot, func(d *desk) { _, _ = d.queue.Decline(t.Context(), ada, d.op.ID, "no") }},
-		"no such recording":          {bot, func(d *desk) { d.release(); d.rec.ID = "rec_none" }},
-		"deleted": {ada, func(d *desk) {
+		"another agent's":            {stranger, (*fixture).release},
+		"an operation that declined": {bot, func(d *fixture) { _, _ = d.queue.Decline(t.Context(), ada, d.op.ID, "no") }},
+		"no such recording":          {bot, func(d *fixture) { d.release(); d.rec.ID = "rec_none" }},
+		"deleted": {ada, func(d *fixture) {
 			d.end()
 			must(t, d.Delete(t.Context(), ada, d.rec.ID))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newFixture(t)
 			d.edit(func(e *human.Edits) { e.SharePictures, e.ShareText = true, true })
 			c.prepare(d)
 			replays := NewReplays(d.Library, nil)
@@ -225,25 +225,25 @@ func TestWhatWasNotReleasedIsNotThere(t *testing.T) {
 				"state":     func() error { _, err := replays.State(ctx, c.by, id); return err },
 				"stop":      func() error { _, err := replays.Stop(ctx, c.by, id); return err },
 			} {
-				t.Run(call, func(t *testing.T) { refused(t, do(), human.NotFound, "", "there is no recording "+string(id)) })
+				t.Run(call, func(t *testing.T) { checkError(t, do(), human.NotFound, "", "there is no recording "+string(id)) })
 			}
 		})
 	}
 }
 
 func TestWhatAnAgentMayNotDoWithWhatItWasGiven(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.edit(func(e *human.Edits) { e.SharePictures, e.ShareText = true, true })
 	d.end()
 	d.release()
 	ctx := t.Context()
 	_, err := d.Events(ctx, bot, d.rec.ID, 0, 0)
-	refused(t, err, human.NotFound, "", "no recording")
+	checkError(t, err, human.NotFound, "", "no recording")
 	_, err = d.Edits(ctx, bot, d.rec.ID)
-	refused(t, err, human.NotFound, "", "no recording")
-	refused(t, d.Delete(ctx, bot, d.rec.ID), human.NotFound, "", "no recording")
+	checkError(t, err, human.NotFound, "", "no recording")
+	checkError(t, d.Delete(ctx, bot, d.rec.ID), human.NotFound, "", "no recording")
 	_, err = d.Recordings(ctx, bot, "", 0, "")
-	refused(t, err, human.Denied, "", "only an operator")
+	checkError(t, err, human.Denied, "", "only an operator")
 	r, err := d.Recording(ctx, bot, d.rec.ID)
 	if err != nil || len(r.Options.Folders) > 0 {
 		t.Errorf("an agent reads %+v, %v: which folders were watched is the operator's", r.Options, err)
@@ -251,7 +251,7 @@ func TestWhatAnAgentMayNotDoWithWhatItWasGiven(t *testing.T) {
 }
 
 func TestTypedTextLeavesToOperatorsOnly(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	d.release()
 	typed := d.of(human.Typing, "")
@@ -311,7 +311,7 @@ func unzipped(t *testing.T, format string, file []byte) string {
 }
 
 func TestCutActionsAreMarkedForOperatorsAndGoneForAgents(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	d.release()
 	private := d.of(human.Click, "Private")
@@ -332,18 +332,18 @@ func TestCutActionsAreMarkedForOperatorsAndGoneForAgents(t *testing.T) {
 			t.Errorf("picture %d: %v", i, err)
 		}
 		if err != nil {
-			refused(t, err, human.NotFound, "", "has no picture")
+			checkError(t, err, human.NotFound, "", "has no picture")
 		}
 		_, err = d.Picture(t.Context(), ada, d.rec.ID, d.shots[i], Look{})
 		must(t, err)
 	}
 	d.edit(func(e *human.Edits) { e.SharePictures = false })
 	_, err := d.Picture(t.Context(), bot, d.rec.ID, d.shots[2], Look{})
-	refused(t, err, human.NotFound, "", "has no picture")
+	checkError(t, err, human.NotFound, "", "has no picture")
 }
 
 func TestMasksAreInEveryPictureThatLeaves(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	d.release()
 	d.edit(func(e *human.Edits) {
@@ -434,7 +434,7 @@ func (k *keeping) Read(ctx context.Context, id human.RecordingID, picture string
 }
 
 func TestAPicturesTagFollowsItsBytes(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	tag := func(by human.Actor, look Look) string {
 		t.Helper()
 		p, err := d.Picture(t.Context(), by, d.rec.ID, d.shots[0], look)
@@ -470,13 +470,13 @@ func TestAPicturesTagFollowsItsBytes(t *testing.T) {
 			if err == nil {
 				err = p.Encode(new(bytes.Buffer))
 			}
-			refused(t, err, c.kind, c.field, "")
+			checkError(t, err, c.kind, c.field, "")
 		})
 	}
 }
 
 func TestReadingOnCostsOnlyWhatHasCome(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	counted := &countingStore{Store: d.deps.Store}
 	d.deps.Store = counted
 	first := d.actions(ada, "")
@@ -530,13 +530,13 @@ func (c *countingStore) Events(ctx context.Context, id human.RecordingID, after 
 }
 
 func TestAReadingThatBrokeIsTakenUpAgain(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	want := words(d.actions(ada, "").Actions)
 	for after := 2; after <= int(d.seq); after++ {
 		books := New(d.deps)
 		books.deps.Store = &countingStore{Store: d.deps.Store, fails: after}
 		_, err := books.Actions(t.Context(), ada, d.rec.ID, "", "")
-		refused(t, err, human.Unavailable, "", "asleep")
+		checkError(t, err, human.Unavailable, "", "asleep")
 		found, err := books.Actions(t.Context(), ada, d.rec.ID, "", "")
 		if got := words(found.Actions); err != nil || got != want {
 			t.Errorf("broken off at event %d it reads\n%s\n%v", after, got, err)
@@ -545,7 +545,7 @@ func TestAReadingThatBrokeIsTakenUpAgain(t *testing.T) {
 }
 
 func TestActionsAfterOne(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	all := d.actions(ada, "").Actions
 	for i, a := range all {
 		if got := d.actions(ada, a.ID).Actions; words(got) != words(all[i+1:]) {
@@ -567,10 +567,10 @@ func TestActionsAfterOne(t *testing.T) {
 	}
 	for after, field := range map[string]string{"17": "after", "a": "after", "ax": "after", "a-1": "after"} {
 		_, err := d.Actions(t.Context(), ada, d.rec.ID, "", after)
-		refused(t, err, human.Invalid, field, "not the id of an action")
+		checkError(t, err, human.Invalid, field, "not the id of an action")
 	}
 	_, err := d.Actions(t.Context(), ada, d.rec.ID, "fr", "")
-	refused(t, err, human.Invalid, "language", "zh-CN")
+	checkError(t, err, human.Invalid, "language", "zh-CN")
 }
 
 func mustSeq(t *testing.T, id string) uint64 {
@@ -581,7 +581,7 @@ func mustSeq(t *testing.T, id string) uint64 {
 }
 
 func TestSuggestionsFollowTheChecklist(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	save := d.of(human.Click, "Save")
 	has := func() bool {
 		return slices.ContainsFunc(d.actions(ada, "").Suggestions, func(s actions.Suggestion) bool { return s.Step == 1 && s.ActionID == save.ID })
@@ -596,7 +596,7 @@ func TestSuggestionsFollowTheChecklist(t *testing.T) {
 }
 
 func TestEventsComeInPages(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	var got []uint64
 	page, err := d.Events(t.Context(), ada, d.rec.ID, 0, 4)
 	for {
@@ -635,7 +635,7 @@ func TestEventsComeInPages(t *testing.T) {
 }
 
 func TestEditsMustNameWhatIsThere(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	save := d.of(human.Click, "Save").ID
 	good := human.Edits{
 		Cuts: []string{save, save}, MaskedTexts: []string{save}, Words: map[string]string{save: "Press it"},
@@ -666,7 +666,7 @@ func TestEditsMustNameWhatIsThere(t *testing.T) {
 			e.Masks = slices.Clone(good.Masks)
 			c.change(&e)
 			_, err := d.SetEdits(t.Context(), ada, d.rec.ID, e)
-			refused(t, err, human.Invalid, c.field, c.says)
+			checkError(t, err, human.Invalid, c.field, c.says)
 		})
 	}
 	stored, err := d.SetEdits(t.Context(), ada, d.rec.ID, good)
@@ -686,20 +686,20 @@ func TestEditsMustNameWhatIsThere(t *testing.T) {
 }
 
 func TestEditsOfAnActionThatBecameAnother(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	must(t, func() error {
 		_, err := d.store.Recordings().SetEdits(t.Context(), d.rec.ID, human.Edits{Cuts: []string{"a4242"}})
 		return err
 	}())
-	d.edit(func(e *human.Edits) { e.SharePictures = true }) // must not fail for what was cut when it was still there
+	d.edit(func(e *human.Edits) { e.SharePictures = true }) // must not fail for what was removed when it was still there
 }
 
 func TestDeleting(t *testing.T) {
-	d := newDesk(t)
-	refused(t, d.Delete(t.Context(), ada, d.rec.ID), human.Conflict, "", "stop it first")
+	d := newFixture(t)
+	checkError(t, d.Delete(t.Context(), ada, d.rec.ID), human.Conflict, "", "stop it first")
 	d.rec.State = human.RecordingPaused
 	d.add(human.RecordedEvent{Source: human.RecorderSource, Type: human.RecordingHeld})
-	refused(t, d.Delete(t.Context(), ada, d.rec.ID), human.Conflict, "", "stop it first")
+	checkError(t, d.Delete(t.Context(), ada, d.rec.ID), human.Conflict, "", "stop it first")
 	d.end()
 	d.release()
 	d.actions(ada, "")
@@ -717,7 +717,7 @@ func TestDeleting(t *testing.T) {
 	if page, err := d.Recordings(t.Context(), ada, "", 0, ""); err != nil || len(page.Recordings) != 0 {
 		t.Errorf("it is still listed: %+v, %v", page, err)
 	}
-	refused(t, d.Delete(t.Context(), ada, d.rec.ID), human.NotFound, "", "no recording")
+	checkError(t, d.Delete(t.Context(), ada, d.rec.ID), human.NotFound, "", "no recording")
 }
 
 // lost is a queue that knows nothing of the operation any more.
@@ -732,7 +732,7 @@ func (lost) RecordingDropped(context.Context, human.Actor, human.OperationID, hu
 }
 
 func TestARecordingOutlivesItsOperation(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	d.release()
 	d.deps.Operations = lost{}
@@ -743,20 +743,20 @@ func TestARecordingOutlivesItsOperation(t *testing.T) {
 	must(t, err)
 	must(t, e.Write(new(bytes.Buffer)))
 	_, err = d.Recording(t.Context(), bot, d.rec.ID)
-	refused(t, err, human.NotFound, "", "no recording")
+	checkError(t, err, human.NotFound, "", "no recording")
 	must(t, d.Delete(t.Context(), ada, d.rec.ID))
 }
 
 func TestAPageIsNotReplayedOnTheDesktop(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.rec.Options = human.RecordingOptions{Browser: &human.BrowserOptions{}}
 	d.end()
 	_, err := NewReplays(d.Library, nil).Start(t.Context(), ada, d.rec.ID, ReplayRequest{})
-	refused(t, err, human.Conflict, "", "Playwright")
+	checkError(t, err, human.Conflict, "", "Playwright")
 }
 
 func TestOneReplayAtATime(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.end()
 	var list []human.Action
 	going, fail := make(chan struct{}), make(chan error, 1)
@@ -791,7 +791,7 @@ func TestOneReplayAtATime(t *testing.T) {
 		t.Error("what is hidden from others cannot be played by its owner")
 	}
 	_, err := p.Start(ctx, ada, id, ReplayRequest{})
-	refused(t, err, human.Conflict, "", "stop that first")
+	checkError(t, err, human.Conflict, "", "stop that first")
 	if s, err := p.Stop(ctx, ada, id); err != nil || s.State != ReplayStopped || s.Done != 1 {
 		t.Errorf("stopped it is %+v, %v", s, err)
 	}
@@ -807,7 +807,7 @@ func TestOneReplayAtATime(t *testing.T) {
 	}
 	for field, r := range map[string]ReplayRequest{"speed": {Speed: 11}, "actions": {Actions: []string{"a9999"}}} {
 		_, err := p.Start(ctx, ada, id, r)
-		refused(t, err, human.Invalid, field, "")
+		checkError(t, err, human.Invalid, field, "")
 	}
 	start(ReplayRequest{})
 	p.Close()
@@ -815,5 +815,5 @@ func TestOneReplayAtATime(t *testing.T) {
 		t.Errorf("after the close it is %+v", s)
 	}
 	_, err = p.Start(ctx, ada, id, ReplayRequest{})
-	refused(t, err, human.Unavailable, "", "shutting down")
+	checkError(t, err, human.Unavailable, "", "shutting down")
 }

@@ -117,7 +117,7 @@ func (l *Library) encode(ctx context.Context, w io.Writer, id human.RecordingID,
 	return l.deps.Encode(w, f, look.Format, look.Width)
 }
 
-// frame reads a picture and blacks out its masks.
+// frame reads a picture and masks its masks.
 func (l *Library) frame(ctx context.Context, id human.RecordingID, picture string, masks []human.Mask) (*record.Frame, error) {
 	f, err := l.deps.Pictures.Read(ctx, id, picture)
 	if human.KindOf(err) == human.NotFound {

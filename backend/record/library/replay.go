@@ -39,7 +39,7 @@ const (
 )
 
 // A Play plays actions on this machine's desktop at a speed. It blocks, reports progress of each action before
-// and after, and returns nil after the last, the context's error soon after ctx ends, or why it did not go on.
+// and after, and returns nil after the last, the context's error soon after ctx ends, or why it did not continue.
 type Play func(ctx context.Context, list []human.Action, speed float64, progress func(replay.Played)) error
 
 // Through is a Play through a player, which is made anew for each replay. wait blocks for a time or until
@@ -109,7 +109,7 @@ func (p *Replays) Start(ctx context.Context, by human.Actor, id human.RecordingI
 		return ReplayState{}, human.Errorf(human.Conflict, "recording %s is being played; stop that first", p.state.RecordingID)
 	}
 	p.state = ReplayState{RecordingID: id, State: ReplayPlaying, Total: len(list)}
-	playing, stop := context.WithCancel(context.WithoutCancel(ctx)) // it goes on when the request has been answered
+	playing, stop := context.WithCancel(context.WithoutCancel(ctx)) // it continues when the request has been answered
 	p.stop, p.ended = stop, make(chan struct{})
 	go func() { // Close waits for it
 		defer stop()

@@ -11,7 +11,7 @@ import (
 )
 
 // Summarized returns what a summarizer may read of a recording: at most so many actions from its beginning with
-// words in a language, as its agent would get them but with their pictures and with gaps where some were cut, how
+// words in a language, as its agent would get them but with their pictures and with gaps where some were removed, how
 // many more there are, and the steps of the checklist that were ticked, in order.
 func (l *Library) Summarized(ctx context.Context, id human.RecordingID, language string, most int) (list []human.Action, more int, ticked []int, err error) {
 	if language, err = languageOf(language); err != nil {
@@ -35,7 +35,7 @@ func (l *Library) Summarized(ctx context.Context, id human.RecordingID, language
 	return list, max(more, 0), slices.Sorted(maps.Keys(b.ticked)), nil
 }
 
-// withHoles puts a gap in place of what was cut: who reads the rest must not take what is not there for what was not
+// withHoles puts a gap in place of what was removed, so that a reader does not take removed actions for actions that were not
 // done. The gap says nothing of what it was, and has no id to point at.
 func withHoles(all, left []human.Action, edits human.Edits, language string) []human.Action {
 	if len(edits.Cuts) == 0 {

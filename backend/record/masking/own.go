@@ -73,7 +73,7 @@ func cards(text string, found []span) []span {
 			at = s.to
 			continue
 		}
-		// Another number may stand before the card's: go on after its first group.
+		// Another number may stand before the card's: continue after its first group.
 		at = s.from
 		for at < s.to && text[at] >= '0' && text[at] <= '9' {
 			at++

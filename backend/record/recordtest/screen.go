@@ -17,7 +17,7 @@ import (
 type ScreenRig struct {
 	Screen record.Screen
 	Clock  record.Clock
-	// Paint has the whole desktop show one colour, and returns once it does.
+	// Paint has the whole desktop show one color, and returns once it does.
 	Paint func(tb testing.TB, blue, green, red byte)
 }
 

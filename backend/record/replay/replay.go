@@ -43,7 +43,7 @@ type Player interface {
 	// Interrupted says that the person wants the desktop back, and how they said so; "" when not. It is asked
 	// every few hundredths of a second.
 	Interrupted() string
-	// ReleaseAll lets go of every button and key that is held.
+	// ReleaseAll releases every button and key that is held.
 	ReleaseAll() error
 }
 

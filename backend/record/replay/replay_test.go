@@ -49,7 +49,7 @@ func (s *stage) hold(what string, down bool) {
 func (s *stage) Move(x, y int) error { return s.do("move %d,%d", x, y) }
 func (s *stage) Press(b int) error   { s.hold(fmt.Sprint(b), true); return s.do("press %d", b) }
 func (s *stage) Release(b int) error {
-	s.hold(fmt.Sprint(b), s.fail != nil) // what fails is not let go
+	s.hold(fmt.Sprint(b), s.fail != nil) // what fails is not released
 	return s.do("release %d", b)
 }
 func (s *stage) Scroll(x, y int) error {

@@ -1,5 +1,5 @@
 // Package backups makes copies of what a call of a tool would delete or overwrite, before it runs: checked byte for byte, kept
-// for 30 days, and put back by Restore. It tells what a call would change, too. See keeper.Files.
+// for 30 days, and put back by Restore. It tells what a call would change, too. See service.Files.
 package backups
 
 import (
@@ -119,7 +119,7 @@ func (m Manifest) about(dir string) human.Backup {
 
 const manifestName = "manifest.json"
 
-// Backup copies what the effects of a call would take away, and checks the copies against the originals byte for byte. It
+// Backup copies what the effects of a call would remove, and checks the copies against the originals byte for byte. It
 // leaves the originals as they are. What git alone would throw away goes into a stash. An error says that there is no copy,
 // why, and what to do. It blocks for as long as copying takes.
 func (s *Store) Backup(ctx context.Context, call gate.Call, v human.Verdict) (human.Backup, error) {

@@ -44,7 +44,7 @@ type Claim struct {
 	me   Server
 }
 
-// Take makes the folder where it is missing, readable by nobody else, and locks it for this process. When
+// Take makes the folder where it is missing, readable by no one else, and locks it for this process. When
 // another process holds it, the error is a Conflict that says which, since when and where it listens.
 func Take(dir, version string) (*Claim, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

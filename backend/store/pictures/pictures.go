@@ -54,7 +54,7 @@ const (
 	maxPixels = 1 << 27 // a desktop of sixteen 4K displays; a file that says more is damaged
 	maxDepth  = 64      // files read for one picture at most
 	maxRects  = 1 << 16
-	cacheSize = 3 // pictures in memory for reading: neighbours are read one after the other
+	cacheSize = 3 // pictures in memory for reading: neighbors are read one after the other
 )
 
 // packing keeps to windows of 1 MiB, which processors hold close by, and has every frame say how large it is.

@@ -316,7 +316,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// A process that is killed leaves .part at most, and the next one goes on.
+// A process that is killed leaves .part at most, and the next one continues.
 func TestAKilledWriterLeavesReadablePictures(t *testing.T) {
 	s, w, dir := open(t)
 	f := newFrame(100, 100)

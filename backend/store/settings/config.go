@@ -147,7 +147,7 @@ func (s Setting) flagName() string {
 	return "--set " + s.Key
 }
 
-// strangers refuses variables that look like settings and are none.
+// strangers returns an error for variables that look like settings and are none.
 func (c *Config) strangers() error {
 	known := map[string]bool{modelKey: true}
 	for _, s := range Table {
@@ -168,7 +168,7 @@ func (c *Config) strangers() error {
 	return nil
 }
 
-// CheckFlags refuses a key that is no setting, so that a flag's error names it.
+// CheckFlags returns an Invalid error for a key that is no setting, so that a flag's error names it.
 func CheckFlags(flags map[string]string) error {
 	for key := range flags {
 		if find(key) == nil {
@@ -221,7 +221,7 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, human.Wrap(human.Internal, err, "the settings file %s cannot be read: %v", c.file, tomltext.Reason(err))
 	}
-	// Somebody may have edited the file since it was read; their mistake is not to be written over.
+	// The operator may have edited the file since it was read; a mistake of theirs is not overwritten.
 	if _, _, err := decode(data); err != nil {
 		return false, human.Errorf(human.Conflict, "%s, %v; fix that first", c.file, err)
 	}

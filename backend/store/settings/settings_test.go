@@ -279,7 +279,7 @@ func FuzzEdit(f *testing.F) {
 		after := edit([]byte(doc), "operator.name", name)
 		values, _, err := decode(after)
 		if err != nil {
-			return // such a document is refused before it is written
+			return // such a document fails before it is written
 		}
 		if values["operator.name"] != name {
 			t.Fatalf("%q became %q: %v", doc, after, values)

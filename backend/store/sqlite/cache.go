@@ -9,7 +9,7 @@ const (
 )
 
 // A cache remembers the operations that changed last, so that the writer need not read them again. It has
-// two generations; what nobody asks for while one fills is forgotten. It is the writer's alone.
+// two generations; what no one asks for while one fills is forgotten. It is the writer's alone.
 type cache struct {
 	young, old map[human.OperationID]*folded
 	bytes      int // of young, roughly

@@ -40,7 +40,7 @@ func mount(t *testing.T, bytes int) (dir string, remount func(flags uintptr), ok
 }
 
 // On a full disk every append of the group fails in plain words and none is stored; once there is space
-// again the same store goes on.
+// again the same store continues.
 func TestFullDisk(t *testing.T) {
 	const size = 8 << 20
 	h := &history{TB: t, versions: map[human.OperationID]uint64{}}

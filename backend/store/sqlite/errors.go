@@ -21,7 +21,7 @@ func code(err error) int {
 func busy(err error) bool { return code(err) == codes.SQLITE_BUSY || code(err) == codes.SQLITE_LOCKED }
 
 // storageError says in plain words what is wrong with the file and what to do about it. An error that
-// is a human.Error already, a cancelled context, and nil are returned as they are.
+// is a human.Error already, a canceled context, and nil are returned as they are.
 func storageError(err error, file string) error {
 	var e *human.Error
 	if err == nil || errors.As(err, &e) {

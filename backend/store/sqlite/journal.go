@@ -72,7 +72,7 @@ func (r *row) encode(e human.Entry) error {
 	r.payload = string(payload)
 	r.entry = human.Entry{Seq: e.Seq, ID: e.ID, Version: e.Version}
 	ev.At = ev.At.Round(0)
-	// Most events are requests and nothing else. Such a one is read back as it is here, unless JSON had to mend its texts.
+	// Most events are requests and nothing else. Such a one is read back as it is here, unless JSON had to fix its texts.
 	if alone := (human.Event{Type: ev.Type, At: ev.At, By: ev.By, Request: ev.Request}); ev.Request == nil || ev != alone || strings.Contains(r.payload, `\ufffd`) {
 		return r.decode()
 	}

@@ -12,7 +12,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// The full-text index follows the journal some operations behind, so that no ring waits for it and many texts are indexed
+// The full-text index follows the journal some operations behind, so that no request waits for it and many texts are indexed
 // at a time. projected.indexed is how far it has come; what it does not have yet is kept in memory, where search looks, too.
 const (
 	lateTexts = 256     // that the index may lack before the writer brings it up to date

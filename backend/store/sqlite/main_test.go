@@ -26,7 +26,7 @@ func TestJournal(t *testing.T) {
 		tb.Helper()
 		h := &history{TB: tb, dir: dir}
 		h.open(Options{lateTexts: 7})
-		// Whatever way the process before it ended, the search index goes on where it was.
+		// Whatever way the process before it ended, the search index continues where it was.
 		grown := h.dump()
 		if err := h.Rebuild(context.Background()); err != nil {
 			tb.Fatal(err)

@@ -177,7 +177,7 @@ func (s *Store) closeFiles() error {
 
 func closedError() error { return human.Errorf(human.Unavailable, "Deskbell is shutting down") }
 
-// fail makes err fit to show, and leaves a cancelled context recognisable.
+// fail makes err fit to show, and leaves a canceled context recognizable.
 func (s *Store) fail(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -222,7 +222,7 @@ func (s *Store) query(ctx context.Context, text string) (*sql.Stmt, error) {
 
 // rows runs a query whose text is constant, prepared once, and calls each for every row; it stops at
 // each's first error. It is for queries that end at once: the driver starts a goroutine for each that can be
-// cancelled, and that costs more than such a query.
+// canceled, and that costs more than such a query.
 func (s *Store) rows(ctx context.Context, text string, args []any, each func(*sql.Rows) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

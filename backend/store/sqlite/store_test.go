@@ -154,7 +154,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Damage that shows only once the store is open is told, not read over.
+// Damage that shows only once the store is open is reported, not ignored.
 func TestDamagedJournal(t *testing.T) {
 	h := newHistory(t, Options{})
 	h.add("op_1", ring("one"), asked("a"), asked("b"))
@@ -487,7 +487,7 @@ func appendTo(h *history, ctx context.Context, id human.OperationID, expected ui
 func TestForeignWriter(t *testing.T) {
 	h := newHistory(t, Options{})
 	h.add("op_1", ring("one"))
-	// Nobody should append beside us; if somebody does, nothing is lost or overwritten.
+	// No other program should append to the file; if one does, nothing is lost or overwritten.
 	other, err := Open(t.Context(), h.dir, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ type SessionRequest struct {
 	Code string `json:"code" doc:"A one-time code, or the resume code of a page that was loaded anew."`
 }
 
-// Session is a signed-in operator. Both secrets are told once.
+// Session is a signed-in operator. Both secrets are shown once.
 type Session struct {
 	Token    string `json:"token" doc:"For the Authorization header. Keep it in memory only."`
 	Resume   string `json:"resume" doc:"A one-time code, good for a minute after this session's last WebSocket closed."`

@@ -16,7 +16,7 @@ const benchRing = `{"action_type":"approve","description":"Deploy the new versio
 
 // BenchmarkInvoke rings over HTTP, from 64 clients that keep their connections.
 func BenchmarkInvoke(b *testing.B) {
-	h := openHouse(b, func(_ *Deps, q *queue.Options) { q.MaxPending = 1 << 30 })
+	h := openFixture(b, func(_ *Deps, q *queue.Options) { q.MaxPending = 1 << 30 })
 	key := h.agent("bot")
 	h.clients(b, 64, func() *http.Request {
 		r, err := http.NewRequest("POST", h.url+"/api/human/invoke", bytes.NewReader([]byte(benchRing)))
@@ -31,7 +31,7 @@ func BenchmarkInvoke(b *testing.B) {
 
 // BenchmarkGet reads one operation the same way: what HTTP costs without a commit.
 func BenchmarkGet(b *testing.B) {
-	h := openHouse(b, nil)
+	h := openFixture(b, nil)
 	key := h.agent("bot")
 	op := h.ring(key, "x")
 	h.clients(b, 64, func() *http.Request {
@@ -47,7 +47,7 @@ func BenchmarkGet(b *testing.B) {
 // BenchmarkCommit appends one event at a time, each durable before the next: what a queue without
 // batches would do.
 func BenchmarkCommit(b *testing.B) {
-	h := openHouse(b, func(_ *Deps, q *queue.Options) { q.MaxPending = 1 << 30 })
+	h := openFixture(b, func(_ *Deps, q *queue.Options) { q.MaxPending = 1 << 30 })
 	for b.Loop() {
 		_, _, err := h.queue.Ring(b.Context(), human.Request{Kind: human.Approve, Description: "Deploy?", AgentID: "bot", Priority: 5}, false)
 		must(b, err)
@@ -56,7 +56,7 @@ func BenchmarkCommit(b *testing.B) {
 }
 
 // clients makes b.N requests from n clients at once.
-func (h *house) clients(b *testing.B, n int, make func() *http.Request, want int) {
+func (h *fixture) clients(b *testing.B, n int, make func() *http.Request, want int) {
 	var left atomic.Int64
 	left.Store(int64(b.N))
 	var all sync.WaitGroup

@@ -42,7 +42,7 @@ func full(d *Deps, _ *queue.Options) {
 }
 
 func TestEveryCallByRole(t *testing.T) {
-	h := openHouse(t, full)
+	h := openFixture(t, full)
 	bot, stranger := h.agent("bot"), h.agent("stranger")
 	fresh := func() string { return string(h.ring(bot, "please").ID) }
 	claimed := func() string {
@@ -222,7 +222,7 @@ func TestEveryCallByRole(t *testing.T) {
 var covered = map[string]bool{}
 
 func TestBadRequests(t *testing.T) {
-	h := openHouse(t, func(d *Deps, q *queue.Options) { full(d, q); d.MaxBody = 3 << 20 })
+	h := openFixture(t, func(d *Deps, q *queue.Options) { full(d, q); d.MaxBody = 3 << 20 })
 	bot, other := h.agent("bot"), h.agent("other")
 	theirs := h.ring(other, "theirs")
 	ended := h.ring(bot, "ended")
@@ -308,7 +308,7 @@ func TestBadRequests(t *testing.T) {
 }
 
 func TestBadQueries(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "x")
 	for path, says := range map[string]string{
@@ -344,7 +344,7 @@ func TestBadQueries(t *testing.T) {
 }
 
 func TestSecretsStayOutOfAddresses(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	for _, name := range []string{"token", "access_token", "key", "api_key", "KEY", "code"} {
 		p := h.get("/api/human/operations?"+name+"="+bot, "").problem(400, "Authorization: Bearer")
@@ -356,7 +356,7 @@ func TestSecretsStayOutOfAddresses(t *testing.T) {
 }
 
 func TestWhoRingsWithWhichKey(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	for name, header := range map[string]string{
 		"basic": "Basic " + bot, "bare": bot, "empty": "Bearer ", "half": "Bearer " + bot[:20], "wrong": "Bearer " + altered(bot), "no session": "Bearer dbo_x",
@@ -380,7 +380,7 @@ func altered(key string) string {
 }
 
 func TestAgents(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	var key NewKey
 	h.post("/api/agents", h.op, `{"name":"bot"}`).into(&key)
 	h.ring(key.Key, "x")
@@ -402,7 +402,7 @@ func TestAgents(t *testing.T) {
 }
 
 func TestExactBytes(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	details := `{"action":  "rm -rf <tmp> && echo ü & \u003c","n":1.0, "big":12345678901234567890,"action2":"a","e":{ }}`
 	about := "{ \"a\" :\n [1,  2] }"
@@ -424,7 +424,7 @@ func TestExactBytes(t *testing.T) {
 }
 
 func TestSameKeySameOperation(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	body := `{"action_type":"feedback","description":"once","idempotency_key":"k1"}`
 	first := h.post("/api/human/invoke", bot, body).operation(http.StatusCreated)
@@ -443,7 +443,7 @@ func TestSameKeySameOperation(t *testing.T) {
 }
 
 func TestDefaultsOfARing(t *testing.T) {
-	h := openHouse(t, func(_ *Deps, q *queue.Options) { q.DefaultTimeout = 120 * time.Second; q.MaxPending = 2 })
+	h := openFixture(t, func(_ *Deps, q *queue.Options) { q.DefaultTimeout = 120 * time.Second; q.MaxPending = 2 })
 	bot := h.agent("bot")
 	op := h.ring(bot, "x")
 	if op.Priority != 5 || op.Timeout != 120 || op.OnTimeout != human.Mark || op.ExpiresAt == nil || op.State != human.Pending {
@@ -457,7 +457,7 @@ func TestDefaultsOfARing(t *testing.T) {
 }
 
 func TestListsAndSummary(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot, other := h.agent("bot"), h.agent("other")
 	low := h.post("/api/human/invoke", bot, `{"action_type":"bash","description":"low","priority":1,"details":{"x":1}}`).operation(201)
 	high := h.post("/api/human/invoke", other, `{"action_type":"review","description":"high","priority":9}`).operation(201)
@@ -519,7 +519,7 @@ func TestListsAndSummary(t *testing.T) {
 }
 
 func TestLongPoll(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "wait for me")
 	path := "/api/human/operations/" + string(op.ID)
@@ -545,7 +545,7 @@ func TestLongPoll(t *testing.T) {
 }
 
 func TestDeliveryOfTheEnd(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "x")
 	path := "/api/human/operations/" + string(op.ID)
@@ -572,7 +572,7 @@ func TestDeliveryOfTheEnd(t *testing.T) {
 }
 
 func TestDraftsAreTheOperatorsOwn(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "x")
 	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -608,7 +608,7 @@ func TestInsideStaysInside(t *testing.T) {
 		"a panic":         {nil, 500, "its log has the details"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openHouse(t, func(d *Deps, _ *queue.Options) {
+			h := openFixture(t, func(d *Deps, _ *queue.Options) {
 				d.Doctor = func(context.Context) ([]human.DoctorCheck, error) {
 					if c.err == nil {
 						panic("secret path /home/x")
@@ -627,7 +627,7 @@ func TestInsideStaysInside(t *testing.T) {
 			h.get("/healthz", "").into(new(Health))
 		})
 	}
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	h.get("/api/doctor", h.op).problem(503, "without a doctor")
 	h.get("/api/settings", h.op).problem(503, "without settings")
 	h.post("/api/sample", h.op, "").problem(503, "without a sample agent")

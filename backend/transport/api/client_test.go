@@ -20,14 +20,14 @@ import (
 	"deskbell/backend/transport/client"
 )
 
-func (h *house) client(token string) *client.Client {
+func (h *fixture) client(token string) *client.Client {
 	c := client.New(h.url, token)
 	h.t.Cleanup(c.Close)
 	return c
 }
 
 func TestClientSpeaksTheWholeAPI(t *testing.T) {
-	h := openHouse(t, full)
+	h := openFixture(t, full)
 	ctx := t.Context()
 	session, err := client.Login(ctx, h.url, h.NewCode())
 	must(t, err)
@@ -139,7 +139,7 @@ func TestClientSpeaksTheWholeAPI(t *testing.T) {
 }
 
 func TestClientErrors(t *testing.T) {
-	h := openHouse(t, func(_ *Deps, q *queue.Options) { q.MaxPending = 1 })
+	h := openFixture(t, func(_ *Deps, q *queue.Options) { q.MaxPending = 1 })
 	ctx := t.Context()
 	bot, ada := h.client(h.agent("bot")), h.client(h.op)
 	op, _, err := bot.Invoke(ctx, client.Ring{Kind: human.Approve, Description: "x"})
@@ -189,7 +189,7 @@ func failed[T, U any](_ T, _ U, err error) error { return err }
 
 func TestClientFollowsOverBreaks(t *testing.T) {
 	const rings = 120
-	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.Hosts = []string{"127.0.0.1"} })
+	h := openFixture(t, func(d *Deps, _ *queue.Options) { d.Hosts = []string{"127.0.0.1"} })
 	bot := h.agent("bot")
 	link := newWeakLink(t, h.url)
 	ada := client.New("http://"+link.Addr().String(), h.op)
@@ -243,7 +243,7 @@ func TestClientFollowsOverBreaks(t *testing.T) {
 }
 
 func TestClientSpeaksOfRecordings(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	ctx := t.Context()
 	key := h.agent("bot")
 	ada, bot := h.client(h.op), h.client(key)
@@ -351,7 +351,7 @@ func TestClientSpeaksOfRecordings(t *testing.T) {
 }
 
 func TestClientFollowsEventsPastRecordings(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	key := h.agent("bot")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

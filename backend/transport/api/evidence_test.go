@@ -14,7 +14,7 @@ import (
 
 // evidenced is a completed operation of the agent with this key, whose findings rest on both clicks of a recording
 // that was not attached, on a field and on the agent's own words.
-func (h *house) evidenced(key string) made {
+func (h *fixture) evidenced(key string) made {
 	h.t.Helper()
 	m := h.recorded(key, false)
 	h.post("/api/human/complete", h.op, idBody(m.OperationID, `,"human_input":"done","fields":{"quota":`+quoted(strings.Repeat("long ", 500))+`},"summary_id":"sum_1","findings":[
@@ -25,7 +25,7 @@ func (h *house) evidenced(key string) made {
 }
 
 func TestEvidenceIsReadByLabel(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot, stranger := h.agent("bot"), h.agent("stranger")
 	m := h.evidenced(bot)
 	path := "/api/human/operations/" + string(m.OperationID)
@@ -94,7 +94,7 @@ func TestEvidenceIsReadByLabel(t *testing.T) {
 }
 
 func TestEvidenceWithinABudget(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	m := h.evidenced(bot)
 	path := "/api/human/operations/" + string(m.OperationID) + "/evidence?max_tokens=400"
@@ -123,7 +123,7 @@ func TestEvidenceWithinABudget(t *testing.T) {
 }
 
 func TestFindingsOfDraftsStayOffTheAgentsSocket(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "x")
 	agent, operator := h.dial("?after=0", bot), h.dial("?after=0", h.op)

@@ -23,8 +23,8 @@ import (
 	"deskbell/backend/summary"
 )
 
-// A house is a whole server over a real database, on a real port.
-type house struct {
+// A fixture is a whole server over a real database, on a real port.
+type fixture struct {
 	*Server
 	t     testing.TB
 	queue *queue.Queue
@@ -41,12 +41,12 @@ type house struct {
 	planFixture
 	pictures *pictures.Store
 	input    *hand
-	playing  chan struct{} // what is played goes on until something can be read from it
+	playing  chan struct{} // what is played continues until something can be read from it
 }
 
-func openHouse(t testing.TB, change func(*Deps, *queue.Options)) *house {
+func openFixture(t testing.TB, change func(*Deps, *queue.Options)) *fixture {
 	t.Helper()
-	h := &house{t: t, logs: new(logs)}
+	h := &fixture{t: t, logs: new(logs)}
 	log := slog.New(slog.NewTextHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
 	must(t, err)
@@ -117,7 +117,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func (h *house) agent(name string) (key string) {
+func (h *fixture) agent(name string) (key string) {
 	h.t.Helper()
 	key, err := h.store.AddKey(h.t.Context(), name, false)
 	must(h.t, err)
@@ -133,7 +133,7 @@ type reply struct {
 }
 
 // send makes a request. body is JSON text, or "" for none; change may be nil.
-func (h *house) send(method, path, token, body string, change func(*http.Request)) reply {
+func (h *fixture) send(method, path, token, body string, change func(*http.Request)) reply {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, strings.NewReader(body))
 	must(h.t, err)
@@ -154,11 +154,11 @@ func (h *house) send(method, path, token, body string, change func(*http.Request
 	return reply{h.t, answer.StatusCode, answer.Header, data}
 }
 
-func (h *house) get(path, token string) reply {
+func (h *fixture) get(path, token string) reply {
 	h.t.Helper()
 	return h.send("GET", path, token, "", nil)
 }
-func (h *house) post(path, token, body string) reply {
+func (h *fixture) post(path, token, body string) reply {
 	h.t.Helper()
 	return h.send("POST", path, token, body, nil)
 }
@@ -195,7 +195,7 @@ func (r reply) problem(status int, in string) Problem {
 	return p
 }
 
-func (h *house) ring(key, description string) Operation {
+func (h *fixture) ring(key, description string) Operation {
 	h.t.Helper()
 	return h.post("/api/human/invoke", key, `{"action_type":"feedback","description":`+quoted(description)+`}`).operation(http.StatusCreated)
 }

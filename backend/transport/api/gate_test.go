@@ -20,8 +20,8 @@ import (
 	"deskbell/backend/workspace"
 )
 
-// openGate gives a house a gatekeeper, whose file is in memory.
-func (h *house) openGate(d *Deps) {
+// openGate gives a fixture a gatekeeper, whose file is in memory.
+func (h *fixture) openGate(d *Deps) {
 	var mu sync.Mutex
 	config := rules.Defaults()
 	file := func() service.File {
@@ -56,7 +56,7 @@ func (h *house) openGate(d *Deps) {
 }
 
 // permission is a question that an agent's call makes.
-func (h *house) permission(key string) human.Judgement {
+func (h *fixture) permission(key string) human.Judgement {
 	h.t.Helper()
 	r := h.send("POST", "/api/gate/evaluate", key, `{"tool":"bash","args":{"command":"frobnicate it"}}`, nil)
 	var j human.Judgement
@@ -69,7 +69,7 @@ func (h *house) permission(key string) human.Judgement {
 
 // G9: an agent asks over REST, an operator answers, and the agent that waits hears at once.
 func TestACallIsJudgedOverREST(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	var j human.Judgement
 	h.send("POST", "/api/gate/evaluate", bot, `{"tool":"bash","args":{"command":"ls"}}`, nil).into(&j)
@@ -96,7 +96,7 @@ func TestACallIsJudgedOverREST(t *testing.T) {
 
 // "Back up, then allow" holds what it says: after the call has run, the operator gets back what it deleted.
 func TestABackupIsRestored(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	dir := t.TempDir()
 	lost := filepath.Join(dir, "fixtures", "one.json")
 	must(t, os.Mkdir(filepath.Dir(lost), 0o755))

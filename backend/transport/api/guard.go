@@ -160,7 +160,7 @@ func (s *Server) harden(w http.ResponseWriter, r *http.Request, api bool) {
 		"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'")
 }
 
-// admit refuses what a rebound name, a foreign page or a careless link would send.
+// admit blocks what a rebound name, a foreign page or a careless link would send.
 func (s *Server) admit(r *http.Request) error {
 	if !s.isOurs(r) {
 		return newProblem(http.StatusMisdirectedRequest, fmt.Sprintf(

@@ -11,10 +11,10 @@ import (
 	"deskbell/backend/queue"
 )
 
-func port(h *house) string { return h.url[strings.LastIndexByte(h.url, ':')+1:] }
+func port(h *fixture) string { return h.url[strings.LastIndexByte(h.url, ':')+1:] }
 
 func TestHosts(t *testing.T) {
-	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.Hosts = []string{"bell.example"} })
+	h := openFixture(t, func(d *Deps, _ *queue.Options) { d.Hosts = []string{"bell.example"} })
 	p := port(h)
 	for host, ours := range map[string]bool{
 		"127.0.0.1:" + p: true, "localhost:" + p: true, "LOCALHOST:" + p: true, "[::1]:" + p: true, "127.8.8.8:" + p: true,
@@ -34,9 +34,9 @@ func TestHosts(t *testing.T) {
 }
 
 func TestOrigins(t *testing.T) {
-	in, out := openHouse(t, func(d *Deps, _ *queue.Options) { d.InApp = true }), openHouse(t, nil)
+	in, out := openFixture(t, func(d *Deps, _ *queue.Options) { d.InApp = true }), openFixture(t, nil)
 	for _, c := range []struct {
-		h      *house
+		h      *fixture
 		origin string
 		ok     bool
 	}{
@@ -73,7 +73,7 @@ func TestOrigins(t *testing.T) {
 }
 
 func TestPreflights(t *testing.T) {
-	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.InApp = true })
+	h := openFixture(t, func(d *Deps, _ *queue.Options) { d.InApp = true })
 	ask := func(origin string) reply {
 		return h.send("OPTIONS", "/api/human/complete", "", "", func(r *http.Request) {
 			r.Header.Set("Origin", origin)
@@ -98,7 +98,7 @@ func TestPreflights(t *testing.T) {
 }
 
 func TestConsole(t *testing.T) {
-	h := openHouse(t, func(d *Deps, _ *queue.Options) {
+	h := openFixture(t, func(d *Deps, _ *queue.Options) {
 		d.Console = fstest.MapFS{
 			"index.html":            {Data: []byte("<!doctype html>page")},
 			"assets/index-abc.js":   {Data: []byte("js")},
@@ -159,12 +159,12 @@ func TestConsole(t *testing.T) {
 	if r := h.get("/api/agents", h.op); r.header.Get("Cache-Control") != "no-store" || r.header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("an answer of the API may be kept: %v", r.header)
 	}
-	openHouse(t, nil).get("/", "").problem(http.StatusNotFound, "nothing is at /")
+	openFixture(t, nil).get("/", "").problem(http.StatusNotFound, "nothing is at /")
 }
 
 func TestMCPKnowsItsAgent(t *testing.T) {
 	var seen human.Actor
-	h := openHouse(t, func(d *Deps, _ *queue.Options) {
+	h := openFixture(t, func(d *Deps, _ *queue.Options) {
 		d.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			seen, _ = ActorOf(r)
 			w.WriteHeader(http.StatusAccepted)
@@ -183,6 +183,6 @@ func TestMCPKnowsItsAgent(t *testing.T) {
 	if _, err := ActorOf(&http.Request{}); human.KindOf(err) != human.Unauthorized {
 		t.Errorf("a request from nowhere: %v", err)
 	}
-	other := openHouse(t, nil)
+	other := openFixture(t, nil)
 	other.post("/mcp", other.agent("bot"), "{}").problem(http.StatusNotFound, "no MCP")
 }

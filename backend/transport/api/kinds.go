@@ -28,7 +28,7 @@ func oneOf(kinds []human.Kind) *huma.Schema {
 	return s
 }
 
-// describeKinds adds a schema for the details of each kind that agents ask for. Nothing is refused by them: details are
+// describeKinds adds a schema for the details of each kind that agents ask for. The schemas reject nothing: details are
 // free-form, and what they say of a field is where it is shown.
 func describeKinds(all huma.Registry) {
 	all.RegisterTypeAlias(reflect.TypeFor[human.Kind](), reflect.TypeFor[anyKind]())

@@ -109,7 +109,7 @@ func TestDescription(t *testing.T) {
 	if !regexp.MustCompile(`"current": \{\s*"description": "[^"]*",\s*"oneOf": \[\s*\{\s*"\$ref": "#/components/schemas/Recording"\s*\},\s*\{\s*"type": "null"`).Match(data) {
 		t.Error("it is not said that there may be no current recording")
 	}
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	r := h.get("/api/openapi.json", "")
 	if string(r.body) != string(data) {
 		t.Error("the server describes itself differently from OpenAPI()")

@@ -10,7 +10,7 @@ import (
 	"deskbell/backend/queue"
 )
 
-// InvokeRequest is a ring (H2).
+// InvokeRequest is a request (H2).
 type InvokeRequest struct {
 	ActionType     agentKind       `json:"action_type"`
 	Description    string          `json:"description" doc:"What you need from the human, in a line."`
@@ -60,14 +60,14 @@ type SnoozeRequest struct {
 	Until       *time.Time        `json:"until" doc:"Absent or null: ring again."`
 }
 
-// ShownRequest says that a channel showed a ring, or why it could not.
+// ShownRequest says that a channel showed a request, or why it could not.
 type ShownRequest struct {
 	OperationID human.OperationID `json:"operation_id"`
 	Channel     string            `json:"channel" enum:"card,notification,tray,console,terminal"`
 	Failed      string            `json:"failed,omitempty" doc:"Why it could not."`
 }
 
-// SeenRequest says that a ring was looked at.
+// SeenRequest says that a request was looked at.
 type SeenRequest struct {
 	OperationID human.OperationID `json:"operation_id"`
 	Channel     string            `json:"channel" enum:"card,notification,tray,console,terminal"`

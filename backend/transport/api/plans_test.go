@@ -15,8 +15,8 @@ import (
 	"deskbell/backend/plan"
 )
 
-// openPlans gives a house plans, whose settings are in memory, and one run of the reference agent.
-func (h *house) openPlans(d *Deps) {
+// openPlans gives a fixture plans, whose settings are in memory, and one run of the reference agent.
+func (h *fixture) openPlans(d *Deps) {
 	var n atomic.Int64
 	h.planning = plan.Options{Confirm: true, Timeout: time.Minute, Modify: true}
 	d.Plans = plan.New(plan.Deps{
@@ -48,7 +48,7 @@ func (oneRun) Read(_ context.Context, id string, _ int, _ time.Duration) (refere
 const twoTasks = `"message":"Tidy up","tasks":[{"description":"Look","tool_name":"read_file","args":{"path":"a"}},{"description":"Write","tool_name":"write_file","args":{"path":"a","content":"x"}}]`
 
 // submitted is a plan that an agent handed in.
-func (h *house) submitted(key, session string) plan.Status {
+func (h *fixture) submitted(key, session string) plan.Status {
 	h.t.Helper()
 	var st plan.Status
 	h.send("POST", "/api/plans", key, `{"session_id":"`+session+`",`+twoTasks+`}`, nil).into(&st)
@@ -59,7 +59,7 @@ func (h *house) submitted(key, session string) plan.Status {
 }
 
 // confirmed is one that may run.
-func (h *house) confirmed(key, session string) plan.Status {
+func (h *fixture) confirmed(key, session string) plan.Status {
 	h.t.Helper()
 	st := h.submitted(key, session)
 	h.send("POST", "/api/plans/"+string(st.OperationID)+"/response", h.op, `{"action":"confirm"}`, nil).into(&st)
@@ -68,7 +68,7 @@ func (h *house) confirmed(key, session string) plan.Status {
 
 // P2, P3, P9: a plan over REST, from submitting to its end, and the window's orders in between.
 func TestAPlanOverREST(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot, other := h.agent("bot"), h.agent("other")
 	st := h.submitted(bot, "s1")
 	if st.ExpiresAt == nil || st.Summary.Total != 2 || st.Summary.Writes != 1 || st.Needs != 1 || len(st.Tasks) != 0 {
@@ -131,7 +131,7 @@ func TestAPlanOverREST(t *testing.T) {
 
 // That the end of a plan was read is noted once it has left: until then the same plan joins it, and then it is asked anew.
 func TestTheEndOfAPlanIsReadOnceItHasLeft(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	first := h.submitted(bot, "s1")
 	h.send("POST", "/api/plans/s1/response", h.op, `{"action":"cancel"}`, nil)
@@ -166,7 +166,7 @@ func TestTheEndOfAPlanIsReadOnceItHasLeft(t *testing.T) {
 
 // P3: operations are found by how their plan stands.
 func TestPlansByStatus(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	h.ring(bot, "no plan")
 	yes, open := h.confirmed(bot, "s1"), h.submitted(bot, "s2")
@@ -182,7 +182,7 @@ func TestPlansByStatus(t *testing.T) {
 
 // P8: where confirming is off, nothing is stored.
 func TestConfirmingOffOverREST(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	h.planMu.Lock()
 	h.planning.Confirm = false
@@ -201,7 +201,7 @@ func TestConfirmingOffOverREST(t *testing.T) {
 
 // P9: several operators, each signed in by a name of their own.
 func TestOperatorsByName(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	h.planMu.Lock()
 	h.planning.Confirmations, h.planning.Operators = 2, []string{"Mei"}

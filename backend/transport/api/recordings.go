@@ -382,7 +382,7 @@ func (s *Server) export(ctx context.Context, x *exchange, in *exportInput) (*str
 	}}, nil
 }
 
-// A fileWriter sends a file, with its headers once there is something of it. As long as it goes on, its
+// A fileWriter sends a file, with its headers once there is something of it. As long as it continues, its
 // connection is not given up.
 type fileWriter struct {
 	http.ResponseWriter

@@ -64,8 +64,8 @@ var began = time.Now()
 
 func monotonic() (time.Time, int64) { now := time.Now(); return now, int64(now.Sub(began)) }
 
-// openRecordings gives a house a recorder with one source, a library and replay.
-func (h *house) openRecordings(d *Deps) {
+// openRecordings gives a fixture a recorder with one source, a library and replay.
+func (h *fixture) openRecordings(d *Deps) {
 	h.pictures, h.input, h.playing = pictures.New(h.t.TempDir()), new(hand), make(chan struct{})
 	ids := 0
 	h.recorder = record.New(record.Deps{
@@ -95,8 +95,8 @@ func (h *house) openRecordings(d *Deps) {
 	h.summaries = summary.New(summary.Deps{
 		Operations: h.queue, Recordings: books, Store: h.store.Summaries(), Operator: human.Actor{Role: human.Operator, Name: "ada"},
 		Now: time.Now, Log: d.Log, Folder: "/data/summarizers",
-		Shelf:   func() summary.Shelf { return summary.Shelf{BuiltIn: builtin.All()} },
-		Options: func() summary.Options { return summary.Options{Language: "request"} },
+		Registry: func() summary.Registry { return summary.Registry{BuiltIn: builtin.All()} },
+		Options:  func() summary.Options { return summary.Options{Language: "request"} },
 		NewID: func() human.SummaryID {
 			return human.SummaryID(human.SummaryPrefix + strconv.FormatInt(drafts.Add(1), 10))
 		},
@@ -106,7 +106,7 @@ func (h *house) openRecordings(d *Deps) {
 
 // A draft of a recording's summary is made over the API, told on the WebSocket, and can be read afterwards.
 func TestDraftsOfSummaries(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	rec := h.recorded(bot, true)
 	path := "/api/human/operations/" + string(rec.OperationID) + "/summaries"
@@ -136,7 +136,7 @@ func TestDraftsOfSummaries(t *testing.T) {
 }
 
 // recordingOf is the recording that runs, begun for an operation where none does.
-func (h *house) recordingOf(op string) human.RecordingID {
+func (h *fixture) recordingOf(op string) human.RecordingID {
 	h.t.Helper()
 	if r, runs := h.recorder.Current(); runs {
 		return r.ID
@@ -146,7 +146,7 @@ func (h *house) recordingOf(op string) human.RecordingID {
 	return r.ID
 }
 
-func (h *house) stopRecording() {
+func (h *fixture) stopRecording() {
 	h.t.Helper()
 	if r, runs := h.recorder.Current(); runs {
 		h.post("/api/recordings/"+string(r.ID)+"/stop", h.op, "")
@@ -161,7 +161,7 @@ type made struct {
 
 // recorded stores a recording of an operation of the agent with this key, released to it or not, pictures
 // included.
-func (h *house) recorded(key string, release bool) made {
+func (h *fixture) recorded(key string, release bool) made {
 	h.t.Helper()
 	ctx, ada := h.t.Context(), human.Actor{Role: human.Operator, Name: "ada"}
 	op := h.ring(key, "record this")
@@ -203,7 +203,7 @@ func (h *house) recorded(key string, release bool) made {
 }
 
 func TestRecordingFromBeginningToEnd(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "do it")
 	start := func(more string) reply { t.Helper(); return h.post("/api/recordings", h.op, idBody(op.ID, more)) }
@@ -282,7 +282,7 @@ func TestRecordingFromBeginningToEnd(t *testing.T) {
 }
 
 func TestAnotherOperatorsOperationIsNotRecorded(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	op := h.ring(h.agent("bot"), "do it")
 	_, err := h.queue.Claim(t.Context(), human.Actor{Role: human.Operator, Name: "bea"}, op.ID)
 	must(t, err)
@@ -290,7 +290,7 @@ func TestAnotherOperatorsOperationIsNotRecorded(t *testing.T) {
 }
 
 func TestWhatAnAgentMayNotReadIsNotThere(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot, stranger := h.agent("bot"), h.agent("stranger")
 	kept, given := h.recorded(bot, false), h.recorded(bot, true)
 	for _, path := range []string{"", "/actions", "/export", "/pictures/" + given.picture} {
@@ -308,7 +308,7 @@ func TestWhatAnAgentMayNotReadIsNotThere(t *testing.T) {
 }
 
 func TestBadRecordingRequests(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	m := h.recorded(bot, true)
 	path := "/api/recordings/" + string(m.ID)
@@ -356,7 +356,7 @@ func TestBadRecordingRequests(t *testing.T) {
 }
 
 func TestPicturesAreCachedByTheirBytes(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	m := h.recorded(bot, true)
 	path := "/api/recordings/" + string(m.ID) + "/pictures/" + m.picture
@@ -394,7 +394,7 @@ func TestPicturesAreCachedByTheirBytes(t *testing.T) {
 }
 
 func TestExportsAreFiles(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	m := h.recorded(h.agent("bot"), false)
 	for format, media := range map[string]string{"": "text/html; charset=utf-8", "html": "text/html; charset=utf-8", "markdown": "application/zip", "json": "application/json"} {
 		t.Run(format, func(t *testing.T) {
@@ -432,7 +432,7 @@ func (l torn) Export(context.Context, human.Actor, human.RecordingID, string, st
 }
 
 func TestABrokenExportIsNotTakenForAWholeOne(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	m := h.recorded(h.agent("bot"), false)
 	serve := func(after int) string {
 		s, err := New(Deps{Queue: h.queue, Keys: h.store, Library: torn{h.deps.Library, after}, Log: h.deps.Log})
@@ -460,7 +460,7 @@ func TestABrokenExportIsNotTakenForAWholeOne(t *testing.T) {
 }
 
 func TestReplayIsStartedWatchedAndStopped(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	m, other := h.recorded(bot, false), h.recorded(bot, false)
 	path := "/api/recordings/" + string(m.ID) + "/replay"
@@ -497,7 +497,7 @@ func TestReplayIsStartedWatchedAndStopped(t *testing.T) {
 }
 
 func TestADeskbellWithoutRecordings(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	s, err := New(Deps{Queue: h.queue, Keys: h.store})
 	must(t, err)
 	defer s.Close()
@@ -525,7 +525,7 @@ func TestADeskbellWithoutRecordings(t *testing.T) {
 }
 
 func TestRecordingsOnTheSocket(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "do it")
 	h.post("/api/human/claim", h.op, idBody(op.ID, "")).operation(200)
@@ -560,7 +560,7 @@ func TestRecordingsOnTheSocket(t *testing.T) {
 }
 
 func TestTheWindowReadsWhatAFileIsCalled(t *testing.T) {
-	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.InApp = true })
+	h := openFixture(t, func(d *Deps, _ *queue.Options) { d.InApp = true })
 	m := h.recorded(h.agent("bot"), false)
 	r := h.send("GET", "/api/recordings/"+string(m.ID)+"/export", h.op, "", func(r *http.Request) { r.Header.Set("Origin", "wails://wails") })
 	if got := r.header.Get("Access-Control-Expose-Headers"); r.status != 200 || !strings.Contains(got, "Content-Disposition") || !strings.Contains(got, "ETag") {

@@ -30,7 +30,7 @@ func BenchmarkRing(b *testing.B) {
 	const agents = 64
 	many := func(_ *Deps, q *queue.Options) { q.MaxPending = 1 << 30 }
 	b.Run("in process", func(b *testing.B) {
-		h := openHouse(b, many)
+		h := openFixture(b, many)
 		each(b, h, agents, func(agent int) func() error {
 			name := fmt.Sprint("agent-", agent)
 			return func() error {
@@ -44,7 +44,7 @@ func BenchmarkRing(b *testing.B) {
 		})
 	})
 	b.Run("over REST", func(b *testing.B) {
-		h := openHouse(b, many)
+		h := openFixture(b, many)
 		keys := make([]string, agents)
 		for i := range keys {
 			keys[i] = h.agent(fmt.Sprint("agent-", i))
@@ -105,7 +105,7 @@ func invoker(b *testing.B, url, key string, want int) func() error {
 
 // each makes b.N calls by n callers at once; caller makes the function that the callers each repeat. A search of h at the
 // end waits for what the calls left to do.
-func each(b *testing.B, h *house, n int, caller func(int) func() error) {
+func each(b *testing.B, h *fixture, n int, caller func(int) func() error) {
 	calls := make([]func() error, n)
 	for i := range calls {
 		calls[i] = caller(i)

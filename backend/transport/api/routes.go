@@ -42,7 +42,7 @@ type none struct{}
 // done is an answer without a body.
 type done struct{}
 
-// A catalogue registers calls and describes them.
+// A catalog registers calls and describes them.
 type catalogue struct {
 	*Server
 	api     huma.API

@@ -66,8 +66,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 }
 
 // connections bounds how many connections are open. Above the bound the one that has been idle longest
-// makes room, so that nobody starves the API by opening connections and saying nothing; when all are
-// busy, the new one is told so.
+// makes room, so that no one starves the API by opening connections and saying nothing; when all are
+// busy, the new one gets an error that says so.
 type connections struct {
 	net.Listener
 	most int
@@ -121,7 +121,7 @@ func (c *connections) admit(n *connection) bool {
 	n.place = c.idle.PushBack(n)
 	c.mu.Unlock()
 	if out != nil {
-		_ = out.Close() // nobody was using it
+		_ = out.Close() // no one was using it
 	}
 	return true
 }
@@ -134,7 +134,7 @@ func turnAway(conn net.Conn) {
 	_ = conn.Close() // errors here concern only the one turned away
 }
 
-// changed is told by net/http what a connection does.
+// net/http calls changed with what a connection does.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	n, ok := conn.(*connection)
 	if !ok {

@@ -19,7 +19,7 @@ import (
 // limit, and calls the API in between.
 func TestTenThousandConnections(t *testing.T) {
 	const most = 1024
-	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.MaxConns = most })
+	h := openFixture(t, func(d *Deps, _ *queue.Options) { d.MaxConns = most })
 	bot := h.agent("bot")
 	waiting := h.ring(bot, "waits all the while")
 	l := h.dial("", h.op)
@@ -73,7 +73,7 @@ func TestWhenAllConnectionsAreBusy(t *testing.T) {
 	var busy sync.WaitGroup
 	busy.Add(1)
 	entered := make(chan struct{}, most)
-	h := openHouse(t, func(d *Deps, _ *queue.Options) {
+	h := openFixture(t, func(d *Deps, _ *queue.Options) {
 		d.MaxConns = most
 		d.MCP = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; busy.Wait() })
 	})
@@ -104,7 +104,7 @@ func TestOneAgentLeavesRoomForOthers(t *testing.T) {
 	var busy sync.WaitGroup
 	busy.Add(1)
 	entered := make(chan struct{}, most)
-	h := openHouse(t, func(d *Deps, _ *queue.Options) {
+	h := openFixture(t, func(d *Deps, _ *queue.Options) {
 		d.MaxConns = most
 		d.MCP = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; busy.Wait() })
 	})
@@ -121,7 +121,7 @@ func TestOneAgentLeavesRoomForOthers(t *testing.T) {
 	h.ring(bot, "now there is room")
 }
 
-func (h *house) ringRefused(key string) {
+func (h *fixture) ringRefused(key string) {
 	h.t.Helper()
 	h.post("/api/human/invoke", key, `{"action_type":"feedback","description":"one too many"}`).problem(http.StatusTooManyRequests, "under way")
 }

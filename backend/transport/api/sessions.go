@@ -61,7 +61,7 @@ type session struct {
 	quiet   chan struct{} // closed when its last WebSocket closes
 }
 
-// opened is what a new session is told once.
+// opened is what a new session gets once.
 type opened struct{ token, resume, name string }
 
 func newSessions(now func() time.Time) *sessions {
@@ -94,7 +94,7 @@ func (s *sessions) newCode(name string) string {
 }
 
 // signIn trades a code for a session: a one-time code, or the resume code of a session whose page was
-// loaded anew. A right code always counts, however many wrong ones came before it: nobody can be locked
+// loaded anew. A right code always counts, however many wrong ones came before it: no one can be locked
 // out. 50 bits that live for 10 minutes cannot be guessed at any rate a machine can try them.
 func (s *sessions) signIn(ctx context.Context, code string) (opened, error) {
 	h := hashOf(normal(code))

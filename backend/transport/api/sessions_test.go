@@ -34,7 +34,7 @@ func withClock(c *clock) func(*Deps, *queue.Options) {
 
 func newClock() *clock { return &clock{at: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)} }
 
-func (h *house) signIn(code string) (Session, reply) {
+func (h *fixture) signIn(code string) (Session, reply) {
 	var s Session
 	r := h.post("/api/session", "", `{"code":`+quoted(code)+`}`)
 	if r.status == http.StatusOK {
@@ -45,7 +45,7 @@ func (h *house) signIn(code string) (Session, reply) {
 
 func TestCodesWorkOnce(t *testing.T) {
 	c := newClock()
-	h := openHouse(t, withClock(c))
+	h := openFixture(t, withClock(c))
 	code := h.NewCode()
 	if len(code) != 11 || code[5] != '-' {
 		t.Errorf("a code looks like %q", code)
@@ -69,7 +69,7 @@ func TestCodesWorkOnce(t *testing.T) {
 
 func TestWrongCodesLockNobodyOut(t *testing.T) {
 	c := newClock()
-	h := openHouse(t, withClock(c))
+	h := openFixture(t, withClock(c))
 	code := h.NewCode()
 	for range maxWrong {
 		_, r := h.signIn("AAAAA-AAAAA")
@@ -87,7 +87,7 @@ func TestWrongCodesLockNobodyOut(t *testing.T) {
 
 func TestResume(t *testing.T) {
 	c := newClock()
-	h := openHouse(t, withClock(c))
+	h := openFixture(t, withClock(c))
 	s, _ := h.signIn(h.NewCode())
 
 	ws := h.dial("", s.Token)
@@ -125,7 +125,7 @@ func (x *session) isQuiet(s *sessions) bool {
 
 func TestSessionsEnd(t *testing.T) {
 	c := newClock()
-	h := openHouse(t, withClock(c))
+	h := openFixture(t, withClock(c))
 	s, _ := h.signIn(h.NewCode())
 	ws := h.dial("", s.Token)
 	ws.hello()

@@ -22,7 +22,7 @@ const (
 	pingEvery = 25 * time.Second
 	pongTime  = 20 * time.Second
 	closeTime = 2 * time.Second
-	writeTime = 30 * time.Second // a reader this slow is cut off; it comes back with its last seq
+	writeTime = 30 * time.Second // a reader this slow is disconnected; it comes back with its last seq
 )
 
 // serveSocket sends events: those after ?after, then those to come, in order and without loss.

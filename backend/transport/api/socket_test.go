@@ -27,7 +27,7 @@ type line struct {
 }
 
 // dial connects with a token in the header.
-func (h *house) dial(query, token string) *line {
+func (h *fixture) dial(query, token string) *line {
 	h.t.Helper()
 	conn, _, err := websocket.Dial(h.t.Context(), h.url+"/api/ws"+query, &websocket.DialOptions{
 		HTTPClient: h.http, HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
@@ -124,7 +124,7 @@ func (l *line) closed(status websocket.StatusCode) {
 }
 
 func TestSocketTellsEverythingInOrder(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	all, own := h.dial("?after=0", h.op), h.dial("", bot)
 	if m := all.hello(); m.Seq != 0 || m.Operator != "ada" {
@@ -163,7 +163,7 @@ func TestSocketTellsEverythingInOrder(t *testing.T) {
 }
 
 func TestAgentsHearOnlyTheirOwn(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot, other := h.agent("bot"), h.agent("other")
 	before := h.ring(other, "before")
 	l := h.dial("?after=0", bot)
@@ -184,7 +184,7 @@ func TestAgentsHearOnlyTheirOwn(t *testing.T) {
 }
 
 func TestPresence(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "x")
 	l := h.dial("", h.op)
@@ -220,7 +220,7 @@ func TestPresence(t *testing.T) {
 }
 
 func TestSocketRefusals(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	h.ring(bot, "x")
 	upgrade := func(change func(*http.Request)) func(*http.Request) {
@@ -255,7 +255,7 @@ func TestSocketRefusals(t *testing.T) {
 }
 
 func TestPagesBringTheirTokenInASubprotocol(t *testing.T) {
-	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.InApp = true })
+	h := openFixture(t, func(d *Deps, _ *queue.Options) { d.InApp = true })
 	for _, origin := range []string{h.url, "wails://wails"} {
 		conn, answer, err := websocket.Dial(t.Context(), h.url+"/api/ws", &websocket.DialOptions{
 			HTTPClient: h.http, HTTPHeader: http.Header{"Origin": {origin}}, Subprotocols: []string{"deskbell", "deskbell.bearer." + h.op},
@@ -269,7 +269,7 @@ func TestPagesBringTheirTokenInASubprotocol(t *testing.T) {
 }
 
 func TestRevocationHangsUp(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	l := h.dial("", h.agent("bot"))
 	l.hello()
 	if r := h.send("DELETE", "/api/agents/bot", h.op, "", nil); r.status != http.StatusNoContent {
@@ -328,7 +328,7 @@ func (w *weakLink) cut() {
 
 func TestNothingIsLostOverBrokenConnections(t *testing.T) {
 	const rings = 400
-	h := openHouse(t, func(d *Deps, _ *queue.Options) { d.Hosts = []string{"127.0.0.1"} })
+	h := openFixture(t, func(d *Deps, _ *queue.Options) { d.Hosts = []string{"127.0.0.1"} })
 	bot := h.agent("bot")
 	link := newWeakLink(t, h.url)
 	var head atomic.Uint64
@@ -381,13 +381,13 @@ func TestNothingIsLostOverBrokenConnections(t *testing.T) {
 
 func TestSlowReadersHoldUpNobody(t *testing.T) {
 	const rings = 300
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	body := `{"action_type":"feedback","description":"x","details":{"x":"` + strings.Repeat("x", 64<<10) + `"}}`
 	for range rings { // far more than any buffer between us holds
 		h.post("/api/human/invoke", bot, body).operation(201)
 	}
-	// Nobody reads the first while the second gets everything. Then the first does, too.
+	// No one reads the first while the second gets everything. Then the first does, too.
 	slow := h.dial("?after=0", h.op)
 	fast := h.dial("?after=0", h.op)
 	for _, l := range []*line{fast, slow} {
@@ -401,7 +401,7 @@ func TestSlowReadersHoldUpNobody(t *testing.T) {
 }
 
 func TestShutdownSaysSo(t *testing.T) {
-	h := openHouse(t, nil)
+	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	op := h.ring(bot, "x")
 	l := h.dial("", bot)

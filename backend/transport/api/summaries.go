@@ -17,7 +17,7 @@ type Summarist interface {
 	Start(ctx context.Context, by human.Actor, op human.OperationID, r summary.DraftRequest) (human.Summary, error)
 	// Stop ends the making of a draft and returns when nothing of it runs any more.
 	Stop(ctx context.Context, by human.Actor, op human.OperationID, id human.SummaryID) (human.Summary, error)
-	// Preview shows what would be sent to another machine, to the letter, and sends nothing.
+	// Preview shows what would be sent to another machine, exactly, and sends nothing.
 	Preview(ctx context.Context, by human.Actor, op human.OperationID, r summary.DraftRequest) (summary.Showing, error)
 	// Try makes a draft of one recording, waits for it and stores nothing.
 	Try(ctx context.Context, by human.Actor, id human.RecordingID, r summary.DraftRequest) (human.Summary, error)
@@ -118,7 +118,7 @@ func findingsOf(list []human.Finding) []human.Finding {
 	return out
 }
 
-// noSummaries is a house without summarizers.
+// noSummaries is a server without summarizers.
 type noSummaries struct{}
 
 func (noSummaries) Summarizers(context.Context, human.Actor) (summary.Summarizers, error) {

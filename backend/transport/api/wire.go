@@ -110,7 +110,7 @@ type Invocation struct {
 	Context       InvocationContext `json:"context"`
 }
 
-// InvocationContext says who rang, and when.
+// InvocationContext says who sent the request, and when.
 type InvocationContext struct {
 	AgentID   string    `json:"agent_id"`
 	CreatedAt time.Time `json:"created_at"`

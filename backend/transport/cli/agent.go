@@ -352,7 +352,7 @@ func (s *shell) conclude(agent *client.Client, op human.Operation) error {
 	}
 	switch {
 	case op.State.Terminal():
-		// The agent has read it: the operator is told so. Failing that, the next command tells.
+		// The agent has read it: mark it as read for the operator. If that fails, the next command marks it.
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		if err := agent.MarkDelivered(ctx, op.ID); err != nil && !errors.Is(err, context.DeadlineExceeded) {

@@ -27,7 +27,7 @@ const ReferenceAgent = "deskbell-agent"
 
 // An Agent is the reference agent.
 type Agent struct {
-	// Run runs it in this process until its task is done, it cannot go on, or ctx ends. A run that ended before its end
+	// Run runs it in this process until its task is done, it cannot continue, or ctx ends. A run that ended before its end
 	// can be resumed.
 	Run func(ctx context.Context, r AgentRun) (agent.Result, error)
 	// Chat begins conversations in this process, and ends what it has started when talk returns.
@@ -41,7 +41,7 @@ type Handle = func(ctx context.Context, message, session string) (agent.Response
 
 // An AgentRun is what a run of the reference agent is begun or resumed with.
 type AgentRun struct {
-	Resume string // the id of the run to go on with; then Task and Cwd are the journal's
+	Resume string // the id of the run to continue with; then Task and Cwd are the journal's
 	Task   string
 	Cwd    string // absolute
 
@@ -302,7 +302,7 @@ func (s *shell) runAgent(ctx context.Context, r AgentRun, f runFlags) (err error
 	return nil
 }
 
-// again is the command that goes on with a run.
+// again is the command that continues with a run.
 func (f runFlags) again(id string) string {
 	command := "deskbell agent resume " + id
 	for _, server := range f.servers {
@@ -330,7 +330,7 @@ func newProgress(s *shell) *progress {
 	return &progress{shell: s, live: terminal && !s.json, colours: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
-// Colours, as a terminal takes them.
+// Colors, as a terminal takes them.
 const (
 	dim    = "2"
 	bold   = "1"
@@ -339,7 +339,7 @@ const (
 	yellow = "33"
 )
 
-// paint colours text that is visible already.
+// paint colors text that is visible already.
 func (p *progress) paint(colour, text string) string {
 	if !p.colours || colour == "" {
 		return text

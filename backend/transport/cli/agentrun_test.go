@@ -17,7 +17,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// agentCommand runs the command line with an agent that does as it is told.
+// agentCommand runs the command line with an agent that does what the test says.
 func runAgent(t *testing.T, do func(ctx context.Context, r AgentRun) (agent.Result, error), args ...string) (out, errs string, code int) {
 	t.Helper()
 	return agentProgram(t, do, "from standard input\n", args...)
@@ -229,7 +229,7 @@ func TestHowARunEnds(t *testing.T) {
 	}
 }
 
-// A run that goes on keeps the limits it has, but for those that are given anew.
+// A run that continues keeps the limits it has, but for those that are given anew.
 func TestLimitsOfARunThatGoesOn(t *testing.T) {
 	var given AgentRun
 	resume := func(args ...string) {

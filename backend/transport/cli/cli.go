@@ -26,7 +26,7 @@ import (
 const (
 	exitYes     = 0 // answered, or approved; for other commands: done
 	exitNo      = 1 // denied or declined; doctor: something does not work
-	exitUnended = 2 // cancelled, or time is up
+	exitUnended = 2 // canceled, or the time limit has passed
 	exitError   = 3
 )
 

@@ -215,7 +215,7 @@ var recorded = map[human.SourceName]string{
 	human.BrowserSource: "record browser",
 }
 
-// checkSource says whether a source of the recorder is there. Recording goes on without one, so none fails.
+// checkSource says whether a source of the recorder is there. Recording continues without one, so none fails.
 func checkSource(s human.SourceState) human.DoctorCheck {
 	c := examined(recorded[s.Source], human.CheckWarn, s.Detail, s.Fix)
 	switch s.Status {

@@ -250,7 +250,7 @@ type row struct {
 	Tool    string          `json:"tool,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
 	Cwd     string          `json:"cwd,omitempty"`
-	Expect  string          `json:"expect"` // allow, ask, not_block or block; empty where nobody has said
+	Expect  string          `json:"expect"` // allow, ask, not_block or block; empty where no one has said
 	Source  string          `json:"source,omitempty"`
 }
 
@@ -295,7 +295,7 @@ type tally struct{ n, short map[string]int }
 func newTally() *tally { return &tally{map[string]int{}, map[string]int{}} }
 
 // add counts a row, and says whether the verdict falls short: what is to be blocked or asked about must not run, what may
-// be asked about must not be refused, and anything else must run.
+// be asked about must not be blocked, and anything else must run.
 func (t *tally) add(expect string, d human.Ruling) bool {
 	short := d != human.Allow
 	switch expect {

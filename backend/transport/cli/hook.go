@@ -33,7 +33,7 @@ type HookCommand struct {
 	Limit   time.Duration
 }
 
-// A HookChange is a change of a coding agent's settings that nobody has made yet.
+// A HookChange is a change of a coding agent's settings that no one has made yet.
 type HookChange struct {
 	Path    string
 	Backup  string // where the file as it was is kept; empty where there was none

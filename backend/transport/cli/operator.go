@@ -227,7 +227,8 @@ func (s *shell) answerCommand() *cobra.Command {
 	return c
 }
 
-// checkFlags refuses flags that contradict each other, and a dangerous approval of what nobody says they read.
+// checkFlags returns an error for flags that contradict each other, and for a dangerous approval whose caller does not say
+// what they read.
 func (r *reply) checkFlags(op human.Operation, declines, asks bool) error {
 	ways := 0
 	for _, way := range []bool{r.approve, r.deny, declines, asks} {

@@ -279,7 +279,7 @@ func (p *planDesk) answer(ctx context.Context, v planVerdict, cancels bool) erro
 	return p.send(ctx, v.Response)
 }
 
-// mayBlindly refuses a dangerous answer of which nobody says what they read.
+// mayBlindly returns an error for a dangerous answer whose caller does not say what they read.
 func (p *planDesk) mayBlindly(risk human.Risk, digest, word string) error {
 	if !risk.Dangerous() || digest != "" {
 		return nil
@@ -470,7 +470,7 @@ func (p *planDesk) editable(ctx context.Context) string {
 	})
 	history, err := p.operator.PlanHistory(ctx, p.session())
 	if err != nil {
-		return b.String() // the plan can be edited all the same
+		return b.String() // the plan can still be edited
 	}
 	for _, u := range history.Usual {
 		if u.Task != nil {

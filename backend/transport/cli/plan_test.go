@@ -162,7 +162,7 @@ func TestAPlanIsShownAndConfirmed(t *testing.T) {
 	}
 	// What has ended is shown, and not asked about.
 	d.says(exitYes, "confirmed by ada", "", "confirm", "one")
-	// What was decided before is told.
+	// The output has what was decided before.
 	d.submit("two", false)
 	d.says(exitYes, "Plans like this one: 1 confirmed.", "t\nc\n\n", "confirm", "two")
 	if st := d.status("two"); !st.Response.TaskByTask {

@@ -208,7 +208,7 @@ func (s *shell) beginTask(ctx context.Context, agent *client.Client, session, ta
 			next, err = agent.Progress(wait, session, p, pollFor)
 		}
 		if err != nil && wait.Err() != nil {
-			err = nil // time is up; the task waits
+			err = nil // the time limit has passed; the task waits
 			break
 		}
 		st = next

@@ -38,8 +38,8 @@ func (pointer) Run(ctx context.Context, ready func(), _ func(human.RecordedEvent
 	return 0, nil
 }
 
-// A desk is a server over a real file, and the command line in front of it.
-type desk struct {
+// A fixture is a server over a real file, and the command line in front of it.
+type fixture struct {
 	t     *testing.T
 	store *sqlite.Store
 	queue *queue.Queue
@@ -47,12 +47,12 @@ type desk struct {
 	began time.Time
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	dir := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
 	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
 	must(t, err)
-	d := &desk{t: t, store: store, queue: queue.New(store, store, queue.Options{Log: log}), began: time.Now()}
+	d := &fixture{t: t, store: store, queue: queue.New(store, store, queue.Options{Log: log}), began: time.Now()}
 	must(t, d.queue.Load(t.Context()))
 	files := pictures.New(dir)
 	recorder := record.New(record.Deps{
@@ -63,8 +63,8 @@ func newDesk(t *testing.T) *desk {
 	books := library.New(library.Deps{Store: store.Recordings(), Pictures: files, Operations: d.queue, Encode: pictures.Encode})
 	drafts := summary.New(summary.Deps{
 		Operations: d.queue, Recordings: books, Store: store.Summaries(), Operator: human.Actor{Role: human.Operator, Name: "ada"}, Now: time.Now, Log: log, Folder: "/data/summarizers",
-		Shelf: func() summary.Shelf {
-			return summary.Shelf{BuiltIn: builtin.All(), Problems: []summary.Unusable{{Name: "mine", Text: "its manifest\x1b has no command"}}}
+		Registry: func() summary.Registry {
+			return summary.Registry{BuiltIn: builtin.All(), Problems: []summary.Unusable{{Name: "mine", Text: "its manifest\x1b has no command"}}}
 		},
 		Options: func() summary.Options { return summary.Options{Language: "request"} },
 		NewID:   func() human.SummaryID { return "sum_1" },
@@ -102,7 +102,7 @@ func must(t testing.TB, err error) {
 }
 
 // run runs a command line and checks its exit code.
-func (d *desk) run(code int, args ...string) (out, errs string) {
+func (d *fixture) run(code int, args ...string) (out, errs string) {
 	d.t.Helper()
 	var stdout, stderr bytes.Buffer
 	if got := Execute(d.t.Context(), Program{Version: "test"}, args, strings.NewReader(""), &stdout, &stderr); got != code {
@@ -117,7 +117,7 @@ func (d *desk) run(code int, args ...string) (out, errs string) {
 }
 
 // says runs a command and checks that it prints something.
-func (d *desk) says(want string, args ...string) {
+func (d *fixture) says(want string, args ...string) {
 	d.t.Helper()
 	if out, errs := d.run(exitYes, args...); !strings.Contains(out+errs, want) {
 		d.t.Errorf("deskbell %s prints %q, which does not say %q", strings.Join(args, " "), out+errs, want)
@@ -125,7 +125,7 @@ func (d *desk) says(want string, args ...string) {
 }
 
 // made stores a recording of the operation that has ended: a click on a button with an unfriendly name.
-func (d *desk) made(id human.RecordingID) {
+func (d *fixture) made(id human.RecordingID) {
 	d.t.Helper()
 	rec := human.Recording{
 		ID: id, OperationID: d.op.ID, By: "ada\x1b[31m", State: human.RecordingStopped, Reason: "limit", StartedAt: d.began, Elapsed: int64(63 * time.Second),
@@ -140,7 +140,7 @@ func (d *desk) made(id human.RecordingID) {
 }
 
 func TestRecordingInATerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	op := string(d.op.ID)
 	d.says("Nothing is being recorded", "record", "status")
 	d.says("log in to X11", "record", "status")
@@ -179,7 +179,7 @@ func TestRecordingInATerminal(t *testing.T) {
 }
 
 // decoded runs a command and reads the JSON it prints.
-func decoded[T any](d *desk, args ...string) (v T) {
+func decoded[T any](d *fixture, args ...string) (v T) {
 	d.t.Helper()
 	out, _ := d.run(exitYes, args...)
 	if err := json.Unmarshal([]byte(out), &v); err != nil || strings.Count(out, "\n") != 1 {
@@ -189,7 +189,7 @@ func decoded[T any](d *desk, args ...string) (v T) {
 }
 
 func TestRecordingsInATerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.says("There are no recordings", "recordings", "list")
 	d.made("rec_1")
 	d.made("rec_2")
@@ -216,7 +216,7 @@ func TestRecordingsInATerminal(t *testing.T) {
 }
 
 func TestExportsInATerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.made("rec_1")
 	t.Chdir(t.TempDir())
 	files := func() (names []string) {
@@ -260,7 +260,7 @@ func TestExportsInATerminal(t *testing.T) {
 }
 
 func TestAnAgentReadsARecordingInATerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.made("rec_1")
 	ada := human.Actor{Role: human.Operator, Name: "ada"}
 	_, err := d.queue.RecordingBegan(t.Context(), ada, d.op.ID, "rec_1")

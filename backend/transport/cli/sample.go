@@ -20,7 +20,7 @@ import (
 	"deskbell/backend/transport/client"
 )
 
-// SampleAgent is the name of a command that rings like an agent would, for a first run that is not empty.
+// SampleAgent is the name of the command that sends requests as an agent would, for a first run that is not empty.
 const SampleAgent = "sample-agent"
 
 // sampleWords is what the sample agent says, in one language.
@@ -87,7 +87,7 @@ func (s *shell) sampleAgentCommand() *cobra.Command {
 	return s.agentCommand(c)
 }
 
-// sample rings for a choice, then asks to be allowed to act on it. It answers a question once it is asked.
+// sample asks for a choice, then for an approval to act on it. It answers one question of the operator.
 func (s *shell) sample(ctx context.Context, agent *client.Client, w sampleWords) error {
 	choice, err := s.sampleRing(ctx, agent, w, human.Feedback, w.pick, map[string]any{
 		"design": w.design, "concerns": []string{w.concern}, "options": w.options,
@@ -138,7 +138,8 @@ func (s *shell) sampleRing(ctx context.Context, agent *client.Client, w sampleWo
 	return op, nil
 }
 
-// Samples starts sample agents: processes of this program that know nothing but a URL and a key. It is safe for concurrent use.
+// Samples starts sample agents: processes of this program that know nothing but a URL and a key. It is safe for concurrent
+// use.
 type Samples struct {
 	keys Keys
 	dir  string

@@ -39,7 +39,7 @@ func (s *shell) findOrStart(ctx context.Context, p Place) (url string, err error
 }
 
 // start runs our own program detached and waits until a server on the folder answers, be it that one or
-// one that somebody else started at the same moment.
+// one that another program started at the same moment.
 func (s *shell) start(ctx context.Context, p Place, args []string) (url string, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // H12: a summarizer is tried on a recording from a terminal, and leaves nothing behind.
 func TestSummarizingInATerminal(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.made("rec_1")
 	_, err := d.queue.RecordingBegan(t.Context(), human.Actor{Role: human.Operator, Name: "ada"}, d.op.ID, "rec_1")
 	must(t, err)

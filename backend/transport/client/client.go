@@ -46,7 +46,7 @@ func New(url, token string) *Client {
 }
 
 // Finding makes a client of a server that may stop and start again at another URL: each call asks find where it is now. A
-// call that meets nobody is made again at once where the server has moved meanwhile, and so is one that may be made twice and
+// call that meets no one is made again at once where the server has moved meanwhile, and so is one that may be made twice and
 // broke off. Where find says NotFound, a call returns Unavailable.
 func Finding(find func() (url string, err error), token string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -67,7 +67,7 @@ func Thread(folder string) string {
 // Close closes connections that no call is using.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// A Ring is what an agent rings with. A nil Timeout is the default from the settings, 0 is never
+// A request is what an agent rings with. A nil Timeout is the default from the settings, 0 is never
 // overdue; a nil Priority is the default.
 type Ring struct {
 	Kind           human.Kind      `json:"action_type"`
@@ -82,7 +82,7 @@ type Ring struct {
 	Attach         bool            `json:"attach,omitempty"` // join an operation of the same words in the same session whose end was not delivered
 }
 
-// Invoke rings. The operation is durable when it returns; created is false when the ring joined one that
+// Invoke rings. The operation is durable when it returns; created is false when the request joined one that
 // existed.
 func (c *Client) Invoke(ctx context.Context, r Ring) (op human.Operation, created bool, err error) {
 	body, err := r.exact()
@@ -96,7 +96,7 @@ func (c *Client) Invoke(ctx context.Context, r Ring) (op human.Operation, create
 // raw is a body that is JSON already.
 type raw []byte
 
-// exact is the ring as JSON with the very bytes of its details and context, which encoding/json would
+// exact is the request as JSON with the very bytes of its details and context, which encoding/json would
 // reformat; an answer may be bound to them.
 func (r Ring) exact() (raw, error) {
 	details, about := r.Details, r.Context
@@ -294,7 +294,7 @@ func (c *Client) Complete(ctx context.Context, id human.OperationID, a human.Ans
 	}{target{id}, a, digest})
 }
 
-// Snooze keeps an operation from ringing until a time; nil lets it ring again.
+// Snooze sets an operation aside until a time; nil brings it back.
 func (c *Client) Snooze(ctx context.Context, id human.OperationID, until *time.Time) (human.Operation, error) {
 	return c.change(ctx, "snooze", struct {
 		target
@@ -302,7 +302,7 @@ func (c *Client) Snooze(ctx context.Context, id human.OperationID, until *time.T
 	}{target{id}, until})
 }
 
-// Shown notes that a channel showed the ring, or why it failed to.
+// Shown notes that a channel showed the request, or why it failed to.
 func (c *Client) Shown(ctx context.Context, id human.OperationID, channel, failed string) (human.Operation, error) {
 	return c.change(ctx, "shown", struct {
 		target
@@ -311,7 +311,7 @@ func (c *Client) Shown(ctx context.Context, id human.OperationID, channel, faile
 	}{target{id}, channel, failed})
 }
 
-// Seen notes that the ring was looked at on a channel.
+// Seen notes that the request was looked at on a channel.
 func (c *Client) Seen(ctx context.Context, id human.OperationID, channel string) (human.Operation, error) {
 	return c.change(ctx, "seen", struct {
 		target
@@ -372,7 +372,7 @@ func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
 	return answer.Agents, err
 }
 
-// AddAgent makes a key for an agent. It is told this once.
+// AddAgent makes a key for an agent. Only this call returns it.
 func (c *Client) AddAgent(ctx context.Context, name string) (key string, err error) {
 	var answer struct{ Key string }
 	_, err = c.call(ctx, http.MethodPost, "/api/agents", map[string]string{"name": name}, &answer)

@@ -80,7 +80,7 @@ func (c *Client) Decisions(ctx context.Context, most int) (page service.LogPage,
 	return page, err
 }
 
-// GateRules returns the user's own rules, those of files and standing permissions.
+// GateRules returns the user's own rules, those of files and rules.
 func (c *Client) GateRules(ctx context.Context) ([]human.GateRule, error) {
 	var answer struct {
 		Rules []human.GateRule `json:"rules"`
@@ -89,13 +89,13 @@ func (c *Client) GateRules(ctx context.Context) ([]human.GateRule, error) {
 	return answer.Rules, err
 }
 
-// AddGateRule gives a standing permission, or a rule to ask or refuse.
+// AddGateRule makes a rule that allows, asks or blocks.
 func (c *Client) AddGateRule(ctx context.Context, r human.GateRule) (made human.GateRule, err error) {
 	_, err = c.call(ctx, http.MethodPost, "/api/gate/rules", r, &made)
 	return made, err
 }
 
-// DropGateRule takes a standing rule back.
+// DropGateRule takes a rule back.
 func (c *Client) DropGateRule(ctx context.Context, id string) error {
 	_, err := c.call(ctx, http.MethodDelete, "/api/gate/rules/"+url.PathEscape(id), nil, nil)
 	return err

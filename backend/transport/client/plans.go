@@ -13,7 +13,7 @@ import (
 
 // Submit has a plan confirmed, as an agent. It blocks until operators answered or one of them asks something, at the
 // longest for wait (or MaxWait): the plan may be pending then. created is false where it joined a plan that was there, and
-// where nobody has to confirm it.
+// where no one has to confirm it.
 func (c *Client) Submit(ctx context.Context, s plan.Submission, wait time.Duration) (st plan.Status, created bool, err error) {
 	ctx, query, cancel := held(ctx, wait)
 	defer cancel()
@@ -50,7 +50,7 @@ func (c *Client) Progress(ctx context.Context, session string, p human.TaskProgr
 	return st, err
 }
 
-// Order tells the agent of a plan that runs, as an operator, to pause, go on, skip a task, stop, or do other tasks.
+// Order tells the agent of a plan that runs, as an operator, to pause, continue, skip a task, stop, or do other tasks.
 func (c *Client) Order(ctx context.Context, session string, o human.Order) (st plan.Status, err error) {
 	_, err = c.call(ctx, http.MethodPost, planPath(session)+"/orders", o, &st)
 	return st, err

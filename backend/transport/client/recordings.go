@@ -42,7 +42,7 @@ func (c *Client) PauseRecording(ctx context.Context, id human.RecordingID) (huma
 	return c.changeRecording(ctx, id, "pause", nil)
 }
 
-// ResumeRecording goes on recording.
+// ResumeRecording continues recording.
 func (c *Client) ResumeRecording(ctx context.Context, id human.RecordingID) (human.Recording, error) {
 	return c.changeRecording(ctx, id, "resume", nil)
 }

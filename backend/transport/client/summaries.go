@@ -8,7 +8,7 @@ import (
 	"deskbell/backend/summary"
 )
 
-// TrySummarizer has one recording summarised and returns the draft; nothing is kept. It blocks until that is
+// TrySummarizer has one recording summarized and returns the draft; nothing is kept. It blocks until that is
 // done. Denied where what the summarizer reads would leave the machine of Deskbell and r has no consent.
 func (c *Client) TrySummarizer(ctx context.Context, id human.RecordingID, r summary.DraftRequest) (sum human.Summary, err error) {
 	_, err = c.call(ctx, http.MethodPost, recordingPath(id)+"/summary", r, &sum)

@@ -211,7 +211,7 @@ func geminiAnswer(s said, d decision) any {
 	case human.Allow:
 		f := fields{"decision": "allow"}
 		if d.args != nil {
-			// They may be laid over the old ones, so an argument cannot be taken away.
+			// They may be laid over the old ones, so an argument cannot be removed.
 			if !covers(d.args, s.Input) {
 				return geminiRefuse(offer(s.Tool, d))
 			}

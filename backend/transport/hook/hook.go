@@ -1,6 +1,6 @@
 // Package hook stands in front of coding agents: it answers the hooks by which they ask, before they call a tool, whether
 // they may. It reads what a client writes to a hook's standard input, asks a Judge, and writes the answer in the client's
-// own words. Whatever goes wrong is a refusal that says what happened: most clients let a call run when their hook fails.
+// own words. Whatever goes wrong blocks the call and says what happened: most clients let a call run when their hook fails.
 package hook
 
 import (
@@ -226,7 +226,7 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// say is a judgement's message. A refusal without words is not read as one by every client.
+// say is a judgement's message. Some clients do not treat a denial without words as one.
 func say(j human.Judgement) string {
 	if text := clean(j.Message); text != "" {
 		return text
@@ -250,7 +250,7 @@ func clean(text string) string {
 	}, text))
 }
 
-// offer is the refusal of a call that may run with other arguments, where the client cannot be given them.
+// offer denies a call that may run with other arguments, where the client cannot take them.
 func offer(tool string, d decision) string {
 	return fmt.Sprintf("%s\nIt was not run as it was. It may run with other arguments: call %s again with exactly these: %s", d.message, clean(tool), d.args)
 }

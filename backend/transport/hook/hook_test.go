@@ -119,8 +119,8 @@ func TestArgumentsArriveAsTheyAre(t *testing.T) {
 	}
 }
 
-// refused says whether an answer of a client holds a call back.
-func refused(client, out string) bool {
+// denied says whether an answer of a client holds a call back.
+func denied(client, out string) bool {
 	var a struct {
 		Decision   string
 		Permission string
@@ -171,7 +171,7 @@ func TestWhateverGoesWrongIsARefusal(t *testing.T) {
 				tt.j = says(judgements["allow"])
 			}
 			out, errs, code := run(t, client, tt.in, tt.j)
-			if !refused(client, out) || code != tt.code || (code == blocked) != (errs != "") {
+			if !denied(client, out) || code != tt.code || (code == blocked) != (errs != "") {
 				t.Errorf("%s, %s: exit %d, %q, %q", client, name, code, out, errs)
 			}
 		}
@@ -260,7 +260,7 @@ func TestAnswersComeBeforeTheClientsLimit(t *testing.T) {
 				var out, errs bytes.Buffer
 				code := Run(t.Context(), gemini, limit, strings.NewReader(in), &out, &errs, b)
 				took := time.Since(began)
-				if code != 0 || !refused("gemini", out.String()) || took >= limit || took < limit/2 {
+				if code != 0 || !denied("gemini", out.String()) || took >= limit || took < limit/2 {
 					t.Errorf("limit %s, %s: after %s exit %d, %s", limit, name, took, code, out.String())
 				}
 				if name != "it never answers" && !slices.Equal(b.gone, []human.OperationID{"op_1"}) {
@@ -292,7 +292,7 @@ func TestAHookThatIsStoppedRefusesAndWithdraws(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		code := Run(ctx, opencode, time.Minute, strings.NewReader(in), &out, &errs, b)
-		if code != 0 || !refused("opencode", out.String()) || !strings.Contains(out.String(), "stopped before") || len(b.gone) != 1 {
+		if code != 0 || !denied("opencode", out.String()) || !strings.Contains(out.String(), "stopped before") || len(b.gone) != 1 {
 			t.Error(code, out.String(), b.gone)
 		}
 	})
@@ -309,7 +309,7 @@ func TestADeskbellThatStopsInTheMiddleSaysThatTheQuestionIsKept(t *testing.T) {
 			return human.Judgement{}, human.Errorf(human.Unavailable, "reset")
 		}
 		out, _, code := run(t, "cursor", in, b)
-		if code != 0 || !refused("cursor", out) || !strings.Contains(out, "The question is kept") {
+		if code != 0 || !denied("cursor", out) || !strings.Contains(out, "The question is kept") {
 			t.Error(code, out)
 		}
 	})
@@ -343,10 +343,10 @@ func FuzzWhateverIsReadIsAnsweredWithOneObject(f *testing.F) {
 				if err := json.Unmarshal(out.Bytes(), &object); err != nil {
 					t.Fatalf("%s: %q: %v", c.Name, out.String(), err)
 				}
-				if j.Decision == human.Deny && code == 0 && !refused(c.Name, out.String()) && !strings.Contains(out.String(), `"behavior":"deny"`) {
+				if j.Decision == human.Deny && code == 0 && !denied(c.Name, out.String()) && !strings.Contains(out.String(), `"behavior":"deny"`) {
 					t.Fatalf("%s: %s", c.Name, out.String())
 				}
-				if code != 0 && !refused(c.Name, out.String()) {
+				if code != 0 && !denied(c.Name, out.String()) {
 					t.Fatalf("%s: exit %d and %s", c.Name, code, fmt.Sprint(object))
 				}
 			}

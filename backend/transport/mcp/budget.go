@@ -55,7 +55,7 @@ func (r reading) cost() int {
 
 // fit is the reading within a budget of tokens: what it is and what to do stay; the rest is shown in the order of
 // parts. Each takes at most two thirds of what is left, so that no long text takes the place of all that follows,
-// and then, in the same order, of what remains. What is cut is named, with how to read it.
+// and then, in the same order, of what remains. It names what it leaves out, with how to read it.
 func (r reading) fit(budget int) reading {
 	if r.fitted {
 		return r
@@ -114,7 +114,7 @@ func (r reading) with(n []int) reading {
 	return r
 }
 
-// worth is how many characters of a text that was cut are worth reading.
+// worth is the least number of characters of a shortened text that is worth reading.
 const worth = 20
 
 // A part of a reading can be left out or shown as far as there is room.
@@ -176,7 +176,7 @@ func sizeOf[T any](list []T, text func(T) string) int {
 }
 
 // take are the first elements of a list that have at most so many characters, by the count of sizeOf. The last
-// is cut where something worth reading is left of it; whole counts the others.
+// is shortened where something worth reading is left of it; whole counts the others.
 func take[T any](list []T, n int, text func(T) string, cut func(T, string) T) (taken []T, whole int) {
 	for _, one := range list {
 		t := text(one)

@@ -23,7 +23,7 @@ import (
 	"deskbell/backend/transport/mcp"
 )
 
-// A shop is where work is recorded for the agent bot: clicks with pictures, and a word typed that nobody shares.
+// A shop is where work is recorded for the agent bot: clicks with pictures, and a word typed that no one shares.
 type shop struct {
 	*queue.Queue
 	t        *testing.T
@@ -328,7 +328,7 @@ func TestAnyResultKeepsToItsBudget(t *testing.T) {
 		}
 		whole(r, "attachments", slices.Equal(r.Attachments, a.Attachments))
 
-		// What was cut is read on as the result says.
+		// The rest can be read as the result says.
 		if cut := slices.IndexFunc(r.Cut, func(cut string) bool { return strings.HasPrefix(cut, "human_input") }); cut >= 0 && len(a.HumanInput) < 3000 {
 			text := r.HumanInput
 			for offset := len([]rune(text)); ; {

@@ -236,8 +236,8 @@ func ask(words string) args {
 	return args{"action": "invoke", "action_type": "feedback", "description": words}
 }
 
-// rung waits until the agent has a number of open operations and returns the last.
-func rung(t testing.TB, q *queue.Queue, by human.Actor, n int) human.Operation {
+// requested waits until the agent has a number of open operations and returns the last.
+func requested(t testing.TB, q *queue.Queue, by human.Actor, n int) human.Operation {
 	t.Helper()
 	return until(t, "it rings", func() (human.Operation, bool) {
 		page, err := q.List(t.Context(), by, queue.Filter{Open: true, AgentID: by.Name})

@@ -60,20 +60,20 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = human.Errorf(human.Denied, "MCP is for agents; use an agent's key (deskbell keys add NAME)")
 	}
 	if err != nil {
-		refuse(w, err)
+		fail(w, err)
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	session := r.Header.Get(sessionHeader)
 	if session != "" && !proven(session, r) {
-		refuse(w, human.Errorf(human.NotFound, "this session was not started with this key; start a new one with initialize"))
+		fail(w, human.Errorf(human.NotFound, "this session was not started with this key; start a new one with initialize"))
 		return
 	}
 	if r.Method == http.MethodPost {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
 		if err != nil {
-			refuse(w, err)
+			fail(w, err)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -154,8 +154,8 @@ func proof(word string, r *http.Request) string {
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil)))
 }
 
-// refuse answers a request that does not get as far as the protocol, with a problem document (RFC 9457).
-func refuse(w http.ResponseWriter, err error) {
+// fail answers a request that does not reach the protocol, with a problem document (RFC 9457).
+func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	var large *http.MaxBytesError
 	switch kind := human.KindOf(err); {
@@ -173,7 +173,7 @@ func refuse(w http.ResponseWriter, err error) {
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(struct { // the client may be gone; there is nobody else to tell
+	_ = json.NewEncoder(w).Encode(struct { // the client may be gone; there is no one else to tell
 		Title  string `json:"title"`
 		Status int    `json:"status"`
 		Detail string `json:"detail"`

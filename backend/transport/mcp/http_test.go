@@ -172,7 +172,7 @@ func TestADroppedConnectionEndsTheCallAndNotTheOperation(t *testing.T) {
 			if !strings.Contains(line, "notifications/progress") {
 				t.Fatalf("first came %s", line)
 			}
-			op := rung(t, q, bot, 1)
+			op := requested(t, q, bot, 1)
 			until(t, "the agent is shown as waiting", func() (bool, bool) { return true, q.PresenceOf(op.ID).Waiting })
 			drop()
 			until(t, "nobody waits", func() (bool, bool) { return true, !q.PresenceOf(op.ID).Waiting })
@@ -212,7 +212,7 @@ func TestACancelledCallIsNotADelivery(t *testing.T) {
 	resp := post(t, t.Context(), s, "Bearer dbk_bot", session, legacy, callBody(7, ask("Too long"), `,"_meta":{"progressToken":1}`))
 	defer resp.Body.Close()
 	firstData(t, resp.Body)
-	op := rung(t, q, bot, 1)
+	op := requested(t, q, bot, 1)
 	until(t, "it waits", func() (bool, bool) { return true, q.PresenceOf(op.ID).Waiting })
 	cancelled := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"timeout"}}`
 
@@ -249,7 +249,7 @@ func TestShuttingDownAnswersWhoWaits(t *testing.T) {
 	if r.Status != "pending" || !strings.Contains(r.Message, "nothing is lost") || !strings.Contains(r.Next, string(r.OperationID)) {
 		t.Errorf("%+v", r)
 	}
-	if op := rung(t, q, bot, 1); op.ID != r.OperationID {
+	if op := requested(t, q, bot, 1); op.ID != r.OperationID {
 		t.Errorf("the queue has %s, the agent was told %s", op.ID, r.OperationID)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"deskbell/backend/transport/client"
 )
 
-// errGone says that nobody reads the answer of a call any more. It goes to the SDK, which drops it.
+// errGone says that no one reads the answer of a call any more. It goes to the SDK, which drops it.
 var errGone = errors.New("the client has left; the operation stays in the queue")
 
 // await waits for an operation to end, or for its operator to ask something, and returns it as it then stands; see climb.

@@ -280,7 +280,7 @@ func TestWithProgressACallWaitsAsLongAsItsClient(t *testing.T) {
 		began := time.Now()
 		done := c.start(ask("Take your time").with(args{"timeout": 60}), notes)
 		pass(20*time.Minute + 2*time.Second)
-		op := rung(t, q, bot, 1)
+		op := requested(t, q, bot, 1)
 		if _, err := q.Claim(t.Context(), mei, op.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestAClientThatLeavesEndsItsCallAndNotItsRequest(t *testing.T) {
 		_, err := c.try(ctx, ask("Still there?"), nil)
 		gone <- err
 	}()
-	op := rung(t, q, bot, 1)
+	op := requested(t, q, bot, 1)
 	until(t, "it waits", func() (bool, bool) { return true, q.PresenceOf(op.ID).Waiting })
 	leave()
 	if err := <-gone; err == nil {

@@ -197,7 +197,7 @@ func TestAPermissionIsAnsweredInTimeWhereNoProgressIsTaken(t *testing.T) {
 		if took := time.Since(began); err != nil || p.Behavior != "deny" || took != 45*time.Second || !strings.Contains(p.Message, "op_1") || !strings.Contains(p.Message, "again") {
 			t.Errorf("%+v %v after %v", p, err, took)
 		}
-		// The same call, with the id of another try, goes on waiting for the same question.
+		// The same call, with the id of another try, continues waiting for the same question.
 		g.answers <- human.Judgement{Decision: human.Allow}
 		p, err = c.permit(t.Context(), aCall.with(args{"tool_use_id": "toolu_2"}), nil)
 		if err != nil || p.Behavior != "allow" {

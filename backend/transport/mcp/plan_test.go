@@ -20,8 +20,8 @@ import (
 	mcpserver "deskbell/backend/transport/mcp"
 )
 
-// A desk is a queue with plans, and a client of one agent's.
-type desk struct {
+// A fixture is a queue with plans, and a client of one agent's.
+type fixture struct {
 	t     testing.TB
 	q     *queue.Queue
 	plans *plan.Service
@@ -42,11 +42,11 @@ func planner(q *queue.Queue, o plan.Options) *plan.Service {
 
 var confirming = plan.Options{Confirm: true, Modify: true}
 
-func newDesk(t testing.TB, o plan.Options, version string) *desk {
+func newFixture(t testing.TB, o plan.Options, version string) *fixture {
 	q := open(t)
 	plans := planner(q, o)
 	c := inMemory(t, mcpserver.ForQueue(q, nil, bot), mcpserver.Options{Plans: agents{plans}, Session: "thread"}, version)
-	return &desk{t, q, plans, c}
+	return &fixture{t, q, plans, c}
 }
 
 // agents are plans where the connection is of one agent.
@@ -144,25 +144,25 @@ func (c *client) planning(a args, progress chan note) <-chan planned {
 }
 
 // respond answers the plan of the session as Mei.
-func (d *desk) respond(r plan.Response) {
+func (d *fixture) respond(r plan.Response) {
 	d.t.Helper()
 	if _, err := d.plans.Respond(context.Background(), mei, "thread", r); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *desk) order(o human.Order) {
+func (d *fixture) order(o human.Order) {
 	d.t.Helper()
 	if _, err := d.plans.Order(context.Background(), mei, "thread", o); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-// confirmed is a desk with aPlan confirmed.
-func confirmed(t testing.TB, r plan.Response) *desk {
-	d := newDesk(t, confirming, modern)
+// confirmed is a fixture with aPlan confirmed.
+func confirmed(t testing.TB, r plan.Response) *fixture {
+	d := newFixture(t, confirming, modern)
 	done := d.planning(aPlan, nil)
-	rung(t, d.q, bot, 1)
+	requested(t, d.q, bot, 1)
 	d.respond(r)
 	<-done
 	return d
@@ -176,7 +176,7 @@ var aPlan = args{"message": "Mend the build", "tasks": []any{
 
 func TestTheToolForPlansIsThereWherePlansAre(t *testing.T) {
 	for _, version := range []string{legacy, modern} {
-		d := newDesk(t, confirming, version)
+		d := newFixture(t, confirming, version)
 		list, err := d.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -195,9 +195,9 @@ func TestTheToolForPlansIsThereWherePlansAre(t *testing.T) {
 
 func TestAPlanIsConfirmedAndRuns(t *testing.T) {
 	for _, version := range []string{legacy, modern} {
-		d := newDesk(t, confirming, version)
+		d := newFixture(t, confirming, version)
 		done := d.planning(aPlan, nil)
-		op := rung(t, d.q, bot, 1)
+		op := requested(t, d.q, bot, 1)
 		if delivered(t, d.q, op.ID) {
 			t.Error("it is delivered before it is answered")
 		}
@@ -237,9 +237,9 @@ func TestAPlanIsConfirmedAndRuns(t *testing.T) {
 }
 
 func TestAChangedPlanIsToldAsItIsToRun(t *testing.T) {
-	d := newDesk(t, confirming, modern)
+	d := newFixture(t, confirming, modern)
 	done := d.planning(aPlan, nil)
-	rung(t, d.q, bot, 1)
+	requested(t, d.q, bot, 1)
 	d.respond(plan.Response{Action: human.ModifyPlan, Message: "Carefully", Tasks: []human.Task{
 		{ID: "t3", Description: "Try again", Priority: 3}, {ID: "t1", Description: "Look twice", Tool: "bash", Args: json.RawMessage(`{"command":"make one"}`)}, {Description: "Tell me"},
 	}})
@@ -265,7 +265,7 @@ func TestAChangedPlanIsToldAsItIsToRun(t *testing.T) {
 
 // The tool human does not say yes to a plan that was changed.
 func TestAPlanIsReadAsAPlan(t *testing.T) {
-	d := newDesk(t, confirming, modern)
+	d := newFixture(t, confirming, modern)
 	id := d.plan(aPlan.with(args{"wait_seconds": 0})).OperationID
 	d.respond(plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{{Description: "Something else"}}})
 	if r := d.use(args{"action": "wait", "operation_id": id}); r.Decision != "" || !strings.Contains(r.Next, "confirm_plan") {
@@ -281,9 +281,9 @@ func TestAPlanThatMustNotRun(t *testing.T) {
 		"cancelled":        {plan.Response{Action: human.CancelPlan, Message: "Not today"}, "cancelled", "do none of it"},
 		"changed in words": {plan.Response{Action: human.ModifyPlan, Message: "Ask Ada first"}, "modified", "make a new plan"},
 	} {
-		d := newDesk(t, confirming, legacy)
+		d := newFixture(t, confirming, legacy)
 		done := d.planning(aPlan, nil)
-		rung(t, d.q, bot, 1)
+		requested(t, d.q, bot, 1)
 		d.respond(tt.r)
 		if p := <-done; p.Status != tt.status || len(p.Tasks) != 0 || p.UserMessage != tt.r.Message || !strings.Contains(p.Next, tt.next) {
 			t.Errorf("%s: %+v", name, p)
@@ -297,18 +297,18 @@ func TestAPlanThatMustNotRun(t *testing.T) {
 
 func TestAPlanWaitsAsLongAsItsClientDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, confirming, modern)
+		d := newFixture(t, confirming, modern)
 		began := time.Now()
 		p := d.plan(aPlan)
 		if took := time.Since(began); p.Status != "pending" || took != 45*time.Second || p.Attached || !strings.Contains(p.Next, "action=wait") {
 			t.Errorf("%+v after %s", p, took)
 		}
-		// The same plan again joins, and nobody is asked twice.
+		// The same plan again joins, and no one is asked twice.
 		p = d.plan(aPlan.with(args{"wait_seconds": 0}))
 		if !p.Attached || p.Status != "pending" {
 			t.Errorf("%+v", p)
 		}
-		rung(t, d.q, bot, 1)
+		requested(t, d.q, bot, 1)
 		notes := make(chan note, 100)
 		done := d.planning(args{"action": "wait"}, notes)
 		pass(3 * time.Minute)
@@ -333,7 +333,7 @@ func TestAPlanWaitsAsLongAsItsClientDoes(t *testing.T) {
 
 func TestNobodyAnswersAPlan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, confirming, modern)
+		d := newFixture(t, confirming, modern)
 		began := time.Now()
 		p := <-d.planning(aPlan.with(args{"timeout_seconds": 100}), make(chan note, 100))
 		if p.Status != "timeout" || time.Since(began) > 102*time.Second || len(p.Tasks) != 0 || !strings.Contains(p.Next, "no one answered") {
@@ -343,9 +343,9 @@ func TestNobodyAnswersAPlan(t *testing.T) {
 }
 
 func TestAnOperatorAsksAboutAPlan(t *testing.T) {
-	d := newDesk(t, confirming, modern)
+	d := newFixture(t, confirming, modern)
 	done := d.planning(aPlan, nil)
-	op := rung(t, d.q, bot, 1)
+	op := requested(t, d.q, bot, 1)
 	if _, err := d.q.Reply(t.Context(), mei, op.ID, "Which branch?"); err != nil {
 		t.Fatal(err)
 	}
@@ -456,7 +456,7 @@ func TestTaskByTask(t *testing.T) {
 }
 
 func TestWithoutConfirmingNothingIsAskedAndNothingIsKept(t *testing.T) {
-	d := newDesk(t, plan.Options{}, modern)
+	d := newFixture(t, plan.Options{}, modern)
 	p := d.plan(aPlan)
 	if p.Status != "confirmed" || p.Auto != "off" || p.OperationID != "" || p.ids() != "t1 t2 t3" || !strings.Contains(p.Next, "not needed") {
 		t.Errorf("%+v", p)
@@ -467,7 +467,7 @@ func TestWithoutConfirmingNothingIsAskedAndNothingIsKept(t *testing.T) {
 }
 
 func TestBigPlansAreCutAndCanBeReadWhole(t *testing.T) {
-	d := newDesk(t, confirming, modern)
+	d := newFixture(t, confirming, modern)
 	var tasks []any
 	for i := range 200 {
 		tasks = append(tasks, map[string]any{"description": fmt.Sprintf("%d %s", i, strings.Repeat("long <words> ", 60)), "tool_name": "bash", "args": map[string]any{"command": strings.Repeat("x", 1000)}})
@@ -475,7 +475,7 @@ func TestBigPlansAreCutAndCanBeReadWhole(t *testing.T) {
 	tasks[0].(map[string]any)["args"] = map[string]any{"content": strings.Repeat("长 \"y\"", 10000)}
 	big := args{"message": "Much", "tasks": tasks}
 	done := d.planning(big, nil)
-	rung(t, d.q, bot, 1)
+	requested(t, d.q, bot, 1)
 	d.respond(plan.Response{Action: human.ConfirmPlan, Message: strings.Repeat("Mind this. ", 1400)})
 	p := <-done
 	if p.size > 12000 || p.size < 8000 || len(p.Tasks) < 20 || p.Tasks[0].ID != "t1" || len(p.Cut) < 2 || !strings.Contains(p.Cut[0], "task_id") || !strings.HasPrefix(p.UserMessage, "Mind this.") || p.Next == "" {
@@ -506,7 +506,7 @@ func TestBigPlansAreCutAndCanBeReadWhole(t *testing.T) {
 }
 
 func TestWhatModelsMakeOfTasks(t *testing.T) {
-	d := newDesk(t, plan.Options{}, modern)
+	d := newFixture(t, plan.Options{}, modern)
 	for name, tt := range map[string]struct {
 		tasks any
 		want  string // of the tasks, as JSON; or the field at fault
@@ -617,14 +617,14 @@ func TestPlansOverHTTPAreTheirAgents(t *testing.T) {
 }
 
 func TestAClientThatLeavesEndsItsCallAndNotItsPlan(t *testing.T) {
-	d := newDesk(t, confirming, legacy)
+	d := newFixture(t, confirming, legacy)
 	ctx, leave := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		_, err := d.tryPlan(ctx, aPlan, nil)
 		ended <- err
 	}()
-	op := rung(t, d.q, bot, 1)
+	op := requested(t, d.q, bot, 1)
 	until(t, "it waits", func() (bool, bool) { return true, d.q.PresenceOf(op.ID).Waiting })
 	leave()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -635,14 +635,14 @@ func TestAClientThatLeavesEndsItsCallAndNotItsPlan(t *testing.T) {
 	if delivered(t, d.q, op.ID) {
 		t.Error("an answer nobody read counts as delivered")
 	}
-	// The same plan again hears it, and rings nobody.
+	// The same plan again hears it, and rings no one.
 	if p := d.plan(aPlan); p.Status != "confirmed" || !p.Attached || p.OperationID != op.ID {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestAnAgentTakesItsPlanBack(t *testing.T) {
-	d := newDesk(t, confirming, modern)
+	d := newFixture(t, confirming, modern)
 	d.plan(aPlan.with(args{"wait_seconds": 0}))
 	if p := d.plan(args{"action": "cancel", "reason": "I know better"}); p.Status != "cancelled" {
 		t.Errorf("%+v", p)
@@ -652,12 +652,12 @@ func TestAnAgentTakesItsPlanBack(t *testing.T) {
 	if second.Attached || third.Attached || second.OperationID == third.OperationID {
 		t.Errorf("%+v %+v", second, third)
 	}
-	if op := rung(t, d.q, bot, 1); op.ID != third.OperationID {
+	if op := requested(t, d.q, bot, 1); op.ID != third.OperationID {
 		t.Errorf("%s waits, not %s", op.ID, third.OperationID)
 	}
 }
 
-// A plan that is confirmed is not taken back; its agent leaves the tasks that wait, and is told how.
+// A plan that is confirmed cannot be withdrawn; its agent leaves the tasks that wait, and the result says how.
 func TestAConfirmedPlanIsLeftTaskByTask(t *testing.T) {
 	d := confirmed(t, plan.Response{Action: human.ConfirmPlan})
 	for says, a := range map[string]args{

@@ -321,7 +321,7 @@ func (r planReading) cost() int {
 }
 
 // fit is the reading within a budget of tokens. Status, next and run_state stay; of the rest, each part takes at most two
-// thirds of what is left, in the order of their weight. What is cut is named, with how to read it.
+// thirds of what is left, in the order of their weight. It names what it leaves out, with how to read it.
 func (r planReading) fit(budget int) planReading {
 	whole := r
 	if whole.cost() <= budget {

@@ -41,7 +41,7 @@ func TestStdioSpeaksOnlyTheProtocolAndEndsWithItsInput(t *testing.T) {
 		t.Errorf("server %+v", v)
 	}
 	done := c.start(ask("Over stdio"), make(chan note, 10))
-	op := rung(t, q, bot, 1)
+	op := requested(t, q, bot, 1)
 	answer(t, q, op.ID, human.Answer{HumanInput: "ok"})
 	if r := <-done; r.HumanInput != "ok" {
 		t.Errorf("%+v", r)
@@ -53,7 +53,7 @@ func TestStdioSpeaksOnlyTheProtocolAndEndsWithItsInput(t *testing.T) {
 
 	// The input ends while a call waits.
 	go func() { _, _ = c.try(context.Background(), ask("The last"), make(chan note, 10)) }()
-	last := rung(t, q, bot, 2)
+	last := requested(t, q, bot, 2)
 	_ = toServer.Close()
 	if err := <-ended; err != nil {
 		t.Errorf("the end of the input is an error: %v", err)
@@ -75,7 +75,7 @@ func TestStdioSpeaksOnlyTheProtocolAndEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// broken is a client that went away: what it is told goes nowhere.
+// broken is a client that went away: what is written to it goes nowhere.
 type broken struct{ io.Writer }
 
 func (b broken) Write(p []byte) (int, error) {
@@ -95,7 +95,7 @@ func TestAnAnswerThatCouldNotBeWrittenIsNotDelivered(t *testing.T) {
 	}()
 	c := connect(t, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, modern)
 	go func() { _, _ = c.try(context.Background(), ask("Who reads this?"), nil) }()
-	op := rung(t, q, bot, 1)
+	op := requested(t, q, bot, 1)
 	until(t, "it waits", func() (bool, bool) { return true, q.PresenceOf(op.ID).Waiting })
 	answer(t, q, op.ID, human.Answer{HumanInput: "for nobody"})
 	until(t, "nobody waits", func() (bool, bool) { return true, !q.PresenceOf(op.ID).Waiting })

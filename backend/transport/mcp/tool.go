@@ -135,7 +135,7 @@ func (c *call) invoke(ctx context.Context, a arguments) (reading, error) {
 	return result, err
 }
 
-// ring rings, again for a while where the queue is away: what was stored is joined, so nobody is rung twice.
+// ring sends a request, again for a while where the queue is away: what was stored is joined, so no operator is asked twice.
 func (c *call) ring(ctx context.Context, r Ring) (op human.Operation, created bool, err error) {
 	err = client.Retry(ctx, grace, nil, func() error {
 		op, created, err = c.ringer.Ring(ctx, r)

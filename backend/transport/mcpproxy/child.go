@@ -35,7 +35,7 @@ const (
 // signal where one ended it. The error says why the proxy itself could not go on. When the client's input ends, so does the
 // server's. In may still be read from when Serve has returned.
 func (c Child) Serve(ctx context.Context, judge Judge, opts Options) (int, error) {
-	d := newDesk(judge, opts)
+	d := newChecker(judge, opts)
 	if len(c.Command) == 0 {
 		return 0, human.Errorf(human.Invalid, "a command is missing: deskbell mcp-proxy -- COMMAND ARGS")
 	}

@@ -22,7 +22,7 @@ type Front struct {
 	Out, Err io.Writer
 }
 
-// Serve passes messages until the client or the server has gone, ctx ends or this process is told to end. It returns the exit
+// Serve passes messages until the client or the server has gone, ctx ends or a signal ends this process. It returns the exit
 // code of a server that it started. It writes nothing but the protocol to Out; with Listen, the URL.
 func (f Front) Serve(ctx context.Context, judge Judge, opts Options) (code int, err error) {
 	if f.URL == "" {

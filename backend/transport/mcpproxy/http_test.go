@@ -389,7 +389,7 @@ func TestAStreamThatBreaksOffIsTakenUpAgain(t *testing.T) {
 }
 
 func TestArgumentsThatASchemaWantsInHeadersAreThere(t *testing.T) {
-	d := newDesk(allowAll, Options{})
+	d := newChecker(allowAll, Options{})
 	d.tools.list([]byte(`{"tools":[{"name":"é","inputSchema":{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"properties":{"c":{"x-mcp-header":"C"}}},"d":{"x-mcp-header":"D"},"e":{}}}}]}`), true)
 	h := http.Header{"Mcp-Param-Old": {"x"}}
 	nameInHeaders(h, read([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"é","arguments":{"a":" x","b":{"c":7.0},"d":true,"e":"no"}}}`)), d.tools.get)

@@ -55,8 +55,8 @@ func (w *writer) write(line []byte) error {
 
 // lines is a client that sends and takes a message a line.
 type lines struct {
-	desk *desk
-	out  *writer
+	checker *checker
+	out     *writer
 	// send passes a message on, whose bytes are given: they may differ from its own. It does not wait for an answer.
 	send  func(m message, raw []byte) error
 	watch *watches
@@ -68,8 +68,8 @@ type lines struct {
 	calls map[string]context.CancelFunc // being judged, by the key of their id
 }
 
-func newLines(d *desk, out *writer, send func(message, []byte) error) *lines {
-	return &lines{desk: d, out: out, send: send, watch: &watches{}, closing: make(chan struct{}), calls: map[string]context.CancelFunc{}}
+func newLines(d *checker, out *writer, send func(message, []byte) error) *lines {
+	return &lines{checker: d, out: out, send: send, watch: &watches{}, closing: make(chan struct{}), calls: map[string]context.CancelFunc{}}
 }
 
 // run reads from the client until its input ends, ctx ends, or the server takes no more; then it waits for what is being
@@ -125,7 +125,7 @@ func (l *lines) take(ctx context.Context, line []byte) error {
 }
 
 func (l *lines) forward(m message, raw []byte, asked map[string]question) error {
-	l.watch.of(l.desk, m, asked)
+	l.watch.of(l.checker, m, asked)
 	return l.send(m, append(raw[:len(raw):len(raw)], m.end...))
 }
 
@@ -147,7 +147,7 @@ func (l *lines) cancel(id json.RawMessage) bool {
 }
 
 // judge has a call, or those of a batch, judged while others pass. What comes after it waits for a moment, so that calls
-// which nobody has to be asked about stay in order.
+// which no one has to be asked about stay in order.
 func (l *lines) judge(ctx context.Context, m message) error {
 	ctx, stop := context.WithCancel(ctx)
 	var ids []string
@@ -177,7 +177,7 @@ func (l *lines) judge(ctx context.Context, m message) error {
 			if m.call.token != nil {
 				by.tell = l.progress(m.call.token)
 			}
-			o := l.desk.decide(ctx, m, by)
+			o := l.checker.decide(ctx, m, by)
 			asked := map[string]question{}
 			if o.asked != nil {
 				asked[key(m.id)] = *o.asked
@@ -185,10 +185,10 @@ func (l *lines) judge(ctx context.Context, m message) error {
 			l.finish(ctx, m, ids, o.forward, o.reply, asked)
 			return
 		}
-		b := l.desk.decideAll(ctx, m, by)
+		b := l.checker.decideAll(ctx, m, by)
 		l.finish(ctx, m, ids, b.forward, b.reply(), b.asked)
 	})
-	t := time.NewTimer(l.desk.opts.Orderly)
+	t := time.NewTimer(l.checker.opts.Orderly)
 	defer t.Stop()
 	select {
 	case <-judged:
@@ -197,7 +197,7 @@ func (l *lines) judge(ctx context.Context, m message) error {
 	return nil
 }
 
-// finish sends what was judged where it goes. A call that is taken back meanwhile goes nowhere; one that is taken back
+// finish sends what was judged where it goes. A call that is withdrawn meanwhile goes nowhere; one that is withdrawn
 // later is, after the call itself.
 func (l *lines) finish(ctx context.Context, m message, ids []string, forward, reply []byte, asked map[string]question) {
 	defer l.release(ids)
@@ -243,7 +243,7 @@ type batched struct {
 	asked   map[string]question
 }
 
-// reply is one batch of answers to what was refused.
+// reply is one batch of answers to blocked calls.
 func (b batched) reply() []byte {
 	if len(b.replies) == 0 {
 		return nil
@@ -251,8 +251,8 @@ func (b batched) reply() []byte {
 	return fmt.Appendf(nil, "[%s]", bytes.Join(b.replies, []byte(",")))
 }
 
-// decideAll has all calls of a batch judged at once. Where all may go on as they are, the batch does, byte for byte.
-func (d *desk) decideAll(ctx context.Context, m message, by caller) batched {
+// decideAll has all calls of a batch judged at once. Where all may continue as they are, the batch does, byte for byte.
+func (d *checker) decideAll(ctx context.Context, m message, by caller) batched {
 	outcomes := make([]outcome, len(m.batch))
 	var all sync.WaitGroup
 	for i, one := range m.batch {

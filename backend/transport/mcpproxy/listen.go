@@ -20,16 +20,16 @@ import (
 	"deskbell/backend/human"
 )
 
-// A Face is a Remote as clients see it that speak streamable HTTP: what they send is passed on but for calls that are
-// refused, and what comes back is as the server sent it. It answers on the server's own path, and on /.well-known/. It is
+// A Face is a Remote as clients see it that speak streamable HTTP: it passes on what they send except for calls that are
+// blocked, and what comes back is as the server sent it. It answers on the server's own path, and on /.well-known/. It is
 // safe for concurrent use.
 type Face struct {
 	Remote
-	desk  *desk
-	url   *url.URL
-	pass  *httputil.ReverseProxy
-	http  *http.Client
-	close func()
+	checker *checker
+	url     *url.URL
+	pass    *httputil.ReverseProxy
+	http    *http.Client
+	close   func()
 
 	mu    sync.Mutex
 	calls map[string]context.CancelFunc // being judged, by session and the key of their id
@@ -42,12 +42,12 @@ func (r Remote) Face(judge Judge, opts Options) (*Face, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, human.Errorf(human.Invalid, "%q is not the address of a server; one is like http://127.0.0.1:3001/mcp", r.URL)
 	}
-	f := &Face{Remote: r, desk: newDesk(judge, opts), url: u, calls: map[string]context.CancelFunc{}}
+	f := &Face{Remote: r, checker: newChecker(judge, opts), url: u, calls: map[string]context.CancelFunc{}}
 	f.http, f.close = r.client()
 	f.pass = &httputil.ReverseProxy{
 		Rewrite:       f.rewrite,
 		Transport:     f.http.Transport,
-		FlushInterval: -1, // a stream's events go on as they come
+		FlushInterval: -1, // a stream's events continue as they come
 		ModifyResponse: func(answer *http.Response) error {
 			if answer.StatusCode >= 300 && answer.StatusCode < 400 && answer.StatusCode != http.StatusNotModified {
 				text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem))
@@ -59,16 +59,16 @@ func (r Remote) Face(judge Judge, opts Options) (*Face, error) {
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			f.desk.opts.Log.Warn("the server did not answer", "url", r.URL, "err", err)
+			f.checker.opts.Log.Warn("the server did not answer", "url", r.URL, "err", err)
 			http.Error(w, fmt.Sprintf("the server at %s: %v", r.URL, err), http.StatusBadGateway)
 		},
 	}
 	return f, nil
 }
 
-// Close lets go of connections to the server that are not in use, and takes questions back for which nobody waits.
+// Close releases connections to the server that are not in use, and takes questions back for which no one waits.
 func (f *Face) Close() {
-	f.desk.close()
+	f.checker.close()
 	f.close()
 }
 
@@ -110,7 +110,7 @@ func (f *Face) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// local refuses web pages: a name that was made to lead here, or another origin. What stands behind may trust whoever
+// local blocks web pages: a name that was made to lead here, or another origin. What stands behind may trust whoever
 // reaches it.
 func local(r *http.Request) bool {
 	if !loopback(r.Host) {
@@ -182,7 +182,7 @@ func (f *Face) post(w http.ResponseWriter, r *http.Request) {
 	f.judge(w, r, m, session)
 }
 
-// agree refuses a request whose headers name another call than its body.
+// agree returns an error for a request whose headers name another call than its body.
 func agree(h http.Header, m message) error {
 	method := h.Get("Mcp-Method")
 	switch {
@@ -245,7 +245,7 @@ func (f *Face) judge(w http.ResponseWriter, r *http.Request, m message, session 
 
 	by := caller{thread: thread}
 	if m.batch != nil {
-		b := f.desk.decideAll(ctx, m, by)
+		b := f.checker.decideAll(ctx, m, by)
 		switch released(); {
 		case ctx.Err() != nil:
 			w.WriteHeader(http.StatusAccepted)
@@ -266,8 +266,8 @@ func (f *Face) judge(w http.ResponseWriter, r *http.Request, m message, session 
 			s.send(note(m.call.token, n, text))
 		}
 	}
-	o := f.desk.decide(ctx, m, by)
-	released() // from here on the server is told of a cancellation
+	o := f.checker.decide(ctx, m, by)
+	released() // from here on the server hears of a cancellation
 	switch {
 	case ctx.Err() != nil || o.forward == nil && o.reply == nil:
 		if !s.begun {
@@ -283,7 +283,7 @@ func (f *Face) judge(w http.ResponseWriter, r *http.Request, m message, session 
 			asked[key(m.id)] = *o.asked
 		}
 		if !bytes.Equal(o.forward, m.raw) && r.Header.Get("Mcp-Method") != "" {
-			nameInHeaders(r.Header, read(o.forward), f.desk.tools.get)
+			nameInHeaders(r.Header, read(o.forward), f.checker.tools.get)
 		}
 		if s.begun {
 			f.follow(s, r, m, o.forward, asked)
@@ -312,7 +312,7 @@ type watchKey struct{}
 // forward passes a request on with a body, and its answer back with the replies.
 func (f *Face) forward(w http.ResponseWriter, r *http.Request, m message, body []byte, asked map[string]question, replies [][]byte) {
 	watch := &watching{replies: replies}
-	watch.watches.of(f.desk, m, asked)
+	watch.watches.of(f.checker, m, asked)
 	ctx := r.Context()
 	if len(watch.watches.all) > 0 || len(replies) > 0 {
 		ctx = context.WithValue(ctx, watchKey{}, watch)
@@ -452,11 +452,11 @@ func (f *Face) follow(s *stream, r *http.Request, m message, body []byte, asked 
 	}
 	defer func() { _ = answer.Body.Close() }()
 	var watch watches
-	watch.of(f.desk, m, asked)
+	watch.of(f.checker, m, asked)
 	switch kind := mediaType(answer.Header); {
 	case kind == eventStream && answer.StatusCode == http.StatusOK:
 		if _, err := io.Copy(flushing{s.ResponseWriter}, &lookedAt{body: answer.Body, watch: &watch}); err != nil {
-			f.desk.opts.Log.Warn("an answer broke off", "url", f.URL, "err", err)
+			f.checker.opts.Log.Warn("an answer broke off", "url", f.URL, "err", err)
 		}
 	default:
 		text, err := io.ReadAll(io.LimitReader(answer.Body, maxMessage+1))
@@ -489,7 +489,7 @@ func (w flushing) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Listen serves clients on a loopback address, until ctx ends. ready is told the address at which they reach it.
+// Listen serves clients on a loopback address, until ctx ends. ready gets the address at which they reach it.
 func (r Remote) Listen(ctx context.Context, judge Judge, addr string, ready func(string), opts Options) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil || !loopback(host) {

@@ -1,10 +1,10 @@
 // Package mcpproxy stands between an MCP client and an MCP server and has each call of a tool judged before the server
-// sees it. It works on messages as they came: what is no call goes on byte for byte, both ways, whatever it is, and does
+// sees it. It works on messages as they came: what is no call continues byte for byte, both ways, whatever it is, and does
 // not wait for calls that are being asked about. It knows the transports stdio and streamable HTTP, and the protocol of
 // 2026-07-28 as well as the older ones.
 //
 // What a client sends is read as strictly as any server might read it. What two servers might understand differently (a key
-// that is there twice, text that is not UTF-8) never goes on: what is judged must be what the server will see.
+// that is there twice, text that is not UTF-8) never continues: what is judged must be what the server will see.
 package mcpproxy
 
 import (
@@ -23,12 +23,12 @@ import (
 )
 
 // A Judge decides about calls. It is safe for concurrent use. Ask means that an operator is being asked: the same call with
-// service.Asking.Question goes on waiting. An error refuses the call.
+// service.Asking.Question continues waiting. An error blocks the call.
 type Judge interface {
 	Evaluate(ctx context.Context, call human.ToolCall, how service.Asking) (human.Judgement, error)
 }
 
-// A Withdrawer is a Judge that can take a question back for which nobody waits any more.
+// A Withdrawer is a Judge that can take a question back for which no one waits any more.
 type Withdrawer interface {
 	Withdraw(ctx context.Context, id human.OperationID, reason string) error
 }
@@ -64,8 +64,8 @@ func (o Options) withDefaults() Options {
 // freshFor is how long a question whose call was given up is joined by the same call.
 const freshFor = 10 * time.Minute
 
-// A desk is where calls are judged, for one server.
-type desk struct {
+// A checker is where calls are judged, for one server.
+type checker struct {
 	judge Judge
 	opts  Options
 	tools book
@@ -82,8 +82,8 @@ type question struct {
 	at        time.Time
 }
 
-func newDesk(judge Judge, opts Options) *desk {
-	return &desk{judge: judge, opts: opts.withDefaults(), left: map[string]question{}, next: map[string]question{}}
+func newChecker(judge Judge, opts Options) *checker {
+	return &checker{judge: judge, opts: opts.withDefaults(), left: map[string]question{}, next: map[string]question{}}
 }
 
 // An outcome is what becomes of a call: it goes on, it is answered, or neither, where its client gave it up.
@@ -102,7 +102,7 @@ type caller struct {
 }
 
 // decide has a call judged. It blocks while an operator is asked. The end of ctx gives the call up.
-func (d *desk) decide(ctx context.Context, m message, by caller) outcome {
+func (d *checker) decide(ctx context.Context, m message, by caller) outcome {
 	began := time.Now()
 	info := d.tools.get(m.call.name)
 	call := human.ToolCall{
@@ -128,8 +128,8 @@ func (d *desk) decide(ctx context.Context, m message, by caller) outcome {
 	return d.settle(ctx, m, call, digest, j, err)
 }
 
-// callID is a call's own id: the same again asks nobody twice.
-func (d *desk) callID(thread string, id json.RawMessage) string {
+// callID is a call's own id: the same again asks no one twice.
+func (d *checker) callID(thread string, id json.RawMessage) string {
 	name := d.opts.Session + thread + "-" + key(id)
 	if len(name) > 128 {
 		name = gate.Digest(gate.Call{Tool: name})
@@ -138,7 +138,7 @@ func (d *desk) callID(thread string, id json.RawMessage) string {
 }
 
 // ask waits for the answer to a question.
-func (d *desk) ask(ctx context.Context, m message, call human.ToolCall, digest string, j human.Judgement, began time.Time, by caller) outcome {
+func (d *checker) ask(ctx context.Context, m message, call human.ToolCall, digest string, j human.Judgement, began time.Time, by caller) outcome {
 	if by.asking != nil {
 		by.asking()
 	}
@@ -179,10 +179,10 @@ func (d *desk) ask(ctx context.Context, m message, call human.ToolCall, digest s
 			return outcome{}
 		case <-by.closing:
 			d.withdraw(q)
-			return outcome{reply: refusal(m, "The call did not run: the client ended the connection while an operator was being asked.")}
+			return outcome{reply: blockedReply(m, "The call did not run: the client ended the connection while an operator was being asked.")}
 		case <-over:
 			d.leave(d.left, digest, q)
-			return outcome{reply: refusal(m, fmt.Sprintf("The call has not run yet: an operator is still being asked whether it may (%s). "+
+			return outcome{reply: blockedReply(m, fmt.Sprintf("The call has not run yet: an operator is still being asked whether it may (%s). "+
 				"Nothing is wrong and nobody has refused it. Call the same tool with the same arguments again to go on waiting; nobody is asked twice.", q.operation))}
 		case v := <-answered:
 			if ctx.Err() != nil {
@@ -234,13 +234,13 @@ var closed = func() <-chan time.Time {
 }()
 
 // settle makes an outcome of a judgement that is no question.
-func (d *desk) settle(ctx context.Context, m message, call human.ToolCall, digest string, j human.Judgement, err error) outcome {
+func (d *checker) settle(ctx context.Context, m message, call human.ToolCall, digest string, j human.Judgement, err error) outcome {
 	if ctx.Err() != nil {
 		return outcome{}
 	}
 	no := func(text string) outcome {
 		d.opts.Log.Info("a call was refused", "tool", call.Tool, "decision_id", j.DecisionID, "operation_id", j.OperationID, "why", text)
-		return outcome{reply: refusal(m, text)}
+		return outcome{reply: blockedReply(m, text)}
 	}
 	switch {
 	case err != nil:
@@ -265,7 +265,7 @@ func (d *desk) settle(ctx context.Context, m message, call human.ToolCall, diges
 	return outcome{forward: m.withArgs(args)}
 }
 
-func (d *desk) take(from map[string]question, name string) (question, bool) {
+func (d *checker) take(from map[string]question, name string) (question, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	q, ok := from[name]
@@ -273,7 +273,7 @@ func (d *desk) take(from map[string]question, name string) (question, bool) {
 	return q, ok && time.Since(q.at) < freshFor
 }
 
-func (d *desk) leave(in map[string]question, name string, q question) {
+func (d *checker) leave(in map[string]question, name string, q question) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	q.at = time.Now()
@@ -286,7 +286,7 @@ func (d *desk) leave(in map[string]question, name string, q question) {
 }
 
 // withdraw takes a question back, where that can be done.
-func (d *desk) withdraw(q question) {
+func (d *checker) withdraw(q question) {
 	w, ok := d.judge.(Withdrawer)
 	if !ok {
 		return
@@ -298,8 +298,8 @@ func (d *desk) withdraw(q question) {
 	}
 }
 
-// close takes the questions back for which nobody waits.
-func (d *desk) close() {
+// close takes the questions back for which no one waits.
+func (d *checker) close() {
 	d.mu.Lock()
 	left := d.left
 	d.left = map[string]question{}
@@ -313,7 +313,7 @@ func (d *desk) close() {
 
 // goesOn notes what a server answered to a call that an operator had allowed: where it wants input first, the client will
 // make the same call again, and that belongs to the same answer.
-func (d *desk) goesOn(m message, q question, result []byte) {
+func (d *checker) goesOn(m message, q question, result []byte) {
 	var r struct {
 		Type  string          `json:"resultType"`
 		State json.RawMessage `json:"requestState"`

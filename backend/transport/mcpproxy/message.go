@@ -126,7 +126,7 @@ func (m *message) object(at int) {
 	if !calls {
 		return
 	}
-	// From here on it is a call, or looks like one to somebody.
+	// From here on it is a call, or looks like one to a server.
 	if err := distinct(all, "jsonrpc", "id", "method", "params"); err != nil {
 		m.id = idOf(all, text)
 		m.refuse(invalidRequest, err.Error())
@@ -237,7 +237,7 @@ func key(id json.RawMessage) string {
 	return string(id)
 }
 
-// cancels is the id of the request that a notification takes back, nil for other messages.
+// cancels is the id of the request that a notification cancels, nil for other messages.
 func (m message) cancels() json.RawMessage {
 	if m.method != "notifications/cancelled" || len(m.params) == 0 || m.params[0] != '{' {
 		return nil
@@ -462,8 +462,8 @@ func failure(id json.RawMessage, code int, text string) []byte {
 	return plain(answer{JSONRPC: "2.0", ID: id, Error: &rpcError{code, text}})
 }
 
-// refusal answers a call in a way that the model reads.
-func refusal(m message, text string) []byte {
+// blockedReply answers a call in a way that the model reads.
+func blockedReply(m message, text string) []byte {
 	if m.call.task {
 		return failure(m.id, refusedTask, text)
 	}

@@ -34,7 +34,7 @@ const (
 	reconnects    = 8            // to a stream that brings nothing, in a row; with their pauses 16 s
 )
 
-// client makes the requests of a proxy. It follows no redirection: the calls would go where nobody has said that they may,
+// client makes the requests of a proxy. It follows no redirection: the calls would go where no one has said that they may,
 // and the header with them.
 func (r Remote) client() (*http.Client, func()) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -71,7 +71,7 @@ func (r Remote) Serve(ctx context.Context, judge Judge, in io.Reader, out io.Wri
 	var idle func()
 	b.http, idle = r.client()
 	defer idle()
-	d := newDesk(judge, opts)
+	d := newChecker(judge, opts)
 	defer d.close()
 	b.lines = newLines(d, &writer{w: out}, b.send)
 	read := make(chan error, 1)
@@ -93,7 +93,7 @@ func (r Remote) Serve(ctx context.Context, judge Judge, in io.Reader, out io.Wri
 func (b *bridge) finish(ctx context.Context) {
 	done := make(chan struct{})
 	go func() { b.work.Wait(); close(done) }()
-	t := time.NewTimer(b.lines.desk.opts.Grace)
+	t := time.NewTimer(b.lines.checker.opts.Grace)
 	defer t.Stop()
 	select {
 	case <-done:
@@ -190,7 +190,7 @@ func (b *bridge) do(ctx context.Context, method string, body []byte, m message, 
 	case http.MethodPost:
 		r.Header.Set("Content-Type", plainJSON)
 		if version >= modernVersion && m.method != "" {
-			nameInHeaders(r.Header, m, b.lines.desk.tools.get)
+			nameInHeaders(r.Header, m, b.lines.checker.tools.get)
 		}
 	case http.MethodGet:
 		r.Header.Set("Accept", eventStream)
@@ -227,7 +227,7 @@ func (b *bridge) post(ctx context.Context, m message, raw []byte) {
 		return
 	}
 	if len(due) == 0 {
-		b.lines.desk.opts.Log.Warn("the server did not take a message", "url", b.URL, "method", m.method, "err", err)
+		b.lines.checker.opts.Log.Warn("the server did not take a message", "url", b.URL, "method", m.method, "err", err)
 	}
 	for _, id := range due {
 		_ = b.lines.reply(failure(id, unreachable, fmt.Sprintf("the server at %s: %v", b.URL, err)))
@@ -342,7 +342,7 @@ func answers(text []byte) map[string][]byte {
 	return all
 }
 
-// stream brings the messages of a stream of events, and goes on with it where it broke off and the server can.
+// stream brings the messages of a stream of events, and continues with it where it broke off and the server can.
 func (b *bridge) stream(ctx context.Context, m message, body io.Reader, due map[string]json.RawMessage) error {
 	last, idle := "", 0
 	var pause client.Backoff

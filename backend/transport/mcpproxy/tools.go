@@ -66,9 +66,9 @@ type watches struct {
 	all map[string]func(result []byte)
 }
 
-// of notes which answers to look at, before a message goes on. asked are the questions of its calls, by the keys of their
+// of notes which answers to look at, before a message continues. asked are the questions of its calls, by the keys of their
 // ids.
-func (w *watches) of(d *desk, m message, asked map[string]question) {
+func (w *watches) of(d *checker, m message, asked map[string]question) {
 	for _, one := range append([]message{m}, m.batch...) {
 		if !one.isRequest() {
 			continue

@@ -25,14 +25,14 @@ type kind struct {
 	// call is what its model asks for to have a command run in a shell.
 	call func(command string) models.Call
 	// write is what its model asks for to have a file written, and writes the tool that its hook names then.
-	write  func(d *desk, path, text string) models.Call
+	write  func(d *fixture, path, text string) models.Call
 	writes string
 	// spawn is what its model asks for to have a sub-agent do a part.
 	spawn func(task string) models.Call
 	// changed is in what its model is told where the operator lets a call list letters instead of deleting it.
 	changed string
 	// prepare writes its settings, and returns its command line and what its environment has besides.
-	prepare func(d *desk, model string) (args, env []string)
+	prepare func(d *fixture, model string) (args, env []string)
 }
 
 const task = "Tidy up this folder."
@@ -71,13 +71,13 @@ var kinds = []kind{
 			return models.Call{Tool: "Bash", Args: object{"command": command, "description": "Tidy up"}}
 		},
 		writes: "Write",
-		write: func(d *desk, path, text string) models.Call {
+		write: func(d *fixture, path, text string) models.Call {
 			return models.Call{Tool: "Write", Args: object{"file_path": filepath.Join(d.project, path), "content": text}}
 		},
 		spawn: func(task string) models.Call {
 			return models.Call{Tool: "Agent", Args: object{"description": "A part", "prompt": task, "subagent_type": "general-purpose"}}
 		},
-		prepare: func(d *desk, model string) (args, env []string) {
+		prepare: func(d *fixture, model string) (args, env []string) {
 			return claude(d, model, "--permission-mode", "bypassPermissions")
 		},
 	},
@@ -87,13 +87,13 @@ var kinds = []kind{
 			return models.Call{Tool: "exec_command", Args: object{"cmd": command}}
 		},
 		writes: "apply_patch",
-		write: func(_ *desk, path, text string) models.Call {
+		write: func(_ *fixture, path, text string) models.Call {
 			return models.Call{Tool: "apply_patch", Text: patch(path, text)}
 		},
 		spawn: func(task string) models.Call {
 			return models.Call{Tool: "spawn_agent", Space: "multi_agent_v1", Args: object{"message": task}}
 		},
-		prepare: func(d *desk, model string) (args, env []string) { return codex(d, model, "gpt-5.5") },
+		prepare: func(d *fixture, model string) (args, env []string) { return codex(d, model, "gpt-5.5") },
 	},
 	{
 		// Its newer models have one tool, which runs JavaScript that calls the others.
@@ -102,13 +102,13 @@ var kinds = []kind{
 			return script("exec_command", object{"cmd": command})
 		},
 		writes: "apply_patch",
-		write: func(_ *desk, path, text string) models.Call {
+		write: func(_ *fixture, path, text string) models.Call {
 			return script("apply_patch", patch(path, text))
 		},
 		spawn: func(task string) models.Call {
 			return models.Call{Tool: "spawn_agent", Space: "collaboration", Args: object{"message": task, "task_name": "part", "fork_turns": "none"}}
 		},
-		prepare: func(d *desk, model string) (args, env []string) { return codex(d, model, "gpt-6.1-sol") },
+		prepare: func(d *fixture, model string) (args, env []string) { return codex(d, model, "gpt-6.1-sol") },
 	},
 	{
 		name: "gemini", asks: "run_shell_command", changed: "chapter.txt",
@@ -116,13 +116,13 @@ var kinds = []kind{
 			return models.Call{Tool: "run_shell_command", Args: object{"command": command, "description": "Tidy up"}}
 		},
 		writes: "write_file",
-		write: func(d *desk, path, text string) models.Call {
+		write: func(d *fixture, path, text string) models.Call {
 			return models.Call{Tool: "write_file", Args: object{"file_path": filepath.Join(d.project, path), "content": text}}
 		},
 		spawn: func(task string) models.Call {
 			return models.Call{Tool: "invoke_agent", Args: object{"agent_name": "generalist", "prompt": task}}
 		},
-		prepare: func(d *desk, model string) (args, env []string) {
+		prepare: func(d *fixture, model string) (args, env []string) {
 			d.write(filepath.Join(d.home, ".gemini", "settings.json"), jsonText(object{
 				"general":  object{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
 				"privacy":  object{"usageStatisticsEnabled": false},
@@ -138,13 +138,13 @@ var kinds = []kind{
 			return models.Call{Tool: "bash", Args: object{"command": command, "description": "Tidy up"}}
 		},
 		writes: "write",
-		write: func(d *desk, path, text string) models.Call {
+		write: func(d *fixture, path, text string) models.Call {
 			return models.Call{Tool: "write", Args: object{"filePath": filepath.Join(d.project, path), "content": text}}
 		},
 		spawn: func(task string) models.Call {
 			return models.Call{Tool: "task", Args: object{"description": "A part", "prompt": task, "subagent_type": "general"}}
 		},
-		prepare: func(d *desk, model string) (args, env []string) {
+		prepare: func(d *fixture, model string) (args, env []string) {
 			d.write(filepath.Join(d.home, ".config", "opencode", "opencode.json"), jsonText(object{
 				"autoupdate": false, "snapshot": false, "share": "disabled", "permission": "allow",
 				"model": "test/test", "small_model": "test/test",
@@ -160,7 +160,7 @@ var kinds = []kind{
 	},
 }
 
-func claude(d *desk, model string, more ...string) (args, env []string) {
+func claude(d *fixture, model string, more ...string) (args, env []string) {
 	return append([]string{packaged(d.t, "@anthropic-ai/claude-code-linux-*/claude"), "-p", task}, more...),
 		[]string{"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1", // it does not bypass as root elsewhere
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
@@ -176,7 +176,7 @@ func script(tool string, args any) models.Call {
 }
 
 // codex prepares Codex, which tells by the model's name which tools it is to be given.
-func codex(d *desk, url, model string) (args, env []string) {
+func codex(d *fixture, url, model string) (args, env []string) {
 	d.write(filepath.Join(d.home, ".codex", "config.toml"), fmt.Sprintf(`
 model = %q
 model_provider = "test"
@@ -189,7 +189,7 @@ base_url = "%s/v1"
 wire_api = "responses"
 env_key = "TEST_KEY"
 `, model, url))
-	// Where nobody is asked it refuses rm -f by itself.
+	// Where no one is asked it blocks rm -f by itself.
 	d.write(filepath.Join(d.home, ".codex", "rules", "default.rules"), `prefix_rule(pattern = ["rm"], decision = "allow")`+"\n")
 	return []string{packaged(d.t, "@openai/codex-linux-*/vendor/*/bin/codex"), "exec", "--skip-git-repo-check",
 		"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", task}, []string{"TEST_KEY=none"}
@@ -199,18 +199,18 @@ env_key = "TEST_KEY"
 type agent struct {
 	kind
 	*process
-	d     *desk
+	d     *fixture
 	model *models.Server
 }
 
 // agent starts one whose model asks for these calls.
-func (d *desk) agent(k kind, calls ...models.Call) *agent {
+func (d *fixture) agent(k kind, calls ...models.Call) *agent {
 	d.t.Helper()
 	return d.withSub(k, calls, nil)
 }
 
 // withSub is agent; the models of its sub-agents ask for sub.
-func (d *desk) withSub(k kind, calls, sub []models.Call) *agent {
+func (d *fixture) withSub(k kind, calls, sub []models.Call) *agent {
 	d.t.Helper()
 	model := models.Serve(task, calls, sub)
 	d.t.Cleanup(model.Close)
@@ -255,7 +255,7 @@ func (a *agent) finished() {
 	}
 }
 
-func each(t *testing.T, test func(d *desk, k kind)) {
+func each(t *testing.T, test func(d *fixture, k kind)) {
 	for _, k := range kinds {
 		if testing.Short() && k.name != "claude-code" && k.name != "codex" {
 			continue // what the most used two do is enough for a quick run
@@ -264,12 +264,12 @@ func each(t *testing.T, test func(d *desk, k kind)) {
 		if label == "" {
 			label = k.name
 		}
-		t.Run(label, func(t *testing.T) { test(newDesk(t), k) })
+		t.Run(label, func(t *testing.T) { test(newFixture(t), k) })
 	}
 }
 
 func TestTheOperatorDecides(t *testing.T) {
-	each(t, func(d *desk, k kind) {
+	each(t, func(d *fixture, k kind) {
 		for _, folder := range []string{"drafts", "old", "novel", "letters", "diary"} {
 			d.treasure(folder)
 		}
@@ -316,7 +316,7 @@ func TestTheOperatorDecides(t *testing.T) {
 
 // The same effect by another tool is asked about as well.
 func TestFilesThatRunByThemselvesAreAskedAbout(t *testing.T) {
-	each(t, func(d *desk, k kind) {
+	each(t, func(d *fixture, k kind) {
 		d.start()
 		const trap = ".husky/pre-commit"
 		a := d.agent(k, k.write(d, "notes.txt", "Nothing but words."), k.write(d, trap, "rm -rf drafts"))
@@ -324,7 +324,7 @@ func TestFilesThatRunByThemselvesAreAskedAbout(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(d.project, "notes.txt")); err != nil || !strings.Contains(string(text), "Nothing but words.") {
 			d.t.Errorf("the harmless file holds %q, %v", text, err)
 		}
-		op, q := d.rang(a)
+		op, q := d.asks(a)
 		if q.Tool != k.writes || !strings.Contains(string(q.Args), trap) {
 			d.t.Errorf("the question is %s with %s", q.Tool, q.Args)
 		}
@@ -336,11 +336,11 @@ func TestFilesThatRunByThemselvesAreAskedAbout(t *testing.T) {
 }
 
 func TestSubAgentsAreAskedAboutToo(t *testing.T) {
-	each(t, func(d *desk, k kind) {
+	each(t, func(d *fixture, k kind) {
 		d.treasure("drafts")
 		d.start()
 		refused := make(chan struct{})
-		last := k.call("cat README.md") // a sub-agent may go on when its parent has ended, or end with it
+		last := k.call("cat README.md") // a sub-agent may continue when its parent has ended, or end with it
 		last.After = refused
 		a := d.withSub(k, []models.Call{k.spawn("Do this part alone."), last}, []models.Call{k.call("rm -rf drafts")})
 		d.answer(d.asked(a, "rm -rf drafts"), service.AnswerRequest{Choice: human.ChooseDeny})
@@ -356,13 +356,13 @@ func TestSubAgentsAreAskedAboutToo(t *testing.T) {
 
 // Without a hook, Claude Code asks Deskbell over MCP in place of its user.
 func TestClaudeCodeAsksThePermissionTool(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.treasure("drafts")
 	d.treasure("old")
 	d.start()
 	k := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == "claude-code" })]
 	k.bare = true
-	k.prepare = func(d *desk, model string) (args, env []string) {
+	k.prepare = func(d *fixture, model string) (args, env []string) {
 		return claude(d, model, "--permission-prompt-tool", "mcp__deskbell__permission", "--mcp-config", jsonText(object{
 			"mcpServers": object{"deskbell": object{"command": d.bin, "args": []string{"mcp"}, "env": object{"DESKBELL_DATA": d.data}}},
 		}))
@@ -384,11 +384,11 @@ func TestClaudeCodeAsksThePermissionTool(t *testing.T) {
 
 // Codex asks no hook about what its model types into a program that runs. With this setting there is nothing to type into.
 func TestCodexWithoutATerminalTypesNothing(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.start()
 	k := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == "codex" })]
 	prepare := k.prepare
-	k.prepare = func(d *desk, model string) (args, env []string) {
+	k.prepare = func(d *fixture, model string) (args, env []string) {
 		args, env = prepare(d, model)
 		return append(args, "-c", "features.unified_exec_tty=false"), env
 	}
@@ -401,7 +401,7 @@ func TestCodexWithoutATerminalTypesNothing(t *testing.T) {
 }
 
 func TestWithoutDeskbellOnlyWhatIsHarmlessRuns(t *testing.T) {
-	each(t, func(d *desk, k kind) {
+	each(t, func(d *fixture, k kind) {
 		d.treasure("drafts")
 		started := make(chan struct{})
 		asked := k.call("rm -rf drafts")

@@ -27,7 +27,7 @@ func TestA2A(t *testing.T) {
 }
 
 func testA2A(t *testing.T, version string) {
-	d := newDesk(t)
+	d := newFixture(t)
 	wire := a2aVersions[version]
 	client := compiled(t, "adapters", "a2a-client")
 	server := d.run(compiled(t, "adapters", "a2a-agent"), "0", version)
@@ -43,10 +43,10 @@ func testA2A(t *testing.T, version string) {
 			open := d.open()
 			return len(open) == 1 && open[0].Description == question || p.over()
 		})
-		op = d.rang(p)
+		op = d.asked(p)
 		task = strings.Fields(d.line(p, "task: "))[1]
 		if state := taskState(t, url, version, task); op.Kind != human.Feedback || op.Description != question || state != wire.needed {
-			t.Errorf("it rang with %s %q while the task is %s", op.Kind, op.Description, state)
+			t.Errorf("it asked with %s %q while the task is %s", op.Kind, op.Description, state)
 		}
 		return op, task
 	}
@@ -84,7 +84,7 @@ func testA2A(t *testing.T, version string) {
 		d.complete(op, human.Answer{HumanInput: "Friday"})
 		says(t, d.ends(p, 0), "outcome: Booked for Friday.")
 		if rings := len(d.all()) - before; rings != 1 {
-			t.Errorf("it rang %d times", rings)
+			t.Errorf("it asked %d times", rings)
 		}
 	})
 	t.Run("no need to ask", func(t *testing.T) {
@@ -92,7 +92,7 @@ func testA2A(t *testing.T, version string) {
 		p := d.run(client, url, "A table on Sunday, please.")
 		says(t, d.ends(p, 0), "TASK_STATE_COMPLETED\n", "outcome: Booked for Sunday.")
 		if rings := len(d.all()) - before; rings != 0 {
-			t.Errorf("it rang %d times", rings)
+			t.Errorf("it asked %d times", rings)
 		}
 	})
 }

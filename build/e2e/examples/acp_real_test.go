@@ -34,9 +34,9 @@ func TestACPAgents(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		tool  string
-		agent func(t *testing.T, d *desk, model string) (command, env []string)
+		agent func(t *testing.T, d *fixture, model string) (command, env []string)
 	}{
-		"opencode": {"bash", func(t *testing.T, d *desk, model string) (command, env []string) {
+		"opencode": {"bash", func(t *testing.T, d *fixture, model string) (command, env []string) {
 			write(t, filepath.Join(d.home, ".config", "opencode", "opencode.json"), map[string]any{
 				"autoupdate": false, "snapshot": false, "share": "disabled", "permission": "ask", "model": "test/test", "small_model": "test/test",
 				"provider": map[string]any{"test": map[string]any{
@@ -47,7 +47,7 @@ func TestACPAgents(t *testing.T) {
 			return []string{packaged(t, "opencode-linux-x64-baseline/bin/opencode", "opencode-linux-arm64/bin/opencode"), "acp"},
 				[]string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER=1"}
 		}},
-		"gemini": {"run_shell_command", func(t *testing.T, d *desk, model string) (command, env []string) {
+		"gemini": {"run_shell_command", func(t *testing.T, d *fixture, model string) (command, env []string) {
 			write(t, filepath.Join(d.home, ".gemini", "settings.json"), map[string]any{
 				"general":  map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
 				"privacy":  map[string]any{"usageStatisticsEnabled": false},
@@ -59,7 +59,7 @@ func TestACPAgents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			var calls []models.Call
 			for _, folder := range []string{"letters", "sounds"} {
 				if err := os.Mkdir(filepath.Join(d.work, folder), 0o700); err != nil {
@@ -74,9 +74,9 @@ func TestACPAgents(t *testing.T) {
 			env = append(env, "HTTP_PROXY="+model.URL, "HTTPS_PROXY="+model.URL, "NO_PROXY=127.0.0.1,localhost")
 			p := d.runWith(env, compiled(t, "adapters", "acp-client"), slices.Concat([]string{prompt}, command)...)
 			asked := func(command string) human.Operation {
-				op := d.rang(p)
+				op := d.asked(p)
 				if q := details(t, op); op.Kind != human.Approve || q.Risk != "high" || !strings.Contains(q.Action, command) {
-					t.Errorf("of %q it rang with %s %q, %+v", command, op.Kind, op.Description, q)
+					t.Errorf("of %q it asked with %s %q, %+v", command, op.Kind, op.Description, q)
 				}
 				return op
 			}

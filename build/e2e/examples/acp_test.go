@@ -11,7 +11,7 @@ import (
 
 func TestACP(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	client, agent := compiled(t, "adapters", "acp-client"), compiled(t, "adapters", "acp-agent")
 	run := func(env []string, prompt string) *process {
 		return d.runWith(env, client, append([]string{prompt}, agent...)...)
@@ -36,10 +36,10 @@ func TestACP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := run(tt.env, "Delete old.log, please.")
 			if tt.answer != nil {
-				op := d.rang(p)
+				op := d.asked(p)
 				// The agent names the call before it asks about it, and only by its id then.
 				if q := details(t, op); op.Kind != human.Approve || op.Description != "Delete old.log" || q.Risk != "high" || q.Action != `delete({"path":"old.log"})` {
-					t.Errorf("it rang with %s %q, %+v", op.Kind, op.Description, q)
+					t.Errorf("it asked with %s %q, %+v", op.Kind, op.Description, q)
 				}
 				tt.answer(op)
 			}
@@ -49,16 +49,16 @@ func TestACP(t *testing.T) {
 	t.Run("one for all", func(t *testing.T) {
 		before := len(d.all())
 		p := run(nil, "Delete one.log, two.log and three.log.")
-		d.approve(d.rang(p), "") // one.log, this once
+		d.approve(d.asked(p), "") // one.log, this once
 		d.wait("the second ring", func() bool { return len(d.all()) == before+2 || p.over() })
-		op := d.rang(p)
+		op := d.asked(p)
 		if op.Description != "Delete two.log" {
 			t.Errorf("the second ring is %q", op.Description)
 		}
 		d.approve(op, "Always allow")
 		says(t, d.ends(p, 0), "[one.log: deleted][two.log: deleted][three.log: deleted]\nended: end_turn")
 		if rings := len(d.all()) - before; rings != 2 {
-			t.Errorf("it rang %d times", rings)
+			t.Errorf("it asked %d times", rings)
 		}
 	})
 	t.Run("cancelled with Ctrl+C", func(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 )
 
 func TestCall(t *testing.T) {
-	inEach(t, "call", func(t *testing.T, d *desk, call []string) {
+	inEach(t, "call", func(t *testing.T, d *fixture, call []string) {
 		// An answer with findings, and what they rest on.
 		p := d.run(call, "Which of the two logos?")
-		op := d.rang(p)
+		op := d.asked(p)
 		if op.Kind != human.Feedback || op.Description != "Which of the two logos?" || op.AgentID != agent {
-			t.Errorf("it rang with %s %q as %s", op.Kind, op.Description, op.AgentID)
+			t.Errorf("it asked with %s %q as %s", op.Kind, op.Description, op.AgentID)
 		}
 		d.complete(op, human.Answer{
 			HumanInput: "The round one.", Summary: "Looked at both on paper", Fields: map[string]string{"logo": "round"},
@@ -39,25 +39,25 @@ func TestCall(t *testing.T) {
 			{func(op human.Operation) { d.decline(op, "not mine") }, 1, "declined: not mine"},
 		} {
 			p := d.run(call, "--approve", "make deploy", "--risk", "high", "Deploy?")
-			op := d.rang(p)
+			op := d.asked(p)
 			if q := details(t, op); op.Kind != human.Approve || q.Action != "make deploy" || q.Risk != "high" {
-				t.Errorf("it rang with %s %+v", op.Kind, q)
+				t.Errorf("it asked with %s %+v", op.Kind, q)
 			}
 			tt.answer(op)
 			says(t, d.ends(p, tt.code), tt.says)
 		}
 
-		// Nobody answers in time.
+		// No one answers in time.
 		says(t, d.ends(d.run(call, "--approve", "make deploy", "--timeout", "0.3", "Deploy?"), 2), "cancelled: ")
 
 		// The agent gives up waiting; the answer is the first thing it hears the next time, and only then.
 		p = d.run(call, "--patience", "0.5", "Is anybody there?")
 		says(t, d.ends(p, 4), "no answer yet")
-		op = d.rang(p)
+		op = d.asked(p)
 		d.complete(op, human.Answer{HumanInput: "Only now."})
 		for _, again := range []bool{true, false} {
 			p = d.run(call, "And what else?")
-			d.complete(d.rang(p), human.Answer{HumanInput: "Nothing."})
+			d.complete(d.asked(p), human.Answer{HumanInput: "Nothing."})
 			out := d.ends(p, 0)
 			says(t, out, "rang: ", "says: Nothing.")
 			if again {
@@ -69,7 +69,7 @@ func TestCall(t *testing.T) {
 
 		// The server is killed while the agent waits, and comes back.
 		p = d.run(call, "Still there?")
-		op = d.rang(p)
+		op = d.asked(p)
 		d.restart()
 		d.complete(op, human.Answer{HumanInput: "Yes."})
 		says(t, d.ends(p, 0), "says: Yes.")
@@ -85,7 +85,7 @@ func TestCall(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	inEach(t, "ask", func(t *testing.T, d *desk, ask []string) {
+	inEach(t, "ask", func(t *testing.T, d *fixture, ask []string) {
 		for _, tt := range []struct {
 			answer func(human.Operation)
 			code   int
@@ -96,9 +96,9 @@ func TestAsk(t *testing.T) {
 			{func(op human.Operation) { d.decline(op, "ask Mei") }, 1, "declined: ask Mei"},
 		} {
 			p := d.run(ask)
-			op := d.rang(p)
+			op := d.asked(p)
 			if q := details(t, op); op.Kind != human.Approve || q.Action != "DROP TABLE visits_old" || q.Risk != "high" {
-				t.Errorf("it rang with %s %+v", op.Kind, q)
+				t.Errorf("it asked with %s %+v", op.Kind, q)
 			}
 			if got := d.asks(op, "How many rows are there?"); got != "48,210 rows, the oldest of 2019." {
 				t.Errorf("the agent replied %q", got)
@@ -110,7 +110,7 @@ func TestAsk(t *testing.T) {
 			says(t, d.ends(p, tt.code), "asked: How many rows", "replied: 48,210", "asked: Whose is it?", "replied: I do not know", tt.says)
 		}
 
-		// Stopped with Ctrl+C while a person thinks: nobody needs to any more.
+		// Stopped with Ctrl+C while a person thinks: no one needs to any more.
 		p := d.run(ask)
 		op := d.waited(p)
 		p.signal(t, syscall.SIGINT)

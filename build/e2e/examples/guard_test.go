@@ -21,7 +21,7 @@ import (
 
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	guard := []string{filepath.Join(goExamples, "guard")}
 	victim := filepath.Join(d.work, "report.txt")
 	if err := os.WriteFile(victim, []byte("kept"), 0o600); err != nil {
@@ -46,7 +46,7 @@ func TestGuard(t *testing.T) {
 		return err == nil
 	}
 
-	// Safe, so nobody is asked; and a hard limit, about which nobody can be.
+	// Safe, so no one is asked; and a hard limit, about which no one can be.
 	says(t, d.ends(d.run(guard, "cat report.txt"), 0), "kept")
 	says(t, d.ends(d.run(guard, "rm -rf /"), 1), "denied: ")
 	if all := d.all(); len(all) != 0 {
@@ -55,10 +55,10 @@ func TestGuard(t *testing.T) {
 
 	// An operator denies it, and allows another command in its place.
 	p := d.run(guard, "rm report.txt")
-	answer(d.rang(p), service.AnswerRequest{Choice: human.ChooseDeny, Reason: "We need it."})
+	answer(d.asked(p), service.AnswerRequest{Choice: human.ChooseDeny, Reason: "We need it."})
 	says(t, d.ends(p, 1), "denied: ", "We need it.")
 	p = d.run(guard, "rm report.txt")
-	answer(d.rang(p), service.AnswerRequest{Choice: human.ChooseChange, Args: json.RawMessage(`{"command":"echo changed"}`)})
+	answer(d.asked(p), service.AnswerRequest{Choice: human.ChooseChange, Args: json.RawMessage(`{"command":"echo changed"}`)})
 	says(t, d.ends(p, 0), "changed")
 
 	// Ctrl+C while an operator thinks.
@@ -73,14 +73,14 @@ func TestGuard(t *testing.T) {
 
 	// Allowed, it runs.
 	p = d.run(guard, "rm report.txt")
-	answer(d.rang(p), service.AnswerRequest{Choice: human.ChooseAllow})
+	answer(d.asked(p), service.AnswerRequest{Choice: human.ChooseAllow})
 	d.ends(p, 0)
 	if there() {
 		t.Error("it did not run, and was allowed")
 	}
 }
 
-// What a server says that nobody can have allowed does not run.
+// What a server says that no one can have allowed does not run.
 func TestGuardRunsOnlyWhatWasJudged(t *testing.T) {
 	type removal struct {
 		Path  string   `json:"path"`

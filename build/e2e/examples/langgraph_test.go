@@ -14,7 +14,7 @@ import (
 
 func TestLangGraphNode(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	node := compiled(t, "adapters", "langgraph-agent")
 	for name, tt := range map[string]struct {
 		answer  func(human.Operation)
@@ -29,10 +29,10 @@ func TestLangGraphNode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := d.run(node, "node")
-			op := d.rang(p)
+			op := d.asked(p)
 			if q := details(t, op); op.Kind != human.Approve || op.Description != "Send this letter to Ann?" || q.Risk != "medium" ||
 				q.Action != `send_letter({"to":"Ann","text":"See you on Monday."})` {
-				t.Errorf("it rang with %s %q, %+v", op.Kind, op.Description, q)
+				t.Errorf("it asked with %s %q, %+v", op.Kind, op.Description, q)
 			}
 			tt.answer(op)
 			says(t, d.ends(p, 0), "the node begins\n", "the node begins\n", "outcome: "+tt.outcome+"\n")
@@ -43,39 +43,39 @@ func TestLangGraphNode(t *testing.T) {
 	})
 }
 
-// A graph that is kept in a file goes on after a crash, with the question that it had rung with.
+// A graph that is kept in a file continues after a crash, with the question that it had sent.
 func TestLangGraphRings(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	node := compiled(t, "adapters", "langgraph-agent")
 	state := filepath.Join(d.work, "graph")
 	p := d.run(node, "node", "--state", state)
-	op := d.rang(p)
+	op := d.asked(p)
 	p.kill()
 	p = d.run(node, "node", "--state", state)
 	d.line(p, "the node begins") // so it has come to the interrupt once more
 	d.approve(op, "")
 	says(t, d.ends(p, 0), "outcome: sent to Ann")
 	if all := d.all(); len(all) != 1 {
-		t.Errorf("it rang %d times", len(all))
+		t.Errorf("it asked %d times", len(all))
 	}
 
-	// A question that nobody answers in time is still open, and its answer is there the next time.
+	// A question that no one answers in time is still open, and its answer is there the next time.
 	state += "2"
 	says(t, d.ends(d.run(node, "ask", "Which of the two?", "--state", state, "--timeout", "0.5"), 2), "unanswered: nobody has answered")
-	op = d.rang(p)
+	op = d.asked(p)
 	if op.Kind != human.Feedback || op.Description != "Which of the two?" {
-		t.Errorf("it rang with %s %q", op.Kind, op.Description)
+		t.Errorf("it asked with %s %q", op.Kind, op.Description)
 	}
 	d.complete(op, human.Answer{HumanInput: "The blue one."})
 	says(t, d.ends(d.run(node, "ask", "Which of the two?", "--state", state), 0), "outcome: The blue one.")
 	if all := d.all(); len(all) != 2 {
-		t.Errorf("it rang %d times", len(all))
+		t.Errorf("it asked %d times", len(all))
 	}
 }
 
 // answers gives each open operation the answer for its tool, and waits for that many.
-func (d *desk) answers(p *process, by map[string]func(human.Operation)) {
+func (d *fixture) answers(p *process, by map[string]func(human.Operation)) {
 	d.t.Helper()
 	var open []human.Operation
 	d.wait("all rings of "+p.cmd.String(), func() bool {
@@ -97,7 +97,7 @@ func (d *desk) answers(p *process, by map[string]func(human.Operation)) {
 
 func TestLangGraphTools(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	agent := compiled(t, "adapters", "langgraph-agent")
 	yes := func(words string) func(human.Operation) { return func(op human.Operation) { d.approve(op, words) } }
 	no := func(words string) func(human.Operation) { return func(op human.Operation) { d.deny(op, words) } }
@@ -140,7 +140,7 @@ func TestLangGraphShapes(t *testing.T) {
 	for language, how := range ways {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			approve := func(words string) func(human.Operation) { return func(op human.Operation) { d.approve(op, words) } }
 			deny := func(words string) func(human.Operation) { return func(op human.Operation) { d.deny(op, words) } }
 			tell := func(words string) func(human.Operation) {
@@ -181,9 +181,9 @@ func TestLangGraphShapes(t *testing.T) {
 			}
 			p := d.run(how(t), args...) // one after the other
 			for _, tt := range table {
-				op := d.rang(p)
+				op := d.asked(p)
 				if op.Kind != tt.kind {
-					t.Errorf("%s rang as %s", tt.asked, op.Kind)
+					t.Errorf("%s asked as %s", tt.asked, op.Kind)
 				}
 				tt.answer(op)
 			}
@@ -211,7 +211,7 @@ func same(a, b string) bool {
 // but the answer to one that was asked before a crash is still good.
 func TestOneYesForOneCall(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	const program = `
 import sys
 sys.path[:0] = sys.argv[1:3]
@@ -225,14 +225,14 @@ for _ in range(2):
 		return d.run([]string{"python3", "-B", "-c", program}, file(t, "python"), file(t, "adapters"))
 	}
 	p := run()
-	op := d.rang(p)
+	op := d.asked(p)
 	p.kill()
 	d.approve(op, "")
 	p = run()
-	d.line(p, "outcome: accept") // the answer to the first, given while nobody waited
-	d.deny(d.rang(p), "")
+	d.line(p, "outcome: accept") // the answer to the first, given while no one waited
+	d.deny(d.asked(p), "")
 	says(t, d.ends(p, 0), "outcome: accept\n", "outcome: ignore\n")
 	if all := d.all(); len(all) != 2 {
-		t.Errorf("it rang %d times", len(all))
+		t.Errorf("it asked %d times", len(all))
 	}
 }

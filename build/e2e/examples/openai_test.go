@@ -31,17 +31,17 @@ func TestOpenAIAgents(t *testing.T) {
 	start := calls(llmtest.When{Says: "Delete the old ones."}, llmtest.Call{ID: "call_0", Name: "list_files"})
 	for name, tt := range map[string]struct {
 		steps []llmtest.Step
-		plays func(d *desk, p *process)
+		plays func(d *fixture, p *process)
 		args  []string
 		says  []string
 		not   []string
 	}{
 		"approved": {
 			steps: []llmtest.Step{calls(llmtest.When{Result: "old.log, new.log"}, deletes("call_1", "old.log")), hears("old.log is gone", "It is gone.")},
-			plays: func(d *desk, p *process) {
-				op := d.rang(p)
+			plays: func(d *fixture, p *process) {
+				op := d.asked(p)
 				if q := details(t, op); op.Kind != human.Approve || op.Description != "Tidy wants to call delete_file" || q.Risk != "high" || q.Action != `delete_file({"path":"old.log"})` {
-					t.Errorf("it rang with %s %q, %+v", op.Kind, op.Description, q)
+					t.Errorf("it asked with %s %q, %+v", op.Kind, op.Description, q)
 				}
 				saysNot(t, p.out.String(), "done: ")
 				d.approve(op, "")
@@ -50,12 +50,12 @@ func TestOpenAIAgents(t *testing.T) {
 		},
 		"denied, with why": {
 			steps: []llmtest.Step{calls(llmtest.When{Result: "old.log"}, deletes("call_1", "old.log")), hears("A person refused this call. The auditors need it.", "Then it stays.")},
-			plays: func(d *desk, p *process) { d.deny(d.rang(p), "The auditors need it.") },
+			plays: func(d *fixture, p *process) { d.deny(d.asked(p), "The auditors need it.") },
 			says:  []string{"outcome: Then it stays."}, not: []string{"done: "},
 		},
 		"two at once, one of them": {
 			steps: []llmtest.Step{calls(llmtest.When{Result: "old.log"}, deletes("call_1", "old.log"), deletes("call_2", "new.log")), hears("A person refused this call.", "One of two.")},
-			plays: func(d *desk, p *process) {
+			plays: func(d *fixture, p *process) {
 				d.wait("both rings", func() bool { return len(d.open()) == 2 || p.over() })
 				for _, op := range d.open() {
 					if op = d.get(op.ID); details(t, op).Action == `delete_file({"path":"new.log"})` {
@@ -74,7 +74,7 @@ func TestOpenAIAgents(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newFixture(t)
 			server, url := llmtest.Start(t)
 			server.Script(append([]llmtest.Step{start}, tt.steps...)...)
 			p := d.runWith(model(url), tidy, append(tt.args, "Which logs are here? Delete the old ones.")...)
@@ -90,18 +90,18 @@ func TestOpenAIAgents(t *testing.T) {
 		})
 	}
 	t.Run("killed while it waits", func(t *testing.T) {
-		d := newDesk(t)
+		d := newFixture(t)
 		server, url := llmtest.Start(t)
 		server.Script(start, calls(llmtest.When{Result: "old.log"}, deletes("call_1", "old.log")), hears("old.log is gone", "It is gone."))
 		args := []string{"--state", filepath.Join(d.work, "run"), "Which logs are here? Delete the old ones."}
 		p := d.runWith(model(url), tidy, args...)
-		op := d.rang(p)
+		op := d.asked(p)
 		p.kill()
 		d.approve(op, "")
 		p = d.runWith(model(url), tidy, args...)
 		says(t, d.ends(p, 0), "done: deleted old.log", "outcome: It is gone.")
 		if all := d.all(); len(all) != 1 {
-			t.Errorf("it rang %d times", len(all))
+			t.Errorf("it asked %d times", len(all))
 		}
 		if _, err := os.Stat(args[1]); err == nil {
 			t.Error("the state of a run that has ended is still there")
@@ -110,7 +110,7 @@ func TestOpenAIAgents(t *testing.T) {
 		// Another run, whose model makes the same call with the same id, rings anew.
 		server.Script(start, calls(llmtest.When{Result: "old.log"}, deletes("call_1", "old.log")), hears("A person refused", "Not again."))
 		p = d.runWith(model(url), tidy, args...)
-		d.deny(d.rang(p), "")
+		d.deny(d.asked(p), "")
 		saysNot(t, d.ends(p, 0), "done: ")
 	})
 }

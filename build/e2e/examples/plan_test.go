@@ -23,7 +23,7 @@ import (
 
 // A planned is a plan's example that runs.
 type planned struct {
-	*desk
+	*fixture
 	p       *process
 	session string
 }
@@ -45,18 +45,18 @@ func task(id, tool string, args map[string]any) human.Task {
 }
 
 // plan has an example hand in a plan, and waits until an operator is asked about it.
-func (d *desk) plan(how []string, tasks ...human.Task) (planned, human.Operation) {
+func (d *fixture) plan(how []string, tasks ...human.Task) (planned, human.Operation) {
 	d.t.Helper()
 	p := d.run(how, d.planFile(0, tasks...))
-	op := d.rang(p)
+	op := d.asked(p)
 	q, err := op.PlanQuestion()
 	if err != nil || op.Description != "A plan to try" || len(q.Tasks) != len(tasks) {
-		d.t.Errorf("it rang with %s %q, %d tasks (%v)", op.Kind, op.Description, len(q.Tasks), err)
+		d.t.Errorf("it asked with %s %q, %d tasks (%v)", op.Kind, op.Description, len(q.Tasks), err)
 	}
 	return planned{d, p, op.SessionID}, op
 }
 
-func (d *desk) planFile(seconds float64, tasks ...human.Task) string {
+func (d *fixture) planFile(seconds float64, tasks ...human.Task) string {
 	d.t.Helper()
 	all := map[string]any{"message": "A plan to try", "tasks": tasks}
 	if seconds > 0 {
@@ -73,7 +73,7 @@ func (d *desk) planFile(seconds float64, tasks ...human.Task) string {
 	return path
 }
 
-func (d *desk) confirming(on bool) {
+func (d *fixture) confirming(on bool) {
 	d.t.Helper()
 	if restart, err := d.operator.SetSettings(d.t.Context(), map[string]any{"plan.confirm_by_human": on}); err != nil || restart {
 		d.t.Fatalf("the setting: %v, restart %v", err, restart)
@@ -132,7 +132,7 @@ type gate struct {
 	path string
 }
 
-func (d *desk) gate(name string) (gate, human.Task) {
+func (d *fixture) gate(name string) (gate, human.Task) {
 	d.t.Helper()
 	g := gate{d.t, filepath.Join(d.work, name)}
 	if err := syscall.Mkfifo(g.path, 0o600); err != nil {
@@ -156,7 +156,7 @@ func (g gate) open() {
 }
 
 func TestPlan(t *testing.T) {
-	inEach(t, "plan", func(t *testing.T, d *desk, how []string) {
+	inEach(t, "plan", func(t *testing.T, d *fixture, how []string) {
 		d.confirming(true)
 
 		// Confirmed as it is, after a question.
@@ -211,7 +211,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanOrders(t *testing.T) {
-	inEach(t, "plan", func(t *testing.T, d *desk, how []string) {
+	inEach(t, "plan", func(t *testing.T, d *fixture, how []string) {
 		d.confirming(true)
 		first, a := d.gate("first")
 		second, b := d.gate("second")
@@ -235,13 +235,13 @@ func TestPlanOrders(t *testing.T) {
 }
 
 func TestPlanTaskByTask(t *testing.T) {
-	inEach(t, "plan", func(t *testing.T, d *desk, how []string) {
+	inEach(t, "plan", func(t *testing.T, d *fixture, how []string) {
 		d.confirming(true)
 		p, whole := d.plan(how, say("a", "one"), say("b", "two"), say("c", "three"), say("d", "four"))
 		p.respond(plan.Response{Action: human.ConfirmPlan, TaskByTask: true})
 		one := func(id string, r plan.Response) {
 			t.Helper()
-			op := d.rang(p.p)
+			op := d.asked(p.p)
 			if id == "d" {
 				if got := d.asks(op, "What is it for?"); got != "I am a small example: all that I know is in the plan." {
 					t.Errorf("about a task the agent replied %q", got)
@@ -269,7 +269,7 @@ func TestPlanTaskByTask(t *testing.T) {
 
 // Where the answer to a call is lost on its way, and the call is made again, nothing rings or runs twice.
 func TestLostAnswers(t *testing.T) {
-	inEach(t, "plan", func(t *testing.T, d *desk, how []string) {
+	inEach(t, "plan", func(t *testing.T, d *fixture, how []string) {
 		d.confirming(true)
 		behind := d.url
 		d.url = lossy(t, behind)
@@ -281,7 +281,7 @@ func TestLostAnswers(t *testing.T) {
 
 		ask := languages[filepath.Base(t.Name())](t, "ask")
 		r := d.run(ask)
-		op = d.rang(r)
+		op = d.asked(r)
 		d.asks(op, "How many rows?")
 		d.approve(op, "yes")
 		says(t, d.ends(r, 0), "replied: 48,210", "approved: yes")

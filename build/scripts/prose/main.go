@@ -133,7 +133,7 @@ func readWords(file string) (*words, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s:%d: no tab", file, n)
 		}
-		not = strings.ReplaceAll(not, " ", `[\s/*|>]+`) // a phrase may go on in the next line
+		not = strings.ReplaceAll(not, " ", `[\s/*|>]+`) // a phrase may continue in the next line
 		one, err := regexp.Compile(`(?i)^(?:` + not + `)$`)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)

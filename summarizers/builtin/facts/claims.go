@@ -441,7 +441,7 @@ const (
 	OtherNumber // it says the same of another number
 )
 
-// Compare says what a witness has to say about what was expected.
+// Compare says what an observation shows about an expectation.
 func (e Claim) Compare(w Claim) Verdict {
 	if w.Unreal || len(e.Words) == 0 {
 		return Unsaid

@@ -88,7 +88,7 @@ func (fs *Facts) Sides() (pages, programs bool) {
 	return pages, programs || len(fs.Commands()) > 0
 }
 
-// An Action is an action with the recording it is in. It points into the input: nobody changes it.
+// An Action is an action with the recording it is in. It points into the input: no one changes it.
 type Action struct {
 	*human.Action
 	Rec *summarizers.Recorded

@@ -13,7 +13,7 @@ import (
 type File struct {
 	Was, Now string // paths; was is "" for one that was made here, now "" for one that is gone
 	Dir      bool
-	back     bool // it was deleted, and somebody brought it back
+	back     bool // it was deleted, and restored
 	Ops      []Action
 	hands    int // what had been done by hand when it was deleted
 }
@@ -54,7 +54,7 @@ func (fs *Facts) Files() []*File {
 		case "deleted":
 			f.Now, f.hands = "", hands
 		default:
-			// Some programs save by deleting and writing anew: nobody does anything in between.
+			// Some programs save by deleting and writing anew: no one does anything in between.
 			f.back = f.back || f.Now == "" && f.Was != "" && hands > f.hands
 			f.Now = c.Path
 		}

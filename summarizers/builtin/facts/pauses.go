@@ -15,10 +15,10 @@ const (
 	LongPause = 60 * time.Second
 	LongStep  = 60 * time.Second
 	MuchMore  = 3 // times the middle one
-	FewSlow   = 3 // the longest ones are told
+	FewSlow   = 3 // the longest ones are reported
 )
 
-// A Stretch is the time between two actions, in which nobody did anything.
+// A Stretch is the time between two actions, in which no one did anything.
 type Stretch struct {
 	From, To Action
 	Long     time.Duration
@@ -29,7 +29,7 @@ type Stretch struct {
 // long it mostly took from one action to the next.
 func (fs *Facts) Stretches() (out []Stretch, usual time.Duration) {
 	var lengths []time.Duration
-	last := -1 // the one that ended last: some go on beside others
+	last := -1 // the one that ended last: some continue beside others
 	var until time.Time
 	for i, a := range fs.Actions {
 		if a.Type == human.Missing || a.Type == human.Note && a.CausedBy == "" && a.Text == "" {

@@ -143,7 +143,7 @@ func stops(r []rune, i int) bool {
 	return true
 }
 
-// Split takes what somebody said apart into sentences.
+// Split divides what a person said into sentences.
 func Split(text string) []string {
 	var out []string
 	from := 0

@@ -98,7 +98,7 @@ func Clean(s string, longest int) string {
 	return out + "…"
 }
 
-// Shorten is the first characters of a text as clean shows them; within, whether it was cut within a word, and whole,
+// Shorten is the first characters of a text as clean shows them; within, whether it ends within a word, and whole,
 // whether it is all of it. Of a text to be quoted only one line can be: its evidence has it in lines, too.
 func Shorten(s string, longest int, line bool) (out string, within, whole bool) {
 	if fit(s, longest) {
@@ -156,7 +156,7 @@ func unseenRune(c rune) bool {
 	return unicode.IsControl(c) || unicode.Is(unicode.Cf, c)
 }
 
-// Exactly is a text as it is, on one line; one that is longer than most characters is cut, and quoted to show it. So is
+// Exactly is a text as it is, on one line; one that is longer than most characters is shortened, and quoted to show it. So is
 // one with a quotation that has no end, so that it ends before what follows.
 func Exactly(s string, most int) string {
 	out, _, whole := Shorten(s, most, false)

@@ -101,7 +101,7 @@ func (fs *Facts) Screen() *Screen {
 				delete(open, key)
 			}
 		} else if d != nil && !d.Own {
-			delete(open, key) // work goes on beside it
+			delete(open, key) // work continues beside it
 		}
 		if ByHand(a) {
 			last = i
@@ -238,7 +238,7 @@ func IsTerminal(a Action) bool {
 	return strings.Contains(n, "term") || strings.Contains(n, "konsole")
 }
 
-// IsUndo says whether an action takes back the one before it.
+// IsUndo says whether an action undoes the one before it.
 func IsUndo(a Action) bool {
 	switch a.Type {
 	case human.Shortcut:

@@ -170,7 +170,7 @@ var enAreas = [][]string{
 // enAskPhrases are how a request for an answer is put that is no question.
 var enAskPhrases = phrases(`please tell|please provide|please specify|please say|please confirm|let me know|could you|can you|which one`)
 
-// EnLogin are words on buttons that let somebody in.
+// EnLogin are words on buttons that log a person in.
 var EnLogin = phrases(`log in|login|sign in|log on|unlock|connect`)
 
 // EnValueNot is how values begin that are none: not empty, at least 5.

@@ -76,7 +76,7 @@ var zhCommands = zhWords(`导出 安装 卸载 打印 签署 运行 执行 构�
 // ZhAgain are words on buttons for another try.
 var ZhAgain = zhWords(`重试 再试 重新连接 重新发送 重新运行 重新尝试`)
 
-// What buttons say that give up what was begun, throw away what was written, take back, and keep.
+// What buttons say that give up what was begun, throw away what was written, undo, and keep.
 var (
 	ZhCancel = zhWords(`取消 放弃 中止`)
 	ZhDrop   = zhWords(`不保存 放弃更改 放弃修改 丢弃`)
@@ -126,7 +126,7 @@ var zhAreas = [][]string{
 	{"复杂"}, {"扩展", "伸缩"}, {"兼容"}, {"隐私", "个人信息"}, {"密码", "口令"}, {"会话"}, {"运维"},
 }
 
-// ZhLogin are words on buttons that let somebody in.
+// ZhLogin are words on buttons that log a person in.
 var ZhLogin = zhWords(`登录 登陆 解锁`)
 
 // zhWhole are words with a character in them that means something else alone.

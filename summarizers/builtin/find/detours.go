@@ -68,7 +68,7 @@ func (r *Result) retried(g *facts.Form, tries []*facts.Send, why Phrase) Finding
 		from = s.Fields[0]
 	}
 	form := r.PageName(r.Page(from, &evidence))
-	// A page may object before anything is sent: an attempt it is all the same.
+	// A page may object before anything is sent: it is still an attempt.
 	attempts := say("attempts", n)
 	if n == 2 {
 		attempts = say("two-attempts")
@@ -118,7 +118,7 @@ func (r *Result) answered(s *facts.Send) (Phrase, bool) {
 			return say("answer-was-message", facts.Quote(d.Message)), true
 		}
 	}
-	if said, bad := r.refused(s.Then); bad {
+	if said, bad := r.errorPage(s.Then); bad {
 		return say("came-back", said), true
 	}
 	if i := r.pickedError(s); i >= 0 {
@@ -216,11 +216,11 @@ func (r *Result) thereAndBack() []Finding {
 		refs  []human.Ref
 	}
 	var trips []*trip
-	from := map[pageKey]*trip{} // trips from one page are told together
+	from := map[pageKey]*trip{} // trips from one page are reported together
 	for _, v := range w.Visits {
 		// A popup or tab of its own that was opened and closed again.
 		if v.Ended >= 0 && v.Last == nil && v.Came >= 0 && !r.did(v) && !facts.BlankPage(v.Page.URL) && r.Actions[v.Came].Type == human.OpenPage && !r.GapBetween(v.Came, v.Ended) {
-			if _, bad := r.refused(v); bad {
+			if _, bad := r.errorPage(v); bad {
 				continue
 			}
 			if what := r.PageName(&v.Page); what != "" {
@@ -243,7 +243,7 @@ func (r *Result) thereAndBack() []Finding {
 		if facts.Place(here.Page.URL) != facts.Place(v.Page.URL) || facts.Place(there.Page.URL) == facts.Place(v.Page.URL) || v.Page.URL == "" || r.did(there) || !back && !r.went(there) || !r.went(v) && !back || r.GapBetween(there.Came, v.Came) || r.readIn(there, v) {
 			continue
 		}
-		if _, bad := r.refused(there); bad {
+		if _, bad := r.errorPage(there); bad {
 			continue // told as an error already
 		}
 		what := r.PageName(&there.Page)
@@ -286,7 +286,7 @@ func (r *Result) wentBack(v *facts.Visit) bool {
 	return v.By >= 0 && r.Actions[v.By].Element != nil && facts.BackWords.Begins(r.Actions[v.By].Element.Name)
 }
 
-// lookedAt is how long somebody stays on a page that they read, and not only see that it is the wrong one.
+// lookedAt is how long a person stays on a page that they read, and not only see that it is the wrong one.
 const lookedAt = 15 * time.Second
 
 // readIn says whether a page was read before the next one was gone to, as far as that can be told.
@@ -405,7 +405,7 @@ func (r *Result) openedAgain() []Finding {
 		if v.Came < 0 || facts.BlankPage(v.Page.URL) {
 			continue
 		}
-		if _, bad := r.refused(v); bad {
+		if _, bad := r.errorPage(v); bad {
 			continue // told as an error
 		}
 		a := r.Actions[v.Came]

@@ -13,7 +13,7 @@ import (
 func findDone(r *Result) []Finding {
 	w := r.Pages()
 	var out []doneAt
-	used := map[int]bool{} // actions that are told as a part of something
+	used := map[int]bool{} // actions that are reported as a part of something
 	for _, f := range r.Forms() {
 		if sent := r.sent(f, used); len(out) < enough {
 			out = append(out, sent...)
@@ -285,8 +285,8 @@ func (r *Result) transfers() []doneAt {
 // shortHash is how much of a hash is said; the evidence has all of it.
 const shortHash = 12
 
-// choices tells of settings: what was chosen, switched on and off without a form that sends it. Of one page they are
-// told together, each as it was left.
+// choices tells of settings: what was chosen, switched on and off without a form that sends it. Those of one page are
+// reported together, each as it was left.
 func (r *Result) choices(used map[int]bool) []doneAt {
 	w := r.Pages()
 	var out []doneAt

@@ -6,7 +6,7 @@ import (
 )
 
 // findErrors tells what went wrong in pages on the way: pages that could not be opened or told of an error, dialogs
-// that did, dialogs that were dismissed, downloads that did not end well. What comes again is told once.
+// that did, dialogs that were dismissed, downloads that did not end well. What comes again is reported once.
 func findErrors(r *Result) []Finding {
 	w := r.Pages()
 	var out []Finding
@@ -122,8 +122,8 @@ func (r *Result) dialogError(d *human.Dialog, i int, tell func(string, float64, 
 	}
 }
 
-// refused says whether a page is no answer but an error, and how it calls that: its title, its status.
-func (r *Result) refused(v *facts.Visit) (Phrase, bool) {
+// errorPage says whether a page is no answer but an error, and what it calls the error: its title, its status.
+func (r *Result) errorPage(v *facts.Visit) (Phrase, bool) {
 	if v == nil || v.Came < 0 {
 		return Phrase{}, false
 	}

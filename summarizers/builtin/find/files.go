@@ -13,7 +13,7 @@ const (
 	namedFiles = 8
 )
 
-// findFiles tells what became of files. Those of one folder that went the same way are told together.
+// findFiles tells what became of files. Those of one folder that changed in the same way are reported together.
 func findFiles(r *Result) []Finding {
 	var out []Finding
 	for _, g := range r.FileGroup() {

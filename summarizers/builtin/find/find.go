@@ -20,7 +20,7 @@ type Result struct {
 	Suggestions []Finding
 	Outcomes    []Outcome // of what was expected
 
-	stopped func() bool // nobody waits for the result any more
+	stopped func() bool // no one waits for the result any more
 }
 
 // A Search is what one summarizer looks for: findings, and suggestions that rest on them.
@@ -245,7 +245,7 @@ func apart(a, b facts.Action) time.Duration {
 	return max(a.Began().Sub(b.Began()), b.Began().Sub(a.Began()))
 }
 
-// finding makes one. Confidence is 1 for what stands in the evidence to the letter, less for what follows from it.
+// finding makes one. Confidence is 1 for what stands in the evidence exactly, less for what follows from it.
 func finding(kind human.FindingKind, confidence float64, text Phrase, evidence ...human.Ref) Finding {
 	return Finding{Kind: kind, Text: text, Evidence: evidence[:min(len(evidence), maxRefs)], Confidence: confidence}
 }

@@ -28,7 +28,7 @@ type Series struct {
 	Parts []Phrase
 }
 
-// Exact is a phrase that is quoted as somebody's words are, so that at most so many characters of it are left.
+// Exact is a phrase that is quoted as a person's words are, so that at most so many characters of it are left.
 type Exact struct {
 	Phrase Phrase
 	Most   int

@@ -19,7 +19,7 @@ func findClicks(r *Result) []Finding {
 			led[d.By] = true
 		}
 	}
-	again := map[string]bool{} // it is told that it was tried again
+	again := map[string]bool{} // it is reported that it was tried again
 	for _, d := range s.Dialogs {
 		if d.By >= 0 && led[d.By] {
 			again[repeatable(r.Actions[d.By])] = true
@@ -39,7 +39,7 @@ func findClicks(r *Result) []Finding {
 		if d := s.In[i]; d != nil && s.Trouble(d.Title) {
 			continue // it answers an error
 		}
-		// What came of it is told by the file, where folders are watched; that somebody logged in is no news.
+		// Where folders are watched, the file says what came of it; a login is no news.
 		if r.savedSoon(i) || facts.StartsWith(n, facts.EnLogin, facts.ZhLogin) || again[repeatable(a)] || facts.IsCloser(a) {
 			continue
 		}
@@ -109,7 +109,7 @@ func (r *Result) savedSoon(i int) bool {
 	return false
 }
 
-// manyNames are all that are looked at of one window: no more of them are told.
+// manyNames are all that are looked at of one window: no more of them are reported.
 const manyNames = 64
 
 // findFilled tells which fields text was typed into, by window: that it was, and not what. One field is a detail of

@@ -62,7 +62,7 @@ func suggestPages(r *Result) []Finding {
 		v := w.In[failed]
 		later := false // it was there afterwards
 		for n := v.Next; n != nil && !later; n = n.Next {
-			_, bad := r.refused(n)
+			_, bad := r.errorPage(n)
 			later = !bad && r.Host(n.Page.URL) == r.Host(v.Page.URL) && facts.KindOf(r.Actions[max(n.Came, 0)]) != "back_forward"
 		}
 		if !later {

@@ -10,7 +10,7 @@ import (
 )
 
 // findTroubles tells of dialogs and windows that spoke of an error or a warning, what came before them and how they
-// were answered. The same one is told once, with how often it came.
+// were answered. The same one is reported once, with how often it came.
 func findTroubles(r *Result) []Finding {
 	s := r.Screen()
 	same := map[string][]*facts.Dialog{}
@@ -33,7 +33,7 @@ func findTroubles(r *Result) []Finding {
 	return slices.Concat(out, r.hung(), r.vanished())
 }
 
-// trouble is what an element in a dialog said of an error, where somebody clicked it: most dialogs have their
+// trouble is what an element in a dialog said of an error, where a person clicked it: most dialogs have their
 // message in a label, and only a name like Error on top.
 func (r *Result) trouble(d *facts.Dialog) string {
 	if d.Said == nil {
@@ -105,7 +105,7 @@ func (r *Result) hung() []Finding {
 	return out
 }
 
-// vanished tells of programs whose window was gone although nobody had closed it, and that were opened again: they
+// vanished tells of programs whose window was gone although no one had closed it, and that were opened again: they
 // may have crashed, or ended by themselves.
 func (r *Result) vanished() []Finding {
 	const soon = 2e9 // after what was done, in nanoseconds, a window is closed by it
@@ -154,12 +154,12 @@ func (r *Result) mayClose(i int) bool {
 }
 
 // findDesktopDetours tells of ways that were tried and given up: programs opened for nothing, what was undone or
-// cancelled, what was tried again.
+// canceled, what was tried again.
 func findDesktopDetours(r *Result) []Finding {
 	return slices.Concat(r.triedAgain(), r.undone(), r.cancelled(), r.openedForNothing())
 }
 
-// repeatable tells apart what can be done again; "" for what nobody would call the same.
+// repeatable tells apart what can be done again; "" for what no one would call the same.
 func repeatable(a facts.Action) string {
 	where := facts.AppName(a)
 	switch a.Type {
@@ -291,11 +291,11 @@ func (r *Result) changedBetween(from, to int) []int {
 	return out[max(0, len(out)-2):]
 }
 
-// undone finds what was taken back. What follows each other is told as one.
+// undone finds what was undone. Those that follow each other are reported as one.
 func (r *Result) undone() []Finding {
 	var out []Finding
 	var run []int
-	before, last := -1, -1 // what was taken back, and what was done last
+	before, last := -1, -1 // what was undone, and what was done last
 	flush := func() {
 		if len(run) == 0 {
 			return
@@ -337,7 +337,7 @@ func (r *Result) undone() []Finding {
 	return out
 }
 
-// cancelled finds dialogs that were opened and given up.
+// canceled finds dialogs that were opened and given up.
 func (r *Result) cancelled() []Finding {
 	s := r.Screen()
 	var out []Finding

@@ -129,7 +129,7 @@ func (r *Result) sources() []Finding {
 	return out
 }
 
-// hidden tells of texts that nobody may read, and of actions whose words the operator hid. That passwords are not to
+// hidden tells of texts that no one may read, and of actions whose words the operator hid. That passwords are not to
 // be read needs no saying.
 func (r *Result) hidden() []Finding {
 	var secret, masked []facts.Action

@@ -49,7 +49,7 @@ func findValues(r *Result) []Finding {
 	return out
 }
 
-// Up to maxSingle values are findings by themselves; of more than that manyValues are told together.
+// Up to maxSingle values are findings by themselves; of more than that manyValues are reported together.
 const (
 	maxSingle  = 10
 	manyValues = 4
@@ -142,7 +142,7 @@ func (r *Result) items(p *human.Pick) Phrase {
 	return Phrase{Args: []any{series(items)}}
 }
 
-// findMissing tells which of the fields that were asked for have no value. That a thing is not there nobody can see:
+// findMissing tells which of the fields that were asked for have no value. That a thing is not there no one can see:
 // only that no value was given.
 func findMissing(r *Result) []Finding {
 	_, missing := r.Values()
@@ -168,5 +168,5 @@ func findMissing(r *Result) []Finding {
 	return out
 }
 
-// maxMissing fields are told each by itself, further ones together.
+// maxMissing fields are reported each by itself, further ones together.
 const maxMissing = 4

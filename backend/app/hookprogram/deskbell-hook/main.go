@@ -1,4 +1,4 @@
-// Command deskbell-hook answers the hooks of coding agents; see package gatehouse. `deskbell hook` does the same, but
+// Command deskbell-hook answers the hooks of coding agents; see package hookprogram. `deskbell hook` does the same, but
 // takes longer to start.
 package main
 

@@ -27,7 +27,7 @@
 //	]}
 //
 // A request is answered by the first step that is not used up and whose "when" holds; without "when" that is each in its
-// turn. Where there is none the request is refused with status 400. A step has:
+// turn. Where there is none the request gets status 400. A step has:
 //
 //	when         all that is given has to hold; texts have to stand in what is named, as they are:
 //	               says      what the user said since the model's last words
@@ -48,13 +48,13 @@
 //	do           right (as without), slow, rate-limited (429, with a pause of 2 s), rate-limited-long, no-credit,
 //	             overloaded (529 or 503), overloaded-midway (an error among the events), bad-gateway, denied,
 //	             unknown-model, too-long, cut (the connection breaks in the middle), short, stall, silent, pings,
-//	             truncated (by the limit of tokens), refusal, huge, page, elsewhere
+//	             truncated (by the limit of tokens), `refusal`, huge, page, elsewhere
 //	wait_ms      before the answer begins
 //	pace_ms      between two of its pieces, where it is streamed
 //	tokens_in, tokens_out  what it says it used
 //
 // With -script, GET /script says how it stands: {"left": [steps, from 1, that have not answered what they are for],
-// "wrong": [what was wrong with requests that were refused], "requests": [all others, as they were understood]}. PUT
+// "wrong": [what was wrong with requests with errors], "requests": [all others, as they were understood]}. PUT
 // /script puts another script in its place.
 package main
 
@@ -84,11 +84,11 @@ func main() {
 	script := flag.String("script", "", "file with the script of a conversation")
 	pace := flag.Duration("pace", 200*time.Millisecond, "between two pieces of a slow answer")
 	flag.Parse()
-	var next []llmtest.Behaviour
+	var next []llmtest.Behavior
 	for name := range strings.SplitSeq(*behave, ",") {
-		b := llmtest.Behaviour(strings.TrimSpace(name))
+		b := llmtest.Behavior(strings.TrimSpace(name))
 		if !slices.Contains(llmtest.Behaviours, b) {
-			log.Fatalf("there is no behaviour %q; there are %s", b, strings.Join(names, ", "))
+			log.Fatalf("there is no behavior %q; there are %s", b, strings.Join(names, ", "))
 		}
 		next = append(next, b)
 	}

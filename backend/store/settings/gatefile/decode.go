@@ -98,7 +98,7 @@ func decode(data []byte, c *rules.Config, home string, project bool) ([]tomltext
 	return places, b.err
 }
 
-// known refuses a key that means nothing here.
+// known reports a key that means nothing here.
 func known(p tomltext.Place, project bool) error {
 	at := ownShape
 	for i, key := range p.Path {

@@ -144,7 +144,7 @@ func Project(root string) *rules.Config {
 	return &c
 }
 
-// zeros refuses thresholds of 0, which a Config takes for not said.
+// zeros reports thresholds of 0, which a Config takes for absent.
 func zeros(data []byte) error {
 	var c rules.Config
 	c.Thresholds = rules.Thresholds{LowRiskAutoApprove: -1, ParanoidMode: -1}
@@ -194,7 +194,7 @@ func SetPolicy(path string, policy gate.Policy) error {
 		return err
 	}
 	if _, _, err := parse(path, data); err != nil {
-		// Somebody's mistake is not to be written over.
+		// A file with a mistake is not overwritten.
 		return human.Wrap(human.Conflict, err, "%s; fix that first", human.Inner{Err: err})
 	}
 	data = edit(data, policy)

@@ -172,8 +172,8 @@ func bash(t testing.TB, command string) gate.Call {
 	return gate.Call{Tool: "bash", Args: args}
 }
 
-// A file that changes counts at once; while it has mistakes nothing that it allowed is allowed, and what it refused is
-// refused.
+// A file that changes counts at once; while it has mistakes nothing that it allowed is allowed, and what it blocked is
+// blocked.
 func TestReadingAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
 	f := Open(path)

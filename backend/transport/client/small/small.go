@@ -21,11 +21,12 @@ const (
 	mostAnswer = 16 << 20 // bytes
 )
 
-// ErrNobody is in the error of a call that reached nobody.
+// ErrNobody is in the error of a call that reached no server.
 var ErrNobody = errors.New("nobody listens there")
 
-// Post posts JSON to a path of the server at url, such as http://127.0.0.1:7717, with a key, and returns the answer. Its errors
-// are of package human, Unavailable where no whole answer came. What the server itself says is never Unavailable: it is there.
+// Post posts JSON to a path of the server at url, such as http://127.0.0.1:7717, with a key, and returns the answer. Its
+// errors are of package human, Unavailable where no whole answer came. What the server itself says is never Unavailable: it
+// is there.
 func Post(ctx context.Context, url, key, path string, body []byte) ([]byte, error) {
 	address, plain := strings.CutPrefix(strings.TrimRight(url, "/"), "http://")
 	if !plain || strings.ContainsAny(address, "/ \r\n") {
@@ -49,7 +50,7 @@ func Post(ctx context.Context, url, key, path string, body []byte) ([]byte, erro
 	head := "POST " + path + " HTTP/1.0\r\nHost: " + address + "\r\nAuthorization: Bearer " + key + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
 	_, sendErr := conn.Write(append([]byte(head), body...))
 	status, answer, err := readAnswer(conn)
-	if err != nil { // else the server may have refused before it had read everything
+	if err != nil { // else the server may have answered before it had read everything
 		return nil, human.Wrap(human.Unavailable, errors.Join(sendErr, err), "Deskbell at %s stopped before it answered (a question that it had begun to ask by then is kept, and is there again when Deskbell runs)", url)
 	}
 	if status < 300 {

@@ -378,7 +378,7 @@ func (c *content) split(backup []byte, t target) error {
 			break
 		}
 	}
-	// Nobody has changed the file since: then what was there before is known to the byte.
+	// No one has changed the file since: then what was there before is known to the byte.
 	var put []entry
 	put = append(put, t.needs...)
 	for _, e := range t.entries(Command{}, runtime.GOOS) { // in the order in which they were put in
@@ -481,7 +481,7 @@ func isOurs(command string) bool {
 	return false
 }
 
-// prune takes away what is empty now and was not there before.
+// prune removes what is empty now and was not there before.
 func (c *content) prune(backup []byte) error {
 	had := func(path ...string) bool {
 		n, err := parse(backup)

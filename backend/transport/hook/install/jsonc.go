@@ -119,7 +119,7 @@ func (s style) add(text []byte, in node, name string, value json.RawMessage) []b
 		key = string(quoted) + ": "
 	}
 	child := key + s.format(value, indent, inline)
-	// before is what stands before the child; a comment may go on to the end of its line.
+	// before is what stands before the child; a comment may continue to the end of its line.
 	before := func(begin, comments int) string {
 		if inline && comments == begin {
 			return " "

@@ -12,7 +12,7 @@ import (
 )
 
 // calls runs the plug-in as opencode does, with a hook that is a script, and returns what became of the arguments, or why
-// the call was refused.
+// the call was blocked.
 func calls(t *testing.T, script string, limit time.Duration) string {
 	t.Helper()
 	node, err := exec.LookPath("node")

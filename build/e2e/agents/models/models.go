@@ -44,8 +44,8 @@ type Server struct {
 }
 
 // Serve starts a server. Conversations about the user's task go by script, those of sub-agents, which do not hold its
-// words, by sub. It is a proxy, too, that lets nothing through: a client that is told to use it for all but loopback
-// reaches nobody.
+// words, by sub. It is a proxy, too, that lets nothing through: a client whose settings name it for all but loopback
+// reaches no one.
 func Serve(task string, script, sub []Call) *Server {
 	s := &Server{task: task, script: script, sub: sub}
 	s.http = httptest.NewServer(s)

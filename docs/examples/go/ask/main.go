@@ -4,7 +4,7 @@
 //	go run ./docs/examples/go/ask
 //
 // In the card or the console choose "Ask back" and write, say, "how many rows?" or "is there a backup?". The exit code is 0
-// for a yes, 1 for a no, 2 where nobody decided, 3 for an error.
+// for a yes, 1 for a no, 2 where no one decided, 3 for an error.
 package main
 
 import (
@@ -57,7 +57,7 @@ func run(ctx context.Context) (code int, err error) {
 	}
 	fmt.Println("rang:", op.ID)
 	for !op.Over() {
-		if op.State == "waiting_input" { // they ask; the operation goes on once they are answered
+		if op.State == "waiting_input" { // they ask; the operation continues once they are answered
 			question := op.Messages[len(op.Messages)-1].Text
 			fmt.Println("asked:", question)
 			if op, err = b.Reply(ctx, op.ID, answer(question)); err != nil {
@@ -67,7 +67,7 @@ func run(ctx context.Context) (code int, err error) {
 			continue
 		}
 		next, err := b.Changed(ctx, op)
-		if ctx.Err() != nil { // interrupted: nobody needs to decide any more
+		if ctx.Err() != nil { // interrupted: no one needs to decide any more
 			return 2, b.Withdraw(context.WithoutCancel(ctx), op.ID, "the agent was stopped")
 		}
 		if err != nil {

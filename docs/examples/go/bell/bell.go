@@ -31,7 +31,7 @@ func FromEnv() (Bell, error) {
 	return b, nil
 }
 
-// A Ring is what an agent asks of a person.
+// A request is what an agent asks of a person.
 type Ring struct {
 	ActionType     string         `json:"action_type"` // feedback, approve, review, bash, desktop or browser
 	Description    string         `json:"description"` // one line
@@ -42,7 +42,7 @@ type Ring struct {
 	IdempotencyKey string         `json:"idempotency_key,omitempty"`
 }
 
-// An Operation is a ring and what came of it.
+// An Operation is a request and what came of it.
 type Operation struct {
 	ID          string     `json:"operation_id"`
 	Version     int        `json:"version"`
@@ -62,7 +62,7 @@ type Operation struct {
 		Fields      map[string]string `json:"fields"`
 		By          struct{ Name string }
 	} `json:"result"` // once completed
-	Ended *struct{ Reason string } `json:"ended"` // once cancelled or declined
+	Ended *struct{ Reason string } `json:"ended"` // once canceled or declined
 }
 
 // Over says whether nothing more will come of it.
@@ -70,7 +70,7 @@ func (o Operation) Over() bool {
 	return o.State == "completed" || o.State == "cancelled" || o.State == "declined"
 }
 
-// Ring rings. With an idempotency key, the same ring again is the same operation, so a lost connection rings nobody twice.
+// Ring rings. With an idempotency key, the same ring again is the same operation, so a lost connection rings no one twice.
 func (b Bell) Ring(ctx context.Context, r Ring) (op Operation, err error) {
 	if r.IdempotencyKey == "" {
 		r.IdempotencyKey = rand.Text()
@@ -111,12 +111,12 @@ func (b Bell) Reply(ctx context.Context, id, text string) (op Operation, err err
 	return op, err
 }
 
-// Withdraw withdraws what a person is asked, when nobody needs the answer any more.
+// Withdraw withdraws what a person is asked, when no one needs the answer any more.
 func (b Bell) Withdraw(ctx context.Context, id, reason string) error {
 	return b.Do(ctx, http.MethodPost, "/api/human/cancel", map[string]string{"operation_id": id, "reason": reason}, &Operation{})
 }
 
-// A Problem is what Deskbell answers where it refuses. Detail says why, and what to do.
+// A Problem is what Deskbell answers in place of a result. Detail says why, and what to do.
 type Problem struct {
 	Status int
 	Kind   string // invalid, unauthorized, denied, not_found, conflict, exhausted, unavailable, internal
@@ -126,7 +126,7 @@ type Problem struct {
 func (p *Problem) Error() string { return p.Detail }
 
 // Do calls Deskbell. Where it cannot be reached it tries again for half a minute: a restart loses nothing, so an agent
-// need not notice one. So what is sent may arrive twice: a ring has a key, and the rest does no harm the second time.
+// need not notice one. So what is sent may arrive twice: a request has a key, and the rest does no harm the second time.
 func (b Bell) Do(ctx context.Context, method, path string, body, into any) error {
 	var raw []byte
 	if body != nil {

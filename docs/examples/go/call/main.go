@@ -21,7 +21,7 @@ import (
 	"deskbell/docs/examples/go/bell"
 )
 
-// session marks the rings of this example among all that the agent's key has made.
+// session marks the requests of this example among all that the agent's key has made.
 const session = "example-call"
 
 func main() {
@@ -75,8 +75,8 @@ func run() (code int, err error) {
 	return report(ctx, b, op)
 }
 
-// late prints what people answered while no program of this agent waited. An approval that comes late is told, too, and
-// nothing is done with it: whoever asked has gone.
+// late prints what people answered while no program of this agent waited. It prints an approval that comes late, too, and
+// does nothing with it: the program that asked has ended.
 func late(ctx context.Context, b bell.Bell) error {
 	var page struct{ Operations []bell.Operation }
 	if err := b.Do(ctx, "GET", "/api/human/operations?state=closed&limit=100", nil, &page); err != nil {

@@ -4,9 +4,9 @@
 //	go run ./docs/examples/go/plan docs/examples/plan.json
 //
 // In the console an operator confirms the plan, changes its tasks, or cancels it; and while it runs they pause it, let it
-// go on, skip a task, change those that have not begun, or stop it. Where the setting plan.confirm_by_human is off, the
-// plan is confirmed at once and nobody is asked. The exit code is 0 where the plan was run to its end, 1 where a person or a
-// task that failed kept it from that, 2 where nobody answered in time, 3 for an error.
+// continue, skip a task, change those that have not begun, or stop it. Where the setting plan.confirm_by_human is off, the
+// plan is confirmed at once and no one is asked. The exit code is 0 where the plan was run to its end, 1 where a person or a
+// task that failed kept it from that, 2 where no one answered in time, 3 for an error.
 package main
 
 import (
@@ -33,7 +33,7 @@ type plan struct {
 	Message        string `json:"message"`
 	Tasks          []task `json:"tasks"`
 
-	Timeout float64 `json:"timeout_seconds,omitempty"` // until nobody will answer any more; the settings may be shorter
+	Timeout float64 `json:"timeout_seconds,omitempty"` // until no one will answer any more; the settings may be shorter
 }
 
 type task struct {
@@ -56,7 +56,7 @@ type status struct {
 	Response    struct {
 		Message string `json:"user_message"`
 	} `json:"user_response"`
-	Run *run `json:"run"` // once confirmed; none where nobody has to confirm
+	Run *run `json:"run"` // once confirmed; none where no one has to confirm
 }
 
 // A run is how far a confirmed plan has come.
@@ -145,9 +145,9 @@ func agent(ctx context.Context) (code int, err error) {
 	switch {
 	case st.Status == "timeout":
 		return 2, nil
-	case len(st.Tasks) == 0: // cancelled; or the message says what to change, and an agent with a model would hand in a new plan
+	case len(st.Tasks) == 0: // canceled; or the message says what to change, and an agent with a model would hand in a new plan
 		return 1, nil
-	case st.Run == nil: // confirming is off: nobody follows the run, so there is nobody to tell
+	case st.Run == nil: // confirming is off: no one follows the run, so there is no one to tell
 		for _, t := range st.Tasks {
 			if worked, _ := do(t); !worked {
 				return 1, nil

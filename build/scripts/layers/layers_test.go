@@ -1,8 +1,8 @@
-//go:build floors
+//go:build layers
 
-// Package floors shows that .golangci.yml refuses every import that goes up or sideways between the floors, and no
+// Package layers shows that .golangci.yml forbids every import that goes up or sideways between the layers, and no
 // import that goes down. `make lint` runs it, with GOLANGCI_LINT naming the linter.
-package floors
+package layers
 
 import (
 	"bytes"
@@ -93,7 +93,7 @@ func TestImportsOnlyGoDown(t *testing.T) {
 	put("go.mod", fmt.Sprintf("module deskbell\n\ngo 1.26\n\nrequire %s v2.0.0\n\nreplace %[1]s => ./wails\n", wails))
 	put("wails/go.mod", "module "+wails+"\n")
 	put("wails/wails.go", "package wails\n")
-	// Each floor's package is empty, and a package in a folder below it, which the same rule governs, imports all the
+	// Each layer's package is empty, and a package in a folder below it, which the same rule governs, imports all the
 	// others: so there is no cycle, and one run of the linter sees every arrow.
 	may := arrows()
 	for from := range may {
@@ -101,7 +101,7 @@ func TestImportsOnlyGoDown(t *testing.T) {
 			put(from, importing("main", append(slices.Clone(everything), wails)))
 			continue
 		}
-		put(from+"/floor.go", "package floor\n")
+		put(from+"/layer.go", "package layer\n")
 		others := slices.DeleteFunc(slices.Clone(everything), func(p string) bool { return p == from })
 		put(from+"/probe/probe.go", importing("probe", append(others, wails)))
 	}
@@ -143,7 +143,7 @@ func ours(path string) string {
 	return path
 }
 
-// lint runs depguard over tree and returns what each floor was refused.
+// lint runs depguard over tree and returns which imports it forbids each layer.
 func lint(t *testing.T, linter, tree string) map[string]map[string]bool {
 	t.Helper()
 	cmd := exec.Command(linter, "run", "--enable-only", "depguard", "--output.json.path", "stdout",

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var ann = human.Actor{Role: human.Operator, Name: "Ann"}
 
-// A desk is a desktop that does what a test says: the recorder's interfaces, with the test behind them.
-type desk struct {
+// A fixture is a desktop that does what a test says: the recorder's interfaces, with the test behind them.
+type fixture struct {
 	t        testing.TB
 	epoch    time.Time
 	store    *store
@@ -55,9 +55,9 @@ func clock(epoch time.Time) record.Clock {
 	}
 }
 
-func newDesk(t testing.TB, opts record.Options, change ...func(*record.Deps)) *desk {
+func newFixture(t testing.TB, opts record.Options, change ...func(*record.Deps)) *fixture {
 	epoch := time.Now()
-	d := &desk{
+	d := &fixture{
 		t: t, epoch: epoch, store: newStore(), ops: &ops{claimed: map[human.OperationID]string{"op_1": "Ann"}}, pics: newPictures(),
 		input: newSource(human.InputSource), files: newSource(human.FileSource), clip: newSource(human.ClipboardSource), guard: &guard{},
 	}
@@ -84,7 +84,7 @@ func newDesk(t testing.TB, opts record.Options, change ...func(*record.Deps)) *d
 }
 
 // close ends the recorder and waits for it.
-func (d *desk) close() {
+func (d *fixture) close() {
 	d.t.Helper()
 	d.end()
 	if err := <-d.ended; err != nil {
@@ -92,7 +92,7 @@ func (d *desk) close() {
 	}
 }
 
-func (d *desk) start(o human.RecordingOptions) human.Recording {
+func (d *fixture) start(o human.RecordingOptions) human.Recording {
 	d.t.Helper()
 	r, err := d.rec.Start(context.Background(), ann, "op_1", o)
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *desk) start(o human.RecordingOptions) human.Recording {
 	return r
 }
 
-func (d *desk) stop() human.Recording {
+func (d *fixture) stop() human.Recording {
 	d.t.Helper()
 	r, ok := d.rec.Current()
 	if !ok {
@@ -116,46 +116,46 @@ func (d *desk) stop() human.Recording {
 }
 
 // settle lets everything that is under way be done, without time passing.
-func (d *desk) settle() { synctest.Wait() }
+func (d *fixture) settle() { synctest.Wait() }
 
-func (d *desk) wait(t time.Duration) {
+func (d *fixture) wait(t time.Duration) {
 	<-time.After(t)
 	d.settle()
 }
 
-func (d *desk) mono() int64 { _, m := clock(d.epoch)(); return m }
+func (d *fixture) mono() int64 { _, m := clock(d.epoch)(); return m }
 
-func (d *desk) press(x, y int) {
+func (d *fixture) press(x, y int) {
 	d.input.send(human.RecordedEvent{At: d.mono(), Type: human.PointerDown, Button: 1, X: x, Y: y})
 	d.settle()
 }
 
-func (d *desk) release(x, y int) {
+func (d *fixture) release(x, y int) {
 	d.input.send(human.RecordedEvent{At: d.mono(), Type: human.PointerUp, Button: 1, X: x, Y: y})
 	d.settle()
 }
 
-func (d *desk) click(x, y int) {
+func (d *fixture) click(x, y int) {
 	d.press(x, y)
 	d.wait(50 * time.Millisecond)
 	d.release(x, y)
 }
 
-func (d *desk) key(name string, modifiers ...string) {
+func (d *fixture) key(name string, modifiers ...string) {
 	d.input.send(human.RecordedEvent{At: d.mono(), Type: human.KeyDown, Key: name, Modifiers: modifiers})
 	d.input.send(human.RecordedEvent{At: d.mono(), Type: human.KeyUp, Key: name, Modifiers: modifiers})
 	d.settle()
 }
 
 // char types one character; its key has a name, and makes a text.
-func (d *desk) char(c string) {
+func (d *fixture) char(c string) {
 	d.input.send(human.RecordedEvent{At: d.mono(), Type: human.KeyDown, Key: c, Text: c})
 	d.input.send(human.RecordedEvent{At: d.mono(), Type: human.KeyUp, Key: c, Text: c})
 	d.settle()
 }
 
 // types types a text at 12 characters a second, into the field that has the focus.
-func (d *desk) types(text string) {
+func (d *fixture) types(text string) {
 	for _, c := range text {
 		d.elements.put(string(c))
 		d.char(string(c))
@@ -163,7 +163,7 @@ func (d *desk) types(text string) {
 	}
 }
 
-func (d *desk) activate(p record.Placed) {
+func (d *fixture) activate(p record.Placed) {
 	d.windows.set(func(w *windows) {
 		w.visible = append([]record.Placed{p}, slices.DeleteFunc(slices.Clone(w.visible), func(o record.Placed) bool { return o.Window.ID == p.Window.ID })...)
 	})
@@ -173,13 +173,13 @@ func (d *desk) activate(p record.Placed) {
 }
 
 // focus moves the focus and says so.
-func (d *desk) focus(e human.Element) {
+func (d *fixture) focus(e human.Element) {
 	d.elements.focus(&e)
 	d.elements.send(human.RecordedEvent{At: d.mono(), Type: human.FocusMoved, Element: &e})
 	d.settle()
 }
 
-func (d *desk) events(id human.RecordingID) (all []human.RecordedEvent) {
+func (d *fixture) events(id human.RecordingID) (all []human.RecordedEvent) {
 	d.t.Helper()
 	for e, err := range d.store.Events(context.Background(), id, 0) {
 		if err != nil {
@@ -253,7 +253,7 @@ func (s *source) Run(ctx context.Context, ready func(), emit func(human.Recorded
 	return s.sent, err
 }
 
-// send delivers an event, if somebody listens.
+// send delivers an event, if a reader listens.
 func (s *source) send(e human.RecordedEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

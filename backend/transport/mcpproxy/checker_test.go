@@ -69,12 +69,12 @@ func (o *operator) Evaluate(ctx context.Context, call human.ToolCall, how servic
 
 const aCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"rm","arguments":{"path":"a"}}}`
 
-// resultOf is the text of a refusal.
+// resultOf is the text of a blocked call.
 func resultOf(t *testing.T, o outcome) string {
 	t.Helper()
 	var a answer
 	if o.forward != nil || json.Unmarshal(o.reply, &a) != nil || a.Result == nil || !a.Result.IsError || string(a.ID) != "7" {
-		t.Fatalf("it is no refusal: %s %s", o.forward, o.reply)
+		t.Fatalf("it is not blocked: %s %s", o.forward, o.reply)
 	}
 	return a.Result.Content[0].Text
 }
@@ -84,7 +84,7 @@ func TestWhatIsDecidedIsDone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		judgement human.Judgement
 		err       error
-		forward   string // empty: refused
+		forward   string // empty: blocked
 		says      string
 	}{
 		"allowed":                      {human.Judgement{Decision: human.Allow, Verdict: human.Verdict{Digest: digest}}, nil, aCall, ""},
@@ -103,7 +103,7 @@ func TestWhatIsDecidedIsDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got human.ToolCall
-			d := newDesk(judgeFunc(func(_ context.Context, c human.ToolCall, _ service.Asking) (human.Judgement, error) {
+			d := newChecker(judgeFunc(func(_ context.Context, c human.ToolCall, _ service.Asking) (human.Judgement, error) {
 				got = c
 				return tt.judgement, tt.err
 			}), Options{Server: "fs", Cwd: "/w", Session: "s"})
@@ -125,7 +125,7 @@ func TestWhatIsDecidedIsDone(t *testing.T) {
 func TestAClientIsToldThatAnOperatorIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		op := newOperator()
-		d := newDesk(op, Options{})
+		d := newChecker(op, Options{})
 		var told []time.Duration
 		began := time.Now()
 		time.AfterFunc(99*time.Second, func() { op.answers <- human.Judgement{Decision: human.Allow} })
@@ -164,7 +164,7 @@ func TestNotesOfProgressIncreaseAndLeaveRoomForTheServers(t *testing.T) {
 func TestAClientWithoutProgressIsAnsweredInTimeAndMayComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		op := newOperator()
-		d := newDesk(op, Options{Session: "s"})
+		d := newChecker(op, Options{Session: "s"})
 		began := time.Now()
 		text := resultOf(t, d.decide(t.Context(), read([]byte(aCall)), caller{}))
 		if took := time.Since(began); took != 45*time.Second {
@@ -193,7 +193,7 @@ func TestAClientWithoutProgressIsAnsweredInTimeAndMayComeBack(t *testing.T) {
 func TestOnlyTheSameCallJoinsAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		op := newOperator()
-		d := newDesk(op, Options{})
+		d := newChecker(op, Options{})
 		resultOf(t, d.decide(t.Context(), read([]byte(aCall)), caller{}))
 		op.answers <- human.Judgement{Decision: human.Allow}
 		before := len(op.asked)
@@ -220,7 +220,7 @@ func TestOnlyTheSameCallJoinsAQuestion(t *testing.T) {
 func TestACallThatWasGivenUpNeverGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		op := newOperator()
-		d := newDesk(op, Options{})
+		d := newChecker(op, Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, func() {
 			cancel()
@@ -231,7 +231,7 @@ func TestACallThatWasGivenUpNeverGoesOn(t *testing.T) {
 		}
 		// The answer comes in the same moment.
 		ctx, cancel = context.WithCancel(t.Context())
-		d = newDesk(judgeFunc(func(context.Context, human.ToolCall, service.Asking) (human.Judgement, error) {
+		d = newChecker(judgeFunc(func(context.Context, human.ToolCall, service.Asking) (human.Judgement, error) {
 			cancel()
 			return human.Judgement{Decision: human.Allow}, nil
 		}), Options{})
@@ -246,7 +246,7 @@ func TestClosingEndsTheAsking(t *testing.T) {
 		op := newOperator()
 		closing := make(chan struct{})
 		time.AfterFunc(time.Second, func() { close(closing) })
-		text := resultOf(t, newDesk(op, Options{}).decide(t.Context(), read([]byte(aCall)), caller{closing: closing}))
+		text := resultOf(t, newChecker(op, Options{}).decide(t.Context(), read([]byte(aCall)), caller{closing: closing}))
 		if !strings.Contains(text, "ended the connection") {
 			t.Error(text)
 		}
@@ -256,7 +256,7 @@ func TestClosingEndsTheAsking(t *testing.T) {
 func TestAJudgeThatDoesNotWaitIsNotAskedWithoutAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		d := newDesk(judgeFunc(func(context.Context, human.ToolCall, service.Asking) (human.Judgement, error) {
+		d := newChecker(judgeFunc(func(context.Context, human.ToolCall, service.Asking) (human.Judgement, error) {
 			n++
 			return human.Judgement{Decision: human.Ask, OperationID: "op_1"}, nil
 		}), Options{})
@@ -269,7 +269,7 @@ func TestAJudgeThatDoesNotWaitIsNotAskedWithoutAPause(t *testing.T) {
 
 func TestAJudgeThatGoesAwayRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(judgeFunc(func(_ context.Context, _ human.ToolCall, how service.Asking) (human.Judgement, error) {
+		d := newChecker(judgeFunc(func(_ context.Context, _ human.ToolCall, how service.Asking) (human.Judgement, error) {
 			if how.Question != "" {
 				return human.Judgement{}, human.Errorf(human.Unavailable, "Deskbell went away")
 			}
@@ -283,7 +283,7 @@ func TestAJudgeThatGoesAwayRefuses(t *testing.T) {
 
 func TestAServerThatWantsInputDoesNotHaveTheOperatorAskedTwice(t *testing.T) {
 	op := newOperator()
-	d := newDesk(op, Options{})
+	d := newChecker(op, Options{})
 	op.answers <- human.Judgement{Decision: human.Allow}
 	m := read([]byte(aCall))
 	o := d.decide(t.Context(), m, caller{})
@@ -313,7 +313,7 @@ func TestAServerThatWantsInputDoesNotHaveTheOperatorAskedTwice(t *testing.T) {
 }
 
 func TestToolsAreRememberedAsTheClientWasToldOfThem(t *testing.T) {
-	d := newDesk(says(human.Judgement{Decision: human.Allow}), Options{})
+	d := newChecker(says(human.Judgement{Decision: human.Allow}), Options{})
 	var w watches
 	list := func(params string) {
 		w.of(d, read([]byte(`{"jsonrpc":"2.0","id":"l","method":"tools/list"`+params+`}`)), nil)
@@ -346,7 +346,7 @@ func TestToolsAreRememberedAsTheClientWasToldOfThem(t *testing.T) {
 }
 
 func TestABatchGoesOnWithoutWhatIsRefused(t *testing.T) {
-	d := newDesk(judgeFunc(func(_ context.Context, c human.ToolCall, _ service.Asking) (human.Judgement, error) {
+	d := newChecker(judgeFunc(func(_ context.Context, c human.ToolCall, _ service.Asking) (human.Judgement, error) {
 		switch c.Tool {
 		case "mcp__server__no":
 			return human.Judgement{Decision: human.Deny, Message: "no"}, nil
@@ -391,7 +391,7 @@ func TestABatchGoesOnWithoutWhatIsRefused(t *testing.T) {
 // BenchmarkJudged is what the proxy itself does for a call that is allowed, without its judge and its pipes.
 func BenchmarkJudged(b *testing.B) {
 	line := []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"notes/today.md","content":"` + strings.Repeat("word ", 200) + `"},"_meta":{"progressToken":7}}}`)
-	d := newDesk(says(human.Judgement{Decision: human.Allow}), Options{})
+	d := newChecker(says(human.Judgement{Decision: human.Allow}), Options{})
 	for b.Loop() {
 		if o := d.decide(b.Context(), read(line), caller{}); o.forward == nil {
 			b.Fatal(string(o.reply))

@@ -26,8 +26,8 @@ import (
 // patience is for what comes within a second or two where nothing else runs.
 const patience = 2 * time.Minute
 
-// A desk is a real Deskbell with its data folder, a home, and a project for an agent to work in.
-type desk struct {
+// A fixture is a real Deskbell with its data folder, a home, and a project for an agent to work in.
+type fixture struct {
 	t                   *testing.T
 	bin                 string
 	home, data, project string
@@ -35,14 +35,14 @@ type desk struct {
 	server              *process
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	bin := os.Getenv("DESKBELL_BIN")
 	if bin == "" {
 		t.Fatal("DESKBELL_BIN is not set; run this with `make agents`")
 	}
 	top := t.TempDir()
-	d := &desk{t: t, bin: bin, home: filepath.Join(top, "home"), data: filepath.Join(top, "data"), project: filepath.Join(top, "project")}
+	d := &fixture{t: t, bin: bin, home: filepath.Join(top, "home"), data: filepath.Join(top, "data"), project: filepath.Join(top, "project")}
 	for _, dir := range []string{d.home, d.project} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func newDesk(t *testing.T) *desk {
 // readme is what a harmless call reads.
 const readme = "Forty-two orchids bloom at noon.\n"
 
-func (d *desk) write(path, text string) {
+func (d *fixture) write(path, text string) {
 	d.t.Helper()
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
@@ -73,21 +73,21 @@ func (d *desk) write(path, text string) {
 }
 
 // treasure makes a folder with a file in the project that no commit holds.
-func (d *desk) treasure(folder string) {
+func (d *fixture) treasure(folder string) {
 	d.write(filepath.Join(d.project, folder, "chapter.txt"), "Nothing else holds these words about "+folder+".\n")
 }
 
-func (d *desk) there(folder string) bool {
+func (d *fixture) there(folder string) bool {
 	text, err := os.ReadFile(filepath.Join(d.project, folder, "chapter.txt"))
 	return err == nil && len(text) > 0
 }
 
-func (d *desk) env() []string {
+func (d *fixture) env() []string {
 	return []string{"HOME=" + d.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb"}
 }
 
 // run runs a command to its end; it must succeed.
-func (d *desk) run(args ...string) {
+func (d *fixture) run(args ...string) {
 	d.t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(d.env(), "DESKBELL_DATA="+d.data)
@@ -97,7 +97,7 @@ func (d *desk) run(args ...string) {
 }
 
 // start starts the server, and signs an operator in.
-func (d *desk) start() {
+func (d *fixture) start() {
 	d.t.Helper()
 	p := d.begin(append(d.env(), "DESKBELL_DATA="+d.data), d.project, d.bin, "serve", "--addr", "127.0.0.1:0", "--json")
 	d.wait("the server to be ready", func() bool { return strings.Contains(p.out.String(), "\n") || p.over() })
@@ -115,7 +115,7 @@ func (d *desk) start() {
 }
 
 // wait waits until a condition holds.
-func (d *desk) wait(what string, condition func() bool) {
+func (d *fixture) wait(what string, condition func() bool) {
 	d.t.Helper()
 	deadline := time.After(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -130,7 +130,7 @@ func (d *desk) wait(what string, condition func() bool) {
 }
 
 // waiting returns the questions of the gatekeeper that are open.
-func (d *desk) waiting() []human.Operation {
+func (d *fixture) waiting() []human.Operation {
 	d.t.Helper()
 	page, err := d.operator.List(d.t.Context(), client.Filter{Open: true, Kind: human.Permission})
 	if err != nil {
@@ -139,8 +139,8 @@ func (d *desk) waiting() []human.Operation {
 	return page.Operations
 }
 
-// rang waits for the one question of an agent's client.
-func (d *desk) rang(by *agent) (op human.Operation, q human.Question) {
+// asks waits for the one question of an agent's client.
+func (d *fixture) asks(by *agent) (op human.Operation, q human.Question) {
 	d.t.Helper()
 	var all []human.Operation
 	d.wait("a question of "+by.name, func() bool {
@@ -167,9 +167,9 @@ func (d *desk) rang(by *agent) (op human.Operation, q human.Question) {
 }
 
 // asked waits until an agent's client asks about a command, and checks that it is asked about exactly that.
-func (d *desk) asked(by *agent, command string) human.Operation {
+func (d *fixture) asked(by *agent, command string) human.Operation {
 	d.t.Helper()
-	op, q := d.rang(by)
+	op, q := d.asks(by)
 	var args struct{ Command string }
 	if err := json.Unmarshal(q.Args, &args); err != nil || q.Tool != by.asks || args.Command != command {
 		d.t.Errorf("the question is about %s with %s (%v), not %q", q.Tool, q.Args, err, command)
@@ -177,7 +177,7 @@ func (d *desk) asked(by *agent, command string) human.Operation {
 	return op
 }
 
-func (d *desk) answer(op human.Operation, r service.AnswerRequest) {
+func (d *fixture) answer(op human.Operation, r service.AnswerRequest) {
 	d.t.Helper()
 	r.Digest = op.Digest
 	if _, err := d.operator.AnswerQuestion(d.t.Context(), op.ID, r); err != nil {
@@ -212,7 +212,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-func (d *desk) begin(env []string, dir string, args ...string) *process {
+func (d *fixture) begin(env []string, dir string, args ...string) *process {
 	d.t.Helper()
 	p := &process{out: newOutput(), errs: newOutput(), ended: make(chan struct{})}
 	p.cmd = exec.Command(args[0], args[1:]...)
@@ -246,7 +246,7 @@ func (p *process) kill() {
 }
 
 // copies are the files in the data folder's backups that hold a text.
-func (d *desk) copies(text string) (paths []string) {
+func (d *fixture) copies(text string) (paths []string) {
 	d.t.Helper()
 	err := filepath.WalkDir(d.data, func(path string, e os.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() || filepath.Base(path) != "chapter.txt" {
@@ -264,14 +264,14 @@ func (d *desk) copies(text string) (paths []string) {
 	return paths
 }
 
-func (d *desk) still(folder string) {
+func (d *fixture) still(folder string) {
 	d.t.Helper()
 	if !d.there(folder) {
 		d.t.Errorf("%s is gone", folder)
 	}
 }
 
-func (d *desk) gone(folder string) {
+func (d *fixture) gone(folder string) {
 	d.t.Helper()
 	if _, err := os.Lstat(filepath.Join(d.project, folder)); !errors.Is(err, os.ErrNotExist) {
 		d.t.Errorf("%s is still there (%v)", folder, err)
@@ -279,7 +279,7 @@ func (d *desk) gone(folder string) {
 }
 
 // changed are the arguments of the call that is asked about, with another command.
-func (d *desk) changed(op human.Operation, from, to string) json.RawMessage {
+func (d *fixture) changed(op human.Operation, from, to string) json.RawMessage {
 	d.t.Helper()
 	var q human.Question
 	if err := json.Unmarshal(op.Details, &q); err != nil {
@@ -289,7 +289,7 @@ func (d *desk) changed(op human.Operation, from, to string) json.RawMessage {
 }
 
 // killHook kills the one hook that waits for an answer.
-func (d *desk) killHook() {
+func (d *fixture) killHook() {
 	d.t.Helper()
 	var found []int
 	d.wait("a hook to be there", func() bool {

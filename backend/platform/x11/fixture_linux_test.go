@@ -26,13 +26,13 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A desk is an X server of a test's own, by the package's own means.
-type desk struct{ *desktoptest.Desktop }
+// A fixture is an X server of a test's own, by the package's own means.
+type fixture struct{ *desktoptest.Desktop }
 
-// newDesk starts an X server, with more arguments of its own.
-func newDesk(t testing.TB, args ...string) *desk {
+// newFixture starts an X server, with more arguments of its own.
+func newFixture(t testing.TB, args ...string) *fixture {
 	t.Helper()
-	return &desk{desktoptest.Start(t, desktoptest.Options{Width: 1280, Height: 800, Bare: true, Server: args})}
+	return &fixture{desktoptest.Start(t, desktoptest.Options{Width: 1280, Height: 800, Bare: true, Server: args})}
 }
 
 // monotonic is the clock that X servers of this machine stamp with.
@@ -49,7 +49,7 @@ type hand struct {
 	opcode byte
 }
 
-func (d *desk) hand() *hand {
+func (d *fixture) hand() *hand {
 	d.T.Helper()
 	w, err := dial(context.Background(), d.Display)
 	if err != nil {

@@ -61,11 +61,11 @@ var languages = map[string]func(t *testing.T, name string) []string{
 }
 
 // inEach runs a test of an example in each language, at the same time.
-func inEach(t *testing.T, name string, test func(*testing.T, *desk, []string)) {
+func inEach(t *testing.T, name string, test func(*testing.T, *fixture, []string)) {
 	for language, how := range languages {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			test(t, newDesk(t), how(t, name))
+			test(t, newFixture(t), how(t, name))
 		})
 	}
 }
@@ -87,8 +87,8 @@ func file(t *testing.T, parts ...string) string {
 	return path
 }
 
-// A desk is a real Deskbell with its data folder and its operator, and an agent with a key.
-type desk struct {
+// A fixture is a real Deskbell with its data folder and its operator, and an agent with a key.
+type fixture struct {
 	t          *testing.T
 	bin, data  string
 	url, key   string
@@ -101,14 +101,14 @@ type desk struct {
 // agent is the name of every test's agent.
 const agent = "example"
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	bin := os.Getenv("DESKBELL_BIN")
 	if bin == "" {
 		t.Fatal("DESKBELL_BIN is not set; run this with `make examples`")
 	}
 	top := t.TempDir()
-	d := &desk{t: t, bin: bin, data: filepath.Join(top, "data"), home: filepath.Join(top, "home"), work: filepath.Join(top, "work")}
+	d := &fixture{t: t, bin: bin, data: filepath.Join(top, "data"), home: filepath.Join(top, "home"), work: filepath.Join(top, "work")}
 	for _, dir := range []string{d.home, d.work} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 // start starts the server and signs the operator in.
-func (d *desk) start(addr string) {
+func (d *fixture) start(addr string) {
 	d.t.Helper()
 	d.server = d.begin(append(d.env(), "DESKBELL_DATA="+d.data), d.work, d.bin, "serve", "--addr", addr, "--json")
 	var ready struct{ URL, Code string }
@@ -140,29 +140,29 @@ func (d *desk) start(addr string) {
 }
 
 // restart kills the server, as a crash would, and starts it again at the same address.
-func (d *desk) restart() {
+func (d *fixture) restart() {
 	d.t.Helper()
 	d.server.kill()
 	d.start(strings.TrimPrefix(d.url, "http://"))
 }
 
-func (d *desk) env() []string {
+func (d *fixture) env() []string {
 	return []string{"HOME=" + d.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb", "PYTHONUNBUFFERED=1"}
 }
 
 // run starts an example as its header says, with further variables.
-func (d *desk) run(command []string, args ...string) *process {
+func (d *fixture) run(command []string, args ...string) *process {
 	return d.runWith(nil, command, args...)
 }
 
-func (d *desk) runWith(env, command []string, args ...string) *process {
+func (d *fixture) runWith(env, command []string, args ...string) *process {
 	d.t.Helper()
 	env = append(append(d.env(), "DESKBELL_URL="+d.url, "DESKBELL_KEY="+d.key), env...)
 	return d.begin(env, d.work, append(slices.Clone(command), args...)...)
 }
 
 // wait waits until a condition holds.
-func (d *desk) wait(what string, condition func() bool) {
+func (d *fixture) wait(what string, condition func() bool) {
 	d.t.Helper()
 	deadline := time.After(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -177,7 +177,7 @@ func (d *desk) wait(what string, condition func() bool) {
 }
 
 // open are the operations that have not ended.
-func (d *desk) open() []human.Operation {
+func (d *fixture) open() []human.Operation {
 	d.t.Helper()
 	page, err := d.operator.List(d.t.Context(), client.Filter{Open: true})
 	if err != nil {
@@ -187,7 +187,7 @@ func (d *desk) open() []human.Operation {
 }
 
 // all are all operations that there ever were, the newest first.
-func (d *desk) all() []human.Operation {
+func (d *fixture) all() []human.Operation {
 	d.t.Helper()
 	page, err := d.operator.List(d.t.Context(), client.Filter{})
 	if err != nil {
@@ -196,8 +196,8 @@ func (d *desk) all() []human.Operation {
 	return page.Operations
 }
 
-// rang waits for the one ring of a process, and returns it whole.
-func (d *desk) rang(p *process) human.Operation {
+// asked waits for the one request of a process, and returns it whole.
+func (d *fixture) asked(p *process) human.Operation {
 	d.t.Helper()
 	var open []human.Operation
 	d.wait("a ring of "+p.cmd.String(), func() bool {
@@ -210,7 +210,7 @@ func (d *desk) rang(p *process) human.Operation {
 	return d.get(open[0].ID)
 }
 
-func (d *desk) get(id human.OperationID) human.Operation {
+func (d *fixture) get(id human.OperationID) human.Operation {
 	d.t.Helper()
 	op, err := d.operator.Operation(d.t.Context(), id)
 	if err != nil {
@@ -220,7 +220,7 @@ func (d *desk) get(id human.OperationID) human.Operation {
 }
 
 // state waits until an operation is in a state, and returns it.
-func (d *desk) state(id human.OperationID, want human.State) (op human.Operation) {
+func (d *fixture) state(id human.OperationID, want human.State) (op human.Operation) {
 	d.t.Helper()
 	d.wait(fmt.Sprintf("%s to be %s", id, want), func() bool {
 		op = d.get(id)
@@ -229,11 +229,11 @@ func (d *desk) state(id human.OperationID, want human.State) (op human.Operation
 	return op
 }
 
-// waited waits until the one ring of a process is there and the process waits for the answer, and returns it: before it
+// waited waits until the one request of a process is there and the process waits for the answer, and returns it: before it
 // does, it has nothing to withdraw when it is interrupted.
-func (d *desk) waited(p *process) human.Operation {
+func (d *fixture) waited(p *process) human.Operation {
 	d.t.Helper()
-	op := d.rang(p)
+	op := d.asked(p)
 	d.wait(p.cmd.String()+" to wait", func() bool {
 		r, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+"/api/human/operations/"+string(op.ID), nil)
 		if err != nil {
@@ -254,24 +254,24 @@ func (d *desk) waited(p *process) human.Operation {
 	return op
 }
 
-func (d *desk) complete(op human.Operation, a human.Answer) {
+func (d *fixture) complete(op human.Operation, a human.Answer) {
 	d.t.Helper()
 	if _, err := d.operator.Complete(d.t.Context(), op.ID, a, op.Digest); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *desk) approve(op human.Operation, words string) {
+func (d *fixture) approve(op human.Operation, words string) {
 	d.t.Helper()
 	d.complete(op, human.Answer{Decision: human.Approved, HumanInput: words})
 }
 
-func (d *desk) deny(op human.Operation, words string) {
+func (d *fixture) deny(op human.Operation, words string) {
 	d.t.Helper()
 	d.complete(op, human.Answer{Decision: human.Refused, HumanInput: words})
 }
 
-func (d *desk) decline(op human.Operation, reason string) {
+func (d *fixture) decline(op human.Operation, reason string) {
 	d.t.Helper()
 	if _, err := d.operator.Decline(d.t.Context(), op.ID, reason); err != nil {
 		d.t.Fatal(err)
@@ -279,7 +279,7 @@ func (d *desk) decline(op human.Operation, reason string) {
 }
 
 // asks asks the agent something, waits for its reply, and returns that.
-func (d *desk) asks(op human.Operation, question string) string {
+func (d *fixture) asks(op human.Operation, question string) string {
 	d.t.Helper()
 	if _, err := d.operator.Reply(d.t.Context(), op.ID, question); err != nil {
 		d.t.Fatal(err)
@@ -309,7 +309,7 @@ func details(t *testing.T, op human.Operation) (all struct {
 }
 
 // ends waits for the end of a process, which must be with this code, and returns what it printed.
-func (d *desk) ends(p *process, code int) string {
+func (d *fixture) ends(p *process, code int) string {
 	d.t.Helper()
 	select {
 	case <-p.ended:
@@ -375,7 +375,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-func (d *desk) begin(env []string, dir string, args ...string) *process {
+func (d *fixture) begin(env []string, dir string, args ...string) *process {
 	d.t.Helper()
 	p := &process{ended: make(chan struct{})}
 	p.cmd = exec.Command(args[0], args[1:]...)
@@ -394,7 +394,7 @@ func (d *desk) begin(env []string, dir string, args ...string) *process {
 }
 
 // line waits for a line that begins so, and returns the rest of the first.
-func (d *desk) line(p *process, beginning string) (rest string) {
+func (d *fixture) line(p *process, beginning string) (rest string) {
 	d.t.Helper()
 	found := false
 	look := func() bool {
