@@ -213,7 +213,7 @@ func (d *checker) ask(ctx context.Context, m message, call human.ToolCall, diges
 }
 
 // beat tells a client at times how its call stands, until ctx ends.
-func (d *desk) beat(ctx context.Context, tell func(string), said func() string) {
+func (d *checker) beat(ctx context.Context, tell func(string), said func() string) {
 	beat := time.NewTicker(d.opts.Beat)
 	defer beat.Stop()
 	for {
