@@ -24,9 +24,9 @@ const (
 // round. Typed text is in the words where the action has it and it is not hidden.
 func Words(a human.Action, lang string) string {
 	if chinese(lang) {
-		return zhWords(a)
+		return simplifiedChinese.words(a)
 	}
-	return enWords(a)
+	return english.words(a)
 }
 
 func chinese(lang string) bool { return strings.HasPrefix(strings.ToLower(lang), "zh") }

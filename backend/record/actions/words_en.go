@@ -1,263 +1,65 @@
 package actions
 
-import (
-	"cmp"
-	"strconv"
-	"strings"
+var english = language{
+	roles: map[string]string{
+		"textbox": "field", "searchbox": "search field", "combobox": "list", "listbox": "list", "listitem": "item", "option": "option",
+		"gridcell": "cell", "columnheader": "column", "rowheader": "row header", "menuitem": "menu item", "menuitemcheckbox": "menu item",
+		"menuitemradio": "menu item", "radio": "option", "checkbox": "checkbox", "spinbutton": "number field", "progressbar": "progress bar",
+		"tab": "tab", "tabpanel": "page", "treeitem": "item", "treegrid": "table", "img": "picture", "scrollbar": "scroll bar", "statusbar": "status bar",
+		"toolbar": "toolbar", "menubar": "menu bar", "document": "page", "link": "link", "heading": "heading", "togglebutton": "button",
+		"drawing area": "canvas",
+	},
+	keys: map[string]string{
+		"ArrowLeft": "Left", "ArrowRight": "Right", "ArrowUp": "Up", "ArrowDown": "Down", "PageUp": "Page Up", "PageDown": "Page Down",
+		" ": "Space", "Escape": "Escape", "ContextMenu": "Menu", "PrintScreen": "Print Screen",
+	},
+	text: map[string]string{
+		"name": "%s", "element": "%s %s", "element/none": "%s", "a": "a %s", "an": "an %s",
+		"in": "%[1]s in %[2]s", "on": "%[1]s on %[2]s", "into": "%[1]s into %[2]s",
+		"with before": "", "with after": " with %s",
 
-	"deskbell/backend/human"
-)
+		"click": "Clicked", "click 2": "Middle-clicked", "click 3": "Right-clicked",
+		"double_click": "Double-clicked", "double_click 2": "Middle-double-clicked", "double_click 3": "Right-double-clicked",
+		"triple_click": "Triple-clicked", "triple_click 2": "Middle-triple-clicked", "triple_click 3": "Right-triple-clicked",
+		"clicked": "%s %s", "mouse back": "Pressed the mouse's Back button", "mouse forward": "Pressed the mouse's Forward button",
+		"menu item": "Menu %s", "menu": "Opened menu %s",
+		"drag": "Dragged", "drag to": "Dragged %[1]s to %[2]s", "drag in": "%[2]sDragged in %[1]s", "drag from": "Dragged %[1]s",
+		"scroll up": "Scrolled up", "scroll down": "Scrolled down", "scroll left": "Scrolled left", "scroll right": "Scrolled right",
 
-var enRoles = map[string]string{
-	"textbox": "field", "searchbox": "search field", "combobox": "list", "listbox": "list", "listitem": "item", "option": "option",
-	"gridcell": "cell", "columnheader": "column", "rowheader": "row header", "menuitem": "menu item", "menuitemcheckbox": "menu item",
-	"menuitemradio": "menu item", "radio": "option", "checkbox": "checkbox", "spinbutton": "number field", "progressbar": "progress bar",
-	"tab": "tab", "tabpanel": "page", "treeitem": "item", "treegrid": "table", "img": "picture", "scrollbar": "scroll bar", "statusbar": "status bar",
-	"toolbar": "toolbar", "menubar": "menu bar", "document": "page", "link": "link", "heading": "heading", "togglebutton": "button",
-	"drawing area": "canvas",
-}
+		"cleared": "Cleared %s", "cleared/none": "Cleared a field", "typed": "Typed", "filled": "Filled", "sent": " and pressed Enter",
+		"type": "%[1]s %[2]s", "type into": "%[1]s %[2]s into %[3]s%[4]s", "type hidden": "%[1]s something hidden", "type hidden into": "%[1]s into %[3]s%[4]s",
+		"pressed": "Pressed %s", "copied": "Copied %s", "copied/none": "Copied", "cut": "Cut %s", "cut/none": "Cut", "pasted": "Pasted %s", "pasted/none": "Pasted",
+		"character": "1 character", "characters": "%d characters", "times": "%s %d times", "event": "1 event", "events": "%d events",
 
-func enElement(e *human.Element) string {
-	if e == nil {
-		return ""
-	}
-	role := enRoles[e.Role]
-	if role == "" && !plainRoles[e.Role] {
-		role = Name(e.Role)
-	}
-	name := elementName(e)
-	switch {
-	case name == "" && role == "":
-		return ""
-	case name == "":
-		return article(role)
-	case role == "":
-		return name
-	}
-	return role + " " + name
-}
+		"window": "Window %s", "window/none": "Window opened", "dialog": "Dialog %s", "dialog/none": "Dialog opened",
+		"switched": "Switched to %s", "switched/none": "Switched to another window", "opened": "Opened %s", "opened/none": "Opened a program",
+		"closed dialog": "Closed dialog %s", "closed": "Closed %s", "closed/none": "Closed a window",
+		"note": "Note: %s",
 
-func article(noun string) string {
-	if strings.ContainsRune("aeiou", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
-}
+		"file": "Changed a file", "file in": "%[1]s in %[2]s", "a file": "%s", "folder": "folder %s", "saved": "Saved %s", "created": "Created %s",
+		"deleted": "Deleted %s", "moved": "Moved %s to %s", "renamed": "Renamed %s to %s",
 
-// enField names a field without saying that it is one.
-func enField(e *human.Element) string {
-	if name := elementName(e); name != "" {
-		return name
-	}
-	return enElement(e)
-}
+		"gap": "Not recorded", "gap paused": "Recording paused", "gap excluded": "Not recorded: an excluded program or window",
+		"gap lost": "Not recorded: %s lost", "gap lost/none": "Not recorded: events were lost",
+		"gap crash": "Not recorded: Deskbell had ended", "gap limit": "Not recorded: a limit was reached",
 
-var enKeys = map[string]string{
-	"ArrowLeft": "Left", "ArrowRight": "Right", "ArrowUp": "Up", "ArrowDown": "Down", "PageUp": "Page Up", "PageDown": "Page Down",
-	" ": "Space", "Escape": "Escape", "ContextMenu": "Menu", "PrintScreen": "Print Screen",
-}
+		"popup": "Opened popup %s", "popup/none": "Opened a popup", "tab": "Opened %s", "tab/none": "Opened a tab",
+		"closed popup": "Closed popup %s", "closed popup/none": "Closed a popup", "closed tab": "Closed tab %s", "closed tab/none": "Closed a tab",
+		"switched tab": "Switched to tab %s", "switched tab/none": "Switched to another tab",
+		"go failed": "Could not open %[1]s: %[2]s", "go failed/none": "Could not open a page: %[2]s", "status": "%s: status %d",
+		"go": "Went to %s", "go/none": "Went to another page", "go reload": "Reloaded %s", "go reload/none": "Reloaded the page",
+		"go back_forward": "Went back or forward to %s", "go back_forward/none": "Went back or forward",
+		"go redirect": "Was redirected to %s", "go redirect/none": "Was redirected", "go restored": "Restored %s", "go restored/none": "Restored a page",
+		"changed choice": "Changed %s", "changed choice/none": "Changed a choice", "chose": "Chose %s", "chose in": "Chose %s in %s",
+		"changed check": "Changed %s", "changed check/none": "Changed a checkbox", "radio": "Chose %s", "radio/none": "Chose an option",
+		"unchecked": "Unchecked %s", "unchecked/none": "Unchecked a checkbox", "checked": "Checked %s", "checked/none": "Checked a checkbox",
+		"hovered": "Hovered over %s", "hovered at": "Hovered in %s", "hovered at/none": "Hovered",
+		"picked": "Picked %s", "picked/none": "Picked something",
 
-func enWords(a human.Action) string {
-	in := func(words string) string {
-		if name := windowName(a); name != "" {
-			return words + " in " + name
-		}
-		return words
-	}
-	with := ""
-	if len(a.Modifiers) > 0 {
-		with = " with " + strings.TrimSuffix(keys(human.Action{Modifiers: a.Modifiers}, nil), "+")
-	}
-	switch a.Type {
-	case human.Click, human.DoubleClick, human.TripleClick:
-		verb := map[human.ActionType]string{human.Click: "Clicked", human.DoubleClick: "Double-clicked", human.TripleClick: "Triple-clicked"}[a.Type]
-		switch a.Button {
-		case 2, 3:
-			side := map[int]string{2: "Middle", 3: "Right"}[a.Button]
-			verb = side + "-" + strings.ToLower(verb[:1]) + verb[1:]
-		case 8:
-			return in("Pressed the mouse's Back button")
-		case 9:
-			return in("Pressed the mouse's Forward button")
-		}
-		if a.Button == 1 && a.Type == human.Click && with == "" {
-			if path := menuPath(a.Element); path != "" {
-				return "Menu " + path
-			}
-			if a.Element != nil && a.Element.Role == "menu" && elementName(a.Element) != "" {
-				return "Opened menu " + elementName(a.Element)
-			}
-		}
-		if what := enElement(a.Element); what != "" {
-			return verb + " " + what + with
-		}
-		return in(verb) + with
-	case human.Drag:
-		from, to := enElement(a.Element), enElement(a.Target)
-		switch {
-		case from != "" && to != "" && from != to:
-			return "Dragged " + from + " to " + to + with
-		case from != "" && (to == from || a.Target == nil):
-			return "Dragged in " + from + with
-		case from != "":
-			return "Dragged " + from + with
-		}
-		return in("Dragged") + with
-	case human.Scroll:
-		words := "Scrolled " + direction(a) + with
-		if what := enElement(a.Element); what != "" {
-			return words + " in " + what
-		}
-		return in(words)
-	case human.Typing:
-		if cleared(a) {
-			return "Cleared " + cmp.Or(enField(a.Element), "a field")
-		}
-		what := "Typed"
-		if filled(a) {
-			what = "Filled"
-		}
-		switch text := shown(a); {
-		case text != "":
-			what += " " + text
-		case a.Hidden == "" && a.Count > 0:
-			what += " " + enCount(a.Count, "character")
-		}
-		sent := ""
-		if a.Page != nil && a.Key == "Enter" {
-			sent = " and pressed Enter"
-		}
-		if field := enField(a.Element); field != "" {
-			return what + " into " + field + sent
-		}
-		if name := windowName(a); name != "" {
-			return what + " into " + name + sent
-		}
-		if !strings.Contains(what, " ") {
-			return what + " something hidden"
-		}
-		return what
-	case human.Shortcut:
-		words := "Pressed " + keys(a, enKeys)
-		if pressedOn(a) {
-			words += " on " + enElement(a.Element)
-		}
-		if a.Count > 1 {
-			words += " " + enCount(a.Count, "time")
-		}
-		return words
-	case human.Copy:
-		verb := "Copied"
-		if cut(a) {
-			verb = "Cut"
-		}
-		if a.Count > 0 && a.Hidden == "" {
-			return in(verb + " " + enCount(a.Count, "character"))
-		}
-		return in(verb)
-	case human.Paste:
-		words := "Pasted"
-		if a.Count > 0 && a.Hidden == "" {
-			words += " " + enCount(a.Count, "character")
-		}
-		if field := enField(a.Element); field != "" {
-			return words + " into " + field
-		}
-		return in(words)
-	case human.SwitchWindow:
-		if a.Element != nil {
-			role := "Window"
-			if a.Element.Role == "dialog" {
-				role = "Dialog"
-			}
-			if name := elementName(a.Element); name != "" {
-				return role + " " + name
-			}
-			return role + " opened"
-		}
-		if name := windowName(a); name != "" {
-			return "Switched to " + name
-		}
-		return "Switched to another window"
-	case human.OpenApp:
-		if name := openedName(a); name != "" {
-			return "Opened " + name
-		}
-		return "Opened a program"
-	case human.CloseWindow:
-		if name := elementName(a.Element); name != "" {
-			return "Closed dialog " + name
-		}
-		if name := windowName(a); name != "" {
-			return "Closed " + name
-		}
-		return "Closed a window"
-	case human.FileOperation:
-		return enFile(a.File)
-	case human.Note:
-		return "Note: " + clean(a.Text, 200)
-	case human.Missing:
-		return enGap(a.Gap)
-	}
-	if a.Page != nil {
-		return enPage(a)
-	}
-	return title(strings.ReplaceAll(Name(string(a.Type)), "_", " "))
-}
-
-func enCount(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}
-
-func enFile(f *human.FileChange) string {
-	if f == nil {
-		return "Changed a file"
-	}
-	in := func(words string) string {
-		if dir := Name(folder(f.Path)); dir != "" {
-			return words + " in " + dir
-		}
-		return words
-	}
-	name := Name(base(f.Path))
-	if f.Dir {
-		name = "folder " + name
-	}
-	switch f.Op {
-	case "created":
-		return in("Created " + name)
-	case "deleted":
-		return in("Deleted " + name)
-	case "renamed":
-		if from, to := folder(f.Path), folder(f.To); from != to {
-			return "Moved " + name + " to " + Name(to)
-		}
-		return in("Renamed " + name + " to " + Name(base(f.To)))
-	}
-	return in("Saved " + name)
-}
-
-func enGap(g *human.Gap) string {
-	if g == nil {
-		return "Not recorded"
-	}
-	switch g.Reason {
-	case "paused":
-		return "Recording paused"
-	case "excluded":
-		return "Not recorded: an excluded program or window"
-	case "lost", "overflow":
-		if g.Count > 0 {
-			return "Not recorded: " + enCount(int(g.Count), "event") + " lost"
-		}
-		return "Not recorded: events were lost"
-	case "crash":
-		return "Not recorded: Deskbell had ended"
-	case "limit":
-		return "Not recorded: a limit was reached"
-	}
-	return "Not recorded"
+		"asked": "Answered a dialog", "left": "Left the page although it asked to stay", "stayed": "Stayed on the page",
+		"message": `"%s"`, "message/none": "a dialog", "answered": "Answered %[2]s to %[1]s",
+		"accepted": "Answered OK to %s", "canceled": "Answered Cancel to %s",
+		"upload": "Uploaded", "upload to": "%[2]s to %[1]s", "upload this": "Uploaded", "download": "Downloaded", "download canceled": "Canceled the download of",
+		"one file": "%[1]s %[2]s", "one file/none": "%[1]s a file", "more files": "%[1]s %[2]s and %[4]d more", "more files/none": "%[1]s %[3]d files",
+	},
 }
