@@ -289,8 +289,8 @@ func (s *scanner) figure(i int) token {
 		return t
 	}
 	s.decimals(i, take)
-	if w, j := s.letters(t.to); j == t.to+2 && (w == "st" || w == "nd" || w == "rd" || w == "th") {
-		t.ordinal, t.to = true, j
+	if end := s.suffix(t.to); end > t.to {
+		t.ordinal, t.to = true, end
 	}
 	t.ordinal = t.ordinal || s.at(i-1) == '第' || (s.at(i-1) == ' ' && s.at(i-2) == '第')
 	return t
@@ -300,73 +300,94 @@ func (s *scanner) figure(i int) token {
 func (s *scanner) dates(i int, take func(int, ...num)) bool {
 	j := s.digits(i)
 	n := s.number(i, j)
-	day := func(y, m, d int) []num {
-		if m < 0 || m > 12 || d < 0 || d > 31 {
-			return nil
-		}
-		return []num{{dim: date, y: y, m: m, d: d}}
-	}
-	sep := s.at(j)
 	found := false
-	give := func(to int, way []num) {
-		if len(way) > 0 {
+	give := func(to, y, m, d int) {
+		if m >= 0 && m <= 12 && d >= 0 && d <= 31 {
 			found = true
-			take(to, way...)
+			take(to, num{dim: date, y: y, m: m, d: d})
 		}
 	}
+	short := j-i <= 2 && n > 0
 	k := s.digits(j + 1)
 	l := s.digits(k + 1)
 	a, b := s.number(j+1, k), s.number(k+1, l)
+	switch sep := s.at(j); sep {
+	case '-', '/', '.':
+		switch {
+		case s.at(k) != sep || k-j > 3 || a <= 0:
+		case j-i == 4 && l-k <= 3 && b > 0:
+			give(l, n, a, b)
+		case short && l-k == 5:
+			give(l, b, a, n)
+			give(l, b, n, a)
+		}
+	case '年', '月', '日', '号':
+		s.hanDate(i, j, give, take)
+	}
 	switch {
-	case j-i == 4 && (sep == '-' || sep == '/' || sep == '.') && s.at(k) == sep && k-j <= 3 && l-k <= 3 && a > 0 && b > 0:
-		give(l, day(n, a, b))
-	case j-i <= 2 && (sep == '-' || sep == '/' || sep == '.') && s.at(k) == sep && k-j <= 3 && l-k == 5 && n > 0 && a > 0:
-		give(l, day(b, a, n))
-		give(l, day(b, n, a))
-	case j-i == 4 && sep == '年' && a > 0 && s.at(k) == '月':
-		if b > 0 && (s.at(l) == '日' || s.at(l) == '号') {
-			give(l+1, day(n, a, b))
-		} else {
-			give(k+1, day(n, a, 0))
+	case j-i == 8 && n > 19000101 && n < 22000000:
+		give(j, n/10000, n/100%100, n%100)
+		found = false // and as a number
+	case short && n <= 31:
+		if m, at := s.monthAfter(j); m > 0 {
+			y, to := s.year(at)
+			give(to, y, m, n)
+			take(j, plainNum(newDec(string(s.r[i:j]), "")))
 		}
-	case j-i <= 2 && sep == '月' && n > 0:
-		if a > 0 && (s.at(k) == '日' || s.at(k) == '号') {
-			give(k+1, day(0, n, a))
-		} else {
-			give(j+1, day(0, n, 0))
-		}
-	case j-i <= 2 && (sep == '日' || sep == '号') && n > 0 && n <= 31:
-		give(j+1, day(0, 0, n))
-		take(j+1, plainNum(newDec(string(s.r[i:j]), "")))
-	case j-i == 8 && !digit(sep) && n > 19000101 && n < 22000000:
-		if way := day(n/10000, n/100%100, n%100); way != nil {
-			take(j, way...) // and as a number, below
-		}
-	case j-i <= 2 && n > 0 && n <= 31:
-		// 21 November 2026, 21st of Nov
-		at := j
-		if w, e := s.letters(at); w == "st" || w == "nd" || w == "rd" || w == "th" {
-			at = e
-		}
-		if s.at(at) != ' ' && s.at(at) != '-' {
-			break
-		}
-		at++
-		if s.has(at, "of ") {
-			at += 3
-		}
-		name, e := s.letters(at)
-		if months[name] == 0 || s.at(at) == 'm' && name == "may" {
-			break
-		}
-		if s.at(e) == '.' {
-			e++
-		}
-		y, to := s.year(e)
-		give(to, day(y, months[name], n))
-		take(j, plainNum(newDec(string(s.r[i:j]), "")))
 	}
 	return found
+}
+
+// hanDate reads a date that has 年, 月 or 日 behind its first digits, which are from i to j.
+func (s *scanner) hanDate(i, j int, give func(to, y, m, d int), take func(int, ...num)) {
+	k := s.digits(j + 1)
+	l := s.digits(k + 1)
+	n, a, b := s.number(i, j), s.number(j+1, k), s.number(k+1, l)
+	isDay := func(r rune) bool { return r == '日' || r == '号' }
+	switch sep := s.at(j); {
+	case sep == '年' && j-i == 4 && a > 0 && s.at(k) == '月':
+		if b > 0 && isDay(s.at(l)) {
+			give(l+1, n, a, b)
+		} else {
+			give(k+1, n, a, 0)
+		}
+	case j-i > 2 || n <= 0:
+	case sep == '月' && a > 0 && isDay(s.at(k)):
+		give(k+1, 0, n, a)
+	case sep == '月':
+		give(j+1, 0, n, 0)
+	case isDay(sep) && n <= 31:
+		give(j+1, 0, 0, n)
+		take(j+1, plainNum(newDec(string(s.r[i:j]), "")))
+	}
+}
+
+// monthAfter reads the name of the month behind a day: 21 November, 21st of Nov.; 0 without.
+func (s *scanner) monthAfter(at int) (month, end int) {
+	at = s.suffix(at)
+	if s.at(at) != ' ' && s.at(at) != '-' {
+		return 0, at
+	}
+	at++
+	if s.has(at, "of ") {
+		at += 3
+	}
+	name, e := s.letters(at)
+	if s.at(at) == 'm' && name == "may" {
+		return 0, at
+	}
+	if s.at(e) == '.' {
+		e++
+	}
+	return months[name], e
+}
+
+// suffix returns where the st, nd, rd or th at i ends, or i.
+func (s *scanner) suffix(i int) int {
+	if w, e := s.letters(i); w == "st" || w == "nd" || w == "rd" || w == "th" {
+		return e
+	}
+	return i
 }
 
 // year reads ", 2026" or " 2026" at i; 0 without.
@@ -726,33 +747,14 @@ func (s *scanner) spelled(i int) (token, bool) {
 	}
 	word := strings.ToLower(string(s.r[i:j]))
 	if m := months[word]; m > 0 && (word != "may" || s.at(i) == 'M') {
-		at := j
-		if s.at(at) == '.' {
-			at++
-		}
-		if s.at(at) == ' ' {
-			at++
-		}
-		k := s.digits(at)
-		d := s.number(at, k)
-		switch {
-		case k-at == 4:
-			return token{to: k, ways: [][]num{{{dim: date, y: d, m: m}}}}, true
-		case at > j && k > at && k-at <= 2 && d > 0 && d <= 31:
-			if w, e := s.letters(k); w == "st" || w == "nd" || w == "rd" || w == "th" {
-				k = e
-			}
-			y, to := s.year(k)
-			return token{to: to, ways: [][]num{{{dim: date, y: y, m: m, d: d}}}}, true
-		}
-		return token{}, false
+		return s.monthFirst(j, m)
 	}
 	n, ok := numberWords[word]
-	if !ok && (s.claims || word != "one") {
-		return token{}, false
+	if word == "one" && !s.claims {
+		n, ok = 1, true
 	}
 	if !ok {
-		n = 1
+		return token{}, false
 	}
 	if s.at(j) == '-' || s.at(j) == ' ' {
 		// twenty-one
@@ -761,20 +763,47 @@ func (s *scanner) spelled(i int) (token, bool) {
 			k++
 		}
 		next := strings.ToLower(string(s.r[j+1 : min(k, j+13)]))
-		if one := numberWords[next]; n >= 20 && n%10 == 0 && one > 0 && one < 10 {
+		one := numberWords[next]
+		if next == "one" {
+			one = 1
+		}
+		if n >= 20 && one > 0 && one < 10 && (n%10 == 0 || next == "one") {
 			n, j = n+one, k
-		} else if n >= 20 && next == "one" {
-			n, j = n+1, k
 		} else if s.at(j) == '-' && k > j+1 && units[next].dim != lapse {
 			return token{}, false // two-factor
 		}
 	}
-	var t token
-	s.finish(newDec(itoa(n), ""), 0, j, func(to int, way ...num) {
+	return s.counting(newDec(itoa(n), ""), j, token{}), true
+}
+
+// counting is a number in words that end at end, with the unit that follows.
+func (s *scanner) counting(d dec, end int, t token) token {
+	s.finish(d, 0, end, func(to int, way ...num) {
 		t.to = max(t.to, to)
 		t.ways = append(t.ways, way)
 	})
-	return t, true
+	return t
+}
+
+// monthFirst reads what follows a month: November 2026, Nov. 21st, 2026.
+func (s *scanner) monthFirst(j, month int) (token, bool) {
+	at := j
+	if s.at(at) == '.' {
+		at++
+	}
+	if s.at(at) == ' ' {
+		at++
+	}
+	k := s.digits(at)
+	n := s.number(at, k)
+	switch {
+	case k-at == 4:
+		return token{to: k, ways: [][]num{{{dim: date, y: n, m: month}}}}, true
+	case at > j && k > at && k-at <= 2 && n > 0 && n <= 31:
+		y, to := s.year(s.suffix(k))
+		return token{to: to, ways: [][]num{{{dim: date, y: y, m: month, d: n}}}}, true
+	}
+	return token{}, false
 }
 
 var hanDigits = map[rune]int64{
@@ -814,11 +843,7 @@ func (s *scanner) numeral(i int) (token, bool) {
 		t.to, t.ways = j, [][]num{{{dim: percent, key: d.key(), bare: d.key(), value: d.float(), last: 1}}}
 		return t, true
 	}
-	s.finish(newDec(itoa(int(n)), ""), 0, j, func(to int, way ...num) {
-		t.to = max(t.to, to)
-		t.ways = append(t.ways, way)
-	})
-	return t, true
+	return s.counting(newDec(itoa(int(n)), ""), j, t), true
 }
 
 // hanNumber reads 三, 十二, 三百零五, 一万两千 and 二〇二六; not 三四, which is about three or four.

@@ -214,123 +214,139 @@ func clauses(text string) []string {
 var oneWord = strings.NewReplacer("couldn't", "cannot", "couldn’t", "cannot", "could not", "cannot", "n't", " not", "n’t", " not", "logged in", "logged-in", "signed in", "signed-in", "logged out", "logged-out", "signed out", "signed-out",
 	"log in", "log-in", "sign in", "sign-in", "switched on", "switched-on", "turned on", "switched-on", "email", "mail", "e-mail", "mail")
 
+// A clause is what is read of one so far.
+type clause struct {
+	into    *Claim
+	verbs   []said
+	negated bool
+	past    bool
+	words   map[string]float64
+}
+
+// A said is a verb that a clause has.
+type said struct {
+	verb
+	negated bool
+}
+
 // read takes in one clause.
-func (c *Claim) read(clause string) {
-	type said struct {
-		verb
-		negated bool
-	}
-	var verbs []said
-	negated, past := false, false
-	keep := map[string]float64{}
-	weigh := func(w string, weight float64) {
-		keep[w] = max(keep[w], weight)
-		if negated && w[0] != '!' {
-			c.not[w] = true
+func (c *Claim) read(text string) {
+	r := clause{into: c, words: map[string]float64{}}
+	for _, part := range runs(oneWord.Replace(strings.ToLower(text))) {
+		if HasHan(part) {
+			r.chinese(part)
+		} else {
+			r.english(part)
 		}
 	}
-	flush := func() {
-		sure := past
-		bad := false
-		for _, v := range verbs {
-			if v.what == "ok" && v.happened {
-				sure = true
-				bad = bad || v.contrary != v.negated
-			}
-		}
-		for _, v := range verbs {
-			s := Saying{Contrary: v.contrary != v.negated, happened: v.happened || v.negated || sure}
-			if v.what != "ok" && bad && !s.Contrary {
-				s.Contrary = true // saving failed
-			}
-			if was, ok := c.Says[v.what]; ok && was.happened && !s.happened {
-				continue
-			} else if ok && was.happened == s.happened {
-				s.Contrary = s.Contrary || was.Contrary // said both ways, it is not said
-			}
-			c.Says[v.what] = s
-			weigh("!"+v.what, 1)
-		}
-		if len(verbs) == 0 && len(keep) > 0 {
-			s := c.Says["is"]
-			c.Says["is"] = Saying{Contrary: s.Contrary || negated, happened: true}
-		}
-		for w, weight := range keep {
-			c.Words[w] = max(c.Words[w], weight)
-		}
-		verbs, negated, past = nil, false, false
-		keep = map[string]float64{}
+	r.end()
+}
+
+func (r *clause) weigh(w string, weight float64) {
+	r.words[w] = max(r.words[w], weight)
+	if r.negated && w[0] != '!' {
+		r.into.not[w] = true
 	}
-	add := func(v verb) {
-		if v.what == "done" {
-			v.what = "ok" // who finished without trouble says either
-		}
-		verbs = append(verbs, said{v, negated})
+}
+
+func (r *clause) add(v verb) {
+	if v.what == "done" {
+		v.what = "ok" // who finished without trouble says either
 	}
-	low := oneWord.Replace(strings.ToLower(clause))
-	for _, part := range runs(low) {
-		if !HasHan(part) {
-			switch v, isVerb := enVerbs[part]; {
-			case part == "but" || part == "however":
-				flush()
-			case enUnreal[part]:
-				c.Unreal = true
-			case enNot[part]:
-				negated = !negated
-			case isVerb:
-				add(v)
-			case enStop[part]:
-			case enFaint[part]:
-				weigh(stem(part), 0.3)
-			case numberShape.MatchString(part) && !strings.ContainsFunc(part, unicode.IsLetter):
-			default:
-				weigh(stem(part), 1)
-			}
+	r.verbs = append(r.verbs, said{v, r.negated})
+}
+
+func (r *clause) english(word string) {
+	switch v, isVerb := enVerbs[word]; {
+	case word == "but" || word == "however":
+		r.end()
+	case enUnreal[word]:
+		r.into.Unreal = true
+	case enNot[word]:
+		r.negated = !r.negated
+	case isVerb:
+		r.add(v)
+	case enStop[word]:
+	case enFaint[word]:
+		r.weigh(stem(word), 0.3)
+	case numberShape.MatchString(word) && !strings.ContainsFunc(word, unicode.IsLetter):
+	default:
+		r.weigh(stem(word), 1)
+	}
+}
+
+// chinese reads a run of characters: words that mean something here, and pairs of the characters between them.
+func (r *clause) chinese(run string) {
+	var loose []rune
+	pairs := func() {
+		for i := 0; i+1 < len(loose); i++ {
+			r.weigh(string(loose[i:i+2]), 0.5)
+		}
+		if len(loose) == 1 {
+			r.weigh(string(loose), 0.5)
+		}
+		loose = loose[:0]
+	}
+	for rest := []rune(run); len(rest) > 0; {
+		kind, n := zhKind(rest)
+		if n == 0 {
+			loose = append(loose, rest[0])
+			rest = rest[1:]
 			continue
 		}
-		var loose []rune
-		pairs := func() {
-			for i := 0; i+1 < len(loose); i++ {
-				weigh(string(loose[i:i+2]), 0.5)
-			}
-			if len(loose) == 1 {
-				weigh(string(loose), 0.5)
-			}
-			loose = loose[:0]
-		}
-		for r := []rune(part); len(r) > 0; {
-			kind, n := zhKind(r)
-			if n == 0 {
-				loose = append(loose, r[0])
-				r = r[1:]
-				continue
-			}
-			pairs()
-			w := string(r[:n])
-			switch kind {
-			case zhIsVerb:
-				add(zhVerbs[w])
-			case zhIsNot:
-				negated = !negated
-			case zhIsUnreal:
-				c.Unreal = true
-			case zhIsFaint:
-				weigh(w, 0.3)
-			case zhIsNoun:
-				weigh(zhNouns[w], 1)
-			case zhIsWhole:
-				weigh(w, 0.5)
-			case zhIsBut:
-				flush()
-			}
-			if slices.Contains(zhPast, w) {
-				past = true
-			}
-			r = r[n:]
-		}
 		pairs()
+		w := string(rest[:n])
+		switch kind {
+		case zhIsVerb:
+			r.add(zhVerbs[w])
+		case zhIsNot:
+			r.negated = !r.negated
+		case zhIsUnreal:
+			r.into.Unreal = true
+		case zhIsFaint:
+			r.weigh(w, 0.3)
+		case zhIsNoun:
+			r.weigh(zhNouns[w], 1)
+		case zhIsWhole:
+			r.weigh(w, 0.5)
+		case zhIsBut:
+			r.end()
+		}
+		r.past = r.past || slices.Contains(zhPast, w)
+		rest = rest[n:]
 	}
-	flush()
+	pairs()
+}
+
+// end puts what was read into the claim, and begins anew.
+func (r *clause) end() {
+	c, sure, bad := r.into, r.past, false
+	for _, v := range r.verbs {
+		if v.what == "ok" && v.happened {
+			sure = true
+			bad = bad || v.contrary != v.negated
+		}
+	}
+	for _, v := range r.verbs {
+		s := Saying{Contrary: v.contrary != v.negated, happened: v.happened || v.negated || sure}
+		if v.what != "ok" && bad {
+			s.Contrary = true // saving failed
+		}
+		if was, ok := c.Says[v.what]; ok && was.happened && !s.happened {
+			continue
+		} else if ok && was.happened == s.happened {
+			s.Contrary = s.Contrary || was.Contrary // said both ways, it is not said
+		}
+		c.Says[v.what] = s
+		r.weigh("!"+v.what, 1)
+	}
+	if len(r.verbs) == 0 && len(r.words) > 0 {
+		c.Says["is"] = Saying{Contrary: c.Says["is"].Contrary || r.negated, happened: true}
+	}
+	for w, weight := range r.words {
+		c.Words[w] = max(c.Words[w], weight)
+	}
+	*r = clause{into: c, words: map[string]float64{}}
 }
 
 // runs are the words of a clause in lower case; a run of Chinese is one.
@@ -446,56 +462,21 @@ func (e Claim) Compare(w Claim) Verdict {
 	if w.Unreal || len(e.Words) == 0 {
 		return Unsaid
 	}
-	all, has, subject, subjectHas := 0.0, 0.0, 0.0, 0.0
-	for word, weight := range e.Words {
-		all += weight
-		found := w.Words[word] > 0
-		if found {
-			has += weight
-		}
-		if word[0] != '!' && weight >= 0.5 {
-			subject += weight
-			if found {
-				subjectHas += weight
-			}
-		}
-	}
-	share := has / all
-	if subject > 0 && subjectHas == 0 {
+	share, about := e.share(w)
+	if !about {
 		return Unsaid
 	}
 	yes, no, only := false, false, true
 	for what, s := range e.Says {
-		said, ok := w.Says[what]
-		if what != "is" {
-			only = false
-		}
-		if !ok || !said.happened {
-			continue
-		}
-		if said.Contrary == s.Contrary {
-			yes = true
-		} else {
-			no = true
+		only = only && what == "is"
+		if said := w.Says[what]; said.happened {
+			yes, no = yes || said.Contrary == s.Contrary, no || said.Contrary != s.Contrary
 		}
 	}
 	enough := 0.6
 	if only {
-		// Nothing has come about: it is, or there is none of it.
-		enough, yes, no = 0.75, false, false
-		for word, weight := range e.Words {
-			if e.Says["is"].Contrary && !e.not[word] {
-				continue // what it is said of
-			}
-			if weight >= 0.5 && w.Words[word] > 0 {
-				same := w.not[word] == e.not[word]
-				// A name does not say that there is something: Errors, but 3 errors does.
-				yes, no = yes || same, no || !same && (w.not[word] || len(w.numbers) > 0)
-			}
-		}
-		for what, said := range w.Says { // what failed is not
-			no = no || what != "is" && said.happened && said.Contrary && !e.Says["is"].Contrary
-		}
+		yes, no = e.exists(w)
+		enough = 0.75
 	}
 	switch {
 	case no && share >= 0.5:
@@ -512,6 +493,41 @@ func (e Claim) Compare(w Claim) Verdict {
 		}
 	}
 	return Agrees
+}
+
+// share is how much of the words of a claim another has too, by weight, and whether they are about the same.
+func (e Claim) share(w Claim) (share float64, about bool) {
+	all, has, subject := 0.0, 0.0, false
+	for word, weight := range e.Words {
+		all += weight
+		found := w.Words[word] > 0
+		if found {
+			has += weight
+		}
+		if word[0] != '!' && weight >= 0.5 {
+			subject, about = true, about || found
+		}
+	}
+	return has / all, about || !subject
+}
+
+// exists compares claims where nothing has come about: it is, or there is none of it.
+func (e Claim) exists(w Claim) (yes, no bool) {
+	contrary := e.Says["is"].Contrary
+	for word, weight := range e.Words {
+		if contrary && !e.not[word] {
+			continue // what it is said of
+		}
+		if weight >= 0.5 && w.Words[word] > 0 {
+			same := w.not[word] == e.not[word]
+			// A name does not say that there is something: Errors, but 3 errors does.
+			yes, no = yes || same, no || !same && (w.not[word] || len(w.numbers) > 0)
+		}
+	}
+	for what, said := range w.Says { // what failed is not
+		no = no || what != "is" && said.happened && said.Contrary && !contrary
+	}
+	return yes, no
 }
 
 // stands says whether a claim says something by itself.

@@ -64,43 +64,33 @@ func (fs *Facts) Screen() *Screen {
 		if last >= 0 && a.At-fs.Actions[last].End <= CauseWithin && fs.Actions[last].Rec == a.Rec {
 			by = last
 		}
+		if called, is := s.opens(a); is {
+			s.In[i] = s.add(&Dialog{Title: called, Opened: i, By: by, Closed: -1, Own: true})
+			if key != "" {
+				open[key] = s.In[i]
+			}
+			continue
+		}
 		inner := InDialog(a.Element)
 		d := open[key]
-		switch {
-		case a.Type == human.SwitchWindow && a.Element != nil, a.Type == human.OpenApp && s.Trouble(WindowTitle(a)) && shortTitle(WindowTitle(a)):
-			called := WindowTitle(a)
-			if a.Element != nil {
-				called = cmp.Or(a.Element.Name, called)
-			}
-			tells := s.Trouble(called) && shortTitle(called)
-			if a.Type == human.SwitchWindow && a.Element.Role != "dialog" && !tells {
-				break // one more window of a program
-			}
-			d = &Dialog{Title: called, Opened: i, By: by, Closed: -1, Own: true}
-			s.Dialogs = append(s.Dialogs, d)
-			if key != "" {
-				open[key] = d
-			}
-			s.In[i] = d
-			continue
-		case d == nil && inner != "" && s.Trouble(inner):
+		if d == nil && inner != "" && s.Trouble(inner) && !switches(a) {
 			// It is no window of its own, or was open when the recording began.
-			d = &Dialog{Title: inner, Opened: i, By: by, Closed: -1}
-			s.Dialogs = append(s.Dialogs, d)
+			d = s.add(&Dialog{Title: inner, Opened: i, By: by, Closed: -1})
 			open[key] = d
 		}
-		if d != nil && (d.Own || inner == d.Title || a.Type == human.CloseWindow) {
+		switch {
+		case d == nil:
+		case d.Own || inner == d.Title || a.Type == human.CloseWindow:
 			s.In[i] = d
 			d.Actions = append(d.Actions, i)
+			d.Closed = -1 // it was still there
 			if closes(a) {
 				d.Closed = i
-			} else {
-				d.Closed = -1 // it was still there
 			}
 			if a.Type == human.CloseWindow || !d.Own && closes(a) {
 				delete(open, key)
 			}
-		} else if d != nil && !d.Own {
+		default:
 			delete(open, key) // work continues beside it
 		}
 		if ByHand(a) {
@@ -108,6 +98,31 @@ func (fs *Facts) Screen() *Screen {
 		}
 	}
 	return s
+}
+
+func (s *Screen) add(d *Dialog) *Dialog {
+	s.Dialogs = append(s.Dialogs, d)
+	return d
+}
+
+// switches says whether an action is a window that came to the front with what it has.
+func switches(a Action) bool { return a.Type == human.SwitchWindow && a.Element != nil }
+
+// opens says whether an action is a dialog that opened, or a window that tells of an error, and what it is called. It
+// is not one more window of a program.
+func (s *Screen) opens(a Action) (called string, is bool) {
+	tells := func(title string) bool { return s.Trouble(title) && shortTitle(title) }
+	called = WindowTitle(a)
+	if a.Element != nil {
+		called = cmp.Or(a.Element.Name, called)
+	}
+	switch {
+	case switches(a):
+		is = a.Element.Role == "dialog" || tells(called)
+	case a.Type == human.OpenApp:
+		is = tells(WindowTitle(a))
+	}
+	return called, is
 }
 
 // InDialog is what the dialog is called that an element lies in; of one that has no name, what the element says.

@@ -209,48 +209,23 @@ func (r *Result) usedBetween(from int, s *facts.Send) bool {
 
 // thereAndBack finds pages that were gone to and left the same way, with nothing done in them.
 func (r *Result) thereAndBack() []Finding {
-	w := r.Pages()
 	var out []Finding
 	type trip struct {
 		names []string
 		refs  []human.Ref
 	}
-	var trips []*trip
-	from := map[pageKey]*trip{} // trips from one page are reported together
-	for _, v := range w.Visits {
-		// A popup or tab of its own that was opened and closed again.
-		if v.Ended >= 0 && v.Last == nil && v.Came >= 0 && !r.did(v) && !facts.BlankPage(v.Page.URL) && r.Actions[v.Came].Type == human.OpenPage && !r.GapBetween(v.Came, v.Ended) {
-			if _, bad := r.errorPage(v); bad {
-				continue
-			}
-			if what := r.PageName(&v.Page); what != "" {
-				evidence := append(facts.Refs(r.Actions[v.Came], r.Actions[v.Ended]), r.Actions[v.Named].Ref())
-				out = append(out, finding(human.FoundDetour, 0.7, say("tab-closed-again", what), evidence...))
-			}
-			continue
-		}
+	var trips inOrder[pageKey, trip] // trips from one page are reported together
+	for _, v := range r.Pages().Visits {
 		there := v.Last
-		if there == nil || there.Last == nil || there.Came < 0 || v.Came < 0 {
+		if there == nil {
+			out = append(out, r.closedAgain(v)...)
 			continue
-		}
-		here := there.Last
-		back := false // from a page that a form had led to
-		if facts.KindOf(r.Actions[there.Came]) == "form" {
-			if back = r.wentBack(v); !back {
-				continue
-			}
-		}
-		if facts.Place(here.Page.URL) != facts.Place(v.Page.URL) || facts.Place(there.Page.URL) == facts.Place(v.Page.URL) || v.Page.URL == "" || r.did(there) || !back && !r.went(there) || !r.went(v) && !back || r.GapBetween(there.Came, v.Came) || r.readIn(there, v) {
-			continue
-		}
-		if _, bad := r.errorPage(there); bad {
-			continue // told as an error already
 		}
 		what := r.PageName(&there.Page)
-		if what == "" {
+		if what == "" || !r.returned(v) {
 			continue
 		}
-		if back {
+		if facts.KindOf(r.Actions[there.Came]) == "form" {
 			evidence := facts.Refs(r.Actions[there.Came], r.Actions[v.Came])
 			a, b := r.PageName(r.Page(there.Came, &evidence)), r.PageName(r.Page(v.Came, &evidence))
 			if a != "" && b != "" && len(out) < enough {
@@ -258,13 +233,7 @@ func (r *Result) thereAndBack() []Finding {
 			}
 			continue
 		}
-		key := pageKey{r.Actions[v.Came].Rec.ID, facts.Place(v.Page.URL)}
-		t := from[key]
-		if t == nil {
-			t = &trip{}
-			from[key] = t
-			trips = append(trips, t)
-		}
+		t := trips.of(pageKey{r.Actions[v.Came].Rec.ID, facts.Place(v.Page.URL)})
 		if len(t.refs)+3 <= maxRefs {
 			t.refs = append(t.refs, r.Actions[there.Came].Ref(), r.Actions[v.Came].Ref(), r.Actions[there.Named].Ref())
 			if !slices.Contains(t.names, what) && len(t.names) < 4 {
@@ -272,10 +241,42 @@ func (r *Result) thereAndBack() []Finding {
 			}
 		}
 	}
-	for _, t := range trips[:min(len(trips), enough)] {
+	for _, t := range trips.all[:min(len(trips.all), enough)] {
 		out = append(out, finding(human.FoundDetour, 0.7, say("there-and-back", t.names), t.refs...))
 	}
 	return out
+}
+
+// closedAgain tells of a popup or tab of its own that was opened and closed again.
+func (r *Result) closedAgain(v *facts.Visit) []Finding {
+	if v.Ended < 0 || v.Came < 0 || r.did(v) || facts.BlankPage(v.Page.URL) || r.Actions[v.Came].Type != human.OpenPage || r.GapBetween(v.Came, v.Ended) {
+		return nil
+	}
+	what := r.PageName(&v.Page)
+	if _, bad := r.errorPage(v); bad || what == "" {
+		return nil
+	}
+	evidence := append(facts.Refs(r.Actions[v.Came], r.Actions[v.Ended]), r.Actions[v.Named].Ref())
+	return []Finding{finding(human.FoundDetour, 0.7, say("tab-closed-again", what), evidence...)}
+}
+
+// returned says whether a page was come back to, from one in which nothing was done or read.
+func (r *Result) returned(v *facts.Visit) bool {
+	there := v.Last
+	if there.Last == nil || there.Came < 0 || v.Came < 0 || v.Page.URL == "" {
+		return false
+	}
+	at := facts.Place(v.Page.URL)
+	if facts.Place(there.Last.Page.URL) != at || facts.Place(there.Page.URL) == at || r.did(there) || r.GapBetween(there.Came, v.Came) || r.readIn(there, v) {
+		return false
+	}
+	if _, bad := r.errorPage(there); bad {
+		return false // reported as an error already
+	}
+	if facts.KindOf(r.Actions[there.Came]) == "form" {
+		return r.wentBack(v)
+	}
+	return r.went(there) && r.went(v)
 }
 
 // wentBack says whether a page was gone back to, and not on.
@@ -399,8 +400,7 @@ func (r *Result) answers(a facts.Action) bool {
 func (r *Result) openedAgain() []Finding {
 	w := r.Pages()
 	type page struct{ opened, reloaded []int }
-	var order []*page
-	pages := map[pageKey]*page{}
+	var pages inOrder[pageKey, page]
 	for _, v := range w.Visits {
 		if v.Came < 0 || facts.BlankPage(v.Page.URL) {
 			continue
@@ -409,13 +409,7 @@ func (r *Result) openedAgain() []Finding {
 			continue // told as an error
 		}
 		a := r.Actions[v.Came]
-		key := pageKey{a.Rec.ID, v.Page.URL}
-		p := pages[key]
-		if p == nil {
-			p = &page{}
-			pages[key] = p
-			order = append(order, p)
-		}
+		p := pages.of(pageKey{a.Rec.ID, v.Page.URL})
 		switch facts.KindOf(a) {
 		case "reload":
 			p.reloaded = append(p.reloaded, v.Came)
@@ -433,7 +427,7 @@ func (r *Result) openedAgain() []Finding {
 		page := r.Actions[at[max(0, slices.IndexFunc(at[:len(evidence)], func(i int) bool { return facts.Title(r.Actions[i].Page) != "" }))]].Page
 		out = append(out, finding(human.FoundDetour, sure, say(key, textOr(r.PageName(page), "one-page"), times(len(evidence))), evidence...))
 	}
-	for _, p := range order {
+	for _, p := range pages.all {
 		switch {
 		case len(out) >= enough:
 			return out

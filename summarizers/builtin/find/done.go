@@ -54,21 +54,23 @@ type doneAt struct {
 	at int
 }
 
-// sent tells what came of sending a form. What came to nothing is an error or a detour, and not done.
-func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
-	var good []*facts.Send
+// good are the sends of a form that came to something. What they are made of is used.
+func (r *Result) good(f *facts.Form, used map[int]bool) (good []*facts.Send) {
 	for _, s := range f.Sends {
 		used[s.At] = true
-		for _, i := range s.Fields {
-			used[i] = true
-		}
-		for _, i := range s.Said {
+		for _, i := range slices.Concat(s.Fields, s.Said) {
 			used[i] = true
 		}
 		if _, bad := r.answered(s); !bad && !r.declined(s) {
 			good = append(good, s)
 		}
 	}
+	return good
+}
+
+// sent tells what came of sending a form. What came to nothing is an error or a detour, and not done.
+func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
+	good := r.good(f, used)
 	if len(good) == 0 {
 		return nil
 	}
@@ -77,25 +79,18 @@ func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 	if s.Then != nil && s.Then.Came >= 0 && s.Then.Came != s.At {
 		evidence = append(evidence, r.Actions[s.Then.Came].Ref())
 	}
-	for _, i := range s.Said {
-		evidence = append(evidence, r.Actions[i].Ref())
-	}
+	evidence = append(evidence, r.RefsAt(s.Said...)...)
 	filled := r.filled(s, &evidence)
 	from := s.At
 	if s.Then != nil && from == s.Then.Came && len(s.Fields) > 0 { // what sent it was not seen
 		from = s.Fields[0]
 	}
 	page, site := r.PageName(r.Page(from, &evidence)), r.Host(s.On.Page.URL)
-	sure := 0.8
-	if s.Known || s.Then != nil {
+	seen, sure := s.Known || s.Then != nil, 0.8
+	if seen {
 		sure = 0.95
 	}
 	where := textOr(cmp.Or(page, site), "a-page")
-	by := ""
-	if e := r.Actions[s.At].Element; facts.IsButton(e) {
-		by = facts.Quote(facts.ElementName(e))
-	}
-	seen := s.Known || s.Then != nil
 	var text Phrase
 	switch n := min(len(good), maxRefs); {
 	case f.Secret:
@@ -112,31 +107,43 @@ func (r *Result) sent(f *facts.Form, used map[int]bool) []doneAt {
 		}
 		text = say("sent-the-form-often", where, times(n))
 		s, seen = &facts.Send{On: s.On}, true
-	case seen:
-		text = say("sent-the-form", where)
-		if by != "" {
-			text = text.then(say("with-button", by))
-		}
-		if len(filled) > 0 {
-			text = text.then(say("filled-in", filled))
-		}
 	default:
-		text = say("form-filled-in", where, say("a-form"))
-		if len(filled) > 0 {
-			text = say("form-filled-in", where, filled)
-		}
-		switch {
-		case by != "":
-			text = text.then(say("and-clicked", by))
-		case r.Actions[s.At].Key == "Enter":
-			text = text.then(say("and-pressed-enter"))
-		}
+		text = r.sentOnce(s, where, filled, seen)
 	}
 	came := r.cameOf(s, &evidence)
 	if len(came) == 0 && !seen {
 		came = []Phrase{say("result-unknown")}
 	}
 	return []doneAt{{finding(human.FoundDone, sure, text.then(came...), evidence...), s.At}}
+}
+
+// sentOnce says that a form was sent, where that was seen, or else what was done to it.
+func (r *Result) sentOnce(s *facts.Send, where Phrase, filled []Phrase, seen bool) Phrase {
+	by := ""
+	if e := r.Actions[s.At].Element; facts.IsButton(e) {
+		by = facts.Quote(facts.ElementName(e))
+	}
+	if seen {
+		text := say("sent-the-form", where)
+		if by != "" {
+			text = text.then(say("with-button", by))
+		}
+		if len(filled) > 0 {
+			text = text.then(say("filled-in", filled))
+		}
+		return text
+	}
+	text := say("form-filled-in", where, say("a-form"))
+	if len(filled) > 0 {
+		text = say("form-filled-in", where, filled)
+	}
+	switch {
+	case by != "":
+		text = text.then(say("and-clicked", by))
+	case r.Actions[s.At].Key == "Enter":
+		text = text.then(say("and-pressed-enter"))
+	}
+	return text
 }
 
 // declined says whether a person did not confirm what they were asked.

@@ -5,28 +5,32 @@ import (
 	"deskbell/summarizers/builtin/facts"
 )
 
+// errorsFound are findings of errors by what they tell; what comes again is told once, with how often.
+type errorsFound struct {
+	told  map[string]int // where in out
+	often []int
+	out   []Finding
+}
+
+func (es *errorsFound) tell(what string, confidence float64, text Phrase, evidence ...human.Ref) {
+	if i, ok := es.told[what]; ok {
+		es.often[i]++
+		if f := &es.out[i]; len(f.Evidence)+len(evidence) <= maxRefs {
+			f.Evidence = append(f.Evidence, evidence...)
+		}
+		return
+	}
+	if len(es.out) < enough {
+		es.told[what] = len(es.out)
+		es.often = append(es.often, 1)
+		es.out = append(es.out, finding(human.FoundError, confidence, text, evidence...))
+	}
+}
+
 // findErrors tells what went wrong in pages on the way: pages that could not be opened or told of an error, dialogs
 // that did, dialogs that were dismissed, downloads that did not end well. What comes again is reported once.
 func findErrors(r *Result) []Finding {
-	w := r.Pages()
-	var out []Finding
-	told := map[string]int{} // where in out something was told already
-	var often []int          // how often
-	tell := func(what string, confidence float64, text Phrase, evidence ...human.Ref) {
-		if i, ok := told[what]; ok {
-			often[i]++
-			if len(out[i].Evidence)+len(evidence) <= maxRefs {
-				out[i].Evidence = append(out[i].Evidence, evidence...)
-			}
-			return
-		}
-		if len(out) == enough {
-			return
-		}
-		told[what] = len(out)
-		often = append(often, 1)
-		out = append(out, finding(human.FoundError, confidence, text, evidence...))
-	}
+	es := errorsFound{told: map[string]int{}}
 	came := map[string]int{} // files that were downloaded
 	for i, a := range r.Actions {
 		for _, f := range a.Transfers {
@@ -37,71 +41,81 @@ func findErrors(r *Result) []Finding {
 	}
 	spoke := map[*facts.Visit]bool{} // of an error
 	for i, a := range r.Actions {
-		v := w.In[i]
+		v := r.Pages().In[i]
 		if v == nil {
 			continue
 		}
-		if n := a.Navigation; n != nil && (a.Type == human.Navigate || a.Type == human.OpenPage) {
-			evidence := []human.Ref{a.Ref()}
-			page := r.Page(i, &evidence)
-			if len(a.Page.Frame) > 0 && a.Page.FrameURL != "" {
-				page = &human.WebPage{URL: a.Page.FrameURL}
-			}
-			switch {
-			case n.Failed != "":
-				spoke[v] = true
-				tell("failed "+facts.Place(page.URL)+n.Failed, 1, say("page-not-opened",
-					textOr(r.Host(page.URL), "some-page"), facts.Name(n.Failed), NetworkError(facts.NetworkError(n.Failed))), a.Ref())
-				continue
-			case n.Status >= 400:
-				spoke[v] = true
-				tell("status "+facts.Place(page.URL)+string(rune(n.Status)), 1, say("page-status",
-					or(r.pageAt(page), say("some-page")), n.Status), evidence...)
-				continue
-			}
+		if r.notOpened(i, &es) {
+			spoke[v] = true
+			continue
 		}
 		if len(a.Page.Frame) == 0 && a.Page.Title != "" && !spoke[v] && r.ErrorTitle(a.Page.Title) {
 			spoke[v] = true
 			t := facts.Title(a.Page)
-			tell("title "+facts.Place(a.Page.URL)+t, 0.9, say("page-titled",
+			es.tell("title "+facts.Place(a.Page.URL)+t, 0.9, say("page-titled",
 				facts.Quote(t), textOr(r.Host(a.Page.URL), "address-unknown")), a.Ref())
 		}
 		switch a.Type {
 		case human.DialogEnded:
 			if d := a.Dialog; d != nil {
-				r.dialogError(d, i, tell)
+				r.dialogError(d, i, &es)
 			}
 		case human.Download:
 			for _, f := range a.Transfers {
-				if f.State == "canceled" {
-					what := textOr(facts.Quote(f.Name), "a-file")
-					if j := came[f.Name]; j > i {
-						tell("download "+f.Name, 1, say("download-completed-later", what), a.Ref(), r.Actions[j].Ref())
-						continue
-					}
-					tell("download "+f.Name, 1, say("download-not-completed", what), a.Ref())
+				if f.State != "canceled" {
+					continue
 				}
+				key, evidence := "download-not-completed", facts.Refs(a)
+				if j := came[f.Name]; j > i {
+					key, evidence = "download-completed-later", append(evidence, r.Actions[j].Ref())
+				}
+				es.tell("download "+f.Name, 1, say(key, textOr(facts.Quote(f.Name), "a-file")), evidence...)
 			}
 		case human.Click, human.DoubleClick:
 			if text := facts.Alerted(a.Element); text != "" {
-				tell("alert "+text, 0.7, say("page-showed", facts.Quote(text)), a.Ref())
+				es.tell("alert "+text, 0.7, say("page-showed", facts.Quote(text)), a.Ref())
 			}
 		}
 	}
-	for i := range out {
-		if n := min(often[i], maxRefs); n > 1 {
-			out[i].Text = out[i].Text.then(say("so-often", times(n)))
+	for i := range es.out {
+		if n := min(es.often[i], maxRefs); n > 1 {
+			es.out[i].Text = es.out[i].Text.then(say("so-often", times(n)))
 		}
 	}
-	return out
+	return es.out
 }
 
-func (r *Result) dialogError(d *human.Dialog, i int, tell func(string, float64, Phrase, ...human.Ref)) {
+// notOpened says whether an action went to a page that did not open, and tells it.
+func (r *Result) notOpened(i int, es *errorsFound) bool {
+	a := r.Actions[i]
+	n := a.Navigation
+	if n == nil || a.Type != human.Navigate && a.Type != human.OpenPage {
+		return false
+	}
+	evidence := []human.Ref{a.Ref()}
+	page := r.Page(i, &evidence)
+	if len(a.Page.Frame) > 0 && a.Page.FrameURL != "" {
+		page = &human.WebPage{URL: a.Page.FrameURL}
+	}
+	switch {
+	case n.Failed != "":
+		es.tell("failed "+facts.Place(page.URL)+n.Failed, 1, say("page-not-opened",
+			textOr(r.Host(page.URL), "some-page"), facts.Name(n.Failed), NetworkError(facts.NetworkError(n.Failed))), a.Ref())
+	case n.Status >= 400:
+		es.tell("status "+facts.Place(page.URL)+string(rune(n.Status)), 1, say("page-status",
+			or(r.pageAt(page), say("some-page")), n.Status), evidence...)
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *Result) dialogError(d *human.Dialog, i int, es *errorsFound) {
 	a, message := r.Actions[i], facts.Quote(d.Message)
 	evidence := []human.Ref{a.Ref()}
 	switch {
 	case d.Kind == "beforeunload" && d.Accepted:
-		tell("left "+facts.Place(a.Page.URL), 0.9, say("page-left-unsaved",
+		es.tell("left "+facts.Place(a.Page.URL), 0.9, say("page-left-unsaved",
 			textOr(r.PageName(r.Page(i, &evidence)), "page-itself")), evidence...)
 	case d.Kind == "beforeunload":
 	case d.Message != "" && facts.SpeaksOfError(d.Message, d.Kind != "alert"):
@@ -112,13 +126,13 @@ func (r *Result) dialogError(d *human.Dialog, i int, tell func(string, float64, 
 				text = say("page-asked-and-cancel", message)
 			}
 		}
-		tell("dialog "+d.Message, 0.95, text, a.Ref())
+		es.tell("dialog "+d.Message, 0.95, text, a.Ref())
 	case d.Kind != "alert" && !d.Accepted:
 		text := say("dialog-dismissed")
 		if message != "" {
 			text = say("page-asked-and-cancel", message)
 		}
-		tell("dismissed "+d.Message, 1, text, a.Ref())
+		es.tell("dismissed "+d.Message, 1, text, a.Ref())
 	}
 }
 

@@ -206,48 +206,26 @@ func (r *Result) judge(text string, e facts.Claim, witnesses []observation) (out
 // fileOutcome judges an expectation that names a file.
 func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request human.Ref) (Finding, bool) {
 	quoted := facts.Quote(text)
-	gone := e.Says["delete"] != (facts.Saying{}) && !e.Says["delete"].Contrary || e.Says["exist"].Contrary || e.Says["create"].Contrary
-	kept := e.Says["change"].Contrary || e.Says["delete"].Contrary
-	made := r.Made()
-	var hits []*facts.File
-	var near *facts.File
-	paths := e.Paths
-	for _, f := range made {
-		// A name with spaces in it is known once it is seen.
-		if n := facts.BaseName(cmp.Or(f.Now, f.Was)); strings.ContainsAny(n, " ,()“”") && strings.Contains(text, n) {
-			hits = append(hits, f)
-			paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return strings.Contains(n, p) })
-		}
+	gone, kept := wantsGone(e), e.Says["change"].Contrary || e.Says["delete"].Contrary
+	but := func(f *facts.File, evidence ...human.Ref) (Finding, bool) {
+		return r.judgedAs(facts.Differs, r.fileBrief(f), 0.9, say("expected-but", quoted, r.lastChange(f)), append(evidence, request)...), true
 	}
+	hits, paths := r.spacedNames(text, e.Paths)
+	var near *facts.File
 	for _, p := range paths {
-		var hit, was *facts.File // was: it had that name, and has another now
-		for _, f := range made {
-			at := f.Now
-			if at == "" {
-				at = cmp.Or(f.Was, f.Ops[0].File.Path)
-			}
-			if r.SamePath(p, at, f.Last()) && (hit == nil || f.Now != "") {
-				hit = f
-				continue
-			}
-			for _, a := range f.Ops {
-				if a.File != nil && a.File.Op == "renamed" && (r.SamePath(p, a.File.To, a) || r.SamePath(p, a.File.Path, a)) {
-					was = f
-				}
-			}
-			if near == nil && !gone && facts.Alike(p, f.Now) {
-				near = f
-			}
+		hit, was, like := r.fileAt(p)
+		if !gone {
+			near = cmp.Or(near, like)
 		}
-		if hit == nil && was != nil && was.Now != "" && !gone && !kept {
-			return r.judgedAs(facts.Differs, r.fileBrief(was), 0.9, say("expected-but", quoted, r.lastChange(was)), append(facts.Refs(was.Ops...), request)...), true
-		}
-		if hit != nil && !slices.Contains(hits, hit) {
+		switch {
+		case hit == nil && was != nil && was.Now != "" && !gone && !kept:
+			return but(was, facts.Refs(was.Ops...)...)
+		case hit != nil && !slices.Contains(hits, hit):
 			hits = append(hits, hit)
-		} else if hit == nil && !facts.IsFolder(p) {
-			if said.w != nil || near == nil || kept {
-				return Finding{}, false // somebody says more, or nobody anything
-			}
+		case hit != nil || facts.IsFolder(p):
+		case said.w != nil || near == nil || kept:
+			return Finding{}, false // somebody says more, or nobody anything
+		default:
 			return r.judgedAs(facts.Differs, r.fileBrief(near), 0.8, say("expected-but-in-fact", quoted, r.lastChange(near)),
 				near.Last().Ref(), request), true
 		}
@@ -261,11 +239,11 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 	for _, f := range hits {
 		evidence = append(evidence, f.Last().Ref())
 		what, brief = append(what, r.lastChange(f)), append(brief, r.fileBrief(f))
-		if gone != (f.Now == "") {
-			if !gone {
-				return r.judgedAs(facts.Differs, r.fileBrief(f), 0.9, say("expected-but", quoted, r.lastChange(f)), f.Last().Ref(), request), true
-			}
+		switch {
+		case gone && f.Now != "":
 			return Finding{}, false
+		case !gone && f.Now == "":
+			return but(f, f.Last().Ref())
 		}
 	}
 	evidence = append(evidence, request)
@@ -279,6 +257,48 @@ func (r *Result) fileOutcome(text string, e facts.Claim, said judged, request hu
 		return r.judgedAs(facts.Unsaid, short, 0.8, say("expected-file-is-there", quoted, all), evidence...), true
 	}
 	return r.judgedAs(facts.Agrees, short, 0.95, say("as-expected", quoted, all), evidence...), true
+}
+
+// wantsGone says whether files are expected not to be there.
+func wantsGone(e facts.Claim) bool {
+	deleted := e.Says["delete"]
+	return deleted != (facts.Saying{}) && !deleted.Contrary || e.Says["exist"].Contrary || e.Says["create"].Contrary
+}
+
+// spacedNames are the files that a text names with spaces in their names, which are known once they are seen, and the
+// paths that are left.
+func (r *Result) spacedNames(text string, paths []string) (hits []*facts.File, left []string) {
+	left = slices.Clone(paths)
+	for _, f := range r.Made() {
+		if n := facts.BaseName(cmp.Or(f.Now, f.Was)); strings.ContainsAny(n, " ,()“”") && strings.Contains(text, n) {
+			hits = append(hits, f)
+			left = slices.DeleteFunc(left, func(p string) bool { return strings.Contains(n, p) })
+		}
+	}
+	return hits, left
+}
+
+// fileAt is the file at a path; one that was there and has another name now; and the first with a name much like it.
+func (r *Result) fileAt(p string) (hit, was, like *facts.File) {
+	for _, f := range r.Made() {
+		at := f.Now
+		if at == "" {
+			at = cmp.Or(f.Was, f.Ops[0].File.Path)
+		}
+		if r.SamePath(p, at, f.Last()) && (hit == nil || f.Now != "") {
+			hit = f
+			continue
+		}
+		for _, a := range f.Ops {
+			if a.File != nil && a.File.Op == "renamed" && (r.SamePath(p, a.File.To, a) || r.SamePath(p, a.File.Path, a)) {
+				was = f
+			}
+		}
+		if like == nil && facts.Alike(p, f.Now) {
+			like = f
+		}
+	}
+	return hit, was, like
 }
 
 // someRest is the weight of words beside a file's name that say something more of it.
@@ -460,75 +480,84 @@ func (r *Result) lastChange(f *facts.File) Phrase {
 	return say("file-was-saved", facts.Exactly(c.Path, facts.MaxSaid))
 }
 
+// observed are observations as they are gathered: each text once.
+type observed struct {
+	all   []observation
+	known map[string]bool
+}
+
+func (o *observed) add(kind observationKind, text string, at int, ref human.Ref) {
+	o.put(observation{text: strings.TrimSpace(text), ref: ref, kind: kind, at: at})
+}
+
+func (o *observed) field(called, value string, at int, ref human.Ref) {
+	o.put(observation{field: strings.TrimSpace(called), text: strings.TrimSpace(value), ref: ref, kind: seenField, at: at})
+}
+
+func (o *observed) put(w observation) {
+	key := string(rune('a'+w.kind)) + w.field + "\x00" + w.text
+	if w.field+w.text == "" || o.known[key] || len(o.all) >= maxObservations {
+		return
+	}
+	o.known[key] = true
+	w.Claim = facts.Claims(strings.TrimSpace(strings.ReplaceAll(w.field, "_", " ") + " " + w.text))
+	w.Unreal = w.Unreal || facts.Asks(w.text)
+	o.all = append(o.all, w)
+}
+
 // observations are all that was seen and said, each text once, as it was last; the latest come first.
 func (r *Result) observations() []observation {
-	var out []observation
-	known := map[string]bool{}
-	add := func(kind observationKind, text string, at int, ref human.Ref) {
-		if text = strings.TrimSpace(text); text == "" {
-			return
-		}
-		if key := string(rune('a'+kind)) + text; !known[key] && len(out) < maxObservations {
-			known[key] = true
-			out = append(out, observation{text: text, ref: ref, kind: kind, at: at})
-		}
-	}
-	field := func(called, value string, at int, ref human.Ref) {
-		add(seenField, strings.ReplaceAll(called, "\x00", " ")+"\x00"+value, at, ref) // a name may have anything in it
-	}
+	o := observed{known: map[string]bool{}}
 	n := len(r.Actions)
 	for _, called := range slices.Sorted(maps.Keys(r.In.Answer.Fields)) {
 		value := r.In.Answer.Fields[called]
 		if value != "" && len(value) < facts.MaxSaid && !strings.HasPrefix(value, "[") {
-			field(called, value, n, human.Ref{Kind: human.RefField, ID: called})
+			o.field(called, value, n, human.Ref{Kind: human.RefField, ID: called})
 		}
 	}
 	for _, s := range facts.Split(r.In.Answer.ExecutionResult) {
-		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "execution_result"})
+		o.add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "execution_result"})
 	}
 	for _, s := range facts.Split(r.In.Answer.HumanInput) {
-		add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "human_input"})
+		o.add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "human_input"})
 	}
-	for i := len(r.Actions) - 1; i >= 0 && len(out) < maxObservations; i-- {
-		a := r.Actions[i]
-		ref := a.Ref()
-		switch {
-		case a.Type == human.Note:
-			add(saidNote, a.Text, i, ref)
-			continue
-		case a.Page != nil:
-			if !r.badPage(i) {
-				add(seenPage, a.Page.Title, i, ref)
-			}
-		case a.Window != nil && a.Type != human.FileOperation:
-			add(seenTitle, a.Window.Title, i, ref)
-		}
-		if a.Type == human.SwitchWindow && a.Element != nil {
-			add(seenTitle, a.Element.Name, i, ref)
-		} else if e := a.Element; e != nil && !facts.IsControl(e) && e.Role != "list" && e.Role != "listitem" && e.Role != "cell" && e.Role != "gridcell" {
-			add(seenElement, facts.ElementName(e), i, ref)
-		}
-		if a.Element != nil {
-			add(seenTitle, facts.InDialog(a.Element), i, ref)
-		}
-		if d := a.Dialog; d != nil {
-			add(seenMessage, d.Message, i, ref)
-		}
-		if p := a.Pick; p != nil && len(p.Rows) == 0 && len(p.Text) < facts.MaxSaid {
-			field(p.Field, p.Text, i, ref)
-		}
-	}
-	for i := range out {
-		w := &out[i]
-		if called, value, found := strings.Cut(w.text, "\x00"); found && w.kind == seenField {
-			w.Claim = facts.Claims(strings.ReplaceAll(called, "_", " ") + " " + value)
-			w.field, w.text = called, value
+	for i := n - 1; i >= 0 && len(o.all) < maxObservations; i-- {
+		if a := r.Actions[i]; a.Type == human.Note {
+			o.add(saidNote, a.Text, i, a.Ref())
 		} else {
-			w.Claim = facts.Claims(w.text)
+			r.observe(&o, i)
 		}
-		w.Unreal = w.Unreal || facts.Asks(w.text)
 	}
-	return out
+	return o.all
+}
+
+// observe gathers what was seen at an action.
+func (r *Result) observe(o *observed, i int) {
+	a := r.Actions[i]
+	ref := a.Ref()
+	switch {
+	case a.Page != nil:
+		if !r.badPage(i) {
+			o.add(seenPage, a.Page.Title, i, ref)
+		}
+	case a.Window != nil && a.Type != human.FileOperation:
+		o.add(seenTitle, a.Window.Title, i, ref)
+	}
+	if e := a.Element; e != nil {
+		switch {
+		case a.Type == human.SwitchWindow:
+			o.add(seenTitle, e.Name, i, ref)
+		case !facts.IsControl(e) && e.Role != "list" && e.Role != "listitem" && e.Role != "cell" && e.Role != "gridcell":
+			o.add(seenElement, facts.ElementName(e), i, ref)
+		}
+		o.add(seenTitle, facts.InDialog(e), i, ref)
+	}
+	if d := a.Dialog; d != nil {
+		o.add(seenMessage, d.Message, i, ref)
+	}
+	if p := a.Pick; p != nil && len(p.Rows) == 0 && len(p.Text) < facts.MaxSaid {
+		o.field(p.Field, p.Text, i, ref)
+	}
 }
 
 // badPage says whether an action is in a page that could not be opened, or that came with an error.

@@ -15,7 +15,7 @@ func findClicks(r *Result) []Finding {
 	s := r.Screen()
 	led := map[int]bool{} // to trouble
 	for _, d := range s.Dialogs {
-		if d.By >= 0 && (s.Trouble(d.Title) || r.trouble(d) != "") {
+		if d.By >= 0 && r.isTrouble(d) {
 			led[d.By] = true
 		}
 	}
@@ -25,12 +25,7 @@ func findClicks(r *Result) []Finding {
 			again[repeatable(r.Actions[d.By])] = true
 		}
 	}
-	type deeds struct {
-		names []string
-		acts  []facts.Action
-	}
-	by := map[string]*deeds{}
-	var order []string
+	var by inOrder[string, group]
 	for i, a := range r.Actions {
 		n := facts.Button(a)
 		if !facts.OnDesktop(a) || n == "" || led[i] || !facts.IsCommand(a.Element) || !facts.CommandWords.Begins(n) || facts.StartsWith(n, facts.EnDrop, facts.ZhDrop) || strings.HasSuffix(n, "…") || strings.HasSuffix(n, "...") {
@@ -44,30 +39,66 @@ func findClicks(r *Result) []Finding {
 			continue
 		}
 		app := facts.Exactly(cmp.Or(facts.AppName(a), facts.WindowTitle(a)), facts.MaxName)
-		if by[app] == nil {
-			by[app] = &deeds{}
-			order = append(order, app)
-		}
-		d := by[app]
-		d.acts = append(d.acts, a)
-		if q := facts.Quote(n); len(d.names) < manyNames && !slices.Contains(d.names, q) {
-			d.names = append(d.names, q)
-		}
+		by.of(app).add(a, n)
 	}
 	var out []Finding
-	for _, app := range order {
-		d := by[app]
-		what := d.names[:min(len(d.names), namedFiles)]
-		text := say("clicked-in", what, app)
-		if app == "" {
-			text = say("clicked", what)
-		}
-		out = append(out, finding(human.FoundDone, 0.95, text, facts.Refs(d.acts...)...))
+	for _, g := range by.all {
+		app := facts.Exactly(cmp.Or(facts.AppName(g.acts[0]), facts.WindowTitle(g.acts[0])), facts.MaxName)
+		out = append(out, g.told(0.95, "clicked", "clicked-in", app))
 	}
 	if len(out) == 0 && len(r.Files()) == 0 {
 		return r.closedByHand()
 	}
 	return out
+}
+
+// inOrder holds values by key, in the order in which the keys came.
+type inOrder[K comparable, V any] struct {
+	by  map[K]*V
+	all []*V
+}
+
+// of is the value of a key: a new one where there is none.
+func (o *inOrder[K, V]) of(key K) *V {
+	v := o.by[key]
+	if v == nil {
+		if o.by == nil {
+			o.by = map[K]*V{}
+		}
+		v = new(V)
+		o.by[key], o.all = v, append(o.all, v)
+	}
+	return v
+}
+
+// A group is actions that are reported together, with what they were done to.
+type group struct {
+	names []string
+	acts  []facts.Action
+}
+
+func (g *group) add(a facts.Action, name string) {
+	g.acts = append(g.acts, a)
+	if q := facts.Quote(name); len(g.names) < manyNames && !slices.Contains(g.names, q) {
+		g.names = append(g.names, q)
+	}
+}
+
+// told says what was done to the first of them, in the sentence of one key, or of another where it is known where.
+func (g *group) told(sure float64, key, keyIn, where string) Finding {
+	text := say(key, g.some())
+	if where != "" {
+		text = say(keyIn, g.some(), where)
+	}
+	return finding(human.FoundDone, sure, text, facts.Refs(g.acts...)...)
+}
+
+// some are the names that a sentence has room for.
+func (g *group) some() []string { return g.names[:min(len(g.names), namedFiles)] }
+
+// window is where a group was done: its window, else its program.
+func (g *group) window() string {
+	return cmp.Or(facts.Quote(facts.WindowTitle(g.acts[0])), facts.ProgramName(g.acts[0]))
 }
 
 // closedByHand tells which windows were closed that had been there before: where nothing else was done, that may be
@@ -115,13 +146,8 @@ const manyNames = 64
 // findFilled tells which fields text was typed into, by window: that it was, and not what. One field is a detail of
 // something else, and so is a login.
 func findFilled(r *Result) []Finding {
-	type form struct {
-		fields []string
-		acts   []facts.Action
-		secret bool
-	}
-	forms := map[string]*form{}
-	var order []string
+	var forms inOrder[string, group]
+	secret := map[*group]bool{}
 	for _, a := range r.Actions {
 		if !facts.OnDesktop(a) || a.Type != human.Typing && a.Type != human.Paste || a.Element == nil || facts.IsTerminal(a) {
 			continue
@@ -129,37 +155,19 @@ func findFilled(r *Result) []Finding {
 		key := facts.WindowKey(a)
 		n := facts.ElementName(a.Element)
 		if a.Element.Secret || a.Hidden == "password" {
-			if f := forms[key]; f != nil {
-				f.secret = true
-			}
+			secret[forms.by[key]] = true
 			continue
 		}
 		if n == "" || facts.Searches(n) || a.Element.Role == "document" {
 			continue
 		}
-		if forms[key] == nil {
-			forms[key] = &form{}
-			order = append(order, key)
-		}
-		f := forms[key]
-		f.acts = append(f.acts, a)
-		if q := facts.Quote(n); len(f.fields) < manyNames && !slices.Contains(f.fields, q) {
-			f.fields = append(f.fields, q)
-		}
+		forms.of(key).add(a, n)
 	}
 	var out []Finding
-	for _, key := range order {
-		f := forms[key]
-		if len(f.fields) < 2 || f.secret {
-			continue
+	for _, g := range forms.all {
+		if len(g.names) >= 2 && !secret[g] {
+			out = append(out, g.told(1, "typed-into-fields", "typed-into-fields-in", g.window()))
 		}
-		where := cmp.Or(facts.Quote(facts.WindowTitle(f.acts[0])), facts.ProgramName(f.acts[0]))
-		fields := f.fields[:min(len(f.fields), namedFiles)]
-		text := say("typed-into-fields-in", fields, where)
-		if where == "" {
-			text = say("typed-into-fields", fields)
-		}
-		out = append(out, finding(human.FoundDone, 1, text, facts.Refs(f.acts...)...))
 	}
 	return out
 }
@@ -167,12 +175,7 @@ func findFilled(r *Result) []Finding {
 // findSettings tells which checkboxes, switches and options were clicked. Whether they are on or off now the recording
 // does not know for certain.
 func findSettings(r *Result) []Finding {
-	type setting struct {
-		names []string
-		acts  []facts.Action
-	}
-	by := map[string]*setting{}
-	var order []string
+	var by inOrder[string, group]
 	for i, a := range r.Actions {
 		n := facts.Button(a)
 		if !facts.OnDesktop(a) || n == "" || r.Screen().In[i] != nil {
@@ -183,31 +186,16 @@ func findSettings(r *Result) []Finding {
 		default:
 			continue
 		}
-		key := facts.WindowKey(a)
-		if by[key] == nil {
-			by[key] = &setting{}
-			order = append(order, key)
+		g := by.of(facts.WindowKey(a))
+		if i := len(g.acts) - 1; i >= 0 && g.acts[i].Element.Role == a.Element.Role && strings.HasSuffix(a.Element.Role, "radio") {
+			was := facts.Quote(g.acts[i].Element.Name)
+			g.acts, g.names = g.acts[:i], slices.DeleteFunc(g.names, func(q string) bool { return q == was }) // another choice of the same
 		}
-		s := by[key]
-		if i := len(s.acts) - 1; i >= 0 && s.acts[i].Element.Role == a.Element.Role && strings.HasSuffix(a.Element.Role, "radio") {
-			was := s.acts[i].Element.Name
-			s.acts, s.names = s.acts[:i], slices.DeleteFunc(s.names, func(q string) bool { return q == facts.Quote(was) }) // another choice of the same
-		}
-		s.acts = append(s.acts, a)
-		if q := facts.Quote(n); len(s.names) < manyNames && !slices.Contains(s.names, q) {
-			s.names = append(s.names, q)
-		}
+		g.add(a, n)
 	}
 	var out []Finding
-	for _, key := range order {
-		s := by[key]
-		where := cmp.Or(facts.Quote(facts.WindowTitle(s.acts[0])), facts.ProgramName(s.acts[0]))
-		what := s.names[:min(len(s.names), namedFiles)]
-		text := say("settings-clicked-in", what, where)
-		if where == "" {
-			text = say("settings-clicked", what)
-		}
-		out = append(out, finding(human.FoundDone, 0.95, text, facts.Refs(s.acts...)...))
+	for _, g := range by.all {
+		out = append(out, g.told(0.95, "settings-clicked", "settings-clicked-in", g.window()))
 	}
 	return out
 }

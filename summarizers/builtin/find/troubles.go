@@ -13,22 +13,17 @@ import (
 // were answered. The same one is reported once, with how often it came.
 func findTroubles(r *Result) []Finding {
 	s := r.Screen()
-	same := map[string][]*facts.Dialog{}
-	var order []string
+	var same inOrder[string, []*facts.Dialog]
 	for _, d := range s.Dialogs {
 		if (!s.Trouble(d.Title) || facts.StartsWith(d.Title, facts.EnMail, facts.ZhMail)) && r.trouble(d) == "" {
 			continue
 		}
-		key := d.Title + "\x00" + r.trouble(d)
-		if same[key] == nil {
-			order = append(order, key)
-		}
-		same[key] = append(same[key], d)
+		all := same.of(d.Title + "\x00" + r.trouble(d))
+		*all = append(*all, d)
 	}
 	var out []Finding
-	for _, key := range order {
-		all := same[key]
-		out = append(out, r.troubleFound(all))
+	for _, all := range same.all {
+		out = append(out, r.troubleFound(*all))
 	}
 	return slices.Concat(out, r.hung(), r.vanished())
 }
@@ -180,12 +175,21 @@ const lookedBetween = 60
 
 // triedAgain finds what was done again after an error had come of it, and buttons that were pressed again and again.
 func (r *Result) triedAgain() []Finding {
+	told := map[string]bool{}
+	return slices.Concat(r.triedAfterError(told), r.pressedAgain(told), r.saidAgain())
+}
+
+// isTrouble says whether a dialog spoke of an error.
+func (r *Result) isTrouble(d *facts.Dialog) bool {
+	return d != nil && (r.Screen().Trouble(d.Title) || r.trouble(d) != "")
+}
+
+// triedAfterError finds what was done again after an error had come of it.
+func (r *Result) triedAfterError(told map[string]bool) []Finding {
 	s := r.Screen()
 	var out []Finding
-	told := map[string]bool{}
-	isTrouble := func(d *facts.Dialog) bool { return d != nil && (s.Trouble(d.Title) || r.trouble(d) != "") }
 	for _, d := range s.Dialogs {
-		if d.By < 0 || !isTrouble(d) {
+		if d.By < 0 || !r.isTrouble(d) {
 			continue
 		}
 		key := repeatable(r.Actions[d.By])
@@ -196,10 +200,10 @@ func (r *Result) triedAgain() []Finding {
 		bad := []int{d.Opened}
 		last := d.Opened
 		for i := d.Opened + 1; i < len(r.Actions) && i-last < lookedBetween; i++ {
-			if repeatable(r.Actions[i]) == key && !isTrouble(s.In[i]) {
+			if repeatable(r.Actions[i]) == key && !r.isTrouble(s.In[i]) {
 				tries = append(tries, i)
 				last = i
-			} else if e := s.In[i]; isTrouble(e) && e.Opened == i && e.By == last {
+			} else if e := s.In[i]; r.isTrouble(e) && e.Opened == i && e.By == last {
 				bad = append(bad, i)
 			}
 		}
@@ -222,21 +226,22 @@ func (r *Result) triedAgain() []Finding {
 		}
 		out = append(out, finding(human.FoundDetour, 0.85, text, evidence...))
 	}
-	// Buttons that say so.
-	again := map[string][]int{}
-	var order []string
+	return out
+}
+
+// pressedAgain finds buttons that were pressed again and again, if that is not told.
+func (r *Result) pressedAgain(told map[string]bool) []Finding {
+	var out []Finding
 	var run []int
 	flush := func() {
 		if len(run) > 1 {
 			a := r.Actions[run[0]]
-			key := repeatable(a)
-			n := facts.Button(a)
+			key, n := repeatable(a), facts.Button(a)
 			deliberate := n != "" && facts.CommandWords.Begins(n) && !facts.HasAny(n, facts.EnKeep, facts.ZhKeep)
-			if len(run) >= 3 && n != "" && a.Element.Role == "button" && !facts.StepWords.Begins(n) || deliberate && a.Element.Role != "menuitem" {
-				if !told[key] && !told[n] {
-					told[key] = true
-					out = append(out, finding(human.FoundDetour, 0.7, say("did-the-same-again", min(len(run), maxRefs), r.Described(a)), r.RefsAt(run...)...))
-				}
+			often := len(run) >= 3 && n != "" && a.Element.Role == "button" && !facts.StepWords.Begins(n)
+			if (often || deliberate && a.Element.Role != "menuitem") && !told[key] && !told[n] {
+				told[key] = true
+				out = append(out, finding(human.FoundDetour, 0.7, say("did-the-same-again", min(len(run), maxRefs), r.Described(a)), r.RefsAt(run...)...))
 			}
 		}
 		run = nil
@@ -244,12 +249,6 @@ func (r *Result) triedAgain() []Finding {
 	for i, a := range r.Actions {
 		if !facts.OnDesktop(a) {
 			continue
-		}
-		if n := facts.Button(a); n != "" && facts.IsControl(a.Element) && facts.StartsWith(n, facts.EnAgain, facts.ZhAgain) {
-			if again[n] == nil {
-				order = append(order, n)
-			}
-			again[n] = append(again[n], i)
 		}
 		key := repeatable(a)
 		switch {
@@ -263,13 +262,26 @@ func (r *Result) triedAgain() []Finding {
 		}
 	}
 	flush()
-	for _, n := range order {
-		all := again[n]
-		text := say("tried-again-with", facts.Quote(n))
-		if len(all) > 1 {
-			text = say("tried-again-with-often", facts.Quote(n), min(len(all), maxRefs))
+	return out
+}
+
+// saidAgain finds buttons that say so.
+func (r *Result) saidAgain() []Finding {
+	var again inOrder[string, []int]
+	for i, a := range r.Actions {
+		if n := facts.Button(a); n != "" && facts.OnDesktop(a) && facts.IsControl(a.Element) && facts.StartsWith(n, facts.EnAgain, facts.ZhAgain) {
+			all := again.of(n)
+			*all = append(*all, i)
 		}
-		out = append(out, finding(human.FoundDetour, 0.9, text, r.RefsAt(all...)...))
+	}
+	var out []Finding
+	for _, all := range again.all {
+		n := facts.Quote(facts.Button(r.Actions[(*all)[0]]))
+		text := say("tried-again-with", n)
+		if len(*all) > 1 {
+			text = say("tried-again-with-often", n, min(len(*all), maxRefs))
+		}
+		out = append(out, finding(human.FoundDetour, 0.9, text, r.RefsAt(*all...)...))
 	}
 	return out
 }
@@ -369,15 +381,17 @@ func (r *Result) drops(d *facts.Dialog) bool {
 	return d.Closed >= 0 && facts.StartsWith(facts.Button(r.Actions[d.Closed]), facts.EnDrop, facts.ZhDrop)
 }
 
+// An openProgram is one that was opened.
+type openProgram struct {
+	at   int
+	done bool // something in it
+	last int  // a click on nothing that is known, if it was the last thing done: it may have been on the window's frame
+	by   int  // the button that closed it; -1
+}
+
 // openedForNothing finds programs that were opened and closed again with nothing done in them.
 func (r *Result) openedForNothing() []Finding {
-	type run struct {
-		at   int
-		done bool
-		last int // a click on nothing that is known, if it was the last thing done: it may have been on the window's frame
-		by   int // the button that closed it; -1
-	}
-	open := map[string]*run{} // by program
+	open := map[string]*openProgram{}
 	var out []Finding
 	for i, a := range r.Actions {
 		if a.Type == human.Missing || !a.Sees(human.InputSource) {
@@ -387,43 +401,52 @@ func (r *Result) openedForNothing() []Finding {
 			continue
 		}
 		app := string(a.Rec.ID) + "\x00" + a.App.Name + "\x00" + a.App.Exe
-		switch a.Type {
-		case human.OpenApp:
-			open[app] = &run{at: i, last: -1, by: -1}
-		case human.CloseWindow:
-			o := open[app]
+		o := open[app]
+		switch {
+		case a.Type == human.OpenApp:
+			open[app] = &openProgram{at: i, last: -1, by: -1}
+		case a.Type == human.CloseWindow:
 			delete(open, app)
-			if o == nil || o.done || o.last >= 0 && a.At-r.Actions[o.last].End > frameWithin || a.Element != nil || facts.WindowKey(r.Actions[o.at]) != facts.WindowKey(a) && a.Window != nil && a.Window.ID != "" {
-				continue
+			if o != nil && !o.done {
+				out = append(out, r.leftAlone(o, i)...)
 			}
-			called := facts.Exactly(cmp.Or(facts.AppName(a), facts.WindowTitle(a)), facts.MaxName)
-			if called == "" || r.Screen().In[o.at] != nil {
-				continue
-			}
-			text := say("program-closed-again", called)
-			evidence := r.RefsAt(o.at, i)
-			if o.by >= 0 {
-				text = say("program-left-again", called, facts.Quote(facts.Button(r.Actions[o.by])))
-				evidence = append(evidence, r.Actions[o.by].Ref())
-			}
-			out = append(out, finding(human.FoundDetour, 0.9, text, evidence...))
-		default:
-			o := open[app]
-			if o == nil {
-				continue
-			}
-			unknown := a.Type == human.Click && facts.Button(a) == ""
-			leaves := facts.IsQuit(a) || a.Type == human.Shortcut && a.Key == "Escape" || a.Type == human.SwitchWindow && a.Element == nil || facts.IsCloser(a) || unknown
-			o.done = o.done || !leaves || o.last >= 0 && facts.ByHand(a)
-			if unknown {
-				o.last = i
-			}
-			if facts.IsCloser(a) {
-				o.by = i
-			}
+		case o != nil:
+			o.take(i, a)
 		}
 	}
 	return out
+}
+
+// take takes note of what was done in a program.
+func (o *openProgram) take(i int, a facts.Action) {
+	unknown := a.Type == human.Click && facts.Button(a) == ""
+	leaves := facts.IsQuit(a) || a.Type == human.Shortcut && a.Key == "Escape" || a.Type == human.SwitchWindow && a.Element == nil || facts.IsCloser(a) || unknown
+	o.done = o.done || !leaves || o.last >= 0 && facts.ByHand(a)
+	if unknown {
+		o.last = i
+	}
+	if facts.IsCloser(a) {
+		o.by = i
+	}
+}
+
+// leftAlone tells of a program in which nothing was done until the action i closed its window.
+func (r *Result) leftAlone(o *openProgram, i int) []Finding {
+	a := r.Actions[i]
+	if o.last >= 0 && a.At-r.Actions[o.last].End > frameWithin || a.Element != nil || facts.WindowKey(r.Actions[o.at]) != facts.WindowKey(a) && a.Window != nil && a.Window.ID != "" {
+		return nil
+	}
+	called := facts.Exactly(cmp.Or(facts.AppName(a), facts.WindowTitle(a)), facts.MaxName)
+	if called == "" || r.Screen().In[o.at] != nil {
+		return nil
+	}
+	text := say("program-closed-again", called)
+	evidence := r.RefsAt(o.at, i)
+	if o.by >= 0 {
+		text = say("program-left-again", called, facts.Quote(facts.Button(r.Actions[o.by])))
+		evidence = append(evidence, r.Actions[o.by].Ref())
+	}
+	return []Finding{finding(human.FoundDetour, 0.9, text, evidence...)}
 }
 
 // frameWithin is how long after a click on its frame, in nanoseconds, a window is gone.

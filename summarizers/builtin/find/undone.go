@@ -60,75 +60,75 @@ func findLeftOpen(r *Result) []Finding {
 	return slices.Concat(thrown, r.stillOpen(), r.notSent())
 }
 
+// A document is a window whose title may have the mark of one that is not saved.
+type document struct {
+	marked int    // where the mark was seen last, from 1; 0 without
+	title  string // with the mark
+	kept   bool   // saved, perhaps, after it was marked
+}
+
+// documents are what is known of windows while actions are read.
+type documents struct {
+	inOrder[string, document]
+	open map[string]*document // marked, and not saved since
+}
+
+// kept takes note that all or some of what is open may have been saved.
+func (ds *documents) kept(which func(*document) bool) {
+	for key, d := range ds.open {
+		if which == nil || which(d) {
+			d.kept = true
+			delete(ds.open, key)
+		}
+	}
+}
+
+// saw takes note of the title of a window at an action.
+func (ds *documents) saw(i int, key string, a facts.Action) {
+	d := ds.of(key)
+	if a.Type == human.CloseWindow && a.Element != nil {
+		return
+	}
+	if _, is := facts.Unsaved(facts.WindowTitle(a)); is {
+		if d.marked == 0 || facts.ByHand(a) && a.Type != human.Shortcut {
+			d.kept = false
+		}
+		d.marked, d.title = i+1, facts.WindowTitle(a)
+		if !d.kept {
+			ds.open[key] = d
+		}
+	} else if facts.WindowTitle(a) != "" {
+		d.marked = 0
+	}
+	d.kept = d.kept || facts.SavesIt(a)
+}
+
 // notSaved finds windows whose title had the mark of an unsaved document when they were last seen, and where nothing
 // was done since that saves.
 func (r *Result) notSaved() []Finding {
-	type seen struct {
-		at, marked int
-		title      string // with the mark
-		kept       bool   // after it was marked
-	}
-	windows, marked := map[string]*seen{}, map[string]*seen{} // marked: and not saved since
-	var order []string
+	ds := documents{open: map[string]*document{}}
 	s := r.Screen()
 	for i, a := range r.Actions {
 		if a.Type == human.Missing || !a.Sees(human.InputSource) {
-			for _, w := range marked { // it may have been saved then
-				w.kept = true
-			}
-			clear(marked)
+			ds.kept(nil)
 		}
 		if a.Type == human.FileOperation && a.File != nil && a.File.Op != "deleted" {
-			for key, w := range marked {
-				if facts.Names(w.title, a.File) || len(marked) > manyNames {
-					w.kept = true
-					delete(marked, key)
-				}
-			}
+			many := len(ds.open) > manyNames
+			ds.kept(func(d *document) bool { return many || facts.Names(d.title, a.File) })
 			continue
 		}
 		key := facts.WindowKey(a)
-		if !facts.OnDesktop(a) || key == "" || s.In[i] != nil && s.In[i].Own && a.Type != human.CloseWindow {
-			if facts.SavesIt(a) {
-				for _, w := range marked {
-					w.kept = true
-				}
-				clear(marked)
-			}
-			continue
-		}
-		w := windows[key]
-		if w == nil {
-			w = &seen{marked: -1}
-			windows[key] = w
-			order = append(order, key)
-		}
-		w.at = i
-		if a.Type == human.CloseWindow && a.Element != nil {
-			continue
-		}
-		if _, is := facts.Unsaved(facts.WindowTitle(a)); is {
-			if w.marked < 0 || facts.ByHand(a) && a.Type != human.Shortcut {
-				w.kept = false
-			}
-			w.marked, w.title = i, facts.WindowTitle(a)
-			if !w.kept {
-				marked[key] = w
-			}
-		} else if facts.WindowTitle(a) != "" {
-			w.marked = -1
-		}
-		if facts.SavesIt(a) {
-			w.kept = true
+		if facts.OnDesktop(a) && key != "" && (s.In[i] == nil || !s.In[i].Own || a.Type == human.CloseWindow) {
+			ds.saw(i, key, a)
+		} else if facts.SavesIt(a) {
+			ds.kept(nil)
 		}
 	}
 	var out []Finding
-	for _, key := range order {
-		w := windows[key]
-		if w.marked < 0 || w.kept {
-			continue
+	for _, d := range ds.all {
+		if d.marked > 0 && !d.kept {
+			out = append(out, finding(human.FoundUndone, 0.8, say("not-saved", facts.Quote(d.title)), r.Actions[d.marked-1].Ref()))
 		}
-		out = append(out, finding(human.FoundUndone, 0.8, say("not-saved", facts.Quote(w.title)), r.Actions[w.marked].Ref()))
 	}
 	return out
 }
@@ -192,63 +192,67 @@ func (r *Result) stillOpen() []Finding {
 // or pressed afterwards in that window that could have sent or saved them.
 func (r *Result) notSent() []Finding {
 	type form struct {
-		fields []string
-		acts   []facts.Action
-		sent   bool
+		group
+		sent bool
 	}
-	forms, open := map[string]*form{}, map[string]*form{} // open: filled in since a file was written last
-	var order []string
+	var forms inOrder[string, form]
+	open := map[string]*form{} // filled in since a file was written last
 	for _, a := range r.Actions {
-		key := facts.WindowKey(a)
-		if !facts.OnDesktop(a) || key == "" || a.Type == human.FileOperation {
-			if a.Type == human.FileOperation || a.Type == human.Missing {
-				for _, f := range open {
-					f.sent = true
-				}
-				clear(open)
-			}
-			continue
-		}
-		f := forms[key]
-		field := a.Type == human.Typing && a.Element != nil && (a.Element.Role == "textbox" || a.Element.Role == "combobox" || a.Element.Role == "spinbutton") &&
-			!slices.Contains(a.Element.States, "multiline") && facts.ElementName(a.Element) != ""
-		switch {
-		case field && a.Sees(human.InputSource) && a.Sees(human.ElementSource):
-			if f == nil {
-				f = &form{}
-				forms[key] = f
-				order = append(order, key)
-			}
-			f.sent = a.Key == "Enter"
-			open[key] = f
-			f.acts = append(f.acts, a)
-			if n := facts.Quote(a.Element.Name); len(f.fields) < manyNames && !slices.Contains(f.fields, n) {
-				f.fields = append(f.fields, n)
-			}
-		case f == nil:
-		case a.Type == human.Shortcut && (a.Key == "Enter" || len(a.Modifiers) > 0):
-			f.sent = true
-		case a.Type == human.Click || a.Type == human.DoubleClick:
-			// What is not known may have sent it.
-			if e := a.Element; e == nil || facts.ElementName(e) == "" || e.Role != "textbox" && e.Role != "label" && e.Role != "checkbox" && e.Role != "radio" && e.Role != "combobox" {
+		if a.Type == human.FileOperation || a.Type == human.Missing {
+			for _, f := range open {
 				f.sent = true
 			}
+			clear(open)
+		}
+		key := facts.WindowKey(a)
+		if !facts.OnDesktop(a) || key == "" || a.Type == human.FileOperation {
+			continue
+		}
+		if inField(a) {
+			f := forms.of(key)
+			f.sent, open[key] = a.Key == "Enter", f
+			f.add(a, a.Element.Name)
+		} else if f := forms.by[key]; f != nil && maySend(a) {
+			f.sent = true
 		}
 	}
 	var out []Finding
-	for _, key := range order {
-		f := forms[key]
-		if f.sent || len(f.fields) < 2 {
+	for _, f := range forms.all {
+		if f.sent || len(f.names) < 2 {
 			continue
 		}
 		var where Phrase
 		if t := facts.WindowTitle(f.acts[0]); t != "" {
 			where = say("in-window", facts.Quote(t))
 		}
-		fields := f.fields[:min(len(f.fields), namedFiles)]
-		out = append(out, finding(human.FoundUndone, 0.6, say("window-form-not-sent", fields, where), facts.Refs(f.acts...)...))
+		out = append(out, finding(human.FoundUndone, 0.6, say("window-form-not-sent", f.some(), where), facts.Refs(f.acts...)...))
 	}
 	return out
+}
+
+// inField says whether something was typed into a field of one line that is known.
+func inField(a facts.Action) bool {
+	e := facts.OrNone(a.Element)
+	return a.Type == human.Typing && (e.Role == "textbox" || e.Role == "combobox" || e.Role == "spinbutton") && !slices.Contains(e.States, "multiline") &&
+		facts.ElementName(e) != "" && a.Sees(human.InputSource) && a.Sees(human.ElementSource)
+}
+
+// maySend says whether an action may send or save the form in its window. What is not known may.
+func maySend(a facts.Action) bool {
+	switch a.Type {
+	case human.Shortcut:
+		return a.Key == "Enter" || len(a.Modifiers) > 0
+	case human.Click, human.DoubleClick:
+		if facts.ElementName(a.Element) == "" {
+			return true
+		}
+		switch a.Element.Role {
+		case "textbox", "label", "checkbox", "radio", "combobox":
+			return false
+		}
+		return true
+	}
+	return false
 }
 
 // findNotSent tells of forms of pages that were filled in, at least in two fields, and not sent.
@@ -268,46 +272,43 @@ func findNotSent(r *Result) []Finding {
 	}
 	var out []Finding
 	for _, v := range w.Visits {
-		var fields []string
-		var evidence []human.Ref
-		var last facts.Action
-		at, typed := -1, false
-		for _, i := range v.Actions {
-			a := r.Actions[i]
-			switch a.Type {
-			case human.Typing, human.Paste, human.Choose, human.Check, human.Upload:
-				if sent[i] || facts.IsPassword(a) || !a.Sees(human.BrowserSource) {
-					continue
-				}
-				if n := facts.ElementName(a.Element); n != "" && !facts.Searches(n) && a.Element.Role != "searchbox" && a.Element.Tag != "input/search" {
-					typed = typed || a.Type == human.Typing || a.Type == human.Paste
-					evidence, last, at = append(evidence, a.Ref()), a, i
-					if q := facts.Quote(n); len(fields) < manyNames && !slices.Contains(fields, q) {
-						fields = append(fields, q)
-					}
-				}
-			case human.Click, human.DoubleClick, human.Shortcut, human.Drag:
-				// What else was done there may have sent or taken it.
-				e := facts.OrNone(a.Element)
-				if a.Type != human.Shortcut && !facts.IsField(e) || a.Type == human.Shortcut && (a.Key == "Enter" || len(a.Modifiers) > 0) {
-					fields, evidence, typed = nil, nil, false
-				}
-			}
-		}
-		if len(fields) < 2 || !typed {
+		f, at := r.filledIn(v, sent)
+		if len(f.names) < 2 || !slices.ContainsFunc(f.acts, func(a facts.Action) bool { return a.Type == human.Typing || a.Type == human.Paste }) {
 			continue
 		}
 		// It may have been sent while nothing was recorded.
 		if g, _ := slices.BinarySearch(gaps, at); g < len(gaps) && (v.Next == nil || gaps[g] < v.Next.Came) {
 			continue
 		}
-		where := r.pageAt(last.Page) // as it was then
-		evidence = append([]human.Ref{last.Ref()}, evidence[:len(evidence)-1]...)
-		text := say("form-not-sent", fields[:min(len(fields), namedFiles)])
-		if !where.None() {
-			text = say("form-not-sent-on", fields[:min(len(fields), namedFiles)], where)
+		n := len(f.acts) - 1
+		text := say("form-not-sent", f.some())
+		if where := r.pageAt(f.acts[n].Page); !where.None() { // as it was then
+			text = say("form-not-sent-on", f.some(), where)
 		}
-		out = append(out, finding(human.FoundUndone, 0.7, text, evidence...))
+		out = append(out, finding(human.FoundUndone, 0.7, text, facts.Refs(append(f.acts[n:], f.acts[:n]...)...)...))
 	}
 	return out
+}
+
+// filledIn are the fields of a page that were filled in since anything was done in it that may have sent them, and the
+// action that was the last of these.
+func (r *Result) filledIn(v *facts.Visit, sent map[int]bool) (f group, at int) {
+	for _, i := range v.Actions {
+		switch a := r.Actions[i]; a.Type {
+		case human.Typing, human.Paste, human.Choose, human.Check, human.Upload:
+			if sent[i] || facts.IsPassword(a) || !a.Sees(human.BrowserSource) {
+				continue
+			}
+			if n := facts.ElementName(a.Element); n != "" && !facts.Searches(n) && a.Element.Role != "searchbox" && a.Element.Tag != "input/search" {
+				at = i
+				f.add(a, n)
+			}
+		case human.Click, human.DoubleClick, human.Shortcut, human.Drag:
+			// What else was done there may have sent or taken it.
+			if a.Type != human.Shortcut && !facts.IsField(facts.OrNone(a.Element)) || a.Type == human.Shortcut && (a.Key == "Enter" || len(a.Modifiers) > 0) {
+				f = group{}
+			}
+		}
+	}
+	return f, at
 }
