@@ -8,10 +8,8 @@ import (
 	"database/sql"
 	"encoding/base32"
 	"errors"
-	"os"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"deskbell/backend/human"
@@ -84,8 +82,7 @@ func moment(micros sql.NullInt64) *time.Time {
 // RevokeKey makes every key of that name useless from now on, in every process, and returns how many it
 // revoked: none when all were revoked already or none bears the name.
 func (s *Store) RevokeKey(ctx context.Context, name string) (n int, err error) {
-	// Not to be given up on half-way: that it was stored has to be noted, too.
-	err = s.do(context.WithoutCancel(ctx), func(ctx context.Context, w *writer) error {
+	err = s.do(ctx, func(ctx context.Context, w *writer) error {
 		done, err := w.conn.ExecContext(ctx, `UPDATE keys SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL`, micro(s.now()), name)
 		if err != nil {
 			return err
@@ -97,90 +94,25 @@ func (s *Store) RevokeKey(ctx context.Context, name string) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return n, s.known.revoked()
+	return n, nil
 }
 
 // DropKey makes this one key useless, in every process, and forgets it. A key that is not there is no error.
 func (s *Store) DropKey(ctx context.Context, key string) error {
 	sum := sha256.Sum256([]byte(key))
-	err := s.do(context.WithoutCancel(ctx), func(ctx context.Context, w *writer) error { // as above
+	return s.do(ctx, func(ctx context.Context, w *writer) error {
 		_, err := w.conn.ExecContext(ctx, `DELETE FROM keys WHERE hash = ?`, sum[:])
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return s.known.revoked()
-}
-
-// revokedName is the file that grows with each revocation, by whatever process.
-const revokedName = "keys.revoked"
-
-// knownKeys remembers the agents whose keys were found valid, until any key is revoked or dropped.
-type knownKeys struct {
-	file string
-
-	mu    sync.RWMutex
-	since revocations
-	names map[[sha256.Size]byte]string // by the hash of the whole key
-}
-
-// revocations differ after each revocation that has returned. The zero value is that they cannot be told.
-type revocations struct{ size, at int64 }
-
-// revoked notes a revocation for all processes.
-func (k *knownKeys) revoked() error {
-	f, err := os.OpenFile(k.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.Write([]byte("\n"))
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		return human.Wrap(human.Unavailable, err,
-			"the revocation is stored, but %s cannot be written (%s), so a running Deskbell may not know of it; check the disk and the permissions, and revoke again",
-			k.file, reason(err))
-	}
-	return nil
-}
-
-// now is what to ask find and add with. Take it before a key is looked up.
-func (k *knownKeys) now() (r revocations) {
-	if info, err := os.Stat(k.file); err == nil {
-		r = revocations{info.Size(), info.ModTime().UnixNano()}
-	}
-	return r
-}
-
-func (k *knownKeys) find(sum [sha256.Size]byte, now revocations) (name string, known bool) {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	name, known = k.names[sum]
-	return name, known && k.since == now
-}
-
-func (k *knownKeys) add(sum [sha256.Size]byte, name string, now revocations) {
-	if now == (revocations{}) {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.since != now {
-		k.since, k.names = now, map[[sha256.Size]byte]string{}
-	}
-	k.names[sum] = name
 }
 
 // Authenticate returns the name of the agent that bears the key. An unknown or revoked one gives an
-// Unauthorized error that says what to do. It remembers valid keys, and yet a revocation by any process counts from the
-// next request on: see knownKeys.
+// Unauthorized error that says what to do. It asks the file each time, by primary key, so that a
+// revocation by any process counts from the next request on; that costs some ten microseconds.
 func (s *Store) Authenticate(ctx context.Context, key string) (name string, err error) {
 	text, isKey := strings.CutPrefix(key, keyPrefix)
 	if !isKey || len(text) != keyLength {
 		return "", human.Errorf(human.Unauthorized, "this is not a Deskbell key; make one with: deskbell keys add NAME")
-	}
-	sum, now := sha256.Sum256([]byte(key)), s.known.now()
-	if name, known := s.known.find(sum, now); known {
-		return name, nil
 	}
 	var hash []byte
 	var revoked sql.NullInt64
@@ -188,6 +120,7 @@ func (s *Store) Authenticate(ctx context.Context, key string) (name string, err 
 	if err == nil {
 		err = stmt.QueryRowContext(context.WithoutCancel(ctx), text[:keyIDLength]).Scan(&name, &hash, &revoked)
 	}
+	sum := sha256.Sum256([]byte(key))
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return "", s.fail(ctx, err)
@@ -197,7 +130,6 @@ func (s *Store) Authenticate(ctx context.Context, key string) (name string, err 
 		return "", human.Errorf(human.Unauthorized, "this key of %s was revoked at %s; ask the operator for a new one (deskbell keys add %s)",
 			name, time.UnixMicro(revoked.Int64).UTC().Format(time.RFC3339), name)
 	}
-	s.known.add(sum, name, now)
 	return name, nil
 }
 

@@ -53,7 +53,6 @@ type Store struct {
 	prepped prepared
 	narrow  int
 
-	known  knownKeys
 	queue  pending
 	writer sync.WaitGroup
 	live   live
@@ -76,15 +75,12 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 }
 
 func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Store, err error) {
-	file, err := touch(dir, FileName)
-	if err == nil {
-		_, err = touch(dir, revokedName)
-	}
+	file, err := touch(dir)
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the data folder %s cannot be used (%s); check its permissions and its disk, or choose another folder",
 			dir, reason(err))
 	}
-	s := &Store{file: file, known: knownKeys{file: filepath.Join(filepath.Dir(file), revokedName)}, now: opts.Now, narrow: cmp.Or(opts.narrow, narrow)}
+	s := &Store{file: file, now: opts.Now, narrow: cmp.Or(opts.narrow, narrow)}
 	s.late.most = cmp.Or(opts.lateTexts, lateTexts)
 	if s.now == nil {
 		s.now = time.Now
@@ -122,9 +118,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// touch makes the folder and a file in it, so that both have their modes before anything is in them.
+// touch makes the folder and the file, so that both have their modes before anything is in them.
 // SQLite gives its side files the mode of the main one.
-func touch(dir, name string) (file string, err error) {
+func touch(dir string) (file string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -132,7 +128,7 @@ func touch(dir, name string) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	file = filepath.Join(dir, name)
+	file = filepath.Join(dir, FileName)
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return "", err
