@@ -1,5 +1,5 @@
 // Package say writes what package find found, as a report in English or Chinese, each written for itself. All sentences
-// stand in two tables with the same keys.
+// stand in one table.
 package say
 
 import (
@@ -249,13 +249,12 @@ func paragraphs(parts ...string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// say is the sentence of a key in the language of the report. Chinese may take the arguments in its own order (%[2]s). A
-// space between Chinese and other letters or digits, which names from elsewhere may begin and end with or not, is put
-// where it belongs: the sentence need not have it.
+// say is the sentence of a key in the language of the report. A space between Chinese and other letters or digits, which
+// names from elsewhere may begin and end with or not, is put where it belongs: the sentence need not have it.
 func (r *report) say(key string, args ...any) string {
-	format := inEnglish[key]
+	format := sentences[key].english
 	if r.lang == Chinese {
-		format = inChinese[key]
+		format = sentences[key].chinese
 	}
 	if len(args) == 0 {
 		return format
