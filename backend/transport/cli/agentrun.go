@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
@@ -565,13 +564,11 @@ func (s *shell) agentListCommand() *cobra.Command {
 				s.note("There are no runs yet. `deskbell agent run TASK` starts one.")
 				return nil
 			}
-			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+			w := s.columns()
 			for _, r := range list {
-				if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), standingOf(r), used(r), oneLine(r.Task, 60)); err != nil {
-					return err
-				}
+				w.row("%s\t%s\t%s\t%s\t%s\n", visible(r.ID), r.At.Local().Format(time.DateTime), standingOf(r), used(r), oneLine(r.Task, 60))
 			}
-			return w.Flush()
+			return w.flush()
 		},
 	}
 	c.Flags().IntVar(&most, "limit", 20, "how many, the newest")

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,13 +66,11 @@ func (s *shell) listBackups(_ context.Context, backups Backups, _ []string) erro
 		s.note("There are no backups.")
 		return nil
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, b := range all {
-		if _, err := fmt.Fprintf(w, "%s\tmade %s\tkept until %s\t%s\t%s\t%s\n", visible(b.ID), local(b.At), local(b.Until), files(b.Files), size(b.Bytes), oneLine(b.Tool, 40)); err != nil {
-			return err
-		}
+		w.row("%s\tmade %s\tkept until %s\t%s\t%s\t%s\n", visible(b.ID), local(b.At), local(b.Until), files(b.Files), size(b.Bytes), oneLine(b.Tool, 40))
 	}
-	return w.Flush()
+	return w.flush()
 }
 
 func (s *shell) showBackup(_ context.Context, backups Backups, args []string) error {
@@ -85,17 +82,15 @@ func (s *shell) showBackup(_ context.Context, backups Backups, args []string) er
 		return s.printJSON(b)
 	}
 	s.printf("%s, made %s before a call of %s, kept until %s\n%s\n%s, %s\n", visible(b.ID), local(b.At), oneLine(b.Tool, 40), local(b.Until), visible(b.Path), files(b.Files), size(b.Bytes))
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, i := range b.Items {
 		name := visible(i.Path)
 		if i.Link != "" {
 			name += " -> " + visible(i.Link)
 		}
-		if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", i.Mode, size(i.Size), name); err != nil {
-			return err
-		}
+		w.row("%s\t%s\t%s\n", i.Mode, size(i.Size), name)
 	}
-	return w.Flush()
+	return w.flush()
 }
 
 func (s *shell) restoreBackup(ctx context.Context, backups Backups, args []string) error {

@@ -133,6 +133,7 @@ type shell struct {
 	set          []string
 	named        map[string]string // the settings' own flags that were given, by key
 	url, key     string
+	oneTime      string // an operator's code
 	json         bool
 	code         int
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,7 @@ func (s *shell) configCommand() *cobra.Command {
 				}{p.Config.File(), p.Dir, p.Config.Values()})
 			}
 			s.printf("# data folder %s\n# settings file %s\n\n", visible(p.Dir), visible(p.Config.File()))
-			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+			w := s.columns()
 			for _, v := range p.Config.Values() {
 				from := v.Source
 				if v.From != "" {
@@ -38,11 +37,9 @@ func (s *shell) configCommand() *cobra.Command {
 				if v.Unit != "" {
 					unit = " " + v.Unit
 				}
-				if _, err := fmt.Fprintf(w, "%s\t%s%s\t%s\n", v.Key, visible(shown(v.Value)), unit, visible(from)); err != nil {
-					return err
-				}
+				w.row("%s\t%s%s\t%s\n", v.Key, visible(shown(v.Value)), unit, visible(from))
 			}
-			return w.Flush()
+			return w.flush()
 		},
 	}
 	s.settingFlags(c)

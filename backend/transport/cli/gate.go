@@ -195,17 +195,15 @@ func (s *shell) explained(v human.Verdict, policy gate.Policy) error {
 		s.printf(", %s, reaches %s", v.Reversibility, reaches[v.Blast])
 	}
 	s.printf(".\n%s\n\nWhat it would do\n", oneLine(v.Reason, 600))
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, e := range v.Effects {
 		floor := ""
 		if e.HardLimit {
 			floor = ", at the hard limit"
 		}
-		if _, err := fmt.Fprintf(w, "  %s\t%s%s\t%s\t%s\n", oneLine(cmp.Or(e.Words, string(e.Verb)), 200), e.Risk, floor, e.Certainty, visible(e.Rule)); err != nil {
-			return err
-		}
+		w.row("  %s\t%s%s\t%s\t%s\n", oneLine(cmp.Or(e.Words, string(e.Verb)), 200), e.Risk, floor, e.Certainty, visible(e.Rule))
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.flush(); err != nil {
 		return err
 	}
 	s.printf("\nWhy\n")
@@ -419,11 +417,9 @@ func (s *shell) score(in io.Reader, name string, set *rules.Set, policy gate.Pol
 
 // printScores prints the figures as a table: of all rows, and of each source.
 func (s *shell) printScores(policy gate.Policy, all *tally, sources map[string]*tally) error {
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	if _, err := fmt.Fprintf(w, "policy %s\tblock, executed\tallow, asked\tnot_block, refused\task, executed\t\n", policy); err != nil {
-		return err
-	}
-	print := func(name string, t *tally) error {
+	w := &columns{to: tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)}
+	w.row("policy %s\tblock, executed\tallow, asked\tnot_block, refused\task, executed\t\n", policy)
+	print := func(name string, t *tally) {
 		cells := make([]string, 0, 4)
 		for _, class := range []string{"block", "allow", "not_block", "ask"} {
 			cell := "-"
@@ -432,20 +428,15 @@ func (s *shell) printScores(policy gate.Policy, all *tally, sources map[string]*
 			}
 			cells = append(cells, cell)
 		}
-		_, err := fmt.Fprintf(w, "%s\t%s\t\n", visible(name), strings.Join(cells, "\t"))
-		return err
+		w.row("%s\t%s\t\n", visible(name), strings.Join(cells, "\t"))
 	}
-	if err := print("all", all); err != nil {
-		return err
-	}
+	print("all", all)
 	for _, source := range sortedKeys(sources) {
 		if len(sources) > 1 || source != "" {
-			if err := print(cmp.Or(source, "no source"), sources[source]); err != nil {
-				return err
-			}
+			print(cmp.Or(source, "no source"), sources[source])
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.flush(); err != nil {
 		return err
 	}
 	if n := all.n[""]; n > 0 {
@@ -540,7 +531,7 @@ func (s *shell) tested(r gateReport) error {
 		return nil
 	}
 	s.printf("The policy here is %s. %d rules, which pass %d examples.\n", r.Policy, len(r.Rules), r.Examples)
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, rule := range r.Rules {
 		var of []string
 		for _, part := range []string{rule.Command, rule.Path, rule.Tool} {
@@ -551,9 +542,7 @@ func (s *shell) tested(r gateReport) error {
 		for _, v := range rule.Verbs {
 			of = append(of, string(v))
 		}
-		if _, err := fmt.Fprintf(w, "  %s\t%s\t%s\n", oneLine(rule.ID, 60), rule.Decision, oneLine(strings.Join(of, "; "), 200)); err != nil {
-			return err
-		}
+		w.row("  %s\t%s\t%s\n", oneLine(rule.ID, 60), rule.Decision, oneLine(strings.Join(of, "; "), 200))
 	}
-	return w.Flush()
+	return w.flush()
 }

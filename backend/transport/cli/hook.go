@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -312,7 +311,7 @@ func (s *shell) hookStatus(places []HookPlace) error {
 			Hooks []hookLine `json:"hooks"`
 		}{lines})
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, l := range lines {
 		state := "not installed"
 		switch {
@@ -323,9 +322,7 @@ func (s *shell) hookStatus(places []HookPlace) error {
 		case l.Installed:
 			state = "installed"
 		}
-		if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(l.Client), l.Scope, visible(state), visible(l.Path)); err != nil {
-			return err
-		}
+		w.row("%s\t%s\t%s\t%s\n", visible(l.Client), l.Scope, visible(state), visible(l.Path))
 	}
-	return w.Flush()
+	return w.flush()
 }

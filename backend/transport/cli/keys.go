@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,7 +76,7 @@ func (s *shell) listKeys(ctx context.Context, keys Keys, _ []string) error {
 		s.note("There are no keys yet. `deskbell keys add NAME` makes one.")
 		return nil
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, k := range all {
 		seen, state := "never seen", "valid"
 		if k.LastSeen != nil {
@@ -90,11 +88,9 @@ func (s *shell) listKeys(ctx context.Context, keys Keys, _ []string) error {
 		case k.Ephemeral:
 			state = "for one session"
 		}
-		if _, err := fmt.Fprintf(w, "%s\tdbk_%s…\tmade %s\t%s\t%s\n", visible(k.Name), visible(k.ID), k.CreatedAt.Local().Format(time.DateTime), seen, state); err != nil {
-			return err
-		}
+		w.row("%s\tdbk_%s…\tmade %s\t%s\t%s\n", visible(k.Name), visible(k.ID), k.CreatedAt.Local().Format(time.DateTime), seen, state)
 	}
-	return w.Flush()
+	return w.flush()
 }
 
 func (s *shell) revokeKeys(ctx context.Context, keys Keys, args []string) error {

@@ -2,13 +2,12 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,23 +51,18 @@ func (s *shell) loginCommand() *cobra.Command {
 }
 
 func (s *shell) inviteCommand() *cobra.Command {
-	var code string
 	c := &cobra.Command{
 		Use:   "invite [NAME]",
 		Short: "Make a one-time code for another browser or terminal, or for another operator",
 		Long: "Make a one-time code for another browser or terminal. With NAME its user becomes an operator of that name: when a plan needs\n" +
 			"several operators, each needs a name of their own. Give the code only to them.",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				name = args[0]
 			}
-			made, console, err := operator.NewCodeFor(c.Context(), name)
+			made, console, err := operator.NewCodeFor(ctx, name)
 			if err != nil {
 				return err
 			}
@@ -78,23 +72,39 @@ func (s *shell) inviteCommand() *cobra.Command {
 			s.printf("%s\n", visible(made))
 			s.note("In a browser: %s", visible(console))
 			return nil
-		},
+		}),
 	}
+	return s.operatorFlags(c, "print the code and the link as one line of JSON")
+}
+
+// operatorFlags gives a command the flags of an operator's commands.
+func (s *shell) operatorFlags(c *cobra.Command, json string) *cobra.Command {
 	s.urlFlag(c)
-	c.Flags().StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
-	s.jsonFlag(c, "print the code and the link as one line of JSON")
+	c.Flags().StringVar(&s.oneTime, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	s.jsonFlag(c, json)
 	return c
 }
 
-// operator is a client with an operator's session: DESKBELL_TOKEN, or a new one for the code.
-func (s *shell) operator(ctx context.Context, code string) (*client.Client, error) {
+// asOperator is what a command does with an operator's client.
+func (s *shell) asOperator(do func(ctx context.Context, operator *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		operator, err := s.operator(c.Context())
+		if err != nil {
+			return err
+		}
+		return do(c.Context(), operator, args)
+	}
+}
+
+// operator is a client with an operator's session: DESKBELL_TOKEN, or a new one for the one-time code.
+func (s *shell) operator(ctx context.Context) (*client.Client, error) {
 	at, err := s.server()
 	if err != nil {
 		return nil, err
 	}
 	token := os.Getenv("DESKBELL_TOKEN")
-	if code != "" {
-		session, err := client.Login(ctx, at, code)
+	if s.oneTime != "" {
+		session, err := client.Login(ctx, at, s.oneTime)
 		if err != nil {
 			return nil, err
 		}
@@ -108,18 +118,13 @@ func (s *shell) operator(ctx context.Context, code string) (*client.Client, erro
 }
 
 func (s *shell) inboxCommand() *cobra.Command {
-	var code string
 	var all bool
 	c := &cobra.Command{
 		Use:   "inbox",
 		Short: "List open requests, the most urgent first",
 		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			page, err := operator.List(c.Context(), client.Filter{Open: !all, Limit: 100})
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			page, err := operator.List(ctx, client.Filter{Open: !all, Limit: 100})
 			if err != nil {
 				return err
 			}
@@ -131,17 +136,14 @@ func (s *shell) inboxCommand() *cobra.Command {
 				return nil
 			}
 			return s.table(page.Operations, time.Now())
-		},
+		}),
 	}
-	s.urlFlag(c)
-	c.Flags().StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
 	c.Flags().BoolVar(&all, "all", false, "also list requests that have ended, the newest first")
-	s.jsonFlag(c, "print the page as one line of JSON")
-	return c
+	return s.operatorFlags(c, "print the page as one line of JSON")
 }
 
 func (s *shell) table(ops []human.Operation, now time.Time) error {
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, op := range ops {
 		left := string(op.State)
 		switch {
@@ -151,17 +153,10 @@ func (s *shell) table(ops []human.Operation, now time.Time) error {
 		case op.ExpiresAt != nil:
 			left = span(op.ExpiresAt.Sub(now)) + " left"
 		}
-		risk := string(op.Risk)
-		if risk == "" {
-			risk = "-"
-		}
-		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			op.ID, span(now.Sub(op.CreatedAt)), left, risk, op.Kind, oneLine(op.AgentID, 24), oneLine(human.OneLine(op.Description, 200), 70))
-		if err != nil {
-			return err
-		}
+		w.row("%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			op.ID, span(now.Sub(op.CreatedAt)), left, cmp.Or(op.Risk, "-"), op.Kind, oneLine(op.AgentID, 24), oneLine(human.OneLine(op.Description, 200), 70))
 	}
-	return w.Flush()
+	return w.flush()
 }
 
 // A reply is what an operator does with an operation.
@@ -174,7 +169,6 @@ type reply struct {
 
 func (s *shell) answerCommand() *cobra.Command {
 	var r reply
-	var code string
 	c := &cobra.Command{
 		Use:   "answer ID",
 		Short: "Answer an operation, as an operator",
@@ -182,7 +176,7 @@ func (s *shell) answerCommand() *cobra.Command {
 			"type the word approve, or, in a script, give --approve and the --digest of what you read.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
+			operator, err := s.operator(c.Context())
 			if err != nil {
 				return err
 			}
@@ -211,9 +205,7 @@ func (s *shell) answerCommand() *cobra.Command {
 			return s.changed(op, err)
 		},
 	}
-	s.urlFlag(c)
 	f := c.Flags()
-	f.StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
 	f.BoolVar(&r.approve, "approve", false, "approve")
 	f.BoolVar(&r.deny, "deny", false, "deny; give the reason as --text")
 	f.StringVar(&r.answer.HumanInput, "text", "", "your words")
@@ -223,8 +215,7 @@ func (s *shell) answerCommand() *cobra.Command {
 	f.StringVar(&r.decline, "decline", "", "decline to answer, with the reason")
 	f.StringVar(&r.ask, "ask", "", "ask the agent something first")
 	f.StringVar(&r.digest, "digest", "", "the SHA-256 of what you read; the answer counts only for that")
-	s.jsonFlag(c, "print the operation as one line of JSON")
-	return c
+	return s.operatorFlags(c, "print the operation as one line of JSON")
 }
 
 // checkFlags returns an error for flags that contradict each other, and for a dangerous approval whose caller does not say

@@ -38,14 +38,6 @@ func (s *shell) planCommand() *cobra.Command {
 	return c
 }
 
-// operatorFlags gives a command the flags of an operator's commands.
-func (s *shell) operatorFlags(c *cobra.Command, code *string, json string) *cobra.Command {
-	s.urlFlag(c)
-	c.Flags().StringVar(code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
-	s.jsonFlag(c, json)
-	return c
-}
-
 const jsonStatus = "print the state of the plan as one line of JSON"
 
 // A verdict is what an operator does with a plan.
@@ -59,7 +51,6 @@ type planVerdict struct {
 
 func (s *shell) planConfirmCommand() *cobra.Command {
 	var v planVerdict
-	var code string
 	c := &cobra.Command{
 		Use:   "confirm [SESSION|OPERATION]",
 		Short: "Show a plan that waits, and confirm, change or cancel it",
@@ -84,7 +75,7 @@ func (s *shell) planConfirmCommand() *cobra.Command {
 			case given > 0 && len(args) == 0:
 				return human.Errorf(human.Invalid, "name the plan that you answer: it must be the one you have read")
 			}
-			operator, err := s.operator(c.Context(), code)
+			operator, err := s.operator(c.Context())
 			if err != nil {
 				return err
 			}
@@ -116,7 +107,7 @@ func (s *shell) planConfirmCommand() *cobra.Command {
 	f.BoolVar(&v.TaskByTask, "task-by-task", false, "with --confirm or --modify: be asked again before each task")
 	f.StringVar(&v.Message, "message", "", "with --confirm or --modify: a message for the agent")
 	f.StringVar(&v.digest, "digest", "", "the SHA-256 of what you read; the answer counts only for that")
-	return s.operatorFlags(c, &code, jsonStatus)
+	return s.operatorFlags(c, jsonStatus)
 }
 
 // pickPlan is the plan that is meant: the named one, the only one that waits, or the one that a person picks. Without any
@@ -180,16 +171,11 @@ func planLine(op human.Operation, now time.Time) string {
 }
 
 func (s *shell) planListCommand() *cobra.Command {
-	var code string
 	var all bool
 	c := &cobra.Command{
 		Use: "list", Short: "List plans that wait or run", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			page, err := operator.List(c.Context(), client.Filter{Kind: human.Plan, Order: "newest", Limit: 200})
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			page, err := operator.List(ctx, client.Filter{Kind: human.Plan, Order: "newest", Limit: 200})
 			if err != nil {
 				return err
 			}
@@ -208,10 +194,10 @@ func (s *shell) planListCommand() *cobra.Command {
 				s.printf("%s\n", planLine(op, time.Now()))
 			}
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "also list plans that have ended")
-	return s.operatorFlags(c, &code, "print the page as one line of JSON")
+	return s.operatorFlags(c, "print the page as one line of JSON")
 }
 
 // A planDesk is one plan in front of an operator.

@@ -126,7 +126,6 @@ func (s *shell) tellPlan(st plan.Status) error {
 }
 
 func (s *shell) planShowCommand() *cobra.Command {
-	var code string
 	var most float64
 	c := &cobra.Command{
 		Use: "show SESSION", Short: "Show the state of a plan, as its agent or as an operator", Args: cobra.ExactArgs(1),
@@ -134,7 +133,7 @@ func (s *shell) planShowCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			who, err := s.eitherSide(ctx, code)
+			who, err := s.eitherSide(ctx)
 			if err != nil {
 				return err
 			}
@@ -152,17 +151,17 @@ func (s *shell) planShowCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&code, "code", "", "an operator's one-time code")
+	c.Flags().StringVar(&s.oneTime, "code", "", "an operator's one-time code")
 	c.Flags().Float64Var(&most, "for", 0, "wait this many seconds for the answer at most, up to 60")
 	return s.planAgent(c, jsonStatus)
 }
 
 // eitherSide is a client of an agent where there is a key, else an operator's.
-func (s *shell) eitherSide(ctx context.Context, code string) (*client.Client, error) {
-	if code == "" && (s.key != "" || os.Getenv("DESKBELL_KEY") != "") {
+func (s *shell) eitherSide(ctx context.Context) (*client.Client, error) {
+	if s.oneTime == "" && (s.key != "" || os.Getenv("DESKBELL_KEY") != "") {
 		return s.agent()
 	}
-	return s.operator(ctx, code)
+	return s.operator(ctx)
 }
 
 func (s *shell) planBeginCommand() *cobra.Command {

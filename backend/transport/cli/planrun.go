@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,49 +17,41 @@ import (
 )
 
 func (s *shell) planOrderCommand(kind human.OrderKind, short string, ofTask bool) *cobra.Command {
-	var code, text string
+	var text string
 	use, n := string(kind)+" SESSION", 1
 	if ofTask {
 		use, n = use+" TASK", 2
 	}
 	c := &cobra.Command{
 		Use: use, Short: short, Args: cobra.ExactArgs(n),
-		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
 			o := human.Order{Kind: kind, Text: text}
 			if ofTask {
 				o.Task = args[1]
 			}
-			st, err := operator.Order(c.Context(), args[0], o)
+			st, err := operator.Order(ctx, args[0], o)
 			if err != nil {
 				return err
 			}
 			return s.planStands(st)
-		},
+		}),
 	}
 	c.Flags().StringVar(&text, "text", "", "a message for the agent")
-	return s.operatorFlags(c, &code, jsonStatus)
+	return s.operatorFlags(c, jsonStatus)
 }
 
 func (s *shell) planChangeCommand() *cobra.Command {
-	var code, text, file string
+	var text, file string
 	c := &cobra.Command{
 		Use: "change SESSION", Short: "Change the tasks of a running plan that have not started", Args: cobra.ExactArgs(1),
 		Long: "Change the tasks of a running plan that have not started: in VISUAL or EDITOR, or by --tasks. Tasks that have started stay.",
-		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			return s.changeRun(c.Context(), operator, args[0], file, text)
-		},
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			return s.changeRun(ctx, operator, args[0], file, text)
+		}),
 	}
 	c.Flags().StringVar(&file, "tasks", "", "a `FILE` with all tasks that are still to run: TOML or JSON; - is standard input")
 	c.Flags().StringVar(&text, "text", "", "a message for the agent")
-	return s.operatorFlags(c, &code, jsonStatus)
+	return s.operatorFlags(c, jsonStatus)
 }
 
 func (s *shell) changeRun(ctx context.Context, operator *client.Client, session, file, text string) error {
@@ -140,15 +131,10 @@ func (s *shell) readFile(file string) ([]byte, error) {
 }
 
 func (s *shell) planPresetsCommand() *cobra.Command {
-	var code string
 	c := &cobra.Command{
 		Use: "presets", Short: "List, add and remove presets: tasks to put into plans", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			all, err := operator.Presets(c.Context())
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			all, err := operator.Presets(ctx)
 			if err != nil {
 				return err
 			}
@@ -169,14 +155,13 @@ func (s *shell) planPresetsCommand() *cobra.Command {
 				}
 			}
 			return nil
-		},
+		}),
 	}
 	c.AddCommand(s.presetAddCommand(), s.presetRemoveCommand())
-	return s.operatorFlags(c, &code, "print the presets as one line of JSON")
+	return s.operatorFlags(c, "print the presets as one line of JSON")
 }
 
 func (s *shell) presetAddCommand() *cobra.Command {
-	var code string
 	var p plan.Preset
 	c := &cobra.Command{
 		Use: "add FILE", Short: "Save the tasks in a file as a preset", Args: cobra.ExactArgs(1),
@@ -191,7 +176,7 @@ func (s *shell) presetAddCommand() *cobra.Command {
 				return human.Wrap(human.Invalid, err, "%s: %s", args[0], human.SafeText(err))
 			}
 			p.Tasks, p.Name, p.About = sub.Tasks, cmp.Or(p.Name, f.Name), cmp.Or(p.About, f.About)
-			operator, err := s.operator(c.Context(), code)
+			operator, err := s.operator(c.Context())
 			if err != nil {
 				return err
 			}
@@ -209,37 +194,27 @@ func (s *shell) presetAddCommand() *cobra.Command {
 	c.Flags().StringVar(&p.Name, "name", "", "its name")
 	c.Flags().StringVar(&p.About, "about", "", "when to use it")
 	c.Flags().StringVar(&p.ID, "replace", "", "the id of the preset to replace")
-	return s.operatorFlags(c, &code, "print the preset as one line of JSON")
+	return s.operatorFlags(c, "print the preset as one line of JSON")
 }
 
 func (s *shell) presetRemoveCommand() *cobra.Command {
-	var code string
 	c := &cobra.Command{
 		Use: "remove ID", Short: "Delete a preset", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			return operator.DropPreset(c.Context(), args[0])
-		},
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			return operator.DropPreset(ctx, args[0])
+		}),
 	}
 	s.urlFlag(c)
-	c.Flags().StringVar(&code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	c.Flags().StringVar(&s.oneTime, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
 	return c
 }
 
 func (s *shell) planStatsCommand() *cobra.Command {
-	var code string
 	var days int
 	c := &cobra.Command{
 		Use: "stats", Short: "How plans were answered, how fast, and what people change", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			st, err := operator.PlanStatistics(c.Context(), days)
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			st, err := operator.PlanStatistics(ctx, days)
 			if err != nil {
 				return err
 			}
@@ -247,10 +222,10 @@ func (s *shell) planStatsCommand() *cobra.Command {
 				return s.printJSON(st)
 			}
 			return s.showStatistics(st)
-		},
+		}),
 	}
 	c.Flags().IntVar(&days, "days", 30, "the number of days")
-	return s.operatorFlags(c, &code, "print the figures as one line of JSON")
+	return s.operatorFlags(c, "print the figures as one line of JSON")
 }
 
 func (s *shell) showStatistics(st plan.Statistics) error {
@@ -260,7 +235,7 @@ func (s *shell) showStatistics(st plan.Statistics) error {
 		plans = "plan"
 	}
 	s.printf("%d %s in %d days\n", st.Plans, plans, st.Days)
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, line := range []struct {
 		name string
 		n    int
@@ -269,11 +244,9 @@ func (s *shell) showStatistics(st plan.Statistics) error {
 		if st.Plans > 0 {
 			share = fmt.Sprintf("%.0f %%", 100*float64(line.n)/float64(st.Plans))
 		}
-		if _, err := fmt.Fprintf(w, "%s\t%d\t%s\n", line.name, line.n, share); err != nil {
-			return err
-		}
+		w.row("%s\t%d\t%s\n", line.name, line.n, share)
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.flush(); err != nil {
 		return err
 	}
 	if st.Median > 0 {
@@ -289,11 +262,9 @@ func (s *shell) showStatistics(st plan.Statistics) error {
 		return nil
 	}
 	s.printf("\nHow long tasks take\n")
-	w = tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w = s.columns()
 	for _, t := range st.Tools {
-		if _, err := fmt.Fprintf(w, "  %s\t%s\t%s\t%d failed\n", cmp.Or(oneLine(t.Tool, 40), "(no tool)"), span(seconds(t.Median)), runs(t.Runs), t.Failed); err != nil {
-			return err
-		}
+		w.row("  %s\t%s\t%s\t%d failed\n", cmp.Or(oneLine(t.Tool, 40), "(no tool)"), span(seconds(t.Median)), runs(t.Runs), t.Failed)
 	}
-	return w.Flush()
+	return w.flush()
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,14 +16,6 @@ import (
 	"deskbell/backend/store/disk"
 	"deskbell/backend/transport/client"
 )
-
-// operatorCommand gives a command the flags of an operator's commands.
-func (s *shell) operatorCommand(c *cobra.Command, code *string, json string) *cobra.Command {
-	s.urlFlag(c)
-	c.Flags().StringVar(code, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
-	s.jsonFlag(c, json)
-	return c
-}
 
 func (s *shell) recordCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -44,7 +35,6 @@ func (s *shell) recordCommand() *cobra.Command {
 }
 
 func (s *shell) recordStartCommand() *cobra.Command {
-	var code string
 	var o human.RecordingOptions
 	var web human.BrowserOptions
 	var plain, browser, desktop bool
@@ -66,7 +56,7 @@ func (s *shell) recordStartCommand() *cobra.Command {
 			if browser || web != (human.BrowserOptions{}) {
 				o.Browser, o.Desktop = &web, &desktop
 			}
-			operator, err := s.operator(c.Context(), code)
+			operator, err := s.operator(c.Context())
 			if err != nil {
 				return err
 			}
@@ -92,7 +82,7 @@ func (s *shell) recordStartCommand() *cobra.Command {
 	f.BoolVar(&web.Console, "console", false, "record errors and warnings of pages")
 	f.BoolVar(&web.DOM, "film", false, "record the pages themselves, to play them like a film; slows them down")
 	f.BoolVar(&desktop, "desktop", false, "with a browser, record the desktop as well")
-	return s.operatorCommand(c, &code, "print the recording as one line of JSON")
+	return s.operatorFlags(c, "print the recording as one line of JSON")
 }
 
 // current is the recording that was named, or the one that runs.
@@ -111,99 +101,65 @@ func (s *shell) current(ctx context.Context, operator *client.Client, args []str
 }
 
 func (s *shell) recordControl(name, short string, do func(*client.Client, context.Context, human.RecordingID) (human.Recording, error)) *cobra.Command {
-	var code string
-	return s.operatorCommand(&cobra.Command{
+	return s.operatorFlags(&cobra.Command{
 		Use: name + " [RECORDING]", Short: short, Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			id, err := s.current(ctx, operator, args)
 			if err != nil {
 				return err
 			}
-			id, err := s.current(c.Context(), operator, args)
-			if err != nil {
-				return err
-			}
-			return s.recorded(do(operator, c.Context(), id))
-		},
-	}, &code, "print the recording as one line of JSON")
+			return s.recorded(do(operator, ctx, id))
+		}),
+	}, "print the recording as one line of JSON")
 }
 
 func (s *shell) recordPickCommand() *cobra.Command {
-	var code, take string
-	c := s.operatorCommand(&cobra.Command{
+	var take string
+	c := &cobra.Command{
 		Use: "pick FIELD", Short: "Point at something in the recorded browser for a field; an empty FIELD ends that", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return s.withCurrent(c.Context(), code, func(operator *client.Client, id human.RecordingID) error {
-				if err := operator.PickField(c.Context(), id, human.PickRequest{Field: args[0], Take: take}); err != nil {
-					return err
-				}
-				return s.told(id, "picking")
-			})
-		},
-	}, &code, "print one line of JSON")
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			id, err := s.current(ctx, operator, nil)
+			if err == nil {
+				err = operator.PickField(ctx, id, human.PickRequest{Field: args[0], Take: take})
+			}
+			return s.told(id, "picking", err)
+		}),
+	}
 	c.Flags().StringVar(&take, "take", "", "element (the default), selection (what is selected now), table or list (all of it, as rows)")
-	return c
+	return s.operatorFlags(c, "print one line of JSON")
 }
 
 func (s *shell) recordShowCommand() *cobra.Command {
-	var code string
-	return s.operatorCommand(&cobra.Command{
+	return s.operatorFlags(&cobra.Command{
 		Use: "show-browser", Short: "Bring the recorded browser to the front; one that was closed is opened again", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return s.withCurrent(c.Context(), code, func(operator *client.Client, id human.RecordingID) error {
-				if err := operator.ShowBrowser(c.Context(), id); err != nil {
-					return err
-				}
-				return s.told(id, "shown")
-			})
-		},
-	}, &code, "print one line of JSON")
-}
-
-// withCurrent does something with the recording that runs.
-func (s *shell) withCurrent(ctx context.Context, code string, do func(*client.Client, human.RecordingID) error) error {
-	operator, err := s.operator(ctx, code)
-	if err != nil {
-		return err
-	}
-	id, err := s.current(ctx, operator, nil)
-	if err != nil {
-		return err
-	}
-	return do(operator, id)
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			id, err := s.current(ctx, operator, nil)
+			if err == nil {
+				err = operator.ShowBrowser(ctx, id)
+			}
+			return s.told(id, "shown", err)
+		}),
+	}, "print one line of JSON")
 }
 
 func (s *shell) recordDiscardCommand() *cobra.Command {
-	var code string
-	return s.operatorCommand(&cobra.Command{
+	return s.operatorFlags(&cobra.Command{
 		Use: "discard [RECORDING]", Short: "Stop the recording and delete it", Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			id, err := s.current(ctx, operator, args)
+			if err == nil {
+				err = operator.DiscardRecording(ctx, id)
 			}
-			id, err := s.current(c.Context(), operator, args)
-			if err != nil {
-				return err
-			}
-			if err := operator.DiscardRecording(c.Context(), id); err != nil {
-				return err
-			}
-			return s.told(id, "discarded")
-		},
-	}, &code, "print one line of JSON")
+			return s.told(id, "discarded", err)
+		}),
+	}, "print one line of JSON")
 }
 
 func (s *shell) recordStatusCommand() *cobra.Command {
-	var code string
-	return s.operatorCommand(&cobra.Command{
+	return s.operatorFlags(&cobra.Command{
 		Use: "status", Short: "Print what can be recorded here, and what is being recorded", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			state, err := operator.Recorder(c.Context())
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			state, err := operator.Recorder(ctx)
 			if err != nil {
 				return err
 			}
@@ -216,22 +172,20 @@ func (s *shell) recordStatusCommand() *cobra.Command {
 				return err
 			}
 			return s.sources(state.Sources)
-		},
-	}, &code, "print the state as one line of JSON")
+		}),
+	}, "print the state as one line of JSON")
 }
 
 func (s *shell) sources(all []human.SourceState) error {
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, source := range all {
 		line := "  " + visible(string(source.Source)) + "\t" + visible(source.Status)
 		if more := oneLine(source.Detail+" "+source.Fix, 200); more != "" {
 			line += "\t" + more
 		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
+		w.row("%s\n", line)
 	}
-	return w.Flush()
+	return w.flush()
 }
 
 // shortcomings notes what will be missing in a recording.
@@ -308,16 +262,12 @@ func (s *shell) recordingsCommand() *cobra.Command {
 }
 
 func (s *shell) recordingsListCommand() *cobra.Command {
-	var code, op, cursor string
+	var op, cursor string
 	var limit int
 	c := &cobra.Command{
 		Use: "list", Short: "List recordings, the newest first", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			page, err := operator.Recordings(c.Context(), human.OperationID(op), limit, cursor)
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			page, err := operator.Recordings(ctx, human.OperationID(op), limit, cursor)
 			if err != nil {
 				return err
 			}
@@ -328,31 +278,29 @@ func (s *shell) recordingsListCommand() *cobra.Command {
 				s.note("There are no recordings.")
 				return nil
 			}
-			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+			w := s.columns()
 			for _, r := range page.Recordings {
-				if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(string(r.ID)), visible(string(r.OperationID)),
-					r.StartedAt.Local().Format(time.DateTime), visible(standing(r))); err != nil {
-					return err
-				}
+				w.row("%s\t%s\t%s\t%s\n", visible(string(r.ID)), visible(string(r.OperationID)),
+					r.StartedAt.Local().Format(time.DateTime), visible(standing(r)))
 			}
 			if page.Next != "" {
 				s.note("There are more: --cursor %s", visible(page.Next))
 			}
-			return w.Flush()
-		},
+			return w.flush()
+		}),
 	}
 	c.Flags().StringVar(&op, "operation", "", "only those of this operation")
 	c.Flags().IntVar(&limit, "limit", 0, "at most this many (default: 50)")
 	c.Flags().StringVar(&cursor, "cursor", "", "continue where the previous page ended")
-	return s.operatorCommand(c, &code, "print the page as one line of JSON")
+	return s.operatorFlags(c, "print the page as one line of JSON")
 }
 
 // reader is a client of whoever may read recordings: an operator, or, without a session, an agent.
-func (s *shell) reader(ctx context.Context, code string) (*client.Client, error) {
-	if code == "" && os.Getenv("DESKBELL_TOKEN") == "" && os.Getenv("DESKBELL_KEY") != "" {
+func (s *shell) reader(ctx context.Context) (*client.Client, error) {
+	if s.oneTime == "" && os.Getenv("DESKBELL_TOKEN") == "" && os.Getenv("DESKBELL_KEY") != "" {
 		return s.agent()
 	}
-	return s.operator(ctx, code)
+	return s.operator(ctx)
 }
 
 func languageFlag(c *cobra.Command, language *string) {
@@ -360,11 +308,11 @@ func languageFlag(c *cobra.Command, language *string) {
 }
 
 func (s *shell) recordingsShowCommand() *cobra.Command {
-	var code, language string
+	var language string
 	c := &cobra.Command{
 		Use: "show RECORDING", Short: "Show what was done in a recording, step by step", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			reader, err := s.reader(c.Context(), code)
+			reader, err := s.reader(c.Context())
 			if err != nil {
 				return err
 			}
@@ -387,7 +335,7 @@ func (s *shell) recordingsShowCommand() *cobra.Command {
 		},
 	}
 	languageFlag(c, &language)
-	return s.operatorCommand(c, &code, "print the recording and its actions as one line of JSON")
+	return s.operatorFlags(c, "print the recording and its actions as one line of JSON")
 }
 
 func (s *shell) showRecording(r human.Recording, actions []human.Action) error {
@@ -403,7 +351,7 @@ func (s *shell) showRecording(r human.Recording, actions []human.Action) error {
 	for _, g := range r.Gaps {
 		s.printf("gap from %s to %s: %s\n", moment(g.From), moment(g.To), visible(g.Reason))
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	w := s.columns()
 	for _, a := range actions {
 		var marks []string
 		if a.Step != nil {
@@ -419,15 +367,13 @@ func (s *shell) showRecording(r human.Recording, actions []human.Action) error {
 		if len(marks) > 0 {
 			line += "  (" + strings.Join(marks, ", ") + ")"
 		}
-		if _, err := fmt.Fprintf(w, "  %s\t%s\t%s\n", moment(a.At), visible(a.ID), line); err != nil {
-			return err
-		}
+		w.row("  %s\t%s\t%s\n", moment(a.At), visible(a.ID), line)
 	}
-	return w.Flush()
+	return w.flush()
 }
 
 func (s *shell) recordingsExportCommand() *cobra.Command {
-	var code, language, format, to string
+	var language, format, to string
 	c := &cobra.Command{
 		Use:   "export RECORDING",
 		Short: "Write a recording to a file, without what was removed or masked",
@@ -438,7 +384,7 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 			if to == "-" && format != "json" && isTerminal(s.out) {
 				return human.Errorf(human.Invalid, "standard output is a terminal; say where to with --output")
 			}
-			reader, err := s.reader(c.Context(), code)
+			reader, err := s.reader(c.Context())
 			if err != nil {
 				return err
 			}
@@ -467,7 +413,7 @@ func (s *shell) recordingsExportCommand() *cobra.Command {
 	c.Flags().StringVar(&format, "format", "html", "html, markdown or json; of a browser's recording also puppeteer, playwright, har or rrweb")
 	c.Flags().StringVarP(&to, "output", "o", "", "the `FILE` to write, also over an existing one; - is standard output")
 	languageFlag(c, &language)
-	return s.operatorCommand(c, &code, "print the file's name and size as one line of JSON")
+	return s.operatorFlags(c, "print the file's name and size as one line of JSON")
 }
 
 // pass writes an export to standard output. JSON, which a terminal may show, is spelled so that it does
@@ -508,25 +454,20 @@ func save(from client.Exported, path string) (_ string, n int64, err error) {
 }
 
 func (s *shell) recordingsDeleteCommand() *cobra.Command {
-	var code string
-	return s.operatorCommand(&cobra.Command{
+	return s.operatorFlags(&cobra.Command{
 		Use: "delete RECORDING", Short: "Delete a recording that has ended, for good", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
 			id := human.RecordingID(args[0])
-			if err := operator.DeleteRecording(c.Context(), id); err != nil {
-				return err
-			}
-			return s.told(id, "deleted")
-		},
-	}, &code, "print one line of JSON")
+			return s.told(id, "deleted", operator.DeleteRecording(ctx, id))
+		}),
+	}, "print one line of JSON")
 }
 
-// deleted prints that a recording is no more.
-func (s *shell) told(id human.RecordingID, how string) error {
+// told prints what was done with a recording.
+func (s *shell) told(id human.RecordingID, how string, err error) error {
+	if err != nil {
+		return err
+	}
 	if s.json {
 		return s.printJSON(struct {
 			ID    human.RecordingID `json:"recording_id"`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"deskbell/backend/human"
@@ -192,4 +193,28 @@ func (s *shell) fields(raw json.RawMessage) {
 			s.printf("  %s: %s\n", visible(fmt.Sprint(key)), visible(text))
 		}
 	}
+}
+
+// columns are lines whose parts, with tabs between them, stand below each other.
+type columns struct {
+	to  *tabwriter.Writer
+	err error
+}
+
+func (s *shell) columns() *columns {
+	return &columns{to: tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)}
+}
+
+func (c *columns) row(format string, args ...any) {
+	if c.err == nil {
+		_, c.err = fmt.Fprintf(c.to, format, args...)
+	}
+}
+
+// flush writes what is left. The error is the first of all.
+func (c *columns) flush() error {
+	if c.err == nil {
+		c.err = c.to.Flush()
+	}
+	return c.err
 }

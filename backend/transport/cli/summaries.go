@@ -2,28 +2,23 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
+	"context"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
 	"deskbell/backend/summary"
+	"deskbell/backend/transport/client"
 )
 
 func (s *shell) summarizeCommand() *cobra.Command {
-	var code string
 	var r summary.DraftRequest
 	c := &cobra.Command{
 		Use: "summarize RECORDING", Short: "Try a summarizer on a recording, as an operator; nothing is kept or sent to the agent", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			sum, err := operator.TrySummarizer(c.Context(), human.RecordingID(args[0]), r)
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+			sum, err := operator.TrySummarizer(ctx, human.RecordingID(args[0]), r)
 			if err != nil {
 				return err
 			}
@@ -31,13 +26,13 @@ func (s *shell) summarizeCommand() *cobra.Command {
 				return s.printJSON(sum)
 			}
 			return s.summarized(sum)
-		},
+		}),
 	}
 	f := c.Flags()
 	f.StringVar(&r.With, "with", "", "the summarizer's name, one of `deskbell summarizers`; default: the one for such operations")
 	f.StringVar(&r.Language, "language", "", "en or zh-CN; default: as in the settings")
 	f.StringVar(&r.Consent, "consent", "", "agree that its input is sent to another machine: once, or always for the operation's project")
-	return s.operatorCommand(c, &code, "print the summary as one line of JSON")
+	return s.operatorFlags(c, "print the summary as one line of JSON")
 }
 
 // summarized prints a draft.
@@ -73,41 +68,32 @@ func (s *shell) findings(title string, list []human.Finding) {
 }
 
 func (s *shell) summarizersCommand() *cobra.Command {
-	var code string
-	return s.operatorCommand(&cobra.Command{
+	return s.operatorFlags(&cobra.Command{
 		Use: "summarizers", Short: "List summarizers, how operators used the drafts of each, and those with errors", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			operator, err := s.operator(c.Context(), code)
-			if err != nil {
-				return err
-			}
-			all, err := operator.Summarizers(c.Context())
+		RunE: s.asOperator(func(ctx context.Context, operator *client.Client, _ []string) error {
+			all, err := operator.Summarizers(ctx)
 			if err != nil {
 				return err
 			}
 			if s.json {
 				return s.printJSON(all)
 			}
-			w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-			_, err = fmt.Fprintln(w, "NAME\tREADS\tSENDS TO\tDRAFTS\tKEPT\tEDITED\tREMOVED\tADDED")
+			w := s.columns()
+			w.row("NAME\tREADS\tSENDS TO\tDRAFTS\tKEPT\tEDITED\tREMOVED\tADDED\n")
 			for _, k := range all.Summarizers {
-				if err == nil {
-					var reads []string
-					for _, source := range k.Sources {
-						reads = append(reads, string(source))
-					}
-					_, err = fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\n", visible(k.Name), visible(strings.Join(reads, ", ")), visible(cmp.Or(k.Sends, "nobody")),
-						k.Score.Drafts, k.Score.Kept, k.Score.Edited, k.Score.Cut, k.Score.Added)
+				var reads []string
+				for _, source := range k.Sources {
+					reads = append(reads, string(source))
 				}
+				w.row("%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\n", visible(k.Name), visible(strings.Join(reads, ", ")), visible(cmp.Or(k.Sends, "nobody")),
+					k.Score.Drafts, k.Score.Kept, k.Score.Edited, k.Score.Cut, k.Score.Added)
 			}
-			if err == nil {
-				err = w.Flush()
-			}
+			err = w.flush()
 			for _, p := range all.Problems {
 				s.note("%s cannot be used: %s", visible(p.Name), oneLine(p.Text, 400))
 			}
 			s.note("Your own ones go into %s.", visible(all.Folder))
 			return err
-		},
-	}, &code, "print all as one line of JSON")
+		}),
+	}, "print all as one line of JSON")
 }
