@@ -62,7 +62,7 @@ func (s *shell) inviteCommand() *cobra.Command {
 			if len(args) > 0 {
 				name = args[0]
 			}
-			made, console, err := operator.NewCodeFor(ctx, name)
+			made, console, err := operator.NewCode(ctx, name)
 			if err != nil {
 				return err
 			}

@@ -277,14 +277,6 @@ func (c *Client) Decline(ctx context.Context, id human.OperationID, reason strin
 	return c.change(ctx, "decline", because{target{id}, reason})
 }
 
-// SaveInput saves a draft, unsent; an empty one forgets it.
-func (c *Client) SaveInput(ctx context.Context, id human.OperationID, draft human.Answer) (human.Operation, error) {
-	return c.change(ctx, "input", struct {
-		target
-		human.Answer
-	}{target{id}, draft})
-}
-
 // Complete answers. digest, where not empty, must be the operation's.
 func (c *Client) Complete(ctx context.Context, id human.OperationID, a human.Answer, digest string) (human.Operation, error) {
 	return c.change(ctx, "complete", struct {
@@ -292,31 +284,6 @@ func (c *Client) Complete(ctx context.Context, id human.OperationID, a human.Ans
 		human.Answer
 		Digest string `json:"digest,omitempty"`
 	}{target{id}, a, digest})
-}
-
-// Snooze sets an operation aside until a time; nil brings it back.
-func (c *Client) Snooze(ctx context.Context, id human.OperationID, until *time.Time) (human.Operation, error) {
-	return c.change(ctx, "snooze", struct {
-		target
-		Until *time.Time `json:"until"`
-	}{target{id}, until})
-}
-
-// Shown notes that a channel showed the request, or why it failed to.
-func (c *Client) Shown(ctx context.Context, id human.OperationID, channel, failed string) (human.Operation, error) {
-	return c.change(ctx, "shown", struct {
-		target
-		Channel string `json:"channel"`
-		Failed  string `json:"failed,omitempty"`
-	}{target{id}, channel, failed})
-}
-
-// Seen notes that the request was looked at on a channel.
-func (c *Client) Seen(ctx context.Context, id human.OperationID, channel string) (human.Operation, error) {
-	return c.change(ctx, "seen", struct {
-		target
-		Channel string `json:"channel"`
-	}{target{id}, channel})
 }
 
 // A Session is a signed-in operator.
@@ -335,41 +302,14 @@ func Login(ctx context.Context, url, code string) (Session, error) {
 	return s, err
 }
 
-// Logout ends the session.
-func (c *Client) Logout(ctx context.Context) error {
-	_, err := c.call(ctx, http.MethodDelete, "/api/session", nil, nil)
-	return err
-}
-
-// NewCode makes a one-time code for another browser or terminal, and a link to the console with it.
-func (c *Client) NewCode(ctx context.Context) (code, console string, err error) {
-	return c.NewCodeFor(ctx, "")
-}
-
-// NewCodeFor makes a code with which another operator signs in by name; "" is the operator who asks.
-func (c *Client) NewCodeFor(ctx context.Context, operator string) (code, console string, err error) {
+// NewCode makes a one-time code for another browser or terminal, and a link to the console with it; with a name it is for another
+// operator of that name.
+func (c *Client) NewCode(ctx context.Context, operator string) (code, console string, err error) {
 	query := url.Values{}
 	put(query, "operator", operator)
 	var answer struct{ Code, Console string }
 	_, err = c.call(ctx, http.MethodPost, "/api/session/codes?"+query.Encode(), nil, &answer)
 	return answer.Code, answer.Console, err
-}
-
-// An Agent is what is known of an agent.
-type Agent struct {
-	Name      string     `json:"name"`
-	CreatedAt time.Time  `json:"created_at"`
-	LastSeen  *time.Time `json:"last_seen,omitempty"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-	Online    bool       `json:"online"`
-	Pending   int        `json:"pending"`
-}
-
-// Agents returns every agent that ever had a key.
-func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
-	var answer struct{ Agents []Agent }
-	_, err := c.call(ctx, http.MethodGet, "/api/agents", nil, &answer)
-	return answer.Agents, err
 }
 
 // AddAgent makes a key for an agent. Only this call returns it.
@@ -379,27 +319,6 @@ func (c *Client) AddAgent(ctx context.Context, name string) (key string, err err
 	return answer.Key, err
 }
 
-// RevokeAgent makes all keys of an agent useless.
-func (c *Client) RevokeAgent(ctx context.Context, name string) error {
-	_, err := c.call(ctx, http.MethodDelete, "/api/agents/"+url.PathEscape(name), nil, nil)
-	return err
-}
-
-// A Setting is a setting with its value, in JSON.
-type Setting struct {
-	Key         string          `json:"key"`
-	Value       json.RawMessage `json:"value"`
-	Source      string          `json:"source"`
-	Description string          `json:"description"`
-}
-
-// Settings returns all settings.
-func (c *Client) Settings(ctx context.Context) ([]Setting, error) {
-	var answer struct{ Settings []Setting }
-	_, err := c.call(ctx, http.MethodGet, "/api/settings", nil, &answer)
-	return answer.Settings, err
-}
-
 // SetSettings changes settings, all or none, and says whether Deskbell must be started again.
 func (c *Client) SetSettings(ctx context.Context, changes map[string]any) (restart bool, err error) {
 	var answer struct {
@@ -407,26 +326,6 @@ func (c *Client) SetSettings(ctx context.Context, changes map[string]any) (resta
 	}
 	_, err = c.call(ctx, http.MethodPut, "/api/settings", changes, &answer)
 	return answer.Restart, err
-}
-
-// Doctor asks the server what works where it runs.
-func (c *Client) Doctor(ctx context.Context) ([]human.DoctorCheck, error) {
-	var answer struct{ Checks []human.DoctorCheck }
-	_, err := c.call(ctx, http.MethodGet, "/api/doctor", nil, &answer)
-	return answer.Checks, err
-}
-
-// Sample starts the sample agent.
-func (c *Client) Sample(ctx context.Context) error {
-	_, err := c.call(ctx, http.MethodPost, "/api/sample", nil, nil)
-	return err
-}
-
-// Health returns the version of the server, which needs no key.
-func (c *Client) Health(ctx context.Context) (version string, err error) {
-	var answer struct{ Version string }
-	_, err = c.call(ctx, http.MethodGet, "/healthz", nil, &answer)
-	return answer.Version, err
 }
 
 // call makes a request and reads the answer into into, where that is not nil.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"deskbell/backend/gate"
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 )
@@ -33,21 +32,6 @@ func (c *Client) Evaluate(ctx context.Context, call human.ToolCall, how service.
 	defer cancel()
 	_, err = c.call(ctx, http.MethodPost, fmt.Sprintf("%s?wait=%g", evaluatePath, most.Seconds()), evaluation{call, how.Question, how.Timeout.Seconds()}, &j)
 	return j, err
-}
-
-// TryCall judges a call as an operator; nothing is run, logged or asked. An empty policy is the one that holds.
-func (c *Client) TryCall(ctx context.Context, call human.ToolCall, policy gate.Policy) (t service.Trial, err error) {
-	_, err = c.call(ctx, http.MethodPost, "/api/gate/try", struct {
-		human.ToolCall
-		Policy gate.Policy `json:"policy,omitempty"`
-	}{call, policy}, &t)
-	return t, err
-}
-
-// Gate says how the gatekeeper stands.
-func (c *Client) Gate(ctx context.Context) (state service.State, err error) {
-	_, err = c.call(ctx, http.MethodGet, "/api/gate", nil, &state)
-	return state, err
 }
 
 // Question returns what an operation of kind permission asks.
@@ -78,25 +62,4 @@ func questionPath(id human.OperationID) string {
 func (c *Client) Decisions(ctx context.Context, most int) (page service.LogPage, err error) {
 	_, err = c.call(ctx, http.MethodGet, fmt.Sprintf("/api/gate/decisions?limit=%d", most), nil, &page)
 	return page, err
-}
-
-// GateRules returns the user's own rules, those of files and rules.
-func (c *Client) GateRules(ctx context.Context) ([]human.GateRule, error) {
-	var answer struct {
-		Rules []human.GateRule `json:"rules"`
-	}
-	_, err := c.call(ctx, http.MethodGet, "/api/gate/rules", nil, &answer)
-	return answer.Rules, err
-}
-
-// AddGateRule makes a rule that allows, asks or blocks.
-func (c *Client) AddGateRule(ctx context.Context, r human.GateRule) (made human.GateRule, err error) {
-	_, err = c.call(ctx, http.MethodPost, "/api/gate/rules", r, &made)
-	return made, err
-}
-
-// DropGateRule takes a rule back.
-func (c *Client) DropGateRule(ctx context.Context, id string) error {
-	_, err := c.call(ctx, http.MethodDelete, "/api/gate/rules/"+url.PathEscape(id), nil, nil)
-	return err
 }

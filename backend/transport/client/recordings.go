@@ -58,16 +58,6 @@ func (c *Client) DiscardRecording(ctx context.Context, id human.RecordingID) err
 	return err
 }
 
-// MarkRecording puts a note into a recording that runs, or, where step is not nil, ticks that step of the
-// operation's checklist.
-func (c *Client) MarkRecording(ctx context.Context, id human.RecordingID, text string, step *int, done bool) (human.Recording, error) {
-	return c.changeRecording(ctx, id, "mark", struct {
-		Text string `json:"text,omitempty"`
-		Step *int   `json:"step,omitempty"`
-		Done bool   `json:"done,omitempty"`
-	}{text, step, done})
-}
-
 // PickField has the operator point at something in the recorded browser.
 func (c *Client) PickField(ctx context.Context, id human.RecordingID, p human.PickRequest) error {
 	_, err := c.call(ctx, http.MethodPost, recordingPath(id)+"/pick", p, nil)
@@ -115,17 +105,6 @@ func (c *Client) Actions(ctx context.Context, id human.RecordingID, language, af
 	put(query, "after", after)
 	var found library.Actions
 	_, err := c.call(ctx, http.MethodGet, recordingPath(id)+"/actions?"+query.Encode(), nil, &found)
-	return found, err
-}
-
-// RecordedEvents returns raw events with a seq greater than after; limit 0 is the usual number.
-func (c *Client) RecordedEvents(ctx context.Context, id human.RecordingID, after uint64, limit int) (library.RecordedEvents, error) {
-	query := url.Values{"after": {strconv.FormatUint(after, 10)}}
-	if limit != 0 {
-		query.Set("limit", strconv.Itoa(limit))
-	}
-	var found library.RecordedEvents
-	_, err := c.call(ctx, http.MethodGet, recordingPath(id)+"/events?"+query.Encode(), nil, &found)
 	return found, err
 }
 
@@ -239,27 +218,6 @@ func (c *Client) file(ctx context.Context, path string) (*http.Response, error) 
 func (c *Client) DeleteRecording(ctx context.Context, id human.RecordingID) error {
 	_, err := c.call(ctx, http.MethodDelete, recordingPath(id), nil, nil)
 	return err
-}
-
-// StartReplay plays a recording's actions on the desktop of the server's machine, and returns at once.
-func (c *Client) StartReplay(ctx context.Context, id human.RecordingID, r library.ReplayRequest) (library.ReplayState, error) {
-	return c.replay(ctx, http.MethodPost, id, r)
-}
-
-// Replay tells how far playing back has come.
-func (c *Client) Replay(ctx context.Context, id human.RecordingID) (library.ReplayState, error) {
-	return c.replay(ctx, http.MethodGet, id, nil)
-}
-
-// StopReplay stops playing back at once.
-func (c *Client) StopReplay(ctx context.Context, id human.RecordingID) (library.ReplayState, error) {
-	return c.replay(ctx, http.MethodDelete, id, nil)
-}
-
-func (c *Client) replay(ctx context.Context, method string, id human.RecordingID, body any) (library.ReplayState, error) {
-	var state library.ReplayState
-	_, err := c.call(ctx, method, recordingPath(id)+"/replay", body, &state)
-	return state, err
 }
 
 func recordingPath(id human.RecordingID) string {
