@@ -156,43 +156,28 @@ func (s *Server) administration(c catalogue) {
 			return &done{}, nil
 		})
 
-	add(c, route{http.MethodGet, "/api/settings", "getSettings", "All settings, and where each value comes from", operators, 0},
+	settings := c.needs("settings", s.deps.Settings != nil)
+	add(settings, route{http.MethodGet, "/api/settings", "getSettings", "All settings, and where each value comes from", operators, 0},
 		func(context.Context, *exchange, *none) (*answer[*SettingList], error) {
-			if s.deps.Settings == nil {
-				return nil, without("settings")
-			}
 			return ok(&SettingList{Settings: s.deps.Settings.Values()}, nil)
 		})
-	add(c, route{http.MethodPut, "/api/settings", "putSettings", "Change settings, by key, all or none", operators, 0},
+	add(settings, route{http.MethodPut, "/api/settings", "putSettings", "Change settings, by key, all or none", operators, 0},
 		func(_ context.Context, _ *exchange, in *payload[changes]) (*answer[*SettingList], error) {
-			if s.deps.Settings == nil {
-				return nil, without("settings")
-			}
 			restart, err := s.deps.Settings.Update(in.JSON)
 			if err != nil {
 				return nil, err
 			}
 			return ok(&SettingList{s.deps.Settings.Values(), restart}, nil)
 		})
-	add(c, route{http.MethodGet, "/api/doctor", "doctor", "What works here and what is missing", operators, 0},
+	add(c.needs("a doctor", s.deps.Doctor != nil), route{http.MethodGet, "/api/doctor", "doctor", "What works here and what is missing", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *none) (*answer[*DoctorReport], error) {
-			if s.deps.Doctor == nil {
-				return nil, without("a doctor")
-			}
 			checks, err := s.deps.Doctor(ctx)
 			return ok(&DoctorReport{checks}, err)
 		})
-	add(c, route{http.MethodPost, "/api/sample", "sample", "Start a small agent that rings you", operators, 0},
+	add(c.needs("a sample agent", s.deps.Sample != nil), route{http.MethodPost, "/api/sample", "sample", "Start a small agent that rings you", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *payload[none]) (*done, error) {
-			if s.deps.Sample == nil {
-				return nil, without("a sample agent")
-			}
 			return &done{}, s.deps.Sample(ctx)
 		})
-}
-
-func without(what string) error {
-	return human.Errorf(human.Unavailable, "this Deskbell runs without %s", what)
 }
 
 // agentList joins the keys by name.

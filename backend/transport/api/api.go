@@ -101,9 +101,6 @@ func New(deps Deps) (*Server, error) {
 	if deps.Log == nil {
 		deps.Log = slog.Default()
 	}
-	if deps.Summaries == nil {
-		deps.Summaries = noSummaries{}
-	}
 	s := &Server{deps: deps, handler: http.NewServeMux(), sessions: newSessions(deps.Now), agents: map[string]*agent{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	var err error

@@ -53,9 +53,6 @@ const evidencePath = "/api/human/operations/{id}/evidence"
 func (s *Server) evidence(c catalogue) {
 	add(c, route{http.MethodGet, evidencePath, "listEvidence", "What the findings of an answer rest on", signedIn, 0},
 		func(ctx context.Context, x *exchange, in *evidenceListInput) (*answer[*EvidenceList], error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			all, err := s.deps.Library.AllEvidence(ctx, x.by, in.ID, in.Language)
 			if err != nil {
 				return nil, err
@@ -71,9 +68,6 @@ func (s *Server) evidence(c catalogue) {
 		})
 	add(c, route{http.MethodGet, evidencePath + "/{label}", "getEvidence", "One piece of what the findings of an answer rest on", signedIn, 0},
 		func(ctx context.Context, x *exchange, in *evidenceInput) (*answer[*library.Evidence], error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			e, err := s.deps.Library.Evidence(ctx, x.by, in.ID, in.Label, in.Language)
 			if e.Action != nil {
 				e.Action.Seqs = append([]uint64{}, e.Action.Seqs...)
@@ -82,9 +76,6 @@ func (s *Server) evidence(c catalogue) {
 		})
 	add(c, route{http.MethodGet, evidencePath + "/{label}/picture", "getEvidencePicture", "A picture of a piece of evidence, with its masks; an agent, where its operator shares pictures", signedIn, 0},
 		func(ctx context.Context, x *exchange, in *evidencePictureInput) (*pictureAnswer, error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			p, err := s.deps.Library.EvidencePicture(ctx, x.by, in.ID, in.Label, in.Which, library.Look{Width: in.Width, Format: in.Format})
 			return pictureOf(p, err, in.Have)
 		})

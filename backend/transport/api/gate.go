@@ -109,130 +109,102 @@ type (
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// gated lets a call through where there is a gatekeeper.
-func gated[I, O any](g Gatekeeper, do func(context.Context, *exchange, *I) (*O, error)) func(context.Context, *exchange, *I) (*O, error) {
-	return func(ctx context.Context, x *exchange, in *I) (*O, error) {
-		if g == nil {
-			return nil, without("a gatekeeper")
-		}
-		return do(ctx, x, in)
-	}
-}
-
 func (s *Server) gate(c catalogue) {
 	g := s.deps.Gate
 	add(c, route{http.MethodPost, "/api/gate/evaluate", "evaluateCall", "Judge a call of a tool before it runs; where an operator has to be asked, ask", agents, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *evaluateInput) (*answer[*human.Judgement], error) {
+		func(ctx context.Context, x *exchange, in *evaluateInput) (*answer[*human.Judgement], error) {
 			call := in.JSON
 			j, err := g.Evaluate(ctx, x.by, call.ToolCall, service.Asking{
 				Question: call.OperationID, Wait: seconds(in.Wait), Timeout: seconds(call.Timeout),
 			})
 			return ok(&j, err)
-		}))
+		})
 	add(c, route{http.MethodPost, "/api/gate/try", "tryCall", "What would be decided about a call; nothing is run, logged or asked", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *struct{ payload[TrialCall] }) (*answer[*service.Trial], error) {
+		func(ctx context.Context, x *exchange, in *struct{ payload[TrialCall] }) (*answer[*service.Trial], error) {
 			t, err := g.Try(ctx, x.by, in.JSON.ToolCall, in.JSON.Policy)
 			return ok(&t, err)
-		}))
+		})
 	add(c, route{http.MethodGet, "/api/gate", "getGate", "How the gatekeeper stands", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, _ *none) (*answer[*service.State], error) {
+		func(ctx context.Context, x *exchange, _ *none) (*answer[*service.State], error) {
 			state, err := g.State(ctx, x.by)
 			return ok(&state, err)
-		}))
+		})
 	add(c, route{http.MethodPut, "/api/gate/policy", "setGatePolicy", "Change the policy, in gate.toml", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *struct{ payload[PolicyChange] }) (*answer[*service.State], error) {
+		func(ctx context.Context, x *exchange, in *struct{ payload[PolicyChange] }) (*answer[*service.State], error) {
 			state, err := g.SetPolicy(ctx, x.by, in.JSON.Policy)
 			return ok(&state, err)
-		}))
+		})
 	const questions = "/api/gate/questions/{id}"
 	add(c, route{http.MethodGet, questions, "getQuestion", "What an operation of kind permission asks", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *questionInput) (*answer[*service.QuestionView], error) {
+		func(ctx context.Context, x *exchange, in *questionInput) (*answer[*service.QuestionView], error) {
 			q, err := g.Question(ctx, x.by, in.ID)
 			return ok(&q, err)
-		}))
+		})
 	add(c, route{http.MethodGet, questions + "/difference", "getDifference", "What the call would change", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *questionInput) (*answer[*service.Difference], error) {
+		func(ctx context.Context, x *exchange, in *questionInput) (*answer[*service.Difference], error) {
 			d, err := g.Difference(ctx, x.by, in.ID)
 			return ok(&d, err)
-		}))
+		})
 	add(c, route{http.MethodPost, questions + "/answer", "answerQuestion", "Answer it, after doing what the choice needs", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *questionAnswer) (*operationAnswer, error) {
+		func(ctx context.Context, x *exchange, in *questionAnswer) (*operationAnswer, error) {
 			op, err := g.Answer(ctx, x.by, in.ID, in.JSON)
 			return ok(s.view(x.by, op), err)
-		}))
+		})
 	add(c, route{http.MethodGet, "/api/gate/decisions", "listDecisions", "The log of decisions", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *logInput) (*answer[*service.LogPage], error) {
+		func(ctx context.Context, x *exchange, in *logInput) (*answer[*service.LogPage], error) {
 			page, err := g.Log(ctx, x.by, service.LogFilter(*in))
 			return ok(&page, err)
-		}))
+		})
 	add(c, route{http.MethodGet, "/api/gate/trust", "getTrust", "How trust moved", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *trustInput) (*answer[*service.TrustReport], error) {
+		func(ctx context.Context, x *exchange, in *trustInput) (*answer[*service.TrustReport], error) {
 			report, err := g.Trust(ctx, x.by, in.Project, in.Days)
 			return ok(&report, err)
-		}))
+		})
 	add(c, route{http.MethodGet, "/api/gate/rules", "listGateRules", "Rules of the user's own: files' and standing permissions", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, _ *none) (*answer[*GateRules], error) {
+		func(ctx context.Context, x *exchange, _ *none) (*answer[*GateRules], error) {
 			list, err := g.Rules(ctx, x.by)
 			return ok(&GateRules{append([]human.GateRule{}, list...)}, err)
-		}))
+		})
 	add(c, route{http.MethodPost, "/api/gate/rules", "addGateRule", "Give a standing permission, or a rule to ask or refuse", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *struct{ payload[human.GateRule] }) (*answer[*human.GateRule], error) {
+		func(ctx context.Context, x *exchange, in *struct{ payload[human.GateRule] }) (*answer[*human.GateRule], error) {
 			rule, err := g.AddRule(ctx, x.by, in.JSON)
 			return ok(&rule, err)
-		}))
+		})
 	add(c, route{http.MethodDelete, "/api/gate/rules/{id}", "dropGateRule", "Take a standing rule back", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *ruleInput) (*done, error) {
+		func(ctx context.Context, x *exchange, in *ruleInput) (*done, error) {
 			return &done{}, g.DropRule(ctx, x.by, in.ID)
-		}))
+		})
 	add(c, route{http.MethodPost, "/api/gate/rules/preview", "previewGateRule", "Which past calls a rule would have matched", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *struct{ payload[human.GateRule] }) (*answer[*service.RulePreview], error) {
+		func(ctx context.Context, x *exchange, in *struct{ payload[human.GateRule] }) (*answer[*service.RulePreview], error) {
 			p, err := g.PreviewRule(ctx, x.by, in.JSON)
 			return ok(&p, err)
-		}))
+		})
 	add(c, route{http.MethodGet, "/api/gate/proposals", "listProposals", "Rules that the operator's own answers suggest", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, _ *none) (*answer[*Proposals], error) {
+		func(ctx context.Context, x *exchange, _ *none) (*answer[*Proposals], error) {
 			list, err := g.Proposals(ctx, x.by)
 			return ok(&Proposals{append([]service.Proposal{}, list...)}, err)
-		}))
+		})
 	add(c, route{http.MethodDelete, "/api/gate/proposals/{key}", "dismissProposal", "Do not propose this again", operators, 0},
-		gated(g, func(ctx context.Context, x *exchange, in *proposalInput) (*done, error) {
+		func(ctx context.Context, x *exchange, in *proposalInput) (*done, error) {
 			return &done{}, g.DismissProposal(ctx, x.by, in.Key)
-		}))
+		})
 }
 
 // backups are the copies that "back up, then allow" made.
 func (s *Server) backups(c catalogue) {
-	kept := func() (Backups, error) {
-		if s.deps.Backups == nil {
-			return nil, without("backups")
-		}
-		return s.deps.Backups, nil
-	}
 	add(c, route{http.MethodGet, "/api/backups", "listBackups", "Backups that were made before calls ran, the newest first", operators, 0},
 		func(context.Context, *exchange, *none) (*answer[*BackupList], error) {
-			b, err := kept()
-			if err != nil {
-				return nil, err
-			}
-			list, err := b.List()
+			list, err := s.deps.Backups.List()
 			return ok(&BackupList{append([]human.Backup{}, list...)}, err)
 		})
 	add(c, route{http.MethodGet, "/api/backups/{id}", "getBackup", "A backup and what is in it", operators, 0},
 		func(_ context.Context, _ *exchange, in *backupInput) (*answer[*human.BackupContents], error) {
-			b, err := kept()
-			if err != nil {
-				return nil, err
-			}
-			contents, err := b.Show(in.ID)
+			contents, err := s.deps.Backups.Show(in.ID)
 			return ok(&contents, err)
 		})
 	add(c, route{http.MethodPost, "/api/backups/{id}/restore", "restoreBackup", "Restore what a backup holds; nothing that is there is overwritten", operators, 0},
 		func(ctx context.Context, x *exchange, in *backupInput) (*answer[*human.Restored], error) {
-			b, err := kept()
-			if err != nil {
-				return nil, err
-			}
-			restored, err := b.Restore(ctx, in.ID)
+			restored, err := s.deps.Backups.Restore(ctx, in.ID)
 			s.deps.Log.Info("a backup was restored", "backup", in.ID, "by", x.by.Name, "files", restored.Files, "err", err)
 			return ok(&restored, err)
 		})

@@ -74,16 +74,6 @@ type (
 	}
 )
 
-// planned lets a call through where plans are taken.
-func planned[I, O any](p Plans, do func(context.Context, *exchange, *I) (*O, error)) func(context.Context, *exchange, *I) (*O, error) {
-	return func(ctx context.Context, x *exchange, in *I) (*O, error) {
-		if p == nil {
-			return nil, without("plans")
-		}
-		return do(ctx, x, in)
-	}
-}
-
 // held is ctx, ended early when the server stops.
 func (s *Server) held(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -102,7 +92,7 @@ func (s *Server) reads(x *exchange, st plan.Status, ack string) {
 func (s *Server) plans(c catalogue) {
 	p := s.deps.Plans
 	add(c, route{http.MethodPost, "/api/plans", "submitPlan", "Have a plan confirmed before it runs", agents, http.StatusCreated},
-		planned(p, func(ctx context.Context, x *exchange, in *submitInput) (*answer[*plan.Status], error) {
+		func(ctx context.Context, x *exchange, in *submitInput) (*answer[*plan.Status], error) {
 			ctx, done := s.held(ctx)
 			defer done()
 			st, created, err := p.Submit(ctx, x.by, in.JSON, seconds(in.Wait))
@@ -115,30 +105,30 @@ func (s *Server) plans(c catalogue) {
 				status = http.StatusCreated
 			}
 			return &answer[*plan.Status]{status, &st}, nil
-		}))
+		})
 	const one = "/api/plans/{session_id}"
 	add(c, route{http.MethodGet, one, "getPlan", "How a plan stands; or wait for it to change", signedIn, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *planStatusInput) (*answer[*plan.Status], error) {
+		func(ctx context.Context, x *exchange, in *planStatusInput) (*answer[*plan.Status], error) {
 			ctx, done := s.held(ctx)
 			defer done()
 			st, err := p.Status(ctx, x.by, in.Session, seconds(in.Wait), in.AfterVersion)
 			s.reads(x, st, in.Ack)
 			return ok(&st, err)
-		}))
+		})
 	add(c, route{http.MethodPost, one + "/response", "respondToPlan", "Confirm, modify or cancel a plan", operators, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *planResponse) (*answer[*plan.Status], error) {
+		func(ctx context.Context, x *exchange, in *planResponse) (*answer[*plan.Status], error) {
 			st, err := p.Respond(ctx, x.by, in.Session, in.JSON)
 			return ok(&st, err)
-		}))
+		})
 	add(c, route{http.MethodPost, one + "/progress", "progressPlan", "Begin a task of a confirmed plan, or say how it ended", agents, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *planProgress) (*answer[*plan.Standing], error) {
+		func(ctx context.Context, x *exchange, in *planProgress) (*answer[*plan.Standing], error) {
 			ctx, done := s.held(ctx)
 			defer done()
 			st, err := p.Progress(ctx, x.by, in.Session, in.JSON, seconds(in.Wait))
 			return ok(&st, err)
-		}))
+		})
 	add(c, route{http.MethodPost, one + "/orders", "orderPlan", "Pause, resume, stop or change a plan that runs, or skip a task of it", operators, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *planOrder) (*answer[*plan.Status], error) {
+		func(ctx context.Context, x *exchange, in *planOrder) (*answer[*plan.Status], error) {
 			switch o := in.JSON; { // what was forgotten must not count as an empty list
 			case o.Kind == human.Change && o.Tasks == nil:
 				return nil, human.BadField("tasks", "is missing; give every task that is still to run, or an empty list for none")
@@ -147,44 +137,44 @@ func (s *Server) plans(c catalogue) {
 			}
 			st, err := p.Order(ctx, x.by, in.Session, in.JSON)
 			return ok(&st, err)
-		}))
+		})
 	add(c, route{http.MethodPost, one + "/assess", "assessPlan", "What tasks come to: risk, effects, how long; nothing is changed", operators, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *planTasks) (*answer[*human.TasksSummary], error) {
+		func(ctx context.Context, x *exchange, in *planTasks) (*answer[*human.TasksSummary], error) {
 			sum, err := p.Assess(ctx, x.by, in.Session, in.JSON.Tasks)
 			return ok(&sum, err)
-		}))
+		})
 	add(c, route{http.MethodGet, one + "/history", "getPlanHistory", "What was decided for plans like this one", operators, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *planInput) (*answer[*plan.History], error) {
+		func(ctx context.Context, x *exchange, in *planInput) (*answer[*plan.History], error) {
 			h, err := p.History(ctx, x.by, in.Session)
 			return ok(&h, err)
-		}))
+		})
 }
 
 // allPlans is what holds for all plans.
 func (s *Server) allPlans(c catalogue) {
 	p := s.deps.Plans
 	add(c, route{http.MethodGet, "/api/plan-confirming", "getPlanConfirming", "Whether agents' plans are confirmed here", signedIn, 0},
-		planned(p, func(context.Context, *exchange, *none) (*answer[*plan.Confirming], error) {
+		func(context.Context, *exchange, *none) (*answer[*plan.Confirming], error) {
 			is := p.Confirming()
 			return ok(&is, nil)
-		}))
+		})
 	add(c, route{http.MethodGet, "/api/plan-presets", "listPresets", "Lists of tasks to put into plans", signedIn, 0},
-		planned(p, func(ctx context.Context, x *exchange, _ *none) (*answer[*Presets], error) {
+		func(ctx context.Context, x *exchange, _ *none) (*answer[*Presets], error) {
 			list, err := p.Presets(ctx, x.by)
 			return ok(&Presets{append([]plan.Preset{}, list...)}, err)
-		}))
+		})
 	add(c, route{http.MethodPost, "/api/plan-presets", "putPreset", "Keep a preset; with an id that exists, in its place", operators, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *struct{ payload[plan.Preset] }) (*answer[*plan.Preset], error) {
+		func(ctx context.Context, x *exchange, in *struct{ payload[plan.Preset] }) (*answer[*plan.Preset], error) {
 			preset, err := p.PutPreset(ctx, x.by, in.JSON)
 			return ok(&preset, err)
-		}))
+		})
 	add(c, route{http.MethodDelete, "/api/plan-presets/{id}", "dropPreset", "Delete a preset", operators, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *presetInput) (*done, error) {
+		func(ctx context.Context, x *exchange, in *presetInput) (*done, error) {
 			return &done{}, p.DropPreset(ctx, x.by, in.ID)
-		}))
+		})
 	add(c, route{http.MethodGet, "/api/plan-statistics", "getPlanStatistics", "How plans were answered, how fast, and what people change", operators, 0},
-		planned(p, func(ctx context.Context, x *exchange, in *planStatistics) (*answer[*plan.Statistics], error) {
+		func(ctx context.Context, x *exchange, in *planStatistics) (*answer[*plan.Statistics], error) {
 			st, err := p.Statistics(ctx, x.by, in.Days)
 			return ok(&st, err)
-		}))
+		})
 }

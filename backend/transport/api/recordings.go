@@ -157,9 +157,6 @@ func postRecordings(path, id, summary string) route {
 func (s *Server) recorder(c catalogue) {
 	add(c, route{http.MethodGet, "/api/recorder", "getRecorder", "What can be recorded here, and what is being recorded", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *none) (*answer[*RecorderState], error) {
-			if s.deps.Recorder == nil {
-				return nil, without("a recorder")
-			}
 			state := &RecorderState{Sources: append([]human.SourceState{}, s.deps.Recorder.Ready(ctx)...)}
 			if r, runs := s.deps.Recorder.Current(); runs {
 				state.Current = recordingOf(r)
@@ -170,9 +167,6 @@ func (s *Server) recorder(c catalogue) {
 	begin := postRecordings("", "startRecording", "Record the work on an operation that you have claimed")
 	begin.also = http.StatusCreated
 	add(c, begin, func(ctx context.Context, x *exchange, in *payload[RecordRequest]) (*recordingAnswer, error) {
-		if s.deps.Recorder == nil {
-			return nil, without("a recorder")
-		}
 		if in.JSON.OperationID == "" {
 			return nil, human.BadField("operation_id", "is missing")
 		}
@@ -193,40 +187,25 @@ func (s *Server) recorder(c catalogue) {
 	} {
 		add(c, postRecordings("/{id}/"+call.name, call.id, call.summary),
 			func(ctx context.Context, x *exchange, in *recordingCall[none]) (*recordingAnswer, error) {
-				if s.deps.Recorder == nil {
-					return nil, without("a recorder")
-				}
 				r, err := call.do(s.deps.Recorder, ctx, x.by, in.ID)
 				return ok(recordingOf(r), err)
 			})
 	}
 	add(c, postRecordings("/{id}/discard", "discardRecording", "End a recording and keep nothing of it"),
 		func(ctx context.Context, x *exchange, in *recordingCall[none]) (*done, error) {
-			if s.deps.Recorder == nil {
-				return nil, without("a recorder")
-			}
 			return &done{}, s.deps.Recorder.Discard(ctx, x.by, in.ID)
 		})
 	add(c, postRecordings("/{id}/mark", "markRecording", "Put a note into a recording that runs, or tick a step of the checklist"),
 		func(ctx context.Context, x *exchange, in *recordingCall[MarkRequest]) (*recordingAnswer, error) {
-			if s.deps.Recorder == nil {
-				return nil, without("a recorder")
-			}
 			r, err := s.deps.Recorder.Mark(ctx, x.by, in.ID, record.Note{Text: in.JSON.Text, Step: in.JSON.Step, Done: in.JSON.Done})
 			return ok(recordingOf(r), err)
 		})
 	add(c, postRecordings("/{id}/pick", "pickField", "Have the operator point at something in the recorded browser, for a field"),
 		func(ctx context.Context, x *exchange, in *recordingCall[human.PickRequest]) (*done, error) {
-			if s.deps.Recorder == nil {
-				return nil, without("a recorder")
-			}
 			return &done{}, s.deps.Recorder.Pick(ctx, x.by, in.ID, in.JSON)
 		})
 	add(c, postRecordings("/{id}/show", "showBrowser", "Bring the recorded browser to the front; one that was closed is opened again"),
 		func(ctx context.Context, x *exchange, in *recordingCall[none]) (*done, error) {
-			if s.deps.Recorder == nil {
-				return nil, without("a recorder")
-			}
 			return &done{}, s.deps.Recorder.ShowBrowser(ctx, x.by, in.ID)
 		})
 }
@@ -234,32 +213,20 @@ func (s *Server) recorder(c catalogue) {
 func (s *Server) recordings(c catalogue) {
 	add(c, getRecordings("", "listRecordings", "The recordings, newest first", operators),
 		func(ctx context.Context, x *exchange, in *recordingsInput) (*answer[*record.RecordingPage], error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			page, err := s.deps.Library.Recordings(ctx, x.by, human.OperationID(in.OperationID), in.Limit, in.Cursor)
 			return ok(&page, err)
 		})
 	add(c, getRecordings("/{id}", "getRecording", "Read a recording; an agent, what an operator gave it with an answer", signedIn),
 		func(ctx context.Context, x *exchange, in *recordingInput) (*recordingAnswer, error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			r, err := s.deps.Library.Recording(ctx, x.by, in.ID)
 			return ok(recordingOf(r), err)
 		})
 	add(c, route{http.MethodDelete, "/api/recordings/{id}", "deleteRecording", "Delete a recording that has ended, for good", operators, 0},
 		func(ctx context.Context, x *exchange, in *recordingInput) (*done, error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			return &done{}, s.deps.Library.Delete(ctx, x.by, in.ID)
 		})
 	add(c, getRecordings("/{id}/actions", "getActions", "What was done in a recording; an agent gets what its operator gave it", signedIn),
 		func(ctx context.Context, x *exchange, in *actionsInput) (*answer[*library.Actions], error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			found, err := s.deps.Library.Actions(ctx, x.by, in.ID, in.Language, in.After)
 			found.Actions = append([]human.Action{}, found.Actions...)
 			for i := range found.Actions {
@@ -270,26 +237,17 @@ func (s *Server) recordings(c catalogue) {
 		})
 	add(c, getRecordings("/{id}/events", "getRecordedEvents", "The raw events of a recording, in order", operators),
 		func(ctx context.Context, x *exchange, in *eventsInput) (*answer[*library.RecordedEvents], error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			found, err := s.deps.Library.Events(ctx, x.by, in.ID, in.After, in.Limit)
 			found.Events = append([]human.RecordedEvent{}, found.Events...)
 			return ok(&found, err)
 		})
 	add(c, getRecordings("/{id}/edits", "getEdits", "What is cut and masked before a recording leaves", operators),
 		func(ctx context.Context, x *exchange, in *recordingInput) (*answer[*human.Edits], error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			e, err := s.deps.Library.Edits(ctx, x.by, in.ID)
 			return ok(editsOf(e), err)
 		})
 	add(c, route{http.MethodPut, "/api/recordings/{id}/edits", "putEdits", "Cut and mask, all anew; version is the one that was read", operators, 0},
 		func(ctx context.Context, x *exchange, in *recordingCall[human.Edits]) (*answer[*human.Edits], error) {
-			if s.deps.Library == nil {
-				return nil, without("recordings")
-			}
 			e, err := s.deps.Library.SetEdits(ctx, x.by, in.ID, in.JSON)
 			return ok(editsOf(e), err)
 		})
@@ -300,25 +258,16 @@ func (s *Server) recordings(c catalogue) {
 func (s *Server) replays(c catalogue) {
 	add(c, postRecordings("/{id}/replay", "startReplay", "Play the actions of a recording on the desktop of this machine"),
 		func(ctx context.Context, x *exchange, in *recordingCall[library.ReplayRequest]) (*replayAnswer, error) {
-			if s.deps.Replay == nil {
-				return nil, without("replay")
-			}
 			state, err := s.deps.Replay.Start(ctx, x.by, in.ID, in.JSON)
 			return &replayAnswer{http.StatusAccepted, &state}, err
 		})
 	add(c, getRecordings("/{id}/replay", "getReplay", "How far playing back has come", operators),
 		func(ctx context.Context, x *exchange, in *recordingInput) (*replayAnswer, error) {
-			if s.deps.Replay == nil {
-				return nil, without("replay")
-			}
 			state, err := s.deps.Replay.State(ctx, x.by, in.ID)
 			return ok(&state, err)
 		})
 	add(c, route{http.MethodDelete, "/api/recordings/{id}/replay", "stopReplay", "Stop playing back at once", operators, 0},
 		func(ctx context.Context, x *exchange, in *recordingInput) (*replayAnswer, error) {
-			if s.deps.Replay == nil {
-				return nil, without("replay")
-			}
 			state, err := s.deps.Replay.Stop(ctx, x.by, in.ID)
 			return ok(&state, err)
 		})
@@ -329,9 +278,6 @@ type replayAnswer = answer[*library.ReplayState]
 
 // picture answers with one picture. Its bytes are encoded only for who does not have them.
 func (s *Server) picture(ctx context.Context, x *exchange, in *pictureInput) (*pictureAnswer, error) {
-	if s.deps.Library == nil {
-		return nil, without("recordings")
-	}
 	p, err := s.deps.Library.Picture(ctx, x.by, in.ID, in.Picture, library.Look{Width: in.Width, Format: in.Format, Masked: in.Masked})
 	return pictureOf(p, err, in.Have)
 }
@@ -360,9 +306,6 @@ func pictureOf(p library.Picture, err error, has string) (*pictureAnswer, error)
 // export answers with a file, written while it is made: a long recording has more pictures than fit
 // into memory.
 func (s *Server) export(ctx context.Context, x *exchange, in *exportInput) (*stream, error) {
-	if s.deps.Library == nil {
-		return nil, without("recordings")
-	}
 	e, err := s.deps.Library.Export(ctx, x.by, in.ID, in.Format, in.Language)
 	if err != nil {
 		return nil, err

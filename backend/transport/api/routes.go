@@ -47,6 +47,15 @@ type catalogue struct {
 	*Server
 	api     huma.API
 	problem *huma.Response
+	missing string // what this Deskbell runs without, and the calls need
+}
+
+// needs is the catalogue for calls that need something.
+func (c catalogue) needs(what string, there bool) catalogue {
+	if !there {
+		c.missing = what
+	}
+	return c
 }
 
 // add registers a call. do runs once who is allowed and the input was read.
@@ -63,6 +72,9 @@ func add[I, O any](c catalogue, r route, do func(context.Context, *exchange, *I)
 	huma.Register(c.api, op, func(ctx context.Context, in *I) (*O, error) {
 		x := exchangeOf(ctx)
 		err := r.who.allows(x.by)
+		if err == nil && c.missing != "" {
+			err = human.Errorf(human.Unavailable, "this Deskbell runs without %s", c.missing)
+		}
 		if err == nil {
 			var out *O
 			if out, err = do(ctx, x, in); err == nil {
@@ -108,7 +120,7 @@ func (s *Server) register() *huma.OpenAPI {
 	}
 	config.Security = []map[string][]string{{"bearer": {}}}
 	problem := registry.Schema(reflect.TypeFor[Problem](), true, "")
-	c := catalogue{s, humago.New(s.handler, config), &huma.Response{
+	c := catalogue{Server: s, api: humago.New(s.handler, config), problem: &huma.Response{
 		Description: "Refused; nothing was changed.",
 		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
 	}}
@@ -116,16 +128,16 @@ func (s *Server) register() *huma.OpenAPI {
 	s.answering(c)
 	s.signing(c)
 	s.administration(c)
-	s.evidence(c)
-	s.gate(c)
-	s.backups(c)
-	s.plans(c)
-	s.allPlans(c)
-	s.runs(c)
-	s.recorder(c)
-	s.recordings(c)
-	s.replays(c)
-	s.summaries(c)
+	s.evidence(c.needs("recordings", s.deps.Library != nil))
+	s.gate(c.needs("a gatekeeper", s.deps.Gate != nil))
+	s.backups(c.needs("backups", s.deps.Backups != nil))
+	s.plans(c.needs("plans", s.deps.Plans != nil))
+	s.allPlans(c.needs("plans", s.deps.Plans != nil))
+	s.runs(c.needs("runs of an agent", s.deps.Runs != nil))
+	s.recorder(c.needs("a recorder", s.deps.Recorder != nil))
+	s.recordings(c.needs("recordings", s.deps.Library != nil))
+	s.replays(c.needs("replay", s.deps.Replay != nil))
+	s.summaries(c.needs("summarizers", s.deps.Summaries != nil))
 	s.describeSocket(c)
 
 	c.api.OpenAPI().AddOperation(&huma.Operation{

@@ -34,9 +34,6 @@ type (
 func (s *Server) runs(c catalogue) {
 	add(c, route{http.MethodGet, "/api/agent/runs", "listRuns", "Runs of the reference agent", operators, 0},
 		func(ctx context.Context, _ *exchange, in *runsInput) (*answer[*RunList], error) {
-			if s.deps.Runs == nil {
-				return nil, without("runs of an agent")
-			}
 			if in.Limit == 0 {
 				in.Limit = 50
 			}
@@ -45,9 +42,6 @@ func (s *Server) runs(c catalogue) {
 		})
 	add(c, route{http.MethodGet, "/api/agent/runs/{id}", "getRun", "What a run told about itself; or wait for more", operators, 0},
 		func(ctx context.Context, _ *exchange, in *runInput) (*answer[*reference.RunUpdates], error) {
-			if s.deps.Runs == nil {
-				return nil, without("runs of an agent")
-			}
 			ctx, done := s.held(ctx)
 			defer done()
 			run, err := s.deps.Runs.Read(ctx, in.ID, in.After, seconds(in.Wait))

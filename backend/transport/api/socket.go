@@ -153,7 +153,9 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 	others.Go(func() { k.keepAlive(ctx) })
 	if k.x.by.Role == human.Operator {
 		others.Go(func() { k.sendPresence(ctx) })
-		others.Go(func() { k.sendSummaries(ctx) })
+		if k.deps.Summaries != nil {
+			others.Go(func() { k.sendSummaries(ctx) })
+		}
 		if k.deps.Recorder != nil {
 			others.Go(func() { k.sendRecordings(ctx) })
 		}

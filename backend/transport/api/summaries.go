@@ -117,34 +117,3 @@ func findingsOf(list []human.Finding) []human.Finding {
 	}
 	return out
 }
-
-// noSummaries is a server without summarizers.
-type noSummaries struct{}
-
-func (noSummaries) Summarizers(context.Context, human.Actor) (summary.Summarizers, error) {
-	return summary.Summarizers{}, without("summarizers")
-}
-
-func (noSummaries) Drafts(context.Context, human.Actor, human.OperationID) (summary.Drafts, error) {
-	return summary.Drafts{}, without("summarizers")
-}
-
-func (noSummaries) Start(context.Context, human.Actor, human.OperationID, summary.DraftRequest) (human.Summary, error) {
-	return human.Summary{}, without("summarizers")
-}
-
-func (noSummaries) Stop(context.Context, human.Actor, human.OperationID, human.SummaryID) (human.Summary, error) {
-	return human.Summary{}, without("summarizers")
-}
-
-func (noSummaries) Preview(context.Context, human.Actor, human.OperationID, summary.DraftRequest) (summary.Showing, error) {
-	return summary.Showing{}, without("summarizers")
-}
-
-func (noSummaries) Try(context.Context, human.Actor, human.RecordingID, summary.DraftRequest) (human.Summary, error) {
-	return human.Summary{}, without("summarizers")
-}
-
-func (noSummaries) Forget(context.Context, human.Actor, string) error { return without("summarizers") }
-
-func (noSummaries) Watch(ctx context.Context, _ func(human.Summary)) { <-ctx.Done() }
