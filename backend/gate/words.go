@@ -28,10 +28,12 @@ func does(e human.Effect) human.Sentence {
 
 func words(e human.Effect) string { return strings.TrimSuffix(does(e).Text, ".") }
 
+var unbroken = strings.NewReplacer("\n", "⏎", "\r", "", "\t", " ")
+
 // visible shows characters that would not be seen, or would turn the text around, by their numbers.
 func visible(s string) string {
 	if !disguised(s) {
-		return strings.NewReplacer("\n", "⏎", "\r", "", "\t", " ").Replace(s)
+		return unbroken.Replace(s)
 	}
 	var b strings.Builder
 	for _, r := range s {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The gatekeeper's sentences stand in a text: lines of a code, a space and the English sentence, in which {name} is the place of a
@@ -126,13 +127,20 @@ func codeOf(format string) Code {
 	return Code(code)
 }
 
+// foundSentences are those of codes that were asked for, so that no judgement searches the table anew.
+var foundSentences sync.Map
+
 // sentence is a code's sentence with its places; the code itself where there is none, which a test rules out.
 func (c Code) sentence() string {
+	if found, ok := foundSentences.Load(c); ok {
+		return found.(string)
+	}
 	_, found, ok := strings.Cut(sentences, "\n"+string(c)+" ")
 	if !ok {
 		return string(c)
 	}
 	found, _, _ = strings.Cut(found, "\n")
+	foundSentences.Store(c, found)
 	return found
 }
 
