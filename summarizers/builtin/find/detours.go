@@ -221,8 +221,11 @@ func (r *Result) thereAndBack() []Finding {
 			out = append(out, r.closedAgain(v)...)
 			continue
 		}
+		if !r.returned(v) {
+			continue
+		}
 		what := r.PageName(&there.Page)
-		if what == "" || !r.returned(v) {
+		if what == "" {
 			continue
 		}
 		if facts.KindOf(r.Actions[there.Came]) == "form" {

@@ -483,47 +483,50 @@ func (r *Result) lastChange(f *facts.File) Phrase {
 // observed are observations as they are gathered: each text once.
 type observed struct {
 	all   []observation
-	known map[string]bool
+	known map[observedText]bool
 }
 
-func (o *observed) add(kind observationKind, text string, at int, ref human.Ref) {
-	o.put(observation{text: strings.TrimSpace(text), ref: ref, kind: kind, at: at})
+type observedText struct {
+	kind        observationKind
+	field, text string
 }
 
-func (o *observed) field(called, value string, at int, ref human.Ref) {
-	o.put(observation{field: strings.TrimSpace(called), text: strings.TrimSpace(value), ref: ref, kind: seenField, at: at})
-}
-
-func (o *observed) put(w observation) {
-	key := string(rune('a'+w.kind)) + w.field + "\x00" + w.text
-	if w.field+w.text == "" || o.known[key] || len(o.all) >= maxObservations {
+// add gathers a text, or what a field of that name has.
+func (o *observed) add(kind observationKind, field, text string, at int, ref human.Ref) {
+	is := observedText{kind, strings.TrimSpace(field), strings.TrimSpace(text)}
+	if is.field == "" && is.text == "" || o.known[is] || len(o.all) >= maxObservations {
 		return
 	}
-	o.known[key] = true
-	w.Claim = facts.Claims(strings.TrimSpace(strings.ReplaceAll(w.field, "_", " ") + " " + w.text))
+	o.known[is] = true
+	w := observation{text: is.text, field: is.field, ref: ref, kind: kind, at: at}
+	claim := w.text
+	if w.field != "" {
+		claim = strings.ReplaceAll(w.field, "_", " ") + " " + w.text
+	}
+	w.Claim = facts.Claims(claim)
 	w.Unreal = w.Unreal || facts.Asks(w.text)
 	o.all = append(o.all, w)
 }
 
 // observations are all that was seen and said, each text once, as it was last; the latest come first.
 func (r *Result) observations() []observation {
-	o := observed{known: map[string]bool{}}
+	o := observed{known: map[observedText]bool{}}
 	n := len(r.Actions)
 	for _, called := range slices.Sorted(maps.Keys(r.In.Answer.Fields)) {
 		value := r.In.Answer.Fields[called]
 		if value != "" && len(value) < facts.MaxSaid && !strings.HasPrefix(value, "[") {
-			o.field(called, value, n, human.Ref{Kind: human.RefField, ID: called})
+			o.add(seenField, called, value, n, human.Ref{Kind: human.RefField, ID: called})
 		}
 	}
 	for _, s := range facts.Split(r.In.Answer.ExecutionResult) {
-		o.add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "execution_result"})
+		o.add(saidAnswer, "", s, n+1, human.Ref{Kind: human.RefAnswer, ID: "execution_result"})
 	}
 	for _, s := range facts.Split(r.In.Answer.HumanInput) {
-		o.add(saidAnswer, s, n+1, human.Ref{Kind: human.RefAnswer, ID: "human_input"})
+		o.add(saidAnswer, "", s, n+1, human.Ref{Kind: human.RefAnswer, ID: "human_input"})
 	}
 	for i := n - 1; i >= 0 && len(o.all) < maxObservations; i-- {
 		if a := r.Actions[i]; a.Type == human.Note {
-			o.add(saidNote, a.Text, i, a.Ref())
+			o.add(saidNote, "", a.Text, i, a.Ref())
 		} else {
 			r.observe(&o, i)
 		}
@@ -538,25 +541,25 @@ func (r *Result) observe(o *observed, i int) {
 	switch {
 	case a.Page != nil:
 		if !r.badPage(i) {
-			o.add(seenPage, a.Page.Title, i, ref)
+			o.add(seenPage, "", a.Page.Title, i, ref)
 		}
 	case a.Window != nil && a.Type != human.FileOperation:
-		o.add(seenTitle, a.Window.Title, i, ref)
+		o.add(seenTitle, "", a.Window.Title, i, ref)
 	}
 	if e := a.Element; e != nil {
 		switch {
 		case a.Type == human.SwitchWindow:
-			o.add(seenTitle, e.Name, i, ref)
+			o.add(seenTitle, "", e.Name, i, ref)
 		case !facts.IsControl(e) && e.Role != "list" && e.Role != "listitem" && e.Role != "cell" && e.Role != "gridcell":
-			o.add(seenElement, facts.ElementName(e), i, ref)
+			o.add(seenElement, "", facts.ElementName(e), i, ref)
 		}
-		o.add(seenTitle, facts.InDialog(e), i, ref)
+		o.add(seenTitle, "", facts.InDialog(e), i, ref)
 	}
 	if d := a.Dialog; d != nil {
-		o.add(seenMessage, d.Message, i, ref)
+		o.add(seenMessage, "", d.Message, i, ref)
 	}
 	if p := a.Pick; p != nil && len(p.Rows) == 0 && len(p.Text) < facts.MaxSaid {
-		o.field(p.Field, p.Text, i, ref)
+		o.add(seenField, p.Field, p.Text, i, ref)
 	}
 }
 
