@@ -5,7 +5,6 @@ package browser
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -192,14 +191,14 @@ func (b *Browser) Check(context.Context) human.SourceState {
 		}
 		return state
 	}
-	name, version, _, err := Find(b.o.Path)
+	name, _, err := locate(b.o.Path)
 	if err != nil {
 		state.Status, state.Code = "missing", "no_browser"
 		state.Detail = "No browser was found that Deskbell can record."
 		state.Fix = installHint
 		return state
 	}
-	state.Detail = strings.TrimSpace(name + " " + version)
+	state.Detail = name
 	if !b.o.headless && noDisplay() {
 		state.Status, state.Code = "partial", "no_display"
 		state.Detail = "There is no display that a browser could be shown on."

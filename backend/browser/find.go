@@ -21,25 +21,33 @@ type candidate struct {
 	file string // absolute, or looked up in PATH
 }
 
-// Find returns the browser that is used: the one at path, or the first of Chrome, Chromium, Edge and Brave that is
-// installed. NotFound says what to install. version is "" where the system does not say it.
+// Find returns the browser that is used, as locate finds it. version is "" where the system does not say it.
 func Find(path string) (name, version, file string, err error) {
+	if name, file, err = locate(path); err != nil {
+		return "", "", "", err
+	}
+	return name, versionOf(file), file, nil
+}
+
+// locate returns the browser at path, or the first of Chrome, Chromium, Edge and Brave that is installed. It starts no
+// program: on a busy machine one takes seconds to say its version. NotFound says what to install.
+func locate(path string) (name, file string, err error) {
 	if path != "" {
 		file, err := exec.LookPath(path)
 		if errors.Is(err, exec.ErrDot) {
 			err = nil
 		}
 		if err != nil {
-			return "", "", "", human.Wrap(human.NotFound, err, "The browser named in the setting recording.browser.path is not there or cannot be run: %s. %s", path, installHint)
+			return "", "", human.Wrap(human.NotFound, err, "The browser named in the setting recording.browser.path is not there or cannot be run: %s. %s", path, installHint)
 		}
-		return nameOf(file), versionOf(file), file, nil
+		return nameOf(file), file, nil
 	}
 	for _, c := range candidates() {
 		if found, err := exec.LookPath(c.file); err == nil {
-			return c.name, versionOf(found), found, nil
+			return c.name, found, nil
 		}
 	}
-	return "", "", "", human.Errorf(human.NotFound, "No browser was found that Deskbell can record. %s", installHint)
+	return "", "", human.Errorf(human.NotFound, "No browser was found that Deskbell can record. %s", installHint)
 }
 
 // nameOf is what people call the browser of an executable.

@@ -38,3 +38,17 @@ func TestFindTakesWhatIsInstalled(t *testing.T) {
 		t.Errorf("Find of what is not there: %v", err)
 	}
 }
+
+func TestABrowserIsReadyBeforeItSaysItsVersion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "chromium")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\necho asked > \"$0.asked\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	state := New(Options{Path: file, headless: true}, human.BrowserOptions{}, nil).Check(t.Context())
+	if state.Status != "complete" || state.Detail != "Chromium" {
+		t.Errorf("Check = %+v", state)
+	}
+	if _, err := os.Stat(file + ".asked"); err == nil {
+		t.Error("Check started the browser")
+	}
+}
