@@ -68,11 +68,10 @@ test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) build                 $(MAKE) build
 	@$(STAGE) lint+frontend+windows $(MAKE) -j2 -O lint test-frontend windows generated
 	@$(STAGE) test-go               $(MAKE) test-go
-	@$(STAGE) e2e                   $(MAKE) e2e
-	@$(STAGE) mcp+examples          $(MAKE) -j2 -O mcp examples
+	# Persons at recorded browsers mostly look and wait, while the console's tests compute.
+	@$(STAGE) e2e+browser           $(MAKE) -j2 -O e2e browser
+	@$(STAGE) mcp+examples+agents   $(MAKE) -j2 -O mcp examples agents
 	@$(STAGE) window                $(MAKE) window
-	@$(STAGE) browser               $(MAKE) browser
-	@$(STAGE) agents                $(MAKE) agents
 	# Neither the tests under Wine, which mostly wait, nor the kills have anything to fear from a busy machine.
 	@$(STAGE) crash+wine+fuzz       $(MAKE) -j3 -O crash wine fuzz
 	@$(STAGE) end
