@@ -226,7 +226,7 @@ test.describe('history', () => {
     await expect(rows(app).filter({ hasText: 'Never mind' })).toContainText('canceled');
     await expect(page.getByRole('region', { name: 'Requests per day' }).getByRole('img')).toHaveAttribute('aria-label', /^5 requests in 30 days/);
     await expect(page.getByRole('region', { name: 'Time to answer' })).toContainText('1 not answered');
-    await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('50 %');
+    await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('50%');
     await expect(page.getByRole('region', { name: 'Approval rate' })).toContainText('of 2 yes-or-no answers');
   });
 

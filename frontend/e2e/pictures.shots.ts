@@ -9,11 +9,11 @@ import { Server } from './support/server';
 import { choose, Console, expect, mod, test } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
-// Every view in both themes and both languages. SCREENSHOTS names another folder, SCREENSHOTS_ONLY a part of a view's name.
+// Every view in both themes and both languages. SCREENSHOTS names another folder, SCREENSHOTS_ONLY a pattern of views' names.
 // Those of the documents go there, too, but for where SCREENSHOTS is given and DESKBELL_PICTURES is not.
 const folder = path.resolve(process.env.SCREENSHOTS ?? path.join(import.meta.dirname, '../screenshots'));
 const documents = process.env.DESKBELL_PICTURES ?? (process.env.SCREENSHOTS ? '' : path.join(import.meta.dirname, '../../docs/images'));
-const only = process.env.SCREENSHOTS_ONLY ?? '';
+const only = new RegExp(process.env.SCREENSHOTS_ONLY ?? '');
 const themes = ['light', 'dark'] as const;
 const languages = ['en', 'zh-CN'] as const;
 
@@ -101,7 +101,7 @@ const changed = async (app: Console, ids: Record<string, string>): Promise<void>
   await app.page.waitForLoadState('networkidle');
   // What the changes come to is known, and the draft is saved.
   await expect(app.page.locator('.plan .risky .t3')).toHaveCount(0);
-  await expect(app.page.getByText(/^(Draft saved|草稿已保存)/)).toBeVisible();
+  await expect(app.page.getByText(/^(Draft saved|草稿已保存)/).first()).toBeVisible();
 };
 
 function planViews(): View[] {
@@ -122,7 +122,7 @@ function planViews(): View[] {
     { name: 'plan-mild', show: open('mild', (app) => app.armed()) },
     { name: 'plan', docs: true, show: changed },
     { name: 'plan-edit', show: async (app, ids) => changed(app, ids).then(() => app.page.locator('[data-task="report"] button.tt').click()) },
-    { name: 'plan-menu', show: async (app, ids) => changed(app, ids).then(async () => { await app.page.locator('[data-task="dump"] button.tt').focus(); await app.page.locator('[data-task="dump"] .menu button').click(); }) },
+    { name: 'plan-menu', show: async (app, ids) => changed(app, ids).then(async () => { await app.page.locator('[data-task="dump"] button.tt').focus(); await app.page.locator('[data-task="dump"] .row-menu button').click(); }) },
     { name: 'narrow-plan', size: { width: 640, height: 900 }, show: changed },
     { name: 'middle-plan', size: { width: 1000, height: 760 }, show: changed },
     { name: 'plan-popup', size: { width: 448, height: 800 }, show: async (app) => app.page.goto(`${app.server.url}/?view=popup#code=${(await app.server.invite()).code}`).then(() => app.page.waitForLoadState('networkidle')) },
@@ -178,7 +178,7 @@ const views: View[] = [
     },
   },
   { name: 'palette', show: async (app, ids) => app.openOperation(ids.approve ?? '').then(() => app.press(`${mod}+k`)) },
-  { name: 'keys', show: async (app, ids) => app.openOperation(ids.approve ?? '').then(() => app.press('?')) },
+  { name: 'keys', show: async (app, ids) => app.openOperation(ids.approve ?? '').then(() => app.press('?')).then(() => expect(app.page.getByRole('dialog')).toBeVisible()) },
   { name: 'snooze', show: async (app, ids) => app.openOperation(ids.approve ?? '').then(() => app.press('s')) },
   { name: 'reason', show: async (app, ids) => app.openOperation(ids.bash ?? '').then(() => app.press('d')) },
   {
@@ -338,7 +338,7 @@ for (const theme of themes) {
       const run = await seedRun(planned);
       try {
         const ids = { ...(await seed(busy)), ...(await seedPlans(planned)) };
-        for (const view of views.filter((v) => v.name.includes(only))) {
+        for (const view of views.filter((v) => only.test(v.name))) {
           const context = await browser.newContext({ colorScheme: theme, locale: language, viewport: view.size ?? { width: 1280, height: 800 } });
           const app = new Console(await context.newPage(), view.fresh ? fresh : view.plans ? planned : busy);
           await app.page.goto((await app.server.invite()).console);

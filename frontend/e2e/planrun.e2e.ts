@@ -270,7 +270,7 @@ test('history has figures of plans', async ({ app, page, planner }) => {
   await app.open('history');
   await app.button('Plans').click();
   await expect(page.getByRole('heading', { name: 'Answers' })).toBeVisible();
-  await expect(page.getByText('25 %')).toBeVisible();
+  await expect(page.getByText('25%')).toBeVisible();
   await expect(page.getByRole('img', { name: '4 plans in 30 days, at most 4 on one day' })).toBeVisible();
   const usual = page.getByRole('region', { name: 'Most common changes' });
   await expect(usual).toContainText(/Adds\s*Restore on a copy\s*2 plans/);

@@ -92,7 +92,7 @@ export async function seedPlans(server: Server): Promise<Record<string, string>>
 /** A run of the reference agent, in the middle of its work. */
 export async function seedRun(server: Server): Promise<Journal> {
   const run = new Journal(path.join(server.dir, 'agents'), 'run_01kb2r9q');
-  const tasks = [{ id: 't1', description: 'Find the failing test', tool_name: 'shell' }, { id: 't2', description: 'Mend the code that it tests', tool_name: 'edit_file' }, { id: 't3', description: 'Run the tests again', tool_name: 'shell' }];
+  const tasks = [{ id: 't1', description: 'Find the failing test', tool_name: 'shell' }, { id: 't2', description: 'Fix the code that it tests', tool_name: 'edit_file' }, { id: 't3', description: 'Run the tests again', tool_name: 'shell' }];
   await run.begin('The tests fail. Find out why, and fix it.');
   await run.tell({ state: 'reasoning', content: 'Looking at the folder' });
   await run.tell({ type: 'confirmation_request', state: 'awaiting_confirmation', content: 'A plan of 3 tasks waits to be confirmed' });
@@ -100,7 +100,7 @@ export async function seedRun(server: Server): Promise<Journal> {
   await run.tell({ type: 'task_init', task_id: 't1', tool: 'shell', content: 'Find the failing test' });
   await run.tell({ task_id: 't1', tool: 'shell', call: 'go test ./...', outcome: 'failed', content: 'FAIL: TestSum: 2 + 2 is 5' });
   await run.tell({ type: 'sub_task_result', task_id: 't1', tool: 'shell', outcome: 'done', content: 'TestSum fails: Sum adds one too many', spent: { steps: 1, tokens_in: 4_100, tokens_out: 260, time_ns: 9e9, money: 0.04 } });
-  await run.tell({ type: 'task_init', task_id: 't2', tool: 'edit_file', content: 'Mend the code that it tests' });
+  await run.tell({ type: 'task_init', task_id: 't2', tool: 'edit_file', content: 'Fix the code that it tests' });
   await run.tell({ task_id: 't2', tool: 'shell', call: 'git checkout -- .', outcome: 'refused', content: 'refused: it would throw away what is not committed' });
   await run.tell({ task_id: 't2', tool: 'edit_file', call: 'sum.go', outcome: 'done', content: '1 replacement', spent: { steps: 3, tokens_in: 12_400, tokens_out: 830, time_ns: 42e9, money: 0.12 } });
   return run;
