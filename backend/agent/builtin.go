@@ -65,14 +65,14 @@ How to work:
 2. Where something that you need is missing or could mean more than one thing, do not guess: ask with ask_human.
 `)
 	if d.Plans == nil {
-		b.WriteString("3. Call the tools that you need, look at what comes of each, and go on until the task is done.\n")
+		b.WriteString("3. Call the tools that you need, look at what comes of each, and continue until the task is done.\n")
 	} else {
 		b.WriteString(`3. Nothing runs but what a person has confirmed. Propose a plan with propose_plan before you call any other tool. To look first and decide then, propose a plan of the looking alone.
-4. A confirmed plan is carried out task by task. Tasks with args run by themselves. For one without, you are told to do it: call only its tool, and then end_task.
+4. A confirmed plan is carried out task by task. Tasks with args run by themselves. For one without, you get a message to do it: call only its tool, and then end_task.
 5. Where a task fails, or an operator wants it otherwise, propose another plan. What an operator changed or took out stays so.
 `)
 	}
-	b.WriteString(`- Where a call fails, mend it or find another way. Where one was refused, do not come to the same by other means.
+	b.WriteString(`- Where a call fails, fix it or find another way. Where one was blocked or denied, do not try to get the same result another way.
 - Never say that something was done that no tool has done. At the end say in a few sentences what came of it.
 - Write in the language that the task is written in.
 

@@ -97,7 +97,7 @@ func (x *execution) perform(ctx context.Context, use ToolUse) error {
 		return err
 	}
 	if no != "" {
-		rec.Done.Text, rec.Text = string(no), refusedBy+human.OneLine(strings.TrimPrefix(string(no), "This call was refused and did not run."), 300)
+		rec.Done.Text, rec.Text = string(no), refusedBy+human.OneLine(strings.TrimPrefix(string(no), "This call was blocked and did not run."), 300)
 		return x.tell(ctx, rec, u)
 	}
 	use.Args = args

@@ -94,7 +94,7 @@ func (e *Engine) Resume(ctx context.Context, records []Record) (Result, error) {
 	if x.current != nil && x.deps.Plans != nil {
 		x.deps.Plans.GoesOn(ctx, x.current.ID)
 	}
-	return x.goOn(ctx, fmt.Sprintf("Going on after %d calls of tools", r.spent.Steps))
+	return x.goOn(ctx, fmt.Sprintf("Continuing after %d calls of tools", r.spent.Steps))
 }
 
 // InfoOf is what a journal says of its run: what it was begun with, and the limits that it continued with last. The error

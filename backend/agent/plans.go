@@ -62,12 +62,12 @@ func (x *execution) confirm(ctx context.Context) error {
 	}
 	switch {
 	case c.Status == human.PlanCancelled:
-		return x.fail(ctx, true, joined("An operator cancelled the plan.", operatorSays(c.Message)))
+		return x.fail(ctx, true, joined("An operator canceled the plan.", operatorSays(c.Message)))
 	case c.Status == human.PlanTimeout:
-		if err := x.emit(ctx, Update{Type: ConfirmationTimeout, Content: "Nobody confirmed the plan in time, so nothing of it runs."}); err != nil {
+		if err := x.emit(ctx, Update{Type: ConfirmationTimeout, Content: "No operator confirmed the plan in time, so nothing of it runs."}); err != nil {
 			return err
 		}
-		return x.fail(ctx, true, "Nobody confirmed the plan in time.")
+		return x.fail(ctx, true, "No operator confirmed the plan in time.")
 	case c.Status == human.PlanModified && len(c.Tasks) == 0:
 		return x.keep(ctx, Record{Kind: PlanRecord, Plan: &c})
 	case c.Status != human.PlanConfirmed && c.Status != human.PlanModified, !sound(c.Tasks):
@@ -146,7 +146,7 @@ func (x *execution) beginTask(ctx context.Context) error {
 		}
 		switch {
 		case st.Go && st.Task.ID != t.ID:
-			return x.confirmationError(ctx, "another task than "+t.ID+" was let go")
+			return x.confirmationError(ctx, "another task than "+t.ID+" may begin")
 		case st.Go:
 			return x.begun(ctx, st.Task)
 		case st.Why == "stopped":
@@ -157,7 +157,7 @@ func (x *execution) beginTask(ctx context.Context) error {
 			}
 			return x.emit(ctx, Update{Type: SubTaskResult, Content: cmp.Or(st.Message, t.Description), TaskID: t.ID, Tool: t.Tool, Outcome: OutcomeSkipped})
 		case st.Why == "refused":
-			return x.skip(ctx, t.ID, cmp.Or(st.Message, "it was refused"))
+			return x.skip(ctx, t.ID, cmp.Or(st.Message, "it was denied"))
 		case changed:
 			return nil
 		case st.Why == "paused", st.Why == "asking":
@@ -165,7 +165,7 @@ func (x *execution) beginTask(ctx context.Context) error {
 				err = x.status(ctx, "Task %s waits: %s", t.ID, cmp.Or(st.Message, st.Why))
 			}
 		case asked >= stalled:
-			return x.confirmationError(ctx, "task "+t.ID+" was neither let go nor taken out")
+			return x.confirmationError(ctx, "task "+t.ID+" was neither allowed to begin nor removed")
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err

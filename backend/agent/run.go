@@ -336,7 +336,7 @@ func (r *run) decide(c Confirmation, unfit string) {
 	if !sameTasks(p.Tasks, c.Tasks) {
 		how = "The plan is confirmed with changes of an operator's. Only this runs:\n" + listed(r.tasks)
 	}
-	r.answer(call, joined(how, said, "Its tasks are now carried out one after the other; you are told what comes of each, and where one needs you."), false)
+	r.answer(call, joined(how, said, "Its tasks are now carried out one after the other; you learn what comes of each, and where one needs you."), false)
 }
 
 // begin takes that a task has begun.
@@ -375,8 +375,8 @@ func (r *run) end(p human.TaskProgress, words string) {
 	case p.State == human.TaskFailed && !r.implicit:
 		r.abandon = fmt.Sprintf("task %s failed: %s", p.Task, p.Note)
 	case p.State == human.TaskSkipped && words != "": // refused by an operator
-		r.hear("An operator refused task %s: %s", p.Task, words)
-		r.abandon = fmt.Sprintf("an operator refused task %s: %s", p.Task, words)
+		r.hear("An operator denied task %s: %s", p.Task, words)
+		r.abandon = fmt.Sprintf("an operator denied task %s: %s", p.Task, words)
 	case p.State == human.TaskSkipped && r.abandon == "":
 		r.skipped(p)
 	}

@@ -33,10 +33,10 @@ func (x *execution) think(ctx context.Context) error {
 	switch {
 	case reply.Cut && len(reply.Calls) > 0:
 		rec.Turn.Text, rec.Turn.Calls, rec.Turn.Kept = cmp.Or(strings.TrimSpace(reply.Text), nothing), nil, nil
-		rec.Text = "Your reply was cut off by the limit of tokens, so none of its calls was made. Make it shorter."
+		rec.Text = "Your reply was longer than the limit of tokens, so none of its calls was made. Make it shorter."
 	case len(reply.Calls) == 0 && strings.TrimSpace(reply.Text) == "":
 		rec.Turn.Text, rec.Turn.Kept = nothing, nil
-		rec.Text = "You said nothing. Go on, or say what came of it."
+		rec.Text = "You said nothing. Continue, or say what came of it."
 	}
 	return x.keep(ctx, rec)
 }
@@ -82,7 +82,7 @@ func (x *execution) flush(held string) (t Turn, any bool) {
 	notes := strings.Join(x.notes, "\n\n")
 	if len(x.open) == 0 {
 		if notes == "" && len(x.turns) > 0 && x.turns[len(x.turns)-1].Role == Assistant {
-			notes = "Go on."
+			notes = "Continue."
 		}
 		return Turn{Role: User, Text: notes}, notes != ""
 	}
@@ -147,7 +147,7 @@ func (x *execution) ask(ctx context.Context) error {
 	}
 	rec := Record{Kind: DoneRecord, Done: &CallDone{CallID: use.ID, Text: "You asked: " + q + "\nThe person answered: " + answer}}
 	if err != nil {
-		rec.Done.Text, rec.Done.Failed = "You asked: "+q+"\nNobody answered: "+human.SafeText(err), true
+		rec.Done.Text, rec.Done.Failed = "You asked: "+q+"\nNo operator answered: "+human.SafeText(err), true
 	}
 	if x.current != nil && use.ID == x.callID() { // the task is the question
 		rec.Task, rec.Outcome, rec.Text = x.current.ID, OutcomeDone, human.OneLine(answer, 300)

@@ -95,7 +95,7 @@ How to work:
 3. Where you know enough, act. Ask for no permission: what needs it is asked for without you.
 4. When it is done, say in a sentence or two what came of it. Never say that something was done that no tool has done.
 5. Answer in the language that the user writes in.
-6. Where a call fails, mend it or find another way. Where one was refused, do not come to the same by other means.
+6. Where a call fails, fix it or find another way. Where one was blocked or denied, do not try to get the same result another way.
 
 %s`, ask, dataRule)
 	return b.String()
@@ -273,7 +273,7 @@ func (a *ToolAgent) answerCalls(ctx context.Context, w *work, s *session, r Repl
 		switch {
 		case err != nil:
 		case r.Cut:
-			results[i].Text = "It did not run: your reply was cut off by the limit of tokens. Make it shorter."
+			results[i].Text = "It did not run: your reply was longer than the limit of tokens. Make it shorter."
 		case a.ask != nil && use.Name == a.ask.Name:
 			results[i] = asked(use)
 		default:

@@ -17,5 +17,5 @@ type RunView struct {
 type RunUpdates struct {
 	Run     RunView  `json:"run"`
 	Updates []Update `json:"updates"`
-	Next    int      `json:"next" doc:"What to ask for after, to go on."`
+	Next    int      `json:"next" doc:"What to ask for after, to continue."`
 }

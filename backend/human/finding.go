@@ -107,7 +107,7 @@ type Summary struct {
 	Report      Report        `json:"report"`
 	Dropped     []Dropped     `json:"dropped" doc:"Findings that did not stand on their evidence."`
 	Problem     string        `json:"problem,omitempty" doc:"Why it failed, and what to do."`
-	Edits       string        `json:"edits,omitempty" doc:"Changes when something was cut, masked, reworded or shared in the recordings."`
+	Edits       string        `json:"edits,omitempty" doc:"Changes when something was removed, masked, reworded or shared in the recordings."`
 	InsteadOf   string        `json:"instead_of,omitempty" doc:"The summarizer that failed, where this one serves in its place."`
 	Model       string        `json:"model,omitempty" doc:"The model that wrote it."`
 	TokensIn    int           `json:"tokens_in,omitempty" doc:"That the model counted of what it was sent."`

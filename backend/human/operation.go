@@ -330,7 +330,7 @@ type Operation struct {
 	ClaimedBy   string          `json:"claimed_by,omitempty"`
 	Messages    []Message       `json:"messages"`
 	Result      *Result         `json:"result,omitempty" doc:"Once completed."`
-	Ended       *Ending         `json:"ended,omitempty" doc:"Once cancelled or declined: who, when, why."`
+	Ended       *Ending         `json:"ended,omitempty" doc:"Once canceled or declined: who, when, why."`
 	DeliveredAt *time.Time      `json:"delivered_at,omitempty" doc:"When its agent first read the end of it."`
 	Recordings  []RecordingID   `json:"recordings"`
 	PlanState

@@ -30,7 +30,7 @@ type ToolCall struct {
 	Task        string          `json:"task,omitempty" doc:"What the agent's user asked for, where the client knows it."`
 	SessionID   string          `json:"session_id,omitempty"`
 	Fixed       bool            `json:"fixed,omitempty" doc:"The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it."`
-	CallID      string          `json:"call_id,omitempty" doc:"The client's own id of this call: the same again asks nobody twice."`
+	CallID      string          `json:"call_id,omitempty" doc:"The client's own id of this call: the same again asks no operator twice."`
 }
 
 // ProjectInfo is what is known of the working tree that a call is made in (G1).

@@ -93,7 +93,7 @@ type TaskSummary struct {
 	Priority        int      `json:"priority,omitempty"`
 	ExpectedOutcome string   `json:"expected_outcome,omitempty"`
 	Risk            Risk     `json:"risk_level" enum:"none,low,medium,high,critical"`
-	Effects         []Effect `json:"effects,omitempty" doc:"What it would do, the most severe first, at the most 3; from its arguments."`
+	Effects         []Effect `json:"effects,omitempty" doc:"What it would do, the most severe first, at most 3; from its arguments."`
 	Asked           bool     `json:"asked,omitempty" doc:"The gatekeeper will ask again before it runs."`
 	Writes          bool     `json:"writes,omitempty" doc:"It changes something."`
 	Seconds         float64  `json:"estimated_seconds,omitempty" doc:"The median of earlier runs of such a task."`
@@ -106,7 +106,7 @@ type PlanAnswer struct {
 	Tasks      []Task       `json:"tasks,omitempty" doc:"Every task that may run, in order; none where human_input says what to change."`
 	Changes    []TaskChange `json:"changes,omitempty" doc:"What that changed."`
 	TaskByTask bool         `json:"task_by_task,omitempty" doc:"Each task is confirmed by itself before it runs."`
-	Auto       bool         `json:"auto,omitempty" doc:"Nobody was asked: every task is safe, and the settings say that such plans need nobody."`
+	Auto       bool         `json:"auto,omitempty" doc:"No operator was asked: every task is safe, and the settings say that such plans need no answer."`
 }
 
 // Agrees says whether an answer lets the same tasks run in the same way: two operators who give such answers agree.

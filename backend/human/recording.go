@@ -123,10 +123,10 @@ func (r Recording) Running() bool { return r.State == RecordingRuns || r.State =
 // Edits are what the operator decided about a recording before it leaves. The recording itself stays as
 // it is; everything that leaves is made with its edits.
 type Edits struct {
-	Version       uint64            `json:"version" doc:"The version changed; a change of another is refused."`
+	Version       uint64            `json:"version" doc:"The version changed; a change of another version is a conflict."`
 	Cuts          []string          `json:"cuts" doc:"Ids of actions that are left out, with their pictures."`
 	MaskedTexts   []string          `json:"masked_texts" doc:"Ids of actions whose text and element names are hidden."`
-	Masks         []Mask            `json:"masks" doc:"Regions of pictures that are blacked out."`
+	Masks         []Mask            `json:"masks" doc:"Regions of pictures that are masked."`
 	Words         map[string]string `json:"words,omitempty" doc:"The operator's own words for a step, by the action's id."`
 	ShareText     bool              `json:"share_text" doc:"The agent gets what was typed, not only that it was."`
 	SharePictures bool              `json:"share_pictures" doc:"The agent may read the pictures."`

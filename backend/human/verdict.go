@@ -107,14 +107,14 @@ type Effect struct {
 	Reversibility Reversibility `json:"reversibility" enum:"reversible,costly,irreversible"`
 	Blast         BlastRadius   `json:"blast_radius" enum:"file,project,machine,shared,production,public"`
 	Rule          string        `json:"rule_id" doc:"The rule that found it."`
-	HardLimit     bool          `json:"floor,omitempty" doc:"No trust, rule, model or standing permission lowers it."`
+	HardLimit     bool          `json:"floor,omitempty" doc:"No trust, rule or model lowers it."`
 	Words         string        `json:"words,omitempty" doc:"The effect in a sentence for people."`
 	FileCounts
 }
 
 // A FileCounts is what there is at the path of an effect, where evidence was taken of it.
 type FileCounts struct {
-	Files int   `json:"files,omitempty" doc:"How many files it holds; 1 for a file. At the most 100,000 are counted."`
+	Files int   `json:"files,omitempty" doc:"How many files it holds; 1 for a file. At most 100,000 are counted."`
 	Bytes int64 `json:"bytes,omitempty"`
 	Kept  Kept  `json:"kept,omitempty" enum:"absent,no_copy,made_here,committed,ignored" doc:"Where else its contents are."`
 }
@@ -179,7 +179,7 @@ type Input struct {
 	Prompt      string `json:"prompt"`
 	Code        Code   `json:"code,omitempty" doc:"Names prompt; its parameter is must."`
 	Placeholder string `json:"placeholder,omitempty"`
-	Must        string `json:"must,omitempty" doc:"What has to be typed, to the letter; empty takes anything."`
+	Must        string `json:"must,omitempty" doc:"What has to be typed, exactly; empty takes anything."`
 }
 
 // A Because is one reason for a decision.
@@ -205,7 +205,7 @@ type Verdict struct {
 	Risk          Risk          `json:"risk" enum:"none,low,medium,high,critical"`
 	Reversibility Reversibility `json:"reversibility" enum:"reversible,costly,irreversible"`
 	Blast         BlastRadius   `json:"blast_radius" enum:"file,project,machine,shared,production,public"`
-	HardLimit     bool          `json:"floor,omitempty" doc:"It touches what no trust, rule, model or standing permission lowers."`
+	HardLimit     bool          `json:"floor,omitempty" doc:"It touches a hard limit."`
 	Reason        string        `json:"reason" doc:"What said says, in English."`
 	Said          []Sentence    `json:"said,omitempty" doc:"The weightiest reason in sentences."`
 	Rules         []string      `json:"rule_ids" doc:"The rules that took part, the most severe first."`

@@ -74,7 +74,7 @@ type Submission struct {
 	Message        string          `json:"message" doc:"What the plan is for, in a line."`
 	Tasks          []human.Task    `json:"tasks"`
 	Context        json.RawMessage `json:"context,omitempty" doc:"Free-form; context.cwd is the folder it would run in, context.project what it belongs to."`
-	Timeout        float64         `json:"timeout_seconds,omitempty" doc:"Seconds until it is cancelled; absent, or longer than the setting confirmation_timeout: that."`
+	Timeout        float64         `json:"timeout_seconds,omitempty" doc:"Seconds until it is canceled; absent, or longer than the setting confirmation_timeout: that."`
 	Priority       *int            `json:"priority,omitempty" minimum:"0" maximum:"9" doc:"Higher rings first; absent: 5."`
 	Confirmations  int             `json:"confirmations,omitempty" minimum:"0" maximum:"9" doc:"How many operators have to agree; the settings may ask for more."`
 	Operators      []string        `json:"operators,omitempty" doc:"Who has to be among them, beside those of the settings."`
@@ -107,13 +107,13 @@ type GivenResponse struct {
 // A Status is how a plan stands, for its agent and for operators (P3).
 type Status struct {
 	SessionID   string              `json:"session_id"`
-	OperationID human.OperationID   `json:"operation_id,omitempty" doc:"Absent where nobody was asked."`
+	OperationID human.OperationID   `json:"operation_id,omitempty" doc:"Absent where no operator was asked."`
 	Version     uint64              `json:"version,omitempty"`
 	Status      human.PlanStatus    `json:"status" enum:"pending,confirmed,modified,cancelled,timeout"`
 	CreatedAt   time.Time           `json:"created_at"`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty"`
 	Response    *GivenResponse      `json:"user_response,omitempty"`
-	Auto        string              `json:"auto,omitempty" enum:"off,safe" doc:"Why nobody was asked: confirming is off, or every task is safe and the settings let such plans pass."`
+	Auto        string              `json:"auto,omitempty" enum:"off,safe" doc:"Why no operator was asked: confirming is off, or every task is safe and the settings let such plans pass."`
 	Tasks       []human.Task        `json:"tasks" doc:"What may run, in order; empty where nothing may."`
 	Summary     *human.TasksSummary `json:"tasks_summary,omitempty"`
 	Question    string              `json:"question,omitempty" doc:"What an operator asks the agent; answer with POST /api/human/reply."`
@@ -155,9 +155,9 @@ type Preset struct {
 
 // A History is what was decided for plans like one (P9).
 type History struct {
-	Alike   []Past        `json:"alike" doc:"The most alike first, at the most 8."`
+	Alike   []Past        `json:"alike" doc:"The most alike first, at most 8."`
 	Counts  Outcomes      `json:"counts" doc:"Of all that are alike."`
-	Usual   []UsualChange `json:"usual" doc:"What people changed in them, the most frequent first, at the most 5."`
+	Usual   []UsualChange `json:"usual" doc:"What people changed in them, the most frequent first, at most 5."`
 	Presets []Preset      `json:"presets" doc:"That fit, the best first."`
 }
 
@@ -178,7 +178,7 @@ type Outcomes struct {
 	Modified  int `json:"modified"`
 	Cancelled int `json:"cancelled"`
 	Timeout   int `json:"timeout"`
-	Auto      int `json:"auto" doc:"Of confirmed: nobody was asked."`
+	Auto      int `json:"auto" doc:"Of confirmed: no operator was asked."`
 }
 
 // A UsualChange is a change that people made more than once, or in the plans most alike.
@@ -194,11 +194,11 @@ type Statistics struct {
 	Days     int            `json:"days"`
 	Plans    int            `json:"plans"`
 	Outcomes Outcomes       `json:"outcomes"`
-	Median   float64        `json:"median_seconds" doc:"From the ring to the answer, of those that people answered."`
+	Median   float64        `json:"median_seconds" doc:"From the request to the answer, of those that people answered."`
 	P90      float64        `json:"p90_seconds"`
-	Changes  []UsualChange  `json:"changes" doc:"What people change most, at the most 8."`
+	Changes  []UsualChange  `json:"changes" doc:"What people change most, at most 8."`
 	PerDay   []DayOutcomes  `json:"per_day" doc:"Oldest first; days without a plan are there, too."`
-	Tools    []ToolDuration `json:"tools" doc:"How long tasks take by tool, the most frequent first, at the most 12."`
+	Tools    []ToolDuration `json:"tools" doc:"How long tasks take by tool, the most frequent first, at most 12."`
 }
 
 // DayOutcomes are one day's, in UTC.

@@ -48,7 +48,7 @@ func (s *Service) Submit(ctx context.Context, by human.Actor, sub Submission, wa
 	if !o.Confirm {
 		return Status{
 			SessionID: sub.SessionID, Status: human.PlanConfirmed, CreatedAt: s.d.Now().UTC(), Auto: "off", Tasks: tasks,
-			Message: "Plans need no confirmation here: nobody was asked, and nothing of this plan is kept. Go on.",
+			Message: "Plans need no confirmation here: no operator was asked, and nothing of this plan is kept. Continue.",
 		}, false, nil
 	}
 	before, err := s.d.Queue.Newest(ctx, human.Plan, by.Name, sub.SessionID)
@@ -429,9 +429,9 @@ func (s *Service) unpaused(ctx context.Context, by human.Actor, id human.Operati
 var words = map[string]string{
 	"paused":  "An operator paused the plan. Do nothing, and ask to begin the task again.",
 	"stopped": "An operator stopped the plan. Do nothing more of it.",
-	"skipped": "An operator skipped this task. Go on with the next one of run.tasks that waits.",
+	"skipped": "An operator skipped this task. Continue with the next one of run.tasks that waits.",
 	"begun":   "This task has begun already, and has perhaps ended: see run.tasks. If you do not know what became of it, look before you do it again.",
-	"changed": "The plan was changed and no longer has this task as one that waits. Go on with the next one of run.tasks that waits.",
+	"changed": "The plan was changed and no longer has this task as one that waits. Continue with the next one of run.tasks that waits.",
 	"asking":  "An operator is being asked about this task. Do nothing, and ask to begin it again.",
 	"refused": "An operator said in words what to change. Hand in a new plan that does as it says.",
 	"unknown": "The plan has no such task that may run.",
@@ -535,7 +535,7 @@ func (s *Service) carry(ctx context.Context, op human.Operation, task human.Task
 		order = human.Order{Kind: human.Change, Tasks: rest, Changes: inRun(op.Run, Compare(waiting(op), rest)), Text: order.Text}
 	case human.PlanTimeout:
 		who = human.Actor{Role: human.System}
-		order = human.Order{Kind: human.Stop, Text: "Nobody answered about the task \"" + human.OneLine(task.Description, 80) + "\" in time."}
+		order = human.Order{Kind: human.Stop, Text: "No operator answered about the task \"" + human.OneLine(task.Description, 80) + "\" in time."}
 	}
 	if one.Ended != nil && who.Role == "" {
 		order.Text, who = one.Ended.Reason, one.Ended.By

@@ -252,7 +252,7 @@ func TestTimeout(t *testing.T) {
 		d := openFixture(t, dir, plan.Options{Confirm: true, Timeout: time.Hour, Modify: true})
 		defer d.close()
 		st, _, err := d.Submit(t.Context(), bot, plan.Submission{SessionID: "s", Message: "m", Tasks: three, Timeout: 40}, time.Minute)
-		if err != nil || st.Status != human.PlanTimeout || len(st.Tasks) != 0 || st.Run != nil || !strings.Contains(st.Message, "Nobody answered in time") {
+		if err != nil || st.Status != human.PlanTimeout || len(st.Tasks) != 0 || st.Run != nil || !strings.Contains(st.Message, "No operator answered in time") {
 			t.Errorf("%+v, %v", st, err)
 		}
 		_, err = d.Respond(t.Context(), ada, "s", plan.Response{Action: human.ConfirmPlan})

@@ -65,13 +65,13 @@ func (st Status) advice() string {
 	}
 	switch {
 	case st.Question != "":
-		return "An operator asks you something; answer it with a reply to operation " + string(st.OperationID) + ", then go on waiting."
+		return "An operator asks you something; answer it with a reply to operation " + string(st.OperationID) + ", then continue to wait."
 	case st.Status == human.PlanPending:
-		return "Nobody has answered yet. Do nothing of the plan; ask again how it stands."
+		return "No operator has answered yet. Do nothing of the plan; ask again how it stands."
 	case st.Status == human.PlanTimeout:
-		return "Nobody answered in time, so the plan is cancelled. Do nothing of it."
+		return "No operator answered in time, so the plan is canceled. Do nothing of it."
 	case st.Status == human.PlanCancelled:
-		return "The plan is cancelled. Do nothing of it." + said
+		return "The plan is canceled. Do nothing of it." + said
 	case st.Auto == "safe":
 		return "Confirmed by itself, because every task is safe. Begin its tasks in order."
 	case len(st.Tasks) == 0:

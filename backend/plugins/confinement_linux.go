@@ -43,7 +43,7 @@ var confinement = sync.OnceValue(func() Confined {
 		have("network: no interface (namespaces)")
 		miss("this kernel does not filter calls: sockets in the file system, such as those of the desktop, can be reached")
 	default:
-		miss("this kernel lets nobody make namespaces and does not filter calls: plug-ins have your network")
+		miss("this kernel lets no program make namespaces and does not filter calls: plug-ins have your network")
 	}
 	switch c.Apart = spaces || abi >= 6 || filter; {
 	case spaces:

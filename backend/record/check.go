@@ -88,7 +88,7 @@ func check(ctx context.Context, all []asked, system string, excluding bool) []hu
 		case s.Source == human.ScreenSource && s.Status != "off" && s.Status != "missing" && blind && excluding:
 			*s = human.SourceState{
 				Source: s.Source, Status: "missing", Code: "unsupported",
-				Detail: "Pictures are left out, because excluded windows cannot be told apart and blacked out.",
+				Detail: "Pictures are left out, because excluded windows cannot be told apart and masked.",
 				Fix:    "Make the windows source work, or empty the list of excluded applications in the settings.",
 			}
 		case s.Source == human.ElementSource && s.Status == "missing":

@@ -93,7 +93,7 @@ func startOnce(ctx context.Context) (time.Duration, int64, error) {
 	defer db.Close()
 	for shown := 0; shown == 0; {
 		if err := pause(ctx); err != nil {
-			return 0, 0, fmt.Errorf("the window never showed the ring: %w: %s", err, said.String())
+			return 0, 0, fmt.Errorf("the window never showed the request: %w: %s", err, said.String())
 		}
 		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM journal WHERE type = 'shown'").Scan(&shown); err != nil {
 			return 0, 0, err

@@ -47,10 +47,10 @@ func TestTheOperatorRecordsFromTheWindow(t *testing.T) {
 
 	d.Key("ctrl+alt+r")
 	d.says("Recording paused. 1 request is waiting")
-	if _, there := d.tray.Menu()["Go on recording"]; !there {
+	if _, there := d.tray.Menu()["Continue recording"]; !there {
 		t.Errorf("the tray's menu of a paused recording: %v", d.tray.Menu())
 	}
-	d.tray.Choose("Go on recording")
+	d.tray.Choose("Continue recording")
 	d.says("Recording. 1 request is waiting")
 	d.Key("ctrl+alt+r")
 	d.says("Recording paused. 1 request is waiting")

@@ -69,7 +69,7 @@ describe('the tool confirm_plan', { concurrency: true }, () => {
         assert.equal(gone.go, false)
       })
 
-      test('a plan is cancelled', async () => {
+      test('a plan is canceled', async () => {
         const called = agent.plan(plan('no'))
         await bell.rung(name, 'Mend no')
         await bell.respond('no', 'cancel', { user_message: 'Not today' })

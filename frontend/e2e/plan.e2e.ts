@@ -308,7 +308,7 @@ test('a plan is sent back with words instead', async ({ app, planner }) => {
   expect([status, tasks, said?.user_message]).toEqual(['modified', [], 'Keep the old cluster for a week']);
 });
 
-test('a plan is cancelled with a reason', async ({ app, planner }) => {
+test('a plan is canceled with a reason', async ({ app, planner }) => {
   const id = await planner.submit(mild);
   await app.open();
   await app.openOperation(id);

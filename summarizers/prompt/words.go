@@ -67,7 +67,7 @@ BEGIN %[1]s
 `,
 		end:     "END %s\n\nNow write the report as one JSON object.",
 		repair:  "Your last answer could not be used: %s. Answer again with one JSON object in the shape described, and nothing else.",
-		noJSON:  "it was not one whole JSON object; be shorter if it was cut off",
+		noJSON:  "it was not one whole JSON object; be shorter if it was too long",
 		shape:   "it did not have line, text, findings and suggestions in the shape described",
 		asking:  "Asking %s at %s",
 		written: "%s is writing: %d characters so far",

@@ -87,7 +87,7 @@ func about(t *testing.T, a summarizers.About) {
 	}
 	for _, l := range a.Languages {
 		if l != "en" && l != "zh-CN" {
-			t.Errorf("it writes %q, which nobody asks for", l)
+			t.Errorf("it writes %q, which is not needed", l)
 		}
 		if strings.TrimSpace(a.Title[l]) == "" {
 			t.Errorf("it has no title in %s", l)
@@ -214,14 +214,14 @@ func stops(t *testing.T, s summarizers.Summarizer) {
 		case err := <-ended:
 			return err
 		case <-time.After(prompt):
-			t.Fatalf("it goes on %v after nobody waits any more", prompt)
+			t.Fatalf("it continues %v after the context has ended", prompt)
 			return nil
 		}
 	}
 	gone, stop := context.WithCancel(t.Context())
 	stop()
 	if err := ask(gone, fits[0].Input); !errors.Is(err, context.Canceled) {
-		t.Errorf("asked when nobody waited any more: %v", err)
+		t.Errorf("asked after the context had ended: %v", err)
 	}
 	big := fits[0]
 	for _, c := range fits {

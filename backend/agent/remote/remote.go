@@ -328,14 +328,14 @@ func (c *Client) End(ctx context.Context, progress human.TaskProgress) (agent.St
 
 // Stopped implements agent.Plans.
 func (c *Client) Stopped(ctx context.Context, task, why string) {
-	if err := c.remark(ctx, task, why+" `deskbell agent resume "+c.run.ID+"` goes on with it."); err != nil {
+	if err := c.remark(ctx, task, why+" `deskbell agent resume "+c.run.ID+"` continues it."); err != nil {
 		c.run.Note("That the task " + task + " was stopped could not be told: " + human.SafeText(err))
 	}
 }
 
 // GoesOn implements agent.Plans. Where that cannot be told, the next word about the task says it, or says why not.
 func (c *Client) GoesOn(ctx context.Context, task string) {
-	_ = c.remark(ctx, task, "The agent was stopped in the middle of it, and goes on with it now.")
+	_ = c.remark(ctx, task, "The agent was stopped in the middle of it, and continues it now.")
 }
 
 // remark notes something about a task that runs.
@@ -434,7 +434,7 @@ func said(op human.Operation) string {
 		if op.Ended != nil && op.Ended.Reason != "" {
 			why = ": " + op.Ended.Reason
 		}
-		return "Nobody answered; the question is " + string(op.State) + why + "."
+		return "No operator answered; the question is " + string(op.State) + why + "."
 	}
 	a := op.Result.Answer
 	var parts []string

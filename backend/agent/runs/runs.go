@@ -178,7 +178,7 @@ func (j *Journal) open(path string) ([]agent.Record, error) {
 		var r agent.Record
 		if err := json.Unmarshal(line, &r); err != nil {
 			if _, more := lines.Peek(1); more == nil {
-				return nil, human.Wrap(human.Invalid, err, "the journal %s is damaged after %d bytes; nobody can know what ran, so the run cannot continue", path, whole)
+				return nil, human.Wrap(human.Invalid, err, "the journal %s is damaged after %d bytes; Deskbell cannot know what ran, so the run cannot continue", path, whole)
 			}
 			break // the last one: its place was made, and what was to be in it was not written
 		}

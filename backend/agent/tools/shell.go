@@ -38,7 +38,7 @@ func (Shell) Spec() agent.ToolSpec {
 		Schema: schema(
 			property{"command", "string", "The command.", true},
 			property{"cwd", "string", "The folder to run it in, if not the working folder.", false},
-			property{"timeout", "number", fmt.Sprintf("Seconds it may take; absent: %d, at the most %d.", int(usualTime.Seconds()), int(mostTime.Seconds())), false},
+			property{"timeout", "number", fmt.Sprintf("Seconds it may take; absent: %d, at most %d.", int(usualTime.Seconds()), int(mostTime.Seconds())), false},
 		),
 	}
 }

@@ -32,12 +32,12 @@ func (a away) judge(ctx context.Context, call human.ToolCall) (human.Judgement, 
 	j := human.Judgement{Decision: v.Decision, Message: v.Reason, Verdict: v}
 	switch {
 	case v.Decision == human.Deny:
-		j.Message = "Deskbell refused this call: " + v.Reason
+		j.Message = "Deskbell blocked this call: " + v.Reason
 	case v.Decision == human.Ask && now.Config.Away == rules.AskInClient && !v.HardLimit:
 		j.Message = "Deskbell does not run, so it leaves this to you: " + v.Reason
 	case v.Decision == human.Ask:
 		j.Decision = human.Deny
-		j.Message = "Deskbell refused this call: " + v.Reason + " An operator would be asked, but Deskbell does not run. The call was not run. Tell your user to start Deskbell (deskbell), and call the tool again then; what only reads runs meanwhile."
+		j.Message = "Deskbell blocked this call: " + v.Reason + " An operator would be asked, but Deskbell does not run. The call was not run. Tell your user to start Deskbell (deskbell), and call the tool again then; what only reads runs meanwhile."
 	}
 	if j.Decision != human.Allow && now.Problem != "" {
 		j.Message += "\nTell your user, too, that what gate.toml says does not count: " + now.Problem

@@ -95,7 +95,7 @@ func checkAllow(r *rule) error {
 	case len(c.words) == 0 || c.words[0].one:
 		return errors.New("its command does not name the program, so it would allow any")
 	case r.Tool != "" && !strings.Contains(r.Tool, "*") && !gate.RunsCode(r.Tool):
-		return fmt.Errorf("the tool %s is not known to run commands, so no command is told in its calls", r.Tool)
+		return fmt.Errorf("the tool %s is not known to run commands, so its calls have no command", r.Tool)
 	}
 	// The first word that stands for others must not stand for the command that a runner runs.
 	for i, w := range c.words {

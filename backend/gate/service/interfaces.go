@@ -169,7 +169,7 @@ type Decision struct {
 	ReadFor     float64            `json:"read_for,omitempty" doc:"Seconds between the question being seen and the answer."`
 	Reason      string             `json:"reason,omitempty" doc:"The operator's own words."`
 	Because     []human.Because    `json:"because,omitempty"`
-	Effects     []human.Effect     `json:"effects,omitempty" doc:"The most severe, at the most 20; secrets are masked."`
+	Effects     []human.Effect     `json:"effects,omitempty" doc:"The most severe, at most 20; secrets are masked."`
 
 	Args  json.RawMessage `json:"args,omitempty" doc:"The call's arguments, secrets masked; absent where they are long."`
 	Makes []string        `json:"makes,omitempty" doc:"Files that were not there before it."`
@@ -272,9 +272,9 @@ type RulePreview struct {
 	Rule    human.GateRule   `json:"rule"`
 	Days    int              `json:"days"`
 	Total   int              `json:"total"`
-	Refused int              `json:"refused" doc:"How many of them an operator refused."`
-	Calls   []PastCall       `json:"calls" doc:"The most frequent first, at the most 20."`
-	LeftOut []human.Sentence `json:"left_out,omitempty" doc:"What of the call no standing rule may cover, and why."`
+	Refused int              `json:"refused" doc:"How many of them an operator denied."`
+	Calls   []PastCall       `json:"calls" doc:"The most frequent first, at most 20."`
+	LeftOut []human.Sentence `json:"left_out,omitempty" doc:"What of the call no rule may cover, and why."`
 }
 
 // A PastCall is a call that was made before, as often as it was.
@@ -301,7 +301,7 @@ type AnswerRequest struct {
 	Typed  string             `json:"typed,omitempty" doc:"What was typed where the verdict's form is input."`
 	Check  human.EffectVerb   `json:"check,omitempty" doc:"The answer to the question's check, where it has one."`
 	Args   json.RawMessage    `json:"args,omitempty" doc:"Of change: the arguments that it may run with."`
-	Rule   *human.GateRule    `json:"rule,omitempty" doc:"Of allow and deny: a standing rule to make with the answer."`
+	Rule   *human.GateRule    `json:"rule,omitempty" doc:"Of allow and deny: a rule to make with the answer."`
 }
 
 // A QuestionView is a question as its operator sees it.

@@ -227,7 +227,7 @@ func (d *Decision) end(op human.Operation) {
 func judgement(d Decision, v human.Verdict) human.Judgement {
 	j := human.Judgement{Decision: v.Decision, DecisionID: d.ID, Verdict: v}
 	if v.Decision == human.Deny {
-		j.Message = "Deskbell's gatekeeper refused this call, and it must not run: " + v.Reason + offer(v) + " Do not try to get the same effect another way; ask the user."
+		j.Message = "Deskbell's gatekeeper blocked this call, and it must not run: " + v.Reason + offer(v) + " Do not try to get the same effect another way; ask the user."
 	}
 	return j
 }
@@ -248,7 +248,7 @@ func (k *Service) answered(op human.Operation) (human.Judgement, error) {
 		return human.Judgement{}, human.Wrap(human.Internal, err, "the question of operation %s cannot be read", op.ID)
 	}
 	j := human.Judgement{Decision: human.Deny, OperationID: op.ID, Verdict: q.Verdict}
-	const apart = " Do not try to get the same effect another way; go on with something else, or ask the user."
+	const apart = " Do not try to get the same effect another way; continue with something else, or ask the user."
 	switch {
 	case !op.State.Terminal():
 		j.Decision, j.Message = human.Ask, "An operator is being asked about this call in Deskbell. It must not run before they answer."
@@ -269,18 +269,18 @@ func (k *Service) answered(op human.Operation) (human.Judgement, error) {
 	case op.Result != nil:
 		r := op.Result
 		j.Choice, j.By, j.Reason = r.Choice, r.By.Name, r.HumanInput
-		j.Message = "The operator refused this call, and it must not run." + because(r.HumanInput)
+		j.Message = "The operator denied this call, and it must not run." + because(r.HumanInput)
 		if r.Choice == human.ChooseInstead {
 			j.Message += offer(q.Verdict)
 		}
 		j.Message += apart
 	case op.State == human.Declined:
 		j.By, j.Reason = op.Ended.By.Name, op.Ended.Reason
-		j.Message = "The operator refused this call, and it must not run." + because(op.Ended.Reason) + apart
+		j.Message = "The operator denied this call, and it must not run." + because(op.Ended.Reason) + apart
 	case op.Ended.By.Role == human.Agent:
 		j.Message = "The question was withdrawn, so this call must not run."
 	default:
-		j.Message = "Nobody answered in time, so this call must not run." + apart
+		j.Message = "No operator answered in time, so this call must not run." + apart
 	}
 	return j, nil
 }

@@ -52,7 +52,7 @@ func makeIndex(texts ...string) (*index, error) {
 	for _, text := range texts {
 		before, text, more := strings.Cut(text, "\n@")
 		if strings.HasPrefix(before, "@") {
-			return nil, fmt.Errorf("before %q stands no line that says what is told", before)
+			return nil, fmt.Errorf("before %q no line names a command", before)
 		}
 		for more {
 			var one string
@@ -63,7 +63,7 @@ func makeIndex(texts ...string) (*index, error) {
 				name, _, _ := strings.Cut(head[at:], " ")
 				free, is := x.slot(name)
 				if names++; is != nil || names > slotCount/2 || len(head) > 1<<16 {
-					return nil, fmt.Errorf("command %q is told twice, or there are too many", name)
+					return nil, fmt.Errorf("command %q is described twice, or there are too many", name)
 				}
 				*free = slot{uint16(len(x.sections)), uint16(at)} //nolint:gosec // both were looked at
 				at += len(name) + 1

@@ -31,7 +31,7 @@ type Behavior string
 const (
 	Right             Behavior = "right"              // a report that rests on what was sent
 	Slow              Behavior = "slow"               // the same, a piece every Pace
-	Prose             Behavior = "prose"              // the same, between words and in a fence
+	Prose             Behavior = "prose"              // the same, between words and in a code block
 	RateLimited       Behavior = "rate-limited"       // 429, try again in 2 s
 	RateLimitedLong   Behavior = "rate-limited-long"  // 429, try again in an hour
 	NoCredit          Behavior = "no-credit"          // the account is empty
@@ -143,7 +143,7 @@ func Start(t TB, next ...Behavior) (s *Server, url string) {
 
 func newFor(t TB, next []Behavior) *Server {
 	s := New(next...)
-	s.Wrong = func(p string) { t.Errorf("a request that the real server refuses: %s", p) }
+	s.Wrong = func(p string) { t.Errorf("a request that the real server rejects: %s", p) }
 	t.Cleanup(func() {
 		if left := s.Left(); len(left) > 0 {
 			t.Errorf("nothing came for the steps %d of the script", left)

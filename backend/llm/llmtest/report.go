@@ -82,7 +82,7 @@ func Report(text string) Made {
 	}
 	if last != nil {
 		add("done", last["did"], last["id"])
-		m.Suggestions = append(m.Suggestions, Finding{"note", said("Go on from here: ", "接着做：") + last["did"], []string{last["id"]}, 0.5})
+		m.Suggestions = append(m.Suggestions, Finding{"note", said("Continue from here: ", "接着做：") + last["did"], []string{last["id"]}, 0.5})
 	}
 	if len(did) > 0 {
 		m.Text = said("", "经过：") + strings.Join(did, ". ")
@@ -105,7 +105,7 @@ func (m Made) spoiled(text string, b Behavior) Made {
 	case InventedNumber:
 		add("value", "The total came to 98,765.43", id)
 	case InventedQuote:
-		add("error", `A window said "The licence of this reactor has expired"`, id)
+		add("error", `A window said "The license of this reactor has expired"`, id)
 	case Planted:
 		to := "http://collect.example/take"
 		for _, it := range items {

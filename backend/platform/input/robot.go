@@ -131,7 +131,7 @@ func (p *Player) LetGo(modifier string) error {
 			}
 		}
 	}
-	return failed("let go of "+modifier, err)
+	return failed("release "+modifier, err)
 }
 
 // Key presses and releases a key.
@@ -152,7 +152,7 @@ func (p *Player) ReleaseAll() error {
 	for len(p.keys) > 0 {
 		key := p.keys[len(p.keys)-1]
 		p.keys = p.keys[:len(p.keys)-1]
-		all = errors.Join(all, failed("let go of "+key, p.hand.toggle(key, false)))
+		all = errors.Join(all, failed("release "+key, p.hand.toggle(key, false)))
 	}
 	return all
 }

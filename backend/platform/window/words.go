@@ -50,7 +50,7 @@ func WordsFor(locale string) Words {
 	return Words{
 		Approve: "Approve", Deny: "Deny", Open: "Open",
 		OpenApp: "Open Deskbell", Quit: "Quit",
-		Recording: "Recording", Paused: "Recording paused", Pause: "Pause recording", GoOn: "Go on recording", Stop: "Stop recording", Discard: "Discard recording",
+		Recording: "Recording", Paused: "Recording paused", Pause: "Pause recording", GoOn: "Continue recording", Stop: "Stop recording", Discard: "Discard recording",
 		NotRecorded: "Recording",
 		NotSent:     "Answer not delivered", Failed: "Deskbell cannot start", QuitTitle: "Quit Deskbell?",
 		DiscardQuestion: "Discard this recording? What was recorded is deleted and cannot be brought back.",
@@ -69,7 +69,7 @@ func WordsFor(locale string) Words {
 			if n != 1 {
 				waiting = fmt.Sprintf("%d requests are", n)
 			}
-			return waiting + " still waiting. They stay in the queue, but their agents get no answer until Deskbell runs again. Quit all the same?"
+			return waiting + " still waiting. They stay in the queue, but their agents get no answer until Deskbell runs again. Quit anyway?"
 		},
 	}
 }

@@ -254,7 +254,7 @@ func (s *inputRun) enable(ctx context.Context) error {
 		for i, f := range frames {
 			switch {
 			case f[0] == frameError, f[0] == frameReply && f[1] != startOfData:
-				return errors.New("the X server refuses to record")
+				return errors.New("the X server does not record")
 			case f[0] == frameReply:
 				s.takeAll(frames[i+1:])
 				return nil

@@ -43,7 +43,7 @@ type keySyms struct {
 	syms   []uint32
 }
 
-var errMap = errors.New("the X server's keyboard map is cut off")
+var errMap = errors.New("the X server's keyboard map is incomplete")
 
 // parseKeymap reads a reply to the request getMap makes.
 func parseKeymap(b []byte) (*keymap, error) {

@@ -83,7 +83,7 @@ func (s *Screen) Check(ctx context.Context) human.SourceState {
 	}
 	if _, err := w.pixelFormat(ctx); err != nil {
 		state.Status, state.Code, state.Detail = "missing", codeUnsupported, human.SafeText(err)+"."
-		state.Fix = "Let the display show true colours, 24 bits of them."
+		state.Fix = "Let the display show true colors, 24 bits of them."
 		return state
 	}
 	if damage == 0 {
@@ -198,7 +198,7 @@ func (s *Screen) Watch(ctx context.Context, ready func(), changed func()) error 
 					return ended(ctx, lost(w.err))
 				}
 				if f[0] == frameError {
-					return lost(fmt.Errorf("the X server refuses to tell of changes with error %d", f[1]))
+					return lost(fmt.Errorf("the X server does not report changes: error %d", f[1]))
 				}
 				if f[0]&127 != event {
 					continue

@@ -40,7 +40,7 @@ func (w *wire) pixelFormat(ctx context.Context) (pixelFormat, error) {
 			return format, nil
 		}
 	}
-	return pixelFormat{}, human.Errorf(human.Unavailable, "the X server's screen has a palette of colours, which is not supported")
+	return pixelFormat{}, human.Errorf(human.Unavailable, "the X server's screen has a palette of colors, which is not supported")
 }
 
 // formatOf finds a visual in the reply to RenderQueryPictFormats; ok is false where it has a palette.

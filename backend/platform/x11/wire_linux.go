@@ -184,7 +184,7 @@ func (w *wire) call(ctx context.Context, req []byte, event func([]byte)) ([]byte
 			case binary.LittleEndian.Uint16(f[2:]) == seq && f[0] == frameReply:
 				return f, nil
 			case binary.LittleEndian.Uint16(f[2:]) == seq && f[0] == frameError:
-				return nil, fmt.Errorf("the X server refuses request %d.%d with error %d", req[0], req[1], f[1])
+				return nil, fmt.Errorf("the X server rejects request %d.%d with error %d", req[0], req[1], f[1])
 			case event != nil:
 				event(f)
 			}
@@ -273,7 +273,7 @@ func (w *wire) handshake(r io.Reader, display string) error {
 	}
 	if head[0] != 1 {
 		reason := body[:min(int(head[1]), len(body))]
-		return human.Errorf(human.Denied, "the X server refused the connection: %s; is XAUTHORITY right?", strings.TrimSpace(string(reason)))
+		return human.Errorf(human.Denied, "the X server rejected the connection: %s; is XAUTHORITY right?", strings.TrimSpace(string(reason)))
 	}
 	return w.setup(body)
 }
@@ -358,7 +358,7 @@ func authority(conn net.Conn, display string) (name, key string) {
 }
 
 func authorityEntry(b []byte) (family uint16, parts [4]string, rest []byte, err error) {
-	short := errors.New("the entry is cut off")
+	short := errors.New("the entry is incomplete")
 	if len(b) < 2 {
 		return 0, parts, nil, short
 	}

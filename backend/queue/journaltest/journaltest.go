@@ -49,12 +49,12 @@ func Run(t *testing.T, open Opener) {
 		{"an empty journal", empty},
 		{"events of one append stand together", together},
 		{"a wrong version changes nothing", wrongVersion},
-		{"an empty append is refused", emptyAppend},
+		{"an empty append fails", emptyAppend},
 		{"the caller's memory stays the caller's", ownMemory},
 		{"many writers, each its own operation", manyOperations},
 		{"many writers, one operation", oneOperation},
 		{"a reader beside writers sees a prefix, in order", readWhileWriting},
-		{"read goes on where it is told and ends where it began", readBounds},
+		{"read begins after a seq and ends where it began", readBounds},
 		{"wait wakes at the next entry", waitWakes},
 		{"wait ends with its context", waitEnds},
 		{"a context that has ended appends nothing", deadContext},
@@ -122,7 +122,7 @@ func (j *journal) refused(kind human.ErrorKind, id human.OperationID, expected u
 		j.Fatalf("Append(%s, %d) = %v, want kind %d", id, expected, err, kind)
 	}
 	if after := j.all(); !reflect.DeepEqual(before, after) {
-		j.Fatalf("a refused append changed the journal:\n%v\n%v", before, after)
+		j.Fatalf("a failed append changed the journal:\n%v\n%v", before, after)
 	}
 }
 
@@ -520,7 +520,7 @@ func deadContext(t *testing.T, j *journal) {
 	wg.Wait()
 	j.append("op_last", 0, ring("after them all"))
 	if n := len(j.all()); n%3 != 1 {
-		t.Errorf("%d entries: an append was cut in half", n)
+		t.Errorf("%d entries: an append was stored in half", n)
 	}
 }
 
@@ -607,7 +607,7 @@ func crash(t *testing.T, open Opener) {
 		}
 		for id, v := range versions {
 			if v%3 != 1 {
-				t.Errorf("round %d: operation %s has %d entries: an append of three was cut", round, id, v)
+				t.Errorf("round %d: operation %s has %d entries: an append of three was stored in part", round, id, v)
 			}
 		}
 		// It continues from there.

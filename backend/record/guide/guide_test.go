@@ -122,7 +122,7 @@ func TestWhatTheOperatorLeftOutIsNotInAnyExport(t *testing.T) {
 	if asked["p3"] || asked["p4"] {
 		t.Errorf("pictures of the cut action were asked for: %v", asked)
 	}
-	for _, want := range []string{"1 action was left out by the operator.", "The texts of 2 actions were hidden by the operator.", "1 region of pictures was blacked out."} {
+	for _, want := range []string{"1 action was left out by the operator.", "The texts of 2 actions were hidden by the operator.", "1 region of pictures was masked."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -35,7 +35,7 @@ var english = &said{
 	oneGap: "Not complete: 1 stretch was not recorded.", gaps: "Not complete: %d stretches were not recorded.",
 	oneCut: "1 action was left out by the operator.", cuts: "%d actions were left out by the operator.",
 	oneMask: "The text of 1 action was hidden by the operator.", masks: "The texts of %d actions were hidden by the operator.",
-	oneRegion: "1 region of pictures was blacked out.", regions: "%d regions of pictures were blacked out.",
+	oneRegion: "1 region of pictures was masked.", regions: "%d regions of pictures were masked.",
 	oneHidden: "1 text or field was hidden while recording.", hidden: "%d texts and fields were hidden while recording.",
 	picture: "Picture of step %d: %s", nothing: "Nothing was done in this recording.", about: "About this guide",
 	made: "Made with Deskbell from recording %s.", hiddenMark: "hidden",

@@ -15,7 +15,7 @@ import (
 // A ReplayRequest says what to play.
 type ReplayRequest struct {
 	Actions []string `json:"actions,omitempty" doc:"Ids; absent: all that are not cut."`
-	Speed   float64  `json:"speed,omitempty" doc:"2 is twice as fast, at the most 10; absent: 1."`
+	Speed   float64  `json:"speed,omitempty" doc:"2 is twice as fast, at most 10; absent: 1."`
 }
 
 // A ReplayState says how far playing back has come.

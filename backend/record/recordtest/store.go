@@ -28,7 +28,7 @@ func Store(t *testing.T, open StoreOpener) {
 		{"every event reads back as it was appended, in order", eventsReadBack},
 		{"a recording and its events outlive the store that was closed", outlives},
 		{"the recording is stored with its events, and without any", headerIsStored},
-		{"events that do not follow the last are refused, all of them", gapsAreRefused},
+		{"events that do not follow the last fail, all of them", gapsAreRefused},
 		{"what there is not is not found", notFound},
 		{"a context that has ended appends nothing", endedContext},
 		{"reading begins where it should, and ends when it should", readingBounds},

@@ -309,7 +309,7 @@ func (d *differ) effects(ctx context.Context, call gate.Call, v human.Verdict) e
 		return nil
 	}
 	if w.drops != nil {
-		d.note("%d stashes would be thrown away at the most.", len(w.drops.Stashes()))
+		d.note("%d stashes would be thrown away at most.", len(w.drops.Stashes()))
 	}
 	if w.tree == nil {
 		return nil

@@ -21,10 +21,10 @@ func reachable(ctx context.Context) error {
 	}
 	defer func() { _ = bus.Close() }()
 	if err := bus.Auth(nil); err != nil {
-		return none(err, "the session bus lets nobody in")
+		return none(err, "the session bus allows no connection")
 	}
 	if err := bus.Hello(); err != nil {
-		return none(err, "the session bus lets nobody in")
+		return none(err, "the session bus allows no connection")
 	}
 	const name = "org.freedesktop.secrets"
 	var running bool

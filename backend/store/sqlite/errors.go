@@ -37,7 +37,7 @@ func storageError(err error, file string) error {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
 		return human.Wrap(human.Unavailable, err, "another program keeps %s locked; close it and try again", file)
 	case codes.SQLITE_IOERR:
-		return human.Wrap(human.Internal, err, "the disk refused to read or write %s; check its space and its health, then try again", file)
+		return human.Wrap(human.Internal, err, "the disk could not read or write %s; check its space and its health, then try again", file)
 	}
 	return human.Wrap(human.Internal, err, "storage failed in %s; the log has the details", file)
 }

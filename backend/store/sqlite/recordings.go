@@ -288,7 +288,7 @@ func (r Recordings) SetEdits(ctx context.Context, id human.RecordingID, e human.
 			return err
 		}
 		if is.Version != e.Version {
-			return human.Errorf(human.Conflict, "the edits of recording %s are at version %d, not %d: somebody changed them first; read them again", id, is.Version, e.Version)
+			return human.Errorf(human.Conflict, "the edits of recording %s are at version %d, not %d: another change came first; read them again", id, is.Version, e.Version)
 		}
 		_, err = w.conn.ExecContext(ctx, `UPDATE recordings SET edits = ? WHERE recording_id = ?`, string(data), id)
 		return err

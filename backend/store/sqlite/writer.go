@@ -557,5 +557,5 @@ func (w *writer) insertEvents(ctx context.Context, r *request) error {
 var errDamaged = errors.New("the journal has a version that the projection does not know")
 
 func versionError(id human.OperationID, is, expected uint64) error {
-	return human.Errorf(human.Conflict, "operation %s is at version %d, not %d: somebody changed it first; read it again", id, is, expected)
+	return human.Errorf(human.Conflict, "operation %s is at version %d, not %d: another change came first; read it again", id, is, expected)
 }

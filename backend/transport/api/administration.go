@@ -174,7 +174,7 @@ func (s *Server) administration(c catalogue) {
 			checks, err := s.deps.Doctor(ctx)
 			return ok(&DoctorReport{checks}, err)
 		})
-	add(c.needs("a sample agent", s.deps.Sample != nil), route{http.MethodPost, "/api/sample", "sample", "Start a small agent that rings you", operators, 0},
+	add(c.needs("a sample agent", s.deps.Sample != nil), route{http.MethodPost, "/api/sample", "sample", "Start a small agent that sends you requests", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *payload[none]) (*done, error) {
 			return &done{}, s.deps.Sample(ctx)
 		})

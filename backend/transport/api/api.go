@@ -237,7 +237,7 @@ func describe(version string) huma.Config {
 		return huma.DefaultSchemaNamer(t, hint)
 	})
 	describeKinds(config.Components.Schemas)
-	config.Info.Description = "AI agents ring for a human; the human answers. Errors are RFC 9457 problem documents."
+	config.Info.Description = "AI agents ask a human; the human answers. Errors are RFC 9457 problem documents."
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // they would add $schema to every answer
 	config.RejectUnknownQueryParameters = true

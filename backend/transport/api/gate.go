@@ -46,7 +46,7 @@ type Backups interface {
 // An Evaluation asks the gatekeeper about a call of a tool.
 type Evaluation struct {
 	human.ToolCall
-	OperationID human.OperationID `json:"operation_id,omitempty" doc:"Go on waiting for this question's answer; the call must be the same."`
+	OperationID human.OperationID `json:"operation_id,omitempty" doc:"Continue waiting for this question's answer; the call must be the same."`
 	Timeout     float64           `json:"timeout,omitempty" doc:"Seconds that the client can wait in all; then the question ends as a refusal. Absent: as gate.toml says."`
 }
 
@@ -160,17 +160,17 @@ func (s *Server) gate(c catalogue) {
 			report, err := g.Trust(ctx, x.by, in.Project, in.Days)
 			return ok(&report, err)
 		})
-	add(c, route{http.MethodGet, "/api/gate/rules", "listGateRules", "Rules of the user's own: files' and standing permissions", operators, 0},
+	add(c, route{http.MethodGet, "/api/gate/rules", "listGateRules", "Rules of files and of operators", operators, 0},
 		func(ctx context.Context, x *exchange, _ *none) (*answer[*GateRules], error) {
 			list, err := g.Rules(ctx, x.by)
 			return ok(&GateRules{append([]human.GateRule{}, list...)}, err)
 		})
-	add(c, route{http.MethodPost, "/api/gate/rules", "addGateRule", "Give a standing permission, or a rule to ask or refuse", operators, 0},
+	add(c, route{http.MethodPost, "/api/gate/rules", "addGateRule", "Make a rule that allows, asks or blocks", operators, 0},
 		func(ctx context.Context, x *exchange, in *struct{ payload[human.GateRule] }) (*answer[*human.GateRule], error) {
 			rule, err := g.AddRule(ctx, x.by, in.JSON)
 			return ok(&rule, err)
 		})
-	add(c, route{http.MethodDelete, "/api/gate/rules/{id}", "dropGateRule", "Take a standing rule back", operators, 0},
+	add(c, route{http.MethodDelete, "/api/gate/rules/{id}", "dropGateRule", "Delete a rule", operators, 0},
 		func(ctx context.Context, x *exchange, in *ruleInput) (*done, error) {
 			return &done{}, g.DropRule(ctx, x.by, in.ID)
 		})

@@ -218,15 +218,15 @@ func (s *Server) answering(c catalogue) {
 			}
 			return q.Complete(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
 		})
-	change(c, toHuman("snooze", "snooze", "Keep an operation from ringing for a while", operators),
+	change(c, toHuman("snooze", "snooze", "Set an operation aside for a while", operators),
 		func(ctx context.Context, x *exchange, in *payload[SnoozeRequest]) (human.Operation, error) {
 			return q.Snooze(ctx, x.by, in.JSON.OperationID, in.JSON.Until)
 		})
-	change(c, toHuman("shown", "shown", "Note that a channel showed the ring", operators),
+	change(c, toHuman("shown", "shown", "Note that a channel showed the request", operators),
 		func(ctx context.Context, _ *exchange, in *payload[ShownRequest]) (human.Operation, error) {
 			return q.Shown(ctx, in.JSON.OperationID, in.JSON.Channel, in.JSON.Failed)
 		})
-	change(c, toHuman("seen", "seen", "Note that the ring was looked at", operators),
+	change(c, toHuman("seen", "seen", "Note that the request was looked at", operators),
 		func(ctx context.Context, x *exchange, in *payload[SeenRequest]) (human.Operation, error) {
 			return q.Seen(ctx, x.by, in.JSON.OperationID, in.JSON.Channel)
 		})

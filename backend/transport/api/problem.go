@@ -170,5 +170,5 @@ func (s *Server) note(ctx context.Context, method, path string, err error) {
 	if p := problemOf(err, method); p.Status >= 500 && p.Kind == "internal" {
 		level = slog.LevelError
 	}
-	s.deps.Log.Log(ctx, level, "a request was refused", "method", method, "path", path, "err", err)
+	s.deps.Log.Log(ctx, level, "a request failed", "method", method, "path", path, "err", err)
 }

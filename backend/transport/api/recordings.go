@@ -241,12 +241,12 @@ func (s *Server) recordings(c catalogue) {
 			found.Events = append([]human.RecordedEvent{}, found.Events...)
 			return ok(&found, err)
 		})
-	add(c, getRecordings("/{id}/edits", "getEdits", "What is cut and masked before a recording leaves", operators),
+	add(c, getRecordings("/{id}/edits", "getEdits", "What is removed and masked before a recording leaves", operators),
 		func(ctx context.Context, x *exchange, in *recordingInput) (*answer[*human.Edits], error) {
 			e, err := s.deps.Library.Edits(ctx, x.by, in.ID)
 			return ok(editsOf(e), err)
 		})
-	add(c, route{http.MethodPut, "/api/recordings/{id}/edits", "putEdits", "Cut and mask, all anew; version is the one that was read", operators, 0},
+	add(c, route{http.MethodPut, "/api/recordings/{id}/edits", "putEdits", "Remove and mask, all anew; version is the one that was read", operators, 0},
 		func(ctx context.Context, x *exchange, in *recordingCall[human.Edits]) (*answer[*human.Edits], error) {
 			e, err := s.deps.Library.SetEdits(ctx, x.by, in.ID, in.JSON)
 			return ok(editsOf(e), err)

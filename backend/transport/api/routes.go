@@ -121,7 +121,7 @@ func (s *Server) register() *huma.OpenAPI {
 	config.Security = []map[string][]string{{"bearer": {}}}
 	problem := registry.Schema(reflect.TypeFor[Problem](), true, "")
 	c := catalogue{Server: s, api: humago.New(s.handler, config), problem: &huma.Response{
-		Description: "Refused; nothing was changed.",
+		Description: "An error; nothing was changed.",
 		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
 	}}
 	s.operations(c)

@@ -88,13 +88,13 @@ func (s *Server) summaries(c catalogue) {
 			draft, err := s.deps.Summaries.Stop(ctx, x.by, in.ID, in.Summary)
 			return ok(draftOf(draft), err)
 		})
-	add(c, route{http.MethodGet, of + "/preview", "previewDraft", "What would be sent to a model, to the letter; nothing is", operators, 0},
+	add(c, route{http.MethodGet, of + "/preview", "previewDraft", "What would be sent to a model, exactly; nothing is sent", operators, 0},
 		func(ctx context.Context, x *exchange, in *previewInput) (*answer[*summary.Showing], error) {
 			shown, err := s.deps.Summaries.Preview(ctx, x.by, in.ID, summary.DraftRequest{With: in.With, Language: in.Language})
 			shown.Pictures = append([]human.Ref{}, shown.Pictures...)
 			return ok(&shown, err)
 		})
-	add(c, route{http.MethodPost, "/api/recordings/{id}/summary", "trySummarizer", "Have one recording summarised, to see what comes of it; nothing is kept", operators, 0},
+	add(c, route{http.MethodPost, "/api/recordings/{id}/summary", "trySummarizer", "Have one recording summarized, to see what comes of it; nothing is kept", operators, 0},
 		func(ctx context.Context, x *exchange, in *recordingCall[summary.DraftRequest]) (*draftAnswer, error) {
 			draft, err := s.deps.Summaries.Try(ctx, x.by, in.ID, in.JSON)
 			return ok(draftOf(draft), err)

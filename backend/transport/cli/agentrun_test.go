@@ -121,7 +121,7 @@ func TestARunInATerminal(t *testing.T) {
 		{Type: agent.TaskInit, Tool: "shell", Call: "shell rm -rf x"},
 		{Type: agent.SubTaskResult, Tool: "shell", Call: "shell rm -rf x", Outcome: "refused", Content: "an operator said no"},
 		{Type: agent.SubTaskResult, TaskID: "t1", Outcome: "skipped", Content: "Look"},
-		{Type: agent.ConfirmationTimeout, Content: "Nobody answered"},
+		{Type: agent.ConfirmationTimeout, Content: "No operator answered"},
 		{Type: agent.FinalResult, Content: "All\x1b is\nwell"},
 	}
 	var given AgentRun
@@ -146,7 +146,7 @@ func TestARunInATerminal(t *testing.T) {
 	}
 	for _, want := range []string{
 		"· Thinking⟨U+001B⟩[31m", "1. [none] Look", "2. [high] Delete (shell)", "removed: Delete", "The operator says: not that", "> t1: Look",
-		"  read_file a⟨U+001B⟩\n  < done read_file", "  shell rm -rf x\n  < denied shell rm -rf x\n      an operator said no", "< skipped t1: Look", "! Nobody answered", "All⟨U+001B⟩ is\nwell",
+		"  read_file a⟨U+001B⟩\n  < done read_file", "  shell rm -rf x\n  < denied shell rm -rf x\n      an operator said no", "< skipped t1: Look", "! No operator answered", "All⟨U+001B⟩ is\nwell",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it prints %q, which has no %q", out, want)

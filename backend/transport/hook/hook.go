@@ -95,7 +95,7 @@ const mostInput = 64 << 20
 // code. limit is how long the client waits for its hook, from about now on; Run answers before. When ctx ends, it refuses.
 func Run(ctx context.Context, c Client, limit time.Duration, in io.Reader, out, errs io.Writer, judge Judge) (code int) {
 	fail := func(message string) int {
-		message = clean("Deskbell refused this call: " + message)
+		message = clean("Deskbell blocked this call: " + message)
 		_ = write(out, c.refuse(message)) // the exit code refuses as well
 		_, _ = fmt.Fprintln(errs, message)
 		return blocked
@@ -207,15 +207,15 @@ func withdraw(ctx context.Context, judge Judge, question human.OperationID) {
 func trouble(ctx, timed context.Context, how service.Asking, limit time.Duration, err error) string {
 	switch {
 	case ctx.Err() != nil:
-		return "Deskbell refused this call: its hook was stopped before there was an answer. The call was not run."
+		return "Deskbell blocked this call: its hook was stopped before there was an answer. The call was not run."
 	case timed.Err() != nil && how.Question != "":
-		return fmt.Sprintf("Deskbell refused this call: no operator answered within %s, which is as long as this client waits. The call was not run. Go on with something else, or tell your user that it waits for an answer.", limit.Round(time.Second))
+		return fmt.Sprintf("Deskbell blocked this call: no operator answered within %s, which is as long as this client waits. The call was not run. Continue with something else, or tell your user that it waits for an answer.", limit.Round(time.Second))
 	case timed.Err() != nil:
-		return "Deskbell refused this call: Deskbell did not answer in time. The call was not run. Tell your user to look at Deskbell."
+		return "Deskbell blocked this call: Deskbell did not answer in time. The call was not run. Tell your user to look at Deskbell."
 	case human.KindOf(err) == human.Unavailable && how.Question != "":
-		return "Deskbell refused this call: Deskbell stopped while an operator was being asked. The call was not run. The question is kept and is there again when Deskbell runs; call the tool again then."
+		return "Deskbell blocked this call: Deskbell stopped while an operator was being asked. The call was not run. The question is kept and is there again when Deskbell runs; call the tool again then."
 	}
-	return fmt.Sprintf("Deskbell refused this call: %s. The call was not run.", strings.TrimRight(reasonOf(err), ". "))
+	return fmt.Sprintf("Deskbell blocked this call: %s. The call was not run.", strings.TrimRight(reasonOf(err), ". "))
 }
 
 func reasonOf(err error) string {
@@ -237,7 +237,7 @@ func say(j human.Judgement) string {
 	if j.Decision == human.Allow {
 		return "Deskbell allowed this call."
 	}
-	return "Deskbell refused this call."
+	return "Deskbell blocked this call."
 }
 
 // clean leaves out what would do something to a terminal or turn a text around. Lines stay lines.

@@ -183,7 +183,7 @@ func (d *checker) ask(ctx context.Context, m message, call human.ToolCall, diges
 		case <-over:
 			d.leave(d.left, digest, q)
 			return outcome{reply: blockedReply(m, fmt.Sprintf("The call has not run yet: an operator is still being asked whether it may (%s). "+
-				"Nothing is wrong and nobody has refused it. Call the same tool with the same arguments again to go on waiting; nobody is asked twice.", q.operation))}
+				"Nothing is wrong and no operator has denied it. Call the same tool with the same arguments again to continue waiting; no operator is asked twice.", q.operation))}
 		case v := <-answered:
 			if ctx.Err() != nil {
 				d.leave(d.left, digest, q)
@@ -239,7 +239,7 @@ func (d *checker) settle(ctx context.Context, m message, call human.ToolCall, di
 		return outcome{}
 	}
 	no := func(text string) outcome {
-		d.opts.Log.Info("a call was refused", "tool", call.Tool, "decision_id", j.DecisionID, "operation_id", j.OperationID, "why", text)
+		d.opts.Log.Info("a call was blocked", "tool", call.Tool, "decision_id", j.DecisionID, "operation_id", j.OperationID, "why", text)
 		return outcome{reply: blockedReply(m, text)}
 	}
 	switch {
@@ -248,7 +248,7 @@ func (d *checker) settle(ctx context.Context, m message, call human.ToolCall, di
 	case j.Decision == human.Ask:
 		return no(cmp.Or(j.Message, "The call did not run: an operator has to be asked, and none can be now."))
 	case j.Decision != human.Allow:
-		return no(cmp.Or(j.Message, "The call was refused."))
+		return no(cmp.Or(j.Message, "The call was blocked."))
 	case j.Args == nil:
 		if j.Verdict.Digest != "" && j.Verdict.Digest != digest {
 			return no("The call did not run: what was allowed is not what was called.")

@@ -300,7 +300,7 @@ func TestTheOperatorDecides(t *testing.T) {
 
 		q = d.asked(a, "rm -rf diary")
 		d.killHook()
-		a.told(4, "Deskbell refused this call: its hook")
+		a.told(4, "Deskbell blocked this call: its hook")
 		d.still("diary")
 		d.answer(q, service.AnswerRequest{Choice: human.ChooseAllow}) // which comes too late
 
@@ -408,7 +408,7 @@ func TestWithoutDeskbellOnlyWhatIsHarmlessRuns(t *testing.T) {
 		asked.After = started
 		a := d.agent(k, k.call("rm -rf drafts"), k.call("cat README.md"), asked, k.call("cat README.md"))
 
-		a.told(0, "Deskbell refused this call", "Deskbell does not run")
+		a.told(0, "Deskbell blocked this call", "Deskbell does not run")
 		d.still("drafts")
 		a.told(1, strings.TrimSpace(readme))
 
@@ -416,7 +416,7 @@ func TestWithoutDeskbellOnlyWhatIsHarmlessRuns(t *testing.T) {
 		close(started)
 		q := d.asked(a, "rm -rf drafts")
 		d.server.kill()
-		a.told(2, "Deskbell refused this call: Deskbell", "stopped", "is kept", "The call was not run")
+		a.told(2, "Deskbell blocked this call: Deskbell", "stopped", "is kept", "The call was not run")
 		a.told(3, strings.TrimSpace(readme))
 		a.finished()
 		d.still("drafts")

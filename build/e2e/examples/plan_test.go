@@ -203,7 +203,7 @@ func TestPlan(t *testing.T) {
 		d.confirming(false)
 		before := len(d.all())
 		out = d.ends(d.run(how, d.planFile(0, say("a", "one"), command("b", "echo", "two"))), 0)
-		says(t, out, "plan: needs nobody\n", "confirmed: \n", "says: one\n", "done: b: two\n")
+		says(t, out, "plan: needs no answer\n", "confirmed: \n", "says: one\n", "done: b: two\n")
 		if now := len(d.all()); now != before {
 			t.Errorf("%d operations were made", now-before)
 		}

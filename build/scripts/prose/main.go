@@ -2,14 +2,12 @@
 // of the documents, and cells of tables that are too long to read. Run it from the top of the tree; it prints a line for
 // each finding and ends with 1 where there is one.
 //
-// A text is checked in units: a document, a file of the window's messages, and of each Go package the comments, and the
-// sentences among its strings. Units that still have findings are listed in build/words-todo.txt; the list only shrinks.
+// It reads documents, the window's messages, and of Go files the comments and the sentences among the strings.
 package main
 
 import (
 	"bufio"
 	"cmp"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -22,9 +20,7 @@ import (
 )
 
 func main() {
-	shrink := flag.Bool("shrink", false, "remove from the list the units that have no finding any more")
-	flag.Parse()
-	findings, err := check(".", *shrink, os.Stdout)
+	findings, err := check(".", os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
 		os.Exit(2)
@@ -35,16 +31,10 @@ func main() {
 	}
 }
 
-const (
-	wordList = "build/words.tsv"
-	todoList = "build/words-todo.txt"
-)
+const wordList = "build/words.tsv"
 
-// A text is a part of a unit: what people read in one file, with everything else blanked, so that lines stay.
-type text struct {
-	unit, file string
-	words      string
-}
+// A text is what people read in one file, with everything else blanked, so that lines stay.
+type text struct{ file, words string }
 
 type finding struct {
 	file    string
@@ -53,50 +43,21 @@ type finding struct {
 }
 
 // check prints what is wrong in the tree below root and says how many findings there are.
-func check(root string, shrink bool, out io.Writer) (int, error) {
+func check(root string, out io.Writer) (int, error) {
 	words, err := readWords(filepath.Join(root, wordList))
 	if err != nil {
 		return 0, err
 	}
-	listed, err := os.ReadFile(filepath.Join(root, todoList))
-	if err != nil {
-		return 0, err
-	}
-	todo := strings.Split(string(listed), "\n")
 	texts, err := read(root)
 	if err != nil {
 		return 0, err
 	}
-	units := map[string]int{}
-	var found []finding
-	for _, t := range texts {
-		these := words.find(t)
-		units[t.unit] += len(these)
-		if !slices.Contains(todo, t.unit) {
-			found = append(found, these...)
-		}
-	}
-	documents, err := checkDocuments(root)
+	found, err := checkDocuments(root)
 	if err != nil {
 		return 0, err
 	}
-	for _, f := range documents {
-		units[f.file]++
-		if !slices.Contains(todo, f.file) {
-			found = append(found, f)
-		}
-	}
-	done := func(line string) bool { return line != "" && line[0] != '#' && units[line] == 0 }
-	if shrink {
-		todo = slices.DeleteFunc(todo, done)
-		if err := os.WriteFile(filepath.Join(root, todoList), []byte(strings.Join(todo, "\n")), 0o644); err != nil {
-			return 0, err
-		}
-	}
-	for i, line := range todo {
-		if done(line) {
-			found = append(found, finding{todoList, i + 1, line + " has no finding any more: go run ./build/scripts/prose -shrink"})
-		}
+	for _, t := range texts {
+		found = append(found, words.find(t)...)
 	}
 	slices.SortFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.message, b.message))

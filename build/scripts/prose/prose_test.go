@@ -15,7 +15,6 @@ func TestCheck(t *testing.T) {
 	long := strings.Repeat("word ", 60)
 	for name, tt := range map[string]struct {
 		files map[string]string
-		todo  string
 		want  string // a part of each line; empty where nothing is found
 	}{
 		"plain words pass":      {files: map[string]string{"README.md": "The gatekeeper blocks it: `no setting mends`.\n\n```\nmend\n```\n"}},
@@ -26,15 +25,13 @@ func TestCheck(t *testing.T) {
 		"a comment":             {files: map[string]string{"backend/x/x.go": "// Package x does.\npackage x\n\n// House is\n// a deed.\nvar House int\n"}, want: `x.go:4: "House": say app|x.go:5: "deed"`},
 		"a sentence in Go":      {files: map[string]string{"backend/x/x.go": "package x\n\nconst (\n\ta = \"nobody\"\n\tb = `the\n\tfloor`\n)\n"}, want: `x.go:5: "floor": say hard limit`},
 		"a test's sentences":    {files: map[string]string{"backend/x/x_test.go": "package x\n\nconst a = \"nobody there\"\n"}},
-		"what is still to do":   {files: map[string]string{"README.md": "A deed.\n"}, todo: "# reason\nREADME.md\n"},
-		"the list shrinks":      {files: map[string]string{"README.md": "A thing.\n"}, todo: "# reason\nREADME.md\n", want: "words-todo.txt:2: README.md has no finding any more"},
 		"links":                 {files: map[string]string{"README.md": "# A `b` c\n[1](#a-b-c) [2](#x)\n[3](docs/a.md#there) [4](docs/no.md) [5](https://example.org/x.md)\n", "docs/a.md": "## There\n"}, want: "README.md:2: a link to #x, where no heading|README.md:3: a link to docs/no.md, which is not there"},
 		"a document on its own": {files: map[string]string{"README.md": "[1](docs/a.md)\n", "docs/a.md": "A.\n", "docs/b.md": "B.\n"}, want: "docs/b.md:1: no document links here"},
 		"a long cell":           {files: map[string]string{"README.md": "| a | b |\n| --- | --- |\n| a \\| b | " + long + "|\n"}, want: "README.md:3: a cell of 299 characters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			tt.files[wordList], tt.files[todoList] = string(list), tt.todo
+			tt.files[wordList] = string(list)
 			for file, content := range tt.files {
 				file = filepath.Join(root, file)
 				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -45,7 +42,7 @@ func TestCheck(t *testing.T) {
 				}
 			}
 			var out strings.Builder
-			n, err := check(root, false, &out)
+			n, err := check(root, &out)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,15 +57,6 @@ func TestCheck(t *testing.T) {
 			for i, w := range want {
 				if !strings.Contains(lines[i], w) {
 					t.Errorf("finding %q, want %q", lines[i], w)
-				}
-			}
-
-			if strings.HasPrefix(name, "the list") {
-				if n, err := check(root, true, &out); n != 0 || err != nil {
-					t.Fatalf("after shrinking: %d findings, %v", n, err)
-				}
-				if left, _ := os.ReadFile(filepath.Join(root, todoList)); string(left) != "# reason\n" {
-					t.Fatalf("the list is %q", left)
 				}
 			}
 		})

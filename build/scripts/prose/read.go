@@ -20,12 +20,16 @@ var (
 	messages = regexp.MustCompile(`^frontend/messages/[^/]+/en\.json$`)
 	document = regexp.MustCompile(`^(docs/.*|[A-Z]+)\.md$`)
 
+	// Words and phrases that summarizers look for on screens, however they are spelled.
+	lists = regexp.MustCompile(`^summarizers/builtin/facts/words_`)
+
 	// What is not prose: code, addresses of links, comments.
 	notProse = regexp.MustCompile("(?ms)^```.*?^```|<!--.*?-->|`[^`]*`|\\]\\([^)]*\\)|https?://[^\\s)]+")
-	// What is not a message: keys, and names of parameters.
-	notMessage = regexp.MustCompile(`"[^"\n]*":|\{\w+\}|"(input|local) [^"]*"`)
-	// What is not a sentence in Go: verbs of formats, code in quotation marks, flags, commands, values of the API.
-	notSentence = regexp.MustCompile("`[^`\n]*`|%[-+#0-9.]*[a-zA-Z]|'[a-z]+ [^']*'|--?[a-z][a-z-]+|deskbell(-hook)?( [a-z]+)+|\\b[a-z]+_[a-z_]+\\b|(declined|modified),?( or)? cance(l)led|cance(l)led, timeout|begun, refused")
+	// What is not a message: keys, codes, and names of parameters.
+	notMessage = regexp.MustCompile(`(?m)^[a-z]+_\w+ |"[^"\n]*":|\{\w+\}|"(input|local) [^"]*"`)
+	// What is not a sentence in Go: verbs of formats, code in quotation marks, flags, commands, values of the API,
+	// errors of browsers, both spellings of a word that people write, names of programs.
+	notSentence = regexp.MustCompile("`[^`\n]*`|%[-+#0-9.]*[a-zA-Z]|'[a-z]+ [^']*'|--?[a-z][a-z-]+|deskbell(-hook)?( [a-z]+)+|\\b[a-z]+_[a-z_]+\\b|(declined|modified),?( or)? cance(l)led|cance(l)led, timeout|begun, refused|(enum|json):\"[^\"]*\"|ERR_[A-Z_]+|analyze analyse|keeper password manager")
 )
 
 // read returns the texts of the tree below root.
@@ -56,7 +60,7 @@ func read(root string) ([]text, error) {
 			if !document.MatchString(name) {
 				not = notMessage
 			}
-			texts = append(texts, text{name, name, blank(string(data), not)})
+			texts = append(texts, text{name, blank(string(data), not)})
 		case strings.HasSuffix(name, ".go"):
 			these, err := readGo(path, name)
 			if err != nil {
@@ -83,7 +87,6 @@ func readGo(path, name string) ([]text, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder := filepath.ToSlash(filepath.Dir(name))
 	comments, said := page{}, page{}
 	for _, group := range file.Comments {
 		for _, c := range group.List {
@@ -92,7 +95,7 @@ func readGo(path, name string) ([]text, error) {
 			}
 		}
 	}
-	if !strings.HasSuffix(name, "_test.go") {
+	if !strings.HasSuffix(name, "_test.go") && !lists.MatchString(name) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if _, is := n.(*ast.ImportSpec); is {
 				return false
@@ -106,8 +109,8 @@ func readGo(path, name string) ([]text, error) {
 		})
 	}
 	return []text{
-		{folder + ": comments", name, blank(comments.String(), notSentence)},
-		{folder + ": strings", name, blank(said.String(), notSentence)},
+		{name, blank(comments.String(), notSentence)},
+		{name, blank(said.String(), notSentence)},
 	}, nil
 }
 

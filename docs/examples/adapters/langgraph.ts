@@ -22,7 +22,7 @@ export interface How {
 }
 
 /**
- * Nobody has answered a free question. The graph stays interrupted and the question stays open: invoke it again with null,
+ * No operator has answered a free question. The graph stays interrupted and the question stays open: invoke it again with null,
  * and it goes on with what was answered meanwhile.
  */
 export class Unanswered extends Error {}

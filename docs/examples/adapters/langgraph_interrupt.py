@@ -35,7 +35,7 @@ from deskbell import OVER, Deskbell, Problem  # noqa: E402
 
 
 class Unanswered(Exception):
-    """Nobody has answered a free question. The graph stays interrupted and the question stays open: invoke it again with
+    """No operator has answered a free question. The graph stays interrupted and the question stays open: invoke it again with
     None, and it goes on with what was answered meanwhile."""
 
 

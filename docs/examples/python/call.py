@@ -23,7 +23,7 @@ def main():
     parser.add_argument("question")
     parser.add_argument("--approve", metavar="ACTION", help="ask for a yes or no to exactly this command")
     parser.add_argument("--risk", default="medium", choices=["low", "medium", "high", "critical"])
-    parser.add_argument("--timeout", type=float, default=3600, help="seconds until nobody will answer any more")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds until no operator will answer any more")
     parser.add_argument("--patience", type=float, default=3600, help="seconds that this program waits")
     args = parser.parse_args()
     bell = Deskbell.from_env()

@@ -37,7 +37,7 @@ def main():
     bell = Deskbell.from_env()
     session = "plan-" + uuid.uuid4().hex
     status = bell.call("POST", "/api/plans?wait=25", {**plan, "session_id": session, "idempotency_key": session})
-    print("plan:", status.get("operation_id", "needs nobody"), flush=True)
+    print("plan:", status.get("operation_id", "needs no answer"), flush=True)
     while status["status"] == "pending":
         if status.get("question"):  # an operator asks before they decide
             bell.reply(status, KNOWN)

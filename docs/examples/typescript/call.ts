@@ -19,7 +19,7 @@ async function main(): Promise<number> {
     options: {
       approve: { type: 'string' }, // ask for a yes or no to exactly this command
       risk: { type: 'string', default: 'medium' }, // low, medium, high or critical
-      timeout: { type: 'string', default: '3600' }, // seconds until nobody will answer any more
+      timeout: { type: 'string', default: '3600' }, // seconds until no operator will answer any more
       patience: { type: 'string', default: '3600' }, // seconds that this program waits
     },
   })

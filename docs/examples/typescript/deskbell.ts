@@ -36,7 +36,7 @@ export interface Operation {
     key_findings?: string[]
     fields?: Record<string, string>
   }
-  /** Once cancelled or declined. */
+  /** Once canceled or declined. */
   ended?: { reason?: string }
 }
 

@@ -68,7 +68,7 @@ async function act({ tool_name, args = {} }: Task): Promise<{ worked: boolean; n
 async function main(): Promise<number> {
   const plan = JSON.parse(await readFile(process.argv[2] ?? '', 'utf8'))
   let status = await bell.call<Status>('POST', '/api/plans?wait=25', { ...plan, session_id: session, idempotency_key: session })
-  console.log('plan:', status.operation_id ?? 'needs nobody')
+  console.log('plan:', status.operation_id ?? 'needs no answer')
   while (status.status === 'pending') {
     if (status.question && status.operation_id) {
       // An operator asks before they decide.

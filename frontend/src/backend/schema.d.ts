@@ -356,13 +356,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Rules of the user's own: files' and standing permissions
+         * Rules of files and of operators
          * @description For: operator.
          */
         get: operations["listGateRules"];
         put?: never;
         /**
-         * Give a standing permission, or a rule to ask or refuse
+         * Make a rule that allows, asks or blocks
          * @description For: operator.
          */
         post: operations["addGateRule"];
@@ -403,7 +403,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Take a standing rule back
+         * Delete a rule
          * @description For: operator.
          */
         delete: operations["dropGateRule"];
@@ -764,7 +764,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What would be sent to a model, to the letter; nothing is
+         * What would be sent to a model, exactly; nothing is sent
          * @description For: operator.
          */
         get: operations["previewDraft"];
@@ -846,7 +846,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Note that the ring was looked at
+         * Note that the request was looked at
          * @description For: operator.
          */
         post: operations["seen"];
@@ -866,7 +866,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Note that a channel showed the ring
+         * Note that a channel showed the request
          * @description For: operator.
          */
         post: operations["shown"];
@@ -886,7 +886,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Keep an operation from ringing for a while
+         * Set an operation aside for a while
          * @description For: operator.
          */
         post: operations["snooze"];
@@ -1293,12 +1293,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is cut and masked before a recording leaves
+         * What is removed and masked before a recording leaves
          * @description For: operator.
          */
         get: operations["getEdits"];
         /**
-         * Cut and mask, all anew; version is the one that was read
+         * Remove and mask, all anew; version is the one that was read
          * @description For: operator.
          */
         put: operations["putEdits"];
@@ -1527,7 +1527,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have one recording summarised, to see what comes of it; nothing is kept
+         * Have one recording summarized, to see what comes of it; nothing is kept
          * @description For: operator.
          */
         post: operations["trySummarizer"];
@@ -1547,7 +1547,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a small agent that rings you
+         * Start a small agent that sends you requests
          * @description For: operator.
          */
         post: operations["sample"];
@@ -1876,7 +1876,7 @@ export interface components {
             digest: string;
             /** @description Words for the agent. */
             reason?: string;
-            /** @description Of allow and deny: a standing rule to make with the answer. */
+            /** @description Of allow and deny: a rule to make with the answer. */
             rule?: components["schemas"]["GateRule"];
             /** @description What was typed where the verdict's form is input. */
             typed?: string;
@@ -2154,7 +2154,7 @@ export interface components {
         DayOutcomes: {
             /**
              * Format: int64
-             * @description Of confirmed: nobody was asked.
+             * @description Of confirmed: no operator was asked.
              */
             auto: number;
             /** Format: int64 */
@@ -2190,7 +2190,7 @@ export interface components {
             decision: "allow" | "ask" | "deny";
             decision_id: string;
             digest: string;
-            /** @description The most severe, at the most 20; secrets are masked. */
+            /** @description The most severe, at most 20; secrets are masked. */
             effects?: components["schemas"]["Effect"][];
             floor?: boolean;
             /** @description Files that were not there before it. */
@@ -2372,7 +2372,7 @@ export interface components {
             cuts: string[];
             /** @description Ids of actions whose text and element names are hidden. */
             masked_texts: string[];
-            /** @description Regions of pictures that are blacked out. */
+            /** @description Regions of pictures that are masked. */
             masks: components["schemas"]["Mask"][];
             /** @description The agent may read the pictures. */
             share_pictures: boolean;
@@ -2380,7 +2380,7 @@ export interface components {
             share_text: boolean;
             /**
              * Format: int64
-             * @description The version changed; a change of another is refused.
+             * @description The version changed; a change of another version is a conflict.
              */
             version: number;
             /** @description The operator's own words for a step, by the action's id. */
@@ -2397,10 +2397,10 @@ export interface components {
             certainty: "certain" | "likely" | "possible";
             /**
              * Format: int64
-             * @description How many files it holds; 1 for a file. At the most 100,000 are counted.
+             * @description How many files it holds; 1 for a file. At most 100,000 are counted.
              */
             files?: number;
-            /** @description No trust, rule, model or standing permission lowers it. */
+            /** @description No trust, rule or model lowers it. */
             floor?: boolean;
             /**
              * @description Where else its contents are.
@@ -2454,7 +2454,7 @@ export interface components {
             args?: {
                 [key: string]: unknown;
             };
-            /** @description The client's own id of this call: the same again asks nobody twice. */
+            /** @description The client's own id of this call: the same again asks no operator twice. */
             call_id?: string;
             /** @description Which program asks: claude-code, codex, mcp-proxy ... */
             client?: string;
@@ -2463,7 +2463,7 @@ export interface components {
             /** @description The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it. */
             fixed?: boolean;
             home?: string;
-            /** @description Go on waiting for this question's answer; the call must be the same. */
+            /** @description Continue waiting for this question's answer; the call must be the same. */
             operation_id?: string;
             /** @description Of the working tree; found from cwd where absent. */
             root?: string;
@@ -2626,7 +2626,7 @@ export interface components {
             diff?: string;
             /**
              * Format: int64
-             * @description How many files it holds; 1 for a file. At the most 100,000 are counted.
+             * @description How many files it holds; 1 for a file. At most 100,000 are counted.
              */
             files?: number;
             /**
@@ -2767,19 +2767,19 @@ export interface components {
             type: "hello";
         };
         History: {
-            /** @description The most alike first, at the most 8. */
+            /** @description The most alike first, at most 8. */
             alike: components["schemas"]["Past"][];
             /** @description Of all that are alike. */
             counts: components["schemas"]["Outcomes"];
             /** @description That fit, the best first. */
             presets: components["schemas"]["Preset"][];
-            /** @description What people changed in them, the most frequent first, at the most 5. */
+            /** @description What people changed in them, the most frequent first, at most 5. */
             usual: components["schemas"]["UsualChange"][];
         };
         Input: {
             /** @description Names prompt; its parameter is must. */
             code?: string;
-            /** @description What has to be typed, to the letter; empty takes anything. */
+            /** @description What has to be typed, exactly; empty takes anything. */
             must?: string;
             placeholder?: string;
             prompt: string;
@@ -3060,7 +3060,7 @@ export interface components {
             draft?: components["schemas"]["Draft"];
             /** @description Where several operators work on it: one of each. An operator gets their own as draft. */
             drafts?: components["schemas"]["Draft"][];
-            /** @description Once cancelled or declined: who, when, why. */
+            /** @description Once canceled or declined: who, when, why. */
             ended?: components["schemas"]["Ending"];
             /**
              * Format: date-time
@@ -3136,7 +3136,7 @@ export interface components {
         Outcomes: {
             /**
              * Format: int64
-             * @description Of confirmed: nobody was asked.
+             * @description Of confirmed: no operator was asked.
              */
             auto: number;
             /** Format: int64 */
@@ -3202,7 +3202,7 @@ export interface components {
         PlanAnswer: {
             /** @enum {string} */
             action: "confirm" | "modify" | "cancel";
-            /** @description Nobody was asked: every task is safe, and the settings say that such plans need nobody. */
+            /** @description No operator was asked: every task is safe, and the settings say that such plans need no answer. */
             auto?: boolean;
             /** @description What that changed. */
             changes?: components["schemas"]["TaskChange"][];
@@ -3328,7 +3328,7 @@ export interface components {
             args?: {
                 [key: string]: unknown;
             };
-            /** @description The client's own id of this call: the same again asks nobody twice. */
+            /** @description The client's own id of this call: the same again asks no operator twice. */
             call_id?: string;
             check?: components["schemas"]["ReadCheck"];
             /** @description Which program asks: claude-code, codex, mcp-proxy ... */
@@ -3578,7 +3578,7 @@ export interface components {
             actions?: string[];
             /**
              * Format: double
-             * @description 2 is twice as fast, at the most 10; absent: 1.
+             * @description 2 is twice as fast, at most 10; absent: 1.
              */
             speed?: number;
         };
@@ -3745,15 +3745,15 @@ export interface components {
             operator: number;
         };
         RulePreview: {
-            /** @description The most frequent first, at the most 20. */
+            /** @description The most frequent first, at most 20. */
             calls: components["schemas"]["PastCall"][];
             /** Format: int64 */
             days: number;
-            /** @description What of the call no standing rule may cover, and why. */
+            /** @description What of the call no rule may cover, and why. */
             left_out?: components["schemas"]["Sentence"][];
             /**
              * Format: int64
-             * @description How many of them an operator refused.
+             * @description How many of them an operator denied.
              */
             refused: number;
             rule: components["schemas"]["GateRule"];
@@ -3766,7 +3766,7 @@ export interface components {
         RunUpdates: {
             /**
              * Format: int64
-             * @description What to ask for after, to go on.
+             * @description What to ask for after, to continue.
              */
             next: number;
             run: components["schemas"]["RunView"];
@@ -4017,13 +4017,13 @@ export interface components {
             today: components["schemas"]["Counts"];
         };
         Statistics: {
-            /** @description What people change most, at the most 8. */
+            /** @description What people change most, at most 8. */
             changes: components["schemas"]["UsualChange"][];
             /** Format: int64 */
             days: number;
             /**
              * Format: double
-             * @description From the ring to the answer, of those that people answered.
+             * @description From the request to the answer, of those that people answered.
              */
             median_seconds: number;
             outcomes: components["schemas"]["Outcomes"];
@@ -4033,12 +4033,12 @@ export interface components {
             per_day: components["schemas"]["DayOutcomes"][];
             /** Format: int64 */
             plans: number;
-            /** @description How long tasks take by tool, the most frequent first, at the most 12. */
+            /** @description How long tasks take by tool, the most frequent first, at most 12. */
             tools: components["schemas"]["ToolDuration"][];
         };
         Status: {
             /**
-             * @description Why nobody was asked: confirming is off, or every task is safe and the settings let such plans pass.
+             * @description Why no operator was asked: confirming is off, or every task is safe and the settings let such plans pass.
              * @enum {string}
              */
             auto?: "off" | "safe";
@@ -4053,7 +4053,7 @@ export interface components {
             expires_at?: string;
             /** @description What to do now, for the agent. */
             message: string;
-            /** @description Absent where nobody was asked. */
+            /** @description Absent where no operator was asked. */
             operation_id?: string;
             /** @description What an operator asks the agent; answer with POST /api/human/reply. */
             question?: string;
@@ -4097,7 +4097,7 @@ export interface components {
             tasks: components["schemas"]["Task"][];
             /**
              * Format: double
-             * @description Seconds until it is cancelled; absent, or longer than the setting confirmation_timeout: that.
+             * @description Seconds until it is canceled; absent, or longer than the setting confirmation_timeout: that.
              */
             timeout_seconds?: number;
             /** @description Why there is a new plan. */
@@ -4123,7 +4123,7 @@ export interface components {
         Summary: {
             /** @description Findings that did not stand on their evidence. */
             dropped: components["schemas"]["Dropped"][];
-            /** @description Changes when something was cut, masked, reworded or shared in the recordings. */
+            /** @description Changes when something was removed, masked, reworded or shared in the recordings. */
             edits?: string;
             /** @description The summarizer that failed, where this one serves in its place. */
             instead_of?: string;
@@ -4240,7 +4240,7 @@ export interface components {
             /** @description The gatekeeper will ask again before it runs. */
             asked?: boolean;
             description: string;
-            /** @description What it would do, the most severe first, at the most 3; from its arguments. */
+            /** @description What it would do, the most severe first, at most 3; from its arguments. */
             effects?: components["schemas"]["Effect"][];
             /**
              * Format: double
@@ -4334,7 +4334,7 @@ export interface components {
             args?: {
                 [key: string]: unknown;
             };
-            /** @description The client's own id of this call: the same again asks nobody twice. */
+            /** @description The client's own id of this call: the same again asks no operator twice. */
             call_id?: string;
             /** @description Which program asks: claude-code, codex, mcp-proxy ... */
             client?: string;
@@ -4450,7 +4450,7 @@ export interface components {
             digest: string;
             /** @description The most severe first. */
             effects: components["schemas"]["Effect"][];
-            /** @description It touches what no trust, rule, model or standing permission lowers. */
+            /** @description It touches a hard limit. */
             floor?: boolean;
             /**
              * @description How it is asked.

@@ -9,7 +9,7 @@ export function sampleEffect(over: Partial<Effect> = {}): Effect {
 export function sampleVerdict(over: Partial<Verdict> = {}): Verdict {
   return {
     decision: 'ask', risk: 'high', reversibility: 'irreversible', blast_radius: 'project', reason: 'Deletes: build/.', rule_ids: ['rm'], effects: [sampleEffect()], form: 'choice', digest: 'sha256:00',
-    choices: [{ action: 'allow', label: 'Allow once' }, { action: 'backup', label: 'Back up first' }, { action: 'deny', label: 'Refuse', default: true }],
+    choices: [{ action: 'allow', label: 'Allow once' }, { action: 'backup', label: 'Back up first' }, { action: 'deny', label: 'Deny', default: true }],
     ...over,
   };
 }

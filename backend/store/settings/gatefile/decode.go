@@ -203,7 +203,7 @@ func (b *builder) build(d document, c *rules.Config) {
 	if d.Away != nil {
 		c.Away = rules.Away(*d.Away)
 		if c.Away != rules.Refuse && c.Away != rules.AskInClient {
-			b.wrong(fmt.Sprintf("it must be refuse or client, not %q", *d.Away), "away")
+			b.wrong(fmt.Sprintf("it must be `refuse` or `client`, not %q", *d.Away), "away")
 		}
 	}
 	if d.Model != nil {

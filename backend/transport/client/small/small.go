@@ -22,7 +22,7 @@ const (
 )
 
 // ErrNobody is in the error of a call that reached no server.
-var ErrNobody = errors.New("nobody listens there")
+var ErrNobody = errors.New("no server listens there")
 
 // Post posts JSON to a path of the server at url, such as http://127.0.0.1:7717, with a key, and returns the answer. Its
 // errors are of package human, Unavailable where no whole answer came. What the server itself says is never Unavailable: it

@@ -8,7 +8,7 @@ const limit = 600 // seconds
 // ask starts the hook and returns what it says, or says why it said nothing.
 function ask(question) {
   return new Promise((resolve, reject) => {
-    const failed = (why) => reject(new Error(`Deskbell refused this call: its hook ${why}. The call was not run; tell your user.`))
+    const failed = (why) => reject(new Error(`Deskbell blocked this call: its hook ${why}. The call was not run; tell your user.`))
     let hook
     try {
       hook = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
@@ -30,7 +30,7 @@ function ask(question) {
       try {
         const answer = JSON.parse(Buffer.concat(said).toString("utf8"))
         if (answer.decision === "allow" && code === 0) return resolve(answer)
-        reject(new Error(answer.message || "Deskbell refused this call."))
+        reject(new Error(answer.message || "Deskbell blocked this call."))
       } catch {
         failed(`ended without an answer (${signal ?? code})`)
       }

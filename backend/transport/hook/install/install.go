@@ -76,7 +76,7 @@ func (c Command) line(client, system string) string {
 	return strings.Join(args, " ") + ` || sh -c 'echo "` + noAnswer + ` The call was not run; tell your user." >&2; exit 2'`
 }
 
-const noAnswer = "Deskbell refused this call: its hook did not answer."
+const noAnswer = "Deskbell blocked this call: its hook did not answer."
 
 func quote(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
@@ -162,7 +162,7 @@ var targets = map[string]target{
 				Type: "command", Command: c.line("codex", system), Timeout: c.limit().Seconds(), Status: "Asking Deskbell",
 			}}})}}
 		},
-		note: "Codex runs no hook that its user has not looked at: start codex, open /hooks and trust this one. Until then it asks nobody. What it types into a program that runs it asks no hook about; unified_exec_tty = false below [features] in its config.toml leaves it nothing to type into.",
+		note: "Codex runs no hook that its user has not looked at: start codex, open /hooks and trust this one. Until then it asks no operator. What it types into a program that runs it asks no hook about; unified_exec_tty = false below [features] in its config.toml leaves it nothing to type into.",
 	},
 	"gemini": {
 		path: func(p Place) string {

@@ -78,7 +78,7 @@ func TestEveryClientHasATarget(t *testing.T) {
 }
 
 func TestWhatIsWrittenIntoNewFiles(t *testing.T) {
-	const fallback = ` || sh -c 'echo \"Deskbell refused this call: its hook did not answer. The call was not run; tell your user.\" >&2; exit 2'"`
+	const fallback = ` || sh -c 'echo \"Deskbell blocked this call: its hook did not answer. The call was not run; tell your user.\" >&2; exit 2'"`
 	const start = `'/opt/desk bell/deskbell-hook' `
 	const end = ` --data '/srv/it'\\''s data' --limit 3600`
 	if runtime.GOOS == "windows" {
@@ -503,7 +503,7 @@ func TestTheCommandBlocksWhateverBecomesOfTheHook(t *testing.T) {
 		cmd := exec.Command("/bin/sh", "-c", Command{Program: []string{program}}.line("codex", "linux"))
 		cmd.Stderr = &errs
 		out, _ := cmd.Output()
-		if cmd.ProcessState.ExitCode() != tt.code || (tt.code == 2) != strings.Contains(errs.String(), "Deskbell refused this call") || (tt.code == 0) != (string(out) == "{}\n") {
+		if cmd.ProcessState.ExitCode() != tt.code || (tt.code == 2) != strings.Contains(errs.String(), "Deskbell blocked this call") || (tt.code == 0) != (string(out) == "{}\n") {
 			t.Errorf("%s: exit %d, %q, %q", name, cmd.ProcessState.ExitCode(), out, errs.String())
 		}
 	}

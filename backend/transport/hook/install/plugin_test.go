@@ -53,14 +53,14 @@ func TestThePluginLetsRunWhatIsAllowedAndNothingElse(t *testing.T) {
 		`cat > /dev/null; echo '{"decision":"allow","args":{"command":"rm -r build"}}'`: `{"command":"rm -r build"}`,
 		`cat > /dev/null; echo '{"decision":"deny","message":"Ada refused it."}'`:       `refused: Ada refused it.`,
 		`cat > /dev/null; echo '{"decision":"deny","message":"It broke."}'; exit 2`:     `refused: It broke.`,
-		`cat > /dev/null; echo '{"decision":"allow"}'; exit 1`:                          `refused: Deskbell refused this call.`,
-		`exec echo '{"decision":"maybe"}'`:                                              `refused: Deskbell refused this call.`,
+		`cat > /dev/null; echo '{"decision":"allow"}'; exit 1`:                          `refused: Deskbell blocked this call.`,
+		`exec echo '{"decision":"maybe"}'`:                                              `refused: Deskbell blocked this call.`,
 		`echo hello`:                                                                    `ended without an answer (0)`,
 		`exit 0`:                                                                        `ended without an answer (0)`,
 		`kill -9 $$`:                                                                    `ended without an answer (SIGKILL)`,
 		``:                                                                              `could not be started`,
 	} {
-		if got := calls(t, script, time.Minute); got != want && (!strings.HasPrefix(got, "refused: Deskbell refused this call: its hook ") || !strings.Contains(got, want)) {
+		if got := calls(t, script, time.Minute); got != want && (!strings.HasPrefix(got, "refused: Deskbell blocked this call: its hook ") || !strings.Contains(got, want)) {
 			t.Errorf("%s: %s", script, got)
 		}
 	}

@@ -36,7 +36,7 @@ func main() {
 func run() (code int, err error) {
 	action := flag.String("approve", "", "ask for a yes or no to exactly this command")
 	risk := flag.String("risk", "medium", "how bad it can be: low, medium, high or critical")
-	timeout := flag.Float64("timeout", 3600, "seconds until nobody will answer any more")
+	timeout := flag.Float64("timeout", 3600, "seconds until no operator will answer any more")
 	patience := flag.Float64("patience", 3600, "seconds that this program waits")
 	flag.Parse()
 	if flag.NArg() != 1 {

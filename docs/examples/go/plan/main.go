@@ -129,7 +129,7 @@ func agent(ctx context.Context) (code int, err error) {
 	if err := b.Do(ctx, "POST", "/api/plans?wait=25", p, &st); err != nil {
 		return 0, err
 	}
-	fmt.Println("plan:", cmp.Or(st.OperationID, "needs nobody"))
+	fmt.Println("plan:", cmp.Or(st.OperationID, "needs no answer"))
 	for st.Status == "pending" {
 		if st.Question != "" { // an operator asks before they decide
 			if _, err := b.Reply(ctx, st.OperationID, known); err != nil {

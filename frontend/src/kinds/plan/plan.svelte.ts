@@ -306,7 +306,7 @@ export class Plan implements Controller {
     return all;
   }
 
-  /** How many say the same, at the most, and how many have to. */
+  /** How many say the same, at most, and how many have to. */
   readonly counted = $derived.by<{ n: number; all: number }>(() => {
     const all = Math.max(this.question?.confirmations ?? 1, this.question?.operators?.length ?? 0);
     const keys = (this.opened.op?.votes ?? []).map(({ answer: { plan } }) => JSON.stringify([plan?.action, plan?.task_by_task ?? false, plan?.tasks ?? null]));
