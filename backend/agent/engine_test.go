@@ -631,7 +631,7 @@ func TestAReplyThatWasCutOff(t *testing.T) {
 	s.office = nil
 	s.run()
 	equal(t, "calls", len(s.ran), 0)
-	if last := s.model.last(); !strings.Contains(last.Text, "cut off") {
+	if last := s.model.last(); !strings.Contains(last.Text, "longer than the limit") {
 		t.Errorf("the model was told %+v", last)
 	}
 }

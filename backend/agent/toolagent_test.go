@@ -210,8 +210,8 @@ func TestTheGatekeeperHasTheLastWord(t *testing.T) {
 	}{
 		"allowed":            {human.Judgement{Decision: human.Allow}, nil, []string{`play_music {"song":"a"}`}, "ok"},
 		"refused":            {human.Judgement{Decision: human.Deny, Message: "not now", Reason: "too loud"}, nil, nil, "The operator says: too loud"},
-		"still being asked":  {human.Judgement{Decision: human.Ask}, nil, nil, "refused"},
-		"no word of it":      {human.Judgement{}, nil, nil, "refused"},
+		"still being asked":  {human.Judgement{Decision: human.Ask}, nil, nil, "blocked and did not run"},
+		"no word of it":      {human.Judgement{}, nil, nil, "blocked and did not run"},
 		"not to be reached":  {human.Judgement{Decision: human.Allow}, human.Errorf(human.Unavailable, "no server"), nil, "no server"},
 		"changed":            {human.Judgement{Decision: human.Allow, Args: json.RawMessage(`{ "song":"b" }`)}, nil, []string{`play_music {"song":"b"}`}, "An operator changed this call"},
 		"changed to nothing": {human.Judgement{Decision: human.Allow, Args: json.RawMessage(`[1]`)}, nil, nil, "cannot be read"},
@@ -369,7 +369,7 @@ func TestCallsOfAReplyThatWasCutOff(t *testing.T) {
 	a, ran := talk(t, m, nil)
 	handle(t, a, "go", "")
 	equal(t, "calls", len(*ran), 0)
-	if r := m.last().Results[0]; !r.Failed || !strings.Contains(r.Text, "cut off") {
+	if r := m.last().Results[0]; !r.Failed || !strings.Contains(r.Text, "longer than the limit") {
 		t.Errorf("the model was told %+v", r)
 	}
 }

@@ -146,7 +146,7 @@ func (w *work) judged(ctx context.Context, use ToolUse, t Tool) (args json.RawMe
 	said := joined(j.Message, operatorSays(j.Reason))
 	if j.Decision != human.Allow {
 		return nil, "", blockedText("This call was blocked and did not run. " + said +
-			"\nDo not try to come to the same by other means. Find another way, or say that it cannot be done."), nil
+			"\nDo not try to get the same result another way. Find a different solution, or say that it cannot be done."), nil
 	}
 	if len(j.Args) == 0 {
 		return use.Args, operatorSays(j.Reason), "", nil

@@ -867,7 +867,7 @@ func TestTheAgentsMCPServers(t *testing.T) {
 			return calls("mcp__127-0-0-1__drop_book", object{"name": "a"})
 		case strings.Contains(news, "a is gone"):
 			return calls("mcp__127-0-0-1__drop_book", object{"name": "b"})
-		case strings.Contains(news, "was refused"):
+		case strings.Contains(news, "was blocked"):
 			return llmtest.Answer{Text: "Only one is gone."}
 		}
 		return llmtest.Answer{Text: "I do not know what to do with: " + news}

@@ -4587,7 +4587,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunList"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4624,7 +4624,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunUpdates"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4653,7 +4653,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentList"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4695,7 +4695,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewKey"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4725,7 +4725,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4754,7 +4754,7 @@ export interface operations {
                     "application/json": components["schemas"]["BackupList"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4786,7 +4786,7 @@ export interface operations {
                     "application/json": components["schemas"]["BackupContents"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4818,7 +4818,7 @@ export interface operations {
                     "application/json": components["schemas"]["Restored"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4847,7 +4847,7 @@ export interface operations {
                     "application/json": components["schemas"]["DoctorReport"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4876,7 +4876,7 @@ export interface operations {
                     "application/json": components["schemas"]["State"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4917,7 +4917,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogPage"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4953,7 +4953,7 @@ export interface operations {
                     "application/json": components["schemas"]["Judgement"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -4986,7 +4986,7 @@ export interface operations {
                     "application/json": components["schemas"]["State"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5015,7 +5015,7 @@ export interface operations {
                     "application/json": components["schemas"]["Proposals"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5045,7 +5045,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5077,7 +5077,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuestionView"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5113,7 +5113,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5145,7 +5145,7 @@ export interface operations {
                     "application/json": components["schemas"]["Difference"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5174,7 +5174,7 @@ export interface operations {
                     "application/json": components["schemas"]["GateRules"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5207,7 +5207,7 @@ export interface operations {
                     "application/json": components["schemas"]["GateRule"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5240,7 +5240,7 @@ export interface operations {
                     "application/json": components["schemas"]["RulePreview"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5270,7 +5270,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5304,7 +5304,7 @@ export interface operations {
                     "application/json": components["schemas"]["TrustReport"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5337,7 +5337,7 @@ export interface operations {
                     "application/json": components["schemas"]["Trial"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5370,7 +5370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5403,7 +5403,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5436,7 +5436,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5469,7 +5469,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5502,7 +5502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5535,7 +5535,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5568,7 +5568,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5610,7 +5610,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5655,7 +5655,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5694,7 +5694,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5726,7 +5726,7 @@ export interface operations {
                     "application/json": components["schemas"]["Events"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5765,7 +5765,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvidenceList"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5802,7 +5802,7 @@ export interface operations {
                     "application/json": components["schemas"]["Evidence"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5858,7 +5858,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5890,7 +5890,7 @@ export interface operations {
                     "application/json": components["schemas"]["Drafts"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5935,7 +5935,7 @@ export interface operations {
                     "application/json": components["schemas"]["Summary"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -5972,7 +5972,7 @@ export interface operations {
                     "application/json": components["schemas"]["Showing"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6006,7 +6006,7 @@ export interface operations {
                     "application/json": components["schemas"]["Summary"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6039,7 +6039,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6072,7 +6072,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6105,7 +6105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6138,7 +6138,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6171,7 +6171,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6204,7 +6204,7 @@ export interface operations {
                     "application/json": components["schemas"]["Operation"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6238,7 +6238,7 @@ export interface operations {
                     "application/json": components["schemas"]["Memory"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6289,7 +6289,7 @@ export interface operations {
                     "application/json": components["schemas"]["Confirming"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6318,7 +6318,7 @@ export interface operations {
                     "application/json": components["schemas"]["Presets"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6351,7 +6351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Preset"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6381,7 +6381,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6413,7 +6413,7 @@ export interface operations {
                     "application/json": components["schemas"]["Statistics"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6460,7 +6460,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6499,7 +6499,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6535,7 +6535,7 @@ export interface operations {
                     "application/json": components["schemas"]["TasksSummary"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6567,7 +6567,7 @@ export interface operations {
                     "application/json": components["schemas"]["History"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6603,7 +6603,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6642,7 +6642,7 @@ export interface operations {
                     "application/json": components["schemas"]["Standing"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6678,7 +6678,7 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6707,7 +6707,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecorderState"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6743,7 +6743,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordingPage"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6785,7 +6785,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6817,7 +6817,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6847,7 +6847,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6884,7 +6884,7 @@ export interface operations {
                     "application/json": components["schemas"]["Actions"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6914,7 +6914,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6946,7 +6946,7 @@ export interface operations {
                     "application/json": components["schemas"]["Edits"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6982,7 +6982,7 @@ export interface operations {
                     "application/json": components["schemas"]["Edits"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7019,7 +7019,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordedEvents"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7058,7 +7058,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7094,7 +7094,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7126,7 +7126,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7160,7 +7160,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7216,7 +7216,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7248,7 +7248,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayState"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7284,7 +7284,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayState"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7316,7 +7316,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayState"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7348,7 +7348,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7378,7 +7378,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7410,7 +7410,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recording"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7446,7 +7446,7 @@ export interface operations {
                     "application/json": components["schemas"]["Summary"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7473,7 +7473,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7506,7 +7506,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7533,7 +7533,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7565,7 +7565,7 @@ export interface operations {
                     "application/json": components["schemas"]["Code"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7594,7 +7594,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettingList"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7629,7 +7629,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettingList"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7658,7 +7658,7 @@ export interface operations {
                     "application/json": components["schemas"]["Summarizers"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7688,7 +7688,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7718,7 +7718,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -7747,7 +7747,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Refused; nothing was changed. */
+            /** @description An error; nothing was changed. */
             default: {
                 headers: {
                     [name: string]: unknown;
