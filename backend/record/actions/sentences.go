@@ -8,7 +8,7 @@ import (
 	"deskbell/backend/human"
 )
 
-// A language is how an action is told in it.
+// A language is how an action is described in it.
 type language struct {
 	roles, keys map[string]string
 	text        map[string]string // by what is said; a key with "/none" is for what has no name

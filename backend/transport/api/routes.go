@@ -50,7 +50,7 @@ type catalogue struct {
 	missing string // what this Deskbell runs without, and the calls need
 }
 
-// needs is the catalogue for calls that need something.
+// needs is the `catalogue` for calls that need something.
 func (c catalogue) needs(what string, there bool) catalogue {
 	if !there {
 		c.missing = what

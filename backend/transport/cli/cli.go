@@ -301,7 +301,7 @@ func (s *shell) place() (Place, error) {
 // printf writes to standard output. What it is given must be visible text.
 func (s *shell) printf(format string, args ...any) {
 	if _, err := fmt.Fprintf(s.out, format, args...); err != nil {
-		s.code = exitError // the reader has gone; nobody can be told
+		s.code = exitError // the reader has gone; no one is left to tell
 	}
 }
 

@@ -108,7 +108,7 @@ func (c *Client) Actions(ctx context.Context, id human.RecordingID, language, af
 	return found, err
 }
 
-// Edits returns what is cut and masked.
+// Edits returns what is removed and masked.
 func (c *Client) Edits(ctx context.Context, id human.RecordingID) (human.Edits, error) {
 	var e human.Edits
 	_, err := c.call(ctx, http.MethodGet, recordingPath(id)+"/edits", nil, &e)

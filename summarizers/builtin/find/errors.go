@@ -5,7 +5,7 @@ import (
 	"deskbell/summarizers/builtin/facts"
 )
 
-// errorsFound are findings of errors by what they tell; what comes again is told once, with how often.
+// errorsFound are findings of errors by what they tell; an error that comes again is reported once, with how often.
 type errorsFound struct {
 	told  map[string]int // where in out
 	often []int
