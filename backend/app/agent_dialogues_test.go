@@ -162,6 +162,7 @@ type message struct {
 
 // M1, M2, M3, M5: the conversations of the specification.
 func TestDialogues(t *testing.T) {
+	t.Parallel()
 	navigation := agent.About{Name: "navigation_agent", Description: "导航助手", Capabilities: []string{"导航", "找地点"}, Categories: []agent.Category{location}}
 	music := agent.About{Name: "music_agent", Description: "音乐播放助手", Capabilities: []string{"音乐", "播放"}, Categories: []agent.Category{entertainment}}
 	car := agent.About{Name: "car_agent", Description: "车控助手", Capabilities: []string{"车窗"}, Categories: []agent.Category{vehicle}}
@@ -288,6 +289,7 @@ func TestDialogues(t *testing.T) {
 
 // M4: a session that is not known, has expired, or is over is a clear error, and nothing is asked of the model.
 func TestSessionsThatAreNot(t *testing.T) {
+	t.Parallel()
 	speaking(t, bothProtocols, func(d *talk) {
 		d.models.Script(
 			says(user("打开车窗"), "好的，请问是哪个车窗？"),
@@ -597,6 +599,7 @@ func arguments(v map[string]string) json.RawMessage {
 
 // What an operator does with a plan is what runs.
 func TestPlansOfTheAgent(t *testing.T) {
+	t.Parallel()
 	three := thought(says(user("整理日志"), "我先提出计划。", proposing("整理日志", taskRead, taskWrite, taskShell)), "要先有计划。")
 	for name, tt := range map[string]struct {
 		model    []llmtest.Step
@@ -883,6 +886,7 @@ func (j *dying) Append(ctx context.Context, r agent.Record) error {
 // Killed after each of its records, and resumed from the file by another process: no call runs twice, no operator is asked
 // twice about the same, and the task gets done.
 func TestKilledAnywhereAndResumed(t *testing.T) {
+	t.Parallel()
 	// The same may be asked again, so the model goes by what is new to it.
 	brain := llmtest.Step{Times: -1, Make: func(q llmtest.Request) llmtest.Answer {
 		news := q.Text

@@ -241,6 +241,7 @@ func lines(t *testing.T, path string) []string {
 // Issue 7, end to end: the agent finds a failing test and fixes what it tests. Its plan is edited by an operator, one call
 // of it is approved and one denied, people are asked once and ask back, and the project's test passes afterwards.
 func TestTheAgentMendsAProject(t *testing.T) {
+	t.Parallel()
 	for _, provider := range []string{"openai", "anthropic"} {
 		t.Run(provider, func(t *testing.T) {
 			d := newWorkplace(t, provider, confirmsPlans)
@@ -374,6 +375,7 @@ func TestTheAgentMendsAProject(t *testing.T) {
 
 // Nothing is done twice and no one is asked twice, wherever the agent is killed.
 func TestTheAgentIsKilledAndResumed(t *testing.T) {
+	t.Parallel()
 	for _, at := range []string{"the plan waits", "a question of the gatekeeper waits", "a person is asked", "a call runs"} {
 		t.Run(at, func(t *testing.T) {
 			d := newWorkplace(t, "openai", confirmsPlans)
@@ -490,6 +492,7 @@ func await(t *testing.T, path string) string {
 
 // P8: where plans are not confirmed, a run makes no operation, and writes nothing of plans anywhere.
 func TestARunWithoutConfirming(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "openai")
 	dir := t.TempDir()
 	d.script(func(news string, q llmtest.Request) llmtest.Answer {
@@ -541,6 +544,7 @@ func TestARunWithoutConfirming(t *testing.T) {
 
 // M1 to M6 in a terminal: it asks for what is missing, does what it may, and each call is judged.
 func TestAConversationWithTheAgent(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "anthropic")
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "one.txt"), "one")
@@ -596,6 +600,7 @@ func TestAConversationWithTheAgent(t *testing.T) {
 
 // Ctrl-C ends it in order: what waits is withdrawn, what runs is ended and noted, and the run can be resumed.
 func TestTheAgentIsInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, at := range []string{"the plan waits", "a question of the gatekeeper waits", "a person is asked", "a call runs"} {
 		t.Run(at, func(t *testing.T) {
 			d := newWorkplace(t, "anthropic", confirmsPlans)
@@ -715,6 +720,7 @@ func ready(first llmtest.Answer) func(string, llmtest.Request) llmtest.Answer {
 
 // P9: each task is confirmed by itself: one after asking back, one changed, one denied, one as it is.
 func TestTheAgentTaskByTask(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "openai", confirmsPlans)
 	dir := t.TempDir()
 	d.script(ready(effectsOf("one", "two", "three", "four")))
@@ -754,6 +760,7 @@ func TestTheAgentTaskByTask(t *testing.T) {
 
 // P9: an operator pauses a plan that runs, changes and skips what has not begun, and lets it continue; or stops it.
 func TestOrdersReachTheAgent(t *testing.T) {
+	t.Parallel()
 	for _, stop := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stop is %v", stop), func(t *testing.T) {
 			d := newWorkplace(t, "anthropic", confirmsPlans)
@@ -804,6 +811,7 @@ func TestOrdersReachTheAgent(t *testing.T) {
 
 // A plan that an operator cancels ends the run, and nothing of it ran.
 func TestACancelledPlan(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "openai", confirmsPlans)
 	dir := t.TempDir()
 	d.script(ready(effectsOf("one")))
@@ -818,6 +826,7 @@ func TestACancelledPlan(t *testing.T) {
 
 // The server is killed while the agent waits, and another one on the same folder takes its place, at another address.
 func TestTheServerOfAnAgentIsKilled(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "openai", confirmsPlans)
 	dir := t.TempDir()
 	d.script(ready(effectsOf("one", "two")))
@@ -846,6 +855,7 @@ func TestTheServerOfAnAgentIsKilled(t *testing.T) {
 
 // The tools of an MCP server are judged by what it says of them, and one that may destroy something is asked about.
 func TestTheAgentsMCPServers(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "anthropic")
 	var mu sync.Mutex
 	dropped := []string{}
@@ -895,6 +905,7 @@ func TestTheAgentsMCPServers(t *testing.T) {
 
 // Without what it needs it begins nothing, and says what to do.
 func TestAnAgentThatCannotBegin(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "openai")
 	dir := t.TempDir()
 	for want, cmd := range map[string]*exec.Cmd{
@@ -917,6 +928,7 @@ func TestAnAgentThatCannotBegin(t *testing.T) {
 
 // Secrets that a tool returns reach the model, and neither the journal nor the terminal nor the console.
 func TestSecretsOfARun(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "openai")
 	dir := t.TempDir()
 	secret := strings.Join([]string{"gh", "p_", "x7Kd92mQpLr4TzVb8NwYc3HsJf6GaE1uRo5D"}, "")
@@ -954,6 +966,7 @@ func TestSecretsOfARun(t *testing.T) {
 
 // Confirming is switched off while a run goes: its next plan needs no one, and makes no operation.
 func TestConfirmingIsSwitchedOffMeanwhile(t *testing.T) {
+	t.Parallel()
 	d := newWorkplace(t, "anthropic")
 	d.boss.good(t, "PUT", "/api/settings", object{"plan.confirm_by_human": true}, nil)
 	dir := t.TempDir()

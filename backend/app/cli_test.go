@@ -21,6 +21,7 @@ import (
 )
 
 func TestServeSaysOneLineAndStopsInOrder(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	s := serve(t, dir, nil)
 	if s.console != s.url+"/#code="+s.code || s.code == "" {
@@ -97,6 +98,7 @@ func waitFor(t testing.TB, what string, so func() bool) {
 }
 
 func TestASecondServerIsToldWhoHoldsTheFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serve(t, dir, nil)
 	run(t, dir, nil, "serve", "--addr", "127.0.0.1:0", "--json").
@@ -107,6 +109,7 @@ func TestASecondServerIsToldWhoHoldsTheFolder(t *testing.T) {
 }
 
 func TestATakenPortIsNamed(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +123,7 @@ func TestATakenPortIsNamed(t *testing.T) {
 }
 
 func TestAFolderThatCannotBeWrittenIsSaidPlainly(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	switch {
 	case os.Getuid() == 0 && runtime.GOOS == "linux":
@@ -141,6 +145,7 @@ func TestAFolderThatCannotBeWrittenIsSaidPlainly(t *testing.T) {
 }
 
 func TestADamagedDatabaseIsSaidPlainly(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "deskbell.db"), []byte(strings.Repeat("this is no database. ", 500)), 0o600); err != nil {
 		t.Fatal(err)
@@ -150,6 +155,7 @@ func TestADamagedDatabaseIsSaidPlainly(t *testing.T) {
 }
 
 func TestSettingsStopTheStartWhenTheyAreWrong(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(file, []byte("[human]\nmax_history = 5\nmax_histroy = 6\n"), 0o600); err != nil {
@@ -189,6 +195,7 @@ func TestSettingsStopTheStartWhenTheyAreWrong(t *testing.T) {
 }
 
 func TestChangedSettingsAreWrittenAndKept(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(file, []byte("# mine\n[ui]\ntheme = \"dark\" # at night\n"), 0o600); err != nil {
@@ -211,6 +218,7 @@ func TestChangedSettingsAreWrittenAndKept(t *testing.T) {
 }
 
 func TestKeysCountAtOnceWithAServerOrWithout(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	early := key(t, dir, "early")
 	s := serve(t, dir, nil)
@@ -271,6 +279,7 @@ func (d *fixture) during(t testing.TB, args []string, do func(human.Operation)) 
 }
 
 func TestRingsExitCodeIsTheAnswer(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	answer := func(path string, body map[string]any) func(human.Operation) {
 		return func(op human.Operation) {
@@ -321,6 +330,7 @@ func TestRingsExitCodeIsTheAnswer(t *testing.T) {
 }
 
 func TestRingReadsFilesAndPrintsJSON(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	file := filepath.Join(t.TempDir(), "details.json")
 	if err := os.WriteFile(file, []byte("{\"design\": \"two  spaces\u202e\", \"n\": 1.50}"), 0o600); err != nil {
@@ -347,6 +357,7 @@ func TestRingReadsFilesAndPrintsJSON(t *testing.T) {
 }
 
 func TestAQuestionReachesTheAgentsTerminal(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	cmd := program(t, d.dir, d.env, "ring", "Which colour?")
 	errs, err := cmd.StderrPipe()
@@ -375,6 +386,7 @@ func TestAQuestionReachesTheAgentsTerminal(t *testing.T) {
 }
 
 func TestARingOutlivesACrashOfTheServer(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	r := d.during(t, []string{"ring", "Still there?"}, func(op human.Operation) {
 		waitFor(t, "the agent to wait", func() bool {
@@ -390,6 +402,7 @@ func TestARingOutlivesACrashOfTheServer(t *testing.T) {
 }
 
 func TestAnOperatorInATerminal(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	agent := newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY="))
 	var link struct{ Code string }
@@ -474,6 +487,7 @@ func TestAnOperatorInATerminal(t *testing.T) {
 }
 
 func TestTheDoctorReports(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	type report struct {
 		OK     bool
@@ -506,6 +520,7 @@ func TestTheDoctorReports(t *testing.T) {
 }
 
 func TestTheSampleAgentIsARealClient(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	d.boss.good(t, "POST", "/api/sample", map[string]any{}, nil)
 	first := d.rung(t)
@@ -533,6 +548,7 @@ func TestTheSampleAgentIsARealClient(t *testing.T) {
 }
 
 func TestWithoutADisplayTheAppSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("there is always a display")
 	}
@@ -541,6 +557,7 @@ func TestWithoutADisplayTheAppSaysWhatToDo(t *testing.T) {
 }
 
 func TestSmallCommands(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run(t, dir, nil, "version").want(t, 0, "deskbell 1.0-test")
 	run(t, dir, nil, "--version").want(t, 0, "deskbell 1.0-test")
@@ -559,6 +576,7 @@ func TestSmallCommands(t *testing.T) {
 
 // Files that a call deleted come back in a terminal, with no server.
 func TestBackupsInATerminal(t *testing.T) {
+	t.Parallel()
 	dir, tree := t.TempDir(), t.TempDir()
 	run(t, dir, nil, "backups", "list").want(t, 0, "There are no backups")
 	lost := filepath.Join(tree, "notes", "a.txt")

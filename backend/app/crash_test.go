@@ -45,6 +45,7 @@ type crashRing struct {
 // acknowledged is there, once. DESKBELL_CRASH_ROUNDS says how often; DESKBELL_CRASH_SEED repeats a run's
 // choices (not its timing).
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	rounds := 3
 	if n, err := strconv.Atoi(os.Getenv("DESKBELL_CRASH_ROUNDS")); err == nil {
 		rounds = n

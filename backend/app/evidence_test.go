@@ -75,6 +75,7 @@ func (c carrying) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestMCPShowsWhatAFindingRestsOn(t *testing.T) {
+	t.Parallel()
 	for name, shared := range map[string]bool{"with pictures": true, "without pictures": false} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

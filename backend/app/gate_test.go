@@ -19,6 +19,7 @@ func bash(t testing.TB, command string) map[string]any {
 // Issue 6: the app is killed in the middle of a question. The agent that waits gets no answer, so it does not run the call;
 // the question is there again after a restart, what was decided before is in the log, and the same call joins the question.
 func TestAQuestionOutlivesSIGKILL(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serve(t, dir, nil)
 	agent := newCaller(t, s.url, key(t, dir, "bot"))
@@ -72,6 +73,7 @@ func TestAQuestionOutlivesSIGKILL(t *testing.T) {
 
 // G6: what gate.toml says counts from the next call on; what is wrong with it is said, and it does not loosen anything.
 func TestGateTOML(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serve(t, dir, nil)
 	boss := operator(t, s.url, s.code)
@@ -118,6 +120,7 @@ func TestGateTOML(t *testing.T) {
 
 // G4: the settings' model is asked about what is ambiguous, where gate.toml says so.
 func TestTheGatekeepersModel(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	models, url := llmtest.Start(t)
 	models.Answer = func(q llmtest.Request) any {

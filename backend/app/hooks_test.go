@@ -94,6 +94,7 @@ func TestHooksArePutIntoSettingsWithAKeyOfTheirOwn(t *testing.T) {
 }
 
 func TestTheBigProgramAnswersHooksToo(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	const in = `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t"}`
 	for _, args := range [][]string{{"hook", "claude-code", "--data", data}, {"--data", data, "hook", "claude-code", "--limit", "5"}} {

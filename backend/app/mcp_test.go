@@ -46,6 +46,7 @@ func ask(ctx context.Context, session *mcp.ClientSession, arguments map[string]a
 }
 
 func TestMCPFindsTheServerAndHasAKeyWhileItRuns(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	session := speak(t, d.dir, nil, "--agent", "claude-code")
 	if list := run(t, d.dir, nil, "keys", "list").out; !strings.Contains(list, "claude-code") || !strings.Contains(list, "for one session") {
@@ -76,6 +77,7 @@ func TestMCPFindsTheServerAndHasAKeyWhileItRuns(t *testing.T) {
 }
 
 func TestMCPWithAKeyOfItsOwnMakesNone(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	session := speak(t, d.dir, d.env)
 	if list := run(t, d.dir, nil, "keys", "list", "--json").out; strings.Count(list, `"name"`) != 1 {
@@ -88,6 +90,7 @@ func TestMCPWithAKeyOfItsOwnMakesNone(t *testing.T) {
 }
 
 func TestMCPStartsTheServerWhereNoneRuns(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var pid int
 	t.Cleanup(func() {
@@ -127,6 +130,7 @@ func TestMCPStartsTheServerWhereNoneRuns(t *testing.T) {
 }
 
 func TestMCPGoesOnAfterACrashOfTheServer(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	session := speak(t, d.dir, nil)
 	answered := make(chan said, 1)

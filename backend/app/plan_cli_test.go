@@ -70,6 +70,7 @@ func planning(t testing.TB, session *mcp.ClientSession, arguments map[string]any
 // A whole plan, with a server, an agent's commands and an operator's, all in processes of their own; the server is killed
 // in the middle.
 func TestAPlanFromTerminalToTerminal(t *testing.T) {
+	t.Parallel()
 	d := planFixture(t)
 	cmd := program(t, d.dir, d.env, "plan", "submit", "-", "--wait", "--json")
 	cmd.Stdin = strings.NewReader(buildPlan)
@@ -108,6 +109,7 @@ func TestAPlanFromTerminalToTerminal(t *testing.T) {
 
 // The same with a client of MCP, whose server is killed while it waits.
 func TestAPlanOverMCPOutlivesItsServer(t *testing.T) {
+	t.Parallel()
 	d := planFixture(t)
 	session := speak(t, d.dir, nil, "--agent", "claude-code")
 	var arguments map[string]any
@@ -154,6 +156,7 @@ func TestAPlanOverMCPOutlivesItsServer(t *testing.T) {
 
 // Confirming is off unless it is switched on: a plan asks no one, and nothing is kept.
 func TestPlansNeedNobodyUnlessTheSettingsSaySo(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t)
 	d.as(t, d.env, buildPlan, "submit", "-", "--wait").want(t, 0, "plans need no confirmation here")
 	d.as(t, d.env, "", "show", "build").want(t, 3, "no plan")

@@ -31,6 +31,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 // H12: what lies in the folder summarizers counts at once: executables, prompts that a model answers; what is wrong
 // with one is said, and the model is sent nothing before the operator agrees.
 func TestSummarizersOfTheUsersOwn(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the executable is a shell script")
 	}
