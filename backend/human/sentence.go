@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // The gatekeeper's sentences stand in a text: lines of a code, a space and the English sentence, in which {name} is the place of a
@@ -127,21 +126,22 @@ func codeOf(format string) Code {
 	return Code(code)
 }
 
-// foundSentences are those of codes that were asked for, so that no judgement searches the table anew.
-var foundSentences sync.Map
+// sentenceOf is the table by code, so that no judgement searches the text.
+var sentenceOf = func() map[Code]string {
+	all := make(map[Code]string, strings.Count(sentences, "\n"))
+	for line := range strings.Lines(sentences) {
+		code, sentence, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		all[Code(code)] = sentence
+	}
+	return all
+}()
 
 // sentence is a code's sentence with its places; the code itself where there is none, which a test rules out.
 func (c Code) sentence() string {
-	if found, ok := foundSentences.Load(c); ok {
-		return found.(string)
+	if found, ok := sentenceOf[c]; ok {
+		return found
 	}
-	_, found, ok := strings.Cut(sentences, "\n"+string(c)+" ")
-	if !ok {
-		return string(c)
-	}
-	found, _, _ = strings.Cut(found, "\n")
-	foundSentences.Store(c, found)
-	return found
+	return string(c)
 }
 
 func (p Params) fill(sentence string) string {
