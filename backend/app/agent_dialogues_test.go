@@ -740,7 +740,7 @@ func TestPlansOfTheAgent(t *testing.T) {
 					p.respond(id, plan.Response{Action: human.CancelPlan})
 				}
 			},
-			want: agent.NotDone, says: "cancelled", ran: ranRead + " " + ranShell,
+			want: agent.NotDone, says: "canceled", ran: ranRead + " " + ranShell,
 			stands: []string{"confirmed, finished t1=done t2=done", "cancelled"},
 		},
 		"asked about": {

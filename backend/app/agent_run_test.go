@@ -818,7 +818,7 @@ func TestACancelledPlan(t *testing.T) {
 	d.attend(t, func(op human.Operation) { d.respond(t, op, plan.Response{Action: human.CancelPlan, Message: "No."}) })
 	w := d.agent(t, dir, "run", "Write.")
 	w.wait(t, 1)
-	w.says(t, "An operator cancelled the plan", "No.")
+	w.says(t, "An operator canceled the plan", "No.")
 	if _, err := os.Stat(filepath.Join(dir, "effects")); err == nil {
 		t.Error("it ran")
 	}
