@@ -32,3 +32,15 @@ func FuzzMembers(f *testing.F) {
 		}
 	})
 }
+
+func TestJSONString(t *testing.T) {
+	for _, raw := range []string{
+		`"word"`, `""`, `"a \"quoted\" word"`, `"a\n\u00e9"`, `"é"`, "\"\xff\"", "\"\t\"", `"a"b"`, `"`, `"\"`, ` "spaced" `, `null`, `1`, `{}`, ``, "\"\x7f\"",
+	} {
+		var want string
+		is := json.Unmarshal([]byte(raw), &want) == nil
+		if got, ok := JSONString([]byte(raw)); got != want || ok != is {
+			t.Errorf("%q is %q, %v; want %q, %v", raw, got, ok, want, is)
+		}
+	}
+}
