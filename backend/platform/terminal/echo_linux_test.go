@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,7 +53,7 @@ func TestTerminals(t *testing.T) {
 			term.Env = append(d.Env, "TMUX_TMPDIR="+os.TempDir())
 			pid := run(t, term)
 			if strings.Contains(command, "tmux") {
-				t.Cleanup(func() { _ = exec.Command("tmux", "-L", strings.Fields(command)[3], "kill-server").Run() })
+				t.Cleanup(func() { endTmux(t, strings.Fields(command)[3]) })
 			}
 			desktoptest.Wait(t, "the terminal", func() bool { _, err := os.Stat(begun); return err == nil })
 			g := New()
@@ -99,6 +100,27 @@ func settled(t *testing.T, pid int, command string) bool {
 		queue = append(queue[1:], children(queue[0])...)
 	}
 	return slices.Contains(names, want) && !slices.Contains(names, "stty") && !slices.Contains(names, "touch")
+}
+
+// endTmux returns once the server of that socket has ended: the terminals of any server count.
+func endTmux(t *testing.T, socket string) {
+	ask := func(question ...string) ([]byte, error) {
+		cmd := exec.Command("tmux", append([]string{"-L", socket}, question...)...)
+		cmd.Env = append(os.Environ(), "TMUX_TMPDIR="+os.TempDir())
+		return cmd.Output()
+	}
+	server, err := ask("display-message", "-p", "#{pid}")
+	if err == nil {
+		_, err = ask("kill-server")
+	}
+	if err != nil {
+		t.Fatalf("tmux: %v", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(server)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	desktoptest.Wait(t, "the end of tmux", func() bool { return !slices.Contains(servers(), pid) })
 }
 
 // A window that is no terminal hides nothing, even when it was started from one that does.

@@ -67,7 +67,7 @@ func Thread(folder string) string {
 // Close closes connections that no call is using.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// A request is what an agent rings with. A nil Timeout is the default from the settings, 0 is never
+// Ring is a request as an agent sends it. A nil Timeout is the default from the settings, 0 is never
 // overdue; a nil Priority is the default.
 type Ring struct {
 	Kind           human.Kind      `json:"action_type"`

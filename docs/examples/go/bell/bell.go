@@ -31,7 +31,7 @@ func FromEnv() (Bell, error) {
 	return b, nil
 }
 
-// A request is what an agent asks of a person.
+// Ring is what an agent asks a person.
 type Ring struct {
 	ActionType     string         `json:"action_type"` // feedback, approve, review, bash, desktop or browser
 	Description    string         `json:"description"` // one line
