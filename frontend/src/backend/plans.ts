@@ -5,10 +5,6 @@ import type { GivenOrder, Order, PastPlan, PlanHistory, PlanResponse, PlanRun, P
 export class PlansApi {
   constructor(private readonly to: Connection) {}
 
-  async view(id: string): Promise<PlanView> {
-    return completePlan(await call(this.to, 'GET', of(id)));
-  }
-
   /** Confirms, modifies or cancels a plan; where several operators have to agree, it is counted. */
   async respond(id: string, response: PlanResponse): Promise<PlanView> {
     return completePlan(await call(this.to, 'POST', of(id, '/response'), response));

@@ -6,6 +6,12 @@ export function sampleEffect(over: Partial<Effect> = {}): Effect {
   return { verb: 'filesystem_delete', resource: 'build/', target: '/home/ada/api/build', certainty: 'certain', risk: 'high', reversibility: 'irreversible', blast_radius: 'project', rule_id: 'rm', ...over };
 }
 
+/** Two paths that a call deletes: one with no copy, one that Git ignores. */
+export const samplePaths: Effect[] = [
+  sampleEffect({ resource: 'fixtures/', target: '/p/fixtures', files: 214, kept: 'no_copy' }),
+  sampleEffect({ resource: 'build/', target: '/p/build', risk: 'medium', files: 990, kept: 'ignored' }),
+];
+
 export function sampleVerdict(over: Partial<Verdict> = {}): Verdict {
   return {
     decision: 'ask', risk: 'high', reversibility: 'irreversible', blast_radius: 'project', reason: 'Deletes: build/.', rule_ids: ['rm'], effects: [sampleEffect()], form: 'choice', digest: 'sha256:00',

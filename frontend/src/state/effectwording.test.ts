@@ -1,32 +1,11 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { effectVerbs } from '../lib/verdict';
-import { sampleEffect } from '../lib/verdict.testing';
-import { language } from './locale.svelte';
+import { sampleEffect, samplePaths } from '../lib/verdict.testing';
 import * as words from './effectwording';
+import { both } from './locale.testing';
 import { loadSentences } from './sentences.svelte';
 
-// The page's own choice of a language is read when the module is.
-vi.hoisted(() => {
-  vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
-  vi.stubGlobal('document', { documentElement: {} });
-});
-
 beforeAll(loadSentences);
-
-/** Says the same in both languages. */
-function both(say: () => string): [string, string] {
-  language.locale = 'en';
-  const en = say();
-  language.locale = 'zh-CN';
-  const zh = say();
-  language.locale = 'en';
-  return [en, zh];
-}
-
-const paths = [
-  sampleEffect({ resource: 'fixtures/', target: '/p/fixtures', files: 214, kept: 'no_copy' }),
-  sampleEffect({ resource: 'build/', target: '/p/build', risk: 'medium', files: 990, kept: 'ignored' }),
-];
 
 describe('what a call would do', () => {
   it('says what the call has no name for by its code, and a file of that name as it is', () => {
@@ -42,13 +21,13 @@ describe('what a call would do', () => {
   });
 
   it('is said with how many files there are, and how many of them are not committed', () => {
-    expect(both(() => words.effectsSentence(paths))).toEqual([
+    expect(both(() => words.effectsSentence(samplePaths))).toEqual([
       'Delete fixtures/, build/: 1,204 files, 214 of them not committed', '删除 fixtures/、build/：1,204 个文件，其中 214 个未提交',
     ]);
   });
 
   it('counts nothing that is not known', () => {
-    expect(both(() => words.effectsSentence(paths.map((effect) => ({ ...effect, files: undefined, kept: undefined }))))).toEqual(['Delete fixtures/, build/', '删除 fixtures/、build/']);
+    expect(both(() => words.effectsSentence(samplePaths.map((effect) => ({ ...effect, files: undefined, kept: undefined }))))).toEqual(['Delete fixtures/, build/', '删除 fixtures/、build/']);
   });
 
   it('names a single file alone', () => {
@@ -67,7 +46,7 @@ describe('what a call would do', () => {
 });
 
 describe('why it is asked', () => {
-  const why = (because: Parameters<typeof words.reasonSentence>[0]['because'], effects = [] as typeof paths): [string, string] => both(() => words.reasonSentence({ because, effects }));
+  const why = (because: Parameters<typeof words.reasonSentence>[0]['because'], effects = [] as typeof samplePaths): [string, string] => both(() => words.reasonSentence({ because, effects }));
 
   it('says trust with the threshold it was held against', () => {
     const text = 'Not over 0.80, so trust does not answer for you.';
@@ -89,7 +68,7 @@ describe('why it is asked', () => {
   });
 
   it('says what a rule found, and what nothing lowers', () => {
-    expect(why({ rule_id: 'rm', text: 'Deletes: fixtures/.' }, paths.slice(0, 1))[1]).toBe('删除 fixtures/：214 个文件，均未提交');
+    expect(why({ rule_id: 'rm', text: 'Deletes: fixtures/.' }, samplePaths.slice(0, 1))[1]).toBe('删除 fixtures/：214 个文件，均未提交');
     expect(why({ rule_id: 'floor.x', text: '' }, [sampleEffect({ floor: true })])[0]).toBe('Delete build/. No setting can override this.');
   });
 

@@ -1,13 +1,7 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { AgentRun, RunLimits } from '../lib/wire';
 import { language } from './locale.svelte';
 import { spentLines } from './runwording';
-
-// The page's own choice of a language is read when the module is.
-vi.hoisted(() => {
-  vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
-  vi.stubGlobal('document', { documentElement: {} });
-});
 
 const run = (money?: number, limits?: RunLimits): AgentRun => ({
   run_id: 'run_1', agent: 'deskbell-agent', task: 'Mend the test', at: '', state: 'executing', alive: true, over: false, last_at: '', content: '', limits,

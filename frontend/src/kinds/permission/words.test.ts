@@ -1,32 +1,11 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { sampleEffect, samplePermission, sampleQuestion, sampleVerdict } from '../../lib/verdict.testing';
-import { language } from '../../state/locale.svelte';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { samplePaths, samplePermission, sampleQuestion, sampleVerdict } from '../../lib/verdict.testing';
+import { both } from '../../state/locale.testing';
 import { loadSentences } from '../../state/sentences.svelte';
 import { callerOf, nameOf } from '../words';
 import * as words from './words';
 
-// The page's own choice of a language is read when the module is.
-vi.hoisted(() => {
-  vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
-  vi.stubGlobal('document', { documentElement: {} });
-});
-
 beforeAll(loadSentences);
-
-/** Says the same in both languages. */
-function both(say: () => string): [string, string] {
-  language.locale = 'en';
-  const en = say();
-  language.locale = 'zh-CN';
-  const zh = say();
-  language.locale = 'en';
-  return [en, zh];
-}
-
-const paths = [
-  sampleEffect({ resource: 'fixtures/', target: '/p/fixtures', files: 214, kept: 'no_copy' }),
-  sampleEffect({ resource: 'build/', target: '/p/build', risk: 'medium', files: 990, kept: 'ignored' }),
-];
 
 describe('the name of an operation', () => {
   it('is in the language of the page for a question, and as it was rung before its details are here', () => {
@@ -62,7 +41,7 @@ describe('the button that answers', () => {
     expect(new Set(all).size).toBe(6);
     expect(words.answerWord('allow', true)).toBe('Answer: allow, and create the rule');
     expect(words.choiceSentence('allow', sampleVerdict(), 'cc')).toContain('Cannot be undone. It has no shortcut');
-    expect(words.choiceSentence('backup', sampleVerdict({ effects: paths }), 'cc')).toContain('1,204 files');
+    expect(words.choiceSentence('backup', sampleVerdict({ effects: samplePaths }), 'cc')).toContain('1,204 files');
     expect(callerOf(samplePermission(sampleQuestion({ project: { name: 'api', git: true, clean: true, pushed: true } })))).toBe('release-bot, api');
   });
 });
