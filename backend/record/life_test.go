@@ -680,6 +680,23 @@ func (unreadable) Running(context.Context) ([]human.Recording, error) {
 	return nil, human.Errorf(human.Internal, "damaged")
 }
 
+func TestItsEndWhileTheStoreIsReadIsNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newFixture(t, record.Options{}, func(deps *record.Deps) { deps.Store = slow{newStore()} })
+		d.end()
+		if err := <-d.ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
+
+type slow struct{ *store }
+
+func (slow) Running(ctx context.Context) ([]human.Recording, error) {
+	<-ctx.Done()
+	return nil, fmt.Errorf("read stopped: %w", ctx.Err())
+}
+
 // A source that does not end when it should holds nothing up for long, and nothing is claimed of it.
 func TestASourceThatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

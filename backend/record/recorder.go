@@ -48,11 +48,12 @@ func New(deps Deps, opts Options) *Recorder {
 // cannot be read or written.
 func (r *Recorder) Run(ctx context.Context) error {
 	err := r.lookAfterCrash(ctx)
+	failed := err != nil && ctx.Err() == nil
 	r.mu.Lock()
 	r.base, r.trouble = ctx, err
 	r.mu.Unlock()
 	close(r.serving)
-	if err != nil {
+	if failed {
 		return err
 	}
 	<-ctx.Done()
@@ -85,7 +86,7 @@ func (r *Recorder) lookAfterCrash(ctx context.Context) error {
 			seq, rec.Span = e.Seq, max(rec.Span, e.At)
 		}
 		ended := rec.StartedAt.Add(time.Duration(rec.Span))
-		gap := human.Gap{From: rec.Span, To: rec.Span, Reason: "crash"} // how long it went on nobody knows
+		gap := human.Gap{From: rec.Span, To: rec.Span, Reason: "crash"} // no one knows how long it lasted
 		rec.State, rec.Reason, rec.Complete, rec.NearLimit, rec.EndedAt = human.RecordingInterrupted, "crash", false, false, &ended
 		rec.Gaps = append(rec.Gaps, gap)
 		rec.Counts.Events = seq + 1
