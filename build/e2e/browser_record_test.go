@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -135,46 +134,40 @@ func (s *study) stop(t *testing.T, rec *human.Recording) []human.Action {
 // recordings. What was recorded is then played by others' runners. Two persons work side by side, each with a server and
 // a desktop of their own: they mostly look and wait, as persons do.
 func TestBrowserCases(t *testing.T) {
-	const persons = 2
+	var all []*study
+	idle := make(chan *study, 2)
+	for range cap(idle) {
+		s := newStudy(t, false)
+		all = append(all, s)
+		idle <- s
+	}
 	played := make([]*playable, len(browserCases)) // nil where a case failed
-	t.Run("person", func(t *testing.T) {
-		for person := range persons {
-			t.Run(strconv.Itoa(person+1), func(t *testing.T) {
+	t.Run("recorded", func(t *testing.T) {
+		for i, c := range browserCases {
+			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				s := newStudy(t, false)
-				var own []*playable
-				for i, c := range browserCases {
-					if i/len(runners)%persons != person { // each has cases for every runner
-						continue
-					}
-					t.Run(c.name, func(t *testing.T) {
-						played[i] = s.in(t).recorded(t, c)
-						own = append(own, played[i])
-					})
+				own := <-idle
+				t.Cleanup(func() { idle <- own }) // after what a case that fails has to clean up
+				s := own.in(t)
+				_, rec, p := s.record(t, c.name, s.site.url(c.page), human.BrowserOptions{})
+				c.act(p)
+				p.sees(c.sees)
+				state, err := p.state(false)
+				if err != nil {
+					t.Fatal(err)
 				}
-				for _, secret := range passwords {
-					s.nowhere(secret)
+				got := sketch(s.stop(t, &rec), s.port)
+				if want := lines(c.want); !slices.Equal(got, want) {
+					t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 				}
-				s.roundTrip(t, own)
+				played[i] = s.playable(t, c, rec.ID, state, p.uploaded)
 			})
 		}
 	})
-	compare(t, slices.DeleteFunc(played, func(p *playable) bool { return p == nil }))
-}
-
-// recorded records a case, looks at its actions, and returns it with its exports.
-func (s *study) recorded(t *testing.T, c browserCase) *playable {
-	t.Helper()
-	_, rec, p := s.record(t, c.name, s.site.url(c.page), human.BrowserOptions{})
-	c.act(p)
-	p.sees(c.sees)
-	state, err := p.state(false)
-	if err != nil {
-		t.Fatal(err)
+	for _, secret := range passwords {
+		for _, s := range all {
+			s.nowhere(secret)
+		}
 	}
-	got := sketch(s.stop(t, &rec), s.port)
-	if want := lines(c.want); !slices.Equal(got, want) {
-		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
-	}
-	return s.playable(t, c, rec.ID, state, p.uploaded)
+	all[0].roundTrip(t, slices.DeleteFunc(played, func(p *playable) bool { return p == nil }))
 }

@@ -68,7 +68,7 @@ func (p *playable) given() map[string]string {
 	return all
 }
 
-// roundTrip has others' runners play what was recorded, in clean profiles, and keeps what they end in.
+// roundTrip has others' runners play what was recorded, in clean profiles, and compares what they end in.
 func (s *study) roundTrip(t *testing.T, played []*playable) {
 	t.Helper()
 	folder := t.TempDir()
@@ -106,6 +106,7 @@ func (s *study) roundTrip(t *testing.T, played []*playable) {
 		}, "node_modules/@playwright/test/cli.js", "test", "--config", "playwright.config.mjs")
 	})
 	both.Wait()
+	s.compare(t, played)
 }
 
 func (s *study) writeJSON(path string, v any) {
@@ -192,7 +193,7 @@ func settled(d *debugger, want string) (state string, err error) {
 
 // compare fails the test where a play ended otherwise than the work, unless the case says why its format cannot
 // say it; and where it says so and is wrong. It writes the report that DESKBELL_ROUNDTRIP names.
-func compare(t *testing.T, played []*playable) {
+func (s *study) compare(t *testing.T, played []*playable) {
 	var report strings.Builder
 	for _, runner := range runners {
 		same, of, cannot := 0, 0, map[string][]string{}
@@ -233,9 +234,7 @@ func compare(t *testing.T, played []*playable) {
 	}
 	t.Logf("\n%s", report.String())
 	if path := os.Getenv("DESKBELL_ROUNDTRIP"); path != "" {
-		if err := os.WriteFile(path, []byte(reportOf(played)), 0o600); err != nil {
-			t.Error(err)
-		}
+		s.Write(path, reportOf(played))
 	}
 }
 
