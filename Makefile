@@ -70,8 +70,9 @@ test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) build                 $(MAKE) build
 	@$(STAGE) lint+frontend+windows $(MAKE) -j2 -O lint test-frontend windows generated
 	@$(STAGE) test-go               $(MAKE) test-go
-	# Persons at recorded browsers mostly look and wait, while the console's tests compute.
-	@$(STAGE) e2e+browser           $(MAKE) -j2 -O e2e browser
+	# Not side by side: recorded browsers are looked at within seconds, and a busy machine makes them late.
+	@$(STAGE) e2e                   $(MAKE) e2e
+	@$(STAGE) browser               $(MAKE) browser
 	@$(STAGE) mcp+examples+agents   $(MAKE) -j2 -O mcp examples agents
 	@$(STAGE) window                $(MAKE) window
 	# Neither the tests under Wine, which mostly wait, nor the kills have anything to fear from a busy machine.
