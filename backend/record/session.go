@@ -249,7 +249,7 @@ func (s *session) tick() {
 	if !s.sources.stopping && s.status.checkLimits() {
 		s.stop("limit")
 	}
-	s.status.publishNews()
+	s.status.showNews()
 }
 
 // steer has the loop do something, unless the recording is being stopped, and returns when that is on disk.

@@ -26,6 +26,7 @@ type status struct {
 	reported   human.RecordingCounts // as the watchers last heard
 	reportedAt int64
 	public     bool // it has begun for everybody to see
+	unsaved    bool // the store's header is out of date, though no event may say why
 	discarded  bool
 	latest     atomic.Pointer[human.Recording] // nil until it is public
 }
@@ -47,8 +48,14 @@ func (s *status) header() human.Recording {
 	return r
 }
 
-// publish shows the recording as it is now.
+// publish shows the recording after a change, and has the change stored even if no event follows.
 func (s *status) publish() {
+	s.unsaved = true
+	s.show()
+}
+
+// show shows the recording as it is now.
+func (s *status) show() {
 	r := s.header()
 	s.reported, s.reportedAt = s.rec.Counts, s.loop.now()
 	if s.public {
@@ -59,10 +66,10 @@ func (s *status) publish() {
 	}
 }
 
-// publishNews shows the recording when its counts have changed, and every second.
-func (s *status) publishNews() {
+// showNews shows the recording when its counts have changed, and every second.
+func (s *status) showNews() {
 	if s.rec.Counts != s.reported || s.loop.now()-s.reportedAt >= int64(time.Second) {
-		s.publish()
+		s.show()
 	}
 }
 

@@ -126,14 +126,14 @@ func weight(e human.RecordedEvent) int64 {
 	return int64(n)
 }
 
-// flush hands the pending events to the store, one batch at a time, and never waits.
+// flush hands the pending events and what changed in the header to the store, one batch at a time, and never waits.
 func (w *writer) flush() {
-	if w.writing || w.closed || len(w.pending) == 0 || w.useless() {
+	if w.writing || w.closed || len(w.pending) == 0 && !w.status.unsaved || w.useless() {
 		return
 	}
 	batch, header := w.pending, w.status.header()
 	w.flushed = w.status.rec.Counts.Events
-	w.pending, w.writing = nil, true
+	w.pending, w.status.unsaved, w.writing = nil, false, true
 	w.loop.workers.Go(func() {
 		// Giving it up halfway would leave it unknown whether it was stored.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(w.loop.working), storeTime)
