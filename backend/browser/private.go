@@ -87,9 +87,10 @@ func (b *Browser) private(raw string) bool {
 	return !isNewTab(raw)
 }
 
-// isNewTab says whether a page is what a browser shows in a new tab.
+// isNewTab says whether a page is what a browser shows in a new tab, or a frame in that.
 func isNewTab(raw string) bool {
 	scheme, rest, ok := strings.Cut(raw, "://")
+	scheme = strings.TrimSuffix(scheme, "-untrusted") // of frames with what comes from the web
 	host, _, _ := strings.Cut(rest, "/")
 	return ok && slices.Contains([]string{"chrome", "edge", "brave"}, scheme) && slices.Contains([]string{"newtab", "new-tab-page", "new-tab-page-third-party"}, host)
 }

@@ -30,6 +30,8 @@ func TestWhichPagesArePrivate(t *testing.T) {
 		"data:text/html,x":                    false,
 		"":                                    false,
 		"chrome://newtab/":                    false,
+		"chrome-untrusted://new-tab-page/x?y": false,
+		"chrome-untrusted://print/":           true,
 		"chrome://settings/passwords":         true,
 		"chrome-error://chromewebdata/":       false,
 		"chrome-extension://abc/vault.html":   true,

@@ -101,6 +101,9 @@ func act(a human.Action) string {
 	for _, f := range a.Transfers {
 		put("%s", strings.TrimSpace(fmt.Sprintf("%s %d %s", f.Name, f.Size, f.State)))
 	}
+	if a.Gap != nil {
+		put("%s", a.Gap.Reason)
+	}
 	if p := a.Pick; p != nil {
 		put("%s %s %q", p.Take, p.Field, p.Text)
 	}
