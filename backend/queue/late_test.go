@@ -2,7 +2,9 @@ package queue_test
 
 import (
 	"context"
+	"sync"
 	"testing"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -105,4 +107,70 @@ func TestAnAnswerBeforeTheRingReturns(t *testing.T) {
 			t.Errorf("%s: it is %s at version %d, %d wait, %d are counted: %v", name, got.State, got.Version, q.Pending(), q.PendingOf(bot.Name), err)
 		}
 	}
+}
+
+// slowJournal returns from an Append well after its events can be read.
+type slowJournal struct{ queue.Journal }
+
+func (j slowJournal) Append(ctx context.Context, id human.OperationID, expected uint64, events ...human.Event) (uint64, error) {
+	seq, err := j.Journal.Append(ctx, id, expected, events...)
+	<-time.After(20 * time.Millisecond)
+	return seq, err
+}
+
+// Whoever reads an operation because of an event finds the event in it, and the last number that is told of what is open
+// is the true one: a window that is told too early shows what was before until something else happens.
+func TestFollowersAreToldWhenItCanBeRead(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	q := queue.New(slowJournal{store}, store, queue.Options{})
+	if err := q.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var followers sync.WaitGroup
+	defer followers.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	told, pending := make(chan human.EventType, 16), make(chan int, 16)
+	followers.Go(func() {
+		for e, err := range q.Follow(ctx, mei, 0) {
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if op, err := q.Get(ctx, mei, e.ID); err != nil || op.Version < e.Version {
+				t.Errorf("told of %s, event %d, the operation is at %d: %v", e.Event.Type, e.Version, op.Version, err)
+			}
+			told <- e.Event.Type
+		}
+	})
+	followers.Go(func() {
+		for n := range q.FollowPending(ctx) {
+			pending <- n
+		}
+	})
+	expect := func(want int, types ...human.EventType) {
+		t.Helper()
+		for _, want := range types {
+			if got := <-told; got != want {
+				t.Errorf("told of %s, want %s", got, want)
+			}
+		}
+		if got := <-pending; got != want {
+			t.Errorf("%d wait, want %d", got, want)
+		}
+	}
+	expect(0)
+	op := ring(t, q, request(bot, "Which name?"))
+	expect(1, human.Invoked)
+	if _, err := q.Claim(ctx, mei, op.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Complete(ctx, mei, op.ID, human.Answer{HumanInput: "Anna"}, op.Digest); err != nil {
+		t.Fatal(err)
+	}
+	expect(0, human.ClaimedBy, human.Finished)
 }

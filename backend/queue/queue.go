@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -54,9 +55,11 @@ type Queue struct {
 	mu        sync.Mutex
 	open      map[human.OperationID]human.Operation  // every operation that is not terminal, as last committed here
 	arriving  map[human.OperationID]*human.Operation // rings whose Append has not returned; not nil: as changed since, and committed
+	appending map[human.OperationID]int              // changes whose Append has not returned: how many
 	perAgent  map[string]int                         // open operations, and rings on their way to the journal
 	ringing   map[string]chan struct{}               // rings under way that a second one must wait for, by identity
 	watches   map[human.OperationID]*watch
+	counted   chan struct{} // closed and replaced whenever the number of open operations changes
 	expiry    expiryHeap
 	expirySet chan struct{} // has room for one token: the earliest expiry may have changed
 }
@@ -90,7 +93,8 @@ func New(journal Journal, index Index, opts Options) *Queue {
 	return &Queue{
 		journal: journal, index: index, opts: opts, presence: newPresence(opts.Now),
 		open: map[human.OperationID]human.Operation{}, arriving: map[human.OperationID]*human.Operation{}, perAgent: map[string]int{},
-		ringing: map[string]chan struct{}{}, watches: map[human.OperationID]*watch{}, expirySet: make(chan struct{}, 1),
+		appending: map[human.OperationID]int{}, ringing: map[string]chan struct{}{}, watches: map[human.OperationID]*watch{},
+		counted: make(chan struct{}), expirySet: make(chan struct{}, 1),
 	}
 }
 
@@ -147,10 +151,16 @@ func (q *Queue) change(ctx context.Context, id human.OperationID, decide func(hu
 				return op, err
 			}
 		}
+		q.mu.Lock()
+		q.appending[id]++
+		q.mu.Unlock()
 		// Once it is on its way, giving up would leave no one knowing whether it was stored.
 		_, err = q.journal.Append(context.WithoutCancel(ctx), id, op.Version, events...)
 		if err == nil {
 			q.keep(next)
+		}
+		q.appended(id)
+		if err == nil {
 			return next, nil
 		}
 		q.refresh(op)
@@ -191,15 +201,37 @@ func (q *Queue) keep(op human.Operation) {
 		q.arriving[op.ID] = &newest
 	case is && op.State.Terminal():
 		delete(q.open, op.ID)
+		q.recounted()
 		q.leave(op.AgentID)
 	case is && had.Version < op.Version:
 		q.open[op.ID] = op
 	}
 	// Anything else has ended: a change that was stored before the end, and gets here after it, must not bring it back.
-	if w := q.watches[op.ID]; w != nil {
+	q.wake(op.ID)
+}
+
+// appended notes that a change is not on its way to the journal any more.
+func (q *Queue) appended(id human.OperationID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.appending[id]--; q.appending[id] == 0 {
+		delete(q.appending, id)
+	}
+	q.wake(id)
+}
+
+// wake wakes those who wait for an operation. The caller holds mu.
+func (q *Queue) wake(id human.OperationID) {
+	if w := q.watches[id]; w != nil {
 		close(w.changed)
 		w.changed = make(chan struct{})
 	}
+}
+
+// recounted wakes those who follow the number of open operations. The caller holds mu.
+func (q *Queue) recounted() {
+	close(q.counted)
+	q.counted = make(chan struct{})
 }
 
 // arrive takes a request that was stored into memory, or forgets one that was not: then op has no version. Another caller may
@@ -211,11 +243,13 @@ func (q *Queue) arrive(op human.Operation, agent string) {
 		op = *newest
 	}
 	delete(q.arriving, op.ID)
+	defer q.wake(op.ID)
 	if op.Version == 0 || op.State.Terminal() {
 		q.leave(agent)
 		return
 	}
 	q.open[op.ID] = op
+	q.recounted()
 	q.expireLater(op)
 }
 
@@ -244,6 +278,26 @@ func (q *Queue) Pending() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.open)
+}
+
+// FollowPending yields the number of open operations of all agents now, and when it has changed, until ctx ends. A slow
+// reader misses what lay in between.
+func (q *Queue) FollowPending(ctx context.Context) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for last := -1; ctx.Err() == nil; {
+			q.mu.Lock()
+			now, changed := len(q.open), q.counted
+			q.mu.Unlock()
+			if now != last && !yield(now) {
+				return
+			}
+			last = now
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		}
+	}
 }
 
 // PendingOf counts the open operations of one agent.

@@ -60,8 +60,9 @@ func (q *Queue) History(ctx context.Context, by human.Actor, id human.OperationI
 func (q *Queue) Head(ctx context.Context) (uint64, error) { return q.journal.Head(ctx) }
 
 // Follow yields every event after a seq, those stored and then those to come, as they are committed,
-// in order and without loss, until ctx ends or the caller stops. An agent gets the events of its own
-// operations that agents may see. A slow reader costs nobody anything: it reads on from storage.
+// in order and without loss, until ctx ends or the caller stops. Whoever then reads the operation finds it as it is after
+// the event, or newer. An agent gets the events of its own operations that agents may see. A slow reader costs no one
+// anything: it reads on from storage.
 func (q *Queue) Follow(ctx context.Context, by human.Actor, after uint64) iter.Seq2[human.Entry, error] {
 	return func(yield func(human.Entry, error) bool) {
 		mine := map[human.OperationID]bool{}
@@ -78,6 +79,7 @@ func (q *Queue) Follow(ctx context.Context, by human.Actor, after uint64) iter.S
 					}
 					e.Event = e.Event.ForAgent()
 				}
+				q.settled(ctx, e)
 				if !yield(e, nil) {
 					return
 				}
@@ -91,6 +93,34 @@ func (q *Queue) Follow(ctx context.Context, by human.Actor, after uint64) iter.S
 				}
 				return
 			}
+		}
+	}
+}
+
+// settled blocks until memory has an event that this queue stores, or ctx ends: the journal shows it as soon as it is
+// committed.
+func (q *Queue) settled(ctx context.Context, e human.Entry) {
+	behind := func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		_, arrives := q.arriving[e.ID]
+		return arrives || q.appending[e.ID] > 0 && q.open[e.ID].Version < e.Version
+	}
+	if !behind() {
+		return
+	}
+	w := q.watch(e.ID)
+	defer q.unwatch(e.ID, w)
+	for ctx.Err() == nil {
+		q.mu.Lock()
+		changed := w.changed
+		q.mu.Unlock()
+		if !behind() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
 		}
 	}
 }

@@ -190,8 +190,7 @@ func (k *Service) note(ctx context.Context, d Decision) {
 	}
 }
 
-// settleByID writes down how a question ended, if it is one of these. The end is in the journal, perhaps a moment before
-// the queue says so.
+// settleByID writes down how a question ended, if it is one of these.
 func (k *Service) settleByID(ctx context.Context, id human.OperationID) {
 	k.mu.Lock()
 	_, mine := k.waiting[id]
@@ -199,7 +198,7 @@ func (k *Service) settleByID(ctx context.Context, id human.OperationID) {
 	if !mine {
 		return
 	}
-	op, err := k.d.Queue.WaitFor(ctx, k.d.Operator, id, func(human.Operation) bool { return false })
+	op, err := k.d.Queue.Get(ctx, k.d.Operator, id)
 	if err != nil {
 		k.d.Log.Error("how a question of the gatekeeper ended could not be read; it is at the next start", "operation_id", id, "err", err)
 		return

@@ -38,22 +38,8 @@ func (o Operator) Pending() int { return o.Queue.Pending() }
 
 // Watch calls changed with the number of what waits for a human, now and whenever it changed, until ctx ends.
 func (o Operator) Watch(ctx context.Context, changed func(pending int)) {
-	last := o.Queue.Pending()
-	head, err := o.Queue.Head(ctx)
-	if err == nil {
-		changed(last)
-		for _, err = range o.Queue.Follow(ctx, o.By, head) {
-			if err != nil {
-				break
-			}
-			if now := o.Queue.Pending(); now != last {
-				last = now
-				changed(now)
-			}
-		}
-	}
-	if err != nil && ctx.Err() == nil {
-		o.Log.Error("the count of what waits is not kept up to date", "err", err)
+	for pending := range o.Queue.FollowPending(ctx) {
+		changed(pending)
 	}
 }
 

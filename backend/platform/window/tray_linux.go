@@ -2,23 +2,32 @@ package window
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/godbus/dbus/v5"
 )
 
 // waitForPanel blocks until a program on the session bus shows tray icons. Panels start after the programs
-// of a session as often as before, and the library would report each absence as an error.
-func waitForPanel(ctx context.Context) error {
-	const watcher = "org.kde.StatusNotifierWatcher"
+// of a session as often as before, and the library would report each absence as an error. From then on registered is
+// called whenever a panel has taken an icon, until ctx ends: what is set while the library announces its icon it loses.
+func waitForPanel(ctx context.Context, registered func()) (err error) {
+	const watcher, taken = "org.kde.StatusNotifierWatcher", "StatusNotifierItemRegistered"
 	conn, err := sessionBus(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() {
+		if err != nil {
+			_ = conn.Close()
+		}
+	}()
 	changes := make(chan *dbus.Signal, 16)
 	conn.Signal(changes)
-	if err := conn.AddMatchSignal(dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, watcher)); err != nil {
+	if err := errors.Join(
+		conn.AddMatchSignal(dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, watcher)),
+		conn.AddMatchSignal(dbus.WithMatchInterface(watcher), dbus.WithMatchMember(taken)),
+	); err != nil {
 		return fmt.Errorf("desktop: watching for a panel: %w", err)
 	}
 	for {
@@ -27,7 +36,7 @@ func waitForPanel(ctx context.Context) error {
 			return fmt.Errorf("desktop: looking for a panel: %w", err)
 		}
 		if there {
-			return nil
+			break
 		}
 		select {
 		case _, open := <-changes:
@@ -38,4 +47,12 @@ func waitForPanel(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	go func() {
+		for signal := range changes { // until ctx closes the connection
+			if signal.Name == watcher+"."+taken {
+				registered()
+			}
+		}
+	}()
+	return nil
 }

@@ -37,7 +37,7 @@ func StartTray(t Tray, log *slog.Logger) *TrayIcon {
 	i := &TrayIcon{tray: t, stop: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
-		if err := waitForPanel(ctx); err != nil {
+		if err := waitForPanel(ctx, i.redraw); err != nil {
 			if ctx.Err() == nil {
 				log.Info("no tray icon", "reason", err)
 			}
@@ -69,6 +69,15 @@ func (i *TrayIcon) SetRecording(r Recording) {
 	changed := r != i.recording
 	i.recording = r
 	if i.ready && changed {
+		i.draw()
+	}
+}
+
+// redraw draws it as it is.
+func (i *TrayIcon) redraw() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ready {
 		i.draw()
 	}
 }

@@ -43,7 +43,8 @@ func (d *Desktop) StartPanel() *Panel {
 type panelMethods struct{ p *Panel }
 
 // RegisterStatusNotifierItem is called by each icon that wants to be shown.
-func (m panelMethods) RegisterStatusNotifierItem(sender dbus.Sender, _ string) *dbus.Error {
+func (m panelMethods) RegisterStatusNotifierItem(sender dbus.Sender, path string) *dbus.Error {
+	_ = m.p.d.Bus.Emit("/StatusNotifierWatcher", watcherName+".StatusNotifierItemRegistered", string(sender)+path)
 	m.p.items <- sender
 	return nil
 }
