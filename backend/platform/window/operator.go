@@ -2,7 +2,6 @@ package window
 
 import (
 	"context"
-	"log/slog"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -16,7 +15,6 @@ type Operator struct {
 	Recorder *record.Recorder // nil: recording is switched off
 	By       human.Actor
 	Options  func() human.RecordingOptions // of a recording that a key begins
-	Log      *slog.Logger
 }
 
 // Answer approves or denies an approval. It does not approve a dangerous one, whatever was clicked: that takes seeing it.
