@@ -59,8 +59,9 @@ type Session struct {
 	// Popup is how a popup will stand, as far as it is known before: Pad and Transparent. What WebKitGTK has
 	// painted in a see-through window stays, so the page must be drawn for it before Mode shows the window.
 	Popup Placement `json:"popup"`
-	// Mode is what the window is now: it may have been shown before the page listened.
+	// Mode is what the window is now, since that turn: it may have been shown before the page listened.
 	Mode string `json:"mode"`
+	Turn int    `json:"turn"`
 }
 
 // Home is the rest of the program as the window sees it, once it is open.
@@ -99,8 +100,8 @@ type Deps struct {
 // are bound to the page as window.go.main.App.NAME(...), each returning a Promise that rejects with the
 // error's text:
 //
-//	Session(): Promise<{url, token, locale, theme, operator, popup}>  waits until the API answers
-//	Mode(mode: "popup"|"recorder"|"console"|"hidden", height: number): Promise<Placement>
+//	Session(): Promise<{url, token, locale, theme, operator, popup, turn}>  waits until the API answers
+//	Mode(mode: "popup"|"recorder"|"console"|"hidden", height, turn: number): Promise<Placement>
 //	                                                               recorder: the sign that the desktop is recorded
 //	Focus(): Promise<void>                                         the popup gets the keyboard: call it when
 //	                                                               the operator clicks a text field in a card
@@ -136,6 +137,7 @@ type App struct {
 
 	mu       sync.Mutex
 	mode     string
+	turn     int    // how often the mode has changed without the page asking
 	size     [2]int // of the popup, as it was asked for
 	sign     window.Recording
 	quitting bool // told to, without asking
@@ -161,6 +163,7 @@ type Placement struct {
 	Height      int    `json:"height"`
 	Pad         int    `json:"pad"`
 	Transparent bool   `json:"transparent"`
+	Turn        int    `json:"turn"`
 }
 
 // A Notice is an operation that rings, as the system's notification shows it.
@@ -319,10 +322,7 @@ func (a *App) beforeClose(context.Context) (prevent bool) {
 	if a.recordingNow() {
 		mode, height = modeRecorder, recorderHigh
 	}
-	if _, err := a.Mode(mode, height); err != nil {
-		a.log.Warn("hiding the window", "error", err)
-	}
-	runtime.EventsEmit(a.ctx, "mode", mode)
+	a.turnTo(mode, height)
 	return true
 }
 
@@ -442,10 +442,7 @@ func (a *App) show(id string) {
 	if !a.ready() {
 		return
 	}
-	if _, err := a.Mode(modeConsole, 0); err != nil {
-		a.log.Warn("showing the console", "error", err)
-	}
-	runtime.EventsEmit(a.ctx, "mode", modeConsole)
+	a.turnTo(modeConsole, 0)
 	if id != "" {
 		runtime.EventsEmit(a.ctx, "open", id)
 	}
@@ -457,7 +454,10 @@ func (a *App) Session() (Session, error) {
 		return Session{}, errors.New(human.SafeText(a.openErr))
 	}
 	session := a.home.Session
-	session.Popup, session.Mode = a.popupLook(), a.currentMode()
+	session.Popup = a.popupLook()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	session.Mode, session.Turn = a.mode, a.turn
 	return session, nil
 }
 
@@ -471,10 +471,34 @@ func (a *App) popupLook() Placement {
 
 // Mode makes the window a popup for a stack of cards height CSS pixels high, the console, or nothing. A
 // popup called again moves to the screen the pointer is on and takes the new height; the Placement says
-// how much of it fitted. See App.
-func (a *App) Mode(mode string, height int) (Placement, error) {
+// how much of it fitted. turn is that of the last "mode" event: what the page asked before it heard of a newer one is not
+// done, or a card that grows would close the console that the operator has just opened; the Placement then says what the
+// window is. See App.
+func (a *App) Mode(mode string, height, turn int) (Placement, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if turn != a.turn {
+		p := a.popupLook()
+		p.Mode, p.Turn = a.mode, a.turn
+		return p, nil
+	}
+	return a.setMode(mode, height)
+}
+
+// turnTo changes the mode without the page asking, and tells the page.
+func (a *App) turnTo(mode string, height int) {
+	a.mu.Lock()
+	if _, err := a.setMode(mode, height); err != nil {
+		a.log.Warn("changing the window", "mode", mode, "error", err)
+	}
+	a.turn++
+	turn := a.turn
+	a.mu.Unlock()
+	runtime.EventsEmit(a.ctx, "mode", mode, turn)
+}
+
+// setMode changes the mode. The caller holds mu.
+func (a *App) setMode(mode string, height int) (Placement, error) {
 	var p Placement
 	var err error
 	switch mode {
@@ -508,7 +532,7 @@ func (a *App) Mode(mode string, height int) (Placement, error) {
 	if err != nil {
 		return Placement{}, err
 	}
-	a.mode, p.Mode = mode, mode
+	a.mode, p.Mode, p.Turn = mode, mode, a.turn
 	return p, nil
 }
 

@@ -309,6 +309,12 @@ func TestConsole(t *testing.T) {
 	d.WaitActive("Deskbell")
 	wantAt(t, d, was)
 	d.Ended(again)
+
+	// What the page had asked before it heard of that does not undo it.
+	s.js(`app.Mode("popup", 160, turn - 1).then((p) => say("late", p.mode, p.turn === turn))`)
+	s.hears("late console true")
+	wantAt(t, d, was)
+	d.WaitActive("Deskbell")
 }
 
 func TestTransparentPopupLetsClicksThrough(t *testing.T) {

@@ -26,6 +26,8 @@ export interface WindowSession {
   popup?: Placement;
   /** What the window is now: it may have been shown before the page listened. */
   mode?: WindowMode;
+  /** How often the window had changed without the page asking. */
+  turn?: number;
 }
 
 /** How the window stands after a change of mode. Cards are drawn `pad` pixels inside the window. */
@@ -35,6 +37,7 @@ export interface Placement {
   height: number;
   pad: number;
   transparent: boolean;
+  turn: number;
 }
 
 /** What this session of the desktop can do. */
@@ -46,8 +49,8 @@ export interface DesktopState {
 
 /** What the window tells the page by itself. */
 export interface WindowEvents {
-  /** The window changed without the page asking: closed, reopened. */
-  mode(mode: WindowMode): void;
+  /** The window changed without the page asking, for the turn-th time: closed, reopened. */
+  mode(mode: WindowMode, turn: number): void;
   /** Somebody asked for this operation; the console is up already. */
   open(operationId: string): void;
   /** The popup has the keyboard now. */
@@ -58,7 +61,7 @@ export interface WindowEvents {
 
 interface Bound {
   Session(): Promise<WindowSession>;
-  Mode(mode: WindowMode, height: number): Promise<Placement>;
+  Mode(mode: WindowMode, height: number, turn: number): Promise<Placement>;
   Focus(): Promise<void>;
   Notify(notice: Notice): Promise<boolean>;
   Dismiss(id: string): Promise<void>;
@@ -82,8 +85,11 @@ export interface Shell {
   readonly desktop: boolean;
   /** Null in a browser, where a person signs in with a code. */
   session(): Promise<WindowSession | null>;
-  /** Gives the window one of its sizes; height is that of what it shows, in CSS pixels, and counts for a popup and a recorder. */
-  mode(mode: WindowMode, height: number): Promise<Placement | null>;
+  /**
+   * Gives the window one of its sizes; height is that of what it shows, in CSS pixels, and counts for a popup and a recorder.
+   * A window that has changed by itself since turn stays as it is, and the answer says how that is.
+   */
+  mode(mode: WindowMode, height: number, turn: number): Promise<Placement | null>;
   /** Gives the popup the keyboard, which it does not take by itself. */
   focus(): Promise<void>;
   /** False where nobody shows notifications. */
@@ -119,14 +125,14 @@ function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
   return {
     desktop: true,
     session: () => app.Session(),
-    mode: (mode, height) => app.Mode(mode, Math.ceil(height)),
+    mode: (mode, height, turn) => app.Mode(mode, Math.ceil(height), turn),
     focus: () => app.Focus(),
     notify: (notice) => app.Notify(notice),
     dismiss: (id) => app.Dismiss(id),
     state: () => app.Desktop(),
     listen(events) {
       const undo = [
-        runtime?.EventsOn('mode', (mode) => events.mode(text(mode) as WindowMode)),
+        runtime?.EventsOn('mode', (mode, turn) => events.mode(text(mode) as WindowMode, Number(turn))),
         runtime?.EventsOn('open', (id) => events.open(text(id))),
         runtime?.EventsOn('keys', () => events.keys()),
         runtime?.EventsOn('failed', (id, message) => events.failed(text(id), text(message))),

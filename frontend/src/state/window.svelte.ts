@@ -24,17 +24,15 @@ class AppWindow {
   wanted = $state<string | null>(null);
   /** An answer from a notification that did not arrive. */
   failed = $state.raw<{ id: string; message: string } | null>(null);
+  /** How often the window has changed without the page asking, as far as the page has heard. */
+  #turn = 0;
   /** Whether the lack of notifications has been said already. */
   noNotificationsShown = $state(localStorage.getItem(shownKey) !== null);
 
   /** To be called once, before anything else: the window may speak first. */
   start(): void {
-    let heard = false;
     shell.listen({
-      mode: (mode) => {
-        heard = true;
-        this.mode = mode;
-      },
+      mode: (mode, turn) => this.#turnTo(mode, turn),
       open: (id) => (this.wanted = id),
       keys: () => {
         keyGuard.taken();
@@ -45,38 +43,47 @@ class AppWindow {
     // Cards are drawn right from the first: what was once painted in a see-through window stays.
     void shell.session().then((session) => {
       this.placement ??= session?.popup ?? null;
-      if (!heard && this.mode === 'hidden') this.mode = session?.mode || this.mode;
+      if (session?.mode) this.#turnTo(session.mode, session.turn ?? 0);
     }, () => undefined);
     void shell.state().then((state) => (this.abilities = state));
   }
 
+  /** Takes what the window has become without the page asking. */
+  #turnTo(mode: WindowMode, turn: number): void {
+    if (turn <= this.#turn) return;
+    this.#turn = turn;
+    this.mode = mode;
+  }
+
+  async #ask(mode: WindowMode, height = 0): Promise<void> {
+    this.mode = mode;
+    const placed = await shell.mode(mode, height, this.#turn);
+    if (!placed) return;
+    this.#turnTo(placed.mode, placed.turn);
+    if (height > 0 && placed.mode === mode) this.placement = placed;
+  }
+
   async popup(height: number): Promise<void> {
-    if (!this.desktop) return;
-    this.mode = 'popup';
-    this.placement = await shell.mode('popup', height);
+    if (this.desktop) await this.#ask('popup', height);
   }
 
   /** The strip that stays on top while something is recorded. The console stays where a window has no such size. */
   async recorder(): Promise<void> {
     if (!this.desktop) return;
     const before = this.mode;
-    this.mode = 'recorder';
     try {
-      this.placement = await shell.mode('recorder', stripHeight);
+      await this.#ask('recorder', stripHeight);
     } catch {
       this.mode = before;
     }
   }
 
   async console(): Promise<void> {
-    this.mode = 'console';
-    await shell.mode('console', 0);
+    await this.#ask('console');
   }
 
   async hide(): Promise<void> {
-    if (!this.desktop) return;
-    this.mode = 'hidden';
-    await shell.mode('hidden', 0);
+    if (this.desktop) await this.#ask('hidden');
   }
 
   /** Gives a popup the keyboard, which it does not take by itself. */

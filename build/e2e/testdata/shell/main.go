@@ -41,7 +41,7 @@ const page = `<!doctype html>
   <button id="approve">Approve</button>
 </div>
 <script>
-let url, popup;
+let url, popup, turn = 0;
 const app = window.go.main.App;
 const card = document.getElementById("card"), text = document.getElementById("text");
 let before = Promise.resolve();
@@ -50,15 +50,19 @@ async function mode(name, height) {
   // Before it is shown: what was painted once in a see-through window stays.
   document.documentElement.className = name + (name === "popup" && !popup.transparent ? " solid" : "");
   card.style.margin = (name === "popup" ? popup.pad : 0) + "px";
-  const p = await app.Mode(name, height);
+  const p = await app.Mode(name, height, turn);
   say("mode", JSON.stringify(p));
 }
 document.getElementById("approve").onclick = () => say("clicked");
 text.oninput = () => say("typed", text.value);
 text.onmousedown = () => app.Focus();
 for (const name of ["mode", "open", "keys", "failed"])
-  window.runtime.EventsOn(name, (...args) => { if (name === "keys") text.focus(); say("event", name, ...args); });
-app.Session().then(s => { url = s.url; popup = s.popup; say("page", location.origin, s.token); });
+  window.runtime.EventsOn(name, (...args) => {
+    if (name === "keys") text.focus();
+    if (name === "mode") turn = args.pop();
+    say("event", name, ...args);
+  });
+app.Session().then(s => { url = s.url; popup = s.popup; turn = Math.max(turn, s.turn); say("page", location.origin, s.token); });
 </script>
 `
 
