@@ -198,7 +198,8 @@ examples: build setup-test $(EXAMPLES)/.compiled/.stamp
 	$(APART) $(GO_TEST),examples -count 1 -parallel 8 -timeout 10m ./build/e2e/examples/
 
 window: build setup-test
-	$(APART) $(GO_TEST),window -count 1 -timeout 10m -skip '^TestBrowser' ./build/e2e/...
+	# Each test has a desktop of its own, and mostly waits for it.
+	$(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 10m -skip '^TestBrowser' ./build/e2e/...
 
 browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json
 	$(APART) $(GO_TEST),window $(SHORT) -count 1 -parallel 2 -timeout 40m -run '^TestBrowser' ./build/e2e/

@@ -118,8 +118,8 @@ func (j slowJournal) Append(ctx context.Context, id human.OperationID, expected 
 	return seq, err
 }
 
-// Whoever reads an operation because of an event finds the event in it, and the last number that is told of what is open
-// is the true one: a window that is told too early shows what was before until something else happens.
+// Whoever reads an operation because of an event finds the event in it, and the last number that followers get of what is
+// open is the true one: a window that hears too early shows what was before until something else happens.
 func TestFollowersAreToldWhenItCanBeRead(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
 	if err != nil {

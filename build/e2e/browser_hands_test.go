@@ -95,6 +95,7 @@ func (h *hands) finds(path string) {
 func TestBrowserByHand(t *testing.T) {
 	for name, desktop := range map[string]bool{"the browser alone": false, "the desktop, too": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newStudy(t, true)
 			_, rec, p := s.recordWith(t, "Work by hand", s.site.url("/forms.html"), human.RecordingOptions{Browser: &human.BrowserOptions{}, Desktop: &desktop})
 			h := newHands(t, s.Desktop, p)

@@ -171,6 +171,7 @@ func (d *fixture) unanswered(agents ...*desktoptest.Program) {
 
 // The main job: an agent rings over MCP, a person sees the card and clicks, the agent continues.
 func TestRingAndAnswer(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	d.start()
@@ -239,6 +240,7 @@ func dark(c color.Color, limit color.Color) bool {
 }
 
 func TestDenyByKeyboard(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	d.start()
@@ -265,6 +267,7 @@ func TestDenyByKeyboard(t *testing.T) {
 }
 
 func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	d.Env = append(d.Env, "DESKBELL_NOTIFICATIONS_AFTER=0")
 	d.Terminal("editor")
@@ -301,6 +304,7 @@ func TestDangerousTakesMoreThanOneKeyOrClick(t *testing.T) {
 }
 
 func TestMostUrgentCardIsOnTop(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	d.start()
 	first := d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
@@ -338,6 +342,7 @@ func TestMostUrgentCardIsOnTop(t *testing.T) {
 
 // WebKitGTK does not clear what a see-through window showed before.
 func TestCardsLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true, Compositor: true})
 	d.start()
 	d.rings("doc-writer", "feedback", "Which tone?", map[string]any{"priority": 3})
@@ -371,6 +376,7 @@ func TestCardsLeaveNothingBehind(t *testing.T) {
 }
 
 func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	app := d.start()
 	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
@@ -409,6 +415,7 @@ func TestNothingIsLostWhenTheAppIsKilled(t *testing.T) {
 }
 
 func TestAgentStartsTheApp(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	agent := d.rings("doc-writer", "feedback", "Which tone?", nil)
 	d.see(desktoptest.Title, "Which tone?")
@@ -452,6 +459,7 @@ func TestAgentStartsTheApp(t *testing.T) {
 // A request interrupts once: by its card, by the inbox that is in front, or by a notification where neither is seen; and
 // the notification never covers the card.
 func TestARequestInterruptsOnce(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true, TopRight: true})
 	d.Env = append(d.Env, "DESKBELL_NOTIFICATIONS_AFTER=4")
 	d.Terminal("editor")

@@ -13,6 +13,7 @@ import (
 
 // The operator records from the window: a sign of it is always there, and keys and the tray do what they say.
 func TestTheOperatorRecordsFromTheWindow(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	d.Terminal("editor")
 	d.start()

@@ -234,6 +234,7 @@ func typedInto(name, text string) func(human.Action) bool {
 // TestAPersonsWorkIsRecorded has a scripted person work in real applications, and looks at what the
 // recording says of it (U3, H10).
 func TestAPersonsWorkIsRecorded(t *testing.T) {
+	t.Parallel()
 	const password, terminalPassword = "Xk7#mQ-vault", "tty-Zw93!pass"
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	h := d.serve()
@@ -465,6 +466,7 @@ func (d *fixture) nowhere(text string) {
 
 // A server that is killed leaves its recording readable up to the last second, and says that it broke off.
 func TestAKilledRecordingIsReadable(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	h := d.serve()
@@ -525,6 +527,7 @@ func (h *serving) recorder() (r human.Recording, running bool) {
 
 // TestAReplayEndsInTheSameState records work in one X server and plays it back in another.
 func TestAReplayEndsInTheSameState(t *testing.T) {
+	t.Parallel()
 	begin := func(data string) (h *serving, p *person, form *desktoptest.Form) {
 		d := newFixture(t, desktoptest.Options{Notifications: true})
 		if data != "" {

@@ -22,6 +22,7 @@ const radioButton desktoptest.Role = 44
 // An agent fixes a project while a person sits at the window: its plan is changed there, one call of it is allowed and one
 // denied, and one question is answered. Everything the person does is done with the pointer and the keyboard.
 func TestAgentInTheWindow(t *testing.T) {
+	t.Parallel()
 	d := newFixture(t, desktoptest.Options{Notifications: true})
 	d.Env = append(d.Env, "DESKBELL_PLAN_CONFIRM_BY_HUMAN=true")
 	project := filepath.Join(d.Home, "sums")

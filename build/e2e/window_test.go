@@ -174,6 +174,7 @@ func wantAt(t *testing.T, d *desktoptest.Desktop, want desktoptest.Window) {
 }
 
 func TestPopupStandsAboveWithoutTheKeyboard(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	changes, windows := d.Watch("_NET_ACTIVE_WINDOW"), d.Watch("_NET_CLIENT_LIST")
@@ -221,6 +222,7 @@ func TestPopupStandsAboveWithoutTheKeyboard(t *testing.T) {
 }
 
 func TestKeysReachThePopupOnlyWhenAskedFor(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	typed := d.Terminal("editor")
 	s := startShell(d)
@@ -258,6 +260,7 @@ func TestKeysReachThePopupOnlyWhenAskedFor(t *testing.T) {
 // Xvfb has one output, and GTK sees no monitor without one: that the popup follows the pointer from one
 // monitor to another is not tested here.
 func TestPopupStaysInsideItsMonitor(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	d.Do("xrandr", "--setmonitor", "lower-left", "800/200x600/150+0+300", "screen")
 	s := startShell(d)
@@ -266,6 +269,7 @@ func TestPopupStaysInsideItsMonitor(t *testing.T) {
 }
 
 func TestConsole(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	d.Terminal("editor")
 	s := launchShell(d) // not hidden
@@ -318,6 +322,7 @@ func TestConsole(t *testing.T) {
 }
 
 func TestTransparentPopupLetsClicksThrough(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{Notifications: true, Compositor: true})
 	s := startShell(d)
 	got := s.mode("popup", 160)
@@ -362,6 +367,7 @@ func near(a, b color.Color) bool {
 }
 
 func TestNotifications(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
 	d.Terminal("editor")
 	s := startShell(d)
@@ -458,6 +464,7 @@ func unicast(t *testing.T, d *desktoptest.Desktop, id uint32) {
 }
 
 func TestWithoutNotificationService(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{})
 	s := startShell(d)
 	s.js(`app.Notify({id: "op1", kind: "approve", risk: "low", title: "hello"}).then(shown => say("shown", shown))`)
@@ -469,6 +476,7 @@ func TestWithoutNotificationService(t *testing.T) {
 }
 
 func TestTray(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{})
 	s := startShell(d)
 	panel := d.StartPanel() // panels start after programs as often as before
@@ -527,6 +535,7 @@ func brass(img *image.NRGBA) bool {
 }
 
 func TestEndOfSessionAsksNothing(t *testing.T) {
+	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{})
 	s := startShell(d)
 	s.pending(3)
