@@ -421,30 +421,43 @@ func TestAHookMakesLittleReady(t *testing.T) {
 		"Deskbell running": {dir, 420, 200},
 		"Deskbell away":    {folder(t, ""), 2400, 500},
 	} {
-		cmd := exec.Command(os.Args[0], "claude-code", "--data", limit.dir)
-		cmd.Env = append(os.Environ(), hooking+"=count", "GODEBUG=inittrace=1")
-		cmd.Stdin = strings.NewReader(`{"hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"git status --short | head -20"},"tool_use_id":"t1"}`)
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		out, err := cmd.Output()
-		if err != nil || !strings.Contains(string(out), `"permissionDecision":"allow"`) {
-			t.Fatalf("%s: %s %s (%v)", name, out, errs.String(), err)
-		}
-		inits, allocs, kib := 0, -1, -1
-		for line := range strings.Lines(errs.String()) {
-			if words := strings.Fields(line); len(words) == 3 && words[0] == "took" {
-				allocs, _ = strconv.Atoi(words[1])
-				kib, _ = strconv.Atoi(words[2])
-			} else if len(words) > 9 && strings.HasPrefix(words[1], "deskbell/") {
-				n, err := strconv.Atoi(words[len(words)-4])
-				if err != nil {
-					t.Fatal(line)
-				}
-				inits += n
-			}
+		// The least of some runs: under the race detector a sync.Pool forgets at random.
+		inits, allocs, kib := countHook(t, limit.dir)
+		for range 5 {
+			_, a, k := countHook(t, limit.dir)
+			allocs, kib = min(allocs, a), min(kib, k)
 		}
 		if t.Logf("%s: %d bytes before it begins; %d allocations of %d KiB to its answer", name, inits, allocs, kib); inits == 0 || inits > 50<<10 || allocs < 0 || allocs > limit.allocs || kib > limit.kib {
 			t.Errorf("%s: it makes more ready than it needs", name)
 		}
 	}
+}
+
+// countHook has a hook answer, and returns the bytes that our packages take before it begins, and the allocations and KiB to
+// its answer.
+func countHook(t *testing.T, dir string) (inits, allocs, kib int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "claude-code", "--data", dir)
+	cmd.Env = append(os.Environ(), hooking+"=count", "GODEBUG=inittrace=1")
+	cmd.Stdin = strings.NewReader(`{"hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"git status --short | head -20"},"tool_use_id":"t1"}`)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil || !strings.Contains(string(out), `"permissionDecision":"allow"`) {
+		t.Fatalf("%s %s (%v)", out, errs.String(), err)
+	}
+	allocs, kib = -1, -1
+	for line := range strings.Lines(errs.String()) {
+		if words := strings.Fields(line); len(words) == 3 && words[0] == "took" {
+			allocs, _ = strconv.Atoi(words[1])
+			kib, _ = strconv.Atoi(words[2])
+		} else if len(words) > 9 && strings.HasPrefix(words[1], "deskbell/") {
+			n, err := strconv.Atoi(words[len(words)-4])
+			if err != nil {
+				t.Fatal(line)
+			}
+			inits += n
+		}
+	}
+	return inits, allocs, kib
 }
