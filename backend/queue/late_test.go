@@ -155,11 +155,11 @@ func TestFollowersAreToldWhenItCanBeRead(t *testing.T) {
 	expect := func(want int, types ...human.EventType) {
 		t.Helper()
 		for _, want := range types {
-			if got := <-told; got != want {
+			if got := next(t, told); got != want {
 				t.Errorf("told of %s, want %s", got, want)
 			}
 		}
-		if got := <-pending; got != want {
+		if got := next(t, pending); got != want {
 			t.Errorf("%d wait, want %d", got, want)
 		}
 	}
@@ -173,4 +173,15 @@ func TestFollowersAreToldWhenItCanBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(0, human.ClaimedBy, human.Finished)
+}
+
+// next is what a follower says next.
+func next[T any](t *testing.T, said <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-said:
+	case <-time.After(20 * time.Second):
+		t.Fatal("a follower was not told")
+	}
+	return v
 }

@@ -430,12 +430,7 @@ func TestAgentStartsTheApp(t *testing.T) {
 	again := d.Start(d.bin)
 	d.Wait("the console", func() bool { w, _ := d.FindWindow("Deskbell"); return w.W > 1000 })
 	d.Ended(again)
-	d.WaitActive("Deskbell")
-	d.Wait("the console to close", func() bool {
-		// A key that comes while the window manager is still at it goes nowhere.
-		if d.ActiveWindow() == "Deskbell" {
-			d.Key("alt+F4")
-		}
+	d.CloseWindow("Deskbell", func() bool {
 		w, _ := d.FindWindow("Deskbell")
 		return w.W < 1000
 	})

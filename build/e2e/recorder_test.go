@@ -33,12 +33,7 @@ func TestTheOperatorRecordsFromTheWindow(t *testing.T) {
 	d.WaitActive("editor")
 	d.press("Open the console")
 	d.console()
-	d.WaitActive("Deskbell")
-	d.Wait("the console to close", func() bool {
-		// A key that comes while the window manager is still at it goes nowhere.
-		if d.ActiveWindow() == "Deskbell" {
-			d.Key("alt+F4")
-		}
+	d.CloseWindow("Deskbell", func() bool {
 		w, _ := d.FindWindow("Deskbell")
 		return w.W < 1000
 	})

@@ -475,6 +475,19 @@ func (d *Desktop) Key(keys ...string) {
 	d.Do("xdotool", append([]string{"key"}, keys...)...)
 }
 
+// CloseWindow has the active window closed by the window manager's key, and waits until closed says it is.
+func (d *Desktop) CloseWindow(title string, closed func() bool) {
+	d.T.Helper()
+	d.WaitActive(title)
+	d.Wait("the window "+title+" to close", func() bool {
+		// A key that comes while the window manager is still at it goes nowhere.
+		if d.ActiveWindow() == title {
+			d.Key("alt+F4")
+		}
+		return closed()
+	})
+}
+
 // Type types a text.
 func (d *Desktop) Type(text string) { d.T.Helper(); d.Do("xdotool", "type", "--delay", "20", text) }
 

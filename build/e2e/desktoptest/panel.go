@@ -86,6 +86,27 @@ func (p *Panel) Tooltip() string {
 	return tip.Title
 }
 
+// Spoil puts nonsense in the place of the tooltip, then announces the icon as taken, as if what the program set
+// meanwhile had been lost.
+func (p *Panel) Spoil() {
+	p.d.T.Helper()
+	type pixmap struct {
+		W, H int32
+		Pix  []byte
+	}
+	spoiled := struct {
+		Icon        string
+		Image       []pixmap
+		Title, Text string
+	}{Title: "spoiled"}
+	if err := p.d.Bus.Object(p.owner, "/StatusNotifierItem").SetProperty(itemName+".ToolTip", dbus.MakeVariant(spoiled)); err != nil {
+		p.d.T.Fatal(err)
+	}
+	if err := p.d.Bus.Emit("/StatusNotifierWatcher", watcherName+".StatusNotifierItemRegistered", p.owner+"/StatusNotifierItem"); err != nil {
+		p.d.T.Fatal(err)
+	}
+}
+
 // Icon is its picture.
 func (p *Panel) Icon() *image.NRGBA {
 	p.d.T.Helper()

@@ -44,7 +44,8 @@ const page = `<!doctype html>
 let url, popup, turn = 0;
 const app = window.go.main.App;
 const card = document.getElementById("card"), text = document.getElementById("text");
-let before = Promise.resolve();
+let before = app.Session().then((s) => { url = s.url; popup = s.popup; turn = Math.max(turn, s.turn); return s; });
+before.then((s) => say("page", location.origin, s.token));
 const say = (...words) => before = before.then(() => fetch(url + "/said", {method: "POST", body: words.join(" ")}));
 async function mode(name, height) {
   // Before it is shown: what was painted once in a see-through window stays.
@@ -62,7 +63,6 @@ for (const name of ["mode", "open", "keys", "failed"])
     if (name === "mode") turn = args.pop();
     say("event", name, ...args);
   });
-app.Session().then(s => { url = s.url; popup = s.popup; turn = Math.max(turn, s.turn); say("page", location.origin, s.token); });
 </script>
 `
 
