@@ -117,6 +117,12 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	head := h.live.seq()
+	lacking, _ := h.late.snapshot()
+	for n := range lacking {
+		if n > head {
+			t.Errorf("search has the text of operation %d, which was not stored: the journal ends at %d", n, head)
+		}
+	}
 	h.wantIDs(queue.Filter{Text: "before"}, "op_1")
 	free()
 	h.add("op_1", done("after"))

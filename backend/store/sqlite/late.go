@@ -33,18 +33,25 @@ type late struct {
 	made    int        // the changes that its table was made after
 }
 
-// set notes the texts of operations that were committed.
-func (l *late) set(bodies map[uint64]string) {
+// set notes the texts of operations, none where a text is empty, and returns those it had, to set again where a commit fails.
+func (l *late) set(bodies map[uint64]string) (before map[uint64]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bodies == nil {
 		l.bodies = map[uint64]string{}
 	}
+	before = make(map[uint64]string, len(bodies))
 	for n, body := range bodies {
-		l.bytes += len(body) - len(l.bodies[n])
-		l.bodies[n] = body
+		before[n] = l.bodies[n]
+		l.bytes += len(body) - len(before[n])
+		if body == "" {
+			delete(l.bodies, n)
+		} else {
+			l.bodies[n] = body
+		}
 	}
 	l.changes++
+	return before
 }
 
 // clear forgets all, after the index has it.

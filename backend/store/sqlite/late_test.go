@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -73,6 +74,37 @@ func TestSearchBesideTheIndex(t *testing.T) {
 		t.Errorf("after closing the index has come to %d, not to 7", h.indexed())
 	}
 	check(h)
+}
+
+// Nobody sees an operation before search knows it: what is told of one is looked for at once.
+func TestSearchKnowsWhatIsSeen(t *testing.T) {
+	h := newHistory(t, Options{})
+	h.late.mu.Lock() // the writer cannot tell search
+	added := make(chan error, 1)
+	go func() { added <- h.try("op_1", ring("word")) }()
+	for range 50 {
+		var n int
+		if err := h.reads.QueryRow(`SELECT count(*) FROM operations`).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d operations are seen that search does not know, %v", n, err)
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	h.late.mu.Unlock()
+	if err := <-added; err != nil {
+		t.Fatal(err)
+	}
+	h.wantIDs(queue.Filter{Text: "word"}, "op_1")
+}
+
+// The texts of a commit that failed are forgotten, and those they replaced are back.
+func TestTextsAreTakenBack(t *testing.T) {
+	var l late
+	l.set(map[uint64]string{1: "one"})
+	l.set(l.set(map[uint64]string{1: "changed", 2: "two"}))
+	if bodies, _ := l.snapshot(); len(bodies) != 1 || bodies[1] != "one" || l.bytes != len("one") {
+		t.Errorf("%v, %d bytes", bodies, l.bytes)
+	}
 }
 
 // A text that was changed is not found by what the index still has of it: here, that the answer follows the question.

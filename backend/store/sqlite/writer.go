@@ -399,6 +399,7 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 	stored := make([]*row, 0, len(group))
 	changed := make(map[human.OperationID]*folded, len(group))
 	bodies := make(map[uint64]string, len(group))
+	var before map[uint64]string // what late had in the place of bodies
 	err := w.transact(ctx, func() error {
 		var head uint64
 		if err := w.stmts.head.QueryRowContext(ctx).Scan(&head); err != nil {
@@ -433,6 +434,8 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 				stored = append(stored, &r.rows[i])
 			}
 		}
+		// Before the commit: lists that search must not miss an operation that others show.
+		before = w.late.set(bodies)
 		if len(stored) == 0 {
 			return nil
 		}
@@ -440,6 +443,7 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 		return err
 	})
 	if err != nil {
+		w.late.set(before)
 		for _, r := range group {
 			r.err = nil // why one was left out depended on what is now undone
 		}
@@ -448,7 +452,6 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 	for id, f := range changed {
 		w.cache.put(id, f)
 	}
-	w.late.set(bodies)
 	w.appended = true
 	return stored, nil
 }
