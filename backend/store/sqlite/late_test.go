@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
@@ -82,13 +81,12 @@ func TestSearchKnowsWhatIsSeen(t *testing.T) {
 	h.late.mu.Lock() // the writer cannot tell search
 	added := make(chan error, 1)
 	go func() { added <- h.try("op_1", ring("word")) }()
-	for range 50 {
+	for range 2000 { // longer than a commit takes
 		var n int
 		if err := h.reads.QueryRow(`SELECT count(*) FROM operations`).Scan(&n); err != nil || n != 0 {
 			t.Errorf("%d operations are seen that search does not know, %v", n, err)
 			break
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	h.late.mu.Unlock()
 	if err := <-added; err != nil {
