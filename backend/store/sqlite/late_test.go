@@ -75,7 +75,7 @@ func TestSearchBesideTheIndex(t *testing.T) {
 	check(h)
 }
 
-// Nobody sees an operation before search knows it: what is told of one is looked for at once.
+// No list shows an operation before search knows it: an agent may look for it at once.
 func TestSearchKnowsWhatIsSeen(t *testing.T) {
 	h := newHistory(t, Options{})
 	h.late.mu.Lock() // the writer cannot tell search
