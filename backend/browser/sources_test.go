@@ -1,10 +1,12 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,6 +33,14 @@ type visit struct {
 	mu     sync.Mutex
 	events []human.RecordedEvent
 	frames map[string]record.Frame // that were kept
+	log    bytes.Buffer            // what the browser's log says
+}
+
+// Write implements io.Writer for the log.
+func (v *visit) Write(line []byte) (int, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.log.Write(line)
 }
 
 // visits opens the site in a real browser and waits until the page is there.
@@ -39,7 +49,9 @@ func visits(t *testing.T, want human.BrowserOptions, pages http.Handler, change 
 	site := httptest.NewServer(pages)
 	t.Cleanup(site.Close)
 	began := time.Now()
+	v := &visit{T: t, site: site, frames: map[string]record.Frame{}}
 	o := Options{
+		Log:    slog.New(slog.NewTextHandler(v, nil)),
 		Clock:  func() (time.Time, int64) { now := time.Now(); return now, int64(now.Sub(began)) + 1 },
 		Masker: masking.New(), Args: []string{"--host-resolver-rules=MAP *.example 127.0.0.1", "--window-size=1000,800"}, headless: true,
 	}
@@ -53,7 +65,6 @@ func visits(t *testing.T, want human.BrowserOptions, pages http.Handler, change 
 	if want.URL == "" {
 		want.URL = site.URL
 	}
-	v := &visit{T: t, site: site, frames: map[string]record.Frame{}}
 	v.b = New(o, want, v.save)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan struct{}), make(chan struct{})
@@ -156,7 +167,7 @@ func (v *visit) until(what string, so func() bool) {
 				raw, _ := json.Marshal(e)
 				fmt.Fprintf(&reported, "%.400s\n", raw)
 			}
-			v.Fatalf("waited for %s in vain; reported:\n%s", what, reported.String())
+			v.Fatalf("waited for %s in vain; reported:\n%slogged:\n%s", what, reported.String(), v.log.String())
 		}
 	}
 }
