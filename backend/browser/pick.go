@@ -141,30 +141,15 @@ func (b *Browser) takeNode(ctx context.Context, t *tab, session string, node int
 		if at.session != session || at.contextID == 0 {
 			continue
 		}
-		var found struct {
-			Object struct {
-				ID string `json:"objectId"`
-			} `json:"object"`
-		}
-		// Only the frame whose node it is has it in its world.
-		err := t.conn.call(ctx, session, "DOM.resolveNode", object{"backendNodeId": node, "executionContextId": at.contextID}, &found)
-		if err != nil || found.Object.ID == "" {
-			continue
-		}
-		var its struct {
-			Result struct {
-				Value bool `json:"value"`
-			} `json:"result"`
-		}
-		// The browser gives it to the world of any frame of that process.
-		err = t.conn.call(ctx, session, "Runtime.callFunctionOn", object{
-			"objectId": found.Object.ID, "functionDeclaration": "function () { return (this.ownerDocument || this) === document }", "returnByValue": true,
-		}, &its)
-		if err != nil || !its.Result.Value {
+		if !t.holds(ctx, at, node) {
 			continue
 		}
 		if at.private {
 			return human.Errorf(human.Conflict, "This part of the page belongs to a private site, so nothing can be picked from it.")
+		}
+		id, err := t.resolve(ctx, at.session, node, at.contextID)
+		if err != nil {
+			continue
 		}
 		var answer struct {
 			Result struct {
@@ -175,10 +160,10 @@ func (b *Browser) takeNode(ctx context.Context, t *tab, session string, node int
 			} `json:"exceptionDetails"`
 		}
 		err = t.conn.call(ctx, session, "Runtime.callFunctionOn", object{
-			"objectId": found.Object.ID, "functionDeclaration": "function (kind) { return " + takeNode + "(kind, this) }",
+			"objectId": id, "functionDeclaration": "function (kind) { return " + takeNode + "(kind, this) }",
 			"arguments": []object{{"value": p.Take}}, "returnByValue": true, "silent": true,
 		}, &answer)
-		t.conn.send(session, "Runtime.releaseObject", object{"objectId": found.Object.ID})
+		t.conn.send(session, "Runtime.releaseObject", object{"objectId": id})
 		switch {
 		case err != nil:
 			return human.Wrap(human.Conflict, err, "The page was busy or closed. Pick again.")
@@ -191,6 +176,45 @@ func (b *Browser) takeNode(ctx context.Context, t *tab, session string, node int
 		return nil
 	}
 	return human.Errorf(human.Conflict, "The page was busy or closed. Pick again.")
+}
+
+// pickWorld is a world of scripts for holds alone.
+const pickWorld = worldName + "Pick"
+
+// holds says whether a node belongs to a frame. The browser gives a node to the world of any frame of its process; one that another
+// frame's world was given first is no Element for the world of its own. So this asks in a world that nothing else runs in.
+func (t *tab) holds(ctx context.Context, at place, node int64) bool {
+	var world struct {
+		ID int64 `json:"executionContextId"`
+	}
+	if t.conn.call(ctx, at.session, "Page.createIsolatedWorld", object{"frameId": at.id, "worldName": pickWorld}, &world) != nil {
+		return false
+	}
+	id, err := t.resolve(ctx, at.session, node, world.ID)
+	if err != nil {
+		return false
+	}
+	defer t.conn.send(at.session, "Runtime.releaseObject", object{"objectId": id})
+	var its struct {
+		Result struct {
+			Value bool `json:"value"`
+		} `json:"result"`
+	}
+	err = t.conn.call(ctx, at.session, "Runtime.callFunctionOn", object{
+		"objectId": id, "functionDeclaration": "function () { return (this.ownerDocument || this) === document }", "returnByValue": true,
+	}, &its)
+	return err == nil && its.Result.Value
+}
+
+// resolve gives a node to a world, and returns the id of the object that it is there.
+func (t *tab) resolve(ctx context.Context, session string, node, contextID int64) (string, error) {
+	var found struct {
+		Object struct {
+			ID string `json:"objectId"`
+		} `json:"object"`
+	}
+	err := t.conn.call(ctx, session, "DOM.resolveNode", object{"backendNodeId": node, "executionContextId": contextID}, &found)
+	return found.Object.ID, err
 }
 
 // takeSelection takes what is selected in the tab: in the frame that has the focus, or had it before the person
