@@ -31,7 +31,7 @@ AGENTS   = build/agents
 EXAMPLES = docs/examples
 # Tests start the displays and message buses they need; without these variables none can reach the developer's own.
 # What Windows does differently in them needs no window, or only such as Wine has.
-WINE     = ./backend/platform/windows ./backend/platform/folders ./backend/record/masking ./backend/plugins
+WINE     = ./backend/platform/windows ./backend/platform/folders ./backend/platform/processes ./backend/record/masking ./backend/plugins ./backend/store/keychain ./backend/app:OnWindows
 APART    = env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS
 # Tested without the race detector, under which they take ten times as long: those that start no goroutine (whoever calls
 # them from several is tested with it), and the plug-ins, each of which is begun by a copy of the test's own process.
@@ -51,7 +51,7 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .PHONY: help run build dev test test-all bench soak roundtrip corpus lint screenshots generate clean \
-	setup-run setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window browser agents acp crash
+	setup-run setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window browser agents attacks acp crash
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,7 @@ test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) e2e                   $(MAKE) e2e
 	@$(STAGE) browser               $(MAKE) browser
 	@$(STAGE) mcp+examples+agents   $(MAKE) -j2 -O mcp examples agents
+	@$(STAGE) attacks               $(MAKE) attacks
 	@$(STAGE) window                $(MAKE) window
 	# Neither the tests under Wine, which mostly wait, nor the kills have anything to fear from a busy machine.
 	@$(STAGE) crash+wine+fuzz       $(MAKE) -j3 -O crash wine fuzz
@@ -99,7 +100,7 @@ lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, layers, ha
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	@mkdir -p build/.stamps
-	$(LINT) run --build-tags "$(TAGS),window,agents,examples,layers" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
+	$(LINT) run --build-tags "$(TAGS),window,agents,attacks,examples,layers" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
 	@! grep -q 'Skipped 0 issues by rules.*funlen' build/.stamps/lint || { echo "an exclusion of .golangci.yml is needed no more: remove it"; exit 1; }
 	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),layers -count 1 ./build/scripts/layers
 	go run -buildvcs=false ./build/scripts/prose
@@ -176,7 +177,7 @@ generated: build/.stamps/schema.d.ts
 	@diff -u frontend/src/backend/schema.d.ts $< || { echo "the API has changed: run 'make generate'"; exit 1; }
 
 fuzz: | setup-run
-	build/scripts/fuzz backend/gate backend/transport/mcpproxy
+	build/scripts/fuzz backend/gate backend/queue backend/transport/mcpproxy
 
 windows: TAGS = desktop,production
 windows: WINDOWS = env GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc
@@ -207,6 +208,9 @@ browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json
 agents: build $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/.compiled/.stamp
 	$(APART) $(GO_TEST),agents $(SHORT) -count 1 -timeout 15m ./build/e2e/agents/
 	$(if $(FULL),$(MAKE) acp)
+
+attacks: build setup-test
+	$(GO_TEST),attacks -count 1 -parallel 5 -timeout 10m ./build/attacks/
 
 acp: build $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/.compiled/.stamp
 	$(APART) $(GO_TEST),agents,examples -count 1 -timeout 15m -run '^TestACPAgents$$' ./build/e2e/examples/

@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"deskbell/backend/app"
+	"deskbell/backend/platform/sealed"
 	"deskbell/backend/plugins"
 	"deskbell/backend/transport/cli"
 )
@@ -24,7 +25,8 @@ var version = "dev"
 func main() { os.Exit(run()) }
 
 func run() int {
-	plugins.Child() // a summarizer of the user's own is run by a process of this program
+	plugins.Child()     // a summarizer of the user's own is run by a process of this program
+	_ = sealed.NoCore() // it may hold a token
 	page, err := fs.Sub(frontend, "frontend/dist")
 	if err != nil {
 		panic(err) // the path is a constant
@@ -44,6 +46,9 @@ func run() int {
 // openHome opens the App for the window and lets it run until Close.
 func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (Home, error) {
 	place, err := load()
+	if err == nil {
+		err = sealed.Seal()
+	}
 	if err != nil {
 		return Home{}, err
 	}

@@ -399,7 +399,12 @@ func (p *rehearsal) open() (done func()) {
 
 // respond is the operator's.
 func (p *rehearsal) respond(id human.OperationID, r plan.Response) {
-	if _, err := p.plans.Respond(context.Background(), ada, string(id), r); err != nil {
+	op, err := p.queue.Get(context.Background(), ada, id)
+	if err == nil {
+		r.Digest = op.Digest
+		_, err = p.plans.Respond(context.Background(), ada, string(id), r)
+	}
+	if err != nil {
 		p.Errorf("the operator's answer: %v", err)
 	}
 }

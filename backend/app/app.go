@@ -18,18 +18,22 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"deskbell/backend/gate/callers"
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/plugins"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/receipt"
+	"deskbell/backend/queue/stepup"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/record/masking"
 	"deskbell/backend/store/backups"
 	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/pictures"
+	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/settings"
 	"deskbell/backend/store/sqlite"
 	"deskbell/backend/summary"
@@ -56,11 +60,15 @@ type App struct {
 	masker   *masking.Masker
 	ready    chan struct{}
 
-	store    *sqlite.Store
-	pictures *pictures.Store
-	backups  *backups.Store
-	listener net.Listener
-	sources  record.Deps
+	store *sqlite.Store
+
+	receiptKeys *receiptkeys.Keys
+	audits      *receipt.Watch
+	pictures    *pictures.Store
+	backups     *backups.Store
+	listener    net.Listener
+	socket      net.Listener // nil where there is none
+	sources     record.Deps
 
 	queue     *queue.Queue
 	recorder  *record.Recorder // nil when recording is switched off
@@ -70,9 +78,11 @@ type App struct {
 	summaries *summary.Service
 	gate      *service.Service
 	plans     *plan.Service
+	stepUp    *stepup.Service
 
 	samples *cli.Samples
 	api     *api.Server
+	callers *callers.Service
 
 	opened  []func() error // how what was opened is closed again, in the order of opening
 	closing sync.Once
@@ -102,10 +112,16 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	}
 	a.log = log
 	a.opens(file.Close)
-	if a.store, err = sqlite.Open(ctx, c.Dir, sqlite.Options{}); err != nil {
+	links, err := datadir.Tighten(c.Dir)
+	if err != nil {
 		return nil, err
 	}
-	a.opens(a.store.Close)
+	for _, link := range links {
+		a.log.Warn("the data folder holds a symbolic link; what it leads to may be read and changed by others", "link", link)
+	}
+	if err = a.openStore(ctx); err != nil {
+		return nil, err
+	}
 	if err = a.openQueue(ctx); err != nil {
 		return nil, err
 	}
@@ -118,12 +134,19 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 		}
 		return nil
 	})
+	a.openSocket()
+	if err = a.openCallers(ctx); err != nil {
+		return nil, err
+	}
 	a.openRecorder()
 	a.openSummaries()
 	if err = a.openGate(ctx); err != nil {
 		return nil, err
 	}
 	a.openPlans()
+	if err = a.openStepUp(ctx); err != nil {
+		return nil, err
+	}
 	return a, a.openAPI()
 }
 
@@ -138,8 +161,12 @@ func (a *App) Run(ctx context.Context) error {
 	stopQueue := a.start(ctx, map[string]func(context.Context) error{"queue": a.queue.Run})
 	stopJobs := a.start(ctx, a.jobs())
 	served := make(chan error, 1)
-	go func() { served <- a.api.Serve(faces, a.listener) }()
-	err := a.claim.Publish(a.URL())
+	listeners := []net.Listener{a.listener}
+	if a.socket != nil {
+		listeners = append(listeners, a.socket)
+	}
+	go func() { served <- a.api.Serve(faces, listeners...) }()
+	err := a.claim.Publish(a.URL(), a.socket != nil)
 	if err == nil {
 		a.log.Info("ready", "url", a.URL(), "data", a.Dir, "version", a.Version, "pid", os.Getpid())
 		close(a.ready)
@@ -162,6 +189,8 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) jobs() map[string]func(context.Context) error {
 	jobs := map[string]func(context.Context) error{
 		"gatekeeper": a.gate.Run,
+		"callers":    a.callers.Run,
+		"audits":     a.audits.Run,
 		"backups":    func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
 	}
 	if a.recorder != nil {
@@ -202,10 +231,10 @@ func (a *App) Ready() <-chan struct{} { return a.ready }
 func (a *App) URL() string { return api.URL(a.listener) }
 
 // Invite makes a one-time code for an operator, and a link to the console with it in its fragment, which
-// browsers send to no one.
-func (a *App) Invite() (code, link string) {
-	code = a.api.NewCode()
-	return code, a.URL() + "/#code=" + code
+// browsers send to no one. over is closed when they are of no use any more.
+func (a *App) Invite() (code, link string, over <-chan struct{}) {
+	code, over = a.api.NewCode()
+	return code, a.URL() + "/#code=" + code, over
 }
 
 // WindowToken makes an operator's session for the window. It is the window's alone and never written down.

@@ -27,6 +27,9 @@ func TestServeSaysOneLineAndStopsInOrder(t *testing.T) {
 	if s.console != s.url+"/#code="+s.code || s.code == "" {
 		t.Errorf("console %q, code %q", s.console, s.code)
 	}
+	if s.said != `{"url":"`+s.url+`","console":"`+s.url+`/"}`+"\n" {
+		t.Errorf("on standard output it says %q", s.said)
+	}
 	info, err := os.Stat(dir)
 	if err != nil || (runtime.GOOS != "windows" && info.Mode().Perm() != 0o700) {
 		t.Errorf("the data folder is %v, %v", info.Mode(), err)
@@ -135,11 +138,8 @@ func TestAFolderThatCannotBeWrittenIsSaidPlainly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"serve", "--json"}, {"keys", "add", "bot"}} {
-		r := run(t, dir, nil, args...).want(t, 3, dir)
-		if r.out != "" {
-			t.Errorf("%v says %q", args, r.out)
-		}
+	if r := run(t, dir, nil, "serve", "--json").want(t, 3, dir); r.out != "" {
+		t.Errorf("it says %q", r.out)
 	}
 	run(t, dir, nil, "doctor").want(t, 1, "fail", dir)
 }
@@ -217,28 +217,39 @@ func TestChangedSettingsAreWrittenAndKept(t *testing.T) {
 	run(t, dir, nil, "config").want(t, 0, `"light"`)
 }
 
-func TestKeysCountAtOnceWithAServerOrWithout(t *testing.T) {
+// Only a session of an operator makes and revokes keys; a program that can write the data folder asks in vain.
+func TestKeysAreAnOperators(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	early := key(t, dir, "early")
+	run(t, dir, nil, "keys", "add", "early").want(t, 3, "no Deskbell runs", "deskbell serve")
 	s := serve(t, dir, nil)
-	late := key(t, dir, "late")
-	for _, k := range []string{early, late} {
-		newCaller(t, s.url, k).good(t, "GET", "/api/human/operations", nil, nil)
+	boss := operator(t, s.url, s.code)
+	code := func() string {
+		var made struct{ Code string }
+		boss.good(t, "POST", "/api/session/codes", nil, &made)
+		return made.Code
 	}
-	run(t, dir, nil, "keys", "list").want(t, 0, "early", "late", "valid")
-	run(t, dir, nil, "keys", "revoke", "late").want(t, 0, "late")
-	if status, err := newCaller(t, s.url, late).call("GET", "/api/human/operations", nil, nil); err != nil || status != http.StatusUnauthorized {
+	for _, args := range [][]string{{"add", "bot"}, {"revoke", "bot"}} {
+		run(t, dir, nil, append([]string{"keys"}, args...)...).want(t, 3, "only an operator", "deskbell login")
+		run(t, dir, nil, append([]string{"keys", "--code", "AAAAA-AAAAA"}, args...)...).want(t, 3)
+	}
+	if list := run(t, dir, nil, "keys", "list", "--json").want(t, 0); strings.Contains(list.out, "bot") {
+		t.Errorf("there is a key: %s", list.out)
+	}
+	made := run(t, dir, nil, "keys", "add", "bot", "--json", "--code", code()).want(t, 0)
+	agent := newCaller(t, s.url, decode[struct{ Key string }](t, made.out).Key)
+	agent.good(t, "GET", "/api/human/operations", nil, nil)
+	run(t, dir, nil, "keys", "add", "a\x1b[31m", "--code", code()).want(t, 3, "name", `\x1b`)
+	run(t, dir, nil, "keys", "list").want(t, 0, "bot", "valid")
+	run(t, dir, nil, "keys", "revoke", "bot", "--code", code()).want(t, 0, "bot")
+	if status, err := agent.call("GET", "/api/human/operations", nil, nil); err != nil || status != http.StatusUnauthorized {
 		t.Errorf("a revoked key: %d, %v", status, err)
 	}
-	newCaller(t, s.url, early).good(t, "GET", "/api/human/operations", nil, nil)
+	run(t, dir, nil, "keys", "revoke", "bot", "--code", code()).want(t, 3, "bot has no valid key")
 	s.stop(t)
-	list := run(t, dir, nil, "keys", "list", "--json").want(t, 0)
-	if strings.Contains(list.out, early) || strings.Contains(list.out, late) {
+	if list := run(t, dir, nil, "keys", "list", "--json").want(t, 0, "bot"); strings.Contains(list.out, agent.token) {
 		t.Error("a key is shown twice")
 	}
-	run(t, dir, nil, "keys", "revoke", "late").want(t, 3, `"late"`)
-	run(t, dir, nil, "keys", "add", "a\x1b[31m").want(t, 3, "name", `\x1b`)
 }
 
 // A fixture is a running server with one agent and an operator.
@@ -255,6 +266,14 @@ func newFixture(t testing.TB) *fixture {
 	env := []string{"DESKBELL_KEY=" + key(t, dir, "bot")}
 	s := serve(t, dir, nil)
 	return &fixture{s, dir, env, operator(t, s.url, s.code)}
+}
+
+// invite is a one-time code for an operator.
+func (d *fixture) invite(t testing.TB) string {
+	t.Helper()
+	var made struct{ Code string }
+	d.boss.good(t, "POST", "/api/session/codes", map[string]any{}, &made)
+	return made.Code
 }
 
 // rung waits until something rings and returns it.
@@ -284,6 +303,9 @@ func TestRingsExitCodeIsTheAnswer(t *testing.T) {
 	answer := func(path string, body map[string]any) func(human.Operation) {
 		return func(op human.Operation) {
 			body["operation_id"] = op.ID
+			if path == "complete" {
+				body["digest"] = op.Digest
+			}
 			d.boss.good(t, "POST", "/api/human/"+path, body, nil)
 		}
 	}
@@ -405,20 +427,15 @@ func TestAnOperatorInATerminal(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	agent := newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY="))
-	var link struct{ Code string }
-	d.boss.good(t, "POST", "/api/session/codes", map[string]any{}, &link)
-	login := run(t, d.dir, nil, "login", link.Code).want(t, 0)
-	token, ok := strings.CutPrefix(strings.TrimSpace(login.out), "export DESKBELL_TOKEN=")
-	if runtime.GOOS == "windows" {
-		token, ok = strings.CutPrefix(strings.TrimSpace(login.out), "$env:DESKBELL_TOKEN = ")
+	asOperator := func(args ...string) result {
+		t.Helper()
+		return run(t, d.dir, nil, append(args, "--code", d.invite(t))...)
 	}
-	if !ok {
-		t.Fatalf("login printed %q", login.out)
-	}
-	env := []string{"DESKBELL_TOKEN=" + strings.Trim(token, "'")}
-	run(t, d.dir, nil, "login", link.Code).want(t, 3, "code")
-	run(t, d.dir, nil, "inbox").want(t, 3, "deskbell login")
-	run(t, d.dir, env, "inbox").want(t, 0, "Nothing waits")
+	used := d.invite(t)
+	run(t, d.dir, nil, "inbox", "--code", used).want(t, 0, "Nothing waits")
+	run(t, d.dir, nil, "inbox", "--code", used).want(t, 3, "used or expired")
+	run(t, d.dir, nil, "inbox").want(t, 3, "run `deskbell login` in this terminal", "--code")
+	run(t, d.dir, []string{"DESKBELL_TOKEN=" + d.boss.token}, "inbox").want(t, 3, "only an operator")
 
 	ring := func(body map[string]any) (op human.Operation) {
 		agent.good(t, "POST", "/api/human/invoke", body, &op)
@@ -432,16 +449,16 @@ func TestAnOperatorInATerminal(t *testing.T) {
 		"action_type": "approve", "description": "Drop \u202egpj.txt\x1b[2J?",
 		"details": map[string]any{"action": "rm -rf /\x07", "risk_level": "critical", "lines": "a\nb", "more": map[string]any{"deep": []int{1}}},
 	})
-	r := run(t, d.dir, env, "inbox").want(t, 0, string(danger.ID), "critical", "bot", "Drop ⟨U+202E⟩gpj.txt⟨U+001B⟩[2J?")
+	r := asOperator("inbox").want(t, 0, string(danger.ID), "critical", "bot", "Drop ⟨U+202E⟩gpj.txt⟨U+001B⟩[2J?")
 	if strings.ContainsAny(r.out, "\x1b\u202e") {
 		t.Errorf("the inbox prints control characters: %q", r.out)
 	}
-	run(t, d.dir, env, "inbox", "--json").want(t, 0, `"operations"`)
+	asOperator("inbox", "--json").want(t, 0, `"operations"`)
 
 	// A dangerous one is approved by typing the word, or in a script by naming what was read.
 	id := string(danger.ID)
 	talk := func(input string, id string) result {
-		cmd := program(t, d.dir, env, "answer", id)
+		cmd := program(t, d.dir, nil, "answer", id, "--code", d.invite(t))
 		cmd.Stdin = strings.NewReader(input)
 		return runWith(t, cmd)
 	}
@@ -449,9 +466,9 @@ func TestAnOperatorInATerminal(t *testing.T) {
 	if strings.ContainsAny(r.out+r.err, "\x1b\x07\u202e") {
 		t.Errorf("the operation is printed with control characters: %q", r.out)
 	}
-	run(t, d.dir, env, "answer", id, "--approve").want(t, 3, "--digest "+danger.Digest)
-	run(t, d.dir, env, "answer", id, "--approve", "--digest", strings.Repeat("0", 64)).want(t, 3, "another version")
-	run(t, d.dir, env, "answer", id, "--approve", "--deny").want(t, 3, "one of")
+	asOperator("answer", id, "--approve").want(t, 3, "--digest "+danger.Digest)
+	asOperator("answer", id, "--approve", "--digest", strings.Repeat("0", 64)).want(t, 3, "another version")
+	asOperator("answer", id, "--approve", "--deny").want(t, 3, "one of")
 	if op := now(danger); op.State != human.Pending {
 		t.Fatalf("it is %s already", op.State)
 	}
@@ -460,10 +477,10 @@ func TestAnOperatorInATerminal(t *testing.T) {
 		t.Errorf("answered %+v", op.Result)
 	}
 	talk("", id).want(t, 0, "approved by", "mind the cat")
-	run(t, d.dir, env, "answer", id, "--deny").want(t, 3, "was completed")
+	asOperator("answer", id, "--deny").want(t, 3, "was completed")
 
 	scripted := ring(map[string]any{"action_type": "approve", "description": "x", "details": map[string]any{"risk_level": "high"}})
-	run(t, d.dir, env, "answer", string(scripted.ID), "--approve", "--digest", scripted.Digest).want(t, 0, "approved")
+	asOperator("answer", string(scripted.ID), "--approve", "--digest", scripted.Digest).want(t, 0, "approved")
 
 	question := ring(map[string]any{"action_type": "feedback", "description": "Which colour?"})
 	talk("k\nfor whom?\n", string(question.ID)).want(t, 0, "waiting input")
@@ -474,16 +491,16 @@ func TestAnOperatorInATerminal(t *testing.T) {
 	}
 
 	work := ring(map[string]any{"action_type": "desktop", "description": "Click there"})
-	run(t, d.dir, env, "answer", string(work.ID), "--text", "done", "--result", "ok", "--summary", "clicked", "--finding", "one", "--finding", "two").want(t, 0, "answered")
+	asOperator("answer", string(work.ID), "--text", "done", "--result", "ok", "--summary", "clicked", "--finding", "one", "--finding", "two").want(t, 0, "answered")
 	if op := now(work); op.Result == nil || op.Result.ExecutionResult != "ok" || op.Result.Summary != "clicked" || len(op.Result.KeyFindings) != 2 {
 		t.Errorf("answered %+v", op.Result)
 	}
 	refused := ring(map[string]any{"action_type": "review", "description": "Read"})
-	run(t, d.dir, env, "answer", string(refused.ID), "--decline", "no time").want(t, 0, "declined", "no time")
-	run(t, d.dir, env, "inbox", "--all").want(t, 0, string(refused.ID), "declined")
+	asOperator("answer", string(refused.ID), "--decline", "no time").want(t, 0, "declined", "no time")
+	asOperator("inbox", "--all").want(t, 0, string(refused.ID), "declined")
 
 	// An agent's key is no operator's session.
-	run(t, d.dir, []string{"DESKBELL_TOKEN=" + agent.token}, "answer", string(ring(map[string]any{"action_type": "review", "description": "y"}).ID), "--decline", "z").want(t, 3, "operator")
+	run(t, d.dir, d.env, "answer", string(ring(map[string]any{"action_type": "review", "description": "y"}).ID), "--decline", "z").want(t, 3, "operator")
 }
 
 func TestTheDoctorReports(t *testing.T) {
@@ -499,7 +516,7 @@ func TestTheDoctorReports(t *testing.T) {
 	for _, c := range got.Checks {
 		names[c.Name] = c.Status
 	}
-	for _, name := range []string{"program", "settings", "data folder", "space", "database", "server", "display", "notifications", "record keys", "record browser"} {
+	for _, name := range []string{"program", "settings", "data folder", "space", "database", "journal", "server", "display", "notifications", "record keys", "record browser"} {
 		if names[name] == "" {
 			t.Errorf("there is no check %q", name)
 		}
@@ -540,7 +557,7 @@ func TestTheSampleAgentIsARealClient(t *testing.T) {
 	if whole.Kind != human.Approve || whole.Risk != human.LowRisk || !strings.Contains(string(whole.Details), "Ahoy") {
 		t.Fatalf("rang %+v", whole)
 	}
-	d.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": second.ID, "decision": "approve"}, nil)
+	d.boss.good(t, "POST", "/api/human/complete", map[string]any{"operation_id": second.ID, "decision": "approve", "digest": whole.Digest}, nil)
 	waitFor(t, "its key to be dropped", func() bool {
 		return !strings.Contains(run(t, d.dir, nil, "keys", "list").out, "sample-agent")
 	})

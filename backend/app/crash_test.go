@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/receipt"
 )
 
 // A crashTest is what the server has acknowledged so far, over all its deaths.
@@ -217,6 +218,10 @@ func (c *crashTest) fail(r *crashRing, format string, args ...any) {
 // check compares what a restarted server says with what the one before acknowledged.
 func (c *crashTest) check(t *testing.T, s *server, boss *caller) {
 	c.replay(t, s, boss)
+	var audit receipt.Audit
+	if status, err := boss.call("GET", "/api/receipts/audit", nil, &audit); err != nil || status != 200 || len(audit.Found) > 0 {
+		t.Errorf("the audit of the journal: %d, %v, %+v", status, err, audit)
+	}
 	var agents []*caller
 	for _, k := range c.keys {
 		agents = append(agents, newCaller(t, s.url, k))

@@ -24,8 +24,8 @@ func hooks() cli.Hooks {
 		Uninstall: func(client string, at cli.HookPlace) (cli.HookChange, error) {
 			return change(install.Uninstall(client, place(at)))
 		},
-		Look: func(client string, at cli.HookPlace) (cli.HookState, error) {
-			state, err := install.Look(client, place(at))
+		Look: func(client string, at cli.HookPlace, c cli.HookCommand) (cli.HookState, error) {
+			state, err := install.Look(client, place(at), install.Command(c))
 			return cli.HookState(state), err
 		},
 		KeyFile: hookprogram.KeyFile,

@@ -71,9 +71,7 @@ func TestHooksArePutIntoSettingsWithAKeyOfTheirOwn(t *testing.T) {
 		if out, errs, code := deskbell(t, "", "hook", "install", client, "--data", data); code != 0 || out != "" || !strings.Contains(errs, "already") || keyOf(client) != key {
 			t.Errorf("%s, again: exit %d, %s%s", client, code, out, errs)
 		}
-		if _, errs, code := deskbell(t, "", "keys", "revoke", client, "--data", data); code != 0 {
-			t.Fatal(errs)
-		}
+		revoke(t, data, client)
 		if _, errs, code := deskbell(t, "", "hook", "install", client, "--data", data); code != 0 || keyOf(client) == key {
 			t.Errorf("%s: a revoked key stays: %s", client, errs)
 		}

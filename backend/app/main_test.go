@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -21,7 +23,9 @@ import (
 	"deskbell/backend/app"
 	"deskbell/backend/human"
 	"deskbell/backend/plugins"
+	"deskbell/backend/store/sqlite"
 	"deskbell/backend/transport/cli"
+	"deskbell/build/serving"
 )
 
 // asProgram makes the test's own binary behave as the program, so that tests have real processes without
@@ -37,7 +41,43 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(cli.Execute(context.Background(), program, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if to := os.Getenv(asPoster); to != "" {
+		post(to)
+		return
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// asPoster makes the test's own binary a program that posts to the URL in it, with the token and the body in its arguments, says the
+// status and the answer, and runs what the rest of its arguments say before it hangs up: programs, with "then" between them.
+const asPoster = "DESKBELL_TEST_AS_POSTER"
+
+func post(to string) {
+	r, err := http.NewRequest("POST", to, strings.NewReader(os.Args[2]))
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+os.Args[1])
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		panic(err)
+	}
+	text, _ := io.ReadAll(answer.Body)
+	fmt.Printf("%d %s\n", answer.StatusCode, strings.TrimSpace(string(text)))
+	for rest := os.Args[3:]; len(rest) > 0; {
+		end := slices.Index(rest, "then")
+		if end < 0 {
+			end = len(rest)
+		}
+		cmd := exec.Command(rest[0], rest[1:end]...)
+		cmd.Env = append(os.Environ(), asProgram+"=1")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			fmt.Println(err)
+		}
+		rest = rest[min(end+1, len(rest)):]
+	}
 }
 
 // program is a command of the program on a data folder, with a clean environment.
@@ -48,7 +88,7 @@ func program(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Env = append([]string{asProgram + "=1", "DESKBELL_DATA=" + dir, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
+	cmd.Env = append([]string{asProgram + "=1", "DESKBELL_DATA=" + dir, "HOME=" + scratch(t), "PATH=" + os.Getenv("PATH"),
 		"LOCALAPPDATA=" + os.Getenv("LOCALAPPDATA"), "GORACE=" + os.Getenv("GORACE"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
 	return cmd
 }
@@ -104,6 +144,7 @@ type server struct {
 	cmd                *exec.Cmd
 	errs               *bytes.Buffer
 	ended              chan struct{}
+	said               string // on standard output
 	url, console, code string
 }
 
@@ -126,6 +167,10 @@ func tryServe(t testing.TB, dir string, env []string, args ...string) (*server, 
 	if err != nil {
 		return nil, err
 	}
+	read, err := serving.Code(s.cmd)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -144,8 +189,11 @@ func tryServe(t testing.TB, dir string, env []string, args ...string) (*server, 
 		<-s.ended
 		return nil, fmt.Errorf("the server did not start: %s", s.errs)
 	}
-	ready := decode[struct{ URL, Console, Code string }](t, line)
-	s.url, s.console, s.code = ready.URL, ready.Console, ready.Code
+	ready, err := read()
+	if err != nil {
+		return nil, err
+	}
+	s.said, s.url, s.console, s.code = line, ready.URL, ready.Console, ready.Code
 	return s, nil
 }
 
@@ -172,10 +220,33 @@ func (s *server) stop(t testing.TB) {
 }
 
 // key makes an agent's key on a data folder.
-func key(t testing.TB, dir, name string) string {
+func key(t testing.TB, dir, name string) (key string) {
 	t.Helper()
-	r := run(t, dir, nil, "keys", "add", name, "--json").want(t, 0)
-	return decode[struct{ Key string }](t, r.out).Key
+	onKeys(t, dir, func(store *sqlite.Store) (err error) {
+		key, err = store.AddKey(t.Context(), name, false)
+		return err
+	})
+	return key
+}
+
+// revoke revokes an agent's keys on a data folder.
+func revoke(t testing.TB, dir, name string) {
+	t.Helper()
+	onKeys(t, dir, func(store *sqlite.Store) error {
+		_, err := store.RevokeKey(t.Context(), name)
+		return err
+	})
+}
+
+func onKeys(t testing.TB, dir string, do func(*sqlite.Store) error) {
+	t.Helper()
+	keys, err := app.Program("", nil).Keys(t.Context(), dir)
+	if err == nil {
+		err = errors.Join(do(keys.(*sqlite.Store)), keys.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A caller is one user of the API. It speaks plain HTTP, so that it believes nothing the client package does.

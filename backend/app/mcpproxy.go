@@ -18,7 +18,7 @@ func serveProxy(ctx context.Context, who cli.Asker, p cli.Proxied, in io.Reader,
 	c := client.Finding(who.Find, who.Key)
 	defer c.Close()
 	judge := mcpproxy.ForClient(c, func(ctx context.Context, call human.ToolCall) (human.Judgement, error) {
-		return hookprogram.Away(ctx, who.Dir, call.Client, call)
+		return hookprogram.Away(ctx, who.Dir, call.Client, who.Key, call)
 	})
 	folder, _ := os.Getwd() // without it no server is started
 	return mcpproxy.Front{Command: p.Command, URL: p.URL, Header: p.Header, Listen: p.Listen, In: in, Out: out, Err: errs}.Serve(ctx, judge, mcpproxy.Options{

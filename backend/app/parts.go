@@ -1,31 +1,45 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"net"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"deskbell/backend/agent/runs"
 	"deskbell/backend/browser"
 	"deskbell/backend/gate"
+	"deskbell/backend/gate/callers"
 	"deskbell/backend/gate/rules"
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
 	"deskbell/backend/plan"
 	"deskbell/backend/platform"
+	"deskbell/backend/platform/processes"
 	"deskbell/backend/plugins"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/record/masking"
 	"deskbell/backend/record/replay"
 	"deskbell/backend/store/backups"
+	"deskbell/backend/store/datadir"
+	"deskbell/backend/store/disk"
 	"deskbell/backend/store/keychain"
+	"deskbell/backend/store/mirror"
 	"deskbell/backend/store/pictures"
+	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/settings"
 	"deskbell/backend/store/settings/gatefile"
+	"deskbell/backend/store/sqlite"
 	"deskbell/backend/summary"
 	"deskbell/backend/transport/api"
 	"deskbell/backend/transport/cli"
@@ -34,11 +48,44 @@ import (
 	"deskbell/summarizers/prompt"
 )
 
+// openStore opens the database, and the key that signs receipts.
+func (a *App) openStore(ctx context.Context) (err error) {
+	if a.receiptKeys, err = receiptkeys.Open(a.Dir, time.Now); err != nil {
+		return err
+	}
+	if a.store, err = sqlite.Open(ctx, a.Dir, sqlite.Options{Key: a.receiptKeys.Current, Mirror: mirrorIn(a.Dir)}); err != nil {
+		return err
+	}
+	a.opens(a.store.Close)
+	if err := a.store.Mirror(ctx); err != nil {
+		return err
+	}
+	if err := a.store.CheckHead(ctx); err != nil { // the doctor says more; the operator can work
+		a.log.Error("the journal was changed by another program", "err", err)
+	}
+	return nil
+}
+
+// mirrorIn writes what hooks have to know while no Deskbell runs into a data folder.
+func mirrorIn(dir string) func(sqlite.Mirrored) error {
+	return func(m sqlite.Mirrored) error {
+		c := mirror.Content{Rules: m.Rules, Keys: m.Keys, Tools: map[string][]string{}}
+		for _, t := range m.Tools {
+			name := mirror.ToolName(t.Agent, t.Tool)
+			c.Tools[name] = append(c.Tools[name], mirror.Hash(t.Definition))
+		}
+		return mirror.Write(dir, c)
+	}
+}
+
 // openQueue loads the queue, with the recordings of its operations.
 func (a *App) openQueue(ctx context.Context) error {
 	o := a.settings.Queue()
 	o.Summarize = func(op human.Operation, answer human.Answer) string { return a.summaries.Line(op, answer) }
 	o.Log = a.log
+	o.Receipts = &receipt.Maker{Key: a.receiptKeys.Current, Passkey: func(ctx context.Context, by human.Actor, id string) (receipt.KeyEntry, error) {
+		return a.stepUp.PublicKey(ctx, by, id)
+	}}
 	a.queue = queue.New(a.store, a.store, o)
 	if err := a.queue.Load(ctx); err != nil {
 		return err
@@ -121,12 +168,62 @@ func modelOf(s settings.Model) llm.Config {
 	}
 }
 
+// openSocket listens on the data folder's Unix socket, too. Windows has none.
+func (a *App) openSocket() {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	socket, err := api.ListenSocket(filepath.Join(a.Dir, datadir.Socket))
+	if err != nil { // such as a folder with a long path
+		a.log.Warn("there is no Unix socket in the data folder; programs use the API's address, and who calls takes longer to find out", "err", err)
+		return
+	}
+	a.socket = socket
+	a.opens(func() error {
+		if err := socket.Close(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+}
+
+// openCallers makes what knows which processes are agents'.
+func (a *App) openCallers(ctx context.Context) (err error) {
+	file := filepath.Join(a.Dir, datadir.Agents)
+	a.callers, err = callers.New(ctx, callers.Deps{
+		Processes: processes.System{}, Store: a.store.Attempts(), Self: os.Getpid(), Mask: a.masker.Text, Now: time.Now, Log: a.log, NewID: newID,
+		Load: func() ([]byte, error) { return os.ReadFile(file) },
+		Save: func(text []byte) error {
+			_, err := disk.Replace(file, bytes.NewReader(text), 0o600)
+			return err
+		},
+		Off: !a.settings.Server.CheckCallers,
+	})
+	return err
+}
+
+// reported is the gatekeeper's log, which reports as attempts what a hard limit kept from running that was aimed at Deskbell itself.
+type reported struct {
+	service.Store
+	callers *callers.Service
+	dir     string
+}
+
+// PutDecision implements service.Store.
+func (r reported) PutDecision(ctx context.Context, d service.Decision, made []string) error {
+	if d.HardLimit && d.Decision != human.Allow && (strings.Contains(strings.ToLower(d.Call), "deskbell") || strings.Contains(d.Call, r.dir)) {
+		r.callers.Attempted(ctx, d.Agent, human.Try{What: human.TryCommand, Limit: d.Rule, Detail: d.Call, OperationID: d.OperationID})
+	}
+	return r.Store.PutDecision(ctx, d, made)
+}
+
 // openGate makes the gatekeeper.
 func (a *App) openGate(ctx context.Context) (err error) {
+	sessions := &workspace.Sessions{}
 	file := gatefile.Open(filepath.Join(a.Dir, gatefile.Name))
 	a.backups = backups.New(a.Dir, time.Now, a.masker.Text, tree)
 	d := service.Deps{
-		Queue: a.queue, Store: a.store.Gate(), Files: a.backups, Operator: a.operator(), Mask: a.masker.Within, Guard: a.Dir, Now: time.Now, Log: a.log,
+		Queue: a.queue, Store: reported{a.store.Gate(), a.callers, a.Dir}, Files: a.backups, Operator: a.operator(), Mask: a.masker.Within, Guard: a.Dir, Now: time.Now, Log: a.log,
 		File: func() service.File {
 			now := file.Read()
 			return service.File{Path: file.Path(), Rules: now.Rules, Config: now.Config, Problem: now.Problem}
@@ -135,9 +232,10 @@ func (a *App) openGate(ctx context.Context) (err error) {
 		SetPolicy: file.SetPolicy,
 		Root:      workspace.Root,
 		Facts: func(ctx context.Context, call gate.Call, made func(string) bool) service.Facts {
-			return workspace.New(ctx, call, made)
+			return workspace.New(ctx, call, made).In(sessions)
 		},
-		NewID: newID,
+		Client: clientOf, Alive: alive,
+		ProjectFile: filepath.FromSlash(gatefile.ProjectName), NewID: newID,
 	}
 	if a.settings.Model.Provider != "none" {
 		if m, err := a.registry.Model(""); err == nil {
@@ -184,15 +282,22 @@ func (a *App) openAPI() (err error) {
 		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans})
 	a.samples = cli.NewSamples(a.store, a.Dir, a.log)
 	a.opens(func() error { a.samples.Close(); return nil })
+	audit := func(ctx context.Context) (receipt.Audit, error) {
+		return a.queue.Audit(ctx, a.operator(), receipt.TrustIn(a.receiptKeys.List()))
+	}
+	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
-		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans,
-		Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Settings: a.Config.Config,
+		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp,
+		Callers: a.callers, Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
-			return cli.Examine(ctx, Program(a.Version, nil), cli.Place{Dir: a.Dir, Config: a.Config.Config}), nil
+			p := Program(a.Version, nil)
+			p.Audit = func(ctx context.Context, _ string) (receipt.Audit, error) { return audit(ctx) } // of the journal that is open: it knows its end
+			return cli.Examine(ctx, p, cli.Place{Dir: a.Dir, Config: a.Config.Config}), nil
 		},
 		Sample:  func(ctx context.Context) error { return a.samples.Start(ctx, a.URL(), a.now().UI.Language) },
 		Console: a.Console, MCP: tool, EndWaits: tool.EndWaits, Operator: a.settings.Operator.Name, InApp: a.InApp,
-		Hosts: a.settings.Server.AllowHosts, MaxBody: a.settings.MaxBody(), Version: a.Version, Log: a.log,
+		Terminal: a.terminal,
+		Hosts:    a.settings.Server.AllowHosts, MaxBody: a.settings.MaxBody(), Version: a.Version, Log: a.log,
 	}
 	if a.recorder != nil {
 		d.Recorder = withDefaults{a.recorder, a}

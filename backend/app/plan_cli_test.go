@@ -40,7 +40,7 @@ func (d *fixture) as(t testing.TB, env []string, typed string, args ...string) r
 
 func (d *fixture) operates(t testing.TB, typed string, args ...string) result {
 	t.Helper()
-	return d.as(t, []string{"DESKBELL_TOKEN=" + d.boss.token, "EDITOR=" + os.Getenv("EDITOR"), "TMPDIR=" + os.TempDir()}, typed, args...)
+	return d.as(t, []string{"EDITOR=" + os.Getenv("EDITOR"), "TMPDIR=" + os.TempDir()}, typed, append(args, "--code", d.invite(t))...)
 }
 
 // planning calls the tool confirm_plan.

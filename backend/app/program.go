@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"time"
@@ -10,10 +11,13 @@ import (
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
+	"deskbell/backend/platform/sealed"
 	"deskbell/backend/platform/window"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/record/masking"
 	"deskbell/backend/store/backups"
 	"deskbell/backend/store/keychain"
+	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/settings/gatefile"
 	"deskbell/backend/store/sqlite"
 	"deskbell/backend/transport/api"
@@ -27,14 +31,17 @@ func Program(version string, console fs.FS) cli.Program {
 	return cli.Program{
 		Version: version,
 		Open: func(ctx context.Context, p cli.Place) (cli.Server, error) {
-			a, err := Open(ctx, Config{Dir: p.Dir, Config: p.Config, Version: version, Console: console})
+			if err := sealed.Seal(); err != nil {
+				return nil, human.Wrap(human.Unavailable, err, "this process cannot be kept from others: %v", err)
+			}
+			a, err := Open(ctx, Config{Dir: p.Dir, Config: p.Config, Version: version, Console: console, Errors: p.Errors})
 			if err != nil {
 				return nil, err // not a nil *App, which would be no nil cli.Server
 			}
 			return a, nil
 		},
 		Keys: func(ctx context.Context, dir string) (cli.Keys, error) {
-			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+			store, err := sqlite.Open(ctx, dir, sqlite.Options{Mirror: mirrorIn(dir)})
 			if err != nil {
 				return nil, err
 			}
@@ -45,6 +52,7 @@ func Program(version string, console fs.FS) cli.Program {
 			return mcp.ServeRemote(ctx, version, find, key, in, out)
 		},
 		MCPProxy: serveProxy,
+		Sessions: terminalSessions{},
 		OpenAPI:  func() ([]byte, error) { return api.OpenAPI(version) },
 		Database: func(ctx context.Context, dir string) error {
 			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
@@ -53,8 +61,21 @@ func Program(version string, console fs.FS) cli.Program {
 			}
 			return store.Close()
 		},
-		Sources: ready,
-		Model:   model,
+		Audit: func(ctx context.Context, dir string) (receipt.Audit, error) {
+			keys, err := receiptkeys.Public(dir)
+			if err != nil {
+				return receipt.Audit{}, err
+			}
+			store, err := sqlite.Open(ctx, dir, sqlite.Options{})
+			if err != nil {
+				return receipt.Audit{}, err
+			}
+			audit, err := store.Audit(ctx, receipt.TrustIn(keys))
+			return audit, errors.Join(err, store.Close())
+		},
+		ReceiptKeys: receiptkeys.Public,
+		Sources:     ready,
+		Model:       model,
 		Summaries: func(p cli.Place) []human.DoctorCheck {
 			return registry(p.Dir, p.Config.Settings(), masking.New()).Checks()
 		},

@@ -195,6 +195,7 @@ func (t *tab) navigatedWithin(e event) {
 
 // navigated reports that a tab shows another page, with what the page itself knows of how it came.
 func (t *tab) navigated(nav navigation, at int64, failed bool) {
+	t.picturesChanged()
 	if !t.announced || t.hidden(t.main, "") {
 		return
 	}

@@ -35,11 +35,11 @@ const (
 //
 // DevTools' screencast sends one for each change of what is seen. It is asked for all of them: with everyNthFrame it
 // leaves out single changes, after which nothing comes, so that the last picture would be one of long ago. Slow
-// acknowledgement keeps the number down. It then leaves some out, too, but only while several are on their way, which
-// can be told: a last one is taken after that.
+// acknowledgement keeps the number down. It then leaves some out, too, while several are on their way, and where a tab comes to
+// the front or another page into it. Both can be told: a last one is taken after that.
 type screenshots struct {
 	t    *tab
-	came chan struct{} // a raw picture is there
+	came chan struct{} // a raw picture is there, or one has to be taken
 
 	work sync.Mutex // held while pictures are worked on
 
@@ -47,6 +47,7 @@ type screenshots struct {
 	raw      []shot // not worked on, oldest first
 	unacked  []int  // screencast's numbers
 	shots    []*shot
+	doubt    bool      // the last of them may be of before a change
 	measured []measure // of late, oldest first
 	next     *shooting // the action whose picture from after is waited for
 }
@@ -74,7 +75,7 @@ type shooting struct {
 func (ss *screenshots) since(ctx context.Context, at int64) *shot {
 	ss.update(ctx)
 	ss.mu.Lock()
-	all := len(ss.unacked) < inFlight
+	all := len(ss.unacked) < inFlight && !ss.doubt
 	ss.mu.Unlock()
 	if s := ss.seen(math.MaxInt64); s != nil && s.at >= at && all && !ss.t.private() {
 		return s
@@ -127,6 +128,18 @@ func (ss *screenshots) frame(params json.RawMessage) {
 		ss.raw = slices.Delete(ss.raw, 0, n-2*inFlight)
 	}
 	ss.mu.Unlock()
+	ss.wake()
+}
+
+// changed has a picture taken once no more come, as the last one may be left out. It does not block.
+func (ss *screenshots) changed() {
+	ss.mu.Lock()
+	ss.doubt = true
+	ss.mu.Unlock()
+	ss.wake()
+}
+
+func (ss *screenshots) wake() {
 	select {
 	case ss.came <- struct{}{}:
 	default:
@@ -147,18 +160,12 @@ func (ss *screenshots) watch(ctx context.Context) {
 			return false
 		}
 	}
-	first := time.NewTimer(time.Second)
-	defer first.Stop()
+	ss.changed()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ss.came:
-		case <-first.C:
-			if ss.seen(math.MaxInt64) != nil || ss.t.b.front() != ss.t {
-				continue
-			}
-			ss.add(&shot{at: ss.t.b.now()}) // none came: one is taken below
 		}
 		tries := time.Duration(0)
 		for again := true; again; {
@@ -202,9 +209,9 @@ func (ss *screenshots) watch(ctx context.Context) {
 func (ss *screenshots) unsure() bool {
 	ss.mu.Lock()
 	n := len(ss.shots)
-	blank := n > 0 && ss.shots[n-1].data == ""
+	unknown := ss.doubt || n > 0 && ss.shots[n-1].data == ""
 	ss.mu.Unlock()
-	return blank && ss.t.b.front() == ss.t && !ss.t.private()
+	return unknown && ss.t.b.front() == ss.t && !ss.t.private()
 }
 
 // update works on what has come.
@@ -240,6 +247,9 @@ func (ss *screenshots) update(ctx context.Context) {
 func (ss *screenshots) refresh(ctx context.Context) *shot {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin) // a page that is held by a dialog does not answer
 	defer cancel()
+	ss.mu.Lock()
+	ss.doubt = false
+	ss.mu.Unlock()
 	before := ss.measure(ctx)
 	s := &shot{at: ss.t.b.now()}
 	if before.ok {

@@ -309,6 +309,7 @@ func (t *tab) cameToFront(how string, at int64) {
 		return
 	}
 	b.change(func() { b.shown = t })
+	t.picturesChanged()
 	if !t.announced {
 		return
 	}

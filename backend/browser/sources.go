@@ -145,6 +145,13 @@ func (t *tab) event(session, method string, params json.RawMessage) {
 	}
 }
 
+// picturesChanged is called when the tab comes to the front, or shows another page.
+func (t *tab) picturesChanged() {
+	if ss := t.sources.screenshots; ss != nil {
+		ss.changed()
+	}
+}
+
 // beforeAction is called with what a person did in a page before it is delivered, and may change it. afterAction
 // follows it.
 func (b *Browser) beforeAction(t *tab, e *human.RecordedEvent) {

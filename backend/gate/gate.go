@@ -49,6 +49,7 @@ type Call struct {
 	Guard       string          `json:"guard,omitempty"` // the gatekeeper's own folder, which no call may change
 	Annotations Annotations     `json:"annotations,omitzero"`
 	Schema      json.RawMessage `json:"schema,omitempty"` // of the tool's arguments, where it is an MCP server's
+	Session     string          `json:"-"`                // of the agent; what earlier calls of it made counts
 	About       string          `json:"about,omitempty"`  // the tool's own description; as little to be believed as the annotations
 }
 
@@ -200,6 +201,23 @@ func Digest(call Call) string {
 	part([]byte(call.Cwd))
 	part(Canonical(call.Args))
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// Definition is what the server of a call's tool says about the tool, as canonical JSON: the description, the input schema and
+// the annotations. It is empty where the call does not hold any.
+func Definition(call Call) string {
+	if call.About == "" && len(call.Schema) == 0 && call.Annotations == (Annotations{}) {
+		return ""
+	}
+	text, err := json.Marshal(struct {
+		About       string          `json:"description"`
+		Schema      json.RawMessage `json:"inputSchema,omitempty"`
+		Annotations Annotations     `json:"annotations,omitzero"`
+	}{call.About, call.Schema, call.Annotations})
+	if err != nil { // the schema is no JSON
+		text, _ = json.Marshal([]string{call.About, string(call.Schema)})
+	}
+	return string(Canonical(text))
 }
 
 // Canonical writes JSON with its fields in order and without white space; what is no JSON it leaves as it is. Numbers keep

@@ -54,6 +54,16 @@ type traced struct {
 	Traces
 }
 
+// A Recorder is evidence that learns of the files whose text says what a call runs, each before it is asked about it.
+type Recorder interface{ Rests(path string) }
+
+// Rests implements shell.Watcher.
+func (t *traced) Rests(path string) {
+	if r, ok := t.Evidence.(Recorder); ok {
+		r.Rests(path)
+	}
+}
+
 // maxReads is how many paths are kept.
 const maxReads = 1000
 

@@ -257,8 +257,26 @@ func held(call Call, f fields, told map[string]property, at shell.Place) []human
 	return h.out
 }
 
+// commandsHeld are the effects of the commands that the arguments of a harmless tool hold. Those of its client are no shell's.
+func commandsHeld(call Call, f fields, at shell.Place) []human.Effect {
+	if name := plainName(toolName(call.Tool)); name == "slashcommand" || name == "skill" || name == "activateskill" {
+		return nil
+	}
+	h := &holder{tool: call.Tool, fields: f, at: at, left: maxHeld, commands: true}
+	for _, k := range slices.Sorted(maps.Keys(f)) {
+		for _, v := range f[k] {
+			h.value(k, v, property{}, 0)
+		}
+	}
+	return h.out
+}
+
+// Names of arguments that hold a command.
+const heldCommands = wordSet("command cmd shell bash commandline shellcommand exec execute commands cmds script argv powershell")
+
 // A holder collects the effects of what a call's arguments hold.
 type holder struct {
+	commands        bool // looks for these only
 	tool            string
 	fields          fields
 	at              shell.Place
@@ -298,7 +316,7 @@ func (h *holder) value(key string, v any, p property, deep int) {
 
 // text looks at a text under the plain form of its argument's name.
 func (h *holder) text(key, s string, p property) {
-	if h.left--; h.left < 0 || s == "" {
+	if h.left--; h.left < 0 || s == "" || h.commands && !heldCommands.has(key) {
 		return
 	}
 	if disguised(s) && (slices.Contains(commandFields, key) || slices.Contains(pathFields, key)) {
@@ -308,6 +326,8 @@ func (h *holder) text(key, s string, p property) {
 	switch key {
 	case "command", "cmd", "shell", "bash", "commandline", "shellcommand", "exec", "execute", "commands", "cmds":
 		means = shellTool
+	case "powershell":
+		means = windowsTool
 	case "script":
 		if means != codeTool && means != windowsTool {
 			means = shellTool
@@ -355,7 +375,7 @@ func (h *holder) place(key, s string, isPath bool) {
 		}
 	case len(s) < 300 && !strings.ContainsAny(s, " \n") && (strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, ".env")):
 		h.add(shell.Reading(s, h.at)...)
-	case strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://"):
+	case strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "ws://") || strings.HasPrefix(s, "wss://"):
 		if len(s) < 4000 && !strings.ContainsAny(s, " \n") {
 			h.add(request(strings.ToUpper(h.fields.one("method", "httpmethod")), s, h.fields.has("body", "data", "json", "payload"), h.at)...)
 		}
@@ -558,14 +578,16 @@ func clicks(f fields, types bool) []human.Effect {
 func screenEffects(f fields, at shell.Place) []human.Effect {
 	action := plainName(f.one("action", "type"))
 	switch action {
-	case "screenshot", "cursorposition", "mousemove", "wait", "scroll", "zoom", "move":
+	case "screenshot", "zoom": // whatever is on it: codes, what the operator is asked
+		return []human.Effect{unnamed(human.CredentialAccess, human.HighRisk, human.MachineBlast, "screen.sees", "thing_screen")}
+	case "cursorposition", "mousemove", "wait", "scroll", "move":
 		return []human.Effect{unnamed(human.FilesystemRead, human.NoRisk, human.MachineBlast, "screen.looks", "thing_screen")}
 	}
 	var out []human.Effect
 	for _, text := range f.all("text", "keys") {
 		out = append(out, shell.Lower(text, at)...)
 	}
-	e := effect(human.UnknownEffect, human.MediumRisk, human.MachineBlast, "screen.acts", strings.TrimSpace(action+" "+strings.Join(f.all("text", "keys"), " ")))
+	e := effect(human.UnknownEffect, human.HighRisk, human.MachineBlast, "screen.acts", strings.TrimSpace(action+" "+strings.Join(f.all("text", "keys"), " ")))
 	e.Certainty = human.Possible
 	return append(out, e)
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -33,7 +34,7 @@ const (
 	httpTool
 	sqlTool
 	codeTool
-	talkTool    // tells or asks the person, plans, or asks another agent, whose own calls are judged
+	talkTool    // tells or asks the person, plans, or asks another agent, whose own calls are judged; the client's own, never a server's
 	typeTool    // types into a program that runs already
 	stopTool    // stops what the agent itself started
 	memoryTool  // keeps what later sessions read
@@ -80,7 +81,7 @@ var tools = []struct {
 	{memoryTool, "savememory updatememory memory remember"},
 	{laterTool, "croncreate schedulewakeup createscheduledtask scheduletask remotetrigger createautomation"},
 	{batchTool, "batch parallel multitoolusef multitooluseparallel callmcptool calltool usemcptool executetool invoketool"},
-	{screenTool, "computer computeruse computer20250124 computer20251124 click leftclick typetext desktopclick"},
+	{screenTool, "computer computeruse computer20250124 computer20251124 click leftclick typetext desktopclick desktopscreenshot capturescreen screencapture screenshotdesktop takedesktopscreenshot"},
 	{installTool, "installpackage installpackages addpackage adddependency uninstallpackage removepackage installdependencies updatepackage installpythonpackages"},
 }
 
@@ -117,13 +118,15 @@ func kindOf(tool string) kind {
 		return unknownTool
 	}
 	name := toolName(tool)
-	if k := kindNamed(plainName(name)); k != unknownTool {
+	if k := kindNamed(plainName(name)); k == talkTool && !ofClient(tool) {
+		return unknownTool
+	} else if k != unknownTool {
 		return k
 	}
 	words := nameWords(name)
 	for i := 1; i < len(words)-1; i++ { // two words at the least: many tools end in one that says little
 		k := kindNamed(strings.Join(words[i:], ""))
-		if k != unknownTool && (k == shellTool || k == codeTool || k == sqlTool || !slices.ContainsFunc(words[:i], func(w string) bool { return !here.has(w) })) {
+		if k != unknownTool && k != talkTool && (k == shellTool || k == codeTool || k == sqlTool || !slices.ContainsFunc(words[:i], func(w string) bool { return !here.has(w) })) {
 			return k
 		}
 	}
@@ -134,6 +137,15 @@ func kindOf(tool string) kind {
 		}
 	}
 	return unknownTool
+}
+
+// clientSpaces are what clients write before the names of their own tools; any other word there is a server's name.
+const clientSpaces = wordSet("functions multitooluse collaboration multiagentv1 defaultapi clock")
+
+// ofClient says whether a tool is its client's own, by its name.
+func ofClient(tool string) bool {
+	server := serverName(tool)
+	return server == "" || !strings.HasPrefix(tool, "mcp__") && clientSpaces.has(plainName(server))
 }
 
 func kindNamed(name string) kind {
@@ -388,6 +400,9 @@ func annotated(call Call, found []human.Effect) []human.Effect {
 
 func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	at := place(call, f, evidence)
+	if own(call.Tool, at) {
+		return []human.Effect{effect(human.FilesystemRead, human.NoRisk, human.FileBlast, "tool.own", call.Tool)}
+	}
 	if argv, ok := programCall(call.Tool, f); ok {
 		return argv.effects(at)
 	}
@@ -434,13 +449,13 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 	case codeTool:
 		return codeEffects(call.Tool, f, at)
 	case talkTool:
-		return []human.Effect{effect(human.FilesystemRead, human.NoRisk, human.FileBlast, "tool.talks", call.Tool)}
+		return append(commandsHeld(call, f, at), effect(human.FilesystemRead, human.NoRisk, human.FileBlast, "tool.talks", call.Tool))
 	case typeTool:
 		return typed(f, at)
 	case stopTool:
-		return []human.Effect{unnamed(human.ProcessSignal, human.LowRisk, human.FileBlast, "tool.stops", "thing_started")}
+		return append(commandsHeld(call, f, at), unnamed(human.ProcessSignal, human.LowRisk, human.FileBlast, "tool.stops", "thing_started"))
 	case memoryTool:
-		return []human.Effect{unnamed(human.FilesystemWrite, human.LowRisk, human.MachineBlast, "tool.remembers", "thing_remembers")}
+		return append(commandsHeld(call, f, at), unnamed(human.FilesystemWrite, human.LowRisk, human.MachineBlast, "tool.remembers", "thing_remembers"))
 	case laterTool:
 		return append(held(call, f, nil, at), effect(human.PersistenceEffect, human.MediumRisk, human.MachineBlast, "tool.later", call.Tool))
 	case batchTool:
@@ -451,6 +466,25 @@ func toolEffects(call Call, f fields, evidence Evidence) []human.Effect {
 		return installs(call.Tool, f, at)
 	}
 	return unknownEffects(call, f, at)
+}
+
+// ownTools are those of Deskbell's own MCP server. A request to the operator is not to be asked about first.
+const ownTools = wordSet("human permission confirm_plan")
+
+// own says whether a tool is of Deskbell's own MCP server: of one that the client's settings start it for. What a server calls
+// itself says nothing.
+func own(tool string, at shell.Place) bool {
+	world := shell.WorldOf(at.Evidence)
+	if world == nil {
+		return false
+	}
+	for name := range strings.FieldsSeq(string(ownTools)) {
+		server, is := strings.CutSuffix(strings.TrimPrefix(tool, "mcp__"), name)
+		if server = strings.TrimRight(server, "_./:"); is && server != "" && len(server)+len(name) < len(tool) {
+			return world.OurServer(server)
+		}
+	}
+	return false
 }
 
 // fileEffects are those of a tool for files.
@@ -775,7 +809,14 @@ func overridden(f fields, targets []string) string {
 func request(method, target string, body bool, at shell.Place) []human.Effect {
 	u, err := url.Parse(strings.TrimSpace(target))
 	if err != nil {
-		return opaque("http.unreadable", "thing_http_unreadable")
+		return append(opaque("http.unreadable", "thing_http_unreadable"), shell.Request(method, target, at)...)
+	}
+	asked := method
+	if asked == "" && body {
+		asked = "POST"
+	}
+	if own := shell.Request(cmp.Or(asked, "GET"), strings.TrimSpace(target), at); own != nil {
+		return own
 	}
 	host := strings.ToLower(u.Hostname())
 	e := effect(human.NetworkRead, human.NoRisk, human.MachineBlast, "http.reads", target)

@@ -49,6 +49,8 @@ type Event struct {
 	Recording RecordingID   `json:"recording,omitempty"`
 	Progress  *TaskProgress `json:"progress,omitempty"`
 	Order     *Order        `json:"order,omitempty"`
+	Proof     *Proof        `json:"proof,omitempty"`   // of the operator who answers, where they gave one
+	Receipt   *Receipt      `json:"receipt,omitempty"` // of an operator's answer
 }
 
 // An Entry is an event in its place: Seq counts all events of a journal from 1 without gaps, Version
@@ -60,7 +62,7 @@ type Entry struct {
 	Event   Event
 }
 
-// forAgents are the events an operation's agent is told about. The rest is the operator's own
+// forAgents are the events an operation's agent learns of. The rest is the operator's own
 // business: drafts, snoozes, which screen showed what.
 var forAgents = []EventType{Invoked, ClaimedBy, Released, Started, Asked, Replied, Commented, Expired, Finished, Withdrawn, TurnedDown, Voted, Progressed, Ordered}
 
@@ -74,6 +76,7 @@ func (e Event) ForAgent() Event {
 		answer := e.Answer.ForAgent()
 		e.Answer = &answer
 	}
+	e.Proof, e.Receipt = nil, nil
 	return e
 }
 

@@ -26,10 +26,11 @@ type ToolCall struct {
 	Schema      json.RawMessage `json:"schema,omitempty" doc:"The tool's input schema (MCP)."`
 	About       string          `json:"about,omitempty" doc:"The tool's own description (MCP)."`
 	Annotations Annotations     `json:"annotations,omitzero"`
+	Was         json.RawMessage `json:"was,omitempty" doc:"What the tool's server said about it before, where it has changed that in this session (MCP): description, inputSchema and annotations."`
 	Client      string          `json:"client,omitempty" doc:"Which program asks: claude-code, codex, mcp-proxy ..."`
 	Task        string          `json:"task,omitempty" doc:"What the agent's user asked for, where the client knows it."`
 	SessionID   string          `json:"session_id,omitempty"`
-	Fixed       bool            `json:"fixed,omitempty" doc:"The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it."`
+	Fixed       bool            `json:"fixed,omitempty" doc:"The client cannot run a call with other arguments than its own: one that an operator changed is blocked, and let through once when the agent makes it."`
 	CallID      string          `json:"call_id,omitempty" doc:"The client's own id of this call: the same again asks no operator twice."`
 }
 
@@ -56,6 +57,78 @@ type Question struct {
 	Verdict Verdict     `json:"verdict"`
 	Project ProjectInfo `json:"project,omitzero"`
 	Check   *ReadCheck  `json:"check,omitempty"`
+
+	Files   []JudgedFile `json:"files,omitempty" doc:"The files that the verdict rests on: what runs is what is in them."`
+	Asker   *ProcessID   `json:"asker,omitempty" doc:"The process of the agent's client, where it is known. When it ends, the request is withdrawn."`
+	Changed *Changed     `json:"changed,omitempty" doc:"Why it is asked again: what is not as it was."`
+}
+
+// A JudgedFile is a file that a verdict rests on, as it was when the call was judged.
+type JudgedFile struct {
+	Path   string    `json:"path"`
+	State  FileState `json:"state" enum:"read,absent,unreadable"`
+	SHA256 string    `json:"sha256,omitempty" doc:"Of its bytes, where they were read."`
+	Size   int64     `json:"size,omitempty" doc:"In bytes."`
+	Text   string    `json:"text,omitempty" doc:"The beginning of its text, at most 16 KiB; secrets are masked."`
+}
+
+// Same says whether a file is still as it was.
+func (f JudgedFile) Same(now JudgedFile) bool {
+	return f.Path == now.Path && f.State == now.State && f.SHA256 == now.SHA256 && f.Size == now.Size
+}
+
+// FileState is what there was at the path of a JudgedFile.
+type FileState string
+
+// The states of files.
+const (
+	FileRead       FileState = "read"
+	FileAbsent     FileState = "absent"
+	FileUnreadable FileState = "unreadable" // no regular file, larger than is read, or not to be read
+)
+
+// A Changed says what is not as it was when a call was allowed, or asked about, before: what was allowed then does not run.
+type Changed struct {
+	Since       ChangedSince  `json:"since" enum:"question,verdict,rule,tool"`
+	OperationID OperationID   `json:"operation_id,omitempty" doc:"Of question: the request before this one."`
+	Rule        string        `json:"rule_id,omitempty" doc:"Of rule: the rule that allowed the call as it was."`
+	At          time.Time     `json:"at" doc:"When it was as it was."`
+	Noticed     time.Time     `json:"noticed_at" doc:"When the difference was seen."`
+	Choice      ChoiceAction  `json:"choice,omitempty" enum:"allow,deny,backup,difference,instead,change" doc:"The operator's answer that was not used."`
+	AnsweredAt  *time.Time    `json:"answered_at,omitempty"`
+	Risk        Risk          `json:"risk_level,omitempty" enum:"none,low,medium,high,critical" doc:"As it was judged before."`
+	Effects     []Effect      `json:"effects,omitempty" doc:"As it was judged before, the most severe first, at most 100."`
+	Files       []ChangedFile `json:"files"`
+	By          *ChangedBy    `json:"by,omitempty" doc:"The last call of an agent that wrote one of the files, as far as the gatekeeper knows."`
+}
+
+// ChangedSince is what a Changed compares with.
+type ChangedSince string
+
+// What there is to compare with.
+const (
+	SinceQuestion ChangedSince = "question" // an operator was asked about
+	SinceVerdict  ChangedSince = "verdict"  // judged, a moment ago
+	SinceRule     ChangedSince = "rule"     // an operator made the rule
+	SinceTool     ChangedSince = "tool"     // an MCP server said of its tool before
+)
+
+// A ChangedFile is one file, or an MCP tool's definition, before and now.
+type ChangedFile struct {
+	Path    string     `json:"path" doc:"Of a file; the name of a tool."`
+	Before  JudgedFile `json:"before"`
+	Now     JudgedFile `json:"now"`
+	Diff    string     `json:"diff,omitempty" doc:"Unified; secrets are masked, and a long one is shortened."`
+	Added   int        `json:"added,omitempty" doc:"Lines."`
+	Removed int        `json:"removed,omitempty" doc:"Lines."`
+}
+
+// A ChangedBy is a call that wrote a file.
+type ChangedBy struct {
+	Agent string    `json:"agent_id"`
+	Tool  string    `json:"tool"`
+	Path  string    `json:"path"`
+	At    time.Time `json:"at"`
 }
 
 // A PermissionAnswer is the part of an answer that permissions have beside the words.
@@ -112,7 +185,7 @@ type Judgement struct {
 	Verdict     Verdict         `json:"verdict"`
 }
 
-// A GateRule is a rule of the user's own: of the file gate.toml, of a project's file, or a standing permission that an
+// A GateRule is a rule of the user's own: of the file gate.toml, of a project's file, or one that an
 // operator gave.
 type GateRule struct {
 	ID       string       `json:"rule_id"`
@@ -133,6 +206,7 @@ type GateRule struct {
 	At       *time.Time   `json:"at,omitempty"`
 	Matched  int          `json:"matched" doc:"Calls that it decided."`
 	LastUsed *time.Time   `json:"last_used,omitempty"`
+	Files    []JudgedFile `json:"files,omitempty" doc:"Of operators: the files of the call that the rule was made from, as they were. It allows no call for which one of them is another."`
 }
 
 // RuleSource is where a rule comes from.

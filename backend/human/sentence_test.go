@@ -59,10 +59,10 @@ func TestSay(t *testing.T) {
 var unseen = regexp.MustCompile(`^\.\./(transport/(cli|client|hook|mcp|mcpproxy)|app/hookprogram|agent/tools)(/|$)`)
 
 // formats are the formats of the errors that a window may show, by their codes, with places for their verbs: every text that stands in
-// a call of Errorf, BadField or Wrap.
+// a call of Errorf, BadField, Wrap or Sayf.
 func formats(t *testing.T) map[Code]string {
 	t.Helper()
-	at := map[string]int{"Errorf": 1, "BadField": 1, "Wrap": 2}
+	at := map[string]int{"Errorf": 1, "BadField": 1, "Wrap": 2, "Sayf": 0}
 	all, from := map[Code]string{}, map[Code]string{}
 	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
 		if err != nil || unseen.MatchString(filepath.ToSlash(path)) || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -282,37 +282,45 @@ func (s *Service) Status(ctx context.Context, by human.Actor, session string, wa
 // Respond gives an operator's answer. Where several have to agree, it counts as one of theirs. A Conflict error where the
 // plan has ended, or is not what the digest says; Denied where tasks must not be changed.
 func (s *Service) Respond(ctx context.Context, by human.Actor, session string, r Response) (Status, error) {
-	op, err := s.find(ctx, by, session)
+	op, full, err := s.Answer(ctx, by, session, r)
 	if err != nil {
 		return Status{}, err
 	}
+	if op, err = s.d.Queue.Complete(ctx, by, op.ID, full, r.Digest); err != nil {
+		return Status{}, err
+	}
+	return StatusOf(op)
+}
+
+// Answer is what a response says as an answer to the plan's operation. Nothing is changed.
+func (s *Service) Answer(ctx context.Context, by human.Actor, session string, r Response) (human.Operation, human.Answer, error) {
+	op, err := s.find(ctx, by, session)
+	if err != nil {
+		return op, human.Answer{}, err
+	}
 	q, err := op.PlanQuestion()
 	if err != nil {
-		return Status{}, err
+		return op, human.Answer{}, err
 	}
 	answer := human.PlanAnswer{Action: r.Action, TaskByTask: r.TaskByTask && q.Of == ""}
 	switch r.Action {
 	case human.ConfirmPlan:
 		if len(r.Tasks) > 0 {
-			return Status{}, human.BadField("modified_tasks", "are given, but the action is confirm; use modify to change tasks")
+			return op, human.Answer{}, human.BadField("modified_tasks", "are given, but the action is confirm; use modify to change tasks")
 		}
 	case human.CancelPlan:
 		answer.TaskByTask = false
 	case human.ModifyPlan:
 		if !slices.Contains(q.Options, human.ModifyPlan) {
-			return Status{}, human.Errorf(human.Denied, "plans cannot be changed (the setting plan.allow_task_modification is false); confirm or cancel this one")
+			return op, human.Answer{}, human.Errorf(human.Denied, "plans cannot be changed (the setting plan.allow_task_modification is false); confirm or cancel this one")
 		}
 		if answer.Tasks, err = s.modified(q.Tasks, r, &answer); err != nil {
-			return Status{}, err
+			return op, human.Answer{}, err
 		}
 	default:
-		return Status{}, human.BadField("action", "%q is not one of confirm, modify, cancel", human.OneLine(string(r.Action), 40))
+		return op, human.Answer{}, human.BadField("action", "%q is not one of confirm, modify, cancel", human.OneLine(string(r.Action), 40))
 	}
-	full := human.Answer{HumanInput: strings.TrimSpace(r.Message), Plan: &answer}
-	if op, err = s.d.Queue.Complete(ctx, by, op.ID, full, r.Digest); err != nil {
-		return Status{}, err
-	}
-	return StatusOf(op)
+	return op, human.Answer{HumanInput: strings.TrimSpace(r.Message), Plan: &answer}, nil
 }
 
 // modified checks the tasks that a plan was changed into; none where words say what to change.
@@ -425,7 +433,7 @@ func (s *Service) unpaused(ctx context.Context, by human.Actor, id human.Operati
 	return op, err
 }
 
-// words are what an agent is told to do where a task must not begin.
+// words say to an agent what to do where a task must not begin.
 var words = map[string]string{
 	"paused":  "An operator paused the plan. Do nothing, and ask to begin the task again.",
 	"stopped": "An operator stopped the plan. Do nothing more of it.",

@@ -129,6 +129,19 @@ func (d *fixture) submit(session string, tasks ...human.Task) plan.Status {
 	return st
 }
 
+// Respond answers the plan as it is now, unless the response says for which it is.
+func (d *fixture) Respond(ctx context.Context, by human.Actor, session string, r plan.Response) (plan.Status, error) {
+	if st, err := d.Status(ctx, by, session, 0, 0); err == nil && r.Digest == "" && by.Role == human.Operator {
+		r.Digest = d.digest(st.OperationID)
+	}
+	return d.Service.Respond(ctx, by, session, r)
+}
+
+func (d *fixture) digest(id human.OperationID) string {
+	d.t.Helper()
+	return must[human.Operation](d.t)(d.queue.Get(context.Background(), ada, id)).Digest
+}
+
 func (d *fixture) respond(by human.Actor, session string, r plan.Response) plan.Status {
 	d.t.Helper()
 	return must[plan.Status](d.t)(d.Respond(d.t.Context(), by, session, r))
@@ -404,13 +417,13 @@ func TestPlainAnswers(t *testing.T) {
 	d := newFixture(t, nil)
 	for decision, want := range map[human.Decision]human.PlanStatus{human.Approved: human.PlanConfirmed, human.Refused: human.PlanCancelled} {
 		st := d.submit(string(decision), three...)
-		must[human.Operation](t)(d.queue.Complete(t.Context(), ada, st.OperationID, human.Answer{Decision: decision}, ""))
+		must[human.Operation](t)(d.queue.Complete(t.Context(), ada, st.OperationID, human.Answer{Decision: decision}, d.digest(st.OperationID)))
 		if st = must[plan.Status](t)(d.Status(t.Context(), bot, string(decision), 0, 0)); st.Status != want || (len(st.Tasks) == 3) != (want == human.PlanConfirmed) {
 			t.Errorf("%s: %+v", decision, st)
 		}
 	}
 	st := d.submit("x", three...)
-	_, err := d.queue.Complete(t.Context(), ada, st.OperationID, human.Answer{HumanInput: "hm"}, "")
+	_, err := d.queue.Complete(t.Context(), ada, st.OperationID, human.Answer{HumanInput: "hm"}, d.digest(st.OperationID))
 	wantKind(t, err, human.Invalid, "decision")
 	must[human.Operation](t)(d.queue.Decline(t.Context(), ada, st.OperationID, "not today"))
 	if st = must[plan.Status](t)(d.Status(t.Context(), bot, "x", 0, 0)); st.Status != human.PlanCancelled || st.Response.Message != "not today" {

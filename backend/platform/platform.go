@@ -8,6 +8,7 @@ import (
 
 	"deskbell/backend/platform/folders"
 	"deskbell/backend/platform/input"
+	"deskbell/backend/queue/stepup"
 	"deskbell/backend/record"
 	"deskbell/backend/record/replay"
 )
@@ -33,6 +34,15 @@ func Close(deps record.Deps) {
 		_ = deps.Screen.Close()
 	}
 }
+
+// A SystemCheck is the system's own proof that the person at this machine is its user.
+type SystemCheck interface {
+	stepup.System
+	io.Closer
+}
+
+// NewSystemCheck makes this system's. It connects when it is first used.
+func NewSystemCheck() SystemCheck { return systemCheck() }
 
 // Player acts on this desktop, to play recordings back.
 func Player(deps record.Deps) (replay.Player, error) {

@@ -9,8 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -74,16 +72,18 @@ func keep(text string) int {
 			return 1
 		}
 	}
+	forks := &forks{jail: j}
 	go func() {
 		_, _ = io.Copy(io.Discard, leash)
-		sweep(j.Separate)
+		forks.sweep()
 		os.Exit(1)
 	}()
-	failed, told, err := os.Pipe()
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		say(account, ending{Problem: err.Error()})
 		return 1
 	}
+	told := os.NewFile(uintptr(ends[1]), "told")
 	child, err := os.StartProcess("/proc/self/exe", []string{entrant, text}, &os.ProcAttr{
 		Dir: j.Working, Env: j.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, told},
 		Sys: &syscall.SysProcAttr{Setsid: true},
@@ -97,7 +97,7 @@ func keep(text string) int {
 	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
 		_ = f.Close()
 	}
-	problem, _ := io.ReadAll(failed) // ends when the program begins
+	problem := forks.listen(ends[0]) // until the program begins
 	var status unix.WaitStatus
 	for {
 		var s unix.WaitStatus
@@ -113,8 +113,8 @@ func keep(text string) int {
 			break
 		}
 	}
-	sweep(j.Separate)
-	e := ending{Code: status.ExitStatus(), Problem: string(problem)}
+	forks.sweep()
+	e := ending{Code: status.ExitStatus(), Problem: problem}
 	if status.Signaled() {
 		e.Code, e.Signal = 0, unix.SignalName(status.Signal())
 	}
@@ -122,85 +122,15 @@ func keep(text string) int {
 	return 0
 }
 
-// sweep ends every process that the plug-in has left.
-func sweep(separate bool) {
-	if separate && os.Getpid() == 1 {
-		_ = unix.Kill(-1, unix.SIGKILL) // all of the namespace but this one; its end would end them, too
-		return
-	}
-	// A program that forks faster than it is killed is stopped first. The rounds have an end only so that nothing can
-	// hold this process for ever.
-	for range 1000 {
-		left := descendants(os.Getpid())
-		for pid := range left {
-			_ = unix.Kill(pid, unix.SIGSTOP)
-		}
-		for pid := range left {
-			_ = unix.Kill(pid, unix.SIGKILL)
-		}
-		for {
-			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 || err != nil {
-				break
-			}
-		}
-		if len(left) == 0 {
-			return
-		}
-		runtime.Gosched()
-	}
-}
-
-// usage is what a process uses.
-type usage struct{ resident int64 } // bytes
-
-// descendants are the processes that come from one, but those that have ended, by what they use.
-func descendants(of int) map[int]usage {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	parents, used := map[int]int{}, map[int]usage{}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		text, err := os.ReadFile("/proc/" + e.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		// The name, in brackets, may hold anything.
-		_, rest, ok := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
-		f := strings.Fields(rest)
-		if !ok || len(f) < 22 || f[0] == "Z" || f[0] == "X" {
-			continue
-		}
-		parents[pid], _ = strconv.Atoi(f[1])
-		pages, _ := strconv.ParseInt(f[21], 10, 64)
-		used[pid] = usage{resident: pages * int64(os.Getpagesize())}
-	}
-	out := map[int]usage{}
-	for pid := range parents {
-		seen := 0
-		for at := pid; at != 0 && seen < 10_000; at, seen = parents[at], seen+1 {
-			if at == of && pid != of {
-				out[pid] = used[pid]
-				break
-			}
-		}
-	}
-	return out
-}
-
 // enter gives up all that a plug-in may not have, and becomes the plug-in. It returns where that fails.
 func enter(text string) int {
-	runtime.LockOSThread() // what is given up is given up by this thread, which then becomes the program
-	told := os.NewFile(3, "told")
+	runtime.LockOSThread()        // what is given up is given up by this thread, which then becomes the program
+	told := os.NewFile(3, "told") // a socket
 	unix.CloseOnExec(3)
 	var j jail
 	err := json.Unmarshal([]byte(text), &j)
 	if err == nil {
-		err = confine(j)
+		err = confine(j, 3)
 	}
 	if err == nil {
 		err = &os.PathError{Op: "exec", Path: j.Command[0], Err: syscall.Exec(j.Command[0], j.Command, j.Env)}

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -28,9 +29,9 @@ func executable(info os.FileInfo) bool { return info.Mode()&0o111 != 0 }
 
 func systemEnvironment(string) []string { return nil }
 
-// confine takes from this thread what the plug-in may not have. The order counts: what is given up first must not be
-// needed later.
-func confine(j jail) error {
+// confine takes from this thread what the plug-in may not have, and tells the process beside it by the socket beside
+// what it needs to count processes. The order counts: what is given up first must not be needed later.
+func confine(j jail, beside int) error {
 	if err := os.Chdir(j.Working); err != nil {
 		return fmt.Errorf("its working folder: %w", err)
 	}
@@ -44,18 +45,40 @@ func confine(j jail) error {
 			return fmt.Errorf("landlock: %w", err)
 		}
 	}
-	if err := limit(j); err != nil {
-		return err
-	}
-	// Last: what is refused from here on may have been needed above.
-	if filter := callFilter(j.Separate || j.Landlock >= 6); filter != nil && seccompThere() {
-		prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-		if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil {
+	// What is refused from here on may have been needed above.
+	if filtersCalls() {
+		if err := filterCalls(j.Separate || j.Landlock >= 6, beside); err != nil {
 			return fmt.Errorf("seccomp: %w", err)
 		}
-		runtime.KeepAlive(filter)
 	}
-	return nil
+	return limit(j) // last: the stacks of this program's own threads may take more memory than the plug-in gets
+}
+
+// filterCalls filters the calls of this thread and of what it becomes. Where the kernel can ask before each new process
+// and thread, the file to answer it by goes to the socket beside.
+func filterCalls(apart bool, beside int) error {
+	if asksBeforeForks() {
+		listener, err := install(callFilter(apart, unix.SECCOMP_RET_USER_NOTIF), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+		if err == nil {
+			defer func() { _ = unix.Close(listener) }()
+			return unix.Sendmsg(beside, []byte("listener"), unix.UnixRights(listener), nil, 0)
+		}
+		if !errors.Is(err, unix.EBUSY) { // whoever runs us is asked already
+			return err
+		}
+	}
+	_, err := install(callFilter(apart, allowed), 0)
+	return err
+}
+
+func install(filter []unix.SockFilter, flags uintptr) (listener int, err error) {
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
+	runtime.KeepAlive(filter)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(fd), nil
 }
 
 // dropCapabilities gives up what a user called root may do. With no_new_privs nothing gives it back. It fails for
@@ -78,8 +101,8 @@ func limit(j jail) error {
 		unix.RLIMIT_DATA: j.Memory, unix.RLIMIT_AS: j.Memory + 8<<30,
 	}
 	if j.Separate {
-		// In a namespace of its own user only its own threads count. It does not bind root: see guard.
-		of[unix.RLIMIT_NPROC] = j.Threads
+		// In a namespace of its own user only its own threads, and those of the process beside it, count. It does not bind root: see guard.
+		of[unix.RLIMIT_NPROC] = j.Threads + keeperThreads
 	}
 	for what, most := range of {
 		var now syscall.Rlimit
@@ -111,7 +134,7 @@ const (
 	readFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	// Of a path that is a file and no folder.
 	fileOnly = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	// Devices are made by nobody.
+	// Devices are made by no one.
 	writeFiles = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
 		unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
@@ -188,15 +211,31 @@ func landlock(j jail, abi int) error {
 	return nil
 }
 
-// seccompThere says whether the kernel filters calls.
-func seccompThere() bool {
+// filtersCalls says whether the kernel filters calls, and we know those of this processor.
+func filtersCalls() bool {
 	_, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
-	return err == nil
+	return err == nil && callFilter(true, allowed) != nil
+}
+
+// asksBeforeForks says whether the kernel can ask another process about a call, and then let it happen (Linux 5.5).
+// Tests stand for a kernel that cannot.
+var asksBeforeForks = func() bool {
+	action := uint32(unix.SECCOMP_RET_USER_NOTIF)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	return errno == 0 && atLeastLinux(5, 5)
+}
+
+func atLeastLinux(major, minor int) bool {
+	var u unix.Utsname
+	var a, b int
+	_ = unix.Uname(&u)
+	_, err := fmt.Sscanf(unix.ByteSliceToString(u.Release[:]), "%d.%d", &a, &b)
+	return err == nil && (a > major || a == major && b >= minor)
 }
 
 // Places in what a filter of calls looks at, and what it answers.
 const (
-	atCall, atArch, atFirst = 0, 4, 16 // of struct seccomp_data; the first argument's low half
+	atCall, atArch, atFirst, atSecond = 0, 4, 16, 24 // of struct seccomp_data; the low halves of two arguments
 
 	allowed = unix.SECCOMP_RET_ALLOW
 	denied  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
@@ -204,7 +243,8 @@ const (
 )
 
 // refusedCalls are those that no summarizer needs: all that begins with a socket, that looks into other processes, or
-// that changes the system.
+// that changes the system, or what a file is marked with: its mode, owner, times and attributes, which Landlock lets
+// everybody change.
 var refusedCalls = []uintptr{
 	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN,
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
@@ -215,11 +255,21 @@ var refusedCalls = []uintptr{
 	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
 	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SYSLOG,
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SEMGET, unix.SYS_MSGGET, unix.SYS_MQ_OPEN,
+	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
 }
 
+// Calls that only amd64 has: chmod, chown, lchown, utime, utimes and futimesat; fork and vfork.
+var (
+	oldMarks = []uintptr{90, 92, 94, 132, 235, 261}
+	oldForks = []uintptr{57, 58}
+)
+
 // callFilter is a program for seccomp; nil where we know none for the processor. Where other processes are out of
-// reach (apart), signals may be sent; else a plug-in could end the operator's own.
-func callFilter(apart bool) []unix.SockFilter {
+// reach (apart), signals may be sent; else a plug-in could end the operator's own. fork is what happens to a call that
+// begins a process or a thread.
+func callFilter(apart bool, fork uint32) []unix.SockFilter {
 	arch, ok := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64, "riscv64": unix.AUDIT_ARCH_RISCV64}[runtime.GOARCH]
 	if !ok {
 		return nil
@@ -247,7 +297,15 @@ func callFilter(apart bool) []unix.SockFilter {
 	if !apart {
 		refuse(denied, unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO)
 	}
+	if arch == unix.AUDIT_ARCH_X86_64 {
+		refuse(denied, oldMarks...)
+		refuse(fork, oldForks...)
+	}
+	for _, marks := range []uint32{0x40086602, 0x401c5820} { // FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
+		f = append(f, load(atCall), jump(unix.BPF_JEQ, unix.SYS_IOCTL, 0, 3), load(atSecond), jump(unix.BPF_JEQ, marks, 0, 1), ret(denied))
+	}
+	f = append(f, load(atCall))
 	// clone, but not into namespaces of its own.
 	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
-	return append(f, jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 3), load(atFirst), jump(unix.BPF_JSET, namespaces, 0, 1), ret(denied), ret(allowed))
+	return append(f, jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(atFirst), jump(unix.BPF_JSET, namespaces, 0, 1), ret(denied), ret(fork), ret(allowed))
 }

@@ -33,7 +33,7 @@ var confinement = sync.OnceValue(func() Confined {
 		}
 	}
 	spaces := best.flags&unix.CLONE_NEWPID != 0
-	filter := seccompThere() && callFilter(true) != nil
+	filter := filtersCalls()
 	switch c.Network = spaces || filter; {
 	case spaces && filter:
 		have("network: no interface (namespaces), and no sockets (seccomp)")
@@ -44,6 +44,11 @@ var confinement = sync.OnceValue(func() Confined {
 		miss("this kernel does not filter calls: sockets in the file system, such as those of the desktop, can be reached")
 	default:
 		miss("this kernel lets no program make namespaces and does not filter calls: plug-ins have your network")
+	}
+	if filter {
+		have("modes, owners, times and attributes of files: it changes none (seccomp)")
+	} else {
+		miss("this kernel does not filter calls: plug-ins can change modes and times of your files")
 	}
 	switch c.Apart = spaces || abi >= 6 || filter; {
 	case spaces:
@@ -57,13 +62,19 @@ var confinement = sync.OnceValue(func() Confined {
 	switch group := inGroup(); {
 	case group:
 		c.Processes = true
-		have("number of processes and memory of all of them (control group)")
+		have("number of processes, memory and processor time of all of them (control group)")
 	case best.flags&unix.CLONE_NEWUSER != 0 && os.Getuid() != 0:
 		c.Processes = true
 		have("number of processes (a user namespace's own count)")
 		miss("no control group can be made here: the memory of all processes together is looked at 20 times a second")
 	default:
 		miss("no control group can be made here: processes and their memory are looked at 20 times a second")
+	}
+	if filter && asksBeforeForks() {
+		c.Processes = true
+		have("number of processes (each is asked for before it begins; seccomp)")
+	} else {
+		miss("this kernel does not ask before a process begins (Linux 5.5 and later do): one that forks fast may run on for a while")
 	}
 	return c
 })

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -47,17 +48,20 @@ func (r *running) guard(cmd *exec.Cmd, how separation, group group, leash *os.Fi
 		case <-last:
 			_ = cmd.Process.Kill()
 		case <-processes.C:
-			all := descendants(cmd.Process.Pid)
-			resident := int64(0)
+			all, beside := family(cmd.Process.Pid)
+			resident, processor := int64(0), beside.processor
 			for pid, u := range all {
 				if !entering(pid) {
 					resident += u.resident
 				}
+				processor += u.processor
 			}
 			if len(all) > maxProcesses {
 				r.kill(fmt.Sprintf("it began more than %d processes", maxProcesses))
 			} else if resident > int64(r.jail.Memory) {
 				r.kill(fmt.Sprintf("it used more memory than its limit of %d MB (memory_mb)", r.jail.Memory>>20))
+			} else if processor > time.Duration(r.jail.Seconds)*time.Second {
+				r.kill("its processes together used more time of the processor than limit_s")
 			}
 		case <-folder.C:
 			if size(r.jail.Working) > maxFolder {
@@ -98,7 +102,8 @@ type group []string
 
 var runs atomic.Uint64
 
-// newGroup makes a control group with limits of memory and of processes for a process that has not begun its work.
+// newGroup makes a control group with limits of memory, of processes and of one processor's time for a process that has
+// not begun its work.
 func newGroup(pid int, j jail) group {
 	var g group
 	name := fmt.Sprintf("deskbell-summarizer-%d-%d", os.Getpid(), runs.Add(1))
@@ -109,10 +114,12 @@ func newGroup(pid int, j jail) group {
 			continue
 		}
 		set := 0
-		for file, most := range map[string]uint64{
-			"pids.max": 2 * j.Threads, "memory.max": j.Memory + keeperMemory, "memory.limit_in_bytes": j.Memory + keeperMemory, "memory.swap.max": 0,
+		memory := strconv.FormatUint(j.Memory+keeperMemory, 10)
+		for file, most := range map[string]string{
+			"pids.max": strconv.FormatUint(j.Threads+keeperThreads, 10), "memory.max": memory, "memory.limit_in_bytes": memory, "memory.swap.max": "0",
+			"cpu.max": "100000 100000", "cpu.cfs_quota_us": "100000", // of 100 ms each
 		} {
-			if os.WriteFile(path.Join(dir, file), []byte(strconv.FormatUint(most, 10)), 0) == nil {
+			if os.WriteFile(path.Join(dir, file), []byte(most), 0) == nil {
 				set++
 			}
 		}
@@ -139,8 +146,11 @@ func sweepGroups(parent string) {
 	}
 }
 
-// keeperMemory is what the process beside the plug-in may take itself.
-const keeperMemory = 256 << 20
+// What the process beside the plug-in may take itself.
+const (
+	keeperMemory  = 256 << 20
+	keeperThreads = 64
+)
 
 // kill ends all processes of the group, where the system can do that.
 func (g group) kill() {
@@ -169,8 +179,8 @@ type groupParent struct {
 }
 
 // groupParents are the folders of control groups in which one of ours may be made. Beside our own group, not within
-// it: a group with processes has no limits for groups below it.
-func groupParents() []groupParent {
+// it: a group with processes has no limits for groups below it. Tests stand for a system in which there is none.
+var groupParents = func() []groupParent {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
 		return nil
@@ -198,7 +208,7 @@ func groupParents() []groupParent {
 						out = append(out, groupParent{dir, true})
 					}
 				}
-			case f[2] == "cgroup" && (part[1] == "pids" || part[1] == "memory") && hasOption(f[3], part[1]):
+			case f[2] == "cgroup" && slices.ContainsFunc([]string{"pids", "memory", "cpu"}, func(c string) bool { return has(part[1], c) && has(f[3], c) }):
 				out = append(out, groupParent{path.Join(f[1], part[2]), false})
 			}
 		}
@@ -206,11 +216,5 @@ func groupParents() []groupParent {
 	return out
 }
 
-func hasOption(options, name string) bool {
-	for o := range strings.SplitSeq(options, ",") {
-		if o == name {
-			return true
-		}
-	}
-	return false
-}
+// has says whether a name is in a list with commas.
+func has(list, name string) bool { return slices.Contains(strings.Split(list, ","), name) }

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -46,6 +49,7 @@ func everyWay(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	for name, ways := range map[string][]separation{
 		"as here": nil, "without user namespaces": {{apart}, {0}}, "without namespaces": {{0}}, "without namespaces and Landlock": {{0}},
+		"without namespaces and control groups": {{0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if ways != nil {
@@ -57,6 +61,11 @@ func everyWay(t *testing.T, test func(t *testing.T)) {
 				before := landlockABI
 				landlockABI = func() int { return 0 }
 				t.Cleanup(func() { landlockABI = before })
+			}
+			if strings.HasSuffix(name, "groups") {
+				before := groupParents
+				groupParents = func() []groupParent { return nil }
+				t.Cleanup(func() { groupParents = before })
 			}
 			t.Setenv("TMPDIR", t.TempDir())
 			test(t)
@@ -122,6 +131,144 @@ time.sleep(8)
 print('`+fine+`')`)
 		says(t, fails(t, s, given(), human.Exhausted), "more than 64 processes")
 	})
+}
+
+// These bombs are never still: one doubles; of the other, 20 processes each begin the next one and end, so that whoever
+// looks for them finds those that are gone. Both stop by themselves after 10 s, in case that nothing holds them.
+func TestABusyForkBombEnds(t *testing.T) {
+	const bomb = `
+end = time.monotonic() + 10
+def again():
+    try:
+        return os.fork()
+    except OSError:
+        return -1
+`
+	everyWay(t, func(t *testing.T) {
+		s := python(t, `,"limit_s":20`, bomb+"while time.monotonic() < end: again()")
+		says(t, fails(t, s, given(), human.Exhausted), "more than 64 processes")
+		nothingLeft(t, s)
+		s = python(t, `,"limit_s":1`, bomb+`
+for i in range(20):
+    if again() == 0:
+        os.setsid()
+        while time.monotonic() < end:
+            if again() > 0: os._exit(0)
+while time.monotonic() < end: pass`)
+		began := time.Now()
+		says(t, fails(t, s, given(), human.Exhausted), "longer than its limit of 1 s", "more time of the processor")
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		nothingLeft(t, s)
+	})
+}
+
+// A program that makes threads, and no processes.
+func TestThreadsAreCounted(t *testing.T) {
+	everyWay(t, func(t *testing.T) {
+		s := python(t, `,"limit_s":20`, `
+import threading
+threading.stack_size(65536)
+held = threading.Event()
+try:
+    for n in range(2000): threading.Thread(target=held.wait, daemon=True).start()
+except RuntimeError: pass
+print('threads', 64 < n < 256, n, file=sys.stderr)
+sys.stderr.flush()
+os._exit(3)`)
+		says(t, fails(t, s, given(), human.Unavailable), "threads True")
+	})
+}
+
+// Each process stays within its own limit of time, and all of them together do not.
+func TestTheTimeOfAllProcessesCounts(t *testing.T) {
+	everyWay(t, func(t *testing.T) {
+		s := python(t, "", `
+while True:
+    child = os.fork()
+    if child == 0:
+        began = time.process_time()
+        while time.process_time() - began < 0.4: pass
+        os._exit(0)
+    os.waitpid(child, 0)`)
+		p := s.(*plugin)
+		r := &running{stopped: make(chan struct{}), jail: p.jail(p.command, t.TempDir())}
+		r.jail.Seconds = 1
+		if _, err := r.do(strings.NewReader("{}"), io.Discard, io.Discard); err != nil {
+			t.Error(err)
+		}
+		says(t, r.violation(), "more time of the processor")
+	})
+}
+
+// A plug-in cannot change what a file is marked with: not by any of the calls that do it, and not by calls of other
+// processors' numbers, which the filter would not know.
+func TestNothingIsMarked(t *testing.T) {
+	home := t.TempDir()
+	const script = `
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+at, home = -100, %q
+def tries(what, do):
+    ctypes.set_errno(0)
+    try: bad = ctypes.get_errno() if do() == -1 else 0
+    except OSError as e: bad = e.errno
+    print(what, 'kept' if bad == errno.EPERM else 'REACHED %%d' %% bad, file=sys.stderr)
+def call(number, *args): return libc.syscall(ctypes.c_long(number), *args)
+path, b = home.encode(), ctypes.create_string_buffer(64)
+mine = open('mine', 'w')
+tries('chmod', lambda: os.chmod(home, 0o777))
+tries('fchmod', lambda: os.fchmod(mine.fileno(), 0o777))
+tries('fchmodat', lambda: libc.fchmodat(at, path, 0o777, 0))
+tries('fchmodat2', lambda: call(452, at, path, 0o777, 0x100))
+tries('chown', lambda: os.chown(home, os.getuid(), os.getgid()))
+tries('lchown', lambda: os.lchown(home, os.getuid(), os.getgid()))
+tries('fchown', lambda: os.fchown(mine.fileno(), os.getuid(), os.getgid()))
+tries('fchownat', lambda: libc.fchownat(at, path, os.getuid(), os.getgid(), 0))
+tries('utimensat', lambda: os.utime(home, (1, 1)))
+tries('futimens', lambda: os.utime(mine.fileno(), (1, 1)))
+tries('setxattr', lambda: os.setxattr(home, 'user.x', b'1'))
+tries('lsetxattr', lambda: os.setxattr(home, 'user.x', b'1', follow_symlinks=False))
+tries('fsetxattr', lambda: os.setxattr(mine.fileno(), 'user.x', b'1'))
+tries('removexattr', lambda: os.removexattr(home, 'user.x'))
+tries('lremovexattr', lambda: os.removexattr(home, 'user.x', follow_symlinks=False))
+tries('fremovexattr', lambda: os.removexattr(mine.fileno(), 'user.x'))
+tries('setxattrat', lambda: call(463, at, path, 0, b'user.x', b, 16))
+tries('removexattrat', lambda: call(466, at, path, 0, b'user.x'))
+tries('file_setattr', lambda: call(469, at, path, b, 24, 0))
+tries('FS_IOC_SETFLAGS', lambda: libc.ioctl(mine.fileno(), ctypes.c_ulong(0x40086602), b))
+tries('FS_IOC_FSSETXATTR', lambda: libc.ioctl(mine.fileno(), ctypes.c_ulong(0x401c5820), b))
+if os.uname().machine == 'x86_64':
+    for number, name in ((90, 'old chmod'), (92, 'old chown'), (94, 'old lchown'), (132, 'utime'), (235, 'utimes'), (261, 'futimesat')):
+        tries(name, lambda: call(number, *((at, path, None) if number == 261 else (path, 0o777, 0o777))))
+sys.exit(5)`
+	everyWay(t, func(t *testing.T) {
+		all := everything(t, python(t, "", fmt.Sprintf(script, home)))
+		want := 21
+		if runtime.GOARCH == "amd64" {
+			want += 6
+		}
+		if strings.Contains(all, "REACHED") || strings.Count(all, "kept") != want {
+			t.Error(all)
+		}
+		if runtime.GOARCH != "amd64" {
+			return
+		}
+		s := python(t, "", "import ctypes\nctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 | 90), b'.', 0o777)\nprint('"+fine+"')")
+		says(t, fails(t, s, given(), human.Unavailable), "SIGSYS")
+		// chmod by the numbers of the 32-bit processor. Kernels without those numbers answer int 0x80 with SIGSEGV.
+		s = python(t, "", `
+import ctypes, mmap
+m = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+m.write(b'\xb8\x0f\x00\x00\x00\xcd\x80\xc3')
+ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()
+print('`+fine+`')`)
+		says(t, fails(t, s, given(), human.Unavailable), "SIGSYS", "SIGSEGV")
+	})
+	if info, err := os.Stat(home); err != nil || info.Mode().Perm() == 0o777 {
+		t.Error(info, err)
+	}
 }
 
 func TestAMemoryBombEnds(t *testing.T) {
@@ -327,9 +474,7 @@ func everything(t *testing.T, s summarizers.Summarizer) string {
 	if err := os.Mkdir(working, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := &running{stopped: make(chan struct{}), jail: jail{
-		Command: p.command, Folder: p.folder, Working: working, Env: environment(working), Seconds: 30, Memory: 512 << 20, File: maxFile, Files: maxFiles, Threads: 256,
-	}}
+	r := &running{stopped: make(chan struct{}), jail: p.jail(p.command, working)}
 	if _, err := r.do(strings.NewReader("{}"), &out, &errs); err != nil {
 		t.Fatal(err)
 	}

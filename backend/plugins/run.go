@@ -91,13 +91,7 @@ func (p *plugin) run(ctx context.Context, in summarizers.Input, working string) 
 	if err != nil {
 		return human.Report{}, err
 	}
-	run := &running{
-		jail: jail{
-			Command: command, Folder: p.folder, Working: working, Env: environment(working), Seconds: uint64(p.Limit) + 1,
-			Memory: uint64(p.Memory) << 20, File: maxFile, Files: maxFiles, Threads: 4 * maxProcesses,
-		},
-		stopped: make(chan struct{}),
-	}
+	run := &running{jail: p.jail(command, working), stopped: make(chan struct{})}
 	out, tail := &output{full: func() { run.kill(fmt.Sprintf("it wrote more than %d MB to its standard output", maxOutput>>20)) }}, &tail{}
 	input, feed := io.Pipe()
 	go func() {
@@ -141,6 +135,14 @@ func (p *plugin) run(ctx context.Context, in summarizers.Input, working string) 
 		return human.Report{}, p.failed(human.Unavailable, "what it wrote is no report: "+err.Error(), tail.words())
 	}
 	return r, nil
+}
+
+// jail is what a run of a command in a working folder is allowed.
+func (p *plugin) jail(command []string, working string) jail {
+	return jail{
+		Command: command, Folder: p.folder, Working: working, Env: environment(working), Seconds: uint64(p.Limit) + 1,
+		Memory: uint64(p.Memory) << 20, File: maxFile, Files: maxFiles, Threads: 2 * maxProcesses,
+	}
 }
 
 // program is the command with its program's whole path.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -68,8 +69,8 @@ func (q *Queue) SaveInput(ctx context.Context, by human.Actor, id human.Operatio
 
 // Complete gives the answer (H9). Where answer has no human_input, a saved draft of the same operator
 // supplies it; where it has no summary, one line is made of the rest, unless the settings say no. An approval
-// needs a decision. digest, where given, must be the operation's: what was drawn on the screen is what is
-// answered. Findings that were removed go no further than this call; those that are left must rest on what the
+// needs a decision. digest must be the operation's: what was drawn on the screen is what is answered. Only answers that let no
+// agent act may be without. Findings that were removed go no further than this call; those that are left must rest on what the
 // operation has.
 func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error) {
 	if err := checkAnswer(answer); err != nil {
@@ -95,6 +96,11 @@ func (q *Queue) Complete(ctx context.Context, by human.Actor, id human.Operation
 	})
 }
 
+// bound says whether answers to a kind must say which request they are for: those that let an agent act.
+func bound(k human.Kind) bool {
+	return k == human.Approve || k == human.Permission || k == human.Plan
+}
+
 // fits says what is wrong with an answer to this operation.
 func fits(op human.Operation, a *human.Answer, digest string) error {
 	for _, id := range a.Attachments {
@@ -112,6 +118,9 @@ func fits(op human.Operation, a *human.Answer, digest string) error {
 	}
 	if err := rests(op, *a); err != nil {
 		return err
+	}
+	if digest == "" && bound(op.Kind) {
+		return human.BadField("digest", "is missing; an answer to a request of this kind is bound to what was shown: give the digest of operation %s as you read it", op.ID)
 	}
 	if digest != "" && digest != op.Digest {
 		return human.Errorf(human.Conflict, "the answer is for another version of the request (%.12s…) than operation %s has (%.12s…); read it again", digest, op.ID, op.Digest)
@@ -209,6 +218,21 @@ func (q *Queue) Cancel(ctx context.Context, by human.Actor, id human.OperationID
 		return human.Operation{}, human.BadField("reason", "is %d bytes, the limit is %d", len(reason), maxMessage)
 	}
 	return q.asAgent(ctx, by, id, human.Event{Type: human.Withdrawn, Text: reason})
+}
+
+// Withdraw ends all open operations of an agent that will not read their ends.
+func (q *Queue) Withdraw(ctx context.Context, agent, reason string) error {
+	var all error
+	for _, id := range q.openOf(agent) {
+		_, err := q.change(ctx, id, func(op human.Operation) ([]human.Event, error) {
+			if op.State.Terminal() {
+				return nil, nil
+			}
+			return []human.Event{{Type: human.Withdrawn, By: human.Actor{Role: human.System}, Text: reason}}, nil
+		})
+		all = errors.Join(all, err)
+	}
+	return all
 }
 
 // Shown notes in the ledger that a channel showed the ring, or why it could not.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/receipt"
 )
 
 // Journal is all the queue asks of the truth. Implementations are safe for concurrent use and pass the
@@ -33,6 +34,18 @@ type Journal interface {
 
 	// Wait blocks until an entry with a seq greater than after is committed, or ctx ends (its error).
 	Wait(ctx context.Context, after uint64) error
+
+	// Receipts returns the receipts of an operation's answers in order, each with its place in the log of receipts; none is
+	// no error. An event with a receipt is appended together with that place, signed, and the journal is a chain: each
+	// entry's link is made of the one before and of all that the journal keeps of the entry (receipt.Link, receipt.Log).
+	Receipts(ctx context.Context, id human.OperationID) ([]human.Receipt, error)
+
+	// Audit reads everything again and says what was changed, removed or put elsewhere since it was appended.
+	Audit(ctx context.Context, trust receipt.Trust) (receipt.Audit, error)
+
+	// Chain shows where an operation's last receipt stands among all, and audits what lies between its neighbors. The
+	// neighbors have no descriptions.
+	Chain(ctx context.Context, id human.OperationID, trust receipt.Trust) (receipt.Chain, error)
 }
 
 // Index is what lists and look-ups read: a projection of the journal, as new as the last Append that

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,7 +49,7 @@ func TestQuestionsOfTheGatekeeper(t *testing.T) {
 	}
 	_, err = q.Complete(t.Context(), bot, op.ID, human.Answer{Decision: human.Approved}, "")
 	wantKind(t, err, human.Denied)
-	_, err = q.Complete(t.Context(), mei, op.ID, human.Answer{HumanInput: "sure"}, "")
+	_, err = q.Complete(t.Context(), mei, op.ID, human.Answer{HumanInput: "sure"}, op.Digest)
 	wantKind(t, err, human.Invalid)
 	done, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved}, op.Digest)
 	if err != nil || done.Result.Decision != human.Approved {
@@ -71,9 +72,9 @@ func TestAPlainYesIsNotEnoughWhereSomethingMustBeTyped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved}, "")
+		_, err = q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved}, op.Digest)
 		wantKind(t, err, human.Conflict)
-		if _, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved, PermissionAnswer: human.PermissionAnswer{Choice: human.ChooseAllow}}, ""); err != nil {
+		if _, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Approved, PermissionAnswer: human.PermissionAnswer{Choice: human.ChooseAllow}}, op.Digest); err != nil {
 			t.Error(name, err)
 		}
 	}
@@ -81,7 +82,7 @@ func TestAPlainYesIsNotEnoughWhereSomethingMustBeTyped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Refused}, ""); err != nil || done.State != human.Completed {
+	if done, err := q.Complete(t.Context(), mei, op.ID, human.Answer{Decision: human.Refused}, op.Digest); err != nil || done.State != human.Completed {
 		t.Errorf("a plain no: %+v, %v", done, err)
 	}
 }
@@ -99,4 +100,60 @@ func TestAQuestionWhoseTimeIsUpIsARefusal(t *testing.T) {
 			t.Errorf("after its time: %+v, %v", op, err)
 		}
 	})
+}
+
+func TestAnAnswerThatLetsAnAgentActSaysWhichRequestItIsFor(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	yes := human.Answer{Decision: human.Approved}
+	for _, r := range []human.Request{
+		{Kind: human.Approve, Details: json.RawMessage(`{"action":"make deploy"}`)},
+		{Kind: human.Permission, Details: json.RawMessage(`{"tool":"bash"}`)},
+		{Kind: human.Plan, Details: json.RawMessage(`{"tasks":[{"description":"x"}],"confirmations":1}`)},
+	} {
+		r.Description, r.AgentID, r.Timeout = "please", bot.Name, 60
+		op, _, err := q.Submit(t.Context(), r, nil)
+		if err != nil {
+			t.Fatal(r.Kind, err)
+		}
+		for _, a := range []human.Answer{yes, {Decision: human.Refused}} {
+			_, err = q.Complete(t.Context(), mei, op.ID, a, "")
+			if wantKind(t, err, human.Invalid); !strings.Contains(err.Error(), "digest") {
+				t.Errorf("%s without a digest: %v", r.Kind, err)
+			}
+		}
+		if done, err := q.Complete(t.Context(), mei, op.ID, yes, op.Digest); err != nil || done.State != human.Completed {
+			t.Errorf("%s with its digest: %s, %v", r.Kind, done.State, err)
+		}
+	}
+	op := ring(t, q, request(bot, "what color?"))
+	if _, err := q.Complete(t.Context(), mei, op.ID, human.Answer{HumanInput: "red"}, ""); err != nil {
+		t.Errorf("words that let nobody act need no digest: %v", err)
+	}
+}
+
+func TestANameTwiceInAnObjectIsRefusedWithItsPath(t *testing.T) {
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	for sent, path := range map[string]string{
+		`{"action":"ls","action":"rm -rf /"}`:      "/action",
+		`{"action":"ls","\u0061ction":"rm -rf /"}`: "/action",
+		`{"a":[{"b":{"c":1,"d":2,"c":3}}]}`:        "/a/0/b/c",
+		`{"x/y":{"~":1,"~":2}}`:                    "/x~1y/~0",
+		`{"":1,"":2}`:                              "/",
+	} {
+		for _, field := range []string{"details", "context"} {
+			r := request(bot, "please")
+			if field == "details" {
+				r.Details = json.RawMessage(sent)
+			} else {
+				r.Context = json.RawMessage(sent)
+			}
+			_, _, err := q.Ring(t.Context(), r, false)
+			if wantKind(t, err, human.Invalid); err != nil && !strings.Contains(err.Error(), field+": has the name "+path+" twice") {
+				t.Errorf("%s %s: %v", field, sent, err)
+			}
+		}
+	}
+	r := request(bot, "please")
+	r.Details = json.RawMessage(`{"a":{"b":1},"c":{"b":1},"d":[{"b":1},{"b":1}],"A":2,"big":12345678901234567890.10}`)
+	ring(t, q, r)
 }

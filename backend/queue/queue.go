@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/receipt"
 )
 
 // Limits of what one request may carry, in bytes unless said otherwise.
@@ -38,6 +39,9 @@ type Options struct {
 	// Summarize writes the summary of an answer whose operator left it empty (H13); "" leaves it so. It must be
 	// quick: the operator waits. nil is Answer.OneLine.
 	Summarize func(human.Operation, human.Answer) string
+
+	// Receipts makes the receipts of answers; nil makes none.
+	Receipts *receipt.Maker
 
 	Now   func() time.Time
 	NewID func(time.Time) human.OperationID
@@ -144,12 +148,9 @@ func (q *Queue) change(ctx context.Context, id human.OperationID, decide func(hu
 		if err != nil || len(events) == 0 {
 			return op, err
 		}
-		next := op
-		for i := range events {
-			events[i].At = q.now()
-			if next, err = next.Apply(events[i]); err != nil {
-				return op, err
-			}
+		next, err := q.apply(ctx, op, events)
+		if err != nil {
+			return op, err
 		}
 		q.mu.Lock()
 		q.appending[id]++
@@ -169,6 +170,53 @@ func (q *Queue) change(ctx context.Context, id human.OperationID, decide func(hu
 		}
 	}
 	return human.Operation{}, human.Errorf(human.Conflict, "operation %s keeps changing; read it again", id)
+}
+
+// apply dates the events, adds the proof and the receipt of those that answer, and returns the operation after them.
+func (q *Queue) apply(ctx context.Context, op human.Operation, events []human.Event) (human.Operation, error) {
+	at := q.now()
+	for i := range events {
+		e := &events[i]
+		e.At = at
+		if e.By.Role == human.Operator {
+			e.Proof = human.ProofOf(ctx)
+		}
+		next, err := op.Apply(*e)
+		if err != nil {
+			return op, err
+		}
+		var after *human.Event
+		if i+1 < len(events) {
+			after = &events[i+1]
+		}
+		if q.opts.Receipts != nil && receipt.Answers(*e, after) {
+			if e.Receipt, err = q.receipt(ctx, op, *e); err != nil {
+				return op, err
+			}
+		}
+		op = next
+	}
+	return op, nil
+}
+
+// receipt makes the receipt of an event that answers op.
+func (q *Queue) receipt(ctx context.Context, op human.Operation, e human.Event) (*human.Receipt, error) {
+	var earlier []receipt.Receipt
+	if e.Type == human.Finished && e.Answer.Plan != nil && len(op.Votes) > 0 {
+		entries, err := q.journal.Operation(ctx, op.ID)
+		if err == nil {
+			earlier, err = receipt.Agreeing(entries, e.By, *e.Answer)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	made, err := q.opts.Receipts.Make(ctx, op, op.Version+1, e, earlier)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := made.Encode()
+	return &raw, err
 }
 
 // now is the time events carry: UTC, to the microsecond, so that it survives JSON and SQLite unchanged.

@@ -552,3 +552,26 @@ func TestPresenceSaysWhetherTheAgentStillWaits(t *testing.T) {
 		t.Error("a closed connection still counts as waiting")
 	}
 }
+
+// The proof of presence that came with an answer is in the event that answered, and in no agent's event.
+func TestAProofStaysWithTheAnswer(t *testing.T) {
+	t.Parallel()
+	q, _ := open(t, t.TempDir(), queue.Options{})
+	op := ring(t, q, request(bot, "may I?"))
+	proof := human.Proof{Means: human.ByPIN, At: time.Unix(1, 0).UTC()}
+	if _, err := q.Complete(human.WithProof(t.Context(), proof), mei, op.ID, human.Answer{HumanInput: "yes"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []human.Actor{mei, bot} {
+		events, err := q.History(t.Context(), of, op.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			want := e.Event.Type == human.Finished && of == mei
+			if got := e.Event.Proof != nil && e.Event.Proof.Means == human.ByPIN; got != want {
+				t.Errorf("%s, for %s: proof %+v", e.Event.Type, of.Role, e.Event.Proof)
+			}
+		}
+	}
+}

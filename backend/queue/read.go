@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/receipt"
 )
 
 // List returns a page of operations without details and context: all for an operator, an agent's own
@@ -269,3 +270,40 @@ func age(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
+
+// Receipts returns the receipts of an operation's answers, oldest first; an agent's own only.
+func (q *Queue) Receipts(ctx context.Context, by human.Actor, id human.OperationID) ([]human.Receipt, error) {
+	if _, err := q.Get(ctx, by, id); err != nil {
+		return nil, err
+	}
+	return q.journal.Receipts(ctx, id)
+}
+
+// Audit reads the whole journal again; see Journal. For operators.
+func (q *Queue) Audit(ctx context.Context, by human.Actor, trust receipt.Trust) (receipt.Audit, error) {
+	if err := onlyOperators(by); err != nil {
+		return receipt.Audit{}, err
+	}
+	return q.journal.Audit(ctx, trust)
+}
+
+// Chain returns the place of an operation's last receipt among all; see Journal. For operators.
+func (q *Queue) Chain(ctx context.Context, by human.Actor, id human.OperationID, trust receipt.Trust) (receipt.Chain, error) {
+	if err := onlyOperators(by); err != nil {
+		return receipt.Chain{}, err
+	}
+	if _, err := q.load(ctx, id); err != nil {
+		return receipt.Chain{}, err
+	}
+	c, err := q.journal.Chain(ctx, id, trust)
+	for i := range c.Neighbors {
+		n := &c.Neighbors[i]
+		if op, err := q.load(ctx, n.Operation); err == nil { // the journal may lack it
+			n.Description = human.Shorten(op.Description, mostOfADescription)
+		}
+	}
+	return c, err
+}
+
+// mostOfADescription is how much of a neighbor's is shown, in characters.
+const mostOfADescription = 120

@@ -7,10 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/oklog/ulid/v2"
 
 	"deskbell/backend/human"
@@ -149,6 +151,9 @@ func (q *Queue) check(r *human.Request) error {
 		if !utf8.Valid(text) {
 			return human.BadField(sent.field, "is not valid UTF-8")
 		}
+		if at, twice := repeated(text); twice {
+			return human.BadField(sent.field, "has the name %s twice in one object; programs do not agree on which counts, so send each name once", human.OneLine(at, 200))
+		}
 	}
 	if r.Priority < 0 || r.Priority > human.MaxPriority {
 		return human.BadField("priority", "is %d; it runs from 0 to %d, higher comes first", r.Priority, human.MaxPriority)
@@ -164,6 +169,18 @@ func (q *Queue) check(r *human.Request) error {
 		return human.BadField("on_timeout", "%q is not one of mark, cancel", r.OnTimeout)
 	}
 	return nil
+}
+
+// repeated finds a name that stands twice in one object of a JSON value, at any depth and however it is escaped. at is its path, a
+// JSON Pointer. What else is wrong with the JSON does not matter here.
+func repeated(raw []byte) (at string, twice bool) {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	err := d.SkipValue()
+	var bad *jsontext.SyntacticError
+	if errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &bad) {
+		return string(bad.JSONPointer), true
+	}
+	return "", false
 }
 
 // DefaultTimeout is the time limit, in seconds, of a request that names none.

@@ -16,14 +16,14 @@ import (
 	"sync"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
 )
 
 const (
-	// looking is how long one call is looked into, in all; then the answers are the cautious ones.
+	// looking is how long one call is looked into, in all, and as long again for reading what the verdict rests on: what git takes
+	// on a busy machine must not make those files look changed. Then the answers are the cautious ones.
 	looking = 150 * time.Millisecond
 	// maxEntries is how many files and folders below a path are counted.
 	maxEntries = 100_000
@@ -39,16 +39,25 @@ type Facts struct {
 	ctx  context.Context
 	call gate.Call
 	made func(abs string) bool
-	left time.Duration
+	left time.Duration // for looking
+	rest time.Duration // for reading what the verdict rests on
 	now  func() time.Time
 
-	files  map[string]gate.FileState
-	below  map[string]below
-	repos  map[string]*Repo // by folder; nil for none
-	asked  map[*Repo]int
-	all    map[*Repo]everything
-	clean  *bool
-	pushed *bool
+	files   map[string]gate.FileState
+	below   map[string]below
+	repos   map[string]*Repo // by folder; nil for none
+	asked   map[*Repo]int
+	all     map[*Repo]everything
+	clean   *bool
+	pushed  *bool
+	session *Sessions // may be nil
+	ours    map[string]bool
+	links   map[string][]string
+	guarded map[string]os.FileInfo
+	server  *string
+
+	rests []string            // paths of files that the verdict rests on
+	read  map[string]contents // of files, by path: what is judged is what was read once
 }
 
 // New returns the evidence for a call. made says whether the call's session made the file at an absolute path; it may be
@@ -57,23 +66,31 @@ func New(ctx context.Context, call gate.Call, made func(abs string) bool) *Facts
 	return within(ctx, call, made, looking)
 }
 
+// In is the evidence with what earlier calls of the call's session made.
+func (g *Facts) In(s *Sessions) *Facts {
+	g.session = s
+	return g
+}
+
 func within(ctx context.Context, call gate.Call, made func(string) bool, most time.Duration) *Facts {
 	if made == nil {
 		made = func(string) bool { return false }
 	}
-	return &Facts{ctx: ctx, call: call, made: made, left: most, now: time.Now, files: map[string]gate.FileState{}, below: map[string]below{}, repos: map[string]*Repo{}, asked: map[*Repo]int{}, all: map[*Repo]everything{}}
+	return &Facts{ctx: ctx, call: call, made: made, left: most, rest: most, now: time.Now, files: map[string]gate.FileState{}, below: map[string]below{}, repos: map[string]*Repo{}, asked: map[*Repo]int{}, all: map[*Repo]everything{}, ours: map[string]bool{}, links: map[string][]string{}, read: map[string]contents{}}
 }
 
 // look runs f with what is left of the time.
-func (g *Facts) look(f func(ctx context.Context)) {
-	if g.left <= 0 {
+func (g *Facts) look(f func(ctx context.Context)) { g.spend(&g.left, f) }
+
+func (g *Facts) spend(left *time.Duration, f func(ctx context.Context)) {
+	if *left <= 0 {
 		return
 	}
 	start := g.now()
-	ctx, cancel := context.WithTimeout(g.ctx, g.left)
+	ctx, cancel := context.WithTimeout(g.ctx, *left)
 	defer cancel()
 	f(ctx)
-	g.left -= g.now().Sub(start)
+	*left -= g.now().Sub(start)
 }
 
 // File says what is known about the file or folder at an absolute path. A symbolic link at its end counts as the link and
@@ -287,23 +304,8 @@ func remade(rel string) bool {
 
 // Text returns the contents of a regular file of at most 64 KiB at an absolute path, where they are text.
 func (g *Facts) Text(abs string) (text string, ok bool) {
-	g.look(func(context.Context) {
-		if !filepath.IsAbs(abs) {
-			return
-		}
-		real, err := filepath.EvalSymlinks(abs)
-		if err != nil {
-			return
-		}
-		// The kernel's files have a length of 0, too, whatever they hold.
-		if text, err = small(real, maxText); err == nil && text != "" && utf8.ValidString(text) {
-			ok = true
-		}
-	})
-	if !ok {
-		return "", false
-	}
-	return text, true
+	text = g.contents(abs).text
+	return text, text != ""
 }
 
 // Clean says whether the working tree that the call runs in has nothing that no commit holds; what git ignores does not

@@ -323,7 +323,11 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	}
 	trap := func(name string) string {
 		file := filepath.Join(top, "trap-"+name)
-		write(t, file, "#!/bin/sh\necho > '"+marks+"/"+name+"'\ncat\n")
+		last := "cat" // what a filter lets through
+		if name == "transport" {
+			last = "exit 1" // git would wait for an answer
+		}
+		write(t, file, "#!/bin/sh\necho > '"+marks+"/"+name+"'\n"+last+"\n")
 		if err := os.Chmod(file, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -533,5 +537,23 @@ func BenchmarkTenThousandFiles(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Time for looking is not time for reading the files that a verdict rests on: they would look changed the next time.
+func TestFilesAreReadWhereLookingTookAllTheTime(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "deploy.sh"), []byte("make it\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := within(t.Context(), gate.Call{Cwd: dir}, nil, time.Minute)
+	at := time.Now()
+	g.now = func() time.Time { at = at.Add(time.Hour); return at }
+	g.File(filepath.Join(dir, "deploy.sh"))
+	g.now = time.Now
+	g.Rests(filepath.Join(dir, "deploy.sh"))
+	g.Rests(filepath.Join(dir, "none.sh"))
+	if list := g.Judged(); list[0].State != human.FileRead || list[0].Text != "make it\n" || list[1].State != human.FileAbsent {
+		t.Errorf("%+v", list)
 	}
 }

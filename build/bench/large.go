@@ -118,6 +118,6 @@ func lived(ctx context.Context, q *queue.Queue, i int) error {
 		return err
 	}
 	_, err = q.Complete(ctx, human.Actor{Role: human.Operator, Name: "Mei"}, op.ID,
-		human.Answer{Decision: human.Approved, HumanInput: "Looks right, go ahead"}, "")
+		human.Answer{Decision: human.Approved, HumanInput: "Looks right, go ahead"}, op.Digest)
 	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -16,12 +15,13 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"deskbell/build/serving"
 )
 
 // A server is a running `deskbell serve` on a folder of its own.
 type server struct {
 	URL   string `json:"url"`
-	Code  string `json:"code"`
 	dir   string
 	cmd   *exec.Cmd
 	token string // the operator's
@@ -36,22 +36,20 @@ func serve(env ...string) (*server, error) {
 	s.cmd = exec.Command(*bin, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--json")
 	s.cmd.Env = append(os.Environ(), env...)
 	s.cmd.Stderr = os.Stderr
-	out, err := s.cmd.StdoutPipe()
+	read, err := serving.Code(s.cmd)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
+	ready, err := read()
 	if err != nil {
-		return nil, fmt.Errorf("the server did not say that it is ready: %w", err)
+		return nil, err
 	}
-	if err := json.Unmarshal(line, s); err != nil {
-		return nil, fmt.Errorf("%q: %w", line, err)
-	}
+	s.URL = ready.URL
 	var session struct{ Token string }
-	if err := s.call("", "POST", "/api/session", map[string]string{"code": s.Code}, &session); err != nil {
+	if err := s.call("", "POST", "/api/session", map[string]string{"code": ready.Code}, &session); err != nil {
 		return nil, err
 	}
 	s.token = session.Token
@@ -64,14 +62,10 @@ func (s *server) stop() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// key makes an agent's key, as a person would.
+// key makes an agent's key.
 func (s *server) key(name string) (string, error) {
-	out, err := exec.Command(*bin, "keys", "add", name, "--data", s.dir, "--json").Output()
-	if err != nil {
-		return "", err
-	}
 	var k struct{ Key string }
-	err = json.Unmarshal(out, &k)
+	err := s.call(s.token, "POST", "/api/agents", map[string]string{"name": name}, &k)
 	return k.Key, err
 }
 
@@ -218,6 +212,7 @@ type trip struct {
 func (s *server) ringAndAnswer(key string) (t trip, err error) {
 	var op struct {
 		ID      string `json:"operation_id"`
+		Digest  string
 		Version int
 	}
 	t.rung = time.Now()
@@ -234,7 +229,7 @@ func (s *server) ringAndAnswer(key string) (t trip, err error) {
 	}()
 	time.Sleep(200 * time.Millisecond) // the agent's wait is surely open by then
 	answered := time.Now()
-	if err := s.call(s.token, "POST", "/api/human/complete", map[string]string{"operation_id": op.ID, "decision": "approve"}, nil); err != nil {
+	if err := s.call(s.token, "POST", "/api/human/complete", map[string]string{"operation_id": op.ID, "decision": "approve", "digest": op.Digest}, nil); err != nil {
 		return t, err
 	}
 	err = <-waiting

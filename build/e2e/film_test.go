@@ -3,14 +3,12 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"deskbell/backend/store/sqlite"
 	"deskbell/build/e2e/desktoptest"
 )
 
@@ -23,17 +21,7 @@ func TestPicturesMove(t *testing.T) {
 	d := newFixture(t, desktoptest.Options{Compositor: true, Notifications: true})
 	d.Env = append(d.Env, "DESKBELL_UI_THEME=light", "DESKBELL_UI_LANGUAGE=en", "DESKBELL_OPERATOR_NAME="+operator)
 	d.paint("#dcdcd7")
-	store, err := sqlite.Open(context.Background(), d.data, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := store.AddKey(context.Background(), "release-bot", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	key := d.key("release-bot")
 	d.start()
 
 	project := filepath.Join(d.Home, "shop")

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -18,6 +19,21 @@ import (
 	"deskbell/backend/store/sqlite"
 	"deskbell/build/e2e/desktoptest"
 )
+
+// key makes an agent's key.
+func (d *fixture) key(name string) string {
+	d.T.Helper()
+	ctx := context.Background()
+	store, err := sqlite.Open(ctx, d.data, sqlite.Options{})
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	key, err := store.AddKey(ctx, name, false)
+	if err := errors.Join(err, store.Close()); err != nil {
+		d.T.Fatal(err)
+	}
+	return key
+}
 
 // TestPictures takes the pictures of the README from the real window and puts them into the folder that
 // DESKBELL_PICTURES names (`make screenshots`); without it there is nothing to do.

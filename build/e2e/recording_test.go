@@ -36,19 +36,14 @@ type serving struct {
 // serve starts the server on this desktop, over the test's data folder, and signs in.
 func (d *fixture) serve() *serving {
 	d.T.Helper()
-	h := &serving{fixture: d, program: d.Start(d.bin, "serve")}
-	var code string
-	d.Wait("the server's link", func() bool {
-		link, fragment, found := strings.Cut(h.program.Out(), "/#code=")
-		if !found || !strings.Contains(fragment, "\n") {
-			return false
-		}
-		h.url = link[strings.LastIndex(link, "http://"):]
-		code = strings.Fields(fragment)[0]
-		return true
-	})
+	program, line := d.StartLine(d.bin, "serve", "--code-fd", "3", "--set", "server.check_callers=false")
+	var ready struct{ URL, Code string }
+	if err := json.Unmarshal([]byte(line), &ready); err != nil {
+		d.T.Fatalf("%v in %q", err, line)
+	}
+	h := &serving{fixture: d, program: program, url: ready.URL}
 	var session struct{ Token string }
-	h.call("POST", "/api/session", map[string]string{"code": code}, &session)
+	h.call("POST", "/api/session", map[string]string{"code": ready.Code}, &session)
 	h.token = session.Token
 	return h
 }

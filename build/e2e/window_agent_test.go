@@ -46,12 +46,9 @@ func TestAgentInTheWindow(t *testing.T) {
 	d.press("Skip setup") // of the first steps
 	d.see(desktoptest.Title, "Inbox")
 	d.WaitActive("Deskbell") // otherwise the plan comes as a card
-	var worker struct{ Key string }
-	if err := json.Unmarshal([]byte(d.Do(d.bin, "keys", "add", "worker", "--json")), &worker); err != nil {
-		t.Fatal(err)
-	}
+	worker := d.key("worker")
 	run := d.StartWith([]string{
-		"DESKBELL_KEY=" + worker.Key, "DESKBELL_MODEL_PROVIDER=openai", "DESKBELL_MODEL_NAME=" + llmtest.Model,
+		"DESKBELL_KEY=" + worker, "DESKBELL_MODEL_PROVIDER=openai", "DESKBELL_MODEL_NAME=" + llmtest.Model,
 		"DESKBELL_MODEL_BASE_URL=" + modelURL + "/v1", "DESKBELL_MODEL_KEY=" + llmtest.Key,
 	}, "env", "-C", project, d.bin, "agent", "run", "The test fails. Find out why, and fix it.")
 

@@ -1,10 +1,9 @@
 // A Deskbell of the tests' own: `deskbell serve` on a folder that is thrown away, and its operator over REST.
-import { spawn, execFile, type ChildProcess } from 'node:child_process'
+import { type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
+import { serving } from '../../frontend/e2e/support/serving.js'
 
 export const program = resolve(process.env.DESKBELL_BIN ?? '../bin/deskbell')
 
@@ -39,18 +38,8 @@ export class Bell {
   /** Serves, at the address it had before if it had one, and signs the operator in. */
   async up(): Promise<void> {
     const addr = this.url === '' ? '127.0.0.1:0' : new URL(this.url).host
-    const child = spawn(program, ['serve', '--data', this.data, '--addr', addr, '--json'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: this.environment(this.settings),
-    })
+    const { child, ready } = await serving(program, ['--data', this.data, '--addr', addr], this.environment(this.settings))
     this.#process = child
-    let complaint = ''
-    child.stderr.on('data', (text) => (complaint += text))
-    const ready = await new Promise<{ url: string; code: string }>((started, failed) => {
-      createInterface(child.stdout).once('line', (line) => started(JSON.parse(line)))
-      child.once('error', failed)
-      child.once('exit', (code) => failed(new Error(`deskbell serve ended with ${code}: ${complaint}`)))
-    })
     this.url = ready.url
     const session = await this.#fetch('/api/session', { code: ready.code })
     this.#token = session.token
@@ -78,8 +67,7 @@ export class Bell {
 
   /** A new agent's key. */
   async key(name: string): Promise<string> {
-    const { stdout } = await promisify(execFile)(program, ['keys', 'add', name, '--json'], { env: this.environment() })
-    return JSON.parse(stdout).key
+    return (await this.#fetch('/api/agents', { name })).key
   }
 
   operation(id: string): Promise<Operation> {
@@ -136,8 +124,10 @@ export class Bell {
   }
 
   /** Answers a plan. */
-  respond(session: string, action: 'confirm' | 'modify' | 'cancel', more: object = {}): Promise<unknown> {
-    return this.#fetch(`/api/plans/${session}/response`, { action, ...more })
+  async respond(session: string, action: 'confirm' | 'modify' | 'cancel', more: object = {}): Promise<unknown> {
+    const { operation_id } = await this.#fetch(`/api/plans/${session}`)
+    const { digest } = await this.operation(operation_id)
+    return this.#fetch(`/api/plans/${session}/response`, { action, digest, ...more })
   }
 
   /** Orders the agent of a running plan about. */

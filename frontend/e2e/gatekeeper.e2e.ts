@@ -156,7 +156,7 @@ test.describe('trying a command', () => {
     await expect(box).toContainText(/Asks you|Blocked/);
     await expect(box).toContainText('Critical risk');
     await expect(box).toContainText('Run code: what was downloaded');
-    await expect(box).toContainText(/Hard limit floor\.\w+\. No trust or rule can override it\./);
+    await expect(box).toContainText('Hard limit: Run what was downloaded. No trust or rule can override it.');
     await expect(box).toContainText(/µs, nothing was run|ms, nothing was run/);
     const { decisions } = await app.server.operator.call<{ decisions: unknown[] }>('GET', '/api/gate/decisions');
     expect(decisions).toEqual([]);

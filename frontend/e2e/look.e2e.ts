@@ -34,6 +34,7 @@ const looks: Record<string, Look> = {
     for (const name of ['low', 'critical']) await app.row(ids[name] ?? '').getByRole('checkbox').check({ force: true });
     await app.armed();
   },
+  alerts: page('alerts'),
   history: page('history'),
   agents: page('agents'),
   settings: page('settings'),

@@ -14,7 +14,10 @@ test.describe('first run', () => {
     await app.press('Enter');
     await expect(page.getByText('claude mcp add deskbell')).toBeVisible();
     await app.press('Enter');
-    await expect(page.getByText('Step 4 of 4')).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Protect critical requests' })).toBeFocused();
+    await expect(page.getByText('It is typed there only.')).toBeVisible();
+    await app.press('Enter');
+    await expect(page.getByText('Step 5 of 5')).toBeVisible();
     await app.button('Send test request').click();
     await expect(page.getByText('sample-agent sent a request.')).toBeVisible({ timeout: 20_000 });
     await app.button('Open request').click();
@@ -209,8 +212,8 @@ test.describe('history', () => {
     const no = await bot.ring({ description: 'Turn on the price engine', details: { action: 'flagctl set', risk_level: 'low' } });
     const asked = await (await app.server.agent('doc-writer')).ring({ action_type: 'feedback', description: 'Which name?' });
     const me = app.server.operator;
-    await me.call('POST', '/api/human/complete', { operation_id: yes.operation_id, decision: 'approve', human_input: 'The rollback plan is good' });
-    await me.call('POST', '/api/human/complete', { operation_id: no.operation_id, decision: 'deny', human_input: 'No rollback named' });
+    await me.call('POST', '/api/human/complete', { operation_id: yes.operation_id, digest: yes.digest, decision: 'approve', human_input: 'The rollback plan is good' });
+    await me.call('POST', '/api/human/complete', { operation_id: no.operation_id, digest: no.digest, decision: 'deny', human_input: 'No rollback named' });
     await me.call('POST', '/api/human/complete', { operation_id: asked.operation_id, human_input: 'Deskbell' });
     await bot.cancel((await bot.ring({ description: 'Never mind' })).operation_id, 'changed my mind');
     return yes.operation_id;

@@ -308,6 +308,7 @@ const views: View[] = [
   { name: 'welcome-2', fresh: true, show: step(2) },
   { name: 'welcome-3', fresh: true, show: step(3) },
   { name: 'welcome-4', fresh: true, show: step(4) },
+  { name: 'welcome-5', fresh: true, show: step(5) },
   { name: 'empty', fresh: true, show: async (app) => app.go('inbox').then(() => app.page.waitForLoadState('networkidle')) },
   { name: 'history-empty', fresh: true, show: async (app) => app.go('history').then(() => settled(app)) },
   { name: 'agents-empty', fresh: true, show: async (app) => app.go('agents').then(() => settled(app)) },

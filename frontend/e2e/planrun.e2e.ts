@@ -1,5 +1,6 @@
 import type { Locator } from '@playwright/test';
 import { accessible, type Agent, choose, type Console, expect, fits, mod, test as base } from './support/test';
+import { respondTo } from './support/plans';
 import type { Caller } from './support/server';
 
 interface Task {
@@ -41,7 +42,7 @@ class Planner {
   }
 
   respond(session: string, body: object): Promise<PlanStatus> {
-    return this.me.call('POST', `/api/plans/${session}/response`, body);
+    return respondTo(this.me, session, body);
   }
 
   /** A plan that was confirmed as it was. */
@@ -227,7 +228,7 @@ test.describe('a plan that has ended', () => {
     await planner.respond('s1', { action: 'confirm', user_message: 'Fine with me' });
     const { code } = await server.operator.call<{ code: string }>('POST', '/api/session/codes?operator=Ann');
     const ann = await server.signIn(code);
-    await ann.call('POST', '/api/plans/s1/response', { action: 'confirm' });
+    await respondTo(ann, 's1', { action: 'confirm' });
     await app.open(`inbox/${id}`);
     const said = page.getByRole('region', { name: 'Answers' });
     await expect(said).toContainText(/mei\s*confirmed/);

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { program } from './support/server';
 import { Console, expect, test } from './support/test';
 
 test('a link signs in, and its code leaves the address at once', async ({ app, page, server }) => {
@@ -51,12 +53,20 @@ test('another browser gets in with a code from the settings', async ({ app, page
   await bot.ring({ description: 'So that there is an inbox' });
   await app.open('settings');
   await app.button('Create code').click();
-  const code = await page.getByText(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/).textContent();
+  const shown = page.getByText(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/);
+  const code = await shown.textContent();
+  // It leaves the screen with the focus, and comes back on demand.
+  await page.evaluate(() => window.dispatchEvent(new Event('blur')));
+  await expect(shown).toBeHidden();
+  await expect(page.getByText(/#code=/)).toBeHidden();
+  await app.button('Show').click();
+  await expect(shown).toHaveText(code ?? '');
   const other = new Console(await (await browser.newContext()).newPage(), server);
   await other.page.goto(server.url);
   await other.page.getByRole('textbox', { name: 'One-time code' }).fill(code ?? '');
   await other.button('Sign in').click();
   await expect(other.page.getByRole('heading', { name: 'Inbox' })).toBeVisible();
+  await expect(page.getByText(code ?? '')).toHaveCount(0);
   await other.page.context().close();
 });
 
@@ -79,4 +89,18 @@ test('when the server was started anew, somebody signs in again and goes on wher
   await app.button('Approve').click();
   expect((await bot.until(op.operation_id, (o) => !!o.result)).result?.human_input).toBe('Only after lunch, at two');
   app.errors.length = 0; // a broken line logs errors of its own
+});
+
+test('the operator sees who signs in in a terminal', async ({ app, page, server }) => {
+  await app.open('inbox');
+  const terminal = spawn('script', ['-qfec', `"${program}" login --data "${server.dir}"`, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let shown = '';
+  terminal.stdout.on('data', (text: Buffer) => {
+    shown += text.toString();
+    const code = /Code (\S{11}),/.exec(shown)?.[1];
+    if (code) terminal.stdin.end(code + '\r');
+  });
+  await expect(page.getByText(/^mei signed in with deskbell login in the terminal \/dev\/pts\/\d+\. If this/)).toBeVisible();
+  await app.button('Close').click();
+  await expect(page.getByText(/signed in with deskbell login/)).toHaveCount(0);
 });

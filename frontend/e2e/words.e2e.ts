@@ -61,7 +61,7 @@ test('in Chinese the server says in Chinese why it does not take an answer', asy
   await app.openOperation(op.operation_id);
   // Another console's answer comes first.
   await page.route('**/api/human/complete', async (route) => {
-    await server.operator.call('POST', '/api/human/complete', { operation_id: op.operation_id, decision: 'deny', human_input: 'No' });
+    await server.operator.call('POST', '/api/human/complete', { operation_id: op.operation_id, digest: op.digest, decision: 'deny', human_input: 'No' });
     await route.continue();
   });
   await app.button('批准').click();

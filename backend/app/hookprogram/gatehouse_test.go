@@ -59,7 +59,7 @@ func serve(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	if err := claim.Publish("http://" + l.Addr().String()); err != nil {
+	if err := claim.Publish("http://"+l.Addr().String(), false); err != nil {
 		panic(err)
 	}
 	fmt.Println("ready")
@@ -319,7 +319,7 @@ func TestAPortThatNobodyListensOnCountsAsAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := claim.Publish("http://" + l.Addr().String()); err != nil {
+	if err := claim.Publish("http://"+l.Addr().String(), false); err != nil {
 		t.Fatal(err)
 	}
 	_ = l.Close()
@@ -330,7 +330,7 @@ func TestAPortThatNobodyListensOnCountsAsAway(t *testing.T) {
 		t.Error(decision, reason)
 	}
 	for _, url := range []string{"https://127.0.0.1:1", "http://a\r\nX: y", "httpx", "http://127.0.0.1:1/x"} {
-		if err := claim.Publish(url); err != nil {
+		if err := claim.Publish(url, false); err != nil {
 			t.Fatal(err)
 		}
 		if decision, reason := call(t, dir, "ls"); decision == "allow" {
@@ -382,18 +382,21 @@ func TestQuestionIsWhole(t *testing.T) {
 		human.ToolCall
 		Question human.OperationID `json:"operation_id"`
 		Timeout  float64           `json:"timeout"`
+		Process  int               `json:"process_id"`
+		Parent   int               `json:"parent_id"`
 	}
 	want := body{human.ToolCall{
 		Tool: "Bash", Args: json.RawMessage(`{"command":"echo \"<&>\u2028\""}`), Cwd: "/c \"\\\n\x01ü", Root: "/r", Home: "/h", Schema: json.RawMessage(`{"a":[1,2]}`),
 		About: "<b>", Annotations: human.Annotations{ReadOnly: &yes}, Client: "gemini", Task: "t", SessionID: "s", Fixed: true, CallID: "c",
-	}, "op_1", 2.5}
+		Was: json.RawMessage(`{"description":"a"}`),
+	}, "op_1", 2.5, 7, 5}
 	fields := reflect.ValueOf(want.ToolCall)
 	for i := range fields.NumField() {
 		if fields.Field(i).IsZero() {
 			t.Fatalf("%s is not tried", fields.Type().Field(i).Name)
 		}
 	}
-	text, err := question(want.ToolCall, service.Asking{Question: want.Question, Timeout: 2500 * time.Millisecond})
+	text, err := question(want.ToolCall, service.Asking{Question: want.Question, Timeout: 2500 * time.Millisecond, Process: 7, Parent: 5})
 	var got body
 	if err == nil {
 		err = json.Unmarshal(text, &got)

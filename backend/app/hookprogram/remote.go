@@ -21,14 +21,16 @@ import (
 // A judge asks the Deskbell that runs on a data folder. When none runs there, it judges by itself.
 type judge struct {
 	dir, client string
-	url         string // of the server that was asked first; a question is asked of no other
+	url         string // or unix: and a path, of the server that was asked first; a question is asked of no other
 	away        away
 }
 
 var _ hook.Judge = (*judge)(nil)
 
 func newJudge(dir, client string) *judge {
-	return &judge{dir: dir, client: client, away: away{dir: dir, client: client}}
+	j := &judge{dir: dir, client: client}
+	j.away = away{dir: dir, client: client, key: j.key}
+	return j
 }
 
 // KeyFile is where the key of a client's hooks is kept.
@@ -39,12 +41,13 @@ func (j *judge) Evaluate(ctx context.Context, call human.ToolCall, how service.A
 	if call.Home == "" {
 		call.Home, _ = os.UserHomeDir() // without, the engine is the more careful
 	}
+	how.Process, how.Parent = os.Getpid(), os.Getppid()
 	if j.url == "" {
 		server, err := datadir.Find(j.dir)
 		if err != nil {
 			return j.away.judge(ctx, call)
 		}
-		j.url = server.URL
+		j.url = server.At()
 	}
 	body, err := question(call, how)
 	if err != nil {
@@ -91,8 +94,11 @@ func question(call human.ToolCall, how service.Asking) ([]byte, error) {
 	put("tool", call.Tool, true)
 	put("args", call.Args, len(call.Args) > 0)
 	put("schema", call.Schema, len(call.Schema) > 0)
+	put("was", call.Was, len(call.Was) > 0)
 	put("annotations", call.Annotations, call.Annotations != human.Annotations{})
 	put("fixed", call.Fixed, call.Fixed)
+	put("process_id", how.Process, how.Process > 0)
+	put("parent_id", how.Parent, how.Parent > 0)
 	put("timeout", how.Timeout.Seconds(), how.Timeout > 0)
 	if wrong != nil {
 		return nil, human.Wrap(human.Invalid, wrong, "the call cannot be written as JSON")

@@ -275,6 +275,15 @@ func ready(r human.GateRule) (*rule, error) {
 
 func level(p gate.Policy) int { return slices.Index(gate.Policies, p) }
 
+// AtLeast is the set under a policy at least as strict as one.
+func (s *Set) AtLeast(p gate.Policy) *Set {
+	other := *s
+	if other.policy == "" || level(other.policy) < level(p) {
+		other.policy = p
+	}
+	return &other
+}
+
 // Policy is what holds in a project: the file's policy, moved by how important the project is, and by its own file.
 func (s *Set) Policy(project string) gate.Policy {
 	at := level(s.config.Policy)

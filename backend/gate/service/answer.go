@@ -34,7 +34,7 @@ func (k *Service) Question(ctx context.Context, by human.Actor, id human.Operati
 	if err != nil {
 		return QuestionView{}, err
 	}
-	view := QuestionView{Question: q}
+	view := QuestionView{Question: q, PutBack: !op.State.Terminal() && len(k.shown(ctx, by, q)) > 0}
 	at := rules.Circumstances{Agent: op.AgentID, Session: op.SessionID, Project: q.Root, Now: k.d.Now()}
 	rule, leftOut, ok := rules.Suggest(k.engineCall(q.ToolCall), q.Verdict, at)
 	mask := k.masker(q.Args)
@@ -80,6 +80,7 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 		if rule, err = k.ruleOf(by, *r.Rule); err != nil {
 			return op, err
 		}
+		rule.Files = q.Files
 	}
 	switch r.Choice {
 	case human.ChooseDeny, human.ChooseInstead:
@@ -94,6 +95,15 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 	default:
 		return op, human.BadField("choice", "%q is not one of allow, deny, backup, instead, change", human.OneLine(string(r.Choice), 40))
 	}
+	if a.Decision == human.Approved {
+		if next, err := k.askAnew(ctx, op, q, r.Choice); err != nil || next != nil {
+			if next != nil {
+				op = *next
+			}
+			return op, err
+		}
+	}
+	var written judged // the call with the arguments that the operator wrote
 	switch r.Choice {
 	case human.ChooseBackup:
 		b, err := k.d.Files.Backup(ctx, k.engineCall(q.ToolCall), q.Verdict)
@@ -105,10 +115,14 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 		}
 		a.Backup = &b
 	case human.ChooseChange:
-		if err := k.changed(ctx, op, q, r.Args); err != nil {
+		if written, err = k.changed(ctx, op, q, r.Args); err != nil {
 			return op, err
 		}
 		a.Args = r.Args
+	}
+	if rule != nil {
+		k.answering.Lock()
+		defer k.answering.Unlock()
 	}
 	done, err := k.d.Queue.Complete(ctx, by, id, a, r.Digest)
 	if err != nil {
@@ -118,13 +132,11 @@ func (k *Service) Answer(ctx context.Context, by human.Actor, id human.Operation
 		return op, err
 	}
 	if a.Args != nil && q.Fixed {
-		changed := k.engineCall(q.ToolCall)
-		changed.Args = a.Args
-		k.grant(op.AgentID, changed)
+		k.grant(op.AgentID, &written)
 	}
 	k.settle(context.WithoutCancel(ctx), done)
 	if rule != nil {
-		if err := k.d.Store.PutRule(ctx, *rule); err != nil {
+		if err := k.putRule(ctx, *rule); err != nil {
 			return done, human.Wrap(human.KindOf(err), err, "your answer was sent, but the rule could not be saved: %s", human.Inner{Err: err})
 		}
 		k.forget()
@@ -147,33 +159,32 @@ func wasRead(q human.Question, r AnswerRequest) error {
 
 // changed judges a call with the arguments that an operator wrote: their word is enough for a call that would be asked about,
 // and for no call that is blocked or a hard limit.
-func (k *Service) changed(ctx context.Context, op human.Operation, q human.Question, args json.RawMessage) error {
+func (k *Service) changed(ctx context.Context, op human.Operation, q human.Question, args json.RawMessage) (j judged, err error) {
 	call := q.ToolCall
 	call.Args = args
 	if len(args) == 0 {
-		return human.BadField("args", "are missing; send the arguments the call runs with")
+		return j, human.BadField("args", "are missing; send the arguments the call runs with")
 	}
 	if err := check(call); err != nil {
-		return err
+		return j, err
 	}
-	j, err := k.judge(ctx, op.AgentID, call, k.d.Project)
-	if err != nil {
-		return err
+	if j, err = k.judge(ctx, op.AgentID, call, k.d.Project); err != nil {
+		return j, err
 	}
 	v := j.verdict
 	if v.Decision == human.Deny || v.HardLimit {
-		return human.BadField("args", "cannot be allowed: %s", v.Reason)
+		return j, human.BadField("args", "cannot be allowed: %s", v.Reason)
 	}
 	if v.Risk.Level() > q.Verdict.Risk.Level() {
-		return human.BadField("args", "are riskier than the call you were asked about (%s, not %s): %s", v.Risk, q.Verdict.Risk, v.Reason)
+		return j, human.BadField("args", "are riskier than the call you were asked about (%s, not %s): %s", v.Risk, q.Verdict.Risk, v.Reason)
 	}
-	return nil
+	return j, nil
 }
 
 // ruleOf is an operator's rule, ready to be stored.
 func (k *Service) ruleOf(by human.Actor, r human.GateRule) (*human.GateRule, error) {
 	at := k.d.Now().UTC()
-	r.ID, r.Source, r.By, r.At, r.Matched, r.LastUsed = k.d.NewID("gr_"), human.RuleOperator, by.Name, &at, 0, nil
+	r.ID, r.Source, r.By, r.At, r.Matched, r.LastUsed, r.Files = k.d.NewID("gr_"), human.RuleOperator, by.Name, &at, 0, nil, nil
 	if r.Until != nil && !r.Until.After(at) {
 		return nil, human.BadField("until", "is in the past")
 	}

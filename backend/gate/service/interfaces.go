@@ -25,6 +25,8 @@ type Queue interface {
 	WaitFor(ctx context.Context, by human.Actor, id human.OperationID, enough func(human.Operation) bool) (human.Operation, error)
 	// Complete answers it.
 	Complete(ctx context.Context, by human.Actor, id human.OperationID, answer human.Answer, digest string) (human.Operation, error)
+	// Cancel withdraws a question in the name of its agent.
+	Cancel(ctx context.Context, by human.Actor, id human.OperationID, reason string) (human.Operation, error)
 	// MarkDelivered notes that the agent has the end of it.
 	MarkDelivered(ctx context.Context, by human.Actor, id human.OperationID) error
 	// Deserted says whether no one has waited for it for so long.
@@ -64,6 +66,9 @@ type Store interface {
 	PutRule(ctx context.Context, r human.GateRule) error
 	// DropRule takes one away; NotFound without.
 	DropRule(ctx context.Context, id string) error
+	// Tools returns what is known of MCP servers' tools, in the order in which it became known.
+	Tools(ctx context.Context) ([]ToolKnown, error)
+	PutTool(ctx context.Context, t ToolKnown) error
 	// Dismissed are the keys of proposals that operators do not want to see again.
 	Dismissed(ctx context.Context) ([]string, error)
 	Dismiss(ctx context.Context, key string) error
@@ -72,6 +77,10 @@ type Store interface {
 // Facts is the evidence about where one call would run: lazy, and bounded in time.
 type Facts interface {
 	gate.Evidence
+	gate.Recorder
+	// Judged returns the files that the verdict rests on, each with all of its text where that is short, as it was when it
+	// was read for the verdict.
+	Judged() []human.JudgedFile
 	// FileCounts says what there is at an absolute path.
 	FileCounts(abs string) human.FileCounts
 	Project() human.ProjectInfo
@@ -84,6 +93,8 @@ type Files interface {
 	Backup(ctx context.Context, call gate.Call, v human.Verdict) (human.Backup, error)
 	// Difference says what the call would change, for people.
 	Difference(ctx context.Context, call gate.Call, v human.Verdict) (Difference, error)
+	// PutBack writes a file as it was shown before, where it is still as the operator sees it now: a Conflict error else.
+	PutBack(f ShownFile) error
 }
 
 // Model judges what is ambiguous. It never sees what tools put out.
@@ -106,7 +117,7 @@ type File struct {
 type Deps struct {
 	Queue Queue
 	Store Store
-	File  func() File // asked anew each time
+	File  func() File // asked again each time
 	// Project returns the rules with those of the project's own file, where it has one.
 	Project func(File, string) *rules.Set
 	// SetPolicy writes the policy into gate.toml.
@@ -117,13 +128,19 @@ type Deps struct {
 	Facts func(ctx context.Context, call gate.Call, made func(abs string) bool) Facts
 	Files Files
 	Model Model
+	// Client finds the program that asks through a process and its parent, or is the process; Alive says whether it still
+	// runs. Both may be nil.
+	Client func(process, parent int) (human.ProcessID, bool)
+	Alive  func(human.ProcessID) bool
 	// Mask returns what hides secrets in texts that are made of parts of a whole, were they cut.
-	Mask     func(whole string) func(text string) string
-	Guard    string // Deskbell's own folder, which no call may change
-	Operator human.Actor
-	Now      func() time.Time
-	NewID    func(prefix string) string
-	Log      *slog.Logger
+	Mask func(whole string) func(text string) string
+	// ProjectFile is the project's own file of rules, from the root of its working tree.
+	ProjectFile string
+	Guard       string // Deskbell's own folder, which no call may change
+	Operator    human.Actor
+	Now         func() time.Time
+	NewID       func(prefix string) string
+	Log         *slog.Logger
 }
 
 // A Difference is what a call would change, for people.
@@ -179,7 +196,13 @@ type Decision struct {
 type Asking struct {
 	Question human.OperationID // continue waiting for this one's answer
 	Wait     time.Duration     // for an answer, now
-	Timeout  time.Duration     // that the client can wait in all; at the most, and with 0, it is Config.Timeout
+	Timeout  time.Duration     // that the client can wait in all; at most, and with 0, it is Config.Timeout
+
+	// Process is the number of the process that asks, on this machine; 0 where it is not known. Parent is that of its parent,
+	// where that asks through it and nothing else: when the connection breaks, or the parent ends, no one waits.
+	Process, Parent int
+
+	client *human.ProcessID // found out already
 }
 
 // Outcome is how a question ended.
@@ -209,6 +232,13 @@ type LogFilter struct {
 type LogPage struct {
 	Decisions []Decision `json:"decisions"`
 	Next      string     `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+}
+
+// A ToolKnown is what an MCP server said of a tool when an agent first called it, or when an operator allowed a call of it.
+type ToolKnown struct {
+	Agent, Tool string
+	At          time.Time
+	Definition  string // see gate.Definition
 }
 
 // Use is how often a rule was used, and when last.
@@ -308,6 +338,7 @@ type AnswerRequest struct {
 type QuestionView struct {
 	human.Question
 	Standing *RulePreview `json:"standing,omitempty" doc:"The rule that 'always allow' would make; absent where none may be made."`
+	PutBack  bool         `json:"put_back,omitempty" doc:"The files that changed since you were asked can be put back as you were shown them."`
 }
 
 // A Trial is what would be decided about a call. Nothing is run, logged or asked.

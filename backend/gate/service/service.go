@@ -41,39 +41,64 @@ type Service struct {
 	before []human.OperationID // questions of an earlier run
 	after  uint64              // the last event before this one
 
-	mu       sync.Mutex
-	waiting  map[human.OperationID]Decision
-	granted  map[grant]time.Time // until when
-	asked    map[sameCall]human.OperationID
-	standing []human.GateRule // the operators'; they count where read is set
-	read     bool
-	changes  uint64 // of the operators' rules: a list that was read before one is not kept
+	toolsOnce sync.Mutex
+	tools     map[agentTool][]ToolKnown // nil before they are read
+
+	// Held while an answer is given and the rule that comes with it is stored: who has read the answer is judged with the rule.
+	answering sync.RWMutex
+	settling  sync.Mutex // held until the end of a question is written
+
+	mu         sync.Mutex
+	waiting    map[human.OperationID]Decision
+	granted    map[grant]granted
+	asked      map[sameCall]human.OperationID
+	attended   map[human.OperationID]attended
+	askedAgain map[human.OperationID]human.OperationID // questions that were asked again, and as which
+	standing   []human.GateRule                        // the operators'; they count where read is set
+	read       bool
+	changes    uint64 // of the operators' rules: a list that was read before one is not kept
 }
 
 // A grant is an operator's word that an agent may make a call with the arguments that they wrote, once. Not every client can
 // be told to run a call with other arguments: its agent makes the changed call by itself.
 type grant struct{ agent, digest string }
 
+// A granted is until when a grant holds, and what it was given for.
+type granted struct {
+	at, until time.Time
+	verdict   human.Verdict
+	files     []human.JudgedFile
+}
+
 // grant remembers one.
-func (k *Service) grant(agent string, call gate.Call) {
+func (k *Service) grant(agent string, j *judged) {
 	now := k.d.Now()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for g, until := range k.granted {
-		if now.After(until) {
+	for g, it := range k.granted {
+		if now.After(it.until) {
 			delete(k.granted, g)
 		}
 	}
-	k.granted[grant{agent, gate.Digest(call)}] = now.Add(freshFor)
+	k.granted[grant{agent, j.verdict.Digest}] = granted{now, now.Add(freshFor), j.verdict, k.maskedFiles(j.files)}
 }
 
-// isGranted takes one, if there is one for the call.
-func (k *Service) isGranted(agent, digest string) bool {
+// useGrant takes a grant, if there is one for the call: it then may run, unless a file has changed.
+func (k *Service) useGrant(agent string, j *judged) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	until, is := k.granted[grant{agent, digest}]
-	delete(k.granted, grant{agent, digest})
-	return is && k.d.Now().Before(until)
+	it, is := k.granted[grant{agent, j.verdict.Digest}]
+	delete(k.granted, grant{agent, j.verdict.Digest})
+	k.mu.Unlock()
+	if !is || !k.d.Now().Before(it.until) {
+		return
+	}
+	if files := k.differing(it.files, j.files, true); len(files) > 0 {
+		changed := k.changedFrom(it.verdict, files)
+		changed.Since, changed.At = human.SinceQuestion, it.at.UTC()
+		j.ask(changed)
+		return
+	}
+	j.allow(human.Reasoned(human.Because{Rule: "operator.changed"}, human.Say("operator_changed")))
 }
 
 // A sameCall is one that the same agent may make again in a session.
@@ -114,7 +139,7 @@ func (k *Service) remember(d Decision) {
 // New makes a gatekeeper. The queue has to be loaded, and nobody may ask yet: what an earlier run left is taken up. The
 // error is that of reading it.
 func New(ctx context.Context, d Deps) (*Service, error) {
-	k := &Service{d: d, waiting: map[human.OperationID]Decision{}, granted: map[grant]time.Time{}, asked: map[sameCall]human.OperationID{}}
+	k := &Service{d: d, waiting: map[human.OperationID]Decision{}, granted: map[grant]granted{}, asked: map[sameCall]human.OperationID{}, askedAgain: map[human.OperationID]human.OperationID{}, attended: map[human.OperationID]attended{}}
 	t := d.File().Config
 	k.ledger = trust.New(trust.Options{
 		Initial: t.Trust.Initial, Increment: t.Trust.Increment, Decrement: t.Trust.Decrement, HalfLife: t.Trust.HalfLife,
@@ -142,6 +167,10 @@ func New(ctx context.Context, d Deps) (*Service, error) {
 		return nil, err
 	}
 	for _, op := range open {
+		var q human.Question
+		if json.Unmarshal(op.Details, &q) == nil && q.Asker != nil {
+			k.attend(op, q.Asker)
+		}
 		if _, known := k.waiting[op.ID]; known {
 			continue
 		}
@@ -162,6 +191,11 @@ func New(ctx context.Context, d Deps) (*Service, error) {
 
 // Run writes down how questions end, until ctx ends; it returns nil then.
 func (k *Service) Run(ctx context.Context) error {
+	watching, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { k.watch(watching) })
+	defer watch.Wait()
+	defer stop()
 	for _, id := range k.before {
 		if op, err := k.d.Queue.Get(ctx, k.d.Operator, id); err == nil {
 			k.settle(ctx, op) // it ended while this did not run, or it is still open
@@ -206,13 +240,17 @@ func (k *Service) settleByID(ctx context.Context, id human.OperationID) {
 	k.settle(ctx, op)
 }
 
+// settle returns when it is written, also by another.
 func (k *Service) settle(ctx context.Context, op human.Operation) {
 	if !op.State.Terminal() {
 		return
 	}
+	k.settling.Lock()
+	defer k.settling.Unlock()
 	k.mu.Lock()
 	d, mine := k.waiting[op.ID]
 	delete(k.waiting, op.ID)
+	delete(k.attended, op.ID)
 	k.mu.Unlock()
 	if !mine {
 		return
@@ -248,12 +286,14 @@ type judged struct {
 	at      rules.Circumstances
 	verdict human.Verdict
 	micros  int64
+	files   []human.JudgedFile // that the verdict rests on
+	changed *human.Changed     // why it is asked again
 }
 
 // engineCall is a call as the engine takes it.
 func (k *Service) engineCall(c human.ToolCall) gate.Call {
 	return gate.Call{
-		Tool: c.Tool, Args: c.Args, Cwd: c.Cwd, Root: c.Root, Home: c.Home, Guard: k.d.Guard, Annotations: c.Annotations, Schema: c.Schema, About: c.About,
+		Tool: c.Tool, Args: c.Args, Cwd: c.Cwd, Root: c.Root, Home: c.Home, Guard: k.d.Guard, Annotations: c.Annotations, Schema: c.Schema, About: c.About, Session: c.SessionID,
 	}
 }
 
@@ -268,7 +308,9 @@ func (k *Service) judge(ctx context.Context, agent string, call human.ToolCall, 
 		made, err := k.d.Store.Made(ctx, call.SessionID, path)
 		return err == nil && made && call.SessionID != ""
 	})
+	k.answering.RLock()
 	standing, err := k.rules(ctx)
+	k.answering.RUnlock()
 	if err != nil {
 		return j, err
 	}
@@ -278,7 +320,10 @@ func (k *Service) judge(ctx context.Context, agent string, call human.ToolCall, 
 			return k.ledger.Value(k.d.Operator.Name, j.call.Root, verb, began)
 		},
 	}
-	j.verdict = set(j.file, j.call.Root).Judge(j.call, j.facts, j.at)
+	now := set(j.file, j.call.Root)
+	j.verdict = now.Judge(j.call, j.facts, j.at)
+	j.files = j.facts.Judged()
+	k.held(&j, now)
 	j.micros = k.d.Now().Sub(began).Microseconds()
 	return j, nil
 }
@@ -389,7 +434,7 @@ func onlyOperators(by human.Actor) error {
 
 // Evaluate judges a call before it runs (G1, G9). Where an operator has to be asked it asks, and waits for how.Wait at
 // most; the judgement is then Ask, and the same call with how.Question continues waiting. What an operator decides holds for
-// exactly this call: one that was changed is judged anew.
+// exactly this call: one that was changed is judged again.
 func (k *Service) Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how Asking) (human.Judgement, error) {
 	if by.Role != human.Agent {
 		return human.Judgement{}, human.Errorf(human.Denied, "only agents can have calls judged; as an operator, use /api/gate/try")
@@ -407,41 +452,56 @@ func (k *Service) Evaluate(ctx context.Context, by human.Actor, call human.ToolC
 		}
 		var q human.Question
 		if json.Unmarshal(op.Details, &q) == nil && q.Verdict.Digest == gate.Digest(gate.Call{Tool: call.Tool, Args: call.Args, Cwd: call.Cwd}) {
-			return k.wait(ctx, by, op, how.Wait)
+			return k.wait(ctx, by, op, how)
 		}
 	}
 	j, err := k.judge(ctx, by.Name, call, k.d.Project)
 	if err != nil {
 		return human.Judgement{}, err
 	}
-	if j.verdict.Decision == human.Ask && k.isGranted(by.Name, j.verdict.Digest) {
-		j.allow(human.Reasoned(human.Because{Rule: "operator.changed"}, human.Say("operator_changed")))
+	if j.verdict.Decision == human.Ask {
+		k.useGrant(by.Name, &j)
 	}
-	if j.verdict.Decision == human.Ask && k.d.Model != nil && j.file.Config.Model {
+	if err := k.defined(ctx, by.Name, call, &j); err != nil {
+		return human.Judgement{}, err
+	}
+	if j.verdict.Decision == human.Ask && j.changed == nil && k.d.Model != nil && j.file.Config.Model {
 		k.consult(ctx, &j, call)
 	}
 	d := k.decision(by, call, &j)
-	if j.verdict.Decision != human.Ask {
+	if j.verdict.Decision == human.Allow {
 		if err := k.d.Store.PutDecision(ctx, d, d.madeNow()); err != nil {
+			return human.Judgement{}, err
+		}
+		if k.unchanged(ctx, &j) {
+			return judgement(d, j.verdict), nil
+		}
+		if d, err = k.undo(ctx, by, call, &j, d); err != nil {
+			return human.Judgement{}, err
+		}
+	}
+	if j.verdict.Decision == human.Deny {
+		if err := k.d.Store.PutDecision(ctx, d, nil); err != nil {
 			return human.Judgement{}, err
 		}
 		return judgement(d, j.verdict), nil
 	}
 	if op, is := k.left(ctx, by, d); is {
-		return k.wait(ctx, by, op, how.Wait)
+		return k.wait(ctx, by, op, how)
 	}
-	op, err := k.ask(ctx, by, call, &j, d, how.Timeout)
+	op, err := k.ask(ctx, by, call, &j, d, how)
 	if err != nil {
 		return human.Judgement{}, err
 	}
-	return k.wait(ctx, by, op, how.Wait)
+	return k.wait(ctx, by, op, how)
 }
 
 // ask puts the question into the queue.
-func (k *Service) ask(ctx context.Context, by human.Actor, call human.ToolCall, j *judged, d Decision, timeout time.Duration) (human.Operation, error) {
+func (k *Service) ask(ctx context.Context, by human.Actor, call human.ToolCall, j *judged, d Decision, how Asking) (human.Operation, error) {
 	j.count()
+	k.restOnProjectFile(j)
 	call.Root = j.call.Root
-	q := human.Question{Risk: j.verdict.Risk, ToolCall: call, Verdict: j.verdict, Project: j.facts.Project()}
+	q := human.Question{Risk: j.verdict.Risk, ToolCall: call, Verdict: j.verdict, Project: j.facts.Project(), Files: k.maskedFiles(j.files), Changed: j.changed, Asker: k.asker(how)}
 	if len(q.Verdict.Effects) > maxEffects {
 		q.Verdict.Effects = q.Verdict.Effects[:maxEffects]
 	}
@@ -456,6 +516,7 @@ func (k *Service) ask(ctx context.Context, by human.Actor, call human.ToolCall, 
 	if err != nil {
 		return human.Operation{}, human.Wrap(human.Internal, err, "the call's place cannot be written as JSON")
 	}
+	timeout := how.Timeout
 	if timeout <= 0 || timeout > j.file.Config.Timeout {
 		timeout = j.file.Config.Timeout
 	}
@@ -466,12 +527,18 @@ func (k *Service) ask(ctx context.Context, by human.Actor, call human.ToolCall, 
 	}
 	if call.CallID != "" {
 		r.IdempotencyKey = fmt.Sprintf("gate:%s:%.40s", call.CallID, j.verdict.Digest[len("sha256:"):])
+		if j.changed != nil {
+			r.IdempotencyKey += fmt.Sprintf(":%d", j.changed.Noticed.UnixMicro())
+		}
 	}
 	op, created, err := k.d.Queue.Submit(ctx, r, nil)
 	if err != nil || !created {
 		return op, err
 	}
 	d.OperationID, d.Outcome = op.ID, Waiting
+	if q.Asker != nil {
+		k.attend(op, q.Asker)
+	}
 	k.note(context.WithoutCancel(ctx), d)
 	if now, err := k.d.Queue.Get(ctx, k.d.Operator, op.ID); err == nil {
 		k.settle(ctx, now) // it may have been answered before it was noted
@@ -483,21 +550,37 @@ func priority(r human.Risk) int {
 	return human.DefaultPriority + max(0, r.Level()-human.MediumRisk.Level())
 }
 
-// wait waits for the end of a question.
-func (k *Service) wait(ctx context.Context, by human.Actor, op human.Operation, most time.Duration) (human.Judgement, error) {
-	if most > 0 && !op.State.Terminal() {
-		waiting, cancel := context.WithTimeout(ctx, most)
-		defer cancel()
-		var err error
-		if op, err = k.d.Queue.WaitFor(waiting, by, op.ID, func(human.Operation) bool { return false }); err != nil {
+// wait waits for the end of a question, and of those that are asked in its place. What an operator allowed is judged again
+// before it is returned.
+func (k *Service) wait(ctx context.Context, by human.Actor, op human.Operation, how Asking) (human.Judgement, error) {
+	waiting, cancel := context.WithTimeout(ctx, how.Wait)
+	defer cancel()
+	for {
+		if how.Wait > 0 && !op.State.Terminal() {
+			var err error
+			if op, err = k.d.Queue.WaitFor(waiting, by, op.ID, func(human.Operation) bool { return false }); err != nil {
+				return human.Judgement{}, err
+			}
+			if ctx.Err() != nil && how.Parent > 0 && !op.State.Terminal() {
+				k.attend(op, nil)
+			}
+		}
+		next, err := k.inPlaceOf(ctx, by, op)
+		if err != nil {
 			return human.Judgement{}, err
 		}
-	}
-	j, err := k.answered(op)
-	if err == nil && op.State.Terminal() {
-		if err := k.d.Queue.MarkDelivered(ctx, by, op.ID); err != nil {
-			k.d.Log.Warn("an answer was delivered, and that could not be noted", "operation_id", op.ID, "err", err)
+		j, err := k.answered(op)
+		if err == nil && next == nil && j.Decision == human.Allow {
+			j, next, err = k.mayRun(ctx, by, op, j, how)
 		}
+		if err == nil && op.State.Terminal() {
+			if err := k.d.Queue.MarkDelivered(ctx, by, op.ID); err != nil {
+				k.d.Log.Warn("an answer was delivered, and that could not be noted", "operation_id", op.ID, "err", err)
+			}
+		}
+		if next == nil {
+			return j, err
+		}
+		op = *next
 	}
-	return j, err
 }

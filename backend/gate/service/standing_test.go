@@ -3,8 +3,10 @@ package service_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"deskbell/backend/gate"
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 )
@@ -58,4 +60,56 @@ func TestWhatIsTakenBackWhileRulesAreReadStaysSo(t *testing.T) {
 	if j, err := p.Evaluate(t.Context(), bot, call, service.Asking{}); err != nil || j.Decision != human.Ask {
 		t.Errorf("judged after: %s, %v", j.Decision, err)
 	}
+}
+
+// A slowRule is stored only when the test lets it.
+type slowRule struct {
+	service.Store
+	has, say chan struct{}
+}
+
+func (s *slowRule) PutRule(ctx context.Context, r human.GateRule) error {
+	close(s.has)
+	<-s.say
+	return s.Store.PutRule(ctx, r)
+}
+
+// An agent that has its answer makes the call again at once: the rule that came with the answer counts for it.
+func TestARuleCountsWithItsAnswer(t *testing.T) {
+	slow := &slowRule{has: make(chan struct{}), say: make(chan struct{})}
+	var armed atomic.Bool
+	judging := make(chan struct{}, 1)
+	p := open(t, func(p *post) {
+		p.deps = func(d *service.Deps) {
+			slow.Store, d.Store = d.Store, slow
+			facts := d.Facts
+			d.Facts = func(ctx context.Context, call gate.Call, made func(string) bool) service.Facts {
+				if armed.Load() {
+					select {
+					case judging <- struct{}{}:
+					default:
+					}
+				}
+				return facts(ctx, call, made)
+			}
+		}
+	})
+	call := p.bash("frobnicate --all build")
+	op := p.asked(call)
+	rule := human.GateRule{Decision: human.Allow, Command: "frobnicate --all build"}
+	var wg sync.WaitGroup
+	wg.Go(func() { p.answer(op, service.AnswerRequest{Choice: human.ChooseAllow, Rule: &rule}) })
+	<-slow.has
+	if now, err := p.queue.Get(t.Context(), bot, op.ID); err != nil || !now.State.Terminal() {
+		t.Errorf("the rule is stored before the answer: %s, %v", now.State, err)
+	}
+	armed.Store(true)
+	wg.Go(func() {
+		if j, err := p.Evaluate(t.Context(), bot, call, service.Asking{}); err != nil || j.Decision != human.Allow {
+			t.Errorf("judged %s, %v", j.Decision, err)
+		}
+	})
+	<-judging
+	close(slow.say)
+	wg.Wait()
 }

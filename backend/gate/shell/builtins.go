@@ -70,6 +70,7 @@ func source(w *walker, c *cmd) (stream, bool) {
 		return handled(stream{})
 	}
 	if s := args[0].s; strings.HasSuffix(s, "/bin/activate") || s == "activate" {
+		w.rests(args[0])
 		w.simple(c, human.LangExec, human.LowRisk, "virtualenv")
 		return handled(stream{})
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -174,8 +175,20 @@ func (w *walker) code(language string, v value) {
 		for _, l := range literals {
 			if len(l) > 1 && couldBePath(l) && (strings.HasPrefix(l, "/") || strings.HasPrefix(l, "~") || strings.HasPrefix(l, ".")) {
 				w.writing(known(l), "code.writes")
+			} else if couldBePath(l) {
+				if p, _ := w.placeOf(known(l), w.dir); p == gateSpot || p == hookSpot {
+					w.writing(known(l), "code.writes")
+				}
 			}
 		}
+	}
+	if strings.Contains(bare, "symlink") || strings.Contains(bare, "link(") || strings.Contains(bare, "linkSync") {
+		for i := 1; i < len(literals); i++ {
+			w.link(known(literals[i]), known(literals[i-1]), true)
+		}
+	}
+	if path := strings.Join(literals, "/"); w.guarded(path) && !slices.ContainsFunc(literals, w.guarded) && (readsFiles.MatchString(bare) || calls != "" || gone != "") {
+		w.tampers(clip(text)) // put together from parts
 	}
 	for _, l := range literals {
 		first, _, _ := strings.Cut(strings.TrimSpace(l), " ")
@@ -190,6 +203,11 @@ func (w *walker) code(language string, v value) {
 		}
 	}
 	secret := w.secrets > secrets
+	if exfil.MatchString(bare) || strings.Contains(bare, "getenv") {
+		for _, l := range literals {
+			w.ownToken(l)
+		}
+	}
 	for _, l := range literals {
 		if couldBePath(l) || secretNames()[l] {
 			secret = w.reading(known(l), "code.reads")&fromSecret != 0 || secret
@@ -263,6 +281,9 @@ func (w *walker) code(language string, v value) {
 				}
 			}
 		}
+	}
+	if !pure || unknownModule != "" || strings.Contains(text, "/inet/") {
+		w.reachesInCode(text)
 	}
 	switch {
 	case unknownModule != "":

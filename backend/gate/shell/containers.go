@@ -19,6 +19,12 @@ func docker(w *walker, c *cmd) (stream, bool) {
 		sub, args = args[0].s, args[1:]
 	}
 	switch sub {
+	case "build":
+		w.restsOnDockerfile(args)
+	case "buildx", "builder", "image":
+		if len(args) > 0 && (args[0].s == "build" || args[0].s == "b") {
+			w.restsOnDockerfile(args[1:])
+		}
 	case "compose":
 		return compose(w, &cmd{name: "docker-compose", args: args, in: c.in})
 	case "exec":
@@ -98,8 +104,43 @@ func docker(w *walker, c *cmd) (stream, bool) {
 	return stream{}, false
 }
 
+// restsOnDockerfile tells the watcher of the file that an image is built by.
+func (w *walker) restsOnDockerfile(args []value) {
+	o, words := parse(args, set("-f --file -t --tag --build-arg --target --platform --label --network --secret --ssh --cache-from --cache-to --output -o --progress --iidfile --add-host --build-context --builder --pull --shm-size --ulimit"), false, false)
+	if file, ok := o.flags["--file"]; ok {
+		w.rests(file)
+		return
+	}
+	if file, ok := o.flags["-f"]; ok {
+		w.rests(file)
+		return
+	}
+	if len(words) == 0 {
+		words = []value{known(".")}
+	}
+	for _, name := range []string{"Dockerfile", "Containerfile"} {
+		file := words[len(words)-1]
+		file.s = strings.TrimRight(file.s, "/") + "/" + name
+		w.rests(file)
+	}
+}
+
+// composeFiles are those that compose reads where none is named.
+var composeFiles = []string{"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml", "compose.override.yaml", "compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"}
+
 func compose(w *walker, c *cmd) (stream, bool) {
-	_, rest := parse(c.args, set("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
+	o, rest := parse(c.args, set("-f --file -p --project-name --profile --env-file --project-directory --ansi --progress --parallel"), false, true)
+	if len(rest) > 0 && (rest[0].s == "up" || rest[0].s == "run" || rest[0].s == "build" || rest[0].s == "create" || rest[0].s == "watch") {
+		files := composeFiles
+		for _, n := range []string{"-f", "--file"} {
+			if v, ok := o.flags[n]; ok {
+				files = []string{v.s}
+			}
+		}
+		for _, name := range files {
+			w.rests(known(name))
+		}
+	}
 	if len(rest) > 0 && (rest[0].s == "exec" || rest[0].s == "run") {
 		o, cmdline := parse(rest[1:], set("-e --env -u --user -w --workdir --index -l --label --name -p --publish -v --volume --entrypoint --cap-add"), false, true)
 		if len(cmdline) >= 2 {

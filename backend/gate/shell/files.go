@@ -151,7 +151,10 @@ func copies(w *walker, c *cmd) (stream, bool) {
 		to, words = words[len(words)-1], words[:len(words)-1]
 	} else {
 		w.simple(c, human.FilesystemWrite, human.LowRisk, "writes")
-		return handled(stream{})
+		if c.name != "ln" || len(words) == 0 {
+			return handled(stream{})
+		}
+		to = value{s: ".", quoted: true}
 	}
 	var t taint
 	forced := c.name == "ln" && o.has("-f", "--force")
@@ -167,31 +170,13 @@ func copies(w *walker, c *cmd) (stream, bool) {
 		v.taint = from &^ fromFile
 		w.copied(v, to, len(words) == 1, keeps, forced, c)
 		if c.name == "mv" {
-			p, target := w.placeOf(v, w.dir)
-			e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
-			switch p {
-			case rootSpot, homeSpot, rawDevice:
-				e.Risk, e.HardLimit, e.Blast = human.CriticalRisk, true, human.MachineBlast
-			case projectRoot, gitDir, systemSpot, startSpot, secretSpot, unknownSpot:
-				e.Risk, e.Blast = human.HighRisk, human.MachineBlast
-			case gateSpot:
-				e.Risk, e.HardLimit = human.CriticalRisk, true
-			case outside, envFile:
-				e.Risk = human.MediumRisk
-			}
-			if w.holdsGuard(target, v.glob) {
-				e.Risk, e.HardLimit = human.CriticalRisk, true
-			}
-			if to.s == "/dev/null" {
-				e.Verb, e.Reversibility = human.FilesystemDelete, human.Irreversible
-				if !e.HardLimit {
-					e.Risk = human.HighRisk
-				}
-			}
-			w.emit(e)
+			w.moves(v, to)
 		}
-		if c.name == "ln" && len(words) == 1 {
-			if p, _ := w.placeOf(v, w.dir); p == secretSpot || p == rawDevice || p == rootSpot {
+		if c.name == "ln" {
+			switch p, target := w.placeOf(v, w.dir); {
+			case p == gateSpot:
+				w.tampers(w.shown(c))
+			case p == secretSpot, p == rawDevice, p == rootSpot, w.holdsGuard(target, v.glob):
 				w.simple(c, human.CredentialAccess, human.HighRisk, "links")
 			}
 		}
@@ -209,11 +194,39 @@ func copies(w *walker, c *cmd) (stream, bool) {
 	return handled(stream{taint: t})
 }
 
+// moves is what mv does to one of its words.
+func (w *walker) moves(v, to value) {
+	p, target := w.placeOf(v, w.dir)
+	e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Reversible, Rule: "mv.moves"}
+	switch p {
+	case rootSpot, homeSpot, rawDevice:
+		e.Risk, e.HardLimit, e.Blast = human.CriticalRisk, true, human.MachineBlast
+	case projectRoot, gitDir, systemSpot, startSpot, secretSpot, unknownSpot:
+		e.Risk, e.Blast = human.HighRisk, human.MachineBlast
+	case gateSpot, hookSpot:
+		e.Risk, e.HardLimit = human.CriticalRisk, true
+	case outside, envFile:
+		e.Risk = human.MediumRisk
+	}
+	if w.holdsGuard(target, v.glob) || holdsHooks(target) {
+		e.Risk, e.HardLimit = human.CriticalRisk, true
+	}
+	if to.s == "/dev/null" {
+		e.Verb, e.Reversibility = human.FilesystemDelete, human.Irreversible
+		if !e.HardLimit {
+			e.Risk = human.HighRisk
+		}
+	}
+	w.emit(e)
+}
+
 // copied is what becomes of the place where a file is copied, moved or linked to: a name, or a folder.
 func (w *walker) copied(v, to value, one, keeps, forced bool, c *cmd) {
 	base := path.Base(strings.TrimRight(v.s, "/"))
 	into := value{s: strings.TrimRight(to.s, "/") + "/" + base, quoted: true, taint: to.taint}
 	folder := !one || strings.HasSuffix(to.s, "/") || to.s == "." || to.s == ".." || strings.HasSuffix(to.s, "/..") || path.Ext(base) != "" && path.Ext(to.s) == ""
+	o, _ := parse(c.args, nil, false, false)
+	links, hard := o.has("-s", "--symbolic-link", "-l", "--link"), !o.has("-s", "--symbolic", "--symbolic-link")
 	became := stream{from: v.s, taint: v.taint}
 	if abs, ok := w.resolve(v, w.dir); ok && v.known() {
 		became.from = abs
@@ -223,6 +236,20 @@ func (w *walker) copied(v, to value, one, keeps, forced bool, c *cmd) {
 	if f, ok := w.file(v); ok {
 		became = f
 	}
+	if c.name == "ln" || c.name == "mv" || c.name == "cp" && links {
+		defer func(was bool) { w.replacesLinks = was }(w.replacesLinks)
+		w.replacesLinks = true
+		defer func() {
+			from := v
+			if abs, ok := w.resolve(v, w.dir); ok && (c.name == "mv" || hard) {
+				from = known(abs)
+			}
+			w.link(into, from, c.name != "mv")
+			if one { // what is there says which of the two it is
+				w.link(to, from, c.name != "mv")
+			}
+		}()
+	}
 	defer func() {
 		w.keep(into, became)
 		if one {
@@ -231,6 +258,7 @@ func (w *walker) copied(v, to value, one, keeps, forced bool, c *cmd) {
 	}()
 	rule := c.name + ".writes"
 	w.writing(to, rule)
+	w.replacesHooks(c, v, to, folder)
 	at := to
 	if folder {
 		at = into
@@ -320,7 +348,7 @@ func chmod(w *walker, c *cmd) (stream, bool) {
 			e.Verb = human.FilesystemWrite
 		}
 		switch {
-		case (p == rootSpot || p == homeSpot || w.holdsGuard(target, v.glob)) && recursive, p == gateSpot:
+		case (p == rootSpot || p == homeSpot || w.holdsGuard(target, v.glob) || holdsHooks(target)) && recursive, p == gateSpot, p == hookSpot:
 			e.Risk, e.Blast, e.HardLimit = human.CriticalRisk, human.MachineBlast, true
 		case p == systemSpot || p == rootSpot || p == homeSpot || p == rawDevice || p == secretSpot && mode != "600" && mode != "400" && mode != "700" && mode != "0600" || p == startSpot && c.name != "chmod":
 			e.Risk, e.Blast = human.HighRisk, human.MachineBlast

@@ -20,6 +20,9 @@ var everydayText string
 //go:embed knowledge/look.txt
 var lookText string
 
+//go:embed knowledge/own.txt
+var ownText string
+
 //go:embed knowledge/system.txt
 var systemText string
 
@@ -44,7 +47,9 @@ type section struct {
 	spec       *spec // once it is read
 }
 
-var knowledge = sync.OnceValues(func() (*index, error) { return makeIndex(cloudText, devText, everydayText, lookText, systemText) })
+var knowledge = sync.OnceValues(func() (*index, error) {
+	return makeIndex(cloudText, devText, everydayText, lookText, ownText, systemText)
+})
 
 func makeIndex(texts ...string) (*index, error) {
 	x := &index{sections: make([]section, 0, 512), seed: maphash.MakeSeed()}

@@ -111,9 +111,6 @@ func (w *walker) destructiveURL(c *cmd, o *options) {
 	}
 	for _, a := range c.args {
 		l := strings.ToLower(a.s)
-		if strings.Contains(l, "/api/gate/") || strings.Contains(l, "/api/operations/") && strings.Contains(l, "complete") {
-			w.tampers(w.shown(c))
-		}
 		for _, word := range []string{"delete", "destroy", "purge", "/drop", "terminate", "_close", "truncate", "wipe", "shutdown", "revoke", "remove", "reset", "cancel", "uninstall", "unregister", "archive"} {
 			if strings.Contains(l, word) {
 				w.simple(c, human.ServiceEffect, human.HighRisk, "asks_to_destroy")

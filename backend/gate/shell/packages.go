@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"strings"
 
 	"deskbell/backend/human"
@@ -145,11 +146,56 @@ func (w *walker) makes(c *cmd, o *options) {
 		if c.name == "just" {
 			pick = func(text string) string { return justfile(text, targets) }
 		}
-		if w.runsWritten(value{s: dir + n, quoted: true}, "sh", pick) {
+		file := value{s: dir + n, quoted: true}
+		changed := w.runsWritten(file, "sh", pick)
+		w.includes(file, dir, pick, 0)
+		if changed {
 			break
 		}
 	}
 	w.runsAll(c)
+}
+
+// maxIncluded is how deep files that makefiles include are followed.
+const maxIncluded = 4
+
+// includes judges the files that a makefile includes, where they were changed.
+func (w *walker) includes(file value, dir string, pick func(string) string, depth int) {
+	if w.evidence == nil || depth >= maxIncluded {
+		return
+	}
+	text := ""
+	if s, ok := w.file(file); ok {
+		text = s.text
+	} else if target, ok := w.rests(file); ok {
+		text, _ = w.evidence.Text(target)
+	}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(line, "\t") {
+			continue
+		}
+		switch words[0] {
+		case "include", "-include", "sinclude", "import", "import?":
+		default:
+			continue
+		}
+		for _, name := range words[1:] {
+			name = strings.Trim(name, "\"'")
+			if strings.HasPrefix(name, "#") {
+				break
+			}
+			if name == "" || strings.ContainsAny(name, "$*?[") || !w.step(1) {
+				continue
+			}
+			if !path.IsAbs(name) {
+				name = dir + name
+			}
+			one := value{s: name, quoted: true}
+			w.runsWritten(one, "sh", pick)
+			w.includes(one, dir, pick, depth+1)
+		}
+	}
 }
 
 // goTool runs the tests or the program of a project; of a file that is named, its text tells what it does.

@@ -128,10 +128,11 @@ func TestPartsTellWhereTheyRun(t *testing.T) {
 	}
 }
 
-type watcher struct{ ran, read []string }
+type watcher struct{ ran, read, rests []string }
 
 func (w *watcher) Ran(words []string) { w.ran = append(w.ran, strings.Join(words, " ")) }
 func (w *watcher) Read(path string)   { w.read = append(w.read, path) }
+func (w *watcher) Rests(path string)  { w.rests = append(w.rests, path) }
 
 // Commands that run are found, and files that commands are known to read.
 func TestWatching(t *testing.T) {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"net/url"
 	"path"
 	"strings"
 
@@ -20,6 +21,7 @@ const (
 	secretSpot  // keys, tokens, keychains
 	startSpot   // what runs by itself later: shell start files, cron, units, hooks
 	systemSpot  // /etc, /usr and the like
+	hookSpot    // settings by which agents' clients start the gatekeeper, and its program
 	gateSpot    // the gatekeeper's own files
 	projectRoot // the working tree itself, or what holds it
 	gitDir
@@ -46,6 +48,7 @@ var (
 		"/etc/ld.so.preload", "/etc/rc.local", "/etc/sudoers", "/etc/pam.d/", "/.claude/settings", "/.claude/hooks", "/.codex/config", "/.codex/hooks", "/.gemini/settings", "/.cursor/hooks", "/.opencode/plugin", "/opencode/plugin", "/.vscode/tasks.json",
 		"/.mcp.json", "/.cursor/mcp.json", "/.vscode/mcp.json", "/.gemini/mcp", "/mcp_config.json", "/claude_desktop_config.json", "/.ssh/config", "/.ssh/rc", "/.config/git/", "/.config/nvim/init", "/.vim/plugin/", "/.config/pip/", "/.pip/",
 		"/.m2/settings.xml", "/.gradle/init", "/.yarnrc", "/sitecustomize.py", "/usercustomize.py", "/.config/containers/", "/.config/hypr/", "/.config/i3/", "/.config/sway/", "/.xsessionrc", "/.direnvrc",
+		"/.local/share/applications/", "/.config/mimeapps.list", "/.local/share/dbus-1/", "/.config/gtk-3.0/", "/.config/gtk-4.0/", "/.gdbinit", "/.lesskey",
 	}
 	secretNames = setOf("id_rsa id_dsa id_ecdsa id_ed25519 .netrc _netrc .pgpass .git-credentials .npmrc .pypirc .htpasswd .my.cnf " +
 		"credentials.json secrets.json secrets.yml secrets.yaml service-account.json serviceaccount.json kubeconfig master.key .vault-token .dockercfg " +
@@ -57,9 +60,12 @@ var (
 		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssl/private", "/run/secrets/", "/var/run/secrets/", "/.deskbell/", "/proc/self/environ", "/etc/krb5.keytab",
 	}
 	secretEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".asc.key", ".tfstate"}
-	gateParts     = []string{"/deskbell/gate.toml", "/.deskbell/", "/.local/share/deskbell", "/.config/deskbell", "/Application Support/deskbell", "/AppData/Roaming/deskbell"}
-	tempDirs      = []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/folders/", "/var/folders/", "/dev/shm/"}
-	remade        = setOf("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
+	gateParts     = []string{"/deskbell/gate.toml", "/.deskbell/", "/.local/share/deskbell", "/.config/deskbell", "/application support/deskbell", "/appdata/roaming/deskbell", "/appdata/local/deskbell"} // in lower case
+	// Settings by which agents' clients start hooks, in a home and in projects, and the folders that they are in.
+	hookSettings = []string{"/.claude/settings.json", "/.claude/settings.local.json", "/.codex/hooks.json", "/.codex/config.toml", "/.gemini/settings.json", "/.gemini/trustedfolders.json", "/.cursor/hooks.json",
+		"/.config/opencode/plugins/deskbell.js", "/.opencode/plugins/deskbell.js"}
+	tempDirs = []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/folders/", "/var/folders/", "/dev/shm/"}
+	remade   = setOf("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")
 )
 
 // caches are folders that tools fill by themselves and fill again, where no commit holds them. Builds are not among them:
@@ -81,7 +87,12 @@ func set(words string) map[string]bool {
 // place of the path unknown.
 func (w *walker) resolve(v value, cwd string) (abs string, ok bool) {
 	s := v.s
-	s = strings.TrimPrefix(s, "file://")
+	if rest, is := strings.CutPrefix(s, "file://"); is {
+		s = strings.TrimPrefix(rest, "localhost")
+		if plain, err := url.PathUnescape(s); err == nil {
+			s = plain
+		}
+	}
 	if s == "~" || strings.HasPrefix(s, "~/") {
 		s = w.home + s[1:]
 	} else if strings.HasPrefix(s, "~") && !v.quoted {
@@ -111,7 +122,24 @@ func (w *walker) resolve(v value, cwd string) (abs string, ok bool) {
 		head := path.Clean(s[:i] + "x")
 		return path.Dir(head) + "/" + strings.ReplaceAll(s[i:], "/", "∕"), true
 	}
-	return path.Clean(s), true
+	s = path.Clean(s)
+	if strings.HasPrefix(s, "/proc/") {
+		s = behindProc(s, cwd)
+	}
+	return s, true
+}
+
+// behindProc is a path behind the links by which a process names its folder and its root.
+func behindProc(s, cwd string) string {
+	process, rest, _ := strings.Cut(s[len("/proc/"):], "/")
+	name, rest, _ := strings.Cut(rest, "/")
+	switch {
+	case name == "root":
+		return path.Clean("/" + rest)
+	case name == "cwd" && (process == "self" || process == "thread-self") && !strings.HasPrefix(cwd, unknown):
+		return path.Join(cwd, rest)
+	}
+	return s
 }
 
 // onDrive says whether a path is one of Windows that begins with a drive, or with another machine.
@@ -122,15 +150,60 @@ func onDrive(s string) bool {
 	return strings.HasPrefix(s, `\\`)
 }
 
-// placeOf says what kind of place a path is.
+// placeOf says what kind of place a path is: as it is written, or as where it leads, if that is graver.
 func (w *walker) placeOf(v value, cwd string) (place, string) {
+	p, shown := w.spotOf(v, cwd)
+	for _, real := range w.leads(v, cwd, true) {
+		if other, _ := w.spotOf(real, cwd); other.rank() > p.rank() {
+			p = other
+		}
+	}
+	return p, shown
+}
+
+// rank is how grave it is to touch a place.
+func (p place) rank() int {
+	switch p {
+	case nullDevice:
+		return -1
+	case gateSpot:
+		return int(rawDevice) + 1
+	}
+	return int(p)
+}
+
+// A spot is a place that a path names or leads to.
+type spot struct {
+	place
+	target string
+}
+
+// spots are the places of a path, as it is written and as where it leads. Without last, a link at its end is not followed.
+func (w *walker) spots(v value, last bool) []spot {
+	var out []spot
+	for _, cwd := range w.cwds() {
+		p, target := w.spotOf(v, cwd)
+		out = append(out, spot{p, target})
+		for _, real := range w.leads(v, cwd, last) {
+			if p, there := w.spotOf(real, cwd); there != target {
+				out = append(out, spot{p, there})
+			}
+		}
+	}
+	return out
+}
+
+// spotOf says what kind of place a path is, as it is written.
+func (w *walker) spotOf(v value, cwd string) (place, string) {
 	s := v.s
 	switch s {
 	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom", "-", "NUL", "nul":
 		return nullDevice, s
 	}
-	if n, ok := strings.CutPrefix(s, "/dev/fd/"); ok && !strings.Contains(n, "/") {
-		return nullDevice, s
+	for _, open := range []string{"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} { // what was opened was judged then
+		if n, ok := strings.CutPrefix(s, open); ok && !strings.Contains(n, "/") {
+			return nullDevice, s
+		}
 	}
 	abs, ok := w.resolve(v, cwd)
 	if !ok {
@@ -155,13 +228,8 @@ func (w *walker) placeOf(v value, cwd string) (place, string) {
 	case w.isHome(abs):
 		return homeSpot, shown
 	}
-	if w.guard != "" && (abs == w.guard || strings.HasPrefix(abs, w.guard+"/")) {
-		return gateSpot, shown
-	}
-	for _, p := range gateParts {
-		if strings.Contains(abs+"/", p) {
-			return gateSpot, shown
-		}
+	if p := w.ownSpot(abs, v.glob); p != inProject {
+		return p, shown
 	}
 	if abs == w.root || strings.HasPrefix(w.root, abs+"/") && w.root != projectDir || abs == w.root+"/*" || abs == w.root+"/.*" {
 		return projectRoot, shown
@@ -171,6 +239,9 @@ func (w *walker) placeOf(v value, cwd string) (place, string) {
 			return startSpot, shown
 		}
 		return gitDir, shown
+	}
+	if rest, ok := strings.CutPrefix(abs, "/proc/"); ok && (strings.HasSuffix(rest, "environ") || strings.HasSuffix(rest, "/mem") || strings.Contains(rest, "/fd/")) {
+		return secretSpot, shown // of another process
 	}
 	for _, p := range secretParts {
 		if strings.Contains(abs+"/", p) && !strings.HasSuffix(abs, ".pub") && base != "known_hosts" && (p != "/.ssh/" || base != "config") {
@@ -230,8 +301,8 @@ func (w *walker) isHome(abs string) bool {
 
 // deleting is the effect of deleting what is at a path.
 func (w *walker) deleting(v value, recursive bool, rule string) {
-	for _, cwd := range w.cwds() {
-		p, target := w.placeOf(v, cwd)
+	for _, s := range w.spots(v, strings.HasSuffix(v.s, "/")) {
+		p, target := s.place, s.target
 		e := human.Effect{Verb: human.FilesystemDelete, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Irreversible, Blast: human.FileBlast}
 		if v.glob {
 			e.Certainty = human.Likely
@@ -243,7 +314,7 @@ func (w *walker) deleting(v value, recursive bool, rule string) {
 			e.Risk, e.Blast, e.HardLimit = human.CriticalRisk, human.MachineBlast, recursive
 		case rawDevice:
 			e.Risk, e.Blast, e.HardLimit = human.CriticalRisk, human.MachineBlast, true
-		case gateSpot:
+		case gateSpot, hookSpot:
 			e.Risk, e.HardLimit = human.CriticalRisk, true
 		case projectRoot:
 			e.Risk, e.Blast, e.HardLimit = human.HighRisk, human.ProjectBlast, recursive
@@ -275,7 +346,7 @@ func (w *walker) deleting(v value, recursive bool, rule string) {
 		if p == inTemp || p == inProject && remade()[path.Base(target)] {
 			e.Reversibility = human.Costly
 		}
-		if recursive && w.holdsGuard(target, v.glob) {
+		if recursive && (w.holdsGuard(target, v.glob) || holdsHooks(target)) {
 			e.Risk, e.Blast, e.HardLimit, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
 		}
 		w.emit(w.proven(e, recursive))
@@ -337,8 +408,9 @@ func (w *walker) replacing(v value, rule string) { w.writes(v, rule, replaces) }
 func (w *walker) emptying(v value, rule string) { w.writes(v, rule, empties) }
 
 func (w *walker) writes(v value, rule string, how change) {
-	for _, cwd := range w.cwds() {
-		p, target := w.placeOf(v, cwd)
+	w.connects(v)
+	for _, s := range w.spots(v, !w.replacesLinks) {
+		p, target := s.place, s.target
 		e := human.Effect{Verb: human.FilesystemWrite, Resource: v.shown(), Target: target, Rule: rule, Certainty: human.Certain, Reversibility: human.Costly, Blast: human.FileBlast, Risk: human.LowRisk}
 		switch p {
 		case nullDevice:
@@ -373,7 +445,7 @@ func (w *walker) writes(v value, rule string, how change) {
 			e.Risk = human.LowRisk
 		case gitDir:
 			e.Risk, e.Blast = human.HighRisk, human.ProjectBlast
-		case gateSpot:
+		case gateSpot, hookSpot:
 			e.Verb, e.Risk, e.Blast, e.HardLimit = human.SecurityWeakening, human.CriticalRisk, human.MachineBlast, true
 		case rawDevice:
 			e.Risk, e.Blast, e.HardLimit, e.Reversibility = human.CriticalRisk, human.MachineBlast, true, human.Irreversible
@@ -412,8 +484,9 @@ func (w *walker) lost(e human.Effect, how change, v value) human.Effect {
 // reading notes when what is read is where secrets are kept. It returns where the text comes from.
 func (w *walker) reading(v value, rule string) taint {
 	var t taint
-	for _, cwd := range w.cwds() {
-		p, target := w.placeOf(v, cwd)
+	w.connects(v)
+	for _, s := range w.spots(v, true) {
+		p, target := s.place, s.target
 		if w.watcher != nil {
 			w.watcher.Read(strings.ReplaceAll(target, projectDir, "."))
 		}
@@ -424,7 +497,9 @@ func (w *walker) reading(v value, rule string) taint {
 		case envFile:
 			e.Risk = human.MediumRisk
 		case gateSpot:
-			e.Risk = human.MediumRisk
+			if e.Risk = human.MediumRisk; !strings.Contains(target+"/", "/.deskbell/") || w.guard != "" && strings.HasPrefix(target, w.guard) {
+				e.Risk, e.HardLimit, e.Rule = human.CriticalRisk, true, "floor.own_folder" // of a project's own file every agent may know
+			}
 		case rawDevice:
 			e.Risk = human.HighRisk // every file on it
 		default:
@@ -435,4 +510,11 @@ func (w *walker) reading(v value, rule string) taint {
 		w.emit(e)
 	}
 	return t
+}
+
+// connects looks for Deskbell's own API in a name that a shell connects to.
+func (w *walker) connects(v value) {
+	if isSocket(v.s) && len(w.reached(v.s, true)) > 0 {
+		w.tampers(v.shown())
+	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -36,6 +37,7 @@ var (
 		"tracert nslookup netstat arp where.exe tree fc comp set-location sl cd chdir push-location pop-location pushd popd cls clear-host get-filehash get-acl test-connection test-netconnection " +
 		"get-eventlog get-winevent get-ciminstance get-wmiobject get-module get-psdrive get-random start-sleep rem title color path date time if for exit return param function else foreach while try catch " +
 		"get-netipaddress get-nettcpconnection get-disk get-volume get-partition get-computerinfo get-culture get-uiculture get-executionpolicy get-timezone chcp prompt measure-command read-host new-object write-error write-warning")
+	winReads   = setOf("get-content gc type cat more select-string sls findstr import-csv get-filehash copy-item cpi cp copy")
 	winWrites  = setOf("set-content sc add-content ac out-file new-item ni md mkdir copy-item cpi cp copy xcopy robocopy move-item mi mv move rename-item rni ren rename export-csv export-clixml tee-object tee expand-archive compress-archive clear-content clc set-item si")
 	winDeletes = setOf("remove-item ri rm rmdir rd del erase remove-itemproperty rp")
 	winFetches = setOf("invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer bitsadmin certutil")
@@ -63,6 +65,7 @@ func (w *walker) windows(text string) {
 	if m := winMethods.FindString(text); m != "" {
 		w.simple(&cmd{name: "windows", args: []value{known(clip(text))}}, human.LangExec, human.HighRisk, "method")
 	}
+	runsOwn := false
 	for _, command := range winSplit(text) {
 		if !w.step(4) {
 			return
@@ -85,12 +88,42 @@ func (w *walker) windows(text string) {
 		if winFetches()[name] || strings.Contains(lower, "downloadstring") || strings.Contains(lower, "downloadfile") {
 			downloads = true
 		}
+		from, asked := len(w.effects), len(w.called)
 		w.winCommand(name, words, command, lower)
+		w.reaches(winArgs(name, words[1:]), from, asked)
+		if i := slices.IndexFunc(words, func(word string) bool { return winOwn(word) != "" }); i >= 0 && !winLooks()[name] {
+			c := winArgs("", words[i+1:])
+			runsOwn = true
+			w.run(append([]value{known(winOwn(words[i]))}, c.args...), stream{})
+		}
 		runs = runs || winRuns()[name] || strings.Contains(lower, "scriptblock]::create")
 		if downloads && runs {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: clip(text), Risk: human.CriticalRisk, HardLimit: true, Reversibility: human.Irreversible, Blast: human.MachineBlast, Rule: "floor.download_run"})
 		}
 	}
+	w.ownInWindows(text, runsOwn)
+	if lower := strings.ToLower(text); strings.Contains(lower, "net.") || strings.Contains(lower, "webclient") {
+		w.reachesInCode(text)
+	}
+}
+
+// winArgs is a command with its words as arguments; PowerShell puts commas between those of a list.
+func winArgs(name string, words []string) *cmd {
+	c := &cmd{name: name}
+	for _, word := range words {
+		for one := range strings.SplitSeq(word, ",") {
+			if one = strings.Trim(one, "\"'()@"); one != "" && !strings.EqualFold(one, "-argumentlist") {
+				c.args = append(c.args, known(one))
+			}
+		}
+	}
+	return c
+}
+
+// winOwn is which of Deskbell's programs a word of a command names.
+func winOwn(word string) string {
+	word = strings.Trim(word, "\"'")
+	return ownProgram(word[strings.LastIndexAny(word, `/\`)+1:])
 }
 
 // What methods of objects do that is more than to look, whatever object they are of.
@@ -132,6 +165,13 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 				rest := words[i+1:]
 				w.winCommand(strings.TrimSuffix(strings.ToLower(a), ".exe"), rest, strings.Join(rest, " "), strings.ToLower(strings.Join(rest, " ")))
 				break
+			}
+		}
+	}
+	if winReads()[name] {
+		for _, p := range paths {
+			if q, _ := w.placeOf(p, w.dir); q == gateSpot {
+				w.reading(p, "windows.reads")
 			}
 		}
 	}
@@ -298,6 +338,15 @@ func winPath(s string) value {
 	for _, home := range []string{"$env:userprofile", "%userprofile%", "$home", "$env:homepath", "%homepath%"} {
 		if strings.HasPrefix(l, home) {
 			return value{s: "~" + s[len(home):]}
+		}
+	}
+	for _, data := range []string{"$env:localappdata", "%localappdata%", "$env:appdata", "%appdata%"} {
+		if strings.HasPrefix(l, data) {
+			folder := "/AppData/Local"
+			if !strings.Contains(data, "local") {
+				folder = "/AppData/Roaming"
+			}
+			return value{s: "~" + folder + s[len(data):], glob: strings.Contains(s, "*")}
 		}
 	}
 	for _, temp := range []string{"$env:temp", "%temp%", "$env:tmp", "%tmp%"} {

@@ -22,8 +22,8 @@ func (w *walker) written(name value) (s stream, changed, all bool) {
 	if w.evidence == nil || !name.known() {
 		return stream{}, false, false
 	}
-	p, target := w.placeOf(name, w.dir)
-	if p == unknownSpot || strings.ContainsAny(target, "*?[…") {
+	target, ok := w.rests(name)
+	if !ok {
 		return stream{}, false, false
 	}
 	switch w.evidence.File(target) {
@@ -36,6 +36,21 @@ func (w *walker) written(name value) (s stream, changed, all bool) {
 		}
 	}
 	return stream{}, false, false
+}
+
+// rests tells the watcher of a file whose text says what runs, and returns where it is; ok is false where that is not known.
+func (w *walker) rests(name value) (target string, ok bool) {
+	if !name.known() {
+		return "", false
+	}
+	p, target := w.placeOf(name, w.dir)
+	if p == unknownSpot || strings.ContainsAny(target, "*?[…") {
+		return "", false
+	}
+	if w.watcher != nil && path.IsAbs(target) {
+		w.watcher.Rests(target)
+	}
+	return target, true
 }
 
 // runsWritten goes through a file that a program runs, if it was changed; pick chooses what of its text is run.

@@ -99,6 +99,9 @@ func (w *walker) run(args []value, in stream) stream {
 	if body, ok := w.funcs[c.name]; ok {
 		return w.function(c, body, own)
 	}
+	if own, sure := w.ours(name); own != "" && sure {
+		c.name = own
+	}
 	if strings.Contains(c.name, "/") {
 		dir, base := path.Split(c.name)
 		dir = path.Clean(dir)
@@ -123,7 +126,7 @@ func (w *walker) run(args []value, in stream) stream {
 		w.emit(human.Effect{Verb: human.FilesystemRead, Resource: c.name, Risk: human.NoRisk, Rule: "shell.help"})
 		return stream{taint: in.taint}
 	}
-	before, from := w.secrets, len(w.effects)
+	before, from, asked := w.secrets, len(w.effects), len(w.called)
 	out, handled := stream{}, false
 	if h := handlers()[c.name]; h != nil {
 		out, handled = h(w, c)
@@ -141,6 +144,8 @@ func (w *walker) run(args []value, in stream) stream {
 		out.taint |= a.taint
 	}
 	w.guards(c, before, from)
+	w.takesAll(c)
+	w.reaches(c, from, asked)
 	if w.secrets > before {
 		out.taint |= fromSecret
 	}
@@ -209,6 +214,9 @@ func (w *walker) program(name value, c *cmd) stream {
 	if _, ok := w.file(name); ok {
 		w.asked(c, c.args)
 		w.scriptFile(name, "", c)
+		if own, _ := w.ours(name); own != "" {
+			w.run(append([]value{known(own)}, c.args...), c.in)
+		}
 		return stream{taint: c.in.taint}
 	}
 	if w.onlyHelp(c) {
@@ -219,6 +227,9 @@ func (w *walker) program(name value, c *cmd) stream {
 	w.scriptFile(name, "", c)
 	// A program that lies elsewhere may still be the one that its name says.
 	base := path.Base(c.name)
+	if own := ownProgram(base); own != "" {
+		base = own
+	}
 	if handlers()[base] != nil || specOf(base) != nil {
 		w.run(append([]value{known(base)}, c.args...), c.in)
 	}
@@ -248,6 +259,7 @@ func (w *walker) scriptFile(name value, language string, c *cmd) {
 	}
 	p, target := w.placeOf(name, w.dir)
 	e := human.Effect{Verb: human.LangExec, Resource: name.shown(), Target: target, Certainty: human.Possible, Risk: human.MediumRisk, Reversibility: human.Costly, Blast: human.MachineBlast, Rule: "shell.script_file"}
+	w.rests(name)
 	if w.evidence != nil && name.known() && p != unknownSpot {
 		if text, ok := w.evidence.Text(target); ok {
 			w.emit(human.Effect{Verb: human.LangExec, Resource: name.shown(), Target: target, Risk: human.LowRisk, Reversibility: human.Costly, Blast: human.ProjectBlast, Rule: "shell.script_read"})
@@ -365,7 +377,8 @@ func (w *walker) apply(c *cmd) stream {
 		o, rest := parse(c.args, s.values, s.long, true)
 		// An option that takes no value here may take one in another version, and the other way round.
 		for i := range c.args[:max(0, len(c.args)-len(rest))] {
-			if i > 0 && dangerousNames()[path.Base(c.args[i].s)] {
+			own, _ := w.ours(c.args[i])
+			if i > 0 && (own != "" || dangerousNames()[path.Base(c.args[i].s)]) {
 				w.run(c.args[i:], c.in)
 				break
 			}
@@ -469,7 +482,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 func couldBePath(s string) bool {
-	return s != "" && len(s) < 512 && !strings.ContainsAny(s, " \n\t;|&<>") && strings.ContainsAny(s, "./_~") || secretNames()[s]
+	return s != "" && len(s) < 512 && !strings.ContainsAny(s, " \n\t;|&<>") && strings.ContainsAny(s, "./_~") || secretNames()[s] || s == ownName
 }
 
 func (w *walker) effect(s effectSpec, id string, o *options, c *cmd) {
@@ -748,4 +761,4 @@ func (w *walker) tasks(c *cmd) {
 
 var sqlVerbs = setOf("TRUNCATE DROP DELETE GRANT REVOKE UPDATE ALTER INSERT CREATE MERGE REPLACE")
 
-var dangerousNames = setOf("rm shred dd mkfs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs")
+var dangerousNames = setOf("rm shred dd mkfs sudo bash sh zsh git kubectl terraform aws gcloud docker curl wget chmod chown kill eval python python3 perl ruby node systemctl shutdown reboot mv truncate find xargs deskbell deskbell-hook")

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"deskbell/backend/human"
@@ -88,6 +89,9 @@ func find(w *walker, c *cmd) (stream, bool) {
 					}
 				}
 			}
+			if w.findsGuard(found(), c.args) {
+				w.tampers(w.shown(c))
+			}
 			w.run(args, c.in)
 			i = end
 		}
@@ -99,6 +103,34 @@ func find(w *walker, c *cmd) (stream, bool) {
 		}
 	}
 	return handled(out)
+}
+
+// guardFiles are files of the gatekeeper's own folder, by which a search for names is compared with what it holds.
+var guardFiles = []string{"deskbell.db", "deskbell.db-wal", "deskbell.log", "start.log", "server.json", "config.toml", "gate.toml", "gate.mirror", "gate.mirror.key",
+	"receipt-keys.json", "stepup.key", "known_agents", "agent.key", "deskbell.sock"}
+
+// findsGuard says whether a search below these paths comes to files of the gatekeeper's own folder, as far as the names it looks for say.
+func (w *walker) findsGuard(paths, args []value) bool {
+	if !slices.ContainsFunc(paths, func(p value) bool {
+		return slices.ContainsFunc(w.cwds(), func(cwd string) bool {
+			at, target := w.placeOf(p, cwd)
+			return at == gateSpot || w.holdsGuard(target, p.glob)
+		})
+	}) {
+		return false
+	}
+	named := false
+	for i, a := range args[:max(len(args)-1, 0)] {
+		if a.s != "-name" && a.s != "-iname" {
+			continue
+		}
+		named = true
+		pattern := strings.ToLower(args[i+1].s)
+		if strings.Contains(pattern, unknown) || slices.ContainsFunc(guardFiles, func(file string) bool { is, err := path.Match(pattern, file); return is || err != nil }) {
+			return true
+		}
+	}
+	return !named
 }
 
 // wholly says whether all that is under a path is more than may go: of a home or the root even what partly chooses from.

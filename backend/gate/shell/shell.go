@@ -52,6 +52,30 @@ type Evidence interface {
 	Pushed() bool
 }
 
+// A World is evidence that knows this machine's Deskbell, too. It answers as Evidence does.
+type World interface {
+	// Ours says whether a file is Deskbell's own program, by what it is and not by its name. A name without a folder is looked
+	// for as the system would.
+	Ours(file string) bool
+	// Server is the address that Deskbell's API listens on, "127.0.0.1:7717"; empty where it is not known.
+	Server() string
+	// Runs says whether a path is the Deskbell program that runs here, or the one beside it that clients' hooks start.
+	Runs(abs string) bool
+	// Real says where an absolute path leads, links followed as far as they are there; where several files fit a pattern, each of
+	// the first. A path without links leads to itself.
+	Real(abs string, pattern bool) []string
+	// Linked keeps, for later calls of the session, that a path leads to another.
+	Linked(from, to string)
+	// OurServer says whether the settings of agents, in this home and project, start Deskbell itself for an MCP server of a name.
+	OurServer(name string) bool
+}
+
+// WorldOf is what evidence knows of this machine's Deskbell; nil for nothing.
+func WorldOf(e Evidence) World {
+	w, _ := e.(World)
+	return w
+}
+
 // Place is where a script would run.
 type Place struct {
 	Cwd      string // absolute; "" where it is not known: then it is the root of a project
@@ -62,12 +86,15 @@ type Place struct {
 	Watcher  Watcher // may be nil
 }
 
-// A Watcher is told what a script would run and read, however deep within it. It is told from one goroutine.
+// A Watcher learns what a script would run and read, however deep within it. One goroutine calls it.
 type Watcher interface {
-	// Ran is told the words of a command; … stands for what is not known.
+	// Ran gets the words of a command; … stands for what is not known.
 	Ran(words []string)
-	// Read is told a path: absolute, or from . at the root of a working tree that is not known.
+	// Read gets a path: absolute, or from . at the root of a working tree that is not known.
 	Read(path string)
+	// Rests gets the absolute path of a file whose text says what would run, whether or not there is such a file now, and
+	// before the evidence is asked about it.
+	Rests(path string)
 }
 
 // Lower returns what a script would do, the most severe first. It never returns none: a script that does nothing reads.
@@ -145,6 +172,7 @@ func Code(language, code string, at Place) []human.Effect {
 type walker struct {
 	home, root string
 	evidence   Evidence
+	world      World // may be nil
 	watcher    Watcher
 	dir        string   // the current folder, as far as it is known
 	otherDirs  []string // where it may still be, should a cd fail
@@ -167,16 +195,23 @@ type walker struct {
 	spawning  int            // within a pipe or the background
 	loops     int
 	spent     bool
-	otherHost string // set while what is gone through runs on another machine
-	secrets   int    // how often a secret was read
-	unsure    bool   // what is gone through may be no command at all: what is not known of it is not noted
-	parts     *parts // where they are asked for
-	own       bool   // the command that begins is a part of its own
+	otherHost string            // set while what is gone through runs on another machine
+	secrets   int               // how often a secret was read
+	unsure    bool              // what is gone through may be no command at all: what is not known of it is not noted
+	parts     *parts            // where they are asked for
+	own       bool              // the command that begins is a part of its own
+	api       []address         // where Deskbell's own API may be, once it was looked for
+	links     map[string]string // that this call has made: what a path leads to
+	behind    map[string]string // the home, the project and the guarded folder, by where they are behind links
+
+	replacesLinks bool // what is written takes the place of a link at the path's end
+
+	called []address // requests of it that were judged
 }
 
 func newWalker(at Place) *walker {
 	w := &walker{
-		home: at.Home, root: at.Root, dir: at.Cwd, start: at.Cwd, guard: at.Guard, evidence: at.Evidence, watcher: at.Watcher,
+		home: at.Home, root: at.Root, dir: at.Cwd, start: at.Cwd, guard: at.Guard, evidence: at.Evidence, world: WorldOf(at.Evidence), watcher: at.Watcher,
 		vars: map[string]value{}, funcs: map[string]*syntax.Stmt{}, files: map[string]stream{}, seen: map[human.Effect]bool{},
 		aliases: map[string]value{},
 	}

@@ -16,6 +16,14 @@ import (
 //	action last             ".." is about the last word only; "rest": about all but the first
 //	data                    its arguments are text, not paths
 //	from other              takes the lines of another command, too
+//	closed                  what no rule is about is a hard limit: a rule's words are those of the command itself; see closed.go
+//	before -a --bb          of a closed command: options that may stand before its subcommand
+//	with -a --bb            options that the rules of the line above allow
+//	not -a --bb             options that they do not: a hard limit
+//	runs --bb               the option's value, or without one what follows the options, is a command of its own
+//	variables A B           variables of the environment that no call may set
+//	homes A B               those by which the program finds its folder
+//	loads A_* B             those that say what a server of it loads, runs and trusts
 //	PATTERN ; PATTERN : EFFECT, EFFECT
 //	yes COMMAND             an example that the rule above must find
 //	no COMMAND              and one that it must not
@@ -34,6 +42,9 @@ type spec struct {
 	data   bool
 	rules  []rule
 	action string // where ".." finds the verb: "last" word, "rest" without the first, or anywhere
+
+	closed                          bool
+	before, variables, homes, loads []string
 }
 
 type rule struct {
@@ -48,6 +59,10 @@ type rule struct {
 	effects  []effectSpec
 	yes, no  []string
 	patterns string
+
+	with, not []string // of a closed command: options
+	wraps     bool     // it runs a command that follows
+	commands  []string // options whose values are commands
 }
 
 type effectSpec struct {
@@ -58,9 +73,13 @@ type effectSpec struct {
 func (s *spec) read(text string) error {
 	s.values = map[string]bool{}
 	s.rules = make([]rule, 0, strings.Count(text, " : ")+strings.Count(text, " ; "))
+	last := 0 // the first rule of the last line that has one
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		word, rest, _ := strings.Cut(line, " ")
+		if s.closedLine(word, rest, last) {
+			continue
+		}
 		switch word {
 		case "":
 		case "#":
@@ -111,6 +130,7 @@ func (s *spec) read(text string) error {
 			if err != nil {
 				return fmt.Errorf("%s: %q: %w", s.name, line, err)
 			}
+			last = len(s.rules)
 			for pattern := range strings.SplitSeq(line[:i], " ; ") {
 				r := parsePattern(pattern)
 				r.id = s.name + r.id

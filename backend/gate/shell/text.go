@@ -175,6 +175,7 @@ func printenv(w *walker, c *cmd) (stream, bool) {
 		t = fromSecret
 	}
 	for _, a := range c.args {
+		w.ownToken(a.s)
 		if secretVar(a.s) {
 			t = fromSecret
 		}

@@ -404,6 +404,7 @@ func boolTo(b bool, n int) int {
 }
 
 func (w *walker) lookup(name string) (value, bool) {
+	w.ownToken(name)
 	if v, ok := w.vars[name]; ok {
 		return v, true
 	}
@@ -470,6 +471,9 @@ var (
 // assigned notes what setting a variable runs, now or later. variant is export, declare and so on, or empty.
 func (w *walker) assigned(name string, v value) {
 	defer w.apart()()
+	if strings.HasPrefix(name, "DESKBELL_") {
+		w.ownVariable(name, v)
+	}
 	switch {
 	case commandVars()[name]:
 		text := strings.TrimLeft(v.s, "|! ")

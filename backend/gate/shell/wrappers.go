@@ -26,6 +26,8 @@ func env(w *walker, c *cmd) (stream, bool) {
 }
 
 func (w *walker) assignsThen(c *cmd, rest []value, name string) stream {
+	defer func(vars map[string]value) { w.vars = vars }(w.vars)
+	w.vars = clone(w.vars)
 	for len(rest) > 0 {
 		key, val, ok := strings.Cut(rest[0].s, "=")
 		if !ok || strings.ContainsAny(key, "/ ") {
@@ -33,6 +35,7 @@ func (w *walker) assignsThen(c *cmd, rest []value, name string) stream {
 		}
 		v := value{s: val, taint: rest[0].taint, quoted: true}
 		w.assigned(key, v)
+		w.set(key, v)
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
@@ -271,10 +274,11 @@ func scriptCmd(w *walker, c *cmd) (stream, bool) {
 
 // away goes through what runs on another machine.
 func (w *walker) away(host string, run func() stream) stream {
-	old, dir, others, home := w.otherHost, w.dir, w.otherDirs, w.root
+	old, dir, others, home, world := w.otherHost, w.dir, w.otherDirs, w.root, w.world
+	w.world = nil
 	w.otherHost, w.dir, w.otherDirs, w.root = host, w.home, nil, "/\x01nowhere"
 	out := run()
-	w.otherHost, w.dir, w.otherDirs, w.root = old, dir, others, home
+	w.otherHost, w.dir, w.otherDirs, w.root, w.world = old, dir, others, home, world
 	return out
 }
 

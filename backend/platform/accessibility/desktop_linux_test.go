@@ -72,18 +72,19 @@ func (d session) show(e *Elements, f form) shown { d.T.Helper(); return d.showAt
 func (d session) showAt(e *Elements, f form, scale float64, env ...string) shown {
 	d.T.Helper()
 	s := shown{Form: d.StartForm(f.script, d.Home, append(env, f.env...), "--force-renderer-accessibility"), form: f, d: d, scale: scale}
-	s.at = d.window(f.title, s.PID())
 	s.ready(e)
 	return s
 }
 
-// ready waits until the form's first part is on the bus.
-func (s shown) ready(e *Elements) {
+// ready waits until the form's first part is on the bus and its window, which may grow once it is shown, keeps its place.
+func (s *shown) ready(e *Elements) {
 	s.d.T.Helper()
 	s.d.Wait(s.title+" on the bus", func() bool {
+		before := s.at.Window.Bounds
+		s.at = s.d.window(s.title, s.PID())
 		x, y := s.point(s.spots[0])
 		got, err := e.At(s.d.T.Context(), x, y, s.at)
-		return err == nil && got.Role == s.spots[0].role
+		return err == nil && got.Role == s.spots[0].role && s.at.Window.Bounds == before
 	})
 }
 

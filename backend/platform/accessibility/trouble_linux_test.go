@@ -3,7 +3,6 @@ package accessibility
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 // An application that is stopped holds up its own look-ups only, and those no longer than the deadline.
 func TestStoppedApplication(t *testing.T) {
 	d := startAccessible(t)
-	e := d.elementsIn(0) // the default
+	e := d.elements()
 	stopped, runs := forms["GTK 3"], forms["Qt 5"]
 	one, other := d.show(e, stopped), d.show(e, runs)
 
@@ -24,41 +23,38 @@ func TestStoppedApplication(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, greet := stopped.spots[0], runs.called("Greet")
-	look := func(f shown, s spot) (human.Element, time.Duration, error) {
+	look := func(f shown, s spot) (human.Element, error) {
 		x, y := f.point(s)
-		began := time.Now()
-		got, err := e.At(t.Context(), x, y, f.at)
-		return got, time.Since(began), err
+		return e.At(t.Context(), x, y, f.at)
 	}
 	slow := make(chan struct{})
 	go func() {
 		defer close(slow)
-		if _, took, err := look(one, file); kind(err) != human.Unavailable || took > 400*time.Millisecond {
-			t.Errorf("the stopped application: %v after %v", err, took)
+		if _, err := look(one, file); kind(err) != human.Unavailable {
+			t.Errorf("the stopped application: %v", err)
+		}
+		// It is left alone at once now.
+		began := time.Now()
+		if _, err := look(one, file); kind(err) != human.Unavailable || time.Since(began) >= e.o.Deadline {
+			t.Errorf("the stopped application again: %v after %v", err, time.Since(began))
 		}
 	}()
-	var took []time.Duration
-	for waiting := true; waiting; {
+	meanwhile := 0
+	for waiting := true; waiting; meanwhile++ {
+		got, err := look(other, greet)
+		if err != nil || got.Name != "Greet" {
+			t.Fatalf("meanwhile another one: %+v, %v", got, err)
+		}
 		select {
 		case <-slow:
 			waiting = false
 		default:
 		}
-		got, time, err := look(other, greet)
-		if err != nil || got.Name != "Greet" {
-			t.Fatalf("meanwhile another one: %+v, %v", got, err)
-		}
-		took = append(took, time)
 	}
-	slices.Sort(took)
-	if p50 := took[len(took)/2]; len(took) < 5 || p50 > 200*time.Millisecond {
-		t.Errorf("meanwhile another one was asked %d times and took %v", len(took), took)
+	if meanwhile < 2 { // the last may have ended after it
+		t.Error("another one waited, too")
 	}
-	// It is left alone at once now,
-	if _, took, err := look(one, file); kind(err) != human.Unavailable || took > 50*time.Millisecond {
-		t.Errorf("the stopped application again: %v after %v", err, took)
-	}
-	// and found again when it continues.
+	// It is found again when it continues.
 	if err := syscall.Kill(one.PID(), syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +182,10 @@ func TestScale(t *testing.T) {
 				scale = 1.5
 			}
 			f := d.showAt(e, forms[name], scale, env)
-			x, y := f.point(f.called("Greet"))
+			var x, y int
 			d.Wait("the button", func() bool {
+				f.at = d.window(f.title, f.PID()) // its size changes once more after it is shown
+				x, y = f.point(f.called("Greet"))
 				got, err := e.At(t.Context(), x, y, f.at)
 				return err == nil && got.Name == "Greet" && got.Bounds.Contains(x, y)
 			})

@@ -81,21 +81,26 @@ func TestTerminals(t *testing.T) {
 	}
 }
 
-// settled says whether the last program of a command runs.
+// settled says whether the last program of a command runs: below its terminal, or below the tmux server of its socket.
 func settled(t *testing.T, pid int, command string) bool {
 	t.Helper()
 	want := "cat"
 	if strings.Contains(command, "bash --norc -i") {
 		want = "bash"
 	}
+	if strings.Contains(command, "tmux") {
+		server, err := askTmux(strings.Fields(command)[3], "display-message", "-p", "#{pid}")
+		if err != nil {
+			return false
+		}
+		if pid, err = strconv.Atoi(server); err != nil {
+			t.Fatal(err)
+		}
+	}
 	queue, names := children(pid), []string{}
 	for len(queue) > 0 {
-		s, err := stat(queue[0])
-		if err == nil {
+		if s, err := stat(queue[0]); err == nil {
 			names = append(names, s.command)
-			if s.command == "tmux: client" {
-				queue = append(queue, servers()...)
-			}
 		}
 		queue = append(queue[1:], children(queue[0])...)
 	}
@@ -104,23 +109,26 @@ func settled(t *testing.T, pid int, command string) bool {
 
 // endTmux returns once the server of that socket has ended: the terminals of any server count.
 func endTmux(t *testing.T, socket string) {
-	ask := func(question ...string) ([]byte, error) {
-		cmd := exec.Command("tmux", append([]string{"-L", socket}, question...)...)
-		cmd.Env = append(os.Environ(), "TMUX_TMPDIR="+os.TempDir())
-		return cmd.Output()
-	}
-	server, err := ask("display-message", "-p", "#{pid}")
+	server, err := askTmux(socket, "display-message", "-p", "#{pid}")
 	if err == nil {
-		_, err = ask("kill-server")
+		_, err = askTmux(socket, "kill-server")
 	}
 	if err != nil {
 		t.Fatalf("tmux: %v", err)
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(server)))
+	pid, err := strconv.Atoi(server)
 	if err != nil {
 		t.Fatal(err)
 	}
 	desktoptest.Wait(t, "the end of tmux", func() bool { return !slices.Contains(servers(), pid) })
+}
+
+// askTmux returns what the server of a socket answers, and an error as long as none serves it.
+func askTmux(socket string, question ...string) (string, error) {
+	cmd := exec.Command("tmux", append([]string{"-L", socket}, question...)...)
+	cmd.Env = append(os.Environ(), "TMUX_TMPDIR="+os.TempDir())
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
 }
 
 // A window that is no terminal hides nothing, even when it was started from one that does.

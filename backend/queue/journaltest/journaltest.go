@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/receipt"
 )
 
 // A Journal is one that can be closed, which gives its folder free to be opened again.
@@ -59,6 +61,7 @@ func Run(t *testing.T, open Opener) {
 		{"wait ends with its context", waitEnds},
 		{"a context that has ended appends nothing", deadContext},
 		{"everything is there after closing", reopen},
+		{"receipts have their places in one log", receipts},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,6 +84,35 @@ type journal struct {
 	Journal
 	open Opener
 	dir  string
+}
+
+// Key is what the journals under test sign their logs of receipts with.
+func Key() *receipt.Key { return key }
+
+var key = receipt.NewKey(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize)))
+
+// Trust trusts Key.
+func Trust() receipt.Trust {
+	return receipt.Trust{LogKeys: map[string]string{key.ID: receipt.PublicText(key.Public())}}
+}
+
+// Answered is an operator's answer to an operation, as its version, with a receipt.
+func Answered(tb testing.TB, id human.OperationID, version uint64) human.Event {
+	op, err := human.Operation{ID: id}.Apply(ring("answered"))
+	e := human.Event{Type: human.Finished, At: at, By: ann, Answer: &human.Answer{HumanInput: "yes"}}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	made, err := (&receipt.Maker{Key: Key}).Make(tb.Context(), op, version, e, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	raw, err := made.Encode()
+	e.Receipt = &raw
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
 }
 
 // at is a time with everything that is easily lost: nanoseconds and a zone.
@@ -154,6 +186,16 @@ func (j *journal) all() []human.Entry {
 			j.Fatalf("Operation(%s) = %v, %v, want %v", id, got, err, want)
 		}
 	}
+	answers := 0
+	for _, e := range all {
+		if e.Event.Receipt != nil {
+			answers++
+		}
+	}
+	audit, err := j.Audit(context.Background(), Trust())
+	if err != nil || audit.Entries != uint64(len(all)) || audit.Receipts != uint64(answers) || len(audit.Found) > 0 {
+		j.Fatalf("Audit of %d entries with %d receipts: %+v, %v", len(all), answers, audit, err)
+	}
 	return all
 }
 
@@ -225,6 +267,41 @@ func readsBack(t *testing.T, j *journal) {
 			t.Errorf("%s, details read %q, want %q", when, got.Details, details)
 		}
 		j.reopened()
+	}
+}
+
+func receipts(t *testing.T, j *journal) {
+	const n = 12
+	for i := range n {
+		id := human.OperationID(fmt.Sprintf("op_%d", i))
+		j.append(id, 0, ring("answered"))
+		j.refused(human.Conflict, id, 7, Answered(t, id, 8)) // leaves nothing in the log either
+		j.append(id, 1, reply("please"), Answered(t, id, 3))
+		if i == n/2 {
+			j.reopened()
+		}
+	}
+	j.append("op_none", 0, ring("not answered"))
+	j.all()
+	for i := range n {
+		id := human.OperationID(fmt.Sprintf("op_%d", i))
+		got, err := j.Receipts(t.Context(), id)
+		if err != nil || len(got) != 1 {
+			t.Fatalf("Receipts(%s) = %v, %v", id, got, err)
+		}
+		if r := receipt.Verify(got[0].RawMessage, Trust()); !r.Authentic || r.Operation != string(id) || r.Position != uint64(i+1) {
+			t.Errorf("the receipt of %s: %+v", id, r)
+		}
+	}
+	c, err := j.Chain(t.Context(), "op_5", Trust())
+	if err != nil || len(c.Neighbors) != 4 || c.Neighbors[2].Number != 6 || c.Neighbors[2].Operation != "op_5" || c.Receipts != n || len(c.Found) > 0 {
+		t.Errorf("the chain around the receipt of op_5: %+v, %v", c, err)
+	}
+	if c, err = j.Chain(t.Context(), "op_none", Trust()); err != nil || len(c.Neighbors) > 0 || c.Receipts != n {
+		t.Errorf("the chain around an operation without an answer: %+v, %v", c, err)
+	}
+	if got, err := j.Receipts(t.Context(), "op_none"); err != nil || len(got) != 0 {
+		t.Errorf("an operation without an answer has the receipts %v, %v", got, err)
 	}
 }
 
@@ -612,12 +689,16 @@ func crash(t *testing.T, open Opener) {
 		}
 		// It continues from there.
 		ids := slices.Sorted(func(yield func(human.OperationID) bool) {
-			for id := range versions {
-				if !yield(id) {
+			for id, v := range versions {
+				if v < 13 && !yield(id) {
 					return
 				}
 			}
 		})
+		if len(ids) == 0 { // all had just ended
+			ids, versions["op_after"] = []human.OperationID{"op_after"}, 1
+			j.append("op_after", 0, ring("after"))
+		}
 		j.append(ids[0], versions[ids[0]], reply("a"), reply("b"), reply("c"))
 		j.all()
 		if err := j.Close(); err != nil {
@@ -643,6 +724,9 @@ func appendUntilKilled(t *testing.T, j Journal) {
 				for v := uint64(0); v < 13; v += uint64(len(events)) {
 					if v > 0 {
 						events = []human.Event{reply("a"), reply("b"), reply(strings.Repeat("c", 3000))}
+					}
+					if v == 10 {
+						events[2] = Answered(t, id, 13)
 					}
 					seq, err := j.Append(t.Context(), id, v, events...)
 					if err != nil {

@@ -24,6 +24,8 @@ import (
 const (
 	Database = "deskbell.db"
 	Log      = "deskbell.log"
+	Socket   = "deskbell.sock" // on which the server listens, too
+	Agents   = "known_agents"  // whose processes the server knows
 
 	lockFile   = "lock"
 	serverFile = "server.json"
@@ -32,7 +34,8 @@ const (
 // A Server is a running server.
 type Server struct {
 	PID       int       `json:"pid"`
-	URL       string    `json:"url,omitempty"` // empty while it starts
+	URL       string    `json:"url,omitempty"`    // empty while it starts
+	Socket    string    `json:"socket,omitempty"` // its name in the folder; from Find, its path
 	Version   string    `json:"version,omitempty"`
 	StartedAt time.Time `json:"started_at"`
 }
@@ -100,7 +103,7 @@ func heldBy(dir string) string {
 	}
 	where := "is starting"
 	if err == nil && s.PID == holder.PID && s.URL != "" {
-		where = "listens on " + s.URL
+		where = "listens on " + s.URL + " (to sign in there, run `deskbell login` in a terminal)"
 	}
 	return fmt.Sprintf("another Deskbell holds the data folder %s: process %d, since %s, %s; stop it, or choose another folder with --data",
 		dir, holder.PID, holder.StartedAt.Local().Format("2006-01-02 15:04:05"), where)
@@ -118,9 +121,20 @@ func readServer(path string, from int64) (s Server, err error) {
 	return s, json.NewDecoder(f).Decode(&s)
 }
 
-// Publish tells other processes of this user where the server listens.
-func (c *Claim) Publish(url string) error {
+// At is the address by which this user's programs call it: unix: and the path of its socket, or the URL where it has none.
+func (s Server) At() string {
+	if s.Socket != "" {
+		return "unix:" + s.Socket
+	}
+	return s.URL
+}
+
+// Publish tells other processes of this user where the server listens; with socket, on Socket in the folder, too.
+func (c *Claim) Publish(url string, socket bool) error {
 	c.me.URL = url
+	if c.me.Socket = ""; socket {
+		c.me.Socket = Socket
+	}
 	text, err := json.Marshal(c.me)
 	if err == nil {
 		_, err = disk.Replace(c.path(serverFile), bytes.NewReader(append(text, '\n')), 0o600)
@@ -150,6 +164,9 @@ func Find(dir string) (Server, error) {
 	s, err := readServer(filepath.Join(dir, serverFile), 0)
 	if err != nil || !strings.HasPrefix(s.URL, "http") || !Held(dir) {
 		return Server{}, human.Errorf(human.NotFound, "no Deskbell runs on the data folder %s", dir)
+	}
+	if s.Socket != "" {
+		s.Socket = filepath.Join(dir, Socket) // whatever else the file names
 	}
 	return s, nil
 }

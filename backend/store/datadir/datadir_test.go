@@ -26,7 +26,7 @@ func TestOneServerAtATime(t *testing.T) {
 	if human.KindOf(err) != human.Conflict || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d, since ", os.Getpid())) {
 		t.Errorf("a second server: %v", err)
 	}
-	if err := first.Publish("http://127.0.0.1:1"); err != nil {
+	if err := first.Publish("http://127.0.0.1:1", false); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Find(dir)

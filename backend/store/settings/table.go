@@ -35,9 +35,10 @@ type Limits struct {
 
 // Server says where the API listens and whom it answers.
 type Server struct {
-	Addr        string
-	AllowHosts  []string
-	AllowRemote bool
+	Addr         string
+	AllowHosts   []string
+	AllowRemote  bool
+	CheckCallers bool
 }
 
 // Operator is the person who answers.
@@ -170,6 +171,11 @@ var Table = []Setting{
 		Key: "server.allow_remote", Default: false, Flag: "allow-remote", Restart: true,
 		Doc:  "Listen on an address other machines can reach. Traffic is not encrypted: put TLS in front of it.",
 		bind: func(s *Settings) any { return &s.Server.AllowRemote },
+	},
+	{
+		Key: "server.check_callers", Default: true, Restart: true,
+		Doc:  "Block operators' calls from programs that an agent started, and report them. A server that an agent starts always does.",
+		bind: func(s *Settings) any { return &s.Server.CheckCallers },
 	},
 	{
 		Key: "operator.name", Default: osUser(), Flag: "operator", Restart: true,

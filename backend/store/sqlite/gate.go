@@ -256,6 +256,32 @@ func (g Gate) Uses(ctx context.Context) (map[string]service.Use, error) {
 	return all, g.store.fail(ctx, err)
 }
 
+// Tools implements service.Store.
+func (g Gate) Tools(ctx context.Context) ([]service.ToolKnown, error) {
+	var all []service.ToolKnown
+	err := g.store.rows(ctx, `SELECT agent, tool, at, text FROM gate_tools ORDER BY at`, nil, func(rows *sql.Rows) error {
+		var t service.ToolKnown
+		var at int64
+		err := rows.Scan(&t.Agent, &t.Tool, &at, &t.Definition)
+		t.At = time.UnixMicro(at).UTC()
+		all = append(all, t)
+		return err
+	})
+	return all, g.store.fail(ctx, err)
+}
+
+// PutTool implements service.Store.
+func (g Gate) PutTool(ctx context.Context, t service.ToolKnown) error {
+	return g.store.do(ctx, func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, `INSERT INTO gate_tools (agent, tool, at, text) VALUES (?,?,?,?)
+			ON CONFLICT (agent, tool, text) DO UPDATE SET at = excluded.at`, t.Agent, t.Tool, t.At.UnixMicro(), t.Definition)
+		if err == nil {
+			err = w.mirrors(ctx)
+		}
+		return err
+	})
+}
+
 // PutRule implements service.Store.
 func (g Gate) PutRule(ctx context.Context, r human.GateRule) error {
 	data, err := json.Marshal(r)
@@ -264,6 +290,9 @@ func (g Gate) PutRule(ctx context.Context, r human.GateRule) error {
 	}
 	return g.store.do(ctx, func(ctx context.Context, w *writer) error {
 		_, err := w.conn.ExecContext(ctx, `INSERT INTO gate_rules (rule_id, data) VALUES (?,?)`, r.ID, string(data))
+		if err == nil {
+			err = w.mirrors(ctx)
+		}
 		return err
 	})
 }
@@ -278,6 +307,9 @@ func (g Gate) DropRule(ctx context.Context, id string) error {
 		n, err := done.RowsAffected()
 		if err == nil && n == 0 {
 			return human.Errorf(human.NotFound, "there is no operator's rule %s; change a rule of a file in that file", human.OneLine(id, 40))
+		}
+		if err == nil {
+			err = w.mirrors(ctx)
 		}
 		return err
 	})

@@ -23,6 +23,9 @@ func (s *Store) Append(ctx context.Context, id human.OperationID, expected uint6
 		if err := r.rows[i].encode(human.Entry{ID: id, Version: expected + uint64(i) + 1, Event: e}); err != nil {
 			return 0, err
 		}
+		if err := s.hashReceipt(&r.rows[i]); err != nil {
+			return 0, err
+		}
 	}
 	// A new operation depends on nothing in the file, so its projection is made here, where many can be
 	// made at once, and not by the one writer.
@@ -46,6 +49,9 @@ type row struct {
 	entry            human.Entry
 	payload          string
 	details, context []byte // nil or not empty
+	kind             string // the event's type and time, as their columns have them
+	at               int64
+	leaf             string // of the receipt of an event that is being appended
 }
 
 func (r *row) bytes() int { return 256 + len(r.payload) + len(r.details) + len(r.context) }
@@ -53,6 +59,20 @@ func (r *row) bytes() int { return 256 + len(r.payload) + len(r.details) + len(r
 // encode makes r the row of an entry. The row's own entry is what reading the row back gives, and shares no
 // memory with the caller's.
 func (r *row) encode(e human.Entry) error {
+	given := e.Event.Receipt
+	e.Event.Receipt = nil
+	if err := r.encodeBare(e); err != nil || given == nil {
+		return err
+	}
+	// It is most of an event, so it is put in as it is, without reading it back.
+	kept := human.Receipt{RawMessage: slices.Clone(given.RawMessage)}
+	r.payload = strings.TrimSuffix(r.payload, "}") + `,"receipt":` + string(kept.RawMessage) + "}"
+	r.entry.Event.Receipt = &kept
+	return nil
+}
+
+// encodeBare encodes an entry without a receipt.
+func (r *row) encodeBare(e human.Entry) error {
 	ev := e.Event
 	ev.At = ev.At.UTC()
 	if ev.Until != nil {

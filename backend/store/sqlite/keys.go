@@ -43,6 +43,9 @@ func (s *Store) AddKey(ctx context.Context, name string, ephemeral bool) (key st
 	err = s.do(ctx, func(ctx context.Context, w *writer) error {
 		_, err := w.conn.ExecContext(ctx, `INSERT INTO keys (id, name, hash, ephemeral, created_at) VALUES (?,?,?,?,?)`,
 			text[:keyIDLength], name, sum[:], ephemeral, micro(s.now()))
+		if err == nil {
+			err = w.mirrors(ctx)
+		}
 		return err
 	})
 	if err != nil {
@@ -88,7 +91,9 @@ func (s *Store) RevokeKey(ctx context.Context, name string) (n int, err error) {
 			return err
 		}
 		affected, err := done.RowsAffected()
-		n = int(affected)
+		if n = int(affected); err == nil && n > 0 {
+			err = w.mirrors(ctx)
+		}
 		return err
 	})
 	if err != nil {
@@ -97,11 +102,26 @@ func (s *Store) RevokeKey(ctx context.Context, name string) (n int, err error) {
 	return n, nil
 }
 
+// RevokedAgents returns the names that have keys, all of them revoked, by whatever process.
+func (s *Store) RevokedAgents(ctx context.Context) ([]string, error) {
+	var names []string
+	err := s.rows(ctx, `SELECT name FROM keys GROUP BY name HAVING count(revoked_at) = count(*)`, nil, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, s.fail(ctx, err)
+}
+
 // DropKey makes this one key useless, in every process, and forgets it. A key that is not there is no error.
 func (s *Store) DropKey(ctx context.Context, key string) error {
 	sum := sha256.Sum256([]byte(key))
 	return s.do(ctx, func(ctx context.Context, w *writer) error {
 		_, err := w.conn.ExecContext(ctx, `DELETE FROM keys WHERE hash = ?`, sum[:])
+		if err == nil {
+			err = w.mirrors(ctx)
+		}
 		return err
 	})
 }

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func openJournal(tb testing.TB, dir string) journaltest.Journal {
 	tb.Helper()
-	s, err := Open(tb.Context(), dir, Options{})
+	s, err := Open(tb.Context(), dir, Options{Key: journaltest.Key})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestJournal(t *testing.T) {
 	journaltest.Run(t, func(tb testing.TB, dir string) journaltest.Journal {
 		tb.Helper()
 		h := &history{TB: tb, dir: dir}
-		h.open(Options{lateTexts: 7})
+		h.open(Options{lateTexts: 7, Key: journaltest.Key})
 		// Whatever way the process before it ended, the search index continues where it was.
 		grown := h.dump()
 		if err := h.Rebuild(context.Background()); err != nil {

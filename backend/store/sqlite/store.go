@@ -21,6 +21,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/receipt"
 )
 
 var (
@@ -36,6 +37,13 @@ type Options struct {
 	// Now is the clock; nil is time.Now. It dates keys, never events.
 	Now func() time.Time
 
+	// Key signs the log of receipts. Without it an event that has a receipt cannot be appended.
+	Key func() *receipt.Key
+
+	// Mirror writes down what hooks have to know while no Deskbell runs, before a change of it is committed; nil for none. An
+	// error keeps the change from being made.
+	Mirror func(Mirrored) error
+
 	// For tests: less of everything reaches every branch.
 	narrow    int // rows sorted at once; 0 is the constant narrow
 	partSize  int // operations in a part of the search index; 0 is the constant partSize
@@ -48,6 +56,8 @@ type Options struct {
 type Store struct {
 	file    string
 	now     func() time.Time
+	key     func() *receipt.Key
+	mirror  func(Mirrored) error
 	writes  *sql.DB // one connection, the writer's
 	reads   *sql.DB
 	prepped prepared
@@ -80,7 +90,7 @@ func open(ctx context.Context, dir string, opts Options, steps []string) (_ *Sto
 		return nil, human.Wrap(human.Unavailable, err, "the data folder %s cannot be used (%s); check its permissions and its disk, or choose another folder",
 			dir, reason(err))
 	}
-	s := &Store{file: file, now: opts.Now, narrow: cmp.Or(opts.narrow, narrow)}
+	s := &Store{file: file, now: opts.Now, key: opts.Key, mirror: opts.Mirror, narrow: cmp.Or(opts.narrow, narrow)}
 	s.late.most = cmp.Or(opts.lateTexts, lateTexts)
 	if s.now == nil {
 		s.now = time.Now

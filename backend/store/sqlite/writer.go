@@ -161,9 +161,12 @@ func (s *Store) bare(ctx context.Context, work func(context.Context, *writer) er
 type writer struct {
 	*Store
 	conn  *sql.Conn
-	stmts struct{ begin, commit, head, load, details, event, remove, insert, state, data, projected *sql.Stmt }
+	stmts struct {
+		begin, commit, head, load, details, event, remove, insert, state, data, projected, receipt, lastReceipt, unseal *sql.Stmt
+	}
 	cache *cache
 	parts parts
+	tip   tip // within a transaction that appends; between them, log alone is kept
 
 	indexed  uint64 // projected.indexed, as this writer knows it
 	appended bool   // something of ours
@@ -185,6 +188,9 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 		return err
 	}
 	if err := w.prepare(ctx); err != nil {
+		return storageError(err, w.file)
+	}
+	if err := w.linkOld(ctx); err != nil {
 		return storageError(err, w.file)
 	}
 	var seq uint64
@@ -237,16 +243,19 @@ func (w *writer) prepare(ctx context.Context) error {
 	}{
 		{&st.begin, `BEGIN IMMEDIATE`},
 		{&st.commit, `COMMIT`},
-		{&st.head, `SELECT coalesce(max(seq), 0) FROM journal`},
+		{&st.head, `SELECT seq, link FROM journal ORDER BY seq DESC LIMIT 1`},
 		{&st.load, `SELECT n, data FROM operations WHERE n = (SELECT seq FROM journal WHERE operation_id = ? AND version = 1)`},
 		{&st.details, `SELECT details FROM journal WHERE seq = ?`},
-		{&st.event, `INSERT INTO journal (seq, operation_id, version, type, at, payload, details, context) VALUES (?,?,?,?,?,?,?,?)
+		{&st.event, `INSERT INTO journal (seq, operation_id, version, type, at, payload, details, context, link) VALUES (?,?,?,?,?,?,?,?,?)
 			ON CONFLICT (operation_id, version) DO NOTHING`},
 		{&st.remove, `DELETE FROM journal WHERE seq >= ?`},
 		{&st.insert, insertOperation},
 		{&st.state, updateState},
 		{&st.data, updateData},
 		{&st.projected, `UPDATE projected SET seq = ?`},
+		{&st.receipt, `INSERT INTO receipts (seq, proof) VALUES (?,?)`},
+		{&st.lastReceipt, `SELECT proof FROM receipts ORDER BY seq DESC LIMIT 1`},
+		{&st.unseal, `DELETE FROM receipts WHERE seq >= ?`},
 	} {
 		var err error
 		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
@@ -278,7 +287,8 @@ func (w *writer) discard() error {
 func (w *writer) closeStatements() error {
 	st := &w.stmts
 	errs := []error{w.parts.forget()}
-	for _, s := range []**sql.Stmt{&st.begin, &st.commit, &st.head, &st.load, &st.details, &st.event, &st.remove, &st.insert, &st.state, &st.data, &st.projected} {
+	for _, s := range []**sql.Stmt{&st.begin, &st.commit, &st.head, &st.load, &st.details, &st.event, &st.remove, &st.insert, &st.state, &st.data, &st.projected,
+		&st.receipt, &st.lastReceipt, &st.unseal} {
 		if *s != nil {
 			errs = append(errs, (*s).Close())
 			*s = nil
@@ -401,13 +411,13 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 	bodies := make(map[uint64]string, len(group))
 	var before map[uint64]string // what late had in the place of bodies
 	err := w.transact(ctx, func() error {
-		var head uint64
-		if err := w.stmts.head.QueryRowContext(ctx).Scan(&head); err != nil {
+		head, err := scanTip(w.stmts.head.QueryRowContext(ctx), &w.tip.link)
+		if err != nil {
 			return err
 		}
 		if head != w.live.seq() { // another process wrote; what we remember may be old
 			w.cache.clear()
-			var err error
+			w.tip.log = nil
 			if bodies, err = w.readLate(ctx); err != nil {
 				return err
 			}
@@ -416,10 +426,11 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 			if r.err = r.ctx.Err(); r.err != nil {
 				continue
 			}
+			before := w.tip
 			next, body, err := w.append(ctx, r, head+1, changed)
 			var refused *human.Error
 			if errors.As(err, &refused) {
-				r.err = refused
+				r.err, w.tip = refused, before
 				continue
 			}
 			if err != nil {
@@ -439,10 +450,11 @@ func (w *writer) commit(ctx context.Context, group []*request) ([]*row, error) {
 		if len(stored) == 0 {
 			return nil
 		}
-		_, err := w.stmts.projected.ExecContext(ctx, head)
+		_, err = w.stmts.projected.ExecContext(ctx, head)
 		return err
 	})
 	if err != nil {
+		w.tip.log = nil
 		w.late.set(before)
 		for _, r := range group {
 			r.err = nil // why one was left out depended on what is now undone
@@ -525,8 +537,10 @@ func (w *writer) appendNew(ctx context.Context, r *request, seq uint64) error {
 	if n, err := done.RowsAffected(); err != nil {
 		return err
 	} else if n == 0 {
-		if _, err := w.stmts.remove.ExecContext(ctx, seq); err != nil {
-			return err
+		for _, undo := range []*sql.Stmt{w.stmts.remove, w.stmts.unseal} {
+			if _, err := undo.ExecContext(ctx, seq); err != nil {
+				return err
+			}
 		}
 		return human.Errorf(human.Conflict, "agent %s has already used the idempotency key %q", r.fresh.op.AgentID, r.fresh.op.IdempotencyKey)
 	}
@@ -538,8 +552,10 @@ func (w *writer) insertEvents(ctx context.Context, r *request) error {
 	for i := range r.rows {
 		row := &r.rows[i]
 		e := &row.entry
-		done, err := w.stmts.event.ExecContext(ctx, int64(e.Seq), string(e.ID), int64(e.Version), string(e.Event.Type), micro(e.Event.At),
-			row.payload, row.details, row.context)
+		row.kind, row.at = string(e.Event.Type), micro(e.Event.At)
+		link := row.links(w.tip.link)
+		done, err := w.stmts.event.ExecContext(ctx, int64(e.Seq), string(e.ID), int64(e.Version), row.kind, row.at,
+			row.payload, row.details, row.context, link[:])
 		if err != nil {
 			return err
 		}
@@ -552,6 +568,12 @@ func (w *writer) insertEvents(ctx context.Context, r *request) error {
 		}
 		if n == 0 {
 			return errDamaged
+		}
+		w.tip.link = link
+		if row.leaf != "" {
+			if err := w.seal(ctx, row); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

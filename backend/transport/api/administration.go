@@ -14,19 +14,23 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/stepup"
 	"deskbell/backend/store/settings"
 )
 
 // SessionRequest signs an operator in.
 type SessionRequest struct {
-	Code string `json:"code" doc:"A one-time code, or the resume code of a page that was loaded anew."`
+	Code     string `json:"code" doc:"A one-time code, or the resume code of a page that was loaded again."`
+	Terminal bool   `json:"terminal,omitempty" doc:"Only programs of the terminal that the caller runs in shall use the session, where this system can tell."`
 }
 
 // Session is a signed-in operator. Both secrets are shown once.
 type Session struct {
 	Token    string `json:"token" doc:"For the Authorization header. Keep it in memory only."`
-	Resume   string `json:"resume" doc:"A one-time code, good for a minute after this session's last WebSocket closed."`
+	Resume   string `json:"resume" doc:"A one-time code, good for a minute after this session's last WebSocket closed. Empty for a terminal's session."`
 	Operator string `json:"operator"`
+	Means    Means  `json:"means" enum:"window,code,terminal" doc:"What it was opened with."`
+	Terminal bool   `json:"terminal,omitempty" doc:"Only programs of the caller's terminal can use it."`
 }
 
 // Code is a one-time code for another browser or terminal.
@@ -105,12 +109,24 @@ func (s *Server) signing(c catalogue) {
 			return ok(&Health{"ok", s.deps.Version}, nil)
 		})
 	add(c, route{http.MethodPost, "/api/session", "signIn", "Sign in with a one-time code", anyone, 0},
-		func(ctx context.Context, _ *exchange, in *payload[SessionRequest]) (*answer[*Session], error) {
+		func(ctx context.Context, x *exchange, in *payload[SessionRequest]) (*answer[*Session], error) {
 			if in.JSON.Code == "" {
 				return nil, human.BadField("code", "is missing")
 			}
-			o, err := s.sessions.signIn(ctx, in.JSON.Code)
-			return ok(&Session{o.token, o.resume, o.name}, err)
+			if err := s.admitCaller(x); err != nil {
+				if o, err := s.sessions.signIn(ctx, in.JSON.Code, ""); err == nil { // the code is used up: an agent has it
+					s.sessions.close(o.session)
+				}
+				return nil, err
+			}
+			return ok(s.signIn(ctx, x.request, in.JSON))
+		})
+	add(c, route{http.MethodPost, "/api/session/terminal", "showCode", "Draw a one-time code on the terminal that the caller runs in", anyone, 0},
+		func(_ context.Context, x *exchange, _ *payload[none]) (*done, error) {
+			if err := s.admitCaller(x); err != nil {
+				return nil, err
+			}
+			return &done{}, s.showCode(x.request)
 		})
 	add(c, route{http.MethodDelete, "/api/session", "signOut", "Sign out", operators, 0},
 		func(_ context.Context, x *exchange, _ *none) (*done, error) {
@@ -123,8 +139,8 @@ func (s *Server) signing(c catalogue) {
 			if utf8.RuneCountInString(name) > maxOperator || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }) {
 				return nil, human.BadField("operator", "is longer than %d characters, or has invisible ones", maxOperator)
 			}
-			code := s.sessions.newCode(name)
-			return ok(&Code{code, baseOf(x.request) + "/#code=" + code}, nil)
+			code, _ := s.sessions.newCode(name, ByCode, "")
+			return ok(&Code{code, s.baseOf(x.request) + "/#code=" + code}, nil)
 		})
 }
 
@@ -136,7 +152,11 @@ func (s *Server) administration(c catalogue) {
 			return ok(&AgentList{list}, err)
 		})
 	add(c, route{http.MethodPost, "/api/agents", "addAgent", "Make a key for an agent", operators, http.StatusCreated},
-		func(ctx context.Context, _ *exchange, in *payload[AgentRequest]) (*answer[*NewKey], error) {
+		func(ctx context.Context, x *exchange, in *payload[AgentRequest]) (*answer[*NewKey], error) {
+			ctx, err := s.prove(ctx, x, stepup.Act{Kind: stepup.Key, Subject: in.JSON.Name, Says: "key"}, in.JSON)
+			if err != nil {
+				return nil, err
+			}
 			key, err := s.deps.Keys.AddKey(ctx, in.JSON.Name, false)
 			if err != nil {
 				return nil, err
@@ -152,8 +172,7 @@ func (s *Server) administration(c catalogue) {
 			if err != nil {
 				return nil, err
 			}
-			s.disconnect(in.Name)
-			return &done{}, nil
+			return &done{}, s.revoked(ctx, in.Name)
 		})
 
 	settings := c.needs("settings", s.deps.Settings != nil)
@@ -162,7 +181,10 @@ func (s *Server) administration(c catalogue) {
 			return ok(&SettingList{Settings: s.deps.Settings.Values()}, nil)
 		})
 	add(settings, route{http.MethodPut, "/api/settings", "putSettings", "Change settings, by key, all or none", operators, 0},
-		func(_ context.Context, _ *exchange, in *payload[changes]) (*answer[*SettingList], error) {
+		func(ctx context.Context, x *exchange, in *payload[changes]) (*answer[*SettingList], error) {
+			if _, err := s.proveSettings(ctx, x, in.JSON); err != nil {
+				return nil, err
+			}
 			restart, err := s.deps.Settings.Update(in.JSON)
 			if err != nil {
 				return nil, err

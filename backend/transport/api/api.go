@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"reflect"
 	"sync"
@@ -16,8 +17,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"deskbell/backend/gate/callers"
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/receipt"
+	"deskbell/backend/queue/stepup"
 	"deskbell/backend/store/settings"
 )
 
@@ -29,6 +33,8 @@ type Keys interface {
 	Keys(ctx context.Context) ([]human.Key, error)
 	// RevokeKey makes all keys of that name useless and returns how many it revoked.
 	RevokeKey(ctx context.Context, name string) (int, error)
+	// RevokedAgents returns the agents that have keys, all of them revoked.
+	RevokedAgents(ctx context.Context) ([]string, error)
 	// TouchKeys stores when agents were last seen.
 	TouchKeys(ctx context.Context, seen map[string]time.Time) error
 }
@@ -57,14 +63,24 @@ type Deps struct {
 	Backups   Backups
 	Plans     Plans
 	Runs      Runs
-	MCP       http.Handler // at /mcp; its requests carry an agent's key, and ActorOf knows whose
-	EndWaits  func()       // called when shutdown begins: answer what MCP holds open
+	StepUp    *stepup.Service
+	Callers   *callers.Service // nil: whoever has an operator's token may use it
+	MCP       http.Handler     // at /mcp; its requests carry an agent's key, and ActorOf knows whose
+	EndWaits  func()           // called when shutdown begins: answer what MCP holds open
 
-	Operator string   // the operator's name
-	InApp    bool     // the window's origins may call, too
-	Hosts    []string // names by which the API may be called besides loopback's, without ports
-	MaxBody  int64    // bytes of a request's body; 0 is 4 MiB
-	MaxConns int      // connections at a time, half of them for one agent; 0 is 4096
+	ReceiptKeys ReceiptKeys
+	Journal     *receipt.Watch // adds to chains of receipts what it found; may be nil
+
+	// Terminal is the terminal of the process at the other end of a connection: Denied where it has none, NotFound where it
+	// cannot be known. Without it no session is a terminal's.
+	Terminal func(net.Conn) (Terminal, error)
+
+	Operator string        // the operator's name
+	InApp    bool          // the window's origins may call, too
+	Hosts    []string      // names by which the API may be called besides loopback's, without ports
+	MaxBody  int64         // bytes of a request's body; 0 is 4 MiB
+	BodyTime time.Duration // to send it; 0 is 20 s
+	MaxConns int           // connections at a time, half of them for one agent, seven of eight for all; 0 is 4096
 
 	Version string
 	Now     func() time.Time
@@ -77,8 +93,10 @@ type Server struct {
 	deps     Deps
 	handler  *http.ServeMux
 	sessions *sessions
+	notices  *notices
 	console  *console
 	spec     []byte
+	url      string // of the first listener on TCP, from Serve on
 
 	ctx  context.Context // of sockets and long polls
 	stop context.CancelFunc
@@ -87,11 +105,13 @@ type Server struct {
 	mu     sync.Mutex
 	closed bool
 	agents map[string]*agent
+	busy   int // requests of all agents under way
 }
 
 // New makes the API. The only error is a description that cannot be written, or a console that cannot be read.
 func New(deps Deps) (*Server, error) {
 	deps.MaxBody = cmp.Or(deps.MaxBody, 4<<20)
+	deps.BodyTime = cmp.Or(deps.BodyTime, bodyTime)
 	deps.MaxConns = cmp.Or(deps.MaxConns, 4096)
 	deps.Operator = cmp.Or(deps.Operator, "operator")
 	deps.Version = cmp.Or(deps.Version, "dev")
@@ -101,7 +121,7 @@ func New(deps Deps) (*Server, error) {
 	if deps.Log == nil {
 		deps.Log = slog.Default()
 	}
-	s := &Server{deps: deps, handler: http.NewServeMux(), sessions: newSessions(deps.Now), agents: map[string]*agent{}}
+	s := &Server{deps: deps, handler: http.NewServeMux(), sessions: newSessions(deps.Now), notices: newNotices(), agents: map[string]*agent{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	var err error
 	if s.console, err = newConsole(deps.Console); err != nil {
@@ -144,43 +164,15 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// NewCode makes a one-time code by which a person signs in as the operator. It is good for 10 minutes.
-func (s *Server) NewCode() string { return s.sessions.newCode(s.deps.Operator) }
+// NewCode makes a one-time code by which a person signs in as the operator. It is good for 10 minutes. over is closed when it is
+// of no use any more: take it off the screen.
+func (s *Server) NewCode() (code string, over <-chan struct{}) {
+	return s.sessions.newCode(s.deps.Operator, ByCode, "")
+}
 
 // WindowToken makes an operator's session for the desktop window, and returns its token. It lasts as
 // long as the Server.
-func (s *Server) WindowToken() string { return s.sessions.open(s.deps.Operator, true).token }
-
-// An agent is what is known of an agent that calls. The Server's mu guards it.
-type agent struct {
-	requests int // under way, sockets included
-	seen     time.Time
-	stored   time.Time
-	sockets  map[*context.CancelFunc]struct{}
-}
-
-// enter counts a request of an agent in, until the returned function is called. One agent cannot use up
-// all connections.
-func (s *Server) enter(name string) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.agents[name]
-	if a == nil {
-		a = &agent{sockets: map[*context.CancelFunc]struct{}{}}
-		s.agents[name] = a
-	}
-	if a.requests >= s.deps.MaxConns/2 {
-		return nil, human.Errorf(human.Exhausted, "%s has %d requests under way, the most allowed; wait until some of them end", name, a.requests)
-	}
-	a.requests++
-	a.seen = s.deps.Now().UTC()
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		a.requests--
-		a.seen = s.deps.Now().UTC()
-	}, nil
-}
+func (s *Server) WindowToken() string { return s.sessions.open(s.deps.Operator, ByWindow, "").token }
 
 // lastSeen is when an agent last called, or the zero time.
 func (s *Server) lastSeen(name string) time.Time {
@@ -190,17 +182,6 @@ func (s *Server) lastSeen(name string) time.Time {
 		return a.seen
 	}
 	return time.Time{}
-}
-
-// disconnect ends the sockets of an agent whose keys were revoked.
-func (s *Server) disconnect(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if a := s.agents[name]; a != nil {
-		for cancel := range a.sockets {
-			(*cancel)()
-		}
-	}
 }
 
 // storeSeen writes down when agents were last seen, those who called since the last time.

@@ -22,25 +22,30 @@ import (
 	"deskbell/backend/human"
 )
 
-// bodyTime is how long a caller may take to send a body.
-const bodyTime = 20 * time.Second
-
 // A payload is the JSON body of a request. huma would parse it twice and echo it in its errors, so it is
 // read here: once, strictly, with errors that say what to do.
 type payload[T any] struct{ JSON T }
+
+// operation implements names, where T does.
+func (p *payload[T]) operation() human.OperationID {
+	if n, is := any(p.JSON).(names); is {
+		return n.operation()
+	}
+	return ""
+}
 
 func (payload[T]) bodyType() reflect.Type { return reflect.TypeFor[T]() }
 
 // Resolve implements huma.Resolver.
 func (p *payload[T]) Resolve(ctx huma.Context) []error {
-	r, w := humago.Unwrap(ctx)
-	if err := decode(w, r, &p.JSON); err != nil {
+	r, _ := humago.Unwrap(ctx)
+	if err := decode(r, &p.JSON); err != nil {
 		return []error{problemOf(err, r.Method)}
 	}
 	return nil
 }
 
-func decode(w http.ResponseWriter, r *http.Request, into any) error {
+func decode(r *http.Request, into any) error {
 	if text := r.Header.Get("Content-Type"); text != "" {
 		media, _, err := mime.ParseMediaType(text)
 		if err != nil || media != "application/json" {
@@ -49,13 +54,9 @@ func decode(w http.ResponseWriter, r *http.Request, into any) error {
 	}
 	buf := buffers.Get().(*bytes.Buffer)
 	defer recycle(buf)
-	deadline := http.NewResponseController(w)
-	_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // a connection that has none takes as long as it takes
-	_, err := buf.ReadFrom(r.Body)
-	if err != nil {
+	if _, err := buf.ReadFrom(r.Body); err != nil {
 		return unread(err)
 	}
-	_ = deadline.SetReadDeadline(time.Time{})
 	body := buf.Bytes()
 	if !utf8.Valid(body) {
 		return newProblem(http.StatusBadRequest, "the body is not valid UTF-8")
@@ -80,9 +81,12 @@ func decode(w http.ResponseWriter, r *http.Request, into any) error {
 func unread(err error) error {
 	var tooLarge *http.MaxBytesError
 	var timeout interface{ Timeout() bool }
+	var ours *human.Error
 	switch {
 	case errors.As(err, &tooLarge):
 		return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes; send a part, or a path to a file", tooLarge.Limit))
+	case errors.As(err, &ours):
+		return err
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return newProblem(http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %s", bodyTime))
 	}

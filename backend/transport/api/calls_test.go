@@ -7,15 +7,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"deskbell/backend/gate/callers"
 	"deskbell/backend/human"
+	"deskbell/backend/platform/processes"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/stepup"
 	"deskbell/backend/store/settings"
+	"deskbell/backend/store/sqlite"
 )
 
 // fakeSettings are one setting. The real ones need a file and know nothing of HTTP.
@@ -39,6 +44,17 @@ func full(d *Deps, _ *queue.Options) {
 		return []human.DoctorCheck{{Name: "disk", Status: "ok", Detail: "fine"}}, nil
 	}
 	d.Sample = func(context.Context) error { return nil }
+	var err error
+	if d.StepUp, err = stepup.New(context.Background(), stepup.Deps{Vault: new(memory), Now: time.Now, Log: slog.New(slog.DiscardHandler)}); err != nil {
+		panic(err)
+	}
+	d.Callers, err = callers.New(context.Background(), callers.Deps{
+		Processes: processes.System{}, Store: d.Keys.(*sqlite.Store).Attempts(), Now: time.Now, Mask: strings.ToLower,
+		Load: func() ([]byte, error) { return nil, nil }, NewID: func(prefix string) string { return prefix + rand.Text() }, Off: true,
+	})
+	if err != nil {
+		panic(err)
+	}
 }
 
 func TestEveryCallByRole(t *testing.T) {
@@ -73,8 +89,12 @@ func TestEveryCallByRole(t *testing.T) {
 		}
 	}
 	h.submitted(bot, "ours")
+	var plans human.OperationID
 	planned := func(more string) func() string {
-		return func() string { return "/api/plans/" + string(h.submitted(bot, rand.Text()).OperationID) + more }
+		return func() string {
+			plans = h.submitted(bot, rand.Text()).OperationID
+			return "/api/plans/" + string(plans) + more
+		}
 	}
 	runs := func(more string) func() string {
 		return func() string { return "/api/plans/" + string(h.confirmed(bot, rand.Text()).OperationID) + more }
@@ -109,12 +129,22 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/human/snooze", nil, body(fresh, `,"until":null`), 401, 403, 403, 200},
 		{"POST /api/human/shown", nil, body(fresh, `,"channel":"card"`), 401, 403, 403, 200},
 		{"POST /api/human/seen", nil, body(fresh, `,"channel":"card"`), 401, 403, 403, 200},
+		{"GET /api/human/operations/{id}/receipts", func() string { return "/api/human/operations/" + string(rests) + "/receipts" }, nil, 401, 200, 404, 200},
+		{"GET /api/human/operations/{id}/chain", func() string { return "/api/human/operations/" + string(rests) + "/chain" }, nil, 401, 403, 403, 200},
+		{"GET /api/human/operations/{id}/chain/report", func() string { return "/api/human/operations/" + string(rests) + "/chain/report" }, nil, 401, 403, 403, 200},
+		{"GET /api/receipts/keys", nil, nil, 401, 200, 200, 200},
+		{"POST /api/receipts/keys", nil, nil, 401, 403, 403, 201},
+		{"POST /api/receipts/verify", nil, text(`{"receipt":{}}`), 401, 200, 200, 200},
+		{"GET /api/receipts/audit", nil, nil, 401, 403, 403, 200},
 		{"POST /api/session", nil, func() string { return `{"code":"` + h.NewCode() + `"}` }, 200, 200, 200, 200},
 		{"DELETE /api/session", nil, nil, 401, 403, 403, 204},
 		{"POST /api/session/codes", nil, nil, 401, 403, 403, 200},
+		{"POST /api/session/terminal", nil, nil, 404, 404, 404, 404},
 		{"GET /api/agents", nil, nil, 401, 403, 403, 200},
 		{"POST /api/agents", nil, text(`{"name":"new"}`), 401, 403, 403, 201},
 		{"DELETE /api/agents/{name}", func() string { h.agent("gone"); return "/api/agents/gone" }, nil, 401, 403, 403, 204},
+		{"GET /api/attempts", text("/api/attempts?all=true"), nil, 401, 403, 403, 200},
+		{"POST /api/attempts/{id}/dismiss", text("/api/attempts/at_none/dismiss"), nil, 401, 403, 403, 404},
 		{"GET /api/settings", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/settings", nil, text(`{"ui.theme":"dark"}`), 401, 403, 403, 200},
 		{"GET /api/doctor", nil, nil, 401, 403, 403, 200},
@@ -153,6 +183,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"PUT /api/gate/policy", nil, text(`{"policy":"balanced"}`), 401, 403, 403, 200},
 		{"GET /api/gate/questions/{id}", asks(""), nil, 401, 403, 403, 200},
 		{"GET /api/gate/questions/{id}/difference", asks("/difference"), nil, 401, 403, 403, 200},
+		{"POST /api/gate/questions/{id}/put-back", asks("/put-back"), func() string { return `{"digest":"` + question.Digest + `"}` }, 401, 403, 403, 409}, // nothing changed
 		{"POST /api/gate/questions/{id}/answer", asks("/answer"), func() string { return `{"choice":"deny","digest":"` + question.Digest + `"}` }, 401, 403, 403, 200},
 		{"GET /api/gate/decisions", text("/api/gate/decisions?limit=5&decision=ask"), nil, 401, 403, 403, 200},
 		{"GET /api/gate/trust", text("/api/gate/trust?days=7"), nil, 401, 403, 403, 200},
@@ -167,7 +198,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/backups/{id}/restore", text("/api/backups/none/restore"), nil, 401, 403, 403, 404},
 		{"POST /api/plans", nil, text(`{"session_id":"mine",` + twoTasks + `}`), 401, 201, 201, 403},
 		{"GET /api/plans/{session_id}", text("/api/plans/ours"), nil, 401, 200, 404, 200},
-		{"POST /api/plans/{session_id}/response", planned("/response"), text(`{"action":"confirm"}`), 401, 403, 403, 200},
+		{"POST /api/plans/{session_id}/response", planned("/response"), func() string { return h.responds("confirm", plans) }, 401, 403, 403, 200},
 		{"POST /api/plans/{session_id}/progress", runs("/progress"), text(`{"task_id":"t1","state":"running"}`), 401, 200, 404, 403},
 		{"POST /api/plans/{session_id}/orders", runs("/orders"), text(`{"order":"pause"}`), 401, 403, 403, 200},
 		{"POST /api/plans/{session_id}/assess", text("/api/plans/ours/assess"), text(`{"tasks":[{"description":"x"}]}`), 401, 403, 403, 200},
@@ -180,6 +211,16 @@ func TestEveryCallByRole(t *testing.T) {
 		{"GET /api/agent/runs", nil, nil, 401, 403, 403, 200},
 		{"GET /api/agent/runs/{id}", text("/api/agent/runs/run_1"), nil, 401, 403, 403, 200},
 		{"GET /api/ws", nil, nil, 401, 426, 426, 426},
+		{"GET /api/stepup", nil, nil, 401, 403, 403, 200},
+		{"POST /api/stepup", nil, text(`{"challenge":"none","means":"pin"}`), 401, 403, 403, 404},
+		{"PUT /api/stepup/policy", nil, text(`{"answers":"high","rules":false,"keys":false,"gatekeeper":false}`), 401, 403, 403, 200},
+		{"PUT /api/stepup/system", nil, text(`{"on":false}`), 401, 403, 403, 200},
+		{"POST /api/stepup/passkeys/options", nil, text("{}"), 401, 403, 403, 503},
+		{"POST /api/stepup/passkeys", nil, text(`{"name":"key","credential":{}}`), 401, 403, 403, 503}, // no page asks
+		{"DELETE /api/stepup/passkeys/{id}", text("/api/stepup/passkeys/none"), nil, 401, 403, 403, 404},
+		{"DELETE /api/stepup/pin", nil, nil, 401, 403, 403, 200},
+		{"DELETE /api/stepup/notices", nil, nil, 401, 403, 403, 200},
+		{"PUT /api/stepup/pin", nil, text(`{"pin":"123456"}`), 401, 403, 403, 200},
 		{"GET /healthz", nil, nil, 200, 200, 200, 200},
 		{"GET /api/openapi.json", nil, nil, 200, 200, 200, 200},
 	} {
@@ -261,7 +302,8 @@ func TestBadRequests(t *testing.T) {
 		"cancel what has ended":     {"/api/human/cancel", bot, idBody(ended.ID, ``), 409, "was completed by ada at", ""},
 		"complete it again":         {"/api/human/complete", h.op, idBody(ended.ID, `,"human_input":"no"`), 409, "was completed by ada at", ""},
 		"complete nothing":          {"/api/human/complete", h.op, idBody(theirs.ID, ``), 422, "human_input: is missing", "body.human_input"},
-		"no decision":               {"/api/human/complete", h.op, idBody(approval.ID, `,"human_input":"sure"`), 422, "decision: is missing", "body.decision"},
+		"no decision":               {"/api/human/complete", h.op, idBody(approval.ID, `,"human_input":"sure","digest":"`+approval.Digest+`"`), 422, "decision: is missing", "body.decision"},
+		"no digest":                 {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":"approve"`), 422, "digest: is missing", "body.digest"},
 		"unknown decision":          {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":"maybe"`), 422, "approve, deny", "body.decision"},
 		"decision of a wrong type":  {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":true`), 422, "decision: must be a string", "body.decision"},
 		"other bytes than shown":    {"/api/human/complete", h.op, idBody(approval.ID, `,"decision":"approve","digest":"00"`), 409, "another version", ""},

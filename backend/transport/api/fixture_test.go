@@ -16,9 +16,11 @@ import (
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/record"
 	"deskbell/backend/record/library"
 	"deskbell/backend/store/pictures"
+	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/sqlite"
 	"deskbell/backend/summary"
 )
@@ -48,16 +50,22 @@ func openFixture(t testing.TB, change func(*Deps, *queue.Options)) *fixture {
 	t.Helper()
 	h := &fixture{t: t, logs: new(logs)}
 	log := slog.New(slog.NewTextHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{})
+	dir := t.TempDir()
+	keys, err := receiptkeys.Open(dir, time.Now)
+	must(t, err)
+	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Key: keys.Current})
 	must(t, err)
 	h.store = store
-	deps := Deps{Keys: store, Operator: "ada", Version: "1.2.3", Log: log}
-	opts := queue.Options{MaxPending: 100_000, Log: log}
+	deps := Deps{Keys: store, ReceiptKeys: keys, Operator: "ada", Version: "1.2.3", Log: log}
+	opts := queue.Options{MaxPending: 100_000, Log: log, Receipts: &receipt.Maker{Key: keys.Current}}
 	if change != nil {
 		change(&deps, &opts)
 	}
 	h.queue = queue.New(store, store, opts)
 	deps.Queue = h.queue
+	if deps.StepUp != nil {
+		opts.Receipts.Passkey = deps.StepUp.PublicKey
+	}
 	h.openRecordings(&deps)
 	must(t, h.queue.Load(t.Context()))
 	h.openGate(&deps)
@@ -115,6 +123,11 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (h *fixture) NewCode() string {
+	code, _ := h.Server.NewCode()
+	return code
 }
 
 func (h *fixture) agent(name string) (key string) {

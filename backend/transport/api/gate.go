@@ -23,6 +23,7 @@ type Gatekeeper interface {
 	Question(ctx context.Context, by human.Actor, id human.OperationID) (service.QuestionView, error)
 	Difference(ctx context.Context, by human.Actor, id human.OperationID) (service.Difference, error)
 	Answer(ctx context.Context, by human.Actor, id human.OperationID, r service.AnswerRequest) (human.Operation, error)
+	PutBack(ctx context.Context, by human.Actor, id human.OperationID, digest string) (human.Operation, error)
 	Log(ctx context.Context, by human.Actor, f service.LogFilter) (service.LogPage, error)
 	Trust(ctx context.Context, by human.Actor, project string, days int) (service.TrustReport, error)
 	Rules(ctx context.Context, by human.Actor) ([]human.GateRule, error)
@@ -48,6 +49,8 @@ type Evaluation struct {
 	human.ToolCall
 	OperationID human.OperationID `json:"operation_id,omitempty" doc:"Continue waiting for this question's answer; the call must be the same."`
 	Timeout     float64           `json:"timeout,omitempty" doc:"Seconds that the client can wait in all; then the question ends as a refusal. Absent: as gate.toml says."`
+	Process     int               `json:"process_id,omitempty" doc:"The process that asks, where it runs on Deskbell's machine. When it ends, the request is withdrawn."`
+	Parent      int               `json:"parent_id,omitempty" doc:"Of a hook: its parent, which leads to the agent's client. When the client ends or the connection breaks, the request is withdrawn."`
 }
 
 type (
@@ -70,6 +73,14 @@ type (
 	questionAnswer struct {
 		ID human.OperationID `path:"id" doc:"The operation's id."`
 		payload[service.AnswerRequest]
+	}
+	// ShownVersions asks for the versions of files that a question before this one showed.
+	ShownVersions struct {
+		Digest string `json:"digest" doc:"The operation's: what is there now is as that says."`
+	}
+	shownInput struct {
+		ID human.OperationID `path:"id" doc:"The operation's id."`
+		payload[ShownVersions]
 	}
 	logInput struct {
 		Decision human.Ruling `query:"decision" enum:"allow,ask,deny"`
@@ -115,7 +126,7 @@ func (s *Server) gate(c catalogue) {
 		func(ctx context.Context, x *exchange, in *evaluateInput) (*answer[*human.Judgement], error) {
 			call := in.JSON
 			j, err := g.Evaluate(ctx, x.by, call.ToolCall, service.Asking{
-				Question: call.OperationID, Wait: seconds(in.Wait), Timeout: seconds(call.Timeout),
+				Question: call.OperationID, Wait: seconds(in.Wait), Timeout: seconds(call.Timeout), Process: call.Process, Parent: call.Parent,
 			})
 			return ok(&j, err)
 		})
@@ -131,6 +142,10 @@ func (s *Server) gate(c catalogue) {
 		})
 	add(c, route{http.MethodPut, "/api/gate/policy", "setGatePolicy", "Change the policy, in gate.toml", operators, 0},
 		func(ctx context.Context, x *exchange, in *struct{ payload[PolicyChange] }) (*answer[*service.State], error) {
+			ctx, err := s.provePolicy(ctx, x, in.JSON.Policy)
+			if err != nil {
+				return nil, err
+			}
 			state, err := g.SetPolicy(ctx, x.by, in.JSON.Policy)
 			return ok(&state, err)
 		})
@@ -147,7 +162,16 @@ func (s *Server) gate(c catalogue) {
 		})
 	add(c, route{http.MethodPost, questions + "/answer", "answerQuestion", "Answer it, after doing what the choice needs", operators, 0},
 		func(ctx context.Context, x *exchange, in *questionAnswer) (*operationAnswer, error) {
+			ctx, err := s.provePermission(ctx, x, in.ID, in.JSON)
+			if err != nil {
+				return nil, err
+			}
 			op, err := g.Answer(ctx, x.by, in.ID, in.JSON)
+			return ok(s.view(x.by, op), err)
+		})
+	add(c, route{http.MethodPost, questions + "/put-back", "putBackShown", "Put files back as you were shown them before they changed, and be asked again; nothing runs", operators, 0},
+		func(ctx context.Context, x *exchange, in *shownInput) (*operationAnswer, error) {
+			op, err := g.PutBack(ctx, x.by, in.ID, in.JSON.Digest)
 			return ok(s.view(x.by, op), err)
 		})
 	add(c, route{http.MethodGet, "/api/gate/decisions", "listDecisions", "The log of decisions", operators, 0},
@@ -160,6 +184,12 @@ func (s *Server) gate(c catalogue) {
 			report, err := g.Trust(ctx, x.by, in.Project, in.Days)
 			return ok(&report, err)
 		})
+	s.gateRules(c)
+}
+
+// gateRules are the operator's own rules, and those that are proposed.
+func (s *Server) gateRules(c catalogue) {
+	g := s.deps.Gate
 	add(c, route{http.MethodGet, "/api/gate/rules", "listGateRules", "Rules of files and of operators", operators, 0},
 		func(ctx context.Context, x *exchange, _ *none) (*answer[*GateRules], error) {
 			list, err := g.Rules(ctx, x.by)
@@ -167,11 +197,19 @@ func (s *Server) gate(c catalogue) {
 		})
 	add(c, route{http.MethodPost, "/api/gate/rules", "addGateRule", "Make a rule that allows, asks or blocks", operators, 0},
 		func(ctx context.Context, x *exchange, in *struct{ payload[human.GateRule] }) (*answer[*human.GateRule], error) {
+			ctx, err := s.proveRule(ctx, x, in.JSON)
+			if err != nil {
+				return nil, err
+			}
 			rule, err := g.AddRule(ctx, x.by, in.JSON)
 			return ok(&rule, err)
 		})
 	add(c, route{http.MethodDelete, "/api/gate/rules/{id}", "dropGateRule", "Delete a rule", operators, 0},
 		func(ctx context.Context, x *exchange, in *ruleInput) (*done, error) {
+			ctx, err := s.proveDrop(ctx, x, in.ID)
+			if err != nil {
+				return nil, err
+			}
 			return &done{}, g.DropRule(ctx, x.by, in.ID)
 		})
 	add(c, route{http.MethodPost, "/api/gate/rules/preview", "previewGateRule", "Which past calls a rule would have matched", operators, 0},

@@ -19,8 +19,9 @@ import (
 // An exchange is what is known of the request under way.
 type exchange struct {
 	by      human.Actor
-	session *session // an operator's
-	key     string   // an agent's
+	session *session        // an operator's
+	key     string          // an agent's
+	life    context.Context // an agent's: it ends when its keys are revoked, and context.Cause says so
 	request *http.Request
 	then    func() // what to do once the answer is on its way
 }
@@ -65,7 +66,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.console.serve(w, r)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, s.deps.MaxBody)
+	b := s.limitBody(w, r)
+	defer b.end()
 	x := &exchange{request: r}
 	if !open(r) {
 		if err := s.authenticate(r, x); err != nil {
@@ -73,12 +75,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if x.by.Role == human.Agent {
-			leave, err := s.enter(x.by.Name)
+			s.meet(r, x)
+			agent, life, leave, err := s.enter(x.by.Name)
 			if err != nil {
 				s.refuse(w, r, err)
 				return
 			}
 			defer leave()
+			x.life = life
+			defer b.countedFor(s, agent, life)()
+			ctx, cancel := context.WithCancelCause(r.Context())
+			defer cancel(nil)
+			defer context.AfterFunc(life, func() {
+				cancel(context.Cause(life))
+				b.giveUp()
+			})()
+			r = r.WithContext(ctx)
+		} else {
+			b.claim()
 		}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
@@ -113,6 +127,9 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, x *exchange) {
 	default:
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // MCP streams for as long as it takes
 		s.deps.MCP.ServeHTTP(w, r)
+		if x.life.Err() != nil {
+			panic(http.ErrAbortHandler) // what was answered is not whole: the client must not take it for that
+		}
 	}
 }
 
@@ -121,7 +138,7 @@ func open(r *http.Request) bool {
 	switch r.URL.Path {
 	case "/healthz", "/api/openapi.json":
 		return true
-	case "/api/session":
+	case "/api/session", "/api/session/terminal":
 		return r.Method == http.MethodPost
 	}
 	return false
@@ -193,6 +210,7 @@ func (s *Server) isOurs(r *http.Request) bool {
 			return true
 		}
 	}
+	// On a Unix socket, which no browser reaches, any port will do: programs have the Host of where else it listens.
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if local != nil && port != strconv.Itoa(local.Port) && (port != "" || local.Port != 80) {
 		return false
@@ -230,7 +248,7 @@ func (s *Server) crossOrigin(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, "+proofHeader)
 	h.Set("Access-Control-Max-Age", "600")
 	if r.Header.Get("Access-Control-Request-Private-Network") != "" {
 		h.Set("Access-Control-Allow-Private-Network", "true")
@@ -240,7 +258,10 @@ func (s *Server) crossOrigin(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // baseOf is the address the caller knows us by, such as http://127.0.0.1:7717. The Host was admitted.
-func baseOf(r *http.Request) string {
+func (s *Server) baseOf(r *http.Request) string {
+	if _, is := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); is && s.url != "" {
+		return s.url
+	}
 	if u, err := url.Parse(r.Header.Get("Origin")); err == nil && u.Host == r.Host && u.Scheme == "https" {
 		return "https://" + r.Host // TLS ends before us
 	}
@@ -265,7 +286,10 @@ func (s *Server) authenticate(r *http.Request, x *exchange) error {
 			return human.Errorf(human.Unauthorized, "this session has expired; sign in again with a new code (deskbell login, or from the app)")
 		}
 		x.by = human.Actor{Role: human.Operator, Name: x.session.name}
-		return nil
+		if err := s.admitCaller(x); err != nil {
+			return err
+		}
+		return s.inTerminal(r, x.session)
 	}
 	name, err := s.deps.Keys.Authenticate(r.Context(), token)
 	x.by, x.key = human.Actor{Role: human.Agent, Name: name}, token

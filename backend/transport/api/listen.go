@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 
 	"deskbell/backend/human"
 )
@@ -20,6 +21,25 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	}
 	return nil, human.Wrap(human.Unavailable, err,
 		"Deskbell cannot listen on %s; choose another address with --addr, DESKBELL_ADDR or server.addr", addr)
+}
+
+// ListenSocket opens a Unix socket at a path, in place of one that a server left there. Only this user can connect.
+func ListenSocket(path string) (net.Listener, error) {
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSocket {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	l, err := net.Listen("unix", path)
+	if err == nil {
+		if err = os.Chmod(path, 0o600); err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // URL is where programs on this machine reach a server on a listener, without a slash at the end.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deskbell/backend/gate"
 )
 
 type document struct {
@@ -113,5 +115,36 @@ func TestDescription(t *testing.T) {
 	r := h.get("/api/openapi.json", "")
 	if string(r.body) != string(data) {
 		t.Error("the server describes itself differently from OpenAPI()")
+	}
+}
+
+// The gatekeeper knows which calls an agent's key is for. All others are an operator's, and no agent makes them unasked.
+func TestTheGatekeeperKnowsWhoseCallsTheyAre(t *testing.T) {
+	data, err := OpenAPI("1.2.3")
+	must(t, err)
+	var d struct {
+		Paths map[string]map[string]struct{ Description string }
+	}
+	must(t, json.Unmarshal(data, &d))
+	agents, operators := 0, 0
+	for path, calls := range d.Paths {
+		for method, call := range calls {
+			target := "http://127.0.0.1:7717" + regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x_1")
+			args, err := json.Marshal(map[string]string{"method": strings.ToUpper(method), "url": target})
+			must(t, err)
+			limit := gate.Judge(gate.Call{Tool: "http_request", Args: args}, gate.Permissive, nil).HardLimit
+			own := slices.Contains([]string{"/api/ws", "/healthz", "/api/openapi.json"}, path) || strings.HasPrefix(call.Description, "For: agent")
+			if own {
+				agents++
+			} else {
+				operators++
+			}
+			if own == limit {
+				t.Errorf("%s %s (%s): a hard limit: %v", method, path, call.Description, limit)
+			}
+		}
+	}
+	if agents < 20 || operators < 30 {
+		t.Errorf("%d calls of agents, %d of operators", agents, operators)
 	}
 }

@@ -216,6 +216,10 @@ func (s *Server) answering(c catalogue) {
 			if a.Choice != "" || a.Args != nil || a.Backup != nil {
 				return human.Operation{}, human.BadField("choice", "is a choice of the gatekeeper; send it to POST /api/gate/questions/%s/answer", in.JSON.OperationID)
 			}
+			ctx, err := s.proveComplete(ctx, x, in.JSON)
+			if err != nil {
+				return human.Operation{}, err
+			}
 			return q.Complete(ctx, x.by, in.JSON.OperationID, a, in.JSON.Digest)
 		})
 	change(c, toHuman("snooze", "snooze", "Set an operation aside for a while", operators),

@@ -14,6 +14,7 @@ import (
 type Plans interface {
 	Submit(ctx context.Context, by human.Actor, s plan.Submission, wait time.Duration) (st plan.Status, created bool, err error)
 	Status(ctx context.Context, by human.Actor, session string, wait time.Duration, after uint64) (plan.Status, error)
+	Answer(ctx context.Context, by human.Actor, session string, r plan.Response) (human.Operation, human.Answer, error)
 	Respond(ctx context.Context, by human.Actor, session string, r plan.Response) (plan.Status, error)
 	Progress(ctx context.Context, by human.Actor, session string, p human.TaskProgress, wait time.Duration) (plan.Standing, error)
 	Order(ctx context.Context, by human.Actor, session string, o human.Order) (plan.Status, error)
@@ -117,6 +118,10 @@ func (s *Server) plans(c catalogue) {
 		})
 	add(c, route{http.MethodPost, one + "/response", "respondToPlan", "Confirm, modify or cancel a plan", operators, 0},
 		func(ctx context.Context, x *exchange, in *planResponse) (*answer[*plan.Status], error) {
+			ctx, err := s.provePlan(ctx, x, in.Session, in.JSON)
+			if err != nil {
+				return nil, err
+			}
 			st, err := p.Respond(ctx, x.by, in.Session, in.JSON)
 			return ok(&st, err)
 		})
@@ -134,6 +139,10 @@ func (s *Server) plans(c catalogue) {
 				return nil, human.BadField("tasks", "is missing; give every task that is still to run, or an empty list for none")
 			case o.Kind == human.Skip && o.Task == "":
 				return nil, human.BadField("task_id", "is missing; it is the id of the task to skip")
+			}
+			ctx, err := s.proveOrder(ctx, x, in.Session, in.JSON)
+			if err != nil {
+				return nil, err
 			}
 			st, err := p.Order(ctx, x.by, in.Session, in.JSON)
 			return ok(&st, err)

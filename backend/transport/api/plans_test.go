@@ -13,6 +13,7 @@ import (
 	reference "deskbell/backend/agent"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
+	"deskbell/backend/queue/receipt"
 )
 
 // openPlans gives a fixture plans, whose settings are in memory, and one run of the reference agent.
@@ -58,11 +59,23 @@ func (h *fixture) submitted(key, session string) plan.Status {
 	return st
 }
 
+// responds is the body of an answer to a plan.
+func (h *fixture) responds(action string, id human.OperationID) string {
+	h.t.Helper()
+	return `{"action":"` + action + `","digest":"` + h.digest(id) + `"}`
+}
+
+// digest is what an answer to an operation is bound to.
+func (h *fixture) digest(id human.OperationID) string {
+	h.t.Helper()
+	return h.get("/api/human/operations/"+string(id), h.op).operation(200).Digest
+}
+
 // confirmed is one that may run.
 func (h *fixture) confirmed(key, session string) plan.Status {
 	h.t.Helper()
 	st := h.submitted(key, session)
-	h.send("POST", "/api/plans/"+string(st.OperationID)+"/response", h.op, `{"action":"confirm"}`, nil).into(&st)
+	h.send("POST", "/api/plans/"+string(st.OperationID)+"/response", h.op, h.responds("confirm", st.OperationID), nil).into(&st)
 	return st
 }
 
@@ -134,7 +147,7 @@ func TestTheEndOfAPlanIsReadOnceItHasLeft(t *testing.T) {
 	h := openFixture(t, nil)
 	bot := h.agent("bot")
 	first := h.submitted(bot, "s1")
-	h.send("POST", "/api/plans/s1/response", h.op, `{"action":"cancel"}`, nil)
+	h.send("POST", "/api/plans/s1/response", h.op, h.responds("cancel", first.OperationID), nil)
 	read := func() bool {
 		t.Helper()
 		return h.get("/api/human/operations/"+string(first.OperationID), h.op).operation(200).DeliveredAt != nil
@@ -232,8 +245,8 @@ func TestOperatorsByName(t *testing.T) {
 	if op := h.get("/api/human/operations/"+string(st.OperationID), bot).operation(200); op.Draft != nil || len(op.Drafts) != 0 {
 		t.Errorf("the agent sees a draft: %+v", op)
 	}
-	h.send("POST", "/api/plans/s/response", h.op, `{"action":"confirm"}`, nil).into(&st)
-	h.send("POST", "/api/plans/s/response", h.op, `{"action":"confirm"}`, nil).into(&st) // the same operator counts once
+	h.send("POST", "/api/plans/s/response", h.op, h.responds("confirm", st.OperationID), nil).into(&st)
+	h.send("POST", "/api/plans/s/response", h.op, h.responds("confirm", st.OperationID), nil).into(&st) // the same operator counts once
 	for who, want := range map[string]bool{h.op: false, mei.Token: true} {
 		if op := h.get("/api/human/operations/"+string(st.OperationID), who).operation(200); (op.Draft != nil) != want {
 			t.Errorf("after ada's vote there is a draft: %t, want %t", op.Draft != nil, want)
@@ -242,9 +255,22 @@ func TestOperatorsByName(t *testing.T) {
 	if st.Status != human.PlanPending || len(st.Votes) != 1 || st.Votes[0].By != "ada" {
 		t.Errorf("after one of two: %+v", st)
 	}
-	h.send("POST", "/api/plans/s/response", mei.Token, `{"action":"confirm"}`, nil).into(&st)
+	h.send("POST", "/api/plans/s/response", mei.Token, h.responds("confirm", st.OperationID), nil).into(&st)
 	if st.Status != human.PlanConfirmed || len(st.Votes) != 2 || st.Response.By != "Mei" {
 		t.Errorf("after both: %+v", st)
+	}
+	// Each vote has a receipt of its own, which alone approves nothing; that of the end has both operators.
+	all := h.receiptsOf(st.OperationID, bot)
+	if len(all) != 3 {
+		t.Fatalf("%d receipts", len(all))
+	}
+	for i, want := range []struct {
+		signers int
+		enough  bool
+	}{{1, false}, {1, false}, {2, true}} {
+		if v := receipt.Verify(all[i], h.trust(bot)); !v.Authentic || v.Authorizes != want.enough || len(v.Signers) != want.signers {
+			t.Errorf("receipt %d: %+v", i+1, v)
+		}
 	}
 }
 

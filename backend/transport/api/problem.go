@@ -11,18 +11,20 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/stepup"
 )
 
 // A Problem is an error on the wire (RFC 9457).
 type Problem struct {
-	Type   string       `json:"type"`
-	Title  string       `json:"title"`
-	Status int          `json:"status"`
-	Detail string       `json:"detail" doc:"What, where, and what to do. Fit to show."`
-	Kind   string       `json:"kind" enum:"invalid,not_found,conflict,denied,exhausted,internal,unavailable,unauthorized"`
-	Errors []FieldError `json:"errors,omitempty"`
-	Code   human.Code   `json:"code,omitempty" doc:"Names detail, without the field, for clients that say it in another language."`
-	Params human.Params `json:"params,omitempty" doc:"The values in the sentence's places."`
+	Type   string         `json:"type"`
+	Title  string         `json:"title"`
+	Status int            `json:"status"`
+	Detail string         `json:"detail" doc:"What, where, and what to do. Fit to show."`
+	Kind   string         `json:"kind" enum:"invalid,not_found,conflict,denied,exhausted,internal,unavailable,unauthorized"`
+	Errors []FieldError   `json:"errors,omitempty"`
+	Code   human.Code     `json:"code,omitempty" doc:"Names detail, without the field, for clients that say it in another language."`
+	Params human.Params   `json:"params,omitempty" doc:"The values in the sentence's places."`
+	Proof  *stepup.Needed `json:"proof,omitempty" doc:"Of the code proof_needed: what proves that you are there."`
 
 	header http.Header
 }
@@ -91,6 +93,7 @@ func problemOf(err error, method string) *Problem {
 		}
 		p.Errors = []FieldError{{Message: ours.Msg, Location: in + ours.Field}}
 	}
+	errors.As(err, &p.Proof)
 	if diskFull(err) {
 		p.Status, p.Title = http.StatusInsufficientStorage, http.StatusText(http.StatusInsufficientStorage)
 	}

@@ -72,12 +72,22 @@ func add[I, O any](c catalogue, r route, do func(context.Context, *exchange, *I)
 	huma.Register(c.api, op, func(ctx context.Context, in *I) (*O, error) {
 		x := exchangeOf(ctx)
 		err := r.who.allows(x.by)
+		if err != nil && r.who == operators {
+			var about human.OperationID
+			if n, is := any(in).(names); is {
+				about = n.operation()
+			}
+			c.overstepped(ctx, x, about)
+		}
 		if err == nil && c.missing != "" {
 			err = human.Errorf(human.Unavailable, "this Deskbell runs without %s", c.missing)
 		}
 		if err == nil {
 			var out *O
-			if out, err = do(ctx, x, in); err == nil {
+			if out, err = do(ctx, x, in); x.life != nil && x.life.Err() != nil {
+				err = context.Cause(x.life) // also of what was read: the key counts no more
+			}
+			if err == nil {
 				return out, nil
 			}
 		}
@@ -126,8 +136,10 @@ func (s *Server) register() *huma.OpenAPI {
 	}}
 	s.operations(c)
 	s.answering(c)
+	s.receipts(c)
 	s.signing(c)
 	s.administration(c)
+	s.attempts(c.needs("a check of callers", s.deps.Callers != nil))
 	s.evidence(c.needs("recordings", s.deps.Library != nil))
 	s.gate(c.needs("a gatekeeper", s.deps.Gate != nil))
 	s.backups(c.needs("backups", s.deps.Backups != nil))
@@ -138,6 +150,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.recordings(c.needs("recordings", s.deps.Library != nil))
 	s.replays(c.needs("replay", s.deps.Replay != nil))
 	s.summaries(c.needs("summarizers", s.deps.Summaries != nil))
+	s.stepUp(c.needs("step-up", s.deps.StepUp != nil))
 	s.describeSocket(c)
 
 	c.api.OpenAPI().AddOperation(&huma.Operation{

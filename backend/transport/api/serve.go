@@ -19,28 +19,42 @@ const (
 	headerBytes = 64 << 10
 	farewell    = 5 * time.Second  // for requests under way when it ends
 	seenEvery   = 30 * time.Second // how often agents' last contact is stored
+
+	revokedEvery = time.Second // how often keys that another process revoked are looked for
 )
 
-// Serve serves on a listener, which it takes over, until ctx ends; then it ends sockets and waits, lets
+// Serve serves on listeners, which it takes over, until ctx ends; then it ends sockets and waits, lets
 // requests under way finish, and returns nil. It can be called once.
-func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
-	conns := newConnections(listener, s.deps.MaxConns, s.deps.Log)
+func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
+	conns := newConnections(s.deps.MaxConns, s.deps.Log)
 	server := &http.Server{
-		Handler: s, ConnState: conns.changed,
+		Handler: s, ConnState: conns.changed, ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return s.withCaller(conns.known(ctx, conn), conn)
+		},
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 		ErrorLog: slog.NewLogLogger(s.deps.Log.Handler(), slog.LevelDebug),
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(conns) }()
-	tick := time.NewTicker(seenEvery)
+	running, ended := len(listeners), make(chan error, len(listeners))
+	for _, l := range listeners {
+		if _, is := l.Addr().(*net.TCPAddr); is && s.url == "" {
+			s.url = URL(l)
+		}
+	}
+	for _, l := range listeners {
+		go func() { ended <- server.Serve(counted{l, conns}) }()
+	}
+	tick, look := time.NewTicker(seenEvery), time.NewTicker(revokedEvery)
 	defer tick.Stop()
+	defer look.Stop()
 	var err error
 	for serving := true; serving; {
 		select {
 		case <-tick.C:
 			s.storeSeen(ctx)
+		case <-look.C:
+			s.findRevoked(ctx)
 		case err = <-ended:
-			serving = false
+			serving, running = false, running-1
 		case <-ctx.Done():
 			serving = false
 		}
@@ -56,74 +70,132 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	s.Close()
 	s.storeSeen(last)
-	if err == nil {
-		err = <-ended
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+	for ; running > 0; running-- {
+		if last := <-ended; !errors.Is(last, http.ErrServerClosed) {
+			err = errors.Join(err, last)
+		}
 	}
 	return err
 }
 
-// connections bounds how many connections are open. Above the bound the one that has been idle longest
-// makes room, so that no one starves the API by opening connections and saying nothing; when all are
-// busy, the new one gets an error that says so.
+// connections bounds how many connections are open. Those that no request with a key holds (see claim) are unclaimed:
+// new, idle, not let in, or half a request. Above the bound the oldest of the caller's that has the most of them makes
+// room, so that no one starves the API by opening connections and saying little; no caller has more than half of the
+// bound. When all are claimed, the new one gets an error that says so.
 type connections struct {
-	net.Listener
 	most int
 	log  *slog.Logger
 
-	mu    sync.Mutex
-	count int
-	idle  *list.List // of *connection: those that no request is using, the longest first
+	mu        sync.Mutex
+	count     int
+	unclaimed map[string]*list.List // by the caller's address, of *connection, the oldest first
 }
 
 type connection struct {
 	net.Conn
 	in     *connections
+	caller string
 	once   sync.Once
-	place  *list.Element // in idle, or nil; guarded by connections.mu
+	place  *list.Element // among the unclaimed, or nil; guarded by connections.mu
 	closed bool          // guarded by connections.mu
 }
 
-func newConnections(l net.Listener, most int, log *slog.Logger) *connections {
-	return &connections{Listener: l, most: most, log: log, idle: list.New()}
+func newConnections(most int, log *slog.Logger) *connections {
+	return &connections{most: most, log: log, unclaimed: map[string]*list.List{}}
+}
+
+// counted is a listener whose connections count.
+type counted struct {
+	net.Listener
+	in *connections
 }
 
 // Accept implements net.Listener.
-func (c *connections) Accept() (net.Conn, error) {
+func (l counted) Accept() (net.Conn, error) {
 	for {
-		conn, err := c.Listener.Accept()
+		conn, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		n := &connection{Conn: conn, in: c}
-		if c.admit(n) {
+		caller, _, _ := net.SplitHostPort(conn.RemoteAddr().String()) // none, for what is no TCP
+		n := &connection{Conn: conn, in: l.in, caller: caller}
+		if l.in.admit(n) {
 			return n, nil
 		}
-		c.log.Warn("a connection was turned away: all are busy", "most", c.most)
+		l.in.log.Warn("a connection was turned away: all are busy", "most", l.in.most)
 		turnAway(conn)
 	}
 }
 
 func (c *connections) admit(n *connection) bool {
 	c.mu.Lock()
-	var out *connection
-	if c.count >= c.most {
-		first := c.idle.Front()
-		if first == nil {
-			c.mu.Unlock()
-			return false
+	from := c.unclaimed[n.caller]
+	if from == nil || from.Len() < max(c.most/2, 1) {
+		if from = nil; c.count >= c.most {
+			for _, some := range c.unclaimed {
+				if from == nil || some.Len() > from.Len() {
+					from = some
+				}
+			}
+			if from == nil {
+				c.mu.Unlock()
+				return false
+			}
 		}
-		out = first.Value.(*connection)
+	}
+	var out *connection
+	if from != nil {
+		out = from.Front().Value.(*connection)
+		c.forget(out)
 	}
 	c.count++
-	n.place = c.idle.PushBack(n)
+	c.wait(n)
 	c.mu.Unlock()
 	if out != nil {
-		_ = out.Close() // no one was using it
+		_ = out.Close() // whoever it was has had its time
 	}
 	return true
+}
+
+// wait puts a connection behind the unclaimed ones of its caller. The caller holds mu.
+func (c *connections) wait(n *connection) {
+	of := c.unclaimed[n.caller]
+	if of == nil {
+		of = list.New()
+		c.unclaimed[n.caller] = of
+	}
+	n.place = of.PushBack(n)
+}
+
+// forget takes a connection out of the unclaimed ones. The caller holds mu.
+func (c *connections) forget(n *connection) {
+	if n.place == nil {
+		return
+	}
+	of := c.unclaimed[n.caller]
+	of.Remove(n.place)
+	n.place = nil
+	if of.Len() == 0 {
+		delete(c.unclaimed, n.caller)
+	}
+}
+
+type connectionKey struct{}
+
+// known puts a connection, and who is at its other end, into the context of its requests.
+func (c *connections) known(ctx context.Context, conn net.Conn) context.Context {
+	return withPeer(context.WithValue(ctx, connectionKey{}, conn), conn)
+}
+
+// claim notes that a request with a key holds the connection of a request, until its answer.
+func claim(r *http.Request) {
+	n, ok := r.Context().Value(connectionKey{}).(*connection)
+	if !ok {
+		return
+	}
+	n.in.mu.Lock()
+	defer n.in.mu.Unlock()
+	n.in.forget(n)
 }
 
 // turnAway says why, in the few bytes that always fit into a new connection's buffer.
@@ -142,13 +214,8 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case n.closed:
-	case state == http.StateIdle && n.place == nil:
-		n.place = c.idle.PushBack(n)
-	case (state == http.StateActive || state == http.StateHijacked) && n.place != nil:
-		c.idle.Remove(n.place)
-		n.place = nil
+	if state == http.StateIdle && !n.closed && n.place == nil {
+		c.wait(n)
 	}
 }
 
@@ -159,10 +226,7 @@ func (n *connection) Close() error {
 		defer n.in.mu.Unlock()
 		n.closed = true
 		n.in.count--
-		if n.place != nil {
-			n.in.idle.Remove(n.place)
-			n.place = nil
-		}
+		n.in.forget(n)
 	})
 	return n.Conn.Close()
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"deskbell/backend/queue"
 )
 
@@ -68,6 +70,15 @@ func TestTenThousandConnections(t *testing.T) {
 	}
 }
 
+// holding holds requests, once they are there.
+func holding(entered chan<- struct{}, busy *sync.WaitGroup) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a broken one is seen at its sender
+		entered <- struct{}{}
+		busy.Wait()
+	})
+}
+
 func TestWhenAllConnectionsAreBusy(t *testing.T) {
 	const most = 8
 	var busy sync.WaitGroup
@@ -75,14 +86,27 @@ func TestWhenAllConnectionsAreBusy(t *testing.T) {
 	entered := make(chan struct{}, most)
 	h := openFixture(t, func(d *Deps, _ *queue.Options) {
 		d.MaxConns = most
-		d.MCP = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; busy.Wait() })
+		d.MCP = holding(entered, &busy)
 	})
 	keys := []string{h.agent("a"), h.agent("b")}
 	var calls sync.WaitGroup
-	for i := range most {
+	for i := range most - 1 {
 		calls.Go(func() { h.post("/mcp", keys[i%2], "{}") })
 		<-entered
 	}
+	// What agents leave is for operators.
+	h.ringRefused(h.agent("c"))
+	until(t, "an operator comes in", func() bool { // the last one's connection may still be busy
+		conn, answer, err := websocket.Dial(t.Context(), h.url+"/api/ws", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + h.op}}})
+		if err != nil {
+			if answer == nil || answer.StatusCode != http.StatusServiceUnavailable {
+				t.Fatal(err)
+			}
+			return false
+		}
+		t.Cleanup(func() { _ = conn.CloseNow() }) // its server may be gone
+		return true
+	})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
 	must(t, err)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -106,7 +130,7 @@ func TestOneAgentLeavesRoomForOthers(t *testing.T) {
 	entered := make(chan struct{}, most)
 	h := openFixture(t, func(d *Deps, _ *queue.Options) {
 		d.MaxConns = most
-		d.MCP = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; busy.Wait() })
+		d.MCP = holding(entered, &busy)
 	})
 	bot := h.agent("bot")
 	var calls sync.WaitGroup

@@ -77,6 +77,9 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	k := &socket{Server: s, conn: conn, wire: wire, x: x, cancel: cancel}
 	k.serve(ctx, head, after)
 	status, reason := websocket.StatusNormalClosure, "the session is over"
+	if x.life != nil && x.life.Err() != nil {
+		status, reason = websocket.StatusPolicyViolation, "the key was revoked"
+	}
 	if s.ctx.Err() != nil {
 		status, reason = websocket.StatusGoingAway, "Deskbell is shutting down"
 	}
@@ -114,17 +117,9 @@ func (s *Server) holds(x *exchange, cancel context.CancelFunc) (done func()) {
 		stop := context.AfterFunc(x.session.ctx, cancel)
 		return func() { stop(); closed() }
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.agents[x.by.Name]
-	a.sockets[&cancel] = struct{}{}
+	stop := context.AfterFunc(x.life, cancel)
 	offline := s.deps.Queue.AgentOnline(x.by.Name)
-	return func() {
-		offline()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(a.sockets, &cancel)
-	}
+	return func() { stop(); offline() }
 }
 
 // A socket is one WebSocket.
@@ -153,11 +148,15 @@ func (k *socket) serve(ctx context.Context, head, after uint64) {
 	others.Go(func() { k.keepAlive(ctx) })
 	if k.x.by.Role == human.Operator {
 		others.Go(func() { k.sendPresence(ctx) })
+		others.Go(func() { k.sendSessions(ctx) })
 		if k.deps.Summaries != nil {
 			others.Go(func() { k.sendSummaries(ctx) })
 		}
 		if k.deps.Recorder != nil {
 			others.Go(func() { k.sendRecordings(ctx) })
+		}
+		if k.deps.Callers != nil {
+			others.Go(func() { k.sendAttempts(ctx) })
 		}
 	}
 	k.sendEvents(ctx, after)
@@ -188,6 +187,16 @@ func (k *socket) sendPresence(ctx context.Context) {
 	defer k.cancel()
 	for p := range k.deps.Queue.FollowPresence(ctx) {
 		if k.send(PresenceChange{"presence", p}) != nil {
+			return
+		}
+	}
+}
+
+// sendSessions sends who signs in, but for this socket's own.
+func (k *socket) sendSessions(ctx context.Context) {
+	defer k.cancel()
+	for n := range k.notices.follow(ctx) {
+		if n.session != k.x.session && k.send(n.SessionNotice) != nil {
 			return
 		}
 	}
@@ -225,7 +234,7 @@ func (k *socket) sendSummaries(ctx context.Context) {
 	})
 }
 
-// keepAlive finds out about peers that are gone, and about keys that another process revoked.
+// keepAlive finds out about peers that are gone.
 func (k *socket) keepAlive(ctx context.Context) {
 	defer k.cancel()
 	tick := time.NewTicker(pingEvery)
@@ -235,11 +244,6 @@ func (k *socket) keepAlive(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		if k.x.key != "" {
-			if _, err := k.deps.Keys.Authenticate(ctx, k.x.key); human.KindOf(err) == human.Unauthorized {
-				return
-			}
 		}
 		pong, cancel := context.WithTimeout(k.wire, pongTime)
 		err := k.conn.Ping(pong)
@@ -267,7 +271,7 @@ func (s *Server) describeSocket(c catalogue) {
 	o := c.api.OpenAPI()
 	var messages []*huma.Schema
 	for _, t := range []reflect.Type{reflect.TypeFor[Hello](), reflect.TypeFor[Event](), reflect.TypeFor[Invocation](), reflect.TypeFor[PresenceChange](),
-		reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange]()} {
+		reflect.TypeFor[SessionNotice](), reflect.TypeFor[RecordingChange](), reflect.TypeFor[RecordingGone](), reflect.TypeFor[SummaryChange](), reflect.TypeFor[AttemptChange]()} {
 		messages = append(messages, o.Components.Schemas.Schema(t, true, ""))
 	}
 	o.Components.Schemas.Map()["SocketMessage"] = &huma.Schema{OneOf: messages, Description: "What arrives on the WebSocket, one JSON object per text message."}

@@ -268,16 +268,6 @@ func TestPagesBringTheirTokenInASubprotocol(t *testing.T) {
 	}
 }
 
-func TestRevocationHangsUp(t *testing.T) {
-	h := openFixture(t, nil)
-	l := h.dial("", h.agent("bot"))
-	l.hello()
-	if r := h.send("DELETE", "/api/agents/bot", h.op, "", nil); r.status != http.StatusNoContent {
-		t.Fatalf("%d %s", r.status, r.body)
-	}
-	l.closed(websocket.StatusNormalClosure)
-}
-
 // A weak link passes bytes on to the server and breaks when told to.
 type weakLink struct {
 	net.Listener

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -42,9 +43,12 @@ func (s *shell) server() (string, error) {
 		if given == "" {
 			continue
 		}
+		if path, is := strings.CutPrefix(given, "unix:"); is && filepath.IsAbs(path) {
+			return given, nil
+		}
 		u, err := url.Parse(given)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return "", human.Errorf(human.Invalid, "%q is not the URL of a server; one is like http://127.0.0.1:7717", given)
+			return "", human.Errorf(human.Invalid, "%q is not the URL of a server; one is like http://127.0.0.1:7717 or unix:/path/deskbell.sock", given)
 		}
 		return strings.TrimRight(given, "/"), nil
 	}
@@ -61,7 +65,7 @@ func (s *shell) server() (string, error) {
 	if err != nil {
 		return "", human.Errorf(human.NotFound, "no Deskbell runs on the data folder %s; start `deskbell` or `deskbell serve`, or say where it is with --url", dir)
 	}
-	return running.URL, nil
+	return running.At(), nil
 }
 
 // agent is a client with the agent's key.

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/settings"
 )
@@ -38,27 +39,36 @@ type Server interface {
 	Ready() <-chan struct{}
 	// URL is the API's address without a slash at the end.
 	URL() string
-	// Invite makes a one-time code for an operator, and a link to the console with the code in it.
-	Invite() (code, link string)
+	// Invite makes a one-time code for an operator, and a link to the console with the code in it. over is closed when they are
+	// of no use any more.
+	Invite() (code, link string, over <-chan struct{})
 }
 
 // A Place is which data folder and settings a command works with.
 type Place struct {
 	Dir    string
 	Config *settings.Config
+	Errors io.Writer // where a server's warnings and errors go besides its log; nil: standard error
 }
 
-// Keys are the agents' keys of a data folder, whether a server runs on it or not.
+// Keys are the agents' keys of a data folder, whether a server runs on it or not. The program makes them for clients that it starts or
+// hooks that it installs; what a person makes or revokes goes through the server.
 type Keys interface {
 	// AddKey makes a key. It is never to be had again; only its hash is stored. Several may have one name.
 	AddKey(ctx context.Context, name string, ephemeral bool) (key string, err error)
 	// Keys lists every key there ever was but dropped ones.
 	Keys(ctx context.Context) ([]human.Key, error)
-	// RevokeKey makes all keys of a name useless at once and returns how many those were.
-	RevokeKey(ctx context.Context, name string) (int, error)
 	// DropKey makes this one key useless and forgets it.
 	DropKey(ctx context.Context, key string) error
 	Close() error
+}
+
+// Sessions keep operators' sessions, each for a server and the session of the terminal that this process runs in.
+type Sessions interface {
+	// Load returns the token that is kept, "" without one. The error is Unavailable where this system keeps none.
+	Load(ctx context.Context, server string) (token string, err error)
+	Save(ctx context.Context, server, token string) error
+	Remove(ctx context.Context, server string) error
 }
 
 // Notifications is who shows the operating system's notifications.
@@ -103,10 +113,16 @@ type Program struct {
 	// MCPProxy passes messages between an MCP client and a server, and has the calls judged. It returns the server's
 	// exit code. It writes nothing but the protocol to out.
 	MCPProxy func(ctx context.Context, who Asker, p Proxied, in io.Reader, out, errs io.Writer) (code int, err error)
+	// Sessions keep what `deskbell login` opened.
+	Sessions Sessions
 	// OpenAPI returns the description of the API, in JSON.
 	OpenAPI func() ([]byte, error)
 	// Database opens the database of a data folder for writing, and closes it again.
 	Database func(ctx context.Context, dir string) error
+	// Audit reads the whole journal of a data folder and says what was changed in it.
+	Audit func(ctx context.Context, dir string) (receipt.Audit, error)
+	// ReceiptKeys are the public keys of a data folder that sign receipts, the newest last.
+	ReceiptKeys func(dir string) ([]receipt.ServerKey, error)
 	// Notifications asks this session who shows notifications.
 	Notifications func(ctx context.Context) Notifications
 	// Model is the model in the settings; the error says why there is none.
@@ -135,6 +151,7 @@ type shell struct {
 	url, key     string
 	oneTime      string // an operator's code
 	json         bool
+	asking       bool // polkit's text agent runs
 	code         int
 }
 
@@ -222,13 +239,13 @@ func (s *shell) root() *cobra.Command {
 		commands  []*cobra.Command
 	}{
 		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
-		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand()}},
+		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand(), s.verifyCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
-			s.loginCommand(), s.inviteCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
-			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(),
+			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
+			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
-			s.keysCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
+			s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,6 +75,9 @@ func Examine(ctx context.Context, program Program, p Place) []human.DoctorCheck 
 		checks = append(checks, examined("settings", human.CheckOK, fileState(p.Config.File()), ""))
 	}
 	checks = append(checks, checkFolder(p.Dir), checkSpace(p.Dir), checkDatabase(ctx, program, p.Dir))
+	if checks[len(checks)-1].Status == human.CheckOK {
+		checks = append(checks, checkJournal(ctx, program, p.Dir))
+	}
 	if p.Config != nil {
 		checks = append(checks, checkServer(ctx, p.Dir, p.Config.Settings().Server.Addr))
 	}
@@ -140,6 +144,33 @@ func checkSpace(dir string) human.DoctorCheck {
 		return examined("space", human.CheckWarn, fmt.Sprintf("%d MB are free", free>>20), "free some; when the disk is full, Deskbell accepts no requests, so that it loses none")
 	}
 	return examined("space", human.CheckOK, fmt.Sprintf("%d MB are free", free>>20), "")
+}
+
+// checkJournal reads the whole journal: was an answer changed or removed?
+func checkJournal(ctx context.Context, program Program, dir string) human.DoctorCheck {
+	if _, err := os.Stat(filepath.Join(dir, datadir.Database)); errors.Is(err, os.ErrNotExist) {
+		return examined("journal", human.CheckOK, "not there yet", "")
+	}
+	audit, err := program.Audit(ctx, dir)
+	if err != nil {
+		return examined("journal", human.CheckFail, "it cannot be read: "+human.SafeText(err), "")
+	}
+	if len(audit.Found) == 0 {
+		return examined("journal", human.CheckOK, fmt.Sprintf("%d entries and %d receipts are as they were written", audit.Entries, audit.Receipts), "")
+	}
+	const most = 10
+	lines := []string{fmt.Sprintf("%d of its entries or receipts are not as they were written", len(audit.Found)+audit.More)}
+	for _, f := range audit.Found[:min(most, len(audit.Found))] {
+		text := f.Text
+		if !f.At.IsZero() {
+			text += ", of " + f.At.Local().Format(time.DateTime)
+		}
+		if f.Operation != "" && !strings.Contains(text, string(f.Operation)) {
+			text += ", operation " + string(f.Operation)
+		}
+		lines = append(lines, text)
+	}
+	return examined("journal", human.CheckFail, strings.Join(lines, "; "), "keep a copy of the data folder for whoever looks into it, then restore a backup of it; receipts that agents have can be checked with `deskbell verify`")
 }
 
 func checkDatabase(ctx context.Context, program Program, dir string) human.DoctorCheck {

@@ -121,7 +121,11 @@ func (s *shell) gateExplainCommand() *cobra.Command {
 
 // judgeOne judges the call of a command line, and says under which policy.
 func (s *shell) judgeOne(ctx context.Context, f gateFlags, words []string) (v human.Verdict, policy gate.Policy, err error) {
-	call := gate.Call{Tool: f.tool, Args: json.RawMessage(f.args)}
+	guard, err := s.dir()
+	if err != nil {
+		return v, "", err
+	}
+	call := gate.Call{Tool: f.tool, Args: json.RawMessage(f.args), Guard: guard}
 	switch {
 	case len(words) == 1 && f.args == "":
 		if call.Args, err = json.Marshal(map[string]string{"command": words[0]}); err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +30,7 @@ type HookPlace struct {
 // A HookCommand is what a coding agent starts before it calls a tool.
 type HookCommand struct {
 	Program []string // and its first arguments
-	Data    string   // the data folder, where it is not the usual one
+	Data    string   // the data folder; the environment of the agent does not change it
 	Limit   time.Duration
 }
 
@@ -48,6 +50,7 @@ type HookState struct {
 	Path      string `json:"path"`
 	Installed bool   `json:"installed"`
 	Command   string `json:"command,omitempty"`
+	Problem   string `json:"problem,omitempty"` // why the agent may not ask, though it is installed
 }
 
 // Hooks are the hooks of coding agents.
@@ -57,7 +60,8 @@ type Hooks struct {
 	Answer    func(args []string, in io.Reader, out, errs io.Writer) int
 	Install   func(client string, at HookPlace, c HookCommand) (HookChange, error)
 	Uninstall func(client string, at HookPlace) (HookChange, error)
-	Look      func(client string, at HookPlace) (HookState, error)
+	// Look compares what is installed with the command, whatever its limit.
+	Look func(client string, at HookPlace, c HookCommand) (HookState, error)
 	// KeyFile is where the key of a client's hooks is kept.
 	KeyFile func(dir, client string) string
 }
@@ -144,10 +148,7 @@ func (s *shell) installHook(ctx context.Context, client string, at HookPlace, li
 	if err != nil {
 		return err
 	}
-	c := HookCommand{Limit: limit}
-	if s.data != "" || os.Getenv("DESKBELL_DATA") != "" {
-		c.Data = dir
-	}
+	c := HookCommand{Data: dir, Limit: limit}
 	if c.Program, err = hookProgram(); err != nil {
 		return err
 	}
@@ -176,6 +177,13 @@ func hookProgram() ([]string, error) {
 		return []string{small}, nil
 	}
 	return []string{self, "hook"}, nil
+}
+
+// sameProgram says whether a program was built from the same source as this one.
+func sameProgram(path string) bool {
+	self, ok := debug.ReadBuildInfo()
+	other, err := buildinfo.ReadFile(path)
+	return ok && err == nil && other.Main.Path == self.Main.Path
 }
 
 // changeHook shows a change and makes it.
@@ -256,8 +264,9 @@ func (s *shell) hookKey(ctx context.Context, dir, client string) error {
 func (s *shell) hookStatusCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "status", Short: "Print where the hook is installed", Args: cobra.NoArgs,
-		Long: "Print where the hook is installed: in your settings, and in those of the project in this folder.",
+		Use: "status", Short: "Print where the hook is installed, and whether its agent asks it", Args: cobra.NoArgs,
+		Long: "Print where the hook is installed: in your settings, and in those of the project in this folder. It says what is wrong with an\n" +
+			"entry: under another event, asked about some calls only, with another command, switched off, or not trusted by the agent yet.",
 		RunE: func(*cobra.Command, []string) error {
 			user, err := hookPlace("", false)
 			if err != nil {
@@ -281,9 +290,8 @@ func (s *shell) hookStatusCommand() *cobra.Command {
 // A hookLine is one place of one client.
 type hookLine struct {
 	HookState
-	Scope   string `json:"scope"` // user or project
-	Key     bool   `json:"key"`   // there is one for it
-	Problem string `json:"problem,omitempty"`
+	Scope string `json:"scope"` // user or project
+	Key   bool   `json:"key"`   // there is one for it
 }
 
 func (s *shell) hookStatus(places []HookPlace) error {
@@ -291,17 +299,27 @@ func (s *shell) hookStatus(places []HookPlace) error {
 	if err != nil {
 		return err
 	}
+	c := HookCommand{Data: dir}
+	if c.Program, err = hookProgram(); err != nil {
+		return err
+	}
+	replaced := ""
+	if !sameProgram(c.Program[0]) {
+		replaced = visible(c.Program[0]) + " is not Deskbell's program"
+	}
 	lines := []hookLine{}
 	for _, client := range s.Hooks.Clients {
 		_, missing := os.Stat(s.Hooks.KeyFile(dir, client))
 		for _, at := range places {
-			state, err := s.Hooks.Look(client, at)
+			state, err := s.Hooks.Look(client, at, c)
 			line := hookLine{HookState: state, Scope: "user", Key: missing == nil}
 			if at.Dir != "" {
 				line.Scope = "project"
 			}
 			if err != nil {
 				line.Problem = human.SafeText(err)
+			} else if line.Installed && line.Problem == "" {
+				line.Problem = replaced
 			}
 			lines = append(lines, line)
 		}
@@ -315,6 +333,8 @@ func (s *shell) hookStatus(places []HookPlace) error {
 	for _, l := range lines {
 		state := "not installed"
 		switch {
+		case l.Problem != "" && l.Installed:
+			state = "installed, but " + l.Problem
 		case l.Problem != "":
 			state = l.Problem
 		case l.Installed && !l.Key:

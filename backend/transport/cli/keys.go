@@ -8,46 +8,32 @@ import (
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
 )
 
 func (s *shell) keysCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keys",
 		Short: "Make, list and revoke agents' keys",
-		Long:  "Make, list and revoke agents' keys. It works whether Deskbell runs on the data folder or not, and counts at once.",
+		Long: "Make, list and revoke agents' keys. To make and to revoke is an operator's, by a server that runs, and counts at once; sign in with\n" +
+			"`deskbell login` first. To list works whether Deskbell runs on the data folder or not.",
 	}
-	add := &cobra.Command{
-		Use: "add NAME", Short: "Make a key for an agent and print it, once", Args: cobra.ExactArgs(1),
-		RunE: s.withKeys(s.addKey),
-	}
-	list := &cobra.Command{Use: "list", Short: "List the keys", Args: cobra.NoArgs, RunE: s.withKeys(s.listKeys)}
-	revoke := &cobra.Command{
-		Use: "revoke NAME", Short: "Revoke all keys of an agent", Args: cobra.ExactArgs(1),
-		RunE: s.withKeys(s.revokeKeys),
-	}
-	for _, sub := range []*cobra.Command{add, list, revoke} {
-		s.jsonFlag(sub, "print one line of JSON")
-	}
+	add := s.operatorFlags(&cobra.Command{
+		Use: "add NAME", Short: "Make a key for an agent and print it, once, as an operator", Args: cobra.ExactArgs(1),
+		RunE: s.asOperator(s.addKey),
+	}, "print one line of JSON")
+	list := &cobra.Command{Use: "list", Short: "List the keys", Args: cobra.NoArgs, RunE: s.listKeys}
+	s.jsonFlag(list, "print one line of JSON")
+	revoke := s.operatorFlags(&cobra.Command{
+		Use: "revoke NAME", Short: "Revoke all keys of an agent, as an operator", Args: cobra.ExactArgs(1),
+		RunE: s.asOperator(s.revokeKeys),
+	}, "print one line of JSON")
 	c.AddCommand(add, list, revoke)
 	return c
 }
 
-func (s *shell) withKeys(do func(context.Context, Keys, []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		dir, err := s.dir()
-		if err != nil {
-			return err
-		}
-		keys, err := s.Keys(c.Context(), dir)
-		if err != nil {
-			return err
-		}
-		return errors.Join(do(c.Context(), keys, args), keys.Close())
-	}
-}
-
-func (s *shell) addKey(ctx context.Context, keys Keys, args []string) error {
-	key, err := keys.AddKey(ctx, args[0], false)
+func (s *shell) addKey(ctx context.Context, operator *client.Client, args []string) error {
+	key, err := operator.AddAgent(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -62,9 +48,17 @@ func (s *shell) addKey(ctx context.Context, keys Keys, args []string) error {
 	return nil
 }
 
-func (s *shell) listKeys(ctx context.Context, keys Keys, _ []string) error {
-	all, err := keys.Keys(ctx)
+func (s *shell) listKeys(c *cobra.Command, _ []string) error {
+	dir, err := s.dir()
 	if err != nil {
+		return err
+	}
+	keys, err := s.Keys(c.Context(), dir)
+	if err != nil {
+		return err
+	}
+	all, err := keys.Keys(c.Context())
+	if err = errors.Join(err, keys.Close()); err != nil {
 		return err
 	}
 	if s.json {
@@ -93,20 +87,13 @@ func (s *shell) listKeys(ctx context.Context, keys Keys, _ []string) error {
 	return w.flush()
 }
 
-func (s *shell) revokeKeys(ctx context.Context, keys Keys, args []string) error {
-	n, err := keys.RevokeKey(ctx, args[0])
-	if err != nil {
+func (s *shell) revokeKeys(ctx context.Context, operator *client.Client, args []string) error {
+	if err := operator.RevokeAgent(ctx, args[0]); err != nil {
 		return err
 	}
-	if n == 0 {
-		return human.Errorf(human.NotFound, "no valid key has the name %q; `deskbell keys list` shows them", args[0])
-	}
 	if s.json {
-		return s.printJSON(struct {
-			Name    string `json:"name"`
-			Revoked int    `json:"revoked"`
-		}{args[0], n})
+		return s.printJSON(map[string]string{"revoked": args[0]})
 	}
-	s.printf("revoked %d of %s\n", n, visible(args[0]))
+	s.printf("revoked the keys of %s\n", visible(args[0]))
 	return nil
 }

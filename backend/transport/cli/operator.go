@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -15,40 +13,6 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/transport/client"
 )
-
-func (s *shell) loginCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "login CODE",
-		Short: "Become an operator in this terminal, with a one-time code",
-		Long: "Become an operator in this terminal. CODE is what `deskbell serve` or the window shows. It prints a line for the\n" +
-			"shell that sets DESKBELL_TOKEN: eval \"$(deskbell login CODE)\". The session ends when Deskbell stops.",
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			at, err := s.server()
-			if err != nil {
-				return err
-			}
-			session, err := client.Login(c.Context(), at, args[0])
-			if err != nil {
-				return err
-			}
-			if s.json {
-				return s.printJSON(session)
-			}
-			// The token's alphabet needs no quotes; they are for the reader.
-			if runtime.GOOS == "windows" {
-				s.printf("$env:DESKBELL_TOKEN = '%s'\n", session.Token)
-			} else {
-				s.printf("export DESKBELL_TOKEN='%s'\n", session.Token)
-			}
-			s.note("You are %s. See `deskbell inbox`.", visible(session.Operator))
-			return nil
-		},
-	}
-	s.urlFlag(c)
-	s.jsonFlag(c, "print the session as one line of JSON")
-	return c
-}
 
 func (s *shell) inviteCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -80,7 +44,7 @@ func (s *shell) inviteCommand() *cobra.Command {
 // operatorFlags gives a command the flags of an operator's commands.
 func (s *shell) operatorFlags(c *cobra.Command, json string) *cobra.Command {
 	s.urlFlag(c)
-	c.Flags().StringVar(&s.oneTime, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	c.Flags().StringVar(&s.oneTime, "code", "", oneTimeHelp)
 	s.jsonFlag(c, json)
 	return c
 }
@@ -94,27 +58,6 @@ func (s *shell) asOperator(do func(ctx context.Context, operator *client.Client,
 		}
 		return do(c.Context(), operator, args)
 	}
-}
-
-// operator is a client with an operator's session: DESKBELL_TOKEN, or a new one for the one-time code.
-func (s *shell) operator(ctx context.Context) (*client.Client, error) {
-	at, err := s.server()
-	if err != nil {
-		return nil, err
-	}
-	token := os.Getenv("DESKBELL_TOKEN")
-	if s.oneTime != "" {
-		session, err := client.Login(ctx, at, s.oneTime)
-		if err != nil {
-			return nil, err
-		}
-		token = session.Token
-	}
-	if token == "" {
-		return nil, human.Errorf(human.Unauthorized,
-			"only an operator can do this: get a code from the window or the terminal of `deskbell serve`, then run eval \"$(deskbell login CODE)\", or give --code")
-	}
-	return client.New(at, token), nil
 }
 
 func (s *shell) inboxCommand() *cobra.Command {

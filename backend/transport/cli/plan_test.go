@@ -29,12 +29,23 @@ type table struct {
 	queue *queue.Queue
 	plans *plan.Service
 	key   string // of the agent bot
+	kept  oneSession
 }
 
 var (
 	ada = human.Actor{Role: human.Operator, Name: "ada"}
 	bot = human.Actor{Role: human.Agent, Name: "bot"}
 )
+
+// respond answers the plan of a session as it is now.
+func (d *table) respond(session string, r plan.Response) {
+	d.t.Helper()
+	op, err := d.queue.Get(d.t.Context(), ada, d.status(session).OperationID)
+	must(d.t, err)
+	r.Digest = op.Digest
+	_, err = d.plans.Respond(d.t.Context(), ada, session, r)
+	must(d.t, err)
+}
 
 func newTable(t *testing.T, o plan.Options) *table {
 	log := slog.New(slog.DiscardHandler)
@@ -71,7 +82,7 @@ func newTable(t *testing.T, o plan.Options) *table {
 	d.key, err = store.AddKey(t.Context(), "bot", false)
 	must(t, err)
 	t.Setenv("DESKBELL_URL", web.URL)
-	t.Setenv("DESKBELL_TOKEN", server.WindowToken())
+	d.kept = oneSession(server.WindowToken())
 	t.Setenv("DESKBELL_KEY", "")
 	t.Setenv("VISUAL", "")
 	t.Setenv("TMPDIR", t.TempDir())
@@ -82,7 +93,7 @@ func newTable(t *testing.T, o plan.Options) *table {
 func (d *table) run(code int, in string, args ...string) (out, errs string) {
 	d.t.Helper()
 	var stdout, stderr bytes.Buffer
-	if got := Execute(d.t.Context(), Program{Version: "test"}, append([]string{"plan"}, args...), strings.NewReader(in), &stdout, &stderr); got != code {
+	if got := Execute(d.t.Context(), Program{Version: "test", Sessions: d.kept}, append([]string{"plan"}, args...), strings.NewReader(in), &stdout, &stderr); got != code {
 		d.t.Errorf("deskbell plan %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, &stdout, &stderr)
 	}
 	for _, text := range []string{stdout.String(), stderr.String()} {
@@ -339,7 +350,7 @@ func TestTheOtherCommandsTakePlansToo(t *testing.T) {
 	command := func(code int, in, want string, args ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		if got := Execute(t.Context(), Program{}, args, strings.NewReader(in), &out, &out); got != code || !strings.Contains(out.String(), want) {
+		if got := Execute(t.Context(), Program{Sessions: d.kept}, args, strings.NewReader(in), &out, &out); got != code || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: exit code %d, want %d, prints %s", args, got, code, out.String())
 		}
 	}
@@ -352,8 +363,7 @@ func TestTheOtherCommandsTakePlansToo(t *testing.T) {
 		"changed":  {plan.Response{Action: human.ModifyPlan, Tasks: []human.Task{{Description: "Other"}}}, exitChanged},
 	} {
 		st := d.submit(session, false)
-		_, err := d.plans.Respond(t.Context(), ada, session, r.Response)
-		must(t, err)
+		d.respond(session, r.Response)
 		command(r.code, "", "by ada", "wait", string(st.OperationID), "--key", d.key)
 	}
 	st := d.submit("answered", false)
@@ -402,7 +412,7 @@ func TestTwoOperatorsConfirmInTheirTerminals(t *testing.T) {
 	d.submit("one", false)
 	d.says(exitYes, "2 have to agree", "c\n\n", "confirm", "one")
 	var out bytes.Buffer
-	if got := Execute(t.Context(), Program{}, []string{"invite", "Mei"}, nil, &out, io.Discard); got != exitYes {
+	if got := Execute(t.Context(), Program{Sessions: d.kept}, []string{"invite", "Mei"}, nil, &out, io.Discard); got != exitYes {
 		t.Fatalf("exit code %d", got)
 	}
 	d.says(exitYes, "  ada: confirm", "c\n\n", "confirm", "one", "--code", strings.TrimSpace(out.String()))
@@ -441,8 +451,7 @@ func TestAnAgentHandsInAPlanAndRunsIt(t *testing.T) {
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
-	_, err := d.plans.Respond(t.Context(), ada, "s", plan.Response{Action: human.ConfirmPlan})
-	must(t, err)
+	d.respond("s", plan.Response{Action: human.ConfirmPlan})
 	<-waited
 	if page, err := d.queue.List(t.Context(), ada, queue.Filter{}); err != nil || len(page.Operations) != 1 {
 		t.Errorf("%d plans, %v: the same plan again joins", len(page.Operations), err)
@@ -477,14 +486,12 @@ func TestAnAgentIsToldWhatMustNotRun(t *testing.T) {
 	} {
 		session := "s" + name[:2]
 		d.run(exitUnended, aPlan, "submit", "-", "--session", session)
-		_, err := d.plans.Respond(t.Context(), ada, session, tt.r)
-		must(t, err)
+		d.respond(session, tt.r)
 		d.run(tt.code, "", "show", session)
 		d.run(tt.begin, "", "begin", session, "t1")
 	}
 	d.run(exitUnended, aPlan, "submit", "-", "--session", "run")
-	_, err := d.plans.Respond(t.Context(), ada, "run", plan.Response{Action: human.ConfirmPlan})
-	must(t, err)
+	d.respond("run", plan.Response{Action: human.ConfirmPlan})
 	d.says(exitYes, "skip", "", "skip", "run", "t1", "--text", "No need")
 	d.says(exitNo, "skipped", "", "begin", "run", "t1")
 	d.says(exitYes, "stopped", "", "stop", "run")

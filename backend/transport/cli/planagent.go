@@ -151,7 +151,7 @@ func (s *shell) planShowCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&s.oneTime, "code", "", "an operator's one-time code")
+	c.Flags().StringVar(&s.oneTime, "code", "", "an operator's one-time code, where this terminal is not signed in")
 	c.Flags().Float64Var(&most, "for", 0, "wait this many seconds for the answer at most, up to 60")
 	return s.planAgent(c, jsonStatus)
 }

@@ -205,7 +205,7 @@ func (s *shell) presetRemoveCommand() *cobra.Command {
 		}),
 	}
 	s.urlFlag(c)
-	c.Flags().StringVar(&s.oneTime, "code", "", "a one-time code, instead of DESKBELL_TOKEN")
+	c.Flags().StringVar(&s.oneTime, "code", "", oneTimeHelp)
 	return c
 }
 

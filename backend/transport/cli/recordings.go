@@ -297,7 +297,7 @@ func (s *shell) recordingsListCommand() *cobra.Command {
 
 // reader is a client of whoever may read recordings: an operator, or, without a session, an agent.
 func (s *shell) reader(ctx context.Context) (*client.Client, error) {
-	if s.oneTime == "" && os.Getenv("DESKBELL_TOKEN") == "" && os.Getenv("DESKBELL_KEY") != "" {
+	if s.oneTime == "" && os.Getenv("DESKBELL_KEY") != "" && !s.signedIn(ctx) {
 		return s.agent()
 	}
 	return s.operator(ctx)

@@ -45,6 +45,7 @@ type fixture struct {
 	queue *queue.Queue
 	op    human.Operation
 	began time.Time
+	kept  oneSession
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -85,7 +86,7 @@ func newFixture(t *testing.T) *fixture {
 		must(t, store.Close())
 	})
 	t.Setenv("DESKBELL_URL", web.URL)
-	t.Setenv("DESKBELL_TOKEN", server.WindowToken())
+	d.kept = oneSession(server.WindowToken())
 	t.Setenv("DESKBELL_KEY", "")
 	d.op, _, err = d.queue.Ring(t.Context(), human.Request{Kind: human.Desktop, Description: "do it", AgentID: "bot", Priority: 5}, false)
 	must(t, err)
@@ -93,6 +94,13 @@ func newFixture(t *testing.T) *fixture {
 	must(t, err)
 	return d
 }
+
+// oneSession is one that this terminal has.
+type oneSession string
+
+func (k oneSession) Load(context.Context, string) (string, error) { return string(k), nil }
+func (k oneSession) Save(context.Context, string, string) error   { return nil }
+func (k oneSession) Remove(context.Context, string) error         { return nil }
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -105,7 +113,7 @@ func must(t testing.TB, err error) {
 func (d *fixture) run(code int, args ...string) (out, errs string) {
 	d.t.Helper()
 	var stdout, stderr bytes.Buffer
-	if got := Execute(d.t.Context(), Program{Version: "test"}, args, strings.NewReader(""), &stdout, &stderr); got != code {
+	if got := Execute(d.t.Context(), Program{Version: "test", Sessions: d.kept}, args, strings.NewReader(""), &stdout, &stderr); got != code {
 		d.t.Errorf("deskbell %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, &stdout, &stderr)
 	}
 	for _, text := range []string{stdout.String(), stderr.String()} {
@@ -172,7 +180,7 @@ func TestRecordingInATerminal(t *testing.T) {
 	}](d, "record", "discard", "--json"); gone.ID != "rec_live" || gone.State != "discarded" {
 		t.Errorf("discarding prints %+v", gone)
 	}
-	t.Setenv("DESKBELL_TOKEN", "")
+	d.kept = ""
 	if _, errs := d.run(exitError, "record", "start", op); !strings.Contains(errs, "only an operator") {
 		t.Errorf("without a session it prints %q", errs)
 	}
@@ -267,7 +275,7 @@ func TestAnAgentReadsARecordingInATerminal(t *testing.T) {
 	must(t, err)
 	key, err := d.store.AddKey(t.Context(), "bot", false)
 	must(t, err)
-	t.Setenv("DESKBELL_TOKEN", "")
+	d.kept = ""
 	t.Setenv("DESKBELL_KEY", key)
 	if _, errs := d.run(exitError, "recordings", "show", "rec_1"); !strings.Contains(errs, "no recording rec_1") {
 		t.Errorf("before it is given: %q", errs)

@@ -4,8 +4,10 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,16 +22,19 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/transport/client/small"
 )
 
 // A Client makes calls with one key or token. Its methods are safe for concurrent use.
 type Client struct {
 	Unread bool // that a plan's end was read is said by MarkDelivered, as with other operations, and not by reading it
-	find   func() (url string, err error)
-	met    atomic.Bool // find has found a server
-	token  string
-	http   *http.Client
+	// Prove meets the challenge of a call that needs proof of presence; then the call is made again. Without it, such a call fails.
+	Prove func(context.Context, Proof) error
+	find  func() (url string, err error)
+	met   atomic.Bool // find has found a server
+	token string
+	http  *http.Client
 }
 
 // callTime bounds a call, besides what a wait was given. MaxWait is the longest one wait may take.
@@ -39,7 +44,28 @@ const (
 	maxBytes = 64 << 20 // of an answer or a message
 )
 
-// New makes a client of the server at a URL, such as http://127.0.0.1:7717. It connects when the first call is made.
+// Net/http knows no Unix sockets: a socket's path stands in the URL as a host, in hexadecimal digits before this.
+const socketHost = ".socket"
+
+// base is what the URLs of calls to a server at an address begin with, and the Host they name.
+func base(at string) (begin, host string) {
+	if path, is := small.Socket(at); is {
+		return "http://" + hex.EncodeToString([]byte(path)) + socketHost, "localhost"
+	}
+	return at, ""
+}
+
+// socketOf is the path of the socket that a host stands for.
+func socketOf(host string) (path string, is bool) {
+	name, is := strings.CutSuffix(strings.TrimSuffix(host, ":80"), socketHost)
+	if !is {
+		return "", false
+	}
+	text, err := hex.DecodeString(name)
+	return string(text), err == nil
+}
+
+// New makes a client of the server at a URL, such as http://127.0.0.1:7717 or unix:/home/me/deskbell.sock. It connects when the first call is made.
 func New(url, token string) *Client {
 	url = strings.TrimRight(url, "/")
 	return Finding(func() (string, error) { return url, nil }, token)
@@ -51,6 +77,20 @@ func New(url, token string) *Client {
 func Finding(find func() (url string, err error), token string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if path, is := socketOf(address); is {
+			network, address = "unix", path
+		}
+		return dial(ctx, network, address)
+	}
+	proxy := transport.Proxy
+	transport.Proxy = func(r *http.Request) (*url.URL, error) {
+		if _, is := socketOf(r.URL.Host); is {
+			return nil, nil
+		}
+		return proxy(r)
+	}
 	return &Client{find: find, token: token, http: &http.Client{Transport: transport}}
 }
 
@@ -138,6 +178,18 @@ func (c *Client) Wait(ctx context.Context, id human.OperationID, after uint64, m
 	var op human.Operation
 	_, err := c.call(ctx, http.MethodGet, fmt.Sprintf("%s?ack=explicit&wait=%g&after_version=%d", operationPath(id), most.Seconds(), after), nil, &op)
 	return op, err
+}
+
+// Receipts returns the receipts of an operation's answers, as JSON: {"receipts":[...]}.
+func (c *Client) Receipts(ctx context.Context, id human.OperationID) (found json.RawMessage, err error) {
+	_, err = c.call(ctx, http.MethodGet, operationPath(id)+"/receipts", nil, &found)
+	return found, err
+}
+
+// NewReceiptKey has the server sign receipts with a new key from now on.
+func (c *Client) NewReceiptKey(ctx context.Context) (made receipt.ServerKey, err error) {
+	_, err = c.call(ctx, http.MethodPost, "/api/receipts/keys", nil, &made)
+	return made, err
 }
 
 func operationPath(id human.OperationID) string {
@@ -291,15 +343,33 @@ type Session struct {
 	Token    string `json:"token"`
 	Resume   string `json:"resume"`
 	Operator string `json:"operator"`
+	Means    string `json:"means"`    // what it was opened with: code or terminal
+	Terminal bool   `json:"terminal"` // only programs of this terminal can use it
 }
 
-// Login trades a one-time code for a session. It is no secret-keeper: the caller holds the token.
+// Login trades a one-time code for a session. It is no secret-keeper: the caller holds the token. Where the server can tell in
+// which terminal this process runs, the session is that terminal's.
 func Login(ctx context.Context, url, code string) (Session, error) {
 	c := New(url, "")
 	defer c.Close()
 	var s Session
-	_, err := c.call(ctx, http.MethodPost, "/api/session", map[string]string{"code": code}, &s)
+	_, err := c.call(ctx, http.MethodPost, "/api/session", map[string]any{"code": code, "terminal": true}, &s)
 	return s, err
+}
+
+// ShowCode has the server draw a one-time code on the terminal that this process runs in, with words that ask to type it, on
+// one line. Only that terminal's Login takes it.
+func ShowCode(ctx context.Context, url string) error {
+	c := New(url, "")
+	defer c.Close()
+	_, err := c.call(ctx, http.MethodPost, "/api/session/terminal", nil, nil)
+	return err
+}
+
+// Logout ends the session.
+func (c *Client) Logout(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/session", nil, nil)
+	return err
 }
 
 // NewCode makes a one-time code for another browser or terminal, and a link to the console with it; with a name it is for another
@@ -319,6 +389,12 @@ func (c *Client) AddAgent(ctx context.Context, name string) (key string, err err
 	return answer.Key, err
 }
 
+// RevokeAgent makes all keys of an agent useless at once, and ends what it has under way. NotFound where it has none.
+func (c *Client) RevokeAgent(ctx context.Context, name string) error {
+	_, err := c.call(ctx, http.MethodDelete, "/api/agents/"+url.PathEscape(name), nil, nil)
+	return err
+}
+
 // SetSettings changes settings, all or none, and says whether Deskbell must be started again.
 func (c *Client) SetSettings(ctx context.Context, changes map[string]any) (restart bool, err error) {
 	var answer struct {
@@ -330,6 +406,7 @@ func (c *Client) SetSettings(ctx context.Context, changes map[string]any) (resta
 
 // call makes a request and reads the answer into into, where that is not nil.
 func (c *Client) call(ctx context.Context, method, path string, body, into any) (status int, err error) {
+	whole := ctx // a person takes longer than a call may
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, callTime)
@@ -345,7 +422,11 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 	case err != nil:
 		return 0, away(ctx, origin(answer), err)
 	case answer.StatusCode >= 300:
-		return answer.StatusCode, small.Problem(answer.StatusCode, data)
+		err = small.Problem(answer.StatusCode, data)
+		if answer.StatusCode == http.StatusForbidden {
+			return c.prove(whole, method, path, body, into, data, err)
+		}
+		return answer.StatusCode, err
 	case into == nil || len(data) == 0:
 		return answer.StatusCode, nil
 	}
@@ -408,15 +489,20 @@ func encode(body any) ([]byte, error) {
 }
 
 func (c *Client) sendTo(ctx context.Context, at, method, path string, body []byte) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, at+path, bytes.NewReader(body))
+	begin, host := base(at)
+	r, err := http.NewRequestWithContext(ctx, method, begin+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, human.Wrap(human.Invalid, err, "%q is not the address of a server", at)
 	}
+	r.Host = cmp.Or(host, r.Host)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if proof, given := ctx.Value(proofKey{}).(string); given {
+		r.Header.Set("Deskbell-Proof", proof)
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
@@ -425,8 +511,11 @@ func (c *Client) sendTo(ctx context.Context, at, method, path string, body []byt
 	return answer, nil
 }
 
-// origin is the URL of the server that answered.
+// origin is the address of the server that answered.
 func origin(answer *http.Response) string {
+	if path, is := socketOf(answer.Request.URL.Host); is {
+		return "unix:" + path
+	}
 	return answer.Request.URL.Scheme + "://" + answer.Request.URL.Host
 }
 

@@ -128,8 +128,9 @@ func (c *Client) dial(ctx context.Context, at string, after uint64, pinged func(
 	if after != FromNow {
 		path += fmt.Sprintf("?after=%d", after)
 	}
-	conn, answer, err := websocket.Dial(ctx, at+path, &websocket.DialOptions{
-		HTTPClient: c.http, HTTPHeader: http.Header{"Authorization": {"Bearer " + c.token}}, Subprotocols: []string{"deskbell"},
+	begin, host := base(at)
+	conn, answer, err := websocket.Dial(ctx, begin+path, &websocket.DialOptions{
+		Host: host, HTTPClient: c.http, HTTPHeader: http.Header{"Authorization": {"Bearer " + c.token}}, Subprotocols: []string{"deskbell"},
 		OnPingReceived: pinged,
 	})
 	if err == nil {

@@ -17,6 +17,8 @@ type evaluation struct {
 	human.ToolCall
 	OperationID human.OperationID `json:"operation_id,omitempty"`
 	Timeout     float64           `json:"timeout,omitempty"` // seconds
+	Process     int               `json:"process_id,omitempty"`
+	Parent      int               `json:"parent_id,omitempty"`
 }
 
 const evaluatePath = "/api/gate/evaluate"
@@ -30,7 +32,7 @@ func (c *Client) Evaluate(ctx context.Context, call human.ToolCall, how service.
 	most := max(0, min(how.Wait, MaxWait))
 	ctx, cancel := context.WithTimeout(ctx, most+callTime)
 	defer cancel()
-	_, err = c.call(ctx, http.MethodPost, fmt.Sprintf("%s?wait=%g", evaluatePath, most.Seconds()), evaluation{call, how.Question, how.Timeout.Seconds()}, &j)
+	_, err = c.call(ctx, http.MethodPost, fmt.Sprintf("%s?wait=%g", evaluatePath, most.Seconds()), evaluation{call, how.Question, how.Timeout.Seconds(), how.Process, how.Parent}, &j)
 	return j, err
 }
 

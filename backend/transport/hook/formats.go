@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"deskbell/backend/human"
@@ -270,6 +271,9 @@ var cursor = Client{
 			asks, call.Tool, call.Args = true, "Shell", object("command", *command)
 		case "beforeMCPExecution":
 			asks, call.Args = true, unwrapped(call.Args)
+			if !strings.HasPrefix(call.Tool, "mcp__") {
+				call.Tool = "mcp__server__" + call.Tool // it names no server; the tool is not Cursor's own
+			}
 		case "preToolUse":
 			changes, call.Args = true, unwrapped(call.Args)
 		case "beforeReadFile":

@@ -294,7 +294,7 @@ func TestAnyResultKeepsToItsBudget(t *testing.T) {
 		for i := range rapid.SampledFrom([]int{0, 1, 300}).Draw(t, "attachments") {
 			a.Attachments = append(a.Attachments, fmt.Sprintf("/tmp/file-%d", i))
 		}
-		if _, err := q.Complete(context.Background(), mei, id, a, ""); err != nil {
+		if _, err := q.Complete(context.Background(), mei, id, a, op.Digest); err != nil {
 			t.Fatal(err)
 		}
 		r := read(nil)

@@ -14,6 +14,8 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue"
+	"deskbell/backend/queue/journaltest"
+	"deskbell/backend/queue/receipt"
 	"deskbell/backend/store/sqlite"
 	mcpserver "deskbell/backend/transport/mcp"
 )
@@ -38,14 +40,24 @@ func open(t testing.TB) *queue.Queue {
 	return q
 }
 
-// openStore is open, with the file.
-func openStore(t testing.TB) (*queue.Queue, *sqlite.Store) {
+// digest is what an answer to an operation is bound to.
+func digest(t testing.TB, q *queue.Queue, id human.OperationID) string {
 	t.Helper()
-	store, err := sqlite.Open(context.Background(), t.TempDir(), sqlite.Options{})
+	op, err := q.Get(context.Background(), mei, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := queue.New(store, store, queue.Options{})
+	return op.Digest
+}
+
+// openStore is open, with the file.
+func openStore(t testing.TB) (*queue.Queue, *sqlite.Store) {
+	t.Helper()
+	store, err := sqlite.Open(context.Background(), t.TempDir(), sqlite.Options{Key: journaltest.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := queue.New(store, store, queue.Options{Receipts: &receipt.Maker{Key: journaltest.Key}})
 	if err := q.Load(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +282,7 @@ func pass(d time.Duration) { <-time.After(d) }
 
 func answer(t testing.TB, q *queue.Queue, id human.OperationID, a human.Answer) {
 	t.Helper()
-	if _, err := q.Complete(context.Background(), mei, id, a, ""); err != nil {
+	if _, err := q.Complete(context.Background(), mei, id, a, digest(t, q, id)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -164,6 +164,8 @@ func fail(w http.ResponseWriter, err error) {
 	case kind == human.Unauthorized:
 		status = http.StatusUnauthorized
 		w.Header().Set("WWW-Authenticate", `Bearer realm="deskbell"`)
+	case kind == human.Exhausted:
+		status = http.StatusTooManyRequests
 	case kind == human.Denied:
 		status = http.StatusForbidden
 	case kind == human.NotFound:

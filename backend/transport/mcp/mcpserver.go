@@ -42,6 +42,8 @@ type Ringer interface {
 	Summary(ctx context.Context, limit int, since time.Time) (string, error)
 	// List returns the agent's operations in one of the states, last changed first, without details.
 	List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error)
+	// Receipts returns the receipts of the answers to an operation of this agent, as JSON.
+	Receipts(ctx context.Context, id human.OperationID) (json.RawMessage, error)
 	// Actions returns what was done in a recording that came with an answer to this agent, with words in
 	// English.
 	Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error)

@@ -149,11 +149,11 @@ func TestEndingsSayWhatToDo(t *testing.T) {
 		want   func(result) bool
 	}{
 		"approved": {func(id human.OperationID) error {
-			_, err := q.Complete(t.Context(), mei, id, human.Answer{Decision: human.Approved}, "")
+			_, err := q.Complete(t.Context(), mei, id, human.Answer{Decision: human.Approved}, digest(t, q, id))
 			return err
 		}, "completed", "to nothing else", func(r result) bool { return r.Decision == "approve" }},
 		"denied": {func(id human.OperationID) error {
-			_, err := q.Complete(t.Context(), mei, id, human.Answer{Decision: human.Refused, HumanInput: "not on a Friday"}, "")
+			_, err := q.Complete(t.Context(), mei, id, human.Answer{Decision: human.Refused, HumanInput: "not on a Friday"}, digest(t, q, id))
 			return err
 		}, "completed", "do not do it", func(r result) bool { return r.Decision == "deny" && r.HumanInput == "not on a Friday" }},
 		"declined": {func(id human.OperationID) error {

@@ -146,7 +146,12 @@ func (c *client) planning(a args, progress chan note) <-chan planned {
 // respond answers the plan of the session as Mei.
 func (d *fixture) respond(r plan.Response) {
 	d.t.Helper()
-	if _, err := d.plans.Respond(context.Background(), mei, "thread", r); err != nil {
+	st, err := d.plans.Status(context.Background(), mei, "thread", 0, 0)
+	if err == nil {
+		r.Digest = digest(d.t, d.q, st.OperationID)
+		_, err = d.plans.Respond(context.Background(), mei, "thread", r)
+	}
+	if err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -434,6 +439,7 @@ func TestTaskByTask(t *testing.T) {
 		return true, err == nil && now.State != human.WaitingInput
 	})
 	answer := func(r plan.Response) {
+		r.Digest = one().Digest
 		if _, err := d.plans.Respond(t.Context(), mei, string(one().ID), r); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"time"
 
 	"deskbell/backend/human"
@@ -72,6 +73,14 @@ func (r queueRinger) Summary(ctx context.Context, limit int, since time.Time) (s
 func (r queueRinger) List(ctx context.Context, states []human.State, limit int) ([]human.Operation, error) {
 	page, err := r.q.List(ctx, r.by, queue.Filter{States: states, Order: queue.Recent, Limit: limit})
 	return page.Operations, err
+}
+
+func (r queueRinger) Receipts(ctx context.Context, id human.OperationID) (json.RawMessage, error) {
+	found, err := r.q.Receipts(ctx, r.by, id)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string][]human.Receipt{"receipts": found})
 }
 
 func (r queueRinger) Actions(ctx context.Context, id human.RecordingID) ([]human.Action, error) {

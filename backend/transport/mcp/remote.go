@@ -84,6 +84,7 @@ func (r remote) EvidencePicture(ctx context.Context, id human.OperationID, label
 
 // Evaluate implements Gatekeeper.
 func (r remote) Evaluate(ctx context.Context, _ human.Actor, call human.ToolCall, how service.Asking) (human.Judgement, error) {
+	how.Process = os.Getpid()
 	return r.Client.Evaluate(ctx, call, how)
 }
 

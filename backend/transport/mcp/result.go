@@ -295,7 +295,7 @@ func sourceLine(from human.FieldSource) string {
 }
 
 // textFields are the texts of a result that can be read in parts.
-var textFields = []string{"human_input", "execution_result", "summary", "findings", "key_findings", "suggestions", "fields", "messages", "recordings", "attachments", "reason"}
+var textFields = []string{"human_input", "execution_result", "summary", "findings", "key_findings", "suggestions", "fields", "messages", "recordings", "attachments", "reason", "receipts"}
 
 // excerpt is the part of one text of an operation that begins at a character and fits into a budget of tokens.
 func excerpt(op human.Operation, field, text string, offset, budget int) (reading, error) {
@@ -375,6 +375,9 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 				b.WriteString(actionLine(a) + "\n")
 			}
 		}
+	case "receipts": // as deskbell verify reads them
+		list, err := c.ringer.Receipts(ctx, op.ID)
+		return string(list), err
 	case "messages":
 		for _, m := range op.Messages {
 			from := "you"

@@ -343,6 +343,12 @@ func TestToolsAreRememberedAsTheClientWasToldOfThem(t *testing.T) {
 	if len(w.all) != 0 {
 		t.Errorf("%d answers are waited for", len(w.all))
 	}
+	if was := d.tools.get("a").was; string(was) != `{"annotations":{"readOnlyHint":true},"description":"Reads","inputSchema":{"type":"object"}}` {
+		t.Errorf("a tool that its server describes otherwise now was %s", was)
+	}
+	if was := d.tools.get("b").was; was != nil {
+		t.Errorf("a tool that is no more was %s", was)
+	}
 }
 
 func TestABatchGoesOnWithoutWhatIsRefused(t *testing.T) {

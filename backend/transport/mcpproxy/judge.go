@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"context"
+	"os"
 
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
@@ -20,6 +21,7 @@ type remoteJudge struct {
 
 // Evaluate implements Judge.
 func (j remoteJudge) Evaluate(ctx context.Context, call human.ToolCall, how service.Asking) (human.Judgement, error) {
+	how.Process = os.Getpid()
 	verdict, err := j.Client.Evaluate(ctx, call, how)
 	switch {
 	case human.KindOf(err) != human.Unavailable:

@@ -107,7 +107,7 @@ func (d *checker) decide(ctx context.Context, m message, by caller) outcome {
 	info := d.tools.get(m.call.name)
 	call := human.ToolCall{
 		Tool: "mcp__" + d.opts.Server + "__" + m.call.name, Args: m.call.args, Cwd: d.opts.Cwd,
-		Schema: info.schema, About: info.about, Annotations: info.annotations,
+		Schema: info.schema, About: info.about, Annotations: info.annotations, Was: info.was,
 		Client: "mcp-proxy", SessionID: d.opts.Session, CallID: d.callID(by.thread, m.id),
 	}
 	digest := gate.Digest(gate.Call{Tool: call.Tool, Args: call.Args, Cwd: call.Cwd})

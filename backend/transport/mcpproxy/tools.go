@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"deskbell/backend/gate"
 	"deskbell/backend/human"
 )
 
@@ -12,12 +13,17 @@ import (
 type book struct {
 	mu    sync.Mutex
 	tools map[string]tool
+	first map[string]string // what was said of each tool at first; it is not forgotten with a list
 }
+
+// maxFirst is how many tools' first descriptions are remembered.
+const maxFirst = 10_000
 
 type tool struct {
 	about       string
 	schema      json.RawMessage
 	annotations human.Annotations
+	was         json.RawMessage // what was said at first, where it is something else
 }
 
 // A list is a page of tools; first says that it is the first one, with which older ones are forgotten.
@@ -32,6 +38,9 @@ func (b *book) list(result []byte, first bool) {
 	defer b.mu.Unlock()
 	if first || b.tools == nil {
 		b.tools = map[string]tool{}
+	}
+	if b.first == nil {
+		b.first = map[string]string{}
 	}
 	for _, raw := range page.Tools {
 		// Each part by itself: one that is of another type than expected takes no other with it.
@@ -49,7 +58,14 @@ func (b *book) list(result []byte, first bool) {
 		if len(t.InputSchema) > 0 && t.InputSchema[0] == '{' {
 			it.schema = t.InputSchema
 		}
-		b.tools[stringOf(t.Name)] = it
+		name := stringOf(t.Name)
+		now := gate.Definition(gate.Call{About: it.about, Schema: it.schema, Annotations: it.annotations})
+		if first, is := b.first[name]; !is && len(b.first) < maxFirst {
+			b.first[name] = now
+		} else if first != now && first != "" {
+			it.was = json.RawMessage(first)
+		}
+		b.tools[name] = it
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -311,6 +312,36 @@ func TestTheOperatorDecides(t *testing.T) {
 		}
 		d.still("drafts")
 		d.still("diary")
+	})
+}
+
+// What would let an agent answer itself is asked about, and does not run when it is denied. build/attacks has more ways.
+func TestNoAgentAnswersItself(t *testing.T) {
+	each(t, func(d *fixture, k kind) {
+		d.start()
+		tries := []string{
+			d.bin + " keys add mine --data " + d.data,
+			d.bin + " --data=" + d.data + " serve --json --code-fd 3 3>code",
+			"ln -s " + d.data + " notes && cat notes/hooks/" + k.name + ".key",
+		}
+		calls := make([]models.Call, len(tries))
+		for i, command := range tries {
+			calls[i] = k.call(command)
+		}
+		a := d.agent(k, calls...)
+		for i, command := range tries {
+			d.answer(d.asked(a, command), service.AnswerRequest{Choice: human.ChooseDeny, Reason: "That is for me."})
+			a.told(i, "That is for me.")
+		}
+		a.finished()
+		if keys, err := exec.Command(d.bin, "keys", "list", "--json", "--data", d.data).Output(); err != nil || strings.Contains(string(keys), "mine") {
+			d.t.Errorf("the keys are %s (%v)", keys, err)
+		}
+		for _, name := range []string{"code", "notes"} {
+			if _, err := os.Lstat(filepath.Join(d.project, name)); err == nil {
+				d.t.Errorf("there is %s", name)
+			}
+		}
 	})
 }
 

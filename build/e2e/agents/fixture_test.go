@@ -21,6 +21,7 @@ import (
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/transport/client"
+	"deskbell/build/serving"
 )
 
 // patience is for what comes within a second or two where nothing else runs.
@@ -99,12 +100,16 @@ func (d *fixture) run(args ...string) {
 // start starts the server, and signs an operator in.
 func (d *fixture) start() {
 	d.t.Helper()
-	p := d.begin(append(d.env(), "DESKBELL_DATA="+d.data), d.project, d.bin, "serve", "--addr", "127.0.0.1:0", "--json")
-	d.wait("the server to be ready", func() bool { return strings.Contains(p.out.String(), "\n") || p.over() })
-	var ready struct{ URL, Code string }
-	line, _, _ := strings.Cut(p.out.String(), "\n")
-	if err := json.Unmarshal([]byte(line), &ready); err != nil {
-		d.t.Fatalf("the server did not start: %v\n%s", err, p.errs)
+	cmd := exec.Command(d.bin, "serve", "--addr", "127.0.0.1:0", "--json")
+	cmd.Env, cmd.Dir = append(d.env(), "DESKBELL_DATA="+d.data), d.project
+	read, err := serving.Code(cmd)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	p := d.launch(cmd)
+	ready, err := read()
+	if err != nil {
+		d.t.Fatalf("%v\n%s", err, p.errs)
 	}
 	s, err := client.Login(d.t.Context(), ready.URL, ready.Code)
 	if err != nil {
@@ -117,15 +122,8 @@ func (d *fixture) start() {
 // wait waits until a condition holds.
 func (d *fixture) wait(what string, condition func() bool) {
 	d.t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			d.t.Fatalf("waited %v in vain for %s", patience, what)
-		}
+	if err := serving.Until(patience, what, condition); err != nil {
+		d.t.Fatal(err)
 	}
 }
 
@@ -214,9 +212,15 @@ func (o *output) String() string {
 
 func (d *fixture) begin(env []string, dir string, args ...string) *process {
 	d.t.Helper()
-	p := &process{out: newOutput(), errs: newOutput(), ended: make(chan struct{})}
-	p.cmd = exec.Command(args[0], args[1:]...)
-	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = env, dir, p.out, p.errs
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env, cmd.Dir = env, dir
+	return d.launch(cmd)
+}
+
+func (d *fixture) launch(cmd *exec.Cmd) *process {
+	d.t.Helper()
+	p := &process{cmd: cmd, out: newOutput(), errs: newOutput(), ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.errs
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.WaitDelay = time.Second // what it left behind may hold its output
 	if err := p.cmd.Start(); err != nil {

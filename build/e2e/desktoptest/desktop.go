@@ -28,6 +28,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"deskbell/build/serving"
 )
 
 // Patience is how long a condition may take to come true on a busy machine.
@@ -96,7 +98,7 @@ func Start(t testing.TB, o Options) *Desktop {
 		"PYTHONDONTWRITEBYTECODE=1", "NO_AT_BRIDGE=1",
 	}
 	number := ""
-	d.Server, number = d.startLine("Xvfb", append([]string{
+	d.Server, number = d.StartLine("Xvfb", append([]string{
 		"-displayfd", "3", "-screen", "0", fmt.Sprintf("%dx%dx24", o.Width, o.Height), "-nolisten", "tcp", "-noreset", "-fp", "built-ins",
 	}, o.Server...)...)
 	d.Display = ":" + number
@@ -143,7 +145,7 @@ func (d *Desktop) startBus() {
 	// A bus without service files: nothing of the machine's is started on it.
 	d.Write(config, `<busconfig><type>session</type><listen>unix:dir=`+d.run+`</listen>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`)
-	_, d.Session = d.startLine("dbus-daemon", "--config-file", config, "--nofork", "--print-address", "3")
+	_, d.Session = d.StartLine("dbus-daemon", "--config-file", config, "--nofork", "--print-address", "3")
 	var err error
 	if d.Bus, err = dbus.Connect(d.Session); err != nil {
 		d.T.Fatal(err)
@@ -195,8 +197,8 @@ func (d *Desktop) StartWith(env []string, name string, args ...string) *Program 
 	return d.begin(cmd)
 }
 
-// startLine starts a program that writes a line to file 3 when it is ready.
-func (d *Desktop) startLine(name string, args ...string) (*Program, string) {
+// StartLine starts a program that writes a line to file 3 when it is ready, and returns that line.
+func (d *Desktop) StartLine(name string, args ...string) (*Program, string) {
 	d.T.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -348,15 +350,8 @@ func (d *Desktop) Wait(what string, condition func() bool) { d.T.Helper(); Wait(
 // Wait blocks until a condition of the world outside this process is true, or fails the test.
 func Wait(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.After(Patience)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited %v in vain for %s", Patience, what)
-		}
+	if err := serving.Until(Patience, what, condition); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/transport/client"
+	"deskbell/build/serving"
 )
 
 // patience is for what comes within a second or two where nothing else runs.
@@ -126,10 +127,16 @@ func newFixture(t *testing.T) *fixture {
 // start starts the server and signs the operator in.
 func (d *fixture) start(addr string) {
 	d.t.Helper()
-	d.server = d.begin(append(d.env(), "DESKBELL_DATA="+d.data), d.work, d.bin, "serve", "--addr", addr, "--json")
-	var ready struct{ URL, Code string }
-	if err := json.Unmarshal([]byte(d.line(d.server, "{")), &ready); err != nil {
+	cmd := exec.Command(d.bin, "serve", "--addr", addr, "--json")
+	cmd.Env, cmd.Dir = append(d.env(), "DESKBELL_DATA="+d.data), d.work
+	read, err := serving.Code(cmd)
+	if err != nil {
 		d.t.Fatal(err)
+	}
+	d.server = d.launch(cmd)
+	ready, err := read()
+	if err != nil {
+		d.t.Fatalf("%v\n%s", err, d.server)
 	}
 	s, err := client.Login(d.t.Context(), ready.URL, ready.Code)
 	if err != nil {
@@ -164,15 +171,8 @@ func (d *fixture) runWith(env, command []string, args ...string) *process {
 // wait waits until a condition holds.
 func (d *fixture) wait(what string, condition func() bool) {
 	d.t.Helper()
-	deadline := time.After(patience)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			d.t.Fatalf("waited %v in vain for %s", patience, what)
-		}
+	if err := serving.Until(patience, what, condition); err != nil {
+		d.t.Fatal(err)
 	}
 }
 
@@ -377,9 +377,15 @@ func (o *output) String() string {
 
 func (d *fixture) begin(env []string, dir string, args ...string) *process {
 	d.t.Helper()
-	p := &process{ended: make(chan struct{})}
-	p.cmd = exec.Command(args[0], args[1:]...)
-	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = env, dir, &p.out, &p.errs
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env, cmd.Dir = env, dir
+	return d.launch(cmd)
+}
+
+func (d *fixture) launch(cmd *exec.Cmd) *process {
+	d.t.Helper()
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.WaitDelay = time.Second // what it left behind may hold its output
 	if err := p.cmd.Start(); err != nil {

@@ -82,7 +82,12 @@ func (d *fixture) confirming(on bool) {
 
 func (p planned) respond(r plan.Response) {
 	p.t.Helper()
-	if _, err := p.operator.Respond(p.t.Context(), p.session, r); err != nil {
+	st, err := p.operator.PlanStatus(p.t.Context(), p.session, 0, 0)
+	if err == nil {
+		r.Digest = p.get(st.OperationID).Digest
+		_, err = p.operator.Respond(p.t.Context(), p.session, r)
+	}
+	if err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -251,6 +256,7 @@ func TestPlanTaskByTask(t *testing.T) {
 			if err != nil || q.Of != whole.ID || len(q.Tasks) != 1 || q.Tasks[0].ID != id {
 				t.Fatalf("it asks about %+v of %s (%v), not about %s", q.Tasks, q.Of, err, id)
 			}
+			r.Digest = op.Digest
 			if _, err := d.operator.Respond(t.Context(), string(op.ID), r); err != nil {
 				t.Fatal(err)
 			}

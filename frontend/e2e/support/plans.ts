@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Journal } from './journal';
-import type { Server } from './server';
+import type { Caller, Server } from './server';
 
 export interface Task {
   id?: string;
@@ -23,6 +23,13 @@ const move: Task[] = [
   { id: 'report', description: 'Report timings and row counts', tool_name: 'write_file', type: 'report', priority: 2, expected_outcome: 'A note of one page', args: { path: 'report.md' } },
 ];
 
+/** Answers a plan, as it stands now. */
+export async function respondTo<T>(me: Caller, session: string, body: object): Promise<T> {
+  const { operation_id: id } = await me.call<{ operation_id: string }>('GET', `/api/plans/${session}`);
+  const { digest } = await me.call<{ digest: string }>('GET', `/api/human/operations/${id}`);
+  return me.call('POST', `/api/plans/${session}/response`, { digest, ...body });
+}
+
 /** A server with plans of several agents. The ids are by the short names used here. */
 export async function seedPlans(server: Server): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
@@ -34,7 +41,7 @@ export async function seedPlans(server: Server): Promise<Record<string, string>>
     ids[name] = id;
     return id;
   };
-  const answer = (name: string, body: object): Promise<unknown> => me.call('POST', `/api/plans/${name}/response`, body);
+  const answer = (name: string, body: object): Promise<unknown> => respondTo(me, name, body);
   const progress = async (name: string, task: string, state: string, note?: string): Promise<void> => {
     await agent.call('POST', `/api/plans/${name}/progress`, { task_id: task, state, ...(note && { note }) });
   };
@@ -85,7 +92,7 @@ export async function seedPlans(server: Server): Promise<Record<string, string>>
   ]);
   await submit('plan', 'Move the billing database to Postgres 17', move, { confirmations: 2, operators: ['Mei'], timeout_seconds: 158 });
   const mei = await server.signIn((await me.call<{ code: string }>('POST', '/api/session/codes?operator=Mei', {})).code);
-  await mei.call('POST', `/api/plans/${ids.plan}/response`, { action: 'modify', modified_tasks: [move[0], test, ...move.slice(1, 4), move[5]], user_message: 'The old cluster stays for a week' });
+  await respondTo(mei, 'plan', { action: 'modify', modified_tasks: [move[0], test, ...move.slice(1, 4), move[5]], user_message: 'The old cluster stays for a week' });
   return ids;
 }
 

@@ -1,10 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
+import { serving } from './serving';
 
-const program = process.env.DESKBELL_BIN ?? path.resolve(import.meta.dirname, '../../../build/bin/deskbell');
+export const program = process.env.DESKBELL_BIN ?? path.resolve(import.meta.dirname, '../../../build/bin/deskbell');
 
 export interface Ref {
   kind: string;
@@ -117,7 +117,6 @@ export class Server {
   #process: ChildProcess | undefined;
   #operator: Caller | undefined;
   #agents = new Map<string, Agent>();
-  #log = '';
 
   private constructor(
     readonly dir: string,
@@ -133,18 +132,11 @@ export class Server {
 
   /** Starts the process and resolves when it is ready. */
   async run(addr: string): Promise<void> {
-    const args = ['serve', '--data', this.dir, '--addr', addr, '--operator', 'mei', '--json', ...this.flags];
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.env } });
+    const args = ['--data', this.dir, '--addr', addr, '--operator', 'mei', ...this.flags];
+    const { child, ready } = await serving(program, args, { ...process.env, ...this.env });
     this.#process = child;
-    child.stderr.on('data', (data: Buffer) => (this.#log += data.toString()));
-    const line = await new Promise<string>((resolve, reject) => {
-      createInterface(child.stdout).once('line', resolve);
-      child.once('error', reject);
-      child.once('exit', (code) => reject(new Error(`deskbell serve ended with ${code}: ${this.#log}`)));
-    });
-    const { url, code } = JSON.parse(line) as { url: string; code: string };
-    this.url = url;
-    this.#operator = await this.signIn(code);
+    this.url = ready.url;
+    this.#operator = await this.signIn(ready.code);
   }
 
   /** Signs an operator in, as another browser would. */

@@ -35,7 +35,7 @@ export class Console {
     const { console } = await this.server.invite();
     await this.page.goto(console);
     await expect(this.page.getByRole('navigation').or(this.page.getByText('Step 1 of'))).toBeVisible();
-    const view = this.page.locator('main > :not(.note), .whole > *').first();
+    const view = this.page.locator('main > :not(.notes), .whole > *').first();
     await expect(view).toBeVisible();
     if (!place) return;
     await this.go(place);

@@ -5,7 +5,7 @@ import { call, fetchBytes, Problem, search, type Connection } from './http';
 import { shell } from './shell';
 import type { PlanStatus } from '../lib/planwire';
 import type {
-  Action, Agent, Answer, Check, DraftRequest, Drafts, Edits, Kind, Operation, PickRequest, RecordedEvent, Recording, RecordingOptions, ReplayState, SettingList, SettingValue, Showing, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent,
+  Action, Agent, Answer, Attempt, Chain, Check, DraftRequest, Drafts, Edits, Kind, Operation, PickRequest, Receipt, RecordedEvent, Recording, RecordingOptions, ReplayState, ServerKey, SettingList, SettingValue, Showing, SourceState, State, Suggestion, Summarizers, Summary, TimelineEvent, Verification,
 } from '../lib/wire';
 
 export interface Query {
@@ -27,6 +27,9 @@ export interface Page {
 export type ExportFormat = 'html' | 'markdown' | 'json' | 'puppeteer' | 'playwright' | 'har' | 'rrweb';
 
 const summariesOf = (id: string, what = ''): string => `/api/human/operations/${encodeURIComponent(id)}/summaries${what}`;
+const keysOfReceipts = '/api/receipts/keys';
+const chainOf = (id: string): string => `/api/human/operations/${encodeURIComponent(id)}/chain`;
+const receiptsOf = (id: string): string => `/api/human/operations/${encodeURIComponent(id)}/receipts`;
 const ofRecording = (id: string, what = ''): string => `/api/recordings/${encodeURIComponent(id)}${what}`;
 
 /** Every call the console makes, by name. Each throws a Problem and nothing else. */
@@ -116,6 +119,15 @@ export class Api {
 
   revokeAgent(name: string): Promise<void> {
     return call(this.to, 'DELETE', `/api/agents/${encodeURIComponent(name)}`);
+  }
+
+  /** What agents tried that only a person may do, the newest first; with `all` what was dismissed, too. */
+  async attempts(all = false): Promise<Attempt[]> {
+    return (await this.#get<{ attempts: Attempt[] | null }>('/api/attempts' + search({ all: all || undefined }))).attempts ?? [];
+  }
+
+  dismissAttempt(id: string): Promise<void> {
+    return this.#post(`/api/attempts/${encodeURIComponent(id)}/dismiss`, {});
   }
 
   settings(): Promise<SettingList> {
@@ -221,6 +233,45 @@ export class Api {
     const path = ofRecording(id, '/export') + search({ format, language });
     const endings: Record<ExportFormat, string> = { html: 'html', markdown: 'zip', json: 'json', puppeteer: 'flow.json', playwright: 'spec.ts', har: 'har', rrweb: 'rrweb.json' };
     return shell.save(`${id}.${endings[format]}`, path, () => fetchBytes(this.to, path));
+  }
+
+  /** The receipts of an operation's answers, oldest first. */
+  async receipts(id: string): Promise<Receipt[]> {
+    return (await this.#get<{ receipts: Receipt[] }>(receiptsOf(id))).receipts;
+  }
+
+  /** Checks a receipt against the server's keys. */
+  verify(receipt: Receipt): Promise<Verification> {
+    return this.#post('/api/receipts/verify', { receipt });
+  }
+
+  /** The place of an operation's last receipt among all, and whether they are as they were written. */
+  chain(id: string): Promise<Chain> {
+    return this.#get(chainOf(id));
+  }
+
+  /** The public keys that sign receipts, the newest last. */
+  async receiptKeys(): Promise<ServerKey[]> {
+    return (await this.#get<{ keys: ServerKey[] }>(keysOfReceipts)).keys;
+  }
+
+  /** Signs receipts with a new key from now on. */
+  newReceiptKey(): Promise<ServerKey> {
+    return call(this.to, 'POST', keysOfReceipts);
+  }
+
+  saveReceiptKeys(name: string): Promise<string> {
+    return shell.save(name, keysOfReceipts, () => fetchBytes(this.to, keysOfReceipts));
+  }
+
+  /** Saves what was found in the chain around an operation's receipt, and what shows it. */
+  saveChainReport(id: string, name: string): Promise<string> {
+    const path = `${chainOf(id)}/report`;
+    return shell.save(name, path, () => fetchBytes(this.to, path));
+  }
+
+  saveReceipts(id: string, name: string): Promise<string> {
+    return shell.save(name, receiptsOf(id), () => fetchBytes(this.to, receiptsOf(id)));
   }
 
   replay(id: string, speed: number): Promise<ReplayState> {

@@ -40,6 +40,11 @@ export class GateApi {
     return call(this.to, 'GET', ofQuestion(id, '/difference'));
   }
 
+  /** Puts the files that changed back as they were shown before. Returns the question that is asked then. */
+  putBack(id: string, digest: string): Promise<Operation> {
+    return call(this.to, 'POST', ofQuestion(id, '/put-back'), { digest });
+  }
+
   /** Answers it, after doing what the choice needs: a backup takes its time. */
   answer(id: string, answer: PermissionAnswer): Promise<Operation> {
     return call(this.to, 'POST', ofQuestion(id, '/answer'), answer);

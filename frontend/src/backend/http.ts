@@ -1,8 +1,12 @@
+import type { ProofNeeded } from './wire';
+
 /** One server, one token: where calls go and what proves who makes them. The token is never written anywhere. */
 export interface Connection {
   url: string;
   /** Changes when the same page signs in anew. */
   token: string;
+  /** Asks the operator for the proof that a call needs: what proves it, or '' when they do not want to. */
+  prove?: (needed: ProofNeeded) => Promise<string>;
 }
 
 /** What the server refused, or why it could not be asked. `message` is fit to show. */
@@ -15,6 +19,8 @@ export class Problem extends Error {
     readonly field = '',
     /** Names the sentence, without the field; with the values in its places. */
     readonly said: { code?: string; params?: Record<string, string> } = {},
+    /** What proves that a person is there, where the call needs that. */
+    readonly proof?: ProofNeeded,
   ) {
     super(message);
     this.name = 'Problem';
@@ -45,17 +51,19 @@ interface ProblemDocument {
   errors?: { location?: string; message?: string }[];
   code?: string;
   params?: Record<string, string>;
+  proof?: ProofNeeded;
 }
 
 async function problem(response: Response): Promise<Problem> {
   const document = (await response.json().catch(() => ({}))) as ProblemDocument;
   const field = document.errors?.[0]?.location ?? '';
-  return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^(body|query)\./, ''), { code: document.code, params: document.params });
+  return new Problem(response.status, document.detail ?? document.title ?? response.statusText, field.replace(/^(body|query)\./, ''), { code: document.code, params: document.params }, document.proof);
 }
 
 /** @throws Problem when no answer came, or a refusal. */
-async function ask(to: Connection, method: string, path: string, init: RequestInit): Promise<Response> {
+async function ask(to: Connection, method: string, path: string, init: RequestInit, proof = ''): Promise<Response> {
   const headers: Record<string, string> = {};
+  if (proof) headers['Deskbell-Proof'] = proof;
   if (to.token) headers.Authorization = `Bearer ${to.token}`;
   if (init.body !== undefined) headers['Content-Type'] = 'application/json';
   let response: Response;
@@ -64,8 +72,11 @@ async function ask(to: Connection, method: string, path: string, init: RequestIn
   } catch {
     throw new Problem(0, '');
   }
-  if (!response.ok) throw await problem(response);
-  return response;
+  if (response.ok) return response;
+  const refused = await problem(response);
+  const given = refused.proof && to.prove && !proof ? await to.prove(refused.proof) : '';
+  if (given) return ask(to, method, path, init, given);
+  throw refused;
 }
 
 /**

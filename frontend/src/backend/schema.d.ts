@@ -88,6 +88,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What agents tried that only a person may do, the newest first
+         * @description For: operator.
+         */
+        get: operations["listAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attempts/{id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note that you have seen an attempt
+         * @description For: operator.
+         */
+        post: operations["dismissAttempt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/backups": {
         parameters: {
             query?: never;
@@ -342,6 +382,26 @@ export interface paths {
         get: operations["getDifference"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gate/questions/{id}/put-back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put files back as you were shown them before they changed, and be asked again; nothing runs
+         * @description For: operator.
+         */
+        post: operations["putBackShown"];
         delete?: never;
         options?: never;
         head?: never;
@@ -652,6 +712,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/human/operations/{id}/chain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The place of an answer's receipt among all receipts
+         * @description For: operator.
+         */
+        get: operations["getReceiptChain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/human/operations/{id}/chain/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A report of the chain around an answer's receipt, to keep
+         * @description For: operator.
+         */
+        get: operations["getChainReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/human/operations/{id}/events": {
         parameters: {
             query?: never;
@@ -724,6 +824,26 @@ export interface paths {
          * @description For: agent or operator.
          */
         get: operations["getEvidencePicture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/human/operations/{id}/receipts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The receipts of an operation's answers
+         * @description For: agent or operator.
+         */
+        get: operations["getReceipts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1177,6 +1297,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/receipts/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the whole journal again: was anything changed?
+         * @description For: operator.
+         */
+        get: operations["auditJournal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/receipts/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public keys that sign receipts
+         * @description For: agent or operator.
+         */
+        get: operations["listReceiptKeys"];
+        put?: never;
+        /**
+         * Sign receipts with a new key from now on
+         * @description For: operator.
+         */
+        post: operations["newReceiptKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/receipts/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a receipt against this server's keys
+         * @description For: agent or operator.
+         */
+        post: operations["verifyReceipt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/recorder": {
         parameters: {
             query?: never;
@@ -1598,6 +1782,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Draw a one-time code on the terminal that the caller runs in */
+        post: operations["showCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/settings": {
         parameters: {
             query?: never;
@@ -1615,6 +1816,174 @@ export interface paths {
          * @description For: operator.
          */
         put: operations["putSettings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stepup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What needs proof of presence, and what can give it
+         * @description For: operator.
+         */
+        get: operations["getStepUp"];
+        put?: never;
+        /**
+         * Meet a challenge that a call was answered with: proof_needed
+         * @description For: operator.
+         */
+        post: operations["prove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stepup/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Say that you have seen the notices
+         * @description For: operator.
+         */
+        delete: operations["clearStepUpNotices"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stepup/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep a new passkey
+         * @description For: operator.
+         */
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stepup/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to register a passkey
+         * @description For: operator.
+         */
+        post: operations["beginPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stepup/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a passkey
+         * @description For: operator.
+         */
+        delete: operations["removePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stepup/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the PIN, from the desktop window
+         * @description For: operator.
+         */
+        put: operations["setPIN"];
+        post?: never;
+        /**
+         * Remove the PIN
+         * @description For: operator.
+         */
+        delete: operations["removePIN"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stepup/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change what needs proof
+         * @description For: operator.
+         */
+        put: operations["setStepUpPolicy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stepup/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let the operating system's check count, or not
+         * @description For: operator.
+         */
+        put: operations["setSystemCheck"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1813,6 +2182,16 @@ export interface components {
             /** @description 1 to 64 letters, digits, dots, dashes and underscores; the agent's agent_id. */
             name: string;
         };
+        Ancestor: {
+            /** @description It is the agent. */
+            agent: boolean;
+            /** @description Its arguments in a line, masked and cut. */
+            command: string;
+            /** Format: int64 */
+            pid: number;
+            /** Format: date-time */
+            started_at: string;
+        };
         Annotations: {
             destructiveHint?: boolean;
             idempotentHint?: boolean;
@@ -1903,6 +2282,84 @@ export interface components {
             rollback_plan?: unknown;
         } & {
             [key: string]: unknown;
+        };
+        Attempt: {
+            /** @description The agent's name; empty where no agent is known to have tried, and where there were too many names to keep them apart. */
+            agent_id: string;
+            attempt_id: string;
+            /**
+             * Format: int64
+             * @description How often it tried. Tries has the first ones and the last ones.
+             */
+            count: number;
+            /** Format: date-time */
+            dismissed_at?: string;
+            dismissed_by?: string;
+            /** Format: date-time */
+            first_at: string;
+            /**
+             * @description How its process is known to be an agent's.
+             * @enum {string}
+             */
+            how: "hook" | "mcp" | "key" | "gate" | "none";
+            /** Format: date-time */
+            last_at: string;
+            /** @description The agent's process at its last try; pid is 0 where it is not known. */
+            process: components["schemas"]["ProcessID"];
+            /** @description That process still runs. */
+            running: boolean;
+            tries: components["schemas"]["Try"][];
+        };
+        AttemptChange: {
+            attempt: components["schemas"]["Attempt"];
+            /** @enum {string} */
+            type: "attempt";
+        };
+        AttemptList: {
+            attempts: components["schemas"]["Attempt"][];
+        };
+        Audit: {
+            /** Format: int64 */
+            entries: number;
+            /** @description What was changed, removed or added, in order; at most 100. */
+            found: components["schemas"]["AuditFinding"][];
+            /** @description The log's head in the last receipt. */
+            head?: components["schemas"]["Checkpoint"];
+            /**
+             * Format: int64
+             * @description How many findings there are besides.
+             */
+            more?: number;
+            /** Format: int64 */
+            receipts: number;
+            /**
+             * Format: int64
+             * @description The receipts with numbers up to this one are as they were written, and so is the journal up to them.
+             */
+            sound: number;
+            /** @description The same of the last receipt that is as it was written: whoever kept a later one can show that it was removed or changed. */
+            sound_head?: components["schemas"]["Checkpoint"];
+        };
+        AuditFinding: {
+            /**
+             * Format: date-time
+             * @description When it happened, as far as that can be read.
+             */
+            at?: string;
+            /** @description Names the sentence, for clients that say it in another language. */
+            code?: string;
+            operation_id?: string;
+            /** @description The values in the sentence's places. */
+            params?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description The entry's number in the journal.
+             */
+            seq?: number;
+            /** @description In English. */
+            text: string;
         };
         Backup: {
             /** Format: date-time */
@@ -2045,6 +2502,130 @@ export interface components {
             /** @description Where it opens; absent: details.url of the operation, else an empty page. Only http, https and about:blank. */
             url?: string;
         };
+        Chain: {
+            /**
+             * Format: date-time
+             * @description When the whole journal was last read.
+             */
+            checked_at?: string;
+            /** @description What was changed, removed or added, in order: near this receipt or, where all is well there, anywhere. Empty: the chain is whole. */
+            found: components["schemas"]["AuditFinding"][];
+            /** @description In order: up to two before it, itself, and the one after; none for an operation without a receipt. */
+            neighbors: components["schemas"]["Neighbor"][];
+            /**
+             * Format: int64
+             * @description How many receipts there are.
+             */
+            receipts: number;
+            /**
+             * Format: int64
+             * @description The receipts with numbers up to this one are as they were written. It counts where something was found.
+             */
+            sound: number;
+        };
+        ChainReport: {
+            /** @description The surroundings of the operation's last receipt, without what was asked. */
+            chain: components["schemas"]["Chain"];
+            /** @description The whole journal, read for this report. */
+            journal: components["schemas"]["Audit"];
+            /** @description The public keys that they were checked with. */
+            keys: components["schemas"]["ReceiptKeyList"];
+            /** Format: date-time */
+            made_at: string;
+            operation_id: string;
+            /** @description Who asked for it. */
+            operator: string;
+            /** @description Those in the chain that can be read, in order. */
+            receipts: {
+                [key: string]: unknown;
+            }[];
+            /** @description Of Deskbell. */
+            version: string;
+        };
+        Changed: {
+            /** Format: date-time */
+            answered_at?: string;
+            /**
+             * Format: date-time
+             * @description When it was as it was.
+             */
+            at: string;
+            /** @description The last call of an agent that wrote one of the files, as far as the gatekeeper knows. */
+            by?: components["schemas"]["ChangedBy"];
+            /**
+             * @description The operator's answer that was not used.
+             * @enum {string}
+             */
+            choice?: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
+            /** @description As it was judged before, the most severe first, at most 100. */
+            effects?: components["schemas"]["Effect"][];
+            files: components["schemas"]["ChangedFile"][];
+            /**
+             * Format: date-time
+             * @description When the difference was seen.
+             */
+            noticed_at: string;
+            /** @description Of question: the request before this one. */
+            operation_id?: string;
+            /**
+             * @description As it was judged before.
+             * @enum {string}
+             */
+            risk_level?: "none" | "low" | "medium" | "high" | "critical";
+            /** @description Of rule: the rule that allowed the call as it was. */
+            rule_id?: string;
+            /** @enum {string} */
+            since: "question" | "verdict" | "rule" | "tool";
+        };
+        ChangedBy: {
+            agent_id: string;
+            /** Format: date-time */
+            at: string;
+            path: string;
+            tool: string;
+        };
+        ChangedFile: {
+            /**
+             * Format: int64
+             * @description Lines.
+             */
+            added?: number;
+            before: components["schemas"]["JudgedFile"];
+            /** @description Unified; secrets are masked, and a long one is shortened. */
+            diff?: string;
+            now: components["schemas"]["JudgedFile"];
+            /** @description Of a file; the name of a tool. */
+            path: string;
+            /**
+             * Format: int64
+             * @description Lines.
+             */
+            removed?: number;
+        };
+        CheckedPart: {
+            detail?: string;
+            name: string;
+            ok: boolean;
+            /** @description The detail with its code, for clients that say it in another language. */
+            said?: components["schemas"]["Sentence"];
+        };
+        Checkpoint: {
+            /** @description The journal's chain up to and with it. */
+            journal_hash: string;
+            /**
+             * Format: int64
+             * @description The answer's place in the journal.
+             */
+            journal_seq: number;
+            log_key_id: string;
+            log_signature?: string;
+            merkle_alg: string;
+            /** @description The leaf_hash of the receipt before; absent in the first. */
+            prev_receipt_hash?: string;
+            root_hash: string;
+            /** Format: int64 */
+            tree_size: number;
+        };
         Choice: {
             /** @enum {string} */
             action: "allow" | "deny" | "backup" | "difference" | "instead" | "change";
@@ -2055,6 +2636,32 @@ export interface components {
             default?: boolean;
             description?: string;
             label: string;
+        };
+        Claim: {
+            /** @description Of passkey: PublicKeyCredential.toJSON() (WebAuthn Level 3). Absent: begin, and get options. */
+            assertion?: {
+                [key: string]: unknown;
+            };
+            challenge: string;
+            /** @enum {string} */
+            means: "pin" | "system" | "passkey";
+            /** @description Of pin; from the desktop window only. */
+            pin?: string;
+            /**
+             * Format: int64
+             * @description Of system: the process whose terminal is asked. Absent: the desktop's session is.
+             */
+            process?: number;
+        };
+        Claimed: {
+            /** @description Of passkey: for navigator.credentials.get (PublicKeyCredentialRequestOptionsJSON). */
+            options?: {
+                [key: string]: unknown;
+            };
+            /** @description For the header Deskbell-Proof of the same call, made again. It counts once. */
+            proof?: string;
+            /** Format: date-time */
+            until?: string;
         };
         Code: {
             code: string;
@@ -2440,6 +3047,13 @@ export interface components {
             /** @description Of an element of a page: its HTML tag, in lower case, and of an input its type: input/email. */
             tag?: string;
         };
+        Elsewhere: {
+            /** @description An address at which it works. */
+            at?: string;
+            /** @enum {string} */
+            means: "pin" | "system" | "passkey";
+            why: components["schemas"]["Sentence"];
+        };
         Ending: {
             /** Format: date-time */
             at: string;
@@ -2460,11 +3074,21 @@ export interface components {
             client?: string;
             /** @description The folder it would run in; absolute. */
             cwd?: string;
-            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it. */
+            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is blocked, and let through once when the agent makes it. */
             fixed?: boolean;
             home?: string;
             /** @description Continue waiting for this question's answer; the call must be the same. */
             operation_id?: string;
+            /**
+             * Format: int64
+             * @description Of a hook: its parent, which leads to the agent's client. When the client ends or the connection breaks, the request is withdrawn.
+             */
+            parent_id?: number;
+            /**
+             * Format: int64
+             * @description The process that asks, where it runs on Deskbell's machine. When it ends, the request is withdrawn.
+             */
+            process_id?: number;
             /** @description Of the working tree; found from cwd where absent. */
             root?: string;
             /** @description The tool's input schema (MCP). */
@@ -2481,6 +3105,10 @@ export interface components {
             timeout?: number;
             /** @description The tool's name, as the agent's client calls it. */
             tool: string;
+            /** @description What the tool's server said about it before, where it has changed that in this session (MCP): description, inputSchema and annotations. */
+            was?: {
+                [key: string]: unknown;
+            };
         };
         Event: {
             /** Format: date-time */
@@ -2687,6 +3315,8 @@ export interface components {
             decision: "allow" | "ask" | "deny";
             /** @description Of files: commands that it must not match; checked when it loads. */
             differ?: string[];
+            /** @description Of operators: the files of the call that the rule was made from, as they were. It allows no call for which one of them is another. */
+            files?: components["schemas"]["JudgedFile"][];
             /** Format: date-time */
             last_used?: string;
             /** @description Of files: commands that it must match; checked when it loads. */
@@ -2879,6 +3509,20 @@ export interface components {
              */
             timeout?: number;
         };
+        JudgedFile: {
+            path: string;
+            /** @description Of its bytes, where they were read. */
+            sha256?: string;
+            /**
+             * Format: int64
+             * @description In bytes.
+             */
+            size?: number;
+            /** @enum {string} */
+            state: "read" | "absent" | "unreadable";
+            /** @description The beginning of its text, at most 16 KiB; secrets are masked. */
+            text?: string;
+        };
         Judgement: {
             /** @description Run it with these arguments and no others. */
             args?: {
@@ -2906,6 +3550,26 @@ export interface components {
             /** @description The operator's own words. */
             reason?: string;
             verdict: components["schemas"]["Verdict"];
+        };
+        KeyEntry: {
+            /** @description Whose answers it signs; empty for a server's key, which signs for all its operators. */
+            approver_id?: string;
+            /**
+             * Format: date-time
+             * @description Once set, the key signs nothing, whatever time a receipt says.
+             */
+            compromised_at?: string;
+            /**
+             * @description A: a passkey. C: the server signs in the operator's name.
+             * @enum {string}
+             */
+            key_class: "A" | "C";
+            /** @description SubjectPublicKeyInfo in base64url. */
+            public_key: string;
+            /** Format: date-time */
+            valid_from?: string;
+            /** Format: date-time */
+            valid_to?: string;
         };
         Known: {
             built_in: boolean;
@@ -3031,9 +3695,62 @@ export interface components {
              */
             status?: number;
         };
+        Needed: {
+            /** @enum {string} */
+            act: "answer" | "rule" | "key" | "gatekeeper" | "stepup";
+            /** @description Meet it with POST /api/stepup, then make the same call again with the header Deskbell-Proof: CHALLENGE. */
+            challenge: string;
+            /** @description Of an answer: the operation's, to which it is bound. */
+            digest?: string;
+            /** @description What is set up and does not work from here, and why. */
+            elsewhere: components["schemas"]["Elsewhere"][];
+            /** @description What works from here. */
+            means: ("pin" | "system" | "passkey")[];
+            pin: components["schemas"]["Tries"];
+            says?: string;
+            subject?: string;
+            /**
+             * @description What the operating system asks for.
+             * @enum {string}
+             */
+            system_check?: "password" | "hello" | "touch_id";
+            /** Format: date-time */
+            until: string;
+        };
+        Neighbor: {
+            description?: string;
+            /** @description The hash of the receipt before, as this one names it; absent in the first. */
+            follows?: string;
+            /** @description Its leaf_hash: what the next one names. */
+            hash: string;
+            /**
+             * Format: int64
+             * @description Its place in the log of receipts, from 1.
+             */
+            number: number;
+            /** @description Absent where its entry is gone from the journal. */
+            operation_id?: string;
+        };
         NewKey: {
             key: string;
             name: string;
+        };
+        NewPIN: {
+            /** @description 6 characters or more. */
+            pin: string;
+        };
+        NewPasskey: {
+            /** @description PublicKeyCredential.toJSON() (WebAuthn Level 3). */
+            credential: {
+                [key: string]: unknown;
+            };
+            /** @description What you call it. */
+            name: string;
+        };
+        Notice: {
+            /** Format: date-time */
+            at: string;
+            said: components["schemas"]["Sentence"];
         };
         Operation: {
             /** @enum {string} */
@@ -3148,10 +3865,57 @@ export interface components {
             /** Format: int64 */
             timeout: number;
         };
+        Overview: {
+            /** @description The record of what is set up was changed or deleted while Deskbell did not run. High risks stay open until an operator has seen it. */
+            broken: boolean;
+            /** @description A passkey can be registered from this page. */
+            can_register: boolean;
+            /** @description What works in this session. */
+            means: ("pin" | "system" | "passkey")[];
+            /** @description What happened that the operator has to see, oldest first. */
+            notices: components["schemas"]["Notice"][];
+            passkeys: components["schemas"]["Passkey"][];
+            /** @description A PIN is set. */
+            pin: boolean;
+            policy: components["schemas"]["Requirements"];
+            /** @description Something is set up that can prove presence. Without it nothing needs proof. */
+            ready: boolean;
+            /** @description An address of the console at which a passkey can be registered. */
+            register_at?: string;
+            /** @description The operating system's check counts. */
+            system: boolean;
+            system_available: boolean;
+            /**
+             * @description What the operating system asks for.
+             * @enum {string}
+             */
+            system_check?: "password" | "hello" | "touch_id";
+            /** @description Why it cannot ask. */
+            system_why?: components["schemas"]["Sentence"];
+            tries: components["schemas"]["Tries"];
+            /** @description This session is the desktop window's: a PIN can be typed here. */
+            window: boolean;
+        };
         Page: {
             /** @description The cursor of the next page; absent on the last. */
             next?: string;
             operations: components["schemas"]["Operation"][];
+        };
+        Passkey: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description The name of this machine that it is for. */
+            host: string;
+            id: string;
+            /** Format: date-time */
+            last_used?: string;
+            name: string;
+        };
+        PasskeyOptions: {
+            /** @description PublicKeyCredentialCreationOptionsJSON. */
+            options: {
+                [key: string]: unknown;
+            };
         };
         Past: {
             agent_id: string;
@@ -3273,10 +4037,18 @@ export interface components {
             params?: {
                 [key: string]: string;
             };
+            /** @description Of the code proof_needed: what proves that you are there. */
+            proof?: components["schemas"]["Needed"];
             /** Format: int64 */
             status: number;
             title: string;
             type: string;
+        };
+        ProcessID: {
+            /** Format: int64 */
+            pid: number;
+            /** Format: int64 */
+            started: number;
         };
         Progress: {
             /** @description What is being done, or the text so far. */
@@ -3328,17 +4100,25 @@ export interface components {
             args?: {
                 [key: string]: unknown;
             };
+            /** @description The process of the agent's client, where it is known. When it ends, the request is withdrawn. */
+            asker?: components["schemas"]["ProcessID"];
             /** @description The client's own id of this call: the same again asks no operator twice. */
             call_id?: string;
+            /** @description Why it is asked again: what is not as it was. */
+            changed?: components["schemas"]["Changed"];
             check?: components["schemas"]["ReadCheck"];
             /** @description Which program asks: claude-code, codex, mcp-proxy ... */
             client?: string;
             /** @description The folder it would run in; absolute. */
             cwd?: string;
-            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it. */
+            /** @description The files that the verdict rests on: what runs is what is in them. */
+            files?: components["schemas"]["JudgedFile"][];
+            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is blocked, and let through once when the agent makes it. */
             fixed?: boolean;
             home?: string;
             project?: components["schemas"]["ProjectInfo"];
+            /** @description The files that changed since you were asked can be put back as you were shown them. */
+            put_back?: boolean;
             /** @enum {string} */
             risk_level: "none" | "low" | "medium" | "high" | "critical";
             /** @description Of the working tree; found from cwd where absent. */
@@ -3355,6 +4135,10 @@ export interface components {
             /** @description The tool's name, as the agent's client calls it. */
             tool: string;
             verdict: components["schemas"]["Verdict"];
+            /** @description What the tool's server said about it before, where it has changed that in this session (MCP): description, inputSchema and annotations. */
+            was?: {
+                [key: string]: unknown;
+            };
         };
         ReadCheck: {
             /** @description One of them is what the call would do. */
@@ -3363,6 +4147,35 @@ export interface components {
         ReasonRequest: {
             operation_id: string;
             reason?: string;
+        };
+        ReceiptKeyList: {
+            /** @description From which pages; none: not checked. */
+            allowed_origins?: string[];
+            /** @description Keys of operators by id. */
+            approver_keys: {
+                [key: string]: components["schemas"]["KeyEntry"];
+            };
+            /** @description Whom the receipt has to be for; empty: not checked. */
+            audience?: string;
+            /** @description The newest last: it signs now. */
+            keys: components["schemas"]["ServerKey"][];
+            /** @description Public keys of servers by id: SubjectPublicKeyInfo in base64url. */
+            log_keys: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description No receipt is from later than this; zero: not checked.
+             */
+            now?: string;
+            /** @description Whose passkeys count; empty: not checked. */
+            rp_id?: string;
+        };
+        ReceiptList: {
+            /** @description Oldest first. More than one where several operators answered. */
+            receipts: {
+                [key: string]: unknown;
+            }[];
         };
         RecordRequest: {
             /** @description An operation that you have claimed. */
@@ -3639,6 +4452,19 @@ export interface components {
             /** Format: double */
             timeout?: number;
         };
+        Requirements: {
+            /**
+             * @description The least risk of an approval, permission or plan from which letting it happen needs proof. Empty: none does.
+             * @enum {string}
+             */
+            answers: "" | "high" | "critical";
+            /** @description A looser policy of the gatekeeper, and plans that are confirmed by no one. */
+            gatekeeper: boolean;
+            /** @description Making an agent's key. */
+            keys: boolean;
+            /** @description Making a rule that allows, and deleting one that asks or blocks. */
+            rules: boolean;
+        };
         Response: {
             /** @enum {string} */
             action: "confirm" | "modify" | "cancel";
@@ -3853,16 +4679,54 @@ export interface components {
             /** @description In English. */
             text: string;
         };
+        ServerKey: {
+            /** @description The key whose place it took; absent of the first. */
+            after?: string;
+            id: string;
+            /** Format: date-time */
+            made_at: string;
+            /** @description Ed25519: SubjectPublicKeyInfo in base64url. */
+            public_key: string;
+            /**
+             * Format: date-time
+             * @description Once another key took its place.
+             */
+            retired_at?: string;
+            /** @description By the key whose place it took, over the SHA-256 of the canonical JSON of after, id, made_at and public_key. */
+            signature?: string;
+        };
         Session: {
+            /**
+             * @description What it was opened with.
+             * @enum {string}
+             */
+            means: "window" | "code" | "terminal";
             operator: string;
-            /** @description A one-time code, good for a minute after this session's last WebSocket closed. */
+            /** @description A one-time code, good for a minute after this session's last WebSocket closed. Empty for a terminal's session. */
             resume: string;
+            /** @description Only programs of the caller's terminal can use it. */
+            terminal?: boolean;
             /** @description For the Authorization header. Keep it in memory only. */
             token: string;
         };
+        SessionNotice: {
+            /** Format: date-time */
+            at: string;
+            /** @description No session was opened: a program of another terminal, or of none, used this one's. */
+            blocked?: boolean;
+            /** @enum {string} */
+            means: "code" | "terminal";
+            operator: string;
+            /** @description The device of the terminal that the session is for. */
+            terminal?: string;
+            /** @enum {string} */
+            type: "session";
+        };
         SessionRequest: {
-            /** @description A one-time code, or the resume code of a page that was loaded anew. */
+            /** @description A one-time code, or the resume code of a page that was loaded again. */
             code: string;
+            /** @description Only programs of the terminal that the caller runs in shall use the session, where this system can tell. */
+            terminal?: boolean;
         };
         Setting: {
             /** @description The only texts allowed. */
@@ -3921,6 +4785,22 @@ export interface components {
             failed?: string;
             operation_id: string;
         };
+        ShownVersions: {
+            /** @description The operation's: what is there now is as that says. */
+            digest: string;
+        };
+        Signer: {
+            at: string;
+            decision?: string;
+            /**
+             * @description A: a passkey. C: only the server's word.
+             * @enum {string}
+             */
+            key_class: "A" | "C";
+            key_id: string;
+            means?: string;
+            operator: string;
+        };
         SnoozeRequest: {
             operation_id: string;
             /**
@@ -3930,7 +4810,7 @@ export interface components {
             until: string | null;
         };
         /** @description What arrives on the WebSocket, one JSON object per text message. */
-        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"];
+        SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"];
         SourceState: {
             /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, unsupported, no_browser. */
             code?: string;
@@ -4164,6 +5044,14 @@ export interface components {
             /** @enum {string} */
             type: "summary";
         };
+        SystemCheck: {
+            on: boolean;
+            /**
+             * Format: int64
+             * @description The process whose terminal is asked. Absent: the desktop's session is.
+             */
+            process?: number;
+        };
         Task: {
             /** @description The tool's arguments, where they are known before: the task is then confirmed with just these. */
             args?: {
@@ -4340,7 +5228,7 @@ export interface components {
             client?: string;
             /** @description The folder it would run in; absolute. */
             cwd?: string;
-            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is refused, and let through once when the agent makes it. */
+            /** @description The client cannot run a call with other arguments than its own: one that an operator changed is blocked, and let through once when the agent makes it. */
             fixed?: boolean;
             home?: string;
             /**
@@ -4359,6 +5247,27 @@ export interface components {
             task?: string;
             /** @description The tool's name, as the agent's client calls it. */
             tool: string;
+            /** @description What the tool's server said about it before, where it has changed that in this session (MCP): description, inputSchema and annotations. */
+            was?: {
+                [key: string]: unknown;
+            };
+        };
+        Tries: {
+            /**
+             * Format: int64
+             * @description Tries until the next pause.
+             */
+            left: number;
+            /**
+             * Format: date-time
+             * @description No PIN is taken until then.
+             */
+            until?: string;
+            /**
+             * Format: int64
+             * @description Tries since the last right one.
+             */
+            wrong: number;
         };
         TrustLine: {
             /** @description In order; the last is that of now. */
@@ -4402,6 +5311,20 @@ export interface components {
             project: string;
             /** Format: date-time */
             to: string;
+        };
+        Try: {
+            /** Format: date-time */
+            at: string;
+            /** @description What it called: a call of the API, or a tool call in a line. */
+            detail?: string;
+            /** @description What blocked it, such as caller.sign_in, or a hard limit's id. */
+            limit: string;
+            /** @description The process that tried, last, and what it descends from; of a tool call that a hook asked about, what started the hook. Empty where it is not known. */
+            line: components["schemas"]["Ancestor"][];
+            /** @description The operation that it was about, where there is one. */
+            operation_id?: string;
+            /** @enum {string} */
+            what: "sign_in" | "invite" | "key" | "answer" | "operate" | "command" | "code" | "terminal" | "pin";
         };
         Unusable: {
             name: string;
@@ -4469,6 +5392,37 @@ export interface components {
             rule_ids: string[];
             /** @description The weightiest reason in sentences. */
             said?: components["schemas"]["Sentence"][];
+        };
+        Verification: {
+            agent?: string;
+            answered_at?: string;
+            /** @description Nothing was changed, and the keys that are trusted signed it. */
+            authentic: boolean;
+            /** @description It is authentic, and approves what was asked. */
+            authorizes: boolean;
+            /** @description What no receipt shows. */
+            cannot_know: string[];
+            checks: components["schemas"]["CheckedPart"][];
+            digest?: string;
+            /** @description The hash of the receipt before; none for the first. */
+            follows?: string;
+            /** @description What the receipt after it names. */
+            hash?: string;
+            log_key_id?: string;
+            operation?: string;
+            /**
+             * Format: int64
+             * @description Its place in the log of receipts, from 1.
+             */
+            position?: number;
+            receipt_id: string;
+            signers: components["schemas"]["Signer"][];
+        };
+        VerifyRequest: {
+            /** @description A receipt exactly as it was made; docs/receipts.md says what is in it. */
+            receipt: {
+                [key: string]: unknown;
+            };
         };
         Vote: {
             answer: components["schemas"]["Answer"];
@@ -4713,6 +5667,68 @@ export interface operations {
             path: {
                 /** @description The agent's name. */
                 name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAttempts: {
+        parameters: {
+            query?: {
+                /** @description Those that operators dismissed, too. */
+                all?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttemptList"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismissAttempt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The attempt's id. */
+                id: string;
             };
             cookie?: never;
         };
@@ -5143,6 +6159,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Difference"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putBackShown: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShownVersions"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
                 };
             };
             /** @description An error; nothing was changed. */
@@ -5705,6 +6757,70 @@ export interface operations {
             };
         };
     };
+    getReceiptChain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Chain"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getChainReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChainReport"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getEvents: {
         parameters: {
             query?: never;
@@ -5857,6 +6973,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getReceipts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The operation's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptList"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {
@@ -6676,6 +7824,135 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    auditJournal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listReceiptKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptKeyList"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    newReceiptKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerKey"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerKey"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verifyReceipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verification"];
                 };
             };
             /** @description An error; nothing was changed. */
@@ -7576,6 +8853,33 @@ export interface operations {
             };
         };
     };
+    showCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getSettings: {
         parameters: {
             query?: never;
@@ -7627,6 +8931,319 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingList"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStepUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    prove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Claim"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Claimed"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    clearStepUpNotices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskey"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    beginPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyOptions"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The passkey's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setPIN: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPIN"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removePIN: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setStepUpPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Requirements"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setSystemCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SystemCheck"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
                 };
             };
             /** @description An error; nothing was changed. */

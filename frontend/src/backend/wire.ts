@@ -25,6 +25,17 @@ export type Finding = Schemas['Finding'];
 export type Report = Schemas['Report'];
 export type ReportLanguage = Summary['language'];
 export type Summary = Schemas['Summary'];
+export type Verification = Schemas['Verification'];
+export type Chain = Schemas['Chain'];
+export type ServerKey = Schemas['ServerKey'];
+/** A receipt, as far as it is shown; docs/receipts.md has the rest. */
+export interface Receipt {
+  action: { parameters: { digest: string } };
+  contexts: { approver: string; means: 'session' | 'pin' | 'system' | 'passkey' }[];
+  signoffs: { key_class: 'A' | 'C'; approver_key_id: string; signature: string }[];
+  consumption: { committed_at: string };
+  log_proof: { leaf_index: number; checkpoint: { prev_receipt_hash?: string } };
+}
 export type Drafts = Schemas['Drafts'];
 export type DraftRequest = Schemas['DraftRequest'];
 export type Showing = Schemas['Showing'];
@@ -86,12 +97,18 @@ export type Annotations = Schemas['Annotations'];
 export type ToolCall = Omit<Schemas['TrialCall'], 'policy'>;
 export type Question = Omit<QuestionView, 'standing'>;
 export type QuestionView = Schemas['QuestionView'];
+export type Changed = Schemas['Changed'];
+export type ChangedFile = Schemas['ChangedFile'];
+export type JudgedFile = Schemas['JudgedFile'];
 export type FileDifference = Schemas['FileDifference'];
 export type Difference = Schemas['Difference'];
 export type Backup = Schemas['Backup'];
 export type Restored = Schemas['Restored'];
 export type PermissionAnswer = Schemas['AnswerRequest'];
 export type Trial = Schemas['Trial'];
+export type Attempt = Schemas['Attempt'];
+export type Try = Attempt['tries'][number];
+export type Ancestor = Try['line'][number];
 export type Live = Schemas['SocketMessage'];
 
 // The gatekeeper itself.
@@ -174,3 +191,13 @@ export type UpdateType = RunUpdate['type'];
 export type RunOutcome = NonNullable<RunUpdate['outcome']>;
 export type RunUpdate = Schemas['Update'];
 export type RunUpdates = Schemas['RunUpdates'];
+
+// Proof of presence.
+export type ProofNeeded = Schemas['Needed'];
+export type ProofMeans = ProofNeeded['means'][number];
+export type SystemCheck = NonNullable<ProofNeeded['system_check']>;
+export type ProofClaim = Schemas['Claim'];
+export type ProofRequirements = Schemas['Requirements'];
+export type PasskeyJSON = NonNullable<ProofClaim['assertion']>;
+export type Passkey = Schemas['Passkey'];
+export type StepUp = Schemas['Overview'];

@@ -73,6 +73,9 @@ export const fields = {
     home: {"names":["home"]},
     session_id: {"names":["session_id"]},
     call_id: {"names":["call_id"]},
+    files: {"names":["files"]},
+    asker: {"names":["asker"]},
+    changed: {"names":["changed"]},
     risk_level: {"names":["risk_level"]},
   },
   plan: {

@@ -19,6 +19,8 @@ export type Outcome =
 export class Answering {
   readonly busy = new SvelteSet<string>();
   readonly outcomes = new SvelteMap<string, Outcome>();
+  /** Questions that were asked again instead of being answered, and as which. */
+  readonly again = new SvelteMap<string, string>();
 
   constructor(
     private readonly api: Api,
@@ -31,8 +33,19 @@ export class Answering {
   }
 
   /** Answers a question of the gatekeeper's, which does what the choice needs first: making a copy takes its time. */
-  permit(op: Operation, answer: PermissionAnswer): Promise<boolean> {
-    return this.#send(op.operation_id, () => this.api.gate.answer(op.operation_id, answer));
+  async permit(op: Operation, answer: PermissionAnswer): Promise<boolean> {
+    let again: Operation | undefined;
+    const sent = await this.#send(op.operation_id, async () => {
+      const got = await this.api.gate.answer(op.operation_id, answer);
+      if (got.operation_id !== op.operation_id) again = got;
+      return got;
+    });
+    if (!again) return sent;
+    // What would run has changed: the answer was not used, and another question is asked in its place.
+    this.outcomes.delete(op.operation_id);
+    this.operations.refresh(op.operation_id);
+    this.again.set(op.operation_id, again.operation_id);
+    return false;
   }
 
   /** Answers a plan; among several operators that may not end it. */
@@ -91,7 +104,9 @@ export class Answering {
       else this.outcomes.delete(id);
       return true;
     } catch (error) {
-      this.outcomes.set(id, outcomeOf(error));
+      // Who did not want to prove that they are there has answered nothing, and knows it.
+      if (error instanceof Problem && error.proof) this.outcomes.delete(id);
+      else this.outcomes.set(id, outcomeOf(error));
       this.operations.refresh(id);
       return false;
     } finally {

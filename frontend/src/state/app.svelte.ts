@@ -8,6 +8,7 @@ import { isEmpty } from '../lib/answer';
 import { rings } from '../lib/life';
 import type { Operation } from '../lib/wire';
 import { Answering } from './answering.svelte';
+import { Attempts } from './attempts.svelte';
 import { Commands } from './commands.svelte';
 import { Dialogs } from './dialogs.svelte';
 import { Draft } from './draft.svelte';
@@ -15,10 +16,12 @@ import { Findings } from './findings.svelte';
 import { Gatekeeper } from './gatekeeper.svelte';
 import { Inbox } from './inbox.svelte';
 import { Deliveries } from './deliveries';
+import { Proving } from './proving.svelte';
 import { Operations } from './operations.svelte';
 import { Recorder } from './recorder.svelte';
 import { Route } from './route.svelte';
 import { Sample } from './sample.svelte';
+import { SignIns } from './signins.svelte';
 import { SummarizerRegistry } from './summarizers.svelte';
 import { ticker } from './ticker.svelte';
 import { Unsent } from './unsent.svelte';
@@ -34,12 +37,15 @@ export class AppState {
   readonly unsent = new Unsent();
   readonly commands = new Commands();
   readonly dialogs = new Dialogs();
+  readonly signIns = new SignIns();
+  readonly proving = new Proving();
   readonly inbox: Inbox;
   readonly sample: Sample;
   readonly recorder: Recorder;
   readonly pictures: Pictures;
   readonly summarizers: SummarizerRegistry;
   readonly gatekeeper: Gatekeeper;
+  readonly attempts: Attempts;
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
   loadFailed = $state(false);
@@ -54,6 +60,7 @@ export class AppState {
   readonly open = $derived.by<Operation | undefined>(() => (this.route.page === 'recordings' ? undefined : this.operations.all.get(this.route.id)));
 
   constructor(readonly session: Session) {
+    session.prove = this.proving.ask;
     this.api = new Api(session);
     this.operator = session.operator;
     this.operations = new Operations(this.api);
@@ -65,16 +72,20 @@ export class AppState {
     this.pictures = new Pictures(session);
     this.summarizers = new SummarizerRegistry(this.api);
     this.gatekeeper = new Gatekeeper(this.api);
+    this.attempts = new Attempts(this.api);
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {
         if (fresh) void this.#load();
         // What is said of recordings is not said again after a break.
         void this.recorder.load();
+        void this.attempts.load();
         for (const findings of this.#findings.values()) if (findings.loaded) void findings.load();
       },
       message: (message) => {
         this.operations.hear(message);
         this.recorder.hear(message);
+        this.attempts.hear(message);
+        this.signIns.hear(message);
         if (message.type === 'summary') this.#findings.get(message.summary.operation_id)?.hear(message.summary);
       },
       connected: (yes) => this.#line(yes),

@@ -3,7 +3,7 @@ import type { AppState } from './app.svelte';
 const key = 'deskbell.welcome';
 
 /** The steps of the first run, in their order. */
-export const steps = ['look', 'notifications', 'connect', 'ring'] as const;
+export const steps = ['look', 'notifications', 'connect', 'proof', 'ring'] as const;
 export type Step = (typeof steps)[number];
 
 /** Where somebody stands in the first run. It survives the page, so that a reload goes on where it was. */

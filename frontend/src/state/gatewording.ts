@@ -3,7 +3,7 @@ import type { GateDecision, GateOutcome, GateRule, Policy, Ruling, TrustWhy } fr
 import { rootName } from '../lib/trust';
 import { m } from '../paraglide/messages';
 import { language } from './locale.svelte';
-import { countWord } from './effectwording';
+import { countWord, verbWord } from './effectwording';
 
 /** The words of the gatekeeper's page. Each is a message of its own, in the language of the page. */
 
@@ -53,13 +53,30 @@ export function sourceWord(rule: Pick<GateRule, 'source'>): string {
   return { operator: m.gate_source_operator, file: m.gate_source_file, project: m.gate_source_project }[rule.source]();
 }
 
-/** What a decision rests on: a rule of one's own in words, or null for what is best said by its id. */
-export function becauseWord(id: string, rules: readonly GateRule[]): string | null {
-  const own = ownRule(id, rules);
+const engineRules: Readonly<Record<string, () => string>> = {
+  policy: m.gate_by_policy, changed: m.rule_changed, model: m.rule_model, 'operator.changed': m.rule_operator_changed, 'project.file': m.gate_by_project,
+  'floor.download_run': m.rule_download_run, 'floor.fork_bomb': m.rule_fork_bomb, 'floor.gatekeeper': m.rule_gatekeeper, 'floor.own_folder': m.rule_own_folder,
+  'floor.own_unknown': m.rule_own_unknown, 'floor.own_variable': m.rule_own_variable, 'floor.secret_sent': m.rule_secret_sent,
+};
+
+/**
+ * What a decision rests on, in words: a rule of one's own, one of the engine's or, of the many that find one kind of effect, that
+ * effect. Null for what is known by its id only. Without `rules` it is not known whose a rule of one's own is.
+ */
+export function ruleWord(id: string, { verb, rules }: { verb?: string; rules?: readonly GateRule[] } = {}): string | null {
+  const own = rules && ownRule(id, rules);
   if (own) return { operator: m.gate_by_operator, file: m.gate_by_file, project: m.gate_by_project }[own.source]();
-  if (id === 'policy') return m.gate_by_policy();
-  return id.startsWith('rule.') ? m.gate_by_gone() : null;
+  if (id.startsWith('rule.')) return rules ? m.gate_by_gone() : m.rule_of_yours();
+  if (id.startsWith('trust.')) return m.rule_trust({ verb: verbWord(verb ?? id.slice('trust.'.length)) });
+  if (id.startsWith('model.')) return m.rule_model();
+  return (Object.hasOwn(engineRules, id) && engineRules[id]?.()) || (verb ? verbWord(verb) : null);
 }
+
+/** Whether the words of a rule stand for it alone; beside others its id stands too. */
+export const saysAll = (id: string, rules?: readonly GateRule[]): boolean => id === 'policy' || (!!rules && (id.startsWith('rule.') || !!ownRule(id, rules)));
+
+/** What a rule found in a call, if anything. */
+export const verbOf = (row: Pick<GateDecision, 'effects'>, rule: string): string | undefined => row.effects?.find((effect) => effect.rule_id === rule)?.verb;
 
 /** Where a rule holds. */
 export function scopeWords(rule: GateRule): string[] {

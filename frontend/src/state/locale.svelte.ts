@@ -46,5 +46,9 @@ class Language {
 }
 
 export const language = new Language();
+
+/** A day and a time of the operator's clock, with seconds where `exact`. */
+export const dayAndTime = (at: string, exact = false): string =>
+  new Intl.DateTimeFormat(language.locale, { dateStyle: 'medium', timeStyle: exact ? 'medium' : 'short', hourCycle: 'h23' }).format(new Date(at));
 overwriteGetLocale(() => language.locale);
 overwriteSetLocale((locale) => void language.choose(locale));

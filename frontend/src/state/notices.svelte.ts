@@ -1,7 +1,7 @@
 import { shell } from '../backend/shell';
 import { interruption } from '../lib/interrupt';
 import { rings } from '../lib/life';
-import type { Operation } from '../lib/wire';
+import type { Attempt, Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import type { AppState } from './app.svelte';
 import { layout } from './layout.svelte';
@@ -29,11 +29,16 @@ export class Notices {
   /** Since when a request could be seen, in ms, and what the settings said then. */
   readonly #first = new Map<string, { at: number; wish: Promise<Wish> }>();
 
+  readonly #alerted = new Set<string>();
+
   constructor(private readonly app: AppState) {}
 
   /** To be called once a second, and whenever requests, the window or its focus change. */
   follow(): void {
     if (!shell.desktop) return;
+    for (const attempt of this.app.attempts.open) {
+      if (!this.#alerted.has(attempt.attempt_id)) void this.#alert(attempt);
+    }
     for (const ids of [this.#up, this.#notNeeded]) {
       for (const id of [...ids]) {
         if (this.#rings(id)) continue;
@@ -45,6 +50,14 @@ export class Notices {
     for (const { operation_id: id } of this.app.ringing) {
       if (!this.#up.has(id) && !this.#notNeeded.has(id)) void this.#consider(id);
     }
+  }
+
+  /** An alert is shown once, whatever the window shows: it is rare, and about the window itself. */
+  async #alert(attempt: Attempt): Promise<void> {
+    this.#alerted.add(attempt.attempt_id);
+    if (!(await this.#wish()).enabled) return;
+    const { attemptTitle } = await import('./attemptwording');
+    await shell.notify({ id: attempt.attempt_id, kind: 'alert', risk: 'critical', title: attemptTitle(attempt), body: m.attempt_all_blocked({ n: attempt.count }) });
   }
 
   #rings(id: string): boolean {

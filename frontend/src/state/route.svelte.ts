@@ -1,4 +1,4 @@
-export const pages = ['inbox', 'findings', 'history', 'recordings', 'gatekeeper', 'agents', 'settings', 'welcome'] as const;
+export const pages = ['inbox', 'alerts', 'findings', 'history', 'recordings', 'gatekeeper', 'agents', 'settings', 'welcome'] as const;
 
 export type Page = (typeof pages)[number];
 

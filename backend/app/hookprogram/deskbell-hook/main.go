@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"deskbell/backend/app/hookprogram"
+	"deskbell/backend/platform/sealed"
 )
 
 // version is set when a release is built.
@@ -17,5 +18,6 @@ func main() {
 		fmt.Println("deskbell-hook", version)
 		return
 	}
+	_ = sealed.NoCore() // it holds a key
 	os.Exit(hookprogram.Hook(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

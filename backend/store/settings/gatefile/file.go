@@ -152,7 +152,7 @@ func (f *File) With(root string) *rules.Set {
 	if root == "" {
 		return own.Rules
 	}
-	now := stampOf(filepath.Join(root, filepath.FromSlash(projectName)))
+	now := stampOf(filepath.Join(root, filepath.FromSlash(ProjectName)))
 	if p, ok := f.projects[root]; ok && p.own == own.Rules && now.same(p.stamp) {
 		return p.set
 	}

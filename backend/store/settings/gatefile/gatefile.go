@@ -31,8 +31,8 @@ const (
 // Name is the file's name, in the data folder.
 const Name = "gate.toml"
 
-// projectName is the file's name in the root of a working tree.
-const projectName = ".deskbell/" + Name
+// ProjectName is the file's name in the root of a working tree.
+const ProjectName = ".deskbell/" + Name
 
 // Load reads a file over the defaults, and checks that its rules can be used and pass their examples. A missing file is an
 // empty one. Errors are Invalid, and name the file and the line.
@@ -139,7 +139,7 @@ func Project(root string) *rules.Config {
 		err = zeros(data)
 	}
 	if err != nil {
-		c.Problem = fmt.Sprintf("%s, %v", projectName, tomltext.Reason(err))
+		c.Problem = fmt.Sprintf("%s, %v", ProjectName, tomltext.Reason(err))
 	}
 	return &c
 }
@@ -163,7 +163,7 @@ func readProject(root string) (data []byte, err error) {
 		return nil, nil //nolint:nilerr // a folder that is not there has no file
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	info, err := dir.Stat(projectName)
+	info, err := dir.Stat(ProjectName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -172,7 +172,7 @@ func readProject(root string) (data []byte, err error) {
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is no ordinary file") // opening a pipe would wait
 	}
-	f, err := dir.Open(projectName)
+	f, err := dir.Open(ProjectName)
 	if err != nil {
 		return nil, err
 	}

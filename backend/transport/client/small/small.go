@@ -24,20 +24,29 @@ const (
 // ErrNobody is in the error of a call that reached no server.
 var ErrNobody = errors.New("no server listens there")
 
-// Post posts JSON to a path of the server at url, such as http://127.0.0.1:7717, with a key, and returns the answer. Its
+// Socket is the path of the Unix socket that an address names, such as unix:/home/me/deskbell.sock.
+func Socket(address string) (path string, is bool) { return strings.CutPrefix(address, "unix:") }
+
+// Post posts JSON to a path of the server at url, such as http://127.0.0.1:7717 or a Socket, with a key, and returns the answer. Its
 // errors are of package human, Unavailable where no whole answer came. What the server itself says is never Unavailable: it
 // is there.
 func Post(ctx context.Context, url, key, path string, body []byte) ([]byte, error) {
-	address, plain := strings.CutPrefix(strings.TrimRight(url, "/"), "http://")
-	if !plain || strings.ContainsAny(address, "/ \r\n") {
-		return nil, human.Errorf(human.Unavailable, "Deskbell listens on %q, which its hook cannot call", url)
-	}
-	target := address
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		target = net.JoinHostPort(strings.Trim(address, "[]"), "80")
+	network, address := "tcp", "localhost"
+	target, is := Socket(url)
+	if is {
+		network = "unix"
+	} else {
+		var plain bool
+		if address, plain = strings.CutPrefix(strings.TrimRight(url, "/"), "http://"); !plain || strings.ContainsAny(address, "/ \r\n") {
+			return nil, human.Errorf(human.Unavailable, "Deskbell listens on %q, which its hook cannot call", url)
+		}
+		target = address
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			target = net.JoinHostPort(strings.Trim(address, "[]"), "80")
+		}
 	}
 	dialer := net.Dialer{Timeout: dialTime, KeepAlive: -1}
-	conn, err := dialer.DialContext(ctx, "tcp", target)
+	conn, err := dialer.DialContext(ctx, network, target)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, human.Wrap(human.Unavailable, err, "Deskbell at %s did not answer in time", url)

@@ -248,14 +248,6 @@ func (p Plan) Diff() string {
 	return udiff.Unified(name(p.before), name(p.after), string(p.before), string(p.after))
 }
 
-// A State is how a client's settings stand.
-type State struct {
-	Client    string `json:"client"`
-	Path      string `json:"path"`
-	Installed bool   `json:"installed"`
-	Command   string `json:"command,omitempty"`
-}
-
 // Install plans to put the hook in; one that is there is brought up to date. Errors are of package human and name the file.
 func Install(client string, at Place, c Command) (Plan, error) {
 	return plan(client, at, func(t target, was content) ([]byte, error) {
@@ -272,19 +264,6 @@ func Uninstall(client string, at Place) (Plan, error) {
 	p.keep, p.Note = nil, ""
 	p.drop = p.Backup != "" && bytes.Equal(p.after, p.backup)
 	return p, err
-}
-
-// Look says whether it is in.
-func Look(client string, at Place) (State, error) {
-	s := State{Client: client}
-	_, err := plan(client, at, func(t target, was content) ([]byte, error) {
-		s.Installed, s.Command = len(was.ours) > 0, was.command
-		return was.text, nil
-	})
-	if t, ok := targets[client]; ok {
-		s.Path = t.path(at)
-	}
-	return s, err
 }
 
 // content is what a settings file holds.

@@ -26,7 +26,7 @@ func home(t testing.TB) Place {
 
 func path(t testing.TB, client string, at Place) string {
 	t.Helper()
-	s, err := Look(client, at)
+	s, err := Look(client, at, command)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestWhatIsWrittenIntoNewFiles(t *testing.T) {
 		if got := get(t, filepath.Join(at.Home, file)); got != text {
 			t.Errorf("%s:\n%s", file, got)
 		}
-		s, err := Look(client, at)
+		s, err := Look(client, at, command)
 		if err != nil || !s.Installed || !strings.Contains(s.Command, client) {
 			t.Errorf("%s: %+v, %v", client, s, err)
 		}

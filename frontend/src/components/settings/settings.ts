@@ -97,6 +97,7 @@ const parts: Part[] = [
       'server.addr': { name: m.name_addr, doc: m.doc_addr },
       'server.allow_hosts': { name: m.name_allow_hosts, doc: m.doc_allow_hosts },
       'server.allow_remote': { name: m.name_allow_remote, doc: m.doc_allow_remote },
+      'server.check_callers': { name: m.name_check_callers, doc: m.doc_check_callers },
     },
   },
   {

@@ -3,7 +3,7 @@ import { effectsSentence } from '../../state/effectwording';
 import type { KindDefinition } from '../kind';
 import { Permission } from './permission.svelte';
 import { commandOf, questionOf } from './question';
-import { endSentence, eventSentence, outcomeWord } from './words';
+import { changedTitle, endSentence, eventSentence, outcomeWord } from './words';
 
 /** A tool call that the gatekeeper asks about. */
 export const permission: KindDefinition = {
@@ -20,7 +20,9 @@ export const permission: KindDefinition = {
   // A question's context is what stands in its head.
   showsContext: () => false,
   title(op) {
-    const effects = questionOf(op)?.verdict.effects;
+    const question = questionOf(op);
+    if (question?.changed) return changedTitle(question.changed);
+    const effects = question?.verdict.effects;
     return effects?.length ? effectsSentence(effects) : '';
   },
   place: (op) => questionOf(op)?.project?.name ?? '',

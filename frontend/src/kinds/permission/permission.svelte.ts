@@ -26,6 +26,8 @@ export class Permission implements Controller {
   /** What the gatekeeper says beside the question is here, or could not be had: then why. */
   beside = $state<'' | 'loaded' | 'missing' | 'failed'>('');
   besideWhy = $state('');
+  /** The files that changed are kept as they were shown. */
+  canPutBack = $state(false);
   /** Why the last try to answer was not even sent. */
   lack = $state<Lack>('');
   /** The last choice that was sent. */
@@ -80,6 +82,7 @@ export class Permission implements Controller {
       const view = await this.opened.app.api.gate.question(this.opened.id);
       const of = { session: view.session_id || op.session_id, project: view.root || view.project?.root };
       if (view.standing && !this.newRule) this.newRule = new NewRule(this.opened.app.api, view.standing, of, Date.now());
+      this.canPutBack = !!view.put_back;
       this.beside = 'loaded';
     } catch (error) {
       this.beside = error instanceof Problem && error.missing ? 'missing' : 'failed';
@@ -118,6 +121,20 @@ export class Permission implements Controller {
   allow(): Promise<boolean> {
     const op = this.opened.op;
     return op && mild(op) ? this.#send('allow') : Promise.resolve(false);
+  }
+
+  /** Puts the files that changed back, and goes to the question that is asked then. Returns what went wrong. */
+  async putBack(): Promise<string> {
+    const op = this.opened.op;
+    if (!op) return '';
+    try {
+      const next = await this.opened.app.api.gate.putBack(op.operation_id, op.digest);
+      this.opened.app.operations.refresh(op.operation_id);
+      if (this.opened.app.route.id === op.operation_id) this.opened.app.route.go('inbox', next.operation_id);
+      return '';
+    } catch (error) {
+      return errorText(error);
+    }
   }
 
   async compare(): Promise<void> {
@@ -159,6 +176,8 @@ export class Permission implements Controller {
     const done = await this.opened.app.answering.permit(op, answer);
     if (done) this.opened.draft.sent();
     else void this.opened.draft.save();
+    const next = this.opened.app.answering.again.get(op.operation_id);
+    if (next && this.opened.app.route.id === op.operation_id) this.opened.app.route.go('inbox', next);
     return done;
   }
 

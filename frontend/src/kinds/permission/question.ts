@@ -15,7 +15,7 @@ export function questionOf(op: Operation | undefined): Question | undefined {
 /** Whether a permission can be given where only its card is seen. What is not known yet is not. */
 export function mild(op: Operation): boolean {
   const question = questionOf(op);
-  return !!question && !dangerous(op) && !grave(question.verdict) && !question.check;
+  return !!question && !dangerous(op) && !grave(question.verdict) && !question.check && !question.changed;
 }
 
 const order: readonly ChoiceAction[] = ['deny', 'instead', 'backup', 'difference', 'change', 'allow'];

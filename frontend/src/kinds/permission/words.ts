@@ -1,9 +1,11 @@
 import { gist } from '../../lib/verdict';
-import type { ChoiceAction, Operation, TimelineEvent, Verdict } from '../../lib/wire';
+import type { Changed, ChoiceAction, Operation, TimelineEvent, Verdict } from '../../lib/wire';
 import { m } from '../../paraglide/messages';
 import { filesWord } from '../../state/effectwording';
 import { sizeWord } from '../../state/recwording';
 import type { By } from '../kind';
+import { timeOfDay } from '../../lib/time';
+import { changedName } from './changed';
 import { risky } from './question';
 
 /** The words of the answers to a call. Each is a message of its own, in the language of the page. */
@@ -59,4 +61,17 @@ export function outcomeWord(op: Operation): string {
 export function eventSentence(event: TimelineEvent, _op: Operation, by: By): string {
   if (event.type === 'completed') return event.data.answer?.decision === 'approve' ? by(m.perm_ev_allowed_you, m.perm_ev_allowed) : by(m.perm_ev_refused_you, m.perm_ev_refused);
   return event.type === 'cancelled' && event.by.role === 'system' ? m.perm_ev_expired() : '';
+}
+
+/** What a question is called that is asked because something changed. */
+export function changedTitle(changed: Changed): string {
+  const name = changedName(changed);
+  if (!name) return m.perm_changed_judged();
+  return { question: m.perm_changed_question, verdict: m.perm_changed_verdict, rule: m.perm_changed_rule, tool: m.perm_changed_tool }[changed.since]({ name });
+}
+
+/** What that means, in a sentence. */
+export function changedNote(changed: Changed): string {
+  const time = timeOfDay(changed.at);
+  return { question: m.perm_changed_note_question, verdict: m.perm_changed_note_verdict, rule: m.perm_changed_note_rule, tool: m.perm_changed_note_tool }[changed.since]({ time });
 }

@@ -1,0 +1,316 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"deskbell/backend/human"
+)
+
+// maxLinks is how many links are followed from one path, and how many of a call are kept.
+const maxLinks = 40
+
+// leads are where a path leads by links: those that this call has made, those that its session has, and those that are there.
+// Without last, a link at its end is not followed.
+func (w *walker) leads(v value, cwd string, last bool) []value {
+	if w.otherHost != "" || len(w.links) == 0 && w.world == nil {
+		return nil
+	}
+	abs, ok := w.resolve(v, cwd)
+	if !ok || strings.Contains(abs, unknown) || strings.HasPrefix(abs, projectDir) && len(w.links) == 0 {
+		return nil
+	}
+	if strings.HasPrefix(abs, "/dev/") || abs == "/" {
+		return nil
+	}
+	from, end := abs, ""
+	if strings.Contains(v.s, "..") {
+		abs = w.climbed(v.s, cwd, abs)
+	}
+	if !last {
+		abs, end = path.Split(abs)
+		abs, from = path.Clean(abs), path.Dir(from)
+	}
+	found := w.followed(abs, v.glob)
+	var out []value
+	for _, real := range found {
+		if real = w.known(real); real != from {
+			out = append(out, value{s: path.Join(real, end), quoted: true, glob: v.glob})
+		}
+	}
+	return out
+}
+
+// followed is where a path leads: by links of this call, then by those that are there.
+func (w *walker) followed(abs string, pattern bool) []string {
+	for range maxLinks {
+		next, ok := w.linked(abs)
+		if !ok {
+			break
+		}
+		abs = next
+	}
+	if w.world != nil {
+		return w.world.Real(abs, pattern)
+	}
+	return []string{abs}
+}
+
+// climbed is an absolute path in which each ".." counts from where what stands before it leads, as it does for the system.
+func (w *walker) climbed(s, cwd, clean string) string {
+	switch {
+	case strings.HasPrefix(s, "~/"):
+		s = w.home + s[1:]
+	case !strings.HasPrefix(s, "/"):
+		s = cwd + "/" + s
+	}
+	if strings.Count(s, "/") > 100 || strings.HasPrefix(s, "/proc/") {
+		return clean
+	}
+	at := "/"
+	for part := range strings.SplitSeq(s, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			at = path.Dir(w.followed(at, false)[0])
+		default:
+			at = path.Join(at, part)
+		}
+	}
+	return at
+}
+
+// linked is a path behind the first link of it that this call has made.
+func (w *walker) linked(abs string) (string, bool) {
+	for at := abs; len(at) > 1; at = path.Dir(at) {
+		if to, ok := w.links[at]; ok && !strings.HasPrefix(to+"/", at+"/") {
+			return path.Join(to, abs[len(at):]), true
+		}
+	}
+	return abs, false
+}
+
+// known is a path in the words of the call, where the home, the project or the guarded folder are behind links themselves.
+func (w *walker) known(real string) string {
+	if w.behind == nil {
+		w.behind = map[string]string{}
+		for _, dir := range []string{w.home, w.root, w.guard} {
+			if dir == "" || strings.HasPrefix(dir, projectDir) || w.world == nil {
+				continue
+			}
+			if to := w.world.Real(dir, false); len(to) == 1 && to[0] != dir {
+				w.behind[to[0]] = dir
+			}
+		}
+	}
+	for to, dir := range w.behind {
+		if real == to || strings.HasPrefix(real, to+"/") {
+			return dir + real[len(to):]
+		}
+	}
+	return real
+}
+
+// link notes that one path leads to another from now on. A file that was moved lasts for the call; after it, it is there.
+func (w *walker) link(from, to value, lasts bool) {
+	at, ok := w.resolve(from, w.dir)
+	if !ok || !from.known() || len(w.links) >= maxLinks || !to.known() {
+		return
+	}
+	dir := path.Dir(at) // what a link holds counts from where it is
+	target, ok := w.resolve(to, dir)
+	if !ok {
+		return
+	}
+	if w.links == nil {
+		w.links = map[string]string{}
+	}
+	w.links[at] = target
+	if w.world != nil && w.otherHost == "" && lasts {
+		w.world.Linked(at, target)
+	}
+}
+
+// ownSpot says whether a path is of Deskbell's own folder, or of what starts it; inProject for neither.
+func (w *walker) ownSpot(abs string, glob bool) place {
+	if w.guard != "" && (abs == w.guard || strings.HasPrefix(abs, w.guard+"/") || glob && fits(abs, w.guard)) {
+		return gateSpot
+	}
+	lower := strings.ToLower(abs) + "/"
+	for _, p := range gateParts {
+		if strings.Contains(lower, p) {
+			return gateSpot
+		}
+	}
+	for _, p := range hookSettings {
+		if strings.HasSuffix(lower, p+"/") || glob && (fits(lower[:len(lower)-1], strings.ToLower(w.home)+p) || fits(lower[:len(lower)-1], strings.ToLower(w.root)+p)) {
+			return hookSpot
+		}
+	}
+	if glob && w.home != "" {
+		for _, p := range []string{"/.local/share/deskbell", "/.config/deskbell"} {
+			if fits(lower[:len(lower)-1], strings.ToLower(w.home)+p) {
+				return gateSpot
+			}
+		}
+	}
+	if base := path.Base(abs); ownProgram(base) != "" && (standardDirs()[path.Dir(abs)] || w.home != "" && (path.Dir(abs) == w.home+"/bin" || path.Dir(abs) == w.home+"/.local/bin")) || w.world != nil && strings.Contains(lower, ownName) && w.world.Runs(abs) {
+		return hookSpot
+	}
+	return inProject
+}
+
+// fits says whether a pattern is of a path or of something below it.
+func fits(pattern, full string) bool {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return false
+	}
+	have, want := strings.Split(pattern, "/"), strings.Split(full, "/")
+	for i, w := range want {
+		if i >= len(have) {
+			return false
+		}
+		if have[i] == "**" {
+			return true
+		}
+		if ok, err := path.Match(have[i], w); !ok || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsHooks says whether clients' settings for hooks are below a folder.
+func holdsHooks(dir string) bool {
+	switch path.Base(dir) {
+	case ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode":
+		return !strings.Contains(dir, "/node_modules/")
+	}
+	return false
+}
+
+// replacesHooks notes a folder that becomes that of clients' settings for hooks, or has such settings in it.
+func (w *walker) replacesHooks(c *cmd, from, to value, into bool) {
+	if c.name != "mv" && c.name != "ln" && (c.name != "cp" || !tree(c)) {
+		return
+	}
+	if abs, ok := w.resolve(to, w.dir); c.name != "ln" && w.bringsHooks(from) || !into && ok && holdsHooks(abs) && w.absent(abs) {
+		w.tampers(w.shown(c))
+	}
+}
+
+// bringsHooks says whether clients' settings for hooks are in a folder that goes elsewhere.
+func (w *walker) bringsHooks(from value) bool {
+	abs, ok := w.resolve(from, w.dir)
+	if !ok || w.evidence == nil || !from.known() {
+		return false
+	}
+	return slices.ContainsFunc(hookSettings, func(file string) bool {
+		_, in := w.evidence.Text(abs + file)
+		if !in && holdsHooks(abs) {
+			_, in = w.evidence.Text(path.Dir(abs) + file)
+		}
+		return in
+	})
+}
+
+// absent says whether nothing is known to be at a path.
+func (w *walker) absent(abs string) bool {
+	if w.evidence == nil {
+		return true
+	}
+	state := w.evidence.File(abs)
+	return state == Absent || state == NotKnown
+}
+
+// tree says whether cp copies folders.
+func tree(c *cmd) bool {
+	o, _ := parse(c.args, nil, false, false)
+	return o.has("-r", "-R", "-a", "--recursive", "--archive")
+}
+
+// Programs that take all that is below a folder with them, and those that print what they find there.
+var (
+	copiers   = setOf("cp tar gtar bsdtar zip 7z 7za rar cpio pax rsync scp rclone restic borg kopia ditto robocopy xcopy duplicity")
+	toLast    = setOf("cp rsync scp ditto rclone robocopy xcopy")
+	searchers = setOf("grep egrep fgrep rg ag ack ugrep strings find fd fdfind cat diff")
+	// Programs that give others a folder, or show it at another place.
+	sharers = setOf("python python3 busybox httpd php ruby caddy darkhttpd http-server serve miniserve bwrap bindfs chroot proot docker podman nerdctl sshfs")
+	// Programs of which none reads what files hold.
+	namers = setOf("ls cd pushd popd pwd dirs dir vdir tree du df stat test [ [[ echo printf true : basename dirname realpath readlink exit set export unset wait sleep date")
+)
+
+// mounts notes what mount --bind makes of a folder.
+func (w *walker) mounts(c *cmd) {
+	if c.name != "mount" {
+		return
+	}
+	o, _ := parse(c.args, set("-t -o -O --options --types -L -U"), false, false)
+	bind := o.has("-B", "--bind", "-R", "--rbind", "-M", "--move")
+	for _, name := range []string{"-o", "--options"} {
+		bind = bind || strings.Contains(o.flags[name].s, "bind")
+	}
+	if bind && len(o.words) == 2 {
+		if p, target := w.placeOf(o.words[0], w.dir); p == gateSpot || w.holdsGuard(target, false) {
+			w.tampers(w.shown(c))
+		}
+		w.link(o.words[1], o.words[0], true)
+	}
+}
+
+// takesAll notes a program that takes Deskbell's folder with a folder around it.
+func (w *walker) takesAll(c *cmd) {
+	w.mounts(c)
+	if !namers()[c.name] && ownProgram(c.name) == "" {
+		// In the folder itself it takes whatever is there without being told. A project's own file is another.
+		if p, target := w.placeOf(value{s: ".", glob: true}, w.dir); p == gateSpot && !strings.Contains(target+"/", "/.deskbell/") {
+			w.tampers(w.shown(c))
+		}
+	}
+	if !copiers()[c.name] && !searchers()[c.name] && !sharers()[c.name] {
+		return
+	}
+	for i, a := range c.args {
+		if i == len(c.args)-1 && i > 0 && toLast()[c.name] {
+			break // where it goes to
+		}
+		if !couldBePath(a.s) && a.s != "/" && a.s != "~" {
+			continue
+		}
+		if toLast()[c.name] && c.name != "cp" && w.bringsHooks(a) {
+			w.tampers(w.shown(c))
+		}
+		for _, s := range w.spots(a, true) {
+			if s.place == gateSpot || !w.holdsGuard(s.target, a.glob) {
+				continue
+			}
+			wide := s.target == w.home || !strings.HasPrefix(s.target, w.home+"/")
+			switch {
+			case copiers()[c.name] && !wide:
+				w.tampers(w.shown(c))
+			case copiers()[c.name], sharers()[c.name] && (s.target != "/" || languages[c.name] != ""), !wide && recursive(c), wide && prints(c):
+				w.simple(c, human.CredentialAccess, human.HighRisk, "own_folder")
+			}
+		}
+	}
+}
+
+func recursive(c *cmd) bool {
+	o, _ := parse(c.args, nil, false, false)
+	return !strings.HasSuffix(c.name, "grep") && c.name != "diff" || o.has("-r", "-R", "--recursive", "--dereference-recursive") || c.name == "ugrep"
+}
+
+// prints says whether a command prints what it finds in hidden folders as well.
+func prints(c *cmd) bool {
+	o, _ := parse(c.args, nil, false, false)
+	switch c.name {
+	case "grep", "egrep", "fgrep", "diff":
+		return recursive(c)
+	case "rg", "ag", "ack", "ugrep":
+		return o.has("--hidden", "-.", "-u", "--unrestricted")
+	case "fd", "fdfind":
+		return o.has("-x", "-X", "--exec", "--exec-batch") && o.has("-H", "--hidden", "-u", "--unrestricted")
+	}
+	return false
+}

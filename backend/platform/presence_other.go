@@ -1,0 +1,7 @@
+//go:build !windows
+
+package platform
+
+import "deskbell/backend/platform/presence"
+
+func systemCheck() SystemCheck { return presence.New() }
