@@ -49,6 +49,8 @@ func TestTenThousandConnections(t *testing.T) {
 			_, _ = c.Write([]byte("POST /api/human/invoke HTTP/1.1\r\nHost: 127")) // it may be closed by now
 		}
 		if len(idle)%500 == 0 {
+			// One that is kept open between two calls may have made room meanwhile.
+			h.http.CloseIdleConnections()
 			start := time.Now()
 			h.ring(bot, "in between")
 			slowest = max(slowest, time.Since(start))
