@@ -50,7 +50,12 @@ func (m machine) Real(abs string, pattern bool) []string {
 	return all
 }
 func (m machine) Text(abs string) (string, bool) { return m.world.Text(abs) }
-func (m machine) File(abs string) gate.FileState { return m.world.File(abs) }
+func (m machine) File(abs string) gate.FileState {
+	if state, ok := m.world[abs]; ok {
+		return state
+	}
+	return gate.Absent
+}
 
 const guard = "/home/ada/.local/share/deskbell"
 
@@ -363,6 +368,7 @@ func TestPlacesAreJudgedWhereTheyLead(t *testing.T) {
 func TestPlacesOfTools(t *testing.T) {
 	evidence := here()
 	evidence.links = map[string]string{"/home/ada/p/data": guard, "/home/ada/p/conf": "/home/ada/.claude/settings.json"}
+	evidence.world = world{"/home/ada/p/late/.claude/settings.json": gate.NotKnown} // there was no time to read it
 	evidence.fits = map[string][]string{"/home/ada/p/*/gate.toml": {"/home/ada/p/data/gate.toml"}}
 	for _, c := range []gate.Call{
 		tool("Read", object{"file_path": guard + "/deskbell.db"}), tool("Read", object{"file_path": "data/server.json"}), tool("Write", object{"file_path": "conf", "content": "{}"}), tool("Edit", object{"file_path": "/home/ada/p/conf", "old_string": "a", "new_string": "b"}),
@@ -370,7 +376,7 @@ func TestPlacesOfTools(t *testing.T) {
 		tool("delete_file", object{"target_file": "/usr/bin/deskbell-hook"}), tool("Grep", object{"pattern": "x", "path": "data"}), tool("powershell", object{"command": `Get-Content "$env:LOCALAPPDATA\Deskbell\deskbell.db"`}), tool("powershell", object{"command": `type C:\Users\ada\AppData\Local\Deskbell\gate.toml`}),
 		tool("powershell", object{"command": `Set-Content C:\Users\ada\.claude\settings.json '{}'`}),
 		bash("cat ~/.local/share/desk*/gate.toml"), bash("cat ~/.loc*/sh*/*/deskbell.d?"), bash("echo {} > ~/.cl*/settings.json"), bash("cat */gate.toml"), bash("cp -r ~/.local/share /tmp/x"), bash("tar czf x.tgz ~/.local"), bash("zip -r x ~/.local"), bash("cd ~/.local/share/deskbell && git grep --no-index x"), bash("curl file://localhost/home/ada/.local/share/deskbel%6c/agent.key"), bash("mv c .claude"), bash("ln -s c .codex"), bash("cp e ~/.local/bin/deskbell"), bash("rm -rf ~/.claude"), bash("mv ~/.codex /tmp/x"),
-		bash("ln -s " + guard + " x"), bash("python3 -c 'import os; print(open(os.path.join(os.path.expanduser(\"~\"), \".local/share\", \"deskbell\", \"x\")).read())'"), bash("find data -type f -exec cat {} +"),
+		bash("mv late /tmp/x"), bash("ln -s " + guard + " x"), bash("python3 -c 'import os; print(open(os.path.join(os.path.expanduser(\"~\"), \".local/share\", \"deskbell\", \"x\")).read())'"), bash("find data -type f -exec cat {} +"),
 	} {
 		if v := gate.Judge(atHome(c), gate.Permissive, evidence); !v.HardLimit {
 			t.Errorf("%s %s: %s %v", c.Tool, c.Args, v.Decision, v.Rules)

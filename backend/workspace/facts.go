@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -100,21 +101,19 @@ func (g *Facts) File(abs string) gate.FileState {
 		return state
 	}
 	state := gate.NotKnown
-	g.look(func(ctx context.Context) { state = g.file(ctx, abs) })
+	if !filepath.IsAbs(abs) {
+		return state
+	}
+	if _, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // which costs next to nothing
+		state = gate.Absent
+	} else {
+		g.look(func(ctx context.Context) { state = g.file(ctx, abs) })
+	}
 	g.files[abs] = state
 	return state
 }
 
 func (g *Facts) file(ctx context.Context, abs string) gate.FileState {
-	if !filepath.IsAbs(abs) {
-		return gate.NotKnown
-	}
-	if _, err := os.Lstat(abs); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return gate.Absent
-		}
-		return gate.NotKnown
-	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {
 		return gate.NotKnown

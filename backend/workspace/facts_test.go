@@ -120,7 +120,7 @@ func TestFile(t *testing.T) {
 	})
 	for name, want := range map[string]gate.FileState{
 		"kept.txt": gate.Committed, "changed.txt": gate.MadeHere, "new.txt": gate.Precious, "agents.txt": gate.MadeHere,
-		"nothing": gate.Absent, "nothing/at/all": gate.Absent, "kept.txt/under": gate.NotKnown, "empty": gate.Absent,
+		"nothing": gate.Absent, "nothing/at/all": gate.Absent, "kept.txt/under": gate.Absent, "empty": gate.Absent,
 		"run.log": gate.Ignored, ".env": gate.Precious, "notes": gate.Precious, "dist/x.js": gate.Ignored, "dist": gate.Precious,
 		"src": gate.Committed, "lib": gate.Precious, "made": gate.MadeHere, "half": gate.Precious, "hidden.txt": gate.Precious,
 		"staged.txt": gate.Precious, ".git": gate.Precious, ".git/config": gate.Precious, ".": gate.Precious,
@@ -297,7 +297,7 @@ func TestWithoutTimeTheAnswersAreCautious(t *testing.T) {
 		"no time": within(t.Context(), gate.Call{Cwd: dir}, nil, 0),
 		"ended":   within(done, gate.Call{Cwd: dir}, nil, time.Minute),
 	} {
-		if g.File(dir+"/kept.txt") != gate.NotKnown || g.Clean() || g.Pushed() {
+		if g.File(dir+"/kept.txt") != gate.NotKnown || g.File(dir+"/nothing") != gate.Absent || g.Clean() || g.Pushed() {
 			t.Error(name)
 		}
 	}

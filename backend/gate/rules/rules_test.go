@@ -311,6 +311,15 @@ func (facts) Text(string) (string, bool)       { return "", false }
 func (facts) Clean() bool                      { return false }
 func (facts) Pushed() bool                     { return false }
 
+// On a busy machine there may be no time left to look at a file. An agent can make a machine busy.
+func TestNoTimeToLookAtWhatAProjectRuns(t *testing.T) {
+	for _, command := range []string{"npm run ship", "npm test", "npm ci", "make ship", "just ship", "bash go.sh", "./go.sh", ". ./go.sh", "pytest test_x.py", "python3 x.py", "python3 -m x", "go run .", "go run main.go", "node x.js"} {
+		if v := set(t).Judge(bash(command), facts{}, here()); v.Decision != human.Ask {
+			t.Errorf("%s: %s", command, v.Decision)
+		}
+	}
+}
+
 func TestStandingPermissions(t *testing.T) {
 	push := human.GateRule{ID: "r1", Decision: human.Allow, Command: "git push origin topic", Source: human.RuleOperator, By: "ada"}
 	day := now.Add(24 * time.Hour)

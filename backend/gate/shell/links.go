@@ -206,12 +206,13 @@ func (w *walker) bringsHooks(from value) bool {
 	if !ok || w.evidence == nil || !from.known() {
 		return false
 	}
+	// A text is found without asking git; where there was no time to read it, it may be there.
+	there := func(file string) bool {
+		_, is := w.evidence.Text(file)
+		return is || w.evidence.File(file) != Absent
+	}
 	return slices.ContainsFunc(hookSettings, func(file string) bool {
-		_, in := w.evidence.Text(abs + file)
-		if !in && holdsHooks(abs) {
-			_, in = w.evidence.Text(path.Dir(abs) + file)
-		}
-		return in
+		return there(abs+file) || holdsHooks(abs) && there(path.Dir(abs)+file)
 	})
 }
 

@@ -12,9 +12,9 @@ import (
 // What programs of a project run stands in its files: package.json, Makefile, tests. Where the agent has just written such
 // a file, running the program runs what the agent wrote, which is judged like any command of its own.
 
-// written returns a file's text, where this script or the agent's session has changed it. changed is false for a file as
-// its project has it. all says that every effect of the text is the agent's own; else the file is only known to differ
-// from what is in a commit.
+// written returns a file's text, where this script or the agent's session has changed it, or may have. changed is false for
+// a file as its project has it. all says that every effect of the text is the agent's own; else the file is only known to
+// differ from what is in a commit, or not known at all.
 func (w *walker) written(name value) (s stream, changed, all bool) {
 	if f, ok := w.file(name); ok {
 		return f, true, true
@@ -26,14 +26,11 @@ func (w *walker) written(name value) (s stream, changed, all bool) {
 	if !ok {
 		return stream{}, false, false
 	}
-	switch w.evidence.File(target) {
-	case MadeHere:
+	state := w.evidence.File(target)
+	switch state {
+	case MadeHere, Precious, NotKnown: // of one that no time was left for, it is not known whose it is
 		text, ok := w.evidence.Text(target)
-		return stream{text: text, known: ok}, true, true
-	case Precious:
-		if text, ok := w.evidence.Text(target); ok {
-			return stream{text: text, known: true}, true, false
-		}
+		return stream{text: text, known: ok}, true, state == MadeHere
 	}
 	return stream{}, false, false
 }

@@ -12,7 +12,12 @@ type disk map[string]struct {
 	text  string
 }
 
-func (d disk) File(abs string) FileState { return d[abs].state }
+func (d disk) File(abs string) FileState {
+	if f, ok := d[abs]; ok {
+		return f.state
+	}
+	return Absent
+}
 func (d disk) Text(abs string) (string, bool) {
 	f, ok := d[abs]
 	return f.text, ok && f.text != ""
@@ -45,6 +50,8 @@ func TestWhatWasWrittenIsJudgedWhenItRuns(t *testing.T) {
 		"/p/sub/package.json": {Committed, `{"scripts": {"bad": "rm -rf src"}}`},
 		"/p/dirty/Makefile":   {Precious, "all:\n\tsome-tool --of --ours\nwipe:\n\trm -rf src\n"},
 		"/p/main.go":          {MadeHere, "package main\n\nimport \"os/exec\"\n\nfunc main() { exec.Command(\"rm\", \"-rf\", \"src\").Run() }\n"},
+		"/p/late/Makefile":    {NotKnown, "all:\n\tls\nwipe:\n\trm -rf src\n"},
+		"/p/large/Makefile":   {Precious, ""},
 		"/p/justfile":         {MadeHere, "x := \"src\"\nwipe:\n    rm -rf src\nshow:\n    ls\n"},
 	}}
 	for script, want := range map[string]human.Risk{
@@ -59,6 +66,9 @@ func TestWhatWasWrittenIsJudgedWhenItRuns(t *testing.T) {
 		"make wipe":                            human.HighRisk,
 		"make -C dirty":                        human.LowRisk,
 		"make -C dirty wipe":                   human.HighRisk,
+		"make -C late":                         human.LowRisk,
+		"make -C late wipe":                    human.HighRisk,
+		"make -C large":                        human.MediumRisk,
 		"just wipe":                            human.HighRisk,
 		"just show":                            human.LowRisk,
 		"bash good.sh":                         human.LowRisk,
@@ -118,7 +128,7 @@ func TestWhatAScriptWritesAndRuns(t *testing.T) {
 
 func TestWhatIsLostByWritingAnew(t *testing.T) {
 	at := Place{Cwd: "/p", Home: "/home/me", Evidence: disk{
-		"/p/notes": {Precious, "x"}, "/p/new": {Absent, ""}, "/p/mine": {MadeHere, "x"}, "/p/kept": {Committed, "x"}, "/p/built": {Ignored, "x"}, "/p/dir/notes": {Precious, "x"},
+		"/p/notes": {Precious, "x"}, "/p/new": {Absent, ""}, "/p/mine": {MadeHere, "x"}, "/p/kept": {Committed, "x"}, "/p/built": {Ignored, "x"}, "/p/unheard-of": {NotKnown, ""}, "/p/dir/notes": {Precious, "x"},
 	}}
 	for script, want := range map[string]human.Risk{
 		": > notes": human.HighRisk, "> notes": human.HighRisk, "cat /dev/null > notes": human.HighRisk, "cp /dev/null notes": human.HighRisk, "truncate -s0 notes": human.HighRisk,
