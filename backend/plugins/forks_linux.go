@@ -3,7 +3,6 @@ package plugins
 import (
 	"errors"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -104,8 +103,10 @@ func (f *forks) sweep() {
 		_ = unix.Kill(-1, unix.SIGKILL) // all of the namespace but this one; its end would end them, too
 		return
 	}
-	// Where the kernel does not ask, one that forks faster than it is killed is stopped first. The rounds have an end only
-	// so that nothing can hold this process for ever.
+	// Whoever loses its parent becomes a child of this process, so that without children nothing is left. What /proc lists
+	// does not show that: one that forked and ended while the list was read is not in it, and its child neither. Where the
+	// kernel does not ask, one that forks faster than it is killed is stopped first. The rounds have an end only so that
+	// nothing can hold this process for ever.
 	for range 1000 {
 		left := descendants(os.Getpid())
 		for pid := range left {
@@ -115,14 +116,17 @@ func (f *forks) sweep() {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		for {
-			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 || err != nil {
+			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if errors.Is(err, unix.ECHILD) {
+				return
+			}
+			if pid <= 0 && !errors.Is(err, unix.EINTR) {
 				break
 			}
 		}
 		if len(left) == 0 {
-			return
+			<-time.After(time.Millisecond) // there is one that has just begun, or is ending
 		}
-		runtime.Gosched()
 	}
 }
 
