@@ -84,6 +84,7 @@ test('fields are picked from pages, corrected by hand, and given to the agent wi
 
   await choose(app.page.getByLabel('How unit_prices is picked'), 'table');
   await app.button('Pick a table: unit_prices').click();
+  await expect(app.page.getByText('Click in the table on the page')).toBeVisible();
   await vendor.click(desktop, 'price');
   await expect(app.page.getByRole('region', { name: 'unit_prices' }).getByRole('columnheader')).toHaveText(['Item', 'Price']);
 

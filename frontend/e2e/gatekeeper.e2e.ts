@@ -376,6 +376,7 @@ test.describe('rules', () => {
     await app.open('gatekeeper');
     await app.press(`${mod}+k`);
     await page.keyboard.type('add a rule');
+    await expect(page.getByRole('option', { name: 'Add a rule…' })).toBeVisible(); // it comes with the list of rules
     await app.press('Enter');
     await dialog(app).getByRole('textbox', { name: 'Command' }).fill('**');
     await expect(dialog(app).getByRole('alert')).toBeVisible();
