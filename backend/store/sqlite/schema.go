@@ -51,9 +51,7 @@ func checkOwner(ctx context.Context, conn *sql.Conn, file string, known int) err
 		return human.Errorf(human.Unavailable, "%s is another program's database; move it away or give Deskbell another data folder", file)
 	}
 	if version > known {
-		return human.Errorf(human.Unavailable,
-			"%s was written by a newer Deskbell (its format is %d, this one knows %d); start the newer Deskbell, or give this one another data folder",
-			file, version, known)
+		return newer(file, version, known)
 	}
 	return nil
 }

@@ -147,18 +147,23 @@ func touch(dir string) (file string, err error) {
 }
 
 func connect(file string, conns int, pragmas ...string) (*sql.DB, error) {
-	path := filepath.ToSlash(file)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive letter
-	}
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
+	db, err := sql.Open("sqlite", address(file, pragmas...))
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	return db, nil
+}
+
+// address is a file's URI, which may have any character in its path.
+func address(file string, pragmas ...string) string {
+	path := filepath.ToSlash(file)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive letter
+	}
+	uri := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	return uri.String()
 }
 
 // Close stops taking writes, commits those that are waiting, wakes every Wait with an Unavailable error,

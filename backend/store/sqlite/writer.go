@@ -184,6 +184,9 @@ func (w *writer) start(ctx context.Context, steps []string) error {
 	if err := w.enterWAL(ctx); err != nil {
 		return storageError(err, w.file)
 	}
+	if err := keepBefore(ctx, w.conn, w.file, len(steps)); err != nil {
+		return err
+	}
 	if err := migrate(ctx, w.conn, w.file, steps); err != nil {
 		return err
 	}
