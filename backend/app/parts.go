@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ import (
 	"deskbell/backend/store/disk"
 	"deskbell/backend/store/keychain"
 	"deskbell/backend/store/mirror"
+	"deskbell/backend/store/phones"
 	"deskbell/backend/store/pictures"
 	"deskbell/backend/store/receiptkeys"
 	"deskbell/backend/store/settings"
@@ -297,7 +299,15 @@ func (a *App) openAPI() (err error) {
 		Sample:  func(ctx context.Context) error { return a.samples.Start(ctx, a.URL(), a.now().UI.Language) },
 		Console: a.Console, MCP: tool, EndWaits: tool.EndWaits, Operator: a.settings.Operator.Name, InApp: a.InApp,
 		Terminal: a.terminal,
-		Hosts:    a.settings.Server.AllowHosts, MaxBody: a.settings.MaxBody(), Version: a.Version, Log: a.log,
+		Phones: &api.Phones{
+			Store: phones.New(a.Dir, time.Now),
+			Door:  func() (bool, string) { now := a.now().Phone; return now.Enabled, now.Addr },
+			Set: func(open bool) error {
+				_, err := a.Config.Config.Update(map[string]json.RawMessage{"phone.enabled": json.RawMessage(strconv.FormatBool(open))})
+				return err
+			},
+		},
+		Hosts: a.settings.Server.AllowHosts, MaxBody: a.settings.MaxBody(), Version: a.Version, Log: a.log,
 	}
 	if a.recorder != nil {
 		d.Recorder = withDefaults{a.recorder, a}

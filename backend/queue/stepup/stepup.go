@@ -51,6 +51,7 @@ type Act struct {
 
 	Session string // who else gives the proof, gives it in vain
 	Window  bool   // the session is the desktop window's, and no one-time code made it
+	Phone   bool   // the session is a paired phone's
 	Origin  string // of the page; empty where there is none
 
 	Risk   human.Risk // of an answer
@@ -169,6 +170,10 @@ func (s *Service) Require(ctx context.Context, a Act, given string) (*human.Proo
 	if given != "" {
 		return s.redeem(ctx, a, given)
 	}
+	if a.Phone && !s.r.setUp() && !s.broken {
+		why := human.Say("proof_phone_none")
+		return nil, &human.Error{Kind: human.Denied, Msg: why.Text, Said: why}
+	}
 	n, err := s.challenge(ctx, a)
 	if err != nil {
 		return nil, err
@@ -189,6 +194,9 @@ func (s *Service) needs(a Act) bool {
 			return !a.Window
 		}
 		return a.Kind != Answer || a.Allows || level(a) >= human.HighRisk.Level()
+	}
+	if a.Phone && (a.Kind != Answer || a.Allows || level(a) >= human.HighRisk.Level()) {
+		return true // also where nothing is set up
 	}
 	if !s.r.setUp() {
 		return false
@@ -258,13 +266,17 @@ func (s *Service) means(ctx context.Context, a Act, n *Needed) {
 			n.Means = append(n.Means, human.ByPasskey)
 		case err == nil:
 			elsewhere(human.ByPasskey, "", human.Say("proof_other_host", "host", s.r.Passkeys[0].RP))
+		case a.Phone:
+			elsewhere(human.ByPasskey, "", human.Say("proof_phone_passkey"))
 		case a.Origin == "" || a.Window:
 			elsewhere(human.ByPasskey, "", human.Say("proof_browser_only"))
 		default:
 			elsewhere(human.ByPasskey, atLocalhost(a.Origin), human.Say("proof_at_localhost"))
 		}
 	}
-	if s.r.System || s.broken {
+	if (s.r.System || s.broken) && a.Phone {
+		elsewhere(human.BySystem, "", human.Say("proof_phone_system"))
+	} else if s.r.System || s.broken {
 		if err := s.systemAvailable(ctx); err != nil {
 			said := human.Say("proof_no_system")
 			elsewhere(human.BySystem, "", said)
@@ -274,7 +286,7 @@ func (s *Service) means(ctx context.Context, a Act, n *Needed) {
 		}
 	}
 	if s.r.PIN != nil {
-		if a.Window {
+		if a.Window || a.Phone {
 			n.Means = append(n.Means, human.ByPIN)
 		} else {
 			elsewhere(human.ByPIN, "", human.Say("proof_window_only"))

@@ -15,6 +15,13 @@ type Settings struct {
 	Summarizers   Summarizers
 	Model         Model
 	Plan          Plan
+	Phone         Phone
+}
+
+// Phone says whether phones on the same network come in, and where.
+type Phone struct {
+	Enabled bool
+	Addr    string
 }
 
 // Human are the settings of the queue (H13).
@@ -171,6 +178,17 @@ var Table = []Setting{
 		Key: "server.allow_remote", Default: false, Flag: "allow-remote", Restart: true,
 		Doc:  "Listen on an address other machines can reach. Traffic is not encrypted: put TLS in front of it.",
 		bind: func(s *Settings) any { return &s.Server.AllowRemote },
+	},
+	{
+		Key: "phone.enabled", Default: false,
+		Doc:  "Let paired phones on the same network read and answer, over TLS.",
+		bind: func(s *Settings) any { return &s.Phone.Enabled },
+	},
+	{
+		Key: "phone.addr", Default: ":7718",
+		Doc:   "Host and port for phones. Without a host: all addresses of this machine in private networks.",
+		check: checkAddr,
+		bind:  func(s *Settings) any { return &s.Phone.Addr },
 	},
 	{
 		Key: "server.check_callers", Default: true, Restart: true,

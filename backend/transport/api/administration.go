@@ -29,7 +29,7 @@ type Session struct {
 	Token    string `json:"token" doc:"For the Authorization header. Keep it in memory only."`
 	Resume   string `json:"resume" doc:"A one-time code, good for a minute after this session's last WebSocket closed. Empty for a terminal's session."`
 	Operator string `json:"operator"`
-	Means    Means  `json:"means" enum:"window,code,terminal" doc:"What it was opened with."`
+	Means    Means  `json:"means" enum:"window,code,terminal,phone" doc:"What it was opened with."`
 	Terminal bool   `json:"terminal,omitempty" doc:"Only programs of the caller's terminal can use it."`
 }
 
@@ -189,6 +189,7 @@ func (s *Server) administration(c catalogue) {
 			if err != nil {
 				return nil, err
 			}
+			s.phones.changed()
 			return ok(&SettingList{s.deps.Settings.Values(), restart}, nil)
 		})
 	add(c.needs("a doctor", s.deps.Doctor != nil), route{http.MethodGet, "/api/doctor", "doctor", "What works here and what is missing", operators, 0},

@@ -64,6 +64,7 @@ type Deps struct {
 	Plans     Plans
 	Runs      Runs
 	StepUp    *stepup.Service
+	Phones    *Phones
 	Callers   *callers.Service // nil: whoever has an operator's token may use it
 	MCP       http.Handler     // at /mcp; its requests carry an agent's key, and ActorOf knows whose
 	EndWaits  func()           // called when shutdown begins: answer what MCP holds open
@@ -94,6 +95,7 @@ type Server struct {
 	handler  *http.ServeMux
 	sessions *sessions
 	notices  *notices
+	phones   *phoneDoor // nil: none can come in
 	console  *console
 	spec     []byte
 	url      string // of the first listener on TCP, from Serve on
@@ -123,6 +125,9 @@ func New(deps Deps) (*Server, error) {
 	}
 	s := &Server{deps: deps, handler: http.NewServeMux(), sessions: newSessions(deps.Now), notices: newNotices(), agents: map[string]*agent{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	if deps.Phones != nil {
+		s.phones = &phoneDoor{Server: s, Phones: *deps.Phones}
+	}
 	var err error
 	if s.console, err = newConsole(deps.Console); err != nil {
 		return nil, err

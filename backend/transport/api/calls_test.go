@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"deskbell/backend/platform/processes"
 	"deskbell/backend/queue"
 	"deskbell/backend/queue/stepup"
+	"deskbell/backend/store/phones"
 	"deskbell/backend/store/settings"
 	"deskbell/backend/store/sqlite"
 )
@@ -43,6 +45,7 @@ func full(d *Deps, _ *queue.Options) {
 	d.Doctor = func(context.Context) ([]human.DoctorCheck, error) {
 		return []human.DoctorCheck{{Name: "disk", Status: "ok", Detail: "fine"}}, nil
 	}
+	d.Phones = &Phones{Store: phones.New(os.TempDir(), time.Now), Door: func() (bool, string) { return false, "" }, Set: func(bool) error { return nil }}
 	d.Sample = func(context.Context) error { return nil }
 	var err error
 	if d.StepUp, err = stepup.New(context.Background(), stepup.Deps{Vault: new(memory), Now: time.Now, Log: slog.New(slog.DiscardHandler)}); err != nil {
@@ -218,6 +221,12 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/stepup/passkeys/options", nil, text("{}"), 401, 403, 403, 503},
 		{"POST /api/stepup/passkeys", nil, text(`{"name":"key","credential":{}}`), 401, 403, 403, 503}, // no page asks
 		{"DELETE /api/stepup/passkeys/{id}", text("/api/stepup/passkeys/none"), nil, 401, 403, 403, 404},
+		{"GET /api/phone", nil, nil, 401, 403, 403, 200},
+		{"POST /api/phone/pair", nil, text(`{"code":"x"}`), 404, 404, 404, 404}, // phones come in by their own door
+		{"POST /api/phone/session", nil, text(`{}`), 404, 404, 404, 404},
+		{"POST /api/phone/pairing", nil, text(`{}`), 401, 403, 403, 409},
+		{"DELETE /api/phone/devices/{id}", text("/api/phone/devices/none"), nil, 401, 403, 403, 404},
+		{"PUT /api/phone", nil, text(`{"on":false}`), 401, 403, 403, 200},
 		{"DELETE /api/stepup/pin", nil, nil, 401, 403, 403, 200},
 		{"DELETE /api/stepup/notices", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/stepup/pin", nil, text(`{"pin":"123456"}`), 401, 403, 403, 200},

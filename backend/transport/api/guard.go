@@ -59,6 +59,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
+	if byPhone(r) && protected && !s.forPhones(r) {
+		s.refuse(w, r, human.Errorf(human.Denied, "this cannot be done from a phone; use Deskbell on the computer"))
+		return
+	}
 	if s.crossOrigin(w, r) {
 		return
 	}
@@ -138,7 +142,7 @@ func open(r *http.Request) bool {
 	switch r.URL.Path {
 	case "/healthz", "/api/openapi.json":
 		return true
-	case "/api/session", "/api/session/terminal":
+	case "/api/session", "/api/session/terminal", "/api/phone/pair", "/api/phone/session":
 		return r.Method == http.MethodPost
 	}
 	return false
@@ -183,7 +187,7 @@ func (s *Server) admit(r *http.Request) error {
 		return newProblem(http.StatusMisdirectedRequest, fmt.Sprintf(
 			"the Host %q is none of ours; call 127.0.0.1 or localhost with our port, or allow the name in the setting server.allow_hosts", r.Host))
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !s.knows(origin, r.Host) {
+	if origin := r.Header.Get("Origin"); origin != "" && !s.knows(origin, r) {
 		return human.Errorf(human.Denied, "pages of %q cannot call Deskbell", origin)
 	}
 	if r.URL.RawQuery != "" {
@@ -205,6 +209,9 @@ func (s *Server) isOurs(r *http.Request) bool {
 	if err != nil {
 		host, port = strings.Trim(r.Host, "[]"), ""
 	}
+	if byPhone(r) {
+		return s.phones.named(r, host, port)
+	}
 	for _, allowed := range s.deps.Hosts {
 		if strings.EqualFold(strings.TrimSuffix(host, "."), strings.TrimSuffix(allowed, ".")) {
 			return true
@@ -223,7 +230,11 @@ func (s *Server) isOurs(r *http.Request) bool {
 var windowOrigins = []string{"wails://wails", "wails://wails.localhost", "http://wails.localhost"}
 
 // knows says whether pages of an origin may call: the console's own, and the window's.
-func (s *Server) knows(origin, host string) bool {
+func (s *Server) knows(origin string, r *http.Request) bool {
+	host := r.Host
+	if byPhone(r) {
+		return strings.EqualFold(origin, "https://"+host)
+	}
 	return strings.EqualFold(origin, "http://"+host) || strings.EqualFold(origin, "https://"+host) || s.isWindow(origin)
 }
 
@@ -262,6 +273,9 @@ func (s *Server) baseOf(r *http.Request) string {
 	if _, is := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); is && s.url != "" {
 		return s.url
 	}
+	if byPhone(r) {
+		return "https://" + r.Host
+	}
 	if u, err := url.Parse(r.Header.Get("Origin")); err == nil && u.Host == r.Host && u.Scheme == "https" {
 		return "https://" + r.Host // TLS ends before us
 	}
@@ -285,11 +299,17 @@ func (s *Server) authenticate(r *http.Request, x *exchange) error {
 		if x.session = s.sessions.find(token); x.session == nil {
 			return human.Errorf(human.Unauthorized, "this session has expired; sign in again with a new code (deskbell login, or from the app)")
 		}
+		if byPhone(r) != (x.session.device != "") {
+			return human.Errorf(human.Unauthorized, "a phone's session counts on that phone, and no other session there")
+		}
 		x.by = human.Actor{Role: human.Operator, Name: x.session.name}
 		if err := s.admitCaller(x); err != nil {
 			return err
 		}
 		return s.inTerminal(r, x.session)
+	}
+	if byPhone(r) {
+		return human.Errorf(human.Denied, "agents cannot call here; this address is for the operator's phones")
 	}
 	name, err := s.deps.Keys.Authenticate(r.Context(), token)
 	x.by, x.key = human.Actor{Role: human.Agent, Name: name}, token

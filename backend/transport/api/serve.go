@@ -40,6 +40,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 			s.url = URL(l)
 		}
 	}
+	s.phones.begin(ctx)
 	for _, l := range listeners {
 		go func() { ended <- server.Serve(counted{l, conns}) }()
 	}
@@ -65,6 +66,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		s.deps.EndWaits()
 	}
 	s.stop()
+	defer s.phones.end(last)()
 	if server.Shutdown(last) != nil {
 		_ = server.Close() // it has had its time
 	}
@@ -208,7 +210,7 @@ func turnAway(conn net.Conn) {
 
 // net/http calls changed with what a connection does.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
-	n, ok := conn.(*connection)
+	n, ok := under(conn).(*connection)
 	if !ok {
 		return
 	}

@@ -37,6 +37,8 @@ type sessions struct {
 	resume map[hash]*session
 	tokens map[hash]*session
 	wrong  []time.Time // the last wrong codes, oldest first, at most maxWrong
+
+	pairing pairing // of the next phone
 }
 
 // Means is what a session was opened with. A session that a reloaded page continues keeps what it was opened with.
@@ -47,6 +49,7 @@ const (
 	ByWindow   Means = "window"   // the desktop window has it by itself
 	ByCode     Means = "code"     // a one-time code that a person was shown somewhere else
 	ByTerminal Means = "terminal" // a one-time code that was drawn on the terminal that asked for it
+	ByPhone    Means = "phone"    // a phone that an operator paired
 )
 
 // An invitation is what a one-time code stands for.
@@ -68,6 +71,7 @@ type session struct {
 	name   string // the operator's
 
 	terminal string // the only terminal's session that may use it; empty: whoever has the token
+	device   string // the phone that it is of, which may use it at the door for phones alone
 
 	// Guarded by sessions.mu.
 	sockets int
@@ -197,8 +201,13 @@ func (s *sessions) wrongCode() error {
 // open begins a session of an operator. With a terminal's session only that can use it; such a one, and the window's, need no
 // code to continue.
 func (s *sessions) open(name string, means Means, terminal string) opened {
+	return s.openFor(name, means, terminal, "")
+}
+
+// openFor is open for a phone, too, whose cookie begins the next session.
+func (s *sessions) openFor(name string, means Means, terminal, device string) opened {
 	o := opened{token: "dbo_" + rand.Text(), name: name}
-	n := &session{token: hashOf(o.token), means: means, name: name, terminal: terminal, used: s.now(), closed: s.now(), quiet: make(chan struct{})}
+	n := &session{token: hashOf(o.token), means: means, name: name, terminal: terminal, device: device, used: s.now(), closed: s.now(), quiet: make(chan struct{})}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	o.session = n
 	s.mu.Lock()
@@ -209,7 +218,7 @@ func (s *sessions) open(name string, means Means, terminal string) opened {
 		}
 	}
 	s.tokens[n.token] = n
-	if means != ByWindow && terminal == "" {
+	if means != ByWindow && terminal == "" && device == "" {
 		o.resume = rand.Text()
 		n.resume = hashOf(normal(o.resume))
 		s.resume[n.resume] = n

@@ -50,7 +50,7 @@ func (s *Server) here(x *exchange) stepup.Act {
 	if origin == "" && x.request.Header.Get("Sec-Fetch-Site") == "same-origin" {
 		origin = s.baseOf(x.request) // browsers leave it out where a page of ours reads
 	}
-	return stepup.Act{By: x.by, Session: hex.EncodeToString(x.session.token[:]), Window: x.session.means == ByWindow, Origin: origin}
+	return stepup.Act{By: x.by, Session: hex.EncodeToString(x.session.token[:]), Window: x.session.means == ByWindow, Phone: x.session.device != "", Origin: origin}
 }
 
 // prove sees to it that an operator's act has the proof it needs, which then is in the context. body is all of what is asked beside
@@ -65,7 +65,7 @@ func (s *Server) prove(ctx context.Context, x *exchange, a stepup.Act, body any)
 	}
 	exact := sha256.Sum256([]byte(x.request.Method + " " + x.request.URL.RequestURI() + "\n" + string(call)))
 	here := s.here(x)
-	a.By, a.Session, a.Window, a.Origin, a.Digest = here.By, here.Session, here.Window, here.Origin, hex.EncodeToString(exact[:])
+	a.By, a.Session, a.Window, a.Phone, a.Origin, a.Digest = here.By, here.Session, here.Window, here.Phone, here.Origin, hex.EncodeToString(exact[:])
 	proof, err := s.deps.StepUp.Require(ctx, a, x.request.Header.Get(proofHeader))
 	if err != nil || proof == nil {
 		return ctx, err
@@ -103,6 +103,9 @@ func (s *Server) proveComplete(ctx context.Context, x *exchange, r CompleteReque
 
 // provePermission is prove for an answer to a question of the gatekeeper.
 func (s *Server) provePermission(ctx context.Context, x *exchange, id human.OperationID, r service.AnswerRequest) (context.Context, error) {
+	if x.session.device != "" && r.Rule != nil {
+		return nil, human.Errorf(human.Denied, "rules are made at the computer; answer without one")
+	}
 	if s.deps.StepUp == nil || r.Choice == human.ChooseDeny || r.Choice == human.ChooseInstead {
 		return ctx, nil
 	}
@@ -191,9 +194,9 @@ func (s *Server) provePolicy(ctx context.Context, x *exchange, to gate.Policy) (
 	return s.prove(ctx, x, stepup.Act{Kind: stepup.Gatekeeper, Subject: string(to), Says: "policy"}, to)
 }
 
-// proveSettings is prove for settings by which plans are confirmed by fewer.
+// proveSettings is prove for settings by which plans are confirmed by fewer, or phones come in.
 func (s *Server) proveSettings(ctx context.Context, x *exchange, c changes) (context.Context, error) {
-	looser := map[string]string{"plan.confirm_by_human": "false", "plan.auto_confirm_safe_tasks": "true"}
+	looser := map[string]string{"plan.confirm_by_human": "false", "plan.auto_confirm_safe_tasks": "true", "phone.enabled": "true"}
 	for key, value := range looser {
 		if string(c[key]) == value {
 			return s.prove(ctx, x, stepup.Act{Kind: stepup.Gatekeeper, Subject: key, Says: "settings"}, c)

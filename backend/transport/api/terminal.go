@@ -127,8 +127,9 @@ type SessionNotice struct {
 	Type     string    `json:"type" enum:"session"`
 	At       time.Time `json:"at"`
 	Operator string    `json:"operator"`
-	Means    Means     `json:"means" enum:"code,terminal"`
+	Means    Means     `json:"means" enum:"code,terminal,phone"`
 	Terminal string    `json:"terminal,omitempty" doc:"The device of the terminal that the session is for."`
+	Device   string    `json:"device,omitempty" doc:"The name of the phone that was paired."`
 	Blocked  bool      `json:"blocked,omitempty" doc:"No session was opened: a program of another terminal, or of none, used this one's."`
 }
 

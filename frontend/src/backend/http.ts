@@ -5,6 +5,8 @@ export interface Connection {
   url: string;
   /** Changes when the same page signs in anew. */
   token: string;
+  /** Takes and sends cookies: where a phone's session begins, and nowhere else. */
+  cookies?: boolean;
   /** Asks the operator for the proof that a call needs: what proves it, or '' when they do not want to. */
   prove?: (needed: ProofNeeded) => Promise<string>;
 }
@@ -68,7 +70,7 @@ async function ask(to: Connection, method: string, path: string, init: RequestIn
   if (init.body !== undefined) headers['Content-Type'] = 'application/json';
   let response: Response;
   try {
-    response = await fetch(to.url + path, { method, headers, credentials: 'omit', cache: 'no-store', ...init });
+    response = await fetch(to.url + path, { method, headers, credentials: to.cookies ? 'same-origin' : 'omit', cache: 'no-store', ...init });
   } catch {
     throw new Problem(0, '');
   }

@@ -1073,6 +1073,104 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/phone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Phones on the same network: whether they can come in, and which are paired
+         * @description For: operator.
+         */
+        get: operations["getPhones"];
+        /**
+         * Let phones on the same network in, or not
+         * @description For: operator.
+         */
+        put: operations["setPhones"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/phone/devices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a phone's sessions and forget it
+         * @description For: operator.
+         */
+        delete: operations["unpairPhone"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/phone/pair": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pair this phone with a one-time code */
+        post: operations["enterPhone"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/phone/pairing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a one-time QR code that pairs a phone
+         * @description For: operator.
+         */
+        post: operations["pairPhone"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/phone/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a session of a paired phone, by its cookie */
+        post: operations["continuePhone"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/plan-confirming": {
         parameters: {
             query?: never;
@@ -3901,6 +3999,19 @@ export interface components {
             next?: string;
             operations: components["schemas"]["Operation"][];
         };
+        PairRequest: {
+            code: string;
+            /** @description What the operator calls it, up to 40 characters. Absent: what its browser says it is. */
+            name?: string;
+        };
+        Pairing: {
+            /** Format: date-time */
+            expires_at: string;
+            /** @description The URL as a QR code, a picture in SVG. */
+            svg: string;
+            /** @description For the phone to open. Its fragment has the one-time code; show it to the operator alone. */
+            url: string;
+        };
         Passkey: {
             /** Format: date-time */
             created_at: string;
@@ -3940,6 +4051,33 @@ export interface components {
             outcome: "allowed" | "refused" | "expired" | "withdrawn" | "waiting";
             /** Format: int64 */
             times: number;
+        };
+        Phone: {
+            id: string;
+            /** Format: date-time */
+            last_seen: string;
+            name: string;
+            /** @description Who answers with it. */
+            operator: string;
+            /** Format: date-time */
+            paired_at: string;
+            /** @description It makes this call. */
+            this?: boolean;
+        };
+        PhoneRequest: {
+            on: boolean;
+        };
+        PhoneState: {
+            /** @description Where phones on the same network open the console. Empty while it is off. */
+            addresses: string[];
+            devices: components["schemas"]["Phone"][];
+            /** @description SHA-256 of the certificate, as phones show it. Empty while it is off. */
+            fingerprint: string;
+            on: boolean;
+            /** @description Why phones cannot reach it though it is on. */
+            problem?: components["schemas"]["Sentence"];
+            /** @description SHA-256 of its public key in base64, which stays when addresses change. Empty while it is off. */
+            spki: string;
         };
         Pick: {
             /** @description What was picked, in the crop, in its pixels. */
@@ -4700,7 +4838,7 @@ export interface components {
              * @description What it was opened with.
              * @enum {string}
              */
-            means: "window" | "code" | "terminal";
+            means: "window" | "code" | "terminal" | "phone";
             operator: string;
             /** @description A one-time code, good for a minute after this session's last WebSocket closed. Empty for a terminal's session. */
             resume: string;
@@ -4714,8 +4852,10 @@ export interface components {
             at: string;
             /** @description No session was opened: a program of another terminal, or of none, used this one's. */
             blocked?: boolean;
+            /** @description The name of the phone that was paired. */
+            device?: string;
             /** @enum {string} */
-            means: "code" | "terminal";
+            means: "code" | "terminal" | "phone";
             operator: string;
             /** @description The device of the terminal that the session is for. */
             terminal?: string;
@@ -7415,6 +7555,191 @@ export interface operations {
                     "application/openapi+json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+        };
+    };
+    getPhones: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setPhones: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PhoneRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneState"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unpairPhone: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The device's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enterPhone: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PairRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pairPhone: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pairing"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    continuePhone: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

@@ -22,9 +22,24 @@ export async function signIn(code: string): Promise<Session> {
   return { url: origin(), token: answer.token, resume: answer.resume ?? '', operator: answer.operator };
 }
 
+/**
+ * Whether this page may be that of a phone, which comes by TLS and an address of its own. Its cookie begins a session; no other call
+ * takes it.
+ */
+const byTLS = (): boolean => window.location.protocol === 'https:';
+
+/** Begins a session of a phone: with the code of its pairing, or with the cookie that it got then. @throws Problem */
+async function ofPhone(code: string): Promise<Session> {
+  const to = { url: origin(), token: '', cookies: true };
+  const answer = await (code
+    ? call<{ token: string; operator: string }>(to, 'POST', '/api/phone/pair', { code })
+    : call<{ token: string; operator: string }>(to, 'POST', '/api/phone/session', {}));
+  return { url: origin(), token: answer.token, resume: '', operator: answer.operator };
+}
+
 /** Takes a code out of the page's address at once, so that neither history nor a bookmark keeps it. */
-function codeFromAddress(): string {
-  const match = /^#code=([^&]+)/.exec(window.location.hash);
+function codeFromAddress(name: 'code' | 'pair'): string {
+  const match = new RegExp(`^#${name}=([^&]+)`).exec(window.location.hash);
   if (!match?.[1]) return '';
   window.history.replaceState(null, '', window.location.pathname + window.location.search);
   return decodeURIComponent(match[1]);
@@ -43,7 +58,15 @@ function takeResume(): string {
 export async function findSession(): Promise<{ session: Session | null; refused: boolean }> {
   const own = await shell.session();
   if (own) return { session: { ...own, resume: '' }, refused: false };
-  const codes = [codeFromAddress(), takeResume()].filter(Boolean);
+  const pairing = codeFromAddress('pair');
+  if (byTLS()) {
+    try {
+      return { session: await ofPhone(pairing), refused: false };
+    } catch {
+      if (pairing) return { session: null, refused: true };
+    }
+  }
+  const codes = [codeFromAddress('code'), takeResume()].filter(Boolean);
   for (const code of codes) {
     try {
       return { session: await signIn(code), refused: false };

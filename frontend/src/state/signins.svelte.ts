@@ -9,13 +9,13 @@ const most = 5;
 
 /** Who signs in while this page is open, for its operator to see. */
 export class SignIns {
-  /** In terminals, and what was blocked; those that the operator has not closed. */
+  /** In terminals and by phones, and what was blocked; those that the operator has not closed. */
   list = $state.raw<SignIn[]>([]);
   readonly #codes = new Set<() => void>();
 
   hear(message: Live): void {
     if (message.type !== 'session') return;
-    if (message.means === 'terminal' || message.blocked) this.list = [...this.list, message].slice(-most);
+    if (message.means !== 'code' || message.blocked) this.list = [...this.list, message].slice(-most);
     else for (const used of [...this.#codes]) used();
   }
 

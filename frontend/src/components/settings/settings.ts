@@ -98,6 +98,8 @@ const parts: Part[] = [
       'server.allow_hosts': { name: m.name_allow_hosts, doc: m.doc_allow_hosts },
       'server.allow_remote': { name: m.name_allow_remote, doc: m.doc_allow_remote },
       'server.check_callers': { name: m.name_check_callers, doc: m.doc_check_callers },
+      'phone.enabled': { name: m.name_phone_enabled, doc: m.doc_phone_enabled },
+      'phone.addr': { name: m.name_phone_addr, doc: m.doc_phone_addr },
     },
   },
   {
