@@ -2,10 +2,14 @@
 
 BIN     := build/bin/deskbell
 HOOK    := build/bin/deskbell-hook
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION := $(shell build/scripts/version version)
+DIST    := build/dist
 LINT    := build/tools/golangci-lint-v2.15.0
 STAGE   := build/scripts/stage
 ROUNDS  ?= 1000
+# What `make installers` makes, and the tests of it in `make test`.
+INSTALLERS      = installers-linux
+INSTALLER_TESTS =
 # `make test-all` does in full what `make test` does a part of (docs/development/building.md says which); Go tests ask testing.Short.
 FULL     =
 SHORT    = $(if $(FULL),,-short)
@@ -18,10 +22,11 @@ export RAPID_SEED := $(if $(FULL),0,1)
 
 # Asked anew at each use: at the first, `setup` may only just have installed the library.
 TAGS     = desktop,production$(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo ,webkit2_41)
-# The version comes from git describe, so the go command need not ask git as well (it refuses in a tree of another owner).
-GO_BUILD = go build -buildvcs=false -tags "$(TAGS)" -ldflags "-s -w -X main.version=$(VERSION)"
+# The version comes from build/scripts/version, so the go command need not ask git as well (it refuses in a tree of another owner).
+LDFLAGS := -s -w $(shell build/scripts/version ldflags)
+GO_BUILD = go build -buildvcs=false -tags "$(TAGS)" -ldflags "$(LDFLAGS)"
 # What stands in front of every tool call of an agent: small, static, and quick to start.
-GO_HOOK  = env CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+GO_HOOK  = env CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(LDFLAGS)"
 # `make lint` vets, tests included.
 GO_TEST  = go run -buildvcs=false ./build/scripts/gotest -vet=off -tags "$(TAGS)"
 NPM      = npm --prefix frontend
@@ -50,8 +55,8 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
-.PHONY: help run build dev test test-all bench soak roundtrip corpus lint screenshots generate clean \
-	setup-run setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window browser agents attacks acp crash
+.PHONY: help run build dev test test-all bench soak roundtrip corpus lint screenshots generate installers clean \
+	setup-run $(INSTALLERS) $(INSTALLER_TESTS) setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window browser agents attacks acp crash
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +83,7 @@ test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) window                $(MAKE) window
 	# Neither the tests under Wine, which mostly wait, nor the kills have anything to fear from a busy machine.
 	@$(STAGE) crash+wine+fuzz       $(MAKE) -j3 -O crash wine fuzz
+	$(if $(INSTALLER_TESTS),@$(STAGE) installers $(MAKE) -j2 -O $(INSTALLER_TESTS))
 	@$(STAGE) end
 
 test-all: ## the same, with what takes too long for every change: an hour
@@ -109,12 +115,15 @@ screenshots: build setup-test ## take the pictures of the README from the real w
 	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run ^TestPictures ./build/e2e/
 	$(NPM) run screenshots
 
+installers: $(INSTALLERS) ## make what users install, in build/dist, with checksums
+	cd $(DIST) && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS
+
 generate: build/.stamps/schema.d.ts ## write what follows from Go: the console's types and fields, the table of kinds
 	go run -buildvcs=false ./build/scripts/kinds
 	cp $< frontend/src/backend/schema.d.ts
 
 clean: ## remove what the build made (build/tools stays: it takes minutes to make)
-	rm -rf build/bin build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules $(AGENTS)/node_modules $(EXAMPLES)/node_modules $(EXAMPLES)/.compiled
+	rm -rf build/bin build/dist build/.stamps build/.dev frontend/dist frontend/node_modules $(MCP)/node_modules $(PLAYERS)/node_modules $(AGENTS)/node_modules $(EXAMPLES)/node_modules $(EXAMPLES)/.compiled
 
 # What the targets above stand on.
 .PRECIOUS: %/node_modules/.package-lock.json
@@ -171,6 +180,24 @@ test-go: frontend/dist/index.html setup-test
 	$(APART) build/scripts/in-memory $(GO_TEST) -p 4 -timeout 15m $$(go list -buildvcs=false -tags "$(TAGS)" ./... | grep -E '/($(RACELESS))$$')
 	# The hook library crashes where there is no display, so its tests are built only when asked for.
 	$(APART) xvfb-run -a $(GO_TEST),hooktest ./backend/platform/input/hook
+
+# Without the folder's name in them: the same commit built in another folder is the same, byte for byte.
+build/.stamps/linux/deskbell: $(GO_FILES) frontend/dist/index.html build/.stamps/version | setup-run
+	$(GO_BUILD) -trimpath -o $@ .
+
+build/.stamps/linux/deskbell-hook: $(GO_FILES) build/.stamps/version | setup-run
+	$(GO_HOOK) -o $@ ./backend/app/hookprogram/deskbell-hook
+
+# Written only when it is another, so that what has the version in it is made again then.
+build/.stamps/version: FORCE
+	@mkdir -p $(@D)
+	@build/scripts/version | cmp -s - $@ || build/scripts/version > $@
+FORCE:
+
+installers-linux: build/.stamps/linux/deskbell build/.stamps/linux/deskbell-hook
+	@mkdir -p $(DIST)
+	tar -C build/.stamps/linux --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(build/scripts/version epoch)" \
+		-czf $(DIST)/deskbell-$(VERSION)-linux-amd64.tar.gz deskbell deskbell-hook
 
 generated: build/.stamps/schema.d.ts
 	@go run -buildvcs=false ./build/scripts/kinds -check

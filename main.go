@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 
 	"deskbell/backend/app"
 	"deskbell/backend/platform/sealed"
@@ -19,8 +20,20 @@ import (
 //go:embed all:frontend/dist
 var frontend embed.FS
 
-// version is set when a release is built.
-var version = "dev"
+// What build/scripts/version says, put in by the linker.
+var version, commit, date = "dev", "", ""
+
+// built is commit and date, short.
+func built() string {
+	if commit == "" || date == "" {
+		return ""
+	}
+	hash, changed, _ := strings.Cut(commit, "-")
+	if changed != "" {
+		changed = "-" + changed
+	}
+	return hash[:min(len(hash), 12)] + changed + ", " + date[:min(len(date), len("2006-01-02"))]
+}
 
 func main() { os.Exit(run()) }
 
@@ -31,7 +44,7 @@ func run() int {
 	if err != nil {
 		panic(err) // the path is a constant
 	}
-	program := app.Program(version, page)
+	program := app.Program(version, built(), page)
 	program.Window = func(dir string, load func() (cli.Place, error), hidden bool) error {
 		return NewApp(Deps{
 			Open:     func(ctx context.Context) (Home, error) { return openHome(ctx, load, page) },
@@ -52,7 +65,7 @@ func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (
 	if err != nil {
 		return Home{}, err
 	}
-	a, err := app.Open(ctx, app.Config{Dir: place.Dir, Config: place.Config, Version: version, Console: page, InApp: true})
+	a, err := app.Open(ctx, app.Config{Dir: place.Dir, Config: place.Config, Version: version, Built: built(), Console: page, InApp: true})
 	if err != nil {
 		return Home{}, err
 	}

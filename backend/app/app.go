@@ -46,8 +46,9 @@ type Config struct {
 	Dir     string           // the data folder
 	Config  *settings.Config // as read from it
 	Version string
-	Console fs.FS // the page; nil serves none
-	InApp   bool  // the window's page may call the API from its own origin
+	Built   string // as in cli.Program
+	Console fs.FS  // the page; nil serves none
+	InApp   bool   // the window's page may call the API from its own origin
 	Errors  io.Writer
 }
 

@@ -576,8 +576,8 @@ func TestWithoutADisplayTheAppSaysWhatToDo(t *testing.T) {
 func TestSmallCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	run(t, dir, nil, "version").want(t, 0, "deskbell 1.0-test")
-	run(t, dir, nil, "--version").want(t, 0, "deskbell 1.0-test")
+	run(t, dir, nil, "version").want(t, 0, "deskbell 1.0-test (0123456789ab, 2026-01-31)")
+	run(t, dir, nil, "--version").want(t, 0, "deskbell 1.0-test (0123456789ab, 2026-01-31)")
 	spec := decode[struct {
 		OpenAPI string
 		Info    struct{ Version string }

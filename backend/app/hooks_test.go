@@ -18,7 +18,7 @@ import (
 func deskbell(t *testing.T, in string, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = cli.Execute(context.Background(), app.Program("test", nil), args, strings.NewReader(in), &o, &e)
+	code = cli.Execute(context.Background(), app.Program("test", "", nil), args, strings.NewReader(in), &o, &e)
 	return o.String(), e.String(), code
 }
 

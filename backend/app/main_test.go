@@ -35,7 +35,7 @@ const asProgram = "DESKBELL_TEST_AS_PROGRAM"
 func TestMain(m *testing.M) {
 	plugins.Child()
 	if os.Getenv(asProgram) != "" {
-		program := app.Program("1.0-test", fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Deskbell</title>")}})
+		program := app.Program("1.0-test", "0123456789ab, 2026-01-31", fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Deskbell</title>")}})
 		program.Window = func(string, func() (cli.Place, error), bool) error {
 			return human.Errorf(human.Unavailable, "this test has no window")
 		}
@@ -240,7 +240,7 @@ func revoke(t testing.TB, dir, name string) {
 
 func onKeys(t testing.TB, dir string, do func(*sqlite.Store) error) {
 	t.Helper()
-	keys, err := app.Program("", nil).Keys(t.Context(), dir)
+	keys, err := app.Program("", "", nil).Keys(t.Context(), dir)
 	if err == nil {
 		err = errors.Join(do(keys.(*sqlite.Store)), keys.Close())
 	}

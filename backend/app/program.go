@@ -26,15 +26,16 @@ import (
 	"deskbell/backend/workspace"
 )
 
-// Program is the command line of Deskbell, without the window.
-func Program(version string, console fs.FS) cli.Program {
+// Program is the command line of Deskbell, without the window. built is as in cli.Program.
+func Program(version, built string, console fs.FS) cli.Program {
 	return cli.Program{
 		Version: version,
+		Built:   built,
 		Open: func(ctx context.Context, p cli.Place) (cli.Server, error) {
 			if err := sealed.Seal(); err != nil {
 				return nil, human.Wrap(human.Unavailable, err, "this process cannot be kept from others: %v", err)
 			}
-			a, err := Open(ctx, Config{Dir: p.Dir, Config: p.Config, Version: version, Console: console, Errors: p.Errors})
+			a, err := Open(ctx, Config{Dir: p.Dir, Config: p.Config, Version: version, Built: built, Console: console, Errors: p.Errors})
 			if err != nil {
 				return nil, err // not a nil *App, which would be no nil cli.Server
 			}

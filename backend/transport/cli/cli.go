@@ -98,6 +98,7 @@ type ModelKey interface {
 // A Program is the rest of Deskbell as the command line knows it.
 type Program struct {
 	Version string
+	Built   string // the commit and the day, "cc1becf3d985, 2026-11-23"; empty when not known
 	// Open opens the house; its error says what to do.
 	Open func(ctx context.Context, p Place) (Server, error)
 	// Window shows the app and blocks until it quits. It is called on the goroutine that called Execute. It
@@ -228,7 +229,7 @@ func (s *shell) root() *cobra.Command {
 		Version:       s.Version,
 		RunE:          func(*cobra.Command, []string) error { return s.window(hidden) },
 	}
-	root.SetVersionTemplate("deskbell {{.Version}}\n")
+	root.SetVersionTemplate(s.Program.release() + "\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&s.data, "data", "", "the data folder (DESKBELL_DATA)")
 	root.PersistentFlags().StringVar(&s.config, "config", "", "the settings file, if not config.toml in the data folder (DESKBELL_CONFIG)")
@@ -350,10 +351,18 @@ func isTerminal(stream any) bool {
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
+// release is the program with its version, and what it was built from.
+func (p Program) release() string {
+	if p.Built == "" {
+		return "deskbell " + p.Version
+	}
+	return fmt.Sprintf("deskbell %s (%s)", p.Version, p.Built)
+}
+
 func (s *shell) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		Run: func(*cobra.Command, []string) { s.printf("deskbell %s\n", s.Version) },
+		Run: func(*cobra.Command, []string) { s.printf("%s\n", s.Program.release()) },
 	}
 }
 

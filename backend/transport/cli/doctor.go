@@ -70,7 +70,7 @@ func examined(name, status, detail, fix string) human.DoctorCheck {
 // Examine makes all checks but, where p has none, that of the settings. It leaves nothing behind but the
 // data folder.
 func Examine(ctx context.Context, program Program, p Place) []human.DoctorCheck {
-	checks := []human.DoctorCheck{examined("program", human.CheckOK, "deskbell "+program.Version, "")}
+	checks := []human.DoctorCheck{examined("program", human.CheckOK, program.release(), "")}
 	if p.Config != nil {
 		checks = append(checks, examined("settings", human.CheckOK, fileState(p.Config.File()), ""))
 	}
