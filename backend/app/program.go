@@ -80,7 +80,8 @@ func Program(version, built string, console fs.FS) cli.Program {
 		Summaries: func(p cli.Place) []human.DoctorCheck {
 			return registry(p.Dir, p.Config.Settings(), masking.New()).Checks()
 		},
-		Hooks: hooks(),
+		Hooks:   hooks(),
+		Service: newService,
 		Agent: cli.Agent{
 			Run:  runAgent(version),
 			Chat: chatWithAgent(version),

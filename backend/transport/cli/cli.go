@@ -136,6 +136,8 @@ type Program struct {
 	Gate Gate
 	// Hooks are the hooks of coding agents.
 	Hooks Hooks
+	// Service is what starts a program with arguments by itself, for this user.
+	Service func(program string, args []string) (Service, error)
 	// Agent is the agent that comes with Deskbell.
 	Agent Agent
 }
@@ -239,11 +241,11 @@ func (s *shell) root() *cobra.Command {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
+		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.serviceCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand(), s.verifyCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
-			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(),
+			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
 			s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
