@@ -1,6 +1,5 @@
 package service
 
 func (s *Service) choose(home, program string, args []string) error {
-	s.systemd(home, program, args)
-	return nil
+	return s.systemd(home, program, args)
 }

@@ -16,7 +16,7 @@ func TestUnitIsOneThatSystemdTakes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it has no systemd")
 	}
-	dir := filepath.Join(t.TempDir(), `a "b" $c %d`)
+	dir := filepath.Join(t.TempDir(), "a $b %c 数据")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestUnitIsOneThatSystemdTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), unit)
-	if err := os.WriteFile(file, []byte(Unit(program, []string{"serve", "--data", dir})), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(Unit(program, []string{"serve", "--data", dir + ` "'\ x`})), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	verify := exec.Command("systemd-analyze", "verify", "--user", "--man=no", file)
@@ -64,7 +64,12 @@ func TestInstallWithoutAManager(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", "")
 	s := &Service{run: func(context.Context, ...string) error { return errors.New("no bus") }}
-	s.systemd(home, "/usr/bin/deskbell", []string{"serve"})
+	if err := s.systemd(home, `/opt/a"b/deskbell`, nil); err == nil {
+		t.Error("a program that systemd would not start")
+	}
+	if err := s.systemd(home, "/usr/bin/deskbell", []string{"serve"}); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Install(t.Context(), true); err == nil || !strings.Contains(err.Error(), "systemctl --user enable --now deskbell.service") {
 		t.Errorf("it says %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"deskbell/backend/human"
 )
@@ -15,9 +16,9 @@ import (
 // starts (Git, summarizers, a browser that is recorded) needs; the rest would need a namespace of its own, in which the server could not
 // see who calls.
 func Unit(program string, args []string) string {
-	words := []string{quoted(program)}
+	words := []string{quoted(program)} // of which systemd takes no variables
 	for _, a := range args {
-		words = append(words, quoted(a))
+		words = append(words, strings.ReplaceAll(quoted(a), "$", "$$"))
 	}
 	return fmt.Sprintf(`[Unit]
 Description=Deskbell: AI agents ask, a person answers
@@ -46,7 +47,7 @@ WantedBy=default.target
 
 // quoted is a word of ExecStart= (systemd.service(5), "Command lines").
 func quoted(word string) string {
-	word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`, "\n", `\n`).Replace(word)
+	word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, "\n", `\n`).Replace(word)
 	return `"` + word + `"`
 }
 
@@ -55,12 +56,16 @@ const unit = Name + ".service"
 // systemd is the user's manager.
 type systemd struct{ file }
 
-func (s *Service) systemd(home, program string, args []string) {
+func (s *Service) systemd(home, program string, args []string) error {
+	if strings.ContainsAny(program, "\"'\\") || strings.ContainsFunc(program, unicode.IsControl) {
+		return human.Errorf(human.Invalid, "systemd starts no program whose path has quotes, backslashes or control characters, as %s has; move Deskbell to another folder", program)
+	}
 	config := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(config) {
 		config = filepath.Join(home, ".config")
 	}
 	s.Manager, s.Where, s.Text, s.manager = "systemd", filepath.Join(config, "systemd", "user", unit), Unit(program, args), systemd{}
+	return nil
 }
 
 func (systemd) away(ctx context.Context, s *Service) error {
