@@ -26,6 +26,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/store/disk"
+	"deskbell/backend/transport/cli"
 )
 
 // Sizes in CSS pixels. The popup's card is as wide as the design's --popup.
@@ -62,6 +63,10 @@ type Session struct {
 	// Mode is what the window is now, since that turn: it may have been shown before the page listened.
 	Mode string `json:"mode"`
 	Turn int    `json:"turn"`
+	// Quiet says that no cards and no notifications are wanted now, QuietCritical that those of critical risk are.
+	Quiet         bool   `json:"quiet"`
+	QuietCritical bool   `json:"quiet_critical"`
+	Open          string `json:"open"` // the operation or the page that the operator or a link asked for before the page listened, or ""
 }
 
 // Home is the rest of the program as the window sees it, once it is open.
@@ -70,8 +75,19 @@ type Home struct {
 	Answerer Answerer
 	Pending  func() int                                           // how many operations wait for the operator
 	Watch    func(ctx context.Context, changed func(pending int)) // reports each change of it until ctx is done
+	Waiting  func(ctx context.Context) ([]human.Operation, error) // the most urgent of them
 	Close    func()                                               // after the window has gone
-	Recorder Recorder
+	Quieter  Quieter
+	// OnSettings has changed called after each change of the settings. Woke has a token whenever the machine has woken from sleep.
+	OnSettings func(changed func())
+	Woke       <-chan struct{}
+	Recorder   Recorder
+}
+
+// A Quieter keeps what the operator wishes of do-not-disturb: Until, Follow and Critical.
+type Quieter interface {
+	Quiet() window.Quiet
+	SetQuiet(window.Quiet) error // Until and Critical
 }
 
 // A Recorder is what keys and the tray ask of the recording of the operator's work. Errors are shown to the
@@ -90,9 +106,9 @@ type Recorder interface {
 // that no other instance runs; its error is shown and ends the program.
 type Deps struct {
 	Open     func(ctx context.Context) (Home, error)
-	Instance string // tells programs with different data folders apart; "" is "deskbell"
-	Hidden   bool   // start in the tray (at login), without the console
-	Locale   string // for the texts shown before Home is open
+	Instance string   // tells programs with different data folders apart; "" is "deskbell"
+	Args     []string // what to show first, as cli.StartArgs
+	Locale   string   // for the texts shown before Home is open
 	Log      *slog.Logger
 }
 
@@ -116,8 +132,10 @@ type Deps struct {
 // Events, through window.runtime.EventsOn(NAME, callback):
 //
 //	"mode"   (mode: string)                 the window changed without the page asking: closed, reopened
-//	"open"   (operationID: string)          show this operation; the console is up already
+//	"open"   (id: string)                   show this operation or page; the console is up already
 //	"keys"   ()                             Ctrl Alt B: the popup has the keyboard, focus the front card
+//	"quiet"  (on, critical: boolean)        no cards and no notifications now, but, with critical, of critical risk
+//	"woke"   ()                             the machine has woken from sleep
 //	"failed" (operationID, message: string) an answer given in a notification did not arrive
 type App struct {
 	deps   Deps
@@ -140,8 +158,12 @@ type App struct {
 	turn     int    // how often the mode has changed without the page asking
 	size     [2]int // of the popup, as it was asked for
 	sign     window.Recording
-	quitting bool // told to, without asking
-	gone     bool // Wails has been let
+	system   window.System
+	quiet    window.Quiet
+	loud     *time.Timer // looks again when quiet ends
+	wanted   string      // what show was last asked for, until the page has heard of it
+	quitting bool        // told to, without asking
+	gone     bool        // Wails has been let
 	asking   bool
 	offered  map[string][]string // the actions each notification offered
 }
@@ -201,6 +223,9 @@ func NewApp(deps Deps) *App {
 // run shows the page in assets and blocks until the program quits. It must be called on the main
 // goroutine, once. It is not exported, because whatever is exported is bound to the page.
 func (a *App) run(assets fs.FS) error {
+	if first, err := window.Single(a.deps.Instance, a.deps.Args, a.again); err != nil || !first {
+		return err
+	}
 	if err := a.window.Prepare(true); err != nil {
 		return human.Wrap(human.Unavailable, err, "Deskbell's window needs a display; `deskbell serve` runs without one")
 	}
@@ -212,18 +237,15 @@ func (a *App) run(assets fs.FS) error {
 		StartHidden: true,
 		// macOS closes by hiding, so that OnBeforeClose is only asked when the operator quits; elsewhere
 		// OnBeforeClose hides, so that the page hears of it.
-		HideWindowOnClose: goruntime.GOOS == "darwin",
-		BackgroundColour:  background(),
-		AssetServer:       &assetserver.Options{Assets: assets},
-		OnStartup:         a.startup,
-		OnDomReady:        a.domReady,
-		OnBeforeClose:     a.beforeClose,
-		OnShutdown:        a.shutdown,
-		Bind:              []any{a},
-		SingleInstanceLock: &options.SingleInstanceLock{
-			UniqueId:               a.deps.Instance,
-			OnSecondInstanceLaunch: func(options.SecondInstanceData) { a.show("") },
-		},
+		HideWindowOnClose:  goruntime.GOOS == "darwin",
+		BackgroundColour:   background(),
+		AssetServer:        &assetserver.Options{Assets: assets},
+		OnStartup:          a.startup,
+		OnDomReady:         a.domReady,
+		OnBeforeClose:      a.beforeClose,
+		OnShutdown:         a.shutdown,
+		Bind:               []any{a},
+		SingleInstanceLock: a.wailsLock(),
 		Linux: &linux.Options{
 			Icon:                window.PNG(window.AppIcon(256)),
 			ProgramName:         "deskbell",
@@ -234,6 +256,39 @@ func (a *App) run(assets fs.FS) error {
 		Windows: &windows.Options{Theme: windows.SystemDefault},
 	})
 	return errors.Join(a.openErr, err)
+}
+
+// wailsLock is Wails' own way to have one instance, where window.Single has none.
+func (a *App) wailsLock() *options.SingleInstanceLock {
+	if goruntime.GOOS == "linux" {
+		return nil
+	}
+	return &options.SingleInstanceLock{
+		UniqueId:               a.deps.Instance,
+		OnSecondInstanceLaunch: func(second options.SecondInstanceData) { a.again(cli.StartArgs(second.Args)) },
+	}
+}
+
+// again does what a later start of the program asks for. Any program of this user can send it: it shows something or
+// holds cards back for a while, and answers nothing.
+func (a *App) again(args []string) {
+	if len(args) == 2 && args[0] == cli.QuietStart && a.ready() {
+		a.setQuiet(window.Choice{Do: window.QuietCommand, To: args[1]})
+	}
+	if where, show := destination(args); show {
+		a.show(where.String())
+	}
+}
+
+// destination is what args want to be shown, if anything. What is no destination shows the window alone.
+func destination(args []string) (where human.Destination, show bool) {
+	if len(args) == 0 || args[0] != "open" {
+		return where, false
+	}
+	if len(args) > 1 {
+		where, _ = human.ParseDestination(args[1])
+	}
+	return where, true
 }
 
 // startup runs on a goroutine of Wails beside the start of the main loop.
@@ -265,22 +320,106 @@ func (a *App) startup(ctx context.Context) {
 	if a.home.Session.Locale != "" {
 		a.words = window.WordsFor(a.home.Session.Locale)
 	}
-	a.tray = window.StartTray(window.Tray{
-		Open: a.words.OpenApp, Quit: a.words.Quit, Count: a.words.Waiting,
-		OnOpen: func() { a.show("") }, OnQuit: a.Quit,
-		Recording: a.words.Recording, Paused: a.words.Paused, Pause: a.words.Pause, GoOn: a.words.GoOn, Stop: a.words.Stop, Discard: a.words.Discard,
-		OnPause:   func() { a.recorder(Recorder.ToggleRecording) },
-		OnStop:    func() { a.recorder(Recorder.StopRecording) },
-		OnDiscard: a.discard,
-	}, a.log)
-	a.tray.Set(a.home.Pending())
+	a.tray = window.StartTray(window.Tray{Words: a.words, Chosen: a.chosen}, a.log)
+	a.count(a.home.Pending())
 	notifier, err := openNotifier(ctx, a.words, a.respond)
 	if err != nil {
 		a.log.Warn("no notifications", "reason", err)
 	}
 	a.notifier = notifier
-	a.running.Go(func() { a.home.Watch(a.life, a.tray.Set) })
+	a.running.Go(func() { a.home.Watch(a.life, a.count) })
+	a.home.OnSettings(a.requiet)
+	a.running.Go(func() {
+		window.WatchSystemQuiet(a.life, func(s window.System) {
+			a.mu.Lock()
+			a.system = s
+			a.mu.Unlock()
+			a.requiet()
+		})
+	})
+	a.requiet()
+	a.running.Go(a.wakes)
 	a.running.Go(func() { a.home.Recorder.WatchRecording(a.life, a.recording) })
+}
+
+// count has the tray show how many operations wait, and the most urgent of them.
+func (a *App) count(pending int) {
+	ctx, cancel := context.WithTimeout(a.life, 5*time.Second)
+	defer cancel()
+	waiting, err := a.home.Waiting(ctx)
+	if err != nil {
+		a.log.Warn("the tray cannot name what waits", "error", err)
+	}
+	a.tray.Update(func(s *window.TrayState) { s.Pending, s.Waiting = pending, waiting })
+}
+
+// requiet looks whether the operator is not to be disturbed now, tells the tray and the page, and comes back when that ends.
+func (a *App) requiet() {
+	now := time.Now()
+	quiet := a.home.Quieter.Quiet()
+	a.mu.Lock()
+	quiet.System = a.system
+	quiet = quiet.At(now)
+	changed := quiet != a.quiet
+	a.quiet = quiet
+	if a.loud != nil {
+		a.loud.Stop()
+		a.loud = nil
+	}
+	if quiet.Until.After(now) && a.life.Err() == nil {
+		a.loud = time.AfterFunc(quiet.Until.Sub(now)+time.Second, a.requiet)
+	}
+	a.mu.Unlock()
+	if changed {
+		a.tray.Update(func(s *window.TrayState) { s.Quiet = quiet })
+		runtime.EventsEmit(a.ctx, "quiet", quiet.On, quiet.Critical)
+	}
+}
+
+// wakes looks at everything again whenever the machine has woken from sleep: timers stood still.
+func (a *App) wakes() {
+	for {
+		select {
+		case <-a.home.Woke:
+			a.requiet()
+			a.count(a.home.Pending())
+			runtime.EventsEmit(a.ctx, "woke")
+		case <-a.life.Done():
+			return
+		}
+	}
+}
+
+// setQuiet changes do-not-disturb. Where the settings do not let it, they are shown.
+func (a *App) setQuiet(c window.Choice) {
+	quiet := a.home.Quieter.Quiet()
+	if c.Do == window.CriticalCommand {
+		quiet.Critical = !quiet.Critical
+	} else {
+		quiet.Until, _ = window.QuietEnd(c.To, time.Now()) // the zero time ends it
+	}
+	if err := a.home.Quieter.SetQuiet(quiet); err != nil {
+		a.log.Warn("do-not-disturb was not changed", "error", err)
+		a.show("settings")
+	}
+}
+
+// chosen does what was chosen in the tray.
+func (a *App) chosen(c window.Choice) {
+	switch c.Do {
+	case window.OpenCommand:
+		a.show(c.To)
+	case window.QuietCommand, window.CriticalCommand:
+		a.setQuiet(c)
+	case window.RecordCommand:
+		a.recorder(Recorder.ToggleRecording)
+	case window.StopCommand:
+		a.recorder(Recorder.StopRecording)
+	case window.DiscardCommand:
+		a.discard()
+	case window.QuitCommand:
+		a.Quit()
+	}
 }
 
 // ready waits until startup is over and tells whether it went well.
@@ -291,8 +430,9 @@ func (a *App) ready() bool {
 
 func (a *App) domReady(context.Context) {
 	go func() {
-		if a.ready() && !a.deps.Hidden && a.currentMode() == modeHidden {
-			a.show("")
+		where, show := destination(a.deps.Args)
+		if show && a.ready() && a.currentMode() == modeHidden {
+			a.show(where.String())
 		}
 	}()
 }
@@ -334,7 +474,7 @@ func (a *App) recordingNow() bool {
 
 // recording shows in the tray whether work is recorded. A window that was only its sign goes with its end.
 func (a *App) recording(sign window.Recording) {
-	a.tray.SetRecording(sign)
+	a.tray.Update(func(s *window.TrayState) { s.Recording = sign })
 	a.mu.Lock()
 	a.sign = sign
 	over := sign == window.NotRecording && a.mode == modeRecorder
@@ -437,10 +577,15 @@ func (a *App) hotkey(key window.Hotkey, shown bool) {
 	}
 }
 
-// show brings up the console, at an operation unless id is empty.
+// show brings up the console, at an operation or a page unless id is empty.
 func (a *App) show(id string) {
 	if !a.ready() {
 		return
+	}
+	if id != "" {
+		a.mu.Lock()
+		a.wanted = id
+		a.mu.Unlock()
 	}
 	a.turnTo(modeConsole, 0)
 	if id != "" {
@@ -457,7 +602,9 @@ func (a *App) Session() (Session, error) {
 	session.Popup = a.popupLook()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	session.Mode, session.Turn = a.mode, a.turn
+	session.Mode, session.Turn, session.Open = a.mode, a.turn, a.wanted
+	session.Quiet, session.QuietCritical = a.quiet.On, a.quiet.Critical
+	a.wanted = ""
 	return session, nil
 }
 

@@ -45,11 +45,11 @@ func run() int {
 		panic(err) // the path is a constant
 	}
 	program := app.Program(version, built(), page)
-	program.Window = func(dir string, load func() (cli.Place, error), hidden bool) error {
+	program.Window = func(start cli.Start) error {
 		return NewApp(Deps{
-			Open:     func(ctx context.Context) (Home, error) { return openHome(ctx, load, page) },
-			Instance: instance(dir),
-			Hidden:   hidden,
+			Open:     func(ctx context.Context) (Home, error) { return openHome(ctx, start, page) },
+			Instance: instance(start.Dir),
+			Args:     start.Args,
 			Log:      slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		}).run(page)
 	}
@@ -57,15 +57,24 @@ func run() int {
 }
 
 // openHome opens the App for the window and lets it run until Close.
-func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (Home, error) {
-	place, err := load()
+func openHome(ctx context.Context, start cli.Start, page fs.FS) (Home, error) {
+	place, err := start.Load()
 	if err == nil {
 		err = sealed.Seal()
 	}
 	if err != nil {
 		return Home{}, err
 	}
-	a, err := app.Open(ctx, app.Config{Dir: place.Dir, Config: place.Config, Version: version, Built: built(), Console: page, InApp: true})
+	woke := make(chan struct{}, 1)
+	a, err := app.Open(ctx, app.Config{
+		Dir: place.Dir, Config: place.Config, Version: version, Built: built(), Console: page, InApp: true,
+		Woke: func() {
+			select {
+			case woke <- struct{}{}:
+			default: // it is about to be heard of
+			}
+		},
+	})
 	if err != nil {
 		return Home{}, err
 	}
@@ -86,7 +95,8 @@ func openHome(ctx context.Context, load func() (cli.Place, error), page fs.FS) (
 			Locale: unlessSystem(s.UI.Language), Theme: unlessSystem(s.UI.Theme),
 		},
 		Recorder: operator,
-		Answerer: operator, Pending: operator.Pending, Watch: operator.Watch,
+		Answerer: operator, Pending: operator.Pending, Watch: operator.Watch, Waiting: operator.Waiting,
+		Quieter: a, OnSettings: place.Config.OnUpdate, Woke: woke,
 		Close: func() {
 			stop()
 			if err := <-ended; err != nil {

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +24,7 @@ import (
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
+	"deskbell/backend/platform"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/plugins"
 	"deskbell/backend/queue"
@@ -50,6 +53,7 @@ type Config struct {
 	Console fs.FS  // the page; nil serves none
 	InApp   bool   // the window's page may call the API from its own origin
 	Errors  io.Writer
+	Woke    func() // called when the machine has woken from sleep, on a goroutine of its own; nil: nobody wants to know
 }
 
 // An App is Deskbell without its window. Open, then Run once; or Close without Run.
@@ -148,7 +152,28 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	if err = a.openStepUp(ctx); err != nil {
 		return nil, err
 	}
+	a.startsWithSession()
 	return a, a.openAPI()
+}
+
+// startsWithSession has the entry by which Deskbell starts when the user logs in follow its setting. When it opens, an entry is only made or
+// put right, never removed: it may have been made by hand.
+func (a *App) startsWithSession() {
+	var mu sync.Mutex
+	was := false
+	follow := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		is := a.now().UI.StartWithSession
+		if is || was {
+			if where, err := (platform.Autostart{}).Set(is, a.Dir); err != nil {
+				a.log.Warn("starting with the session was not changed", "entry", where, "err", err)
+			}
+		}
+		was = is
+	}
+	follow()
+	a.Config.Config.OnUpdate(follow)
 }
 
 // opens notes how to close what was opened.
@@ -167,6 +192,9 @@ func (a *App) Run(ctx context.Context) error {
 		listeners = append(listeners, a.socket)
 	}
 	go func() { served <- a.api.Serve(faces, listeners...) }()
+	if a.InApp {
+		a.claim.HasWindow()
+	}
 	err := a.claim.Publish(a.URL(), a.socket != nil)
 	if err == nil {
 		a.log.Info("ready", "url", a.URL(), "data", a.Dir, "version", a.Version, "pid", os.Getpid())
@@ -193,6 +221,12 @@ func (a *App) jobs() map[string]func(context.Context) error {
 		"callers":    a.callers.Run,
 		"audits":     a.audits.Run,
 		"backups":    func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
+		"wake": func(ctx context.Context) error {
+			if err := platform.WatchSleep(ctx, a.woke); err != nil && ctx.Err() == nil {
+				a.log.Info("what is due is not looked at when the machine wakes", "reason", err)
+			}
+			return nil
+		},
 	}
 	if a.recorder != nil {
 		jobs["recorder"] = a.recorder.Run
@@ -214,6 +248,15 @@ func (a *App) start(ctx context.Context, jobs map[string]func(context.Context) e
 		})
 	}
 	return func() { cancel(); running.Wait() }
+}
+
+// woke looks at what became due while the machine slept.
+func (a *App) woke() {
+	a.log.Info("the machine woke from sleep")
+	a.queue.Recheck()
+	if a.Woke != nil {
+		a.Woke()
+	}
 }
 
 // follow yields what happens to operations from now on.
@@ -247,6 +290,28 @@ func (a *App) Window() window.Operator {
 		Queue: a.queue, Recorder: a.recorder, By: a.operator(),
 		Options: func() human.RecordingOptions { return a.now().Record(human.RecordingOptions{}) },
 	}
+}
+
+// Quiet is what the operator wishes of do-not-disturb.
+func (a *App) Quiet() window.Quiet {
+	n := a.now().Notifications
+	return window.Quiet{Until: n.Quiet(), Follow: n.QuietWithSystem, Critical: n.QuietCritical}
+}
+
+// SetQuiet changes Until and Critical of it in the settings.
+func (a *App) SetQuiet(q window.Quiet) error {
+	text := ""
+	if !q.Until.IsZero() {
+		text = q.Until.Format(time.RFC3339)
+	}
+	until, err := json.Marshal(text)
+	if err != nil {
+		return err
+	}
+	_, err = a.Config.Config.Update(map[string]json.RawMessage{
+		"notifications.quiet_until": until, "notifications.quiet_critical": json.RawMessage(strconv.FormatBool(q.Critical)),
+	})
+	return err
 }
 
 // operator is the person at this machine.

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"time"
+
+	"github.com/pkg/browser"
 
 	"deskbell/backend/agent"
 	"deskbell/backend/gate"
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
+	"deskbell/backend/platform"
 	"deskbell/backend/platform/sealed"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/queue/receipt"
@@ -93,6 +97,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 			Load: gatefile.Load, Project: gatefile.Project, Root: workspace.Root,
 			Evidence: func(ctx context.Context, call gate.Call) gate.Evidence { return workspace.New(ctx, call, nil) },
 		},
+		Browse: browse, QuietEnd: window.QuietEnd, Autostart: platform.Autostart{},
 		Notifications: func(ctx context.Context) cli.Notifications {
 			s := window.FindNotificationService(ctx)
 			return cli.Notifications{Shown: s.Answers, Name: s.Name, Buttons: s.Actions}
@@ -112,4 +117,17 @@ func model(p cli.Place) (cli.Model, error) {
 	}
 	about := m.About()
 	return cli.Model{Name: about.Name, Host: about.Host, Key: keychain.Account{Host: about.Host}}, nil
+}
+
+// browse opens an address in the user's browser. Some ways to do it end only with the browser: after a few seconds it counts as opened.
+func browse(url string) error {
+	browser.Stdout = os.Stderr
+	opened := make(chan error, 1)
+	go func() { opened <- browser.OpenURL(url) }()
+	select {
+	case err := <-opened:
+		return err
+	case <-time.After(5 * time.Second):
+		return nil
+	}
 }

@@ -134,6 +134,14 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 }
 
+// Recheck looks at the time of day again: timers stand still while the machine sleeps. It does not block.
+func (q *Queue) Recheck() {
+	select {
+	case q.expirySet <- struct{}{}:
+	default: // it is about to
+	}
+}
+
 // change gives the operation's present state to decide, appends the events it returns, and returns the
 // operation after them. A lost race is tried again with the newer state, so decide may be called more
 // than once; its errors, and events the life cycle does not allow, are returned as they are.

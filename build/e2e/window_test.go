@@ -80,7 +80,7 @@ type shell struct {
 // startShell starts it hidden, as at login, and waits for its page.
 func startShell(d *desktoptest.Desktop) *shell {
 	d.T.Helper()
-	s := launchShell(d, "SHELL_HIDDEN=1")
+	s := launchShell(d, "SHELL_ARGS=--hidden")
 	s.hears("page wails://wails secret")
 	return s
 }
@@ -495,6 +495,17 @@ func TestTray(t *testing.T) {
 	if menu := panel.Menu(); len(menu) < 3 || menu["2 requests are waiting"] == 0 {
 		t.Errorf("the tray menu is %v", menu)
 	}
+	// What agents wrote is one line, cut, without what is not to be seen, and its underscores underline nothing.
+	menu := panel.Menu()
+	for _, want := range []string{"Roll out · release__bot · high risk", "Harmlessgnp " + strings.Repeat("x", 35) + "… · evil Quit…"} {
+		if menu[want] == 0 {
+			t.Errorf("the tray menu has no %q: %v", want, menu)
+		}
+	}
+	panel.Choose("Roll out · release__bot · high risk")
+	s.hears("event mode console")
+	s.hears("event open op_1")
+	s.mode("hidden", 0)
 	s.pending(3)
 	d.Wait("the tray to say 3", func() bool { return panel.Tooltip() == "Deskbell: 3 requests are waiting" })
 	if string(panel.Icon().Pix) == string(two.Pix) {
@@ -505,6 +516,26 @@ func TestTray(t *testing.T) {
 	panel.Spoil()
 	d.Wait("the tray to say 3 again", func() bool { return panel.Tooltip() == "Deskbell: 3 requests are waiting" })
 
+	if panel.Menu()["1 more"] == 0 {
+		t.Errorf("the tray menu does not say that there is one more: %v", panel.Menu())
+	}
+	panel.Choose("Agents")
+	s.hears("event mode console")
+	s.hears("event open agents")
+	s.mode("hidden", 0)
+
+	panel.Choose("For 30 minutes")
+	s.hears("event quiet true true")
+	d.Wait("the tray to say until when", func() bool { return strings.Contains(panel.Tooltip(), "Do not disturb until ") })
+	panel.Choose("Still show critical ones")
+	s.hears("event quiet true false")
+	panel.Choose("Turn off")
+	s.hears("event quiet false false")
+	d.Wait("the tray to say no more of it", func() bool { return panel.Tooltip() == "Deskbell: 3 requests are waiting" })
+	if _, there := panel.Menu()["Turn off"]; there {
+		t.Error("what is off can be turned off")
+	}
+
 	panel.Activate()
 	s.hears("event mode console")
 	d.WaitActive("Deskbell")
@@ -512,7 +543,7 @@ func TestTray(t *testing.T) {
 	panel.Choose("Open Deskbell")
 	s.hears("event mode console")
 
-	panel.Choose("Quit")
+	panel.Choose("Quit…")
 	d.WaitActive("Quit Deskbell?")
 	d.Screenshot(os.Getenv("E2E_QUIT"))
 	d.Key("Escape")
@@ -522,7 +553,7 @@ func TestTray(t *testing.T) {
 	}
 	s.pending(0)
 	d.Wait("the tray to say none", func() bool { return panel.Tooltip() == "Deskbell: Nothing is waiting" })
-	panel.Choose("Quit")
+	panel.Choose("Quit…")
 	if code := d.Ended(s.p); code != 0 {
 		t.Errorf("quitting ended with status %d", code)
 	}

@@ -130,8 +130,8 @@ func drawBell(c canvas, ringing bool) {
 
 // TrayBell is the bell for a panel: silent with nothing pending, and with the count on a badge otherwise
 // ('9+' above nine: more digits could not be read). While the desktop is recorded a red disc stands at its
-// lower right, two bars while that is paused.
-func TrayBell(px, pending int, recording Recording) image.Image {
+// lower right, two bars while that is paused; two grey bars while the operator is not to be disturbed.
+func TrayBell(px, pending int, recording Recording, quiet bool) image.Image {
 	c := newCanvas(px)
 	drawBell(c, pending > 0)
 	if pending > 0 {
@@ -145,13 +145,16 @@ func TrayBell(px, pending int, recording Recording) image.Image {
 		c.fill(badge, Brass)
 		c.fill(text, OnBrass)
 	}
-	sign := circle(24.5, 24.5, 7)
-	if recording == RecordingPaused {
+	sign, ink := circle(24.5, 24.5, 7), Red
+	if recording == NotRecording {
+		ink = Silent
+	}
+	if recording != Recorded {
 		sign = union(roundRect(18, 18, 4.5, 13, 1.5), roundRect(26, 18, 4.5, 13, 1.5))
 	}
-	if recording != NotRecording {
+	if recording != NotRecording || quiet {
 		c.erase(func(x, y float64) float64 { return sign(x, y) - 1.5 })
-		c.fill(sign, Red)
+		c.fill(sign, ink)
 	}
 	return c.NRGBA
 }

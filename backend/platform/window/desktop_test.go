@@ -46,13 +46,13 @@ func count(img image.Image, c color.NRGBA) (n int) {
 
 func TestBrassOnlyWhileItRings(t *testing.T) {
 	for _, px := range []int{16, 22, 24, 32, 48, 256} {
-		if n := count(Bell(px, false), Brass) + count(TrayBell(px, 0, NotRecording), Brass); n != 0 {
+		if n := count(Bell(px, false), Brass) + count(TrayBell(px, 0, NotRecording, false), Brass); n != 0 {
 			t.Errorf("%d px: a silent bell has %d brass pixels", px, n)
 		}
-		if count(TrayBell(px, 0, NotRecording), Silent) == 0 {
+		if count(TrayBell(px, 0, NotRecording, false), Silent) == 0 {
 			t.Errorf("%d px: a silent bell cannot be seen", px)
 		}
-		ringing := TrayBell(px, 1, NotRecording)
+		ringing := TrayBell(px, 1, NotRecording, false)
 		if share := float64(count(ringing, Brass)) / float64(px*px); share < 0.2 {
 			t.Errorf("%d px: only %.0f %% of a ringing bell is brass", px, share*100)
 		}
@@ -66,13 +66,13 @@ func TestCountsLookDifferent(t *testing.T) {
 	const px = 22
 	seen := map[string]int{}
 	for n := range 11 {
-		pixels := string(TrayBell(px, n, NotRecording).(*image.NRGBA).Pix)
+		pixels := string(TrayBell(px, n, NotRecording, false).(*image.NRGBA).Pix)
 		if other, again := seen[pixels]; again {
 			t.Errorf("%d looks like %d", n, other)
 		}
 		seen[pixels] = n
 	}
-	if ten, many := TrayBell(px, 10, NotRecording), TrayBell(px, 1000, NotRecording); !bytes.Equal(PNG(ten), PNG(many)) {
+	if ten, many := TrayBell(px, 10, NotRecording, false), TrayBell(px, 1000, NotRecording, false); !bytes.Equal(PNG(ten), PNG(many)) {
 		t.Error("above nine the bell says 9+, whatever the number")
 	}
 }
@@ -80,7 +80,7 @@ func TestCountsLookDifferent(t *testing.T) {
 func TestTheTrayShowsThatItRecords(t *testing.T) {
 	for _, px := range []int{16, 24, 48} {
 		for _, pending := range []int{0, 3} {
-			none, runs, paused := TrayBell(px, pending, NotRecording), TrayBell(px, pending, Recorded), TrayBell(px, pending, RecordingPaused)
+			none, runs, paused := TrayBell(px, pending, NotRecording, false), TrayBell(px, pending, Recorded, false), TrayBell(px, pending, RecordingPaused, false)
 			if n := count(none, Red); n != 0 {
 				t.Errorf("%d px, %d pending: %d red pixels while nothing is recorded", px, pending, n)
 			}
@@ -97,7 +97,7 @@ func TestTheTrayShowsThatItRecords(t *testing.T) {
 func TestBellStaysInItsSquare(t *testing.T) {
 	// Pixels at the very corners are transparent: panels put icons edge to edge.
 	for n := range 11 {
-		img := TrayBell(48, n, NotRecording)
+		img := TrayBell(48, n, NotRecording, false)
 		for _, p := range []image.Point{{0, 0}, {0, 47}, {47, 47}} {
 			if _, _, _, a := img.At(p.X, p.Y).RGBA(); a > 0x2000 {
 				t.Errorf("%d pending: the corner %v is painted", n, p)
@@ -107,7 +107,7 @@ func TestBellStaysInItsSquare(t *testing.T) {
 }
 
 func TestICO(t *testing.T) {
-	small, large := TrayBell(16, 3, NotRecording), AppIcon(256)
+	small, large := TrayBell(16, 3, NotRecording, false), AppIcon(256)
 	data := ICO(small, large)
 	le := binary.LittleEndian
 	if kind, n := le.Uint16(data[2:]), le.Uint16(data[4:]); kind != 1 || n != 2 {

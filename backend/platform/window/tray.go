@@ -1,14 +1,50 @@
 package window
 
-// A Tray describes the icon in the panel. The texts are the operator's language's; Count says how many
-// ring, for the menu and the tooltip. The entries of the recorder are there only while it records.
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"deskbell/backend/human"
+)
+
+// A Tray describes the icon in the panel: its texts, in the operator's language, and what happens when an entry of its menu is
+// chosen. Chosen is called on a goroutine of its own.
 type Tray struct {
-	Open, Quit                 string
-	Recording, Paused          string // what the menu and the tooltip say while it records
-	Pause, GoOn, Stop, Discard string
-	Count                      func(pending int) string
-	OnOpen, OnQuit             func()
-	OnPause, OnStop, OnDiscard func() // OnPause also continues with a paused one
+	Words  Words
+	Chosen func(Choice)
+}
+
+// A Choice is an entry of the tray's menu.
+type Choice struct {
+	Do Command
+	To string // of OpenCommand: a human.Destination's text; of QuietCommand: one of QuietTimes, or "" to end it
+}
+
+// A Command is what an entry does.
+type Command uint8
+
+// The commands.
+const (
+	OpenCommand Command = iota
+	QuietCommand
+	CriticalCommand // whether critical requests are shown anyway: the other way round
+	RecordCommand   // begin a recording, or pause the one that runs, or continue it
+	StopCommand
+	DiscardCommand
+	QuitCommand
+)
+
+// trayRequests is how many requests the menu names.
+const trayRequests = 3
+
+// TrayState is what the tray shows.
+type TrayState struct {
+	Pending   int
+	Waiting   []human.Operation // the most urgent first; more than trayRequests are counted
+	Recording Recording
+	Quiet     Quiet
 }
 
 // Recording is what the tray shows of the recorder.
@@ -20,3 +56,85 @@ const (
 	Recorded               // it runs
 	RecordingPaused
 )
+
+// An entry is what the menu shows at one place; "" hides it.
+type entry struct {
+	Choice
+	title string
+	// dead ones cannot be chosen; a line stands above it; it stands in the menu of the last entry that is none of these.
+	dead, line, inner, checkable, checked bool
+}
+
+// menu are the entries of the tray's menu, always as many, in the same order.
+func (t Tray) menu(s TrayState, now time.Time) []entry {
+	w := t.Words
+	head := w.Waiting(s.Pending)
+	all := []entry{{title: head, dead: true}}
+	for i := range trayRequests {
+		var e entry
+		if i < len(s.Waiting) {
+			op := s.Waiting[i]
+			e = entry{title: w.request(op), Choice: Choice{OpenCommand, string(op.ID)}}
+		}
+		all = append(all, e)
+	}
+	more := entry{Choice: Choice{OpenCommand, "inbox"}}
+	if n := s.Pending - min(len(s.Waiting), trayRequests); n > 0 && len(s.Waiting) > 0 {
+		more.title = fmt.Sprintf(w.more, n)
+	}
+	quiet := w.Quiet
+	off := entry{inner: true, Choice: Choice{QuietCommand, ""}}
+	if s.Quiet.On {
+		quiet = w.QuietNow(s.Quiet, now)
+	}
+	if !s.Quiet.Until.IsZero() && s.Quiet.Until.After(now) {
+		off.title = w.quietOff
+	}
+	all = append(all, more, entry{title: w.OpenApp, Choice: Choice{Do: OpenCommand}, line: true}, entry{title: quiet}, off)
+	for i, span := range QuietTimes {
+		all = append(all, entry{title: w.quietFor[i], inner: true, Choice: Choice{QuietCommand, span}})
+	}
+	all = append(all, entry{title: w.critical, inner: true, checkable: true, checked: s.Quiet.Critical, Choice: Choice{Do: CriticalCommand}})
+	record, says, stop, discard := w.record, "", "", ""
+	switch s.Recording {
+	case Recorded:
+		says, record, stop, discard = w.Recording, w.Pause, w.Stop, w.Discard
+	case RecordingPaused:
+		says, record, stop, discard = w.Paused, w.GoOn, w.Stop, w.Discard
+	}
+	return append(all,
+		entry{title: says, dead: true}, entry{title: record, Choice: Choice{Do: RecordCommand}},
+		entry{title: stop, Choice: Choice{Do: StopCommand}}, entry{title: discard, Choice: Choice{Do: DiscardCommand}},
+		entry{title: w.gatekeeper, Choice: Choice{OpenCommand, "gatekeeper"}, line: true}, entry{title: w.agents, Choice: Choice{OpenCommand, "agents"}},
+		entry{title: w.settings, Choice: Choice{OpenCommand, "settings"}, line: true}, entry{title: w.Quit, Choice: Choice{Do: QuitCommand}},
+	)
+}
+
+// tip is what the icon says under the pointer.
+func (t Tray) tip(s TrayState, now time.Time) string {
+	tip := t.Words.Waiting(s.Pending)
+	if s.Quiet.On {
+		tip += ". " + t.Words.QuietNow(s.Quiet, now)
+	}
+	switch s.Recording {
+	case Recorded:
+		tip = t.Words.Recording + ". " + tip
+	case RecordingPaused:
+		tip = t.Words.Paused + ". " + tip
+	}
+	return "Deskbell: " + tip
+}
+
+// Plain is text of an agent as a system's menu may show it: one line of at most n characters, without what is not to be seen.
+func Plain(text string, n int) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == '\u2800' {
+			return -1 // controls, those of the direction of writing, and letters without a shape
+		}
+		return r
+	}, text)
+	return human.Shorten(strings.Join(strings.Fields(text), " "), n)
+}

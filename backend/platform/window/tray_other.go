@@ -14,11 +14,8 @@ func StartTray(Tray, *slog.Logger) *TrayIcon { return &TrayIcon{} }
 // Shown is false.
 func (*TrayIcon) Shown() bool { return false }
 
-// Set does nothing.
-func (*TrayIcon) Set(int) {}
-
-// SetRecording does nothing.
-func (*TrayIcon) SetRecording(Recording) {}
+// Update does nothing.
+func (*TrayIcon) Update(func(*TrayState)) {}
 
 // Stop does nothing.
 func (*TrayIcon) Stop() {}

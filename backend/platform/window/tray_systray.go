@@ -4,11 +4,14 @@ package window
 
 import (
 	"context"
+	"fmt"
 	"image"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"fyne.io/systray"
 )
@@ -21,12 +24,11 @@ type TrayIcon struct {
 	stop  context.CancelFunc
 	done  chan struct{}
 
-	mu        sync.Mutex
-	pending   int
-	recording Recording
-	ready     bool
-	count     *systray.MenuItem
-	recorder  [4]*systray.MenuItem // what it does, pause or continue, stop, discard
+	mu    sync.Mutex
+	state TrayState
+	menu  []*systray.MenuItem // nil until it is there
+	drawn []entry
+	icon  string // what the icon was drawn from
 }
 
 // StartTray shows the icon as soon as there is a panel to show it, which may be never (GNOME has none
@@ -51,33 +53,25 @@ func StartTray(t Tray, log *slog.Logger) *TrayIcon {
 // Shown is true once a panel was there to take the icon.
 func (i *TrayIcon) Shown() bool { return i.shown.Load() }
 
-// Set draws the number of operations that wait for an answer.
-func (i *TrayIcon) Set(pending int) {
+// Update changes what is shown.
+func (i *TrayIcon) Update(change func(*TrayState)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	changed := pending != i.pending
-	i.pending = pending
-	if i.ready && changed {
+	change(&i.state)
+	if i.menu != nil {
 		i.draw()
 	}
 }
 
-// SetRecording shows whether the work on the desktop is being recorded.
-func (i *TrayIcon) SetRecording(r Recording) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	changed := r != i.recording
-	i.recording = r
-	if i.ready && changed {
-		i.draw()
-	}
-}
-
-// redraw draws it as it is.
+// redraw draws all of it as it is.
 func (i *TrayIcon) redraw() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.ready {
+	i.icon = ""
+	for n := range i.drawn {
+		i.drawn[n].title += " " // not what is shown
+	}
+	if i.menu != nil {
 		i.draw()
 	}
 }
@@ -99,9 +93,7 @@ func (i *TrayIcon) run(ctx context.Context) {
 	}()
 	i.mu.Lock()
 	systray.SetTitle("Deskbell")
-	if i.tray.OnOpen != nil {
-		systray.SetOnTapped(func() { go i.tray.OnOpen() })
-	}
+	systray.SetOnTapped(func() { go i.tray.Chosen(Choice{Do: OpenCommand}) })
 	i.mu.Unlock()
 	if runtime.GOOS == "linux" {
 		i.build(ctx) // before the icon is announced, or panels read it half made
@@ -116,68 +108,88 @@ func (i *TrayIcon) run(ctx context.Context) {
 func (i *TrayIcon) build(ctx context.Context) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	open := systray.AddMenuItem(i.tray.Open, "")
-	i.count = systray.AddMenuItem(i.tray.Count(i.pending), "")
-	i.count.Disable()
-	systray.AddSeparator()
-	for n, title := range []string{i.tray.Recording, i.tray.Pause, i.tray.Stop, i.tray.Discard} {
-		i.recorder[n] = systray.AddMenuItem(title, "")
-	}
-	i.recorder[0].Disable()
-	systray.AddSeparator()
-	quit := systray.AddMenuItem(i.tray.Quit, "")
-	i.draw()
-	i.ready = true
-	i.shown.Store(true)
-	go func() {
-		for {
-			select {
-			case <-open.ClickedCh:
-				go i.tray.OnOpen()
-			case <-i.recorder[1].ClickedCh:
-				go i.tray.OnPause()
-			case <-i.recorder[2].ClickedCh:
-				go i.tray.OnStop()
-			case <-i.recorder[3].ClickedCh:
-				go i.tray.OnDiscard()
-			case <-quit.ClickedCh:
-				go i.tray.OnQuit()
-			case <-ctx.Done():
-				return
-			}
+	var outer *systray.MenuItem
+	for n, e := range i.tray.menu(i.state, time.Now()) {
+		if e.line {
+			systray.AddSeparator()
 		}
-	}()
+		var item *systray.MenuItem
+		switch {
+		case e.inner && e.checkable:
+			item = outer.AddSubMenuItemCheckbox(label(e.title), "", e.checked)
+		case e.inner:
+			item = outer.AddSubMenuItem(label(e.title), "")
+		default:
+			item = systray.AddMenuItem(label(e.title), "")
+			outer = item
+		}
+		if e.dead {
+			item.Disable()
+		}
+		i.menu, i.drawn = append(i.menu, item), append(i.drawn, entry{title: "not drawn", checked: e.checked})
+		go i.listen(ctx, n, item)
+	}
+	i.draw()
+	i.shown.Store(true)
 }
 
-// draw shows the count and the recorder; the caller holds mu.
+// listen reports when the n-th entry is chosen.
+func (i *TrayIcon) listen(ctx context.Context, n int, item *systray.MenuItem) {
+	for {
+		select {
+		case <-item.ClickedCh:
+			i.mu.Lock()
+			chosen := i.drawn[n]
+			i.mu.Unlock()
+			if !chosen.dead {
+				go i.tray.Chosen(chosen.Choice)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// draw shows the state; the caller holds mu.
 func (i *TrayIcon) draw() {
-	if runtime.GOOS == "windows" {
-		var sizes []image.Image
-		for _, px := range []int{16, 24, 32, 48} {
-			sizes = append(sizes, TrayBell(px, i.pending, i.recording))
-		}
-		systray.SetIcon(ICO(sizes...))
-	} else {
-		systray.SetIcon(PNG(TrayBell(48, i.pending, i.recording)))
-	}
-	text := i.tray.Count(i.pending)
-	i.count.SetTitle(text)
-	tip := "Deskbell: " + text
-	says, pause := i.tray.Recording, i.tray.Pause
-	if i.recording == RecordingPaused {
-		says, pause = i.tray.Paused, i.tray.GoOn
-	}
-	i.recorder[0].SetTitle(says)
-	i.recorder[1].SetTitle(pause)
-	for _, item := range i.recorder {
-		if i.recording == NotRecording {
-			item.Hide()
+	now := time.Now()
+	s := i.state
+	if icon := fmt.Sprint(s.Pending, s.Recording, s.Quiet.On); icon != i.icon {
+		i.icon = icon
+		if runtime.GOOS == "windows" {
+			var sizes []image.Image
+			for _, px := range []int{16, 24, 32, 48} {
+				sizes = append(sizes, TrayBell(px, s.Pending, s.Recording, s.Quiet.On))
+			}
+			systray.SetIcon(ICO(sizes...))
 		} else {
-			item.Show()
+			systray.SetIcon(PNG(TrayBell(48, s.Pending, s.Recording, s.Quiet.On)))
 		}
 	}
-	if i.recording != NotRecording {
-		tip = "Deskbell: " + says + ". " + text
+	for n, e := range i.tray.menu(s, now) {
+		was, item := i.drawn[n], i.menu[n]
+		i.drawn[n] = e
+		if e.title != was.title {
+			if e.title == "" {
+				item.Hide()
+			} else {
+				item.SetTitle(label(e.title))
+				item.Show()
+			}
+		}
+		if e.checked && !was.checked {
+			item.Check()
+		} else if !e.checked && was.checked {
+			item.Uncheck()
+		}
 	}
-	systray.SetTooltip(tip)
+	systray.SetTooltip(i.tray.tip(s, now))
+}
+
+// label is a title in which nothing marks a letter for the keyboard, as single underscores (Linux) and ampersands (Windows) do.
+func label(title string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ReplaceAll(title, "&", "&&")
+	}
+	return strings.ReplaceAll(title, "_", "__")
 }

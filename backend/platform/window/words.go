@@ -3,6 +3,9 @@ package window
 import (
 	"fmt"
 	"strings"
+	"time"
+
+	"deskbell/backend/human"
 )
 
 // Words are the few texts the system shows for the program while no page is there to translate them.
@@ -17,7 +20,44 @@ type Words struct {
 	Failed              string // title of the dialog when the program cannot start
 	QuitTitle           string
 	DiscardQuestion     string
+	Quiet, quietOff     string
+	quietFor            [3]string // QuietTimes
+	quietUntil          string    // with a time
+	quietSystem         string
+	critical, record    string
+	gatekeeper, agents  string
+	settings, more      string // more: with a number
+	Crashed, crashed    string // title and text of the notification that the last run did not end well; the text with a path
+	risks               map[human.Risk]string
 	waiting, quitAsk    func(n int) string
+}
+
+// CrashText says where the report of a crash is.
+func (w Words) CrashText(path string) string { return fmt.Sprintf(w.crashed, path) }
+
+// QuietNow says until when the operator is not to be disturbed, or why.
+func (w Words) QuietNow(q Quiet, now time.Time) string {
+	if !q.Until.After(now) {
+		return w.quietSystem
+	}
+	layout := "15:04"
+	if until := q.Until.In(now.Location()); until.YearDay() != now.YearDay() || until.Year() != now.Year() {
+		layout = "01-02 15:04"
+	}
+	return fmt.Sprintf(w.quietUntil, q.Until.In(now.Location()).Format(layout))
+}
+
+// request is a line about a request that waits: what an agent wrote is shortened to what can be read.
+func (w Words) request(op human.Operation) string {
+	line := Plain(human.OneLine(op.Description, 200), 48)
+	if line == "" {
+		line = string(op.ID)
+	}
+	line += " · " + Plain(op.AgentID, 24)
+	if risk := w.risks[op.Risk]; risk != "" {
+		line += " · " + risk
+	}
+	return line
 }
 
 // Waiting says how many operations wait for an answer.
@@ -31,7 +71,11 @@ func WordsFor(locale string) Words {
 	if l := strings.ToLower(locale); l == "zh" || strings.HasPrefix(l, "zh-") || strings.HasPrefix(l, "zh_") {
 		return Words{
 			Approve: "批准", Deny: "拒绝", Open: "打开",
-			OpenApp: "打开 Deskbell", Quit: "退出",
+			OpenApp: "打开 Deskbell", Quit: "退出…",
+			Quiet: "免打扰", quietOff: "关闭免打扰", quietFor: [3]string{"30 分钟", "2 小时", "到明天 08:00"}, quietUntil: "免打扰至 %s", quietSystem: "免打扰（跟随系统）",
+			critical: "仍显示极高风险的请求", record: "开始录制…", gatekeeper: "守门人", agents: "智能体", settings: "设置", more: "还有 %d 个",
+			Crashed: "Deskbell 上次意外停止", crashed: "请求都已保存。报告（不含密钥）：%s",
+			risks:     map[human.Risk]string{human.LowRisk: "低风险", human.MediumRisk: "中风险", human.HighRisk: "高风险", human.CriticalRisk: "极高风险"},
 			Recording: "正在录制", Paused: "录制已暂停", Pause: "暂停录制", GoOn: "继续录制", Stop: "停止录制", Discard: "丢弃录制",
 			NotRecorded: "录制",
 			NotSent:     "回答未送达", Failed: "Deskbell 无法启动", QuitTitle: "退出 Deskbell？",
@@ -49,7 +93,12 @@ func WordsFor(locale string) Words {
 	}
 	return Words{
 		Approve: "Approve", Deny: "Deny", Open: "Open",
-		OpenApp: "Open Deskbell", Quit: "Quit",
+		OpenApp: "Open Deskbell", Quit: "Quit…",
+		Quiet: "Do not disturb", quietOff: "Turn off", quietFor: [3]string{"For 30 minutes", "For 2 hours", "Until tomorrow 08:00"},
+		quietUntil: "Do not disturb until %s", quietSystem: "Do not disturb, as the system",
+		critical: "Still show critical ones", record: "Start recording…", gatekeeper: "Gatekeeper", agents: "Agents", settings: "Settings", more: "%d more",
+		Crashed: "Deskbell stopped unexpectedly", crashed: "Every request is stored. The report, without secrets: %s",
+		risks:     map[human.Risk]string{human.LowRisk: "low risk", human.MediumRisk: "medium risk", human.HighRisk: "high risk", human.CriticalRisk: "critical risk"},
 		Recording: "Recording", Paused: "Recording paused", Pause: "Pause recording", GoOn: "Continue recording", Stop: "Stop recording", Discard: "Discard recording",
 		NotRecorded: "Recording",
 		NotSent:     "Answer not delivered", Failed: "Deskbell cannot start", QuitTitle: "Quit Deskbell?",

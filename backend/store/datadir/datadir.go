@@ -37,6 +37,7 @@ type Server struct {
 	URL       string    `json:"url,omitempty"`    // empty while it starts
 	Socket    string    `json:"socket,omitempty"` // its name in the folder; from Find, its path
 	Version   string    `json:"version,omitempty"`
+	Window    bool      `json:"window,omitempty"` // it has a window, which a second start shows
 	StartedAt time.Time `json:"started_at"`
 }
 
@@ -128,6 +129,9 @@ func (s Server) At() string {
 	}
 	return s.URL
 }
+
+// HasWindow says what Publish is to tell: this process has a window.
+func (c *Claim) HasWindow() { c.me.Window = true }
 
 // Publish tells other processes of this user where the server listens; with socket, on Socket in the folder, too.
 func (c *Claim) Publish(url string, socket bool) error {

@@ -59,6 +59,7 @@ type Config struct {
 	mu     sync.Mutex
 	values Settings
 	from   map[string]origin
+	update []func()
 }
 
 type origin struct{ source, place string }
@@ -178,6 +179,13 @@ func CheckFlags(flags map[string]string) error {
 	return nil
 }
 
+// OnUpdate has changed called after each Update, on a goroutine of its own.
+func (c *Config) OnUpdate(changed func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.update = append(c.update, changed)
+}
+
 // File is where the settings are written, whether it exists or not.
 func (c *Config) File() string { return c.file }
 
@@ -260,5 +268,8 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 		return false, human.Wrap(human.Internal, err, "the settings file %s cannot be written: %v", c.file, tomltext.Reason(err))
 	}
 	c.values, c.from = trial.values, trial.from
+	for _, changed := range c.update {
+		go changed()
+	}
 	return restart, nil
 }

@@ -1,6 +1,11 @@
 package settings
 
-import "os/user"
+import (
+	"os/user"
+	"time"
+
+	"deskbell/backend/human"
+)
 
 // Settings are the values Deskbell runs with. Their meaning, units and defaults are in Table.
 type Settings struct {
@@ -53,14 +58,25 @@ type Operator struct{ Name string }
 
 // UI is how the window and the console look.
 type UI struct {
-	Theme    string
-	Language string
+	Theme            string
+	Language         string
+	StartWithSession bool
 }
 
 // Notifications are those of the operating system.
 type Notifications struct {
 	Enabled bool
 	After   int // seconds
+
+	QuietUntil      string // RFC 3339, or empty
+	QuietWithSystem bool
+	QuietCritical   bool // critical requests are shown anyway
+}
+
+// Quiet is the end of the time in which the operator is not to be disturbed, or the zero time.
+func (n Notifications) Quiet() time.Time {
+	until, _ := time.Parse(time.RFC3339, n.QuietUntil) // it was checked when it was read
+	return until
 }
 
 // Recording are the settings of the recorder.
@@ -212,6 +228,11 @@ var Table = []Setting{
 		bind: func(s *Settings) any { return &s.UI.Language },
 	},
 	{
+		Key: "ui.start_with_session", Default: false,
+		Doc:  "Start Deskbell, hidden in the tray, when you log in.",
+		bind: func(s *Settings) any { return &s.UI.StartWithSession },
+	},
+	{
 		Key: "notifications.enabled", Default: true,
 		Doc:  "Show the operating system's own notification where no card can be shown, or a card was not seen in time.",
 		bind: func(s *Settings) any { return &s.Notifications.Enabled },
@@ -220,6 +241,22 @@ var Table = []Setting{
 		Key: "notifications.after", Default: 10, Min: 0, Max: 3600, Unit: "seconds",
 		Doc:  "How long a card may be unseen before the operating system's own notification is shown too.",
 		bind: func(s *Settings) any { return &s.Notifications.After },
+	},
+	{
+		Key: "notifications.quiet_until", Default: "",
+		Doc:   "Do not disturb until then: no cards and no notifications. A time such as 2026-11-23T18:00:00Z; empty: off.",
+		check: moment,
+		bind:  func(s *Settings) any { return &s.Notifications.QuietUntil },
+	},
+	{
+		Key: "notifications.quiet_with_system", Default: true,
+		Doc:  "Do not disturb while the system's own do-not-disturb is on, where it can be read.",
+		bind: func(s *Settings) any { return &s.Notifications.QuietWithSystem },
+	},
+	{
+		Key: "notifications.quiet_critical", Default: true,
+		Doc:  "Show requests of critical risk even then.",
+		bind: func(s *Settings) any { return &s.Notifications.QuietCritical },
 	},
 	{
 		Key: "recording.enabled", Default: true, Restart: true,
@@ -378,4 +415,14 @@ func osUser() string {
 		return account(u.Username)
 	}
 	return "operator"
+}
+
+// moment is the check of a time, or of none.
+func moment(v any) error {
+	if text := v.(string); text != "" {
+		if _, err := time.Parse(time.RFC3339, text); err != nil {
+			return human.Errorf(human.Invalid, "must be a time such as 2026-11-23T18:00:00Z, or empty")
+		}
+	}
+	return nil
 }

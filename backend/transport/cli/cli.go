@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -101,9 +102,15 @@ type Program struct {
 	Built   string // the commit and the day, "cc1becf3d985, 2026-11-23"; empty when not known
 	// Open opens the house; its error says what to do.
 	Open func(ctx context.Context, p Place) (Server, error)
-	// Window shows the app and blocks until it quits. It is called on the goroutine that called Execute. It
-	// loads the settings itself, so that their mistakes are shown where the user looks.
-	Window func(dir string, load func() (Place, error), hidden bool) error
+	// Window shows the app and blocks until it quits, or has the one that runs do what Start says. It is called on the goroutine that
+	// called Execute. It loads the settings itself, so that their mistakes are shown where the user looks.
+	Window func(Start) error
+	// Browse opens an address in the user's browser.
+	Browse func(url string) error
+	// QuietEnd is when a time without disturbance ends that begins at now; false for what is no length.
+	QuietEnd func(length string, now time.Time) (until time.Time, ok bool)
+	// Autostart is how Deskbell starts when the user logs in.
+	Autostart Autostart
 	// Keys opens the keys of a data folder, which is made where it is missing.
 	Keys func(ctx context.Context, dir string) (Keys, error)
 	// Backups are the copies of a data folder that were made before calls ran.
@@ -140,6 +147,14 @@ type Program struct {
 	Service func(program string, args []string) (Service, error)
 	// Agent is the agent that comes with Deskbell.
 	Agent Agent
+}
+
+// Autostart is how a data folder's Deskbell starts, hidden, when the user logs in.
+type Autostart interface {
+	// Set makes it so, or not; doing it again changes nothing. Where names the file or the entry that it changed or looked at.
+	Set(on bool, dir string) (where string, err error)
+	// On says whether it is so, with this very program.
+	On(dir string) (on bool, where string, err error)
 }
 
 // A shell is one run of the command line.
@@ -229,7 +244,12 @@ func (s *shell) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       s.Version,
-		RunE:          func(*cobra.Command, []string) error { return s.window(hidden) },
+		RunE: func(*cobra.Command, []string) error {
+			if hidden {
+				return s.window(hiddenStart)
+			}
+			return s.window(openStart, "")
+		},
 	}
 	root.SetVersionTemplate(s.Program.release() + "\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -241,14 +261,14 @@ func (s *shell) root() *cobra.Command {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"run", "Running Deskbell:", []*cobra.Command{s.serveCommand(), s.serviceCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
+		{"run", "Running Deskbell:", []*cobra.Command{s.openCommand(), s.serveCommand(), s.serviceCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand(), s.verifyCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.inboxCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
-			s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
+			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

@@ -160,19 +160,6 @@ func (s *shell) inviteOnEnter(server Server, on *screen) {
 	}
 }
 
-func (s *shell) window(hidden bool) error {
-	dir, err := s.dir()
-	if err != nil {
-		return err
-	}
-	if !hasDisplay() {
-		return human.Errorf(human.Unavailable,
-			"there is no display here, so no window. Run `deskbell serve` and open the link it prints in a browser, "+
-				"from elsewhere through an SSH tunnel (ssh -L 7717:127.0.0.1:7717 THIS-MACHINE)")
-	}
-	return s.Window(dir, s.place, hidden)
-}
-
 // hasDisplay says whether a window can be expected to open.
 func hasDisplay() bool {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {

@@ -132,7 +132,7 @@ type menuLayout struct {
 	Children   []dbus.Variant
 }
 
-// Menu returns the labels of its menu, by id.
+// Menu returns the labels of what its menu and the menus in it show, by id.
 func (p *Panel) Menu() map[string]int32 {
 	p.d.T.Helper()
 	var revision uint32
@@ -142,16 +142,25 @@ func (p *Panel) Menu() map[string]int32 {
 		p.d.T.Fatalf("the tray menu: %v", err)
 	}
 	labels := map[string]int32{}
-	for _, child := range root.Children {
+	p.labels(root, labels)
+	return labels
+}
+
+func (p *Panel) labels(of menuLayout, labels map[string]int32) {
+	p.d.T.Helper()
+	for _, child := range of.Children {
 		var item menuLayout
 		if err := dbus.Store([]any{child.Value()}, &item); err != nil {
 			p.d.T.Fatal(err)
 		}
+		if seen, ok := item.Properties["visible"].Value().(bool); ok && !seen {
+			continue
+		}
 		if label, ok := item.Properties["label"].Value().(string); ok {
 			labels[label] = item.ID
 		}
+		p.labels(item, labels)
 	}
-	return labels
 }
 
 // Choose clicks an entry of its menu.

@@ -28,6 +28,11 @@ export interface WindowSession {
   mode?: WindowMode;
   /** How often the window had changed without the page asking. */
   turn?: number;
+  /** What somebody asked for before the page listened: an operation or a page, or ''. */
+  open?: string;
+  /** No cards and no notifications are wanted now; `quiet_critical`: but those of critical risk. */
+  quiet?: boolean;
+  quiet_critical?: boolean;
 }
 
 /** How the window stands after a change of mode. Cards are drawn `pad` pixels inside the window. */
@@ -51,10 +56,14 @@ export interface DesktopState {
 export interface WindowEvents {
   /** The window changed without the page asking, for the turn-th time: closed, reopened. */
   mode(mode: WindowMode, turn: number): void;
-  /** Somebody asked for this operation; the console is up already. */
-  open(operationId: string): void;
+  /** Somebody asked for this operation or page; the console is up already. */
+  open(id: string): void;
   /** The popup has the keyboard now. */
   keys(): void;
+  /** From now on no cards and no notifications are wanted, but, with `critical`, those of critical risk; or they are again. */
+  quiet(on: boolean, critical: boolean): void;
+  /** The machine has woken from sleep. */
+  woke(): void;
   /** An answer given in a notification did not arrive. */
   failed(operationId: string, message: string): void;
 }
@@ -135,6 +144,8 @@ function inWindow(app: Bound, runtime: Runtime | undefined): Shell {
         runtime?.EventsOn('mode', (mode, turn) => events.mode(text(mode) as WindowMode, Number(turn))),
         runtime?.EventsOn('open', (id) => events.open(text(id))),
         runtime?.EventsOn('keys', () => events.keys()),
+        runtime?.EventsOn('quiet', (on, critical) => events.quiet(on === true, critical === true)),
+        runtime?.EventsOn('woke', () => events.woke()),
         runtime?.EventsOn('failed', (id, message) => events.failed(text(id), text(message))),
       ];
       return () => undo.forEach((off) => off?.());

@@ -48,7 +48,7 @@ export class Notices {
       }
     }
     for (const { operation_id: id } of this.app.ringing) {
-      if (!this.#up.has(id) && !this.#notNeeded.has(id)) void this.#consider(id);
+      if (!this.#up.has(id) && !this.#notNeeded.has(id) && appWindow.shows(this.app.operations.all.get(id)?.risk)) void this.#consider(id);
     }
   }
 

@@ -20,7 +20,11 @@ export class PopupStack {
   readonly front = $derived<Operation[]>(this.cards.slice(0, this.cards.length > drawn + 1 ? drawn : drawn + 1));
   readonly deck = $derived<Operation[]>(this.cards.slice(this.front.length));
 
-  constructor(private readonly app: AppState) {}
+  /** `shows` says whether cards of requests of this risk are wanted now. */
+  constructor(
+    private readonly app: AppState,
+    private readonly shows: (risk: string | undefined) => boolean = () => true,
+  ) {}
 
   /** Notes that a card is on screen: it stays until it is answered, put off or hidden. */
   show(id: string): void {
@@ -37,6 +41,7 @@ export class PopupStack {
     // Who records it works on it: the recorder's own strip says so.
     if (this.app.recorder.on(id)) return false;
     if (this.#hidden.has(id) && !rings(op, now)) return false;
+    if (!this.shows(op.risk)) return false;
     if (ended(op)) return this.#onScreen.has(id) && this.#lingers(op, now);
     if (snoozed(op, now)) return false;
     if (rings(op, now)) return true;

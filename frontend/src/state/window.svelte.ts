@@ -20,8 +20,10 @@ class AppWindow {
   keys = $state(0);
   /** Counts up when cards may have moved on the screen: a button may be under the pointer that was not before. */
   moved = $state(0);
-  /** The operation somebody asked for outside the page, or null. */
+  /** The operation or the page that somebody asked for outside the page, or null. */
   wanted = $state<string | null>(null);
+  /** Whether no cards and no notifications are wanted now, and whether those of critical risk are all the same. */
+  quiet = $state.raw({ on: false, critical: true });
   /** An answer from a notification that did not arrive. */
   failed = $state.raw<{ id: string; message: string } | null>(null);
   /** How often the window has changed without the page asking, as far as the page has heard. */
@@ -38,11 +40,16 @@ class AppWindow {
         keyGuard.taken();
         this.keys += 1;
       },
+      quiet: (on, critical) => (this.quiet = { on, critical }),
+      // Lines that broke meanwhile are made again at once.
+      woke: () => window.dispatchEvent(new Event('online')),
       failed: (id, message) => (this.failed = { id, message }),
     });
     // Cards are drawn right from the first: what was once painted in a see-through window stays.
     void shell.session().then((session) => {
       this.placement ??= session?.popup ?? null;
+      if (session?.quiet) this.quiet = { on: true, critical: session.quiet_critical === true };
+      if (session?.open) this.wanted ??= session.open;
       if (session?.mode) this.#turnTo(session.mode, session.turn ?? 0);
     }, () => undefined);
     void shell.state().then((state) => (this.abilities = state));
@@ -53,6 +60,11 @@ class AppWindow {
     if (turn <= this.#turn) return;
     this.#turn = turn;
     this.mode = mode;
+  }
+
+  /** Whether a request of this risk is shown now, as a card or as a notification. */
+  shows(risk: string | undefined): boolean {
+    return !this.quiet.on || (this.quiet.critical && risk === 'critical');
   }
 
   async #ask(mode: WindowMode, height = 0): Promise<void> {

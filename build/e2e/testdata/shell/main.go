@@ -14,11 +14,14 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing/fstest"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
+	"deskbell/backend/human"
 	"deskbell/backend/platform/window"
 )
 
@@ -45,7 +48,7 @@ let url, popup, turn = 0;
 const app = window.go.main.App;
 const card = document.getElementById("card"), text = document.getElementById("text");
 let before = app.Session().then((s) => { url = s.url; popup = s.popup; turn = Math.max(turn, s.turn); return s; });
-before.then((s) => say("page", location.origin, s.token));
+before.then((s) => { say("page", location.origin, s.token); if (s.open) say("asked", s.open); });
 const say = (...words) => before = before.then(() => fetch(url + "/said", {method: "POST", body: words.join(" ")}));
 async function mode(name, height) {
   // Before it is shown: what was painted once in a see-through window stays.
@@ -57,7 +60,7 @@ async function mode(name, height) {
 document.getElementById("approve").onclick = () => say("clicked");
 text.oninput = () => say("typed", text.value);
 text.onmousedown = () => app.Focus();
-for (const name of ["mode", "open", "keys", "failed"])
+for (const name of ["mode", "open", "keys", "failed", "quiet", "woke"])
   window.runtime.EventsOn(name, (...args) => {
     if (name === "keys") text.focus();
     if (name === "mode") turn = args.pop();
@@ -75,7 +78,10 @@ func main() {
 	counts := make(chan int)
 	var pending atomic.Int64
 	var app *App
+	quiet := quieter{wish: window.Quiet{Follow: true, Critical: true}}
+	woke := make(chan struct{}, 1)
 	mux := http.NewServeMux()
+	mux.HandleFunc("POST /woke", func(http.ResponseWriter, *http.Request) { woke <- struct{}{} })
 	mux.HandleFunc("POST /said", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		body, _ := io.ReadAll(r.Body)
@@ -101,14 +107,23 @@ func main() {
 	fmt.Println("http://" + listener.Addr().String())
 
 	app = NewApp(Deps{
-		Hidden: os.Getenv("SHELL_HIDDEN") != "",
-		Log:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Args: strings.Fields(os.Getenv("SHELL_ARGS")),
+		Log:  slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Open: func(context.Context) (Home, error) {
 			return Home{
 				Session:  Session{URL: "http://" + listener.Addr().String(), Token: "secret", Locale: "en"},
 				Answerer: answers(said),
 				Recorder: recorder(said),
-				Pending:  func() int { return int(pending.Load()) },
+				Waiting: func(context.Context) ([]human.Operation, error) {
+					return []human.Operation{
+						{ID: "op_1", AgentID: "release_bot", Description: "Roll out\napi_2", Risk: human.HighRisk},
+						{ID: "op_2", AgentID: "evil\u202e\nQuit…", Description: "Harmless\u202egnp\u200b " + strings.Repeat("x", 300)},
+					}[:min(2, pending.Load())], nil
+				},
+				Quieter:    &quiet,
+				OnSettings: func(changed func()) { quiet.changed = changed },
+				Woke:       woke,
+				Pending:    func() int { return int(pending.Load()) },
 				Watch: func(ctx context.Context, changed func(int)) {
 					for {
 						select {
@@ -127,6 +142,23 @@ func main() {
 	if err := app.run(fstest.MapFS{"index.html": {Data: []byte(page)}}); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// quieter keeps what is wished of do-not-disturb.
+type quieter struct {
+	mu      sync.Mutex
+	wish    window.Quiet
+	changed func()
+}
+
+func (q *quieter) Quiet() window.Quiet { q.mu.Lock(); defer q.mu.Unlock(); return q.wish }
+
+func (q *quieter) SetQuiet(wish window.Quiet) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.wish.Until, q.wish.Critical = wish.Until, wish.Critical
+	go q.changed()
+	return nil
 }
 
 // recorder says what it was asked for; nothing is recorded.

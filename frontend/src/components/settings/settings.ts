@@ -17,6 +17,10 @@ interface Part {
 /** All groups, in the order of the view. */
 const parts: Part[] = [
   {
+    title: m.part_desktop,
+    settings: { 'ui.start_with_session': { name: m.name_start_with_session, doc: m.doc_start_with_session } },
+  },
+  {
     title: m.part_operator,
     settings: { 'operator.name': { name: m.name_operator, doc: m.doc_operator } },
   },
@@ -46,6 +50,9 @@ const parts: Part[] = [
     settings: {
       'notifications.enabled': { name: m.name_notifications, doc: m.doc_notifications },
       'notifications.after': { name: m.name_notifications_after, doc: m.doc_notifications_after },
+      'notifications.quiet_until': { name: m.name_quiet_until, doc: m.doc_quiet_until },
+      'notifications.quiet_with_system': { name: m.name_quiet_with_system, doc: m.doc_quiet_with_system },
+      'notifications.quiet_critical': { name: m.name_quiet_critical, doc: m.doc_quiet_critical },
     },
   },
   {
@@ -120,7 +127,7 @@ export interface Group {
 /** Sorts settings into the view's groups. A setting without words shows its key and the server's description, last. */
 export function grouped(settings: readonly Setting[]): Group[] {
   // The view shows theme and language apart, as a preview.
-  const left = new Map(settings.filter((setting) => !setting.key.startsWith('ui.')).map((setting) => [setting.key, setting]));
+  const left = new Map(settings.filter((setting) => setting.key !== 'ui.theme' && setting.key !== 'ui.language').map((setting) => [setting.key, setting]));
   const groups = parts.map(({ title, settings: known }): Group => ({
     title,
     rows: Object.entries(known).flatMap(([key, words]) => {

@@ -1,0 +1,101 @@
+//go:build window
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+
+	"deskbell/build/e2e/desktoptest"
+)
+
+const someOperation = "op_01k9zq3v7x8y2m4n6p8r0s2t4v"
+
+// A second start shows the window that runs, at what it was asked for, and ends well; whatever else it was given does nothing.
+func TestSecondStart(t *testing.T) {
+	t.Parallel()
+	d := desktoptest.Start(t, desktoptest.Options{})
+	s := startShell(d)
+	again := func(args string) {
+		t.Helper()
+		p := d.StartWith([]string{"SHELL_ARGS=" + args}, shellBinary)
+		if code := d.Ended(p); code != 0 {
+			t.Errorf("the second start with %q ended with status %d: %s", args, code, p.Err())
+		}
+	}
+	again("--hidden")
+	again("open deskbell://operation/" + someOperation)
+	s.hears("event mode console") // nothing before it: --hidden shows nothing
+	s.hears("event open " + someOperation)
+	d.WaitActive("Deskbell")
+	s.mode("hidden", 0)
+	again("open recordings")
+	s.hears("event mode console")
+	s.hears("event open recordings")
+	s.mode("hidden", 0)
+	again("open deskbell://operation/" + someOperation + "/approve")
+	s.hears("event mode console") // and no event open:
+	s.js(`say("end")`)
+	s.hears("end")
+}
+
+// What the first start is to show is shown when the page is there.
+func TestFirstStartAtAnOperation(t *testing.T) {
+	t.Parallel()
+	d := desktoptest.Start(t, desktoptest.Options{})
+	s := launchShell(d, "SHELL_ARGS=open "+someOperation)
+	d.Wait("the page to hear of the operation", func() bool { return strings.Contains(s.says(), someOperation) })
+	d.WaitActive("Deskbell")
+}
+
+// Where a server without a window has the data folder, a start says so and opens the console in a browser, without a code.
+func TestStartBesideAServer(t *testing.T) {
+	t.Parallel()
+	d := desktoptest.Start(t, desktoptest.Options{})
+	bin, data, opened := os.Getenv("DESKBELL_BIN"), filepath.Join(d.Home, "data"), filepath.Join(d.Home, "opened")
+	d.Write(filepath.Join(d.Home, "bin", "xdg-open"), "#!/bin/sh\nprintf %s \"$1\" >"+opened+"\n")
+	if err := os.Chmod(filepath.Join(d.Home, "bin", "xdg-open"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.Env = append(d.Env, "DESKBELL_DATA="+data, "DESKBELL_ADDR=127.0.0.1:0", "PATH="+filepath.Join(d.Home, "bin")+":"+os.Getenv("PATH"))
+	server := d.Start(bin, "serve", "--json")
+	d.Wait("the server", func() bool { return strings.Contains(server.Out(), "url") })
+	for _, way := range []struct{ args, opens string }{
+		{"open " + someOperation, "/#/inbox/" + someOperation}, {"open deskbell://operation/" + someOperation, "/#/inbox/" + someOperation},
+		{"", "/#/inbox"}, {"open settings", "/#/settings"}, {"--hidden", ""},
+	} {
+		os.Remove(opened)
+		p := d.Start(bin, strings.Fields(way.args)...)
+		if code := d.Ended(p); code != 0 || !strings.Contains(p.Err(), "runs already, without a window") {
+			t.Errorf("%q ended with status %d: %s", way.args, code, p.Err())
+		}
+		got, _ := os.ReadFile(opened)
+		if way.opens == "" && len(got) > 0 || !strings.HasSuffix(string(got), way.opens) || strings.Contains(string(got), "code") {
+			t.Errorf("%q opened %q, want …%s", way.args, got, way.opens)
+		}
+	}
+	if p := d.Start(bin, "open", "deskbell://operation/"+someOperation+"?answer=approve"); d.Ended(p) != 3 {
+		t.Errorf("a link with an answer in it was not refused: %s", p.Err())
+	}
+}
+
+// The system's own do-not-disturb counts: here that of dunst.
+func TestQuietAsTheSystem(t *testing.T) {
+	t.Parallel()
+	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
+	s := startShell(d)
+	pause := func(yes bool) {
+		t.Helper()
+		if err := d.Bus.Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").SetProperty("org.dunstproject.cmd0.paused", dbus.MakeVariant(yes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause(true)
+	s.hears("event quiet true true")
+	pause(false)
+	s.hears("event quiet false true")
+}
