@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	plugins.Child()
 	if os.Getenv(asProgram) != "" {
 		program := app.Program("1.0-test", "0123456789ab, 2026-01-31", fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Deskbell</title>")}})
-		program.Window = func(string, func() (cli.Place, error), bool) error {
+		program.Window = func(cli.Start) error {
 			return human.Errorf(human.Unavailable, "this test has no window")
 		}
 		os.Exit(cli.Execute(context.Background(), program, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
