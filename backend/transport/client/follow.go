@@ -100,7 +100,7 @@ func (c *Client) follow(ctx context.Context, after *uint64, yield func(human.Ent
 			return true, human.Wrap(human.Internal, err, "%s sent what is not JSON", at)
 		}
 		switch kind.Type {
-		case "human_invocation", "presence", "recording", "recording_gone":
+		case "human_invocation", "presence", "recording", "recording_gone", "session", "summary", "attempt":
 			continue
 		}
 		var e event
