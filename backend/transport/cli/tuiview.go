@@ -152,7 +152,10 @@ func (d *desk) rows() []string {
 			risk = style.Render(risk)
 		}
 		text := human.OneLine(op.Description, 200)
-		line := mark + pad(span(now.Sub(op.CreatedAt)), 8) + " " + pad(left, 10) + " " + risk + " " + pad(string(op.Kind), 10) + " " + pad(oneLine(op.AgentID, 16), 16) + " "
+		line := mark + pad(span(now.Sub(op.CreatedAt)), 6) + " " + risk + " "
+		if d.width >= 90 {
+			line = mark + pad(span(now.Sub(op.CreatedAt)), 8) + " " + pad(left, 10) + " " + risk + " " + pad(string(op.Kind), 10) + " " + pad(oneLine(op.AgentID, 16), 16) + " "
+		}
 		text = oneLine(text, 200)
 		if i == d.at {
 			text = styleBold.Render(text)
