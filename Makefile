@@ -8,8 +8,8 @@ LINT    := build/tools/golangci-lint-v2.15.0
 STAGE   := build/scripts/stage
 ROUNDS  ?= 1000
 # What `make installers` makes, and the tests of it in `make test`.
-INSTALLERS      = installers-linux
-INSTALLER_TESTS =
+INSTALLERS      = installers-linux installers-windows
+INSTALLER_TESTS = test-installer-windows
 # `make test-all` does in full what `make test` does a part of (docs/development/building.md says which); Go tests ask testing.Short.
 FULL     =
 SHORT    = $(if $(FULL),,-short)
@@ -198,6 +198,13 @@ installers-linux: build/.stamps/linux/deskbell build/.stamps/linux/deskbell-hook
 	@mkdir -p $(DIST)
 	tar -C build/.stamps/linux --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(build/scripts/version epoch)" \
 		-czf $(DIST)/deskbell-$(VERSION)-linux-amd64.tar.gz deskbell deskbell-hook
+
+installers-windows: frontend/dist/index.html | setup-test
+	build/installers/windows/build $(DIST)
+
+# A user whose folder has a space and Chinese letters in its name.
+test-installer-windows: installers-windows
+	$(APART) USER='王 小明' LOGNAME='王 小明' DESKBELL_SETUP="Z:$(CURDIR)/$(DIST)/deskbell-$(VERSION)-windows-amd64-setup.exe" build/scripts/wine ./build/e2e/installer
 
 generated: build/.stamps/schema.d.ts
 	@go run -buildvcs=false ./build/scripts/kinds -check

@@ -13,6 +13,7 @@ import (
 
 	"deskbell/backend/app"
 	"deskbell/backend/platform/sealed"
+	"deskbell/backend/platform/window"
 	"deskbell/backend/plugins"
 	"deskbell/backend/transport/cli"
 )
@@ -46,6 +47,7 @@ func run() int {
 	}
 	program := app.Program(version, built(), page)
 	program.Window = func(start cli.Start) error {
+		window.AsProgram()
 		return NewApp(Deps{
 			Open:     func(ctx context.Context) (Home, error) { return openHome(ctx, start, page) },
 			Instance: instance(start.Dir),

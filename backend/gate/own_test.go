@@ -170,7 +170,7 @@ func TestDeskbellsOwnProgram(t *testing.T) {
 
 func TestDeskbellOnWindows(t *testing.T) {
 	for command, want := range map[string]bool{
-		`& "C:\Program Files\Deskbell\deskbell.exe" answer op_1 --approve`: true, `deskbell.exe serve --allow-remote`: true, `Start-Process deskbell -ArgumentList "answer","op_1"`: true, `cmd /c deskbell login 123456`: true,
+		`& "C:\Program Files\Deskbell\deskbell.exe" answer op_1 --approve`: true, `deskbell.exe serve --allow-remote`: true, `deskbellw answer op_1 --approve`: true, `& 'C:\Program Files\Deskbell\deskbellw.exe' login 123456`: true, `deskbellw.exe ring hello`: false, `Start-Process deskbell -ArgumentList "answer","op_1"`: true, `cmd /c deskbell login 123456`: true,
 		`$env:DESKBELL_DATA = "C:\x"; deskbell ring a`: true, `set DESKBELL_CONFIG=C:\x && deskbell ring a`: true, `$env:LOCALAPPDATA="C:\x"; deskbell ring a`: true, `Invoke-RestMethod -Method Post http://127.0.0.1:7717/api/human/complete`: true,
 		`iwr http://localhost:7717/api/session -Method POST`: true, `deskbell.exe ring hello`: false, `C:\Tools\deskbell.exe version`: false, `Invoke-RestMethod http://127.0.0.1:7717/api/human/operations`: false, `Get-ChildItem`: false,
 		`(New-Object Net.WebClient).UploadString("http://127.0.0.1:7717/api/human/complete","x")`: true,

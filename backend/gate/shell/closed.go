@@ -54,7 +54,7 @@ func ownProgram(name string) string {
 	switch {
 	case strings.HasPrefix(rest, "-hook"):
 		return hookName
-	case rest == "", rest == ".exe", rest == ".appimage", len(rest) > 1 && strings.ContainsRune("-_.", rune(rest[0])) && (rest[1] >= '0' && rest[1] <= '9' || strings.HasPrefix(rest[1:], "linux") || strings.HasPrefix(rest[1:], "darwin") || strings.HasPrefix(rest[1:], "windows")):
+	case rest == "", rest == ".exe", rest == ".appimage", rest == "w", rest == "w.exe", len(rest) > 1 && strings.ContainsRune("-_.", rune(rest[0])) && (rest[1] >= '0' && rest[1] <= '9' || strings.HasPrefix(rest[1:], "linux") || strings.HasPrefix(rest[1:], "darwin") || strings.HasPrefix(rest[1:], "windows")):
 		return ownName
 	}
 	return ""

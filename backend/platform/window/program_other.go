@@ -1,0 +1,6 @@
+//go:build !windows
+
+package window
+
+// AsProgram is for Windows.
+func AsProgram() {}
