@@ -284,13 +284,15 @@ func (a *App) openAPI() (err error) {
 		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans})
 	a.samples = cli.NewSamples(a.store, a.Dir, a.log)
 	a.opens(func() error { a.samples.Close(); return nil })
+	connecting := newClients(a.Dir, func(context.Context) (cli.Keys, error) { return kept{a.store}, nil }, a.log)
+	a.opens(func() error { connecting.Close(); return nil })
 	audit := func(ctx context.Context) (receipt.Audit, error) {
 		return a.queue.Audit(ctx, a.operator(), receipt.TrustIn(a.receiptKeys.List()))
 	}
 	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
 		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp,
-		Callers: a.callers, Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
+		Callers: a.callers, Clients: connecting, Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)
 			p.Audit = func(ctx context.Context, _ string) (receipt.Audit, error) { return audit(ctx) } // of the journal that is open: it knows its end
@@ -331,3 +333,9 @@ func (r withDefaults) Start(ctx context.Context, by human.Actor, op human.Operat
 
 // journals are those of the reference agent's runs on a data folder.
 func journals(dir string) *runs.Store { return runs.New(filepath.Join(dir, "agents")) }
+
+// kept are the keys of a store that stays open.
+type kept struct{ *sqlite.Store }
+
+// Close does nothing.
+func (kept) Close() error { return nil }

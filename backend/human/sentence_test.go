@@ -56,7 +56,7 @@ func TestSay(t *testing.T) {
 }
 
 // unseen are folders whose errors only agents, terminals and logs show.
-var unseen = regexp.MustCompile(`^\.\./(transport/(cli|client|hook|mcp|mcpproxy)|app/hookprogram|agent/tools)(/|$)`)
+var unseen = regexp.MustCompile(`^\.\./(transport/(cli|client|hook/[^/]+\.go|mcp|mcpproxy)|app/hookprogram|agent/tools)(/|$)`)
 
 // formats are the formats of the errors that a window may show, by their codes, with places for their verbs: every text that stands in
 // a call of Errorf, BadField, Wrap or Sayf.

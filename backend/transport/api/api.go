@@ -63,6 +63,7 @@ type Deps struct {
 	Backups   Backups
 	Plans     Plans
 	Runs      Runs
+	Clients   Clients
 	StepUp    *stepup.Service
 	Phones    *Phones
 	Callers   *callers.Service // nil: whoever has an operator's token may use it

@@ -145,6 +145,10 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/session/terminal", nil, nil, 404, 404, 404, 404},
 		{"GET /api/agents", nil, nil, 401, 403, 403, 200},
 		{"POST /api/agents", nil, text(`{"name":"new"}`), 401, 403, 403, 201},
+		{"GET /api/agents/clients", nil, nil, 401, 403, 403, 503}, // package app has them
+		{"POST /api/agents/clients/{id}/connect", text("/api/agents/clients/codex/connect"), text(`{"hash":"x"}`), 401, 403, 403, 503},
+		{"POST /api/agents/clients/{id}/undo", text("/api/agents/clients/codex/undo"), nil, 401, 403, 403, 503},
+		{"POST /api/agents/clients/{id}/prove", text("/api/agents/clients/codex/prove"), nil, 401, 403, 403, 503},
 		{"DELETE /api/agents/{name}", func() string { h.agent("gone"); return "/api/agents/gone" }, nil, 401, 403, 403, 204},
 		{"GET /api/attempts", text("/api/attempts?all=true"), nil, 401, 403, 403, 200},
 		{"POST /api/attempts/{id}/dismiss", text("/api/attempts/at_none/dismiss"), nil, 401, 403, 403, 404},

@@ -139,6 +139,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.receipts(c)
 	s.signing(c)
 	s.administration(c)
+	s.agentClients(c.needs("clients", s.deps.Clients != nil))
 	s.attempts(c.needs("a check of callers", s.deps.Callers != nil))
 	s.evidence(c.needs("recordings", s.deps.Library != nil))
 	s.gate(c.needs("a gatekeeper", s.deps.Gate != nil))

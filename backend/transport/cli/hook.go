@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -149,7 +150,7 @@ func (s *shell) installHook(ctx context.Context, client string, at HookPlace, li
 		return err
 	}
 	c := HookCommand{Data: dir, Limit: limit}
-	if c.Program, err = hookProgram(); err != nil {
+	if c.Program, err = HookProgram(); err != nil {
 		return err
 	}
 	change, err := s.Hooks.Install(client, at, c)
@@ -163,11 +164,34 @@ func (s *shell) installHook(ctx context.Context, client string, at HookPlace, li
 	return s.changeHook(change, nil, yes, "the hook is in it already")
 }
 
-// hookProgram is deskbell-hook beside this program; without it, this program does the same.
-func hookProgram() ([]string, error) {
+// OwnProgram is the path of this program as others are to start it: one that stays the same when it is updated.
+func OwnProgram() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, human.Wrap(human.Internal, err, "Deskbell cannot find its own program")
+		return "", human.Wrap(human.Internal, err, "Deskbell cannot find its own program")
+	}
+	if image := os.Getenv("APPIMAGE"); filepath.IsAbs(image) && strings.Contains(self, string(filepath.Separator)+".mount_") {
+		return image, nil // what it is unpacked to is gone when it ends
+	}
+	slashes := filepath.ToSlash(self)
+	if strings.Contains(slashes, "/_npx/") {
+		return "", human.Errorf(human.Unavailable, "Deskbell runs from npx's cache, which npm empties; install it first: npm install -g deskbell")
+	}
+	if strings.Contains(slashes, "/Cellar/") || strings.HasPrefix(slashes, "/nix/store/") { // one folder for each version
+		if link, err := exec.LookPath("deskbell"); err == nil && filepath.IsAbs(link) {
+			if real, err := filepath.EvalSymlinks(link); err == nil && real == self {
+				return link, nil
+			}
+		}
+	}
+	return self, nil
+}
+
+// HookProgram is deskbell-hook beside this program; without it, this program does the same.
+func HookProgram() ([]string, error) {
+	self, err := OwnProgram()
+	if err != nil {
+		return nil, err
 	}
 	small := filepath.Join(filepath.Dir(self), "deskbell-hook")
 	if runtime.GOOS == "windows" {
@@ -223,42 +247,43 @@ func (s *shell) changeHook(change HookChange, err error, yes bool, nothing strin
 	return nil
 }
 
-// hookKey makes a key for a client's hooks, where there is none that is good. It is kept out of the client's settings,
-// which others may read.
+// hookKey makes a key for a client's hooks, where there is none that is good.
 func (s *shell) hookKey(ctx context.Context, dir, client string) error {
-	file := s.Hooks.KeyFile(dir, client)
 	keys, err := s.Keys(ctx, dir)
 	if err != nil {
 		return err
 	}
-	err = func() error {
-		text, err := os.ReadFile(file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return human.Wrap(human.Unavailable, err, "%s cannot be read: %v", file, err)
+	return errors.Join(EnsureKey(ctx, keys, s.Hooks.KeyFile(dir, client), client), keys.Close())
+}
+
+// EnsureKey makes a key for a client, where its file has none that is good. It is kept out of the client's settings, which others
+// may read.
+func EnsureKey(ctx context.Context, keys Keys, file, client string) error {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return human.Wrap(human.Unavailable, err, "%s cannot be read: %v", file, err)
+	}
+	all, err := keys.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		if k.RevokedAt == nil && strings.HasPrefix(strings.TrimSpace(string(text)), "dbk_"+k.ID) {
+			return nil
 		}
-		all, err := keys.Keys(ctx)
-		if err != nil {
-			return err
-		}
-		for _, k := range all {
-			if k.RevokedAt == nil && strings.HasPrefix(strings.TrimSpace(string(text)), "dbk_"+k.ID) {
-				return nil
-			}
-		}
-		key, err := keys.AddKey(ctx, client, false)
-		if err != nil {
-			return err
-		}
-		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
-			_ = os.Remove(file) // so that what is written has permissions of its own
-			err = os.WriteFile(file, []byte(key+"\n"), 0o600)
-		}
-		if err != nil {
-			return errors.Join(human.Wrap(human.Unavailable, err, "%s cannot be written: %v", file, err), keys.DropKey(ctx, key))
-		}
-		return nil
-	}()
-	return errors.Join(err, keys.Close())
+	}
+	key, err := keys.AddKey(ctx, client, false)
+	if err != nil {
+		return err
+	}
+	if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
+		_ = os.Remove(file) // so that what is written has permissions of its own
+		err = os.WriteFile(file, []byte(key+"\n"), 0o600)
+	}
+	if err != nil {
+		return errors.Join(human.Wrap(human.Unavailable, err, "%s cannot be written: %v", file, err), keys.DropKey(ctx, key))
+	}
+	return nil
 }
 
 func (s *shell) hookStatusCommand() *cobra.Command {
@@ -300,7 +325,7 @@ func (s *shell) hookStatus(places []HookPlace) error {
 		return err
 	}
 	c := HookCommand{Data: dir}
-	if c.Program, err = hookProgram(); err != nil {
+	if c.Program, err = HookProgram(); err != nil {
 		return err
 	}
 	replaced := ""

@@ -4,6 +4,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,9 +29,10 @@ const Limit = time.Hour
 
 // A Place is whose settings are meant.
 type Place struct {
-	Home string              // the user's
-	Dir  string              // a project's root; empty: the user's own settings, for every project
-	Env  func(string) string // clients' own variables for where their settings are
+	Home   string              // the user's
+	Dir    string              // a project's root; empty: the user's own settings, for every project
+	Env    func(string) string // clients' own variables for where their settings are
+	System string              // as in runtime.GOOS, which it is where it is empty
 }
 
 // A Command is what a client starts.
@@ -95,11 +98,22 @@ type target struct {
 	note    string  // for the user, after an installation
 }
 
-// An entry is an element of one of the lists below hooks, or a member of the file itself.
+// An entry is an element of one of the lists below hooks, a member of the file itself, or a setting.
 type entry struct {
 	event string
-	value json.RawMessage // compact
+	value json.RawMessage // compact; nil: it is there with comments, or with other hooks
+	set   *setting        // in place of an event
 }
+
+// at is the containers that an entry is in, from the outermost.
+func (e entry) at() []string {
+	if e.set != nil {
+		return e.set.at
+	}
+	return []string{"hooks", e.event}
+}
+
+func (e entry) same(o entry) bool { return e.event == o.event && e.set == o.set }
 
 func compact(v any) json.RawMessage {
 	var b bytes.Buffer
@@ -149,7 +163,7 @@ var targets = map[string]target{
 			return under(p, "CLAUDE_CONFIG_DIR", ".claude", ".claude", file)
 		},
 		entries: func(c Command, system string) []entry {
-			return []entry{{"PreToolUse", compact(group{Matcher: "*", Hooks: []handler{{
+			return []entry{{event: "PreToolUse", value: compact(group{Matcher: "*", Hooks: []handler{{
 				Type: "command", Command: c.line("claude-code", system), Timeout: c.limit().Seconds(), OnFailure: "block",
 			}}})}}
 		},
@@ -158,7 +172,7 @@ var targets = map[string]target{
 	"codex": {
 		path: func(p Place) string { return under(p, "CODEX_HOME", ".codex", ".codex", "hooks.json") },
 		entries: func(c Command, system string) []entry {
-			return []entry{{"PreToolUse", compact(group{Hooks: []handler{{
+			return []entry{{event: "PreToolUse", value: compact(group{Hooks: []handler{{
 				Type: "command", Command: c.line("codex", system), Timeout: c.limit().Seconds(), Status: "Asking Deskbell",
 			}}})}}
 		},
@@ -172,7 +186,7 @@ var targets = map[string]target{
 			return under(p, "", ".gemini", ".gemini", "settings.json")
 		},
 		entries: func(c Command, system string) []entry {
-			return []entry{{"BeforeTool", compact(group{Hooks: []handler{{
+			return []entry{{event: "BeforeTool", value: compact(group{Hooks: []handler{{
 				Name: "deskbell", Type: "command", Command: c.line("gemini", system), Timeout: float64(c.limit().Milliseconds()),
 			}}})}}
 		},
@@ -184,9 +198,9 @@ var targets = map[string]target{
 			h := handler{Command: c.line("cursor", system), Timeout: c.limit().Seconds(), Closed: true}
 			rest := h
 			rest.Matcher = "^(?!Shell$|MCP)" // the others ring for those
-			return []entry{{"beforeShellExecution", compact(h)}, {"beforeMCPExecution", compact(h)}, {"preToolUse", compact(rest)}}
+			return []entry{{event: "beforeShellExecution", value: compact(h)}, {event: "beforeMCPExecution", value: compact(h)}, {event: "preToolUse", value: compact(rest)}}
 		},
-		needs: []entry{{"version", json.RawMessage("1")}},
+		needs: []entry{{event: "version", value: json.RawMessage("1")}},
 		note:  "Cursor takes it up by itself; Settings > Hooks shows it.",
 	},
 	"opencode": {
@@ -268,10 +282,12 @@ func Uninstall(client string, at Place) (Plan, error) {
 
 // content is what a settings file holds.
 type content struct {
-	text    []byte // nil: no file
-	ours    []entry
-	command string
-	without []byte // the same without ours; nil: no file
+	text     []byte     // nil: no file
+	settings []*setting // those of this file that count as ours
+	hooks    bool       // hooks do
+	ours     []entry
+	command  string
+	without  []byte // the same without ours; nil: no file
 }
 
 func plan(client string, at Place, change func(target, content) ([]byte, error)) (Plan, error) {
@@ -288,7 +304,7 @@ func plan(client string, at Place, change func(target, content) ([]byte, error))
 		}
 		return Plan{}, human.Wrap(human.Unavailable, err, "%s cannot be changed: %v", p.Path, err)
 	}
-	was := content{}
+	was := content{hooks: true}
 	var err error
 	if was.text, err = read(p.Path); err != nil {
 		return in(err)
@@ -300,12 +316,15 @@ func plan(client string, at Place, change func(target, content) ([]byte, error))
 	if t.entries == nil {
 		err = was.plugin()
 	} else {
-		err = was.split(backup, t)
+		err = was.split(backup, append(append([]entry{}, t.needs...), t.entries(Command{}, runtime.GOOS)...))
 	}
 	if err != nil {
 		return in(err)
 	}
 	p.before, p.keep, p.backup = was.text, was.without, backup
+	if connected(client, at, p.Path, was.text) {
+		p.keep = nil // the backup is of before that
+	}
 	if p.after, err = change(t, was); err != nil {
 		return in(err)
 	}
@@ -342,8 +361,8 @@ func (c *content) plugin() error {
 	return nil
 }
 
-// split finds what is ours in a settings file.
-func (c *content) split(backup []byte, t target) error {
+// split finds what is ours in a settings file. all is what could be, in the order in which it is put in.
+func (c *content) split(backup []byte, all []entry) error {
 	c.without = c.text
 	if len(bytes.TrimSpace(c.text)) == 0 {
 		return nil
@@ -359,18 +378,25 @@ func (c *content) split(backup []byte, t target) error {
 	}
 	// No one has changed the file since: then what was there before is known to the byte.
 	var put []entry
-	put = append(put, t.needs...)
-	for _, e := range t.entries(Command{}, runtime.GOOS) { // in the order in which they were put in
+	for _, e := range all {
+		if e.event == "version" {
+			put = append(put, e)
+			continue
+		}
 		for _, ours := range c.ours {
-			if ours.event == e.event {
+			if ours.same(e) {
 				put = append(put, ours)
 			}
 		}
 	}
-	for _, was := range [][]byte{backup, nil} {
-		if again, err := insert(was, put); err == nil && bytes.Equal(again, c.text) {
-			c.without = was
-			return nil
+	last := slices.Clone(put) // the hooks, where they were put in again by themselves
+	slices.SortStableFunc(last, func(a, b entry) int { return cmp.Compare(min(len(a.event), 1), min(len(b.event), 1)) })
+	for _, put := range [][]entry{put, last} {
+		for _, was := range [][]byte{backup, nil} {
+			if again, err := insert(was, put); err == nil && bytes.Equal(again, c.text) {
+				c.without = was
+				return nil
+			}
 		}
 	}
 	return c.prune(backup)
@@ -381,6 +407,18 @@ func (c *content) takeOne() (found bool, err error) {
 	root, err := parse(c.without)
 	if err != nil {
 		return false, err
+	}
+	for _, set := range c.settings {
+		in, i := set.find(c.without, root)
+		if i < 0 {
+			continue
+		}
+		c.ours = append(c.ours, entry{set: set, value: compacted(c.without, in.values[i])})
+		c.without = remove(c.without, in, i)
+		return true, nil
+	}
+	if !c.hooks {
+		return false, nil
 	}
 	hooks, err := child(c.without, root, "hooks", '{')
 	if err != nil || hooks == nil {
@@ -400,12 +438,7 @@ func (c *content) takeOne() (found bool, err error) {
 				c.command = command
 			}
 			if whole {
-				var text bytes.Buffer
-				if err := json.Compact(&text, c.without[n.start:n.end]); err == nil {
-					c.ours = append(c.ours, entry{event, text.Bytes()})
-				} else {
-					c.ours = append(c.ours, entry{event: event}) // with comments; it cannot be ours as we wrote it
-				}
+				c.ours = append(c.ours, entry{event: event, value: compacted(c.without, n)})
 				c.without = remove(c.without, list, j)
 				return true, nil
 			}
@@ -420,6 +453,15 @@ func (c *content) takeOne() (found bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// compacted is a value without white space; nil where it has comments, so that it cannot be as we wrote it.
+func compacted(text []byte, n node) json.RawMessage {
+	var b bytes.Buffer
+	if err := json.Compact(&b, text[n.start:n.end]); err != nil {
+		return nil
+	}
+	return b.Bytes()
 }
 
 // mine is the command of a handler of ours, or of a group that has one; whole says that it has no others.
@@ -462,7 +504,7 @@ func isOurs(command string) bool {
 
 // prune removes what is empty now and was not there before.
 func (c *content) prune(backup []byte) error {
-	had := func(path ...string) bool {
+	had := func(path []string) bool {
 		n, err := parse(backup)
 		for _, name := range path {
 			i := n.member(backup, name)
@@ -473,28 +515,29 @@ func (c *content) prune(backup []byte) error {
 		}
 		return true
 	}
-	root, err := parse(c.without)
-	if err != nil {
-		return err
-	}
-	hooks, err := child(c.without, root, "hooks", '{')
-	if err != nil || hooks == nil {
-		return err
-	}
-	for i := len(hooks.values) - 1; i >= 0; i-- {
-		var event string
-		if json.Unmarshal(c.without[hooks.keys[i].start:hooks.keys[i].end], &event) != nil || len(hooks.values[i].values) > 0 || hooks.values[i].kind != '[' || had("hooks", event) {
-			continue
-		}
-		for _, e := range c.ours {
-			if e.event == event {
-				c.without = remove(c.without, *hooks, i)
-				return c.prune(backup)
+	for _, e := range c.ours {
+		for path := e.at(); len(path) > 0 && !had(path); path = path[:len(path)-1] {
+			in, err := parse(c.without)
+			if err != nil {
+				return err
 			}
+			last := len(path) - 1
+			for _, name := range path[:last] {
+				if i := in.member(c.without, name); i >= 0 {
+					in = in.values[i]
+				} else {
+					in = node{}
+				}
+			}
+			i := in.member(c.without, path[last])
+			if i < 0 {
+				continue
+			}
+			if n := in.values[i]; len(n.values) > 0 || n.kind != '[' && n.kind != '{' {
+				break
+			}
+			c.without = remove(c.without, in, i)
 		}
-	}
-	if len(hooks.values) == 0 && !had("hooks") {
-		c.without = remove(c.without, root, root.member(c.without, "hooks"))
 	}
 	return nil
 }
@@ -527,31 +570,52 @@ func insert(text []byte, entries []entry) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := styleOf(text, root)
 		if e.event == "version" {
 			if root.kind == '{' && root.member(text, e.event) < 0 {
-				text = s.add(text, root, e.event, e.value)
+				text = styleOf(text, root).add(text, root, e.event, e.value)
 			}
 			continue
 		}
-		hooks, err := child(text, root, "hooks", '{')
-		if err != nil {
-			return nil, err
+		name := ""
+		if e.set != nil {
+			name = e.set.name
 		}
-		list := compact([]json.RawMessage{e.value})
-		if hooks == nil {
-			text = s.add(text, root, "hooks", compact(map[string]json.RawMessage{e.event: list}))
-			continue
-		}
-		event, err := child(text, *hooks, e.event, '[')
-		switch {
-		case err != nil:
+		if text, err = place(text, root, e.at(), name, e.value); err != nil {
 			return nil, err
-		case event == nil:
-			text = s.add(text, *hooks, e.event, list)
-		default:
-			text = s.add(text, *event, "", e.value)
 		}
 	}
 	return text, nil
+}
+
+// place puts a member of a name below a path, or an element into the list there where the name is empty, with the containers
+// that are missing.
+func place(text []byte, in node, path []string, name string, value json.RawMessage) ([]byte, error) {
+	s := styleOf(text, in)
+	for i, step := range path {
+		kind := byte('{')
+		if i == len(path)-1 && name == "" {
+			kind = '['
+		}
+		next, err := child(text, in, step, kind)
+		if err != nil {
+			return nil, err
+		}
+		if next != nil {
+			in = *next
+			continue
+		}
+		if name == "" {
+			value = compact([]json.RawMessage{value})
+		} else {
+			value = compact(map[string]json.RawMessage{name: value})
+		}
+		for j := len(path) - 1; j > i; j-- {
+			value = compact(map[string]json.RawMessage{path[j]: value})
+		}
+		return s.add(text, in, step, value), nil
+	}
+	if in.kind != '{' && in.kind != '[' {
+		return nil, human.Errorf(human.Invalid, "it is not a JSON object")
+	}
+	return s.add(text, in, name, value), nil
 }

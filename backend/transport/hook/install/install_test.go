@@ -199,7 +199,7 @@ func TestSettingsThatAreThereStayAsTheyAre(t *testing.T) {
 		"nothing":                              {was: "{}", want: "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"a\": [\n          1\n        ]\n      }\n    ]\n  }\n}"},
 		"Windows' lines":                       {was: "{\r\n    \"a\": 1\r\n}\r\n", want: "{\r\n    \"a\": 1,\r\n    \"hooks\": {\r\n        \"PreToolUse\": [\r\n            {\r\n                \"a\": [\r\n                    1\r\n                ]\r\n            }\r\n        ]\r\n    }\r\n}\r\n"},
 	} {
-		got, err := insert([]byte(tt.was), []entry{{"PreToolUse", json.RawMessage(`{"a":[1]}`)}})
+		got, err := insert([]byte(tt.was), []entry{{event: "PreToolUse", value: json.RawMessage(`{"a":[1]}`)}})
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}

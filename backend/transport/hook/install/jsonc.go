@@ -32,6 +32,15 @@ func parse(text []byte) (node, error) {
 	return nodeOf(v, from), nil
 }
 
+// decode reads a value that may have comments.
+func decode(text []byte, into any) error {
+	plain, err := hujson.Standardize(bytes.Clone(text))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(plain, into)
+}
+
 // nodeOf is a value that was read of what begins at an offset.
 func nodeOf(v hujson.Value, from int) node {
 	n := node{kind: byte(v.Value.Kind()), start: from + v.StartOffset, end: from + v.EndOffset, comma: -1}
