@@ -68,6 +68,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Programs that run agents, and how they are connected
+         * @description For: operator.
+         */
+        get: operations["listClients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/clients/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write Deskbell into a client's settings
+         * @description For: operator.
+         */
+        post: operations["connectClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/clients/{id}/prove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send one request through a client's own settings
+         * @description For: operator.
+         */
+        post: operations["proveClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/clients/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take Deskbell out of a client's settings
+         * @description For: operator.
+         */
+        post: operations["undoClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{name}": {
         parameters: {
             query?: never;
@@ -2273,6 +2353,39 @@ export interface components {
              */
             revoked_at?: string;
         };
+        AgentClient: {
+            /** @description What connecting would write now; empty when it is connected. */
+            changes: components["schemas"]["ClientChange"][];
+            /** @description It is on this machine. */
+            found: boolean;
+            gives: components["schemas"]["ClientGives"];
+            /** @description Of exactly these changes. */
+            hash: string;
+            /** @description Its name for the command line; its agents' agent_id. */
+            id: string;
+            /** @description The agent whose key it has; empty before it is connected. */
+            key?: string;
+            /** @description As its maker writes it. */
+            name: string;
+            /** @description What its user has to do in it. */
+            next?: string;
+            /** @description Next, for other languages. */
+            next_said?: components["schemas"]["Sentence"];
+            /** @description What is wrong, in a sentence. */
+            problem?: string;
+            /** @description Problem, for other languages. */
+            problem_said?: components["schemas"]["Sentence"];
+            /** @description The path of its program, where that was found. */
+            program?: string;
+            /** @description The last request that was sent through its settings. */
+            proof?: components["schemas"]["ClientProof"];
+            /** @enum {string} */
+            state: "absent" | "ready" | "connected" | "changed" | "trouble";
+            /** @description There is something of Deskbell in its settings to take out. */
+            undo: boolean;
+            /** @description Where that can be seen without starting it. */
+            version?: string;
+        };
         AgentList: {
             agents: components["schemas"]["Agent"][];
         };
@@ -2761,6 +2874,35 @@ export interface components {
             /** Format: date-time */
             until?: string;
         };
+        ClientChange: {
+            /** @description A unified diff. */
+            diff: string;
+            file: string;
+            /** @description What is written there: server, permission, hook; file, where all of it is Deskbell's. */
+            what: ("server" | "permission" | "hook" | "file")[];
+        };
+        ClientGives: {
+            /** @description The gatekeeper is in front of its tools. */
+            hook: boolean;
+            /** @description It calls Deskbell's tools without asking by itself first. */
+            permission: boolean;
+            /** @description Its agents can ask. */
+            tools: boolean;
+        };
+        ClientList: {
+            clients: components["schemas"]["AgentClient"][];
+        };
+        ClientProof: {
+            /** Format: date-time */
+            at: string;
+            /** @description It arrived. */
+            ok: boolean;
+            operation_id?: string;
+            /** @description What became of it, in a sentence. */
+            text: string;
+            /** @description Text, for other languages. */
+            text_said?: components["schemas"]["Sentence"];
+        };
         Code: {
             code: string;
             /** @description A link to the console with the code in its fragment. */
@@ -2827,6 +2969,10 @@ export interface components {
         Confirming: {
             /** @description The setting plan.confirm_by_human: plans have to be confirmed before they run. */
             confirm_by_human: boolean;
+        };
+        ConnectRequest: {
+            /** @description The client's hash, as it was listed with the changes that you saw. */
+            hash: string;
         };
         Consent: {
             /** Format: date-time */
@@ -4212,6 +4358,10 @@ export interface components {
             /** @description Every commit of the branch is at its remote. */
             pushed: boolean;
             root?: string;
+        };
+        ProofAnswer: {
+            operation_id?: string;
+            proof: components["schemas"]["ClientProof"];
         };
         Proposal: {
             key: string;
@@ -5787,6 +5937,135 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listClients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientList"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    connectClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The client's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentClient"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    proveClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The client's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofAnswer"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undoClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The client's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentClient"];
                 };
             };
             /** @description An error; nothing was changed. */
