@@ -16,14 +16,14 @@ const (
 
 // An AgentClient is a program that runs agents, such as Claude Code, and how it is connected.
 type AgentClient struct {
-	ID      string         `json:"id" doc:"Its name for the command line; its agents' agent_id."`
-	Name    string         `json:"name" doc:"As its maker writes it."`
-	Found   bool           `json:"found" doc:"It is on this machine."`
-	Version string         `json:"version,omitempty" doc:"Where that can be seen without starting it."`
-	Program string         `json:"program,omitempty" doc:"The path of its program, where that was found."`
-	State   ClientState    `json:"state" enum:"absent,ready,connected,changed,trouble"`
-	Problem string         `json:"problem,omitempty" doc:"What is wrong, in a sentence."`
-	Next    string         `json:"next,omitempty" doc:"What its user has to do in it."`
+	ID      string      `json:"id" doc:"Its name for the command line; its agents' agent_id."`
+	Name    string      `json:"name" doc:"As its maker writes it."`
+	Found   bool        `json:"found" doc:"It is on this machine."`
+	Version string      `json:"version,omitempty" doc:"Where that can be seen without starting it."`
+	Program string      `json:"program,omitempty" doc:"The path of its program, where that was found."`
+	State   ClientState `json:"state" enum:"absent,ready,connected,changed,trouble"`
+	Problem string      `json:"problem,omitempty" doc:"What is wrong, in a sentence."`
+	Next    string      `json:"next,omitempty" doc:"What its user has to do in it."`
 
 	SaidProblem *Sentence `json:"problem_said,omitempty" doc:"Problem, for other languages."`
 	SaidNext    *Sentence `json:"next_said,omitempty" doc:"Next, for other languages."`
