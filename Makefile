@@ -56,7 +56,7 @@ export DESKBELL_BIN := $(CURDIR)/$(BIN)
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 .PHONY: help run build dev test test-all bench soak roundtrip corpus lint screenshots generate installers clean \
-	setup-run $(INSTALLERS) $(INSTALLER_TESTS) setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window browser agents attacks acp crash
+	setup-run $(INSTALLERS) $(INSTALLER_TESTS) setup-test lint-frontend test-frontend test-go generated fuzz windows wine e2e mcp examples window wayland browser agents attacks acp crash
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,7 @@ test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) mcp+examples+agents   $(MAKE) -j2 -O mcp examples agents
 	@$(STAGE) attacks               $(MAKE) attacks
 	@$(STAGE) window                $(MAKE) window
+	@$(STAGE) wayland               $(MAKE) wayland
 	# Neither the tests under Wine, which mostly wait, nor the kills have anything to fear from a busy machine.
 	@$(STAGE) crash+wine+fuzz       $(MAKE) -j3 -O crash wine fuzz
 	$(if $(INSTALLER_TESTS),@$(STAGE) installers $(MAKE) -j2 -O $(INSTALLER_TESTS))
@@ -234,7 +235,10 @@ examples: build setup-test $(EXAMPLES)/.compiled/.stamp
 
 window: build setup-test
 	# Each test has a desktop of its own, and mostly waits for it.
-	$(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 10m -skip '^TestBrowser' ./build/e2e/...
+	$(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 10m -skip '^Test(Browser|Wayland)' ./build/e2e/...
+
+wayland: build setup-test ## run the window in headless sway and GNOME Shell
+	$(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 10m -run '^TestWayland' ./build/e2e/
 
 browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json
 	$(APART) $(GO_TEST),window $(SHORT) -count 1 -parallel 2 -timeout 40m -run '^TestBrowser' ./build/e2e/

@@ -1,5 +1,7 @@
+#include <dlfcn.h>
 #include <gtk/gtk.h>
 #include <string.h>
+#include <wayland-client.h>
 #ifdef GDK_WINDOWING_X11
 #include <gdk/gdkx.h>
 #include <X11/Xlib.h>
@@ -22,6 +24,27 @@ static gint64 leaves_by; // and when that is no longer waited for
 static gulong realize_hook;
 static GtkWidget *held_back; // kept from the window manager until it has been hidden once
 
+// On Wayland, where the compositor offers layers (zwlr_layer_shell_v1), a popup is a window of its own in the uppermost
+// one, and the page moves between the two: a window that is once in a layer cannot become an ordinary one.
+static GtkWindow *sheet;
+static gboolean layers_offered; // whether this library is there or not
+static gboolean keys_wanted; // the popup asked for the keyboard, and does not have it yet
+static struct {
+	void (*init)(GtkWindow *);
+	void (*set_namespace)(GtkWindow *, const char *);
+	void (*set_layer)(GtkWindow *, int);
+	void (*set_anchor)(GtkWindow *, int, gboolean);
+	void (*set_margin)(GtkWindow *, int, int);
+	void (*set_keyboard_mode)(GtkWindow *, int);
+	guint (*protocol_version)(void);
+} layer;
+enum { LAYER_OVERLAY = 3 };
+enum { EDGE_RIGHT = 1, EDGE_TOP = 2 };
+enum { KEYS_NONE, KEYS_EXCLUSIVE, KEYS_ON_DEMAND };
+
+// front is the window that a person sees or would see now.
+static GtkWindow *front(void) { return sheet != NULL && state == POPUP ? sheet : window; }
+
 static gboolean on_x11(void) {
 #ifdef GDK_WINDOWING_X11
 	GdkDisplay *d = gdk_display_get_default();
@@ -29,6 +52,56 @@ static gboolean on_x11(void) {
 #else
 	return FALSE;
 #endif
+}
+
+static gboolean on_wayland(void) {
+	const char *session = g_getenv("XDG_SESSION_TYPE");
+	return g_getenv("WAYLAND_DISPLAY") != NULL || (session != NULL && strcmp(session, "wayland") == 0);
+}
+
+static void on_global(void *data, struct wl_registry *r, uint32_t name, const char *interface, uint32_t version) {
+	if (strcmp(interface, "zwlr_layer_shell_v1") == 0)
+		*(gboolean *)data = TRUE;
+}
+
+static void on_global_remove(void *data, struct wl_registry *r, uint32_t name) {}
+
+// find_layers asks the compositor on a connection of its own: GTK has to know its backend before it connects.
+static gboolean find_layers(void) {
+	static const struct wl_registry_listener listener = {on_global, on_global_remove};
+	gboolean found = FALSE;
+	struct wl_display *d = wl_display_connect(NULL);
+	if (d == NULL)
+		return FALSE;
+	struct wl_registry *r = wl_display_get_registry(d);
+	wl_registry_add_listener(r, &listener, &found);
+	wl_display_roundtrip(d);
+	wl_registry_destroy(r);
+	wl_display_disconnect(d);
+	return found;
+}
+
+// load_layers loads gtk-layer-shell, which no distribution installs with GTK.
+static gboolean load_layers(void) {
+	void *lib = dlopen("libgtk-layer-shell.so.0", RTLD_NOW | RTLD_LOCAL);
+	if (lib == NULL)
+		return FALSE;
+	const struct { const char *name; void *into; } symbols[] = {
+		{"gtk_layer_init_for_window", &layer.init}, {"gtk_layer_set_namespace", &layer.set_namespace},
+		{"gtk_layer_set_layer", &layer.set_layer}, {"gtk_layer_set_anchor", &layer.set_anchor},
+		{"gtk_layer_set_margin", &layer.set_margin}, {"gtk_layer_set_keyboard_mode", &layer.set_keyboard_mode},
+		{"gtk_layer_get_protocol_version", &layer.protocol_version},
+	};
+	for (guint i = 0; i < G_N_ELEMENTS(symbols); i++) {
+		void *f = dlsym(lib, symbols[i].name);
+		if (f == NULL) {
+			dlclose(lib);
+			memset(&layer, 0, sizeof layer);
+			return FALSE;
+		}
+		*(void **)symbols[i].into = f;
+	}
+	return TRUE;
 }
 
 // ---- running on the main thread ----
@@ -149,11 +222,15 @@ static void release(void) {
 }
 
 int db_prepare(int start_hidden) {
-	const char *session = g_getenv("XDG_SESSION_TYPE");
-	// Wayland gives a program no say in where its window stands, whether it is above others, or whether
-	// it takes the keyboard. Through XWayland the popup can do all three.
-	if (g_getenv("GDK_BACKEND") == NULL && session != NULL && strcmp(session, "wayland") == 0 && g_getenv("DISPLAY") != NULL)
-		g_setenv("GDK_BACKEND", "x11,wayland", FALSE);
+	// Wayland gives an ordinary window no say in where it stands, whether it is above others, or whether it takes the
+	// keyboard. A layer gives all three, and so does XWayland under a compositor that places windows of X11.
+	if (on_wayland() && g_getenv("GDK_BACKEND") == NULL) {
+		layers_offered = find_layers();
+		if (layers_offered && load_layers())
+			g_setenv("GDK_BACKEND", "wayland", FALSE);
+		else if (g_getenv("DISPLAY") != NULL)
+			g_setenv("GDK_BACKEND", "x11,wayland", FALSE);
+	}
 	if (!gtk_init_check(NULL, NULL))
 		return -1;
 	if (start_hidden) {
@@ -164,7 +241,9 @@ int db_prepare(int start_hidden) {
 }
 
 static gboolean on_focus_out(GtkWidget *w, GdkEvent *e, gpointer data) {
-	if (state == POPUP)
+	if (state == POPUP && sheet != NULL)
+		layer.set_keyboard_mode(sheet, KEYS_NONE);
+	else if (state == POPUP)
 		gtk_window_set_accept_focus(window, FALSE);
 	return FALSE;
 }
@@ -183,9 +262,14 @@ static guint32 now(void) {
 }
 
 static void focus_at(guint32 time) {
-	gtk_window_set_accept_focus(window, TRUE);
-	gtk_window_present_with_time(window, time);
-	GtkWidget *view = find_webview(GTK_WIDGET(window));
+	if (front() == sheet) {
+		keys_wanted = TRUE;
+		layer.set_keyboard_mode(sheet, KEYS_EXCLUSIVE); // nothing less gives it without another click
+	} else {
+		gtk_window_set_accept_focus(window, TRUE);
+		gtk_window_present_with_time(window, time);
+	}
+	GtkWidget *view = find_webview(GTK_WIDGET(front()));
 	if (view != NULL)
 		gtk_widget_grab_focus(view);
 }
@@ -247,7 +331,7 @@ static GdkFilterReturn on_root_event(GdkXEvent *xevent, GdkEvent *event, gpointe
 	for (guint i = 0; i < G_N_ELEMENTS(hotkeys); i++) {
 		if (!hotkeys[i].grabbed || e->xkey.keycode != hotkeys[i].code || mods != hotkeys[i].mods)
 			continue;
-		gboolean shown = gtk_widget_get_visible(GTK_WIDGET(window));
+		gboolean shown = gtk_widget_get_visible(GTK_WIDGET(front()));
 		if (i == 0 && shown)
 			focus_at(e->xkey.time);
 		deskbellHotkey(i, shown);
@@ -267,11 +351,51 @@ static gboolean on_unmap(GtkWidget *w, GdkEvent *e, gpointer data) {
 	return FALSE;
 }
 
+// The keyboard that was asked for is here: from now on a click elsewhere takes it away. sway gives it back once more after
+// such a click, unasked, until it hears of on_focus_out.
+static gboolean on_focus_in(GtkWidget *w, GdkEvent *e, gpointer data) {
+	if (keys_wanted && layer.protocol_version() >= 4)
+		layer.set_keyboard_mode(sheet, KEYS_ON_DEMAND);
+	keys_wanted = FALSE;
+	return FALSE;
+}
+
+static void make_sheet(void) {
+	sheet = GTK_WINDOW(gtk_window_new(GTK_WINDOW_TOPLEVEL));
+	gtk_window_set_title(sheet, gtk_window_get_title(window));
+	GdkVisual *visual = gdk_screen_get_rgba_visual(gtk_window_get_screen(sheet));
+	if (visual != NULL)
+		gtk_widget_set_visual(GTK_WIDGET(sheet), visual);
+	gtk_widget_set_app_paintable(GTK_WIDGET(sheet), TRUE);
+	layer.init(sheet);
+	layer.set_namespace(sheet, "deskbell");
+	layer.set_layer(sheet, LAYER_OVERLAY);
+	layer.set_anchor(sheet, EDGE_TOP, TRUE);
+	layer.set_anchor(sheet, EDGE_RIGHT, TRUE);
+	layer.set_keyboard_mode(sheet, KEYS_NONE);
+	g_signal_connect(sheet, "focus-in-event", G_CALLBACK(on_focus_in), NULL);
+	g_signal_connect(sheet, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
+	g_signal_connect(sheet, "unmap-event", G_CALLBACK(on_unmap), NULL);
+}
+
+// carry moves the page to another window; both are hidden.
+static void carry(GtkWindow *to) {
+	GtkWidget *from = GTK_WIDGET(to == sheet ? window : sheet), *page = gtk_bin_get_child(GTK_BIN(from));
+	if (page == NULL)
+		return; // it is there
+	g_object_ref(page);
+	gtk_container_remove(GTK_CONTAINER(from), page);
+	gtk_container_add(GTK_CONTAINER(to), page);
+	g_object_unref(page);
+}
+
 static int adopt(call *c) {
 	release();
 	window = find_window();
 	if (window == NULL)
 		return -1;
+	if (layer.init != NULL && !on_x11())
+		make_sheet();
 	g_signal_connect(window, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
 	g_signal_connect(window, "destroy", G_CALLBACK(on_destroy), NULL);
 	g_signal_connect(window, "unmap-event", G_CALLBACK(on_unmap), NULL);
@@ -286,11 +410,14 @@ static int adopt(call *c) {
 }
 
 static int able(call *c) {
-	gboolean x11 = on_x11();
-	c->able.place = c->able.keep_above = c->able.no_focus = x11;
-	#ifdef GDK_WINDOWING_X11
-	c->able.hotkey = x11 && hotkeys[0].grabbed;
-	c->able.record_keys = x11 && hotkeys[1].grabbed && hotkeys[2].grabbed;
+	// Compositors that offer layers leave windows of X11 where tiling puts them.
+	gboolean x11 = on_x11(), stands = sheet != NULL || (x11 && !layers_offered);
+	c->able.place = c->able.keep_above = stands;
+	c->able.no_focus = sheet != NULL || x11;
+#ifdef GDK_WINDOWING_X11
+	// XWayland hears keys only while one of its own windows has the keyboard.
+	c->able.hotkey = x11 && !on_wayland() && hotkeys[0].grabbed;
+	c->able.record_keys = x11 && !on_wayland() && hotkeys[1].grabbed && hotkeys[2].grabbed;
 #endif
 	if (window != NULL) {
 		GdkScreen *screen = gtk_window_get_screen(window);
@@ -300,7 +427,34 @@ static int able(call *c) {
 	return 0;
 }
 
+// A layer's place is counted from the edges of the monitor that the compositor chooses, which is the one with the
+// keyboard: before that only the size matters that fits on each.
+static int sheet_screen(call *c) {
+	GdkDisplay *d = gdk_display_get_default();
+	GdkWindow *gdk = gtk_widget_get_window(GTK_WIDGET(sheet));
+	int n = gdk_display_get_n_monitors(d);
+	if (gdk != NULL && gtk_widget_get_visible(GTK_WIDGET(sheet))) {
+		GdkMonitor *m = gdk_display_get_monitor_at_window(d, gdk);
+		for (int i = 0; m != NULL && i < n; i++)
+			if (gdk_display_get_monitor(d, i) == m) {
+				GdkRectangle r;
+				gdk_monitor_get_geometry(m, &r);
+				c->w = r.width, c->h = r.height;
+				return 0;
+			}
+	}
+	for (int i = 0; i < n; i++) {
+		GdkRectangle r;
+		gdk_monitor_get_geometry(gdk_display_get_monitor(d, i), &r);
+		c->w = i == 0 ? r.width : MIN(c->w, r.width);
+		c->h = i == 0 ? r.height : MIN(c->h, r.height);
+	}
+	return n > 0 ? 0 : -1;
+}
+
 static int screen(call *c) {
+	if (sheet != NULL)
+		return sheet_screen(c);
 	GdkDisplay *d = gdk_display_get_default();
 	GdkMonitor *m = NULL;
 	GdkSeat *seat = gdk_display_get_default_seat(d);
@@ -342,7 +496,7 @@ static void remember_console(void) {
 }
 
 static void pass_clicks_around(int pad, int w, int h) {
-	GdkWindow *gdk = gtk_widget_get_window(GTK_WIDGET(window));
+	GdkWindow *gdk = gtk_widget_get_window(GTK_WIDGET(front()));
 	if (gdk == NULL)
 		return;
 	if (pad == 0) {
@@ -356,11 +510,12 @@ static void pass_clicks_around(int pad, int w, int h) {
 }
 
 static void vanish(void) {
-	if (!gtk_widget_get_visible(GTK_WIDGET(window)))
+	GtkWidget *w = GTK_WIDGET(front());
+	if (!gtk_widget_get_visible(w))
 		return;
 	leaving = TRUE;
 	leaves_by = g_get_monotonic_time() + 300 * G_TIME_SPAN_MILLISECOND;
-	gtk_widget_hide(GTK_WIDGET(window));
+	gtk_widget_hide(w);
 }
 
 // let_go says whether the window manager has let the hidden window go (ICCCM 4.1.4), where there is one.
@@ -392,10 +547,34 @@ static gboolean gone(void) {
 	return (!leaving && let_go()) || g_get_monotonic_time() >= leaves_by;
 }
 
+static int sheet_popup(call *c) {
+	gboolean fresh = state != POPUP || !gtk_widget_get_visible(GTK_WIDGET(sheet));
+	if (fresh) {
+		remember_console();
+		if (!gone())
+			return AGAIN;
+		carry(sheet);
+		state = POPUP;
+		layer.set_keyboard_mode(sheet, KEYS_NONE);
+	}
+	call at = {0};
+	sheet_screen(&at);
+	layer.set_margin(sheet, EDGE_TOP, c->y);
+	layer.set_margin(sheet, EDGE_RIGHT, at.w - c->x - c->w);
+	gtk_widget_set_size_request(GTK_WIDGET(sheet), c->w, c->h);
+	gtk_window_resize(sheet, c->w, c->h);
+	if (fresh)
+		gtk_widget_show(GTK_WIDGET(sheet));
+	pass_clicks_around(c->a, c->w, c->h);
+	return 0;
+}
+
 static int popup(call *c) {
 	if (window == NULL)
 		return -1;
 	release();
+	if (sheet != NULL)
+		return sheet_popup(c);
 	gboolean fresh = state != POPUP || !gtk_widget_get_visible(GTK_WIDGET(window));
 	if (fresh) {
 		remember_console();
@@ -432,6 +611,8 @@ static int console(call *c) {
 	if ((state != CONSOLE || !gtk_widget_get_visible(GTK_WIDGET(window))) && !gone())
 		return AGAIN;
 	if (state != CONSOLE) {
+		if (sheet != NULL)
+			carry(window);
 		gtk_window_set_keep_above(window, FALSE);
 		gtk_window_unstick(window);
 		gtk_window_set_decorated(window, TRUE);
@@ -439,7 +620,8 @@ static int console(call *c) {
 		gtk_window_set_skip_pager_hint(window, FALSE);
 		gtk_window_set_accept_focus(window, TRUE);
 		gtk_window_set_focus_on_map(window, TRUE);
-		pass_clicks_around(0, 0, 0);
+		if (sheet == NULL)
+			pass_clicks_around(0, 0, 0);
 		if (!console_known) {
 			call at = {0};
 			console_w = c->w, console_h = c->h;
@@ -478,7 +660,7 @@ static int hide(call *c) {
 static int focus(call *c) {
 	if (window == NULL)
 		return -1;
-	if (gtk_widget_get_visible(GTK_WIDGET(window)))
+	if (gtk_widget_get_visible(GTK_WIDGET(front())))
 		focus_at(now());
 	return 0;
 }

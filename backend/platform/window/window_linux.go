@@ -2,7 +2,8 @@
 
 package window
 
-// #cgo pkg-config: gtk+-3.0 x11
+// #cgo pkg-config: gtk+-3.0 x11 wayland-client
+// #cgo LDFLAGS: -ldl
 // #cgo CFLAGS: -Wall -Wno-deprecated-declarations
 // #include "gtk_linux.h"
 import "C"

@@ -77,26 +77,7 @@ func Start(t testing.TB, o Options) *Desktop {
 	if o.Width == 0 {
 		o.Width, o.Height = 1440, 900
 	}
-	d := &Desktop{T: t, Home: t.TempDir()}
-	// The path of a socket has at most 107 bytes; a test's own folder can be longer.
-	var err error
-	if d.run, err = os.MkdirTemp("", "desk"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(d.run) })
-	config := filepath.Join(d.Home, ".config")
-	d.Write(filepath.Join(config, "fontconfig", "fonts.conf"), fonts)
-	d.Write(filepath.Join(config, "gtk-3.0", "settings.ini"), gtk)
-	d.Write(filepath.Join(config, "gtk-4.0", "settings.ini"), gtk)
-	d.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + d.Home, "USER=operator", "SHELL=/bin/sh", "LANG=C.UTF-8", "TZ=UTC",
-		"XDG_RUNTIME_DIR=" + d.run, "XDG_SESSION_TYPE=x11", "XDG_DATA_DIRS=/usr/local/share:/usr/share",
-		"FONTCONFIG_FILE=" + filepath.Join(config, "fontconfig", "fonts.conf"),
-		"GTK_THEME=Adwaita", "QT_QPA_PLATFORMTHEME=generic", "QT_FONT_DPI=96",
-		"GSETTINGS_BACKEND=memory",                   // nobody keeps settings here, and at-spi would take back what was switched on
-		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // containers forbid it its namespaces
-		"PYTHONDONTWRITEBYTECODE=1", "NO_AT_BRIDGE=1",
-	}
+	d := prepare(t)
 	number := ""
 	d.Server, number = d.StartLine("Xvfb", append([]string{
 		"-displayfd", "3", "-screen", "0", fmt.Sprintf("%dx%dx24", o.Width, o.Height), "-nolisten", "tcp", "-noreset", "-fp", "built-ins",
@@ -117,6 +98,32 @@ func Start(t testing.TB, o Options) *Desktop {
 	}
 	if o.Notifications {
 		d.startNotifications(o.TopRight)
+	}
+	return d
+}
+
+// prepare makes the folders, settings and environment of a desktop on which nothing runs yet.
+func prepare(t testing.TB) *Desktop {
+	t.Helper()
+	d := &Desktop{T: t, Home: t.TempDir()}
+	// The path of a socket has at most 107 bytes; a test's own folder can be longer.
+	var err error
+	if d.run, err = os.MkdirTemp("", "desk"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(d.run) })
+	config := filepath.Join(d.Home, ".config")
+	d.Write(filepath.Join(config, "fontconfig", "fonts.conf"), fonts)
+	d.Write(filepath.Join(config, "gtk-3.0", "settings.ini"), gtk)
+	d.Write(filepath.Join(config, "gtk-4.0", "settings.ini"), gtk)
+	d.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.Home, "USER=operator", "SHELL=/bin/sh", "LANG=C.UTF-8", "TZ=UTC",
+		"XDG_RUNTIME_DIR=" + d.run, "XDG_SESSION_TYPE=x11", "XDG_DATA_DIRS=/usr/local/share:/usr/share",
+		"FONTCONFIG_FILE=" + filepath.Join(config, "fontconfig", "fonts.conf"),
+		"GTK_THEME=Adwaita", "QT_QPA_PLATFORMTHEME=generic", "QT_FONT_DPI=96",
+		"GSETTINGS_BACKEND=memory",                   // nobody keeps settings here, and at-spi would take back what was switched on
+		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // containers forbid it its namespaces
+		"PYTHONDONTWRITEBYTECODE=1", "NO_AT_BRIDGE=1",
 	}
 	return d
 }

@@ -31,6 +31,7 @@ const page = `<!doctype html>
 <style>
   :root { color-scheme: light; font: 13px/20px sans-serif }
   html, body { margin: 0; height: 100% }
+  .popup { overflow: hidden }
   .console body, .solid body { background: #f2f2ef }
   .card { box-sizing: border-box; width: 400px; height: 160px; padding: 16px; background: #fff;
           border: 1px solid #e2e2dd; border-radius: 10px; box-shadow: 0 12px 32px rgb(20 18 10 / 14%) }

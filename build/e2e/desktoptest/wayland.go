@@ -1,0 +1,268 @@
+//go:build linux
+
+package desktoptest
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// A Compositor is a Wayland session of its own, without a screen that anyone could look at: sway or GNOME Shell, with
+// XWayland. Of a Desktop's methods those that look at windows or move the pointer are for X11 only; it has its own.
+type Compositor struct {
+	*Desktop
+	mouse *pointer        // of sway
+	hands *remoteDesktop  // of GNOME Shell; the other is nil
+	size  image.Rectangle // of all outputs together, in logical pixels
+}
+
+// An Output is a monitor of sway's, in a row from left to right.
+type Output struct {
+	Width, Height int // in pixels
+	Scale         int
+}
+
+// StartSway starts sway with these outputs, or one of 1440 by 900. It has no bar, and so no tray.
+func StartSway(t testing.TB, outputs ...Output) *Compositor {
+	t.Helper()
+	if len(outputs) == 0 {
+		outputs = []Output{{1440, 900, 1}}
+	}
+	d := prepare(t)
+	c := &Compositor{Desktop: d}
+	var config strings.Builder
+	for i, o := range outputs {
+		fmt.Fprintf(&config, "output HEADLESS-%d resolution %dx%d position %d 0 scale %d bg #446688 solid_color\n",
+			i+1, o.Width, o.Height, c.size.Dx(), o.Scale)
+		c.size = c.size.Union(image.Rect(c.size.Dx(), 0, c.size.Dx()+o.Width/o.Scale, o.Height/o.Scale))
+	}
+	ready := filepath.Join(d.run, "ready")
+	fmt.Fprintf(&config, "focus_follows_mouse no\nexec env > %[1]s.part && mv %[1]s.part %[1]s\n", ready)
+	d.Write(filepath.Join(d.Home, "sway.conf"), config.String())
+	d.Env = append(d.Env, "XDG_SESSION_TYPE=wayland", "XDG_CURRENT_DESKTOP=sway", "XKB_DEFAULT_LAYOUT=us")
+	d.startBus()
+	command := []string{"sway", "-c", filepath.Join(d.Home, "sway.conf")}
+	if os.Geteuid() == 0 { // as which it does not start
+		command = append([]string{"unshare", "-U", "--map-user=1000", "--map-group=1000"}, command...)
+	}
+	d.Server = d.StartWith([]string{
+		"WLR_BACKENDS=headless", "WLR_LIBINPUT_NO_DEVICES=1", "WLR_RENDERER=pixman", fmt.Sprintf("WLR_HEADLESS_OUTPUTS=%d", len(outputs)),
+	}, command[0], command[1:]...)
+	var environment []byte
+	d.Wait("sway", func() (there bool) {
+		var err error
+		environment, err = os.ReadFile(ready)
+		return err == nil
+	})
+	wayland := ""
+	for line := range strings.Lines(string(environment)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch name {
+		case "DISPLAY", "WAYLAND_DISPLAY", "SWAYSOCK":
+			d.Env = append(d.Env, name+"="+value)
+		}
+		switch name {
+		case "DISPLAY":
+			d.Display = value
+		case "WAYLAND_DISPLAY":
+			wayland = value
+		}
+	}
+	var err error
+	if c.mouse, err = plugIn(filepath.Join(d.run, wayland), c.size.Dx(), c.size.Dy()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.mouse.conn.Close() })
+	d.Start("wtype", "-s", "3600000") // without a keyboard nothing can have it
+	return c
+}
+
+// StartGNOME starts GNOME Shell with a monitor of 1440 by 900, shows the desktop in place of the overview, and has
+// something show notifications.
+func StartGNOME(t testing.TB) *Compositor {
+	t.Helper()
+	d := prepare(t)
+	c := &Compositor{Desktop: d, size: image.Rect(0, 0, 1440, 900)}
+	d.Env = append(d.Env, "XDG_SESSION_TYPE=wayland", "XDG_CURRENT_DESKTOP=GNOME", "LIBGL_ALWAYS_SOFTWARE=1")
+	d.startBus()
+	d.Env = append(d.Env, "DBUS_SYSTEM_BUS_ADDRESS="+d.Session) // without one it does not start, and the machine's is none of a test's
+	const display = "wayland-test"
+	// Without the unsafe mode it gives pictures to its own tools only.
+	d.Server = d.Start("gnome-shell", "--headless", "--unsafe-mode", "--wayland", "--wayland-display", display,
+		"--virtual-monitor", fmt.Sprintf("%dx%d", c.size.Dx(), c.size.Dy()))
+	public := regexp.MustCompile(`public X11 display (:\d+)`)
+	d.Wait("GNOME Shell", func() bool { return strings.Contains(d.Server.Out()+d.Server.Err(), "GNOME Shell started") })
+	d.Display = public.FindStringSubmatch(d.Server.Out() + d.Server.Err())[1]
+	authority, err := filepath.Glob(filepath.Join(d.run, ".mutter-Xwaylandauth*"))
+	if err != nil || len(authority) != 1 {
+		t.Fatalf("its X authority: %v %v", authority, err)
+	}
+	d.Env = append(d.Env, "WAYLAND_DISPLAY="+display, "DISPLAY="+d.Display, "XAUTHORITY="+authority[0])
+	c.Eval("Main.overview.hide(); Main.messageTray._expireNotification && Main.messageTray.getSources().forEach(s => s.destroy())")
+	c.Wait("the desktop", func() bool { return c.Eval("Main.overview.visible || Main.overview.animationInProgress") == "false" })
+	d.Start("gjs", "/usr/share/gnome-shell/org.gnome.Shell.Notifications")
+	d.Wait("notifications", func() (there bool) {
+		err := d.Bus.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, "org.freedesktop.Notifications").Store(&there)
+		return err == nil && there
+	})
+	if c.hands, err = takeHands(d.Bus, c.size.Max); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Eval has GNOME Shell run a script, and returns what comes out as JSON.
+func (c *Compositor) Eval(script string) (result string) {
+	c.T.Helper()
+	var ok bool
+	shell := c.Bus.Object("org.gnome.Shell", "/org/gnome/Shell")
+	if err := shell.Call("org.gnome.Shell.Eval", 0, script).Store(&ok, &result); err != nil || !ok {
+		c.T.Fatalf("%s: %v %s", script, err, result)
+	}
+	return result
+}
+
+// Tree is sway's own account of its outputs and windows, as JSON.
+func (c *Compositor) Tree(what string) string { c.T.Helper(); return c.Do("swaymsg", "-r", "-t", what) }
+
+// Screenshot takes a picture of all outputs and, unless path is empty, saves it as PNG.
+func (c *Compositor) Screenshot(path string) image.Image {
+	c.T.Helper()
+	if path == "" {
+		path = filepath.Join(c.run, "screen.png")
+	}
+	if c.mouse != nil {
+		c.Do("grim", path)
+	} else {
+		var ok bool
+		var used string
+		shell := c.Bus.Object("org.gnome.Shell.Screenshot", "/org/gnome/Shell/Screenshot")
+		if err := shell.Call("org.gnome.Shell.Screenshot.Screenshot", 0, false, false, path).Store(&ok, &used); err != nil || !ok {
+			c.T.Fatalf("taking a picture of the screen: %v", err)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return picture
+}
+
+// Click presses the left button at a place of all outputs together, in logical pixels.
+func (c *Compositor) Click(x, y int) {
+	c.T.Helper()
+	move, press := c.hands.move, c.hands.press
+	if c.mouse != nil {
+		move, press = c.mouse.move, c.mouse.press
+	}
+	pointer := func(what string) {
+		if c.hands != nil { // it looks at what is under the pointer with the next frame
+			c.Wait("the pointer at "+what, func() bool { return c.Eval("global.get_pointer()") == what })
+		}
+	}
+	if err := move(x, y); err != nil {
+		c.T.Fatal(err)
+	}
+	pointer(fmt.Sprintf("[%d,%d,0]", x, y))
+	if err := press(true); err != nil {
+		c.T.Fatal(err)
+	}
+	pointer(fmt.Sprintf("[%d,%d,256]", x, y))
+	if err := press(false); err != nil {
+		c.T.Fatal(err)
+	}
+}
+
+// Type types a text of ASCII.
+func (c *Compositor) Type(text string) {
+	c.T.Helper()
+	if c.mouse != nil {
+		// Some programs lose a key that comes with a new keyboard's layout: it goes to none of them.
+		c.Do("wtype", "-k", "Shift_L", "-s", "100", text)
+		return
+	}
+	for _, r := range text {
+		if err := c.hands.key(uint32(r)); err != nil {
+			c.T.Fatal(err)
+		}
+	}
+}
+
+// Terminal opens a window of Wayland's own, as the program that a person is using, gives it the keyboard, and returns a
+// function that tells what was typed into it.
+func (c *Compositor) Terminal() (typed func() string) {
+	c.T.Helper()
+	into, script := filepath.Join(c.Home, "typed"), filepath.Join(c.Home, "listen")
+	c.Write(script, "#!/bin/sh\nstty -echo -icanon\nexec cat > '"+into+"'\n")
+	if err := os.Chmod(script, 0o700); err != nil {
+		c.T.Fatal(err)
+	}
+	c.Start("weston-terminal", "--shell="+script)
+	c.Wait("the terminal to listen", func() bool { _, err := os.Stat(into); return err == nil })
+	all := func() string {
+		text, err := os.ReadFile(into)
+		if err != nil {
+			c.T.Fatal(err)
+		}
+		return string(text)
+	}
+	const probe = "." // of which any number may arrive
+	c.Wait("the terminal to have the keyboard", func() bool { c.Type(probe); return all() != "" })
+	return func() string { return strings.ReplaceAll(all(), probe, "") }
+}
+
+// A remoteDesktop moves the pointer and presses keys as GNOME's remote desktop does.
+type remoteDesktop struct {
+	session dbus.BusObject
+	size    image.Point
+}
+
+func takeHands(bus *dbus.Conn, size image.Point) (*remoteDesktop, error) {
+	var path dbus.ObjectPath
+	const name = "org.gnome.Mutter.RemoteDesktop"
+	if err := bus.Object(name, "/org/gnome/Mutter/RemoteDesktop").Call(name+".CreateSession", 0).Store(&path); err != nil {
+		return nil, fmt.Errorf("hands for GNOME Shell: %w", err)
+	}
+	r := &remoteDesktop{session: bus.Object(name, path), size: size}
+	return r, r.call("Start")
+}
+
+func (r *remoteDesktop) call(method string, args ...any) error {
+	if err := r.session.Call("org.gnome.Mutter.RemoteDesktop.Session."+method, 0, args...).Err; err != nil {
+		return fmt.Errorf("%s%v: %w", method, args, err)
+	}
+	return nil
+}
+
+// move goes by way of a corner that does nothing: a place of the screen can only be named together with a recording of it.
+func (r *remoteDesktop) move(x, y int) error {
+	err := r.call("NotifyPointerMotionRelative", 2*float64(r.size.X), 2*float64(r.size.Y))
+	if err != nil {
+		return err
+	}
+	return r.call("NotifyPointerMotionRelative", float64(x-r.size.X+1), float64(y-r.size.Y+1))
+}
+
+func (r *remoteDesktop) press(down bool) error {
+	return r.call("NotifyPointerButton", int32(leftButton), down)
+}
+
+func (r *remoteDesktop) key(symbol uint32) error {
+	if err := r.call("NotifyKeyboardKeysym", symbol, true); err != nil {
+		return err
+	}
+	return r.call("NotifyKeyboardKeysym", symbol, false)
+}
