@@ -52,7 +52,7 @@ func abilities(s *shell) (a window.Abilities) {
 	return a
 }
 
-// A person goes on typing while the popup comes and while it is answered with the pointer. Its text field gets the
+// A person continues to type while the popup comes and while it is answered with the pointer. Its text field gets the
 // keyboard once it is clicked, and a click elsewhere takes it back.
 func popupBesideWork(t *testing.T, c *desktoptest.Compositor, name string, at image.Point) {
 	typed := c.Terminal()
