@@ -145,6 +145,28 @@ func (c *clients) Connect(ctx context.Context, id, hash string) (human.AgentClie
 	return c.look(id, c.proofs())
 }
 
+// Apart implements cli.Connecting.
+func (c *clients) Apart(_ context.Context, id string) (human.AgentClient, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change, err := c.apart(id)
+	return change.AgentClient, err
+}
+
+// Snippet implements cli.Connecting.
+func (c *clients) Snippet(id string) (file, text string, err error) {
+	at, s, err := c.setup()
+	if err != nil {
+		return "", "", err
+	}
+	if id != "" {
+		return install.Snippet(id, at, s.Server(id))
+	}
+	program := s.Server("my-agent")
+	raw, err := json.MarshalIndent(map[string]any{"command": program[0], "args": program[1:]}, "", "  ")
+	return "", string(raw) + "\n", err
+}
+
 // Undo implements api.Clients.
 func (c *clients) Undo(_ context.Context, id string) (human.AgentClient, error) {
 	c.mu.Lock()

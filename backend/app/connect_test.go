@@ -159,3 +159,36 @@ func TestAgentsCannotConnectClients(t *testing.T) {
 		t.Error(left)
 	}
 }
+
+// From a terminal, as the page does it.
+func TestConnectFromATerminal(t *testing.T) {
+	home, data := t.TempDir(), t.TempDir()
+	env := []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + home}
+	file := filepath.Join(home, ".codex", "config.toml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("model = \"x\""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, data, env, "connect").want(t, 0, "codex", "not connected", "deskbell connect CLIENT")
+	run(t, data, env, "connect", "emacs").want(t, 3, "there is no client emacs", "codex")
+	run(t, data, env, "connect", "codex").want(t, 3, "+[mcp_servers.deskbell]", "--yes")
+	run(t, data, env, "connect", "codex", "--stdio").want(t, 0, "[mcp_servers.deskbell]", file)
+	run(t, data, env, "connect", "--stdio").want(t, 0, `"mcp"`, data)
+	run(t, data, env, "connect", "codex", "--yes").want(t, 0, "+[mcp_servers.deskbell]", "Codex is connected", "/hooks")
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), data) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(data, "hooks", "codex.key")); err != nil {
+		t.Error(err)
+	}
+	if c := decode[human.AgentClient](t, run(t, data, env, "connect", "codex", "--json").want(t, 0).out); c.State != human.ClientConnected {
+		t.Errorf("%+v", c)
+	}
+	run(t, data, env, "connect", "codex", "--undo").want(t, 3, "-[mcp_servers.deskbell]", "--yes")
+	run(t, data, env, "connect", "codex", "--undo", "--yes").want(t, 0, "Nothing of Deskbell")
+	if text, err := os.ReadFile(file); err != nil || string(text) != "model = \"x\"" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

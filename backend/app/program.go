@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"time"
 
@@ -84,7 +85,16 @@ func Program(version, built string, console fs.FS) cli.Program {
 		Summaries: func(p cli.Place) []human.DoctorCheck {
 			return registry(p.Dir, p.Config.Settings(), masking.New()).Checks()
 		},
-		Hooks:   hooks(),
+		Hooks: hooks(),
+		Connecting: func(dir string) cli.Connecting {
+			return newClients(dir, func(ctx context.Context) (cli.Keys, error) {
+				store, err := sqlite.Open(ctx, dir, sqlite.Options{Mirror: mirrorIn(dir)})
+				if err != nil {
+					return nil, err
+				}
+				return store, nil
+			}, slog.New(slog.DiscardHandler))
+		},
 		Service: newService,
 		Agent: cli.Agent{
 			Run:  runAgent(version),

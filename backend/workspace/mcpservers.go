@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
 )
 
 // A mcpServer is how agents' settings start an MCP server, or where they call it.
@@ -48,7 +49,7 @@ func (g *Facts) OurServer(name string) bool {
 			if filepath.Ext(file) == ".toml" {
 				err = toml.Unmarshal([]byte(text), &s)
 			} else {
-				err = json.Unmarshal([]byte(text), &s)
+				err = withComments([]byte(text), &s)
 			}
 			if err != nil {
 				ours = false
@@ -66,6 +67,15 @@ func (g *Facts) OurServer(name string) bool {
 	return ours
 }
 
+// withComments reads JSON as editors and agents do, with comments and trailing commas.
+func withComments(text []byte, into any) error {
+	plain, err := hujson.Standardize(text)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(plain, into)
+}
+
 func (g *Facts) mcpFiles() []string {
 	var files []string
 	in := func(dir string, names ...string) {
@@ -75,9 +85,10 @@ func (g *Facts) mcpFiles() []string {
 			}
 		}
 	}
-	in(g.call.Home, ".claude.json", ".codex/config.toml", ".gemini/settings.json", ".cursor/mcp.json", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc")
+	in(g.call.Home, ".claude.json", ".codex/config.toml", ".gemini/settings.json", ".cursor/mcp.json", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc",
+		".qwen/settings.json", ".copilot/mcp-config.json")
 	for _, dir := range slices.Compact([]string{g.call.Root, g.call.Cwd}) {
-		in(dir, ".mcp.json", ".codex/config.toml", ".gemini/settings.json", ".cursor/mcp.json", ".vscode/mcp.json", "opencode.json", "opencode.jsonc")
+		in(dir, ".mcp.json", ".codex/config.toml", ".gemini/settings.json", ".cursor/mcp.json", ".vscode/mcp.json", "opencode.json", "opencode.jsonc", ".qwen/settings.json", ".github/mcp.json")
 	}
 	return files
 }
@@ -106,8 +117,13 @@ func (g *Facts) starts(s mcpServer) bool {
 			}
 		}
 	}
-	if len(words) < 2 || words[1] != "mcp" || len(words) != 2 && (len(words) != 4 || words[2] != "--agent") {
+	if len(words) < 2 || words[1] != "mcp" || len(words)%2 != 0 {
 		return false
+	}
+	for i := 2; i < len(words); i += 2 {
+		if words[i] != "--agent" && (words[i] != "--data" || filepath.Clean(words[i+1]) != filepath.Clean(g.call.Guard)) {
+			return false
+		}
 	}
 	return ours(words[0])
 }

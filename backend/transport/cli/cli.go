@@ -141,6 +141,8 @@ type Program struct {
 	Sources func(ctx context.Context, p Place) []human.SourceState
 	// Gate is what judging needs of the machine.
 	Gate Gate
+	// Connecting puts a data folder's Deskbell into coding agents' settings.
+	Connecting func(dir string) Connecting
 	// Hooks are the hooks of coding agents.
 	Hooks Hooks
 	// Service is what starts a program with arguments by itself, for this user.
@@ -261,7 +263,7 @@ func (s *shell) root() *cobra.Command {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"run", "Running Deskbell:", []*cobra.Command{s.openCommand(), s.serveCommand(), s.serviceCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand()}},
+		{"run", "Running Deskbell:", []*cobra.Command{s.openCommand(), s.serveCommand(), s.serviceCommand(), s.mcpCommand(), s.mcpProxyCommand(), s.hookCommand(), s.connectCommand()}},
 		{"agent", "For agents and scripts:", []*cobra.Command{s.ringCommand(), s.waitCommand(), s.replyCommand(), s.cancelCommand(), s.agentRunCommand(), s.verifyCommand()}},
 		{"operator", "For an operator in a terminal:", []*cobra.Command{
 			s.loginCommand(), s.logoutCommand(), s.inviteCommand(), s.inboxCommand(), s.tuiCommand(), s.answerCommand(), s.recordCommand(), s.recordingsCommand(),
