@@ -5,11 +5,12 @@ HOOK    := build/bin/deskbell-hook
 VERSION := $(shell build/scripts/version version)
 DIST    := build/dist
 LINT    := build/tools/golangci-lint-v2.15.0
+ACTIONLINT := build/tools/actionlint-v1.7.12
 STAGE   := build/scripts/stage
 ROUNDS  ?= 1000
 # What `make installers` makes, and the tests of it in `make test`.
-INSTALLERS      = installers-linux installers-windows
-INSTALLER_TESTS = test-installer-windows
+INSTALLERS      = installers-linux installers-windows installers-npm manifests sbom
+INSTALLER_TESTS = test-installer-windows test-npm
 # `make test-all` does in full what `make test` does a part of (docs/development/building.md says which); Go tests ask testing.Short.
 FULL     =
 SHORT    = $(if $(FULL),,-short)
@@ -103,12 +104,13 @@ roundtrip: build setup-test $(PLAYERS)/node_modules/.package-lock.json ## play w
 corpus: build setup-test ## record the corpus of build/corpus again: persons at desktops and in browsers, an hour
 	DESKBELL_CORPUS="$(CURDIR)/build/corpus/testdata" $(APART) $(GO_TEST),window -count 1 -timeout 150m -run '^(TestCorpusBrowser|TestCorpusDesktop)$$' ./build/e2e/
 
-lint: lint-frontend $(LINT) frontend/dist/index.html ## check format, layers, habits, words and links
+lint: lint-frontend $(LINT) $(ACTIONLINT) frontend/dist/index.html ## check format, layers, habits, words and links
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	@mkdir -p build/.stamps
 	$(LINT) run --build-tags "$(TAGS),window,agents,attacks,examples,layers" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
 	@! grep -q 'Skipped 0 issues by rules.*funlen' build/.stamps/lint || { echo "an exclusion of .golangci.yml is needed no more: remove it"; exit 1; }
+	$(ACTIONLINT)
 	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),layers -count 1 ./build/scripts/layers
 	go run -buildvcs=false ./build/scripts/prose
 
@@ -206,6 +208,29 @@ installers-windows: frontend/dist/index.html | setup-test
 # A user whose folder has a space and Chinese letters in its name.
 test-installer-windows: installers-windows
 	$(APART) USER='王 小明' LOGNAME='王 小明' DESKBELL_SETUP="Z:$(CURDIR)/$(DIST)/deskbell-$(VERSION)-windows-amd64-setup.exe" build/scripts/wine ./build/e2e/installer
+
+installers-npm: build/.stamps/linux/deskbell build/.stamps/linux/deskbell-hook windows
+	rm -f $(DIST)/deskbell*.tgz
+	node build/installers/npm/pack.mjs $(VERSION) linux-x64=build/.stamps/linux win32-x64=build/bin
+
+test-npm: installers-npm
+	DESKBELL_DIST=$(DIST) DESKBELL_VERSION=$(VERSION) $(APART) node --test --test-timeout=300000 build/installers/npm/npm.test.mjs
+
+manifests: ## write the Homebrew, winget, Scoop and AUR files for what is in build/dist
+	go run -buildvcs=false ./build/installers/manifests -version $(VERSION) -dist $(DIST)
+
+sbom: build/tools/cyclonedx-gomod-v1.10.0 build/.stamps/linux/deskbell frontend/node_modules/.package-lock.json ## list what is in the program and the page, in CycloneDX
+	@mkdir -p $(DIST)
+	$< bin -json -std -version v$(VERSION) -output $(DIST)/deskbell-$(VERSION).cdx.json build/.stamps/linux/deskbell
+	$(NPM) sbom --sbom-format cyclonedx > $(DIST)/deskbell-frontend-$(VERSION).cdx.json
+
+build/tools/cyclonedx-gomod-%: | setup-run
+	GOBIN="$(CURDIR)/build/tools" go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$*
+	mv build/tools/cyclonedx-gomod $@
+
+$(ACTIONLINT): | setup-run
+	GOBIN="$(CURDIR)/build/tools" go install github.com/rhysd/actionlint/cmd/actionlint@$(lastword $(subst -, ,$@))
+	mv build/tools/actionlint $@
 
 generated: build/.stamps/schema.d.ts
 	@go run -buildvcs=false ./build/scripts/kinds -check
