@@ -2,15 +2,10 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 
 	"deskbell/backend/human"
 )
@@ -24,7 +19,7 @@ type Service struct {
 	Where   string // a file, or a place in the registry
 	Text    string // what Install writes there
 
-	run     func(ctx context.Context, args ...string) error
+	run     func(ctx context.Context, args ...string) error // a program of the system's
 	manager manager
 }
 
@@ -98,31 +93,3 @@ func (s *Service) Uninstall(ctx context.Context) error {
 	}
 	return nil
 }
-
-// run runs a program of the system's. What it says is in the error.
-func run(ctx context.Context, args ...string) error {
-	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(args[:min(3, len(args))], " "), err, human.OneLine(said.String(), 300))
-	}
-	return nil
-}
-
-// file is a manager's file.
-type file struct{}
-
-func (file) read(s *Service) (string, error) {
-	text, err := os.ReadFile(s.Where)
-	return string(text), err
-}
-
-func (file) write(s *Service) error {
-	if err := os.MkdirAll(filepath.Dir(s.Where), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(s.Where, []byte(s.Text), 0o600)
-}
-
-func (file) remove(s *Service) error { return os.Remove(s.Where) }

@@ -253,7 +253,7 @@ func (s *shell) root() *cobra.Command {
 			return s.window(openStart, "")
 		},
 	}
-	root.SetVersionTemplate(s.Program.release() + "\n")
+	root.SetVersionTemplate(s.release() + "\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&s.data, "data", "", "the data folder (DESKBELL_DATA)")
 	root.PersistentFlags().StringVar(&s.config, "config", "", "the settings file, if not config.toml in the data folder (DESKBELL_CONFIG)")
@@ -386,7 +386,7 @@ func (p Program) release() string {
 func (s *shell) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		Run: func(*cobra.Command, []string) { s.printf("%s\n", s.Program.release()) },
+		Run: func(*cobra.Command, []string) { s.printf("%s\n", s.release()) },
 	}
 }
 

@@ -82,7 +82,7 @@ func (s *shell) showPhones(p client.Phones) error {
 			w.row("address\t%s\n", visible(a))
 		}
 		w.row("certificate\tSHA-256 %s\n", visible(p.Fingerprint))
-		w.row("\tthe phone warns that it does not know this certificate: compare these figures there once, then go on\n")
+		w.row("\tthe phone warns that it does not know this certificate: compare these figures there once, then continue\n")
 	}
 	for _, d := range p.Devices {
 		w.row("paired\t%s\t%s, for %s, since %s, last seen %s ago\n", d.ID, visible(d.Name), visible(d.Operator), d.PairedAt.Local().Format(time.DateOnly), span(time.Since(d.LastSeen)))
@@ -128,7 +128,7 @@ func (s *shell) pairPhone(ctx context.Context, operator *client.Client) error {
 	_, _ = io.WriteString(s.out, "\x1b[?1049h\x1b[2J\x1b[H"+picture+"\r\n"+
 		"Scan this with the phone's camera, in the same network. It counts once, until "+pairing.ExpiresAt.Local().Format(time.TimeOnly)+".\r\n"+
 		"Certificate  "+visible(before.Fingerprint)+"\r\n"+
-		"The phone does not know it: compare it there before you go on.\r\nEnter ends this.\r\n")
+		"The phone does not know it: compare it there before you continue.\r\nEnter ends this.\r\n")
 	paired, err := waitForPhone(ctx, operator, known, pairing.ExpiresAt, enter)
 	_, _ = io.WriteString(s.out, "\x1b[2J\x1b[?1049l")
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *shell) tui(ctx context.Context, operator *client.Client) error {
 	if p, err := s.place(); err == nil {
 		language = p.Config.Settings().UI.Language
 	}
-	d := &desk{shell: s, ctx: ctx, operator: operator, words: tuiWords(language)}
+	d := &inbox{shell: s, ctx: ctx, operator: operator, words: tuiWords(language)}
 	prove := operator.Prove
 	operator.Prove = func(ctx context.Context, p client.Proof) error {
 		if d.released.Load() || !slices.Contains(p.Means, human.BySystem) {
@@ -87,7 +87,7 @@ func (s *shell) tui(ctx context.Context, operator *client.Client) error {
 // errAtTerminal is the error of a call that needs the terminal for itself, where the system asks for a password.
 var errAtTerminal = errors.New("the system asks at the terminal")
 
-// Messages to the desk.
+// Messages to the inbox.
 type (
 	told struct { // something happened to an operation
 		id  human.OperationID
@@ -112,13 +112,13 @@ type (
 	}
 )
 
-// A desk is the whole terminal. Bubble Tea calls its methods one after the other.
-type desk struct {
+// An inbox is the whole terminal. Bubble Tea calls its methods one after the other.
+type inbox struct {
 	*shell
 	ctx      context.Context
 	operator *client.Client
 	words    phrases
-	released atomic.Bool // the terminal is somebody else's for a moment
+	released atomic.Bool // what asks for a password has the terminal
 
 	width, height   int
 	waiting, recent []human.Operation
@@ -159,12 +159,12 @@ type field struct {
 }
 
 // Init implements tea.Model.
-func (d *desk) Init() tea.Cmd { return tea.Batch(d.load(), tick()) }
+func (d *inbox) Init() tea.Cmd { return tea.Batch(d.load(), tick()) }
 
 func tick() tea.Cmd { return tea.Tick(afresh, func(time.Time) tea.Msg { return again{} }) }
 
 // load reads the lists.
-func (d *desk) load() tea.Cmd {
+func (d *inbox) load() tea.Cmd {
 	if d.reading {
 		d.dirty = true
 		return nil
@@ -184,7 +184,7 @@ func (d *desk) load() tea.Cmd {
 }
 
 // show reads an operation, and what belongs to it.
-func (d *desk) show(id human.OperationID) tea.Cmd {
+func (d *inbox) show(id human.OperationID) tea.Cmd {
 	return func() tea.Msg {
 		op, err := d.operator.Operation(d.ctx, id)
 		if err != nil {
@@ -196,11 +196,11 @@ func (d *desk) show(id human.OperationID) tea.Cmd {
 		view.out, view.json = &text, false
 		switch op.Kind {
 		case human.Plan:
-			desk, err := view.planDesk(d.operator, op, nil)
+			p, err := view.planDesk(d.operator, op, nil)
 			if err != nil {
 				return opened{err: err}
 			}
-			desk.show(d.ctx)
+			p.show(d.ctx)
 		case human.Permission:
 			if o.err = d.question(&view, &o); o.err != nil {
 				return o
@@ -220,7 +220,7 @@ func (d *desk) show(id human.OperationID) tea.Cmd {
 }
 
 // question prints what the gatekeeper asks.
-func (d *desk) question(view *shell, o *opened) error {
+func (d *inbox) question(view *shell, o *opened) error {
 	var q human.Question
 	if err := json.Unmarshal(o.op.Details, &q); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (d *desk) question(view *shell, o *opened) error {
 }
 
 // Update implements tea.Model.
-func (d *desk) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (d *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		d.width, d.height = msg.Width, msg.Height
@@ -288,7 +288,7 @@ func (d *desk) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return d, nil
 }
 
-func (d *desk) took(r read) tea.Cmd {
+func (d *inbox) took(r read) tea.Cmd {
 	d.reading = false
 	if r.err != nil {
 		if kind := human.KindOf(r.err); kind == human.Unauthorized || kind == human.Denied {
@@ -315,14 +315,14 @@ func (d *desk) took(r read) tea.Cmd {
 	return nil
 }
 
-func (d *desk) list() []human.Operation {
+func (d *inbox) list() []human.Operation {
 	if d.ended {
 		return d.recent
 	}
 	return d.waiting
 }
 
-func (d *desk) opens(o opened) {
+func (d *inbox) opens(o opened) {
 	if o.err != nil {
 		d.say(human.SafeText(o.err), true)
 		return
@@ -342,7 +342,7 @@ func (d *desk) opens(o opened) {
 	d.lay()
 }
 
-func (d *desk) done(m sent) tea.Cmd {
+func (d *inbox) done(m sent) tea.Cmd {
 	if errors.Is(m.err, errAtTerminal) {
 		d.released.Store(true)
 		return tea.Exec(&atTerminal{func() error { return m.do(d.ctx) }}, func(err error) tea.Msg {
@@ -372,10 +372,10 @@ func (*atTerminal) SetStdin(io.Reader)  {}
 func (*atTerminal) SetStdout(io.Writer) {}
 func (*atTerminal) SetStderr(io.Writer) {}
 
-func (d *desk) say(text string, bad bool) { d.note, d.bad = oneLine(text, 400), bad }
+func (d *inbox) say(text string, bad bool) { d.note, d.bad = oneLine(text, 400), bad }
 
 // key does what a key is for, where it is pressed.
-func (d *desk) key(k tea.KeyPressMsg) tea.Cmd {
+func (d *inbox) key(k tea.KeyPressMsg) tea.Cmd {
 	if k.Key().IsRepeat && d.form == nil && !slices.Contains([]string{"up", "down", "j", "k", "pgup", "pgdown"}, k.String()) {
 		return nil
 	}
@@ -396,7 +396,7 @@ func (d *desk) key(k tea.KeyPressMsg) tea.Cmd {
 	return d.listKey(k)
 }
 
-func (d *desk) listKey(k tea.KeyPressMsg) tea.Cmd {
+func (d *inbox) listKey(k tea.KeyPressMsg) tea.Cmd {
 	page := max(1, d.height-4)
 	switch k.String() {
 	case "q":
@@ -427,7 +427,7 @@ func (d *desk) listKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (d *desk) openKey(k tea.KeyPressMsg) tea.Cmd {
+func (d *inbox) openKey(k tea.KeyPressMsg) tea.Cmd {
 	page := max(1, d.body()-1)
 	switch k.String() {
 	case "esc", "left", "h", "q", "backspace":
@@ -453,7 +453,7 @@ func (d *desk) openKey(k tea.KeyPressMsg) tea.Cmd {
 }
 
 // actKey begins an answer. None is sent by it.
-func (d *desk) actKey(k string) tea.Cmd {
+func (d *inbox) actKey(k string) tea.Cmd {
 	op := d.open.op
 	if op.State.Terminal() || d.busy || time.Since(d.since) < armed || d.away {
 		return nil
@@ -494,7 +494,7 @@ func (a act) fields(w phrases) []field {
 }
 
 // acts are those that the open request's kind has. Each is bound to the bytes that are shown.
-func (d *desk) acts() []act {
+func (d *inbox) acts() []act {
 	op, w, c := d.open.op, d.words, d.operator
 	message := act{key: "m", title: w.message, said: w.saidMessage, ask: []field{{label: w.message, need: true}}, do: func(ctx context.Context, v []string) error {
 		_, err := c.Reply(ctx, op.ID, v[0])
@@ -540,7 +540,7 @@ func (d *desk) acts() []act {
 }
 
 // deliberate are the fields of what lets something happen: of what is dangerous a word, or what the gatekeeper wants typed.
-func (d *desk) deliberate(risk human.Risk, word, must string, more ...field) []field {
+func (d *inbox) deliberate(risk human.Risk, word, must string, more ...field) []field {
 	switch {
 	case must != "":
 		return append([]field{{must: must}}, more...)
@@ -551,7 +551,7 @@ func (d *desk) deliberate(risk human.Risk, word, must string, more ...field) []f
 }
 
 // text is the answer in words, and in the fields that the agent asked for.
-func (d *desk) text(complete func(context.Context, human.Answer) error) act {
+func (d *inbox) text(complete func(context.Context, human.Answer) error) act {
 	w := d.words
 	a := act{key: "t", title: w.answer, said: w.saidSent}
 	names := fieldNames(d.open.op)
@@ -589,7 +589,7 @@ func fieldNames(op human.Operation) []string {
 }
 
 // permission is what a question of the gatekeeper is answered with. Rules are made in the console.
-func (d *desk) permission() []act {
+func (d *inbox) permission() []act {
 	op, w, o := d.open.op, d.words, d.open
 	answer := func(r service.AnswerRequest) func(context.Context, []string) error {
 		return func(ctx context.Context, v []string) error {
@@ -619,13 +619,13 @@ func (d *desk) permission() []act {
 }
 
 // send does something in the background.
-func (d *desk) send(said string, do func(context.Context) error) tea.Cmd {
+func (d *inbox) send(said string, do func(context.Context) error) tea.Cmd {
 	d.busy = true
 	d.say(d.words.sending, false)
 	return func() tea.Msg { return sent{said, do(d.ctx), do} }
 }
 
-func (d *desk) formKey(k tea.KeyPressMsg) tea.Cmd {
+func (d *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 	f := d.form
 	switch k.String() {
 	case "esc":

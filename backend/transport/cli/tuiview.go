@@ -29,7 +29,7 @@ var (
 )
 
 // View implements tea.Model.
-func (d *desk) View() tea.View {
+func (d *inbox) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
 	v.WindowTitle = fmt.Sprintf("Deskbell (%d)", len(d.waiting))
@@ -66,7 +66,7 @@ func (d *desk) View() tea.View {
 	return v
 }
 
-func (d *desk) bar() string {
+func (d *inbox) bar() string {
 	live := d.words.live
 	if d.away {
 		live = d.words.away
@@ -80,7 +80,7 @@ func (d *desk) bar() string {
 }
 
 // status is the last line: what happened, else the keys.
-func (d *desk) status() string {
+func (d *inbox) status() string {
 	if d.note != "" {
 		if d.bad {
 			return styleBad.Render("! " + d.note)
@@ -113,7 +113,7 @@ func (d *desk) status() string {
 }
 
 // rows are the list.
-func (d *desk) rows() []string {
+func (d *inbox) rows() []string {
 	list := d.list()
 	title := d.words.waiting
 	if d.ended {
@@ -172,7 +172,7 @@ func pad(text string, width int) string {
 }
 
 // body is how many lines the open request has.
-func (d *desk) body() int {
+func (d *inbox) body() int {
 	foot := 0
 	if d.form != nil {
 		foot = len(d.formLines())
@@ -181,7 +181,7 @@ func (d *desk) body() int {
 }
 
 // lay breaks the open request's lines for the screen, and sizes the form.
-func (d *desk) lay() {
+func (d *inbox) lay() {
 	if d.form != nil {
 		for i := range d.form.fields {
 			f := &d.form.fields[i]
@@ -199,12 +199,12 @@ func (d *desk) lay() {
 }
 
 // wrapped breaks visible text into lines of the screen. It has no escape sequences: visible brackets them.
-func (d *desk) wrapped(text string) []string {
+func (d *inbox) wrapped(text string) []string {
 	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\t", "    ")
 	return strings.Split(ansi.Hardwrap(text, max(10, d.width-1), true), "\n")
 }
 
-func (d *desk) page() []string {
+func (d *inbox) page() []string {
 	room := d.body()
 	last := min(len(d.lines), d.scroll+room)
 	lines := append([]string{}, d.lines[min(d.scroll, last):last]...)
@@ -224,7 +224,7 @@ func (d *desk) page() []string {
 	return lines
 }
 
-func (d *desk) formLines() []string {
+func (d *inbox) formLines() []string {
 	lines := []string{styleBold.Render(strings.Repeat("─", 2) + " " + d.form.title + " ")}
 	for i := range d.form.fields {
 		f := &d.form.fields[i]
@@ -234,7 +234,7 @@ func (d *desk) formLines() []string {
 	return lines
 }
 
-// phrases are what the desk says itself. What a request says is the agent's.
+// phrases are what it says itself. What a request says is the agent's.
 type phrases struct {
 	waiting, recent, live, away, reading, none, noneRecent, overdue, claimed, gone, more        string
 	approve, deny, allow, confirm, change, cancelPlan, answer, decline, message, claim, release string
@@ -260,7 +260,7 @@ var english = phrases{
 	more:    "... %d more lines, PgDn",
 	approve: "approve", deny: "deny", allow: "allow once", confirm: "confirm", change: "say what to change", cancelPlan: "cancel the plan", answer: "answer", decline: "decline",
 	message: "message", claim: "claim", release: "release",
-	reason: "Reason", optional: "A message for the agent, or nothing", typeWord: "To go on, type:", check: "What would the call do? One of:", missing: "Missing:", sending: "Sending ...",
+	reason: "Reason", optional: "A message for the agent, or nothing", typeWord: "To continue, type:", check: "What would the call do? One of:", missing: "Missing:", sending: "Sending ...",
 	saidApprove: "Approved.", saidDeny: "Denied.", saidSent: "Sent.", saidDecline: "Declined.", saidMessage: "The agent has your message.", saidClaim: "It is yours.", saidRelease: "Released.",
 	listKeys: "Enter open  Tab waiting/ended  ↑↓ move  r read again  ? help  q quit", pageKeys: "↑↓ PgUp PgDn  Esc back  ? help",
 	formKeys: "Ctrl+S send  Tab next field  Esc cancel", anyKey: "Any key goes back.",

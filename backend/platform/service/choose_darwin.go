@@ -1,6 +1,0 @@
-package service
-
-func (s *Service) choose(home, program string, args []string) error {
-	s.launchd(home, program, args)
-	return nil
-}
