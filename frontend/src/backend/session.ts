@@ -28,15 +28,6 @@ export async function signIn(code: string): Promise<Session> {
  */
 const byTLS = (): boolean => window.location.protocol === 'https:';
 
-/** Begins a session of a phone: with the code of its pairing, or with the cookie that it got then. @throws Problem */
-async function ofPhone(code: string): Promise<Session> {
-  const to = { url: origin(), token: '', cookies: true };
-  const answer = await (code
-    ? call<{ token: string; operator: string }>(to, 'POST', '/api/phone/pair', { code })
-    : call<{ token: string; operator: string }>(to, 'POST', '/api/phone/session', {}));
-  return { url: origin(), token: answer.token, resume: '', operator: answer.operator };
-}
-
 /** Takes a code out of the page's address at once, so that neither history nor a bookmark keeps it. */
 function codeFromAddress(name: 'code' | 'pair'): string {
   const match = new RegExp(`^#${name}=([^&]+)`).exec(window.location.hash);
@@ -61,7 +52,8 @@ export async function findSession(): Promise<{ session: Session | null; refused:
   const pairing = codeFromAddress('pair');
   if (byTLS()) {
     try {
-      return { session: await ofPhone(pairing), refused: false };
+      const { phoneSession } = await import('./phone');
+      return { session: await phoneSession(pairing), refused: false };
     } catch {
       if (pairing) return { session: null, refused: true };
     }
