@@ -5,12 +5,14 @@ HOOK    := build/bin/deskbell-hook
 VERSION := $(shell build/scripts/version version)
 DIST    := build/dist
 LINT    := build/tools/golangci-lint-v2.15.0
+# Not newer: later ones need modules for MSIX packages that not every Go module proxy has.
+NFPM    := build/tools/nfpm-v2.45.0
 ACTIONLINT := build/tools/actionlint-v1.7.12
 STAGE   := build/scripts/stage
 ROUNDS  ?= 1000
 # What `make installers` makes, and the tests of it in `make test`.
 INSTALLERS      = installers-linux installers-windows installers-npm manifests sbom
-INSTALLER_TESTS = test-installer-windows test-npm
+INSTALLER_TESTS = test-deb test-installer-windows test-npm
 # `make test-all` does in full what `make test` does a part of (docs/development/building.md says which); Go tests ask testing.Short.
 FULL     =
 SHORT    = $(if $(FULL),,-short)
@@ -108,7 +110,7 @@ lint: lint-frontend $(LINT) $(ACTIONLINT) frontend/dist/index.html ## check form
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 		[ -z "$$unformatted" ] || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
 	@mkdir -p build/.stamps
-	$(LINT) run --build-tags "$(TAGS),window,agents,attacks,examples,layers" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
+	$(LINT) run --build-tags "$(TAGS),window,agents,attacks,examples,layers,installers" ./... 2> build/.stamps/lint; status=$$?; cat build/.stamps/lint >&2; exit $$status
 	@! grep -q 'Skipped 0 issues by rules.*funlen' build/.stamps/lint || { echo "an exclusion of .golangci.yml is needed no more: remove it"; exit 1; }
 	$(ACTIONLINT)
 	GOLANGCI_LINT="$(CURDIR)/$(LINT)" $(GO_TEST),layers -count 1 ./build/scripts/layers
@@ -197,10 +199,19 @@ build/.stamps/version: FORCE
 	@build/scripts/version | cmp -s - $@ || build/scripts/version > $@
 FORCE:
 
-installers-linux: build/.stamps/linux/deskbell build/.stamps/linux/deskbell-hook
-	@mkdir -p $(DIST)
-	tar -C build/.stamps/linux --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(build/scripts/version epoch)" \
-		-czf $(DIST)/deskbell-$(VERSION)-linux-amd64.tar.gz deskbell deskbell-hook
+build/.stamps/linux/copyright: go.mod go.sum frontend/package-lock.json build/installers/linux/licenses.go | setup-run frontend/node_modules/.package-lock.json
+	@mkdir -p $(@D)
+	go run -buildvcs=false ./build/installers/linux "$(TAGS)" > $@
+
+$(NFPM): | setup-run
+	GOBIN="$(CURDIR)/build/tools" go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(lastword $(subst -, ,$@))
+	mv build/tools/nfpm $@
+
+installers-linux: build/.stamps/linux/deskbell build/.stamps/linux/deskbell-hook build/.stamps/linux/copyright $(NFPM)
+	NFPM="$(CURDIR)/$(NFPM)" build/installers/linux/pack build/.stamps/linux $(DIST)
+
+test-deb: installers-linux setup-test
+	NFPM="$(CURDIR)/$(NFPM)" $(APART) $(GO_TEST),installers $(SHORT) -count 1 -timeout 15m ./build/e2e/installers/
 
 installers-windows: frontend/dist/index.html | setup-test
 	build/installers/windows/build $(DIST)
