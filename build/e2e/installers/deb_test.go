@@ -1,6 +1,5 @@
 //go:build installers
 
-// Package installers tests what `make installers` makes, as users install it. Run it with `make test-deb`.
 package installers
 
 import (
