@@ -47,7 +47,7 @@ var (
 		"set-executionpolicy": human.SecurityWeakening, "set-mppreference": human.SecurityWeakening, "add-mppreference": human.SecurityWeakening, "disable-windowsoptionalfeature": human.SecurityWeakening, "netsh": human.SecurityWeakening, "set-netfirewallprofile": human.SecurityWeakening, "new-netfirewallrule": human.SecurityWeakening, "auditpol": human.SecurityWeakening, "wevtutil": human.SecurityWeakening, "clear-eventlog": human.SecurityWeakening, "icacls": human.SecurityWeakening, "takeown": human.SecurityWeakening, "set-acl": human.SecurityWeakening,
 		"schtasks": human.PersistenceEffect, "register-scheduledtask": human.PersistenceEffect, "new-service": human.PersistenceEffect, "sc.exe": human.PersistenceEffect, "reg": human.PersistenceEffect, "set-itemproperty": human.PersistenceEffect, "new-itemproperty": human.PersistenceEffect, "setx": human.PersistenceEffect,
 		"runas": human.PrivilegeEscalation, "new-localuser": human.PrivilegeEscalation, "add-localgroupmember": human.PrivilegeEscalation, "net": human.PrivilegeEscalation, "remove-localuser": human.PrivilegeEscalation,
-		"get-credential": human.CredentialAccess, "cmdkey": human.CredentialAccess, "mimikatz": human.CredentialAccess,
+		"get-credential": human.CredentialAccess, "get-secret": human.CredentialAccess, "convertfrom-securestring": human.CredentialAccess, "cmdkey": human.CredentialAccess, "mimikatz": human.CredentialAccess,
 		"wmic": human.ServiceEffect, "invoke-wmimethod": human.LangExec, "invoke-command": human.LangExec, "icm": human.LangExec, "enter-pssession": human.LangExec, "rundll32": human.LangExec, "regsvr32": human.LangExec, "mshta": human.LangExec, "cscript": human.LangExec, "wscript": human.LangExec, "add-type": human.LangExec,
 	}
 	winServices  = setOf("delete stop create config failure pause sdset start")
@@ -61,9 +61,12 @@ func (w *walker) windows(text string) {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
-	downloads, runs := false, false
+	whole := strings.ToLower(text)
+	downloads, runs := strings.Contains(whole, "downloadstring") || strings.Contains(whole, "downloadfile"), false
 	if m := winMethods.FindString(text); m != "" {
 		w.simple(&cmd{name: "windows", args: []value{known(clip(text))}}, human.LangExec, human.HighRisk, "method")
+	} else if winCallsUnknown(text) {
+		w.simple(&cmd{name: "windows", args: []value{known(clip(text))}}, human.LangExec, human.MediumRisk, "method")
 	}
 	runsOwn := false
 	for _, command := range winSplit(text) {
@@ -85,9 +88,7 @@ func (w *walker) windows(text string) {
 			name = name[i+1:]
 		}
 		lower := strings.ToLower(command)
-		if winFetches()[name] || strings.Contains(lower, "downloadstring") || strings.Contains(lower, "downloadfile") {
-			downloads = true
-		}
+		downloads = downloads || winFetches()[name]
 		from, asked := len(w.effects), len(w.called)
 		w.winCommand(name, words, command, lower)
 		w.reaches(winArgs(name, words[1:]), from, asked)
@@ -102,7 +103,7 @@ func (w *walker) windows(text string) {
 		}
 	}
 	w.ownInWindows(text, runsOwn)
-	if lower := strings.ToLower(text); strings.Contains(lower, "net.") || strings.Contains(lower, "webclient") {
+	if strings.Contains(whole, "net.") || strings.Contains(whole, "webclient") {
 		w.reachesInCode(text)
 	}
 }
@@ -125,6 +126,33 @@ func winOwn(word string) string {
 	word = strings.Trim(word, "\"'")
 	return ownProgram(word[strings.LastIndexAny(word, `/\`)+1:])
 }
+
+// A call of a method, of an object or, after its type, of a class.
+var winCall = lazy(`(?i)(?:\[([\w.]+)\]\s*::|[)\]}"'\x60]\.|\$[\w:]+(?:\.\w+|\[[^\]]*\])*\.)\s*(\w+)\s*\(`)
+
+// Methods that look or reckon whatever they are of, and classes that have no others.
+var (
+	winLookMethods = setOf("tostring split trim trimstart trimend replace substring startswith endswith contains indexof lastindexof toupper tolower toupperinvariant tolowerinvariant padleft padright " +
+		"gettype gethashcode equals compareto match matches ismatch join concat isnullorempty isnullorwhitespace adddays addhours addminutes addseconds addmonths addyears subtract tolocaltime touniversaltime " +
+		"containskey containsvalue getenumerator toarray count where foreach insert remove add length tostringarray parse tryparse parseexact compare ceiling exists getvalue getnames getfiles getdirectories " +
+		"enumeratefiles getfilename getfilenamewithoutextension getdirectoryname getextension getfullpath combine getrelativepath ispathrooted gettemppath getenvironmentvariable getenvironmentvariables getfolderpath " +
+		"tochararray tobase64string getbytes getstring tocharstring sort reverse first last sum max min")
+	winLookTypes = setOf("math system.math string system.string int long double decimal char bool datetime system.datetime datetimeoffset timespan system.timespan guid system.guid version system.version regex " +
+		"system.text.regularexpressions.regex io.path system.io.path text.encoding system.text.encoding convert system.convert stringcomparison array linq.enumerable system.linq.enumerable bitconverter system.bitconverter uri system.uri")
+)
+
+// winCallsUnknown says whether text calls a method of which nothing is known.
+func winCallsUnknown(text string) bool {
+	for _, m := range winCall.FindAllStringSubmatch(text, -1) {
+		if !winLookMethods()[strings.ToLower(m[2])] && !winLookTypes()[strings.ToLower(m[1])] {
+			return true
+		}
+	}
+	return false
+}
+
+// Drives of PowerShell on which a change lasts, or is one of what later commands do.
+var winLasting = lazy(`(?i)^["']?(?:microsoft\.powershell\.core\\)?(?:hklm|hkcu|hkcr|hku|hkcc|registry|function|alias|wsman|cert):|^["']?env:(?:path|psmodulepath)\b`)
 
 // What methods of objects do that is more than to look, whatever object they are of.
 var winMethods = lazy(`(?i)\.(delete|moveto|copyto|kill|invoke\w*|writeall\w*|terminate|deletesubkey\w*|deletevalue|setaccesscontrol|truncate|shutdown|reboot|format|change|stopservice|remove\w*all)\s*\(|::\s*(delete|move|copy|writeall\w*|kill|start|create|load\w*)\s*\(`)
@@ -167,6 +195,10 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 				break
 			}
 		}
+	}
+	if (winWrites()[name] || winDeletes()[name]) && slices.ContainsFunc(words[1:], winLasting.MatchString) {
+		w.simple(c, human.PersistenceEffect, human.HighRisk, "changes")
+		return
 	}
 	if winReads()[name] {
 		for _, p := range paths {
@@ -228,6 +260,9 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 				w.writing(winPath(words[i+1]), "windows.writes")
 			}
 		}
+		if name == "start-bitstransfer" && len(paths) > 1 {
+			w.writing(paths[len(paths)-1], "windows.writes")
+		}
 		w.request(c, method, strings.Contains(lower, "-body") || strings.Contains(lower, "-infile"))
 		if name == "certutil" && strings.Contains(lower, "decode") {
 			w.simple(c, human.ObfuscatedEffect, human.HighRisk, "decodes")
@@ -278,19 +313,9 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		}
 		w.simple(c, human.LangExec, human.MediumRisk, "starts")
 	case name == "powershell" || name == "pwsh" || name == "cmd":
-		for i, a := range words[1:] {
-			l := strings.ToLower(a)
-			if strings.HasPrefix(l, "-e") && l != "-executionpolicy" && l != "-ep" {
-				w.simple(c, human.ObfuscatedEffect, human.HighRisk, "encoded")
-			}
-			if l == "/c" || l == "/k" || l == "-c" || strings.HasPrefix(l, "-com") {
-				w.windows(strings.Trim(strings.Join(words[i+2:], " "), `"'`))
-			}
-			if l == "-file" || l == "-f" {
-				w.simple(c, human.LangExec, human.MediumRisk, "script_file")
-			}
-		}
-		w.simple(c, human.LangExec, human.LowRisk, "shell")
+		w.winStarts(c, name, words[1:])
+	case winNumber.MatchString(name):
+		w.simple(c, human.LangExec, human.NoRisk, "expression")
 	case winLooks()[name] || strings.HasPrefix(name, "get-") || strings.HasPrefix(name, "test-") || strings.HasPrefix(name, "measure-") || strings.HasPrefix(name, "select-") || strings.HasPrefix(name, "convertto-") || strings.HasPrefix(name, "convertfrom-"):
 		for _, p := range paths {
 			w.reading(p, "windows.reads")
@@ -330,6 +355,51 @@ func (w *walker) winCommand(name string, words []string, command, lower string) 
 		}
 	}
 }
+
+// Options of PowerShell with a value, and those that make it say something and end.
+var (
+	winValued = setOf("-executionpolicy -ep -ex -exec -windowstyle -w -version -v -psconsolefile -outputformat -of -inputformat -if -workingdirectory -wd -configurationname -configurationfile -custompipename -settingsfile")
+	winTells  = setOf("-help -? /? -h --version --help")
+)
+
+// winStarts is a shell of Windows that is started: with a command, with a script, or to read commands from its input.
+func (w *walker) winStarts(c *cmd, name string, args []string) {
+	fed := true
+	for i := 0; i < len(args); i++ {
+		l := strings.ToLower(args[i])
+		switch {
+		case l == "-":
+			w.simple(c, human.LangExec, human.HighRisk, "runs_text")
+		case l == "/c" || l == "/k" || l == "-c" || strings.HasPrefix(l, "-com"):
+			w.windows(strings.Trim(strings.Join(args[i+1:], " "), `"'`))
+			if len(args) == i+1 || args[i+1] == "-" {
+				w.simple(c, human.LangExec, human.HighRisk, "runs_text")
+			}
+			i, fed = len(args), false
+		case l == "-file" || l == "-f" || name == "pwsh" && !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "/"):
+			w.simple(c, human.LangExec, human.MediumRisk, "script_file")
+			i, fed = len(args), false
+		case winValued()[l]:
+			i++
+			fed = fed && !strings.HasPrefix(l, "-v")
+		case winTells()[l]:
+			fed = false
+		case strings.HasPrefix(l, "-e"):
+			w.simple(c, human.ObfuscatedEffect, human.HighRisk, "encoded")
+		case name == "powershell" && !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "/"):
+			w.windows(strings.Trim(strings.Join(args[i:], " "), `"'`))
+			i, fed = len(args), false
+		}
+	}
+	if fed {
+		w.simple(c, human.LangExec, human.MediumRisk, "interactive")
+		return
+	}
+	w.simple(c, human.LangExec, human.LowRisk, "shell")
+}
+
+// winNumber is a number, or a range of them, of which an expression is.
+var winNumber = lazy(`^\d+(?:\.\d+)?(?:[kmgt]b)?(?:\.\.\d+)?$`)
 
 // winPath makes a path of Windows one that the places know: a drive is the root, the system's folders are under /usr.
 func winPath(s string) value {
@@ -377,10 +447,30 @@ func winPath(s string) value {
 	return value{s: s, glob: strings.Contains(s, "*")}
 }
 
-// winSplit takes text apart at what separates commands, brackets among it, but not within quotes.
+// What follows the end of a bracket or a text without being a command: members and indexes, the last of which may be called.
+var winMember = lazy(`^(?:\.[A-Za-z_]\w*|\[[-\d., $\w]*\])+`)
+
+// Before a bracket, what makes it one of a method's arguments; in it, an argument that is none but itself.
+var (
+	winCalled  = lazy(`(?:[)\]}"']|\$[\w:]+)(?:\.\w+)+$|::\s*\w+$`)
+	winLiteral = lazy(`^\s*(?:(?:"[^"]*"|'[^']*'|-?\d[\w.]*|\$[\w:.]+|\[[\w.]+\])\s*,?\s*)+$`)
+	winOfText  = lazy(`^\s*(?:"[^"]*"|'[^']*')\.[A-Za-z_]\w*\s*$`)
+)
+
+// winSplit takes text apart at what separates commands, brackets among it, but not within quotes. Members of what a bracket
+// holds, and texts and numbers that a method is called with, are no commands.
 func winSplit(text string) []string {
 	var out []string
 	begin := 0
+	called := false
+	cut := func(end, next int, open bool) {
+		piece := text[begin:end]
+		if !(called && winLiteral.MatchString(piece)) && !(open && winOfText.MatchString(piece)) {
+			out = append(out, piece)
+		}
+		called = open && winCalled.MatchString(text[:end])
+		begin = next
+	}
 	var quote byte
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -395,21 +485,29 @@ func winSplit(text string) []string {
 			}
 		case c == '"' || c == '\'':
 			quote = c
+		case c == '&' && i > 0 && text[i-1] == '>':
+			// 2>&1
 		case c == '&' && i+1 < len(text) && text[i+1] == '&':
-			out = append(out, text[begin:i])
-			begin, i = i+2, i+1
-		case c == ';' || c == '|' || c == '\n' || c == '(' || c == ')' || c == '{' || c == '}' || c == '&' && strings.TrimSpace(text[begin:i]) != "":
-			out = append(out, text[begin:i])
-			begin = i + 1
+			cut(i, i+2, false)
+			i++
+		case c == ')' || c == '}':
+			cut(i, i+1, false)
+			if m := winMember.FindString(text[i+1:]); m != "" {
+				i += len(m)
+				begin = i + 1
+			}
+		case c == ';' || c == '|' || c == '\n' || c == '(' || c == '{' || c == '&' && strings.TrimSpace(text[begin:i]) != "":
+			cut(i, i+1, c == '(')
 		case c == '#' && (i == 0 || text[i-1] == ' ' || text[i-1] == '\n'):
-			out = append(out, text[begin:i])
+			cut(i, i, false)
 			for i < len(text) && text[i] != '\n' {
 				i++
 			}
 			begin = min(i, len(text))
 		}
 	}
-	return append(out, text[begin:])
+	cut(len(text), len(text), false)
+	return out
 }
 
 func winWords(s string) []string {
