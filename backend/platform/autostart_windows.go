@@ -2,6 +2,8 @@ package platform
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
@@ -53,5 +55,11 @@ func (Autostart) On(dir string) (on bool, where string, err error) {
 // runValue is the value's name and the command line in it.
 func runValue(dir string) (name, command string, err error) {
 	self, args, err := program(dir)
+	// Started by the system, deskbell.exe would open a console.
+	if quiet := filepath.Join(filepath.Dir(self), "deskbellw.exe"); err == nil {
+		if _, none := os.Stat(quiet); none == nil {
+			self = quiet
+		}
+	}
 	return `HKCU\` + runKey + `\` + entryName(dir), windows.ComposeCommandLine(append([]string{self}, args...)), err
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -26,12 +28,21 @@ type logon struct {
 }
 
 func (s *Service) choose(_, program string, args []string) error {
+	// Started by the system, deskbell.exe would open a console.
+	if quiet := filepath.Join(filepath.Dir(program), "deskbellw.exe"); exists(quiet) {
+		program = quiet
+	}
 	words := []string{syscall.EscapeArg(program)}
 	for _, a := range args {
 		words = append(words, syscall.EscapeArg(a))
 	}
 	s.Manager, s.Where, s.Text, s.manager = "Windows", `HKEY_CURRENT_USER\`+runKey+`, "`+value+`"`, strings.Join(words, " "), logon{program, args}
 	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func (logon) read(*Service) (string, error) {

@@ -34,8 +34,8 @@ func StartArgs(args []string) []string {
 		return []string{hiddenStart}
 	}
 	for i, word := range args {
-		if (word == openStart || word == QuietStart) && i+1 < len(args) {
-			return []string{word, args[i+1]}
+		if rest := slices.DeleteFunc(slices.Clone(args[i+1:]), func(w string) bool { return w == "--" }); (word == openStart || word == QuietStart) && len(rest) > 0 {
+			return []string{word, rest[0]}
 		}
 		if strings.HasPrefix(word, "deskbell:") {
 			return []string{openStart, word}

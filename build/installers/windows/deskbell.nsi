@@ -249,7 +249,12 @@ Section "$(Path)" Path
 SectionEnd
 
 Section /o "$(Session)" Session
-  WriteRegStr SHCTX "${RUN}" "${NAME}" '"$INSTDIR\deskbellw.exe" --hidden'
+  ${If} $Scope == machine
+    WriteRegStr HKLM "${RUN}" "${NAME}" '"$INSTDIR\deskbellw.exe" --hidden'
+  ${Else}
+    nsExec::Exec '"$INSTDIR\deskbell.exe" autostart on' ; which the settings know, too
+    Pop $0
+  ${EndIf}
 SectionEnd
 
 !insertmacro MUI_FUNCTION_DESCRIPTION_BEGIN
@@ -276,16 +281,6 @@ Function un.onInit
   !insertmacro UseScope
 FunctionEnd
 
-; RemoveRun takes away the start with the session, if it is of this installation.
-!macro RemoveRun ROOT
-  ReadRegStr $0 ${ROOT} "${RUN}" "${NAME}"
-  StrLen $1 '"$INSTDIR\'
-  StrCpy $0 $0 $1
-  ${If} $0 == '"$INSTDIR\'
-    DeleteRegValue ${ROOT} "${RUN}" "${NAME}"
-  ${EndIf}
-!macroend
-
 Section "Uninstall"
   !insertmacro Unpack
   !insertmacro Close
@@ -311,8 +306,7 @@ Section "Uninstall"
 
   !insertmacro UseScope
   !insertmacro Helper 'path remove "$INSTDIR" $Scope'
-  !insertmacro RemoveRun HKCU
-  !insertmacro RemoveRun SHCTX
+  !insertmacro Helper 'start remove "$INSTDIR"'
   ReadRegStr $0 SHCTX "${LINK}\shell\open\command" ""
   ${If} $0 == '"$INSTDIR\deskbellw.exe" open -- "%1"'
     DeleteRegKey SHCTX "${LINK}"

@@ -5,6 +5,7 @@
 //	deskbell-setup close DIR             ends those programs and waits until they are gone, for 20 seconds at most
 //	deskbell-setup path add DIR HIVE     puts the folder at the end of PATH; HIVE is user or machine
 //	deskbell-setup path remove DIR HIVE  takes it out again
+//	deskbell-setup start remove DIR      takes away what starts those programs when somebody signs in
 //	deskbell-setup shortcut FILE ID      gives a shortcut an application's id (AppUserModelID)
 package main
 
@@ -40,6 +41,8 @@ func run(args []string) error {
 		return closeAll(args[1])
 	case len(args) == 4 && args[0] == "path":
 		return changePath(args[1] == "add", args[2], args[3] == "machine")
+	case len(args) == 3 && args[0] == "start":
+		return errors.Join(forgetStarts(registry.CURRENT_USER, args[2]), forgetStarts(registry.LOCAL_MACHINE, args[2]))
 	case len(args) == 3 && args[0] == "shortcut":
 		return identify(args[1], args[2])
 	}
@@ -175,4 +178,31 @@ var sendMessageTimeout = windows.NewLazySystemDLL("user32.dll").NewProc("SendMes
 func tellPrograms() {
 	const broadcast, settingChange, abortIfHung = 0xffff, 0x001a, 0x0002
 	_, _, _ = sendMessageTimeout.Call(broadcast, settingChange, 0, uintptr(unsafe.Pointer(windows.StringToUTF16Ptr("Environment"))), abortIfHung, 2000, 0)
+}
+
+// forgetStarts removes what of a hive's Run key starts a program of the folder. A key that may not be changed is left.
+func forgetStarts(root registry.Key, dir string) error {
+	key, err := registry.OpenKey(root, `Software\Microsoft\Windows\CurrentVersion\Run`, registry.QUERY_VALUE|registry.SET_VALUE)
+	if errors.Is(err, registry.ErrNotExist) || errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = key.Close() }()
+	names, err := key.ReadValueNames(-1)
+	if err != nil {
+		return err
+	}
+	begin := strings.ToLower(strings.TrimRight(dir, `\`) + `\deskbell`)
+	for _, name := range names {
+		command, _, err := key.GetStringValue(name)
+		if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimLeft(command, `"`)), begin) {
+			continue
+		}
+		if err := key.DeleteValue(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
