@@ -75,7 +75,7 @@ func value(root registry.Key, path, name string) string {
 	return text
 }
 
-// starts are the command lines of Deskbell that a hive starts when somebody signs in.
+// starts are the command lines of Deskbell that a hive starts when a user signs in.
 func starts(t *testing.T, root registry.Key) (found []string) {
 	t.Helper()
 	key, err := registry.OpenKey(root, runKey, registry.QUERY_VALUE)

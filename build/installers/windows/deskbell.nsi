@@ -249,12 +249,7 @@ Section "$(Path)" Path
 SectionEnd
 
 Section /o "$(Session)" Session
-  ${If} $Scope == machine
-    WriteRegStr HKLM "${RUN}" "${NAME}" '"$INSTDIR\deskbellw.exe" --hidden'
-  ${Else}
-    nsExec::Exec '"$INSTDIR\deskbell.exe" autostart on' ; which the settings know, too
-    Pop $0
-  ${EndIf}
+  WriteRegStr SHCTX "${RUN}" "${NAME}" '"$INSTDIR\deskbellw.exe" --hidden'
 SectionEnd
 
 !insertmacro MUI_FUNCTION_DESCRIPTION_BEGIN

@@ -5,7 +5,7 @@
 //	deskbell-setup close DIR             ends those programs and waits until they are gone, for 20 seconds at most
 //	deskbell-setup path add DIR HIVE     puts the folder at the end of PATH; HIVE is user or machine
 //	deskbell-setup path remove DIR HIVE  takes it out again
-//	deskbell-setup start remove DIR      takes away what starts those programs when somebody signs in
+//	deskbell-setup start remove DIR      removes what starts those programs when a user signs in
 //	deskbell-setup shortcut FILE ID      gives a shortcut an application's id (AppUserModelID)
 package main
 
