@@ -14,28 +14,32 @@ export interface Snippet {
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 const args = (agent: string): string[] => ['mcp', '--agent', agent];
 
-export function snippets(url: string): Snippet[] {
+/** As a POSIX shell and a person read it: quoted only where it must be. */
+const quoted = (path: string): string => (/^[\w./:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
+
+/** For a server at an address, and a program at a path. */
+export function snippets(url: string, command: string): Snippet[] {
   return [
-    { client: 'claude-code', name: 'Claude Code', file: '', key: false, text: 'claude mcp add deskbell -- deskbell mcp --agent claude-code' },
+    { client: 'claude-code', name: 'Claude Code', file: '', key: false, text: `claude mcp add --scope user deskbell -- ${quoted(command)} mcp --agent claude-code` },
     {
       client: 'codex', name: 'Codex', file: '~/.codex/config.toml', key: false,
-      text: '[mcp_servers.deskbell]\ncommand = "deskbell"\nargs = ["mcp", "--agent", "codex"]\ntool_timeout_sec = 300',
+      text: `[mcp_servers.deskbell]\ncommand = ${JSON.stringify(command)}\nargs = ["mcp", "--agent", "codex"]\ntool_timeout_sec = 300`,
     },
     {
       client: 'gemini-cli', name: 'Gemini CLI', file: '~/.gemini/settings.json', key: false,
-      text: pretty({ mcpServers: { deskbell: { command: 'deskbell', args: args('gemini-cli'), timeout: 300_000 } } }),
+      text: pretty({ mcpServers: { deskbell: { command, args: args('gemini-cli'), timeout: 300_000 } } }),
     },
     {
       client: 'cursor', name: 'Cursor', file: '~/.cursor/mcp.json', key: false,
-      text: pretty({ mcpServers: { deskbell: { command: 'deskbell', args: args('cursor') } } }),
+      text: pretty({ mcpServers: { deskbell: { command, args: args('cursor') } } }),
     },
     {
       client: 'vscode', name: 'VS Code', file: '.vscode/mcp.json', key: false,
-      text: pretty({ servers: { deskbell: { type: 'stdio', command: 'deskbell', args: args('vscode') } } }),
+      text: pretty({ servers: { deskbell: { type: 'stdio', command, args: args('vscode') } } }),
     },
     {
-      client: 'opencode', name: 'opencode', file: 'opencode.json', key: false,
-      text: pretty({ mcp: { deskbell: { type: 'local', command: ['deskbell', ...args('opencode')], enabled: true, timeout: 300_000 } } }),
+      client: 'opencode', name: 'opencode', file: '~/.config/opencode/opencode.json', key: false,
+      text: pretty({ mcp: { deskbell: { type: 'local', command: [command, ...args('opencode')], enabled: true, timeout: 300_000 } } }),
     },
     {
       client: 'langchain', name: 'LangChain', file: 'agent.py', key: true,

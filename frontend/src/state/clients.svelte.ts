@@ -1,0 +1,119 @@
+import type { Api } from '../backend/api';
+import { Problem } from '../backend/http';
+import { parseDiff } from '../lib/diff';
+import type { Change, Client } from '../lib/connectwire';
+import type { Operation } from '../lib/wire';
+import { m } from '../paraglide/messages';
+import { errorText } from './sentences.svelte';
+
+/** What is done with a client now. */
+export type Doing = 'connect' | 'undo' | 'prove';
+
+/** The clients on this machine, and what was done with them here. It outlives the page, so that a test goes on elsewhere. */
+export class Clients {
+  all = $state.raw<Client[]>([]);
+  /** How Deskbell's program is called in settings: its path. */
+  command = $state('deskbell');
+  loaded = $state(false);
+  looking = $state(false);
+  trouble = $state('');
+  /** By the client's id. */
+  doing = $state<Partial<Record<string, Doing>>>({});
+  troubles = $state<Partial<Record<string, string>>>({});
+  /** What was written here, for as long as it stands. */
+  written = $state.raw<Partial<Record<string, Change[]>>>({});
+  /** Clients whose settings were just restored. */
+  restored = $state<Partial<Record<string, boolean>>>({});
+  /** The operation of the last test, once it is known, and when the test began, in milliseconds since 1970. */
+  tests = $state<Partial<Record<string, { began: number; operation: string }>>>({});
+
+  readonly found = $derived<Client[]>(this.all.filter((client) => client.found));
+  readonly connectable = $derived<Client[]>(this.found.filter((client) => writes(client)));
+
+  constructor(private readonly api: Api) {}
+
+  async load(): Promise<void> {
+    this.looking = true;
+    try {
+      const { clients, command } = await this.api.connect.clients();
+      this.all = clients;
+      this.command = command || 'deskbell';
+      this.loaded = true;
+      this.trouble = '';
+    } catch (error) {
+      this.trouble = errorText(error);
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  connect(client: Client): Promise<boolean> {
+    return this.#do(client, 'connect', async () => {
+      const { changes } = client;
+      this.#put(await this.api.connect.connect(client.id, client.hash));
+      this.written = { ...this.written, [client.id]: changes };
+    });
+  }
+
+  /** Connects one after the other; what went wrong stands at each. */
+  async connectAll(): Promise<void> {
+    for (const client of this.connectable) await this.connect(client);
+  }
+
+  undo(client: Client): Promise<boolean> {
+    return this.#do(client, 'undo', async () => {
+      this.#put(await this.api.connect.undo(client.id));
+      this.written = { ...this.written, [client.id]: undefined };
+      this.restored[client.id] = true;
+    });
+  }
+
+  prove(client: Client): Promise<boolean> {
+    return this.#do(client, 'prove', async () => {
+      this.tests[client.id] = { began: Date.now(), operation: '' };
+      const { proof, operation_id } = await this.api.connect.prove(client.id);
+      this.tests[client.id] = { began: Date.now(), operation: operation_id ?? proof?.operation_id ?? '' };
+      const now = this.all.find(({ id }) => id === client.id);
+      if (now && proof) this.#put({ ...now, proof });
+    });
+  }
+
+  /** The request of a client's test that was begun here, among these; while its id is not known, the newest of its agent since. */
+  request(client: Client, operations: Iterable<Operation>): Operation | undefined {
+    const test = this.tests[client.id];
+    if (!test) return undefined;
+    const fits = (op: Operation): boolean => (test.operation ? op.operation_id === test.operation : (op.agent_id === client.key || op.agent_id === client.id) && Date.parse(op.created_at) >= test.began - 1000);
+    return [...operations].filter(fits).sort((a, b) => (a.created_at < b.created_at ? 1 : -1))[0];
+  }
+
+  #put(client: Client): void {
+    this.all = this.all.map((other) => (other.id === client.id ? client : other));
+  }
+
+  async #do(client: Client, what: Doing, work: () => Promise<void>): Promise<boolean> {
+    if (this.doing[client.id]) return false;
+    this.doing[client.id] = what;
+    this.troubles[client.id] = '';
+    this.restored[client.id] = false;
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      const stale = what === 'connect' && error instanceof Problem && error.conflict;
+      this.troubles[client.id] = stale ? m.connect_stale() : errorText(error);
+      if (stale) await this.load();
+      return false;
+    } finally {
+      this.doing[client.id] = undefined;
+    }
+  }
+}
+
+/** Whether connecting would write something. */
+export const writes = (client: Client): boolean => client.found && client.changes.length > 0 && (client.state === 'ready' || client.state === 'changed');
+
+/** How many lines the diffs add and take away. */
+export function lineCounts(changes: readonly Change[]): { added: number; removed: number } {
+  const kinds = changes.flatMap(({ diff }) => parseDiff(diff)).map(({ kind }) => kind);
+  return { added: kinds.filter((kind) => kind === 'add').length, removed: kinds.filter((kind) => kind === 'del').length };
+}
