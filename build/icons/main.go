@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"image"
+	"image/draw"
 	"os"
 	"path/filepath"
 
@@ -38,6 +39,12 @@ func write() error {
 	for _, px := range []int{16, 24, 32, 48, 64, 128, 256, 512} {
 		files[fmt.Sprintf("build/icons/hicolor/%dx%d/apps/deskbell.png", px, px)] = window.PNG(window.AppIcon(px))
 	}
+	// Those of the console on a phone: as it is, and on a ground to its edges, which phones cut to a shape of their own.
+	for _, px := range []int{192, 512} {
+		files[fmt.Sprintf("frontend/public/icon-%d.png", px)] = window.PNG(window.AppIcon(px))
+		files[fmt.Sprintf("frontend/public/icon-whole-%d.png", px)] = window.PNG(onGround(window.AppIcon(px)))
+	}
+	files["frontend/public/apple-touch-icon.png"] = window.PNG(onGround(window.AppIcon(180)))
 	for name, data := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
@@ -47,6 +54,15 @@ func write() error {
 		}
 	}
 	return nil
+}
+
+// onGround is an icon with its own colour behind it.
+func onGround(icon image.Image) image.Image {
+	full := image.NewRGBA(icon.Bounds())
+	middle := icon.Bounds().Dx() / 2
+	draw.Draw(full, full.Bounds(), image.NewUniform(icon.At(middle, icon.Bounds().Dy()/8)), image.Point{}, draw.Src)
+	draw.Draw(full, full.Bounds(), icon, image.Point{}, draw.Over)
+	return full
 }
 
 // icns packs PNG images for macOS: each has a type by its size, and the file its whole length in front.

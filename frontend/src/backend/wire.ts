@@ -117,6 +117,11 @@ export type Ruling = Verdict['decision'];
 export type GateOutcome = PastCall['outcome'];
 export type GateRisk = Verdict['risk'];
 export type Said = Schemas['Sentence'];
+
+// Phones.
+export type Phone = Schemas['Phone'];
+export type PhoneState = Schemas['PhoneState'];
+export type Pairing = Schemas['Pairing'];
 export type GateCounts = Schemas['Counts'];
 export type RuleCounts = Schemas['RuleCounts'];
 export type GateState = Schemas['State'];

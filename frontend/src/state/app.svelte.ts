@@ -9,7 +9,6 @@ import { rings } from '../lib/life';
 import type { Operation } from '../lib/wire';
 import { Answering } from './answering.svelte';
 import { Attempts } from './attempts.svelte';
-import { Clients } from './clients.svelte';
 import { Commands } from './commands.svelte';
 import { Dialogs } from './dialogs.svelte';
 import { Draft } from './draft.svelte';
@@ -47,7 +46,6 @@ export class AppState {
   readonly summarizers: SummarizerRegistry;
   readonly gatekeeper: Gatekeeper;
   readonly attempts: Attempts;
-  readonly clients: Clients;
   /** False from one second after the line broke until it is back. */
   connected = $state(true);
   loadFailed = $state(false);
@@ -75,7 +73,6 @@ export class AppState {
     this.summarizers = new SummarizerRegistry(this.api);
     this.gatekeeper = new Gatekeeper(this.api);
     this.attempts = new Attempts(this.api);
-    this.clients = new Clients(this.api);
     this.#live = new LiveChannel(session, {
       hello: (_seq, fresh) => {
         if (fresh) void this.#load();

@@ -1,9 +1,9 @@
-import type { Api } from '../backend/api';
+import { ConnectApi } from '../backend/connect';
 import { Problem } from '../backend/http';
-import { parseDiff } from '../lib/diff';
 import type { Change, Client } from '../lib/connectwire';
 import type { Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
+import { useApp, type AppState } from './app.svelte';
 import { errorText } from './sentences.svelte';
 
 /** What is done with a client now. */
@@ -30,12 +30,12 @@ export class Clients {
   readonly found = $derived<Client[]>(this.all.filter((client) => client.found));
   readonly connectable = $derived<Client[]>(this.found.filter((client) => writes(client)));
 
-  constructor(private readonly api: Api) {}
+  constructor(private readonly api: ConnectApi) {}
 
   async load(): Promise<void> {
     this.looking = true;
     try {
-      const { clients, command } = await this.api.connect.clients();
+      const { clients, command } = await this.api.clients();
       this.all = clients;
       this.command = command || 'deskbell';
       this.loaded = true;
@@ -50,7 +50,7 @@ export class Clients {
   connect(client: Client): Promise<boolean> {
     return this.#do(client, 'connect', async () => {
       const { changes } = client;
-      this.#put(await this.api.connect.connect(client.id, client.hash));
+      this.#put(await this.api.connect(client.id, client.hash));
       this.written = { ...this.written, [client.id]: changes };
     });
   }
@@ -62,7 +62,7 @@ export class Clients {
 
   undo(client: Client): Promise<boolean> {
     return this.#do(client, 'undo', async () => {
-      this.#put(await this.api.connect.undo(client.id));
+      this.#put(await this.api.undo(client.id));
       this.written = { ...this.written, [client.id]: undefined };
       this.restored[client.id] = true;
     });
@@ -71,7 +71,7 @@ export class Clients {
   prove(client: Client): Promise<boolean> {
     return this.#do(client, 'prove', async () => {
       this.tests[client.id] = { began: Date.now(), operation: '' };
-      const { proof, operation_id } = await this.api.connect.prove(client.id);
+      const { proof, operation_id } = await this.api.prove(client.id);
       this.tests[client.id] = { began: Date.now(), operation: operation_id ?? proof?.operation_id ?? '' };
       const now = this.all.find(({ id }) => id === client.id);
       if (now && proof) this.#put({ ...now, proof });
@@ -112,8 +112,12 @@ export class Clients {
 /** Whether connecting would write something. */
 export const writes = (client: Client): boolean => client.found && client.changes.length > 0 && (client.state === 'ready' || client.state === 'changed');
 
-/** How many lines the diffs add and take away. */
-export function lineCounts(changes: readonly Change[]): { added: number; removed: number } {
-  const kinds = changes.flatMap(({ diff }) => parseDiff(diff)).map(({ kind }) => kind);
-  return { added: kinds.filter((kind) => kind === 'add').length, removed: kinds.filter((kind) => kind === 'del').length };
+const known = new WeakMap<AppState, Clients>();
+
+/** Those of the signed-in page, the same for all that ask. */
+export function useClients(): Clients {
+  const app = useApp();
+  const clients = known.get(app) ?? new Clients(new ConnectApi(app.api.to));
+  known.set(app, clients);
+  return clients;
 }

@@ -105,7 +105,6 @@ const parts: Part[] = [
       'server.allow_hosts': { name: m.name_allow_hosts, doc: m.doc_allow_hosts },
       'server.allow_remote': { name: m.name_allow_remote, doc: m.doc_allow_remote },
       'server.check_callers': { name: m.name_check_callers, doc: m.doc_check_callers },
-      'phone.enabled': { name: m.name_phone_enabled, doc: m.doc_phone_enabled },
       'phone.addr': { name: m.name_phone_addr, doc: m.doc_phone_addr },
     },
   },
@@ -126,8 +125,9 @@ export interface Group {
 
 /** Sorts settings into the view's groups. A setting without words shows its key and the server's description, last. */
 export function grouped(settings: readonly Setting[]): Group[] {
-  // The view shows theme and language apart, as a preview.
-  const left = new Map(settings.filter((setting) => setting.key !== 'ui.theme' && setting.key !== 'ui.language').map((setting) => [setting.key, setting]));
+  // The view shows theme, language and the door for phones apart.
+  const apart = ['ui.theme', 'ui.language', 'phone.enabled'];
+  const left = new Map(settings.filter((setting) => !apart.includes(setting.key)).map((setting) => [setting.key, setting]));
   const groups = parts.map(({ title, settings: known }): Group => ({
     title,
     rows: Object.entries(known).flatMap(([key, words]) => {
