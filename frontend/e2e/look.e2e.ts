@@ -15,7 +15,7 @@ type Look = (app: Console) => Promise<void>;
 const operation = (name: string): Look => (app) => app.openOperation(ids[name] ?? '');
 const page = (place: string): Look => async (app) => {
   await app.go(place);
-  await expect(app.page.getByText('Loading…').or(app.page.getByText('Checking…'))).toHaveCount(0);
+  await expect(app.page.getByText(/^(Loading…|Checking…|Looking for clients…)$/)).toHaveCount(0);
 };
 const dialog = (name: string, key: string): Look => async (app) => {
   await app.openOperation(ids[name] ?? '');
@@ -37,10 +37,11 @@ const looks: Record<string, Look> = {
   alerts: page('alerts'),
   history: page('history'),
   agents: page('agents'),
+  keys: page('agents/keys'),
   settings: page('settings'),
   'first run': page('welcome'),
   palette: dialog('approve', `${mod}+k`),
-  keys: dialog('approve', '?'),
+  'key list': dialog('approve', '?'),
   snooze: dialog('approve', 's'),
   reason: dialog('bash', 'd'),
   popup: async (app) => {
@@ -50,8 +51,8 @@ const looks: Record<string, Look> = {
   },
 };
 
-// 640 CSS pixels are also what a window of 1280 has at a zoom of 200 %; 720 is the narrowest window.
-const widths = [1000, 720, 640];
+// 390 are a phone's. 640 CSS pixels are also what a window of 1280 has at a zoom of 200 %; 720 is the narrowest window.
+const widths = [1000, 720, 640, 390];
 
 for (const [name, look] of Object.entries(looks)) {
   test(`${name}: WCAG 2.2 AA in both themes, and room at every width`, async ({ page: tab }) => {

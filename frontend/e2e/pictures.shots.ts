@@ -136,7 +136,7 @@ function planViews(): View[] {
     { name: 'plan-history', show: plansOnly },
     { name: 'plan-history-changed', show: async (app) => plansOnly(app).then(async () => { await choose(app.page.getByRole('combobox').last(), 'modified'); await settled(app); }) },
     { name: 'plan-presets', show: async (app) => { await app.go('settings'); await settled(app); await app.page.locator('#presets-title').evaluate((title) => title.scrollIntoView()); } },
-    { name: 'agent-runs', show: async (app) => app.go('agents').then(() => settled(app)) },
+    { name: 'agent-runs', show: async (app) => app.go('agents/runs').then(() => settled(app)) },
     { name: 'agent-run', docs: true, show: async (app) => { await app.go('agents/run_01kb2r9q'); await expect(app.page.getByRole('log')).toContainText('sum.go'); } },
     { name: 'narrow-agent-run', size: { width: 640, height: 900 }, show: async (app) => { await app.go('agents/run_01kb2r9q'); await expect(app.page.getByRole('log')).toContainText('sum.go'); } },
   ];
@@ -161,7 +161,7 @@ const views: View[] = [
   {
     name: 'agents-key',
     show: async (app) => {
-      await app.go('agents');
+      await app.go('agents/keys');
       const field = app.page.getByPlaceholder('release-bot');
       await field.fill('deploy-bot');
       await field.press('Enter');

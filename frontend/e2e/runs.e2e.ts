@@ -16,7 +16,7 @@ const tasks = [{ id: 't1', description: 'Find the failing test', tool_name: 'she
 const spent = { steps: 2, tokens_in: 12_400, tokens_out: 830, time_ns: 42e9, money: 0.12 };
 
 test('says what to do while no run was made', async ({ app, page }) => {
-  await app.open('agents');
+  await app.open('agents/runs');
   const box = page.getByRole('region', { name: /^Reference agent runs/ });
   await expect(box).toContainText('No runs yet');
   await expect(box.getByText('deskbell agent run "')).toBeVisible();
@@ -26,7 +26,7 @@ test('says what to do while no run was made', async ({ app, page }) => {
 test('a run is read along: what it thinks, plans, calls and comes to', async ({ app, page, journal }) => {
   await journal.begin('Find the failing test and mend it');
   await journal.tell({ state: 'reasoning', content: 'Looking at the folder' });
-  await app.open('agents');
+  await app.open('agents/runs');
   const row = page.locator(`a[data-run="${id}"]`);
   await expect(row).toContainText('Find the failing test and mend it');
   await expect(row).toContainText('Thinking');

@@ -1,4 +1,6 @@
-/** What can be said of a client's settings. */
+import type { Said } from './wire';
+
+/** A settings file, and what is or would be written there. */
 export interface Change {
   file: string;
   what: ('server' | 'permission' | 'hook' | 'file')[];
@@ -9,6 +11,7 @@ export interface Proof {
   at: string;
   ok: boolean;
   text: string;
+  text_said?: Said;
   operation_id?: string;
 }
 
@@ -23,7 +26,9 @@ export interface Client {
   program?: string;
   state: 'absent' | 'ready' | 'connected' | 'changed' | 'trouble';
   problem?: string;
+  problem_said?: Said;
   next?: string;
+  next_said?: Said;
   gives: Record<(typeof parts)[number], boolean>;
   changes: Change[];
   hash: string;

@@ -27,6 +27,10 @@ export class Clients {
   /** The operation of the last test, once it is known, and when the test began, in milliseconds since 1970. */
   tests = $state<Partial<Record<string, { began: number; operation: string }>>>({});
 
+  /** How often something was done with a client. */
+  #changed = 0;
+  #loads = 0;
+
   readonly found = $derived<Client[]>(this.all.filter((client) => client.found));
   readonly connectable = $derived<Client[]>(this.found.filter((client) => writes(client)));
 
@@ -34,8 +38,12 @@ export class Clients {
 
   async load(): Promise<void> {
     this.looking = true;
+    const changed = this.#changed;
+    const mine = ++this.#loads;
     try {
       const { clients, command } = await this.api.clients();
+      if (mine !== this.#loads) return; // another look is newer
+      if (changed !== this.#changed) return void (await this.load()); // what was read is older than what was done
       this.all = clients;
       this.command = command || 'deskbell';
       this.loaded = true;
@@ -43,7 +51,7 @@ export class Clients {
     } catch (error) {
       this.trouble = errorText(error);
     } finally {
-      this.looking = false;
+      if (mine === this.#loads) this.looking = false;
     }
   }
 
@@ -87,6 +95,7 @@ export class Clients {
   }
 
   #put(client: Client): void {
+    this.#changed++;
     this.all = this.all.map((other) => (other.id === client.id ? client : other));
   }
 
