@@ -78,6 +78,9 @@ func (c *clients) setup() (at install.Place, s install.Setup, err error) {
 	return at, s, err
 }
 
+// Program implements api.Clients.
+func (c *clients) Program() (string, error) { return cli.OwnProgram() }
+
 // List implements api.Clients.
 func (c *clients) List(context.Context) ([]human.AgentClient, error) {
 	c.mu.Lock()

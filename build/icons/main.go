@@ -56,7 +56,7 @@ func write() error {
 	return nil
 }
 
-// onGround is an icon with its own colour behind it.
+// onGround is an icon with its own color behind it.
 func onGround(icon image.Image) image.Image {
 	full := image.NewRGBA(icon.Bounds())
 	middle := icon.Bounds().Dx() / 2

@@ -20,7 +20,6 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  // eslint-disable-next-line no-empty-pattern
   home: async ({}, use) => {
     const home = await mkdtemp(path.join(tmpdir(), 'deskbell-home-'));
     for (const [name, text] of Object.entries(settings)) {
@@ -58,7 +57,7 @@ test('a client is connected by a click, proved by a request that is answered her
   expect(await read(home, '.claude.json')).toBe(settings['.claude.json']);
   await accessibleInBothThemes(page);
 
-  await claude.getByRole('button', { name: 'Connect' }).click();
+  await claude.getByRole('button', { name: 'Connect', exact: true }).click();
   await expect(row(app, 'claude-code')).toContainText('Connected');
   const written = JSON.parse(await read(home, '.claude.json')) as { theme: string; mcpServers: Record<string, { command: string; args: string[] }> };
   expect(written.theme).toBe('dark');
@@ -102,11 +101,11 @@ test('nothing is written that was not shown', async ({ app, page, home }) => {
   await expect(panel(app, 'Codex')).toContainText('mcp_servers.deskbell');
   const mine = `${settings['.codex/config.toml']}model_reasoning_effort = "high"\n`;
   await writeFile(path.join(home, '.codex/config.toml'), mine);
-  await panel(app, 'Codex').getByRole('button', { name: 'Connect' }).click();
+  await panel(app, 'Codex').getByRole('button', { name: 'Connect', exact: true }).click();
   await expect(page.getByRole('alert')).toContainText('Nothing was written');
   expect(await read(home, '.codex/config.toml')).toBe(mine);
   await expect(panel(app, 'Codex')).toContainText('model_reasoning_effort');
-  await panel(app, 'Codex').getByRole('button', { name: 'Connect' }).click();
+  await panel(app, 'Codex').getByRole('button', { name: 'Connect', exact: true }).click();
   await expect(row(app, 'codex')).toContainText('Connected');
   expect(await read(home, '.codex/config.toml')).toContain('model_reasoning_effort = "high"');
   app.errors.length = 0; // a refused call is logged by the browser
@@ -118,7 +117,7 @@ test('a file that cannot be read is not written, and is named', async ({ app, ho
   await expect(row(app, 'gemini')).toContainText('Needs attention');
   await row(app, 'gemini').getByRole('button', { name: /^Details/ }).click();
   await expect(panel(app, 'Gemini CLI')).toContainText('settings.json');
-  await expect(panel(app, 'Gemini CLI').getByRole('button', { name: 'Connect' })).toHaveCount(0);
+  await expect(panel(app, 'Gemini CLI').getByRole('button', { name: 'Connect', exact: true })).toHaveCount(0);
   expect(await read(home, '.gemini/settings.json')).toBe('{ "ui": ');
 });
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { seed } from './support/seeds';
-import { accessibleInBothThemes, Console, expect, fits, test } from './support/test';
+import { accessibleInBothThemes, expect, fits, test } from './support/test';
 
 const run = promisify(execFile);
 

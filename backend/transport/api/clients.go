@@ -10,6 +10,8 @@ import (
 
 // Clients are the programs that run agents on this machine, and Deskbell's place in their settings. Errors are of package human.
 type Clients interface {
+	// Program is the path of Deskbell's program as clients' settings name it.
+	Program() (string, error)
 	// List looks at every client that is known.
 	List(ctx context.Context) ([]human.AgentClient, error)
 	// Connect makes the changes that List named, by their hash; Conflict when the files were changed since.
@@ -37,6 +39,7 @@ type (
 	// ClientList is every client that is known.
 	ClientList struct {
 		Clients []human.AgentClient `json:"clients"`
+		Command string              `json:"command" doc:"The path of Deskbell's program, for settings that are written by hand."`
 	}
 	// ProofAnswer is what became of a request through a client's settings.
 	ProofAnswer struct {
@@ -50,7 +53,11 @@ func (s *Server) agentClients(c catalogue) {
 	add(c, route{http.MethodGet, "/api/agents/clients", "listClients", "Programs that run agents, and how they are connected", operators, 0},
 		func(ctx context.Context, _ *exchange, _ *none) (*answer[*ClientList], error) {
 			list, err := s.deps.Clients.List(ctx)
-			return ok(&ClientList{append([]human.AgentClient{}, list...)}, err)
+			if err != nil {
+				return nil, err
+			}
+			command, err := s.deps.Clients.Program()
+			return ok(&ClientList{append([]human.AgentClient{}, list...), command}, err)
 		})
 	add(c, route{http.MethodPost, "/api/agents/clients/{id}/connect", "connectClient", "Write Deskbell into a client's settings", operators, 0},
 		func(ctx context.Context, x *exchange, in *connectInput) (*answer[*human.AgentClient], error) {

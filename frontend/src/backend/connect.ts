@@ -1,5 +1,5 @@
 import { call, type Connection } from './http';
-import type { Client, Proof } from '../lib/connectwire';
+import type { Client, ClientProof } from '../lib/wire';
 
 const of = (id: string, what: string): string => `/api/agents/clients/${encodeURIComponent(id)}/${what}`;
 
@@ -23,7 +23,7 @@ export class ConnectApi {
   }
 
   /** Sends one test request through the client's settings, and answers when it was answered. */
-  prove(id: string): Promise<{ proof?: Proof; operation_id?: string }> {
+  prove(id: string): Promise<{ proof?: ClientProof; operation_id?: string }> {
     return call(this.to, 'POST', of(id, 'prove'), {});
   }
 }

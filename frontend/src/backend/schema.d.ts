@@ -2891,6 +2891,8 @@ export interface components {
         };
         ClientList: {
             clients: components["schemas"]["AgentClient"][];
+            /** @description The path of Deskbell's program, for settings that are written by hand. */
+            command: string;
         };
         ClientProof: {
             /** Format: date-time */

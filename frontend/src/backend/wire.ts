@@ -118,7 +118,10 @@ export type GateOutcome = PastCall['outcome'];
 export type GateRisk = Verdict['risk'];
 export type Said = Schemas['Sentence'];
 
-// Phones.
+// Clients and phones.
+export type Client = Schemas['AgentClient'];
+export type ClientChange = Schemas['ClientChange'];
+export type ClientProof = Schemas['ClientProof'];
 export type Phone = Schemas['Phone'];
 export type PhoneState = Schemas['PhoneState'];
 export type Pairing = Schemas['Pairing'];

@@ -1,6 +1,6 @@
 import { ConnectApi } from '../backend/connect';
 import { Problem } from '../backend/http';
-import type { Change, Client } from '../lib/connectwire';
+import type { ClientChange, Client } from '../lib/wire';
 import type { Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { useApp, type AppState } from './app.svelte';
@@ -21,7 +21,7 @@ export class Clients {
   doing = $state<Partial<Record<string, Doing>>>({});
   troubles = $state<Partial<Record<string, string>>>({});
   /** What was written here, for as long as it stands. */
-  written = $state.raw<Partial<Record<string, Change[]>>>({});
+  written = $state.raw<Partial<Record<string, ClientChange[]>>>({});
   /** Clients whose settings were just restored. */
   restored = $state<Partial<Record<string, boolean>>>({});
   /** The operation of the last test, once it is known, and when the test began, in milliseconds since 1970. */
@@ -31,8 +31,14 @@ export class Clients {
   #changed = 0;
   #loads = 0;
 
-  readonly found = $derived<Client[]>(this.all.filter((client) => client.found));
-  readonly connectable = $derived<Client[]>(this.found.filter((client) => writes(client)));
+  // Not derived: what is derived ends with the view that made this, which outlives it.
+  get found(): Client[] {
+    return this.all.filter((client) => client.found);
+  }
+
+  get connectable(): Client[] {
+    return this.all.filter((client) => writes(client));
+  }
 
   constructor(private readonly api: ConnectApi) {}
 

@@ -1,4 +1,4 @@
-import type { parts } from '../../lib/connectwire';
+import type { parts } from '../../lib/clients';
 import { m } from '../../paraglide/messages';
 
 /** What connecting gives. */
