@@ -220,6 +220,7 @@ func (a *App) jobs() map[string]func(context.Context) error {
 		"gatekeeper": a.gate.Run,
 		"callers":    a.callers.Run,
 		"audits":     a.audits.Run,
+		"updates":    a.watchUpdates,
 		"backups":    func(ctx context.Context) error { a.backups.Run(ctx, a.log); return nil },
 		"wake": func(ctx context.Context) error {
 			if err := platform.WatchSleep(ctx, a.woke); err != nil && ctx.Err() == nil {

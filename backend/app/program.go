@@ -79,6 +79,8 @@ func Program(version, built string, console fs.FS) cli.Program {
 			audit, err := store.Audit(ctx, receipt.TrustIn(keys))
 			return audit, errors.Join(err, store.Close())
 		},
+		Newest:      newest(version),
+		Update:      updateCheck(version),
 		ReceiptKeys: receiptkeys.Public,
 		Sources:     ready,
 		Model:       model,

@@ -20,6 +20,7 @@ type Settings struct {
 	Summarizers   Summarizers
 	Model         Model
 	Plan          Plan
+	Updates       Updates
 	Phone         Phone
 }
 
@@ -126,6 +127,12 @@ type Plan struct {
 	AutoConfirmSafeTasks  bool
 	Confirmations         int
 	Operators             []string
+}
+
+// Updates are the settings of asking for new versions.
+type Updates struct {
+	Check bool
+	Feed  string
 }
 
 // modelKey is the variable that may have the model's key: no setting, so that it is never in a file.
@@ -354,6 +361,17 @@ var Table = []Setting{
 		Doc:   "Operators who all have to agree on a plan, by name.",
 		check: checkNames,
 		bind:  func(s *Settings) any { return &s.Plan.Operators },
+	},
+	{
+		Key: "updates.check", Default: false,
+		Doc:  "Ask updates.feed once a day whether there is a new version of Deskbell, and say so in the doctor. Nothing is downloaded.",
+		bind: func(s *Settings) any { return &s.Updates.Check },
+	},
+	{
+		Key: "updates.feed", Default: "",
+		Doc:   "Where new versions are looked for: https://api.github.com/repos/OWNER/NAME/releases/latest, or an address that answers alike.",
+		check: checkBaseURL,
+		bind:  func(s *Settings) any { return &s.Updates.Feed },
 	},
 	{
 		Key: "summarizers.use", Default: []string(nil),

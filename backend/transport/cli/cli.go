@@ -139,6 +139,10 @@ type Program struct {
 	Summaries func(p Place) []human.DoctorCheck
 	// Sources says what of the operator's work could be recorded in this session.
 	Sources func(ctx context.Context, p Place) []human.SourceState
+	// Newest asks updates.feed for the newest version now, and says in a line whether it is newer than this program.
+	Newest func(ctx context.Context, p Place) (string, error)
+	// Update is the check of what was last found, none where updates.check is off. It asks nothing.
+	Update func(p Place) []human.DoctorCheck
 	// Gate is what judging needs of the machine.
 	Gate Gate
 	// Connecting puts a data folder's Deskbell into coding agents' settings.
@@ -384,10 +388,27 @@ func (p Program) release() string {
 }
 
 func (s *shell) versionCommand() *cobra.Command {
-	return &cobra.Command{
+	check := false
+	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		Run: func(*cobra.Command, []string) { s.printf("%s\n", s.release()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			s.printf("%s\n", s.release())
+			if !check {
+				return nil
+			}
+			p, err := s.place()
+			if err != nil {
+				return err
+			}
+			line, err := s.Newest(c.Context(), p)
+			if err == nil {
+				s.printf("%s\n", visible(line))
+			}
+			return err
+		},
 	}
+	c.Flags().BoolVar(&check, "check", false, "ask updates.feed whether there is a newer one; nothing is downloaded")
+	return c
 }
 
 func (s *shell) openapiCommand() *cobra.Command {

@@ -72,6 +72,7 @@ func examined(name, status, detail, fix string) human.DoctorCheck {
 func Examine(ctx context.Context, program Program, p Place) []human.DoctorCheck {
 	checks := []human.DoctorCheck{examined("program", human.CheckOK, program.release(), "")}
 	if p.Config != nil {
+		checks = append(checks, program.Update(p)...)
 		checks = append(checks, examined("settings", human.CheckOK, fileState(p.Config.File()), ""))
 	}
 	checks = append(checks, checkFolder(p.Dir), checkSpace(p.Dir), checkDatabase(ctx, program, p.Dir))

@@ -46,6 +46,13 @@ const parts: Part[] = [
     },
   },
   {
+    title: m.part_updates,
+    settings: {
+      'updates.check': { name: m.name_updates_check, doc: m.doc_updates_check },
+      'updates.feed': { name: m.name_updates_feed, doc: m.doc_updates_feed },
+    },
+  },
+  {
     title: m.part_notifications,
     settings: {
       'notifications.enabled': { name: m.name_notifications, doc: m.doc_notifications },
