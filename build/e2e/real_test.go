@@ -28,11 +28,17 @@ type fixture struct {
 func newFixture(t *testing.T, o desktoptest.Options) *fixture {
 	t.Helper()
 	o.Accessible = true
+	return fixtureOn(t, desktoptest.Start(t, o))
+}
+
+// fixtureOn prepares one on a desktop that can be read.
+func fixtureOn(t *testing.T, desktop *desktoptest.Desktop) *fixture {
+	t.Helper()
 	bin := os.Getenv("DESKBELL_BIN")
 	if bin == "" {
 		t.Fatal("DESKBELL_BIN is not set; run this with `make window`")
 	}
-	d := &fixture{Desktop: desktoptest.Start(t, o), bin: bin}
+	d := &fixture{Desktop: desktop, bin: bin}
 	d.data = filepath.Join(d.Home, "data")
 	d.Env = append(d.Env, "DESKBELL_BIN="+bin, "DESKBELL_DATA="+d.data, "DESKBELL_ADDR=127.0.0.1:0")
 	d.tray = d.StartPanel()

@@ -113,8 +113,81 @@ func TestWaylandPopupOnSway(t *testing.T) {
 	popupBesideWork(t, desktoptest.StartSway(t), "sway", image.Pt(1440-16-400, 16))
 }
 
+// Two GNOME Shells that start at the same moment can want the same X display, and one of them then ends: its tests are not
+// parallel.
+//
 // GNOME Shell keeps a window inside the screen with its transparent rim, which is wider than the margin.
 func TestWaylandPopupOnGNOME(t *testing.T) {
-	t.Parallel()
 	popupBesideWork(t, desktoptest.StartGNOME(t), "gnome", image.Pt(1440-24-400, 32+24))
+}
+
+// The whole program: an agent's request comes as a card, and a click answers it.
+func answeredByClick(t *testing.T, c *desktoptest.Compositor, name string, origin image.Point) {
+	d := fixtureOn(t, c.Desktop)
+	typed := c.Terminal()
+	d.start()
+	agent := d.rings("release-bot", "approve", "Roll out api 2.14.0", risk("medium", "kubectl apply -f api.yaml"))
+	d.see(desktoptest.Button, "Approve")
+	c.Type("a")
+	c.Wait("the key in the terminal", func() bool { return typed() == "a" })
+	shot(c, name+"-request")
+	// The compositor may still put the window elsewhere: where the button is said to be it has to be drawn, which is black.
+	var at image.Point
+	c.Wait("the button to be where it is said to be", func() bool {
+		button := d.see(desktoptest.Button, "Approve").At.Add(origin)
+		at = button.Min.Add(button.Size().Div(2))
+		picture := c.Screenshot("")
+		corner := func(p image.Point) bool { return !near(picture.At(p.X, p.Y), color.White) }
+		return corner(button.Min.Add(image.Pt(8, 4))) && corner(button.Max.Sub(image.Pt(8, 4))) && near(picture.At(button.Min.X-4, at.Y), color.White)
+	})
+	c.Click(at.X, at.Y)
+	if r := d.printed(agent); r.Decision != "approve" {
+		t.Errorf("the agent was told %+v", r)
+	}
+	c.Type("b")
+	c.Wait("the next key in the terminal", func() bool { return typed() == "ab" })
+}
+
+func TestWaylandAnswerOnSway(t *testing.T) {
+	t.Parallel()
+	// A window of Wayland's own does not know where it is: its parts are counted from its corner.
+	c := desktoptest.StartSway(t)
+	answeredByClick(t, c, "sway", image.Pt(1440-16-400-24, 16-24))
+}
+
+func TestWaylandAnswerOnGNOME(t *testing.T) {
+	c := desktoptest.StartGNOME(t)
+	answeredByClick(t, c, "gnome", image.Point{})
+}
+
+// On two monitors, one of which has two pixels for each, the popup comes where the keyboard is, at the right size.
+func TestWaylandPopupOnTwoOutputs(t *testing.T) {
+	t.Parallel()
+	c := desktoptest.StartSway(t, desktoptest.Output{Width: 1280, Height: 720, Scale: 1}, desktoptest.Output{Width: 2880, Height: 1800, Scale: 2})
+	s := startShell(c.Desktop)
+	outputs := []struct {
+		name string
+		card image.Rectangle // in the output's pixels
+	}{
+		{"HEADLESS-1", image.Rect(1280-16-400, 16, 1280-16, 16+160)},
+		{"HEADLESS-2", image.Rect(2880-2*(16+400), 2*16, 2880-2*16, 2*(16+160))},
+	}
+	for _, o := range outputs {
+		c.Do("swaymsg", "focus", "output", o.name)
+		s.mode("popup", 160)
+		c.Wait("the card on "+o.name, func() bool {
+			box := card(c.Output(o.name))
+			return o.card.Inset(8).In(box) && box.In(o.card.Inset(-8))
+		})
+		for _, other := range outputs {
+			if other.name != o.name && !card(c.Output(other.name)).Empty() {
+				t.Errorf("with the keyboard on %s there is a card on %s", o.name, other.name)
+			}
+		}
+		shot(c, "two-"+o.name)
+		if got, want := s.mode("popup", 5000).Height, 2*24+map[string]int{"HEADLESS-1": 720, "HEADLESS-2": 900}[o.name]-2*16; got != want {
+			t.Errorf("the highest popup on %s is %d high, not %d", o.name, got, want)
+		}
+		s.mode("hidden", 0)
+	}
 }

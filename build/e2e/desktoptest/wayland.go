@@ -31,7 +31,7 @@ type Output struct {
 	Scale         int
 }
 
-// StartSway starts sway with these outputs, or one of 1440 by 900. It has no bar, and so no tray.
+// StartSway starts sway with these outputs, or one of 1440 by 900. dunst shows notifications. It has no bar.
 func StartSway(t testing.TB, outputs ...Output) *Compositor {
 	t.Helper()
 	if len(outputs) == 0 {
@@ -83,6 +83,8 @@ func StartSway(t testing.TB, outputs ...Output) *Compositor {
 	}
 	t.Cleanup(func() { c.mouse.conn.Close() })
 	d.Start("wtype", "-s", "3600000") // without a keyboard nothing can have it
+	d.startReading()
+	d.startNotifications(false)
 	return c
 }
 
@@ -107,13 +109,14 @@ func StartGNOME(t testing.TB) *Compositor {
 		t.Fatalf("its X authority: %v %v", authority, err)
 	}
 	d.Env = append(d.Env, "WAYLAND_DISPLAY="+display, "DISPLAY="+d.Display, "XAUTHORITY="+authority[0])
-	c.Eval("Main.overview.hide(); Main.messageTray._expireNotification && Main.messageTray.getSources().forEach(s => s.destroy())")
+	c.Eval("Main.overview.hide(); Main.messageTray.getSources().forEach(s => s.destroy())") // and what it says of running as root
 	c.Wait("the desktop", func() bool { return c.Eval("Main.overview.visible || Main.overview.animationInProgress") == "false" })
 	d.Start("gjs", "/usr/share/gnome-shell/org.gnome.Shell.Notifications")
 	d.Wait("notifications", func() (there bool) {
 		err := d.Bus.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, "org.freedesktop.Notifications").Store(&there)
 		return err == nil && there
 	})
+	d.startReading()
 	if c.hands, err = takeHands(d.Bus, c.size.Max); err != nil {
 		t.Fatal(err)
 	}
@@ -131,9 +134,6 @@ func (c *Compositor) Eval(script string) (result string) {
 	return result
 }
 
-// Tree is sway's own account of its outputs and windows, as JSON.
-func (c *Compositor) Tree(what string) string { c.T.Helper(); return c.Do("swaymsg", "-r", "-t", what) }
-
 // Screenshot takes a picture of all outputs and, unless path is empty, saves it as PNG.
 func (c *Compositor) Screenshot(path string) image.Image {
 	c.T.Helper()
@@ -150,6 +150,19 @@ func (c *Compositor) Screenshot(path string) image.Image {
 			c.T.Fatalf("taking a picture of the screen: %v", err)
 		}
 	}
+	return c.picture(path)
+}
+
+// Output takes a picture of one output of sway's, in its own pixels.
+func (c *Compositor) Output(name string) image.Image {
+	c.T.Helper()
+	path := filepath.Join(c.run, "output.png")
+	c.Do("grim", "-o", name, path)
+	return c.picture(path)
+}
+
+func (c *Compositor) picture(path string) image.Image {
+	c.T.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		c.T.Fatal(err)
@@ -237,7 +250,11 @@ func takeHands(bus *dbus.Conn, size image.Point) (*remoteDesktop, error) {
 		return nil, fmt.Errorf("hands for GNOME Shell: %w", err)
 	}
 	r := &remoteDesktop{session: bus.Object(name, path), size: size}
-	return r, r.call("Start")
+	if err := r.call("Start"); err != nil {
+		return nil, err
+	}
+	// With its first motion the mouse is plugged in. What is pressed before programs have heard of the mouse is lost.
+	return r, r.move(size.X/2, size.Y-2)
 }
 
 func (r *remoteDesktop) call(method string, args ...any) error {
