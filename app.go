@@ -78,6 +78,7 @@ type Home struct {
 	Waiting  func(ctx context.Context) ([]human.Operation, error) // the most urgent of them
 	Close    func()                                               // after the window has gone
 	Quieter  Quieter
+	Crash    string // the report of how the last run ended unexpectedly; "" if it did not
 	// OnSettings has changed called after each change of the settings. Woke has a token whenever the machine has woken from sleep.
 	OnSettings func(changed func())
 	Woke       <-chan struct{}
@@ -108,6 +109,7 @@ type Deps struct {
 	Open     func(ctx context.Context) (Home, error)
 	Instance string   // tells programs with different data folders apart; "" is "deskbell"
 	Args     []string // what to show first, as cli.StartArgs
+	Places   string   // the file that keeps where the console stood; "" keeps nothing
 	Locale   string   // for the texts shown before Home is open
 	Log      *slog.Logger
 }
@@ -150,6 +152,7 @@ type App struct {
 	home     Home
 	openErr  error
 	words    window.Words
+	places   *window.Places
 	tray     *window.TrayIcon
 	notifier notifier
 
@@ -215,7 +218,7 @@ func NewApp(deps Deps) *App {
 	life, stop := context.WithCancel(context.Background())
 	return &App{
 		life: life, stop: stop,
-		deps: deps, log: deps.Log, window: window.NewWindow(), words: window.WordsFor(deps.Locale),
+		deps: deps, log: deps.Log, window: window.NewWindow(), words: window.WordsFor(deps.Locale), places: &window.Places{File: deps.Places},
 		opened: make(chan struct{}), mode: modeHidden, offered: map[string][]string{},
 	}
 }
@@ -282,7 +285,10 @@ func (a *App) again(args []string) {
 
 // destination is what args want to be shown, if anything. What is no destination shows the window alone.
 func destination(args []string) (where human.Destination, show bool) {
-	if len(args) == 0 || args[0] != "open" {
+	if len(args) == 0 {
+		return where, true
+	}
+	if args[0] != "open" {
 		return where, false
 	}
 	if len(args) > 1 {
@@ -327,6 +333,13 @@ func (a *App) startup(ctx context.Context) {
 		a.log.Warn("no notifications", "reason", err)
 	}
 	a.notifier = notifier
+	if a.home.Crash != "" {
+		a.running.Go(func() {
+			if _, err := a.Notify(Notice{ID: "crash", Title: a.words.Crashed, Body: a.words.CrashText(a.home.Crash)}); err != nil {
+				a.log.Warn("showing a notification", "error", err)
+			}
+		})
+	}
 	a.running.Go(func() { a.home.Watch(a.life, a.count) })
 	a.home.OnSettings(a.requiet)
 	a.running.Go(func() {
@@ -525,6 +538,9 @@ func (a *App) shutdown(context.Context) {
 // exit quits without asking.
 func (a *App) exit() {
 	a.mu.Lock()
+	if a.mode == modeConsole && !a.quitting {
+		a.keepPlace()
+	}
 	a.quitting = true
 	a.mu.Unlock()
 	runtime.Quit(a.ctx)
@@ -648,6 +664,11 @@ func (a *App) turnTo(mode string, height int) {
 func (a *App) setMode(mode string, height int) (Placement, error) {
 	var p Placement
 	var err error
+	if mode == modeConsole && a.mode != modeConsole {
+		a.recallPlace()
+	} else if mode != modeConsole && a.mode == modeConsole {
+		a.keepPlace()
+	}
 	switch mode {
 	case modePopup:
 		p, err = a.popup(popupWidth, height)
@@ -681,6 +702,34 @@ func (a *App) setMode(mode string, height int) (Placement, error) {
 	}
 	a.mode, p.Mode, p.Turn = mode, mode, a.turn
 	return p, nil
+}
+
+// recallPlace has the console stand where it last stood on these monitors.
+func (a *App) recallPlace() {
+	monitors, err := a.window.Monitors()
+	if err != nil {
+		return // it stands where the system puts it
+	}
+	if place, ok := a.places.Find(monitors); ok {
+		if err := a.window.SetPlace(place); err != nil {
+			a.log.Warn("placing the window", "error", err)
+		}
+	}
+}
+
+// keepPlace remembers where the console stands.
+func (a *App) keepPlace() {
+	monitors, err := a.window.Monitors()
+	if err != nil {
+		return
+	}
+	place, err := a.window.Place()
+	if err == nil {
+		err = a.places.Keep(monitors, place)
+	}
+	if err != nil {
+		a.log.Warn("the window's place is not remembered", "error", err)
+	}
 }
 
 // popup places the window; the caller holds mu.
@@ -839,6 +888,8 @@ func (a *App) respond(id, action string) {
 	delete(a.offered, id)
 	a.mu.Unlock()
 	switch {
+	case action == actionOpen && (id == "crash" || id == "recorder"):
+		a.show("") // these are of no operation
 	case action == actionOpen:
 		a.show(id)
 	case slices.Contains(offered, action): // whatever a service sends, only what was offered counts

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"deskbell/backend/app"
@@ -52,6 +53,7 @@ func run() int {
 			Open:     func(ctx context.Context) (Home, error) { return openHome(ctx, start, page) },
 			Instance: instance(start.Dir),
 			Args:     start.Args,
+			Places:   filepath.Join(start.Dir, "window.json"),
 			Log:      slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		}).run(page)
 	}
@@ -98,6 +100,7 @@ func openHome(ctx context.Context, start cli.Start, page fs.FS) (Home, error) {
 		},
 		Recorder: operator,
 		Answerer: operator, Pending: operator.Pending, Watch: operator.Watch, Waiting: operator.Waiting,
+		Crash:   a.Crash(),
 		Quieter: a, OnSettings: place.Config.OnUpdate, Woke: woke,
 		Close: func() {
 			stop()

@@ -6,12 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +66,7 @@ type App struct {
 	log      *slog.Logger
 	masker   *masking.Masker
 	ready    chan struct{}
+	crash    string // see Crash
 
 	store *sqlite.Store
 
@@ -117,6 +120,7 @@ func Open(ctx context.Context, c Config) (_ *App, err error) {
 	}
 	a.log = log
 	a.opens(file.Close)
+	a.openCrashes()
 	links, err := datadir.Tighten(c.Dir)
 	if err != nil {
 		return nil, err
@@ -175,6 +179,50 @@ func (a *App) startsWithSession() {
 	follow()
 	a.Config.Config.OnUpdate(follow)
 }
+
+// openCrashes says how the last run ended, where it did not end well, and has this one leave a report if it does not. Without reports
+// Deskbell works as well.
+func (a *App) openCrashes() {
+	fresh, killed, err := datadir.Reports(a.Dir, a.masker.Text)
+	if killed {
+		a.log.Info("the last run was ended from outside, or the machine stopped; everything it had confirmed is stored")
+	}
+	for _, path := range fresh {
+		a.crash = path
+		a.log.Warn("Deskbell stopped unexpectedly in its last run; every request is stored, and a report without secrets is on disk", "report", path)
+	}
+	if err == nil {
+		var stop func() error
+		if stop, err = datadir.WatchCrashes(a.Dir, About(a.Version, a.Built)); err == nil {
+			a.opens(stop)
+		}
+	}
+	if err != nil {
+		a.log.Warn("no reports of crashes", "err", err)
+	}
+}
+
+// About are the lines on the program and the system that a report begins with.
+func About(version, built string) string {
+	return fmt.Sprintf("deskbell %s (%s)\n%s %s/%s\n%s", version, built, runtime.Version(), runtime.GOOS, runtime.GOARCH, system())
+}
+
+// system names the distribution, where there is one.
+func system() string {
+	text, err := os.ReadFile("/etc/os-release")
+	if err != nil {
+		return runtime.GOOS
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {
+			return strings.Trim(strings.TrimSpace(name), `"`)
+		}
+	}
+	return runtime.GOOS
+}
+
+// Crash is the newest report of a crash that was made when this App opened; empty without one.
+func (a *App) Crash() string { return a.crash }
 
 // opens notes how to close what was opened.
 func (a *App) opens(closes func() error) { a.opened = append(a.opened, closes) }

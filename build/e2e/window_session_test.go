@@ -3,9 +3,12 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/godbus/dbus/v5"
@@ -98,4 +101,67 @@ func TestQuietAsTheSystem(t *testing.T) {
 	s.hears("event quiet true true")
 	pause(false)
 	s.hears("event quiet false true")
+}
+
+// The console stands where it stood before the program was started again, and on a monitor where that one has gone.
+func TestPlaceIsRemembered(t *testing.T) {
+	t.Parallel()
+	d := desktoptest.Start(t, desktoptest.Options{})
+	places := filepath.Join(d.Home, "window.json")
+	run := func(check func(s *shell)) {
+		t.Helper()
+		s := launchShell(d, "SHELL_ARGS=--hidden", "SHELL_PLACES="+places)
+		s.hears("page wails://wails secret")
+		s.mode("console", 0)
+		d.WaitActive("Deskbell")
+		check(s)
+		if err := s.p.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if code := d.Ended(s.p); code != 0 {
+			t.Fatalf("it ended with status %d", code)
+		}
+	}
+	var was desktoptest.Window
+	run(func(s *shell) {
+		w := d.WaitWindow("Deskbell")
+		d.Do("xdotool", "windowsize", "--sync", w.ID, "900", "600")
+		d.Do("xdotool", "windowmove", "--sync", w.ID, "200", "100")
+		was = d.WaitWindow("Deskbell")
+	})
+	run(func(s *shell) { wantAt(t, d, was) })
+	text, err := os.ReadFile(places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// On the same monitors, a place that is out of sight.
+	var all map[string]map[string]any
+	if err := json.Unmarshal(text, &all); err != nil || len(all) != 1 {
+		t.Fatal(err, string(text))
+	}
+	for _, place := range all {
+		place["X"], place["Y"] = 9000, -4000
+	}
+	if text, err = json.Marshal(all); err == nil {
+		err = os.WriteFile(places, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(func(s *shell) {
+		d.Wait("the window to be in sight", func() bool {
+			w, ok := d.FindWindow("Deskbell")
+			return ok && w.W == 900 && w.H == 600 && w.X >= 0 && w.X+w.W <= 1440 && w.Y >= 0 && w.Y+w.H <= 900
+		})
+	})
+}
+
+// When the page's process is killed, the page is loaded again.
+func TestPageComesBack(t *testing.T) {
+	t.Parallel()
+	d := desktoptest.Start(t, desktoptest.Options{})
+	s := startShell(d)
+	s.mode("console", 0)
+	d.Do("pkill", "-KILL", "-P", strconv.Itoa(s.p.PID()), "-f", "WebKitWebProcess")
+	s.hears("page wails://wails secret")
 }

@@ -75,6 +75,11 @@ type Window interface {
 	ShowPopup(Popup) error
 	// ShowConsole makes it an ordinary window again, where and how large it last was, with the keyboard.
 	ShowConsole(Console) error
+	// Monitors are the parts of all monitors that panels leave free.
+	Monitors() ([]Rect, error)
+	// Place is where the console stands, or last stood; SetPlace is where it stands when it is next shown.
+	Place() (Place, error)
+	SetPlace(Place) error
 	Hide() error
 	// Focus gives the keyboard to the window. A popup gives it back when it loses it.
 	Focus() error

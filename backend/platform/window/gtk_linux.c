@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <gtk/gtk.h>
 #include <string.h>
@@ -389,6 +390,18 @@ static void carry(GtkWindow *to) {
 	g_object_unref(page);
 }
 
+// The page's process can crash or be killed; the page then stays white. It is loaded again, but not in a loop.
+static void on_page_gone(GObject *view, int reason, gpointer data) {
+	static gint64 last;
+	gint64 at = g_get_monotonic_time();
+	void (*reload)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "webkit_web_view_reload"); // Wails links it, in one of its versions
+	if (reload == NULL || (last != 0 && at - last < 5 * G_TIME_SPAN_SECOND))
+		return;
+	last = at;
+	g_warning("the page's process has ended; the page is loaded again");
+	reload(view);
+}
+
 static int adopt(call *c) {
 	release();
 	window = find_window();
@@ -396,6 +409,7 @@ static int adopt(call *c) {
 		return -1;
 	if (layer.init != NULL && !on_x11())
 		make_sheet();
+	g_signal_connect(find_webview(GTK_WIDGET(window)), "web-process-terminated", G_CALLBACK(on_page_gone), NULL);
 	g_signal_connect(window, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
 	g_signal_connect(window, "destroy", G_CALLBACK(on_destroy), NULL);
 	g_signal_connect(window, "unmap-event", G_CALLBACK(on_unmap), NULL);
@@ -657,6 +671,30 @@ static int hide(call *c) {
 	return 0;
 }
 
+static int set_place(call *c) {
+	console_x = c->x, console_y = c->y, console_w = c->w, console_h = c->h;
+	console_maximized = c->a;
+	console_known = TRUE;
+	return 0;
+}
+
+static int get_place(call *c) {
+	if (window != NULL)
+		remember_console();
+	c->x = console_x, c->y = console_y, c->w = console_w, c->h = console_h, c->a = console_maximized;
+	return console_known ? 0 : -1;
+}
+
+static int monitor(call *c) {
+	GdkDisplay *d = gdk_display_get_default();
+	if (c->a >= gdk_display_get_n_monitors(d))
+		return -1;
+	GdkRectangle r;
+	gdk_monitor_get_workarea(gdk_display_get_monitor(d, c->a), &r);
+	c->x = r.x, c->y = r.y, c->w = r.width, c->h = r.height;
+	return 0;
+}
+
 static int focus(call *c) {
 	if (window == NULL)
 		return -1;
@@ -709,3 +747,26 @@ int db_console(int w, int h, int min_w, int min_h) {
 int db_hide(void) { return finish(new_call(hide), 5); }
 int db_focus(void) { return finish(new_call(focus), 5); }
 void db_close(void) { finish(new_call(close_all), 2); }
+
+int db_set_place(int x, int y, int w, int h, int maximized) {
+	call *c = new_call(set_place);
+	c->x = x, c->y = y, c->w = w, c->h = h, c->a = maximized;
+	return finish(c, 5);
+}
+
+int db_get_place(int *x, int *y, int *w, int *h, int *maximized) {
+	call *c = new_call(get_place);
+	int result = on_main(c, 5);
+	*x = c->x, *y = c->y, *w = c->w, *h = c->h, *maximized = c->a;
+	call_unref(c);
+	return result;
+}
+
+int db_monitor(int n, int *x, int *y, int *w, int *h) {
+	call *c = new_call(monitor);
+	c->a = n;
+	int result = on_main(c, 5);
+	*x = c->x, *y = c->y, *w = c->w, *h = c->h;
+	call_unref(c);
+	return result;
+}

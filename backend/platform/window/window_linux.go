@@ -83,6 +83,35 @@ func (gtkWindow) ShowConsole(c Console) error {
 	return gtkError(C.db_console(C.int(c.Width), C.int(c.Height), C.int(c.MinWidth), C.int(c.MinHeight)))
 }
 
+func (gtkWindow) Monitors() ([]Rect, error) {
+	var all []Rect
+	for n := range 64 {
+		var x, y, w, h C.int
+		if err := C.db_monitor(C.int(n), &x, &y, &w, &h); err != 0 {
+			if len(all) == 0 {
+				return nil, gtkError(err)
+			}
+			break
+		}
+		all = append(all, Rect{int(x), int(y), int(w), int(h)})
+	}
+	return all, nil
+}
+
+func (gtkWindow) SetPlace(p Place) error {
+	maximized := C.int(0)
+	if p.Maximized {
+		maximized = 1
+	}
+	return gtkError(C.db_set_place(C.int(p.X), C.int(p.Y), C.int(p.W), C.int(p.H), maximized))
+}
+
+func (gtkWindow) Place() (Place, error) {
+	var x, y, w, h, maximized C.int
+	err := gtkError(C.db_get_place(&x, &y, &w, &h, &maximized))
+	return Place{Rect{int(x), int(y), int(w), int(h)}, maximized != 0}, err
+}
+
 func (gtkWindow) Hide() error  { return gtkError(C.db_hide()) }
 func (gtkWindow) Focus() error { return gtkError(C.db_focus()) }
 

@@ -14,6 +14,9 @@ func (plainWindow) Abilities() Abilities           { return Abilities{} }
 func (plainWindow) Screen() (Screen, error)        { return Screen{}, ErrUnsupported }
 func (plainWindow) ShowPopup(Popup) error          { return ErrUnsupported }
 func (plainWindow) ShowConsole(Console) error      { return ErrUnsupported }
+func (plainWindow) Monitors() ([]Rect, error)      { return nil, ErrUnsupported }
+func (plainWindow) Place() (Place, error)          { return Place{}, ErrUnsupported }
+func (plainWindow) SetPlace(Place) error           { return ErrUnsupported }
 func (plainWindow) Hide() error                    { return ErrUnsupported }
 func (plainWindow) Focus() error                   { return ErrUnsupported }
 func (plainWindow) Close()                         {}

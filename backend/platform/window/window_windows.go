@@ -271,6 +271,15 @@ func (w *winWindow) ShowConsole(c Console) error {
 	return nil
 }
 
+// Monitors, Place and SetPlace are not made yet: Windows keeps the place as long as the program runs.
+func (w *winWindow) Monitors() ([]Rect, error) { return nil, ErrUnsupported }
+
+// Place is not known; see Monitors.
+func (w *winWindow) Place() (Place, error) { return Place{}, ErrUnsupported }
+
+// SetPlace does nothing; see Monitors.
+func (w *winWindow) SetPlace(Place) error { return ErrUnsupported }
+
 func (w *winWindow) Hide() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
