@@ -538,9 +538,6 @@ func (a *App) shutdown(context.Context) {
 // exit quits without asking.
 func (a *App) exit() {
 	a.mu.Lock()
-	if a.mode == modeConsole && !a.quitting {
-		a.keepPlace()
-	}
 	a.quitting = true
 	a.mu.Unlock()
 	runtime.Quit(a.ctx)
@@ -582,6 +579,12 @@ func (a *App) ask(title, question string) bool {
 // hotkey is a key that was pressed in any program.
 func (a *App) hotkey(key window.Hotkey, shown bool) {
 	switch {
+	case key == window.Moved:
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.mode == modeConsole {
+			a.keepPlace()
+		}
 	case key == window.RecordKey:
 		a.recorder(Recorder.ToggleRecording)
 	case key == window.StopKey:

@@ -128,6 +128,10 @@ func TestPlaceIsRemembered(t *testing.T) {
 		d.Do("xdotool", "windowsize", "--sync", w.ID, "900", "600")
 		d.Do("xdotool", "windowmove", "--sync", w.ID, "200", "100")
 		was = d.WaitWindow("Deskbell")
+		d.Wait("its place to be kept", func() bool {
+			text, _ := os.ReadFile(places)
+			return strings.Contains(string(text), `"W": 900`) && strings.Contains(string(text), `"X": 200`)
+		})
 	})
 	run(func(s *shell) { wantAt(t, d, was) })
 	text, err := os.ReadFile(places)

@@ -41,6 +41,7 @@ const (
 	BellKey   Hotkey = iota // Ctrl Alt B: the keyboard to the window
 	RecordKey               // Ctrl Alt R: begin a recording, or pause the one that runs, or go on with it
 	StopKey                 // Ctrl Alt Shift R: stop the recording
+	Moved                   // no key: the console stands still after it was moved or resized
 )
 
 // A Popup is where a popup shall stand. Pad is the transparent rim around the cards, through which clicks

@@ -402,6 +402,24 @@ static void on_page_gone(GObject *view, int reason, gpointer data) {
 	reload(view);
 }
 
+static guint moved; // reports it when the console has stood still for a moment
+
+static gboolean on_still(gpointer data) {
+	moved = 0;
+	if (window != NULL && state == CONSOLE && gtk_widget_get_visible(GTK_WIDGET(window)))
+		deskbellHotkey(3, 1); // Go's Moved
+	return G_SOURCE_REMOVE;
+}
+
+static gboolean on_configure(GtkWidget *w, GdkEvent *e, gpointer data) {
+	if (state == CONSOLE) {
+		if (moved != 0)
+			g_source_remove(moved);
+		moved = g_timeout_add(400, on_still, NULL);
+	}
+	return FALSE;
+}
+
 static int adopt(call *c) {
 	release();
 	window = find_window();
@@ -412,6 +430,7 @@ static int adopt(call *c) {
 	g_signal_connect(find_webview(GTK_WIDGET(window)), "web-process-terminated", G_CALLBACK(on_page_gone), NULL);
 	g_signal_connect(window, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
 	g_signal_connect(window, "destroy", G_CALLBACK(on_destroy), NULL);
+	g_signal_connect(window, "configure-event", G_CALLBACK(on_configure), NULL);
 	g_signal_connect(window, "unmap-event", G_CALLBACK(on_unmap), NULL);
 #ifdef GDK_WINDOWING_X11
 	if (on_x11()) {

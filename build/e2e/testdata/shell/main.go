@@ -108,8 +108,9 @@ func main() {
 	fmt.Println("http://" + listener.Addr().String())
 
 	app = NewApp(Deps{
-		Args: strings.Fields(os.Getenv("SHELL_ARGS")),
-		Log:  slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Args:   strings.Fields(os.Getenv("SHELL_ARGS")),
+		Places: os.Getenv("SHELL_PLACES"),
+		Log:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Open: func(context.Context) (Home, error) {
 			return Home{
 				Session:  Session{URL: "http://" + listener.Addr().String(), Token: "secret", Locale: "en"},
