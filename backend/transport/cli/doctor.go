@@ -20,6 +20,8 @@ import (
 )
 
 func (s *shell) doctorCommand() *cobra.Command {
+	var bundle string
+	var yes bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what works here and what is missing",
@@ -42,6 +44,13 @@ func (s *shell) doctorCommand() *cobra.Command {
 					s.code = exitNo
 				}
 			}
+			if bundle != "" {
+				pages, err := s.bundle(Place{Dir: dir, Config: place.Config}, checks)
+				if err != nil {
+					return err
+				}
+				return s.writeBundle(bundle, pages, yes)
+			}
 			if s.json {
 				return s.printJSON(struct {
 					OK     bool                `json:"ok"`
@@ -59,6 +68,8 @@ func (s *shell) doctorCommand() *cobra.Command {
 	}
 	s.settingFlags(c)
 	s.jsonFlag(c, "print the report as one line of JSON")
+	c.Flags().StringVar(&bundle, "bundle", "", "show, ask, and write a zip `FILE` for whoever helps: the report, settings, logs, crashes; masked, without requests and keys")
+	c.Flags().BoolVar(&yes, "yes", false, "write the bundle without a question")
 	return c
 }
 
@@ -157,7 +168,7 @@ func checkJournal(ctx context.Context, program Program, dir string) human.Doctor
 		return examined("journal", human.CheckFail, "it cannot be read: "+human.SafeText(err), "")
 	}
 	if len(audit.Found) == 0 {
-		return examined("journal", human.CheckOK, fmt.Sprintf("%d entries and %d receipts are as they were written", audit.Entries, audit.Receipts), "")
+		return examined("journal", human.CheckOK, intact(audit.Entries, audit.Receipts), "")
 	}
 	const most = 10
 	lines := []string{fmt.Sprintf("%d of its entries or receipts are not as they were written", len(audit.Found)+audit.More)}
@@ -172,6 +183,21 @@ func checkJournal(ctx context.Context, program Program, dir string) human.Doctor
 		lines = append(lines, text)
 	}
 	return examined("journal", human.CheckFail, strings.Join(lines, "; "), "keep a copy of the data folder for whoever looks into it, then restore a backup of it; receipts that agents have can be checked with `deskbell verify`")
+}
+
+// intact says how much is as it was written.
+func intact[N int | int64 | uint64](entries, receipts N) string {
+	of := func(n N, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %s", n, many)
+	}
+	verb := "are as they were"
+	if entries+receipts == 1 {
+		verb = "is as it was"
+	}
+	return of(entries, "entry", "entries") + " and " + of(receipts, "receipt", "receipts") + " " + verb + " written"
 }
 
 func checkDatabase(ctx context.Context, program Program, dir string) human.DoctorCheck {
