@@ -11,7 +11,7 @@ class Deskbell < Formula
 
   def install
     libexec.install Dir["*"]
-    program = Dir[libexec/"**/deskbell"].find { |f| File.file?(f) }
+    program = Dir[libexec/"**/deskbell"].find { |f| File.file?(f) && File.executable?(f) }
     bin.install_symlink program, File.join(File.dirname(program), "deskbell-hook")
   end
 
