@@ -1,41 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Home, settings } from './support/home';
 import { accessibleInBothThemes, Console, expect, fits, test as base } from './support/test';
-import { Server } from './support/server';
-
-/** The settings of somebody who uses these clients, as they stand in their files. */
-const settings: Record<string, string> = {
-  '.claude.json': '{\n  "theme": "dark",\n  "mcpServers": {}\n}\n',
-  '.claude/settings.json': '{\n\t"model": "opus"\n}\n',
-  '.codex/config.toml': '# mine\nmodel = "gpt-5"\n',
-  '.gemini/settings.json': '{ "ui": { "theme": "Default" } }',
-  '.config/opencode/opencode.json': '{\n  // kept\n  "share": "disabled",\n}\n',
-};
 
 interface Fixtures {
   /** A home folder where some clients are installed. */
   home: string;
 }
 
-const test = base.extend<Fixtures>({
-  home: async ({}, use) => {
-    const home = await mkdtemp(path.join(tmpdir(), 'deskbell-home-'));
-    for (const [name, text] of Object.entries(settings)) {
-      await mkdir(path.dirname(path.join(home, name)), { recursive: true });
-      await writeFile(path.join(home, name), text);
-    }
-    await mkdir(path.join(home, 'bin'));
-    for (const name of ['claude', 'codex', 'gemini', 'opencode']) {
-      await writeFile(path.join(home, 'bin', name), '#!/bin/sh\nexit 0\n');
-      await chmod(path.join(home, 'bin', name), 0o755);
-    }
+const test = base.extend<Fixtures & { whole: Home }>({
+  whole: async ({}, use) => {
+    const home = await Home.make();
     await use(home);
-    await rm(home, { recursive: true, force: true });
+    await home.end();
   },
-  server: async ({ home }, use) => {
-    const server = await Server.start([], { HOME: home, XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', PATH: `${path.join(home, 'bin')}:/usr/bin:/bin` });
+  home: async ({ whole }, use) => use(whole.dir),
+  server: async ({ whole }, use) => {
+    const server = await whole.serve();
     await use(server);
     await server.end();
   },

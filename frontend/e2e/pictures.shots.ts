@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
 import { seedPlans, seedRun } from './support/plans';
 import { Screen } from './support/screen';
+import { Home } from './support/home';
 import { record, seed, visit } from './support/seeds';
 import { Server } from './support/server';
 import { choose, Console, expect, mod, test } from './support/test';
@@ -25,6 +26,9 @@ interface View {
   /** On a server where nothing ever rang; or on one whose agents hand in plans. */
   fresh?: boolean;
   plans?: boolean;
+  /** On a server whose operator has clients installed; or on a phone. */
+  clients?: boolean;
+  phone?: boolean;
   /** A picture of the documents: light and English. */
   docs?: boolean;
 }
@@ -103,6 +107,57 @@ const changed = async (app: Console, ids: Record<string, string>): Promise<void>
   await expect(app.page.locator('.plan .risky .t3')).toHaveCount(0);
   await expect(app.page.getByText(/^(Draft saved|草稿已保存)/).first()).toBeVisible();
 };
+
+/** Opens a client's side of the page. */
+const client = async (app: Console, id: string): Promise<void> => {
+  await app.go('agents');
+  await app.page.locator(`[data-client="${id}"] .open`).click();
+};
+
+function clientViews(): View[] {
+  const connected = async (app: Console): Promise<void> => {
+    await client(app, 'claude-code');
+    const connect = app.button(/^(Connect|连接)$/);
+    if (await connect.last().isVisible()) await app.page.locator('.panel footer .ink').click();
+    await expect(app.page.locator('[data-client="claude-code"] .chip.green')).toBeVisible();
+    await app.press('t');
+    await expect(app.page.locator('[data-card]')).toBeVisible({ timeout: 40_000 });
+    await app.page.waitForLoadState('networkidle');
+  };
+  const proved = async (app: Console): Promise<void> => {
+    await client(app, 'claude-code');
+    await app.press('t');
+    const card = app.page.locator('[data-card]');
+    await expect(card).toBeVisible({ timeout: 40_000 });
+    await card.getByRole('button', { name: 'It works' }).click();
+    await card.locator('.btn.ink').click();
+    await expect(card).toHaveCount(0, { timeout: 30_000 });
+    await app.page.waitForLoadState('networkidle');
+  };
+  const views: View[] = [
+    { name: 'welcome-clients', show: async (app) => { await app.go('welcome'); for (let i = 0; i < 2; i++) await app.page.locator('footer .btn.ink').click(); await expect(app.page.locator('[data-client="codex"]')).toBeVisible(); } },
+    { name: 'agents-found', show: async (app) => client(app, 'codex') },
+    { name: 'agents-narrow', size: { width: 640, height: 900 }, show: async (app) => client(app, 'codex') },
+    { name: 'agents-test', show: connected },
+    { name: 'agents-connected', show: proved },
+    { name: 'phone-code', size: { width: 1280, height: 900 }, show: async (app) => {
+      await app.go('settings');
+      const on = app.page.getByRole('switch', { name: /^(Allow phones on this network|允许此网络中的手机)$/ });
+      await expect(on).toBeVisible();
+      if (!(await on.isChecked())) await on.click();
+      await app.button(/^(Show QR code|显示二维码)$/).click();
+      await app.page.locator('img[width="208"]').scrollIntoViewIfNeeded();
+    } },
+  ];
+  return views.map((view) => ({ ...view, clients: true }));
+}
+
+const phoneViews: View[] = [
+  { name: 'phone-inbox', show: async (app: Console) => app.go('inbox') },
+  { name: 'phone-request', docs: true, show: operation('critical') },
+  { name: 'phone-feedback', show: operation('feedback') },
+  { name: 'phone-settings', show: async (app: Console) => app.go('settings').then(() => settled(app)) },
+].map((view) => ({ ...view, phone: true, size: { width: 390, height: 844 } }));
 
 function planViews(): View[] {
   const open = (name: string, more?: (app: Console) => Promise<void>): View['show'] => async (app, ids) => {
@@ -285,6 +340,8 @@ const views: View[] = [
     },
   },
   ...planViews(),
+  ...clientViews(),
+  ...phoneViews,
   { name: 'recordings-empty', fresh: true, show: async (app) => app.go('recordings').then(() => settled(app)) },
   // Last, because from here on something is recorded.
   {
@@ -336,12 +393,14 @@ for (const theme of themes) {
       const busy = await Server.start([], { ...screen.env, HOME: screen.dir, DESKBELL_RECORDING_BROWSER_PATH: await browserPath(screen) });
       const fresh = await Server.start();
       const planned = await Server.start();
+      const home = await Home.make();
+      const homely = await home.serve(['--set', 'phone.addr=127.0.0.1:0']);
       const run = await seedRun(planned);
       try {
         const ids = { ...(await seed(busy)), ...(await seedPlans(planned)) };
         for (const view of views.filter((v) => only.test(v.name))) {
-          const context = await browser.newContext({ colorScheme: theme, locale: language, viewport: view.size ?? { width: 1280, height: 800 } });
-          const app = new Console(await context.newPage(), view.fresh ? fresh : view.plans ? planned : busy);
+          const context = await browser.newContext({ colorScheme: theme, locale: language, viewport: view.size ?? { width: 1280, height: 800 }, hasTouch: view.phone, isMobile: view.phone });
+          const app = new Console(await context.newPage(), view.fresh ? fresh : view.plans ? planned : view.clients ? homely : busy);
           await app.page.goto((await app.server.invite()).console);
           await expect(app.page.locator('nav, aside ol').first()).toBeVisible();
           await view.show(app, ids, screen, vendor);
@@ -351,6 +410,8 @@ for (const theme of themes) {
         }
       } finally {
         await run.die();
+        await homely.end();
+        await home.end();
         await planned.end();
         await busy.end();
         await fresh.end();
