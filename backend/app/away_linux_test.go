@@ -25,6 +25,8 @@ type aClient struct {
 // hookInputs are what clients tell their hooks of a command.
 var hookInputs = map[string]string{
 	"claude-code": `{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"t1"}`,
+	"copilot":     `{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":"Bash","tool_input":{"command":%q}}`,
+	"qwen":        `{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":"run_shell_command","tool_input":{"command":%q},"tool_use_id":"t1"}`,
 	"codex":       `{"hook_event_name":"PreToolUse","session_id":"s","turn_id":"t1","cwd":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"c1"}`,
 	"cursor":      `{"hook_event_name":"beforeShellExecution","conversation_id":"c1","generation_id":"g1","cwd":%q,"command":%q}`,
 	"gemini":      `{"hook_event_name":"BeforeTool","session_id":"s","cwd":%q,"tool_name":"run_shell_command","tool_input":{"command":%q}}`,

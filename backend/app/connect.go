@@ -231,7 +231,7 @@ func (c *clients) Prove(ctx context.Context, id string) (human.ClientProof, erro
 	}
 	proof, err := c.proved(id, human.ClientProof{OK: true, Operation: op}, human.Sayf("It arrived, and waits for your answer."))
 	c.work.Go(func() {
-		defer func() { _ = session.Close() }() // its program is told to end, and is killed where it does not
+		defer func() { _ = session.Close() }() // its program ends when its input does, and is killed where it does not
 		ctx, cancel := context.WithTimeout(c.life, proofAnswered)
 		defer cancel()
 		text := human.Sayf("It arrived; it was not answered within 10 minutes.")

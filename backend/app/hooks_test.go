@@ -27,7 +27,7 @@ func TestHooksArePutIntoSettingsWithAKeyOfTheirOwn(t *testing.T) {
 	for _, name := range []string{"HOME", "USERPROFILE"} {
 		t.Setenv(name, home)
 	}
-	for _, name := range []string{"DESKBELL_DATA", "DESKBELL_KEY", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "OPENCODE_CONFIG_DIR"} {
+	for _, name := range []string{"DESKBELL_DATA", "DESKBELL_KEY", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "OPENCODE_CONFIG_DIR", "COPILOT_HOME", "QWEN_HOME"} {
 		t.Setenv(name, "")
 	}
 	keyOf := func(client string) string {
@@ -37,7 +37,7 @@ func TestHooksArePutIntoSettingsWithAKeyOfTheirOwn(t *testing.T) {
 		}
 		return strings.TrimSpace(string(text))
 	}
-	for _, client := range []string{"claude-code", "codex", "gemini", "cursor", "opencode"} {
+	for _, client := range []string{"claude-code", "codex", "gemini", "cursor", "opencode", "copilot", "qwen"} {
 		if _, errs, code := deskbell(t, "y\n", "hook", "install", client, "--data", data); code != 3 || !strings.Contains(errs, "--yes") {
 			t.Errorf("%s: without a person and without --yes: exit %d, %s", client, code, errs)
 		}

@@ -276,7 +276,7 @@ func TestDeskbellsOwnToolsNeverAsk(t *testing.T) {
 	evidence := here()
 	evidence.servers = []string{"bell"}
 	for name, own := range map[string]bool{
-		"mcp__bell__human": true, "mcp__bell__permission": true, "mcp__bell__confirm_plan": true, "bell_human": true, "bell__human": true, "bell.human": true,
+		"mcp__bell__human": true, "mcp__bell__permission": true, "mcp__bell__confirm_plan": true, "bell_human": true, "bell__human": true, "bell.human": true, "bell-human": true, "evil-bell-human": false,
 		"mcp__deskbell__human": false, "mcp__bell__exec": false, "human": false, "mcp__evil_bell__human": false, "bellhuman": false, "mcp__bell__x_human": false,
 	} {
 		call := atHome(tool(name, object{"description": "May I deploy?", "details": object{"command": "rm -rf ~"}}))

@@ -480,7 +480,7 @@ func own(tool string, at shell.Place) bool {
 	}
 	for name := range strings.FieldsSeq(string(ownTools)) {
 		server, is := strings.CutSuffix(strings.TrimPrefix(tool, "mcp__"), name)
-		if server = strings.TrimRight(server, "_./:"); is && server != "" && len(server)+len(name) < len(tool) {
+		if server = strings.TrimRight(server, "_./:-"); is && server != "" && len(server)+len(name) < len(tool) {
 			return world.OurServer(server)
 		}
 	}

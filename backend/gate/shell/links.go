@@ -184,7 +184,7 @@ func fits(pattern, full string) bool {
 // holdsHooks says whether clients' settings for hooks are below a folder.
 func holdsHooks(dir string) bool {
 	switch path.Base(dir) {
-	case ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode":
+	case ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode", ".copilot", ".qwen":
 		return !strings.Contains(dir, "/node_modules/")
 	}
 	return false

@@ -45,7 +45,7 @@ var (
 	startDirs = []string{
 		"/.config/autostart/", "/.config/systemd/", "/.config/fish/", "/Library/LaunchAgents/", "/Library/LaunchDaemons/",
 		"/.git/hooks/", "/.husky/", "/etc/cron", "/var/spool/cron", "/etc/systemd/", "/etc/init.d/", "/etc/profile", "/.config/environment.d/",
-		"/etc/ld.so.preload", "/etc/rc.local", "/etc/sudoers", "/etc/pam.d/", "/.claude/settings", "/.claude/hooks", "/.codex/config", "/.codex/hooks", "/.gemini/settings", "/.cursor/hooks", "/.opencode/plugin", "/opencode/plugin", "/.vscode/tasks.json",
+		"/etc/ld.so.preload", "/etc/rc.local", "/etc/sudoers", "/etc/pam.d/", "/.claude/settings", "/.claude/hooks", "/.codex/config", "/.codex/hooks", "/.gemini/settings", "/.cursor/hooks", "/.qwen/settings", "/.copilot/settings", "/.copilot/hooks", "/.copilot/mcp-config", "/.github/hooks/", "/.claude.json", "/.cursor/permissions", "/.opencode/plugin", "/opencode/plugin", "/.vscode/tasks.json",
 		"/.mcp.json", "/.cursor/mcp.json", "/.vscode/mcp.json", "/.gemini/mcp", "/mcp_config.json", "/claude_desktop_config.json", "/.ssh/config", "/.ssh/rc", "/.config/git/", "/.config/nvim/init", "/.vim/plugin/", "/.config/pip/", "/.pip/",
 		"/.m2/settings.xml", "/.gradle/init", "/.yarnrc", "/sitecustomize.py", "/usercustomize.py", "/.config/containers/", "/.config/hypr/", "/.config/i3/", "/.config/sway/", "/.xsessionrc", "/.direnvrc",
 		"/.local/share/applications/", "/.config/mimeapps.list", "/.local/share/dbus-1/", "/.config/gtk-3.0/", "/.config/gtk-4.0/", "/.gdbinit", "/.lesskey",
@@ -62,7 +62,7 @@ var (
 	secretEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".asc.key", ".tfstate"}
 	gateParts     = []string{"/deskbell/gate.toml", "/.deskbell/", "/.local/share/deskbell", "/.config/deskbell", "/application support/deskbell", "/appdata/roaming/deskbell", "/appdata/local/deskbell"} // in lower case
 	// Settings by which agents' clients start hooks, in a home and in projects, and the folders that they are in.
-	hookSettings = []string{"/.claude/settings.json", "/.claude/settings.local.json", "/.codex/hooks.json", "/.codex/config.toml", "/.gemini/settings.json", "/.gemini/trustedfolders.json", "/.cursor/hooks.json",
+	hookSettings = []string{"/.claude/settings.json", "/.claude/settings.local.json", "/.codex/hooks.json", "/.codex/config.toml", "/.gemini/settings.json", "/.gemini/trustedfolders.json", "/.qwen/settings.json", "/.copilot/settings.json", "/.copilot/hooks/deskbell.json", "/.github/hooks/deskbell.json", "/.cursor/hooks.json",
 		"/.config/opencode/plugins/deskbell.js", "/.opencode/plugins/deskbell.js"}
 	tempDirs = []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/folders/", "/var/folders/", "/dev/shm/"}
 	remade   = setOf("node_modules dist build out target __pycache__ .pytest_cache .mypy_cache .ruff_cache .cache coverage .next .nuxt .turbo .parcel-cache .gradle .tox .venv venv .eggs htmlcov .nyc_output tmp bin obj .coverage")

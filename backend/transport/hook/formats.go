@@ -134,6 +134,30 @@ func claudeAnswer(s said, d decision) any {
 	return specific(preToolUse, f)
 }
 
+// Two clients that speak as Claude Code does: https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks and
+// https://docs.github.com/en/copilot/reference/hooks-reference.
+var (
+	qwen    = Client{Name: "qwen", Limit: 60 * time.Second, read: offering, refuse: claudeRefuse}
+	copilot = Client{Name: "copilot", Limit: 30 * time.Second, read: offering, refuse: claudeRefuse}
+)
+
+// offering reads as Claude Code's hook does, and blocks a call that the operator changed, with the new arguments: no test has seen these
+// clients take them.
+func offering(input []byte) (event, error) {
+	e, err := claudeCode.read(input)
+	if err != nil {
+		return e, err
+	}
+	answer, tool := e.answer, e.call.Tool
+	e.answer = func(d decision) any {
+		if d.ruling == human.Allow && d.args != nil {
+			return claudeRefuse(offer(tool, d))
+		}
+		return answer(d)
+	}
+	return e, nil
+}
+
 // codex: https://developers.openai.com/codex/hooks. What it does not know in an answer makes it take the hook for failed,
 // and then the call runs: it is given nothing but what every version of it knows.
 var codex = Client{

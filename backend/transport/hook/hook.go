@@ -61,7 +61,7 @@ func (d decision) told() string {
 }
 
 // Clients are all that are known.
-var Clients = []Client{claudeCode, codex, gemini, cursor, opencode}
+var Clients = []Client{claudeCode, codex, gemini, cursor, opencode, copilot, qwen}
 
 // Find returns the client of a name; Invalid without.
 func Find(name string) (Client, error) {

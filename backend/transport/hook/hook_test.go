@@ -134,7 +134,7 @@ func denied(client, out string) bool {
 		return false
 	}
 	switch client {
-	case "claude-code", "codex":
+	case "claude-code", "codex", "copilot", "qwen":
 		return a.Specific.Permission == "deny" && a.Specific.Reason != ""
 	case "cursor":
 		return a.Permission == "deny"

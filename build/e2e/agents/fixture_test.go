@@ -33,6 +33,7 @@ type fixture struct {
 	bin                 string
 	home, data, project string
 	operator            *client.Client
+	url, token          string // of the operator
 	server              *process
 }
 
@@ -115,7 +116,7 @@ func (d *fixture) start() {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.server, d.operator = p, client.New(ready.URL, s.Token)
+	d.server, d.operator, d.url, d.token = p, client.New(ready.URL, s.Token), ready.URL, s.Token
 	d.t.Cleanup(d.operator.Close)
 }
 

@@ -12,7 +12,7 @@ import (
 // Server is the name that Deskbell's MCP server has in clients' settings.
 const Server = "deskbell"
 
-// patience is how long a client is told to wait for one of Deskbell's tools: a person may take that long.
+// patience is how long a client waits at most for one of Deskbell's tools: a person may take that long.
 const patience = time.Hour
 
 // A client is a program that Deskbell can be connected to.
@@ -230,13 +230,13 @@ var clients = []client{
 	},
 	{
 		// https://docs.github.com/en/copilot/how-tos/copilot-cli
-		id: "copilot", name: "GitHub Copilot CLI", programs: []string{"copilot"}, folders: oneOf(copilotHome),
+		id: "copilot", name: "GitHub Copilot CLI", programs: []string{"copilot"}, folders: oneOf(copilotHome), hook: true,
 		settings: []*setting{server(in(copilotHome, "mcp-config.json"), "mcpServers", stdio{Type: "local", Tools: []string{"*"}, Timeout: patience.Milliseconds()})},
 		next:     human.Sayf("Start Copilot CLI again; it asks once whether Deskbell's tools may be called."),
 	},
 	{
 		// https://qwenlm.github.io/qwen-code-docs
-		id: "qwen", name: "Qwen Code", programs: []string{"qwen"}, folders: oneOf(qwenHome),
+		id: "qwen", name: "Qwen Code", programs: []string{"qwen"}, folders: oneOf(qwenHome), hook: true,
 		settings: []*setting{server(in(qwenHome, "settings.json"), "mcpServers", stdio{Timeout: patience.Milliseconds(), Trust: true})},
 		next:     human.Sayf("Start %s again; sessions that run now do not see the new tool.", "Qwen Code"),
 	},

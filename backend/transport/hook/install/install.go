@@ -203,6 +203,35 @@ var targets = map[string]target{
 		needs: []entry{{event: "version", value: json.RawMessage("1")}},
 		note:  "Cursor takes it up by itself; Settings > Hooks shows it.",
 	},
+	"copilot": {
+		path: func(p Place) string {
+			if p.Dir != "" {
+				return filepath.Join(p.Dir, ".github", "hooks", "deskbell.json")
+			}
+			return filepath.Join(copilotHome(p), "hooks", "deskbell.json")
+		},
+		entries: func(c Command, system string) []entry {
+			return []entry{{event: "PreToolUse", value: compact(handler{
+				Type: "command", Command: c.line("copilot", system), Timeout: c.limit().Seconds(),
+			})}}
+		},
+		needs: []entry{{event: "version", value: json.RawMessage("1")}},
+		note:  "Start Copilot CLI again.",
+	},
+	"qwen": {
+		path: func(p Place) string {
+			if p.Dir != "" {
+				return filepath.Join(p.Dir, ".qwen", "settings.json")
+			}
+			return filepath.Join(qwenHome(p), "settings.json")
+		},
+		entries: func(c Command, system string) []entry {
+			return []entry{{event: "PreToolUse", value: compact(group{Matcher: "*", Hooks: []handler{{
+				Name: "deskbell", Type: "command", Command: c.line("qwen", system), Timeout: float64(c.limit().Milliseconds()), // seconds, where it is less than 1000
+			}}})}}
+		},
+		note: "Qwen Code runs a project's hooks only in folders that it trusts. Start it again.",
+	},
 	"opencode": {
 		path: func(p Place) string {
 			if p.Dir == "" {

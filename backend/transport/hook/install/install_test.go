@@ -285,7 +285,7 @@ func drawJSON(t *rapid.T, events []string) string {
 
 func TestInstallAndUninstallGiveTheOriginalBytes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		client := rapid.SampledFrom([]string{"claude-code", "codex", "gemini", "cursor", "opencode"}).Draw(rt, "client")
+		client := rapid.SampledFrom([]string{"claude-code", "codex", "gemini", "cursor", "opencode", "copilot", "qwen"}).Draw(rt, "client")
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)
@@ -456,6 +456,8 @@ func TestClientsOwnVariablesAndProjectsCount(t *testing.T) {
 		"codex":       "/codex_home/hooks.json /p/.codex/hooks.json",
 		"gemini":      "/gemini_cli_home/.gemini/settings.json /p/.gemini/settings.json",
 		"cursor":      "/h/.cursor/hooks.json /p/.cursor/hooks.json",
+		"copilot":     "/copilot_home/hooks/deskbell.json /p/.github/hooks/deskbell.json",
+		"qwen":        "/qwen_home/settings.json /p/.qwen/settings.json",
 		"opencode":    "/xdg_config_home/opencode/plugins/deskbell.js /p/.opencode/plugins/deskbell.js",
 	} {
 		user := filepath.ToSlash(targets[client].path(at))

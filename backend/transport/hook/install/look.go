@@ -162,6 +162,10 @@ func switchedOff(client string, settings []byte) string {
 		if is(root, "disableAllHooks", "true") {
 			return "disableAllHooks is set, so that Claude Code runs no hook"
 		}
+	case "copilot", "qwen":
+		if is(root, "disableAllHooks", "true") {
+			return "disableAllHooks is set, so that it runs no hook"
+		}
 	case "gemini":
 		config, err := child(settings, root, "hooksConfig", '{')
 		if err == nil && config != nil && (is(*config, "enabled", "false") || disables(settings, *config)) {

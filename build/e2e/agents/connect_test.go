@@ -1,0 +1,203 @@
+//go:build agents
+
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"deskbell/backend/gate/service"
+	"deskbell/backend/human"
+	"deskbell/backend/transport/client"
+	"deskbell/build/e2e/agents/models"
+)
+
+// A connected is one of the agents as connecting leaves it: with its own approvals on.
+type connected struct {
+	client string // as Deskbell knows it
+	kind   kind
+	ask    models.Call // of the tool human
+}
+
+func asking(tool, space string) models.Call {
+	return models.Call{Tool: tool, Space: space, Args: object{"action": "invoke", "action_type": "feedback", "description": "Which colour?"}}
+}
+
+// usual is an agent without the options that switch its approvals off.
+func usual(name string, less ...string) kind {
+	k := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })]
+	k.bare = true // connecting puts the hook in
+	prepare := k.prepare
+	k.prepare = func(d *fixture, model string) (args, env []string) {
+		args, env = prepare(d, model)
+		return slices.DeleteFunc(args, func(a string) bool { return slices.Contains(less, a) }), env
+	}
+	return k
+}
+
+// qwen prepares Qwen Code, and copilot GitHub Copilot CLI, as they are started in an environment of their own.
+func qwen(d *fixture, model string) (args, env []string) {
+	d.write(filepath.Join(d.home, ".qwen", "settings.json"), jsonText(object{
+		"general":  object{"enableAutoUpdate": false},
+		"privacy":  object{"usageStatisticsEnabled": false},
+		"security": object{"auth": object{"selectedType": "openai"}},
+	}))
+	return []string{"node", packaged(d.t, "@qwen-code/qwen-code/cli.js"), "--model", "test", "-p", task},
+		[]string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + model + "/v1", "OPENAI_MODEL=test", "QWEN_CODE_NO_RELAUNCH=true"}
+}
+
+func copilot(d *fixture, model string) (args, env []string) {
+	return []string{packaged(d.t, "@github/copilot-linux-*/copilot"), "--model", "test", "--allow-tool", "deskbell", "-p", task},
+		[]string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + model + "/v1", "COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=test", "COPILOT_AUTO_UPDATE=false"}
+}
+
+var everyConnected = []connected{
+	{"claude-code", usual("claude-code", "--permission-mode", "bypassPermissions"), asking("mcp__deskbell__human", "")},
+	{"codex", usual("codex", "--dangerously-bypass-approvals-and-sandbox"), asking("human", "mcp__deskbell")},
+	{"gemini", usual("gemini", "--approval-mode", "yolo"), asking("mcp_deskbell_human", "")},
+	{"opencode", usual("opencode"), asking("deskbell_human", "")},
+	{"qwen", kind{name: "qwen", bare: true, prepare: qwen}, asking("mcp__deskbell__human", "")},
+	{"copilot", kind{name: "copilot", bare: true, prepare: copilot}, asking("deskbell-human", "")},
+}
+
+// call makes one request as the operator.
+func (d *fixture) call(method, path string, body, into any) {
+	d.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, bytes.NewReader(text))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if body == nil {
+		r.Body, r.ContentLength = nil, 0
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+d.token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read
+	raw, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode == http.StatusOK {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil || answer.StatusCode != http.StatusOK {
+		d.t.Fatalf("%s %s: %d %s %v", method, path, answer.StatusCode, raw, err)
+	}
+}
+
+// Each agent, connected by the operator's call and started in another folder with its own approvals on, asks, is answered, and goes on.
+func TestConnectedAgentsAsk(t *testing.T) {
+	for _, c := range everyConnected {
+		if testing.Short() && c.client != "claude-code" && c.client != "codex" {
+			continue
+		}
+		t.Run(c.client, func(t *testing.T) {
+			d := newFixture(t)
+			d.start()
+			k := c.kind
+			prepare := k.prepare
+			k.prepare = func(d *fixture, model string) (args, env []string) {
+				args, env = prepare(d, model)
+				var list struct{ Clients []human.AgentClient }
+				d.call("GET", "/api/agents/clients", nil, &list)
+				i := slices.IndexFunc(list.Clients, func(v human.AgentClient) bool { return v.ID == c.client })
+				v := list.Clients[i]
+				d.call("POST", "/api/agents/clients/"+c.client+"/connect", object{"hash": v.Hash}, &v)
+				if v.State != human.ClientConnected {
+					d.t.Fatalf("%+v", v)
+				}
+				d.project = filepath.Join(filepath.Dir(d.home), "elsewhere")
+				if err := os.Mkdir(d.project, 0o700); err != nil {
+					d.t.Fatal(err)
+				}
+				return args, env
+			}
+			a := d.agent(k, c.ask, c.ask)
+			for n, word := range []string{"vermilion", "cerulean"} {
+				var op human.Operation
+				d.wait("a request of "+c.client, func() bool {
+					page, err := d.operator.List(d.t.Context(), client.Filter{Open: true})
+					if err != nil {
+						d.t.Fatal(err)
+					}
+					for _, o := range page.Operations {
+						op = o
+					}
+					return len(page.Operations) > 0 || a.over()
+				})
+				if op.ID == "" {
+					d.t.Fatalf("%s ended without a request", c.client)
+				}
+				if op.Kind != human.Feedback || op.AgentID != c.client {
+					d.t.Fatalf("it is a %s of %s: %s", op.Kind, op.AgentID, op.Description)
+				}
+				d.call("POST", "/api/human/complete", object{"operation_id": op.ID, "human_input": word}, &op)
+				a.told(n, word)
+			}
+			a.finished()
+			if !strings.Contains(a.out.String(), models.Goodbye) {
+				t.Error("it did not go on")
+			}
+		})
+	}
+}
+
+// Two that speak Claude Code's hook protocol: what their hook denies does not run, what it allows does, and nothing runs when it is
+// killed.
+func TestAgentsWithClaudeCodesProtocol(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the two most used are enough for a quick run")
+	}
+	for _, c := range everyConnected {
+		if c.kind.prepare == nil || c.client != "qwen" && c.client != "copilot" {
+			continue
+		}
+		t.Run(c.client, func(t *testing.T) {
+			d := newFixture(t)
+			for _, folder := range []string{"drafts", "old", "diary"} {
+				d.treasure(folder)
+			}
+			d.start()
+			k := c.kind
+			k.bare, k.asks = false, map[string]string{"qwen": "run_shell_command", "copilot": "Bash"}[c.client]
+			tool := map[string]string{"qwen": "run_shell_command", "copilot": "bash"}[c.client]
+			prepare := k.prepare
+			k.prepare = func(d *fixture, model string) (args, env []string) {
+				args, env = prepare(d, model)
+				return append(args, map[string]string{"qwen": "--yolo", "copilot": "--allow-all-tools"}[c.client]), env
+			}
+			run := func(command string) models.Call {
+				args := object{"command": command, "description": "Tidy up"}
+				if c.client == "qwen" {
+					args["is_background"] = false
+				}
+				return models.Call{Tool: tool, Args: args}
+			}
+			a := d.agent(k, run("rm -rf drafts"), run("rm -rf old"), run("rm -rf diary"), run("cat README.md"))
+			d.answer(d.asked(a, "rm -rf drafts"), service.AnswerRequest{Choice: human.ChooseDeny, Reason: "They are read on Friday."})
+			a.told(0, "They are read on Friday.")
+			d.still("drafts")
+			d.answer(d.asked(a, "rm -rf old"), service.AnswerRequest{Choice: human.ChooseAllow})
+			a.told(1)
+			d.gone("old")
+			d.asked(a, "rm -rf diary")
+			d.killHook()
+			a.told(2)
+			d.still("diary")
+			a.told(3, strings.TrimSpace(readme))
+			a.finished()
+		})
+	}
+}
