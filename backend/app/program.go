@@ -46,13 +46,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 			}
 			return a, nil
 		},
-		Keys: func(ctx context.Context, dir string) (cli.Keys, error) {
-			store, err := sqlite.Open(ctx, dir, sqlite.Options{Mirror: mirrorIn(dir)})
-			if err != nil {
-				return nil, err
-			}
-			return store, nil
-		},
+		Keys:    keysIn,
 		Backups: func(dir string) cli.Backups { return backups.New(dir, time.Now, nil, nil) },
 		ServeMCP: func(ctx context.Context, find func() (string, error), key string, in io.Reader, out io.Writer) error {
 			return mcp.ServeRemote(ctx, version, find, key, in, out)
@@ -89,13 +83,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 		},
 		Hooks: hooks(),
 		Connecting: func(dir string) cli.Connecting {
-			return newClients(dir, func(ctx context.Context) (cli.Keys, error) {
-				store, err := sqlite.Open(ctx, dir, sqlite.Options{Mirror: mirrorIn(dir)})
-				if err != nil {
-					return nil, err
-				}
-				return store, nil
-			}, slog.New(slog.DiscardHandler))
+			return newClients(dir, func(ctx context.Context) (cli.Keys, error) { return keysIn(ctx, dir) }, slog.New(slog.DiscardHandler))
 		},
 		Service: newService,
 		Agent: cli.Agent{
@@ -116,6 +104,15 @@ func Program(version, built string, console fs.FS) cli.Program {
 			return cli.Notifications{Shown: s.Answers, Name: s.Name, Buttons: s.Actions}
 		},
 	}
+}
+
+// keysIn opens the keys of agents in a data folder.
+func keysIn(ctx context.Context, dir string) (cli.Keys, error) {
+	store, err := sqlite.Open(ctx, dir, sqlite.Options{Mirror: mirrorIn(dir)})
+	if err != nil {
+		return nil, err // not a nil *sqlite.Store, which would be no nil cli.Keys
+	}
+	return store, nil
 }
 
 // model is the model of the settings, for the command line.

@@ -1,10 +1,8 @@
 package human
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Pages are what a Destination may name besides an operation.
@@ -19,8 +17,11 @@ type Destination struct {
 // linkPrefix is how the link to an operation begins. What follows is its id, and nothing else.
 const linkPrefix = "deskbell://operation/"
 
-// Made at its first use: a hook, which starts for each call of an agent, has none.
-var operationID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^op_[0-9a-hjkmnp-tv-z]{26}$`) })
+// isOperationID says whether text is an operation's id: op_ and a ULID in lower case, whose alphabet is Crockford's base 32.
+func isOperationID(text string) bool {
+	ulid, is := strings.CutPrefix(text, "op_")
+	return is && len(ulid) == 26 && strings.Trim(ulid, "0123456789abcdefghjkmnpqrstvwxyz") == ""
+}
 
 // Link is the address that opens the operation in the window of this machine. Whoever follows it can open it and do nothing else.
 func (id OperationID) Link() string { return linkPrefix + string(id) }
@@ -35,7 +36,7 @@ func ParseDestination(text string) (Destination, error) {
 		return Destination{Page: text}, nil
 	}
 	id := strings.TrimPrefix(text, linkPrefix)
-	if operationID().MatchString(id) {
+	if isOperationID(id) {
 		return Destination{Operation: OperationID(id)}, nil
 	}
 	return Destination{}, Errorf(Invalid, "%q is not a page, an operation's id or a link such as %s01k…; the pages are %s", Shorten(text, 80), linkPrefix+"op_", strings.Join(Pages, ", "))

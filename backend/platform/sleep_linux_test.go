@@ -59,7 +59,7 @@ func TestWatchSleep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	defer func() { _ = other.Close() }() // the test is over
 	ctx, cancel := context.WithCancel(t.Context())
 	woke, ended := make(chan struct{}, 100), make(chan error, 1)
 	go func() { ended <- WatchSleep(ctx, func() { woke <- struct{}{} }) }()

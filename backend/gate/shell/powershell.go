@@ -457,6 +457,10 @@ var (
 	winOfText  = lazy(`^\s*(?:"[^"]*"|'[^']*')\.[A-Za-z_]\w*\s*$`)
 )
 
+// winMembersMost is how many bytes before a bracket are looked at for the method that it calls, so that long text costs no more than
+// its length. A longer name counts as unknown.
+const winMembersMost = 256
+
 // winSplit takes text apart at what separates commands, brackets among it, but not within quotes. Members of what a bracket
 // holds, and texts and numbers that a method is called with, are no commands.
 func winSplit(text string) []string {
@@ -465,26 +469,19 @@ func winSplit(text string) []string {
 	called := false
 	cut := func(end, next int, open bool) {
 		piece := text[begin:end]
-		if !(called && winLiteral.MatchString(piece)) && !(open && winOfText.MatchString(piece)) {
+		if (!called || !winLiteral.MatchString(piece)) && (!open || !winOfText.MatchString(piece)) {
 			out = append(out, piece)
 		}
-		called = open && winCalled.MatchString(text[:end])
+		called = open && winCalled.MatchString(text[max(0, end-winMembersMost):end])
 		begin = next
 	}
-	var quote byte
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			} else if quote == '"' && c == '$' && i+1 < len(text) && text[i+1] == '(' {
-				if end := strings.IndexByte(text[i:], ')'); end > 0 {
-					out = append(out, text[i+2:i+end])
-				}
-			}
 		case c == '"' || c == '\'':
-			quote = c
+			end, inner := winQuoted(text, i)
+			out = append(out, inner...)
+			i = end
 		case c == '&' && i > 0 && text[i-1] == '>':
 			// 2>&1
 		case c == '&' && i+1 < len(text) && text[i+1] == '&':
@@ -499,15 +496,32 @@ func winSplit(text string) []string {
 		case c == ';' || c == '|' || c == '\n' || c == '(' || c == '{' || c == '&' && strings.TrimSpace(text[begin:i]) != "":
 			cut(i, i+1, c == '(')
 		case c == '#' && (i == 0 || text[i-1] == ' ' || text[i-1] == '\n'):
-			cut(i, i, false)
-			for i < len(text) && text[i] != '\n' {
-				i++
+			end := len(text)
+			if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+				end = i + n
 			}
-			begin = min(i, len(text))
+			cut(i, end, false)
+			i = end
 		}
 	}
 	cut(len(text), len(text), false)
 	return out
+}
+
+// winQuoted returns where the text in quotes that begins at begin ends, and the commands in brackets that are run for it.
+func winQuoted(text string, begin int) (end int, inner []string) {
+	quote := text[begin]
+	for i := begin + 1; i < len(text); i++ {
+		switch {
+		case text[i] == quote:
+			return i, inner
+		case quote == '"' && strings.HasPrefix(text[i:], "$("):
+			if n := strings.IndexByte(text[i:], ')'); n > 0 {
+				inner = append(inner, text[i+2:i+n])
+			}
+		}
+	}
+	return len(text), inner
 }
 
 func winWords(s string) []string {

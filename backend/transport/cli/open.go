@@ -79,7 +79,7 @@ func (s *shell) quietCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if server, err := datadir.Find(dir); err == nil && server.Window {
+			if server, notFound := datadir.Find(dir); notFound == nil && server.Window {
 				err = s.Window(Start{Dir: dir, Load: s.place, Args: []string{QuietStart, args[0]}})
 			} else {
 				text := ""

@@ -104,56 +104,21 @@ func (s *setting) withoutTable(text []byte) (rest []byte, held map[string]any, e
 	if err := tomltext.Unmarshal(text, &all); err != nil {
 		return nil, nil, human.Wrap(human.Invalid, err, "%s", tomltext.Reason(err))
 	}
-	at, there := any(all), true
 	path := append(slices.Clone(s.at), s.name)
+	at := any(all)
 	for _, name := range path {
 		m, _ := at.(map[string]any)
-		if at, there = m[name]; !there {
+		inner, there := m[name]
+		if !there {
 			return text, nil, nil
 		}
+		at = inner
 	}
 	held, _ = at.(map[string]any)
 	lines := bytes.SplitAfter(text, []byte("\n"))
-	ours := make([]bool, len(lines))
-	inside, heads := false, 0
-	next := map[int]bool{} // the lines on which tables begin, and whether they are ours
-	for _, p := range tomltext.Locate(text) {
-		if p.Kind == tomltext.Head || p.Kind == tomltext.Next {
-			next[p.Line-1] = len(p.Path) >= len(path) && slices.Equal(p.Path[:len(path)], path)
-			if next[p.Line-1] {
-				heads++
-			}
-		}
-	}
-	if heads == 0 {
+	ours, found := tableLines(lines, tableHeads(text, path))
+	if !found {
 		return nil, nil, human.Errorf(human.Conflict, "it sets %s in a way that Deskbell does not change; take that out first", strings.Join(path, "."))
-	}
-	for i, line := range lines {
-		if own, head := next[i]; head {
-			if inside && !own {
-				for j := i - 1; j >= 0 && ours[j] && loose(lines[j]); j-- {
-					ours[j] = false // it belongs to what follows
-				}
-			}
-			if own && !inside && i > 0 && strings.TrimSpace(string(lines[i-1])) == tableBegin {
-				ours[i-1] = true
-			}
-			inside = own
-		}
-		if inside {
-			ours[i] = true
-			if strings.TrimSpace(string(line)) == tableEnd {
-				inside = false
-			}
-		}
-	}
-	for j := len(lines) - 1; inside && j >= 0 && ours[j] && loose(lines[j]) && len(lines[j]) > 0; j-- {
-		ours[j] = false
-	}
-	for i := range lines {
-		if ours[i] && i > 0 && !ours[i-1] && len(bytes.TrimSpace(lines[i-1])) == 0 && (i < 2 || !ours[i-2]) {
-			ours[i-1] = true // the empty line that was put before it
-		}
 	}
 	rest = []byte{}
 	for i, line := range lines {
@@ -162,6 +127,55 @@ func (s *setting) withoutTable(text []byte) (rest []byte, held map[string]any, e
 		}
 	}
 	return rest, held, nil
+}
+
+// tableHeads are the lines on which tables of a text begin, counted from 0, and whether they are that at path or one below it.
+func tableHeads(text []byte, path []string) map[int]bool {
+	heads := map[int]bool{}
+	for _, p := range tomltext.Locate(text) {
+		if p.Kind == tomltext.Head || p.Kind == tomltext.Next {
+			heads[p.Line-1] = len(p.Path) >= len(path) && slices.Equal(p.Path[:len(path)], path)
+		}
+	}
+	return heads
+}
+
+// tableLines are the lines of the tables that are ours, with the marks and the empty line that were put around them; found is false
+// where none is.
+func tableLines(lines [][]byte, heads map[int]bool) (ours []bool, found bool) {
+	ours = make([]bool, len(lines))
+	inside := false
+	// What is loose before line end belongs to what follows.
+	leave := func(end int) {
+		for j := end - 1; inside && j >= 0 && ours[j] && loose(lines[j]); j-- {
+			ours[j] = false
+		}
+	}
+	for i, line := range lines {
+		if own, head := heads[i]; head {
+			if !own {
+				leave(i)
+			} else if found = true; !inside && i > 0 && strings.TrimSpace(string(lines[i-1])) == tableBegin {
+				ours[i-1] = true
+			}
+			inside = own
+		}
+		if inside {
+			ours[i] = true
+			inside = strings.TrimSpace(string(line)) != tableEnd
+		}
+	}
+	end := len(lines)
+	if len(lines[end-1]) == 0 {
+		end-- // after the last line's end
+	}
+	leave(end)
+	for i := 1; i < len(lines); i++ {
+		if ours[i] && !ours[i-1] && len(bytes.TrimSpace(lines[i-1])) == 0 && (i < 2 || !ours[i-2]) {
+			ours[i-1] = true // the empty line that was put before it
+		}
+	}
+	return ours, found
 }
 
 // loose says that a line is empty or a comment, but not the one that ends a table of ours.

@@ -1,5 +1,6 @@
 //go:build !windows
 
+// Command deskbellw starts deskbell.exe without a console.
 package main
 
 func main() { panic("deskbellw is for Windows") }
