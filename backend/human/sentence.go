@@ -126,22 +126,15 @@ func codeOf(format string) Code {
 	return Code(code)
 }
 
-// sentenceOf is the table by code, so that no judgement searches the text.
-var sentenceOf = func() map[Code]string {
-	all := make(map[Code]string, strings.Count(sentences, "\n"))
-	for line := range strings.Lines(sentences) {
-		code, sentence, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		all[Code(code)] = sentence
-	}
-	return all
-}()
-
-// sentence is a code's sentence with its places; the code itself where there is none, which a test rules out.
+// sentence is a code's sentence with its places; the code itself where there is none, which a test rules out. The text is searched,
+// in about a microsecond: a table of it would be made at each start of a hook.
 func (c Code) sentence() string {
-	if found, ok := sentenceOf[c]; ok {
-		return found
+	_, from, found := strings.Cut(sentences, "\n"+string(c)+" ")
+	if !found {
+		return string(c)
 	}
-	return string(c)
+	sentence, _, _ := strings.Cut(from, "\n")
+	return sentence
 }
 
 func (p Params) fill(sentence string) string {

@@ -3,6 +3,7 @@ package platform
 import (
 	"bufio"
 	"context"
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -86,7 +87,10 @@ func TestWatchSleep(t *testing.T) {
 	}
 	cancel()
 	select {
-	case <-ended:
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 	case <-time.After(60 * time.Second):
 		t.Error("it did not end")
 	}

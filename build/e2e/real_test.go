@@ -443,7 +443,7 @@ func TestAgentStartsTheApp(t *testing.T) {
 	d.waiting("1 request is waiting")
 	d.unanswered(agent)
 
-	d.tray.Choose("Quit")
+	d.tray.Choose("Quit…")
 	d.WaitActive("Quit Deskbell?")
 	d.Key("Escape")
 	d.WaitNoWindow("Quit Deskbell.")
@@ -451,7 +451,7 @@ func TestAgentStartsTheApp(t *testing.T) {
 	if now, _ := d.server(); now != pid || syscall.Kill(pid, 0) != nil {
 		t.Error("the program ended although the operator said no")
 	}
-	d.tray.Choose("Quit")
+	d.tray.Choose("Quit…")
 	d.WaitActive("Quit Deskbell?")
 	d.Key("alt+y")
 	d.Wait("the program to end", func() bool { return syscall.Kill(pid, 0) != nil })
