@@ -87,7 +87,7 @@ test: ## set up what is missing and run the tests; stops at the first failure
 	@$(STAGE) wayland               $(MAKE) wayland
 	# Neither the tests under Wine, which mostly wait, nor the kills have anything to fear from a busy machine.
 	@$(STAGE) crash+wine+fuzz       $(MAKE) -j3 -O crash wine fuzz
-	$(if $(INSTALLER_TESTS),@$(STAGE) installers $(MAKE) -j2 -O $(INSTALLER_TESTS))
+	$(if $(INSTALLER_TESTS),@$(STAGE) installers $(MAKE) $(INSTALLER_TESTS))
 	@$(STAGE) end
 
 test-all: ## the same, with what takes too long for every change: an hour

@@ -42,17 +42,7 @@ func usual(name string, less ...string) kind {
 	return k
 }
 
-// qwen prepares Qwen Code, and copilot GitHub Copilot CLI, as they are started in an environment of their own.
-func qwen(d *fixture, model string) (args, env []string) {
-	d.write(filepath.Join(d.home, ".qwen", "settings.json"), jsonText(object{
-		"general":  object{"enableAutoUpdate": false},
-		"privacy":  object{"usageStatisticsEnabled": false},
-		"security": object{"auth": object{"selectedType": "openai"}},
-	}))
-	return []string{"node", packaged(d.t, "@qwen-code/qwen-code/cli.js"), "--model", "test", "-p", task},
-		[]string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + model + "/v1", "OPENAI_MODEL=test", "QWEN_CODE_NO_RELAUNCH=true"}
-}
-
+// copilot prepares GitHub Copilot CLI as it is started in an environment of its own.
 func copilot(d *fixture, model string) (args, env []string) {
 	return []string{packaged(d.t, "@github/copilot-linux-*/copilot"), "--model", "test", "--allow-tool", "deskbell", "-p", task},
 		[]string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + model + "/v1", "COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=test", "COPILOT_AUTO_UPDATE=false"}
@@ -63,7 +53,6 @@ var everyConnected = []connected{
 	{"codex", usual("codex", "--dangerously-bypass-approvals-and-sandbox"), asking("human", "mcp__deskbell")},
 	{"gemini", usual("gemini", "--approval-mode", "yolo"), asking("mcp_deskbell_human", "")},
 	{"opencode", usual("opencode"), asking("deskbell_human", "")},
-	{"qwen", kind{name: "qwen", bare: true, prepare: qwen}, asking("mcp__deskbell__human", "")},
 	{"copilot", kind{name: "copilot", bare: true, prepare: copilot}, asking("deskbell-human", "")},
 }
 
