@@ -76,6 +76,7 @@ type Home struct {
 	Pending  func() int                                           // how many operations wait for the operator
 	Watch    func(ctx context.Context, changed func(pending int)) // reports each change of it until ctx is done
 	Waiting  func(ctx context.Context) ([]human.Operation, error) // the most urgent of them
+	Status   func(ctx context.Context) window.Status              // what the tray says of the rest of the program
 	Close    func()                                               // after the window has gone
 	Quieter  Quieter
 	Crash    string // the report of how the last run ended unexpectedly; "" if it did not
@@ -326,7 +327,7 @@ func (a *App) startup(ctx context.Context) {
 	if a.home.Session.Locale != "" {
 		a.words = window.WordsFor(a.home.Session.Locale)
 	}
-	a.tray = window.StartTray(window.Tray{Words: a.words, Chosen: a.chosen}, a.log)
+	a.tray = window.StartTray(window.Tray{Words: a.words, Keys: a.window.Abilities(), Chosen: a.chosen, Opened: a.status}, a.log)
 	a.count(a.home.Pending())
 	notifier, err := openNotifier(ctx, a.words, a.respond)
 	if err != nil {
@@ -351,6 +352,7 @@ func (a *App) startup(ctx context.Context) {
 		})
 	})
 	a.requiet()
+	a.running.Go(a.watchStatus)
 	a.running.Go(a.wakes)
 	a.running.Go(func() { a.home.Recorder.WatchRecording(a.life, a.recording) })
 }
@@ -364,6 +366,28 @@ func (a *App) count(pending int) {
 		a.log.Warn("the tray cannot name what waits", "error", err)
 	}
 	a.tray.Update(func(s *window.TrayState) { s.Pending, s.Waiting = pending, waiting })
+}
+
+// status has the tray say how the rest of the program stands.
+func (a *App) status() {
+	ctx, cancel := context.WithTimeout(a.life, 5*time.Second)
+	defer cancel()
+	status := a.home.Status(ctx)
+	a.tray.Update(func(s *window.TrayState) { s.Status = status })
+}
+
+// watchStatus looks at what changes without a signal, for panels that do not say when their menu is read.
+func (a *App) watchStatus() {
+	every := time.NewTicker(time.Minute)
+	defer every.Stop()
+	for {
+		a.status()
+		select {
+		case <-every.C:
+		case <-a.life.Done():
+			return
+		}
+	}
 }
 
 // requiet looks whether the operator is not to be disturbed now, tells the tray and the page, and comes back when that ends.

@@ -99,7 +99,7 @@ func openHome(ctx context.Context, start cli.Start, page fs.FS) (Home, error) {
 			Locale: unlessSystem(s.UI.Language), Theme: unlessSystem(s.UI.Theme),
 		},
 		Recorder: operator,
-		Answerer: operator, Pending: operator.Pending, Watch: operator.Watch, Waiting: operator.Waiting,
+		Answerer: operator, Pending: operator.Pending, Watch: operator.Watch, Waiting: operator.Waiting, Status: a.Status,
 		Crash:   a.Crash(),
 		Quieter: a, OnSettings: place.Config.OnUpdate, Woke: woke,
 		Close: func() {

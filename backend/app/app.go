@@ -22,11 +22,13 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"deskbell/backend/gate"
 	"deskbell/backend/gate/callers"
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/plan"
 	"deskbell/backend/platform"
+	"deskbell/backend/platform/updates"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/plugins"
 	"deskbell/backend/queue"
@@ -85,6 +87,8 @@ type App struct {
 	registry  *plugins.Registry
 	summaries *summary.Service
 	gate      *service.Service
+	policy    func() gate.Policy
+	clients   *clients
 	plans     *plan.Service
 	stepUp    *stepup.Service
 
@@ -339,6 +343,34 @@ func (a *App) Window() window.Operator {
 		Queue: a.queue, Recorder: a.recorder, By: a.operator(),
 		Options: func() human.RecordingOptions { return a.now().Record(human.RecordingOptions{}) },
 	}
+}
+
+// Status is what the tray says of the gatekeeper, the agents and new versions. Connected are the clients in whose settings Deskbell
+// is, and whoever else has a live connection.
+func (a *App) Status(ctx context.Context) window.Status {
+	s := window.Status{Policy: string(a.policy())}
+	connected := map[string]bool{}
+	if list, err := a.clients.List(ctx); err == nil {
+		for _, c := range list {
+			if c.Key != "" {
+				connected[c.Key] = true
+			}
+		}
+	}
+	if keys, err := a.store.Keys(ctx); err == nil {
+		for _, k := range keys {
+			if a.queue.Online(k.Name) {
+				connected[k.Name] = true
+			}
+		}
+	}
+	s.Agents = len(connected)
+	if u := a.now().Updates; u.Check {
+		if r, err := updates.Load(a.Dir); err == nil && r.Feed == u.Feed && r.NewerThan(a.Version) {
+			s.Newer = r.Version
+		}
+	}
+	return s
 }
 
 // Quiet is what the operator wishes of do-not-disturb.

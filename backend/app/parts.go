@@ -223,6 +223,7 @@ func (r reported) PutDecision(ctx context.Context, d service.Decision, made []st
 func (a *App) openGate(ctx context.Context) (err error) {
 	sessions := &workspace.Sessions{}
 	file := gatefile.Open(filepath.Join(a.Dir, gatefile.Name))
+	a.policy = func() gate.Policy { return file.Read().Config.Policy }
 	a.backups = backups.New(a.Dir, time.Now, a.masker.Text, tree)
 	d := service.Deps{
 		Queue: a.queue, Store: reported{a.store.Gate(), a.callers, a.Dir}, Files: a.backups, Operator: a.operator(), Mask: a.masker.Within, Guard: a.Dir, Now: time.Now, Log: a.log,
@@ -284,15 +285,15 @@ func (a *App) openAPI() (err error) {
 		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans})
 	a.samples = cli.NewSamples(a.store, a.Dir, a.log)
 	a.opens(func() error { a.samples.Close(); return nil })
-	connecting := newClients(a.Dir, func(context.Context) (cli.Keys, error) { return kept{a.store}, nil }, a.log)
-	a.opens(func() error { connecting.Close(); return nil })
+	a.clients = newClients(a.Dir, func(context.Context) (cli.Keys, error) { return kept{a.store}, nil }, a.log)
+	a.opens(func() error { a.clients.Close(); return nil })
 	audit := func(ctx context.Context) (receipt.Audit, error) {
 		return a.queue.Audit(ctx, a.operator(), receipt.TrustIn(a.receiptKeys.List()))
 	}
 	a.audits = &receipt.Watch{Audit: audit, Now: time.Now, Log: a.log}
 	d := api.Deps{
 		Library: a.library, Replay: a.replays, Summaries: a.summaries, Gate: a.gate, Backups: a.backups, Plans: a.plans, StepUp: a.stepUp,
-		Callers: a.callers, Clients: connecting, Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
+		Callers: a.callers, Clients: a.clients, Runs: journals(a.Dir), Queue: a.queue, Keys: a.store, Settings: a.Config.Config, ReceiptKeys: a.receiptKeys, Journal: a.audits,
 		Doctor: func(ctx context.Context) ([]human.DoctorCheck, error) {
 			p := Program(a.Version, a.Built, nil)
 			p.Audit = func(ctx context.Context, _ string) (receipt.Audit, error) { return audit(ctx) } // of the journal that is open: it knows its end

@@ -11,7 +11,7 @@ import (
 // registry, or a LaunchAgent. Each data folder has one of its own.
 type Autostart struct{}
 
-// program is this program, and what it is started with. Inside a package that is mounted anew each time, such as an AppImage, the
+// program is this program, and what it is started with. Inside a package that is mounted again each time, such as an AppImage, the
 // package is the program.
 func program(dir string) (path string, args []string, err error) {
 	if path = os.Getenv("APPIMAGE"); path == "" {

@@ -477,7 +477,8 @@ func TestWithoutNotificationService(t *testing.T) {
 func TestTray(t *testing.T) {
 	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{})
-	s := startShell(d)
+	s := launchShell(d, "SHELL_ARGS=--hidden", "SHELL_NEWER=9.1.0")
+	s.hears("page wails://wails secret")
 	panel := d.StartPanel() // panels start after programs as often as before
 	panel.WaitItem()
 	if got, want := panel.Tooltip(), "Deskbell: Nothing is waiting"; got != want {
@@ -519,7 +520,14 @@ func TestTray(t *testing.T) {
 	if panel.Menu()["1 more"] == 0 {
 		t.Errorf("the tray menu does not say that there is one more: %v", panel.Menu())
 	}
-	panel.Choose("Agents")
+	panel.Opened() // it is looked at when it is read
+	d.Wait("the menu to count the agents", func() bool { return panel.Menu()["Agents: 3 connected"] != 0 })
+	for _, want := range []string{"Gatekeeper: strict, asks unless it only reads", "Start recording…\tCtrl+Alt+R", "Version 9.1.0 is available…"} {
+		if panel.Menu()[want] == 0 {
+			t.Errorf("the tray menu has no %q: %v", want, panel.Menu())
+		}
+	}
+	panel.Choose("Agents: 3 connected")
 	s.hears("event mode console")
 	s.hears("event open agents")
 	s.mode("hidden", 0)
@@ -540,7 +548,7 @@ func TestTray(t *testing.T) {
 	s.hears("event mode console")
 	d.WaitActive("Deskbell")
 	s.mode("hidden", 0)
-	panel.Choose("Open Deskbell")
+	panel.Choose("Open Deskbell\tCtrl+Alt+B")
 	s.hears("event mode console")
 
 	panel.Choose("Quit…")

@@ -13,7 +13,9 @@ import (
 // chosen. Chosen is called on a goroutine of its own.
 type Tray struct {
 	Words  Words
+	Keys   Abilities // of which the hot keys are named beside what they do
 	Chosen func(Choice)
+	Opened func() // the menu is about to be read; called on a goroutine of its own, and not by every panel
 }
 
 // A Choice is an entry of the tray's menu.
@@ -45,6 +47,15 @@ type TrayState struct {
 	Waiting   []human.Operation // the most urgent first; more than trayRequests are counted
 	Recording Recording
 	Quiet     Quiet
+	Status    Status
+}
+
+// Status is what the tray says of the rest of the program. Nothing in it can be changed from the menu: any program of this user
+// can choose an entry of it.
+type Status struct {
+	Policy string // of the gatekeeper: permissive, balanced or strict; "" is not known
+	Agents int    // how many are connected
+	Newer  string // the version that can be installed; "" without
 }
 
 // Recording is what the tray shows of the recorder.
@@ -90,7 +101,7 @@ func (t Tray) menu(s TrayState, now time.Time) []entry {
 	if !s.Quiet.Until.IsZero() && s.Quiet.Until.After(now) {
 		off.title = w.quietOff
 	}
-	all = append(all, more, entry{title: w.OpenApp, Choice: Choice{Do: OpenCommand}, line: true}, entry{title: quiet}, off)
+	all = append(all, more, entry{title: t.key(w.OpenApp, BellKey), Choice: Choice{Do: OpenCommand}, line: true}, entry{title: quiet}, off)
 	for i, span := range QuietTimes {
 		all = append(all, entry{title: w.quietFor[i], inner: true, Choice: Choice{QuietCommand, span}})
 	}
@@ -98,16 +109,38 @@ func (t Tray) menu(s TrayState, now time.Time) []entry {
 	record, says, stop, discard := w.record, "", "", ""
 	switch s.Recording {
 	case Recorded:
-		says, record, stop, discard = w.Recording, w.Pause, w.Stop, w.Discard
+		says, record, stop, discard = w.Recording, w.Pause, t.key(w.Stop, StopKey), w.Discard
 	case RecordingPaused:
-		says, record, stop, discard = w.Paused, w.GoOn, w.Stop, w.Discard
+		says, record, stop, discard = w.Paused, w.GoOn, t.key(w.Stop, StopKey), w.Discard
+	}
+	newer := ""
+	if s.Status.Newer != "" {
+		newer = fmt.Sprintf(w.newer, Plain(s.Status.Newer, 24))
 	}
 	return append(all,
-		entry{title: says, dead: true}, entry{title: record, Choice: Choice{Do: RecordCommand}},
+		entry{title: says, dead: true}, entry{title: t.key(record, RecordKey), Choice: Choice{Do: RecordCommand}},
 		entry{title: stop, Choice: Choice{Do: StopCommand}}, entry{title: discard, Choice: Choice{Do: DiscardCommand}},
-		entry{title: w.gatekeeper, Choice: Choice{OpenCommand, "gatekeeper"}, line: true}, entry{title: w.agents, Choice: Choice{OpenCommand, "agents"}},
-		entry{title: w.settings, Choice: Choice{OpenCommand, "settings"}, line: true}, entry{title: w.Quit, Choice: Choice{Do: QuitCommand}},
+		entry{title: w.policy(s.Status.Policy), Choice: Choice{OpenCommand, "gatekeeper"}, line: true},
+		entry{title: w.connected(s.Status.Agents), Choice: Choice{OpenCommand, "agents"}},
+		entry{title: newer, Choice: Choice{OpenCommand, "settings"}, line: true},
+		entry{title: w.settings, Choice: Choice{OpenCommand, "settings"}}, entry{title: w.Quit, Choice: Choice{Do: QuitCommand}},
 	)
+}
+
+// key is a title with the hot key that does the same, where it works. Menus show what follows a tab in a column of its own, or
+// after a gap.
+func (t Tray) key(title string, key Hotkey) string {
+	works, name := t.Keys.RecordKeys, "Ctrl+Alt+R"
+	switch key {
+	case BellKey:
+		works, name = t.Keys.Hotkey, "Ctrl+Alt+B"
+	case StopKey:
+		name = "Ctrl+Alt+Shift+R"
+	}
+	if !works {
+		return title
+	}
+	return title + "\t" + name
 }
 
 // tip is what the icon says under the pointer.

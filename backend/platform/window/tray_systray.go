@@ -91,6 +91,18 @@ func (i *TrayIcon) run(ctx context.Context) {
 		<-ctx.Done()
 		systray.Quit()
 	}()
+	go func() {
+		for {
+			select {
+			case <-systray.TrayOpenedCh:
+				if i.tray.Opened != nil {
+					i.tray.Opened()
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
 	i.mu.Lock()
 	systray.SetTitle("Deskbell")
 	systray.SetOnTapped(func() { go i.tray.Chosen(Choice{Do: OpenCommand}) })

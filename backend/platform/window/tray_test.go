@@ -54,6 +54,35 @@ func TestTrayMenu(t *testing.T) {
 	}
 }
 
+func TestTrayStatus(t *testing.T) {
+	now := time.Now()
+	titles := func(locale string, keys Abilities, s Status) string {
+		var all []string
+		for _, e := range (Tray{Words: WordsFor(locale), Keys: keys}).menu(TrayState{Status: s}, now) {
+			all = append(all, e.title)
+		}
+		return strings.Join(all, "\n") + "\n"
+	}
+	for _, tt := range []struct {
+		locale   string
+		keys     Abilities
+		s        Status
+		has, not string
+	}{
+		{"en", Abilities{}, Status{}, "Gatekeeper\nAgents: none connected\n", "\t"},
+		{"en", Abilities{Hotkey: true}, Status{Policy: "balanced", Agents: 4}, "Gatekeeper: balanced, asks at medium risk and above\nAgents: 4 connected\n", "available"},
+		{"en", Abilities{Hotkey: true}, Status{}, "Open Deskbell\tCtrl+Alt+B\n", "Alt+R"},
+		{"en", Abilities{RecordKeys: true}, Status{Newer: "1.2.0\u202e"}, "Version 1.2.0 is available…\n", "\u202e"},
+		{"zh-CN", Abilities{RecordKeys: true}, Status{Policy: "permissive", Agents: 1, Newer: "1.2.0"}, "守门人：宽松，高风险或超出本机时询问\n智能体：已连接 1 个\n新版本 1.2.0 可用…\n", "Alt+B"},
+		{"zh", Abilities{RecordKeys: true}, Status{Policy: "of a later version"}, "守门人\n智能体：尚未连接\n", "later"},
+	} {
+		got := titles(tt.locale, tt.keys, tt.s)
+		if !strings.Contains(got, tt.has) || strings.Contains(got, tt.not) {
+			t.Errorf("%s %+v %+v: %q", tt.locale, tt.keys, tt.s, got)
+		}
+	}
+}
+
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"one\ntwo\tthree": "one two three", "\x1b[31mred": "[31mred", "a\u202eb\u2066c\u200bd\u00ade": "abcde", "  ": "", "数据 ok": "数据 ok",

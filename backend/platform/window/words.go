@@ -25,8 +25,12 @@ type Words struct {
 	quietUntil          string    // with a time
 	quietSystem         string
 	critical, record    string
-	gatekeeper, agents  string
+	gatekeeper          string
 	settings, more      string // more: with a number
+	newer               string // with a version
+	policies            map[string]string
+	someAgents          string // with a number
+	noAgents            string
 	Crashed, crashed    string // title and text of the notification that the last run did not end well; the text with a path
 	risks               map[human.Risk]string
 	waiting, quitAsk    func(n int) string
@@ -60,6 +64,22 @@ func (w Words) request(op human.Operation) string {
 	return line
 }
 
+// policy is the entry of the gatekeeper.
+func (w Words) policy(name string) string {
+	if says := w.policies[name]; says != "" {
+		return says
+	}
+	return w.gatekeeper
+}
+
+// connected is the entry of the agents.
+func (w Words) connected(n int) string {
+	if n == 0 {
+		return w.noAgents
+	}
+	return fmt.Sprintf(w.someAgents, n)
+}
+
 // Waiting says how many operations wait for an answer.
 func (w Words) Waiting(n int) string { return w.waiting(n) }
 
@@ -73,7 +93,11 @@ func WordsFor(locale string) Words {
 			Approve: "批准", Deny: "拒绝", Open: "打开",
 			OpenApp: "打开 Deskbell", Quit: "退出…",
 			Quiet: "免打扰", quietOff: "关闭免打扰", quietFor: [3]string{"30 分钟", "2 小时", "到明天 08:00"}, quietUntil: "免打扰至 %s", quietSystem: "免打扰（跟随系统）",
-			critical: "仍显示极高风险的请求", record: "开始录制…", gatekeeper: "守门人", agents: "智能体", settings: "设置", more: "还有 %d 个",
+			critical: "仍显示极高风险的请求", record: "开始录制…", gatekeeper: "守门人", settings: "设置", more: "还有 %d 个",
+			newer: "新版本 %s 可用…", someAgents: "智能体：已连接 %d 个", noAgents: "智能体：尚未连接",
+			policies: map[string]string{
+				"permissive": "守门人：宽松，高风险或超出本机时询问", "balanced": "守门人：平衡，中风险及以上时询问", "strict": "守门人：严格，除只读外都询问",
+			},
 			Crashed: "Deskbell 上次意外停止", crashed: "请求都已保存。报告（不含密钥）：%s",
 			risks:     map[human.Risk]string{human.LowRisk: "低风险", human.MediumRisk: "中风险", human.HighRisk: "高风险", human.CriticalRisk: "极高风险"},
 			Recording: "正在录制", Paused: "录制已暂停", Pause: "暂停录制", GoOn: "继续录制", Stop: "停止录制", Discard: "丢弃录制",
@@ -96,7 +120,12 @@ func WordsFor(locale string) Words {
 		OpenApp: "Open Deskbell", Quit: "Quit…",
 		Quiet: "Do not disturb", quietOff: "Turn off", quietFor: [3]string{"For 30 minutes", "For 2 hours", "Until tomorrow 08:00"},
 		quietUntil: "Do not disturb until %s", quietSystem: "Do not disturb, as the system",
-		critical: "Still show critical ones", record: "Start recording…", gatekeeper: "Gatekeeper", agents: "Agents", settings: "Settings", more: "%d more",
+		critical: "Still show critical ones", record: "Start recording…", gatekeeper: "Gatekeeper", settings: "Settings", more: "%d more",
+		newer: "Version %s is available…", someAgents: "Agents: %d connected", noAgents: "Agents: none connected",
+		policies: map[string]string{
+			"permissive": "Gatekeeper: permissive, asks at high risk or beyond this machine", "balanced": "Gatekeeper: balanced, asks at medium risk and above",
+			"strict": "Gatekeeper: strict, asks unless it only reads",
+		},
 		Crashed: "Deskbell stopped unexpectedly", crashed: "Every request is stored. The report, without secrets: %s",
 		risks:     map[human.Risk]string{human.LowRisk: "low risk", human.MediumRisk: "medium risk", human.HighRisk: "high risk", human.CriticalRisk: "critical risk"},
 		Recording: "Recording", Paused: "Recording paused", Pause: "Pause recording", GoOn: "Continue recording", Stop: "Stop recording", Discard: "Discard recording",

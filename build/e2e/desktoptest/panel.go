@@ -176,6 +176,14 @@ func (p *Panel) Choose(label string) {
 	}
 }
 
+// Opened says that its menu is about to be read, as panels do.
+func (p *Panel) Opened() {
+	p.d.T.Helper()
+	if err := p.d.Bus.Object(p.owner, "/StatusNotifierItem/menu").Call(menuName+".Event", 0, int32(0), "opened", dbus.MakeVariant(""), uint32(0)).Err; err != nil {
+		p.d.T.Fatal(err)
+	}
+}
+
 // Activate clicks the icon itself.
 func (p *Panel) Activate() {
 	p.d.T.Helper()

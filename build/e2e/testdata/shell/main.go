@@ -122,6 +122,9 @@ func main() {
 						{ID: "op_2", AgentID: "evil\u202e\nQuit…", Description: "Harmless\u202egnp\u200b " + strings.Repeat("x", 300)},
 					}[:min(2, pending.Load())], nil
 				},
+				Status: func(context.Context) window.Status {
+					return window.Status{Policy: "strict", Agents: int(pending.Load()), Newer: os.Getenv("SHELL_NEWER")}
+				},
 				Quieter:    &quiet,
 				OnSettings: func(changed func()) { quiet.changed = changed },
 				Woke:       woke,
