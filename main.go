@@ -22,6 +22,9 @@ import (
 //go:embed all:frontend/dist
 var frontend embed.FS
 
+//go:embed frontend/messages/server/zh-CN.json
+var chinese []byte
+
 // What build/scripts/version says, put in by the linker.
 var version, commit, date = "dev", "", ""
 
@@ -47,6 +50,7 @@ func run() int {
 		panic(err) // the path is a constant
 	}
 	program := app.Program(version, built(), page)
+	program.Chinese = chinese
 	program.Window = func(start cli.Start) error {
 		window.AsProgram()
 		return NewApp(Deps{

@@ -527,8 +527,16 @@ func TestTheDoctorReports(t *testing.T) {
 	if runtime.GOOS == "linux" && names["session bus"] != "warn" { // it would have had to start one
 		t.Errorf("there is a session bus: %+v", got)
 	}
+	for _, c := range got.Checks {
+		if c.Status != "ok" && c.Fix == "" {
+			t.Errorf("%q is not ok, and no fix is named", c.Name)
+		}
+	}
 	s := serve(t, dir, nil)
 	run(t, dir, nil, "doctor").want(t, 0, fmt.Sprintf("process %d listens on %s", s.cmd.Process.Pid, s.url))
+	run(t, dir, []string{"LANG=zh_CN.UTF-8"}, "doctor").want(t, 0, "数据文件夹", fmt.Sprintf("进程 %d 正在 %s 上监听", s.cmd.Process.Pid, s.url))
+	run(t, dir, []string{"LANG=zh_CN.UTF-8"}, "doctor", "--set", "ui.language=en").want(t, 0, "data folder")
+	run(t, dir, nil, "doctor", "--set", "ui.language=zh-CN").want(t, 0, "数据文件夹")
 	var seen report
 	operator(t, s.url, s.code).good(t, "GET", "/api/doctor", nil, &seen)
 	if len(seen.Checks) != len(got.Checks) {

@@ -78,7 +78,7 @@ func Program(version, built string, console fs.FS) cli.Program {
 		ReceiptKeys: receiptkeys.Public,
 		Sources:     ready,
 		Model:       model,
-		Summaries: func(p cli.Place) []human.DoctorCheck {
+		Summaries: func(p cli.Place) []human.Diagnosis {
 			return registry(p.Dir, p.Config.Settings(), masking.New()).Checks()
 		},
 		Hooks: hooks(),

@@ -42,27 +42,27 @@ func newest(version string) func(context.Context, cli.Place) (string, error) {
 }
 
 // updateCheck is the doctor's line on what was last found.
-func updateCheck(version string) func(cli.Place) []human.DoctorCheck {
-	return func(p cli.Place) []human.DoctorCheck {
+func updateCheck(version string) func(cli.Place) []human.Diagnosis {
+	return func(p cli.Place) []human.Diagnosis {
 		s := p.Config.Settings().Updates
-		c := human.DoctorCheck{Name: "update", Status: human.CheckOK}
+		if !s.Check {
+			return nil
+		}
+		name := human.Sayf("update")
+		again := human.Sayf("`deskbell version --check` tries it now; is the address in updates.feed right?")
 		r, err := updates.Load(p.Dir)
 		switch {
-		case !s.Check:
-			return nil
 		case s.Feed == "":
-			c.Status, c.Detail, c.Fix = human.CheckWarn, "updates.check is on, but updates.feed is empty", "set updates.feed, or switch updates.check off"
+			return []human.Diagnosis{human.Limited(name, human.Sayf("updates.check is on, but updates.feed is empty"), human.Sayf("set updates.feed, or switch updates.check off"))}
 		case err != nil:
-			c.Status, c.Detail = human.CheckWarn, "what was last found cannot be read: "+human.SafeText(err)
+			return []human.Diagnosis{human.Limited(name, human.Sayf("what was last found cannot be read: %s", human.Inner{Err: err}), again)}
 		case r.Feed != s.Feed:
-			c.Detail = "not looked for yet; a running Deskbell does once a day"
+			return []human.Diagnosis{human.Healthy(name, human.Sayf("not looked for yet; a running Deskbell does once a day"))}
 		case r.Problem != "":
-			c.Status, c.Detail = human.CheckWarn, r.Problem
+			return []human.Diagnosis{human.Limited(name, human.Sentence{Text: r.Problem}, again)}
 		case r.NewerThan(version):
-			c.Detail, c.Fix = "Deskbell "+r.Version+" is there: "+r.URL, "install it the way you installed this one"
-		default:
-			c.Detail = "there is no newer version"
+			return []human.Diagnosis{human.Healthy(name, human.Sayf("Deskbell %s is there: %s", r.Version, r.URL)).Hint(human.Sayf("install it the way you installed this one"))}
 		}
-		return []human.DoctorCheck{c}
+		return []human.Diagnosis{human.Healthy(name, human.Sayf("there is no newer version"))}
 	}
 }

@@ -126,21 +126,20 @@ func (r *Registry) Model(name string) (prompt.Model, error) {
 }
 
 // Checks say which summarizers cannot be used and why, and how far those of the user's own are confined.
-func (r *Registry) Checks() []human.DoctorCheck {
+func (r *Registry) Checks() []human.Diagnosis {
 	found := r.Find()
-	var checks []human.DoctorCheck
+	var report []human.Diagnosis
 	for _, problem := range found.Problems {
-		checks = append(checks, human.DoctorCheck{
-			Name: "summarizer " + problem.Name, Status: human.CheckWarn, Detail: problem.Text, Fix: "until then the built-in ones serve",
-		})
+		report = append(report, human.Limited(human.Sayf("summarizer %s", problem.Name), human.Sentence{Text: problem.Text},
+			human.Sayf("correct it in the folder of summarizers, or remove it from there; until then the built-in ones serve")))
 	}
 	if len(found.Others) > 0 && r.programs {
-		confined := Confinement()
-		c := human.DoctorCheck{Name: "own summarizers", Status: human.CheckOK, Detail: "kept from them: " + strings.Join(confined.Enforced, "; ")}
-		if len(confined.Missing) > 0 {
-			c.Status, c.Fix = human.CheckWarn, "not kept from them here: "+strings.Join(confined.Missing, "; ")+". Use only those you trust"
+		confined, name := Confinement(), human.Sayf("own summarizers")
+		kept := human.Sayf("kept from them: %s", strings.Join(confined.Enforced, "; "))
+		if len(confined.Missing) == 0 {
+			return append(report, human.Healthy(name, kept))
 		}
-		checks = append(checks, c)
+		report = append(report, human.Limited(name, kept, human.Sayf("use only those you trust: not kept from them here: %s", strings.Join(confined.Missing, "; "))))
 	}
-	return checks
+	return report
 }

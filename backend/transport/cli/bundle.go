@@ -20,17 +20,11 @@ type page struct{ name, text string }
 
 // bundle is what the doctor puts together for whoever helps: its report, the settings, the last lines of the logs, the reports of
 // crashes, and sizes. Nothing of requests, answers, recordings and keys is in it; the rest is masked.
-func (s *shell) bundle(p Place, checks []human.DoctorCheck) ([]page, error) {
+func (s *shell) bundle(p Place, checks []human.Diagnosis) ([]page, error) {
 	if _, _, err := datadir.Reports(p.Dir, s.Mask); err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the reports of crashes cannot be read: %v", err)
 	}
-	var report, config strings.Builder
-	for _, check := range checks {
-		fmt.Fprintf(&report, "%-4s  %-16s %s\n", check.Status, check.Name, check.Detail)
-		if check.Fix != "" {
-			fmt.Fprintf(&report, "%-4s  %-16s -> %s\n", "", "", check.Fix)
-		}
-	}
+	var config strings.Builder
 	if p.Config != nil {
 		for _, v := range p.Config.Values() {
 			value := shown(v.Value)
@@ -40,7 +34,7 @@ func (s *shell) bundle(p Place, checks []human.DoctorCheck) ([]page, error) {
 			fmt.Fprintf(&config, "%s = %s (%s)\n", v.Key, value, v.Source)
 		}
 	}
-	pages := []page{{"about.txt", s.About}, {"report.txt", report.String()}, {"settings.txt", config.String()}, {"sizes.txt", sizes(p.Dir)}}
+	pages := []page{{"about.txt", s.About}, {"report.txt", reportText(checks, nil)}, {"settings.txt", config.String()}, {"sizes.txt", sizes(p.Dir)}}
 	log, err := datadir.TailLog(filepath.Join(p.Dir, datadir.Log), 1000)
 	if err != nil {
 		return nil, human.Wrap(human.Unavailable, err, "the log cannot be read: %v", err)
@@ -84,7 +78,7 @@ func sizes(dir string) string {
 }
 
 // writeBundle shows the pages, asks, and writes them into one zip file. A file that is there already stays.
-func (s *shell) writeBundle(path string, pages []page, yes bool) error {
+func (s *shell) writeBundle(path string, pages []page, yes bool, words human.Translation) error {
 	var packed bytes.Buffer
 	w := zip.NewWriter(&packed)
 	for _, p := range pages {
@@ -108,8 +102,8 @@ func (s *shell) writeBundle(path string, pages []page, yes bool) error {
 			return human.Errorf(human.Invalid, "nothing was written; --yes writes it without a question")
 		}
 		lines := bufio.NewScanner(s.in)
-		if !s.ask(fmt.Sprintf("Write this, and nothing else, to %s? [y/N] ", visible(path)), lines) || !strings.EqualFold(strings.TrimSpace(lines.Text()), "y") {
-			s.note("Nothing was written.")
+		if !s.ask(words.Say(human.Sayf("Write this, and nothing else, to %s? [y/N]", visible(path)))+" ", lines) || !strings.EqualFold(strings.TrimSpace(lines.Text()), "y") {
+			s.note("%s", words.Say(human.Sayf("Nothing was written.")))
 			s.code = exitNo
 			return nil
 		}
@@ -122,6 +116,6 @@ func (s *shell) writeBundle(path string, pages []page, yes bool) error {
 	if err != nil {
 		return human.Wrap(human.Unavailable, err, "%s cannot be written: %v", path, err)
 	}
-	s.note("Wrote %s. Read it before you send it to anyone.", visible(path))
+	s.note("%s", words.Say(human.Sayf("Wrote %s. Read it before you send it to anyone.", visible(path))))
 	return nil
 }

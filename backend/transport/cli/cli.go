@@ -108,6 +108,8 @@ type Program struct {
 	// About are a few lines on the program and the system; Mask hides secrets in a text.
 	About string
 	Mask  func(text string) string
+	// Chinese are the sentences that are said in Chinese, in JSON by their codes; nil where there are none.
+	Chinese []byte
 	// Browse opens an address in the user's browser.
 	Browse func(url string) error
 	// QuietEnd is when a time without disturbance ends that begins at now; false for what is no length.
@@ -139,13 +141,13 @@ type Program struct {
 	// Model is the model in the settings; the error says why there is none.
 	Model func(p Place) (Model, error)
 	// Summaries says what is wrong with summarizers, and how far those of the user's own are confined.
-	Summaries func(p Place) []human.DoctorCheck
+	Summaries func(p Place) []human.Diagnosis
 	// Sources says what of the operator's work could be recorded in this session.
 	Sources func(ctx context.Context, p Place) []human.SourceState
 	// Newest asks updates.feed for the newest version now, and says in a line whether it is newer than this program.
 	Newest func(ctx context.Context, p Place) (string, error)
 	// Update is the check of what was last found, none where updates.check is off. It asks nothing.
-	Update func(p Place) []human.DoctorCheck
+	Update func(p Place) []human.Diagnosis
 	// Gate is what judging needs of the machine.
 	Gate Gate
 	// Connecting puts a data folder's Deskbell into coding agents' settings.

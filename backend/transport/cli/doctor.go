@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"deskbell/backend/human"
@@ -35,34 +38,28 @@ func (s *shell) doctorCommand() *cobra.Command {
 				return err
 			}
 			place, err := s.place()
-			checks := Examine(ctx, s.Program, Place{Dir: dir, Config: place.Config})
+			report := Examine(ctx, s.Program, Place{Dir: dir, Config: place.Config})
 			if err != nil {
-				checks = slices.Insert(checks, 1, examined("settings", human.CheckFail, human.SafeText(err), ""))
+				report = slices.Insert(report, 1, human.Broken(human.Sayf("settings"), human.Sayf("%s", human.Inner{Err: err}), human.Sayf("correct that line of the file, or rename the file: every setting then has its default")))
 			}
-			for _, check := range checks {
-				if check.Status == human.CheckFail {
-					s.code = exitNo
-				}
+			if slices.ContainsFunc(report, func(d human.Diagnosis) bool { return d.Status() == human.CheckFail }) {
+				s.code = exitNo
 			}
+			words := s.language(place)
 			if bundle != "" {
-				pages, err := s.bundle(Place{Dir: dir, Config: place.Config}, checks)
+				pages, err := s.bundle(Place{Dir: dir, Config: place.Config}, report)
 				if err != nil {
 					return err
 				}
-				return s.writeBundle(bundle, pages, yes)
+				return s.writeBundle(bundle, pages, yes, words)
 			}
 			if s.json {
 				return s.printJSON(struct {
 					OK     bool                `json:"ok"`
 					Checks []human.DoctorCheck `json:"checks"`
-				}{s.code == exitYes, checks})
+				}{s.code == exitYes, human.Lines(report)})
 			}
-			for _, check := range checks {
-				s.printf("%-4s  %-16s %s\n", check.Status, check.Name, visible(check.Detail))
-				if check.Fix != "" {
-					s.printf("%-4s  %-16s -> %s\n", "", "", visible(check.Fix))
-				}
-			}
+			s.printf("%s", visible(reportText(report, words)))
 			return nil
 		},
 	}
@@ -73,105 +70,128 @@ func (s *shell) doctorCommand() *cobra.Command {
 	return c
 }
 
-// examined is how a check ended; fix is what would help.
-func examined(name, status, detail, fix string) human.DoctorCheck {
-	return human.DoctorCheck{Name: name, Status: status, Detail: detail, Fix: fix}
+// reportText is a report as people read it: a line for each check, and one below it that begins with -> for what to do.
+func reportText(report []human.Diagnosis, words human.Translation) string {
+	marks := map[string]human.Sentence{human.CheckOK: human.Sayf("ok"), human.CheckWarn: human.Sayf("warn"), human.CheckFail: human.Sayf("fail")}
+	lines := make([]human.DoctorCheck, len(report))
+	wide := 0
+	for i, d := range report {
+		lines[i] = d.In(words)
+		wide = max(wide, ansi.StringWidth(lines[i].Name))
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		fmt.Fprintf(&b, "%s  %s  %s\n", padded(words.Say(marks[line.Status]), 4), padded(line.Name, wide), line.Detail)
+		if line.Fix != "" {
+			fmt.Fprintf(&b, "%4s  %*s  -> %s\n", "", wide, "", line.Fix)
+		}
+	}
+	return b.String()
+}
+
+// padded is text with spaces behind it, in columns of a terminal.
+func padded(text string, columns int) string {
+	return text + strings.Repeat(" ", max(0, columns-ansi.StringWidth(text)))
 }
 
 // Examine makes all checks but, where p has none, that of the settings. It leaves nothing behind but the
 // data folder.
-func Examine(ctx context.Context, program Program, p Place) []human.DoctorCheck {
-	checks := []human.DoctorCheck{examined("program", human.CheckOK, program.release(), "")}
+func Examine(ctx context.Context, program Program, p Place) []human.Diagnosis {
+	report := []human.Diagnosis{human.Healthy(human.Sayf("program"), human.Sayf("%s", program.release()))}
 	if p.Config != nil {
-		checks = append(checks, program.Update(p)...)
-		checks = append(checks, examined("settings", human.CheckOK, fileState(p.Config.File()), ""))
+		report = append(report, program.Update(p)...)
+		report = append(report, human.Healthy(human.Sayf("settings"), fileState(p.Config.File())))
 	}
-	checks = append(checks, checkFolder(p.Dir), checkSpace(p.Dir), checkDatabase(ctx, program, p.Dir))
-	if checks[len(checks)-1].Status == human.CheckOK {
-		checks = append(checks, checkJournal(ctx, program, p.Dir))
+	report = append(report, checkFolder(p.Dir), checkSpace(p.Dir), checkDatabase(ctx, program, p.Dir))
+	if report[len(report)-1].Status() == human.CheckOK {
+		report = append(report, checkJournal(ctx, program, p.Dir))
 	}
 	if p.Config != nil {
-		checks = append(checks, checkServer(ctx, p.Dir, p.Config.Settings().Server.Addr))
+		report = append(report, checkServer(ctx, p.Dir, p.Config.Settings().Server.Addr))
 	}
-	checks = append(checks, checkDisplay())
-	checks = append(checks, checkSession(ctx)...)
-	checks = append(checks, checkNotifications(program.Notifications(ctx)))
+	report = append(report, checkDisplay())
+	report = append(report, checkSession(ctx)...)
+	report = append(report, checkNotifications(program.Notifications(ctx)))
 	for _, source := range program.Sources(ctx, p) {
-		checks = append(checks, checkSource(source))
+		report = append(report, checkSource(source))
 	}
 	if p.Config != nil {
-		checks = append(checks, checkModel(ctx, program, p)...)
-		checks = append(checks, program.Summaries(p)...)
+		report = append(report, checkModel(ctx, program, p)...)
+		report = append(report, program.Summaries(p)...)
 	}
-	return checks
+	return report
 }
 
 // checkModel is about the model in the settings, where there is one that could be asked.
-func checkModel(ctx context.Context, program Program, p Place) []human.DoctorCheck {
+func checkModel(ctx context.Context, program Program, p Place) []human.Diagnosis {
 	m, err := program.Model(p)
 	if err != nil {
 		return nil
 	}
-	at := m.Name + " at " + m.Host
+	name := human.Sayf("model")
 	from, err := m.Key.Find(ctx)
 	if err != nil {
-		return []human.DoctorCheck{examined("model", human.CheckWarn, at+": "+human.SafeText(err), "deskbell model set-key, unless it needs none")}
+		return []human.Diagnosis{human.Limited(name, human.Sayf("%s at %s: %s", m.Name, m.Host, human.Inner{Err: err}), human.Sayf("`deskbell model set-key` keeps one; a model of your own may need none"))}
 	}
-	return []human.DoctorCheck{examined("model", human.CheckOK, at+", with the key from "+from, "")}
+	return []human.Diagnosis{human.Healthy(name, human.Sayf("%s at %s, with the key from %s", m.Name, m.Host, from))}
 }
 
-func fileState(path string) string {
+func fileState(path string) human.Sentence {
 	if _, err := os.Stat(path); err != nil {
-		return path + " (not there: every setting has its default)"
+		return human.Sayf("%s (not there: every setting has its default)", path)
 	}
-	return path
+	return human.Sayf("%s", path)
 }
 
-func checkFolder(dir string) human.DoctorCheck {
-	c := human.DoctorCheck{Name: "data folder", Status: human.CheckFail, Fix: "give yourself the right to write there, or choose another folder with --data or DESKBELL_DATA"}
+func checkFolder(dir string) human.Diagnosis {
+	name := human.Sayf("data folder")
+	fix := human.Sayf("give yourself the right to write there (`ls -ld` says whose it is), or choose another folder with --data or DESKBELL_DATA")
+	if runtime.GOOS == "windows" {
+		fix = human.Sayf("give yourself the right to write there, or choose another folder with --data or DESKBELL_DATA")
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		c.Detail = fmt.Sprintf("%s cannot be made: %v", dir, err)
-		return c
+		return human.Broken(name, human.Sayf("%s cannot be made: %v", dir, err), fix)
 	}
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err == nil {
 		err = errors.Join(f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {
-		c.Detail = fmt.Sprintf("%s cannot be written: %v", dir, err)
-		return c
+		return human.Broken(name, human.Sayf("%s cannot be written: %v", dir, err), fix)
 	}
-	return examined("data folder", human.CheckOK, dir, "")
+	return human.Healthy(name, human.Sayf("%s", dir))
 }
 
 // lowSpace is where the doctor begins to warn, in bytes.
 const lowSpace = 200 << 20
 
-func checkSpace(dir string) human.DoctorCheck {
+func checkSpace(dir string) human.Diagnosis {
+	name := human.Sayf("space")
 	free, err := disk.Free(dir)
 	switch {
 	case err != nil:
-		return examined("space", human.CheckWarn, "unknown: "+err.Error(), "")
+		return human.Limited(name, human.Sayf("the free space is not known: %v", err), human.Sayf("see that the data folder is on a disk that is connected"))
 	case free < lowSpace:
-		return examined("space", human.CheckWarn, fmt.Sprintf("%d MB are free", free>>20), "free some; when the disk is full, Deskbell accepts no requests, so that it loses none")
+		return human.Limited(name, human.Sayf("%d MB are free", free>>20), human.Sayf("free some; when the disk is full, Deskbell accepts no requests, so that it loses none"))
 	}
-	return examined("space", human.CheckOK, fmt.Sprintf("%d MB are free", free>>20), "")
+	return human.Healthy(name, human.Sayf("%d MB are free", free>>20))
 }
 
 // checkJournal reads the whole journal: was an answer changed or removed?
-func checkJournal(ctx context.Context, program Program, dir string) human.DoctorCheck {
+func checkJournal(ctx context.Context, program Program, dir string) human.Diagnosis {
+	name := human.Sayf("journal")
 	if _, err := os.Stat(filepath.Join(dir, datadir.Database)); errors.Is(err, os.ErrNotExist) {
-		return examined("journal", human.CheckOK, "not there yet", "")
+		return human.Healthy(name, human.Sayf("not there yet"))
 	}
 	audit, err := program.Audit(ctx, dir)
 	if err != nil {
-		return examined("journal", human.CheckFail, "it cannot be read: "+human.SafeText(err), "")
+		return human.Broken(name, human.Sayf("it cannot be read: %s", human.Inner{Err: err}), human.Sayf("quit Deskbell, keep a copy of the data folder, and restore a backup of it"))
 	}
 	if len(audit.Found) == 0 {
-		return examined("journal", human.CheckOK, intact(audit.Entries, audit.Receipts), "")
+		return human.Healthy(name, intact(audit.Entries, audit.Receipts))
 	}
 	const most = 10
-	lines := []string{fmt.Sprintf("%d of its entries or receipts are not as they were written", len(audit.Found)+audit.More)}
+	var lines []string
 	for _, f := range audit.Found[:min(most, len(audit.Found))] {
 		text := f.Text
 		if !f.At.IsZero() {
@@ -182,56 +202,71 @@ func checkJournal(ctx context.Context, program Program, dir string) human.Doctor
 		}
 		lines = append(lines, text)
 	}
-	return examined("journal", human.CheckFail, strings.Join(lines, "; "), "keep a copy of the data folder for whoever looks into it, then restore a backup of it; receipts that agents have can be checked with `deskbell verify`")
+	changed := human.Sayf("%d of its entries or receipts are not as they were written; %s", len(audit.Found)+audit.More, strings.Join(lines, "; "))
+	if len(audit.Found)+audit.More == 1 {
+		changed = human.Sayf("one of its entries or receipts is not as it was written; %s", strings.Join(lines, "; "))
+	}
+	return human.Broken(name, changed, human.Sayf("keep a copy of the data folder for whoever looks into it, then restore a backup of it; receipts that agents have can be checked with `deskbell verify`"))
 }
 
 // intact says how much is as it was written.
-func intact[N int | int64 | uint64](entries, receipts N) string {
-	of := func(n N, one, many string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprintf("%d %s", n, many)
+func intact[N int | int64 | uint64](entries, receipts N) human.Sentence {
+	switch {
+	case entries == 1 && receipts == 0:
+		return human.Sayf("1 entry is as it was written")
+	case entries == 0 && receipts == 1:
+		return human.Sayf("1 receipt is as it was written")
+	case entries == 1 && receipts == 1:
+		return human.Sayf("1 entry and 1 receipt are as they were written")
+	case entries == 1:
+		return human.Sayf("1 entry and %d receipts are as they were written", receipts)
+	case receipts == 1:
+		return human.Sayf("%d entries and 1 receipt are as they were written", entries)
 	}
-	verb := "are as they were"
-	if entries+receipts == 1 {
-		verb = "is as it was"
-	}
-	return of(entries, "entry", "entries") + " and " + of(receipts, "receipt", "receipts") + " " + verb + " written"
+	return human.Sayf("%d entries and %d receipts are as they were written", entries, receipts)
 }
 
-func checkDatabase(ctx context.Context, program Program, dir string) human.DoctorCheck {
-	path := filepath.Join(dir, datadir.Database)
+func checkDatabase(ctx context.Context, program Program, dir string) human.Diagnosis {
+	name, path := human.Sayf("database"), filepath.Join(dir, datadir.Database)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return examined("database", human.CheckOK, path+" (not there yet; the first start makes it)", "")
+		return human.Healthy(name, human.Sayf("%s (not there yet; the first start makes it)", path))
 	}
 	if err := program.Database(ctx, dir); err != nil {
-		return examined("database", human.CheckFail, human.SafeText(err), "")
+		return human.Broken(name, human.Sayf("%s", human.Inner{Err: err}), human.Sayf("quit Deskbell, keep a copy of %s, and restore a backup of the data folder; without one, a start without that file begins with an empty inbox", path))
 	}
-	return examined("database", human.CheckOK, path, "")
+	return human.Healthy(name, human.Sayf("%s", path))
 }
 
-func checkServer(ctx context.Context, dir, addr string) human.DoctorCheck {
+func checkServer(ctx context.Context, dir, addr string) human.Diagnosis {
+	name := human.Sayf("server")
 	if server, err := datadir.Find(dir); err == nil {
 		if err := healthy(ctx, server.URL); err != nil {
-			return examined("server", human.CheckFail, fmt.Sprintf("process %d should listen on %s, but does not answer", server.PID, server.URL), "stop that process and start Deskbell again")
+			return human.Broken(name, human.Sayf("process %d should listen on %s, but does not answer", server.PID, server.URL), human.Sayf("stop it (%s), then start Deskbell again", stopCommand(server.PID)))
 		}
-		return examined("server", human.CheckOK, fmt.Sprintf("process %d listens on %s", server.PID, server.URL), "")
+		return human.Healthy(name, human.Sayf("process %d listens on %s", server.PID, server.URL))
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return examined("server", human.CheckFail, fmt.Sprintf("none runs, and %s cannot be listened on: %v", addr, reason(err)), portAdvice(addr))
+		return human.Broken(name, human.Sayf("none runs, and %s cannot be listened on: %v", addr, reason(err)), portAdvice(addr))
 	}
 	_ = listener.Close() // it was only a try
-	return examined("server", human.CheckOK, "none runs; "+addr+" is free", "")
+	return human.Healthy(name, human.Sayf("none runs; %s is free", addr))
+}
+
+// stopCommand ends a process.
+func stopCommand(pid int) string {
+	if runtime.GOOS == "windows" {
+		return fmt.Sprintf("`taskkill /PID %d`", pid)
+	}
+	return fmt.Sprintf("`kill %d`", pid)
 }
 
 // portAdvice says what to do when an address is taken.
-func portAdvice(addr string) string {
+func portAdvice(addr string) human.Sentence {
 	if _, port, err := net.SplitHostPort(addr); err == nil && addr == settings.DefaultAddr {
-		return "stop the program that listens on port " + port + ", or choose another port with --addr, DESKBELL_ADDR or server.addr"
+		return human.Sayf("stop the program that listens on port %s, or choose another port with --addr, DESKBELL_ADDR or server.addr", port)
 	}
-	return "choose another address with --addr, DESKBELL_ADDR or server.addr; port 0 takes any free one"
+	return human.Sayf("choose another address with --addr, DESKBELL_ADDR or server.addr; port 0 takes any free one")
 }
 
 // reason is the innermost part of a network error.
@@ -243,47 +278,79 @@ func reason(err error) error {
 	return err
 }
 
-func checkDisplay() human.DoctorCheck {
-	if hasDisplay() {
-		found := "there is one"
-		if d := os.Getenv("WAYLAND_DISPLAY"); d != "" {
-			found = "Wayland, " + d
-		} else if d := os.Getenv("DISPLAY"); d != "" {
-			found = "X11, " + d
-		}
-		return examined("display", human.CheckOK, found, "")
+func checkDisplay() human.Diagnosis {
+	name := human.Sayf("display")
+	if !hasDisplay() {
+		return human.Limited(name, human.Sayf("none, so no window and no cards"), human.Sayf("`deskbell serve` gives the console to a browser, `deskbell tui` the inbox to this terminal"))
 	}
-	return examined("display", human.CheckWarn, "none, so no window and no cards", "`deskbell serve` gives the console to a browser")
+	if d := os.Getenv("WAYLAND_DISPLAY"); d != "" {
+		return human.Healthy(name, human.Sayf("Wayland, %s", d))
+	} else if d := os.Getenv("DISPLAY"); d != "" {
+		return human.Healthy(name, human.Sayf("X11, %s", d))
+	}
+	return human.Healthy(name, human.Sayf("there is one"))
 }
 
-func checkNotifications(service Notifications) human.DoctorCheck {
+func checkNotifications(service Notifications) human.Diagnosis {
+	name := human.Sayf("notifications")
 	switch {
 	case !service.Shown:
-		return examined("notifications", human.CheckWarn, "no program shows notifications in this session; cards are still shown", "install and start a notification daemon, such as dunst, mako or your desktop's own")
+		return human.Limited(name, human.Sayf("no program shows notifications in this session; cards are still shown"), human.Sayf("install and start a notification daemon, such as dunst, mako or your desktop's own"))
 	case !service.Buttons:
-		return examined("notifications", human.CheckWarn, service.Name+" shows them, without buttons", "answer in the card or the console")
+		return human.Limited(name, human.Sayf("%s shows them, without buttons", service.Name), human.Sayf("answer in the card or the console"))
 	}
-	return examined("notifications", human.CheckOK, service.Name+", with buttons", "")
+	return human.Healthy(name, human.Sayf("%s, with buttons", service.Name))
 }
 
 // recorded are the names of the checks of what can be recorded.
-var recorded = map[human.SourceName]string{
-	human.InputSource: "record keys", human.WindowSource: "record windows", human.ElementSource: "record elements",
-	human.ScreenSource: "record screen", human.FileSource: "record files", human.ClipboardSource: "record clipboard",
-	human.BrowserSource: "record browser",
+func recorded(source human.SourceName) human.Sentence {
+	return map[human.SourceName]human.Sentence{
+		human.InputSource: human.Sayf("record keys"), human.WindowSource: human.Sayf("record windows"), human.ElementSource: human.Sayf("record elements"),
+		human.ScreenSource: human.Sayf("record screen"), human.FileSource: human.Sayf("record files"), human.ClipboardSource: human.Sayf("record clipboard"),
+		human.BrowserSource: human.Sayf("record browser"),
+	}[source]
 }
 
 // checkSource says whether a source of the recorder is there. Recording continues without one, so none fails.
-func checkSource(s human.SourceState) human.DoctorCheck {
-	c := examined(recorded[s.Source], human.CheckWarn, s.Detail, s.Fix)
-	switch s.Status {
-	case "complete":
-		c.Status = human.CheckOK
-		if c.Detail == "" {
-			c.Detail = "can be recorded"
-		}
-	case "off":
-		c.Status, c.Detail = human.CheckOK, "recorded in the folders that are named for a recording, or in recording.folders"
+func checkSource(s human.SourceState) human.Diagnosis {
+	name := recorded(s.Source)
+	switch {
+	case s.Status == "off":
+		return human.Healthy(name, human.Sayf("recorded in the folders that are named for a recording, or in recording.folders"))
+	case s.Status == "complete" && s.Detail == "":
+		return human.Healthy(name, human.Sayf("can be recorded"))
+	case s.Status == "complete" && s.Fix == "":
+		return human.Healthy(name, human.Sentence{Text: s.Detail})
+	case s.Status == "complete":
+		return human.Healthy(name, human.Sentence{Text: s.Detail}).Hint(human.Sentence{Text: s.Fix})
 	}
-	return c
+	why, fix := sourceWords(s.Code)
+	// What the source itself says is more exact; it says it in English.
+	why.Text, fix.Text = cmp.Or(s.Detail, why.Text), cmp.Or(s.Fix, fix.Text)
+	return human.Limited(name, why, fix)
+}
+
+// sourceWords say, for each code of human.SourceState, why a source is missing or has gaps and what to do.
+func sourceWords(code string) (why, fix human.Sentence) {
+	switch code {
+	case "wayland":
+		return human.Sayf("this is a Wayland session, which shows a program little of the others"), human.Sayf("to record all of it, log out, choose a session on Xorg (X11) on the log-in screen, and log in again")
+	case "no_display":
+		return human.Sayf("there is no display here"), human.Sayf("start Deskbell in a graphical session, as the user who is logged in there")
+	case "no_accessibility_bus":
+		return human.Sayf("the accessibility service does not answer, so password fields cannot be told from others"), human.Sayf("install at-spi2-core, log out and in, and start Deskbell in that session")
+	case "no_permission":
+		return human.Sayf("the system does not allow it"), human.Sayf("allow it for Deskbell in the system's settings for privacy, then start Deskbell again")
+	case "elevated":
+		return human.Sayf("a program that runs as administrator has the keyboard"), human.Sayf("run that program without the rights of an administrator")
+	case "lost":
+		return human.Sayf("it did not answer, or events can be lost"), human.Sayf("try again; if it stays so, log out and in")
+	case "no_folder":
+		return human.Sayf("a folder is not there or cannot be read"), human.Sayf("choose folders that exist and that you may read, in recording.folders")
+	case "no_browser":
+		return human.Sayf("no browser was found that Deskbell can record"), human.Sayf("install Chromium, Chrome or Edge, or set recording.browser.path")
+	case "unsupported":
+		return human.Sayf("this system does not offer it"), human.Sayf("nothing has to be done: recording continues without it")
+	}
+	return human.Sayf("it has gaps here"), human.Sayf("nothing has to be done: a recording counts what it could not see")
 }

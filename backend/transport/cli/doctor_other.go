@@ -9,4 +9,4 @@ import (
 )
 
 // checkSession has nothing to look at: the session and the tray are always there.
-func checkSession(context.Context) []human.DoctorCheck { return nil }
+func checkSession(context.Context) []human.Diagnosis { return nil }

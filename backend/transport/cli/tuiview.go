@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -245,10 +244,7 @@ type phrases struct {
 
 // tuiWords are those of a language of the settings; "system" and "" go by the environment.
 func tuiWords(language string) phrases {
-	if language == "" || language == "system" {
-		language = cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
-	}
-	if strings.HasPrefix(strings.ToLower(language), "zh") {
+	if isChinese(language) {
 		return chinese
 	}
 	return english

@@ -3130,9 +3130,15 @@ export interface components {
         };
         DoctorCheck: {
             detail: string;
-            /** @description What to do about it. */
+            /** @description Detail, for other languages. */
+            detail_said?: components["schemas"]["Sentence"];
+            /** @description What to do about it. Every check that is not ok has one. Commands stand between backticks. */
             fix?: string;
+            /** @description Fix, for other languages. */
+            fix_said?: components["schemas"]["Sentence"];
             name: string;
+            /** @description Name, for other languages. */
+            name_said?: components["schemas"]["Sentence"];
             /** @enum {string} */
             status: "ok" | "warn" | "fail";
         };
