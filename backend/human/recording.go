@@ -50,7 +50,7 @@ type Gap struct {
 	From   int64      `json:"from_ns" doc:"Nanoseconds from the start of the recording."`
 	To     int64      `json:"to_ns"`
 	Source SourceName `json:"source,omitempty" doc:"Absent: all of them."`
-	Reason string     `json:"reason" enum:"paused,excluded,lost,overflow,crash,limit"`
+	Reason string     `json:"reason" enum:"paused,excluded,lost,overflow,crash,limit,unreported" doc:"unreported: under Wayland, no program said that its window was active."`
 	Count  uint64     `json:"count,omitempty" doc:"How many events are missing, where that is known."`
 }
 
@@ -104,7 +104,7 @@ type Recording struct {
 	EndedAt     *time.Time       `json:"ended_at,omitempty"`
 	Elapsed     int64            `json:"elapsed_ns" doc:"Nanoseconds recorded so far, pauses left out."`
 	Span        int64            `json:"span_ns" doc:"Nanoseconds from the start to the last event, pauses included; the time of events runs to this."`
-	System      string           `json:"system" doc:"Operating system and window system, such as linux/x11."`
+	System      string           `json:"system" doc:"Operating system and window system, such as linux/x11 or linux/wayland/gnome."`
 	Screens     []Screen         `json:"screens"`
 	Options     RecordingOptions `json:"options"`
 	Sources     []SourceState    `json:"sources"`
@@ -159,6 +159,7 @@ const (
 	WindowRetitled  RecordedType = "window_changed" // App Window: title or bounds of the active one
 	ElementSeen     RecordedType = "element"        // Element under the pointer at CausedBy, a press
 	FocusMoved      RecordedType = "focus"          // Element that has the keyboard
+	ElementChanged  RecordedType = "changed"        // Element whose application reports another state, choice or text: Text (masked), Count characters
 	ValueRead       RecordedType = "value"          // Element, Text (masked): what stands in the field after typing ended
 	PictureTaken    RecordedType = "picture"        // Picture, When, CausedBy where an event made it
 	FileChanged     RecordedType = "file"           // File
@@ -199,6 +200,7 @@ type RecordedEvent struct {
 	Done        bool         `json:"done,omitempty"`
 	Gap         *Gap         `json:"gap,omitempty"`
 	Hidden      string       `json:"hidden,omitempty" enum:"password,secure_input,secret,excluded,unknown_field,operator" doc:"Why something was hidden."`
+	Reported    bool         `json:"reported,omitempty" doc:"An application reported it over accessibility; no input was seen."`
 	CausedBy    uint64       `json:"caused_by,omitempty" doc:"seq of the event this one belongs to."`
 	Browsing
 }
@@ -274,14 +276,16 @@ const (
 	OpenApp       ActionType = "open_app"
 	CloseWindow   ActionType = "close_window"
 	FileOperation ActionType = "file"
-	Note          ActionType = "note" // the operator marked this moment
+	ValueChange   ActionType = "change" // an application reported another text, choice or state; no key was seen
+	Focus         ActionType = "focus"  // an application reported where the keyboard is
+	Note          ActionType = "note"   // the operator marked this moment
 	Missing       ActionType = "gap"
 )
 
 // An Action is what a person did, derived from the raw events whose ids it names.
 type Action struct {
 	ID         string      `json:"action_id" doc:"a and the seq of its first event; the same however often it is derived."`
-	Type       ActionType  `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,file,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,dialog,upload,download,pick"`
+	Type       ActionType  `json:"type" enum:"click,double_click,triple_click,drag,scroll,type,shortcut,paste,copy,switch_window,open_app,close_window,file,change,focus,note,gap,open_page,close_page,switch_page,navigate,choose,check,hover,dialog,upload,download,pick"`
 	At         int64       `json:"at_ns" doc:"Nanoseconds from the start of the recording."`
 	End        int64       `json:"end_ns"`
 	Seqs       []uint64    `json:"child_seqs" doc:"The raw events it was derived from."`
@@ -315,6 +319,7 @@ type Action struct {
 	After      string      `json:"after,omitempty" doc:"Id of the picture after it."`
 	Step       *int        `json:"step,omitempty" doc:"The step of the checklist it was done in."`
 	Words      string      `json:"words" doc:"One line for people, in the language asked for."`
+	Reported   bool        `json:"reported,omitempty" doc:"A program reported it over accessibility: no input was seen, so who did it and how is not known."`
 	Cut        bool        `json:"cut,omitempty" doc:"The operator left it out."`
 	Masked     bool        `json:"masked,omitempty" doc:"The operator hid its text."`
 }

@@ -265,6 +265,10 @@ func (c *camera) hide(f *Frame, visible []Placed) {
 	for _, p := range visible {
 		switch c.exclude.kind(p) {
 		case excluded:
+			if p.Window.Bounds == (human.Bounds{}) { // where it is is not known
+				f.Black(f.Bounds())
+				return
+			}
 			for _, b := range without(framed(p.Window.Bounds), above) {
 				f.Black(b)
 			}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"deskbell/backend/human"
 )
@@ -78,6 +79,8 @@ func (in *intake) desktop(it item) {
 		}
 	case human.KeyDown, human.KeyUp:
 		in.key(it)
+	case human.ElementChanged:
+		in.reported(it)
 	case human.FileChanged:
 		in.file(it)
 	case human.ClipboardSet:
@@ -204,8 +207,38 @@ func (in *intake) focusMoved(it item) {
 		shown, n := in.privacy.mask.element(el)
 		in.status.rec.Counts.Masked += n
 		e.Element = &shown
-		in.writer.add(e)
+		in.storeWindow(e)
 	}
+}
+
+// reported takes what an application says was done in it. Which window has it the event says itself: the sources are not
+// in step.
+func (in *intake) reported(it item) {
+	e := it.event
+	if e.Element == nil || e.App == nil || e.Window == nil {
+		it.from.leftOut++
+		return
+	}
+	on := Placed{App: *e.App, Window: *e.Window}
+	el := *e.Element
+	if in.privacy.secret(el) {
+		el.Secret = true
+		in.privacy.remember(el, on)
+	}
+	if in.windows.exclusions.kind(on) != ordinary || in.windows.activeIs == excluded {
+		in.status.countLeftOut(it.from, "excluded")
+		return
+	}
+	e.Count = utf8.RuneCountInString(e.Text)
+	if el.Secret {
+		e.Text, e.Count, e.Hidden = "", 0, "password"
+		in.status.rec.Counts.Masked++
+	}
+	in.privacy.hide(&e, &e.Text)
+	shown, n := in.privacy.mask.element(el)
+	in.status.rec.Counts.Masked += n
+	e.Element = &shown
+	in.screenshots.wish("after", "report", in.storeWindow(e), afterClick)
 }
 
 func (in *intake) file(it item) {

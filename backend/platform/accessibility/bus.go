@@ -19,6 +19,8 @@ const (
 	application = "org.a11y.atspi.Application."
 	component   = "org.a11y.atspi.Component."
 	textual     = "org.a11y.atspi.Text."
+	valueFace   = "org.a11y.atspi.Value."
+	selection   = "org.a11y.atspi.Selection."
 	registry    = "org.a11y.atspi.Registry"
 	rootPath    = dbus.ObjectPath("/org/a11y/atspi/accessible/root")
 )

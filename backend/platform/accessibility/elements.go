@@ -22,6 +22,9 @@ type Options struct {
 	Session string
 	// Deadline bounds a whole look-up; 200 ms by default.
 	Deadline time.Duration
+	// Reports has Run deliver what applications report of what is done in them, too. It is for sessions in which no
+	// input is seen.
+	Reports bool
 	// Terminal says whether a window is a terminal's, of which something else knows when typing is secret. In
 	// any other application that is not on the bus Focused cannot tell a password from a name, and says so.
 	Terminal func(ctx context.Context, in record.Placed) bool
@@ -149,6 +152,12 @@ func (e *Elements) Check(ctx context.Context) human.SourceState {
 		s.Status, s.Code = "missing", "no_accessibility_bus"
 		s.Detail = "Clicks are recorded with their places only, and fields for passwords cannot be told from others: " + human.SafeText(end(err)) + "."
 		s.Fix = "Install at-spi2-core, log in to the desktop anew, and start Deskbell in that session."
+		return s
+	}
+	if e.o.Reports {
+		s.Status, s.Code = "partial", codeWayland
+		s.Detail = "This is a Wayland session: programs report over accessibility which of their buttons, fields and choices change and where the keyboard is, but not who did it and how. A program that reports nothing leaves a gap."
+		s.Fix = "Open the programs again that were open before accessibility was on. Chromium, Chrome and Electron report with --force-renderer-accessibility."
 		return s
 	}
 	e.mu.Lock()

@@ -12,12 +12,6 @@ import (
 	"deskbell/backend/record"
 )
 
-// The one event that is listened to. Those of texts carry what is typed into passwords with GTK 4 and Qt.
-const (
-	focusEvent = "object:state-changed:focused"
-	objectFace = "org.a11y.atspi.Event.Object"
-)
-
 // errLost is how Run ends when the bus goes away.
 var errLost = human.Errorf(human.Unavailable, "the connection to the accessibility bus was lost; elements are not known from here on")
 
@@ -31,33 +25,22 @@ func (e *Elements) Run(ctx context.Context, ready func(), emit func(human.Record
 			err = nil // it was to end
 		}
 	}()
-	b, err := e.connect(ctx)
+	what := []event{focused}
+	if e.o.Reports {
+		what = append(what, reports...)
+	}
+	b, signals, stop, err := e.listen(ctx, what)
 	if err != nil {
 		return 0, end(err)
 	}
-	address, _, err := e.address(ctx)
-	if err != nil {
-		return 0, end(err)
-	}
-	// A connection of its own: events never stand in the way of look-ups.
-	conn, err := dbus.Connect(address, dbus.WithSignalHandler(dbus.NewSequentialSignalHandler()))
-	if err != nil {
-		return 0, human.Wrap(human.Unavailable, err, "%s", errNoBus.Msg)
-	}
-	defer conn.Close()
-	signals := make(chan *dbus.Signal, 64)
-	conn.Signal(signals)
-	if err := conn.AddMatchSignalContext(ctx, dbus.WithMatchInterface(objectFace), dbus.WithMatchMember("StateChanged"), dbus.WithMatchArg(0, "focused")); err != nil {
-		return 0, end(err)
-	}
-	reg := conn.Object(registry, "/org/a11y/atspi/registry")
-	if err := reg.CallWithContext(ctx, registry+".RegisterEvent", 0, focusEvent, []string{}, "").Err; err != nil {
-		return 0, end(err)
-	}
+	defer stop()
 	e.greet(ctx, b)
 	defer e.forget()
 	if ctx.Err() != nil {
 		return 0, nil
+	}
+	if e.o.Reports {
+		return e.report(ctx, signals, ready, emit)
 	}
 	ready()
 	for {
@@ -105,12 +88,8 @@ func (e *Elements) greet(ctx context.Context, b *bus) {
 
 // gained says whether a StateChanged signal means that its object got the focus.
 func gained(s *dbus.Signal) bool {
-	if len(s.Body) < 2 || (ref{s.Sender, s.Path}).null() {
-		return false
-	}
-	state, ok := s.Body[0].(string)
-	on, isInt := s.Body[1].(int32)
-	return ok && isInt && state == "focused" && on == 1
+	kind, on := focused.of(s)
+	return kind && on == 1
 }
 
 func (e *Elements) moved(ctx context.Context, r ref, at int64) human.RecordedEvent {

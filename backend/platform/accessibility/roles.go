@@ -24,6 +24,8 @@ const (
 	rolePopupMenu     role = 41
 	rolePushButton    role = 43
 	roleScrollPane    role = 49
+	roleSlider        role = 51
+	roleSpinButton    role = 52
 	roleTable         role = 55
 	roleText          role = 61
 	roleRadioButton   role = 44
@@ -107,8 +109,8 @@ var kinds = map[role]roleKind{
 	48:                {"scrollbar", 0},
 	roleScrollPane:    {"scroll pane", 0},
 	50:                {"separator", 0},
-	51:                {"slider", 0},
-	52:                {"spinbutton", typed},
+	roleSlider:        {"slider", 0},
+	roleSpinButton:    {"spinbutton", typed},
 	53:                {"split pane", 0},
 	54:                {"status", 0},
 	roleTable:         {"table", 0},

@@ -178,6 +178,11 @@ func (d *Deriver) Add(ev human.RecordedEvent) {
 		d.value(ev)
 	case human.FocusMoved:
 		d.focus = ev.Element
+		if ev.Reported {
+			d.programReported(ev, human.Focus)
+		}
+	case human.ElementChanged:
+		d.programReported(ev, human.ValueChange)
 	case human.ElementSeen:
 		d.element(ev)
 	case human.PictureTaken:

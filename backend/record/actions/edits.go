@@ -41,7 +41,7 @@ func mask(a *human.Action) {
 	a.Text, a.Value = "", ""
 	a.Element, a.Target = nameless(a.Element), nameless(a.Target)
 	switch a.Type {
-	case human.Typing, human.Copy, human.Paste:
+	case human.Typing, human.Copy, human.Paste, human.ValueChange:
 		a.Count, a.Hidden = 0, "operator"
 	case human.Note:
 		a.Hidden = "operator"
@@ -102,7 +102,7 @@ func ForAgent(list []human.Action, edits human.Edits, lang string) []human.Actio
 				a.Element = nameless(e) // some fields are called by what stands in them
 			}
 			a.Element = findable(a.Element, a.Text, a.Value)
-			if w := a.Window; w != nil && a.Type == human.Typing && (reveals(w.Title, a.Text) || reveals(w.Title, a.Value)) {
+			if w := a.Window; w != nil && (a.Type == human.Typing || a.Type == human.ValueChange) && (reveals(w.Title, a.Text) || reveals(w.Title, a.Value)) {
 				bare := *w
 				bare.Title = ""
 				a.Window = &bare

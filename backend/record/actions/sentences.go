@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -149,6 +150,8 @@ func (l *language) words(a human.Action) string {
 		return l.or("closed", windowName(a))
 	case human.FileOperation:
 		return l.file(a.File)
+	case human.ValueChange, human.Focus:
+		return l.say("reported", l.within(l.reported(a), l.window(a)))
 	case human.Note:
 		return l.say("note", clean(a.Text, 200))
 	case human.Missing:
@@ -268,7 +271,7 @@ func (l *language) gap(g *human.Gap) string {
 		return l.say("gap")
 	}
 	switch g.Reason {
-	case "paused", "excluded", "crash", "limit":
+	case "paused", "excluded", "crash", "limit", "unreported":
 		return l.say("gap " + g.Reason)
 	case "lost", "overflow":
 		if g.Count == 0 {
@@ -412,4 +415,24 @@ func (l *language) files(verb string, a human.Action) string {
 		key += "/none"
 	}
 	return l.say(key, l.text[verb], name, more+1, more)
+}
+
+// reported is what a program said was done in it.
+func (l *language) reported(a human.Action) string {
+	what := l.element(a.Element)
+	switch {
+	case a.Type == human.Focus:
+		return l.or("reported focus", what)
+	case a.Element != nil && (a.Element.Role == "checkbox" || a.Element.Role == "switch" || a.Element.Role == "radio" ||
+		a.Element.Role == "menuitemcheckbox" || a.Element.Role == "menuitemradio"):
+		if slices.Contains(a.Element.States, "checked") {
+			return l.or("reported checked", what)
+		}
+		return l.or("reported unchecked", what)
+	case a.Hidden != "" && a.Hidden != "secret":
+		return l.or("reported hidden", what)
+	case a.Count > 0 && typedInto(a.Element):
+		return l.or("reported text", what, l.count(uint64(a.Count), "character"))
+	}
+	return l.or("reported change", what)
 }

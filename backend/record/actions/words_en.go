@@ -39,6 +39,15 @@ var english = language{
 		"file": "Changed a file", "file in": "%[1]s in %[2]s", "a file": "%s", "folder": "folder %s", "saved": "Saved %s", "created": "Created %s",
 		"deleted": "Deleted %s", "moved": "Moved %s to %s", "renamed": "Renamed %s to %s",
 
+		"reported":       "A program reported: %s",
+		"reported focus": "keyboard in %s", "reported focus/none": "keyboard in a field",
+		"reported checked": "%s checked", "reported checked/none": "a checkbox checked",
+		"reported unchecked": "%s unchecked", "reported unchecked/none": "a checkbox unchecked",
+		"reported hidden": "%s changed, hidden", "reported hidden/none": "a field changed, hidden",
+		"reported text": "text of %[1]s changed, now %[2]s", "reported text/none": "text of a field changed, now %[2]s",
+		"reported change": "%s changed", "reported change/none": "a field changed",
+		"gap unreported": "Not recorded: the active program reports nothing",
+
 		"gap": "Not recorded", "gap paused": "Recording paused", "gap excluded": "Not recorded: an excluded program or window",
 		"gap lost": "Not recorded: %s lost", "gap lost/none": "Not recorded: events were lost",
 		"gap crash": "Not recorded: Deskbell had ended", "gap limit": "Not recorded: a limit was reached",

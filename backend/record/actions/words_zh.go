@@ -41,6 +41,15 @@ var simplifiedChinese = language{
 		"file": "更改了一个文件", "file in": "在 %[2]s 中%[1]s", "a file": " %s", "folder": "文件夹 %s", "saved": "保存了%s", "created": "新建了%s",
 		"deleted": "删除了%s", "moved": "将%s 移到 %s", "renamed": "将%s 重命名为 %s",
 
+		"reported":       "程序报告：%s",
+		"reported focus": "键盘焦点在%s", "reported focus/none": "键盘焦点在一个字段",
+		"reported checked": "勾选%s", "reported checked/none": "勾选一个复选框",
+		"reported unchecked": "取消勾选%s", "reported unchecked/none": "取消勾选一个复选框",
+		"reported hidden": "%s已更改，内容已隐藏", "reported hidden/none": "一个字段已更改，内容已隐藏",
+		"reported text": "%[1]s的文本已更改，现有 %[2]s", "reported text/none": "一个字段的文本已更改，现有 %[2]s",
+		"reported change": "%s已更改", "reported change/none": "一个字段已更改",
+		"gap unreported": "未录制：当前程序不报告任何内容",
+
 		"gap": "未录制", "gap paused": "录制已暂停", "gap excluded": "未录制：已排除的程序或窗口",
 		"gap lost": "未录制：丢失 %s", "gap lost/none": "未录制：有事件丢失",
 		"gap crash": "未录制：Deskbell 当时已退出", "gap limit": "未录制：已达到上限",

@@ -4,6 +4,7 @@ package desktoptest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
@@ -121,6 +122,37 @@ func StartGNOME(t testing.TB) *Compositor {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// Corner is the top left of the window that has the keyboard, where GTK counts from.
+func (c *Compositor) Corner() (corner image.Point) {
+	c.T.Helper()
+	if c.hands != nil {
+		var box struct{ X, Y int }
+		if err := json.Unmarshal([]byte(c.Eval("(r => ({X: r.x, Y: r.y}))(global.display.focus_window.get_buffer_rect())")), &box); err != nil {
+			c.T.Fatal(err)
+		}
+		return image.Pt(box.X, box.Y)
+	}
+	type node struct {
+		Focused       bool
+		Rect          struct{ X, Y int }
+		Window        struct{ X, Y int } `json:"window_rect"`
+		Nodes         []node
+		FloatingNodes []node `json:"floating_nodes"`
+	}
+	var root node
+	if err := json.Unmarshal([]byte(c.Do("swaymsg", "-t", "get_tree", "-r")), &root); err != nil {
+		c.T.Fatal(err)
+	}
+	for all := []node{root}; len(all) > 0; all = all[1:] {
+		if n := all[0]; n.Focused {
+			return image.Pt(n.Rect.X+n.Window.X, n.Rect.Y+n.Window.Y)
+		}
+		all = append(all, append(all[0].Nodes, all[0].FloatingNodes...)...)
+	}
+	c.T.Fatal("no window has the keyboard")
+	return corner
 }
 
 // Eval has GNOME Shell run a script, and returns what comes out as JSON.

@@ -158,7 +158,7 @@ func (r *Result) Described(a facts.Action) Phrase {
 }
 
 // desktopFinders are what is looked for in actions on the desktop.
-var desktopFinders = []finder{findTroubles, findFiles, findClicks, findFilled, findSettings, findDesktopDetours, findFilesGone, findLeftOpen}
+var desktopFinders = []finder{findTroubles, findFiles, findClicks, findFilled, findReported, findSettings, findDesktopDetours, findFilesGone, findLeftOpen}
 
 // everything is what all of them look for.
 var everything = slices.Concat([]finder{findDecision}, browserFinders, desktopFinders, common, []finder{findTalk, findUnspoken})

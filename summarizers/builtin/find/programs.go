@@ -172,6 +172,22 @@ func findFilled(r *Result) []Finding {
 	return out
 }
 
+// findReported tells which fields and choices programs reported as changed where no input was seen. It does not say that a
+// person did it.
+func findReported(r *Result) []Finding {
+	var by inOrder[string, group]
+	for _, a := range r.Actions {
+		if n := facts.ElementName(a.Element); a.Reported && a.Type == human.ValueChange && n != "" {
+			by.of(facts.WindowKey(a)).add(a, n)
+		}
+	}
+	var out []Finding
+	for _, g := range by.all {
+		out = append(out, g.told(1, "reported-changes", "reported-changes-in", g.window()))
+	}
+	return out
+}
+
 // findSettings tells which checkboxes, switches and options were clicked. Whether they are on or off now the recording
 // does not know for certain.
 func findSettings(r *Result) []Finding {

@@ -65,6 +65,8 @@ func (r *Result) gaps() []Finding {
 				break
 			}
 			text = say("gap-excluded-program", often, long)
+		case "unreported":
+			text = say("gap-unreported", often, long)
 		case "crash":
 			text = say("gap-crash", often, Phrase{})
 		case "limit":

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deskbell/backend/human"
+	"deskbell/summarizers"
 	"deskbell/summarizers/builtin/facts"
 )
 
@@ -15,7 +16,7 @@ func (r *report) apps() []string {
 	var out []string
 	known := map[string]bool{}
 	for _, a := range r.Actions {
-		if !facts.OnDesktop(a) || !facts.ByHand(a) && a.Type != human.OpenApp && a.Type != human.SwitchWindow && a.Type != human.Scroll {
+		if !facts.OnDesktop(a) || !facts.ByHand(a) && a.Type != human.OpenApp && a.Type != human.SwitchWindow && a.Type != human.Scroll && !a.Reported {
 			continue
 		}
 		if n := facts.ProgramName(a); n != "" && !known[n] {
@@ -85,11 +86,20 @@ func desktopLine(r *report, found []human.Finding) string {
 	}
 	if len(parts) == 0 {
 		if where == "" {
-			return r.say("line-no-programs", facts.Exactly(cmp.Or(r.In.Operation.Description, string(r.In.Operation.Kind)), maxAnswer))
+			key := "line-no-programs"
+			if slices.ContainsFunc(r.In.Recordings, func(rec summarizers.Recorded) bool { return unseen(&rec) }) {
+				key = "line-not-seen"
+			}
+			return r.say(key, facts.Exactly(cmp.Or(r.In.Operation.Description, string(r.In.Operation.Kind)), maxAnswer))
 		}
 		return r.say("line-looked-at-programs", where)
 	}
 	return r.fit(where, parts)
+}
+
+// unseen says whether a recording of the desktop was made without pointer and keys: nothing follows from there being none.
+func unseen(rec *summarizers.Recorded) bool {
+	return slices.ContainsFunc(rec.Sources, func(s human.SourceState) bool { return s.Source == human.InputSource && s.Status == "missing" })
 }
 
 // Limits on the account of what was done in each program.
