@@ -139,7 +139,3 @@ func TestWaylandRecordOnSway(t *testing.T) {
 	t.Parallel()
 	recordsReports(t, desktoptest.StartSway(t), "form.gtk3.py", "linux/wayland/sway", "Password")
 }
-
-func TestWaylandRecordOnGNOME(t *testing.T) {
-	recordsReports(t, desktoptest.StartGNOME(t), "form.gtk3.py", "linux/wayland/gnome", "Password")
-}

@@ -2296,6 +2296,8 @@ export interface components {
             /** @description Of an action in a browser; its X, Y and bounds are then from the top left of the page's viewport, which is all of its pictures. */
             page?: components["schemas"]["WebPage"];
             pick?: components["schemas"]["Pick"];
+            /** @description A program reported it over accessibility: no input was seen, so who did it and how is not known. */
+            reported?: boolean;
             /**
              * Format: int64
              * @description The step of the checklist it was done in.
@@ -2311,7 +2313,7 @@ export interface components {
             to_y?: number;
             transfers?: components["schemas"]["Transfer"][];
             /** @enum {string} */
-            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "file" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "dialog" | "upload" | "download" | "pick";
+            type: "click" | "double_click" | "triple_click" | "drag" | "scroll" | "type" | "shortcut" | "paste" | "copy" | "switch_window" | "open_app" | "close_window" | "file" | "change" | "focus" | "note" | "gap" | "open_page" | "close_page" | "switch_page" | "navigate" | "choose" | "check" | "hover" | "dialog" | "upload" | "download" | "pick";
             /** @description What stood in the field afterwards. */
             value?: string;
             /** @description Options chosen, or checked or unchecked. */
@@ -3547,8 +3549,11 @@ export interface components {
              * @description Nanoseconds from the start of the recording.
              */
             from_ns: number;
-            /** @enum {string} */
-            reason: "paused" | "excluded" | "lost" | "overflow" | "crash" | "limit";
+            /**
+             * @description unreported: under Wayland, no program said that its window was active.
+             * @enum {string}
+             */
+            reason: "paused" | "excluded" | "lost" | "overflow" | "crash" | "limit" | "unreported";
             /** @description Absent: all of them. */
             source?: string;
             /** Format: int64 */
@@ -4522,6 +4527,8 @@ export interface components {
             /** @description Its id: SHA-256 of its size and pixels, in hex. */
             picture?: string;
             repeat?: boolean;
+            /** @description An application reported it over accessibility; no input was seen. */
+            reported?: boolean;
             request?: components["schemas"]["WebRequest"];
             /**
              * Format: int64
@@ -4616,7 +4623,7 @@ export interface components {
             started_at: string;
             /** @enum {string} */
             state: "recording" | "paused" | "stopped" | "interrupted";
-            /** @description Operating system and window system, such as linux/x11. */
+            /** @description Operating system and window system, such as linux/x11 or linux/wayland/gnome. */
             system: string;
         };
         RecordingChange: {

@@ -29,6 +29,8 @@ export function sourceWord(source: string): string {
 export function reasonSentence(source: SourceState): string {
   switch (source.code) {
     case 'wayland':
+      if (source.source === 'elements') return m.why_wayland_elements();
+      if (source.source === 'windows') return m.why_wayland_windows();
       return m.why_wayland();
     case 'no_display':
       return m.why_no_display();
@@ -107,6 +109,7 @@ export function endSentence(r: Recording): string {
 export function gapReason(gap: Gap): string {
   return {
     paused: m.gap_paused, excluded: m.gap_excluded, lost: m.gap_lost, overflow: m.gap_overflow, crash: m.gap_crash, limit: m.gap_limit,
+    unreported: m.gap_unreported,
   }[gap.reason]();
 }
 
