@@ -4,13 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"deskbell/backend/agent"
 	"deskbell/summarizers/prompt"
@@ -19,123 +15,125 @@ import (
 // toolName is what the tool is called that takes the answer, and the schema of it.
 const toolName = "report"
 
+// messagesVersion is the version of the protocol that is spoken: its fields do not change, but more may come.
+const messagesVersion = "2023-06-01"
+
 // messages speaks Anthropic's Messages.
 type messages struct {
-	model   string
-	service anthropic.MessageService
+	model  string
+	server server
 }
 
 func newMessages(model string, base *url.URL, client *http.Client) messages {
-	// The service by itself: the SDK's client would look for keys, profiles and headers in the environment.
-	return messages{model, anthropic.NewMessageService(
-		option.WithBaseURL(base.String()), option.WithHTTPClient(client), option.WithMaxRetries(0), option.WithoutOpenTelemetry())}
+	return messages{model, server{base.JoinPath("v1/messages").String(), client}}
 }
 
+// cached marks the end of what the next request begins with as well: read from the cache, it costs a tenth.
+var cached = object{"type": "ephemeral"}
+
+func textBlock(text string) object { return object{"type": "text", "text": text} }
+
 func (m messages) ask(ctx context.Context, key string, r prompt.Request, f form, tell func(text, input string)) (answer, error) {
-	content := []anthropic.ContentBlockParamUnion{anthropic.NewTextBlock(r.Text)}
+	content := []object{textBlock(r.Text)}
 	for _, p := range r.Pictures {
-		content = append(content, anthropic.NewTextBlock(p.Name),
-			anthropic.NewImageBlockBase64("image/jpeg", base64.StdEncoding.EncodeToString(p.JPEG)))
+		content = append(content, textBlock(p.Name), object{"type": "image", "source": object{
+			"type": "base64", "media_type": "image/jpeg", "data": base64.StdEncoding.EncodeToString(p.JPEG),
+		}})
 	}
-	params := anthropic.MessageNewParams{
-		Model: m.model, MaxTokens: int64(r.Tokens), Messages: []anthropic.MessageParam{anthropic.NewUserMessage(content...)},
-	}
+	params := object{"messages": []object{{"role": "user", "content": content}}, "max_tokens": r.Tokens}
 	if r.System != "" {
-		params.System = []anthropic.TextBlockParam{{Text: r.System}}
-	}
-	var schema map[string]any
-	if err := json.Unmarshal(r.Schema, &schema); err != nil {
-		return answer{}, err
+		params["system"] = []object{textBlock(r.System)}
 	}
 	switch f {
 	case byTool:
-		t := anthropic.ToolUnionParamOfTool(inputSchema(schema), toolName)
-		t.OfTool.Description = anthropic.String("Takes your answer.")
-		params.Tools = []anthropic.ToolUnionParam{t}
-		params.ToolChoice = anthropic.ToolChoiceParamOfTool(toolName)
+		params["tools"] = []object{{"name": toolName, "description": "Takes your answer.", "input_schema": r.Schema}}
+		params["tool_choice"] = object{"type": "tool", "name": toolName}
 	case bySchema:
-		params.OutputConfig.Format.Schema = schema
+		params["output_config"] = object{"format": object{"type": "json_schema", "schema": r.Schema}}
 	}
 	return m.send(ctx, key, params, tell)
 }
 
 func (m messages) chat(ctx context.Context, key string, p agent.Prompt, tell func(text, input string)) (answer, error) {
-	params := anthropic.MessageNewParams{Model: m.model, MaxTokens: int64(p.Tokens)}
+	params := object{"max_tokens": p.Tokens}
 	if p.System != "" {
-		params.System = []anthropic.TextBlockParam{{Text: p.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
+		block := textBlock(p.System)
+		block["cache_control"] = cached
+		params["system"] = []object{block}
 	}
+	var tools []object
 	for _, t := range p.Tools {
-		var schema map[string]any
-		if err := json.Unmarshal(t.Schema, &schema); err != nil {
-			return answer{}, err
-		}
-		tool := anthropic.ToolUnionParamOfTool(inputSchema(schema), t.Name)
+		tool := object{"name": t.Name, "input_schema": t.Schema}
 		if t.Description != "" {
-			tool.OfTool.Description = anthropic.String(t.Description)
+			tool["description"] = t.Description
 		}
-		params.Tools = append(params.Tools, tool)
+		tools = append(tools, tool)
 	}
+	if len(tools) > 0 {
+		params["tools"] = tools
+	}
+	var all []object
+	var last []object // blocks of the last message
 	for _, one := range conversation(p.Turns) {
 		if !one.ours {
-			params.Messages = append(params.Messages, anthropic.NewAssistantMessage(m.said(one)...))
+			last = m.said(one)
+			all = append(all, object{"role": "assistant", "content": last})
 			continue
 		}
-		var content []anthropic.ContentBlockParamUnion
+		last = nil
 		for _, r := range one.results {
-			content = append(content, result(r))
+			last = append(last, result(r))
 		}
 		if one.text != "" {
-			content = append(content, anthropic.NewTextBlock(one.text))
+			last = append(last, textBlock(one.text))
 		}
-		params.Messages = append(params.Messages, anthropic.NewUserMessage(content...))
+		all = append(all, object{"role": "user", "content": last})
 	}
-	// The conversation up to here is what the next request begins with: read from the cache, it costs a tenth.
-	if n := len(params.Messages); n > 0 {
-		if c := params.Messages[n-1].Content; len(c) > 0 {
-			if mark := c[len(c)-1].GetCacheControl(); mark != nil {
-				*mark = anthropic.NewCacheControlEphemeralParam()
-			}
-		}
+	if n := len(last); n > 0 && !thought(last[n-1]["type"]) {
+		last[n-1]["cache_control"] = cached
 	}
+	params["messages"] = all
 	return m.send(ctx, key, params, tell)
 }
 
+// thought says whether blocks of a type are what the model thinks. They cannot be marked.
+func thought(kind any) bool { return kind == "thinking" || kind == "redacted_thinking" }
+
 // result is the result of a call. The server returns an error for an empty text, and for a failure without a text.
-func result(r agent.CallDone) anthropic.ContentBlockParamUnion {
-	b := anthropic.ToolResultBlockParam{ToolUseID: r.CallID}
-	if r.Failed {
-		b.IsError = anthropic.Bool(true)
-	}
+func result(r agent.CallDone) object {
 	text := r.Text
 	if strings.TrimSpace(text) == "" {
 		text = "(nothing)"
 	}
-	b.Content = []anthropic.ToolResultBlockParamContentUnion{{OfText: &anthropic.TextBlockParam{Text: text}}}
-	return anthropic.ContentBlockParamUnion{OfToolResult: &b}
+	b := object{"type": "tool_result", "tool_use_id": r.CallID, "content": []object{textBlock(text)}}
+	if r.Failed {
+		b["is_error"] = true
+	}
+	return b
 }
 
 // said is a message of the model's own: as it came where that was kept, with what it thought.
-func (m messages) said(one message) []anthropic.ContentBlockParamUnion {
-	var plain, whole []anthropic.ContentBlockParamUnion
+func (m messages) said(one message) []object {
+	var plain, whole []object
 	if one.text != "" {
-		plain = append(plain, anthropic.NewTextBlock(one.text))
+		plain = append(plain, textBlock(one.text))
 	}
-	byID := map[string]anthropic.ContentBlockParamUnion{}
+	byID := map[string]object{}
 	for _, c := range one.calls {
-		byID[c.ID] = anthropic.NewToolUseBlock(c.ID, args(c), c.Name)
+		byID[c.ID] = object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": args(c)}
 		plain = append(plain, byID[c.ID])
 	}
 	text, calls := "", 0
 	for _, b := range keptOf(one, Anthropic, m.model).Blocks {
 		switch b.Type {
 		case "thinking":
-			whole = append(whole, anthropic.NewThinkingBlock(b.Signature, b.Thinking))
+			whole = append(whole, object{"type": b.Type, "thinking": b.Thinking, "signature": b.Signature})
 		case "redacted_thinking":
-			whole = append(whole, anthropic.NewRedactedThinkingBlock(b.Data))
+			whole = append(whole, object{"type": b.Type, "data": b.Data})
 		case "text":
 			text += b.Text
 			if strings.TrimSpace(b.Text) != "" {
-				whole = append(whole, anthropic.NewTextBlock(b.Text))
+				whole = append(whole, textBlock(b.Text))
 			}
 		case "tool_use":
 			if call, ok := byID[b.ID]; ok {
@@ -149,88 +147,138 @@ func (m messages) said(one message) []anthropic.ContentBlockParamUnion {
 	return whole
 }
 
+// A messagesEvent is a piece of an answer, with the fields of all kinds of it that are looked at.
+type messagesEvent struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		Model string `json:"model"`
+		Usage struct {
+			Input        int `json:"input_tokens"`
+			CacheRead    int `json:"cache_read_input_tokens"`
+			CacheWritten int `json:"cache_creation_input_tokens"`
+		} `json:"usage"`
+	} `json:"message"`
+	ContentBlock struct {
+		keptBlock
+		Name  string          `json:"name"`
+		Input json.RawMessage `json:"input"`
+	} `json:"content_block"`
+	Delta struct {
+		keptBlock
+		PartialJSON string `json:"partial_json"`
+		StopReason  string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage struct {
+		Output int `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+// A messagesAnswer is put together from its pieces.
+type messagesAnswer struct {
+	answer
+	said   strings.Builder
+	blocks []*came // in order
+	at     map[int]*came
+}
+
+// take adds a piece.
+func (got *messagesAnswer) take(e messagesEvent, tell func(text, input string)) error {
+	switch e.Type {
+	case "message_start":
+		got.model = e.Message.Model
+		got.in = e.Message.Usage.Input + e.Message.Usage.CacheRead + e.Message.Usage.CacheWritten
+	case "content_block_start":
+		c := e.ContentBlock
+		b := &came{keptBlock: keptBlock{Type: c.Type, Data: c.Data}, call: called{id: c.ID, name: c.Name}}
+		got.blocks, got.at[e.Index] = append(got.blocks, b), b
+		got.said.WriteString(c.Text)
+		b.text.WriteString(c.Text + c.Thinking) // one of them
+		b.signature.WriteString(c.Signature)
+		if input := string(c.Input); input != "{}" && input != "null" {
+			b.call.args.WriteString(input) // some send it at once
+		}
+	case "content_block_delta":
+		b := got.at[e.Index]
+		if b == nil {
+			return errCut // a piece of something that never began
+		}
+		got.said.WriteString(e.Delta.Text)
+		b.text.WriteString(e.Delta.Text + e.Delta.Thinking)
+		b.signature.WriteString(e.Delta.Signature)
+		b.call.args.WriteString(e.Delta.PartialJSON)
+		if e.Delta.Text != "" || e.Delta.PartialJSON != "" {
+			tell(got.said.String(), b.call.args.String())
+		}
+	case "message_delta":
+		got.out = e.Usage.Output
+		switch e.Delta.StopReason {
+		case "max_tokens":
+			got.cut = true
+		case "model_context_window_exceeded":
+			got.cut, got.full = true, true
+		case "refusal":
+			got.refused = true
+		}
+	case "message_stop":
+		got.ended = true
+	}
+	return nil
+}
+
 // send makes the request, and puts the answer together from its pieces.
-func (m messages) send(ctx context.Context, key string, params anthropic.MessageNewParams, tell func(text, input string)) (answer, error) {
-	var got answer
-	var text strings.Builder
-	var blocks []*came // in order
-	at := map[int64]*came{}
-	s := m.service.NewStreaming(ctx, params, option.WithAPIKey(key))
-	defer func() { _ = s.Close() }()
-	for s.Next() {
-		switch e := s.Current(); e.Type {
-		case "message_start":
-			got.model = e.Message.Model
-			got.in = int(e.Message.Usage.InputTokens + e.Message.Usage.CacheReadInputTokens + e.Message.Usage.CacheCreationInputTokens)
-		case "content_block_start":
-			c := e.ContentBlock
-			b := &came{keptBlock: keptBlock{Type: c.Type, Data: c.Data}, call: called{id: c.ID, name: c.Name}}
-			blocks, at[e.Index] = append(blocks, b), b
-			text.WriteString(c.Text)
-			b.text.WriteString(c.Text + c.Thinking) // one of them
-			b.signature.WriteString(c.Signature)
-			if input := c.JSON.Input.Raw(); input != "{}" && input != "null" {
-				b.call.args.WriteString(input) // some send it at once
+func (m messages) send(ctx context.Context, key string, params object, tell func(text, input string)) (answer, error) {
+	params["model"], params["stream"] = m.model, true
+	got := messagesAnswer{at: map[int]*came{}}
+	header := http.Header{"X-Api-Key": {key}, "Anthropic-Version": {messagesVersion}}
+	for data, err := range m.server.events(ctx, header, params) {
+		var e messagesEvent
+		if err == nil {
+			err = decode(data, &e)
+		}
+		if err == nil {
+			if e.Type == "error" {
+				err = failureIn(data)
+			} else {
+				err = got.take(e, tell)
 			}
-		case "content_block_delta":
-			b := at[e.Index]
-			if b == nil {
-				return answer{}, errCut // a piece of something that never began
-			}
-			text.WriteString(e.Delta.Text)
-			b.text.WriteString(e.Delta.Text + e.Delta.Thinking)
-			b.signature.WriteString(e.Delta.Signature)
-			b.call.args.WriteString(e.Delta.PartialJSON)
-			if e.Delta.Text != "" || e.Delta.PartialJSON != "" {
-				tell(text.String(), b.call.args.String())
-			}
-		case "message_delta":
-			got.out = int(e.Usage.OutputTokens)
-			switch e.Delta.StopReason {
-			case anthropic.StopReasonMaxTokens:
-				got.cut = true
-			case anthropic.StopReasonModelContextWindowExceeded:
-				got.cut, got.full = true, true
-			case anthropic.StopReasonRefusal:
-				got.refused = true
-			}
-		case "message_stop":
-			got.ended = true
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		if got.ended {
+			return got.whole(m.model), nil // without waiting for the end of the stream
 		}
 	}
-	var said *anthropic.Error
-	switch err := s.Err(); {
-	case errors.As(err, &said):
-		return answer{}, failureIn([]byte(said.RawJSON()))
-	case err != nil:
-		return answer{}, err
-	case !got.ended:
-		return answer{}, errCut
-	}
+	return answer{}, errCut
+}
+
+// whole is the answer after its last piece.
+func (got *messagesAnswer) whole(model string) answer {
 	var calls []*called
-	for _, b := range blocks {
-		if b.Type == "tool_use" {
-			calls = append(calls, &b.call)
-		}
-	}
-	got.text, got.calls = text.String(), uses(calls, got.cut)
-	k, thought := kept{Provider: Anthropic, Model: m.model}, false
-	for _, b := range blocks {
+	k, thinks := kept{Provider: Anthropic, Model: model}, false
+	for _, b := range got.blocks {
 		switch b.Type {
 		case "text":
 			b.Text = b.text.String()
 		case "thinking":
 			b.Thinking, b.Signature = b.text.String(), b.signature.String()
 		case "tool_use":
-			b.ID = b.call.id
+			calls = append(calls, &b.call)
 		}
-		thought = thought || b.Type == "thinking" || b.Type == "redacted_thinking"
+		thinks = thinks || thought(b.Type)
+	}
+	got.text, got.calls = got.said.String(), uses(calls, got.cut)
+	for _, b := range got.blocks {
+		if b.Type == "tool_use" {
+			b.ID = b.call.id // which uses may have given it
+		}
 		k.Blocks = append(k.Blocks, b.keptBlock)
 	}
-	if thought && len(calls) > 0 {
+	if thinks && len(calls) > 0 {
 		got.kept = keep(k)
 	}
-	return got, nil
+	return got.answer
 }
 
 // came is a block of an answer as it comes, piece by piece.
@@ -238,19 +286,4 @@ type came struct {
 	keptBlock
 	text, signature strings.Builder // a text, or a thought
 	call            called
-}
-
-// inputSchema is the schema in the SDK's type, which has the parts of an object's schema apart.
-func inputSchema(schema map[string]any) anthropic.ToolInputSchemaParam {
-	in := anthropic.ToolInputSchemaParam{ExtraFields: map[string]any{}}
-	for k, v := range schema {
-		switch k {
-		case "type":
-		case "properties":
-			in.Properties = v
-		default:
-			in.ExtraFields[k] = v
-		}
-	}
-	return in
 }

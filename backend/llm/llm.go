@@ -1,6 +1,6 @@
 // Package llm asks language models for one answer of a given shape (New), and talks with them, who may call tools
-// (NewChat), through the official SDKs of Anthropic and OpenAI; the second also speaks to Ollama, vLLM, DashScope and
-// others that take chat completions. It takes nothing from the environment: neither keys nor addresses nor proxies.
+// (NewChat), over Anthropic's Messages or OpenAI's chat completions; the second is also what Ollama, vLLM, DashScope and
+// others speak. It takes nothing from the environment: neither keys nor addresses nor proxies.
 package llm
 
 import (
@@ -142,7 +142,7 @@ func (c Config) base() (*url.URL, error) {
 		if address == "" {
 			address = "https://api.anthropic.com"
 		}
-		address = strings.TrimSuffix(strings.TrimRight(address, "/"), "/v1") // the SDK adds it
+		address = strings.TrimSuffix(strings.TrimRight(address, "/"), "/v1") // newMessages adds it
 	case OpenAI:
 		if address == "" {
 			address = "https://api.openai.com/v1"

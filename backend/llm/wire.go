@@ -1,16 +1,77 @@
 package llm
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"mime"
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/tmaxmax/go-sse"
 )
 
-// newClient makes the HTTP client that both SDKs use. It uses no proxy, and follows no redirect, for which the guard lets
+// An object is a part of a request, by the names that the protocol has for its fields.
+type object = map[string]any
+
+// A server is where requests of one protocol go.
+type server struct {
+	address string
+	client  *http.Client
+}
+
+// events posts a request, and yields the data of each event of the answer; an error is the last. It is a *failure where the
+// server answered with something else than events, and the cause where the guard ended the answer.
+func (s server) events(ctx context.Context, header http.Header, body object) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		res, err := s.post(ctx, header, body)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer func() { _ = res.Body.Close() }()
+		for e, err := range sse.Read(res.Body, &sse.ReadConfig{MaxEventSize: 2 * mostBytes}) { // the guard has the lower limit
+			if err == nil && e.Data == "" {
+				continue
+			}
+			if !yield([]byte(e.Data), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s server) post(ctx context.Context, header http.Header, body object) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	r.Header = header
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("User-Agent", "deskbell")
+	return s.client.Do(r)
+}
+
+// decode reads an event. A field that is of another type than the protocol has it counts as left out: what other servers make
+// of a protocol is not always what it says.
+func decode(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	if field := (*json.UnmarshalTypeError)(nil); errors.As(err, &field) {
+		return nil
+	}
+	return err
+}
+
+// newClient makes the HTTP client for both protocols. It uses no proxy, and follows no redirect, for which the guard lets
 // none through: a key would go along.
 func newClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
 	if dial == nil {
@@ -24,8 +85,7 @@ func newClient(dial func(ctx context.Context, network, address string) (net.Conn
 	}
 }
 
-// guard lets only streams of events through, within the bounds of time and size. Everything else is a failure,
-// so that neither SDK has to read, keep or word what a server says.
+// guard lets only streams of events through, within the bounds of time and size. Everything else is a failure.
 type guard struct{ next http.RoundTripper }
 
 func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
