@@ -16,7 +16,6 @@ const asAda = "DESKBELL_TEST_AS_ADA"
 // process's own mounts. $1 is a folder, $2 the policy's file, the rest what ada runs.
 const polkitMachine = `set -e
 at=$1 policy=$2; shift 2
-mount --make-rprivate /
 mount -t proc proc /proc
 mount -t tmpfs tmpfs "$at/etc"
 cp -a /etc/passwd /etc/shadow /etc/group "$at/etc"
@@ -99,6 +98,12 @@ func forAnyUser(t *testing.T) string {
 	return program
 }
 
+// ownMounts has unshare give what it starts mounts of its own, and privateMounts, a line of shell for that, keeps them there. unshare
+// itself can only do so where the root is a mount, which it is not in a chroot: there, nothing may be shared to begin with.
+var ownMounts = []string{"--mount", "--propagation", "unchanged"}
+
+const privateMounts = "mount --make-rprivate / 2>/dev/null || ! grep -q shared: /proc/self/mountinfo || exit 1"
+
 // inPolkitMachine runs the test of this name as ada.
 func inPolkitMachine(t *testing.T) {
 	t.Helper()
@@ -107,7 +112,7 @@ func inPolkitMachine(t *testing.T) {
 			t.Skipf("there is no %s here", name)
 		}
 	}
-	if out, err := exec.Command("unshare", "--mount", "--pid", "--fork", "mount", "--make-rprivate", "/").CombinedOutput(); err != nil {
+	if out, err := exec.Command("unshare", append(ownMounts, "--pid", "--fork", "sh", "-c", privateMounts)...).CombinedOutput(); err != nil {
 		t.Skipf("this process may not make mounts of its own: %v %s", err, out)
 	}
 	self := forAnyUser(t)
@@ -117,8 +122,8 @@ func inPolkitMachine(t *testing.T) {
 	if err != nil || failed != nil {
 		t.Fatal(err, failed)
 	}
-	cmd := exec.Command("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", polkitMachine, "sh", at, policy,
-		self, "-test.run", "^"+t.Name()+"$", "-test.v")
+	cmd := exec.Command("unshare", append(ownMounts, "--pid", "--fork", "--kill-child", "sh", "-c", privateMounts+"\n"+polkitMachine, "sh", at, policy,
+		self, "-test.run", "^"+t.Name()+"$", "-test.v")...)
 	cmd.Env = append(os.Environ(), asAda+"=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {

@@ -52,8 +52,9 @@ func StartSway(t testing.TB, outputs ...Output) *Compositor {
 	d.Env = append(d.Env, "XDG_SESSION_TYPE=wayland", "XDG_CURRENT_DESKTOP=sway", "XKB_DEFAULT_LAYOUT=us")
 	d.startBus()
 	command := []string{"sway", "-c", filepath.Join(d.Home, "sway.conf")}
-	if os.Geteuid() == 0 { // as which it does not start
-		command = append([]string{"unshare", "-U", "--map-user=1000", "--map-group=1000"}, command...)
+	if os.Geteuid() == 0 { // as which it does not start; a user namespace would do as well, but a chroot cannot have one
+		command = append([]string{"setpriv", "--reuid=1000", "--regid=1000", "--clear-groups",
+			"--inh-caps=+dac_override", "--ambient-caps=+dac_override"}, command...)
 	}
 	d.Server = d.StartWith([]string{
 		"WLR_BACKENDS=headless", "WLR_LIBINPUT_NO_DEVICES=1", "WLR_RENDERER=pixman", fmt.Sprintf("WLR_HEADLESS_OUTPUTS=%d", len(outputs)),
