@@ -279,7 +279,7 @@ wayland: build setup-test ## run the window in headless sway and GNOME Shell
 browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json
 	$(APART) $(GO_TEST),window $(SHORT) -count 1 -parallel 2 -timeout 40m -run '^TestBrowser' ./build/e2e/
 
-agents: build $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/.compiled/.stamp
+agents: build setup-test $(AGENTS)/node_modules/.package-lock.json $(EXAMPLES)/.compiled/.stamp
 	$(APART) $(GO_TEST),agents $(SHORT) -count 1 -timeout 15m ./build/e2e/agents/
 	$(if $(FULL),$(MAKE) acp)
 

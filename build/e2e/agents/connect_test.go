@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,9 +22,10 @@ import (
 
 // A connected is one of the agents as connecting leaves it: with its own approvals on.
 type connected struct {
-	client string // as Deskbell knows it
-	kind   kind
-	ask    models.Call // of the tool human
+	client  string // as Deskbell knows it
+	program string // as its maker calls it
+	kind    kind
+	ask     models.Call // of the tool human
 }
 
 func asking(tool, space string) models.Call {
@@ -49,11 +51,11 @@ func copilot(d *fixture, model string) (args, env []string) {
 }
 
 var everyConnected = []connected{
-	{"claude-code", usual("claude-code", "--permission-mode", "bypassPermissions"), asking("mcp__deskbell__human", "")},
-	{"codex", usual("codex", "--dangerously-bypass-approvals-and-sandbox"), asking("human", "mcp__deskbell")},
-	{"gemini", usual("gemini", "--approval-mode", "yolo"), asking("mcp_deskbell_human", "")},
-	{"opencode", usual("opencode"), asking("deskbell_human", "")},
-	{"copilot", kind{name: "copilot", bare: true, prepare: copilot}, asking("deskbell-human", "")},
+	{"claude-code", "claude", usual("claude-code", "--permission-mode", "bypassPermissions"), asking("mcp__deskbell__human", "")},
+	{"codex", "codex", usual("codex", "--dangerously-bypass-approvals-and-sandbox"), asking("human", "mcp__deskbell")},
+	{"gemini", "gemini", usual("gemini", "--approval-mode", "yolo"), asking("mcp_deskbell_human", "")},
+	{"opencode", "opencode", usual("opencode"), asking("deskbell_human", "")},
+	{"copilot", "copilot", kind{name: "copilot", bare: true, prepare: copilot}, asking("deskbell-human", "")},
 }
 
 // call makes one request as the operator.
@@ -86,8 +88,41 @@ func (d *fixture) call(method, path string, body, into any) {
 	}
 }
 
-// Each agent, connected by the operator's call and started in another folder with its own approvals on, asks, is answered, and goes on.
+// installed puts an agent's program where its user has programs.
+func (d *fixture) installed(name, program string) {
+	d.t.Helper()
+	dir := filepath.Join(d.home, ".local", "bin")
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(dir, name))
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// settings are the files in the home, but for programs: their texts by path.
+func (d *fixture) settings() map[string]string {
+	d.t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(d.home, func(path string, e os.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[path] = string(text)
+		return err
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return all
+}
+
+// Each agent, connected by the operator's click and started in another folder with its own approvals on, asks, is answered in the
+// console, and goes on. A click takes all of it out again.
 func TestConnectedAgentsAsk(t *testing.T) {
+	browser := browser(t)
 	for _, c := range everyConnected {
 		if testing.Short() && c.client != "claude-code" && c.client != "codex" {
 			continue
@@ -95,17 +130,30 @@ func TestConnectedAgentsAsk(t *testing.T) {
 		t.Run(c.client, func(t *testing.T) {
 			d := newFixture(t)
 			d.start()
+			page := d.console(browser)
+			var before, written map[string]string
 			k := c.kind
 			prepare := k.prepare
 			k.prepare = func(d *fixture, model string) (args, env []string) {
 				args, env = prepare(d, model)
-				var list struct{ Clients []human.AgentClient }
-				d.call("GET", "/api/agents/clients", nil, &list)
-				i := slices.IndexFunc(list.Clients, func(v human.AgentClient) bool { return v.ID == c.client })
-				v := list.Clients[i]
-				d.call("POST", "/api/agents/clients/"+c.client+"/connect", object{"hash": v.Hash}, &v)
-				if v.State != human.ClientConnected {
-					d.t.Fatalf("%+v", v)
+				program := args[0]
+				if program == "node" {
+					program = args[1]
+				}
+				d.installed(c.program, program)
+				before = d.settings()
+				page.goes("agents")
+				page.clicks(c.client, "Connect")
+				page.stands(c.client, "Connected")
+				page.clicks(c.client, "Undo")
+				page.stands(c.client, "Found")
+				if after := d.settings(); !maps.Equal(after, before) {
+					d.t.Errorf("after the click on Undo the home has %q, not %q", after, before)
+				}
+				page.clicks(c.client, "Connect")
+				page.stands(c.client, "Connected")
+				if written = d.settings(); maps.Equal(written, before) {
+					d.t.Error("nothing was written")
 				}
 				d.project = filepath.Join(filepath.Dir(d.home), "elsewhere")
 				if err := os.Mkdir(d.project, 0o700); err != nil {
@@ -115,31 +163,60 @@ func TestConnectedAgentsAsk(t *testing.T) {
 			}
 			a := d.agent(k, c.ask, c.ask)
 			for n, word := range []string{"vermilion", "cerulean"} {
-				var op human.Operation
-				d.wait("a request of "+c.client, func() bool {
-					page, err := d.operator.List(d.t.Context(), client.Filter{Open: true})
-					if err != nil {
-						d.t.Fatal(err)
-					}
-					for _, o := range page.Operations {
-						op = o
-					}
-					return len(page.Operations) > 0 || a.over()
-				})
-				if op.ID == "" {
-					d.t.Fatalf("%s ended without a request", c.client)
-				}
+				op := d.requested(a)
 				if op.Kind != human.Feedback || op.AgentID != c.client {
 					d.t.Fatalf("it is a %s of %s: %s", op.Kind, op.AgentID, op.Description)
 				}
-				d.call("POST", "/api/human/complete", object{"operation_id": op.ID, "human_input": word}, &op)
+				page.answers(op.ID, word)
 				a.told(n, word)
 			}
 			a.finished()
-			if !strings.Contains(a.out.String(), models.Goodbye) {
-				t.Error("it did not go on")
-			}
+			now := d.settings()
+			page.goes("agents")
+			page.clicks(c.client, "Undo")
+			page.stands(c.client, "Found")
+			d.restored(before, written, now)
 		})
+	}
+}
+
+// requested waits for an agent's request.
+func (d *fixture) requested(a *agent) (op human.Operation) {
+	d.t.Helper()
+	d.wait("a request of "+a.name, func() bool {
+		page, err := d.operator.List(d.t.Context(), client.Filter{Open: true})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, o := range page.Operations {
+			op = o
+		}
+		return len(page.Operations) > 0 || a.over()
+	})
+	if op.ID == "" {
+		d.t.Fatalf("%s ended without a request", a.name)
+	}
+	return op
+}
+
+// restored checks what Undo left: what the agent had not changed while it was connected is as it was before, to the byte; what it had is
+// without anything of Deskbell.
+func (d *fixture) restored(before, written, changed map[string]string) {
+	d.t.Helper()
+	after := d.settings()
+	for path, text := range written {
+		settings := strings.TrimSuffix(path, ".before-deskbell")
+		switch was, there := before[path]; {
+		case text == was || changed[settings] != written[settings] && settings != path: // a copy stays where the agent wrote
+		case changed[path] == text && after[path] != was:
+			d.t.Errorf("%s is %q after the click on Undo, not %q", path, after[path], was)
+		case !there && changed[path] == text:
+			if _, left := after[path]; left {
+				d.t.Errorf("%s is left", path)
+			}
+		case strings.Contains(after[path], d.bin):
+			d.t.Errorf("%s still starts Deskbell: %s", path, after[path])
+		}
 	}
 }
 
