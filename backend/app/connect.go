@@ -21,7 +21,6 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/store/disk"
 	"deskbell/backend/transport/cli"
-	"deskbell/backend/transport/hook"
 	"deskbell/backend/transport/hook/install"
 )
 
@@ -39,9 +38,10 @@ var ownVariables = []string{"DESKBELL_KEY", "DESKBELL_URL", "DESKBELL_DATA", "DE
 
 // clients connects programs that run agents to the Deskbell of a data folder. It is safe for concurrent use.
 type clients struct {
-	dir  string
-	keys func(context.Context) (cli.Keys, error) // to be closed
-	log  *slog.Logger
+	dir   string
+	keys  func(context.Context) (cli.Keys, error) // to be closed
+	admit cli.Admit
+	log   *slog.Logger
 
 	life context.Context // of proofs
 	end  context.CancelFunc
@@ -50,8 +50,8 @@ type clients struct {
 	mu sync.Mutex // for the settings files and the proofs
 }
 
-func newClients(dir string, keys func(context.Context) (cli.Keys, error), log *slog.Logger) *clients {
-	c := &clients{dir: dir, keys: keys, log: log}
+func newClients(dir string, keys func(context.Context) (cli.Keys, error), admit cli.Admit, log *slog.Logger) *clients {
+	c := &clients{dir: dir, keys: keys, admit: admit, log: log}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c
 }
@@ -82,13 +82,17 @@ func (c *clients) setup() (at install.Place, s install.Setup, err error) {
 func (c *clients) Program() (string, error) { return cli.OwnProgram() }
 
 // List implements api.Clients.
-func (c *clients) List(context.Context) ([]human.AgentClient, error) {
+func (c *clients) List(ctx context.Context) ([]human.AgentClient, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	keys, err := c.allKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
 	proofs := c.proofs()
 	var out []human.AgentClient
 	for _, id := range install.ClientIDs() {
-		view, err := c.look(id, proofs)
+		view, err := c.look(id, proofs, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +101,17 @@ func (c *clients) List(context.Context) ([]human.AgentClient, error) {
 	return out, nil
 }
 
-// look is a client as it is now. c.mu is held.
-func (c *clients) look(id string, proofs map[string]human.ClientProof) (human.AgentClient, error) {
+func (c *clients) allKeys(ctx context.Context) ([]human.Key, error) {
+	keys, err := c.keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := keys.Keys(ctx)
+	return all, errors.Join(err, keys.Close())
+}
+
+// look is a client as it is now, with these keys. c.mu is held.
+func (c *clients) look(id string, proofs map[string]human.ClientProof, keys []human.Key) (human.AgentClient, error) {
 	at, s, err := c.setup()
 	if err != nil {
 		return human.AgentClient{}, err
@@ -108,6 +121,10 @@ func (c *clients) look(id string, proofs map[string]human.ClientProof) (human.Ag
 		return human.AgentClient{}, err
 	}
 	view := found.AgentClient
+	if view.State == human.ClientConnected && cli.Barred(keys, id) {
+		said := human.Sayf("Its keys were revoked, and it gets no other. Connect it again to let it in.")
+		view.State, view.Revoked, view.Key, view.Problem, view.SaidProblem, view.Next, view.SaidNext = human.ClientChanged, true, "", said.Text, &said, "", nil
+	}
 	if proof, there := proofs[id]; there {
 		view.Proof = &proof
 	}
@@ -131,21 +148,28 @@ func (c *clients) Connect(ctx context.Context, id, hash string) (human.AgentClie
 	case hash != change.Hash:
 		return human.AgentClient{}, human.Errorf(human.Conflict, "the settings of %s were changed meanwhile; look at the changes again", change.Name)
 	}
-	// Before the settings: a hook without a key blocks everything.
-	if slices.Contains(hook.Names(), id) {
-		keys, err := c.keys(ctx)
-		if err == nil {
-			err = errors.Join(cli.EnsureKey(ctx, keys, hookprogram.KeyFile(c.dir, id), id), keys.Close())
-		}
-		if err != nil {
-			return human.AgentClient{}, err
-		}
+	// Before the settings: a hook without a key blocks everything. A client without a hook has one, too, by which it is revoked.
+	keys, err := c.keys(ctx)
+	if err == nil {
+		err = errors.Join(cli.EnsureKey(ctx, keys, hookprogram.KeyFile(c.dir, id), id, c.admit), keys.Close())
+	}
+	if err != nil {
+		return human.AgentClient{}, err
 	}
 	if err := change.Apply(); err != nil {
 		return human.AgentClient{}, err
 	}
 	c.log.Info("client connected", "client", id)
-	return c.look(id, c.proofs())
+	return c.again(ctx, id)
+}
+
+// again is a client after it was changed. c.mu is held.
+func (c *clients) again(ctx context.Context, id string) (human.AgentClient, error) {
+	keys, err := c.allKeys(ctx)
+	if err != nil {
+		return human.AgentClient{}, err
+	}
+	return c.look(id, c.proofs(), keys)
 }
 
 // Apart implements cli.Connecting.
@@ -171,12 +195,15 @@ func (c *clients) Snippet(id string) (file, text string, err error) {
 }
 
 // Undo implements api.Clients.
-func (c *clients) Undo(_ context.Context, id string) (human.AgentClient, error) {
+func (c *clients) Undo(ctx context.Context, id string) (human.AgentClient, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change, err := c.apart(id)
 	if err == nil {
 		err = change.Apply()
+	}
+	if err == nil && change.Undo {
+		err = c.revoke(ctx, id)
 	}
 	if err != nil {
 		return human.AgentClient{}, err
@@ -189,7 +216,23 @@ func (c *clients) Undo(_ context.Context, id string) (human.AgentClient, error) 
 		}
 	}
 	c.log.Info("client disconnected", "client", id)
-	return c.look(id, proofs)
+	return c.again(ctx, id)
+}
+
+// revoke ends what a client still runs, and lets it start nothing more: what it started keeps its key for as long as it runs, and
+// whoever knows the command can start it again.
+func (c *clients) revoke(ctx context.Context, id string) error {
+	keys, err := c.keys(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := keys.RevokeKey(ctx, id)
+	if err == nil && n == 0 { // it was put in by hand: what is to be remembered is a key that was revoked
+		if _, err = keys.AddKey(ctx, id, false); err == nil {
+			_, err = keys.RevokeKey(ctx, id)
+		}
+	}
+	return errors.Join(err, keys.Close())
 }
 
 // apart plans to take Deskbell out of a client's settings.
@@ -208,7 +251,7 @@ func (c *clients) apart(id string) (install.Connection, error) {
 // Prove implements api.Clients.
 func (c *clients) Prove(ctx context.Context, id string) (human.ClientProof, error) {
 	c.mu.Lock()
-	view, err := c.look(id, nil)
+	view, err := c.look(id, nil, nil)
 	c.mu.Unlock()
 	if err != nil {
 		return human.ClientProof{}, err

@@ -160,6 +160,64 @@ func TestAgentsCannotConnectClients(t *testing.T) {
 	}
 }
 
+// A client that was revoked, or taken apart, gets no key by itself: not by the command in its settings, and not by putting itself in again.
+// An operator lets it in.
+func TestARevokedClientStaysOut(t *testing.T) {
+	d, _ := connecting(t)
+	env := []string{"HOME=" + os.Getenv("HOME")}
+	stays := func(why string) {
+		t.Helper()
+		run(t, d.dir, env, "mcp", "--agent", "zed").want(t, 3, "an operator revoked zed")
+		for _, again := range [][]string{{"connect", "zed", "--yes"}, {"hook", "install", "codex", "--yes"}} {
+			before := run(t, d.dir, nil, "keys", "list").out
+			run(t, d.dir, []string{"HOME=" + t.TempDir()}, again...).want(t, 3, "an operator revoked")
+			if now := run(t, d.dir, nil, "keys", "list").out; now != before {
+				t.Errorf("%s, %q: the keys are %s, not %s", why, again, now, before)
+			}
+		}
+	}
+	connect := func(id string) {
+		t.Helper()
+		var c human.AgentClient
+		d.boss.good(t, "POST", "/api/agents/clients/"+id+"/connect", map[string]string{"hash": d.clientsOf(t)[id].Hash}, &c)
+		if c.State != human.ClientConnected || c.Revoked {
+			t.Fatalf("%s: %+v", id, c)
+		}
+	}
+	connect("codex")
+	d.boss.good(t, "DELETE", "/api/agents/codex", nil, nil)
+	connect("zed")
+	session := speak(t, d.dir, env, "--agent", "zed")
+	if _, err := ask(t.Context(), session, map[string]any{"action": "invoke", "action_type": "feedback", "description": "Which colour?", "wait_seconds": 0}); err != nil {
+		t.Fatal(err)
+	}
+	d.boss.good(t, "DELETE", "/api/agents/zed", nil, nil)
+	// What runs has ended, and its end forgets nothing.
+	if s, err := ask(t.Context(), session, map[string]any{"action": "invoke", "action_type": "feedback", "description": "And now?", "wait_seconds": 0}); err == nil && s.OperationID != "" {
+		t.Errorf("revoked, it still sends: %+v", s)
+	}
+	_ = session.Close() // it may have ended by itself
+	stays("revoked")
+	if c := d.clientsOf(t)["zed"]; c.State != human.ClientChanged || !c.Revoked || c.Problem == "" || len(c.Changes) > 0 {
+		t.Errorf("revoked: %+v", c)
+	}
+	connect("zed")
+	session = speak(t, d.dir, env, "--agent", "zed")
+	if s, err := ask(t.Context(), session, map[string]any{"action": "invoke", "action_type": "feedback", "description": "Which colour?", "wait_seconds": 0}); err != nil || s.OperationID == "" {
+		t.Fatalf("connected again: %+v, %v", s, err)
+	}
+	d.boss.good(t, "POST", "/api/agents/clients/zed/undo", nil, nil)
+	if s, err := ask(t.Context(), session, map[string]any{"action": "invoke", "action_type": "feedback", "description": "And now?", "wait_seconds": 0}); err == nil && s.OperationID != "" {
+		t.Errorf("taken apart, it still sends: %+v", s)
+	}
+	_ = session.Close()
+	stays("taken apart")
+	// So does a key that the operator makes.
+	var key struct{ Key string }
+	d.boss.good(t, "POST", "/api/agents", map[string]string{"name": "zed"}, &key)
+	_ = speak(t, d.dir, env, "--agent", "zed").Close()
+}
+
 // From a terminal, as the page does it.
 func TestConnectFromATerminal(t *testing.T) {
 	home, data := t.TempDir(), t.TempDir()

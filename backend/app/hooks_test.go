@@ -72,8 +72,8 @@ func TestHooksArePutIntoSettingsWithAKeyOfTheirOwn(t *testing.T) {
 			t.Errorf("%s, again: exit %d, %s%s", client, code, out, errs)
 		}
 		revoke(t, data, client)
-		if _, errs, code := deskbell(t, "", "hook", "install", client, "--data", data); code != 0 || keyOf(client) == key {
-			t.Errorf("%s: a revoked key stays: %s", client, errs)
+		if _, errs, code := deskbell(t, "", "hook", "install", client, "--data", data); code == 0 || !strings.Contains(errs, "revoked") || keyOf(client) != key {
+			t.Errorf("%s: revoked, it lets itself in again: exit %d, %s", client, code, errs)
 		}
 		if _, errs, code := deskbell(t, "", "hook", "install", client, "--data", data, "--yes", "--uninstall"); code != 0 {
 			t.Error(errs)

@@ -285,7 +285,8 @@ func (a *App) openAPI() (err error) {
 		mcp.Options{Version: a.Version, Log: a.log, Gate: a.gate, Plans: a.plans})
 	a.samples = cli.NewSamples(a.store, a.Dir, a.log)
 	a.opens(func() error { a.samples.Close(); return nil })
-	a.clients = newClients(a.Dir, func(context.Context) (cli.Keys, error) { return kept{a.store}, nil }, a.log)
+	a.clients = newClients(a.Dir, func(context.Context) (cli.Keys, error) { return kept{a.store}, nil },
+		func(ctx context.Context, name string) (string, error) { return a.store.AddKey(ctx, name, false) }, a.log)
 	a.opens(func() error { a.clients.Close(); return nil })
 	audit := func(ctx context.Context) (receipt.Audit, error) {
 		return a.queue.Audit(ctx, a.operator(), receipt.TrustIn(a.receiptKeys.List()))

@@ -82,8 +82,8 @@ func Program(version, built string, console fs.FS) cli.Program {
 			return registry(p.Dir, p.Config.Settings(), masking.New()).Checks()
 		},
 		Hooks: hooks(),
-		Connecting: func(dir string) cli.Connecting {
-			return newClients(dir, func(ctx context.Context) (cli.Keys, error) { return keysIn(ctx, dir) }, slog.New(slog.DiscardHandler))
+		Connecting: func(dir string, admit cli.Admit) cli.Connecting {
+			return newClients(dir, func(ctx context.Context) (cli.Keys, error) { return keysIn(ctx, dir) }, admit, slog.New(slog.DiscardHandler))
 		},
 		Service: newService,
 		Agent: cli.Agent{

@@ -2,6 +2,11 @@ package human
 
 import "time"
 
+// RevokedAgent is the error of an agent whose keys were all revoked, and who asks for another.
+func RevokedAgent(name string) *Error {
+	return Errorf(Unauthorized, "an operator revoked %s; an operator lets it in again: connect it on the page Agents, or run: deskbell keys add %s", name, name)
+}
+
 // ClientState says how far a program that runs agents is connected to Deskbell.
 type ClientState string
 
@@ -32,6 +37,7 @@ type AgentClient struct {
 	Changes []ClientChange `json:"changes" doc:"What connecting would write now; empty when it is connected."`
 	Hash    string         `json:"hash" doc:"Of exactly these changes."`
 	Undo    bool           `json:"undo" doc:"There is something of Deskbell in its settings to take out."`
+	Revoked bool           `json:"revoked,omitempty" doc:"Its settings are as connecting writes them, but its keys were revoked: connecting it makes another."`
 	Key     string         `json:"key,omitempty" doc:"The agent whose key it has; empty before it is connected."`
 	Proof   *ClientProof   `json:"proof,omitempty" doc:"The last request that was sent through its settings."`
 }

@@ -298,7 +298,7 @@ func (f *fixture) agents(ctx context.Context) error {
 	f.names = map[string]string{
 		"bell": f.bin + "/deskbell", "hook": f.bin + "/deskbell-hook", "bin": f.bin, "data": f.data, "home": f.home, "project": f.project,
 		"top": f.dir, "loot": f.loot, "treasure": f.treasure, "url": f.url, "port": u.Port(), "pid": strconv.Itoa(f.server.Process.Pid),
-		"mine": name("mine"), "other's": name("other"),
+		"mine": name("mine"), "other's": name("other"), "spare's": name("spare"),
 	}
 	for _, agent := range []struct{ key, op, name, words string }{
 		{"key", "op", "coder", "Push to main?"},

@@ -73,6 +73,8 @@ func sh(scripts ...string) (s []step) {
 
 const (
 	treasureGone = "rm -rf {treasure}"
+	// The operator revokes the spare key, and the server knows.
+	untilRevoked = `touch {loot}/revoke-spare; for i in $(seq 100); do curl -s -H 'Authorization: Bearer {spare}' '{url}/api/human/operations/{spareop}' | grep -q revoked && break; sleep 0.1; done; `
 	// A program in a terminal of the attacker's own: what it prints goes to a file, and a code in it is typed. It stays, as the
 	// terminal's end would be the program's.
 	ownTerminal = `
@@ -274,6 +276,7 @@ const (
 	absolute = "the hook is named by its whole path, and is one static program"
 	tighten  = "a project's own file can only tighten"
 	revoked  = "revoking ends what waits"
+	barred   = "who was revoked gets a key from an operator only"
 	digest   = "an answer counts for the bytes that were shown"
 	present  = "where proof of presence is set up, a session that a code opened answers nothing above low risk without it"
 
@@ -611,4 +614,7 @@ for c in b"{bell} answer {op} --approve --digest {digest} --data {data}\n": fcnt
 		steps: sh("python3 forge.py; {bell} verify --keys {loot}/own.json {loot}/receipt.json && echo GENUINE; {bell} verify --keys {home}/trusted.json {loot}/receipt.json && echo ATTACKER-''WON"), without: offline, control: "GENUINE"},
 	{id: "revoked", tries: "reads on with a long poll that began before its key was revoked", goal: marked,
 		steps: sh(`curl -s -m 20 -H 'Authorization: Bearer {spare}' '{url}/api/human/operations/{spareop}?wait=15' > {loot}/poll & p=$!; touch {loot}/revoke-spare; wait $p; grep -q orchids-for-the-revoked {loot}/poll && echo ATTACKER-''WON`), without: revoked, unseen: ownKey},
+	{id: "revoked-mcp", tries: "starts the MCP server of its settings again once its key was revoked", goal: marked,
+		steps: sh(untilRevoked + `(echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}'; sleep 3) | timeout 20 {bell} mcp --agent {spare's} --data {data} > {loot}/said 2>&1; cat {loot}/said; grep -q serverInfo {loot}/said && echo ATTACKER-''WON`), without: barred, control: "an operator revoked",
+		unseen: "starting the MCP server is what any client does, and it gets no key"},
 }

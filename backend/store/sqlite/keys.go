@@ -29,8 +29,8 @@ var keyAlphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPad
 var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // AddKey makes a key for an agent and returns it; only its hash is stored. Several keys may bear one name.
-// An ephemeral key is one that its maker means to revoke when it stops. It may be called while another
-// process has the file open.
+// An ephemeral key is one that its maker means to drop when it stops; for a name whose keys were all revoked there is none, and the
+// error is Unauthorized. It may be called while another process has the file open.
 func (s *Store) AddKey(ctx context.Context, name string, ephemeral bool) (key string, err error) {
 	if !keyName.MatchString(name) {
 		return "", human.BadField("name", "%q is not a valid name; use 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first", name)
@@ -41,6 +41,16 @@ func (s *Store) AddKey(ctx context.Context, name string, ephemeral bool) (key st
 	key = keyPrefix + text
 	sum := sha256.Sum256([]byte(key))
 	err = s.do(ctx, func(ctx context.Context, w *writer) error {
+		if ephemeral {
+			var barred bool
+			row := w.conn.QueryRowContext(ctx, `SELECT count(*) > 0 AND count(revoked_at) = count(*) FROM keys WHERE name = ?`, name)
+			if err := row.Scan(&barred); err != nil {
+				return err
+			}
+			if barred {
+				return human.RevokedAgent(name)
+			}
+		}
 		_, err := w.conn.ExecContext(ctx, `INSERT INTO keys (id, name, hash, ephemeral, created_at) VALUES (?,?,?,?,?)`,
 			text[:keyIDLength], name, sum[:], ephemeral, micro(s.now()))
 		if err == nil {
@@ -114,11 +124,12 @@ func (s *Store) RevokedAgents(ctx context.Context) ([]string, error) {
 	return names, s.fail(ctx, err)
 }
 
-// DropKey makes this one key useless, in every process, and forgets it. A key that is not there is no error.
+// DropKey makes this one key useless, in every process, and forgets it, unless it was revoked: that stays known. A key that is not
+// there is no error.
 func (s *Store) DropKey(ctx context.Context, key string) error {
 	sum := sha256.Sum256([]byte(key))
 	return s.do(ctx, func(ctx context.Context, w *writer) error {
-		_, err := w.conn.ExecContext(ctx, `DELETE FROM keys WHERE hash = ?`, sum[:])
+		_, err := w.conn.ExecContext(ctx, `DELETE FROM keys WHERE hash = ? AND revoked_at IS NULL`, sum[:])
 		if err == nil {
 			err = w.mirrors(ctx)
 		}

@@ -74,6 +74,9 @@ func (s *Server) agentClients(c catalogue) {
 	add(c, route{http.MethodPost, "/api/agents/clients/{id}/undo", "undoClient", "Take Deskbell out of a client's settings", operators, 0},
 		func(ctx context.Context, _ *exchange, in *clientInput) (*answer[*human.AgentClient], error) {
 			client, err := s.deps.Clients.Undo(ctx, in.ID)
+			if err == nil {
+				s.findRevoked(ctx)
+			}
 			return ok(&client, err)
 		})
 	add(c, route{http.MethodPost, "/api/agents/clients/{id}/prove", "proveClient", "Send one request through a client's own settings", operators, 0},

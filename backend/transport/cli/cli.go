@@ -55,12 +55,15 @@ type Place struct {
 // Keys are the agents' keys of a data folder, whether a server runs on it or not. The program makes them for clients that it starts or
 // hooks that it installs; what a person makes or revokes goes through the server.
 type Keys interface {
-	// AddKey makes a key. It is never to be had again; only its hash is stored. Several may have one name.
+	// AddKey makes a key. It is never to be had again; only its hash is stored. Several may have one name. No ephemeral one is made for an
+	// agent whose keys were all revoked: Unauthorized.
 	AddKey(ctx context.Context, name string, ephemeral bool) (key string, err error)
 	// Keys lists every key there ever was but dropped ones.
 	Keys(ctx context.Context) ([]human.Key, error)
-	// DropKey makes this one key useless and forgets it.
+	// DropKey makes this one key useless and forgets it, unless it was revoked.
 	DropKey(ctx context.Context, key string) error
+	// RevokeKey makes all keys of an agent useless, and returns how many. Afterwards only an operator makes one for it.
+	RevokeKey(ctx context.Context, name string) (n int, err error)
 	Close() error
 }
 
@@ -151,7 +154,7 @@ type Program struct {
 	// Gate is what judging needs of the machine.
 	Gate Gate
 	// Connecting puts a data folder's Deskbell into coding agents' settings.
-	Connecting func(dir string) Connecting
+	Connecting func(dir string, admit Admit) Connecting
 	// Hooks are the hooks of coding agents.
 	Hooks Hooks
 	// Service is what starts a program with arguments by itself, for this user.

@@ -41,7 +41,7 @@ func (s *shell) connectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			with := s.Connecting(dir)
+			with := s.Connecting(dir, s.admit)
 			defer with.Close()
 			id := ""
 			if len(args) > 0 {

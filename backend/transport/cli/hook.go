@@ -253,12 +253,12 @@ func (s *shell) hookKey(ctx context.Context, dir, client string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(EnsureKey(ctx, keys, s.Hooks.KeyFile(dir, client), client), keys.Close())
+	return errors.Join(EnsureKey(ctx, keys, s.Hooks.KeyFile(dir, client), client, s.admit), keys.Close())
 }
 
 // EnsureKey makes a key for a client, where its file has none that is good. It is kept out of the client's settings, which others
-// may read.
-func EnsureKey(ctx context.Context, keys Keys, file, client string) error {
+// may read. For a client whose keys were all revoked, admit makes it, as an operator.
+func EnsureKey(ctx context.Context, keys Keys, file, client string, admit Admit) error {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return human.Wrap(human.Unavailable, err, "%s cannot be read: %v", file, err)
@@ -267,12 +267,16 @@ func EnsureKey(ctx context.Context, keys Keys, file, client string) error {
 	if err != nil {
 		return err
 	}
+	add := func(ctx context.Context, client string) (string, error) { return keys.AddKey(ctx, client, false) }
+	if Barred(all, client) {
+		add = admit
+	}
 	for _, k := range all {
 		if k.RevokedAt == nil && strings.HasPrefix(strings.TrimSpace(string(text)), "dbk_"+k.ID) {
 			return nil
 		}
 	}
-	key, err := keys.AddKey(ctx, client, false)
+	key, err := add(ctx, client)
 	if err != nil {
 		return err
 	}
@@ -284,6 +288,30 @@ func EnsureKey(ctx context.Context, keys Keys, file, client string) error {
 		return errors.Join(human.Wrap(human.Unavailable, err, "%s cannot be written: %v", file, err), keys.DropKey(ctx, key))
 	}
 	return nil
+}
+
+// An Admit makes a key for an agent whose keys were all revoked: only an operator can.
+type Admit func(ctx context.Context, name string) (key string, err error)
+
+// admit asks the server, with the session of the terminal's operator.
+func (s *shell) admit(ctx context.Context, name string) (key string, err error) {
+	operator, err := s.operator(ctx)
+	if err != nil {
+		return "", errors.Join(human.RevokedAgent(name), err)
+	}
+	return operator.AddAgent(ctx, name)
+}
+
+// Barred says whether all keys of an agent were revoked; one without keys is not barred.
+func Barred(keys []human.Key, name string) bool {
+	barred := false
+	for _, k := range keys {
+		if k.Name == name && k.RevokedAt == nil {
+			return false
+		}
+		barred = barred || k.Name == name
+	}
+	return barred
 }
 
 func (s *shell) hookStatusCommand() *cobra.Command {

@@ -120,7 +120,7 @@ func (d *fixture) settings() map[string]string {
 }
 
 // Each agent, connected by the operator's click and started in another folder with its own approvals on, asks, is answered in the
-// console, and goes on. A click takes all of it out again.
+// console, and continues. A click takes all of it out again.
 func TestConnectedAgentsAsk(t *testing.T) {
 	browser := browser(t)
 	for _, c := range everyConnected {

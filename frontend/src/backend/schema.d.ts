@@ -2381,6 +2381,8 @@ export interface components {
             program?: string;
             /** @description The last request that was sent through its settings. */
             proof?: components["schemas"]["ClientProof"];
+            /** @description Its settings are as connecting writes them, but its keys were revoked: connecting it makes another. */
+            revoked?: boolean;
             /** @enum {string} */
             state: "absent" | "ready" | "connected" | "changed" | "trouble";
             /** @description There is something of Deskbell in its settings to take out. */

@@ -125,7 +125,7 @@ export class Clients {
 }
 
 /** Whether connecting would write something. */
-export const writes = (client: Client): boolean => client.found && client.changes.length > 0 && (client.state === 'ready' || client.state === 'changed');
+export const writes = (client: Client): boolean => client.found && (client.changes.length > 0 || !!client.revoked) && (client.state === 'ready' || client.state === 'changed');
 
 const known = new WeakMap<AppState, Clients>();
 
