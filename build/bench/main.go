@@ -27,11 +27,12 @@ import (
 )
 
 var (
-	bin     = flag.String("bin", "build/bin/deskbell", "the program to measure")
-	only    = flag.String("only", "rings,latency,million,start,pictures,recorder,input,browser,hook", "which parts to run")
-	seconds = flag.Duration("for", 4*time.Second, "how long each rate is measured")
-	million = flag.Int("operations", 1_000_000, "how many operations the large file has")
-	keep    = flag.String("keep", "", "a folder to keep the large file in, so that a second run need not make it again")
+	bin      = flag.String("bin", "build/bin/deskbell", "the program to measure")
+	only     = flag.String("only", "rings,latency,million,start,pictures,recorder,input,browser,hook", "which parts to run")
+	seconds  = flag.Duration("for", 4*time.Second, "how long each rate is measured")
+	idleTime = flag.Duration("idle", time.Minute, "how long the idle program is watched")
+	million  = flag.Int("operations", 1_000_000, "how many operations the large file has")
+	keep     = flag.String("keep", "", "a folder to keep the large file in, so that a second run need not make it again")
 )
 
 func main() {

@@ -32,6 +32,10 @@ func serve(env ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return serveIn(dir, env...)
+}
+
+func serveIn(dir string, env ...string) (*server, error) {
 	s := &server{dir: dir}
 	s.cmd = exec.Command(*bin, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--json")
 	s.cmd.Env = append(os.Environ(), env...)
@@ -56,10 +60,15 @@ func serve(env ...string) (*server, error) {
 	return s, nil
 }
 
+// stop stops the server and removes its folder.
 func (s *server) stop() {
+	s.end()
+	_ = os.RemoveAll(s.dir)
+}
+
+func (s *server) end() {
 	_ = s.cmd.Process.Signal(os.Interrupt)
 	_ = s.cmd.Wait()
-	_ = os.RemoveAll(s.dir)
 }
 
 // key makes an agent's key.
