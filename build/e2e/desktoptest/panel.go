@@ -4,6 +4,7 @@ package desktoptest
 
 import (
 	"image"
+	"strings"
 	"time"
 
 	"github.com/godbus/dbus/v5"
@@ -132,7 +133,7 @@ type menuLayout struct {
 	Children   []dbus.Variant
 }
 
-// Menu returns the labels of what its menu and the menus in it show, by id.
+// Menu returns the ids of what its menu and the menus in it show, by label without the hot key.
 func (p *Panel) Menu() map[string]int32 {
 	p.d.T.Helper()
 	var revision uint32
@@ -157,6 +158,7 @@ func (p *Panel) labels(of menuLayout, labels map[string]int32) {
 			continue
 		}
 		if label, ok := item.Properties["label"].Value().(string); ok {
+			label, _, _ = strings.Cut(label, "\t")
 			labels[label] = item.ID
 		}
 		p.labels(item, labels)
