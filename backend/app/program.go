@@ -16,6 +16,7 @@ import (
 	"deskbell/backend/human"
 	"deskbell/backend/llm"
 	"deskbell/backend/platform"
+	"deskbell/backend/platform/processes"
 	"deskbell/backend/platform/sealed"
 	"deskbell/backend/platform/window"
 	"deskbell/backend/queue/receipt"
@@ -85,7 +86,8 @@ func Program(version, built string, console fs.FS) cli.Program {
 		Connecting: func(dir string, admit cli.Admit) cli.Connecting {
 			return newClients(dir, func(ctx context.Context) (cli.Keys, error) { return keysIn(ctx, dir) }, admit, slog.New(slog.DiscardHandler))
 		},
-		Service: newService,
+		Service:   newService,
+		Processes: processes.Running,
 		Agent: cli.Agent{
 			Run:  runAgent(version),
 			Chat: chatWithAgent(version),

@@ -5,6 +5,10 @@ package processes
 import (
 	"errors"
 	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
 
 	"deskbell/backend/human"
 )
@@ -40,6 +44,31 @@ func PeerID(conn net.Conn) (int, error) { return peerID(conn) }
 
 // Boot names this run of the machine, where starts are counted from its boot; "" where they are by the calendar.
 func Boot() string { return boot() }
+
+// Running lists the processes of this user, but for this one and what it descends from, that run one of the programs (paths). Those that
+// hide what they run are left out.
+func Running(programs ...string) []Process {
+	me, err := find(os.Getpid())
+	if err != nil {
+		return nil
+	}
+	line := Lineage(me)
+	var found []Process
+	for _, pid := range pids() {
+		p, err := find(pid)
+		if err == nil && own(p) && isOneOf(p.Program, programs) && !slices.ContainsFunc(line, func(a Process) bool { return a.ID() == p.ID() }) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func isOneOf(program string, paths []string) bool {
+	program = strings.TrimSuffix(program, " (deleted)") // so Linux names one that was replaced
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return program == path || runtime.GOOS == "windows" && strings.EqualFold(program, path)
+	})
+}
 
 // deepest bounds how many ancestors are looked at.
 const deepest = 64

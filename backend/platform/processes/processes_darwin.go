@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -118,6 +119,19 @@ func find(pid int) (Process, error) {
 		p.Args, rest = append(p.Args, string(arg)), after
 	}
 	return p, nil
+}
+
+// pids are the numbers of this user's processes.
+func pids() []int {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Getuid())
+	if err != nil {
+		return nil
+	}
+	found := make([]int, len(all))
+	for i, k := range all {
+		found[i] = int(k.Proc.P_pid)
+	}
+	return found
 }
 
 func boot() string { return "" }

@@ -118,18 +118,7 @@ func kernelAddr(a netip.AddrPort, six bool) string {
 // program begins, a child has all that its parent has: the parent is who calls.
 func holding(inode uint64) (Process, error) {
 	want := "socket:[" + strconv.FormatUint(inode, 10) + "]"
-	names, err := os.ReadDir("/proc")
-	if err != nil {
-		return Process{}, ErrUnknown
-	}
-	var pids []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name.Name()); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	slices.SortFunc(pids, func(a, b int) int { return b - a })
-	for _, pid := range pids {
+	for _, pid := range slices.Backward(pids()) {
 		if !has(pid, want) {
 			continue
 		}
@@ -142,6 +131,19 @@ func holding(inode uint64) (Process, error) {
 		}
 	}
 	return Process{}, ErrUnknown
+}
+
+// pids are the numbers of all processes, in order.
+func pids() []int {
+	names, _ := os.ReadDir("/proc") // what was read before an error counts
+	var all []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name.Name()); err == nil {
+			all = append(all, pid)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // has says whether a process has a file open. Another user's, and one that has ended, has none.

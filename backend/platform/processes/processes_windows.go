@@ -132,4 +132,19 @@ func find(pid int) (Process, error) {
 	return p, nil
 }
 
+// pids are the numbers of all processes.
+func pids() []int {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = windows.CloseHandle(snapshot) }()
+	var all []int
+	entry := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
+	for err = windows.Process32First(snapshot, &entry); err == nil; err = windows.Process32Next(snapshot, &entry) {
+		all = append(all, int(entry.ProcessID))
+	}
+	return all
+}
+
 func boot() string { return "" }

@@ -29,6 +29,15 @@ func Choose(flag string) (string, error) {
 	return abs, nil
 }
 
+// Usual is the folder where nothing is chosen, "" where the system has none.
+func Usual() string {
+	dir, err := usualDir()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
 func usualDir() (string, error) {
 	switch runtime.GOOS {
 	case "windows":

@@ -265,6 +265,13 @@ func (s *Server) stepUp(c catalogue) {
 			return said(up.SetSystem(ctx, s.here(x), in.JSON.On, in.JSON.Process))
 		})
 	s.passkeys(c, changes)
+	add(c, route{http.MethodPost, "/api/stepup/uninstall", "proveUninstall", "Prove that you uninstall Deskbell; nothing is changed", operators, 0},
+		func(ctx context.Context, x *exchange, _ *none) (*state, error) {
+			if _, err := s.prove(ctx, x, stepup.Act{Kind: stepup.Gatekeeper, Says: "uninstall"}, nil); err != nil {
+				return nil, err
+			}
+			return said(up.State(ctx, s.here(x)), nil)
+		})
 	add(c, route{http.MethodDelete, "/api/stepup/notices", "clearStepUpNotices", "Say that you have seen the notices", operators, 0},
 		func(ctx context.Context, x *exchange, _ *none) (*state, error) {
 			if x.session.means != ByWindow {

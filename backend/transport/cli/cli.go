@@ -159,6 +159,8 @@ type Program struct {
 	Hooks Hooks
 	// Service is what starts a program with arguments by itself, for this user.
 	Service func(program string, args []string) (Service, error)
+	// Processes are those of this user, but for this one, that run one of the programs.
+	Processes func(programs ...string) []human.Process
 	// Agent is the agent that comes with Deskbell.
 	Agent Agent
 }
@@ -282,7 +284,7 @@ func (s *shell) root() *cobra.Command {
 			s.summarizeCommand(), s.summarizersCommand(), s.gateCommand(), s.planCommand(), s.proofCommand(), s.phoneCommand(),
 		}},
 		{"admin", "Administration:", []*cobra.Command{
-			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(),
+			s.quietCommand(), s.autostartCommand(), s.keysCommand(), s.receiptsCommand(), s.backupsCommand(), s.modelCommand(), s.configCommand(), s.doctorCommand(), s.openapiCommand(), s.sampleAgentCommand(), s.versionCommand(), s.uninstallCommand(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

@@ -72,3 +72,9 @@ func (c *Client) ProveBySystem(ctx context.Context, p Proof, process int) error 
 	_, err := c.call(ctx, http.MethodPost, "/api/stepup", map[string]any{"challenge": p.Challenge, "means": human.BySystem, "process": process}, nil)
 	return err
 }
+
+// ProveUninstall is good where the operator may remove Deskbell, and has proved to be there as far as that is set up.
+func (c *Client) ProveUninstall(ctx context.Context) error {
+	_, err := c.call(ctx, http.MethodPost, "/api/stepup/uninstall", nil, nil)
+	return err
+}

@@ -327,7 +327,30 @@ func TestArchiveInHome(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	output(t, "desktop-file-validate", desktop)
-	install("--uninstall")
+	codex := filepath.Join(home, ".codex", "config.toml")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(codex), 0o700), os.WriteFile(codex, []byte("model = \"x\""), 0o600), os.RemoveAll(filepath.Dir(data))); err != nil {
+		t.Fatal(err)
+	}
+	connect := exec.Command(program, "connect", "codex", "--yes")
+	connect.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	if text, err := connect.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if text, err := os.ReadFile(codex); err != nil || !strings.Contains(string(text), program) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if said := install("--uninstall"); !strings.Contains(said, "settings of Codex") {
+		t.Error(said)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(codex)); err != nil || len(entries) != 1 {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+	if text, err := os.ReadFile(codex); err != nil || string(text) != "model = \"x\"" {
+		t.Errorf("%v: %s", err, text)
+	}
+	if err := errors.Join(os.RemoveAll(filepath.Dir(data)), os.MkdirAll(filepath.Dir(data), 0o700), os.WriteFile(data, []byte("requests"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	if after := files(t, filepath.Join(home, ".local")); !slices.Equal(before, after) {
 		t.Errorf("before %q, after %q", before, after)
 	}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs Deskbell for one user, without root: into ~/.local, or where PREFIX says.
 #   ./install.sh               installs, or puts this version in the place of another
-#   ./install.sh --uninstall   removes what it installed; requests, answers and recordings stay
+#   ./install.sh --uninstall   stops it, takes it out of the settings of your clients, and removes what it installed; requests,
+#                              answers and recordings stay
 set -eu
 prefix=${PREFIX:-$HOME/.local}
 own=$prefix/lib/deskbell # not share/deskbell: the data is there
@@ -29,13 +30,21 @@ case ${1:-} in
   "") ;;
   --uninstall)
     [ -f "$own/installed" ] || { echo "Deskbell is not installed in $prefix" >&2; exit 1; }
+    # As `deskbell uninstall` does. It asks at a terminal, and otherwise does it where Deskbell does not run.
+    yes=--yes
+    if [ -t 0 ] && [ -t 2 ]; then yes=; fi
+    code=0
+    "$prefix/bin/deskbell" uninstall --by-uninstaller $yes || code=$?
+    case $code in # 0: done; 2: in part, which it said; 126 and more: it cannot start here
+      1 | 3) echo "Deskbell is not removed." >&2; exit 1 ;;
+    esac
     remove
     refresh
     # The index of no programs at all.
     if [ -z "$(ls "$prefix/share/applications" 2>/dev/null | grep -v '^mimeinfo.cache$')" ]; then rm -rf "$prefix/share/applications"; fi
     echo "Deskbell is removed from $prefix. Your requests, answers and recordings are still in ${XDG_DATA_HOME:-$HOME/.local/share}/deskbell."
     exit ;;
-  *) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
 remove

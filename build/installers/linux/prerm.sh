@@ -14,6 +14,7 @@ case ${1:-} in
       [ -z "$pids" ] || ! kill -0 $pids 2>/dev/null || sleep 1
     done
     echo "Deskbell is removed. Each user's requests, answers and recordings are still in ~/.local/share/deskbell."
+    echo "Users who did not run 'deskbell uninstall' before still have it in the settings of their coding agents, whose calls are blocked then."
     ;;
 esac
 exit 0

@@ -286,17 +286,9 @@ Section "Uninstall"
       StrCpy $Data remove
     ${EndIf}
   ${EndIf}
-  ; What a coding agent's settings would start in vain from now on.
-  !define Unhook "!insertmacro Unhook"
-  !macro Unhook CLIENT
-    nsExec::Exec '"$INSTDIR\deskbell.exe" hook install ${CLIENT} --uninstall --user --yes'
-    Pop $0
-  !macroend
-  ${Unhook} claude-code
-  ${Unhook} codex
-  ${Unhook} gemini
-  ${Unhook} cursor
-  ${Unhook} opencode
+  ; What a coding agent's settings would start in vain from now on, and what starts Deskbell by itself.
+  nsExec::Exec '"$INSTDIR\deskbell.exe" uninstall --yes --by-uninstaller'
+  Pop $0
   !insertmacro Helper 'close "$INSTDIR"'
 
   !insertmacro UseScope
