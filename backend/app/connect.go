@@ -19,6 +19,7 @@ import (
 
 	"deskbell/backend/app/hookprogram"
 	"deskbell/backend/human"
+	"deskbell/backend/store/datadir"
 	"deskbell/backend/store/disk"
 	"deskbell/backend/transport/cli"
 	"deskbell/backend/transport/hook/install"
@@ -81,6 +82,9 @@ func (c *clients) setup() (at install.Place, s install.Setup, err error) {
 // Program implements api.Clients.
 func (c *clients) Program() (string, error) { return cli.OwnProgram() }
 
+// IDs implements cli.Connecting.
+func (c *clients) IDs() []string { return install.ClientIDs() }
+
 // List implements api.Clients.
 func (c *clients) List(ctx context.Context) ([]human.AgentClient, error) {
 	c.mu.Lock()
@@ -101,7 +105,16 @@ func (c *clients) List(ctx context.Context) ([]human.AgentClient, error) {
 	return out, nil
 }
 
+// hasKeys says whether there is a database: to look into it would make one.
+func (c *clients) hasKeys() bool {
+	_, err := os.Stat(filepath.Join(c.dir, datadir.Database))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 func (c *clients) allKeys(ctx context.Context) ([]human.Key, error) {
+	if !c.hasKeys() {
+		return nil, nil
+	}
 	keys, err := c.keys(ctx)
 	if err != nil {
 		return nil, err
@@ -222,6 +235,9 @@ func (c *clients) Undo(ctx context.Context, id string) (human.AgentClient, error
 // revoke ends what a client still runs, and lets it start nothing more: what it started keeps its key for as long as it runs, and
 // whoever knows the command can start it again.
 func (c *clients) revoke(ctx context.Context, id string) error {
+	if !c.hasKeys() {
+		return nil
+	}
 	keys, err := c.keys(ctx)
 	if err != nil {
 		return err

@@ -110,6 +110,18 @@ func TestUninstall(t *testing.T) {
 		t.Error(err)
 	}
 	run(t, dir, env, "uninstall", "--yes").want(t, 0, "Nothing of Deskbell runs")
+	// Where the data is gone already, nothing is made again.
+	run(t, dir, env, "connect", "gemini", "--yes").want(t, 3, "revoked")
+	other := filepath.Join(t.TempDir(), "other")
+	run(t, other, env, "connect", "gemini", "--yes").want(t, 0)
+	if err := os.RemoveAll(other); err != nil {
+		t.Fatal(err)
+	}
+	run(t, other, env, "uninstall", "--yes").want(t, 0, "settings of Gemini CLI")
+	if _, err := os.Stat(other); !os.IsNotExist(err) {
+		t.Errorf("uninstalling made a data folder: %v", err)
+	}
+	same(t, before, tree(t, home))
 }
 
 // At a terminal a person signs in, and types what they mean. The data is deleted only so.

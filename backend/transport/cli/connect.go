@@ -14,7 +14,9 @@ import (
 
 // A Connecting puts Deskbell into the settings of programs that run agents. Errors are of package human.
 type Connecting interface {
-	// List looks at every client that is known.
+	// IDs are those of all clients that are known.
+	IDs() []string
+	// List looks at each of them.
 	List(ctx context.Context) ([]human.AgentClient, error)
 	// Connect makes the changes that List named, by their hash; Conflict when the files were changed since.
 	Connect(ctx context.Context, id, hash string) (human.AgentClient, error)

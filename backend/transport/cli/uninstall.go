@@ -155,21 +155,18 @@ func (r *removal) plan(ctx context.Context, f uninstallFlags) error {
 }
 
 func (r *removal) planClients(ctx context.Context) {
-	with := r.Connecting(r.place.Dir)
-	list, err := with.List(ctx)
-	with.Close()
-	r.cannot(err)
-	for _, c := range list {
-		if c.State == human.ClientTrouble {
-			r.trouble = append(r.trouble, c.Problem)
-		}
-		if !c.Undo {
+	with := r.Connecting(r.place.Dir, r.admit)
+	defer with.Close()
+	for _, id := range with.IDs() {
+		c, err := with.Apart(ctx, id) // which needs no database
+		r.cannot(err)
+		if err != nil || len(c.Changes) == 0 {
 			continue
 		}
 		r.add(human.Sayf("take Deskbell out of the settings of %s", c.Name), func(ctx context.Context) error {
-			with := r.Connecting(r.place.Dir)
+			with := r.Connecting(r.place.Dir, r.admit)
 			defer with.Close()
-			_, err := with.Undo(ctx, c.ID)
+			_, err := with.Undo(ctx, id)
 			return err
 		})
 	}
