@@ -271,7 +271,7 @@ func (o *outcome) measure(ctx context.Context, t *testing.T, f *fixture, a attac
 			} else if op.State.Terminal() {
 				o.won = fmt.Sprintf("the approval is %s", op.State)
 			}
-			if found := f.audited(); a.written && o.won != "" && !strings.Contains(found, "not as they were written") {
+			if found := f.audited(); a.written && o.won != "" && !strings.Contains(found, "not as ") {
 				t.Errorf("nothing shows that it was written into the journal: %s\n%s", found, o)
 			}
 			return
