@@ -7,12 +7,14 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,20 +44,17 @@ func TestPhone(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root makes networks")
 	}
-	name := fmt.Sprintf("db%d", os.Getpid()%1_000_000)
-	inside := "nsenter --net=/run/netns/" + name // ip -n and ip netns exec mount, too, which a chroot does not let them
+	name, network := fmt.Sprintf("db%d", os.Getpid()%1_000_000), emptyNetwork(t)
+	inside := "nsenter --net=/proc/" + network + "/ns/net"
 	host, phone := "10.213.7.1", "10.213.7.2"
 	for _, step := range []string{
-		"ip netns add " + name, "ip link add " + name + "a type veth peer name " + name + "b netns " + name,
+		"ip link add " + name + "a type veth peer name " + name + "b netns " + network,
 		"ip addr add " + host + "/24 dev " + name + "a", "ip link set " + name + "a up",
 		inside + " ip addr add " + phone + "/24 dev " + name + "b", inside + " ip link set " + name + "b up", inside + " ip link set lo up",
 	} {
 		words := strings.Fields(step)
 		if said, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", step, err, said)
-		}
-		if strings.HasPrefix(step, "ip netns") {
-			t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() }) // and with it both ends
 		}
 	}
 	url, token, data := servePhones(t, host)
@@ -98,7 +97,7 @@ func TestPhone(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "nsenter", "--net=/run/netns/"+name, self, "-test.run", "^TestPhone$", "-test.v")
+	cmd := exec.CommandContext(ctx, "nsenter", "--net=/proc/"+network+"/ns/net", self, "-test.run", "^TestPhone$", "-test.v")
 	cmd.Env = append(os.Environ(), onPhone+"="+string(task))
 	said, err := cmd.CombinedOutput()
 	if err != nil {
@@ -186,6 +185,24 @@ func call(t *testing.T, method, url, token string, body, into any) {
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// emptyNetwork makes a network of its own, which ends with the test and both ends of its wire with it: that of the process it returns.
+// `ip netns` would leave a mount on the machine, and works in no chroot.
+func emptyNetwork(t *testing.T) (pid string) {
+	t.Helper()
+	own, err := os.Readlink("/proc/self/ns/net")
+	holder := exec.Command("unshare", "--net", "sleep", "infinity")
+	if err = errors.Join(err, holder.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = holder.Process.Kill()
+		_ = holder.Wait()
+	})
+	pid = strconv.Itoa(holder.Process.Pid)
+	eventually(t, "a network", func() bool { its, err := os.Readlink("/proc/" + pid + "/ns/net"); return err == nil && its != own })
+	return pid
 }
 
 // beThePhone is a browser of a phone's size.
