@@ -44,14 +44,27 @@ func (m *Masker) Mask(text string) (string, bool) {
 }
 
 func find(all []*rule, text string) []span {
-	lower, plain := strings.ToLower(text), ended(text)
+	found := findIn(all, text)
+	if whole, at := unwrapped(text); at != nil {
+		for _, s := range findIn(all, whole) {
+			found = append(found, span{at[s.from], at[s.to-1] + 1})
+		}
+	}
+	return found
+}
+
+func findIn(all []*rule, text string) []span {
+	lower, plain := lowered(text), ended(text)
 	var found []span
 	for _, r := range all {
 		if r.mayBeIn(lower) {
 			found = r.find(plain, found)
 		}
 	}
-	return cards(plain, found)
+	for _, m := range marks() {
+		found = m.find(text, lower, found)
+	}
+	return cards(plain, strangers(text, found))
 }
 
 const (
@@ -165,6 +178,17 @@ func ended(text string) string {
 	return string(b)
 }
 
+// lowered is the text, byte for byte as long, with small letters for the capitals of ASCII.
+func lowered(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c | 32
+		}
+	}
+	return string(b)
+}
+
 // A rule finds one kind of secret.
 type rule struct {
 	words   []string // in lower case; the text has one of them, or there is no need to look
@@ -198,6 +222,9 @@ func (r *rule) find(text string, found []span) []span {
 	}
 	return found
 }
+
+// isUUID is for what names like "key" mostly have without being secret.
+var isUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // rules are gitleaks' and our own.
 func rules() ([]*rule, error) {
@@ -236,7 +263,7 @@ func rules() ([]*rule, error) {
 			}
 			r.allowed = func(match, secret string) bool {
 				lower := strings.ToLower(secret)
-				return matches(in, secret) || matches(inMatch, match) ||
+				return isUUID.MatchString(secret) || strings.Contains(match, " h1:") || matches(in, secret) || matches(inMatch, match) ||
 					slices.ContainsFunc(words, func(w string) bool { return strings.Contains(lower, w) })
 			}
 		}

@@ -38,7 +38,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		"a private key cut off":      {"a\n" + key, "a\n•••"},
 		"an assignment":              {join(`API_KEY="`, `q8Zk3JsVw2Lx9Tn4Rb7Yc1"`), `API_KEY="•••"`},
 		"a password in an address":   {"git clone https://me:hunter2@example.org/r.git", "git clone https://me:•••@example.org/r.git"},
-		"a parameter of an address":  {"https://example.org/cb?state=ok&access_token=a1b2c3d4e5#top", "https://example.org/cb?state=ok&access_token=•••#top"},
+		"a parameter of an address":  {"https://example.org/cb?state=ok&access_token=a1b2c3d4e5#top", "https://example.org/cb?state=ok&access_token=•••"},
 		"a header":                   {"Authorization: Bearer a8f5f167f44f4964e6c998dee827110c", "Authorization: Bearer •••"},
 		"a password":                 {"Password: hunter2", "Password: •••"},
 		"a password in quotes":       {`password = "Tr0ub4dor&3"`, `password = "•••"`},
