@@ -16,12 +16,16 @@ func TestBundleHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const secret, words = "ghp_" + "q7Zk2Lw9Xv4Rt8Yp3Nm6Bc1Vd5Fg0HjK8sTa", "quarterly figures of the merger"
-	agent := key(t, dir, "release-bot")
+	agent, runtime := key(t, dir, "release-bot"), t.TempDir()
+	const crashFile = "deskbell-crash-1234"
+	if err := os.WriteFile(filepath.Join(runtime, crashFile), []byte("deskbell 1.0\n\npanic: "+secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
 		"config.toml":    "[model]\nprovider = \"openai\"\nname = \"" + words + "\"\nbase_url = \"https://ada:hunter2secret@model.example/v1\"\n[recording]\nfolders = [\"/srv/" + words + "\"]\n",
 		datadir.Log:      `{"time":"t","level":"WARN","msg":"not sent","err":"key ` + secret + `","description":"` + words + `"}` + "\n",
 		"pictures/a.png": secret, "known_agents": agent,
-		datadir.Crashes + "/.999999.raw":                    "deskbell 1.0\n\npanic: " + secret + "\n",
+		datadir.Crashes + "/.999999.at":                     crashFile,
 		datadir.Crashes + "/" + "secret-" + secret + ".log": words,
 	} {
 		path := filepath.Join(dir, name)
@@ -33,13 +37,13 @@ func TestBundleHasNoSecrets(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "bundle.zip")
-	if out, err := program(t, dir, nil, "doctor", "--bundle", file).CombinedOutput(); err == nil || !strings.Contains(string(out), "--yes") {
+	if out, err := program(t, dir, []string{"XDG_RUNTIME_DIR=" + runtime}, "doctor", "--bundle", file).CombinedOutput(); err == nil || !strings.Contains(string(out), "--yes") {
 		t.Errorf("it wrote without asking: %v %s", err, out)
 	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Error("there is a bundle without a yes")
 	}
-	out, _ := program(t, dir, nil, "doctor", "--bundle", file, "--yes").CombinedOutput() // its status is the doctor's
+	out, _ := program(t, dir, []string{"XDG_RUNTIME_DIR=" + runtime}, "doctor", "--bundle", file, "--yes").CombinedOutput() // its status is the doctor's
 	packed, err := zip.OpenReader(file)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -70,6 +74,16 @@ func TestBundleHasNoSecrets(t *testing.T) {
 		if !strings.Contains(names, want) {
 			t.Errorf("the bundle has no %s:%s", want, names)
 		}
+	}
+	reports := datadir.CrashReports(dir)
+	if len(reports) != 1 {
+		t.Fatalf("reports: %v", reports)
+	}
+	if text, err := os.ReadFile(reports[0]); err != nil || strings.Contains(string(text), secret) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if left, _ := os.ReadDir(runtime); len(left) > 0 {
+		t.Errorf("what is not masked is left: %v", left)
 	}
 	if !strings.Contains(all, `msg="not sent"`) || !strings.Contains(all, "panic: ") {
 		t.Errorf("the bundle tells nothing:\n%s", all)

@@ -154,7 +154,7 @@ func strangers(text string, found []span) []span {
 	return found
 }
 
-// jumbled says whether a word has digits, small and capital letters so mixed that nobody gave it as a name.
+// jumbled says whether a word has digits, small and capital letters so mixed that no one gave it as a name.
 func jumbled(word string) bool {
 	var of [3]int
 	for i := range len(word) {

@@ -381,7 +381,7 @@ type reading struct {
 	examples      []string
 }
 
-// leaks says whether as much of a secret is left as is of use to somebody: half of what is random of it, in one piece.
+// leaks says whether as much of a secret is left as is of use: half of what is random of it, in one piece.
 func leaks(masked, secret string) bool {
 	plain := strings.NewReplacer("\n", "", " ", "", `\n`, "").Replace
 	masked, secret = plain(masked), plain(secret)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -20,35 +21,77 @@ import (
 const Crashes = "crashes"
 
 const (
-	keptCrashes = 5       // reports are kept, the newest
-	maxCrash    = 1 << 20 // bytes of what the runtime wrote are kept of one
-	crashLog    = 100     // lines of the log stand in one
-	rawSuffix   = ".raw"
+	keptCrashes = 5                 // reports are kept, the newest
+	maxCrash    = 1 << 20           // bytes of what the runtime wrote are kept of one
+	crashLog    = 100               // lines of the log stand in one
+	rawSuffix   = ".at"             // of the file in the folder that names the one with what the runtime writes
+	rawPrefix   = "deskbell-crash-" // of that one's name
 )
 
+// volatile are the folders for what is not masked, the best first: such that what is in them is gone when the user logs out or the machine
+// stops. Elsewhere than on Linux it is the system's folder for temporary files.
+func volatile() []string {
+	var all []string
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		all = append(all, dir)
+	}
+	if runtime.GOOS == "linux" {
+		all = append(all, "/run/user/"+strconv.Itoa(os.Getuid()), "/dev/shm")
+	}
+	return append(all, os.TempDir())
+}
+
+// createVolatile makes a file that only this user may read, in the first folder that takes it.
+func createVolatile() (f *os.File, err error) {
+	for _, dir := range volatile() {
+		if f, err = os.CreateTemp(dir, rawPrefix); err == nil {
+			return f, nil
+		}
+	}
+	return nil, err
+}
+
+// rawFile is the path of what the runtime wrote, by the file that names it; empty where it is gone.
+func rawFile(named string) string {
+	text, err := os.ReadFile(named)
+	name := strings.TrimSpace(string(text))
+	if err != nil || filepath.Base(name) != name || !strings.HasPrefix(name, rawPrefix) { // whoever may write to the data folder names no other file
+		return ""
+	}
+	for _, dir := range volatile() {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			return filepath.Join(dir, name)
+		}
+	}
+	return ""
+}
+
 // WatchCrashes has Go's runtime write what it says of a panic or another fatal error of this process, in whatever goroutine, to a file
-// in the folder, below about: a few lines on the program and the system. Nothing is masked there: Reports makes a report of it, after
-// the process has ended. Stop ends it and removes the file; a process that is killed leaves it behind.
+// below about: a few lines on the program and the system. Nothing is masked there, so that file is not in the data folder, but where it does
+// not outlive the session or the machine's run, and the folder has only its name. Reports makes a report of it, after the process has
+// ended. Stop ends it and removes both files; a process that is killed leaves them behind.
 func WatchCrashes(dir, about string) (stop func() error, err error) {
 	folder := filepath.Join(dir, Crashes)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(folder, "."+strconv.Itoa(os.Getpid())+rawSuffix)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := createVolatile()
 	if err != nil {
 		return nil, err
 	}
+	named := filepath.Join(folder, "."+strconv.Itoa(os.Getpid())+rawSuffix)
+	remove := func() error { return errors.Join(os.Remove(f.Name()), os.Remove(named)) }
 	_, err = fmt.Fprintf(f, "%s\nstarted %s\n\n", strings.TrimSpace(about), time.Now().UTC().Format(time.RFC3339))
+	if err == nil {
+		err = os.WriteFile(named, []byte(filepath.Base(f.Name())+"\n"), 0o600)
+	}
 	if err == nil {
 		err = debug.SetCrashOutput(f, debug.CrashOptions{}) // it keeps a descriptor of its own
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, err
+		return nil, errors.Join(err, remove())
 	}
-	return func() error {
-		return errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), os.Remove(path))
-	}, nil
+	return func() error { return errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), remove()) }, nil
 }
 
 // Reports makes reports of what processes that have ended left behind, masked by mask and with the last lines of the log, and removes
@@ -87,7 +130,11 @@ func Reports(dir string, mask func(string) string) (fresh []string, killed bool,
 
 // report makes one; its path is empty where the process said nothing.
 func report(dir, name string, mask func(string) string) (path string, err error) {
-	raw := filepath.Join(dir, Crashes, name)
+	named := filepath.Join(dir, Crashes, name)
+	raw := rawFile(named)
+	if raw == "" {
+		return "", os.Remove(named) // the machine stopped since
+	}
 	info, err := os.Stat(raw)
 	if err != nil {
 		return "", err
@@ -112,7 +159,7 @@ func report(dir, name string, mask func(string) string) (path string, err error)
 			return "", err
 		}
 	}
-	return path, os.Remove(raw)
+	return path, errors.Join(os.Remove(raw), os.Remove(named))
 }
 
 // keepNewest removes the oldest reports.

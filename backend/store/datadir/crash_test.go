@@ -40,8 +40,47 @@ func crash(t *testing.T, dir string, args ...string) {
 	}
 }
 
+// holdsNoKey looks for the key in every file of a data folder but the test's own log.
+func holdsNoKey(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || e.Name() == Log {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), crashKey) {
+			t.Errorf("%s has the key", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file in the data folder names no other file than one of a crash.
+func TestACrashNamesNoOtherFile(t *testing.T) {
+	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "deskbell-crash-x")
+	if err := os.MkdirAll(filepath.Join(dir, Crashes), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, []byte("a\n\nmine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, Crashes, ".1.at"), []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if fresh, killed, err := Reports(dir, strings.ToUpper); len(fresh) > 0 || !killed || err != nil {
+		t.Error(fresh, killed, err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCrashReports(t *testing.T) {
-	dir := t.TempDir()
+	dir, volatileDir := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", volatileDir)
 	log := `{"time":"t","level":"INFO","msg":"ready","description":"what an agent wrote","err":"with ` + crashKey + `"}` + "\n"
 	if err := os.WriteFile(filepath.Join(dir, Log), []byte(log), 0o600); err != nil {
 		t.Fatal(err)
@@ -51,6 +90,7 @@ func TestCrashReports(t *testing.T) {
 		t.Fatal(fresh, killed, err)
 	}
 	crash(t, dir)
+	holdsNoKey(t, dir) // not before the next start, either
 	fresh, killed, err := Reports(dir, mask)
 	if err != nil || killed || len(fresh) != 1 {
 		t.Fatal(fresh, killed, err)
@@ -69,9 +109,16 @@ func TestCrashReports(t *testing.T) {
 			t.Errorf("the report has %q", no)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, Crashes, ".*")); len(left) > 0 {
-		t.Errorf("what is not masked is left: %v", left)
+	// The log here is the test's own, with the key.
+	if err := os.Remove(filepath.Join(dir, Log)); err != nil {
+		t.Fatal(err)
 	}
+	for _, folder := range []string{filepath.Join(dir, Crashes) + "/.", filepath.Join(volatileDir, "deskbell-")} {
+		if left, _ := filepath.Glob(folder + "*"); len(left) > 0 {
+			t.Errorf("what is not masked is left: %v", left)
+		}
+	}
+	holdsNoKey(t, dir)
 	crash(t, dir, "killed")
 	if fresh, killed, err := Reports(dir, mask); len(fresh) > 0 || !killed || err != nil {
 		t.Error("one that was killed: ", fresh, killed, err)
@@ -88,7 +135,8 @@ func TestCrashReports(t *testing.T) {
 }
 
 func TestWatchCrashesLeavesNothing(t *testing.T) {
-	dir := t.TempDir()
+	dir, volatileDir := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", volatileDir)
 	stop, err := WatchCrashes(dir, "about")
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +144,9 @@ func TestWatchCrashesLeavesNothing(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if left, _ := os.ReadDir(filepath.Join(dir, Crashes)); len(left) > 0 {
-		t.Errorf("left: %v", left)
+	for _, folder := range []string{filepath.Join(dir, Crashes), volatileDir} {
+		if left, _ := os.ReadDir(folder); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
 	}
 }
