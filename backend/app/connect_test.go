@@ -230,6 +230,10 @@ func TestConnectFromATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, data, env, "connect").want(t, 0, "codex", "not connected", "deskbell connect CLIENT")
+	for _, args := range [][]string{{"connect", "codx"}, {"connect", "codx", "--undo"}, {"connect", "codx", "--stdio"}, {"hook", "install", "codx", "--yes"}} {
+		run(t, data, env, args...).want(t, 3, "did you mean codex?")
+	}
+	run(t, data, env, "open", "setings").want(t, 3, "did you mean settings?")
 	run(t, data, env, "connect", "emacs").want(t, 3, "there is no client emacs", "codex")
 	run(t, data, env, "connect", "codex").want(t, 3, "+[mcp_servers.deskbell]", "--yes")
 	run(t, data, env, "connect", "codex", "--stdio").want(t, 0, "[mcp_servers.deskbell]", file)

@@ -1,6 +1,9 @@
 package human
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // RevokedAgent is the error of an agent whose keys were all revoked, and who asks for another.
 func RevokedAgent(name string) *Error {
@@ -63,4 +66,12 @@ type ClientProof struct {
 	Text      string      `json:"text" doc:"What became of it, in a sentence."`
 	Said      *Sentence   `json:"text_said,omitempty" doc:"Text, for other languages."`
 	Operation OperationID `json:"operation_id,omitempty"`
+}
+
+// NoClient is the error for a client that is not known, of those that are.
+func NoClient(id string, known []string) error {
+	if near := Nearest(id, known); near != "" {
+		return Errorf(NotFound, "there is no client %s; did you mean %s?", OneLine(id, 60), near)
+	}
+	return Errorf(NotFound, "there is no client %s; there are: %s", OneLine(id, 60), strings.Join(known, ", "))
 }

@@ -39,6 +39,9 @@ func ParseDestination(text string) (Destination, error) {
 	if isOperationID(id) {
 		return Destination{Operation: OperationID(id)}, nil
 	}
+	if near := Nearest(text, Pages); near != "" {
+		return Destination{}, Errorf(Invalid, "there is no page %q; did you mean %s?", Shorten(text, 80), near)
+	}
 	return Destination{}, Errorf(Invalid, "%q is not a page, an operation's id or a link such as %s01k…; the pages are %s", Shorten(text, 80), linkPrefix+"op_", strings.Join(Pages, ", "))
 }
 

@@ -27,6 +27,9 @@ func (s *Service) find(name string) (summarizers.Summarizer, error) {
 			return nil, human.Errorf(human.Unavailable, "%s cannot be used: %s", name, p.Text)
 		}
 	}
+	if near := human.Nearest(name, names); near != "" {
+		return nil, human.Errorf(human.NotFound, "there is no summarizer %q; did you mean %s?", human.OneLine(name, 60), near)
+	}
 	return nil, human.Errorf(human.NotFound, "there is no summarizer %q; there are %s", human.OneLine(name, 60), strings.Join(names, ", "))
 }
 

@@ -95,7 +95,7 @@ func WatchCrashes(dir, about string) (stop func() error, err error) {
 }
 
 // Reports makes reports of what processes that have ended left behind, masked by mask and with the last lines of the log, and removes
-// what they left. Fresh are the new reports; killed says that a process ended without a word, as one that is killed does. Only the
+// what they left. Fresh are the new reports; killed says that a process ended silently, as one that is killed does. Only the
 // newest few are kept. The server that holds the folder, if any, is left alone.
 func Reports(dir string, mask func(string) string) (fresh []string, killed bool, err error) {
 	folder := filepath.Join(dir, Crashes)

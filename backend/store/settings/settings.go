@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"deskbell/backend/human"
-	"deskbell/backend/store/settings/tomltext"
 	"deskbell/backend/summary"
 )
 
@@ -87,7 +86,7 @@ func find(key string) *Setting {
 func unknown(key string) error {
 	best, distance := "", 4
 	for _, s := range Table {
-		if d := tomltext.Distance(key, s.Key); d < distance {
+		if d := human.Distance(key, s.Key); d < distance {
 			best, distance = s.Key, d
 		}
 	}

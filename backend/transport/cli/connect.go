@@ -105,7 +105,7 @@ func find(list []human.AgentClient, id string) (human.AgentClient, error) {
 		}
 		names = append(names, c.ID)
 	}
-	return human.AgentClient{}, human.Errorf(human.NotFound, "there is no client %s; there are: %s", id, strings.Join(names, ", "))
+	return human.AgentClient{}, human.NoClient(id, names)
 }
 
 func (s *shell) connect(ctx context.Context, with Connecting, id string, yes bool) error {

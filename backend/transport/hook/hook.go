@@ -70,6 +70,9 @@ func Find(name string) (Client, error) {
 			return c, nil
 		}
 	}
+	if near := human.Nearest(name, Names()); near != "" {
+		return Client{}, human.Errorf(human.Invalid, "there is no hook for %q; did you mean %s?", name, near)
+	}
 	return Client{}, human.Errorf(human.Invalid, "there is no hook for %q; there are: %s", name, strings.Join(Names(), ", "))
 }
 

@@ -133,7 +133,7 @@ func meant(key string, at shape, top bool) string {
 	all := slices.Sorted(maps.Keys(at.keys))
 	best, distance := "", 1+len(key)/3
 	for _, k := range all {
-		if d := tomltext.Distance(strings.ToLower(key), k); d <= distance {
+		if d := human.Distance(strings.ToLower(key), k); d <= distance {
 			best, distance = k, d-1
 		}
 	}

@@ -67,27 +67,6 @@ func Unmarshal(data []byte, v any) error {
 	return err
 }
 
-// Distance counts the insertions, deletions and replacements of bytes that turn a into b.
-func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above, cost := row[j+1], 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(above+1, row[j]+1, diagonal+cost)
-			diagonal = above
-		}
-	}
-	return row[len(b)]
-}
-
 // Reason is an error of a file without the path, for a message that has it already.
 func Reason(err error) error {
 	var p *fs.PathError

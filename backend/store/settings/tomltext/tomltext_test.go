@@ -35,12 +35,3 @@ func TestUnmarshalNamesTheLine(t *testing.T) {
 		}
 	}
 }
-
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for pair, want := range map[[2]string]int{{"", ""}: 0, {"", "ab"}: 2, {"policy", "policy"}: 0, {"polcy", "policy"}: 1, {"timeout", "trust"}: 5} {
-		if got, back := tomltext.Distance(pair[0], pair[1]), tomltext.Distance(pair[1], pair[0]); got != want || back != want {
-			t.Errorf("%q: %d, %d, want %d", pair, got, back, want)
-		}
-	}
-}

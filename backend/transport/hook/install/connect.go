@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"deskbell/backend/human"
 )
@@ -96,7 +95,7 @@ func Disconnect(id string, at Place, s Setup) (Connection, error) {
 func connection(id string, at Place, s Setup, undo bool) (Connection, error) {
 	c := find(id)
 	if c == nil {
-		return Connection{}, human.Errorf(human.NotFound, "there is no client %s; there are: %s", id, strings.Join(ClientIDs(), ", "))
+		return Connection{}, human.NoClient(id, ClientIDs())
 	}
 	out := Connection{AgentClient: human.AgentClient{ID: c.id, Name: c.name, Next: c.next.Text, SaidNext: &c.next, Changes: []human.ClientChange{}}}
 	out.Gives = human.ClientGives{Tools: true, Hook: c.hook, Permission: c.permits()}
@@ -332,7 +331,7 @@ func (c Connection) Apply() error {
 func Started(id string, at Place) (program, env []string, err error) {
 	c := find(id)
 	if c == nil {
-		return nil, nil, human.Errorf(human.NotFound, "there is no client %s; there are: %s", id, strings.Join(ClientIDs(), ", "))
+		return nil, nil, human.NoClient(id, ClientIDs())
 	}
 	set := c.settings[0]
 	path := set.file(at)
@@ -385,7 +384,7 @@ func Started(id string, at Place) (program, env []string, err error) {
 func Snippet(id string, at Place, program []string) (path, text string, err error) {
 	c := find(id)
 	if c == nil {
-		return "", "", human.Errorf(human.NotFound, "there is no client %s; there are: %s", id, strings.Join(ClientIDs(), ", "))
+		return "", "", human.NoClient(id, ClientIDs())
 	}
 	set := c.settings[0]
 	if path = set.file(at); filepath.Ext(path) == ".toml" {
