@@ -231,6 +231,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/phone/pairing", nil, text(`{}`), 401, 403, 403, 409},
 		{"DELETE /api/phone/devices/{id}", text("/api/phone/devices/none"), nil, 401, 403, 403, 404},
 		{"PUT /api/phone", nil, text(`{"on":false}`), 401, 403, 403, 200},
+		{"POST /api/stepup/uninstall", nil, nil, 401, 403, 403, 200},
 		{"DELETE /api/stepup/pin", nil, nil, 401, 403, 403, 200},
 		{"DELETE /api/stepup/notices", nil, nil, 401, 403, 403, 200},
 		{"PUT /api/stepup/pin", nil, text(`{"pin":"123456"}`), 401, 403, 403, 200},

@@ -180,6 +180,7 @@ func TestWhatElseNeedsProof(t *testing.T) {
 		f.needed("PUT", "/api/stepup/system", token, `{"on":false}`, nil)
 	}
 	f.needed("DELETE", "/api/stepup/notices", f.browser, "", nil)
+	f.needed("POST", "/api/stepup/uninstall", f.browser, "", nil)
 	f.get("/api/stepup", f.key).problem(http.StatusForbidden, "only an operator")
 }
 
