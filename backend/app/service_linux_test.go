@@ -18,7 +18,8 @@ func TestServiceOfSystemd(t *testing.T) {
 	}
 	home, runtime := scratch(t), t.TempDir()
 	dir := filepath.Join(t.TempDir(), "data %u é")
-	// systemd starts only where the machine was started with it, which it sees by a folder.
+	// systemd starts only where the machine was started with it, which it sees by a folder; systemctl does nothing in a chroot
+	// unless SYSTEMD_IGNORE_CHROOT says so.
 	script := "set -e\n" + privateMounts + `
 mount -t tmpfs none /run/systemd 2>/dev/null || { mkdir -p /run/systemd; mount -t tmpfs none /run/systemd; }
 mkdir -p /run/systemd/system
@@ -47,7 +48,7 @@ journal=$(grep -c "$code" "$HOME/systemd.log" "$DESKBELL_DATA"/*.log || true); e
 [ ! -e "$HOME/.config/systemd/user/deskbell.service" ]
 echo gone
 `
-	cmd := program(t, dir, []string{"HOME=" + home, "XDG_RUNTIME_DIR=" + runtime, "XDG_CONFIG_DIRS=/nonexistent", "LANG=C.UTF-8", "TERM=screen"}, append(ownMounts, "sh", "-c", script, os.Args[0])...)
+	cmd := program(t, dir, []string{"HOME=" + home, "XDG_RUNTIME_DIR=" + runtime, "XDG_CONFIG_DIRS=/nonexistent", "LANG=C.UTF-8", "TERM=screen", "SYSTEMD_IGNORE_CHROOT=1"}, append(ownMounts, "sh", "-c", script, os.Args[0])...)
 	path, err := exec.LookPath("unshare")
 	if err != nil {
 		t.Fatal(err)

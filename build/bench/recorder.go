@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -150,16 +149,4 @@ func workFor(s *server) (percent float64, err error) {
 	took := time.Since(began)
 	now, err := cpuOf(s.cmd.Process.Pid)
 	return float64(now-used) / float64(took) * 100, err
-}
-
-// cpuOf is the processor time a process has used.
-func cpuOf(pid int) (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	user, err1 := strconv.Atoi(fields[11])
-	system, err2 := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * (time.Second / 100), errors.Join(err1, err2) // USER_HZ is 100 on every Linux
 }

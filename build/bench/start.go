@@ -97,6 +97,18 @@ func cpuOfAll(pids []int) (sum time.Duration, err error) {
 	return sum, nil
 }
 
+// cpuOf is the processor time a process has used.
+func cpuOf(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * (time.Second / 100), errors.Join(err1, err2) // USER_HZ is 100 on every Linux
+}
+
 // startOnce is how long one start takes, and what the window uses idle for a time afterwards.
 func startOnce(ctx context.Context, idle time.Duration) (time.Duration, rest, error) {
 	dir, err := os.MkdirTemp("", "deskbell-bench-")

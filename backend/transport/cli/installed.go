@@ -12,7 +12,7 @@ import (
 // packages are the package managers of Linux that may have installed the program: a file that each has then (a pattern of package
 // filepath), and what removes it.
 var packages = []struct{ file, removes string }{
-	{"/var/lib/dpkg/info/deskbell.list", "sudo apt purge deskbell"},
+	{"/etc/debian_version", "sudo apt purge deskbell"},
 	{"/var/lib/pacman/local/deskbell-*", "sudo pacman -R deskbell"},
 	{"/lib/apk/db", "sudo apk del deskbell"},
 	{"/usr/bin/zypper", "sudo zypper remove deskbell"},
