@@ -18,11 +18,12 @@ func TestServiceOfSystemd(t *testing.T) {
 	}
 	home, runtime := scratch(t), t.TempDir()
 	dir := filepath.Join(t.TempDir(), "data %u é")
-	// systemd starts only where the machine was started with it, which it sees by a folder; systemctl does nothing in a chroot
-	// unless SYSTEMD_IGNORE_CHROOT says so.
+	// systemd starts only where the machine was started with it, which it sees by a folder, and where there are control groups,
+	// which a chroot may lack; systemctl does nothing in a chroot unless SYSTEMD_IGNORE_CHROOT says so.
 	script := "set -e\n" + privateMounts + `
 mount -t tmpfs none /run/systemd 2>/dev/null || { mkdir -p /run/systemd; mount -t tmpfs none /run/systemd; }
 mkdir -p /run/systemd/system
+mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup
 ` + systemd + ` --user --unit=basic.target > "$HOME/systemd.log" 2>&1 &
 manager=$!
 trap 'kill $manager; wait $manager || true' EXIT
