@@ -10,4 +10,8 @@ type Device struct {
 	PairedAt time.Time `json:"paired_at"`
 	LastSeen time.Time `json:"last_seen"`
 	Hash     string    `json:"hash"` // of the secret, in hexadecimal digits
+
+	// Unconfirmed says that the list it was in had been changed while Deskbell did not run. It does not come in until an operator has
+	// confirmed it.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }

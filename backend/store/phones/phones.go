@@ -1,12 +1,14 @@
 // Package phones keeps what an operator's phones need of a data folder: the certificate that Deskbell shows them, and which of them
-// are paired. It keeps no secret of a phone.
+// are paired, under a seal. It keeps no secret of a phone.
 package phones
 
 import (
 	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -29,6 +31,7 @@ import (
 const (
 	CertificateFile = "phone.pem"
 	DevicesFile     = "phones.json"
+	SealFile        = "phones.key" // another key after each change, so that an older list has no whole seal either
 )
 
 // Lives of a certificate: browsers take none that is longer, and a new one is made early enough.
@@ -46,27 +49,60 @@ type Store struct {
 // New makes the store of a data folder. Nothing is read or written yet.
 func New(dir string, now func() time.Time) *Store { return &Store{dir, now} }
 
-// Devices returns the paired devices. None where there is no file; an Unavailable error where it cannot be read.
-func (s *Store) Devices() ([]human.Device, error) {
+// sealed is the list as it is kept.
+type sealed struct {
+	Seal    []byte         `json:"seal"` // HMAC-SHA-256 of the list as compact JSON
+	Devices []human.Device `json:"devices"`
+}
+
+func sealOf(key []byte, list []human.Device) ([]byte, error) {
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	h := hmac.New(sha256.New, key)
+	h.Write(raw)
+	return h.Sum(nil), nil
+}
+
+// Devices returns the paired devices, and whether they are as SaveDevices left them: who changes the list, and neither reads the key of
+// its seal nor makes another, is seen. None where there is no file; an Unavailable error where one cannot be read.
+func (s *Store) Devices() (list []human.Device, whole bool, err error) {
 	path := filepath.Join(s.dir, DevicesFile)
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, true, nil
 	}
-	var list []human.Device
+	var kept sealed
 	if err == nil {
-		err = json.Unmarshal(raw, &list)
+		err = json.Unmarshal(raw, &kept)
 	}
 	if err != nil {
-		return nil, human.Wrap(human.Unavailable, err, "the list of paired phones, %s, cannot be read: %v; move it away and pair them again", path, err)
+		return nil, false, human.Wrap(human.Unavailable, err, "the list of paired phones, %s, cannot be read: %v; move it away and pair them again", path, err)
 	}
-	return list, nil
+	keyFile := filepath.Join(s.dir, SealFile)
+	key, err := os.ReadFile(keyFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false, human.Wrap(human.Unavailable, err, "%s cannot be read; check its permissions", keyFile)
+	}
+	seal, err := sealOf(key, kept.Devices)
+	return kept.Devices, len(key) > 0 && hmac.Equal(seal, kept.Seal), err
 }
 
-// SaveDevices keeps them in place of those that were kept.
+// SaveDevices keeps them in place of those that were kept, under a new seal. After a crash between its two files Devices says that the
+// list is not whole.
 func (s *Store) SaveDevices(list []human.Device) error {
-	raw, err := json.MarshalIndent(list, "", "  ")
+	key := make([]byte, sha256.Size)
+	rand.Read(key)
+	seal, err := sealOf(key, list)
 	if err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(sealed{seal, list}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := disk.Replace(filepath.Join(s.dir, SealFile), bytes.NewReader(key), 0o600); err != nil {
 		return err
 	}
 	_, err = disk.Replace(filepath.Join(s.dir, DevicesFile), bytes.NewReader(raw), 0o600)

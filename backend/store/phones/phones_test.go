@@ -57,24 +57,58 @@ func TestCertificate(t *testing.T) {
 
 func TestDevices(t *testing.T) {
 	s := New(t.TempDir(), time.Now)
-	if list, err := s.Devices(); err != nil || len(list) != 0 {
+	if list, whole, err := s.Devices(); err != nil || !whole || len(list) != 0 {
 		t.Errorf("of a new folder: %v, %v", list, err)
 	}
 	one := human.Device{ID: "ph_1", Name: "Ada's phone", Operator: "ada", PairedAt: time.Now().UTC().Truncate(time.Second), Hash: "ab"}
-	if err := s.SaveDevices([]human.Device{one}); err != nil {
-		t.Fatal(err)
+	save := func(list ...human.Device) []byte {
+		t.Helper()
+		if err := s.SaveDevices(list); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(filepath.Join(s.dir, DevicesFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
 	}
-	if list, err := s.Devices(); err != nil || len(list) != 1 || list[0] != one {
-		t.Errorf("read %v, %v", list, err)
+	older := save(one)
+	if list, whole, err := s.Devices(); err != nil || !whole || len(list) != 1 || list[0] != one {
+		t.Errorf("read %v, %v, %v", list, whole, err)
 	}
-	info, err := os.Stat(filepath.Join(s.dir, DevicesFile))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has mode %v, %v", info.Mode(), err)
+	for _, name := range []string{DevicesFile, SealFile} {
+		if info, err := os.Stat(filepath.Join(s.dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, %v", name, info.Mode(), err)
+		}
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, DevicesFile), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
+	two := one
+	two.ID, two.Hash = "ph_2", "cd"
+	newer := save(one, two)
+	for name, raw := range map[string][]byte{
+		"another hash": bytes.Replace(newer, []byte(`"cd"`), []byte(`"ce"`), 1), "an older list": older, "no seal": []byte(`{"devices":[{"id":"ph_3","hash":"ef"}]}`),
+	} {
+		write(t, s, DevicesFile, raw)
+		if list, whole, err := s.Devices(); err != nil || whole || len(list) == 0 {
+			t.Errorf("%s: %v, whole %v, %v", name, list, whole, err)
+		}
 	}
-	if _, err := s.Devices(); human.KindOf(err) != human.Unavailable {
+	write(t, s, DevicesFile, newer)
+	if _, whole, err := s.Devices(); err != nil || !whole {
+		t.Errorf("put back: whole %v, %v", whole, err)
+	}
+	write(t, s, SealFile, nil)
+	if _, whole, err := s.Devices(); err != nil || whole {
+		t.Errorf("without a key: whole %v, %v", whole, err)
+	}
+	write(t, s, DevicesFile, []byte("{"))
+	if _, _, err := s.Devices(); human.KindOf(err) != human.Unavailable {
 		t.Errorf("a damaged file: %v", err)
+	}
+}
+
+func write(t *testing.T, s *Store, name string, raw []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), raw, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -31,6 +31,8 @@ type Session struct {
 	Operator string `json:"operator"`
 	Means    Means  `json:"means" enum:"window,code,terminal,phone" doc:"What it was opened with."`
 	Terminal bool   `json:"terminal,omitempty" doc:"Only programs of the caller's terminal can use it."`
+
+	Calls []string `json:"calls,omitempty" doc:"The only calls that it may make, each as a method and a path of this document. Absent: all of an operator's."`
 }
 
 // Code is a one-time code for another browser or terminal.

@@ -230,6 +230,7 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/phone/session", nil, text(`{}`), 404, 404, 404, 404},
 		{"POST /api/phone/pairing", nil, text(`{}`), 401, 403, 403, 409},
 		{"DELETE /api/phone/devices/{id}", text("/api/phone/devices/none"), nil, 401, 403, 403, 404},
+		{"POST /api/phone/devices/{id}/confirm", text("/api/phone/devices/none/confirm"), text(`{}`), 401, 403, 403, 404},
 		{"PUT /api/phone", nil, text(`{"on":false}`), 401, 403, 403, 200},
 		{"POST /api/stepup/uninstall", nil, nil, 401, 403, 403, 200},
 		{"DELETE /api/stepup/pin", nil, nil, 401, 403, 403, 200},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -105,6 +106,9 @@ func (p *phoneDoor) begin(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.life = ctx
+	if err := p.load(); err != nil {
+		p.deps.Log.Error("the list of phones cannot be read", "err", err)
+	}
 	if err := p.follow(); err != nil {
 		p.deps.Log.Error("phones cannot come in", "err", err)
 	}
@@ -372,7 +376,7 @@ var phoneCalls = func() map[string]bool {
 			"/api/human/claim", "/api/human/comment", "/api/human/complete", "/api/human/decline", "/api/human/input", "/api/human/release", "/api/human/reply",
 			"/api/human/seen", "/api/human/shown", "/api/human/snooze", "/api/human/start",
 		},
-		http.MethodDelete: {"/api/session"},
+		http.MethodDelete: {"/api/session", "/api/phone/devices/{id}"}, // its own alone
 	} {
 		for _, path := range paths {
 			calls[method+" "+path] = true
@@ -380,6 +384,13 @@ var phoneCalls = func() map[string]bool {
 	}
 	return calls
 }()
+
+// phoneCallList is phoneCalls in a fixed order.
+var phoneCallList = slices.Sorted(maps.Keys(phoneCalls))
+
+func errAtComputer() error {
+	return human.Errorf(human.Denied, "this cannot be done from a phone; use Deskbell on the computer")
+}
 
 // forPhones says whether a request is for a call that phones may make.
 func (s *Server) forPhones(r *http.Request) bool {

@@ -60,7 +60,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if byPhone(r) && protected && !s.forPhones(r) {
-		s.refuse(w, r, human.Errorf(human.Denied, "this cannot be done from a phone; use Deskbell on the computer"))
+		s.refuse(w, r, errAtComputer())
 		return
 	}
 	if s.crossOrigin(w, r) {

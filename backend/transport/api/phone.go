@@ -36,7 +36,8 @@ const (
 
 // PhoneStore keeps what Deskbell knows of phones. Errors are of package human. Its methods are not called at the same time.
 type PhoneStore interface {
-	Devices() ([]human.Device, error)
+	// Devices also says whether they are as they were saved.
+	Devices() (list []human.Device, whole bool, err error)
 	SaveDevices(list []human.Device) error
 	// Certificate is for names and IP addresses.
 	Certificate(hosts []string) (tls.Certificate, error)
@@ -72,6 +73,8 @@ type Phone struct {
 	PairedAt time.Time `json:"paired_at"`
 	LastSeen time.Time `json:"last_seen"`
 	This     bool      `json:"this,omitempty" doc:"It makes this call."`
+
+	Unconfirmed bool `json:"unconfirmed,omitempty" doc:"The list that it was in was changed while Deskbell did not run. It cannot come in until an operator confirms it."`
 }
 
 // PhoneState is how the door for phones stands.
@@ -105,6 +108,10 @@ type PairRequest struct {
 type (
 	deviceInput struct {
 		ID string `path:"id" doc:"The device's id."`
+	}
+	confirmInput struct {
+		deviceInput
+		payload[none]
 	}
 	// entered is a session, and the cookie that begins the next one.
 	entered struct {
@@ -141,7 +148,22 @@ func (p *phoneDoor) routes(c catalogue) {
 			return ok(p.invite(at, x.by.Name))
 		})
 	add(c, route{http.MethodDelete, "/api/phone/devices/{id}", "unpairPhone", "End a phone's sessions and forget it", operators, 0},
-		func(_ context.Context, _ *exchange, in *deviceInput) (*done, error) { return &done{}, p.unpair(in.ID) })
+		func(_ context.Context, x *exchange, in *deviceInput) (*done, error) {
+			if x.session.device != "" && x.session.device != in.ID {
+				return nil, errAtComputer()
+			}
+			return &done{}, p.unpair(in.ID)
+		})
+	add(c, route{http.MethodPost, "/api/phone/devices/{id}/confirm", "confirmPhone", "Let a phone in again whose list was changed while Deskbell did not run", operators, 0},
+		func(ctx context.Context, x *exchange, in *confirmInput) (*answer[*PhoneState], error) {
+			if _, err := p.prove(ctx, x, stepup.Act{Kind: stepup.Settings, Says: "pair"}, in.ID); err != nil {
+				return nil, err
+			}
+			if err := p.confirm(in.ID); err != nil {
+				return nil, err
+			}
+			return ok(p.state(x))
+		})
 	add(c, route{http.MethodPost, "/api/phone/pair", "enterPhone", "Pair this phone with a one-time code", anyone, 0},
 		func(_ context.Context, x *exchange, in *payload[PairRequest]) (*entered, error) {
 			if err := entering(x.request); err != nil {
@@ -173,14 +195,52 @@ func entering(r *http.Request) error {
 // the file meanwhile does not count, and is overwritten.
 func (p *phoneDoor) load() error {
 	if !p.loaded {
-		list, err := p.Store.Devices()
+		list, whole, err := p.Store.Devices()
 		if err != nil {
 			return err
+		}
+		if !whole && len(list) > 0 {
+			if err := p.doubted(list); err != nil {
+				return err
+			}
 		}
 		p.devices, p.loaded = list, true
 	}
 	now := p.deps.Now()
 	p.devices = slices.DeleteFunc(p.devices, func(d human.Device) bool { return now.Sub(d.LastSeen) > deviceLife })
+	return nil
+}
+
+// doubted marks all devices of a list that was changed while Deskbell did not run, and tells the operators.
+func (p *phoneDoor) doubted(list []human.Device) error {
+	for i := range list {
+		list[i].Unconfirmed = true
+	}
+	if err := p.Store.SaveDevices(list); err != nil {
+		return err
+	}
+	p.deps.Log.Error("the list of phones was changed while Deskbell did not run; none comes in until an operator has confirmed it", "devices", len(list))
+	p.notices.add(notice{SessionNotice: SessionNotice{Type: "session", At: p.deps.Now().UTC(), Operator: p.deps.Operator, Means: ByPhone, Blocked: true}, later: true})
+	return nil
+}
+
+// confirm lets a device in again.
+func (p *phoneDoor) confirm(id string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.load(); err != nil {
+		return err
+	}
+	list := slices.Clone(p.devices)
+	i := slices.IndexFunc(list, func(d human.Device) bool { return d.ID == id })
+	if i < 0 {
+		return human.Errorf(human.NotFound, "there is no such phone")
+	}
+	list[i].Unconfirmed = false
+	if err := p.Store.SaveDevices(list); err != nil {
+		return err
+	}
+	p.devices = list
 	return nil
 }
 
@@ -192,7 +252,7 @@ func (p *phoneDoor) state(x *exchange) (*PhoneState, error) {
 	}
 	st := &PhoneState{Addresses: []string{}, Devices: make([]Phone, 0, len(p.devices))}
 	for _, d := range p.devices {
-		st.Devices = append(st.Devices, Phone{d.ID, d.Name, d.Operator, d.PairedAt, d.LastSeen, x.session.device == d.ID})
+		st.Devices = append(st.Devices, Phone{d.ID, d.Name, d.Operator, d.PairedAt, d.LastSeen, x.session.device == d.ID, d.Unconfirmed})
 	}
 	if st.On, _ = p.Door(); !st.On {
 		return st, nil
@@ -304,6 +364,9 @@ func (p *phoneDoor) enter(r *http.Request) (*entered, error) {
 		p.deps.Log.Warn("a phone came with a cookie that is none of ours, or was unpaired", "from", r.RemoteAddr)
 		return nil, human.Errorf(human.Unauthorized, "this phone was unpaired, or was not used for long; scan a code from Deskbell on the computer again")
 	}
+	if p.devices[i].Unconfirmed {
+		return nil, human.Errorf(human.Denied, "the list of phones was changed while Deskbell did not run; confirm this phone on the computer (Settings, Phone, or deskbell phone confirm %s)", p.devices[i].ID)
+	}
 	list := slices.Clone(p.devices)
 	list[i].LastSeen = p.deps.Now().UTC()
 	if err := p.Store.SaveDevices(list); err != nil {
@@ -317,7 +380,7 @@ func (p *phoneDoor) enter(r *http.Request) (*entered, error) {
 func (p *phoneDoor) entered(d human.Device, secret string) *entered {
 	o := p.sessions.openPhone(d.Operator, d.ID)
 	c := http.Cookie{Name: phoneCookie, Value: secret, Path: "/", MaxAge: int(deviceLife.Seconds()), Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode}
-	return &entered{c.String(), &Session{Token: o.token, Operator: o.name, Means: ByPhone}}
+	return &entered{c.String(), &Session{Token: o.token, Operator: o.name, Means: ByPhone, Calls: phoneCallList}}
 }
 
 func (p *phoneDoor) unpair(id string) error {

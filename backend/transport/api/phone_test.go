@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -288,15 +289,12 @@ func TestPhoneSecretsAreNotOnDisk(t *testing.T) {
 	if bytes.Contains(raw, []byte(secret)) || strings.Contains(f.logs.String(), secret) || strings.Contains(f.logs.String(), strings.TrimPrefix(p.token, "dbo_")) {
 		t.Error("a phone's secret was written down")
 	}
-	var list []human.Device
-	must(t, json.Unmarshal(raw, &list))
+	var kept struct{ Devices []human.Device }
+	must(t, json.Unmarshal(raw, &kept))
 	thief := f.handset()
-	thief.cookie = phoneCookie + "=" + list[0].Hash
+	thief.cookie = phoneCookie + "=" + kept.Devices[0].Hash
 	thief.send("POST", "/api/phone/session", "{}", nil).problem(401, "unpaired")
-	list[0].Hash = hexOf(hashOf("mine"))
-	raw, err = json.Marshal(list)
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(f.dir, phones.DevicesFile), raw, 0o600))
+	f.adds("mine")
 	thief.cookie = phoneCookie + "=mine"
 	thief.send("POST", "/api/phone/session", "{}", nil).problem(401, "unpaired")
 	for range maxWrong {
@@ -443,26 +441,131 @@ func TestPhoneMakesNoRules(t *testing.T) {
 func TestPhonesAreThereAfterARestart(t *testing.T) {
 	f := openPhones(t, anyDevice)
 	p := f.paired()
-	again, err := New(Deps{Queue: f.queue, Keys: f.store, Operator: "ada", Phones: &Phones{
-		Store: phones.New(f.dir, time.Now), Near: anyDevice, Door: func() (bool, string) { return true, "127.0.0.1:0" },
-	}})
-	must(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	ended := make(chan error, 1)
-	go func() { ended <- again.Serve(ctx, l) }()
-	defer func() {
-		stop()
-		must(t, <-ended)
-	}()
-	until(t, "the door is open", func() bool { again.phones.mu.Lock(); defer again.phones.mu.Unlock(); return again.phones.server != nil })
-	st, err := again.phones.state(&exchange{session: &session{}})
-	must(t, err)
-	f.at = st.Addresses[0]
-	if st.Fingerprint != f.print {
+	before := f.print
+	if f.again(); f.print != before {
 		t.Error("the certificate is another")
 	}
 	p.token = ""
 	p.enters(p.send("POST", "/api/phone/session", "{}", nil))
+}
+
+// again is another server on the same folder, after this one: the fixture's door is its door from now on.
+func (f *phoneFixture) again() *Server {
+	f.t.Helper()
+	next, err := New(Deps{Queue: f.queue, Keys: f.store, Operator: "ada", Log: slog.New(slog.DiscardHandler), Phones: &Phones{
+		Store: phones.New(f.dir, time.Now), Near: anyDevice, Door: func() (bool, string) { return true, "127.0.0.1:0" },
+	}})
+	must(f.t, err)
+	ctx, stop := context.WithCancel(f.t.Context())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(f.t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- next.Serve(ctx, l) }()
+	f.t.Cleanup(func() {
+		stop()
+		must(f.t, <-ended)
+	})
+	until(f.t, "the door is open", func() bool { next.phones.mu.Lock(); defer next.phones.mu.Unlock(); return next.phones.server != nil })
+	st, err := next.phones.state(&exchange{session: &session{}})
+	must(f.t, err)
+	f.at, f.print = st.Addresses[0], st.Fingerprint
+	return next
+}
+
+// adds writes a phone into the list, as any program of the user can.
+func (f *phoneFixture) adds(secret string) {
+	f.t.Helper()
+	path := filepath.Join(f.dir, phones.DevicesFile)
+	raw, err := os.ReadFile(path)
+	must(f.t, err)
+	var kept map[string]json.RawMessage
+	must(f.t, json.Unmarshal(raw, &kept))
+	var list []human.Device
+	must(f.t, json.Unmarshal(kept["devices"], &list))
+	list = append(list, human.Device{ID: "ph_thief", Name: "iPhone", Operator: "ada", PairedAt: time.Now(), LastSeen: time.Now(), Hash: hexOf(hashOf(secret))})
+	kept["devices"], err = json.Marshal(list)
+	must(f.t, err)
+	raw, err = json.Marshal(kept)
+	must(f.t, err)
+	must(f.t, os.WriteFile(path, raw, 0o600))
+}
+
+// Who adds a phone while Deskbell does not run lets none in, and is seen: an operator confirms each phone of the list, or unpairs it.
+func TestPhonesOfAChangedListWaitForTheOperator(t *testing.T) {
+	f := openPhones(t, anyDevice)
+	p := f.paired()
+	f.adds("mine")
+	next := f.again()
+	thief := f.handset()
+	thief.cookie = phoneCookie + "=mine"
+	thief.send("POST", "/api/phone/session", "{}", nil).problem(403, "confirm this phone on the computer")
+	p.token = ""
+	p.send("POST", "/api/phone/session", "{}", nil).problem(403, "confirm this phone on the computer")
+	for said := range next.notices.follow(t.Context()) {
+		if said.Means != ByPhone || !said.Blocked {
+			t.Errorf("operators hear of %+v", said)
+		}
+		break
+	}
+	// Not even another start lets them in.
+	next = f.again()
+	thief.send("POST", "/api/phone/session", "{}", nil).problem(403, "confirm this phone on the computer")
+	st, err := next.phones.state(&exchange{session: &session{}})
+	must(t, err)
+	if len(st.Devices) != 2 || !st.Devices[0].Unconfirmed || !st.Devices[1].Unconfirmed {
+		t.Fatalf("the list is %+v", st.Devices)
+	}
+	must(t, next.phones.confirm(st.Devices[0].ID))
+	must(t, next.phones.unpair("ph_thief"))
+	p.enters(p.send("POST", "/api/phone/session", "{}", nil))
+	thief.send("POST", "/api/phone/session", "{}", nil).problem(401, "unpaired")
+}
+
+// Who also reads the key of the seal, and makes another seal, does let a phone in. The threat model says so.
+func TestPhonesOfAForgedListComeIn(t *testing.T) {
+	f := openPhones(t, anyDevice)
+	f.paired()
+	forger := phones.New(f.dir, time.Now)
+	list, _, err := forger.Devices()
+	must(t, err)
+	must(t, forger.SaveDevices(append(list, human.Device{ID: "ph_thief", Operator: "ada", LastSeen: time.Now(), Hash: hexOf(hashOf("mine"))})))
+	f.again()
+	thief := f.handset()
+	thief.cookie = phoneCookie + "=mine"
+	thief.enters(thief.send("POST", "/api/phone/session", "{}", nil))
+}
+
+// A phone unpairs itself, and no other.
+func TestPhoneUnpairsItself(t *testing.T) {
+	f := openPhones(t, anyDevice)
+	p, other := f.paired(), f.paired()
+	list := f.devices()
+	if len(list) != 2 {
+		t.Fatalf("the devices are %+v", list)
+	}
+	p.send("DELETE", "/api/phone/devices/"+list[1].ID, "", nil).problem(403, "from a phone")
+	if r := p.send("DELETE", "/api/phone/devices/"+list[0].ID, "", nil); r.status != 204 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	p.send("GET", "/api/human/operations", "", nil).problem(401, "expired")
+	p.token = ""
+	p.send("POST", "/api/phone/session", "{}", nil).problem(401, "unpaired")
+	other.token = ""
+	other.enters(other.send("POST", "/api/phone/session", "{}", nil))
+}
+
+// What a phone may call stands in its session, so that its page offers nothing else.
+func TestPhoneSessionsSayWhatTheyMayCall(t *testing.T) {
+	f := openPhones(t, anyDevice)
+	p := f.handset()
+	var s Session
+	p.send("POST", "/api/phone/pair", `{"code":`+quoted(f.code())+`}`, nil).into(&s)
+	if len(s.Calls) != len(phoneCalls) || !slices.Contains(s.Calls, "POST /api/human/complete") || slices.Contains(s.Calls, "GET /api/settings") {
+		t.Errorf("it may call %v", s.Calls)
+	}
+	var computer Session
+	f.post("/api/session", "", `{"code":`+quoted(f.NewCode())+`}`).into(&computer)
+	if computer.Operator != "ada" || computer.Calls != nil {
+		t.Errorf("at the computer: %+v", computer)
+	}
 }

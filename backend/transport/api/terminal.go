@@ -95,7 +95,7 @@ func (s *Server) signIn(ctx context.Context, r *http.Request, in SessionRequest)
 	s.deps.Log.Info("an operator signed in", "operator", o.name, "means", means, "terminal", t.Device)
 	n := notice{SessionNotice: SessionNotice{Type: "session", At: s.deps.Now().UTC(), Operator: o.name, Means: means, Terminal: t.Device}, session: o.session, later: means == ByTerminal}
 	s.notices.add(n)
-	return &Session{o.token, o.resume, o.name, means, o.session.terminal != ""}, nil
+	return &Session{Token: o.token, Resume: o.resume, Operator: o.name, Means: means, Terminal: o.session.terminal != ""}, nil
 }
 
 func errAgents(t Terminal) error {
@@ -130,7 +130,7 @@ type SessionNotice struct {
 	Means    Means     `json:"means" enum:"code,terminal,phone"`
 	Terminal string    `json:"terminal,omitempty" doc:"The device of the terminal that the session is for."`
 	Device   string    `json:"device,omitempty" doc:"The name of the phone that was paired."`
-	Blocked  bool      `json:"blocked,omitempty" doc:"No session was opened: a program of another terminal, or of none, used this one's."`
+	Blocked  bool      `json:"blocked,omitempty" doc:"No session was opened: a program of another terminal, or of none, used this one's; or, of phones, their list was changed while Deskbell did not run."`
 }
 
 type notice struct {

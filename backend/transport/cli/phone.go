@@ -42,6 +42,18 @@ func (s *shell) phoneCommand() *cobra.Command {
 			}),
 		}, "print one line of JSON")
 	}
+	one := func(use, short, said string, do func(*client.Client, context.Context, string) error) *cobra.Command {
+		return s.operatorFlags(&cobra.Command{
+			Use: use + " ID", Short: short, Args: cobra.ExactArgs(1),
+			RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
+				if err := do(operator, ctx, args[0]); err != nil || s.json {
+					return err
+				}
+				s.note("%s `deskbell phone` prints all.", said)
+				return nil
+			}),
+		}, "print nothing")
+	}
 	c.AddCommand(
 		turn("on", "Let paired phones on the same network in, from now on", true),
 		turn("off", "Let no phone in any more; those that are paired stay known", false),
@@ -52,16 +64,8 @@ func (s *shell) phoneCommand() *cobra.Command {
 				return s.pairPhone(ctx, operator)
 			}),
 		}, "print the link with the code as one line of JSON"),
-		s.operatorFlags(&cobra.Command{
-			Use: "forget ID", Short: "Unpair a phone and end its sessions", Args: cobra.ExactArgs(1),
-			RunE: s.asOperator(func(ctx context.Context, operator *client.Client, args []string) error {
-				if err := operator.UnpairPhone(ctx, args[0]); err != nil || s.json {
-					return err
-				}
-				s.note("The phone is unpaired. `deskbell phone` prints those that are left.")
-				return nil
-			}),
-		}, "print nothing"),
+		one("forget", "Unpair a phone and end its sessions", "The phone is unpaired.", (*client.Client).UnpairPhone),
+		one("confirm", "Let a phone in again after its list was changed while Deskbell did not run", "The phone comes in again.", (*client.Client).ConfirmPhone),
 	)
 	return c
 }
@@ -85,6 +89,9 @@ func (s *shell) showPhones(p client.Phones) error {
 		w.row("\tthe phone warns that it does not know this certificate: compare these figures there once, then continue\n")
 	}
 	for _, d := range p.Devices {
+		if d.Unconfirmed {
+			w.row("warning\tthe list of phones was changed while Deskbell did not run: `deskbell phone confirm %s` if the next one is yours, else `deskbell phone forget %s`\n", d.ID, d.ID)
+		}
 		w.row("paired\t%s\t%s, for %s, since %s, last seen %s ago\n", d.ID, visible(d.Name), visible(d.Operator), d.PairedAt.Local().Format(time.DateOnly), span(time.Since(d.LastSeen)))
 	}
 	if len(p.Devices) == 0 {

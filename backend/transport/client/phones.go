@@ -25,6 +25,8 @@ type Phone struct {
 	Operator string    `json:"operator"`
 	PairedAt time.Time `json:"paired_at"`
 	LastSeen time.Time `json:"last_seen"`
+
+	Unconfirmed bool `json:"unconfirmed,omitempty"` // see human.Device
 }
 
 // Pairing is what one phone is paired with, once. Its URL is a secret.
@@ -54,5 +56,11 @@ func (c *Client) PairPhone(ctx context.Context) (p Pairing, err error) {
 // UnpairPhone ends a phone's sessions and forgets it.
 func (c *Client) UnpairPhone(ctx context.Context, id string) error {
 	_, err := c.call(ctx, http.MethodDelete, "/api/phone/devices/"+url.PathEscape(id), nil, nil)
+	return err
+}
+
+// ConfirmPhone lets a phone in again whose list was changed while Deskbell did not run.
+func (c *Client) ConfirmPhone(ctx context.Context, id string) error {
+	_, err := c.call(ctx, http.MethodPost, "/api/phone/devices/"+url.PathEscape(id)+"/confirm", struct{}{}, nil)
 	return err
 }

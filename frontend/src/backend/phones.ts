@@ -20,6 +20,11 @@ export class PhonesApi {
     return call(this.to, 'POST', `${door}/pairing`, {});
   }
 
+  /** Lets a phone in again whose list was changed while Deskbell did not run. */
+  confirm(id: string): Promise<PhoneState> {
+    return call(this.to, 'POST', `${door}/devices/${encodeURIComponent(id)}/confirm`, {});
+  }
+
   unpair(id: string): Promise<void> {
     return call(this.to, 'DELETE', `${door}/devices/${encodeURIComponent(id)}`);
   }

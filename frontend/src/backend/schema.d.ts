@@ -1197,6 +1197,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/phone/devices/{id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a phone in again whose list was changed while Deskbell did not run
+         * @description For: operator.
+         */
+        post: operations["confirmPhone"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/phone/pair": {
         parameters: {
             query?: never;
@@ -4244,6 +4264,8 @@ export interface components {
             paired_at: string;
             /** @description It makes this call. */
             this?: boolean;
+            /** @description The list that it was in was changed while Deskbell did not run. It cannot come in until an operator confirms it. */
+            unconfirmed?: boolean;
         };
         PhoneRequest: {
             on: boolean;
@@ -5021,6 +5043,8 @@ export interface components {
             signature?: string;
         };
         Session: {
+            /** @description The only calls that it may make, each as a method and a path of this document. Absent: all of an operator's. */
+            calls?: string[];
             /**
              * @description What it was opened with.
              * @enum {string}
@@ -5037,7 +5061,7 @@ export interface components {
         SessionNotice: {
             /** Format: date-time */
             at: string;
-            /** @description No session was opened: a program of another terminal, or of none, used this one's. */
+            /** @description No session was opened: a program of another terminal, or of none, used this one's; or, of phones, their list was changed while Deskbell did not run. */
             blocked?: boolean;
             /** @description The name of the phone that was paired. */
             device?: string;
@@ -7955,6 +7979,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    confirmPhone: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhoneState"];
+                };
             };
             /** @description An error; nothing was changed. */
             default: {

@@ -1,7 +1,8 @@
-import { call, type Connection } from './http';
+import { call, Problem, type Connection } from './http';
+import type { Rights } from './rights';
 import { shell } from './shell';
 
-export interface Session extends Connection {
+export interface Session extends Connection, Rights {
   operator: string;
   /** A code that signs this page in once more after a reload; '' in the desktop window. */
   resume: string;
@@ -44,9 +45,10 @@ function takeResume(): string {
 
 /**
  * Finds a session without asking anyone: the desktop window's, the code in the address, or the one a reload left
- * behind. Null when a person has to type a code; `refused` then says that a code was tried and not taken.
+ * behind. Null when a person has to type a code; `refused` then says that a code was tried and not taken. `phone` is why a phone
+ * does not come in, where this page is at the address for phones: no code can be typed there.
  */
-export async function findSession(): Promise<{ session: Session | null; refused: boolean }> {
+export async function findSession(): Promise<{ session: Session | null; refused: boolean; phone?: Problem }> {
   const own = await shell.session();
   if (own) return { session: { ...own, resume: '' }, refused: false };
   const pairing = codeFromAddress('pair');
@@ -54,8 +56,8 @@ export async function findSession(): Promise<{ session: Session | null; refused:
     try {
       const { phoneSession } = await import('./phone');
       return { session: await phoneSession(pairing), refused: false };
-    } catch {
-      if (pairing) return { session: null, refused: true };
+    } catch (error) {
+      if (error instanceof Problem && error.status !== 404) return { session: null, refused: false, phone: error };
     }
   }
   const codes = [codeFromAddress('code'), takeResume()].filter(Boolean);

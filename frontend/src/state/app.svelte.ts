@@ -1,6 +1,7 @@
 import { getContext, setContext } from 'svelte';
 import { Api } from '../backend/api';
 import { Pictures } from '../backend/pictures';
+import { may, type Call } from '../backend/rights';
 import { keepOverReload, type Session } from '../backend/session';
 import { LiveChannel } from '../backend/socket';
 import { backoff } from '../lib/backoff';
@@ -77,7 +78,7 @@ export class AppState {
       hello: (_seq, fresh) => {
         if (fresh) void this.#load();
         // What is said of recordings is not said again after a break.
-        void this.recorder.load();
+        if (this.may('GET /api/recorder')) void this.recorder.load();
         void this.attempts.load();
         for (const findings of this.#findings.values()) if (findings.loaded) void findings.load();
       },
@@ -94,6 +95,11 @@ export class AppState {
         return !this.expired;
       },
     });
+  }
+
+  /** Whether this session may make a call: a phone's makes few. */
+  may(call: Call): boolean {
+    return may(this.session, call);
   }
 
   /** Starts the clock, the live channel and the address. Returns the stop. */

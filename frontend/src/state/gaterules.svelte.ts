@@ -2,19 +2,20 @@ import type { GateApi } from '../backend/gate';
 import { Problem } from '../backend/http';
 import type { GateRule, Proposal, Ruling, RulePreview } from '../lib/gatewire';
 import { errorText } from './sentences.svelte';
+import { Trying } from './trying.svelte';
 
 /** The user's own rules, and those that the operator's answers suggest. */
-export class GateRules {
+export class GateRules extends Trying {
   all = $state.raw<GateRule[]>([]);
   proposals = $state.raw<Proposal[]>([]);
   loaded = $state(false);
-  trouble = $state('');
-  busy = $state(false);
 
-  constructor(private readonly api: GateApi) {}
+  constructor(private readonly api: GateApi) {
+    super();
+  }
 
   async load(): Promise<void> {
-    await this.#try(() => this.#read());
+    await this.try(() => this.#read());
   }
 
   /** @throws Problem, which names the field at fault. */
@@ -24,14 +25,14 @@ export class GateRules {
   }
 
   drop(id: string): Promise<boolean> {
-    return this.#try(async () => {
+    return this.try(async () => {
       await this.api.dropRule(id);
       await this.#read();
     });
   }
 
   dismiss(key: string): Promise<boolean> {
-    return this.#try(async () => {
+    return this.try(async () => {
       await this.api.dismissProposal(key);
       this.proposals = this.proposals.filter((one) => one.key !== key);
     });
@@ -42,20 +43,6 @@ export class GateRules {
     this.all = all;
     this.proposals = proposals;
     this.loaded = true;
-  }
-
-  async #try(work: () => Promise<void>): Promise<boolean> {
-    this.busy = true;
-    try {
-      await work();
-      this.trouble = '';
-      return true;
-    } catch (error) {
-      this.trouble = errorText(error);
-      return false;
-    } finally {
-      this.busy = false;
-    }
   }
 }
 

@@ -11,6 +11,8 @@ export class SignIn {
   state = $state<SignInState>('looking');
   trouble = $state<SignInTrouble>('');
   session = $state.raw<Session | null>(null);
+  /** Why this phone does not come in; null where this is no phone's page. */
+  phone = $state.raw<Problem | null>(null);
 
   constructor(state: SignInState = 'looking') {
     this.state = state;
@@ -24,7 +26,8 @@ export class SignIn {
   }
 
   async look(): Promise<void> {
-    const { session, refused } = await findSession();
+    const { session, refused, phone } = await findSession();
+    this.phone = phone ?? null;
     if (session) this.#enter(session);
     else {
       this.trouble = refused ? 'used' : '';
