@@ -316,6 +316,6 @@ func beThePhone(t *testing.T, task phoneTask) {
 	do("Network.clearBrowserCookies", nil)
 	do("Page.navigate", map[string]any{"url": "about:blank"})
 	do("Page.navigate", map[string]any{"url": link})
-	sees("Sign in")
+	sees("signed in")
 	shot("unpaired")
 }
