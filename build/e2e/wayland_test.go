@@ -9,6 +9,8 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"deskbell/backend/platform/window"
@@ -140,7 +142,16 @@ func answeredByClick(t *testing.T, c *desktoptest.Compositor, name string, origi
 		corner := func(p image.Point) bool { return !near(picture.At(p.X, p.Y), color.White) }
 		return corner(button.Min.Add(image.Pt(8, 4))) && corner(button.Max.Sub(image.Pt(8, 4))) && near(picture.At(button.Min.X-4, at.Y), color.White)
 	})
-	c.Click(at.X, at.Y)
+	// A button that moved, or beside which a notification came up, takes no click for half a second: who clicked then clicks again.
+	alive := func(e desktoptest.Element) bool {
+		return e.Role == desktoptest.Button && strings.Contains(e.Name, "Approve") && e.Enabled
+	}
+	c.Wait("a click to be taken", func() bool {
+		if slices.ContainsFunc(d.Elements("deskbell"), alive) {
+			c.Click(at.X, at.Y)
+		}
+		return agent.Out() != "" || !agent.Running()
+	})
 	if r := d.printed(agent); r.Decision != "approve" {
 		t.Errorf("the agent was told %+v", r)
 	}
