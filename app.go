@@ -159,8 +159,9 @@ type App struct {
 
 	mu       sync.Mutex
 	mode     string
-	turn     int    // how often the mode has changed without the page asking
-	size     [2]int // of the popup, as it was asked for
+	turn     int           // how often the mode has changed without the page asking
+	size     [2]int        // of the popup, as it was asked for
+	monitors []window.Rect // on which the console was put in its place
 	sign     window.Recording
 	system   window.System
 	quiet    window.Quiet
@@ -609,6 +610,8 @@ func (a *App) hotkey(key window.Hotkey, shown bool) {
 		if a.mode == modeConsole {
 			a.keepPlace()
 		}
+	case key == window.Rearranged:
+		a.rearranged()
 	case key == window.RecordKey:
 		a.recorder(Recorder.ToggleRecording)
 	case key == window.StopKey:
@@ -731,23 +734,39 @@ func (a *App) setMode(mode string, height int) (Placement, error) {
 	return p, nil
 }
 
-// recallPlace has the console stand where it last stood on these monitors.
+// recallPlace has the console stand where it last stood on these monitors; else where it last stood, as far as that is in sight.
 func (a *App) recallPlace() {
 	monitors, err := a.window.Monitors()
-	if err != nil {
+	if err != nil || len(monitors) == 0 {
 		return // it stands where the system puts it
 	}
-	if place, ok := a.places.Find(monitors); ok {
-		if err := a.window.SetPlace(place); err != nil {
-			a.log.Warn("placing the window", "error", err)
+	a.monitors = monitors
+	place, ok := a.places.Find(monitors)
+	if !ok {
+		if place, err = a.window.Place(); err != nil {
+			return
 		}
+		place.Rect = window.Inside(place.Rect, monitors)
+	}
+	if err := a.window.SetPlace(place); err != nil {
+		a.log.Warn("placing the window", "error", err)
 	}
 }
 
-// keepPlace remembers where the console stands.
+// rearranged puts what is shown where it belongs on monitors that have changed.
+func (a *App) rearranged() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.mode == modeConsole {
+		a.recallPlace()
+	}
+	a.placeCards()
+}
+
+// keepPlace remembers where the console stands. What became of it when monitors changed is no choice of the operator's.
 func (a *App) keepPlace() {
 	monitors, err := a.window.Monitors()
-	if err != nil {
+	if err != nil || a.monitors != nil && !slices.Equal(monitors, a.monitors) {
 		return
 	}
 	place, err := a.window.Place()
@@ -806,7 +825,7 @@ func (a *App) Focus() error {
 	return nil
 }
 
-// Notify shows the system's notification of an operation that rings, with the answers that are safe to
+// Notify shows the system's notification of a request, with the answers that are safe to
 // give without seeing it: approving only where the agent named a low or medium risk. Cards that are up make room for it
 // first: most systems show notifications in the same corner. See App.
 func (a *App) Notify(n Notice) (shown bool, err error) {
@@ -838,9 +857,14 @@ func (a *App) offer(change func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	change()
+	a.placeCards()
+}
+
+// placeCards places cards that are up anew. The caller holds mu.
+func (a *App) placeCards() {
 	if a.mode == modePopup || a.mode == modeRecorder {
 		if _, err := a.popup(a.size[0], a.size[1]); err != nil {
-			a.log.Warn("placing cards beside notifications", "error", err)
+			a.log.Warn("placing cards", "error", err)
 		}
 	}
 }

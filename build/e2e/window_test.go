@@ -257,8 +257,6 @@ func TestKeysReachThePopupOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
-// Xvfb has one output, and GTK sees no monitor without one: that the popup follows the pointer from one
-// monitor to another is not tested here.
 func TestPopupStaysInsideItsMonitor(t *testing.T) {
 	t.Parallel()
 	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})

@@ -212,13 +212,17 @@ func (e *Elements) At(ctx context.Context, x, y int, at record.Placed) (human.El
 		return human.Element{}, end(err)
 	}
 	defer cancel()
-	f, err := l.frame(e.screen.unshadowed(at))
-	if err != nil {
-		return human.Element{}, end(err)
-	}
 	var popup *human.Bounds
 	if b, ok := e.screen.popup(x, y); ok {
 		popup = &b
+		// Only the window that opened it tells the application's scale by its size.
+		if opener, ok := e.screen.active(); ok && b == at.Window.Bounds && opener.App.PID == at.App.PID {
+			at = opener
+		}
+	}
+	f, err := l.frame(e.screen.unshadowed(at))
+	if err != nil {
+		return human.Element{}, end(err)
 	}
 	n, p, err := l.hit(f, x, y, popup)
 	if err != nil {

@@ -42,6 +42,7 @@ const (
 	RecordKey               // Ctrl Alt R: begin a recording, or pause the one that runs, or go on with it
 	StopKey                 // Ctrl Alt Shift R: stop the recording
 	Moved                   // no key: the console stands still after it was moved or resized
+	Rearranged              // no key: a monitor came, went or changed
 )
 
 // A Popup is where a popup shall stand. Pad is the transparent rim around the cards, through which clicks
@@ -78,7 +79,7 @@ type Window interface {
 	ShowConsole(Console) error
 	// Monitors are the parts of all monitors that panels leave free.
 	Monitors() ([]Rect, error)
-	// Place is where the console stands, or last stood; SetPlace is where it stands when it is next shown.
+	// Place is where the console stands, or last stood; SetPlace is where it stands from now on, or when it is next shown.
 	Place() (Place, error)
 	SetPlace(Place) error
 	Hide() error

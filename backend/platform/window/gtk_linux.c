@@ -420,6 +420,16 @@ static gboolean on_configure(GtkWidget *w, GdkEvent *e, gpointer data) {
 	return FALSE;
 }
 
+static gboolean on_settled(gpointer data) {
+	deskbellHotkey(4, 1); // Go's Rearranged
+	return G_SOURCE_REMOVE;
+}
+
+// The window manager hears of it when GTK does, and says only then what its panels leave free.
+static void on_monitors_changed(GdkScreen *s, gpointer data) {
+	g_timeout_add(400, on_settled, NULL);
+}
+
 static int adopt(call *c) {
 	release();
 	window = find_window();
@@ -431,6 +441,7 @@ static int adopt(call *c) {
 	g_signal_connect(window, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
 	g_signal_connect(window, "destroy", G_CALLBACK(on_destroy), NULL);
 	g_signal_connect(window, "configure-event", G_CALLBACK(on_configure), NULL);
+	g_signal_connect(gtk_window_get_screen(window), "monitors-changed", G_CALLBACK(on_monitors_changed), NULL);
 	g_signal_connect(window, "unmap-event", G_CALLBACK(on_unmap), NULL);
 #ifdef GDK_WINDOWING_X11
 	if (on_x11()) {
@@ -694,6 +705,14 @@ static int set_place(call *c) {
 	console_x = c->x, console_y = c->y, console_w = c->w, console_h = c->h;
 	console_maximized = c->a;
 	console_known = TRUE;
+	if (window == NULL || state != CONSOLE || !gtk_widget_get_visible(GTK_WIDGET(window)))
+		return 0;
+	if (!console_maximized)
+		gtk_window_unmaximize(window);
+	gtk_window_resize(window, console_w, console_h);
+	gtk_window_move(window, console_x, console_y);
+	if (console_maximized)
+		gtk_window_maximize(window);
 	return 0;
 }
 

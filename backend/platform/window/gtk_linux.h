@@ -14,7 +14,7 @@ int db_console(int w, int h, int min_w, int min_h);
 int db_hide(void);
 int db_focus(void);
 void db_close(void);
-// Of the console, whether it is shown or not; -1 while none is known. It counts the next time that the console is shown.
+// Of the console, whether it is shown or not; -1 while none is known. It counts at once where the console is shown.
 int db_set_place(int x, int y, int w, int h, int maximized);
 int db_get_place(int *x, int *y, int *w, int *h, int *maximized);
 // The part of the n-th monitor that panels leave free; -1 past the last.

@@ -37,13 +37,14 @@ const Patience = 30 * time.Second
 
 // Options of a desktop. The zero value is one with a window manager and a session bus.
 type Options struct {
-	Width, Height int      // of the screen, in pixels; 1440 by 900 when 0
-	Server        []string // more arguments for the X server
-	Bare          bool     // an X server and nothing else
-	Compositor    bool     // windows may be transparent
-	Notifications bool     // something shows notifications, at the bottom right
-	TopRight      bool     // it shows them at the top right, where cards are
-	Accessible    bool     // windows can be read as a screen reader reads them
+	Width, Height int       // of the screen, in pixels; 1440 by 900 when 0
+	Monitors      []Monitor // each in its place; one as large as the screen where there are none
+	Server        []string  // more arguments for the X server
+	Bare          bool      // an X server and nothing else
+	Compositor    bool      // windows may be transparent
+	Notifications bool      // something shows notifications, at the bottom right
+	TopRight      bool      // it shows them at the top right, where cards are
+	Accessible    bool      // windows can be read as a screen reader reads them
 }
 
 // A Desktop is a graphical session of its own, gone when its test ends. Its methods fail the test when the desktop does
@@ -57,6 +58,7 @@ type Desktop struct {
 	Bus     *dbus.Conn // to its session bus; nil on a bare one
 	Session string     // that bus's address
 	run     string     // XDG_RUNTIME_DIR
+	sway    string     // what its monitors are, where it has several
 	a11y    *dbus.Conn // to its bus of accessibility, where it is accessible
 }
 
@@ -79,9 +81,13 @@ func Start(t testing.TB, o Options) *Desktop {
 	}
 	d := prepare(t)
 	number := ""
-	d.Server, number = d.StartLine("Xvfb", append([]string{
-		"-displayfd", "3", "-screen", "0", fmt.Sprintf("%dx%dx24", o.Width, o.Height), "-nolisten", "tcp", "-noreset", "-fp", "built-ins",
-	}, o.Server...)...)
+	if len(o.Monitors) > 0 {
+		number = d.startMonitors(o.Monitors, o.Server)
+	} else {
+		d.Server, number = d.StartLine("Xvfb", append([]string{
+			"-displayfd", "3", "-screen", "0", fmt.Sprintf("%dx%dx24", o.Width, o.Height), "-nolisten", "tcp", "-noreset", "-fp", "built-ins",
+		}, o.Server...)...)
+	}
 	d.Display = ":" + number
 	d.Env = append(d.Env, "DISPLAY="+d.Display)
 	if o.Bare {
