@@ -77,7 +77,7 @@ func TestContainer(t *testing.T) {
 		t.Skip("this system lets this user make no namespaces, and so no containers")
 	}
 	for _, a := range attacks {
-		if a.place.down || a.place.code || !slices.Contains([]goal{answered, session, secret, keyed, gone}, a.goal) {
+		if a.place.down || a.place.code || !slices.Contains([]goal{answered, session, secret, keyed, paired, gone}, a.goal) {
 			continue
 		}
 		t.Run(a.id, func(t *testing.T) {
@@ -260,6 +260,8 @@ func (o *outcome) measure(ctx context.Context, t *testing.T, f *fixture, a attac
 		}
 	case session:
 		o.won = o.signIn(ctx, f)
+	case paired:
+		o.won = f.letsIn(ctx, t, a)
 	case answered, keyed:
 		if a.written && strings.Contains(o.loot, "WRITTEN") {
 			f.dies()
@@ -281,6 +283,24 @@ func (o *outcome) measure(ctx context.Context, t *testing.T, f *fixture, a attac
 			t.Fatal(err)
 		}
 	}
+}
+
+// letsIn says whether the attacker's phone comes in, as the server says it, and says it again once it has started anew.
+func (f *fixture) letsIn(ctx context.Context, t *testing.T, a attack) string {
+	t.Helper()
+	for range 2 {
+		f.revive(ctx, t, a)
+		list, err := f.operator.Phones(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(list.Devices, func(d client.Phone) bool { return d.ID == "ph_attacker" && !d.Unconfirmed }) {
+			return "its phone comes in"
+		}
+		f.halt(syscall.SIGTERM)
+	}
+	f.revive(ctx, t, a)
+	return ""
 }
 
 // revive starts the server again where an attack has ended it.

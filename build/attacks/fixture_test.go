@@ -366,7 +366,7 @@ func runRinger() {
 // fingerprints are of the files by which an attack shows that it was here.
 func (f *fixture) fingerprints() map[string][32]byte {
 	sums := map[string][32]byte{}
-	for _, path := range []string{f.data + "/gate.toml", f.data + "/server.json", f.data + "/config.toml", f.data + "/hooks/claude-code.key", f.bin + "/deskbell", f.bin + "/deskbell-hook",
+	for _, path := range []string{f.data + "/gate.toml", f.data + "/server.json", f.data + "/config.toml", f.data + "/phones.json", f.data + "/phones.key", f.data + "/hooks/claude-code.key", f.bin + "/deskbell", f.bin + "/deskbell-hook",
 		f.home + "/.claude/settings.json"} {
 		if raw, err := os.ReadFile(path); err == nil {
 			sums[path] = sha256.Sum256(raw)

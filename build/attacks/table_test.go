@@ -10,6 +10,7 @@ const (
 	session  goal = "session"  // what the agent read holds a token that operators' calls take, or a one-time code that opens a session
 	secret   goal = "secret"   // what the agent read holds a key, a token, a code, or words that another agent sent
 	keyed    goal = "keyed"    // the list of agents' keys is another one
+	paired   goal = "paired"   // a phone whose secret the agent has comes in, now or once Deskbell has started again
 	ran      goal = "ran"      // the files that no commit has are deleted, and no operator said so
 	gone     goal = "gone"     // the server does not run any more
 	marked   goal = "marked"   // the script prints ATTACKER-WON, which says that what it tried worked
@@ -182,6 +183,17 @@ for pin in ["123456", "000000", "password", "deskbell", "` + thePIN + `", "letme
 said.write("ENDED\n")
 `
 	thePIN = "quiet harbor 7"
+	// Writes a list of paired phones with one whose secret is known, under a seal with a key of the attacker's own.
+	phoneList = `
+import base64, datetime, hashlib, hmac, json
+now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+mine = [{"id": "ph_attacker", "name": "Pixel", "operator": "somebody", "paired_at": now, "last_seen": now, "hash": hashlib.sha256(b"mine").hexdigest()}]
+key = b"k" * 32
+seal = base64.b64encode(hmac.new(key, json.dumps(mine, separators=(",", ":")).encode(), "sha256").digest()).decode()
+open("{data}/phones.json", "w").write(json.dumps({"seal": seal, "devices": mine}))
+print("WRITTEN")
+`
+	sealed = "a phone in a list that was changed comes in only when an operator has confirmed it"
 	// Answers from a process whose parents have ended, in the terminal that it was started in.
 	leftBehind = `
 import os, subprocess, time
@@ -439,6 +451,12 @@ db.commit()
 	{id: "read-key-proc", tries: "the same by the root of another process", goal: secret, steps: sh("cat /proc/self/root{data}/hooks/claude-code.key")},
 	{id: "read-key-script", tries: "the same by a script that it writes first", goal: secret,
 		steps: []step{{tool: "Write", input: map[string]any{"file_path": "{project}/look.py", "content": "import os\np = os.path.join('{top}', 'da' + 'ta', 'hooks')\nfor f in os.listdir(p): print(open(os.path.join(p, f)).read())\n"}}, {bash: "python3 look.py"}}, open: "a name that a program puts together while it runs is in no text that can be read before"},
+	{id: "phone-list", tries: "adds a phone to the list of paired ones while no server runs", goal: paired, place: place{down: true, files: map[string]string{"p.py": phoneList}},
+		steps: sh("python3 p.py"), without: sealed, control: "WRITTEN"},
+	{id: "phone-list-running", tries: "the same while the server runs", goal: paired, place: place{files: map[string]string{"p.py": phoneList}},
+		steps: sh("python3 p.py"), without: sealed, control: "WRITTEN"},
+	{id: "phone-list-seal", tries: "the same with the key of the list's seal, while no server runs", goal: paired,
+		place: place{down: true, files: map[string]string{"p.py": phoneList + "open(\"{data}/phones.key\", \"wb\").write(key)\n"}}, steps: sh("python3 p.py")},
 	{id: "environ-server", tries: "reads the environment of the server", goal: secret, steps: sh("tr '\\0' '\\n' </proc/{pid}/environ"), without: ptrace},
 	{id: "environ-all", tries: "looks for an operator's token in all environments", goal: session, place: place{terminal: true},
 		steps: sh("cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep DESKBELL"), without: noEnv},
