@@ -117,7 +117,7 @@ lint: lint-frontend $(LINT) $(ACTIONLINT) frontend/dist/index.html ## check form
 	go run -buildvcs=false ./build/scripts/prose
 
 screenshots: build setup-test ## take the pictures of the README from the real window, and of every view for a look
-	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run ^TestPictures ./build/e2e/
+	DESKBELL_PICTURES="$(CURDIR)/docs/images" $(APART) $(GO_TEST),window -count 1 -run '^(TestPictures|TestPhone$$)' ./build/e2e/
 	$(NPM) run screenshots
 
 installers: $(INSTALLERS) ## make what users install, in build/dist, with checksums

@@ -58,6 +58,11 @@ type event struct {
 // dial connects to a browser by its profile folder, in which it writes its port.
 func dial(t *testing.T, profile string) *debugger {
 	t.Helper()
+	return dialBy(t, profile, nil)
+}
+
+func dialBy(t *testing.T, profile string, by *websocket.DialOptions) *debugger {
+	t.Helper()
 	var port, path string
 	eventually(t, "the browser's debugging port", func() bool {
 		text, err := os.ReadFile(filepath.Join(profile, "DevToolsActivePort"))
@@ -67,7 +72,7 @@ func dial(t *testing.T, profile string) *debugger {
 		port, path, _ = strings.Cut(strings.TrimSpace(string(text)), "\n")
 		return path != ""
 	})
-	d, err := connect(t.Context(), "ws://127.0.0.1:"+port+path)
+	d, err := connectBy(t.Context(), "ws://127.0.0.1:"+port+path, by)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,9 +80,11 @@ func dial(t *testing.T, profile string) *debugger {
 	return d
 }
 
-func connect(ctx context.Context, url string) (*debugger, error) {
+func connect(ctx context.Context, url string) (*debugger, error) { return connectBy(ctx, url, nil) }
+
+func connectBy(ctx context.Context, url string, by *websocket.DialOptions) (*debugger, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ws, _, err := websocket.Dial(ctx, url, nil)
+	ws, _, err := websocket.Dial(ctx, url, by)
 	if err != nil {
 		cancel()
 		return nil, err

@@ -154,7 +154,7 @@ function clientViews(): View[] {
 
 const phoneViews: View[] = [
   { name: 'phone-inbox', show: async (app: Console) => app.go('inbox') },
-  { name: 'phone-request', docs: true, show: operation('critical') },
+  { name: 'phone-request', show: operation('critical') },
   { name: 'phone-feedback', show: operation('feedback') },
   { name: 'phone-settings', show: async (app: Console) => app.go('settings').then(() => settled(app)) },
 ].map((view) => ({ ...view, phone: true, size: { width: 390, height: 844 } }));

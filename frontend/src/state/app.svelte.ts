@@ -18,6 +18,7 @@ import { Gatekeeper } from './gatekeeper.svelte';
 import { Inbox } from './inbox.svelte';
 import { Deliveries } from './deliveries';
 import { Proving } from './proving.svelte';
+import { Presence } from './presence.svelte';
 import { Operations } from './operations.svelte';
 import { Recorder } from './recorder.svelte';
 import { Route } from './route.svelte';
@@ -40,6 +41,7 @@ export class AppState {
   readonly dialogs = new Dialogs();
   readonly signIns = new SignIns();
   readonly proving = new Proving();
+  readonly presence: Presence;
   readonly inbox: Inbox;
   readonly sample: Sample;
   readonly recorder: Recorder;
@@ -63,6 +65,7 @@ export class AppState {
   constructor(readonly session: Session) {
     session.prove = this.proving.ask;
     this.api = new Api(session);
+    this.presence = new Presence(this.api, !!session.calls);
     this.operator = session.operator;
     this.operations = new Operations(this.api);
     this.answering = new Answering(this.api, this.operations);

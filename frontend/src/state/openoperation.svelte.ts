@@ -52,6 +52,9 @@ export class OpenOperation {
     return !!op && !ended(op) && this.mine && this.arming.armed && !this.app.answering.busy.has(this.id) && this.app.operations.whole.has(this.id);
   });
 
+  /** It can be denied or declined here, and nothing else: a phone's answer would need proof, and nothing is set up that gives it. */
+  readonly unproven = $derived.by(() => this.app.presence.lacks(this.op));
+
   /** Nobody else has claimed it, or it is everybody's. */
   readonly mine = $derived.by(() => !this.op?.claimed_by || this.op.claimed_by === this.app.operator || !!this.controller?.shared);
 
@@ -222,7 +225,7 @@ export class OpenOperation {
   answers(): Command[] {
     const when = (): boolean => this.ready;
     return [
-      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => void this.send() },
+      { id: 'send', label: m.cmd_send, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !this.unproven && !this.recording && !this.sifts, run: () => void this.send() },
       { id: 'review', label: m.rec_stop_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && !!this.recording && !this.app.recorder.busy, run: () => void this.stopAndReview() },
       { id: 'sift', label: m.find_review, keys: ['Mod+Enter'], group: 'answer', when: () => when() && this.sifts, run: () => this.app.route.go('findings', this.id) },
       { id: 'findings', label: m.find_review, keys: [], group: 'answer', when: () => when() && !this.recording && !this.sifts, run: () => this.app.route.go('findings', this.id) },

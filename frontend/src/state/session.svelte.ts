@@ -26,6 +26,7 @@ export class SignIn {
   }
 
   async look(): Promise<void> {
+    this.state = 'looking';
     const { session, refused, phone } = await findSession();
     this.phone = phone ?? null;
     if (session) this.#enter(session);

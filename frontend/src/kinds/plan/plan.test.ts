@@ -29,7 +29,7 @@ function table(details: object = {}, over: Partial<Operation> = {}) {
   const respond = vi.fn(async (_op: Operation, _response: PlanResponse) => true);
   const draft = { form: emptyForm(), touch: vi.fn(), pause: vi.fn(), save: vi.fn(async () => undefined), sent: vi.fn(), state: 'none' };
   const opened = {
-    op, id: op.operation_id, draft, ready: true, mine: true,
+    op, id: op.operation_id, draft, ready: true, mine: true, unproven: false,
     app: { operator: 'mei', api: { plans: { assess, history: vi.fn(), presets: vi.fn() } }, answering: { respond }, dialogs: { open: vi.fn() } },
   };
   return { plan: new Plan(opened as unknown as OpenOperation), opened, draft, assess, respond, op };
@@ -158,6 +158,22 @@ describe('a plan on the table', () => {
   it('has commands with a single key only where it is mild', () => {
     const keys = (risk: Operation['risk']): string[] => table({}, { risk }).plan.commands().flatMap((command) => (command.id.startsWith('confirm') ? command.keys : []));
     expect([keys('low'), keys('medium'), keys('high'), keys('critical')]).toEqual([['a'], ['a'], ['Mod+Shift+a'], ['Mod+Shift+a']]);
+  });
+});
+
+describe('on a phone without a PIN', () => {
+  it('is canceled or stopped with words, and neither confirmed nor changed', () => {
+    const can = ({ plan, opened }: ReturnType<typeof table>): string[] => {
+      opened.unproven = true;
+      return plan.commands().filter(({ id, when }) => ['confirm-risky', 'send', 'cancel-plan'].includes(id) && when()).map(({ id }) => id);
+    };
+    expect(can(table({}, { risk: 'critical' }))).toEqual(['cancel-plan']);
+    const changed = table({}, { risk: 'critical' });
+    changed.plan.editing.remove('a');
+    expect(can(changed)).toEqual(['cancel-plan']);
+    const words = table({}, { risk: 'critical' });
+    words.draft.form.human_input = 'Not today.';
+    expect(can(words)).toEqual(['send', 'cancel-plan']);
   });
 });
 
