@@ -50,12 +50,24 @@ func copilot(d *fixture, model string) (args, env []string) {
 		[]string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + model + "/v1", "COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=test", "COPILOT_AUTO_UPDATE=false"}
 }
 
+// qwen prepares Qwen Code as it is started without a person at it. Its own approvals stay on.
+func qwen(d *fixture, model string) (args, env []string) {
+	d.write(filepath.Join(d.home, ".qwen", "settings.json"), jsonText(object{
+		"general":  object{"enableAutoUpdate": false},
+		"privacy":  object{"usageStatisticsEnabled": false},
+		"security": object{"auth": object{"selectedType": "openai"}},
+	}))
+	return []string{"node", packaged(d.t, "@qwen-code/qwen-code/cli-entry.js"), "--model", "test", "-p", task},
+		[]string{"OPENAI_BASE_URL=" + model + "/v1", "OPENAI_API_KEY=none"}
+}
+
 var everyConnected = []connected{
 	{"claude-code", "claude", usual("claude-code", "--permission-mode", "bypassPermissions"), asking("mcp__deskbell__human", "")},
 	{"codex", "codex", usual("codex", "--dangerously-bypass-approvals-and-sandbox"), asking("human", "mcp__deskbell")},
 	{"gemini", "gemini", usual("gemini", "--approval-mode", "yolo"), asking("mcp_deskbell_human", "")},
 	{"opencode", "opencode", usual("opencode"), asking("deskbell_human", "")},
 	{"copilot", "copilot", kind{name: "copilot", bare: true, prepare: copilot}, asking("deskbell-human", "")},
+	{"qwen", "qwen", kind{name: "qwen", bare: true, prepare: qwen}, asking("mcp__deskbell__human", "")},
 }
 
 // call makes one request as the operator.
@@ -227,7 +239,7 @@ func TestAgentsWithClaudeCodesProtocol(t *testing.T) {
 		t.Skip("the two most used are enough for a quick run")
 	}
 	for _, c := range everyConnected {
-		if c.kind.prepare == nil || c.client != "qwen" && c.client != "copilot" {
+		if c.client != "qwen" && c.client != "copilot" {
 			continue
 		}
 		t.Run(c.client, func(t *testing.T) {
