@@ -214,21 +214,21 @@ test-deb: installers-linux setup-test
 	NFPM="$(CURDIR)/$(NFPM)" $(APART) $(GO_TEST),installers $(SHORT) -count 1 -timeout 15m ./build/e2e/installers/
 
 installers-windows: frontend/dist/index.html | setup-test
-	build/installers/windows/build $(DIST)
+	build/installers/windows/build $(DIST) build/.stamps/windows
 
 # A user whose folder has a space and Chinese letters in its name.
 test-installer-windows: installers-windows
 	$(APART) USER='王 小明' LOGNAME='王 小明' DESKBELL_SETUP="Z:$(CURDIR)/$(DIST)/deskbell-$(VERSION)-windows-amd64-setup.exe" build/scripts/wine ./build/e2e/installer
 
-installers-npm: build/.stamps/linux/deskbell build/.stamps/linux/deskbell-hook windows
+installers-npm: build/.stamps/linux/deskbell build/.stamps/linux/deskbell-hook installers-windows
 	rm -f $(DIST)/deskbell*.tgz
-	node build/installers/npm/pack.mjs $(VERSION) linux-x64=build/.stamps/linux win32-x64=build/bin
+	node build/installers/npm/pack.mjs $(VERSION) linux-x64=build/.stamps/linux win32-x64=build/.stamps/windows
 
 test-npm: installers-npm
 	DESKBELL_DIST=$(DIST) DESKBELL_VERSION=$(VERSION) $(APART) node --test --test-timeout=300000 build/installers/npm/npm.test.mjs
 
 manifests: ## write the Homebrew, winget, Scoop and AUR files for what is in build/dist
-	go run -buildvcs=false ./build/installers/manifests -version $(VERSION) -dist $(DIST)
+	go run -buildvcs=false ./build/installers/manifests -version $(VERSION) -repository "$$(build/scripts/version repository)" -dist $(DIST)
 
 sbom: build/tools/cyclonedx-gomod-v1.10.0 build/.stamps/linux/deskbell frontend/node_modules/.package-lock.json ## list what is in the program and the page, in CycloneDX
 	@mkdir -p $(DIST)

@@ -267,14 +267,6 @@ func TestPackagesHaveWhatTheyNeed(t *testing.T) {
 	}
 }
 
-func TestLintersAcceptThePackages(t *testing.T) {
-	output(t, "lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", "initial-upload-closes-no-bugs", made(t, ".deb"))
-	output(t, "desktop-file-validate", "../../linux/deskbell.desktop")
-	dir := t.TempDir()
-	output(t, "dpkg-deb", "-x", made(t, ".deb"), dir)
-	output(t, "appstreamcli", "validate", "--no-net", filepath.Join(dir, "usr/share/metainfo/dev.deskbell.Deskbell.metainfo.xml"))
-}
-
 // The same programs at the same commit give the same packages, byte for byte.
 func TestPackTwice(t *testing.T) {
 	if testing.Short() {

@@ -2,7 +2,7 @@
 # Before the programs go, those of them that run end, for all users: the queue is on disk, and agents are answered after the next start.
 set -e
 case ${1:-} in
-  remove | 0 | "")
+  remove | 0 | "" | *.*) # as dpkg, rpm, nobody, and pacman and apk say it: these with the version
     pids=
     for exe in /proc/[0-9]*/exe; do
       for program in /usr/bin/deskbell /usr/bin/deskbell-hook; do

@@ -15,7 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"text/template"
 )
 
@@ -37,10 +37,13 @@ var manifests = []manifest{
 	{"aur/.SRCINFO", "linux-amd64.tar.gz"},
 }
 
+// word is where a version that is no release has its word.
+var word = regexp.MustCompile(`-([a-z]+)[.]`)
+
 // values are what templates know of a release.
 type values struct {
 	Version    string // as programs say it
-	Arch       string // the version as Arch takes it, which allows no dash
+	Arch       string // the version as Arch takes it: 1.2.3rc1 is before 1.2.3 there, and 1.2.3_rc.1 after it
 	Repository string // OWNER/NAME on GitHub
 	Homepage   string
 	Release    string // the address of the release's files
@@ -52,17 +55,15 @@ type values struct {
 func main() {
 	version := flag.String("version", "", "the `version` of the files")
 	dist := flag.String("dist", "build/dist", "the `folder` of the release; the manifests go into its folder manifests")
-	repository := flag.String("repository", "", "`OWNER/NAME` on GitHub; the default is GITHUB_REPOSITORY, or deskbell/deskbell")
+	repository := flag.String("repository", "", "`OWNER/NAME` on GitHub, where the files will be; build/scripts/version says it")
 	flag.Parse()
 	if *version == "" || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
 	if *repository == "" {
-		*repository = os.Getenv("GITHUB_REPOSITORY")
-	}
-	if *repository == "" {
-		*repository = "deskbell/deskbell"
+		fmt.Println("manifests: not written: they name the address of a release, and DESKBELL_REPOSITORY is not set")
+		return
 	}
 	if err := write(*dist, *version, *repository, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "manifests:", err)
@@ -78,7 +79,7 @@ func write(dist, version, repository string, out io.Writer) error {
 			return err
 		}
 		v := values{
-			Version: version, Arch: strings.ReplaceAll(version, "-", "_"), Repository: repository,
+			Version: version, Arch: word.ReplaceAllString(version, "$1"), Repository: repository,
 			Homepage: "https://github.com/" + repository, Release: "https://github.com/" + repository + "/releases/download/v" + version,
 			About: "Lets AI agents ask a human", File: "deskbell-" + version + "-" + m.about,
 		}

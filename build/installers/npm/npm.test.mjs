@@ -104,6 +104,18 @@ test("npm installs this platform's programs and no other's", () => {
   assert.ok(!registry.asked.some((path) => path.startsWith("/files/deskbell-win32")), "npm downloaded the package for Windows");
 });
 
+test("the package for Windows has the program without a console, and the icon", () => {
+  const package_ = join(root, "win32");
+  mkdirSync(package_);
+  execFileSync("tar", ["-xzf", join(dist, `deskbell-win32-x64-${version}.tgz`), "-C", package_]);
+  const bin = join(package_, "package/bin");
+  assert.deepEqual(readdirSync(bin).sort(), ["deskbell-hook.exe", "deskbell.exe", "deskbellw.exe"]);
+  const icon = readFileSync("build/windows/icon.ico");
+  const picture = icon.subarray(icon.readUInt32LE(18), icon.readUInt32LE(18) + icon.readUInt32LE(14)); // the first in the file
+  assert.ok(picture.length > 100);
+  for (const program of readdirSync(bin)) assert.ok(readFileSync(join(bin, program)).includes(picture), `${program} has no icon`);
+});
+
 test("both programs say their version", async () => {
   for (const name of ["deskbell", "deskbell-hook"]) {
     const said = await run(join(prefix, "bin", name), ["--version"]);

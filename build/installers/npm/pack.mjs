@@ -2,7 +2,7 @@
 //
 //   node build/installers/npm/pack.mjs VERSION PLATFORM=FOLDER...
 //
-// Each folder holds a platform's deskbell and deskbell-hook. A package's name and content follow from platforms.json.
+// Each folder holds a platform's deskbell and deskbell-hook, and on Windows deskbellw, which starts it without a console. A package's name and content follow from platforms.json.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,13 +14,12 @@ const root = resolve(here, "../../..");
 const dist = join(root, "build/dist");
 const platforms = JSON.parse(readFileSync(join(here, "platforms.json"), "utf8"));
 const [version, ...given] = process.argv.slice(2);
-const repository = process.env.GITHUB_REPOSITORY ?? "deskbell/deskbell";
+const repository = execFileSync(join(root, "build/scripts/version"), ["repository"], { encoding: "utf8" }).trim();
 
 const about = {
   version,
   license: "Apache-2.0",
-  homepage: `https://github.com/${repository}`,
-  repository: { type: "git", url: `git+https://github.com/${repository}.git` },
+  ...(repository && { homepage: `https://github.com/${repository}`, repository: { type: "git", url: `git+https://github.com/${repository}.git` } }),
   engines: { node: ">=18" },
 };
 
@@ -54,7 +53,7 @@ for (const pair of given) {
   const manifest = { name, description: `The programs of Deskbell for ${platform}`, ...about, os: [p.os], cpu: [p.cpu], preferUnplugged: true };
   if (p.libc) manifest.libc = [p.libc];
   pack(manifest, (folder) => {
-    for (const program of ["deskbell", "deskbell-hook"]) {
+    for (const program of ["deskbell", "deskbell-hook", ...(p.also ?? [])]) {
       const to = join(folder, "bin", program + p.suffix);
       copyFileSync(join(from, program + p.suffix), to);
       chmodSync(to, 0o755);

@@ -31,7 +31,7 @@ VIAddVersionKey /LANG=0 "ProductName" "${NAME}"
 VIAddVersionKey /LANG=0 "FileDescription" "${NAME} Setup"
 VIAddVersionKey /LANG=0 "FileVersion" "${VERSION}"
 VIAddVersionKey /LANG=0 "ProductVersion" "${VERSION}"
-VIAddVersionKey /LANG=0 "LegalCopyright" "MIT License"
+VIAddVersionKey /LANG=0 "LegalCopyright" "The Deskbell authors, Apache-2.0"
 
 Var Scope    ; user or machine
 Var ForAll   ; the button of the page that asks
