@@ -286,21 +286,21 @@ func (c *clients) Prove(ctx context.Context, id string) (human.ClientProof, erro
 	}
 	session, op, err := c.ask(ctx, view.Name, program)
 	if err != nil {
-		return c.proved(id, human.ClientProof{}, human.Sayf("It did not arrive: %s", human.SafeText(err)))
+		return c.proved(id, human.ClientProof{}, human.Sayf("The request did not arrive: %s", human.SafeText(err)))
 	}
-	proof, err := c.proved(id, human.ClientProof{OK: true, Operation: op}, human.Sayf("It arrived, and waits for your answer."))
+	proof, err := c.proved(id, human.ClientProof{OK: true, Operation: op}, human.Sayf("The request arrived, and waits for your answer."))
 	c.work.Go(func() {
 		defer func() { _ = session.Close() }() // its program ends when its input does, and is killed where it does not
 		ctx, cancel := context.WithTimeout(c.life, proofAnswered)
 		defer cancel()
-		text := human.Sayf("It arrived; it was not answered within 10 minutes.")
+		text := human.Sayf("The request arrived; it was not answered within 10 minutes.")
 		for ctx.Err() == nil {
 			r, err := call(ctx, session, map[string]any{"action": "wait", "operation_id": string(op)})
 			if err != nil {
 				break
 			}
 			if r.Status != "pending" && r.Status != "waiting_input" {
-				text = human.Sayf("It arrived, and your answer went back through it.")
+				text = human.Sayf("The request arrived, and your answer went back the same way.")
 				break
 			}
 		}

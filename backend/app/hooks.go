@@ -26,7 +26,7 @@ func hooks() cli.Hooks {
 		},
 		Look: func(client string, at cli.HookPlace, c cli.HookCommand) (cli.HookState, error) {
 			state, err := install.Look(client, place(at), install.Command(c))
-			return cli.HookState(state), err
+			return cli.HookState{Client: state.Client, Path: state.Path, Installed: state.Installed, Command: state.Command, Problem: state.Problem}, err
 		},
 		KeyFile: hookprogram.KeyFile,
 	}

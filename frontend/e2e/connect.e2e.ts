@@ -56,7 +56,7 @@ test('a client is connected by a click, proved by a request that is answered her
   await card.getByRole('button', { name: 'It works' }).click();
   await card.getByRole('button', { name: /Send/ }).click();
   await expect(claude).toContainText('Claude Code reached you', { timeout: 30_000 });
-  await expect(claude).toContainText('your answer went back through it', { timeout: 30_000 });
+  await expect(claude).toContainText('your answer went back the same way', { timeout: 30_000 });
 
   await app.press('u');
   await expect(row(app, 'claude-code')).toContainText('Found');

@@ -66,6 +66,16 @@ test('a question is answered on its card', async ({ server, bot, page }) => {
   await bot.until(id, (o) => o.result?.human_input === 'Short story first');
 });
 
+test('a question is answered on its card by keys: a number chooses, then Enter sends', async ({ server, bot, page }) => {
+  const { operation_id: id } = await bot.ring(question);
+  await popup(server, page);
+  await expect(page.getByRole('button', { name: 'Short story first' })).toBeEnabled();
+  await page.keyboard.press('2');
+  await expect(page.getByRole('button', { name: 'Send' })).toBeEnabled();
+  await page.keyboard.press('Enter');
+  await bot.until(id, (o) => o.result?.human_input === 'Short story first');
+});
+
 test('somebody faster is named, and what was typed is kept', async ({ server, bot, page }) => {
   const op = await bot.ring(question);
   await popup(server, page);

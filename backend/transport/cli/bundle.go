@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"deskbell/backend/human"
 	"deskbell/backend/store/datadir"
@@ -29,7 +30,7 @@ func (s *shell) bundle(p Place, checks []human.Diagnosis) ([]page, error) {
 		for _, v := range p.Config.Values() {
 			value := shown(v.Value)
 			if text, is := v.Value.(string); is && text != "" && v.Allowed == nil || v.Type == "list" {
-				value = "(set; not shown)" // a name, an address, a path: the operator's own words
+				value = "(not shown)" // a name, an address, a path: the operator's own words
 			}
 			fmt.Fprintf(&config, "%s = %s (%s)\n", v.Key, value, v.Source)
 		}
@@ -72,7 +73,7 @@ func sizes(dir string) string {
 			}
 			return nil
 		})
-		fmt.Fprintf(&b, "%-16s %6d files %14d bytes\n", name, files, bytes)
+		fmt.Fprintf(&b, "%-16s %14d bytes, files: %d\n", name, bytes, files)
 	}
 	return b.String()
 }
@@ -86,7 +87,7 @@ func (s *shell) writeBundle(path string, pages []page, yes bool, words human.Tra
 		for line := range strings.Lines(p.text) {
 			s.printf("%s\n", visible(strings.TrimRight(line, "\r\n")))
 		}
-		f, err := w.Create(p.name)
+		f, err := w.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate, Modified: time.Now()})
 		if err == nil {
 			_, err = f.Write([]byte(p.text))
 		}

@@ -315,7 +315,7 @@ func TestArchiveInHome(t *testing.T) {
 		t.Error(said)
 	}
 	desktop := filepath.Join(home, ".local/share/applications/deskbell.desktop")
-	if text, err := os.ReadFile(desktop); err != nil || !strings.Contains(string(text), `Exec="`+program+`"`) {
+	if text, err := os.ReadFile(desktop); err != nil || !strings.Contains(string(text), "Exec="+program+" open %u") {
 		t.Errorf("%v: %s", err, text)
 	}
 	output(t, "desktop-file-validate", desktop)

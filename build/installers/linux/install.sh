@@ -56,7 +56,9 @@ while IFS= read -r file; do
   cp "$here/$file" "$prefix/$file"
 done <"$own/installed"
 cp "$here/install.sh" "$own/install.sh"
-sed -i "s,^Exec=deskbell,Exec=\"$prefix/bin/deskbell\"," "$prefix/share/applications/deskbell.desktop"
+# Quoted only where it must be: xdg-open, where no desktop environment runs, takes quotes as part of the name, and opens no link.
+case $prefix in *[!A-Za-z0-9/._+@-]*) program="\"$prefix/bin/deskbell\"" ;; *) program=$prefix/bin/deskbell ;; esac
+sed -i "s,^Exec=deskbell,Exec=$program," "$prefix/share/applications/deskbell.desktop"
 refresh
 
 echo "Deskbell is installed: $prefix/bin/deskbell"

@@ -79,6 +79,8 @@ export interface KindDefinition {
 
   page: () => Promise<PageParts>;
   card: Part<OnCard>;
+  /** Its card is answered in place: once something is chosen or written, Enter sends that instead of opening the request. */
+  cardSends?: boolean;
   batch: Part<OnBatch>;
   /** Under the sentence that says how it ended. */
   end?: Part<{ op: Operation }>;

@@ -128,7 +128,7 @@ func connection(id string, at Place, s Setup, undo bool) (Connection, error) {
 		out.State, out.Key = human.ClientConnected, c.id
 		if c.hook {
 			if state, err := Look(c.id, at, s.Hook); err == nil && state.Problem != "" {
-				out.Problem = state.Problem
+				out.Problem, out.SaidProblem = state.Problem, &state.Said
 			}
 		}
 	case ours:

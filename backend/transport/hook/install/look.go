@@ -3,7 +3,6 @@ package install
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"deskbell/backend/human"
 )
 
 // A State is how a client's settings stand.
@@ -22,6 +23,9 @@ type State struct {
 	Installed bool   `json:"installed"`
 	Command   string `json:"command,omitempty"`
 	Problem   string `json:"problem,omitempty"` // why the client may not ask, though it is installed
+
+	// Said is Problem, for other languages.
+	Said human.Sentence `json:"-"`
 }
 
 // Look says whether the hook is in, and whether it is as Install puts it in: under its event, asked about every call, with this
@@ -36,19 +40,20 @@ func Look(client string, at Place, c Command) (State, error) {
 		c.Limit = limitOf(was.command)
 		if t.entries == nil {
 			if c.Limit = pluginLimitOf(was.text); !bytes.Equal(was.text, pluginFor(c)) {
-				s.Problem = "the plug-in is not the one of this version, or was changed; install it again"
+				s.Said = human.Sayf("the plug-in is not the one of this version, or was changed; install it again")
 			}
 			return was.text, nil
 		}
-		s.Problem = wrongEntries(was.ours, t.entries(c, runtime.GOOS))
-		if s.Problem == "" {
-			s.Problem = switchedOff(client, was.text)
+		s.Said = wrongEntries(was.ours, t.entries(c, runtime.GOOS))
+		if s.Said.Text == "" {
+			s.Said = switchedOff(client, was.text)
 		}
-		if s.Problem == "" {
-			s.Problem = untrusted(client, at, s.Path)
+		if s.Said.Text == "" {
+			s.Said = untrusted(client, at, s.Path)
 		}
 		return was.text, nil
 	})
+	s.Problem = s.Said.Text
 	if t, ok := targets[client]; ok {
 		s.Path = t.path(at)
 	}
@@ -73,7 +78,7 @@ func pluginLimitOf(text []byte) time.Duration {
 }
 
 // wrongEntries says how the entries in a file differ from those that Install puts in; empty where they do not.
-func wrongEntries(ours, want []entry) string {
+func wrongEntries(ours, want []entry) human.Sentence {
 	for _, w := range want {
 		var there *entry
 		for i := range ours {
@@ -84,24 +89,24 @@ func wrongEntries(ours, want []entry) string {
 		if there == nil {
 			for _, o := range ours {
 				if !hasEvent(want, o.event) {
-					return fmt.Sprintf("its entry is under %s instead of %s, so that no call is asked about; install it again", o.event, w.event)
+					return human.Sayf("its entry is under %s instead of %s, so that no call is asked about; install it again", o.event, w.event)
 				}
 			}
-			return fmt.Sprintf("its entry under %s is missing; install it again", w.event)
+			return human.Sayf("its entry under %s is missing; install it again", w.event)
 		}
 		if there.value == nil {
-			return fmt.Sprintf("its entry under %s has other hooks or comments in it, so that it cannot be compared; install it again", w.event)
+			return human.Sayf("its entry under %s has other hooks or comments in it, so that it cannot be compared; install it again", w.event)
 		}
-		if problem := wrongEntry(*there, w); problem != "" {
-			return problem + "; install it again"
+		if problem := wrongEntry(*there, w); problem.Text != "" {
+			return problem
 		}
 	}
 	for _, o := range ours {
 		if !hasEvent(want, o.event) {
-			return fmt.Sprintf("there is another entry of it under %s, which it does not answer; install it again", o.event)
+			return human.Sayf("there is another entry of it under %s, which it does not answer; install it again", o.event)
 		}
 	}
-	return ""
+	return human.Sentence{}
 }
 
 func hasEvent(entries []entry, event string) bool {
@@ -113,18 +118,18 @@ func hasEvent(entries []entry, event string) bool {
 	return false
 }
 
-func wrongEntry(there, want entry) string {
+func wrongEntry(there, want entry) human.Sentence {
 	var a, b map[string]any
 	if json.Unmarshal(there.value, &a) != nil || json.Unmarshal(want.value, &b) != nil || reflect.DeepEqual(a, b) {
-		return ""
+		return human.Sentence{}
 	}
 	if a["matcher"] != b["matcher"] {
-		return fmt.Sprintf("its matcher under %s is %s instead of %s, so that not every call is asked about", there.event, text(a["matcher"]), text(b["matcher"]))
+		return human.Sayf("its matcher under %s is %s instead of %s, so that not every call is asked about; install it again", there.event, text(a["matcher"]), text(b["matcher"]))
 	}
 	if x, y := commandOf(there.value), commandOf(want.value); x != y {
-		return fmt.Sprintf("its command under %s is not that of this Deskbell and its data folder: %s", there.event, x)
+		return human.Sayf("its command under %s is not that of this Deskbell and its data folder: %s; install it again", there.event, x)
 	}
-	return fmt.Sprintf("its entry under %s was changed", there.event)
+	return human.Sayf("its entry under %s was changed; install it again", there.event)
 }
 
 func text(v any) string {
@@ -148,10 +153,10 @@ func commandOf(value json.RawMessage) string {
 }
 
 // switchedOff says by which setting a client runs no hooks; empty without.
-func switchedOff(client string, settings []byte) string {
+func switchedOff(client string, settings []byte) human.Sentence {
 	root, err := parse(settings)
 	if err != nil {
-		return ""
+		return human.Sentence{}
 	}
 	is := func(in node, name, value string) bool {
 		i := in.member(settings, name)
@@ -160,19 +165,19 @@ func switchedOff(client string, settings []byte) string {
 	switch client {
 	case "claude-code":
 		if is(root, "disableAllHooks", "true") {
-			return "disableAllHooks is set, so that Claude Code runs no hook"
+			return human.Sayf("disableAllHooks is set, so that Claude Code runs no hook")
 		}
 	case "copilot", "qwen":
 		if is(root, "disableAllHooks", "true") {
-			return "disableAllHooks is set, so that it runs no hook"
+			return human.Sayf("disableAllHooks is set, so that the client runs no hook")
 		}
 	case "gemini":
 		config, err := child(settings, root, "hooksConfig", '{')
 		if err == nil && config != nil && (is(*config, "enabled", "false") || disables(settings, *config)) {
-			return "hooksConfig switches it off"
+			return human.Sayf("hooksConfig switches the hook off")
 		}
 	}
-	return ""
+	return human.Sentence{}
 }
 
 func disables(settings []byte, config node) bool {
@@ -181,7 +186,7 @@ func disables(settings []byte, config node) bool {
 }
 
 // untrusted says why a client does not run hooks of a file yet; empty where nothing says so.
-func untrusted(client string, at Place, file string) string {
+func untrusted(client string, at Place, file string) human.Sentence {
 	switch {
 	case client == "codex":
 		config := filepath.Join(filepath.Dir(targets[client].path(Place{Home: at.Home, Env: at.Env})), "config.toml")
@@ -200,12 +205,12 @@ func untrusted(client string, at Place, file string) string {
 		for key, state := range said.Hooks.State {
 			if err == nil && strings.Contains(key, file) && state.Hash != "" {
 				if state.Enabled != nil && !*state.Enabled {
-					return "Codex has it switched off; open /hooks in Codex"
+					return human.Sayf("Codex has the hook switched off; open /hooks in Codex")
 				}
-				return ""
+				return human.Sentence{}
 			}
 		}
-		return "Codex does not trust it yet; open /hooks in Codex and trust it"
+		return human.Sayf("Codex does not trust the hook yet; open /hooks in Codex and trust it")
 	case client == "gemini" && at.Dir != "":
 		raw, err := os.ReadFile(filepath.Join(filepath.Dir(targets[client].path(Place{Home: at.Home, Env: at.Env})), "trustedFolders.json"))
 		var folders map[string]string
@@ -214,10 +219,10 @@ func untrusted(client string, at Place, file string) string {
 		}
 		for folder, trust := range folders {
 			if err == nil && (folder == at.Dir && trust == "TRUST_FOLDER" || strings.HasPrefix(at.Dir+string(filepath.Separator), folder+string(filepath.Separator)) && trust != "DO_NOT_TRUST") {
-				return ""
+				return human.Sentence{}
 			}
 		}
-		return "Gemini CLI does not trust this folder yet, and runs a project's hooks only in folders that it trusts"
+		return human.Sayf("Gemini CLI does not trust this folder yet, and runs a project's hooks only in folders that it trusts")
 	}
-	return ""
+	return human.Sentence{}
 }

@@ -30,7 +30,7 @@ func TestLookSaysWhatIsWrong(t *testing.T) {
 		"Cursor, a failure that lets":  {"cursor", `"failClosed": true`, `"failClosed": false`, "was changed"},
 		"opencode":                     {"opencode", "", "", ""},
 		"opencode, a changed plug-in":  {"opencode", "if (answer.args === undefined) return", "return", "was changed"},
-		"Codex, which has not been on": {"codex", "", "", "Codex does not trust it yet"},
+		"Codex, which has not been on": {"codex", "", "", "Codex does not trust the hook yet"},
 	} {
 		at := home(t)
 		p, err := Install(tt.client, at, Command{Program: command.Program, Data: command.Data, Limit: 10 * time.Minute})

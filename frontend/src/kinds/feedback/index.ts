@@ -11,6 +11,7 @@ export const feedback: KindDefinition = {
   answer: 'words',
   page: () => import('./page'),
   card: () => import('./Card.svelte'),
+  cardSends: true,
   batch: () => import('../../components/operation/BatchAnswers.svelte'),
   controller: (opened) => new Choosing(opened),
   // A choice goes out by name, and in words where nothing else was written.
