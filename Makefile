@@ -273,7 +273,7 @@ window: build setup-test
 	# Each test has a desktop of its own, and mostly waits for it.
 	$(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 10m -skip '^Test(Browser|Wayland)' ./build/e2e/...
 
-wayland: build setup-test ## run the window in headless sway and GNOME Shell
+wayland: build setup-test ## run the window and recording in headless sway, GNOME Shell and weston
 	$(APART) $(GO_TEST),window -count 1 -parallel 2 -timeout 10m -run '^TestWayland' ./build/e2e/
 
 browser: build setup-test $(PLAYERS)/node_modules/.package-lock.json

@@ -817,9 +817,14 @@ func (a *App) limits(width, height int) {
 	}
 }
 
-// Focus gives the keyboard to the window. See App.
+// Focus gives the keyboard to the window; where a popup cannot have it, it becomes the console. See App.
 func (a *App) Focus() error {
-	if err := a.window.Focus(); err != nil && !errors.Is(err, window.ErrUnsupported) {
+	err := a.window.Focus()
+	if errors.Is(err, window.ErrNoKeys) {
+		a.show("")
+		return nil
+	}
+	if err != nil && !errors.Is(err, window.ErrUnsupported) {
 		return err
 	}
 	return nil

@@ -72,10 +72,10 @@ func recordsReports(t *testing.T, c *desktoptest.Compositor, script, system, sec
 	w.form.Await("agree", true)
 	w.press("Greet")
 	w.form.Await("greetings", 1)
-	since, _ := h.recorder()
 	silent := c.Terminal() // it is not on the bus of accessibility
 	c.Type("rm")
 	c.Wait("the terminal to read", func() bool { return silent() == "rm" })
+	since, _ := h.recorder()
 	c.Wait("a second in it", func() bool { current, running := h.recorder(); return running && current.Elapsed > since.Elapsed+1e9 })
 	h.call("POST", "/api/recordings/"+string(rec.ID)+"/stop", nil, &rec)
 
@@ -138,4 +138,8 @@ func elementOf(e human.RecordedEvent) string {
 func TestWaylandRecordOnSway(t *testing.T) {
 	t.Parallel()
 	recordsReports(t, desktoptest.StartSway(t), "form.gtk3.py", "linux/wayland/sway", "Password")
+}
+
+func TestWaylandRecordOnGNOME(t *testing.T) {
+	recordsReports(t, desktoptest.StartGNOME(t), "form.gtk3.py", "linux/wayland/gnome", "Password")
 }

@@ -171,6 +171,12 @@ func TestWaylandAnswerOnGNOME(t *testing.T) {
 	answeredByClick(t, c, "gnome", image.Point{})
 }
 
+// weston gives each new window the keyboard, but for those that it has no say in: cards are such.
+func TestWaylandAnswerOnWeston(t *testing.T) {
+	t.Parallel()
+	answeredByClick(t, desktoptest.StartWeston(t), "weston", image.Point{})
+}
+
 // On two monitors, one of which has two pixels for each, the popup comes where the keyboard is, at the right size.
 func TestWaylandPopupOnTwoOutputs(t *testing.T) {
 	t.Parallel()

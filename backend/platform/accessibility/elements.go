@@ -20,7 +20,7 @@ type Options struct {
 	Clock record.Clock
 	// Session is the address of the session bus; by default the environment's.
 	Session string
-	// Deadline bounds a whole look-up; 200 ms by default.
+	// Deadline bounds a whole look-up; by default 200 ms, or 2 s with Reports, when no input waits for it.
 	Deadline time.Duration
 	// Reports has Run deliver what applications report of what is done in them, too. It is for sessions in which no
 	// input is seen.
@@ -44,7 +44,11 @@ type Elements struct {
 
 // New returns elements that connect when they are first asked. Close releases the connection.
 func New(o Options) *Elements {
-	o.Deadline = cmp.Or(o.Deadline, 200*time.Millisecond)
+	usual := 200 * time.Millisecond
+	if o.Reports {
+		usual = 2 * time.Second
+	}
+	o.Deadline = cmp.Or(o.Deadline, usual)
 	return &Elements{o: o, focused: map[string]ref{}, patience: make(chan struct{}, 1)}
 }
 

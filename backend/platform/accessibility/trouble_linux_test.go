@@ -2,10 +2,13 @@ package accessibility
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/godbus/dbus/v5"
 
 	"deskbell/backend/human"
 	"deskbell/backend/record"
@@ -59,6 +62,50 @@ func TestStoppedApplication(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.ready(e)
+}
+
+// A slowApplication answers for a button, and not for what it is in.
+type slowApplication struct{ itself string }
+
+func (slowApplication) GetRole() (uint32, *dbus.Error) { return uint32(rolePushButton), nil }
+
+func (a slowApplication) Get(_, property string) (dbus.Variant, *dbus.Error) {
+	if property == "Parent" {
+		return dbus.MakeVariant(ref{a.itself, "/window"}), nil
+	}
+	return dbus.MakeVariant(property), nil
+}
+
+// What an application says of half the way up to its window names no window.
+func TestWindowOfHalfAnAnswer(t *testing.T) {
+	d := startAccessible(t)
+	e := d.elements()
+	b, err := e.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, _, err := e.address(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := dbus.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	button := ref{conn.Names()[0], "/button"}
+	for _, face := range []string{"org.a11y.atspi.Accessible", "org.freedesktop.DBus.Properties"} {
+		if err := conn.Export(slowApplication{button.Bus}, button.Path, face); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.apps[button.Bus] = &app{root: ref{button.Bus, rootPath}, pid: os.Getpid()}
+	if n := b.lookup(t.Context()).one(otherT, button, withRole|withParent); n.role != rolePushButton || n.parent.Path != "/window" {
+		t.Fatalf("the application does not answer: %+v", n)
+	}
+	if p, ok := e.window(t.Context(), button); ok {
+		t.Errorf("the window of a button is %+v", p.Window)
+	}
 }
 
 // Of a terminal without accessibility nothing is known, and that is said.

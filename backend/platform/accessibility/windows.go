@@ -84,7 +84,8 @@ func (e *Elements) window(ctx context.Context, of ref) (record.Placed, bool) {
 	}
 	chain := l.chain(otherT, l.one(otherT, of, withRole|withName|withParent), maxAncestors)
 	n := chain[len(chain)-1]
-	if n.gone {
+	// Where an application is too slow to say all that the object is in, the way up ends before the window.
+	if n.gone || l.one(otherT, n.parent, withRole).role != roleApplication {
 		return record.Placed{}, false
 	}
 	return l.placed(owner, n), true

@@ -10,6 +10,9 @@ import "errors"
 // falls back to what it has; nothing has changed.
 var ErrUnsupported = errors.New("desktop: not supported by this system")
 
+// ErrNoKeys says that a popup cannot have the keyboard in this session.
+var ErrNoKeys = errors.New("desktop: a popup gets no keyboard in this session")
+
 // A Rect is a part of the desktop in logical pixels (physical pixels divided by the monitor's scale on
 // Linux and macOS, physical pixels on Windows), with the origin of the whole desktop.
 type Rect struct {
@@ -83,7 +86,8 @@ type Window interface {
 	Place() (Place, error)
 	SetPlace(Place) error
 	Hide() error
-	// Focus gives the keyboard to the window. A popup gives it back when it loses it.
+	// Focus gives the keyboard to the window. A popup gives it back when it loses it. It returns ErrNoKeys where a popup
+	// cannot have it.
 	Focus() error
 	// Close releases the hot key. The window itself stays Wails'.
 	Close()

@@ -13,7 +13,9 @@
 extern void deskbellHotkey(int key, int shown);
 
 enum { WAILS, POPUP, CONSOLE };
-enum { AGAIN = 1 }; // what a run returns that has to be run once more, when the main loop has gone on for a moment
+// What a run returns that has to be run once more, when the main loop has gone on for a moment; and one that asks for the
+// keyboard where a popup cannot have it.
+enum { AGAIN = 1, NO_KEYS };
 
 // Touched by the main thread only.
 static GtkWindow *window;
@@ -28,6 +30,9 @@ static GtkWidget *held_back; // kept from the window manager until it has been h
 // On Wayland, where the compositor offers layers (zwlr_layer_shell_v1), a popup is a window of its own in the uppermost
 // one, and the page moves between the two: a window that is once in a layer cannot become an ordinary one.
 static GtkWindow *sheet;
+// The window manager, weston's, neither puts windows where they ask to be nor keeps them above others, and gives each new one
+// the keyboard. The sheet is a window then that it has no say in, and which cannot have the keyboard.
+static gboolean weak;
 static gboolean layers_offered; // whether this library is there or not
 static gboolean keys_wanted; // the popup asked for the keyboard, and does not have it yet
 static struct {
@@ -66,6 +71,16 @@ static void on_global(void *data, struct wl_registry *r, uint32_t name, const ch
 }
 
 static void on_global_remove(void *data, struct wl_registry *r, uint32_t name) {}
+
+static gboolean weak_manager(void) {
+#ifdef GDK_WINDOWING_X11
+	GdkScreen *s = gdk_screen_get_default();
+	return on_x11() && on_wayland() && strcmp(gdk_x11_screen_get_window_manager_name(s), "unknown") != 0 &&
+		!gdk_x11_screen_supports_net_wm_hint(s, gdk_atom_intern_static_string("_NET_WM_STATE_ABOVE"));
+#else
+	return FALSE;
+#endif
+}
 
 // find_layers asks the compositor on a connection of its own: GTK has to know its backend before it connects.
 static gboolean find_layers(void) {
@@ -332,7 +347,7 @@ static GdkFilterReturn on_root_event(GdkXEvent *xevent, GdkEvent *event, gpointe
 	for (guint i = 0; i < G_N_ELEMENTS(hotkeys); i++) {
 		if (!hotkeys[i].grabbed || e->xkey.keycode != hotkeys[i].code || mods != hotkeys[i].mods)
 			continue;
-		gboolean shown = gtk_widget_get_visible(GTK_WIDGET(front()));
+		gboolean shown = gtk_widget_get_visible(GTK_WIDGET(front())) && !(weak && front() == sheet);
 		if (i == 0 && shown)
 			focus_at(e->xkey.time);
 		deskbellHotkey(i, shown);
@@ -362,12 +377,15 @@ static gboolean on_focus_in(GtkWidget *w, GdkEvent *e, gpointer data) {
 }
 
 static void make_sheet(void) {
-	sheet = GTK_WINDOW(gtk_window_new(GTK_WINDOW_TOPLEVEL));
+	sheet = GTK_WINDOW(gtk_window_new(weak ? GTK_WINDOW_POPUP : GTK_WINDOW_TOPLEVEL));
 	gtk_window_set_title(sheet, gtk_window_get_title(window));
 	GdkVisual *visual = gdk_screen_get_rgba_visual(gtk_window_get_screen(sheet));
 	if (visual != NULL)
 		gtk_widget_set_visual(GTK_WIDGET(sheet), visual);
 	gtk_widget_set_app_paintable(GTK_WIDGET(sheet), TRUE);
+	g_signal_connect(sheet, "unmap-event", G_CALLBACK(on_unmap), NULL);
+	if (weak)
+		return;
 	layer.init(sheet);
 	layer.set_namespace(sheet, "deskbell");
 	layer.set_layer(sheet, LAYER_OVERLAY);
@@ -376,7 +394,6 @@ static void make_sheet(void) {
 	layer.set_keyboard_mode(sheet, KEYS_NONE);
 	g_signal_connect(sheet, "focus-in-event", G_CALLBACK(on_focus_in), NULL);
 	g_signal_connect(sheet, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
-	g_signal_connect(sheet, "unmap-event", G_CALLBACK(on_unmap), NULL);
 }
 
 // carry moves the page to another window; both are hidden.
@@ -435,7 +452,8 @@ static int adopt(call *c) {
 	window = find_window();
 	if (window == NULL)
 		return -1;
-	if (layer.init != NULL && !on_x11())
+	weak = weak_manager();
+	if (weak || (layer.init != NULL && !on_x11()))
 		make_sheet();
 	g_signal_connect(find_webview(GTK_WIDGET(window)), "web-process-terminated", G_CALLBACK(on_page_gone), NULL);
 	g_signal_connect(window, "focus-out-event", G_CALLBACK(on_focus_out), NULL);
@@ -497,7 +515,7 @@ static int sheet_screen(call *c) {
 }
 
 static int screen(call *c) {
-	if (sheet != NULL)
+	if (sheet != NULL && !weak)
 		return sheet_screen(c);
 	GdkDisplay *d = gdk_display_get_default();
 	GdkMonitor *m = NULL;
@@ -516,7 +534,8 @@ static int screen(call *c) {
 		return -1;
 	GdkRectangle r;
 	gdk_monitor_get_workarea(m, &r);
-	c->x = r.x, c->y = r.y, c->w = r.width, c->h = r.height;
+	const int panel = weak ? 32 : 0; // weston's, of which programs hear nothing and which is above them
+	c->x = r.x, c->y = r.y + panel, c->w = r.width, c->h = r.height - panel;
 	return 0;
 }
 
@@ -599,12 +618,17 @@ static int sheet_popup(call *c) {
 			return AGAIN;
 		carry(sheet);
 		state = POPUP;
-		layer.set_keyboard_mode(sheet, KEYS_NONE);
 	}
-	call at = {0};
-	sheet_screen(&at);
-	layer.set_margin(sheet, EDGE_TOP, c->y);
-	layer.set_margin(sheet, EDGE_RIGHT, at.w - c->x - c->w);
+	if (weak) {
+		gtk_window_move(sheet, c->x, c->y);
+	} else {
+		if (fresh)
+			layer.set_keyboard_mode(sheet, KEYS_NONE);
+		call at = {0};
+		sheet_screen(&at);
+		layer.set_margin(sheet, EDGE_TOP, c->y);
+		layer.set_margin(sheet, EDGE_RIGHT, at.w - c->x - c->w);
+	}
 	gtk_widget_set_size_request(GTK_WIDGET(sheet), c->w, c->h);
 	gtk_window_resize(sheet, c->w, c->h);
 	if (fresh)
@@ -683,6 +707,11 @@ static int console(call *c) {
 		if (console_maximized)
 			gtk_window_maximize(window);
 		state = CONSOLE;
+		if (weak) { // it shows a window where it stood before it had a say in it
+			gdk_window_set_override_redirect(gtk_widget_get_window(GTK_WIDGET(window)), TRUE);
+			gdk_window_move(gtk_widget_get_window(GTK_WIDGET(window)), console_x, console_y);
+			gdk_window_set_override_redirect(gtk_widget_get_window(GTK_WIDGET(window)), FALSE);
+		}
 		gtk_widget_show(GTK_WIDGET(window));
 		if (!console_maximized)
 			gtk_window_move(window, console_x, console_y); // the one before is lost on the first showing
@@ -736,6 +765,8 @@ static int monitor(call *c) {
 static int focus(call *c) {
 	if (window == NULL)
 		return -1;
+	if (weak && front() == sheet)
+		return NO_KEYS;
 	if (gtk_widget_get_visible(GTK_WIDGET(front())))
 		focus_at(now());
 	return 0;

@@ -112,8 +112,15 @@ func (gtkWindow) Place() (Place, error) {
 	return Place{Rect{int(x), int(y), int(w), int(h)}, maximized != 0}, err
 }
 
-func (gtkWindow) Hide() error  { return gtkError(C.db_hide()) }
-func (gtkWindow) Focus() error { return gtkError(C.db_focus()) }
+func (gtkWindow) Hide() error { return gtkError(C.db_hide()) }
+
+func (gtkWindow) Focus() error {
+	result := C.db_focus()
+	if result == 2 { // NO_KEYS
+		return ErrNoKeys
+	}
+	return gtkError(result)
+}
 
 func (gtkWindow) Close() {
 	onHotkey.Store(nil)

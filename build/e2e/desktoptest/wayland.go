@@ -11,19 +11,21 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/godbus/dbus/v5"
 )
 
-// A Compositor is a Wayland session of its own, without a screen that anyone could look at: sway or GNOME Shell, with
-// XWayland. Of a Desktop's methods those that look at windows or move the pointer are for X11 only; it has its own.
+// A Compositor is a Wayland session of its own, without a screen that anyone could look at: sway, GNOME Shell or weston,
+// with XWayland. Of a Desktop's methods those that look at windows or move the pointer are for X11 only; it has its own.
 type Compositor struct {
 	*Desktop
-	mouse *pointer        // of sway
-	hands *remoteDesktop  // of GNOME Shell; the other is nil
-	size  image.Rectangle // of all outputs together, in logical pixels
+	mouse   *pointer        // of sway
+	hands   *remoteDesktop  // of GNOME Shell
+	outside *Desktop        // in which weston is a window as large as the screen; the others are nil
+	size    image.Rectangle // of all outputs together, in logical pixels
 }
 
 // An Output is a monitor of sway's, in a row from left to right.
@@ -125,6 +127,33 @@ func StartGNOME(t testing.TB) *Compositor {
 	return c
 }
 
+// StartWeston starts weston with a monitor of 1440 by 900, which is a window on X11: its backend without a screen has no
+// pointer and no keyboard. Nothing shows notifications.
+func StartWeston(t testing.TB) *Compositor {
+	t.Helper()
+	outside := Start(t, Options{Bare: true, Width: 1460, Height: 900})
+	outside.Move(1450, 450) // it knows where the pointer is since that came into its window
+	d := prepare(t)
+	c := &Compositor{Desktop: d, outside: outside, size: image.Rect(0, 0, 1440, 900)}
+	d.Env = append(d.Env, "XDG_SESSION_TYPE=wayland", "XDG_CURRENT_DESKTOP=weston")
+	d.startBus()
+	const display = "wayland-test"
+	d.Server = d.StartWith([]string{"DISPLAY=" + outside.Display}, "weston", "--backend=x11-backend.so", "--use-pixman", "--no-config",
+		fmt.Sprintf("--width=%d", c.size.Dx()), fmt.Sprintf("--height=%d", c.size.Dy()), "--xwayland", "--socket="+display)
+	listens := regexp.MustCompile(`xserver listening on display (:\d+)`)
+	d.Wait("weston", func() bool {
+		found := listens.FindStringSubmatch(d.Server.Out() + d.Server.Err())
+		if found != nil {
+			d.Display = found[1]
+		}
+		return found != nil
+	})
+	d.Env = append(d.Env, "WAYLAND_DISPLAY="+display, "DISPLAY="+d.Display)
+	outside.Move(720, 880)
+	d.startReading()
+	return c
+}
+
 // Corner is the top left of the window that has the keyboard, where GTK counts from.
 func (c *Compositor) Corner() (corner image.Point) {
 	c.T.Helper()
@@ -135,25 +164,37 @@ func (c *Compositor) Corner() (corner image.Point) {
 		}
 		return image.Pt(box.X, box.Y)
 	}
-	type node struct {
-		Focused       bool
-		Rect          struct{ X, Y int }
-		Window        struct{ X, Y int } `json:"window_rect"`
-		Nodes         []node
-		FloatingNodes []node `json:"floating_nodes"`
+	n := c.focused()
+	if !n.Focused {
+		c.T.Fatal("no window has the keyboard")
 	}
+	return image.Pt(n.Rect.X+n.Window.X, n.Rect.Y+n.Window.Y)
+}
+
+// A node is a window of sway's, or what windows are in.
+type node struct {
+	Name          string
+	Focused       bool
+	Rect          struct{ X, Y int }
+	Window        struct{ X, Y int } `json:"window_rect"`
+	Nodes         []node
+	FloatingNodes []node `json:"floating_nodes"`
+}
+
+// focused is the window of sway's that has the keyboard; the zero node when none has.
+func (c *Compositor) focused() node {
+	c.T.Helper()
 	var root node
 	if err := json.Unmarshal([]byte(c.Do("swaymsg", "-t", "get_tree", "-r")), &root); err != nil {
 		c.T.Fatal(err)
 	}
 	for all := []node{root}; len(all) > 0; all = all[1:] {
-		if n := all[0]; n.Focused {
-			return image.Pt(n.Rect.X+n.Window.X, n.Rect.Y+n.Window.Y)
+		if all[0].Focused {
+			return all[0]
 		}
 		all = append(all, append(all[0].Nodes, all[0].FloatingNodes...)...)
 	}
-	c.T.Fatal("no window has the keyboard")
-	return corner
+	return node{}
 }
 
 // Eval has GNOME Shell run a script, and returns what comes out as JSON.
@@ -173,9 +214,14 @@ func (c *Compositor) Screenshot(path string) image.Image {
 	if path == "" {
 		path = filepath.Join(c.run, "screen.png")
 	}
-	if c.mouse != nil {
+	switch {
+	case c.outside != nil:
+		// weston shows a new window of X11's own with the next thing that it draws, such as a pointer that moves.
+		c.outside.Do("xdotool", "mousemove", "720", "880", "mousemove", "721", "881")
+		return c.outside.Screenshot(path)
+	case c.mouse != nil:
 		c.Do("grim", path)
-	} else {
+	default:
 		var ok bool
 		var used string
 		shell := c.Bus.Object("org.gnome.Shell.Screenshot", "/org/gnome/Shell/Screenshot")
@@ -207,34 +253,94 @@ func (c *Compositor) picture(path string) image.Image {
 	return picture
 }
 
-// Click presses the left button at a place of all outputs together, in logical pixels.
-func (c *Compositor) Click(x, y int) {
+// Move puts the pointer at a place of all outputs together, in logical pixels.
+func (c *Compositor) Move(x, y int) {
 	c.T.Helper()
-	move, press := c.hands.move, c.hands.press
-	if c.mouse != nil {
-		move, press = c.mouse.move, c.mouse.press
+	if c.outside != nil {
+		c.outside.Move(x, y)
+		return
 	}
-	pointer := func(what string) {
-		if c.hands != nil { // it looks at what is under the pointer with the next frame
-			c.Wait("the pointer at "+what, func() bool { return c.Eval("global.get_pointer()") == what })
-		}
+	move := c.hands.move
+	if c.mouse != nil {
+		move = c.mouse.move
 	}
 	if err := move(x, y); err != nil {
 		c.T.Fatal(err)
 	}
-	pointer(fmt.Sprintf("[%d,%d,0]", x, y))
+	c.pointer(x, y, 0)
+}
+
+// pointer waits until GNOME Shell has seen what the pointer does: it looks at what is under it with the next frame.
+func (c *Compositor) pointer(x, y, buttons int) {
+	c.T.Helper()
+	if what := fmt.Sprintf("[%d,%d,%d]", x, y, buttons); c.hands != nil {
+		c.Wait("the pointer at "+what, func() bool { return c.Eval("global.get_pointer()") == what })
+	}
+}
+
+// Click presses the left button at a place of all outputs together, in logical pixels.
+func (c *Compositor) Click(x, y int) {
+	c.T.Helper()
+	if c.outside != nil {
+		c.outside.Click(x, y)
+		return
+	}
+	press := c.hands.press
+	if c.mouse != nil {
+		press = c.mouse.press
+	}
+	c.Move(x, y)
 	if err := press(true); err != nil {
 		c.T.Fatal(err)
 	}
-	pointer(fmt.Sprintf("[%d,%d,256]", x, y))
+	c.pointer(x, y, 256)
 	if err := press(false); err != nil {
 		c.T.Fatal(err)
 	}
 }
 
+// Active is the title of the window that has the keyboard, or "".
+func (c *Compositor) Active() (title string) {
+	c.T.Helper()
+	if c.hands != nil {
+		if err := json.Unmarshal([]byte(c.Eval("global.display.focus_window?.title ?? ''")), &title); err != nil {
+			c.T.Fatal(err)
+		}
+		return title
+	}
+	return c.focused().Name
+}
+
+// Banner is where GNOME Shell shows the notification that is up, or, with a label, its button of that label; empty while
+// it does not.
+func (c *Compositor) Banner(label string) image.Rectangle {
+	c.T.Helper()
+	var box *struct{ X, Y, W, H float64 }
+	// The state is SHOWN: it has come down. Its buttons are to be seen once it is expanded.
+	found := c.Eval(`(label => {
+	const tray = Main.messageTray, banner = tray._banner;
+	if (!banner || tray._notificationState !== 2 || label && !banner.expanded) return null;
+	const part = label ? banner._buttonBox?.get_children().find(b => b.label === label) : banner;
+	if (!part?.mapped) return null;
+	const [X, Y] = part.get_transformed_position(), [W, H] = part.get_transformed_size();
+	return {X, Y, W, H};
+})(` + strconv.Quote(label) + `)`)
+	if err := json.Unmarshal([]byte(found), &box); err != nil {
+		c.T.Fatal(err)
+	}
+	if box == nil {
+		return image.Rectangle{}
+	}
+	return image.Rect(int(box.X), int(box.Y), int(box.X+box.W), int(box.Y+box.H))
+}
+
 // Type types a text of ASCII.
 func (c *Compositor) Type(text string) {
 	c.T.Helper()
+	if c.outside != nil {
+		c.outside.Type(text)
+		return
+	}
 	if c.mouse != nil {
 		// Some programs lose a key that comes with a new keyboard's layout: it goes to none of them.
 		c.Do("wtype", "-k", "Shift_L", "-s", "100", text)
@@ -286,7 +392,12 @@ func takeHands(bus *dbus.Conn, size image.Point) (*remoteDesktop, error) {
 	if err := r.call("Start"); err != nil {
 		return nil, err
 	}
-	// With its first motion the mouse is plugged in. What is pressed before programs have heard of the mouse is lost.
+	// With its first motion the mouse is plugged in. What is pressed before programs have heard of the mouse is lost. With its
+	// first key the keyboard is plugged in, without which nothing can have it.
+	const shift = 0xffe1 // XK_Shift_L, which goes to no program
+	if err := r.key(shift); err != nil {
+		return nil, err
+	}
 	return r, r.move(size.X/2, size.Y-2)
 }
 
