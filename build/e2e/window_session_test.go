@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/godbus/dbus/v5"
+	"github.com/godbus/dbus/v5/prop"
 
 	"deskbell/build/e2e/desktoptest"
 )
@@ -86,21 +87,59 @@ func TestStartBesideAServer(t *testing.T) {
 	}
 }
 
-// The system's own do-not-disturb counts: here that of dunst.
+// The system's own do-not-disturb counts, as dunst, KDE and GNOME say it.
 func TestQuietAsTheSystem(t *testing.T) {
+	const name, path = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 	t.Parallel()
-	d := desktoptest.Start(t, desktoptest.Options{Notifications: true})
-	s := startShell(d)
-	pause := func(yes bool) {
-		t.Helper()
-		if err := d.Bus.Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").SetProperty("org.dunstproject.cmd0.paused", dbus.MakeVariant(yes)); err != nil {
-			t.Fatal(err)
-		}
+	for system, start := range map[string]func(t *testing.T, d *desktoptest.Desktop) (disturb func(yes bool)){
+		"dunst": func(t *testing.T, d *desktoptest.Desktop) func(bool) {
+			dunst := d.Bus.Object(name, path)
+			return func(yes bool) {
+				if err := dunst.SetProperty("org.dunstproject.cmd0.paused", dbus.MakeVariant(!yes)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		// A service that says what KDE's does.
+		"KDE": func(t *testing.T, d *desktoptest.Desktop) func(bool) {
+			inhibited := &prop.Prop{Value: false, Emit: prop.EmitTrue}
+			properties, err := prop.Export(d.Bus, path, prop.Map{name: {"Inhibited": inhibited}})
+			if err == nil {
+				_, err = d.Bus.RequestName(name, dbus.NameFlagDoNotQueue)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func(yes bool) { properties.SetMust(name, "Inhibited", !yes) }
+		},
+		// GNOME's own settings, kept by what keeps them on a desktop.
+		"GNOME": func(t *testing.T, d *desktoptest.Desktop) func(bool) {
+			d.Env = append(d.Env, "XDG_CURRENT_DESKTOP=ubuntu:GNOME", "GSETTINGS_BACKEND=dconf")
+			d.Start("/usr/libexec/dconf-service")
+			d.Wait("what keeps settings", func() bool {
+				var there bool
+				err := d.Bus.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, "ca.desrt.dconf").Store(&there)
+				return err == nil && there
+			})
+			return func(yes bool) {
+				d.Do("gsettings", "set", "org.gnome.desktop.notifications", "show-banners", strconv.FormatBool(yes))
+			}
+		},
+	} {
+		t.Run(system, func(t *testing.T) {
+			t.Parallel()
+			d := desktoptest.Start(t, desktoptest.Options{Notifications: system == "dunst"})
+			disturb := start(t, d)
+			disturb(true)
+			s := startShell(d)
+			for range 2 {
+				disturb(false)
+				s.hears("event quiet true true")
+				disturb(true)
+				s.hears("event quiet false true")
+			}
+		})
 	}
-	pause(true)
-	s.hears("event quiet true true")
-	pause(false)
-	s.hears("event quiet false true")
 }
 
 // The console stands where it stood before the program was started again, and on a monitor where that one has gone.

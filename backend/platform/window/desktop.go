@@ -41,11 +41,11 @@ type Hotkey int
 
 // The hot keys.
 const (
-	BellKey   Hotkey = iota // Ctrl Alt B: the keyboard to the window
-	RecordKey               // Ctrl Alt R: begin a recording, or pause the one that runs, or go on with it
-	StopKey                 // Ctrl Alt Shift R: stop the recording
-	Moved                   // no key: the console stands still after it was moved or resized
-	Rearranged              // no key: a monitor came, went or changed
+	BellKey    Hotkey = iota // Ctrl Alt B: the keyboard to the window
+	RecordKey                // Ctrl Alt R: begin a recording, or pause the one that runs, or go on with it
+	StopKey                  // Ctrl Alt Shift R: stop the recording
+	Moved                    // no key: the console stands still after it was moved or resized
+	Rearranged               // no key: a monitor came, went or changed
 )
 
 // A Popup is where a popup shall stand. Pad is the transparent rim around the cards, through which clicks

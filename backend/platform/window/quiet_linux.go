@@ -1,12 +1,12 @@
 package window
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/godbus/dbus/v5"
 )
@@ -20,53 +20,40 @@ var quietProperties = []struct{ iface, name string }{
 // WatchSystemQuiet reports the state of the system's own do-not-disturb, now and at each change, until ctx ends. GNOME's, KDE's and
 // dunst's are known; others are SystemUnknown.
 func WatchSystemQuiet(ctx context.Context, changed func(System)) {
-	var mu sync.Mutex
-	service, gnome := SystemUnknown, SystemUnknown
+	conn, err := sessionBus(ctx)
+	if err != nil {
+		changed(SystemUnknown)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	changes := make(chan *dbus.Signal, 16)
+	conn.Signal(changes)
+	err = errors.Join(
+		conn.AddMatchSignal(dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, notifyName)),
+		conn.AddMatchSignal(dbus.WithMatchSender(notifyName), dbus.WithMatchInterface("org.freedesktop.DBus.Properties"), dbus.WithMatchMember("PropertiesChanged")),
+		// What keeps GNOME's settings says which of them were changed.
+		conn.AddMatchSignal(dbus.WithMatchInterface("ca.desrt.dconf.Writer"), dbus.WithMatchMember("Notify"), dbus.WithMatchArgPath(0, "/org/gnome/desktop/notifications/")),
+	)
+	if err != nil {
+		changed(SystemUnknown)
+		return
+	}
 	last := System("")
-	set := func(which *System, s System) {
-		mu.Lock()
-		defer mu.Unlock()
-		*which = s
+	for {
+		states := []System{serviceQuiet(ctx, conn), gnomeQuiet(ctx)}
 		now := SystemUnknown
 		switch {
-		case service == SystemQuiet || gnome == SystemQuiet:
+		case ctx.Err() != nil:
+			return
+		case slices.Contains(states, SystemQuiet):
 			now = SystemQuiet
-		case service == SystemLoud || gnome == SystemLoud:
+		case slices.Contains(states, SystemLoud):
 			now = SystemLoud
 		}
 		if now != last {
 			last = now
 			changed(now)
 		}
-	}
-	var watching sync.WaitGroup
-	if strings.Contains(os.Getenv("XDG_CURRENT_DESKTOP"), "GNOME") {
-		watching.Go(func() { watchGNOME(ctx, func(s System) { set(&gnome, s) }) })
-	}
-	watchService(ctx, func(s System) { set(&service, s) })
-	watching.Wait()
-}
-
-// watchService asks whoever shows notifications, and again whenever something there changed.
-func watchService(ctx context.Context, set func(System)) {
-	conn, err := sessionBus(ctx)
-	if err != nil {
-		set(SystemUnknown)
-		return
-	}
-	defer func() { _ = conn.Close() }()
-	changes := make(chan *dbus.Signal, 16)
-	conn.Signal(changes)
-	err = conn.AddMatchSignal(dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, notifyName))
-	if err == nil {
-		err = conn.AddMatchSignal(dbus.WithMatchSender(notifyName), dbus.WithMatchInterface("org.freedesktop.DBus.Properties"), dbus.WithMatchMember("PropertiesChanged"))
-	}
-	if err != nil {
-		set(SystemUnknown)
-		return
-	}
-	for {
-		set(serviceQuiet(ctx, conn))
 		select {
 		case _, open := <-changes:
 			if !open {
@@ -78,6 +65,7 @@ func watchService(ctx context.Context, set func(System)) {
 	}
 }
 
+// serviceQuiet asks whoever shows notifications.
 func serviceQuiet(ctx context.Context, conn *dbus.Conn) System {
 	var there bool // asking one that is not there would start it
 	if err := conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.NameHasOwner", 0, notifyName).Store(&there); err != nil || !there {
@@ -98,27 +86,17 @@ func serviceQuiet(ctx context.Context, conn *dbus.Conn) System {
 	return SystemUnknown
 }
 
-// watchGNOME reads what GNOME's switch sets. The program that reads it ends with ctx.
-func watchGNOME(ctx context.Context, set func(System)) {
-	const schema, key = "org.gnome.desktop.notifications", "show-banners"
-	read := func(text string) {
-		switch {
-		case strings.HasSuffix(strings.TrimSpace(text), "false"):
-			set(SystemQuiet)
-		case strings.HasSuffix(strings.TrimSpace(text), "true"):
-			set(SystemLoud)
-		}
+// gnomeQuiet reads what GNOME's switch sets.
+func gnomeQuiet(ctx context.Context) System {
+	if !strings.Contains(os.Getenv("XDG_CURRENT_DESKTOP"), "GNOME") {
+		return SystemUnknown
 	}
-	monitor := exec.CommandContext(ctx, "gsettings", "monitor", schema, key)
-	out, err := monitor.StdoutPipe()
-	if err != nil || monitor.Start() != nil {
-		return
+	shown, err := exec.CommandContext(ctx, "gsettings", "get", "org.gnome.desktop.notifications", "show-banners").Output()
+	switch {
+	case err != nil:
+		return SystemUnknown
+	case strings.TrimSpace(string(shown)) == "false":
+		return SystemQuiet
 	}
-	if text, err := exec.CommandContext(ctx, "gsettings", "get", schema, key).Output(); err == nil {
-		read(string(text))
-	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		read(lines.Text())
-	}
-	_ = monitor.Wait() // it was ended
+	return SystemLoud
 }
