@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"deskbell/backend/human"
 )
 
@@ -99,7 +101,7 @@ func TestTheInboxOnAWholeTerminal(t *testing.T) {
 	if said, err := exec.Command("tmux", "-S", term.sock, "resize-window", "-x", "50", "-y", "12").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	term.press("Tab")
+	term.press("Tab", "Tab")
 	term.shows("Drop it⟨U+001B⟩")
 	if drawn := term.drawn(); !aColor.MatchString(drawn) {
 		t.Errorf("a critical risk has no color: %q", drawn)
@@ -108,10 +110,204 @@ func TestTheInboxOnAWholeTerminal(t *testing.T) {
 	term.shows("over")
 	plain := openPane(t, d.dir, []string{"NO_COLOR=1", "LC_ALL=zh_CN.UTF-8"}, `"$0" tui --code `+d.invite(t)+`; echo over; read x`)
 	plain.shows("没有等待的请求")
-	plain.press("Tab")
+	plain.press("Tab", "Tab")
 	plain.shows("Drop it⟨U+001B⟩")
 	if drawn := plain.drawn(); aColor.MatchString(drawn) {
 		t.Errorf("colors in spite of NO_COLOR: %q", drawn)
 	}
 	plain.press("q")
+}
+
+// A person decides plans and calls of agents on a terminal of 80 by 24, in both languages: all that the window shows is there, byte by
+// byte, and a running plan is paused, changed by skipping, and stopped.
+func TestPlansAndCallsOnATerminal(t *testing.T) {
+	t.Parallel()
+	for _, l := range []struct{ locale, waiting, asked, effect, choice, expected, confirmed, running, paused, skip, skipped, stopped, typed, denied, help string }{
+		{"C.UTF-8", "Waiting 2", "Why you are asked", "Delete files", "e  Change it, then allow", "expected: the table\u27e8U+202E\u27e9 is gone", "Confirmed.", "The plan: running, 1 of 3", "The plan is paused", "Number of the task to skip",
+			"The task is skipped", "The plan is stopped", "To continue, type: ", "Denied.", "A running plan:"},
+		{"zh_CN.UTF-8", "等待中 2", "为何询问你", "删除文件", "e  修改后允许", "预期结果：the table\u27e8U+202E\u27e9 is gone", "已确认。", "计划：执行中，1/3", "计划已暂停", "要跳过的任务编号",
+			"已跳过该任务", "计划已停止", "要继续，请输入：", "已拒绝。", "正在执行的计划："},
+	} {
+		t.Run(l.locale, func(t *testing.T) {
+			t.Parallel()
+			d := planFixture(t)
+			agent := newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY="))
+			var st struct {
+				Operation human.OperationID `json:"operation_id"`
+			}
+			agent.good(t, "POST", "/api/plans", map[string]any{"session_id": "release-42", "message": "Release 42 发布第四十二版", "tasks": []map[string]any{
+				{"id": "dump", "description": "备份数据库 before anything else", "tool_name": "Bash", "args": map[string]any{"command": "pg_dump shop > /backup/shop.sql"}},
+				{"id": "drop", "description": "Drop the old table", "tool_name": "Bash", "args": map[string]any{"command": "psql -c 'DROP TABLE old'\x1b[2J", "timeout": 60}, "expected_outcome": "the table\u202e is gone"},
+				{"id": "tell", "description": "Tell the team", "tool_name": "Bash", "args": map[string]any{"command": "echo done"}},
+			}}, &st)
+			var asked human.Judgement
+			agent.good(t, "POST", "/api/gate/evaluate", bash(t, "rm -rf build 旧的文件 \u202egpj.exe"), &asked)
+
+			term := openPane(t, d.dir, []string{"LC_ALL=" + l.locale}, `"$0" tui --code `+d.invite(t)+`; echo over; read x`)
+			term.resize("80", "24")
+			term.shows(l.waiting)
+			term.look("list")
+			term.opens("旧的文件")
+			term.shows(l.asked)
+			term.look("call")
+			for _, part := range []string{"│ rm -rf build 旧的文件 ⟨U+202E⟩gpj.exe", l.effect, l.choice} {
+				term.readsTo(part)
+			}
+			term.look("call-2")
+			term.asks("d", "C-s")
+			term.shows(l.denied)
+			term.press("h")
+
+			term.opens("Release 42")
+			term.look("plan")
+			for _, part := range []string{" 1. 备份数据库", "command: psql -c 'DROP TABLE old'⟨U+001B⟩[2J", "timeout: 60", l.expected, " 3. Tell the team"} {
+				term.readsTo(part)
+			}
+			term.look("plan-2")
+			term.asks("a")
+			term.shows(l.typed + "confirm")
+			term.look("confirm")
+			term.press("confirm", "C-s")
+			term.shows(l.confirmed)
+			term.press("h")
+			for _, state := range []string{"running", "done"} {
+				agent.good(t, "POST", "/api/plans/release-42/progress", map[string]string{"task_id": "dump", "state": state, "note": "備份 ok"}, nil)
+			}
+			term.press("Tab")
+			term.opens("Release 42")
+			term.shows(l.running)
+			term.look("run")
+			term.asks("p", "C-s")
+			term.shows(l.paused)
+			term.asks("s")
+			term.shows(l.skip)
+			term.press("3", "C-s")
+			term.shows(l.skipped)
+			term.asks("x")
+			term.shows(l.typed + "stop")
+			term.press("stop", "C-s")
+			term.shows(l.stopped)
+			term.look("stopped")
+			term.press("h", "?")
+			term.shows(l.help)
+			term.look("help")
+			term.press("q", "q")
+			var op human.Operation
+			d.boss.good(t, "GET", "/api/human/operations/"+string(st.Operation), nil, &op)
+			if op.Run == nil || op.Run.State != human.RunStopped || len(op.Run.Tasks) != 3 || op.Run.Tasks[2].State != human.TaskSkipped || len(op.Run.Orders) != 3 {
+				t.Errorf("the plan stands as %+v", op.Run)
+			}
+		})
+	}
+}
+
+// What a person changes in an editor, or in the arguments of a call, is shown before it is sent, and only that is sent.
+func TestChangesOnATerminal(t *testing.T) {
+	t.Parallel()
+	d := planFixture(t)
+	agent := newCaller(t, d.url, strings.TrimPrefix(d.env[0], "DESKBELL_KEY="))
+	var st struct {
+		Operation human.OperationID `json:"operation_id"`
+	}
+	agent.good(t, "POST", "/api/plans", map[string]any{"session_id": "s1", "message": "Tidy up", "tasks": []map[string]any{
+		{"id": "one", "description": "Tell the team"}, {"id": "two", "description": "Remove it", "tool_name": "Bash", "args": map[string]any{"command": "rm -rf build"}},
+	}}, &st)
+	term := openPane(t, d.dir, []string{"EDITOR=sed -i s/team/boss/"}, `"$0" tui --code `+d.invite(t)+`; echo over; read x`)
+	term.resize("80", "24")
+	term.opens("Tidy up")
+	term.asks("e")
+	term.shows("Your changes")
+	for _, part := range []string{"~ 1. Tell the boss", "- Tell the team", "+ Tell the boss", "Now: 2 tasks · high risk · changes something: 1", "To continue, type: modify"} {
+		term.shows(part)
+	}
+	term.look("changes")
+	term.press("modify", "Tab", "Only the boss", "C-s")
+	term.shows("Sent.")
+	var op human.Operation
+	d.boss.good(t, "GET", "/api/human/operations/"+string(st.Operation), nil, &op)
+	if op.Result == nil || op.Result.Plan == nil || op.Result.Plan.Action != human.ModifyPlan || op.Run.Tasks[0].Description != "Tell the boss" {
+		t.Errorf("the plan was answered with %+v", op.Result)
+	}
+	term.press("h")
+	var asked human.Judgement
+	agent.good(t, "POST", "/api/gate/evaluate", bash(t, "frobnicate \u202eit"), &asked)
+	term.opens("Hides what it does")
+	term.asks("e")
+	term.shows(`"command": "frobnicate \u202eit"`)
+	term.press("C-u", "BSpace", "C-u", "BSpace", "C-u", `{"command":"frobnicate that"}`, "Tab", "change")
+	term.look("arguments")
+	term.press("C-s")
+	term.shows("Allowed as you changed it.")
+	d.boss.good(t, "GET", "/api/human/operations/"+string(asked.OperationID), nil, &op)
+	if op.Result == nil || op.Result.Choice != human.ChooseChange || string(op.Result.Args) != `{"command":"frobnicate that"}` {
+		t.Errorf("the call was answered with %+v", op.Result)
+	}
+	term.press("q", "q")
+}
+
+func (p pane) resize(width, height string) {
+	p.t.Helper()
+	if said, err := exec.Command("tmux", "-S", p.sock, "resize-window", "-x", width, "-y", height).CombinedOutput(); err != nil {
+		p.t.Fatalf("%v: %s", err, said)
+	}
+}
+
+// look keeps what is shown in the folder that DESKBELL_TUI_LOOKS names, and checks that no line is wider than the terminal.
+func (p pane) look(name string) {
+	p.t.Helper()
+	text := p.text()
+	for line := range strings.Lines(text) {
+		if w := ansi.StringWidth(strings.TrimRight(line, "\n")); w > 80 {
+			p.t.Errorf("%s: a line is %d wide: %s", name, w, line)
+		}
+	}
+	if dir := os.Getenv("DESKBELL_TUI_LOOKS"); dir != "" {
+		file := filepath.Join(dir, strings.ReplaceAll(p.t.Name(), "/", "-")+"-"+name+".txt")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// opens opens a request of the list.
+func (p pane) opens(part string) {
+	p.t.Helper()
+	p.press("g")
+	waitFor(p.t, "the mark at "+part, func() bool {
+		for line := range strings.Lines(p.text()) {
+			if strings.HasPrefix(line, "> ") && strings.Contains(line, part) {
+				return true
+			}
+		}
+		p.press("j")
+		return false
+	})
+	p.press("Enter")
+	p.shows("Esc ")
+}
+
+// readsTo goes down until a text is there.
+func (p pane) readsTo(part string) {
+	p.t.Helper()
+	p.press("g")
+	waitFor(p.t, part, func() bool {
+		if strings.Contains(p.text(), part) {
+			return true
+		}
+		p.press("Down")
+		return false
+	})
+}
+
+// asks presses a key that opens a form until it does, which is half a second after what is open came up, and then others.
+func (p pane) asks(key string, then ...string) {
+	p.t.Helper()
+	waitFor(p.t, "the form of "+key, func() bool {
+		if strings.Contains(p.text(), "── ") && strings.Contains(p.text(), "Ctrl+S") {
+			return true
+		}
+		p.press(key)
+		return false
+	})
+	p.press(append([]string{"C-u"}, then...)...) // it may have been pressed more often
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,7 +18,6 @@ import (
 	"deskbell/backend/gate/service"
 	"deskbell/backend/human"
 	"deskbell/backend/kind"
-	"deskbell/backend/plan"
 	"deskbell/backend/transport/client"
 )
 
@@ -56,11 +54,12 @@ func (s *shell) tuiCommand() *cobra.Command {
 func (s *shell) tui(ctx context.Context, operator *client.Client) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	var place Place // without one the system's language counts
 	language := ""
 	if p, err := s.place(); err == nil {
-		language = p.Config.Settings().UI.Language
+		place, language = p, p.Config.Settings().UI.Language
 	}
-	d := &inbox{shell: s, ctx: ctx, operator: operator, words: tuiWords(language)}
+	d := &inbox{shell: s, ctx: ctx, operator: operator, words: tuiWords(language), tongue: tongue{isChinese(language), s.language(place)}}
 	prove := operator.Prove
 	operator.Prove = func(ctx context.Context, p client.Proof) error {
 		if d.released.Load() || !slices.Contains(p.Means, human.BySystem) {
@@ -95,15 +94,17 @@ type (
 	}
 	again struct{} // it is time to read everything
 	read  struct {
-		waiting, recent []human.Operation
-		err             error
+		lists [3][]human.Operation
+		err   error
 	}
 	opened struct {
-		op    human.Operation
-		text  string // visible
-		must  string // what has to be typed before the call may run
-		check []human.EffectVerb
-		err   error
+		op       human.Operation
+		page     readout
+		plan     human.PlanQuestion // of a plan
+		question human.Question     // of the gatekeeper
+		must     string             // what has to be typed before the call may run
+		check    []human.EffectVerb
+		err      error
 	}
 	sent struct {
 		said string
@@ -118,22 +119,25 @@ type inbox struct {
 	ctx      context.Context
 	operator *client.Client
 	words    phrases
+	tongue   tongue
 	released atomic.Bool // what asks for a password has the terminal
 
 	width, height   int
-	waiting, recent []human.Operation
-	ended           bool // what is listed are those that have ended
+	lists           [3][]human.Operation // see waiting, running and recent
+	which           int                  // list is on the screen
 	at              int
 	loaded, reading bool
 	dirty           bool
 
-	open   *opened
-	lines  []string // of open, as wide as the screen
-	scroll int
-	since  time.Time // when it came up or changed
-	form   *form
-	busy   bool
-	help   bool
+	wanted   human.OperationID // what is to be open; what is read of another comes too late
+	open     *opened
+	reviewed *readout // in place of open while the form is there: what it sends
+	lines    []string // of what is read, as wide as the screen
+	scroll   int
+	since    time.Time // when it came up or changed
+	form     *form
+	busy     bool
+	help     bool
 
 	note  string // visible
 	bad   bool
@@ -154,6 +158,7 @@ type form struct {
 type field struct {
 	label string
 	must  string // the only text it may have
+	value string // what it begins with, of several lines
 	need  bool
 	textarea.Model
 }
@@ -162,6 +167,13 @@ type field struct {
 func (d *inbox) Init() tea.Cmd { return tea.Batch(d.load(), tick()) }
 
 func tick() tea.Cmd { return tea.Tick(afresh, func(time.Time) tea.Msg { return again{} }) }
+
+// The lists.
+const (
+	waiting = iota
+	running // plans
+	recent
+)
 
 // load reads the lists.
 func (d *inbox) load() tea.Cmd {
@@ -172,16 +184,25 @@ func (d *inbox) load() tea.Cmd {
 	d.reading, d.dirty = true, false
 	return func() tea.Msg {
 		var r read
-		var page client.Page
-		if page, r.err = d.operator.List(d.ctx, client.Filter{Open: true, Limit: mostOps}); r.err != nil {
-			return r
+		for i, f := range []client.Filter{
+			waiting: {Open: true, Limit: mostOps},
+			running: {Kind: human.Plan, Order: "newest", Limit: mostOps},
+			recent:  {States: []human.State{human.Completed, human.Declined, human.Cancelled}, Order: "recent", Limit: 50},
+		} {
+			var page client.Page
+			if page, r.err = d.operator.List(d.ctx, f); r.err != nil {
+				return r
+			}
+			r.lists[i] = page.Operations
 		}
-		r.waiting = page.Operations
-		page, r.err = d.operator.List(d.ctx, client.Filter{States: []human.State{human.Completed, human.Declined, human.Cancelled}, Order: "recent", Limit: 50})
-		r.recent = page.Operations
+		r.lists[running] = slices.DeleteFunc(r.lists[running], func(op human.Operation) bool { return !underWay(op) })
+		r.lists[recent] = slices.DeleteFunc(r.lists[recent], underWay)
 		return r
 	}
 }
+
+// underWay says whether an operation is a plan that still runs.
+func underWay(op human.Operation) bool { return op.State.Terminal() && op.Run != nil && !op.Run.Over() }
 
 // show reads an operation, and what belongs to it.
 func (d *inbox) show(id human.OperationID) tea.Cmd {
@@ -190,65 +211,50 @@ func (d *inbox) show(id human.OperationID) tea.Cmd {
 		if err != nil {
 			return opened{err: err}
 		}
-		o := opened{op: op}
-		var text bytes.Buffer
-		view := *d.shell
-		view.out, view.json = &text, false
-		switch op.Kind {
-		case human.Plan:
-			p, err := view.planDesk(d.operator, op, nil)
-			if err != nil {
-				return opened{err: err}
-			}
-			p.show(d.ctx)
-		case human.Permission:
-			if o.err = d.question(&view, &o); o.err != nil {
+		o := opened{op: op, page: readout{tongue: d.tongue}}
+		p := &o.page
+		title := op.Description
+		if op.Kind == human.Permission {
+			if o.err = json.Unmarshal(op.Details, &o.question); o.err != nil {
 				return o
 			}
-		default:
-			view.showRequest(op, time.Now())
+			title = p.callTitle(o.question, title)
 		}
+		p.top(op, title, time.Now())
 		if op.State.Terminal() {
-			view.printf("\n")
-			view.showAnswer(op)
-		} else if op.ClaimedBy != "" {
-			view.printf("\n%s: %s\n", d.words.claimed, visible(op.ClaimedBy))
+			p.answer(op)
+			if op.Run != nil {
+				p.run(op.Run)
+			}
+			p.gap()
 		}
-		o.text = text.String()
+		switch op.Kind {
+		case human.Plan:
+			if o.plan, o.err = op.PlanQuestion(); o.err == nil {
+				history, _ := d.operator.PlanHistory(d.ctx, string(op.ID)) // without it the plan is read all the same
+				p.plan(op, o.plan, history)
+			}
+		case human.Permission:
+			d.asks(&o)
+		default:
+			p.request(op)
+		}
+		p.bottom(op)
 		return o
 	}
 }
 
-// question prints what the gatekeeper asks.
-func (d *inbox) question(view *shell, o *opened) error {
-	var q human.Question
-	if err := json.Unmarshal(o.op.Details, &q); err != nil {
-		return err
-	}
-	view.printf("%s: %s\n%s, %s\n\n%s\n\n", visible(o.op.AgentID), visible(q.Tool), o.op.ID, outcome(o.op), indent(o.op.Description, "  "))
-	if len(q.Args) > 0 {
-		view.fields(q.Args)
-	}
-	if q.Cwd != "" {
-		view.printf("\n%s\n", visible(q.Cwd))
-	}
-	view.printf("\n")
-	if err := view.explained(q.Verdict, "-"); err != nil {
-		return err
-	}
-	if diff, err := d.operator.Difference(d.ctx, o.op.ID); err == nil {
-		for _, f := range diff.Files {
-			view.printf("\n%s %s\n%s\n", visible(f.What), visible(f.Path), indent(f.Diff, ""))
-		}
-	}
-	view.printf("\nsha256 %s\n", o.op.Digest)
+// asks reads what the gatekeeper asks.
+func (d *inbox) asks(o *opened) {
+	q := o.question
+	difference, _ := d.operator.Difference(d.ctx, o.op.ID) // many calls have none
+	o.page.question(q, difference)
 	if q.Verdict.Form == human.Enter && q.Verdict.Input != nil {
 		o.must = q.Verdict.Input.Must
 	}
 	if q.Check != nil {
 		o.check = q.Check.Options
 	}
-	return nil
 }
 
 // Update implements tea.Model.
@@ -274,6 +280,8 @@ func (d *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		d.opens(msg)
 	case sent:
 		return d, d.done(msg)
+	case edited:
+		return d, d.review(msg)
 	case tea.PasteMsg:
 		if d.form != nil {
 			return d, d.form.update(msg)
@@ -303,7 +311,7 @@ func (d *inbox) took(r read) tea.Cmd {
 	if list := d.list(); d.at < len(list) {
 		id = list[d.at].ID
 	}
-	d.waiting, d.recent = r.waiting, r.recent
+	d.lists = r.lists
 	list := d.list()
 	if i := slices.IndexFunc(list, func(op human.Operation) bool { return op.ID == id }); i >= 0 {
 		d.at = i // the mark stays with its request as others come
@@ -315,22 +323,20 @@ func (d *inbox) took(r read) tea.Cmd {
 	return nil
 }
 
-func (d *inbox) list() []human.Operation {
-	if d.ended {
-		return d.recent
-	}
-	return d.waiting
-}
+func (d *inbox) list() []human.Operation { return d.lists[d.which] }
 
 func (d *inbox) opens(o opened) {
 	if o.err != nil {
 		d.say(human.SafeText(o.err), true)
 		return
 	}
+	if o.op.ID != d.wanted {
+		return
+	}
 	changed := d.open == nil || d.open.op.ID != o.op.ID || d.open.op.Version != o.op.Version
 	if d.open != nil && d.open.op.ID == o.op.ID && !d.open.op.State.Terminal() && o.op.State.Terminal() && d.form != nil {
-		d.form = nil
-		d.say(d.words.gone+" "+visible(outcome(o.op)), true)
+		d.leaveForm()
+		d.say(d.words.gone+" "+d.tongue.stands(o.op), true)
 	}
 	if d.open == nil || d.open.op.ID != o.op.ID {
 		d.scroll = 0
@@ -351,10 +357,17 @@ func (d *inbox) done(m sent) tea.Cmd {
 		})
 	}
 	d.busy = false
-	if m.err != nil {
-		d.say(human.SafeText(m.err), true)
-	} else {
-		d.form = nil
+	var next *askedAgain
+	switch {
+	case errors.As(m.err, &next):
+		d.leaveForm()
+		d.say(d.words.askedAgain, true)
+		d.wanted = next.id
+		return tea.Batch(d.load(), d.show(next.id))
+	case m.err != nil:
+		d.say(d.tongue.errorText(m.err), true)
+	default:
+		d.leaveForm()
 		d.say(m.said, false)
 	}
 	cmds := []tea.Cmd{d.load()}
@@ -362,6 +375,19 @@ func (d *inbox) done(m sent) tea.Cmd {
 		cmds = append(cmds, d.show(d.open.op.ID))
 	}
 	return tea.Batch(cmds...)
+}
+
+// askedAgain is the error of an answer that was not used, as what would run is not what was shown: another question is asked.
+type askedAgain struct{ id human.OperationID }
+
+func (*askedAgain) Error() string { return "it was asked again" }
+
+func (d *inbox) leaveForm() {
+	if d.reviewed != nil {
+		d.scroll = 0
+	}
+	d.form, d.reviewed = nil, nil
+	d.lay()
 }
 
 // atTerminal is what has the terminal for itself.
@@ -414,13 +440,15 @@ func (d *inbox) listKey(k tea.KeyPressMsg) tea.Cmd {
 	case "end", "G":
 		d.at = len(d.list())
 	case "tab":
-		d.ended, d.at = !d.ended, 0
+		d.which, d.at = (d.which+1)%len(d.lists), 0
+	case "shift+tab":
+		d.which, d.at = (d.which+len(d.lists)-1)%len(d.lists), 0
 	case "r":
 		return d.load()
 	case "enter", "right", "l":
 		if list := d.list(); d.at < len(list) {
-			d.note = ""
-			return d.show(list[d.at].ID)
+			d.note, d.wanted = "", list[d.at].ID
+			return d.show(d.wanted)
 		}
 	}
 	d.at = max(0, min(d.at, len(d.list())-1))
@@ -431,7 +459,7 @@ func (d *inbox) openKey(k tea.KeyPressMsg) tea.Cmd {
 	page := max(1, d.body()-1)
 	switch k.String() {
 	case "esc", "left", "h", "q", "backspace":
-		d.open, d.note = nil, ""
+		d.open, d.note, d.wanted = nil, "", ""
 		return nil
 	case "up", "k":
 		d.scroll--
@@ -455,17 +483,21 @@ func (d *inbox) openKey(k tea.KeyPressMsg) tea.Cmd {
 // actKey begins an answer. None is sent by it.
 func (d *inbox) actKey(k string) tea.Cmd {
 	op := d.open.op
-	if op.State.Terminal() || d.busy || time.Since(d.since) < armed || d.away {
+	if op.State.Terminal() && !underWay(op) || d.busy || time.Since(d.since) < armed || d.away {
 		return nil
 	}
 	for _, a := range d.acts() {
 		if a.key != k {
 			continue
 		}
-		if a.now != nil {
+		switch {
+		case a.now != nil:
 			return d.send(a.said, a.now)
+		case a.edit != nil:
+			d.note = ""
+			return a.edit()
 		}
-		d.note, d.form = "", &form{title: a.title, fields: a.fields(d.words), do: a.do, said: a.said}
+		d.form = d.newForm(a)
 		d.lay()
 		return d.form.focus(0)
 	}
@@ -478,6 +510,12 @@ type act struct {
 	ask              []field
 	do               func(ctx context.Context, values []string) error
 	now              func(context.Context) error // what needs no words and lets nothing happen
+	edit             func() tea.Cmd              // what needs an editor first
+}
+
+func (d *inbox) newForm(a act) *form {
+	d.note = ""
+	return &form{title: a.title, fields: a.fields(d.words), do: a.do, said: a.said}
 }
 
 func (a act) fields(w phrases) []field {
@@ -486,57 +524,54 @@ func (a act) fields(w phrases) []field {
 		f.Model = textarea.New()
 		f.ShowLineNumbers, f.Prompt, f.CharLimit = false, "│ ", 0
 		if f.must != "" {
-			f.label = w.typeWord + " " + f.must
+			f.label = w.typeWord + f.must
 		}
+		f.SetValue(f.value)
 		list[i] = f
 	}
 	return list
 }
 
+func (d *inbox) message() act {
+	op, w := d.open.op, d.words
+	return act{key: "m", title: w.message, said: w.saidMessage, ask: []field{{label: w.message, need: true}}, do: func(ctx context.Context, v []string) error {
+		_, err := d.operator.Reply(ctx, op.ID, v[0])
+		return err
+	}}
+}
+
 // acts are those that the open request's kind has. Each is bound to the bytes that are shown.
 func (d *inbox) acts() []act {
 	op, w, c := d.open.op, d.words, d.operator
-	message := act{key: "m", title: w.message, said: w.saidMessage, ask: []field{{label: w.message, need: true}}, do: func(ctx context.Context, v []string) error {
-		_, err := c.Reply(ctx, op.ID, v[0])
-		return err
-	}}
-	claim := act{key: "c", said: w.saidClaim, now: func(ctx context.Context) error { _, err := c.Claim(ctx, op.ID); return err }}
+	claim := act{key: "c", title: w.claim, said: w.saidClaim, now: func(ctx context.Context) error { _, err := c.Claim(ctx, op.ID); return err }}
 	if op.ClaimedBy != "" {
-		claim = act{key: "c", said: w.saidRelease, now: func(ctx context.Context) error { _, err := c.Release(ctx, op.ID, ""); return err }}
+		claim = act{key: "c", title: w.release, said: w.saidRelease, now: func(ctx context.Context) error { _, err := c.Release(ctx, op.ID, ""); return err }}
 	}
 	complete := func(ctx context.Context, a human.Answer) error {
 		_, err := c.Complete(ctx, op.ID, a, op.Digest)
 		return err
 	}
-	switch op.Kind {
-	case human.Approve:
+	switch {
+	case underWay(op):
+		return d.orders()
+	case op.Kind == human.Approve:
 		return []act{
 			{key: "a", title: w.approve, said: w.saidApprove, ask: d.deliberate(op.Risk, "approve", "", field{label: w.optional}), do: func(ctx context.Context, v []string) error {
 				return complete(ctx, human.Answer{Decision: human.Approved, HumanInput: v[len(v)-1]})
 			}},
 			{key: "d", title: w.deny, said: w.saidDeny, ask: []field{{label: w.reason}}, do: func(ctx context.Context, v []string) error {
 				return complete(ctx, human.Answer{Decision: human.Refused, HumanInput: v[0]})
-			}}, message, claim,
+			}}, d.message(), claim,
 		}
-	case human.Permission:
-		return d.permission()
-	case human.Plan:
-		respond := func(action human.PlanAction) func(context.Context, []string) error {
-			return func(ctx context.Context, v []string) error {
-				_, err := c.Respond(ctx, string(op.ID), plan.Response{Action: action, Message: v[len(v)-1], Digest: op.Digest})
-				return err
-			}
-		}
-		return []act{
-			{key: "a", title: w.confirm, said: w.saidApprove, ask: d.deliberate(op.Risk, "confirm", "", field{label: w.optional}), do: respond(human.ConfirmPlan)},
-			{key: "t", title: w.change, said: w.saidSent, ask: []field{{label: w.change, need: true}}, do: respond(human.ModifyPlan)},
-			{key: "d", title: w.cancelPlan, said: w.saidDeny, ask: []field{{label: w.reason}}, do: respond(human.CancelPlan)}, message,
-		}
+	case op.Kind == human.Permission:
+		return append(d.permission(), d.message())
+	case op.Kind == human.Plan:
+		return d.plans()
 	}
 	return []act{d.text(complete), {key: "d", title: w.decline, said: w.saidDecline, ask: []field{{label: w.reason, need: true}}, do: func(ctx context.Context, v []string) error {
 		_, err := c.Decline(ctx, op.ID, v[0])
 		return err
-	}}, message, claim}
+	}}, d.message(), claim}
 }
 
 // deliberate are the fields of what lets something happen: of what is dangerous a word, or what the gatekeeper wants typed.
@@ -589,33 +624,55 @@ func fieldNames(op human.Operation) []string {
 }
 
 // permission is what a question of the gatekeeper is answered with. Rules are made in the console.
-func (d *inbox) permission() []act {
+func (d *inbox) permission() (acts []act) {
 	op, w, o := d.open.op, d.words, d.open
-	answer := func(r service.AnswerRequest) func(context.Context, []string) error {
-		return func(ctx context.Context, v []string) error {
-			r.Reason, r.Digest = v[len(v)-1], op.Digest
-			if r.Choice == human.ChooseAllow {
+	var lets []field // before anything may run
+	var verbs []string
+	for _, v := range o.check {
+		verbs = append(verbs, string(v)+" ("+d.tongue.verb(v)+")")
+	}
+	if len(verbs) > 0 {
+		lets = []field{{label: w.check + " " + strings.Join(verbs, ", "), need: true}}
+	}
+	said := map[human.ChoiceAction]string{human.ChooseDeny: w.saidDeny, human.ChooseInstead: w.saidInstead, human.ChooseBackup: w.saidBackup, human.ChooseChange: w.saidChange, human.ChooseAllow: w.saidAllow}
+	for _, c := range permissionChoices(o.question.Verdict) {
+		a := act{key: c.key, title: d.tongue.pick(c.name, ""), said: said[c.Action]}
+		changes := c.Action == human.ChooseChange
+		runs := changes || c.Action == human.ChooseAllow || c.Action == human.ChooseBackup
+		if a.ask = []field{{label: w.reason}}; runs {
+			a.ask = append(d.deliberate(op.Risk, string(c.Action), o.must, lets...), field{label: w.optional})
+		}
+		if changes {
+			a.ask = slices.Insert(a.ask, 0, field{label: w.args, value: plainArgs(o.question.Args), need: true})
+		}
+		a.do = func(ctx context.Context, v []string) error {
+			r := service.AnswerRequest{Choice: c.Action, Reason: v[len(v)-1], Digest: op.Digest}
+			if changes {
+				r.Args = json.RawMessage(v[0])
+				if !json.Valid(r.Args) {
+					return human.Errorf(human.Invalid, "%s", w.badArgs)
+				}
+			}
+			if runs {
 				r.Typed = o.must
-				if len(o.check) > 0 {
+				if len(lets) > 0 {
 					r.Check = human.EffectVerb(v[len(v)-2])
 				}
 			}
-			_, err := d.operator.AnswerQuestion(ctx, op.ID, r)
+			next, err := d.operator.AnswerQuestion(ctx, op.ID, r)
+			if err == nil && next.ID != op.ID {
+				return &askedAgain{next.ID}
+			}
 			return err
 		}
+		acts = append(acts, a)
 	}
-	ask := d.deliberate(op.Risk, "allow", o.must)
-	if len(o.check) > 0 {
-		var verbs []string
-		for _, v := range o.check {
-			verbs = append(verbs, string(v))
-		}
-		ask = append(ask, field{label: w.check + " " + strings.Join(verbs, ", "), need: true})
-	}
-	return []act{
-		{key: "a", title: w.allow, said: w.saidApprove, ask: append(ask, field{label: w.optional}), do: answer(service.AnswerRequest{Choice: human.ChooseAllow})},
-		{key: "d", title: w.deny, said: w.saidDeny, ask: []field{{label: w.reason}}, do: answer(service.AnswerRequest{Choice: human.ChooseDeny})},
-	}
+	return acts
+}
+
+// plainArgs are a call's arguments, to be changed: what does not print is escaped.
+func plainArgs(raw json.RawMessage) string {
+	return string(escapeLines([]byte(plainText(string(raw)))))
 }
 
 // send does something in the background.
@@ -630,8 +687,15 @@ func (d *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc":
 		if !d.busy {
-			d.form, d.note = nil, ""
+			d.note = ""
+			d.leaveForm()
 		}
+		return nil
+	case "pgup":
+		d.scroll = max(0, d.scroll-max(1, d.body()-1))
+		return nil
+	case "pgdown":
+		d.scroll = max(0, min(d.scroll+max(1, d.body()-1), len(d.lines)-d.body()))
 		return nil
 	case "tab":
 		return f.focus((f.at + 1) % len(f.fields))
@@ -646,7 +710,7 @@ func (d *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
 			values[i] = strings.TrimSpace(field.Value())
 			switch {
 			case field.must != "" && values[i] != field.must:
-				d.say(d.words.typeWord+" "+field.must, true)
+				d.say(d.words.typeWord+field.must, true)
 				return f.focus(i)
 			case field.need && values[i] == "":
 				d.say(d.words.missing+" "+field.label, true)
