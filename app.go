@@ -355,6 +355,11 @@ func (a *App) startup(ctx context.Context) {
 	a.requiet()
 	a.running.Go(a.watchStatus)
 	a.running.Go(a.wakes)
+	a.running.Go(func() {
+		if err := window.WatchShortcuts(a.life, a.words, a.shortcut); err != nil && !errors.Is(err, window.ErrUnsupported) {
+			a.log.Warn("no hot keys from the desktop", "reason", err)
+		}
+	})
 	a.running.Go(func() { a.home.Recorder.WatchRecording(a.life, a.recording) })
 }
 
@@ -621,6 +626,17 @@ func (a *App) hotkey(key window.Hotkey, shown bool) {
 	default:
 		a.show("")
 	}
+}
+
+// shortcut is a hot key that came from the desktop, which gives no keyboard to the window.
+func (a *App) shortcut(key window.Hotkey) {
+	shown := a.currentMode() != modeHidden
+	if shown && key == window.BellKey {
+		if err := a.Focus(); err != nil {
+			a.log.Warn("the keyboard to the window", "error", err)
+		}
+	}
+	a.hotkey(key, shown)
 }
 
 // show brings up the console, at an operation or a page unless id is empty.

@@ -28,6 +28,7 @@ type Words struct {
 	gatekeeper          string
 	settings, more      string // more: with a number
 	newer               string // with a version
+	shortcuts           [3]string
 	policies            map[string]string
 	someAgents          string // with a number
 	noAgents            string
@@ -94,7 +95,8 @@ func WordsFor(locale string) Words {
 			OpenApp: "打开 Deskbell", Quit: "退出…",
 			Quiet: "免打扰", quietOff: "关闭免打扰", quietFor: [3]string{"30 分钟", "2 小时", "到明天 08:00"}, quietUntil: "免打扰至 %s", quietSystem: "免打扰（跟随系统）",
 			critical: "仍显示极高风险的请求", record: "开始录制…", gatekeeper: "守门人", settings: "设置", more: "还有 %d 个",
-			newer: "新版本 %s 可用…", someAgents: "智能体：已连接 %d 个", noAgents: "智能体：尚未连接",
+			shortcuts: [3]string{"键盘交给卡片，或打开 Deskbell", "开始、暂停或继续录制", "停止录制"},
+			newer:     "新版本 %s 可用…", someAgents: "智能体：已连接 %d 个", noAgents: "智能体：尚未连接",
 			policies: map[string]string{
 				"permissive": "守门人：宽松，高风险或超出本机时询问", "balanced": "守门人：平衡，中风险及以上时询问", "strict": "守门人：严格，除只读外都询问",
 			},
@@ -121,7 +123,8 @@ func WordsFor(locale string) Words {
 		Quiet: "Do not disturb", quietOff: "Turn off", quietFor: [3]string{"For 30 minutes", "For 2 hours", "Until tomorrow 08:00"},
 		quietUntil: "Do not disturb until %s", quietSystem: "Do not disturb, as the system",
 		critical: "Still show critical ones", record: "Start recording…", gatekeeper: "Gatekeeper", settings: "Settings", more: "%d more",
-		newer: "Version %s is available…", someAgents: "Agents: %d connected", noAgents: "Agents: none connected",
+		shortcuts: [3]string{"Give the keyboard to the card, or open Deskbell", "Start, pause or continue a recording", "Stop the recording"},
+		newer:     "Version %s is available…", someAgents: "Agents: %d connected", noAgents: "Agents: none connected",
 		policies: map[string]string{
 			"permissive": "Gatekeeper: permissive, asks at high risk or beyond this machine", "balanced": "Gatekeeper: balanced, asks at medium risk and above",
 			"strict": "Gatekeeper: strict, asks unless it only reads",
