@@ -29,5 +29,8 @@ func hooks() cli.Hooks {
 			return cli.HookState{Client: state.Client, Path: state.Path, Installed: state.Installed, Command: state.Command, Problem: state.Problem}, err
 		},
 		KeyFile: hookprogram.KeyFile,
+		Projects: func(home string, more []string) []string {
+			return install.Folders(append(more, install.Projects(place(cli.HookPlace{Home: home}))...))
+		},
 	}
 }

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -49,6 +50,34 @@ func connectAll(t *testing.T, home, dir string, env []string) {
 	}
 }
 
+// listIn adds a project to those that Codex lists.
+func listIn(t *testing.T, file, project string) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString("\n[projects.\"" + project + "\"]\ntrust_level = \"trusted\"\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyHook has a hook in a project in which Deskbell did not write it.
+func copyHook(t *testing.T, from, to string) (file string) {
+	t.Helper()
+	const name = ".claude/settings.local.json"
+	text, err := os.ReadFile(filepath.Join(from, name))
+	file = filepath.Join(to, name)
+	if err = errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600)); err == nil && !strings.Contains(string(text), "hook") {
+		err = errors.New("there is no hook in " + from)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // same compares a home with how it was, to the byte.
 func same(t *testing.T, before, after map[string]string) {
 	t.Helper()
@@ -67,8 +96,11 @@ func TestUninstall(t *testing.T) {
 	t.Parallel()
 	home, env := aHome(t)
 	dir := filepath.Join(t.TempDir(), "data é")
+	copied := filepath.Join(home, "copied 项目")
+	listIn(t, filepath.Join(home, ".codex/config.toml"), copied)
 	before := tree(t, home)
 	connectAll(t, home, dir, env)
+	settings := copyHook(t, filepath.Join(home, "project"), copied)
 	s := serve(t, dir, env)
 	boss := operator(t, s.url, s.code)
 	boss.good(t, "PUT", "/api/settings", map[string]any{"ui.start_with_session": true}, nil)
@@ -88,9 +120,8 @@ func TestUninstall(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { _ = client.Wait(); close(ended) }() // how it ended does not matter
 	connected := tree(t, home)
-	project := "--dir=" + filepath.Join(home, "project")
-	listed := run(t, dir, env, "uninstall", "--dry-run", project).want(t, 0,
-		"settings of Claude Code", "settings of Zed", "settings.local.json", "deskbell.service", "when you log in", "which runs on "+dir, "Your data stays in "+dir, "To remove the program")
+	listed := run(t, dir, env, "uninstall", "--dry-run").want(t, 0,
+		"settings of Claude Code", "settings of Zed", filepath.Join(home, "project/.claude/settings.local.json"), settings, "deskbell.service", "when you log in", "which runs on "+dir, "Your data stays in "+dir, "To remove the program")
 	if strings.Contains(listed.out, "Done.") {
 		t.Error(listed.out)
 	}
@@ -102,9 +133,15 @@ func TestUninstall(t *testing.T) {
 	same(t, connected, tree(t, home))
 	var made struct{ Code string }
 	boss.good(t, "POST", "/api/session/codes", nil, &made)
-	run(t, dir, env, "uninstall", "--yes", "--code", made.Code, project).want(t, 0, "Done.")
+	run(t, dir, env, "uninstall", "--yes", "--code", made.Code).want(t, 0, "Done.")
 	<-s.ended
 	<-ended
+	if text, err := os.ReadFile(settings); err != nil || strings.Contains(string(text), "hook") {
+		t.Errorf("of a project that Codex lists: %s, %v", text, err)
+	}
+	if err := os.RemoveAll(copied); err != nil {
+		t.Fatal(err)
+	}
 	same(t, before, tree(t, home))
 	if _, err := os.Stat(filepath.Join(dir, "deskbell.db")); err != nil {
 		t.Error(err)

@@ -65,6 +65,8 @@ type Hooks struct {
 	Look func(client string, at HookPlace, c HookCommand) (HookState, error)
 	// KeyFile is where the key of a client's hooks is kept.
 	KeyFile func(dir, client string) string
+	// Projects are the folders of projects that clients list in a home folder, and more, as far as they are there.
+	Projects func(home string, more []string) []string
 }
 
 func (s *shell) hookCommand() *cobra.Command {
@@ -157,9 +159,14 @@ func (s *shell) installHook(ctx context.Context, client string, at HookPlace, li
 	if err != nil {
 		return err
 	}
-	// Before the settings: a hook without a key refuses everything.
+	// Before the settings: a hook without a key refuses everything, and one that is not noted is not found again.
 	if err := s.hookKey(ctx, dir, client); err != nil {
 		return err
+	}
+	if at.Dir != "" {
+		if err := noteProject(dir, at.Dir); err != nil {
+			return err
+		}
 	}
 	return s.changeHook(change, nil, yes, "the hook is in it already")
 }

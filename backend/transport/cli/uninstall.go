@@ -53,7 +53,8 @@ func (s *shell) uninstallCommand() *cobra.Command {
 		Use: "uninstall", Short: "Stop Deskbell, take it out of everything of yours, and say how to remove the program", Args: cobra.NoArgs,
 		Long: "Stop Deskbell, remove its service and what starts it when you log in, and take it out of the settings of every client: each file is\n" +
 			"then as it was before, to the byte, or as you have changed it since. It shows all of that first, and then says how to remove the\n" +
-			"program itself and where your data stays. Hooks in a project are removed for the project in this folder, and for those of --dir.\n\n" +
+			"program itself and where your data stays. Hooks in projects are removed where Deskbell wrote them, in the projects that Claude Code,\n" +
+			"Codex and Gemini CLI list, in this folder, and in those of --dir.\n\n" +
 			"While Deskbell runs only an operator can do this, with proof of presence where that is set up. --remove-data always asks an\n" +
 			"operator, at a terminal; it deletes requests, answers, recordings and settings for good.",
 		Example: "  deskbell uninstall --dry-run\n  deskbell uninstall\n  deskbell uninstall --remove-data",
@@ -172,12 +173,18 @@ func (r *removal) planClients(ctx context.Context) {
 	}
 }
 
-// planHooks looks for hooks in projects: that of this folder, and those that were named.
+// planHooks looks for hooks in projects: those that were named, that of this folder, those in which Deskbell wrote one, and those that
+// clients list. Only hooks of Deskbell's own are removed, whoever wrote these lists.
 func (r *removal) planHooks(dirs []string) error {
 	named := len(dirs)
+	dirs = slices.Clone(dirs)
 	if here, err := os.Getwd(); err == nil {
-		dirs = append(slices.Clone(dirs), here)
+		dirs = append(dirs, here)
 	}
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, r.Hooks.Projects(home, notedProjects(r.place.Dir))...)
+	}
+	seen := map[string]bool{}
 	for i, dir := range dirs {
 		at, err := hookPlace(dir, false)
 		if err != nil && i < named {
@@ -188,9 +195,11 @@ func (r *removal) planHooks(dirs []string) error {
 		}
 		for _, id := range r.Hooks.Clients {
 			state, err := r.Hooks.Look(id, at, HookCommand{Data: r.place.Dir})
-			if err != nil || !state.Installed {
+			real, link := filepath.EvalSymlinks(state.Path)
+			if err != nil || !state.Installed || link != nil || seen[real] {
 				continue // what cannot be read is no hook of ours
 			}
+			seen[real] = true
 			r.add(human.Sayf("remove the hook from %s", state.Path), func(context.Context) error {
 				change, err := r.Hooks.Uninstall(id, at)
 				if err != nil {
@@ -445,7 +454,7 @@ func (r *removal) farewell(ctx context.Context, f uninstallFlags) {
 			}
 		}
 	}
-	r.say(human.Sayf("Hooks in other projects: deskbell hook install CLIENT --dir FOLDER --uninstall"))
+	r.say(human.Sayf("A hook in a project that was not found: deskbell hook install CLIENT --dir FOLDER --uninstall"))
 	if f.called {
 		return
 	}
