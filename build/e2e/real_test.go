@@ -31,8 +31,16 @@ func newFixture(t *testing.T, o desktoptest.Options) *fixture {
 	return fixtureOn(t, desktoptest.Start(t, o))
 }
 
-// fixtureOn prepares one on a desktop that can be read.
+// fixtureOn prepares one on a desktop that can be read, and adds a panel for its tray icon.
 func fixtureOn(t *testing.T, desktop *desktoptest.Desktop) *fixture {
+	t.Helper()
+	d := fixtureBeside(t, desktop)
+	d.tray = d.StartPanel()
+	return d
+}
+
+// fixtureBeside prepares one on a desktop with a panel, or without.
+func fixtureBeside(t *testing.T, desktop *desktoptest.Desktop) *fixture {
 	t.Helper()
 	bin := os.Getenv("DESKBELL_BIN")
 	if bin == "" {
@@ -41,7 +49,6 @@ func fixtureOn(t *testing.T, desktop *desktoptest.Desktop) *fixture {
 	d := &fixture{Desktop: desktop, bin: bin}
 	d.data = filepath.Join(d.Home, "data")
 	d.Env = append(d.Env, "DESKBELL_BIN="+bin, "DESKBELL_DATA="+d.data, "DESKBELL_ADDR=127.0.0.1:0")
-	d.tray = d.StartPanel()
 	// What `deskbell mcp` starts is a child of no one here.
 	t.Cleanup(func() {
 		if pid, ok := d.server(); ok {

@@ -28,8 +28,11 @@ const (
 	wlPointer
 )
 
-// leftButton is the code of the kernel.
-const leftButton = 0x110
+// Codes of the kernel.
+const (
+	leftButton  = 0x110
+	rightButton = 0x111
+)
 
 // plugIn plugs a mouse in.
 func plugIn(socket string, w, h int) (*pointer, error) {
@@ -86,13 +89,13 @@ func (p *pointer) move(x, y int) error {
 	return p.send(wlPointer, 4) // frame
 }
 
-// press presses the left button, or lets it go.
-func (p *pointer) press(down bool) error {
+// press presses a button, or lets it go.
+func (p *pointer) press(button uint32, down bool) error {
 	state := uint32(0)
 	if down {
 		state = 1
 	}
-	if err := p.send(wlPointer, 2, now(), uint32(leftButton), state); err != nil {
+	if err := p.send(wlPointer, 2, now(), button, state); err != nil {
 		return err
 	}
 	return p.send(wlPointer, 4)

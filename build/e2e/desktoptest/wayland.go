@@ -278,6 +278,17 @@ func (c *Compositor) pointer(x, y, buttons int) {
 	}
 }
 
+// RightClick presses sway's right button at a place.
+func (c *Compositor) RightClick(x, y int) {
+	c.T.Helper()
+	c.Move(x, y)
+	for _, down := range []bool{true, false} {
+		if err := c.mouse.press(rightButton, down); err != nil {
+			c.T.Fatal(err)
+		}
+	}
+}
+
 // Click presses the left button at a place of all outputs together, in logical pixels.
 func (c *Compositor) Click(x, y int) {
 	c.T.Helper()
@@ -287,7 +298,7 @@ func (c *Compositor) Click(x, y int) {
 	}
 	press := c.hands.press
 	if c.mouse != nil {
-		press = c.mouse.press
+		press = func(down bool) error { return c.mouse.press(leftButton, down) }
 	}
 	c.Move(x, y)
 	if err := press(true); err != nil {
