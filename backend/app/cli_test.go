@@ -344,7 +344,7 @@ func TestRingsExitCodeIsTheAnswer(t *testing.T) {
 	run(t, d.dir, d.env, "ring", "--details", "[1]", "x").want(t, 3, "--details must be a JSON object")
 	run(t, d.dir, d.env, "ring", "--details", "@/no/such/file", "x").want(t, 3, "/no/such/file")
 	run(t, d.dir, d.env, "ring", "--type", "dance", "x").want(t, 3, "action_type")
-	run(t, d.dir, d.env, "ring").want(t, 3, "arg")
+	run(t, d.dir, d.env, "ring").want(t, 3, "what is missing: DESCRIPTION")
 	run(t, d.dir, d.env, "wait", "op_nothing").want(t, 3, "op_nothing")
 	run(t, t.TempDir(), d.env, "ring", "x").want(t, 3, "no Deskbell runs")
 	run(t, d.dir, d.env, "--url", "http://127.0.0.1:1", "x").want(t, 3)
@@ -630,5 +630,25 @@ func TestBackupsInATerminal(t *testing.T) {
 	}
 	if again := decode[human.Restored](t, run(t, dir, nil, "backups", "restore", "--json", b.ID).want(t, 0).out); again != (human.Restored{Kept: 1}) {
 		t.Errorf("once more: %+v", again)
+	}
+}
+
+// What names nothing says so, and which command lists what there is.
+func TestWrongIDsNameTheNextCommand(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	for line, says := range map[string][2]string{
+		"phone forget ph_nosuch":     {"there is no such phone", "`deskbell phone` lists"},
+		"answer op_nosuch --approve": {"no operation op_nosuch", "`deskbell inbox --all` lists"},
+		"plan pause nosuch":          {`there is no plan in the session "nosuch"`, "`deskbell plan list` lists"},
+		"plan presets remove nosuch": {`there is no preset "nosuch"`, "`deskbell plan presets` lists"},
+		"keys revoke nosuch":         {"agent nosuch has no valid key", "`deskbell keys list` lists"},
+		"recordings show rec_nosuch": {"there is no recording rec_nosuch", "`deskbell recordings"},
+		"receipts show op_nosuch":    {"no operation op_nosuch", "`deskbell inbox --all` lists"},
+	} {
+		run(t, d.dir, d.env, append(strings.Fields(line), "--code", d.invite(t))...).want(t, 3, says[0], says[1])
+	}
+	for _, line := range []string{"wait op_nosuch", "reply op_nosuch hi", "cancel op_nosuch"} {
+		run(t, d.dir, d.env, strings.Fields(line)...).want(t, 3, "no operation op_nosuch", "`deskbell ring` prints the id")
 	}
 }

@@ -102,7 +102,7 @@ func (s *shell) object(flag, value string) (json.RawMessage, error) {
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
-		return nil, human.Errorf(human.Invalid, "--%s must be a JSON object: %v", flag, err)
+		return nil, human.Errorf(human.Invalid, "--%s must be a JSON object (%v), such as --%[1]s '{\"name\":\"value\"}'; @FILE reads one from a file", flag, err)
 	}
 	return text, nil
 }

@@ -281,7 +281,7 @@ func TestWrongRuns(t *testing.T) {
 		"--mcp 'a":                {"run", "--mcp", "'a", "x"},
 		"is not the address":      {"run", "--mcp", "http://", "x"},
 		"model.provider":          {"run", "--provider", "mine", "x"},
-		"accepts 1 arg":           {"resume"},
+		"what is missing: RUN":    {"resume"},
 		"--limit must be 1":       {"list", "--limit", "0"},
 		"unknown flag: --no-gate": {"run", "--no-gate", "x"},
 	} {

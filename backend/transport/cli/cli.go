@@ -17,6 +17,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"deskbell/backend/human"
 	"deskbell/backend/queue/receipt"
@@ -199,11 +200,20 @@ func Execute(ctx context.Context, p Program, args []string, in io.Reader, out, e
 	root.SetOut(out)
 	root.SetErr(errs)
 	err := noSuchCommand(root, args)
+	var c *cobra.Command
 	if err == nil {
-		err = root.ExecuteContext(ctx)
+		c, err = root.ExecuteContextC(ctx)
 	}
 	if err != nil {
 		s.complain(err)
+		if c != nil && human.KindOf(err) == human.NotFound && !strings.Contains(err.Error(), "`") {
+			switch list := listing(c); {
+			case list != "":
+				s.note("`%s` lists what there is.", list)
+			case c.GroupID == "agent":
+				s.note("`deskbell ring` prints the id of what it sends; a key sees its own requests only.")
+			}
+		}
 		return exitError
 	}
 	return s.code
@@ -212,31 +222,109 @@ func Execute(ctx context.Context, p Program, args []string, in io.Reader, out, e
 // noSuchCommand is the error for a command that a group of commands, such as plan, does not have. Cobra would print the
 // group's help and succeed, and a script would take that for an answer.
 func noSuchCommand(root *cobra.Command, args []string) error {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
 	group, rest, err := root.Find(args)
-	if err != nil || group.Runnable() || group.ParseFlags(rest) != nil || group.Flags().NArg() == 0 {
+	if err == nil && group.Name() == "help" {
+		group, rest, err = root.Find(rest)
+	}
+	// Flags of others are parsed once only: a list of values would have each twice.
+	if err != nil || !group.HasSubCommands() || group.ParseFlags(rest) != nil || group.Flags().NArg() == 0 {
 		return nil // Cobra says what there is to say
 	}
-	word, meant := group.Flags().Arg(0), ""
-	group.SuggestionsMinimumDistance = 2
-	if near := group.SuggestionsFor(word); len(near) > 0 {
-		meant = "; did you mean " + strings.Join(near, ", or ") + "?"
+	words := group.Flags().Args()
+	if words[0] == cobra.ShellCompRequestCmd || words[0] == cobra.ShellCompNoDescRequestCmd || group.Runnable() && (group.Args == nil || group.Args(group, words) == nil) {
+		return nil
 	}
-	return human.Errorf(human.Invalid, "there is no command %q of %s%s See `%[2]s --help`.", word, group.CommandPath(), cmp.Or(meant, "."))
+	var known []string
+	for _, c := range group.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	says := "there is no command %q of %s"
+	if near := human.Nearest(words[0], known); near != "" {
+		says += "; did you mean " + near + "?"
+	} else if group.HasParent() {
+		says += "; it has " + strings.Join(known, ", ") + "."
+	} else {
+		says += "."
+	}
+	return human.Errorf(human.Invalid, says+" See `%[2]s --help`.", words[0], group.CommandPath())
 }
 
 // sayHow adds to the errors of arguments and flags how a command is to be given.
 func sayHow(c *cobra.Command) {
 	if check := c.Args; check != nil && c.HasParent() {
 		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return human.Wrap(human.Invalid, err, "%v; the command is: %s", err, c.UseLine())
+			err := check(c, args)
+			if err == nil {
+				return nil
 			}
-			return nil
+			what, names, most, given := err.Error(), strings.Fields(c.Use)[1:], 0, 0
+			exact, _ := fmt.Sscanf(what, "accepts %d arg(s), received %d", &most, &given)
+			known := exact == 2 || strings.HasPrefix(what, "unknown command") // which is how Cobra says that there may be none
+			if !known {
+				n, _ := fmt.Sscanf(what, "accepts at most %d arg(s)", &most)
+				known = n == 1
+			}
+			switch {
+			case exact == 2 && given < most && most <= len(names):
+				what = "what is missing: " + strings.Join(names[given:most], " ")
+				if list := listing(c); list != "" {
+					what += " (`" + list + "` lists them)"
+				}
+			case known && len(args) > most:
+				what = fmt.Sprintf("%q is more than it takes", args[most])
+				if most > 0 {
+					what += "; put a text with spaces in quotes"
+				}
+			}
+			return human.Wrap(human.Invalid, err, "%s; the command is: %s", what, c.UseLine())
 		}
 	}
 	for _, sub := range c.Commands() {
 		sayHow(sub)
 	}
+}
+
+// listing is the command that lists what the arguments of another name; empty where there is none.
+func listing(c *cobra.Command) string {
+	p, named := c.Parent(), func(what string) bool { return strings.Contains(c.Use, what) }
+	switch {
+	case p == nil || !slices.ContainsFunc([]string{"ID", "SESSION", "OPERATION", "RECORDING", "RUN", "revoke NAME"}, named):
+		return ""
+	case named("RECORDING"):
+		return "deskbell recordings list"
+	}
+	list := slices.IndexFunc(p.Commands(), func(o *cobra.Command) bool { return o.Name() == "list" })
+	switch {
+	case p.HasParent() && list >= 0 && p.Commands()[list] != c:
+		return p.Commands()[list].CommandPath()
+	case p.HasParent() && p.Runnable():
+		return p.CommandPath()
+	case c.GroupID == "operator", p.Name() == "receipts":
+		return "deskbell inbox --all"
+	}
+	return ""
+}
+
+// wrongFlag is the error of a flag, with the one that is meant.
+func wrongFlag(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	meant := ""
+	if errors.As(err, &unknown) {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				known = append(known, f.Name)
+			}
+		})
+		if near := human.Nearest(unknown.GetSpecifiedName(), known); near != "" {
+			meant = "; did you mean --" + near + "?"
+		}
+	}
+	return human.Wrap(human.Invalid, err, "%v%s See `%s --help`.", err, cmp.Or(meant, "."), c.CommandPath())
 }
 
 // complain prints an error. Our own errors are made to be shown, with the cause where it tells more.
@@ -294,9 +382,7 @@ func (s *shell) root() *cobra.Command {
 		}
 	}
 	root.SetHelpCommandGroupID("admin")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return human.Wrap(human.Invalid, err, "%v; see `%s --help`", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	sayHow(root)
 	return root
 }

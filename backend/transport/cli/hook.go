@@ -134,7 +134,7 @@ func hookPlace(dir string, user bool) (at HookPlace, err error) {
 			}
 		}
 		if err != nil {
-			return at, human.Wrap(human.Invalid, err, "--dir %s: there is no such folder", dir)
+			return at, human.Wrap(human.Invalid, err, "--dir %s: there is no such folder; give the root of a project, such as --dir .", dir)
 		}
 	}
 	if at.Home, err = os.UserHomeDir(); err != nil {

@@ -125,7 +125,7 @@ func (s *shell) readFile(file string) ([]byte, error) {
 	}
 	data, err := os.ReadFile(file) //nolint:gosec // named by the user
 	if err != nil {
-		return nil, human.Wrap(human.Invalid, err, "%s cannot be read: %v", file, errors.Unwrap(err))
+		return nil, human.Wrap(human.Invalid, err, "%s cannot be read: %v; check the path, or give - for standard input", file, errors.Unwrap(err))
 	}
 	return data, nil
 }

@@ -169,7 +169,7 @@ func (s *shell) receiptFrom(name string) ([]byte, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, human.Wrap(human.Invalid, err, "the receipt cannot be read: %v", err)
+			return nil, human.Wrap(human.Invalid, err, "the receipt cannot be read: %v; `deskbell receipts show ID --json` prints one to save", err)
 		}
 		defer f.Close()
 		in = f
