@@ -66,7 +66,8 @@ type Session struct {
 	// Quiet says that no cards and no notifications are wanted now, QuietCritical that those of critical risk are.
 	Quiet         bool   `json:"quiet"`
 	QuietCritical bool   `json:"quiet_critical"`
-	Open          string `json:"open"` // the operation or the page that the operator or a link asked for before the page listened, or ""
+	Crash         string `json:"crash,omitempty"` // the report of how the last run ended unexpectedly
+	Open          string `json:"open"`            // the operation or the page that the operator or a link asked for before the page listened, or ""
 }
 
 // Home is the rest of the program as the window sees it, once it is open.
@@ -79,7 +80,6 @@ type Home struct {
 	Status   func(ctx context.Context) window.Status              // what the tray says of the rest of the program
 	Close    func()                                               // after the window has gone
 	Quieter  Quieter
-	Crash    string // the report of how the last run ended unexpectedly; "" if it did not
 	// OnSettings has changed called after each change of the settings. Woke has a token whenever the machine has woken from sleep.
 	OnSettings func(changed func())
 	Woke       <-chan struct{}
@@ -335,9 +335,9 @@ func (a *App) startup(ctx context.Context) {
 		a.log.Warn("no notifications", "reason", err)
 	}
 	a.notifier = notifier
-	if a.home.Crash != "" {
+	if report := a.home.Session.Crash; report != "" {
 		a.running.Go(func() {
-			if _, err := a.Notify(Notice{ID: "crash", Title: a.words.Crashed, Body: a.words.CrashText(a.home.Crash)}); err != nil {
+			if _, err := a.Notify(Notice{ID: "crash", Title: a.words.Crashed, Body: a.words.CrashText(report)}); err != nil {
 				a.log.Warn("showing a notification", "error", err)
 			}
 		})

@@ -101,10 +101,10 @@ func openHome(ctx context.Context, start cli.Start, page fs.FS) (Home, error) {
 		Session: Session{
 			URL: a.URL(), Token: a.WindowToken(), Operator: s.Operator.Name,
 			Locale: unlessSystem(s.UI.Language), Theme: unlessSystem(s.UI.Theme),
+			Crash: a.Crash(),
 		},
 		Recorder: operator,
 		Answerer: operator, Pending: operator.Pending, Watch: operator.Watch, Waiting: operator.Waiting, Status: a.Status,
-		Crash:   a.Crash(),
 		Quieter: a, OnSettings: place.Config.OnUpdate, Woke: woke,
 		Close: func() {
 			stop()

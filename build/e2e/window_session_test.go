@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -207,4 +208,30 @@ func TestPageComesBack(t *testing.T) {
 	s.mode("console", 0)
 	d.Do("pkill", "-KILL", "-P", strconv.Itoa(s.p.PID()), "-f", "WebKitWebProcess")
 	s.hears("page wails://wails secret")
+}
+
+// After a crash the next start tells of it, and where the report is, in a notification and in the console.
+func TestACrashIsTold(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t, desktoptest.Options{Notifications: true})
+	p := d.start()
+	if err := p.Signal(syscall.SIGSEGV); err != nil {
+		t.Fatal(err)
+	}
+	if code := d.Ended(p); code == 0 {
+		t.Fatal("it did not crash")
+	}
+	d.start()
+	d.Click(d.WaitWindow("Dunst").Middle())
+	d.press("Skip") // of the first run
+	reports, err := filepath.Glob(filepath.Join(d.data, "crashes", "crash-*.txt"))
+	if err != nil || len(reports) != 1 {
+		t.Fatalf("the reports %v, %v", reports, err)
+	}
+	d.press("Copy path")
+	d.Wait("the report's path in the clipboard", func() bool { return d.Try("xclip", "-o", "-selection", "clipboard") == reports[0] })
+	d.press("Close")
+	d.look("the note to be gone", func(all []desktoptest.Element) bool {
+		return len(all) > 0 && !slices.ContainsFunc(all, func(e desktoptest.Element) bool { return e.Name == "Copy path" })
+	})
 }

@@ -28,6 +28,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
 
 	"deskbell/build/serving"
 )
@@ -483,17 +485,33 @@ func (d *Desktop) Key(keys ...string) {
 	d.Do("xdotool", append([]string{"key"}, keys...)...)
 }
 
-// CloseWindow has the active window closed by the window manager's key, and waits until closed says it is.
+// CloseWindow has the window manager close the active window, as its button does, and waits until closed says it is. A key
+// would go to whatever window is active by then.
 func (d *Desktop) CloseWindow(title string, closed func() bool) {
 	d.T.Helper()
 	d.WaitActive(title)
-	d.Wait("the window "+title+" to close", func() bool {
-		// A key that comes while the window manager is still at it goes nowhere.
-		if d.ActiveWindow() == title {
-			d.Key("alt+F4")
-		}
-		return closed()
-	})
+	id, err := strconv.ParseUint(d.WaitWindow(title).ID, 10, 32)
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	conn, err := xgb.NewConnDisplay(d.Display)
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	defer conn.Close()
+	const name = "_NET_CLOSE_WINDOW"
+	atom, err := xproto.InternAtom(conn, false, uint16(len(name)), name).Reply()
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	message := xproto.ClientMessageEvent{
+		Format: 32, Window: xproto.Window(id), Type: atom.Atom, Data: xproto.ClientMessageDataUnionData32New([]uint32{0, 2, 0, 0, 0}), // 2: a person
+	}
+	to := xproto.Setup(conn).DefaultScreen(conn).Root
+	if err := xproto.SendEventChecked(conn, false, to, xproto.EventMaskSubstructureRedirect|xproto.EventMaskSubstructureNotify, string(message.Bytes())).Check(); err != nil {
+		d.T.Fatal(err)
+	}
+	d.Wait("the window "+title+" to close", closed)
 }
 
 // Type types a text.

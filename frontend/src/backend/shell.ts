@@ -33,6 +33,8 @@ export interface WindowSession {
   /** No cards and no notifications are wanted now; `quiet_critical`: but those of critical risk. */
   quiet?: boolean;
   quiet_critical?: boolean;
+  /** The report of how the last run ended unexpectedly. */
+  crash?: string;
 }
 
 /** How the window stands after a change of mode. Cards are drawn `pad` pixels inside the window. */

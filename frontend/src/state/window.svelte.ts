@@ -26,6 +26,8 @@ class AppWindow {
   quiet = $state.raw({ on: false, critical: true });
   /** An answer from a notification that did not arrive. */
   failed = $state.raw<{ id: string; message: string } | null>(null);
+  /** The report of how the last run ended unexpectedly, until the operator has closed the note. */
+  crash = $state('');
   /** How often the window has changed without the page asking, as far as the page has heard. */
   #turn = 0;
   /** Whether the lack of notifications has been said already. */
@@ -49,6 +51,7 @@ class AppWindow {
     void shell.session().then((session) => {
       this.placement ??= session?.popup ?? null;
       if (session?.quiet) this.quiet = { on: true, critical: session.quiet_critical === true };
+      this.crash = session?.crash ?? '';
       if (session?.open) this.wanted ??= session.open;
       if (session?.mode) this.#turnTo(session.mode, session.turn ?? 0);
     }, () => undefined);
