@@ -58,19 +58,12 @@ type rest struct {
 	load   float64
 }
 
-// restOf waits until start-up is over, and then for a time.
+// restOf waits until start-up is over, and then for a time; the memory is that at its end.
 func restOf(ctx context.Context, pid int, idle time.Duration) (r rest, err error) {
 	time.Sleep(3 * time.Second)
 	all, err := family(pid)
 	if err != nil {
 		return r, err
-	}
-	for _, p := range all {
-		memory, err := memoryOf(p)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return r, err
-		}
-		r.memory += memory
 	}
 	before, err := cpuOfAll(all)
 	if err != nil || idle == 0 {
@@ -82,8 +75,18 @@ func restOf(ctx context.Context, pid int, idle time.Duration) (r rest, err error
 		return r, ctx.Err()
 	}
 	after, err := cpuOfAll(all)
+	if err != nil {
+		return r, err
+	}
 	r.load = float64((after - before).Milliseconds()) / idle.Minutes()
-	return r, err
+	for _, p := range all {
+		memory, err := memoryOf(p)
+		if err != nil {
+			return r, err
+		}
+		r.memory += memory
+	}
+	return r, nil
 }
 
 func cpuOfAll(pids []int) (sum time.Duration, err error) {

@@ -11,6 +11,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,9 @@ func (d *fixture) key(name string) string {
 	return key
 }
 
+// grounds are what stands behind the pictures, by theme.
+var grounds = map[string]string{"light": "#dcdcd7", "dark": "#060606"}
+
 // TestPictures takes the pictures of the README from the real window and puts them into the folder that
 // DESKBELL_PICTURES names (`make screenshots`); without it there is nothing to do.
 func TestPictures(t *testing.T) {
@@ -45,7 +49,6 @@ func TestPictures(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ground := map[string]string{"light": "#dcdcd7", "dark": "#060606"}
 	for _, tt := range []struct {
 		view, theme, language string
 		show                  func(d *fixture, title string)
@@ -59,7 +62,7 @@ func TestPictures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newFixture(t, desktoptest.Options{Notifications: true, Compositor: true})
 			d.Env = append(d.Env, "DESKBELL_UI_THEME="+tt.theme, "DESKBELL_UI_LANGUAGE="+tt.language, "DESKBELL_OPERATOR_NAME="+operator)
-			d.paint(ground[tt.theme])
+			d.paint(grounds[tt.theme])
 			s := seed(t, d, tt.language, tt.view == "console")
 			d.start()
 			for _, waiter := range s.waiters {
@@ -72,6 +75,50 @@ func TestPictures(t *testing.T) {
 			d.alive()
 			w := d.WaitWindow("Deskbell")
 			d.picture(filepath.Join(folder, name), image.Rect(w.X, max(0, w.Y), w.X+w.W, w.Y+w.H))
+		})
+	}
+}
+
+// TestPicturesTray takes those of the tray's menu, as TestPictures does. A panel is not there: a program in GTK draws the entries that
+// it would get.
+func TestPicturesTray(t *testing.T) {
+	folder := os.Getenv("DESKBELL_PICTURES")
+	if folder == "" {
+		t.Skip("`make screenshots` takes the pictures")
+	}
+	const margin = 8
+	for name, tt := range map[string]struct{ theme, gtk, language, agents string }{
+		"tray-light-en.png":   {"light", "Adwaita", "en", "Agents: 4 connected"},
+		"tray-dark-zh-CN.png": {"dark", "Adwaita:dark", "zh-CN", "智能体：已连接 4 个"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newFixture(t, desktoptest.Options{Notifications: true})
+			d.Env = append(d.Env, "DESKBELL_UI_THEME="+tt.theme, "DESKBELL_UI_LANGUAGE="+tt.language, "DESKBELL_OPERATOR_NAME="+operator, "GTK_THEME="+tt.gtk)
+			d.paint(grounds[tt.theme])
+			s := seed(t, d, tt.language, false)
+			d.start()
+			for _, waiter := range s.waiters {
+				d.StartWith([]string{"DESKBELL_KEY=" + waiter.key}, d.bin, "wait", string(waiter.id))
+			}
+			d.see(desktoptest.Title, s.title)
+			d.tray.Opened()
+			var entries []desktoptest.MenuEntry
+			// The library behind the tray leaves out the menu in it at the first reading.
+			d.Wait("the agents in the tray, and the menu in it", func() bool {
+				entries = d.tray.Entries()
+				return slices.ContainsFunc(entries, func(e desktoptest.MenuEntry) bool { return len(e.Inner) > 0 }) &&
+					slices.ContainsFunc(entries, func(e desktoptest.MenuEntry) bool { return e.Label == tt.agents })
+			})
+			text, err := json.Marshal(entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, line := d.StartLine("/usr/bin/python3", filepath.Join(desktoptest.Apps(), "menu.gtk3.py"), string(text))
+			var x, y, w, h int
+			if _, err := fmt.Sscan(line, &x, &y, &w, &h); err != nil {
+				t.Fatal(err)
+			}
+			d.picture(filepath.Join(folder, name), image.Rect(x-margin, y-margin, x+w+margin, y+h+margin))
 		})
 	}
 }

@@ -29,8 +29,8 @@ interface View {
   /** On a server whose operator has clients installed; or on a phone. */
   clients?: boolean;
   phone?: boolean;
-  /** A picture of the documents: light and English. */
-  docs?: boolean;
+  /** A picture of the documents: light and English; 'both' has a dark Chinese one beside it. */
+  docs?: boolean | 'both';
 }
 
 const operation = (name: string) => async (app: Console, ids: Record<string, string>) => app.openOperation(ids[name] ?? '');
@@ -126,6 +126,10 @@ function clientViews(): View[] {
   };
   const proved = async (app: Console): Promise<void> => {
     await client(app, 'claude-code');
+    // What connecting wrote is shown to whoever connected.
+    await app.press('u');
+    await app.page.locator('.panel').getByRole('button', { name: /^(Connect|连接)$/ }).click();
+    await expect(app.page.locator('[data-client="claude-code"] .chip.green')).toBeVisible();
     await app.press('t');
     const card = app.page.locator('[data-card]');
     await expect(card).toBeVisible({ timeout: 40_000 });
@@ -135,11 +139,11 @@ function clientViews(): View[] {
     await app.page.waitForLoadState('networkidle');
   };
   const views: View[] = [
-    { name: 'welcome-clients', show: async (app) => { await app.go('welcome'); for (let i = 0; i < 2; i++) await app.page.locator('footer .btn.ink').click(); await expect(app.page.locator('[data-client="codex"]')).toBeVisible(); } },
+    { name: 'welcome-clients', docs: 'both', show: async (app) => { await app.go('welcome'); for (let i = 0; i < 2; i++) await app.page.locator('footer .btn.ink').click(); await expect(app.page.locator('[data-client="codex"]')).toBeVisible(); } },
     { name: 'agents-found', show: async (app) => client(app, 'codex') },
     { name: 'agents-narrow', size: { width: 640, height: 900 }, show: async (app) => client(app, 'codex') },
     { name: 'agents-test', show: connected },
-    { name: 'agents-connected', show: proved },
+    { name: 'agents-connected', docs: 'both', show: proved },
     { name: 'phone-code', size: { width: 1280, height: 900 }, show: async (app) => {
       await app.go('settings');
       const on = app.page.getByRole('switch', { name: /^(Allow phones on this network|允许此网络中的手机)$/ });
@@ -394,7 +398,7 @@ for (const theme of themes) {
       const fresh = await Server.start();
       const planned = await Server.start();
       const home = await Home.make();
-      const homely = await home.serve(['--set', 'phone.addr=127.0.0.1:0']);
+      const homely = await home.serve(['--set', 'phone.addr=127.0.0.1:0'], true);
       const run = await seedRun(planned);
       try {
         const ids = { ...(await seed(busy)), ...(await seedPlans(planned)) };
@@ -405,7 +409,8 @@ for (const theme of themes) {
           await expect(app.page.locator('nav, aside ol').first()).toBeVisible();
           await view.show(app, ids, screen, vendor);
           const file = await picture(app.page, `${view.name}-${theme}-${language}`);
-          if (view.docs && theme === 'light' && language === 'en' && documents) publish(file);
+          const shown = theme === 'light' ? language === 'en' && view.docs : language === 'zh-CN' && view.docs === 'both';
+          if (shown && documents) publish(file);
           await context.close();
         }
       } finally {

@@ -133,30 +133,69 @@ type menuLayout struct {
 	Children   []dbus.Variant
 }
 
+// A MenuEntry is an entry of its menu, or a line between them, which has no label.
+type MenuEntry struct {
+	Label     string      `json:"label"`
+	Dead      bool        `json:"dead"` // it cannot be chosen
+	Checkable bool        `json:"checkable"`
+	Checked   bool        `json:"checked"`
+	Inner     []MenuEntry `json:"inner"` // of the menu that it opens
+}
+
+// Entries are what its menu shows, from top to bottom.
+func (p *Panel) Entries() []MenuEntry {
+	p.d.T.Helper()
+	return p.entries(p.layout())
+}
+
+func (p *Panel) entries(of menuLayout) (all []MenuEntry) {
+	p.d.T.Helper()
+	for _, item := range p.children(of) {
+		enabled, said := item.Properties["enabled"].Value().(bool)
+		label, _ := item.Properties["label"].Value().(string)
+		toggle, _ := item.Properties["toggle-type"].Value().(string)
+		state, _ := item.Properties["toggle-state"].Value().(int32)
+		all = append(all, MenuEntry{Label: label, Dead: said && !enabled, Checkable: toggle != "", Checked: state == 1, Inner: p.entries(item)})
+	}
+	return all
+}
+
 // Menu returns the ids of what its menu and the menus in it show, by label without the hot key.
 func (p *Panel) Menu() map[string]int32 {
 	p.d.T.Helper()
+	labels := map[string]int32{}
+	p.labels(p.layout(), labels)
+	return labels
+}
+
+func (p *Panel) layout() (root menuLayout) {
+	p.d.T.Helper()
 	var revision uint32
-	var root menuLayout
 	err := p.d.Bus.Object(p.owner, "/StatusNotifierItem/menu").Call(menuName+".GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root)
 	if err != nil {
 		p.d.T.Fatalf("the tray menu: %v", err)
 	}
-	labels := map[string]int32{}
-	p.labels(root, labels)
-	return labels
+	return root
 }
 
-func (p *Panel) labels(of menuLayout, labels map[string]int32) {
+// children are what is shown of a menu.
+func (p *Panel) children(of menuLayout) (shown []menuLayout) {
 	p.d.T.Helper()
 	for _, child := range of.Children {
 		var item menuLayout
 		if err := dbus.Store([]any{child.Value()}, &item); err != nil {
 			p.d.T.Fatal(err)
 		}
-		if seen, ok := item.Properties["visible"].Value().(bool); ok && !seen {
-			continue
+		if seen, ok := item.Properties["visible"].Value().(bool); !ok || seen {
+			shown = append(shown, item)
 		}
+	}
+	return shown
+}
+
+func (p *Panel) labels(of menuLayout, labels map[string]int32) {
+	p.d.T.Helper()
+	for _, item := range p.children(of) {
 		if label, ok := item.Properties["label"].Value().(string); ok {
 			label, _, _ = strings.Cut(label, "\t")
 			labels[label] = item.ID

@@ -1,7 +1,7 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Server } from './server';
+import { program, Server } from './server';
 
 /** The settings of somebody who uses these clients, as they stand in their files. */
 export const settings: Record<string, string> = {
@@ -30,9 +30,12 @@ export class Home {
     return home;
   }
 
-  /** Deskbell, of the person whose home it is. */
-  serve(flags: string[] = []): Promise<Server> {
-    return Server.start(flags, { HOME: this.dir, XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', PATH: `${path.join(this.dir, 'bin')}:/usr/bin:/bin` });
+  /** Deskbell, of the person whose home it is; from there, where `installed`, so that its path is not that of a developer's folder. */
+  async serve(flags: string[] = [], installed = false): Promise<Server> {
+    const bin = path.join(this.dir, 'bin', 'deskbell');
+    if (installed) for (const name of ['', '-hook']) await copyFile(`${program}${name}`, `${bin}${name}`);
+    const own: Record<string, string> = installed ? { DESKBELL_BIN: bin } : {};
+    return Server.start(flags, { ...own, HOME: this.dir, XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', PATH: `${path.join(this.dir, 'bin')}:/usr/bin:/bin` });
   }
 
   end(): Promise<void> {

@@ -133,7 +133,7 @@ export class Server {
   /** Starts the process and resolves when it is ready. */
   async run(addr: string): Promise<void> {
     const args = ['--data', this.dir, '--addr', addr, '--operator', 'mei', ...this.flags];
-    const { child, ready } = await serving(program, args, { ...process.env, ...this.env });
+    const { child, ready } = await serving(this.env.DESKBELL_BIN ?? program, args, { ...process.env, ...this.env });
     this.#process = child;
     this.url = ready.url;
     this.#operator = await this.signIn(ready.code);
