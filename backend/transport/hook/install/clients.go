@@ -1,6 +1,7 @@
 package install
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -133,10 +134,16 @@ var (
 	copilotHome  = func(p Place) string { return p.own("COPILOT_HOME", ".copilot") }
 	cursorHome   = func(p Place) string { return p.own("", ".cursor") }
 	windsurfHome = func(p Place) string { return p.own("", ".codeium/windsurf") }
+	devinHome    = func(p Place) string { return p.config("devin", ".config/devin", "devin") }
 	codeHome     = func(p Place) string {
 		return p.config("Code/User", "Library/Application Support/Code/User", "Code/User")
 	}
-	claudeApp    = func(p Place) string { return p.config("Claude", "Library/Application Support/Claude", "Claude") }
+	claudeApp = func(p Place) string {
+		if dirs := p.packaged("Claude_*", "Claude"); len(dirs) > 0 {
+			return dirs[0]
+		}
+		return p.config("Claude", "Library/Application Support/Claude", "Claude")
+	}
 	opencodeHome = func(p Place) string {
 		if dir := p.Env("OPENCODE_CONFIG_DIR"); filepath.IsAbs(dir) {
 			return dir
@@ -159,6 +166,30 @@ var (
 		return filepath.Join(p.xdg(), "zed")
 	}
 )
+
+// packaged are the folders in which Windows keeps what a packaged app (MSIX) takes for its own one in APPDATA.
+func (p Place) packaged(app, dir string) []string {
+	if p.system() != "windows" {
+		return nil
+	}
+	local := p.Env("LOCALAPPDATA")
+	if !filepath.IsAbs(local) {
+		local = filepath.Join(p.Home, "AppData", "Local")
+	}
+	found, err := filepath.Glob(filepath.Join(local, "Packages", app, "LocalCache", "Roaming", dir))
+	if err != nil {
+		return nil // a folder's name that is no pattern
+	}
+	return found
+}
+
+// windsurfFile is where Windsurf keeps its servers: since it is called Devin Desktop, in a folder of that name.
+func windsurfFile(p Place) string {
+	if info, err := os.Stat(devinHome(p)); err == nil && info.IsDir() {
+		return filepath.Join(devinHome(p), "mcp_config.json")
+	}
+	return filepath.Join(windsurfHome(p), "mcp_config.json")
+}
 
 // claudeServers is where Claude Code keeps the servers of its user: beside its folder, or in the one that was chosen.
 func claudeServers(p Place) string {
@@ -241,10 +272,10 @@ var clients = []client{
 		next:     human.Sayf("Start %s again; sessions that run now do not see the new tool.", "Qwen Code"),
 	},
 	{
-		// https://github.com/charmbracelet/crush
+		// https://github.com/charmbracelet/crush; its timeout is for the start of a server and for each look whether it is there, a call has none
 		id: "crush", name: "Crush", programs: []string{"crush"}, folders: oneOf(crushHome),
 		settings: []*setting{
-			server(in(crushHome, "crush.json"), "mcp", stdio{Type: "stdio", Timeout: int64(patience.Seconds())}),
+			server(in(crushHome, "crush.json"), "mcp", stdio{Type: "stdio", Timeout: 60}),
 			allow(in(crushHome, "crush.json"), "mcp_"+Server+"_human", "permissions", "allowed_tools"),
 			allow(in(crushHome, "crush.json"), "mcp_"+Server+"_confirm_plan", "permissions", "allowed_tools"),
 		},
@@ -261,9 +292,9 @@ var clients = []client{
 	},
 	{
 		// https://docs.windsurf.com/windsurf/cascade/mcp
-		id: "windsurf", name: "Windsurf", programs: []string{"windsurf"}, folders: oneOf(windsurfHome, mac("Windsurf")),
-		settings: []*setting{server(in(windsurfHome, "mcp_config.json"), "mcpServers", stdio{})},
-		next:     human.Sayf("Press Refresh in Windsurf's list of MCP servers."),
+		id: "windsurf", name: "Devin Desktop (Windsurf)", programs: []string{"windsurf"}, folders: oneOf(windsurfHome, devinHome, mac("Windsurf")),
+		settings: []*setting{server(windsurfFile, "mcpServers", stdio{})},
+		next:     human.Sayf("Press Refresh in its list of MCP servers."),
 	},
 	{
 		// https://modelcontextprotocol.io/docs/develop/connect-local-servers

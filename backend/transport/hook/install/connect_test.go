@@ -109,3 +109,41 @@ func TestConnectAndDisconnectGiveTheOriginalBytes(t *testing.T) {
 		}
 	})
 }
+
+// Where clients have their settings depends on the system, and on what is there.
+func TestPlacesOfSettings(t *testing.T) {
+	for name, tt := range map[string]struct {
+		client, system, there string // a folder in the home
+		env                   map[string]string
+		want                  string // the file of the MCP server, in the home
+	}{
+		"Claude Desktop on macOS":                {"claude-desktop", "darwin", "", nil, "Library/Application Support/Claude/claude_desktop_config.json"},
+		"Claude Desktop on Windows":              {"claude-desktop", "windows", "AppData/Roaming/Claude", nil, "AppData/Roaming/Claude/claude_desktop_config.json"},
+		"Claude Desktop as a package":            {"claude-desktop", "windows", "AppData/Local/Packages/Claude_x1/LocalCache/Roaming/Claude", nil, "AppData/Local/Packages/Claude_x1/LocalCache/Roaming/Claude/claude_desktop_config.json"},
+		"Claude Desktop as a package, elsewhere": {"claude-desktop", "windows", "l/Packages/Claude_x1/LocalCache/Roaming/Claude", map[string]string{"LOCALAPPDATA": "l"}, "l/Packages/Claude_x1/LocalCache/Roaming/Claude/claude_desktop_config.json"},
+		"a package's folder on Linux":            {"claude-desktop", "linux", "AppData/Local/Packages/Claude_x1/LocalCache/Roaming/Claude", nil, ".config/Claude/claude_desktop_config.json"},
+		"Windsurf":                               {"windsurf", "linux", ".codeium/windsurf", nil, ".codeium/windsurf/mcp_config.json"},
+		"Devin Desktop":                          {"windsurf", "linux", ".config/devin", nil, ".config/devin/mcp_config.json"},
+		"Devin Desktop on macOS":                 {"windsurf", "darwin", ".config/devin", nil, ".config/devin/mcp_config.json"},
+		"Devin Desktop on Windows":               {"windsurf", "windows", "AppData/Roaming/devin", nil, "AppData/Roaming/devin/mcp_config.json"},
+		"Crush":                                  {"crush", "windows", "", nil, ".config/crush/crush.json"},
+		"Crush, elsewhere":                       {"crush", "linux", "", map[string]string{"CRUSH_GLOBAL_CONFIG": "c"}, "c/crush.json"},
+		"Zed":                                    {"zed", "linux", "", map[string]string{"XDG_CONFIG_HOME": "c"}, "c/zed/settings.json"},
+		"Zed on macOS":                           {"zed", "darwin", "", map[string]string{"XDG_CONFIG_HOME": "c"}, ".config/zed/settings.json"},
+		"Zed on Windows":                         {"zed", "windows", "", nil, "AppData/Roaming/Zed/settings.json"},
+	} {
+		home := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(home, tt.there), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		env := func(name string) string {
+			if dir := tt.env[name]; dir != "" {
+				return filepath.Join(home, dir)
+			}
+			return ""
+		}
+		if got := find(tt.client).files(Place{Home: home, Env: env, System: tt.system})[0].path; got != filepath.Join(home, tt.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
