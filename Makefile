@@ -250,7 +250,7 @@ generated: build/.stamps/schema.d.ts
 fuzz: | setup-run
 	build/scripts/fuzz backend/gate backend/queue backend/transport/mcpproxy
 
-windows: TAGS = desktop,production
+windows: TAGS = desktop,production,wv2runtime.error
 windows: WINDOWS = env GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc
 windows: frontend/dist/index.html | setup-test
 	$(WINDOWS) $(GO_BUILD) -o $(BIN).exe .

@@ -258,9 +258,21 @@ func (a *App) run(assets fs.FS) error {
 			// Text and lines need no GPU, and drivers that lie about theirs show an empty window.
 			WebviewGpuPolicy: linux.WebviewGpuPolicyNever,
 		},
-		Windows: &windows.Options{Theme: windows.SystemDefault},
+		Windows: &windows.Options{Theme: windows.SystemDefault, Messages: runtimeMissing()},
 	})
 	return errors.Join(a.openErr, err)
+}
+
+// runtimeMissing is what Windows' user reads where there is no WebView2, or too old a one; in both languages, since the settings are
+// not read yet. Built with the tag wv2runtime.error, Wails downloads nothing.
+func runtimeMissing() *windows.Messages {
+	const english = "Deskbell's window needs Microsoft's WebView2 runtime, which this computer lacks or has too old. " +
+		"Get it from https://developer.microsoft.com/microsoft-edge/webview2 (Evergreen Bootstrapper). Until then run deskbell serve, and use a browser."
+	m := windows.DefaultMessages()
+	m.Error, m.Webview2NotInstalled = "Deskbell", english
+	m.ContactAdmin = english + "\n\nDeskbell 的窗口需要 Microsoft WebView2 运行时，而这台计算机上没有，或版本过旧。" +
+		"请从 https://developer.microsoft.com/microsoft-edge/webview2 获取（Evergreen Bootstrapper）。在此之前，可以运行 deskbell serve，在浏览器中使用。"
+	return m
 }
 
 // wailsLock is Wails' own way to have one instance, where window.Single has none.

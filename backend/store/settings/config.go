@@ -264,7 +264,11 @@ func (c *Config) Update(changes map[string]json.RawMessage) (restart bool, err e
 	if err := trial.resolve(data); err != nil {
 		return false, err
 	}
-	if _, err := disk.Replace(c.file, bytes.NewReader(data), 0o600); err != nil {
+	err = os.MkdirAll(filepath.Dir(c.file), 0o700) // before Deskbell has run for the first time there is none
+	if err == nil {
+		_, err = disk.Replace(c.file, bytes.NewReader(data), 0o600)
+	}
+	if err != nil {
 		return false, human.Wrap(human.Internal, err, "the settings file %s cannot be written: %v", c.file, tomltext.Reason(err))
 	}
 	c.values, c.from = trial.values, trial.from

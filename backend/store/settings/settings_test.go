@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,24 @@ func TestANamedFileMustExist(t *testing.T) {
 	}
 	if _, err := Load(Options{Dir: t.TempDir(), Env: func() []string { return []string{"DESKBELL_CONFIG=" + missing} }}); err == nil {
 		t.Error("DESKBELL_CONFIG: no error")
+	}
+}
+
+// A setting can be changed before Deskbell has run for the first time, as its installer does.
+func TestAnUpdateMakesTheFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "not", "there yet")
+	c, err := Load(Options{Dir: dir})
+	if err == nil {
+		_, err = c.Update(map[string]json.RawMessage{"ui.start_with_session": json.RawMessage("true")})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 && runtime.GOOS != "windows" {
+		t.Errorf("its folder: %v, %v", info, err)
+	}
+	if again, err := Load(Options{Dir: dir}); err != nil || !again.Settings().UI.StartWithSession {
+		t.Errorf("the setting was not kept: %v", err)
 	}
 }
 

@@ -250,6 +250,9 @@ func TestTheInstallerForOneUser(t *testing.T) {
 	if got := starts(t, registry.CURRENT_USER); len(got) != 1 || !strings.HasPrefix(got[0], `"`+i.program("deskbellw")+`" --hidden`) {
 		t.Errorf("the session starts %q", got)
 	}
+	if said, code := i.said(t, "autostart"); code != 0 || !strings.HasPrefix(said, "on") {
+		t.Errorf("its own setting is %s (%d)", said, code)
+	}
 	link, err := os.ReadFile(filepath.Join(os.Getenv("APPDATA"), "Microsoft", "Windows", "Start Menu", "Programs", "Deskbell.lnk"))
 	if err != nil || !bytes.Contains(link, []byte(wide("deskbellw.exe"))) {
 		t.Errorf("the shortcut: %v", err)

@@ -249,7 +249,16 @@ Section "$(Path)" Path
 SectionEnd
 
 Section /o "$(Session)" Session
-  WriteRegStr SHCTX "${RUN}" "${NAME}" '"$INSTDIR\deskbellw.exe" --hidden'
+  ${If} $Scope == machine
+    WriteRegStr SHCTX "${RUN}" "${NAME}" '"$INSTDIR\deskbellw.exe" --hidden'
+  ${Else} ; the setting of this user's Deskbell, so that there is one entry
+    nsExec::ExecToLog '"$INSTDIR\deskbell.exe" autostart on'
+    Pop $0
+    ${If} $0 != 0
+      DetailPrint "deskbell autostart on: $0"
+      SetErrorLevel 2
+    ${EndIf}
+  ${EndIf}
 SectionEnd
 
 !insertmacro MUI_FUNCTION_DESCRIPTION_BEGIN
