@@ -271,7 +271,7 @@ func sayHow(c *cobra.Command) {
 			switch {
 			case exact == 2 && given < most && most <= len(names):
 				what = "what is missing: " + strings.Join(names[given:most], " ")
-				if list := listing(c); list != "" {
+				if list := listing(c); list != "" && names[given] != "TASK" {
 					what += " (`" + list + "` lists them)"
 				}
 			case known && len(args) > most:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,12 @@ func (s *shell) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "List the settings, their values and their sources",
-		Args:  cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 { // set and get are what others have
+				return errors.New("this only lists the settings and names their file; change them there or in the window")
+			}
+			return nil
+		},
 		RunE: func(*cobra.Command, []string) error {
 			p, err := s.place()
 			if err != nil {
