@@ -28,7 +28,7 @@ func TestWindowWakes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.Env = append(d.Env, "DBUS_SYSTEM_BUS_ADDRESS="+d.Session)
+	d.Env = append(d.Env, "DBUS_SYSTEM_BUS_ADDRESS="+d.Session, "DESKBELL_NOTIFICATIONS_AFTER=0")
 	p := d.start()
 	answered := d.rings("approve-bot", "approve", "Restart the cache", risk("low", "systemctl restart cache"))
 	d.see(desktoptest.Button, "Approve")
