@@ -24,6 +24,9 @@ func TestEventsAreOnTheMonotonicClock(t *testing.T) {
 		"the quickest message decides, when the time of day was set forward": {
 			origin(time.Hour), [][2]int64{{10_000, 1000_060}, {10_500, 1000_510}, {10_900, 1000_950}}, []int64{1000_060, 1000_510, 1000_910},
 		},
+		"the first message is late": {
+			origin(10 * time.Second), [][2]int64{{9_000, 1000_000}, {9_900, 1000_010}}, []int64{999_000, 999_900},
+		},
 		"nothing happens after it was heard of": {
 			origin(-time.Hour), [][2]int64{{10_000, 1000_060}, {20_000, 1000_070}}, []int64{1000_060, 1000_070},
 		},
@@ -38,7 +41,7 @@ func TestEventsAreOnTheMonotonicClock(t *testing.T) {
 			tab := &tab{b: b, docs: map[document]*counter{}, frames: map[string]*frame{}}
 			tab.main = &frame{id: "f", url: "https://a.example/"}
 			for i, m := range tt.messages {
-				tab.take(tab.main, message{Number: uint64(i + 1), At: float64(m[0]), Origin: tt.origin, Events: []human.RecordedEvent{{Type: human.PageClick}}}, m[1]*ms)
+				tab.take(tab.main, message{Number: uint64(i + 1), At: float64(m[0]), Origin: tt.origin, Zero: tt.origin, Events: []human.RecordedEvent{{Type: human.PageClick}}}, m[1]*ms)
 			}
 			if len(got) != len(tt.want) {
 				t.Fatalf("%d events came, want %d", len(got), len(tt.want))

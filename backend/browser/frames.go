@@ -305,9 +305,12 @@ func (t *tab) take(f *frame, m message, at int64) {
 	}
 }
 
+// latest is how late a page's message may be. On a busy machine it is late by seconds.
+const latest = 10 * time.Second
+
 // counted checks the number of a message against the one before, reports what is missing, and keeps the document's
-// clock: it stands where the quickest message so far puts it. The first is put where the time of day says, if that is
-// near: the quickest may be yet to come.
+// clock: it stands where the quickest message so far puts it. The first is put where the time of day says, which the page read when
+// it sent the message: the quickest may be yet to come.
 func (t *tab) counted(f *frame, m message, at int64) *counter {
 	id := document{f.id, m.Origin}
 	c := t.docs[id]
@@ -321,7 +324,7 @@ func (t *tab) counted(f *frame, m message, at int64) *counter {
 		if m.Origin < float64(t.b.since.UnixMilli()) { // it may have been listened to before
 			c.next = m.Number
 		}
-		if guess := int64(m.Origin*1e6) - wall.UnixNano() + mono; guess <= base && base-guess < int64(250*time.Millisecond) {
+		if guess := int64(m.Zero*1e6) - wall.UnixNano() + mono; guess <= base && base-guess < int64(latest) {
 			c.base = guess
 		}
 		t.docs[id] = c

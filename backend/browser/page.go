@@ -101,6 +101,7 @@ type message struct {
 	Number uint64  // counts the messages of a document from 1: one that is missing was lost
 	At     float64 // of its events, in ms since Origin
 	Origin float64 // when the document began, in ms since 1970
+	Zero   float64 // the same by the time of day when it was sent, which may have been set since
 	Href   string  // of the frame, masked
 	Failed string  // what went wrong in the script, for the log; then there are no events
 	// Events have neither Seq, At nor Source. Their coordinates and bounds are of the frame's own viewport; their
@@ -136,6 +137,7 @@ func decode(payload string) (message, error) {
 		Number  uint64                `json:"n"`
 		At      float64               `json:"ts"`
 		Origin  float64               `json:"origin"`
+		Zero    float64               `json:"zero"`
 		Href    string                `json:"href"`
 		Failed  string                `json:"failed"`
 		Events  []human.RecordedEvent `json:"events"`
@@ -146,10 +148,10 @@ func decode(payload string) (message, error) {
 	if err := json.Unmarshal([]byte(payload), &in); err != nil {
 		return message{}, fmt.Errorf("%w: %v", errMessage, err)
 	}
-	if in.Version != 1 || len(in.Events) > maxEvents || !finite(in.At) || !finite(in.Origin) || in.At < 0 {
+	if in.Version != 1 || len(in.Events) > maxEvents || !finite(in.At) || !finite(in.Origin) || !finite(in.Zero) || in.At < 0 {
 		return message{}, errMessage
 	}
-	m := message{Number: in.Number, At: in.At, Origin: in.Origin, Href: cut(in.Href, 4_096), Failed: cut(in.Failed, maxName)}
+	m := message{Number: in.Number, At: in.At, Origin: in.Origin, Zero: in.Zero, Href: cut(in.Href, 4_096), Failed: cut(in.Failed, maxName)}
 	for _, e := range in.Events {
 		if !slices.Contains(fromPages, e.Type) {
 			return message{}, fmt.Errorf("%w: type %q", errMessage, cut(string(e.Type), 40))

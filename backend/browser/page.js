@@ -19,7 +19,7 @@
   function post(at, more) {
     const is = location.href;
     if (is !== address.is) address = { is, shown: secrets.url(is) };
-    send(JSON.stringify({ v: 1, n: ++count, ts: at, origin: performance.timeOrigin, href: address.shown, ...more }));
+    send(JSON.stringify({ v: 1, n: ++count, ts: at, origin: performance.timeOrigin, zero: Date.now() - performance.now(), href: address.shown, ...more }));
   }
 
   const tell = (at, event) => post(at, { events: [event] });
