@@ -84,12 +84,6 @@ func (p *portal) bind(ctx context.Context, words Words) (dbus.ObjectPath, error)
 			return "", fmt.Errorf("desktop: the portal: %w", err)
 		}
 	}
-	made, err := p.ask(ctx, "CreateSession", map[string]dbus.Variant{"session_handle_token": dbus.MakeVariant("deskbell")})
-	if err != nil {
-		return "", err
-	}
-	handle, _ := made["session_handle"].Value().(string)
-	session := dbus.ObjectPath(handle)
 	type shortcut struct {
 		ID      string
 		Options map[string]dbus.Variant
@@ -100,6 +94,15 @@ func (p *portal) bind(ctx context.Context, words Words) (dbus.ObjectPath, error)
 			"description": dbus.MakeVariant(words.shortcuts[i]), "preferred_trigger": dbus.MakeVariant(s.trigger),
 		}})
 	}
+	// KDE 5 takes the keys from here, and those of BindShortcuts only to open its settings.
+	made, err := p.ask(ctx, "CreateSession", map[string]dbus.Variant{
+		"session_handle_token": dbus.MakeVariant("deskbell"), "shortcuts": dbus.MakeVariant(wanted),
+	})
+	if err != nil {
+		return "", err
+	}
+	handle, _ := made["session_handle"].Value().(string)
+	session := dbus.ObjectPath(handle)
 	_, err = p.ask(ctx, "BindShortcuts", map[string]dbus.Variant{}, session, wanted, "")
 	return session, err
 }

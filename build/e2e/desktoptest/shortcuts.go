@@ -50,8 +50,13 @@ type shortcut struct {
 
 type shortcutMethods struct{ s *Shortcuts }
 
-// CreateSession is called by the portal for each program that asks for keys.
-func (shortcutMethods) CreateSession(_, _ dbus.ObjectPath, _ string, _ map[string]dbus.Variant) (uint32, map[string]dbus.Variant, *dbus.Error) {
+// CreateSession is called by the portal for each program that asks for keys. KDE 5's gives those that are named here, not in
+// BindShortcuts; so this takes no others.
+func (shortcutMethods) CreateSession(_, _ dbus.ObjectPath, _ string, options map[string]dbus.Variant) (uint32, map[string]dbus.Variant, *dbus.Error) {
+	const failed = 2
+	if _, named := options["shortcuts"]; !named {
+		return failed, map[string]dbus.Variant{}, nil
+	}
 	return 0, map[string]dbus.Variant{}, nil
 }
 
