@@ -38,6 +38,7 @@ type AgentClient struct {
 
 	Gives   ClientGives    `json:"gives"`
 	Changes []ClientChange `json:"changes" doc:"What connecting would write now; empty when it is connected."`
+	Written []ClientChange `json:"written,omitempty" doc:"What connecting wrote and Undo takes out, while it is connected."`
 	Hash    string         `json:"hash" doc:"Of exactly these changes."`
 	Undo    bool           `json:"undo" doc:"There is something of Deskbell in its settings to take out."`
 	Revoked bool           `json:"revoked,omitempty" doc:"Its settings are as connecting writes them, but its keys were revoked: connecting it makes another."`

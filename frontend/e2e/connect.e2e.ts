@@ -46,6 +46,9 @@ test('a client is connected by a click, proved by a request that is answered her
   expect(written.mcpServers.deskbell?.args.slice(0, 3)).toEqual(['mcp', '--agent', 'claude-code']);
   expect(path.isAbsolute(written.mcpServers.deskbell?.command ?? '')).toBe(true);
   await expect(claude).toContainText('Changed in its settings');
+  await page.reload();
+  await row(app, 'claude-code').getByRole('button', { name: 'Details of Claude Code' }).click();
+  await expect(claude.getByRole('region', { name: path.join(home, '.claude.json') })).toContainText('"deskbell"');
 
   // The test: the very command of the settings asks, and the answer goes back through it.
   await app.press('t');

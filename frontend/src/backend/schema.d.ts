@@ -2429,6 +2429,8 @@ export interface components {
             undo: boolean;
             /** @description Where that can be seen without starting it. */
             version?: string;
+            /** @description What connecting wrote and Undo takes out, while it is connected. */
+            written?: components["schemas"]["ClientChange"][];
         };
         AgentList: {
             agents: components["schemas"]["Agent"][];

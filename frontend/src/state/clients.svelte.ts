@@ -1,7 +1,6 @@
 import { ConnectApi } from '../backend/connect';
 import { Problem } from '../backend/http';
-import type { ClientChange, Client } from '../lib/wire';
-import type { Operation } from '../lib/wire';
+import type { Client, Operation } from '../lib/wire';
 import { m } from '../paraglide/messages';
 import { useApp, type AppState } from './app.svelte';
 import { errorText } from './sentences.svelte';
@@ -20,8 +19,6 @@ export class Clients {
   /** By the client's id. */
   doing = $state<Partial<Record<string, Doing>>>({});
   troubles = $state<Partial<Record<string, string>>>({});
-  /** What was written here, for as long as it stands. */
-  written = $state.raw<Partial<Record<string, ClientChange[]>>>({});
   /** Clients whose settings were just restored. */
   restored = $state<Partial<Record<string, boolean>>>({});
   /** The operation of the last test, once it is known, and when the test began, in milliseconds since 1970. */
@@ -63,9 +60,7 @@ export class Clients {
 
   connect(client: Client): Promise<boolean> {
     return this.#do(client, 'connect', async () => {
-      const { changes } = client;
       this.#put(await this.api.connect(client.id, client.hash));
-      this.written = { ...this.written, [client.id]: changes };
     });
   }
 
@@ -77,7 +72,6 @@ export class Clients {
   undo(client: Client): Promise<boolean> {
     return this.#do(client, 'undo', async () => {
       this.#put(await this.api.undo(client.id));
-      this.written = { ...this.written, [client.id]: undefined };
       this.restored[client.id] = true;
     });
   }

@@ -125,7 +125,7 @@ func connection(id string, at Place, s Setup, undo bool) (Connection, error) {
 	out.Hash, out.Undo = hex.EncodeToString(sum.Sum(nil)), ours
 	switch {
 	case ours && !wanted && !undo:
-		out.State, out.Key = human.ClientConnected, c.id
+		out.State, out.Key, out.Written = human.ClientConnected, c.id, c.written(at, s)
 		if c.hook {
 			if state, err := Look(c.id, at, s.Hook); err == nil && state.Problem != "" {
 				out.Problem, out.SaidProblem = state.Problem, &state.Said
@@ -139,6 +139,19 @@ func connection(id string, at Place, s Setup, undo bool) (Connection, error) {
 		out.State = human.ClientAbsent
 	}
 	return out, nil
+}
+
+// written are the changes that taking Deskbell out would make, the other way round. What cannot be read now is left out.
+func (c *client) written(at Place, s Setup) (all []human.ClientChange) {
+	for _, f := range c.files(at) {
+		undo, there, err := f.plan(c.id, at, s, true)
+		if err != nil || !there || !undo.Changes() {
+			continue
+		}
+		put := Plan{Path: undo.Path, before: undo.after, after: undo.before}
+		all = append(all, human.ClientChange{File: put.Path, What: f.what(), Diff: put.Diff()})
+	}
+	return all
 }
 
 // permits says whether the client can be told to call Deskbell's tools without its own question.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,6 +82,11 @@ func TestConnectAndDisconnectGiveTheOriginalBytes(t *testing.T) {
 		again, err := Connect(c.id, at, setup)
 		if err != nil || again.State != human.ClientConnected || len(again.Changes) > 0 {
 			rt.Fatalf("connected twice: %+v %v", again.AgentClient, err)
+		}
+		for _, change := range first.Changes {
+			if !slices.ContainsFunc(again.Written, func(w human.ClientChange) bool { return w.File == change.File && strings.Contains(w.Diff, "deskbell") }) {
+				rt.Fatalf("%s was written, and is not shown: %+v", change.File, again.Written)
+			}
 		}
 		if c.hook && rapid.Bool().Draw(rt, "the hook alone too") {
 			p, err := Install(c.id, at, Command{Program: []string{"/elsewhere/deskbell-hook"}})
