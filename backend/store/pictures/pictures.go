@@ -494,15 +494,23 @@ func (w *writer) Put(f *record.Frame) (id string, fresh bool, n int64, err error
 	return id, true, int64(len(w.packed)), nil
 }
 
-// write puts the file in place whole: a process that is killed leaves a name that no picture has.
+// write puts the file in place whole: a process that is killed leaves a name that no picture has. The desktop and a browser that are
+// recorded together have a writer each, in the same folder.
 func (w *writer) write(id string, b []byte) error {
-	part := filepath.Join(w.dir, ".part")
-	if err := os.WriteFile(part, b, 0o600); err != nil {
-		return errors.Join(err, os.Remove(part))
+	f, err := os.CreateTemp(w.dir, ".part")
+	if err != nil {
+		return err
 	}
 	path := filepath.Join(w.dir, id)
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
 	w.fresh = append(w.fresh, path)
-	return os.Rename(part, path)
+	return nil
 }
 
 // Sync implements record.PictureWriter.

@@ -316,7 +316,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// A process that is killed leaves .part at most, and the next one continues.
+// A process that is killed leaves a file .part… at most, and the next one continues.
 func TestAKilledWriterLeavesReadablePictures(t *testing.T) {
 	s, w, dir := open(t)
 	f := newFrame(100, 100)
@@ -337,6 +337,39 @@ func TestAKilledWriterLeavesReadablePictures(t *testing.T) {
 	}
 	if err := again.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A browser and the desktop that are recorded together write into one folder at once.
+func TestTwoWritersOfOneRecording(t *testing.T) {
+	s, w, _ := open(t)
+	other, err := s.Writer(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([][]string, 2)
+	var writing sync.WaitGroup
+	for i, w := range []record.PictureWriter{w, other} {
+		writing.Go(func() {
+			for n := range 200 {
+				f := newFrame(64+i, 32)
+				f.Fill(human.Bounds{W: 64, H: 32}, byte(n), byte(i), 1)
+				id, _, _, err := w.Put(f)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ids[i] = append(ids[i], id)
+			}
+		})
+	}
+	writing.Wait()
+	for i, all := range ids {
+		for n, id := range all {
+			if f, err := s.Read(t.Context(), rec, id); err != nil || f.W != 64+i {
+				t.Fatalf("picture %d of writer %d: %v, %v", n, i, f, err)
+			}
+		}
 	}
 }
 
