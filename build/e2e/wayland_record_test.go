@@ -26,12 +26,17 @@ func (w formWorker) press(part string) {
 	w.Click(p.X, p.Y)
 }
 
-// fill clicks a field and types into it.
-func (w formWorker) fill(part, text, key string, want any) {
+// enter clicks a field and waits until it has the keyboard.
+func (w formWorker) enter(part string) {
 	w.press(part)
 	w.Wait(part+" to have the keyboard", func() bool {
 		return slices.ContainsFunc(w.Elements(w.name+".py"), func(e desktoptest.Element) bool { return e.Focused && e.At.Overlaps(w.form.Place(part)) })
 	})
+}
+
+// fill clicks a field and types into it.
+func (w formWorker) fill(part, text, key string, want any) {
+	w.enter(part)
 	w.Type(text)
 	w.form.Await(key, want)
 }
@@ -59,7 +64,7 @@ func recordsReports(t *testing.T, c *desktoptest.Compositor, script, system, sec
 			t.Errorf("before it starts it says of %s: %+v", source, s)
 		}
 	}
-	w.press("Name") // so that it has the keyboard for sure
+	w.enter("Name")
 	op, _ := h.ring("Fill in the form", map[string]any{"path": "form"})
 	var rec human.Recording
 	h.call("POST", "/api/recordings", map[string]any{"operation_id": op.ID}, &rec)

@@ -100,6 +100,7 @@ func popupBesideWork(t *testing.T, c *desktoptest.Compositor, name string, at im
 	s.hears("has the keyboard")
 	shot(c, name+"-console")
 	s.mode("hidden", 0)
+	c.Wait("the terminal to have the keyboard again", func() bool { active := c.Active(); return active != "" && active != "Deskbell" })
 	c.Type("f")
 	reads("abcef")
 	s.mode("popup", 300)
