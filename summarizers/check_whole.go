@@ -154,7 +154,7 @@ func (c *checker) counts() *basis {
 			s.add(seconds(g.To - g.From))
 			b.count(int(g.Count))
 		}
-		for _, n := range []uint64{r.Counts.Events, r.Counts.Clicks, r.Counts.Keys, r.Counts.Pictures, r.Counts.Masked, r.Counts.Lost} {
+		for _, n := range []uint64{r.Counts.Events, r.Counts.Clicks, r.Counts.Keys, r.Counts.Pictures, r.Counts.Masked, r.Counts.Black, r.Counts.Lost} {
 			b.count(int(n))
 		}
 		b.count(len(r.Actions))

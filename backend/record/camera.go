@@ -50,13 +50,15 @@ type camera struct {
 	windows Windows // nil: no window is known, and none excluded
 	exclude exclusions
 	now     func() int64
-	taken   func(wish, *shot, error) // called for every wish
-	looked  func([]Placed)           // called with the windows on the screen each time they were looked at
+	taken   func(wish, *shot, int64, error) // called for every wish, with the last time at which the screen is known to have been so
+	looked  func([]Placed)                  // called with the windows on the screen each time they were looked at
 
 	wishes   chan wish
 	changed  chan struct{}
 	dirty    atomic.Int64           // when the screen first changed after the last frame; 0: not since
 	watching atomic.Bool            // the system reports changes
+	after    atomic.Int64           // 0, or the time from which on
+	first    atomic.Int64           // the first change is noted, 0: none yet
 	held     atomic.Bool            // no frames are kept up to date
 	active   atomic.Pointer[Placed] // the active window where that is excluded
 	spare    chan *shot
@@ -76,6 +78,11 @@ func newCamera(screen Screen, windows Windows, exclude exclusions, now func() in
 
 // touched notes that the screen has changed. It does not block.
 func (c *camera) touched() {
+	if after := c.after.Load(); after != 0 && c.first.Load() == 0 {
+		if now := c.now(); now >= after {
+			c.first.CompareAndSwap(0, now)
+		}
+	}
 	if c.dirty.Load() == 0 && c.dirty.CompareAndSwap(0, c.now()) {
 		select {
 		case c.changed <- struct{}{}:
@@ -83,6 +90,16 @@ func (c *camera) touched() {
 		}
 	}
 }
+
+// noteChange has the first change after a time noted, and forgets what was noted before.
+func (c *camera) noteChange(after int64) {
+	c.after.Store(0)
+	c.first.Store(0)
+	c.after.Store(after)
+}
+
+// noted is when the screen first changed after the time of noteChange, 0: not yet.
+func (c *camera) noted() int64 { return c.first.Load() }
 
 // hold stops keeping frames up to date, and begins again.
 func (c *camera) hold(held bool) {
@@ -176,21 +193,26 @@ func (c *camera) take(ctx context.Context) error {
 }
 
 func (c *camera) give(w wish, s *shot, err error) {
+	var at int64
 	if err == nil {
 		s.holders.Add(1)
+		at = s.frame.At
+		if now := c.now(); s == c.last && c.watching.Load() && c.dirty.Load() == 0 {
+			at = now
+		}
 	}
-	c.taken(w, s, err)
+	c.taken(w, s, at, err)
 }
 
 // end gives up all wishes, and the screen.
 func (c *camera) end(ctx context.Context) {
 	for _, w := range c.waiting {
-		c.taken(w, nil, ctx.Err())
+		c.taken(w, nil, 0, ctx.Err())
 	}
 	for {
 		select {
 		case w := <-c.wishes:
-			c.taken(w, nil, ctx.Err())
+			c.taken(w, nil, 0, ctx.Err())
 		default:
 			_ = c.screen.Close()
 			return
@@ -226,7 +248,7 @@ func (c *camera) grab(ctx context.Context) (*shot, error) {
 		s.visible, err = c.windows.Visible(ctx)
 	}
 	if err != nil {
-		if len(c.exclude.patterns) > 0 {
+		if len(c.exclude.patterns) > 0 || s.frame.Unplaced {
 			s.frame.Black(s.frame.Bounds())
 		}
 		return s, nil

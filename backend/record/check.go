@@ -83,8 +83,17 @@ func check(ctx context.Context, all []asked, system string, excluding bool) []hu
 	}
 	answers.Wait()
 	blind := slices.ContainsFunc(states, func(s human.SourceState) bool { return s.Source == human.WindowSource && s.Status == "missing" })
+	deaf := slices.ContainsFunc(states, func(s human.SourceState) bool {
+		return s.Status == "missing" && (s.Source == human.WindowSource || s.Source == human.ElementSource)
+	})
 	for i := range states {
 		switch s := &states[i]; {
+		case s.Source == human.ScreenSource && s.Status == "partial" && s.Code == "wayland" && deaf:
+			*s = human.SourceState{
+				Source: s.Source, Status: "missing", Code: s.Code,
+				Detail: "Pictures are left out, because without accessibility it is not known when they might show a secret.",
+				Fix:    "Make the elements source work.",
+			}
 		case s.Source == human.ScreenSource && s.Status != "off" && s.Status != "missing" && blind && excluding:
 			*s = human.SourceState{
 				Source: s.Source, Status: "missing", Code: "unsupported",

@@ -381,6 +381,8 @@ type screen struct {
 	shade   byte
 	grabs   int
 	blind   bool // reports no changes
+	nowhere bool // its pictures have no places
+	many    bool // and more than one window
 	broken  error
 	changed func()
 }
@@ -415,7 +417,7 @@ func (s *screen) Grab(_ context.Context, f *record.Frame) error {
 	if len(f.Pix) != 4*64*64 {
 		f.Pix = make([]byte, 4*64*64)
 	}
-	f.W, f.H, f.Scale, f.At = 64, 64, 1, s.now()
+	f.W, f.H, f.Scale, f.At, f.Unplaced, f.Many = 64, 64, 1, s.now(), s.nowhere, s.many
 	for i := range f.Pix {
 		f.Pix[i] = s.shade
 	}
@@ -423,6 +425,12 @@ func (s *screen) Grab(_ context.Context, f *record.Frame) error {
 }
 
 func (s *screen) Close() error { return nil }
+
+func (s *screen) set(f func(*screen)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s)
+}
 
 // show changes the screen to a shade.
 func (s *screen) show(shade byte) {

@@ -31,6 +31,14 @@ func (f *Frame) Fill(b human.Bounds, blue, green, red byte) {
 // Black paints a part of the desktop black.
 func (f *Frame) Black(b human.Bounds) { f.Fill(b, 0, 0, 0) }
 
+// blackLike is a black picture of the size and place of another.
+func blackLike(f *Frame) *Frame {
+	b := *f
+	b.Pix = make([]byte, len(f.Pix))
+	b.Black(b.Bounds())
+	return &b
+}
+
 // Bounds are what the picture shows of the desktop.
 func (f *Frame) Bounds() human.Bounds {
 	scale := f.Scale

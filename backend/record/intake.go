@@ -19,6 +19,7 @@ type intake struct {
 	privacy     *privacy
 	typing      *typing
 	screenshots *screenshots
+	unplaced    *unplaced
 	pointer     *pointer
 	keyboard    *keyboard
 	browser     *browserEvents
@@ -59,6 +60,9 @@ func (in *intake) missed(from *feed, g *human.Gap) {
 // desktop takes an event of any source but the browser.
 func (in *intake) desktop(it item) {
 	switch it.event.Type {
+	case FieldFocused, FieldChanging, FieldRead, FieldStill:
+		in.field(it)
+		return
 	case human.WindowActive, human.WindowOpened, human.WindowClosed, human.WindowRetitled:
 		in.window(it)
 		return
@@ -111,6 +115,7 @@ func (in *intake) window(it item) {
 	if e.Window != nil {
 		p.Window = *e.Window
 	}
+	in.unplaced.window(e)
 	is := in.windows.exclusions.kind(p)
 	in.windows.moved = true
 	in.windows.refresh()
@@ -190,6 +195,7 @@ func (in *intake) focusMoved(it item) {
 		el.Secret = true
 		in.privacy.remember(el, on)
 	}
+	in.unplaced.focus(el, e.Window, e.At)
 	if el.Role == "unknown" { // it did not answer, or not in time
 		in.typing.suspect("unknown_field")
 	} else {
@@ -208,6 +214,18 @@ func (in *intake) focusMoved(it item) {
 		in.status.rec.Counts.Masked += n
 		e.Element = &shown
 		in.storeWindow(e)
+	}
+}
+
+// field takes what is said of a field for pictures alone.
+func (in *intake) field(it item) {
+	it.from.leftOut++
+	e := it.event
+	switch {
+	case e.Type != FieldFocused:
+		in.unplaced.field(e)
+	case e.Element != nil:
+		in.unplaced.focus(*e.Element, e.Window, e.At)
 	}
 }
 

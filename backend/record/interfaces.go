@@ -6,6 +6,7 @@ package record
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -63,6 +64,15 @@ type Elements interface {
 	Value(ctx context.Context, e human.Element) (string, error)
 }
 
+// What a source of elements says besides its events where the places of windows are not known. None of it is stored. At is
+// when it was so; Element has the Ref at least, and App and Window are set where they are known.
+const (
+	FieldFocused  human.RecordedType = "field_focused"  // it has the keyboard as the source begins
+	FieldChanging human.RecordedType = "field_changing" // what it holds changes: said at once, before anything is looked up
+	FieldRead     human.RecordedType = "field_read"     // it held Text some time after At
+	FieldStill    human.RecordedType = "field_still"    // what it holds has not changed for a while; it was read if it could be
+)
+
 // A Guard knows of secret typing that no element shows: a terminal whose echo is off, the system's
 // secure input.
 type Guard interface {
@@ -77,13 +87,17 @@ type Screen interface {
 	Screens(ctx context.Context) ([]human.Screen, error)
 	// Watch calls changed each time something on the screen changes, until ctx ends. changed does not block.
 	// It returns an Unavailable error at once where the system reports none; then every
-	// picture counts as changed.
+	// picture counts as changed; a Denied error when the person does not allow pictures; an error that is ErrScreenLost
+	// when there are none any more until Watch is called again.
 	Watch(ctx context.Context, ready func(), changed func()) error
 	// Grab takes a picture of the whole desktop into f, reusing its memory. Not for concurrent use.
 	Grab(ctx context.Context, f *Frame) error
 	// Close lets go of what Grab keeps. Grab may be called again afterwards.
 	Close() error
 }
+
+// ErrScreenLost is how Watch ends when Grab fails from then on.
+var ErrScreenLost = errors.New("the screen was lost")
 
 // A Frame is a picture: W by H pixels of 4 bytes (blue, green, red, unused), rows without padding. Its
 // top left is at X, Y of the desktop in the units of human.Screen; Scale pixels make one unit.
@@ -93,6 +107,9 @@ type Frame struct {
 	Scale float64
 	Pix   []byte
 	At    int64 // monotonic ns, when it was taken
+
+	Unplaced bool // where windows and elements are on it is not known,
+	Many     bool // and there may be more than one window
 }
 
 // A Masker hides known secret shapes in a text.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"log/slog"
 
 	"deskbell/backend/human"
@@ -15,18 +16,21 @@ const (
 type screenshot struct {
 	wish
 	shot  *shot
+	at    int64          // when the screen was so
 	cover []human.Bounds // more of the desktop that it must not show
+	black bool           // it must show nothing
 }
 
 // screenshots has pictures taken of what happens, holds them back until it is known what they must not show, and has
 // them stored. Only the loop uses it, but for watch and save.
 type screenshots struct {
-	loop    *loop
-	log     *slog.Logger
-	status  *status
-	writer  *writer
-	sources *sources
-	privacy *privacy
+	loop     *loop
+	log      *slog.Logger
+	status   *status
+	writer   *writer
+	sources  *sources
+	privacy  *privacy
+	unplaced *unplaced
 
 	feed   *feed
 	camera *camera         // nil: no pictures are taken
@@ -40,8 +44,8 @@ type screenshots struct {
 
 // open begins to take pictures. looked is called by the loop with the windows on the screen each time they were read.
 func (s *screenshots) open(c *camera, f *feed, pictures PictureWriter, looked func([]Placed)) {
-	c.taken = func(w wish, shot *shot, err error) {
-		if !s.loop.post(func() { s.taken(w, shot, err) }) && err == nil {
+	c.taken = func(w wish, shot *shot, at int64, err error) {
+		if !s.loop.post(func() { s.taken(w, shot, at, err) }) && err == nil {
 			c.release(shot)
 		}
 	}
@@ -49,6 +53,7 @@ func (s *screenshots) open(c *camera, f *feed, pictures PictureWriter, looked fu
 		s.loop.post(func() { looked(visible) })
 	}
 	s.camera, s.feed, s.disk = c, f, make(chan screenshot, savingLength)
+	s.unplaced.open(c)
 	s.loop.workers.Go(func() { s.save(pictures) })
 }
 
@@ -66,19 +71,32 @@ func (s *screenshots) watch() {
 			s.camera.watching.Store(true)
 			s.camera.touched()
 			s.feed.report(nil)
+			s.loop.post(s.again)
 		}, s.camera.touched)
 		if listening.Err() != nil {
 			return // the last picture may still be served from the last frame
 		}
 		s.camera.watching.Store(false)
+		denied, lost := human.KindOf(err) == human.Denied, errors.Is(err, ErrScreenLost)
+		if denied || lost {
+			s.feed.report(err)
+			s.loop.post(func() { s.sources.lost(s.feed, err) })
+		}
 		s.feed.report(nil) // pictures can still be had
-		if human.KindOf(err) == human.Unavailable {
+		if denied || !lost && human.KindOf(err) == human.Unavailable {
 			return
 		}
 		s.log.Warn("changes of the screen are not reported any more", "recording", s.loop.id, "err", err)
 		if !s.sources.waitToRetry() {
 			return
 		}
+	}
+}
+
+// again takes a picture when the screen can be seen that could not be seen before.
+func (s *screenshots) again() {
+	if s.status.gaps[gapKey("lost", s.feed.name)] != nil && !s.status.paused() && !s.sources.stopping {
+		s.takeNow("start")
 	}
 }
 
@@ -183,7 +201,7 @@ func (s *screenshots) take(w wish) {
 func (s *screenshots) dropped() { s.writer.lose(human.ScreenSource, s.loop.now(), 1) }
 
 // taken takes a picture from the camera.
-func (s *screenshots) taken(w wish, shot *shot, err error) {
+func (s *screenshots) taken(w wish, shot *shot, at int64, err error) {
 	s.taking--
 	switch {
 	case err != nil:
@@ -192,7 +210,7 @@ func (s *screenshots) taken(w wish, shot *shot, err error) {
 		s.camera.release(shot)
 	default:
 		s.sources.found(s.feed)
-		s.buffer = append(s.buffer, screenshot{wish: w, shot: shot})
+		s.buffer = append(s.buffer, screenshot{wish: w, shot: shot, at: at})
 	}
 }
 
@@ -204,12 +222,25 @@ func (s *screenshots) failed(err error) {
 
 // letGo has buffered pictures stored, in their order, once all that was typed by then is decided on: a field whose text
 // was secret is masked in them. undecided returns where in a picture, taken at a time, text stands that is not
-// decided on. When too many are buffered, the oldest goes with those places masked.
+// decided on. When too many are buffered, the oldest goes with those places masked. Where no place is known, all of it is.
 func (s *screenshots) letGo(undecided func(at int64) []human.Bounds) {
+	oldest := s.loop.woke + s.loop.began - 10*late // one that is taken may not be here yet
+	if len(s.buffer) > 0 {
+		oldest = min(oldest, s.buffer[0].at)
+	}
+	s.unplaced.watch(oldest)
 	for len(s.buffer) > 0 {
 		x := s.buffer[0]
-		x.cover = undecided(x.shot.frame.At)
-		if len(x.cover) > 0 && len(s.buffer) <= bufferLength {
+		var wait, room bool
+		if frame := &x.shot.frame; frame.Unplaced {
+			x.black, wait = s.unplaced.judge(x.at, frame.Many)
+			x.black = x.black || wait
+			room = s.different() <= unplacedBuffer
+		} else {
+			x.cover = undecided(frame.At)
+			wait, room = len(x.cover) > 0, len(s.buffer) <= bufferLength
+		}
+		if wait && room {
 			return
 		}
 		s.buffer = s.buffer[1:]
@@ -222,6 +253,16 @@ func (s *screenshots) letGo(undecided func(at int64) []human.Bounds) {
 			s.dropped()
 		}
 	}
+}
+
+// different is how many shots are in the buffer.
+func (s *screenshots) different() (n int) {
+	for i, x := range s.buffer {
+		if i == 0 || x.shot != s.buffer[i-1].shot {
+			n++
+		}
+	}
+	return n
 }
 
 // save stores pictures, one after the other, until the recording has ended. It alone paints over shots that others may
@@ -242,15 +283,24 @@ func (s *screenshots) save(pictures PictureWriter) {
 		}
 		fresh, bytes := false, int64(0)
 		var err error
-		if x.shot.id == "" {
+		id, at := x.shot.id, x.shot.frame.At
+		switch {
+		case x.black: // others that show the same may be shown
+			id, fresh, bytes, err = pictures.Put(blackLike(&x.shot.frame))
+		case id == "":
 			for _, b := range x.cover {
 				x.shot.frame.Black(b)
 			}
-			x.shot.id, fresh, bytes, err = pictures.Put(&x.shot.frame)
+			id, fresh, bytes, err = pictures.Put(&x.shot.frame)
+			x.shot.id = id
 		}
-		id, at := x.shot.id, x.shot.frame.At
 		s.camera.release(x.shot)
-		s.loop.post(func() { s.saved(x.wish, id, at, fresh, bytes, err) })
+		s.loop.post(func() {
+			if x.black && err == nil {
+				s.status.rec.Counts.Black++
+			}
+			s.saved(x.wish, id, at, fresh, bytes, err)
+		})
 	}
 }
 

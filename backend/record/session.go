@@ -29,6 +29,7 @@ type session struct {
 	windows     *openWindows
 	privacy     *privacy
 	screenshots *screenshots
+	unplaced    *unplaced
 	typing      *typing
 	intake      *intake
 	album       *album
@@ -48,8 +49,10 @@ func newSession(base context.Context, deps Deps, opts Options, rec human.Recordi
 	s.sources.listening, s.sources.cancel = context.WithCancel(context.WithoutCancel(base))
 	s.windows = &openWindows{loop: s.loop, exclusions: exclude, moved: true}
 	s.privacy = &privacy{loop: s.loop, status: s.status, mask: mask, refs: map[string]bool{}}
+	s.unplaced = newUnplaced(s.loop, s.log, s.sources, mask)
 	s.screenshots = &screenshots{
-		loop: s.loop, log: s.log, status: s.status, writer: s.writer, sources: s.sources, privacy: s.privacy, wishes: map[string]wish{},
+		loop: s.loop, log: s.log, status: s.status, writer: s.writer, sources: s.sources, privacy: s.privacy, unplaced: s.unplaced,
+		wishes: map[string]wish{},
 	}
 	s.typing = &typing{
 		loop: s.loop, status: s.status, writer: s.writer, windows: s.windows, privacy: s.privacy, screenshots: s.screenshots,
@@ -57,6 +60,7 @@ func newSession(base context.Context, deps Deps, opts Options, rec human.Recordi
 	}
 	s.intake = &intake{
 		loop: s.loop, status: s.status, writer: s.writer, windows: s.windows, privacy: s.privacy, typing: s.typing, screenshots: s.screenshots,
+		unplaced: s.unplaced,
 		pointer: &pointer{
 			loop: s.loop, status: s.status, writer: s.writer, windows: s.windows, privacy: s.privacy, typing: s.typing, screenshots: s.screenshots,
 			elements: deps.Elements, source: deps.Windows, pressed: map[int]uint64{}, pressedOut: map[int]bool{},
@@ -121,6 +125,7 @@ func (s *session) openSources(ctx context.Context) (had feeds, states []human.So
 	}
 	elements := s.status.feeds.named(human.ElementSource)
 	s.typing.elements, s.intake.pointer.feed = elements, elements
+	s.unplaced.feeds = [2]*feed{s.status.feeds.named(human.WindowSource), elements}
 	if !s.status.feeds.named(human.WindowSource).missing() {
 		s.windows.source = s.deps.Windows
 	}

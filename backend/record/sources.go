@@ -129,6 +129,9 @@ func (s *sources) lost(f *feed, err error) {
 	}
 	f.up = false
 	f.state.Status, f.state.Code, f.state.Detail = "partial", "lost", human.SafeText(err)
+	if human.KindOf(err) == human.Denied {
+		f.state.Code = "declined"
+	}
 	s.writer.openGap("lost", f.name)
 	s.status.publish()
 }

@@ -40,7 +40,7 @@ func (e *Elements) Run(ctx context.Context, ready func(), emit func(human.Record
 		return 0, nil
 	}
 	if e.o.Reports {
-		return e.report(ctx, signals, ready, emit)
+		return e.report(ctx, b, signals, ready, emit)
 	}
 	ready()
 	for {

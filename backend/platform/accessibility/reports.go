@@ -7,22 +7,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/godbus/dbus/v5"
 
 	"deskbell/backend/human"
+	"deskbell/backend/record"
 )
 
-// settling is how long a field, a list or a slider stands still before what it holds is read.
-const settling = 600 * time.Millisecond
+const (
+	settling = 600 * time.Millisecond // a field, a list or a slider stands still for so long before what it holds is reported
+	rereads  = 50 * time.Millisecond  // between two readings of a field that changes
+	tries    = 4                      // to read a field that stands still: a busy program does not answer in time
+)
 
 // A reporter makes events of what applications report. It is for one goroutine.
 type reporter struct {
 	*Elements
 	ctx     context.Context
-	emit    func(human.RecordedEvent)
-	seen    uint64
+	inbox   *inbox
 	held    map[ref]string  // what fields and lists held when they were last read, but for secrets
 	secret  map[ref]bool    // fields that were secret once: many can be switched to show what they hold
 	moving  map[ref]*moving // what changed and is not still yet
@@ -34,11 +38,96 @@ type moving struct {
 	due  time.Time
 	at   int64 // of the last change
 	from event
+	look time.Time // when a field is to be read on the way, zero: not
+	read time.Time // when it last was
+	miss int       // how often it could not be read when it stood still
+	in   *human.Window
+}
+
+// An inbox has the signals that are not looked into yet. It says at once which fields change: what is looked up for each
+// signal takes its time. It is safe for concurrent use.
+type inbox struct {
+	clock record.Clock
+	wake  chan struct{}
+
+	mu      sync.Mutex
+	emit    func(human.RecordedEvent)
+	seen    uint64
+	waiting []arrival
+	using   string // the program that has the keyboard, on the bus; "" where it is not known
+	lost    bool   // the bus went away
+}
+
+// An arrival is a signal with the time at which it came.
+type arrival struct {
+	*dbus.Signal
+	at     int64
+	writes bool // the program that has the keyboard changes what a field holds
+}
+
+// fill takes signals until the bus goes away.
+func (b *inbox) fill(signals <-chan *dbus.Signal) {
+	for s := range signals {
+		b.add(s)
+	}
+	b.mu.Lock()
+	b.lost = true
+	b.mu.Unlock()
+	b.notify()
+}
+
+func (b *inbox) add(s *dbus.Signal) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := arrival{Signal: s}
+	_, a.at = b.clock()
+	if gained(s) {
+		b.using = s.Sender
+	}
+	if is, _ := caret.of(s); is && (b.using == "" || b.using == s.Sender) {
+		a.writes = true
+		b.send(human.RecordedEvent{At: a.at, Type: record.FieldChanging, Element: &human.Element{Ref: ref{s.Sender, s.Path}.String()}})
+	}
+	b.waiting = append(b.waiting, a)
+	b.notify()
+}
+
+func (b *inbox) notify() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take empties it.
+func (b *inbox) take() (all []arrival, lost bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all, b.waiting = b.waiting, nil
+	return all, b.lost
+}
+
+// send emits an event; the caller has the lock.
+func (b *inbox) send(e human.RecordedEvent) {
+	if b.emit != nil {
+		b.seen++
+		b.emit(e)
+	}
+}
+
+// close has nothing emitted any more, and returns how many events were.
+func (b *inbox) close() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.emit = nil
+	return b.seen
 }
 
 // report delivers what applications report until ctx ends.
-func (e *Elements) report(ctx context.Context, signals <-chan *dbus.Signal, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
-	r := &reporter{Elements: e, ctx: ctx, emit: emit, held: map[ref]string{}, secret: map[ref]bool{}, moving: map[ref]*moving{}}
+func (e *Elements) report(ctx context.Context, b *bus, signals <-chan *dbus.Signal, ready func(), emit func(human.RecordedEvent)) (uint64, error) {
+	box := &inbox{clock: e.o.Clock, wake: make(chan struct{}, 1), emit: emit}
+	go box.fill(signals) // until the connection is closed
+	r := &reporter{Elements: e, ctx: ctx, inbox: box, held: map[ref]string{}, secret: map[ref]bool{}, moving: map[ref]*moving{}}
 	r.begin()
 	ready()
 	timer := time.NewTimer(time.Hour)
@@ -53,15 +142,16 @@ func (e *Elements) report(ctx context.Context, signals <-chan *dbus.Signal, read
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.o.Deadline)
 			defer cancel()
 			r.ctx = last
+			e.greet(last, b) // an application answers after what it reported before
+			r.takeAll()
 			r.settle(time.Time{})
-			return r.seen, nil
+			return box.close(), nil
 		case <-timer.C:
 			r.settle(time.Now())
-		case s, ok := <-signals:
-			if !ok {
-				return r.seen, errLost
+		case <-box.wake:
+			if r.takeAll() {
+				return box.close(), errLost
 			}
-			r.take(s)
 		}
 	}
 }
@@ -85,30 +175,51 @@ func (r *reporter) begin() {
 		})
 	}
 	if !r.focused.null() {
-		r.remember(r.focused)
+		_, at := r.o.Clock()
+		e := r.looked(r.focused, record.FieldFocused, at)
+		r.send(e)
+		r.remember(r.focused, e.Window, r.holding(r.focused))
 	}
 }
 
 // next is when something is to be read.
 func (r *reporter) next() (due time.Time, any bool) {
 	for _, m := range r.moving {
-		if !any || m.due.Before(due) {
-			due, any = m.due, true
+		for _, at := range []time.Time{m.due, m.look} {
+			if !at.IsZero() && (!any || at.Before(due)) {
+				due, any = at, true
+			}
 		}
 	}
 	return due, any
 }
 
+// takeAll takes what has come, and says whether nothing comes any more.
+func (r *reporter) takeAll() (lost bool) {
+	all, lost := r.inbox.take()
+	for _, a := range all {
+		r.take(a.Signal, a.at, a.writes)
+	}
+	return lost
+}
+
 // take takes an event.
-func (r *reporter) take(s *dbus.Signal) {
+func (r *reporter) take(s *dbus.Signal, at int64, writes bool) {
 	of := ref{s.Sender, s.Path}
-	_, at := r.o.Clock()
 	if is, on := focused.of(s); is {
 		if on == 1 {
 			r.settle(time.Time{}) // what was done elsewhere came first
-			r.send(r.looked(of, human.FocusMoved, at))
+			held := r.holding(of) // first: what is typed meanwhile has changed it
+			e := r.looked(of, human.FocusMoved, at)
+			r.send(e)
 			r.focused = of
-			r.remember(of)
+			r.remember(of, e.Window, held)
+		}
+		return
+	}
+	if is, _ := caret.of(s); is {
+		if writes {
+			r.changes(of, at)
 		}
 		return
 	}
@@ -119,7 +230,7 @@ func (r *reporter) take(s *dbus.Signal) {
 			return
 		}
 	}
-	for _, w := range []event{caret, chosen, valued} {
+	for _, w := range []event{chosen, valued} {
 		if is, _ := w.of(s); is {
 			r.moving[of] = &moving{due: time.Now().Add(settling), at: at, from: w}
 			return
@@ -128,8 +239,47 @@ func (r *reporter) take(s *dbus.Signal) {
 }
 
 func (r *reporter) send(e human.RecordedEvent) {
-	r.seen++
-	r.emit(e)
+	r.inbox.mu.Lock()
+	defer r.inbox.mu.Unlock()
+	r.inbox.send(e)
+}
+
+// changes takes that a field changes. It is read on the way, too: a secret may be there for a moment only.
+func (r *reporter) changes(of ref, at int64) {
+	now := time.Now()
+	m := r.moving[of]
+	if m == nil {
+		m = &moving{}
+		r.moving[of] = m
+	}
+	m.due, m.at, m.from, m.miss = now.Add(settling), at, caret, 0
+	if now.Sub(m.read) >= rereads {
+		r.read(of, m)
+	} else {
+		m.look = m.read.Add(rereads)
+	}
+}
+
+// read reads what a field holds that changes.
+func (r *reporter) read(of ref, m *moving) {
+	m.read, m.look = time.Now(), time.Time{}
+	if m.in == nil {
+		if p, ok := r.window(r.ctx, of); ok {
+			m.in = &p.Window
+		}
+	}
+	_, at := r.o.Clock()
+	if r.secret[of] {
+		return
+	}
+	if text, err := r.Value(r.ctx, human.Element{Ref: of.String()}); err == nil {
+		r.wasRead(of, at, text, m.in)
+	}
+}
+
+// wasRead says what a field held some time after a time.
+func (r *reporter) wasRead(of ref, at int64, text string, in *human.Window) {
+	r.send(human.RecordedEvent{At: at, Type: record.FieldRead, Element: &human.Element{Ref: of.String()}, Text: text, Window: in})
 }
 
 // looked is an event of an element, with its application and window.
@@ -146,14 +296,31 @@ func (r *reporter) looked(of ref, kind human.RecordedType, at int64) human.Recor
 	return e
 }
 
-// remember keeps what an element holds, to tell later whether it has changed.
-func (r *reporter) remember(of ref) {
-	if r.secret[of] {
-		r.held[of] = r.length(of)
-		return
+// A holding is what a field held some time after a time, where that could be read.
+type holding struct {
+	at    int64
+	text  string
+	known bool
+}
+
+func (r *reporter) holding(of ref) (h holding) {
+	_, h.at = r.o.Clock()
+	if !r.secret[of] {
+		var err error
+		h.text, err = r.Value(r.ctx, human.Element{Ref: of.String()})
+		h.known = err == nil
 	}
-	if text, err := r.Value(r.ctx, human.Element{Ref: of.String()}); err == nil {
-		r.held[of] = text
+	return h
+}
+
+// remember keeps what an element holds, to tell later whether it has changed.
+func (r *reporter) remember(of ref, in *human.Window, h holding) {
+	switch {
+	case r.secret[of]:
+		r.held[of] = r.length(of)
+	case h.known:
+		r.held[of] = h.text
+		r.wasRead(of, h.at, h.text, in)
 	}
 }
 
@@ -163,14 +330,28 @@ func (r *reporter) settle(until time.Time) {
 	for _, of := range slices.SortedFunc(maps.Keys(r.moving), byTime) {
 		m := r.moving[of]
 		if !until.IsZero() && m.due.After(until) {
+			if !m.look.IsZero() && !m.look.After(until) {
+				r.read(of, m)
+			}
+			continue
+		}
+		e := r.looked(of, human.ElementChanged, m.at)
+		_, at := r.o.Clock()
+		text, known := r.now(of, m.from, &e)
+		if m.miss++; !known && m.from == caret && !until.IsZero() && m.miss < tries {
+			m.due = time.Now().Add(settling)
 			continue
 		}
 		delete(r.moving, of)
-		e := r.looked(of, human.ElementChanged, m.at)
+		if m.from == caret {
+			if known && !e.Element.Secret {
+				r.wasRead(of, at, text, e.Window)
+			}
+			r.send(human.RecordedEvent{At: at, Type: record.FieldStill, Element: &human.Element{Ref: of.String()}, Window: cmp.Or(e.Window, m.in)})
+		}
 		if e.Element.Role == "unknown" || m.from == caret && of != r.focused {
 			continue // a caret moves in a field without the keyboard when a program writes into it
 		}
-		text, known := r.now(of, m.from, &e)
 		before, was := r.held[of]
 		if !known || was && before == text || !was && m.from == caret {
 			if known {

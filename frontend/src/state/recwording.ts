@@ -31,6 +31,7 @@ export function reasonSentence(source: SourceState): string {
     case 'wayland':
       if (source.source === 'elements') return m.why_wayland_elements();
       if (source.source === 'windows') return m.why_wayland_windows();
+      if (source.source === 'screen') return m.why_wayland_screen();
       return m.why_wayland();
     case 'no_display':
       return m.why_no_display();
@@ -42,6 +43,8 @@ export function reasonSentence(source: SourceState): string {
       return m.why_elevated();
     case 'lost':
       return m.why_lost();
+    case 'declined':
+      return m.why_declined();
     case 'no_folder':
       return m.why_no_folder();
     case 'no_browser':
@@ -58,9 +61,10 @@ export function sourceStatus(source: SourceState, recording: Recording): string 
   if (source.status === 'off') return m.src_off();
   if (source.status === 'missing') return m.src_missing();
   if (source.lost) return m.src_lost({ n: source.lost });
+  const { pictures, equal_pictures: equal, black_pictures: black } = recording.counts;
+  if (source.source === 'screen' && black) return m.src_pictures_black({ n: pictures, black });
   if (source.status === 'partial') return m.src_partial();
   if (source.source === 'screen') {
-    const { pictures, equal_pictures: equal } = recording.counts;
     return equal ? m.src_pictures_equal({ n: pictures, equal }) : m.src_pictures({ n: pictures });
   }
   return m.src_complete();

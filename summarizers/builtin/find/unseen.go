@@ -127,6 +127,9 @@ func (r *Result) sources() []Finding {
 		if len(partial) > 0 {
 			out = append(out, finding(human.FoundUnseen, 0.9, say("sources-partial", partial), first.Ref()))
 		}
+		if black := rec.Counts.Black; black > 0 {
+			out = append(out, finding(human.FoundUnseen, 0.9, say("pictures-black", int(black), int(rec.Counts.Pictures)), first.Ref()))
+		}
 	}
 	return out
 }

@@ -287,6 +287,7 @@ var sentences = map[string]sentence{
 	"several-rows":               {"%d rows", "%d 行"},
 	"several-values":             {"%d values", "%d 项内容"},
 	"signed-in":                  {"Sign-in at %s: a password was typed (hidden) and sent", "登录 %s：输入了密码（已隐藏）并提交"},
+	"pictures-black":             {"%d of %d pictures are black, because they might have shown a secret", "%[2]d 张截图中有 %[1]d 张全黑，因为其中可能有密钥"},
 	"so-often":                   {", %s", "，共%s"},
 	"some-page":                  {"A page", "有一个页面"},
 	"source-clipboard":           {"clipboard", "剪贴板"},
