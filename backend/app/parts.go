@@ -99,7 +99,8 @@ func (a *App) openQueue(ctx context.Context) error {
 
 // openRecorder makes the recorder from what this system has. It records nothing before a caller starts it.
 func (a *App) openRecorder() {
-	a.sources = platform.Sources(a.Dir)
+	o := a.settings.Recorder()
+	a.sources = platform.Sources(platform.Options{Dir: a.Dir, Excluding: len(o.Exclude) > 0})
 	a.opens(func() error { platform.Close(a.sources); return nil })
 	a.replays = library.NewReplays(a.library, library.Through(func(context.Context) (replay.Player, error) { return platform.Player(a.sources) }, pause))
 	if !a.settings.Recording.Enabled {
@@ -115,19 +116,18 @@ func (a *App) openRecorder() {
 			Parameters: web.Parameters, Masker: a.masker, Clipboard: clipboard, RRWeb: browser.RRWeb(a.Console), Log: a.log,
 		}, o, keep)
 	}
-	o := a.settings.Recorder()
 	o.OwnKeys = platform.OwnKeys
 	a.recorder = record.New(d, o)
 }
 
 // ready says what could be recorded in this session, without an App.
 func ready(ctx context.Context, p cli.Place) []human.SourceState {
-	d := platform.Sources("")
-	defer platform.Close(d)
-	path := ""
+	path, excluding := "", true
 	if p.Config != nil {
-		path = p.Config.Settings().Browser.Path
+		path, excluding = p.Config.Settings().Browser.Path, len(p.Config.Settings().Recorder().Exclude) > 0
 	}
+	d := platform.Sources(platform.Options{Excluding: excluding})
+	defer platform.Close(d)
 	d.Pictures = pictures.New("") // which it makes nothing in
 	d.Browser = func(o human.BrowserOptions, _ bool, _ record.SavePicture) record.Browser {
 		return browser.New(browser.Options{Clock: platform.Now, Path: path}, o, nil)

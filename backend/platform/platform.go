@@ -16,12 +16,18 @@ import (
 // Now is the clock of recordings: the time of day, and the monotonic clock that the system stamps its events with.
 func Now() (wall time.Time, mono int64) { return time.Now(), monotonic() }
 
-// Sources are what a recorder listens to on this system, with its clock and this process. skip is a folder whose files are
-// not watched. Nothing is heard before a recording begins.
-func Sources(skip string) record.Deps {
-	deps := sources()
+// Options say what a recorder may listen to.
+type Options struct {
+	Dir       string // the data folder: its files are not watched, and what consent the desktop remembers is kept in it
+	Excluding bool   // there are applications that are not recorded
+}
+
+// Sources are what a recorder listens to on this system, with its clock and this process. Nothing is heard before a
+// recording begins.
+func Sources(o Options) record.Deps {
+	deps := sources(o)
 	deps.Clock, deps.SelfPID = Now, os.Getpid()
-	deps.Files = func(paths []string) record.Source { return folders.New(Now, paths, skip) }
+	deps.Files = func(paths []string) record.Source { return folders.New(Now, paths, o.Dir) }
 	return deps
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // sources are what a recorder listens to on this system.
-func sources() record.Deps {
+func sources(Options) record.Deps {
 	return record.Deps{
 		System:    "macos",
 		Input:     macos.Input(hook.New(Now)),

@@ -8,13 +8,14 @@ import (
 
 	"deskbell/backend/human"
 	"deskbell/backend/platform/accessibility"
+	"deskbell/backend/platform/screencast"
 	"deskbell/backend/platform/terminal"
 	"deskbell/backend/platform/x11"
 	"deskbell/backend/record"
 )
 
 // sources are what a recorder listens to on this system.
-func sources() record.Deps {
+func sources(o Options) record.Deps {
 	terminals := terminal.New()
 	wayland := onWayland()
 	elements := accessibility.New(accessibility.Options{Clock: Now, Terminal: terminals.Terminal, Reports: wayland})
@@ -33,6 +34,7 @@ func sources() record.Deps {
 			deps.System += "/" + name
 		}
 		deps.Input, deps.Windows = noInput{}, accessibility.NewWindows(elements)
+		deps.Screen = screencast.New(screencast.Options{Dir: o.Dir, OneWindow: o.Excluding})
 	}
 	return deps
 }
