@@ -37,7 +37,7 @@ const (
 type SourceState struct {
 	Source SourceName `json:"source" enum:"input,windows,elements,screen,files,clipboard,browser"`
 	Status string     `json:"status" enum:"complete,partial,missing,off" doc:"partial: with gaps or without a part; off: not asked for."`
-	Code   string     `json:"code,omitempty" doc:"A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, declined, unsupported, no_browser."`
+	Code   string     `json:"code,omitempty" doc:"A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, waiting, declined, unsupported, no_browser."`
 	Detail string     `json:"detail,omitempty" doc:"What is missing and why, in a sentence."`
 	Fix    string     `json:"fix,omitempty" doc:"What to do about it."`
 	Seen   uint64     `json:"seen,omitempty" doc:"Events counted at the source."`

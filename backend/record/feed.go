@@ -13,11 +13,12 @@ import (
 // A feed is a source in a running recording.
 type feed struct {
 	asked
-	first   chan error    // how its first attempt to begin went
-	again   chan struct{} // of a browser that is closed: it is to be opened
-	emitted atomic.Uint64 // events it delivered
-	dropped atomic.Uint64 // of these, those the queue had no room for
-	seen    atomic.Uint64 // events at its origin, as its runs said that have ended
+	said    human.SourceState // before it began
+	first   chan error        // how its first attempt to begin went
+	again   chan struct{}     // of a browser that is closed: it is to be opened
+	emitted atomic.Uint64     // events it delivered
+	dropped atomic.Uint64     // of these, those the queue had no room for
+	seen    atomic.Uint64     // events at its origin, as its runs said that have ended
 
 	// Owned by the recording's loop.
 	state    human.SourceState
@@ -28,7 +29,7 @@ type feed struct {
 }
 
 func newFeed(a asked, state human.SourceState) *feed {
-	return &feed{asked: a, state: state, first: make(chan error, 1), again: make(chan struct{}, 1)}
+	return &feed{asked: a, said: state, state: state, first: make(chan error, 1), again: make(chan struct{}, 1)}
 }
 
 // begins waits until the source listens, or is known not to.

@@ -99,6 +99,9 @@ type Screen interface {
 // ErrScreenLost is how Watch ends when Grab fails from then on.
 var ErrScreenLost = errors.New("the screen was lost")
 
+// ErrScreenWaits is in what Grab returns while a person may still be asked what pictures may show.
+var ErrScreenWaits = errors.New("the screen cannot be seen yet")
+
 // A Frame is a picture: W by H pixels of 4 bytes (blue, green, red, unused), rows without padding. Its
 // top left is at X, Y of the desktop in the units of human.Screen; Scale pixels make one unit.
 type Frame struct {

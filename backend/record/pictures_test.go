@@ -211,6 +211,41 @@ func TestPicturesThatFailAreAGap(t *testing.T) {
 	})
 }
 
+// While a person is asked what pictures may show it says so; after a yes there are pictures, after a no it says that.
+func TestPicturesWaitForAPerson(t *testing.T) {
+	run(t, record.Options{}, func(t *testing.T, d *fixture) {
+		says := func(err error) {
+			d.screen.mu.Lock()
+			d.screen.broken = err
+			d.screen.mu.Unlock()
+			d.screen.show(1)
+			d.click(1, 1)
+			d.wait(time.Second)
+		}
+		state := func() human.SourceState {
+			now, _ := d.rec.Current()
+			return now.Sources[3]
+		}
+		d.screen.broken = human.Wrap(human.Unavailable, record.ErrScreenWaits, "nothing yet")
+		d.start(human.RecordingOptions{})
+		d.wait(time.Second)
+		if s := state(); s.Status != "partial" || s.Code != "waiting" || s.Detail != "nothing yet" {
+			t.Errorf("while the person is asked: %+v", s)
+		}
+		says(nil)
+		if s := state(); s.Status != "complete" || s.Code != "" || s.Detail != "" {
+			t.Errorf("after a yes: %+v", s)
+		}
+		says(human.Errorf(human.Denied, "you said no"))
+		if s := state(); s.Status != "partial" || s.Code != "declined" {
+			t.Errorf("after a no: %+v", s)
+		}
+		if r := d.stop(); len(r.Gaps) != 2 || r.Complete {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 func TestPicturesFasterThanTheDisk(t *testing.T) {
 	run(t, record.Options{}, func(t *testing.T, d *fixture) {
 		d.pics.slow = make(chan struct{})

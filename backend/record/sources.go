@@ -129,8 +129,11 @@ func (s *sources) lost(f *feed, err error) {
 	}
 	f.up = false
 	f.state.Status, f.state.Code, f.state.Detail = "partial", "lost", human.SafeText(err)
-	if human.KindOf(err) == human.Denied {
+	switch {
+	case human.KindOf(err) == human.Denied:
 		f.state.Code = "declined"
+	case errors.Is(err, ErrScreenWaits):
+		f.state.Code = "waiting"
 	}
 	s.writer.openGap("lost", f.name)
 	s.status.publish()
@@ -139,6 +142,9 @@ func (s *sources) lost(f *feed, err error) {
 // found notes that a source listens.
 func (s *sources) found(f *feed) {
 	f.up = true
+	if f.state.Code == "waiting" {
+		f.state = f.said
+	}
 	if !s.stopping && s.writer.closeGap("lost", f.name) {
 		s.status.publish()
 	}

@@ -180,7 +180,12 @@ func TestWaylandPicturesOnGNOME(t *testing.T) {
 	p.op, _ = p.h.ring("Fill in the form", map[string]any{"path": "form"})
 
 	declined := p.record()
+	p.lacks("shows nothing yet")
 	c.Answer(desktoptest.Decline)
+	p.lacks("did not allow pictures")
+	p.press("Agree") // of which a picture would be taken
+	p.reported(declined, "Agree", func(human.RecordedEvent) bool { return true })
+	p.Wait("a picture to be missing", func() bool { rec, _ := p.h.recorder(); return rec.Counts.Lost > 1 })
 	p.lacks("did not allow pictures")
 	if rec := p.stop(declined); rec.Complete || rec.Counts.Pictures > 0 {
 		t.Errorf("without consent: complete %t, %+v", rec.Complete, rec.Counts)

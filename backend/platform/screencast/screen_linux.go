@@ -3,6 +3,7 @@
 package screencast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type Screen struct {
 	mu     sync.Mutex
 	stream *stream // nil: nothing can be seen
 	window bool    // it is one window
+	why    error   // nothing can be seen
 }
 
 // New returns a screen. The person is not asked before Watch.
@@ -88,11 +90,16 @@ func (s *Screen) Screens(context.Context) ([]human.Screen, error) { return nil, 
 
 // Watch has the person asked, unless they agreed before, and lets Grab see what they chose until ctx ends.
 func (s *Screen) Watch(ctx context.Context, ready func(), changed func()) error {
-	if err := s.watch(ctx, ready, changed); ctx.Err() == nil {
-		return err
+	s.see(nil, false, errWaits)
+	err := s.watch(ctx, ready, changed)
+	if ctx.Err() != nil {
+		err = nil
 	}
-	return nil
+	s.see(nil, false, err)
+	return err
 }
+
+var errWaits error = human.Wrap(human.Unavailable, record.ErrScreenWaits, "The desktop shows nothing yet; it may be asking what pictures may show")
 
 func (s *Screen) watch(ctx context.Context, ready func(), changed func()) error {
 	if err := loadable(); err != nil {
@@ -126,7 +133,6 @@ func (s *Screen) watch(ctx context.Context, ready func(), changed func()) error 
 
 // show lets Grab see something until ctx ends or it can be seen no more.
 func (s *Screen) show(ctx context.Context, p *portal, what shown, ready func(), changed func()) error {
-	defer s.see(nil, false)
 	for {
 		connection, err := p.connect(ctx)
 		if err != nil {
@@ -136,7 +142,7 @@ func (s *Screen) show(ctx context.Context, p *portal, what shown, ready func(), 
 		if err != nil {
 			return lost(err)
 		}
-		s.see(stream, what.window)
+		s.see(stream, what.window, nil)
 		if err := s.follow(ctx, p, stream, ready, changed); err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -176,14 +182,14 @@ func (s *Screen) follow(ctx context.Context, p *portal, stream *stream, ready fu
 	}
 }
 
-// see has Grab look at a stream, and closes the one before.
-func (s *Screen) see(next *stream, window bool) {
+// see has Grab look at a stream, or say why there is none, and closes the one before.
+func (s *Screen) see(next *stream, window bool, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != nil {
 		s.stream.close()
 	}
-	s.stream, s.window = next, window
+	s.stream, s.window, s.why = next, window, why
 }
 
 func lost(err error) error {
@@ -194,13 +200,12 @@ func lost(err error) error {
 func (s *Screen) Grab(_ context.Context, f *record.Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	none := human.Errorf(human.Unavailable, "The desktop shows nothing yet, or has not been allowed to")
 	if s.stream == nil {
-		return none
+		return cmp.Or(s.why, errWaits)
 	}
 	pix, w, h, ok := s.stream.picture(f.Pix)
 	if f.Pix = pix; !ok {
-		return none
+		return errWaits
 	}
 	f.X, f.Y, f.W, f.H, f.Scale, f.Unplaced, f.Many = 0, 0, w, h, 1, true, !s.window
 	return nil

@@ -5170,7 +5170,7 @@ export interface components {
         /** @description What arrives on the WebSocket, one JSON object per text message. */
         SocketMessage: components["schemas"]["Hello"] | components["schemas"]["Event"] | components["schemas"]["Invocation"] | components["schemas"]["PresenceChange"] | components["schemas"]["SessionNotice"] | components["schemas"]["RecordingChange"] | components["schemas"]["RecordingGone"] | components["schemas"]["SummaryChange"] | components["schemas"]["AttemptChange"];
         SourceState: {
-            /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, declined, unsupported, no_browser. */
+            /** @description A word for the reason, for translation: wayland, no_display, no_accessibility_bus, no_permission, elevated, lost, waiting, declined, unsupported, no_browser. */
             code?: string;
             /** @description What is missing and why, in a sentence. */
             detail?: string;

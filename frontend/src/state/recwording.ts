@@ -43,6 +43,8 @@ export function reasonSentence(source: SourceState): string {
       return m.why_elevated();
     case 'lost':
       return m.why_lost();
+    case 'waiting':
+      return m.why_waiting();
     case 'declined':
       return m.why_declined();
     case 'no_folder':
