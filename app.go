@@ -893,7 +893,7 @@ func (a *App) offer(change func()) {
 	a.placeCards()
 }
 
-// placeCards places cards that are up anew. The caller holds mu.
+// placeCards places cards that are up again. The caller holds mu.
 func (a *App) placeCards() {
 	if a.mode == modePopup || a.mode == modeRecorder {
 		if _, err := a.popup(a.size[0], a.size[1]); err != nil {

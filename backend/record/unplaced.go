@@ -12,7 +12,7 @@ import (
 const (
 	unplacedBuffer = 6                             // different pictures held back in memory while it is not known what they show
 	finishing      = int64(30 * time.Second)       // a field that did not change for so long is finished
-	transition     = int64(500 * time.Millisecond) // within it a window is drawn anew that lost the keyboard,
+	transition     = int64(500 * time.Millisecond) // within it a window is redrawn that lost the keyboard,
 	activation     = int64(50 * time.Millisecond)  // and so long before a window says so it may be drawn as the active one
 	embedded       = "\ufffc"                      // in a text: something else stands here, whose text is not in it
 )

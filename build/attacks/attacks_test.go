@@ -285,7 +285,7 @@ func (o *outcome) measure(ctx context.Context, t *testing.T, f *fixture, a attac
 	}
 }
 
-// letsIn says whether the attacker's phone comes in, as the server says it, and says it again once it has started anew.
+// letsIn says whether the attacker's phone comes in, as the server says it, and says it again after a restart.
 func (f *fixture) letsIn(ctx context.Context, t *testing.T, a attack) string {
 	t.Helper()
 	for range 2 {

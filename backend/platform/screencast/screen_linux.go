@@ -17,7 +17,7 @@ import (
 	"deskbell/backend/record"
 )
 
-// patience is how long to wait for a first picture before it is asked for anew: a window that does not change sends none at
+// patience is how long to wait for a first picture before it is asked for again: a window that does not change sends none at
 // times.
 const patience = time.Second
 

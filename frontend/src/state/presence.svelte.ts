@@ -17,7 +17,7 @@ export class Presence {
     return this.#none && !!op && dangerous(op);
   }
 
-  /** Asks anew, since a PIN may be set at the computer at any time. */
+  /** Asks again, since a PIN may be set at the computer at any time. */
   async look(op: Operation): Promise<void> {
     if (!this.phone || !dangerous(op)) return;
     try {
