@@ -23,6 +23,7 @@ func TestWaylandTrayInWaybar(t *testing.T) {
 	d.Write(style, `* { color: #ffffff; } window { background: #202020; } menu { background: #804080; }`)
 	d.Start("waybar", "--config", config, "--style", style)
 	d.Start(d.bin, "--hidden")
+	c.Wait("Deskbell", func() bool { _, ok := d.server(); return ok }) // an agent that finds none starts one, too
 	of := func(part image.Rectangle, col color.Color) (box image.Rectangle) {
 		picture := c.Screenshot("")
 		for y := part.Min.Y; y < part.Max.Y; y++ {
