@@ -68,12 +68,14 @@ export class Notices {
   async #consider(id: string): Promise<void> {
     const first = this.#first.get(id) ?? { at: Date.now(), wish: this.#wish() };
     this.#first.set(id, first);
+    // Of the moment at which the request was shown: the settings' answer may come when the operator has already gone elsewhere.
+    const inFront = appWindow.mode === 'console' && layout.focused && this.app.route.page === 'inbox';
     const { enabled, after } = await first.wish;
     const op = this.app.operations.all.get(id);
     if (!op || !this.#rings(id) || this.#up.has(id) || this.#notNeeded.has(id)) return;
     const waited = (Date.now() - Math.max(first.at, this.app.deliveries.touched)) / 1000;
     const verdict = interruption({
-      inFront: appWindow.mode === 'console' && layout.focused && this.app.route.page === 'inbox',
+      inFront,
       card: appWindow.mode !== 'console' && (layout.visible || waited < appearing),
       // A restart of the app does not notify twice.
       seen: op.deliveries?.some((d) => !!d.seen || (d.channel === 'notification' && !!d.shown)) ?? false,
