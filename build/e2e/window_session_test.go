@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -85,6 +87,36 @@ func TestStartBesideAServer(t *testing.T) {
 	}
 	if p := d.Start(bin, "open", "deskbell://operation/"+someOperation+"?answer=approve"); d.Ended(p) != 3 {
 		t.Errorf("a link with an answer in it was not refused: %s", p.Err())
+	}
+}
+
+// An agent that finds a window which is just starting waits for it, and starts no server that would keep it from the data folder.
+func TestAnAgentJoinsAWindowThatIsStarting(t *testing.T) {
+	t.Parallel()
+	d := desktoptest.Start(t, desktoptest.Options{})
+	bin, data := os.Getenv("DESKBELL_BIN"), filepath.Join(d.Home, "data")
+	d.Env = append(d.Env, "DESKBELL_DATA="+data, "DESKBELL_ADDR=127.0.0.1:0")
+	// It has its name on the bus, as main.go makes it of the folder, and not yet the data folder.
+	of := sha256.Sum256([]byte(data))
+	handed := make(chan string, 1)
+	err := d.Bus.ExportMethodTable(map[string]any{"Open": func(args string) *dbus.Error { handed <- args; return nil }}, "/dev/deskbell/Window", "dev.deskbell.Window")
+	if err == nil {
+		_, err = d.Bus.RequestName("dev.deskbell.Window.deskbell_"+hex.EncodeToString(of[:6]), dbus.NameFlagDoNotQueue)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := d.Start(bin, "mcp", "--agent", "early-bot")
+	if args := <-handed; !strings.Contains(args, "--hidden") {
+		t.Errorf("the agent's start hands over %s", args)
+	}
+	window := d.Start("sh", "-c", "sleep 1; exec "+bin+" serve --json") // a window takes this long
+	d.Wait("the window's server", func() bool { return strings.Contains(window.Out(), "url") || !window.Running() })
+	if !window.Running() {
+		t.Errorf("the window could not start: %s", window.Err())
+	}
+	if code := d.Ended(agent); code != 0 {
+		t.Errorf("the agent ended with status %d: %s", code, agent.Err())
 	}
 }
 

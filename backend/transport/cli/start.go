@@ -16,6 +16,10 @@ import (
 // startPatience is how long a started server may take until it answers.
 const startPatience = 20 * time.Second
 
+// joinPatience is how long a window that has taken a start over may be without the data folder: one that is just starting
+// takes it soon, one that is ending never does.
+const joinPatience = 5 * time.Second
+
 // findOrStart returns the URL of the server that runs on the data folder, and starts one when there is
 // none: the app, hidden, where there is a display, else a server without a window. What it starts outlives
 // this process. It blocks until the server answers.
@@ -67,6 +71,10 @@ func (s *shell) start(ctx context.Context, p Place, args []string) (url string, 
 	died := make(chan error, 1)
 	go func() { died <- cmd.Wait() }() // ends with the child, or with this process
 
+	ended := func(err error) error {
+		return human.Wrap(human.Unavailable, err, "Deskbell started (%s) and ended at once: %s", args[0], firstLine(out.Name()))
+	}
+	var joined <-chan time.Time
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -76,10 +84,19 @@ func (s *shell) start(ctx context.Context, p Place, args []string) (url string, 
 		select {
 		case <-tick.C:
 		case err := <-died:
-			if !datadir.Held(p.Dir) { // else another was faster, and will answer
-				return "", human.Wrap(human.Unavailable, err, "Deskbell started (%s) and ended at once: %s", args[0], firstLine(out.Name()))
-			}
 			died = nil
+			switch {
+			case datadir.Held(p.Dir): // another was faster, and will answer
+			case err == nil:
+				joined = time.After(joinPatience)
+			default:
+				return "", ended(err)
+			}
+		case <-joined:
+			joined = nil
+			if !datadir.Held(p.Dir) {
+				return "", ended(errors.New("no other Deskbell has taken the data folder"))
+			}
 		case <-ctx.Done():
 			return "", human.Errorf(human.Unavailable, "Deskbell started, but does not answer; see %s and %s",
 				out.Name(), filepath.Join(p.Dir, datadir.Log))
