@@ -30,6 +30,7 @@ type portal struct {
 	object  dbus.BusObject
 	signals chan *dbus.Signal
 	session dbus.ObjectPath
+	owner   string // whose signals count: any program of the session can send one that looks like the portal's
 }
 
 func dialPortal(ctx context.Context) (*portal, error) {
@@ -95,7 +96,7 @@ func (p *portal) ask(ctx context.Context, method string, options map[string]dbus
 			}
 			var code uint32
 			var results map[string]dbus.Variant
-			if s.Path != request || s.Name != face+".Response" || dbus.Store(s.Body, &code, &results) != nil {
+			if s.Sender != p.owner || s.Path != request || s.Name != face+".Response" || dbus.Store(s.Body, &code, &results) != nil {
 				continue
 			}
 			if code != 0 {
@@ -111,6 +112,9 @@ func (p *portal) ask(ctx context.Context, method string, options map[string]dbus
 func (p *portal) start(ctx context.Context, kinds uint32, consent string) (what shown, next string, err error) {
 	version, err := p.property(ctx, "version")
 	if err != nil {
+		return what, "", err
+	}
+	if err := p.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, portalName).Store(&p.owner); err != nil {
 		return what, "", err
 	}
 	made, err := p.ask(ctx, "CreateSession", map[string]dbus.Variant{"session_handle_token": dbus.MakeVariant("deskbell" + rand.Text())})

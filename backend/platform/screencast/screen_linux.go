@@ -163,7 +163,7 @@ func (s *Screen) follow(ctx context.Context, p *portal, stream *stream, ready fu
 				return nil
 			}
 		case signal, ok := <-p.signals:
-			if !ok || signal.Path == p.session && strings.HasSuffix(signal.Name, ".Closed") {
+			if !ok || signal.Sender == p.owner && signal.Path == p.session && strings.HasSuffix(signal.Name, ".Closed") {
 				return lost(errors.New("the desktop ended it"))
 			}
 		case <-stream.news:
