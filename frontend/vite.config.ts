@@ -27,6 +27,8 @@ export default defineConfig({
   build: {
     target: ['chrome123', 'safari17.5'],
     assetsInlineLimit: 0,
+    // A style sheet of a part that failed to load once is never asked for again, so that the part would come without it.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     // sizes.build.ts has the limits.
     chunkSizeWarningLimit: Infinity,

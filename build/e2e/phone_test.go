@@ -589,7 +589,7 @@ func (p *phone) sees(text string) {
 	defer func() {
 		if !seen {
 			var all string
-			_ = p.d.evaluate(p.page, "location.href + '\n' + document.body.innerText", &all)
+			_ = p.d.evaluate(p.page, "location.href + ' ' + document.body.innerText", &all)
 			p.t.Log(all)
 		}
 	}()

@@ -34,3 +34,23 @@ test('no secret is in any storage or in the address', async ({ app, bot, page })
   const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, window.location.href]));
   expect(kept).not.toMatch(/dbo_|dbk_|code=/);
 });
+
+test('what a network that changes cuts off is loaded again', async ({ app, bot, page, server }) => {
+  const { operation_id: id } = await bot.ring(risky);
+  const whole = await (await page.request.get(server.url)).text();
+  const seen = new Set<string>();
+  await page.route('**/assets/**', (route) => {
+    const file = new URL(route.request().url()).pathname;
+    if (whole.includes(file) || seen.has(file)) return route.fallback();
+    seen.add(file);
+    return route.abort('connectionaborted');
+  });
+  await app.open();
+  await app.openOperation(id);
+  await expect(page.getByRole('button', { name: 'Approve', exact: true })).toBeVisible();
+  await expect(page.getByText("couldn't load")).toHaveCount(0);
+  expect(seen.size).toBeGreaterThan(5);
+  expect([...seen].filter((file) => file.endsWith('.css'))).toEqual([]);
+  await page.unrouteAll({ behavior: 'wait' });
+  app.errors.length = 0; // the browser itself reports what it could not load
+});

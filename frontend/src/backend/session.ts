@@ -1,4 +1,5 @@
 import { call, Problem, type Connection } from './http';
+import { loadPart } from '../lib/loading';
 import type { Rights } from './rights';
 import { shell } from './shell';
 
@@ -54,7 +55,7 @@ export async function findSession(): Promise<{ session: Session | null; refused:
   const pairing = codeFromAddress('pair');
   if (byTLS()) {
     try {
-      const { phoneSession } = await import('./phone');
+      const { phoneSession } = await loadPart(() => import('./phone'));
       return { session: await phoneSession(pairing), refused: false };
     } catch (error) {
       if (error instanceof Problem && error.status !== 404) return { session: null, refused: false, phone: error };

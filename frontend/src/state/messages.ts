@@ -1,3 +1,4 @@
+import { loadPart } from '../lib/loading';
 import { getLocale, type Locale } from '../paraglide/runtime';
 
 type Messages = typeof import('../paraglide/messages').m;
@@ -11,7 +12,7 @@ const loaded: Partial<Record<Locale, Record<string, unknown>>> = {};
 
 /** Loads the messages of a language; nothing may be said in it before. */
 export async function load(locale: Locale): Promise<void> {
-  loaded[locale] ??= await files[locale]();
+  loaded[locale] ??= await loadPart(files[locale]);
 }
 
 /**
