@@ -366,6 +366,8 @@ func wire(t *testing.T, network, host, phone string) {
 	inside := "nsenter --net=/proc/" + network + "/ns/net"
 	for _, step := range []string{
 		"ip link add " + name + "a type veth peer name " + name + "b netns " + network,
+		// An address by itself would come a second or two later, and change the network under a page that loads.
+		"ip link set " + name + "a addrgenmode none", inside + " ip link set " + name + "b addrgenmode none",
 		"ip addr add " + host + "/24 dev " + name + "a", "ip link set " + name + "a up",
 		inside + " ip addr add " + phone + "/24 dev " + name + "b", inside + " ip link set " + name + "b up", inside + " ip link set lo up",
 	} {
