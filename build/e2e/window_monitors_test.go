@@ -103,11 +103,11 @@ func TestPlaceOnEachArrangement(t *testing.T) {
 		put := func(at image.Rectangle) image.Rectangle {
 			t.Helper()
 			w := d.WaitWindow("Deskbell")
-			d.Do("xdotool", "windowsize", "--sync", w.ID, strconv.Itoa(at.Dx()), strconv.Itoa(at.Dy()))
-			// While the monitors still change, where it stands is not the operator's choice, and not kept: then it is put there again.
+			// Right after it comes up, or while the monitors still change, it can be put elsewhere: then a person would do it again.
 			var moved time.Time
 			d.Wait("its place to be kept", func() bool {
 				if time.Since(moved) > 2*time.Second {
+					d.Do("xdotool", "windowsize", w.ID, strconv.Itoa(at.Dx()), strconv.Itoa(at.Dy()))
 					d.Do("xdotool", "windowmove", w.ID, strconv.Itoa(at.Min.X), strconv.Itoa(at.Min.Y))
 					moved = time.Now()
 				}
