@@ -30,6 +30,8 @@ class AppWindow {
   crash = $state('');
   /** How often the window has changed without the page asking, as far as the page has heard. */
   #turn = 0;
+  /** Ends when the window has done what the page asked last. */
+  #asked: Promise<unknown> = Promise.resolve();
   /** Whether the lack of notifications has been said already. */
   noNotificationsShown = $state(localStorage.getItem(shownKey) !== null);
 
@@ -70,9 +72,13 @@ class AppWindow {
     return !this.quiet.on || (this.quiet.critical && risk === 'critical');
   }
 
+  /** One after the other: calls that are under way together may be carried out in any order, and a card would come up again after it went. */
   async #ask(mode: WindowMode, height = 0): Promise<void> {
     this.mode = mode;
-    const placed = await shell.mode(mode, height, this.#turn);
+    const turn = this.#turn;
+    const asked = this.#asked.then(() => shell.mode(mode, height, turn));
+    this.#asked = asked.catch(() => undefined);
+    const placed = await asked;
     if (!placed) return;
     this.#turnTo(placed.mode, placed.turn);
     if (height > 0 && placed.mode === mode) this.placement = placed;
