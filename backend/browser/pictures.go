@@ -55,7 +55,8 @@ type screenshots struct {
 // A shot is a picture with what has to be masked in it.
 type shot struct {
 	data  string // base64 of JPEG; "": it is not known what is secret in it, or the page is private
-	at    int64  // monotonic ns, when it was on the screen
+	at    int64  // monotonic ns; it was on the screen at some time from this
+	until int64  // to this, when it came
 	w, h  float64
 	black []box
 	page  human.WebPage
@@ -93,7 +94,7 @@ func (ss *screenshots) seen(at int64) *shot {
 	var last *shot
 	for _, s := range slices.Backward(ss.shots) {
 		switch {
-		case s.at > at:
+		case s.until > at:
 		case s.data != "" && (last == nil || last.at-s.at < shortly):
 			return s
 		case last == nil:
@@ -123,7 +124,7 @@ func (ss *screenshots) frame(params json.RawMessage) {
 	}
 	ss.mu.Lock()
 	ss.unacked = append(ss.unacked, p.Number)
-	ss.raw = append(ss.raw, shot{data: p.Data, at: at})
+	ss.raw = append(ss.raw, shot{data: p.Data, at: at, until: mono})
 	if n := len(ss.raw); n > 2*inFlight {
 		ss.raw = slices.Delete(ss.raw, 0, n-2*inFlight)
 	}
@@ -251,12 +252,14 @@ func (ss *screenshots) refresh(ctx context.Context) *shot {
 	ss.doubt = false
 	ss.mu.Unlock()
 	before := ss.measure(ctx)
-	s := &shot{at: ss.t.b.now()}
+	now := ss.t.b.now()
+	s := &shot{at: now, until: now}
 	if before.ok {
 		var picture struct {
 			Data string `json:"data"`
 		}
 		err := ss.t.conn.call(ctx, ss.t.session, "Page.captureScreenshot", object{"format": "jpeg", "quality": quality, "optimizeForSpeed": true}, &picture)
+		s.until = ss.t.b.now()
 		after := ss.measure(ctx)
 		if black, ok := ss.between(before.at, after.at); ok && err == nil {
 			s.data, s.black, s.w, s.h, s.page = picture.Data, black, after.w, after.h, after.page

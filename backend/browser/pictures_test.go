@@ -2,12 +2,14 @@ package browser
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -112,6 +114,32 @@ func TestThePictureFromBeforeOfAPageThatMoves(t *testing.T) {
 	l.mu.Unlock()
 	if most := int(kept/int64(between))*3 + 3; taken > most {
 		t.Errorf("%d pictures are kept of an animation; want at most %d", taken, most)
+	}
+}
+
+// A picture that was being taken when the button was pressed may show what came of it.
+func TestThePictureFromBeforeIsOfBefore(t *testing.T) {
+	v := visits(t, human.BrowserOptions{}, pages(map[string]string{"/": `<style>body { margin: 0; background: red }</style>
+		<script>colours = ['blue', 'green', 'black', 'white', 'red', 'blue']; addEventListener('mousedown', () => document.body.style.background = colours.shift())</script>`}))
+	colours := [][3]byte{red, blue, green, black, white, red, blue}
+	l := v.b.front().sources.screenshots
+	ctx, stop := context.WithCancel(t.Context())
+	var taking sync.WaitGroup
+	taking.Go(func() {
+		for ctx.Err() == nil {
+			l.work.Lock()
+			l.refresh(ctx)
+			l.work.Unlock()
+		}
+	})
+	t.Cleanup(func() { stop(); taking.Wait() })
+	for i, next := range colours[1:] {
+		v.look(func(f record.Frame) bool { return like(at(f, 100, 100), colours[i]) })
+		press := v.pressed(100, 100)
+		before, was := v.shown(press.Ref, "before")
+		if like(at(was, 100, 100), next) || before.At > press.At {
+			t.Errorf("the picture from before the press at %d is of %d, and shows what came of it", press.At, before.At)
+		}
 	}
 }
 
