@@ -86,7 +86,8 @@ export class Screen {
       child.kill('SIGKILL');
       await gone;
     }
-    for (const dir of [this.dir, this.env.HOME ?? '']) await rm(dir, { recursive: true, force: true });
+    // The desktop's portal, which the bus started, holds a folder of the home until it has noticed that the bus is gone.
+    for (const dir of [this.dir, this.env.HOME ?? '']) await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 
   /** What a program prints; '' when it fails. */
