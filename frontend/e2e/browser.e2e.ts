@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Screen } from './support/screen';
 import { Server, type Caller, type Operation } from './support/server';
-import { accessible, accessibleInBothThemes, choose, Console, expect, fits, mod, test as base } from './support/test';
+import { accessible, accessibleInBothThemes, choose, Console, expect, fits, mod, resize, test as base } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
 interface Source {
@@ -233,7 +233,7 @@ test('the view: WCAG 2.2 AA in both themes, and room at every width', async ({ a
   await app.press('Escape', 'p');
   await accessibleInBothThemes(app.page);
   for (const width of widths) {
-    await app.page.setViewportSize({ width, height: 640 });
+    await resize(app.page, width);
     await fits(app.page);
   }
 });

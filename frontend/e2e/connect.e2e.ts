@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Home, settings } from './support/home';
-import { accessibleInBothThemes, Console, expect, fits, test as base } from './support/test';
+import { accessibleInBothThemes, Console, expect, fits, resize, test as base } from './support/test';
 
 interface Fixtures {
   /** A home folder where some clients are installed. */
@@ -107,7 +107,7 @@ test('a file that cannot be read is not written, and is named', async ({ app, ho
 });
 
 test('by the keyboard, in a narrow window, with what is written under each', async ({ app, page }) => {
-  await page.setViewportSize({ width: 390, height: 844 });
+  await resize(page, 390, 844);
   await app.open('agents');
   await expect(row(app, 'claude-code')).toBeVisible();
   await app.press('j');

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Screen } from './support/screen';
 import { visit } from './support/seeds';
 import { Server, type Finding, type Operation } from './support/server';
-import { accessible, accessibleInBothThemes, choose, Console, expect, fits, mod, test } from './support/test';
+import { accessible, accessibleInBothThemes, choose, Console, expect, fits, mod, resize, test } from './support/test';
 import { browserPath, Vendor } from './support/vendor';
 
 interface Drafts {
@@ -121,11 +121,11 @@ test('what was recorded is drafted, put right, kept through a crash, and release
 
     await accessibleInBothThemes(page);
     for (const width of [1000, 720, 640]) {
-      await page.setViewportSize({ width, height: 640 });
+      await resize(page, width);
       await fits(page);
       await expect(app.button(/^Send to price-scout/)).toBeInViewport({ ratio: 1 });
     }
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await resize(page, 1280, 800);
 
     // What is still being written is kept first, and looked at; the second press releases.
     await words(app).first().click();
@@ -231,13 +231,13 @@ test('a model is asked after its operator saw what is sent; one that fails has a
     await take.click();
     await expect(words(app)).toHaveCount(before + 1);
     await expect(words(app).last()).toContainText(taken.slice(0, 60));
-    await page.setViewportSize({ width: 720, height: 700 });
+    await resize(page, 720, 700);
     await fits(page);
     await page.getByRole('group', { name: 'Drafts' }).getByRole('button', { name: about.title.en }).click();
     await expect(beside).toBeVisible();
     await expect(words(app)).toHaveCount(0);
     await accessible(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await resize(page, 1280, 800);
 
     // One that fails says why; what was written stays, and starting over asks first.
     await choose(drafter, 'broken');
@@ -293,11 +293,11 @@ test('forty findings, long and hostile ones, have room at every width and are te
   expect(await page.title()).not.toBe('1');
   await accessibleInBothThemes(page);
   for (const width of [1440, 1000, 720, 640]) {
-    await page.setViewportSize({ width, height: 640 });
+    await resize(page, width);
     await fits(page);
     await expect(app.button(/^Send to release-bot/)).toBeInViewport({ ratio: 1 });
   }
-  await page.setViewportSize({ width: 1280, height: 800 });
+  await resize(page, 1280, 800);
   await words(app).nth(1).focus();
   await app.press('j', 'j', 'x', '?');
   await expect(page.getByRole('dialog')).toContainText('Move up');

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Locator } from '@playwright/test';
-import { accessible, accessibleInBothThemes, choose, expect, fits, mod, test as base, type Agent, type Console } from './support/test';
+import { accessible, accessibleInBothThemes, choose, expect, fits, mod, resize, test as base, type Agent, type Console } from './support/test';
 
 interface Judgement {
   decision: string;
@@ -450,7 +450,7 @@ test('is accessible in both themes and languages, and fits from 640 pixels on', 
   await app.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   for (const width of [1120, 900, 720, 640]) {
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page, width, 800);
     await fits(page);
   }
   await app.press(`${mod}+k`);

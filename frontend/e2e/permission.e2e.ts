@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Agent } from './support/server';
-import { accessible, accessibleInBothThemes, choose, expect, fits, mod, test as base, type Operation } from './support/test';
+import { accessible, accessibleInBothThemes, choose, expect, fits, mod, resize, test as base, type Operation } from './support/test';
 
 interface Judgement {
   decision: 'allow' | 'ask' | 'deny';
@@ -449,7 +449,7 @@ test('WCAG 2.2 AA in both themes, and room at every width', async ({ app, agent,
   const ids = [await agent.ask(grave), await agent.ask({ command: 'ssh web-1 rm -rf /srv/www' })];
   await app.open();
   for (const [i, id] of ids.entries()) {
-    await app.page.setViewportSize({ width: 1280, height: 800 });
+    await resize(app.page, 1280, 800);
     await app.openOperation(id);
     if (i === 0) await app.page.getByRole('switch').check();
     else await app.page.getByRole('radio', { name: /^Allow once/ }).click();
@@ -457,16 +457,12 @@ test('WCAG 2.2 AA in both themes, and room at every width', async ({ app, agent,
     await app.armed();
     await accessibleInBothThemes(app.page);
     for (const width of [1280, 900, 720, 640]) {
-      await app.page.setViewportSize({ width, height: 640 });
-      await fits(app.page);
-      for (const button of await app.page.locator('.decide .btn:visible').all()) {
-        const box = await button.boundingBox();
-        expect(!!box && box.x >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= 641, `${await button.textContent()} at ${width} pixels: ${JSON.stringify(box)}`).toBe(true);
-      }
+      await resize(app.page, width);
+      await fits(app.page, '.decide .btn');
     }
   }
   const { digest } = await server.operator.operation(ids[0] ?? '');
-  await app.page.setViewportSize({ width: 1280, height: 800 });
+  await resize(app.page, 1280, 800);
   await app.openOperation(ids[0] ?? '');
   await server.operator.call('POST', `/api/gate/questions/${ids[0]}/answer`, { choice: 'backup', digest });
   await expect(app.page.getByText('Backed up, then allowed by mei')).toBeVisible();
@@ -543,7 +539,7 @@ test('a change of what runs is readable in both themes and languages, at 640 pix
   await app.button(/^Answer: allow/).click();
   await expect(app.page.locator('#operation-title')).toHaveText('deploy.sh changed since you were asked');
   await accessibleInBothThemes(app.page);
-  await app.page.setViewportSize({ width: 640, height: 800 });
+  await resize(app.page, 640, 800);
   await fits(app.page);
   await app.page.addInitScript(() => localStorage.setItem('deskbell.language', 'zh-CN'));
   await app.page.reload();

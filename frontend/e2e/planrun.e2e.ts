@@ -1,5 +1,5 @@
 import type { Locator } from '@playwright/test';
-import { accessible, type Agent, choose, type Console, expect, fits, mod, test as base } from './support/test';
+import { accessible, type Agent, choose, type Console, expect, fits, mod, resize, test as base } from './support/test';
 import { respondTo } from './support/plans';
 import type { Caller } from './support/server';
 
@@ -284,7 +284,7 @@ test('history has figures of plans', async ({ app, page, planner }) => {
     await expect(page.locator('.table a.hit')).toHaveCount(n);
   }
   await accessible(page);
-  await page.setViewportSize({ width: 480, height: 800 });
+  await resize(page, 480, 800);
   await fits(page);
 });
 

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import type { Server } from './support/server';
-import { expect, test } from './support/test';
+import { expect, resize, test } from './support/test';
 import { calls, emit, inWindow } from './support/window';
 
 const risky = { description: 'Roll out api 2.14.0', details: { action: 'kubectl apply -f prod.yaml', risk_level: 'high' } };
@@ -9,7 +9,7 @@ const question = { action_type: 'feedback', description: 'Which tone?', details:
 
 /** The popup as a page of a browser. */
 async function popup(server: Server, page: Page): Promise<void> {
-  await page.setViewportSize({ width: 448, height: 900 });
+  await resize(page, 448, 900);
   const { code } = await server.invite();
   await page.goto(`${server.url}/?view=popup#code=${code}`);
 }

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { Screen } from './support/screen';
 import { Server, type Caller, type Operation } from './support/server';
 import { calls, emit, inWindow } from './support/window';
-import { accessible, accessibleInBothThemes, Console, expect, fits, mod, test as base } from './support/test';
+import { accessible, accessibleInBothThemes, Console, expect, fits, mod, resize, test as base } from './support/test';
 
 interface Recording {
   recording_id: string;
@@ -327,10 +327,10 @@ const widths = [1000, 720, 640];
 async function held(tab: Page): Promise<void> {
   await accessibleInBothThemes(tab);
   for (const width of widths) {
-    await tab.setViewportSize({ width, height: 640 });
+    await resize(tab, width);
     await fits(tab);
   }
-  await tab.setViewportSize({ width: 1280, height: 800 });
+  await resize(tab, 1280, 800);
 }
 
 test('every view of recordings: WCAG 2.2 AA in both themes, and room at every width', async ({ app, server, desktop, op }) => {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Journal } from './support/journal';
-import { accessible, expect, fits, test as base } from './support/test';
+import { accessible, expect, fits, resize, test as base } from './support/test';
 
 const id = 'run_01kafe2e';
 
@@ -57,7 +57,7 @@ test('a run is read along: what it thinks, plans, calls and comes to', async ({ 
   await expect(log).toContainText('Mended TestSum.');
   await expect(page.locator('header').getByText('Completed', { exact: true })).toBeVisible();
   expect(await page.evaluate(() => 'owned' in window)).toBe(false);
-  await page.setViewportSize({ width: 480, height: 800 });
+  await resize(page, 480, 800);
   await fits(page);
   await app.press('Escape');
   await expect(row).toBeFocused();

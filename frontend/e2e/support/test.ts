@@ -120,8 +120,25 @@ export async function accessibleInBothThemes(page: Page): Promise<void> {
   await accessible(page, ['color-contrast', 'link-in-text-block']);
 }
 
-/** The page itself never scrolls sideways. */
-export async function fits(page: Page): Promise<void> {
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+/**
+ * Gives the page so much room, in CSS pixels, and waits until it is laid out for it: it hears of its size with its next frame,
+ * and until then what is seen and measured can be of the layout before.
+ */
+export async function resize(page: Page, width: number, height = 640): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction((wide) => window.innerWidth === wide, width);
+  await page.evaluate(() => new Promise((laid) => requestAnimationFrame(() => requestAnimationFrame(laid))));
+}
+
+/** The page itself never scrolls sideways, and none of these buttons is out of reach. */
+export async function fits(page: Page, buttons = ''): Promise<void> {
+  const { over, away } = await page.evaluate((of) => ({
+    over: document.documentElement.scrollWidth - window.innerWidth,
+    away: (of ? [...document.querySelectorAll(of)] : []).filter((button) => {
+      const box = button.getBoundingClientRect();
+      return button.checkVisibility({ visibilityProperty: true }) && box.width > 0 && (box.x < 0 || box.right > window.innerWidth + 1 || box.bottom > window.innerHeight + 1);
+    }).map((button) => `${button.textContent} ${JSON.stringify(button.getBoundingClientRect())}`),
+  }), buttons);
   expect(over, 'pixels the page is too wide').toBeLessThanOrEqual(0);
+  expect(away, `buttons out of reach at ${page.viewportSize()?.width} pixels`).toEqual([]);
 }
