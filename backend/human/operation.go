@@ -272,6 +272,7 @@ type Answer struct {
 	Findings        []Finding              `json:"findings,omitempty" doc:"What the agent should know, each with its evidence; key_findings are then their texts."`
 	Suggestions     []Finding              `json:"suggestions,omitempty" doc:"What the agent could do next."`
 	SummaryID       SummaryID              `json:"summary_id,omitempty" doc:"The summary it was drafted from."`
+	WorkAnswer
 	PermissionAnswer
 	Plan *PlanAnswer `json:"plan,omitempty" doc:"Of a plan: what was done with it."`
 }

@@ -152,7 +152,7 @@ func lines(op human.Operation, field string) []string {
 
 // says is the check of an answer in words: there has to be something in it.
 func says(_ human.Operation, a *human.Answer) error {
-	if a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" &&
+	if len(a.Parts()) == 0 && a.HumanInput == "" && a.ExecutionResult == "" && a.Summary == "" && a.Decision == "" &&
 		len(a.KeyFindings)+len(a.Findings)+len(a.Suggestions)+len(a.Fields)+len(a.Attachments) == 0 {
 		return human.BadField("human_input", "is missing, and the answer has nothing else; if you have no answer, decline with a reason")
 	}

@@ -129,6 +129,11 @@ func fits(op human.Operation, a *human.Answer, digest string) error {
 	if !is {
 		return human.Errorf(human.Internal, "operation %s is of a kind this version does not know: %q", op.ID, op.Kind)
 	}
+	for _, part := range a.Parts() {
+		if !slices.Contains(k.Answer, part) {
+			return human.BadField(part, "is no part of an answer to %s", op.Kind)
+		}
+	}
 	return k.Check(op, a)
 }
 
@@ -138,7 +143,7 @@ func checkAnswer(a human.Answer) error {
 	default:
 		return human.BadField("decision", "%q is not one of approve, deny", a.Decision)
 	}
-	size := 0
+	size := a.Size()
 	for _, text := range slices.Concat([]string{a.HumanInput, a.ExecutionResult, a.Summary}, a.KeyFindings, a.Attachments) {
 		if !utf8.ValidString(text) {
 			return human.BadField("human_input", "the answer is not valid UTF-8")

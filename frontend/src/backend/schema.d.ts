@@ -2469,6 +2469,8 @@ export interface components {
              * @enum {string}
              */
             choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            /** @description Of a review: what was said about lines of the change. */
+            comments?: components["schemas"]["CodeComment"][];
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -2486,18 +2488,31 @@ export interface components {
             };
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
+            /** @description Of a review: what was found of each area of details.focus_areas. */
+            focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
             /** @description Of a plan: what was done with it. */
             plan?: components["schemas"]["PlanAnswer"];
+            /** @description The values of details.response_schema: a JSON object that is valid by it. */
+            response?: {
+                [key: string]: unknown;
+            };
+            /** @description Of work on the desktop: what came of each step of details.action_sequence that something was noted for, in their order. */
+            steps?: components["schemas"]["StepResult"][];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+            /**
+             * @description How the work ended, or what a review came to.
+             * @enum {string}
+             */
+            verdict?: "done" | "partly" | "could_not" | "approve" | "request_changes" | "comment";
         };
         AnswerRequest: {
             /** @description Of change: the arguments that it may run with. */
@@ -2956,6 +2971,30 @@ export interface components {
             /** @description A link to the console with the code in its fragment. */
             console: string;
         };
+        CodeComment: {
+            /**
+             * Format: int64
+             * @description The last line of a range.
+             */
+            end_line?: number;
+            /** @description As the change names it; of a renamed file its new name. */
+            file: string;
+            /**
+             * Format: int64
+             * @description The line, from 1, in the text of side; of a range its first.
+             */
+            line: number;
+            /** @enum {string} */
+            severity?: "blocker" | "major" | "minor" | "nit" | "question" | "praise";
+            /**
+             * @description Which text line counts in: before the change, or after it.
+             * @enum {string}
+             */
+            side: "old" | "new";
+            /** @description What replaces these lines, exactly; "" removes them. */
+            suggestion?: string;
+            text: string;
+        };
         CompleteRequest: {
             /** @description Of a permission: the arguments that the call may run with in place of its own. */
             args?: {
@@ -2970,6 +3009,8 @@ export interface components {
              * @enum {string}
              */
             choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            /** @description Of a review: what was said about lines of the change. */
+            comments?: components["schemas"]["CodeComment"][];
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -2989,6 +3030,8 @@ export interface components {
             };
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
+            /** @description Of a review: what was found of each area of details.focus_areas. */
+            focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
@@ -2996,12 +3039,23 @@ export interface components {
             operation_id: string;
             /** @description Of a plan: what was done with it. */
             plan?: components["schemas"]["PlanAnswer"];
+            /** @description The values of details.response_schema: a JSON object that is valid by it. */
+            response?: {
+                [key: string]: unknown;
+            };
+            /** @description Of work on the desktop: what came of each step of details.action_sequence that something was noted for, in their order. */
+            steps?: components["schemas"]["StepResult"][];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+            /**
+             * @description How the work ended, or what a review came to.
+             * @enum {string}
+             */
+            verdict?: "done" | "partly" | "could_not" | "approve" | "request_changes" | "comment";
         };
         Confirmation: {
             auto?: string;
@@ -3208,6 +3262,8 @@ export interface components {
              * @enum {string}
              */
             choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            /** @description Of a review: what was said about lines of the change. */
+            comments?: components["schemas"]["CodeComment"][];
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -3225,18 +3281,31 @@ export interface components {
             };
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
+            /** @description Of a review: what was found of each area of details.focus_areas. */
+            focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
             /** @description Of a plan: what was done with it. */
             plan?: components["schemas"]["PlanAnswer"];
+            /** @description The values of details.response_schema: a JSON object that is valid by it. */
+            response?: {
+                [key: string]: unknown;
+            };
+            /** @description Of work on the desktop: what came of each step of details.action_sequence that something was noted for, in their order. */
+            steps?: components["schemas"]["StepResult"][];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+            /**
+             * @description How the work ended, or what a review came to.
+             * @enum {string}
+             */
+            verdict?: "done" | "partly" | "could_not" | "approve" | "request_changes" | "comment";
         };
         DraftRequest: {
             /**
@@ -3582,6 +3651,13 @@ export interface components {
             kind: "value" | "outcome" | "error" | "detour" | "undone" | "slow" | "done" | "unseen" | "note";
             text: string;
         };
+        FocusResult: {
+            /** @description As details.focus_areas has it. */
+            area: string;
+            note?: string;
+            /** @enum {string} */
+            verdict: "good" | "unsure" | "problem";
+        };
         Gap: {
             /**
              * Format: int64
@@ -3729,6 +3805,8 @@ export interface components {
              * @enum {string}
              */
             choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            /** @description Of a review: what was said about lines of the change. */
+            comments?: components["schemas"]["CodeComment"][];
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -3746,6 +3824,8 @@ export interface components {
             };
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
+            /** @description Of a review: what was found of each area of details.focus_areas. */
+            focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
@@ -3753,12 +3833,23 @@ export interface components {
             operation_id: string;
             /** @description Of a plan: what was done with it. */
             plan?: components["schemas"]["PlanAnswer"];
+            /** @description The values of details.response_schema: a JSON object that is valid by it. */
+            response?: {
+                [key: string]: unknown;
+            };
+            /** @description Of work on the desktop: what came of each step of details.action_sequence that something was noted for, in their order. */
+            steps?: components["schemas"]["StepResult"][];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+            /**
+             * @description How the work ended, or what a review came to.
+             * @enum {string}
+             */
+            verdict?: "done" | "partly" | "could_not" | "approve" | "request_changes" | "comment";
         };
         Invocation: {
             /** @enum {string} */
@@ -4867,6 +4958,8 @@ export interface components {
              * @enum {string}
              */
             choice?: "allow" | "deny" | "backup" | "instead" | "change";
+            /** @description Of a review: what was said about lines of the change. */
+            comments?: components["schemas"]["CodeComment"][];
             /**
              * @description The answer to an approval.
              * @enum {string}
@@ -4886,18 +4979,31 @@ export interface components {
             };
             /** @description What the agent should know, each with its evidence; key_findings are then their texts. */
             findings?: components["schemas"]["Finding"][];
+            /** @description Of a review: what was found of each area of details.focus_areas. */
+            focus?: components["schemas"]["FocusResult"][];
             /** @description The operator's own words. */
             human_input?: string;
             /** @description What the agent should know. */
             key_findings?: string[];
             /** @description Of a plan: what was done with it. */
             plan?: components["schemas"]["PlanAnswer"];
+            /** @description The values of details.response_schema: a JSON object that is valid by it. */
+            response?: {
+                [key: string]: unknown;
+            };
+            /** @description Of work on the desktop: what came of each step of details.action_sequence that something was noted for, in their order. */
+            steps?: components["schemas"]["StepResult"][];
             /** @description What the agent could do next. */
             suggestions?: components["schemas"]["Finding"][];
             /** @description What was done, in a line or more. */
             summary?: string;
             /** @description The summary it was drafted from. */
             summary_id?: string;
+            /**
+             * @description How the work ended, or what a review came to.
+             * @enum {string}
+             */
+            verdict?: "done" | "partly" | "could_not" | "approve" | "request_changes" | "comment";
         };
         /** @description The details of an operation of kind review: a review of code. */
         ReviewDetails: {
@@ -5308,6 +5414,23 @@ export interface components {
             version?: number;
             /** @description Who said what, where several have to agree. */
             votes?: components["schemas"]["VoteView"][];
+        };
+        StepResult: {
+            /**
+             * Format: date-time
+             * @description When it was marked.
+             */
+            at?: string;
+            /** @description Ids of attached files. */
+            attachments?: string[];
+            note?: string;
+            /**
+             * Format: int64
+             * @description Its number in details.action_sequence, from 1.
+             */
+            step: number;
+            /** @enum {string} */
+            verdict?: "done" | "skipped" | "failed";
         };
         Submission: {
             /**

@@ -1,5 +1,5 @@
 import type { Task } from './planwire';
-import type { Answer, FieldSource, Finding } from './wire';
+import type { Answer, CodeComment, FieldSource, Finding, FocusResult, Json, StepResult } from './wire';
 
 /** A finding in a form: its key tells it from the others for as long as the page stands, wherever it is moved. */
 export interface FormFinding extends Finding {
@@ -24,6 +24,15 @@ export interface AnswerForm {
   /** Of a plan: the tasks it is changed into; null while they are as they came. */
   tasks: Task[] | null;
   task_by_task: boolean;
+  /** How the work ended, or what a review came to; '' while nothing is chosen. */
+  verdict: Answer['verdict'] | '';
+  /** Of work on the desktop: what was noted of its steps. */
+  steps: StepResult[];
+  /** Of a review: comments on lines, and what was found of each thing to look at. */
+  comments: CodeComment[];
+  focus: FocusResult[];
+  /** Values of the request's response_schema, by their names; null while nothing is filled in. */
+  response: Record<string, Json> | null;
 }
 
 /** Before an id among the attachments of a saved draft: this recording is kept back. It is never sent. */
@@ -33,7 +42,7 @@ let keys = 0;
 export const withKey = (finding: Finding): FormFinding => ({ ...finding, evidence: [...finding.evidence], key: `k${++keys}` });
 
 export function emptyForm(): AnswerForm {
-  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [], tasks: null, task_by_task: false };
+  return { human_input: '', execution_result: '', summary: '', key_findings: [], fields: {}, field_sources: {}, findings: [], suggestions: [], summary_id: '', kept_back: [], tasks: null, task_by_task: false, verdict: '', steps: [], comments: [], focus: [], response: null };
 }
 
 /** The form of a saved draft. */
@@ -53,6 +62,11 @@ export function formOf(answer: Answer | undefined): AnswerForm {
     kept_back: (answer?.attachments ?? []).filter((id) => id.startsWith(not)).map((id) => id.slice(not.length)),
     tasks: answer?.plan?.tasks ?? null,
     task_by_task: answer?.plan?.task_by_task ?? false,
+    verdict: answer?.verdict ?? '',
+    steps: [...(answer?.steps ?? [])],
+    comments: [...(answer?.comments ?? [])],
+    focus: [...(answer?.focus ?? [])],
+    response: (answer?.response as AnswerForm['response'] | undefined) ?? null,
   };
 }
 
@@ -73,6 +87,11 @@ export function answerOf(form: AnswerForm): Answer {
   if (suggestions.length) answer.suggestions = suggestions;
   if (form.summary_id) answer.summary_id = form.summary_id;
   if (form.tasks || form.task_by_task) answer.plan = { action: form.tasks ? 'modify' : 'confirm', ...(form.tasks && { tasks: form.tasks }), ...(form.task_by_task && { task_by_task: true }) };
+  if (form.verdict) answer.verdict = form.verdict;
+  if (form.steps.length) answer.steps = form.steps;
+  if (form.comments.length) answer.comments = form.comments;
+  if (form.focus.length) answer.focus = form.focus;
+  if (form.response) answer.response = form.response;
   return answer;
 }
 
