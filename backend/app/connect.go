@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -73,7 +74,13 @@ func (c *clients) setup() (at install.Place, s install.Setup, err error) {
 	if err != nil {
 		return at, s, err
 	}
-	s.Server = func(client string) []string { return []string{self, "mcp", "--agent", client, "--data", c.dir} }
+	s.Server = func(client string) []string {
+		program := []string{self, "mcp", "--agent", client, "--data", c.dir}
+		if patience := install.Patience(client); patience > 0 {
+			program = append(program, "--patience", fmt.Sprintf("%gm", patience.Minutes()))
+		}
+		return program
+	}
 	s.Hook.Data = c.dir
 	s.Hook.Program, err = cli.HookProgram()
 	return at, s, err

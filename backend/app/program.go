@@ -49,8 +49,8 @@ func Program(version, built string, console fs.FS) cli.Program {
 		},
 		Keys:    keysIn,
 		Backups: func(dir string) cli.Backups { return backups.New(dir, time.Now, nil, nil) },
-		ServeMCP: func(ctx context.Context, find func() (string, error), key string, in io.Reader, out io.Writer) error {
-			return mcp.ServeRemote(ctx, version, find, key, in, out)
+		ServeMCP: func(ctx context.Context, s cli.MCP, in io.Reader, out io.Writer) error {
+			return mcp.ServeRemote(ctx, s.Find, s.Key, in, out, mcp.Options{Version: version, Permission: s.Permission, Patience: s.Patience})
 		},
 		MCPProxy: serveProxy,
 		Sessions: terminalSessions{},

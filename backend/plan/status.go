@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,8 +10,8 @@ import (
 	"deskbell/backend/human"
 )
 
-// Confirming says whether plans have to be confirmed, as the settings are now.
-func (s *Service) Confirming() Confirming { return Confirming{ConfirmByHuman: s.d.Options().Confirm} }
+// PlansConfirmed says whether plans have to be confirmed, as the settings are now. Its error is always nil.
+func (s *Service) PlansConfirmed(context.Context) (bool, error) { return s.d.Options().Confirm, nil }
 
 // StatusOf tells how a plan stands. The error is Internal for an operation that is none.
 func StatusOf(op human.Operation) (Status, error) {

@@ -117,11 +117,21 @@ func (g *Facts) starts(s mcpServer) bool {
 			}
 		}
 	}
-	if len(words) < 2 || words[1] != "mcp" || len(words)%2 != 0 {
+	if len(words) < 2 || words[1] != "mcp" {
 		return false
 	}
-	for i := 2; i < len(words); i += 2 {
-		if words[i] != "--agent" && (words[i] != "--data" || filepath.Clean(words[i+1]) != filepath.Clean(g.call.Guard)) {
+	flags := slices.DeleteFunc(slices.Clone(words[2:]), func(word string) bool { return word == "--permission" })
+	if len(flags)%2 != 0 {
+		return false
+	}
+	for pair := range slices.Chunk(flags, 2) {
+		switch pair[0] {
+		case "--agent", "--patience":
+		case "--data":
+			if filepath.Clean(pair[1]) != filepath.Clean(g.call.Guard) {
+				return false
+			}
+		default:
 			return false
 		}
 	}

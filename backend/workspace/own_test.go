@@ -93,6 +93,7 @@ func TestOurs(t *testing.T) {
 		"with a key":           {project + "/.mcp.json", json(program, `, "env": {"DESKBELL_KEY": "x"}`), true},
 		"this folder":          {project + "/.mcp.json", fmt.Sprintf(`{"mcpServers": {"bell": {"command": %q, "args": ["mcp", "--agent", "x", "--data", %q]}}}`, program, guard), true},
 		"another data folder":  {project + "/.mcp.json", fmt.Sprintf(`{"mcpServers": {"bell": {"command": %q, "args": ["mcp", "--agent", "x", "--data", "/x"]}}}`, program), false},
+		"with its limits":      {project + "/.mcp.json", fmt.Sprintf(`{"mcpServers": {"bell": {"command": %q, "args": ["mcp", "--permission", "--patience", "59m"]}}}`, program), true},
 		"other settings":       {project + "/.mcp.json", fmt.Sprintf(`{"mcpServers": {"bell": {"command": %q, "args": ["mcp", "--config", "/x"]}}}`, program), false},
 		"with comments":        {home + "/.gemini/settings.json", "// mine\n" + json(program, ""), true},
 		"Qwen Code":            {home + "/.qwen/settings.json", json(program, ""), true},

@@ -23,8 +23,8 @@ describe('the tool permission', { concurrency: true }, () => {
       const key = await bell.key(agent)
       await client.connect(
         way === 'stdio'
-          ? new Stdio1({ command: program, args: ['mcp', '--agent', agent], env: bell.environment({ DESKBELL_KEY: key }), stderr: 'inherit' })
-          : new HTTP2(new URL('/mcp', bell.url), { requestInit: { headers: { Authorization: `Bearer ${key}` } } }),
+          ? new Stdio1({ command: program, args: ['mcp', '--agent', agent, '--permission'], env: bell.environment({ DESKBELL_KEY: key }), stderr: 'inherit' })
+          : new HTTP2(new URL('/mcp?permission', bell.url), { requestInit: { headers: { Authorization: `Bearer ${key}` } } }),
       )
       const permission = async (id: string, command: string) => {
         const result = await client.callTool({ name: 'permission', arguments: { tool_name: 'Bash', input: { command }, tool_use_id: id } })
@@ -32,6 +32,7 @@ describe('the tool permission', { concurrency: true }, () => {
         return JSON.parse(result.content[0].text)
       }
       try {
+        assert.ok((await client.listTools()).tools.some((t: { name: string }) => t.name === 'permission'))
         assert.deepEqual(await permission('1', 'git status'), { behavior: 'allow', updatedInput: { command: 'git status' } })
         const command = 'git push --force origin main'
         const first = permission('2', command)

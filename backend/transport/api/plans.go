@@ -24,7 +24,7 @@ type Plans interface {
 	PutPreset(ctx context.Context, by human.Actor, p plan.Preset) (plan.Preset, error)
 	DropPreset(ctx context.Context, by human.Actor, id string) error
 	Statistics(ctx context.Context, by human.Actor, days int) (plan.Statistics, error)
-	Confirming() plan.Confirming
+	PlansConfirmed(ctx context.Context) (bool, error)
 }
 
 type (
@@ -163,9 +163,9 @@ func (s *Server) plans(c catalogue) {
 func (s *Server) allPlans(c catalogue) {
 	p := s.deps.Plans
 	add(c, route{http.MethodGet, "/api/plan-confirming", "getPlanConfirming", "Whether agents' plans are confirmed here", signedIn, 0},
-		func(context.Context, *exchange, *none) (*answer[*plan.Confirming], error) {
-			is := p.Confirming()
-			return ok(&is, nil)
+		func(ctx context.Context, _ *exchange, _ *none) (*answer[*plan.Confirming], error) {
+			is, err := p.PlansConfirmed(ctx)
+			return ok(&plan.Confirming{ConfirmByHuman: is}, err)
 		})
 	add(c, route{http.MethodGet, "/api/plan-presets", "listPresets", "Lists of tasks to put into plans", signedIn, 0},
 		func(ctx context.Context, x *exchange, _ *none) (*answer[*Presets], error) {

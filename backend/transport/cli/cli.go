@@ -126,7 +126,7 @@ type Program struct {
 	Backups func(dir string) Backups
 	// ServeMCP speaks MCP with one client on in and out until in or ctx ends. It writes nothing else to out.
 	// find tells where the server is now, for when it has moved.
-	ServeMCP func(ctx context.Context, find func() (url string, err error), key string, in io.Reader, out io.Writer) error
+	ServeMCP func(ctx context.Context, s MCP, in io.Reader, out io.Writer) error
 	// MCPProxy passes messages between an MCP client and a server, and has the calls judged. It returns the server's
 	// exit code. It writes nothing but the protocol to out.
 	MCPProxy func(ctx context.Context, who Asker, p Proxied, in io.Reader, out, errs io.Writer) (code int, err error)

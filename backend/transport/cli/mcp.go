@@ -13,8 +13,18 @@ import (
 	"deskbell/backend/human"
 )
 
+// An MCP is what `deskbell mcp` serves: the Deskbell that Find finds, with an agent's key. Permission and Patience are as in the
+// options of the MCP server.
+type MCP struct {
+	Find       func() (url string, err error)
+	Key        string
+	Permission bool
+	Patience   time.Duration
+}
+
 func (s *shell) mcpCommand() *cobra.Command {
 	var name string
+	var serves MCP
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP on standard input and output, for an agent that starts its tools",
@@ -24,15 +34,20 @@ func (s *shell) mcpCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return s.mcp(ctx, agentName(name))
+			return s.mcp(ctx, agentName(name), serves)
 		},
 	}
 	s.urlFlag(c)
 	c.Flags().StringVar(&name, "agent", "", "the agent's name for the operator (DESKBELL_AGENT); default: the name of the program that starts it, or mcp")
+	c.Flags().BoolVar(&serves.Permission, "permission", false, "list the tool permission, for a client that asks with it whether a call may run")
+	c.Flags().DurationVar(&serves.Patience, "patience", 0, "how long a call may take, a little less than the client waits for a tool; default: 45 seconds, and without end for clients that progress keeps waiting")
 	return c
 }
 
-func (s *shell) mcp(ctx context.Context, name string) (err error) {
+func (s *shell) mcp(ctx context.Context, name string, serves MCP) (err error) {
+	if serves.Patience < 0 {
+		return human.Errorf(human.Invalid, "--patience is %s; it is a length of time such as 5m, or 0 for the default", serves.Patience)
+	}
 	key := os.Getenv("DESKBELL_KEY")
 	if s.url != "" || os.Getenv("DESKBELL_URL") != "" {
 		if key == "" {
@@ -51,7 +66,8 @@ func (s *shell) mcp(ctx context.Context, name string) (err error) {
 		}
 		defer func() { err = errors.Join(err, drop()) }()
 	}
-	return s.ServeMCP(ctx, s.server, key, s.in, s.out)
+	serves.Find, serves.Key = s.server, key
+	return s.ServeMCP(ctx, serves, s.in, s.out)
 }
 
 // home is the URL of the server of the data folder, started where needed.

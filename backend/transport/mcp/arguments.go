@@ -56,70 +56,68 @@ func describe(kind, text string, more ...any) map[string]any {
 	return m
 }
 
-// properties are all arguments, in the order they are listed.
+// properties are all arguments, in the order they are listed. An agent pays for every word here in each of its conversations: what
+// a name says is not said again.
 var properties = []property[arguments]{
 	{"action", describe("string", "What to do.", "enum", actions),
 		func(a *arguments) any { return &a.Action }},
-	{"action_type", describe("string", "invoke: what you need from the human.", "enum", kind.ForAgents()),
+	{"action_type", describe("string", "invoke: what you need.", "enum", kind.ForAgents()),
 		func(a *arguments) any { return &a.ActionType }},
-	{"description", describe("string", "invoke: what you need and why, the line the human reads first. They may not have seen your conversation."),
+	{"description", describe("string", "invoke: what you need and why; the line the human reads first."),
 		func(a *arguments) any { return &a.Description }},
-	{"details", describe("object", detailsText(), "additionalProperties", true),
+	{"details", describe("object", detailsText()),
 		func(a *arguments) any { return &a.Details }},
-	{"context", describe("object", "invoke: what else helps to understand: task, project, branch, what you tried.", "additionalProperties", true),
+	{"context", describe("object", "invoke: what else helps to understand: task, project, what you tried."),
 		func(a *arguments) any { return &a.Context }},
-	{"timeout", describe("number", "invoke: seconds until the request counts as overdue; 0 is never. Overdue requests stay open unless on_timeout says otherwise.", "minimum", 0),
+	{"timeout", describe("number", "invoke: seconds until it is overdue; 0 is never."),
 		func(a *arguments) any { return &a.Timeout }},
-	{"on_timeout", describe("string", "invoke: what happens to an overdue request: mark (stays open, the default) or cancel.", "enum", []human.OnTimeout{human.Mark, human.Cancel}),
+	{"on_timeout", describe("string", "invoke: an overdue request stays open (mark, the default) or ends (cancel).", "enum", []human.OnTimeout{human.Mark, human.Cancel}),
 		func(a *arguments) any { return &a.OnTimeout }},
-	{"priority", describe("integer", "invoke: 0 to 9, higher is more urgent; 5 is usual.", "minimum", 0, "maximum", human.MaxPriority, "default", human.DefaultPriority),
+	{"priority", describe("integer", "invoke: 0 to 9; 5 is usual, 9 most urgent."),
 		func(a *arguments) any { return &a.Priority }},
-	{"idempotency_key", describe("string", "invoke: your own name for this request; the same key again joins the same request and asks no one twice."),
+	{"idempotency_key", describe("string", "invoke: your own name for it; the same key joins the same request."),
 		func(a *arguments) any { return &a.IdempotencyKey }},
-	{"session_id", describe("string", "invoke: your conversation or task. The same words in the same session join a request whose answer you have not read."),
+	{"session_id", describe("string", "invoke: your conversation or task."),
 		func(a *arguments) any { return &a.SessionID }},
-	{"wait_seconds", describe("number", "invoke, wait, reply: wait at most this long for the human; 0 returns the operation_id at once. Without it: as long as this connection allows.", "minimum", 0),
+	{"wait_seconds", describe("number", "invoke, wait, reply: wait at most this long; 0 returns at once."),
 		func(a *arguments) any { return &a.WaitSeconds }},
-	{"operation_id", describe("string", "wait, check_result, reply, cancel, get_evidence: the request, as invoke named it."),
+	{"operation_id", describe("string", "The request, as invoke named it."),
 		func(a *arguments) any { return &a.OperationID }},
-	{"text", describe("string", "reply: what you say to the human."),
+	{"text", describe("string", "reply: your words."),
 		func(a *arguments) any { return &a.Text }},
-	{"reason", describe("string", "cancel: why you no longer need it."),
+	{"reason", describe("string", "cancel: why."),
 		func(a *arguments) any { return &a.Reason }},
-	{"limit", describe("integer", "get_summary, list_pending: at most this many.", "minimum", 1),
+	{"limit", describe("integer", "get_summary, list_pending: at most this many."),
 		func(a *arguments) any { return &a.Limit }},
-	{"since", describe("string", "get_summary: only what changed since; a time like 2026-11-20T08:00:00Z, or an age like 90m or 24h."),
+	{"since", describe("string", "get_summary: a time, or an age like 90m or 24h."),
 		func(a *arguments) any { return &a.Since }},
-	{"field", describe("string", "check_result: read one long text of the result, from offset.", "enum", textFields),
+	{"field", describe("string", "check_result: one long text of the result, from offset.", "enum", textFields),
 		func(a *arguments) any { return &a.Field }},
-	{"offset", describe("integer", "check_result with field: the character to start at.", "minimum", 0),
+	{"offset", describe("integer", "The character to start at."),
 		func(a *arguments) any { return &a.Offset }},
-	{"evidence", describe("array", "get_evidence: labels from findings, such as e1.", "items", map[string]any{"type": "string"}, "maxItems", maxLabels),
+	{"evidence", describe("array", "get_evidence: labels from findings, such as e1.", "items", map[string]any{"type": "string"}),
 		func(a *arguments) any { return &a.Evidence }},
-	{"pictures", describe("boolean", "get_evidence: with a picture of each, if the human shares pictures."),
+	{"pictures", describe("boolean", "get_evidence: with pictures."),
 		func(a *arguments) any { return &a.Pictures }},
-	{"max_tokens", describe("integer", "The result has at most about this many tokens; the most important parts come first, and missing ones are named.", "minimum", minBudget, "maximum", maxBudget),
+	{"max_tokens", describe("integer", "About how long the result may be, from 200."),
 		func(a *arguments) any { return &a.MaxTokens }},
 }
 
-// detailsText names the fields of details by kind.
+// detailsText names the fields of details by kind. The names say what belongs there; docs/agents.md says more.
 func detailsText() string {
 	var b strings.Builder
-	b.WriteString("invoke: the rest of the request. Known fields, by action_type: ")
+	b.WriteString("invoke: the rest of the request; any field is shown. Fields with a place of their own: ")
 	for _, k := range kind.All {
 		if !k.Agents {
 			continue
 		}
-		fmt.Fprintf(&b, "%s (%s): ", k.Name, k.Doc)
+		names := make([]string, len(k.Fields))
 		for i, f := range k.Fields {
-			if i > 0 {
-				b.WriteString("; ")
-			}
-			fmt.Fprintf(&b, "%s, %s", f.Name, f.Doc)
+			names[i] = f.Name
 		}
-		b.WriteString(". ")
+		fmt.Fprintf(&b, "%s: %s. ", k.Name, strings.Join(names, ", "))
 	}
-	b.WriteString("Any other field is shown too.")
+	b.WriteString("risk_level is low, medium, high or critical.")
 	return b.String()
 }
 
@@ -348,18 +346,18 @@ func definition() *mcp.Tool {
 	}
 }
 
-const instructions = `Deskbell lets you ask a human with the tool human: for feedback, a review, an approval, or work you cannot do yourself. Requests are kept until a human answers; when a result says pending, call the tool again with action=wait.`
+const instructions = `Deskbell lets you ask a human with the tool human. Requests are kept until a human answers; when a result says pending, call the tool again with action=wait.`
 
 // description is under 2 KB, because some clients cut what is longer.
-const description = `Ask a human and get their decision, answer or work. Use it for what only a person can give: a judgment, an approval before something risky, a login or captcha, a step on another machine or desktop, a fact that is not written anywhere. Ask one complete question; the human may not have seen your conversation.
+const description = `Ask a human and get their decision, answer or work: a judgment, an approval before something risky, a login or captcha, a step on another machine or desktop, a fact that is not written anywhere. Ask one complete question; they may not have seen your conversation.
 
-action=invoke sends a request and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command the human runs), browser, desktop (work they do there).
+action=invoke sends a request and waits. action_type: feedback (an opinion), review (of code), approve (yes or no before you act; give details.action exactly, with impact, risk_level, rollback_plan), bash (a command they run), browser, desktop (work they do there).
 
 Then read status:
-- completed: use decision, human_input, summary, findings, fields, suggestions, recordings. Continue after an approve only if decision is "approve"; "deny" means do not do it, and not in any other way either. get_evidence with labels (e1) shows what findings rest on, with pictures=true as images.
-- pending: no answer yet. The request is kept and nothing is lost. Call again with action=wait and its operation_id, or do other work first and action=check_result later. Do not send it again in other words: that asks twice.
-- waiting_input: the human asks you something (question). Answer with action=reply, operation_id and text; the wait then continues.
-- declined or cancelled: read reason and find another way; do not send the same request again.
-overdue=true: late but still open; keep waiting, continue without an answer, or action=cancel with a reason.
+- completed: read decision, human_input, summary, findings, fields, suggestions. After an approve continue only if decision is "approve"; "deny" means do not do it, in no other way either. get_evidence with labels (e1) shows what findings rest on.
+- pending: no answer yet; nothing is lost. Call action=wait with its operation_id, or work on and call check_result later. Do not send it again in other words: that asks twice.
+- waiting_input: they ask you something (question). Answer with action=reply.
+- declined, cancelled: read reason and find another way.
+overdue=true: late but still open; keep waiting, continue without an answer, or cancel.
 
-Others: list_pending (your open requests and unread answers, for instance after a restart), get_summary (what humans did for you recently), cancel (you no longer need it). invoke with wait_seconds=0 returns the operation_id at once, so that you can work while the human does. max_tokens keeps a result short.`
+list_pending: your open requests and unread answers, for instance after a restart. get_summary: what humans did for you lately. max_tokens keeps a result short.`

@@ -89,10 +89,15 @@ type client struct {
 	notes map[string]chan note
 }
 
+// connect connects a client that progress keeps waiting.
 func connect(t testing.TB, transport mcp.Transport, version string) *client {
+	return connectAs(t, "claude-code", transport, version)
+}
+
+func connectAs(t testing.TB, name string, transport mcp.Transport, version string) *client {
 	t.Helper()
 	c := &client{t: t, notes: map[string]chan note{}}
-	m := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+	m := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			c.mu.Lock()
 			ch := c.notes[r.Params.ProgressToken.(string)]
@@ -110,13 +115,17 @@ func connect(t testing.TB, transport mcp.Transport, version string) *client {
 
 // inMemory connects a client to one agent's server.
 func inMemory(t testing.TB, ringer mcpserver.Ringer, opts mcpserver.Options, version string) *client {
+	return inMemoryAs(t, "claude-code", ringer, opts, version)
+}
+
+func inMemoryAs(t testing.TB, name string, ringer mcpserver.Ringer, opts mcpserver.Options, version string) *client {
 	t.Helper()
 	near, far := mcp.NewInMemoryTransports()
 	session, err := mcpserver.New(ringer, opts).Connect(context.Background(), near, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := connect(t, far, version)
+	c := connectAs(t, name, far, version)
 	t.Cleanup(func() {
 		_ = c.Close()
 		_ = session.Wait()

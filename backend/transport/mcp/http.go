@@ -91,7 +91,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	box := newOutbox(h.tool.onTheirWay)
 	defer box.close()
 	thread, _, _ := strings.Cut(session, ".")
-	x := &exchange{ringer: h.ringer(actor), session: thread, box: box, gone: ctx, by: actor}
+	x := &exchange{ringer: h.ringer(actor), session: thread, box: box, gone: ctx, by: actor, permission: r.URL.Query().Has("permission")}
 	h.next.ServeHTTP(&watchedResponse{w, ctx, box}, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 }
 

@@ -39,9 +39,27 @@ type waited struct {
 	wait func(ctx context.Context, most time.Duration) error
 }
 
-// climb climbs the wait ladder: it returns once what is waited for is over, or when the client's patience is. A client that
-// takes progress is kept informed and waits for as long as it stays; one that does not is answered within
-// Options.Patience. most bounds both where it is not negative. why says, where there is more to say, why it is not over.
+// usualPatience is how long a call may take where nothing is known of its client: the official SDK for TypeScript gives up after
+// 60 s, and a note of progress changes that only where its user asks for it.
+const usualPatience = 45 * time.Second
+
+// restarting are clients, by the name they give, whose clock begins again with each note of progress: read in their sources and
+// in reports to their makers, November 2026.
+var restarting = map[string]bool{"claude-code": true, "opencode": true}
+
+// patience is how long the call may take before its client gives up; negative where it does not as long as it gets progress.
+func (c *call) patience() time.Duration {
+	switch {
+	case c.opts.Patience > 0:
+		return c.opts.Patience
+	case c.progress != nil && restarting[c.client]:
+		return -1
+	}
+	return usualPatience
+}
+
+// climb climbs the wait ladder: it returns once what is waited for is over, or when the client's patience is, or most where that is
+// not negative. A client that takes progress is kept informed. why says, where there is more to say, why it is not over.
 // When the client leaves first the error is errGone.
 func (c *call) climb(ctx context.Context, most time.Duration, w waited) (why string, err error) {
 	const (
@@ -49,9 +67,9 @@ func (c *call) climb(ctx context.Context, most time.Duration, w waited) (why str
 		lost   = "Deskbell could not be reached just now. The request is kept and nothing is lost."
 		ending = "This connection is closing. The request is kept and nothing is lost."
 	)
-	patience := most
-	if c.progress == nil && (most < 0 || most > c.opts.Patience) {
-		patience = c.opts.Patience
+	patience := c.patience()
+	if most >= 0 && (patience < 0 || most < patience) {
+		patience = most
 	}
 	var news string
 	var retry client.Backoff

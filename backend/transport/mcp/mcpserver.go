@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -80,7 +81,12 @@ type Options struct {
 	// Plans has plans confirmed for the tool confirm_plan; without it there is no such tool.
 	Plans Planner
 
-	Patience time.Duration // how long a call waits for a client that takes no progress; 0 is 45 s
+	// Permission lists the tool permission, for a client that asks with it; over HTTP the client's address says so.
+	Permission bool
+
+	// Patience is how long a call may take, a little less than its client waits. With 0 it is 45 s, and without end for
+	// clients of which it is known that progress keeps them waiting.
+	Patience time.Duration
 	Beat     time.Duration // between two notes of progress; 0 is 15 s
 
 	Log *slog.Logger
@@ -88,7 +94,6 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "dev")
-	o.Patience = cmp.Or(o.Patience, 45*time.Second)
 	o.Beat = cmp.Or(o.Beat, 15*time.Second)
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -132,23 +137,21 @@ const maxMessage = 8 << 20
 type exchange struct {
 	ringer  Ringer
 	session string          // the thread of calls that name none
-	box     *outbox         // nil where nobody watches what goes out
+	box     *outbox         // nil where nothing watches what goes out
 	gone    context.Context // done once the client has left; nil where the call's own context says so
 	by      human.Actor     // the agent, where the connection is of several
+
+	permission bool // the client asks with the tool permission
 }
 
 type exchangeKey struct{}
 
 // server makes an MCP server with the tool, for calls over x, or over the exchange in their context.
 func (t *tool) server(x *exchange) *mcp.Server {
-	told := instructions
-	if t.opts.Plans != nil {
-		told += planInstructions
-	}
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "deskbell", Title: "Deskbell", Version: t.opts.Version},
 		&mcp.ServerOptions{
-			Instructions: told,
+			Instructions: instructions,
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 			Logger:       slog.New(quiet{t.opts.Log.Handler()}),
 		})
@@ -159,16 +162,43 @@ func (t *tool) server(x *exchange) *mcp.Server {
 	if t.opts.Plans != nil {
 		s.AddTool(planDefinition(), t.handler(x, (*call).plan))
 	}
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			result, err := next(ctx, method, req)
+			if list, is := result.(*mcp.ListToolsResult); is && err == nil {
+				list.Tools = slices.DeleteFunc(list.Tools, func(tool *mcp.Tool) bool { return !t.inUse(ctx, x.of(ctx), tool.Name) })
+			}
+			return result, err
+		}
+	})
 	return s
+}
+
+// inUse says whether a tool is listed: an agent pays for each that is, in each of its conversations. One that is not listed can
+// still be called.
+func (t *tool) inUse(ctx context.Context, x *exchange, tool string) bool {
+	switch tool {
+	case "permission":
+		return t.opts.Permission || x.permission
+	case "confirm_plan":
+		on, err := t.opts.Plans.PlansConfirmed(ctx)
+		return on || err != nil // where it cannot be told, it may be
+	}
+	return true
+}
+
+// of is the exchange in the context, or else this one.
+func (x *exchange) of(ctx context.Context) *exchange {
+	if own, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return own
+	}
+	return x
 }
 
 // handler makes a call of every request over x, or over the exchange in its context.
 func (t *tool) handler(x *exchange, do func(*call, context.Context, json.RawMessage) (*mcp.CallToolResult, error)) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		x := x
-		if own, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-			x = own
-		}
+		x := x.of(ctx)
 		if x.gone != nil {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithCancel(ctx)
@@ -176,6 +206,9 @@ func (t *tool) handler(x *exchange, do func(*call, context.Context, json.RawMess
 			defer context.AfterFunc(x.gone, cancel)()
 		}
 		c := &call{tool: t, exchange: x, began: time.Now()}
+		if info := req.ClientInfo(); info != nil {
+			c.client = info.Name
+		}
 		if token := req.Params.GetProgressToken(); token != nil {
 			c.progress = func(ctx context.Context, p mcp.ProgressNotificationParams) error {
 				p.ProgressToken = token

@@ -23,6 +23,11 @@ func TestTheToolTeachesItself(t *testing.T) {
 		t.Fatalf("tools %v, want human alone", list.Tools)
 	}
 	tool := list.Tools[0]
+	all, err := json.Marshal(list)
+	// An agent pays for the list in each of its conversations. The estimate is on the high side: a tokenizer counts about 0.7 of it.
+	if n := human.Tokens(all); err != nil || n > 1800 {
+		t.Errorf("the list has about %d tokens (%v)", n, err)
+	}
 	if n := len(tool.Description); n > 2048 {
 		t.Errorf("the description has %d bytes; some clients cut at 2048", n)
 	}
@@ -308,6 +313,39 @@ func TestWithProgressACallWaitsAsLongAsItsClient(t *testing.T) {
 			t.Errorf("%d notes up to %g, claimed told: %t, overdue told: %t", count, last, claimed, late)
 		}
 	})
+}
+
+// A client with a clock of 60 s that no progress restarts reads where it stands before that clock ends, whatever it asks for; one whose
+// patience is known waits that long.
+func TestACallEndsBeforeTheClockOfItsClient(t *testing.T) {
+	for _, version := range []string{legacy, modern} {
+		synctest.Test(t, func(t *testing.T) {
+			q := open(t)
+			for _, tt := range []struct {
+				opts  mcp.Options
+				asked float64
+				want  time.Duration
+			}{
+				{want: 45 * time.Second},
+				{asked: 3600, want: 45 * time.Second},
+				{asked: 20, want: 20 * time.Second},
+				{opts: mcp.Options{Patience: 10 * time.Minute}, want: 10 * time.Minute},
+				{opts: mcp.Options{Patience: 10 * time.Minute}, asked: 3600, want: 10 * time.Minute},
+			} {
+				c := inMemoryAs(t, "an-sdk", mcp.ForQueue(q, nil, bot), tt.opts, version)
+				request := ask("Anybody?")
+				if tt.asked > 0 {
+					request["wait_seconds"] = tt.asked
+				}
+				began, notes := time.Now(), make(chan note, 100)
+				r := <-c.start(request, notes)
+				if took := time.Since(began); took != tt.want || r.Status != "pending" || r.OperationID == "" || !strings.Contains(r.Next, "action=wait") || len(notes) == 0 {
+					t.Errorf("%s, %v: after %s %+v, %d notes", version, tt, took, r, len(notes))
+				}
+				_ = c.Close()
+			}
+		})
+	}
 }
 
 func TestAClientThatLeavesEndsItsCallAndNotItsRequest(t *testing.T) {

@@ -22,12 +22,9 @@ type Gatekeeper interface {
 	Evaluate(ctx context.Context, by human.Actor, call human.ToolCall, how service.Asking) (human.Judgement, error)
 }
 
-// permissionDescription is under 2 KB, because some clients cut what is longer.
-const permissionDescription = `For the permission-prompt option of an MCP client (Claude Code: --permission-prompt-tool mcp__deskbell__permission), not for a model to call: the client asks with it whether a call of one of its tools may run. The gatekeeper judges the call, and asks the operator when its rules say so.
+const permissionDescription = `Not for a model to call: an MCP client with an option for permission prompts asks with it whether a call of one of its tools may run. Deskbell's gatekeeper judges the call, and asks the operator when its rules say so. The result is one text with JSON: {"behavior":"allow","updatedInput":{...}}, where updatedInput is what the call must run with, or {"behavior":"deny","message":"..."}. Any error is a deny. An allow counts for exactly this call.
 
-Arguments: tool_name, input (the call's exact arguments) and tool_use_id. The result is one text with JSON: {"behavior":"allow","updatedInput":{...}}, where updatedInput is what the call must run with, or {"behavior":"deny","message":"..."}, where message says why and what to do. Any error is a deny. An allow counts for exactly this call.
-
-While the operator is asked, a client that takes progress gets it every 15 seconds and can wait as long as it stays connected. One that takes none gets a deny within 45 seconds, whose message says that the operator is still being asked: nothing was denied, and the same call within ten minutes continues to wait for the same answer; no one is asked twice. A client that stops waiting sooner should raise its time-out for tools to 60 seconds.`
+A client that would stop waiting while the operator is asked gets a deny in time, whose message says so: nothing was denied, and the same call within ten minutes continues to wait for the same answer.`
 
 func permissionDefinition() *mcp.Tool {
 	no, yes := false, true
@@ -39,7 +36,7 @@ func permissionDefinition() *mcp.Tool {
 			"type": "object",
 			"properties": map[string]any{
 				"tool_name":   describe("string", "The tool that is to be called."),
-				"input":       describe("object", "Its exact arguments.", "additionalProperties", true),
+				"input":       describe("object", "Its exact arguments."),
 				"tool_use_id": describe("string", "The client's own id of the call: the same id again asks no one twice."),
 			},
 			"required": []string{"tool_name", "input"},
@@ -123,8 +120,8 @@ func digestOf(call human.ToolCall) string {
 	return gate.Digest(gate.Call{Tool: call.Tool, Args: call.Args, Cwd: call.Cwd})
 }
 
-// judge has a call judged, and waits while an operator is asked: for as long as a client stays that takes progress, for
-// Options.Patience with any other. The judgement is Ask where the operator is still being asked then.
+// judge has a call judged, and waits while an operator is asked, as long as the client does (see patience). The judgement is Ask
+// where the operator is still being asked then.
 func (c *call) judge(ctx context.Context, call human.ToolCall) (human.Judgement, error) {
 	name := c.by.Name + "\x00" + digestOf(call)
 	how := service.Asking{}
@@ -137,9 +134,10 @@ func (c *call) judge(ctx context.Context, call human.ToolCall) (human.Judgement,
 	}
 	for err == nil && j.Decision == human.Ask && j.OperationID != "" {
 		how = service.Asking{Question: j.OperationID, Wait: c.opts.Beat}
-		if c.progress == nil {
-			how.Wait = min(how.Wait, c.opts.Patience-time.Since(c.began))
-		} else if c.tell(ctx, "an operator is being asked ("+string(j.OperationID)+")") != nil {
+		if patience := c.patience(); patience >= 0 {
+			how.Wait = min(how.Wait, patience-time.Since(c.began))
+		}
+		if c.progress != nil && c.tell(ctx, "an operator is being asked ("+string(j.OperationID)+")") != nil {
 			err = errGone
 			break
 		}

@@ -137,9 +137,16 @@ func TestWhatIsJudgedIsToldInTheClientsWords(t *testing.T) {
 	}
 }
 
-func TestThereIsAToolForPermissionsWhereThereIsAGatekeeper(t *testing.T) {
+func TestTheToolForPermissionsIsListedForAClientThatAsksWithIt(t *testing.T) {
 	for _, version := range []string{legacy, modern} {
-		c := inMemory(t, nil, mcpserver.Options{Gate: newGatekeeper()}, version)
+		other := inMemory(t, nil, mcpserver.Options{Gate: newGatekeeper()}, version)
+		if list, err := other.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "human" {
+			t.Errorf("%+v %v", list, err)
+		}
+		if p, err := other.permit(t.Context(), aCall.with(args{"input": 1}), nil); err != nil || p.Behavior != "deny" {
+			t.Errorf("called all the same: %+v %v", p, err)
+		}
+		c := inMemory(t, nil, mcpserver.Options{Gate: newGatekeeper(), Permission: true}, version)
 		list, err := c.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -28,6 +28,8 @@ type Planner interface {
 	Status(ctx context.Context, by human.Actor, session string, wait time.Duration, after uint64) (plan.Status, error)
 	// Progress begins a task, or says how it ended. Beginning blocks, at the longest for wait, while the plan is paused.
 	Progress(ctx context.Context, by human.Actor, session string, p human.TaskProgress, wait time.Duration) (plan.Standing, error)
+	// PlansConfirmed says whether plans have to be confirmed at present.
+	PlansConfirmed(ctx context.Context) (bool, error)
 }
 
 // The actions of the tool confirm_plan, beside wait, reply and cancel.
@@ -61,30 +63,30 @@ var planProperties = []property[planArguments]{
 		"type": "object", "required": []string{"description"}, "additionalProperties": false,
 		"properties": map[string]any{
 			"id":               describe("string", "Your own name for it; t1, t2 ... by default."),
-			"description":      describe("string", "What you would do, for a person who has not seen your conversation."),
-			"tool_name":        describe("string", "The tool you would do it with."),
-			"type":             describe("string", "The sort of task, in a word of your own."),
-			"priority":         describe("integer", "How important it is, in numbers of your own."),
-			"expected_outcome": describe("string", "The result when it is done."),
-			"args":             describe("object", "The tool's exact arguments, if you know them: the human then confirms exactly these.", "additionalProperties", true),
+			"description":      describe("string", "What you would do."),
+			"tool_name":        describe("string", "The tool for it."),
+			"type":             describe("string", "A word of your own."),
+			"priority":         describe("integer", "A number of your own."),
+			"expected_outcome": describe("string", "How one sees that it is done."),
+			"args":             describe("object", "The tool's exact arguments, if you know them: the human confirms exactly these."),
 		},
 	}),
 		func(a *planArguments) any { return &a.Tasks }},
-	{"session_id", describe("string", "Your conversation or task; results name it, and it names the plan from then on. A new plan of it replaces one that still waits."),
+	{"session_id", describe("string", "Your conversation or task; it names the plan from then on. A new plan of it replaces one that still waits."),
 		func(a *planArguments) any { return &a.SessionID }},
-	{"context", describe("object", "submit: what else helps to decide; cwd is the folder you work in.", "additionalProperties", true),
+	{"context", describe("object", "submit: what else helps to decide; cwd is your folder."),
 		func(a *planArguments) any { return &a.Context }},
 	{"why", describe("string", "submit: why there is a new plan."),
 		func(a *planArguments) any { return &a.Why }},
-	{"timeout_seconds", describe("number", "submit: cancel the plan when it is not answered by then.", "minimum", 0),
+	{"timeout_seconds", describe("number", "submit: cancel the plan when it is not answered by then."),
 		func(a *planArguments) any { return &a.Timeout }},
-	{"priority", describe("integer", "submit: 0 to 9, higher is more urgent; 5 is usual.", "minimum", 0, "maximum", human.MaxPriority),
+	{"priority", describe("integer", "submit: 0 to 9; 5 is usual, 9 most urgent."),
 		func(a *planArguments) any { return &a.Priority }},
-	{"confirmations", describe("integer", "submit: how many humans have to agree.", "minimum", 0, "maximum", 9),
+	{"confirmations", describe("integer", "submit: how many humans have to agree."),
 		func(a *planArguments) any { return &a.Confirmations }},
 	{"operators", describe("array", "submit: names of humans who all have to agree.", "items", map[string]any{"type": "string"}),
 		func(a *planArguments) any { return &a.Operators }},
-	{"idempotency_key", describe("string", "submit: your own name for this plan; the same key again is the same plan."),
+	{"idempotency_key", describe("string", "submit: the same key is the same plan."),
 		func(a *planArguments) any { return &a.IdempotencyKey }},
 	{"task_id", describe("string", "begin, end: the task. check: read all of this task, from offset."),
 		func(a *planArguments) any { return &a.TaskID }},
@@ -97,11 +99,11 @@ var planProperties = []property[planArguments]{
 		func(a *planArguments) any { return &a.Text }},
 	{"reason", describe("string", "cancel: why you withdraw the plan."),
 		func(a *planArguments) any { return &a.Reason }},
-	{"wait_seconds", describe("number", "submit, wait, reply, begin: wait at most this long for the human; 0 returns at once. Without it: as long as this connection allows.", "minimum", 0),
+	{"wait_seconds", describe("number", "submit, wait, reply, begin: wait at most this long; 0 returns at once."),
 		func(a *planArguments) any { return &a.WaitSeconds }},
-	{"offset", describe("integer", "check with task_id: the character to start at.", "minimum", 0),
+	{"offset", describe("integer", "check with task_id: the character to start at."),
 		func(a *planArguments) any { return &a.Offset }},
-	{"max_tokens", describe("integer", "The result has at most about this many tokens; missing parts are named.", "minimum", minBudget, "maximum", maxBudget),
+	{"max_tokens", describe("integer", "About how long the result may be, from 200."),
 		func(a *planArguments) any { return &a.MaxTokens }},
 }
 
@@ -458,10 +460,8 @@ func planDefinition() *mcp.Tool {
 	}
 }
 
-const planInstructions = ` Before work of several steps that changes things, have your plan confirmed with the tool confirm_plan.`
-
 // planDescription is under 2 KB, because some clients cut what is longer.
-const planDescription = `Have a human confirm your plan before you carry it out, and get their orders while it runs. Use it before work of several steps that changes things: they see every task with its risk, and may confirm it, change it or cancel it. If the user has not switched this on, it answers "confirmed" at once.
+const planDescription = `Have a human confirm your plan before you carry it out, and get their orders while it runs. Use it before work of several steps that changes things: they see every task with its risk, and confirm, change or cancel it.
 
 action=submit (the default) with message and tasks submits the plan and waits. The same plan again joins the existing one. Then read status:
 - confirmed: do the tasks as they are in tasks.

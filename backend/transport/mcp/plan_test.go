@@ -179,8 +179,12 @@ var aPlan = args{"message": "Mend the build", "tasks": []any{
 	map[string]any{"description": "Try again", "priority": 3},
 }}
 
-func TestTheToolForPlansIsThereWherePlansAre(t *testing.T) {
+func TestTheToolForPlansIsListedWherePlansAreConfirmed(t *testing.T) {
 	for _, version := range []string{legacy, modern} {
+		off := newFixture(t, plan.Options{}, version)
+		if list, err := off.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "human" {
+			t.Errorf("%+v %v", list, err)
+		}
 		d := newFixture(t, confirming, version)
 		list, err := d.ListTools(t.Context(), nil)
 		if err != nil {
@@ -192,8 +196,8 @@ func TestTheToolForPlansIsThereWherePlansAre(t *testing.T) {
 				t.Errorf("%s: %d bytes, %s, %v", tool.Name, len(tool.Description), schema, err)
 			}
 		}
-		if len(list.Tools) != 2 || list.Tools[0].Name != "confirm_plan" || !strings.Contains(d.InitializeResult().Instructions, "confirm_plan") {
-			t.Errorf("%+v, %s", list.Tools, d.InitializeResult().Instructions)
+		if len(list.Tools) != 2 || list.Tools[0].Name != "confirm_plan" {
+			t.Errorf("%+v", list.Tools)
 		}
 	}
 }

@@ -70,27 +70,11 @@ type planOrder struct {
 	At      time.Time       `json:"at"`
 }
 
-// planSchema names what every result has; the rest depends on status.
+// planSchema names what every result has; the rest depends on status, and the tool's description says what.
 var planSchema = map[string]any{
-	"type":     "object",
-	"required": []string{"status"},
-	"properties": map[string]any{
-		"status": describe("string", "The state of the plan: pending, waiting_input, confirmed, modified, cancelled or timeout; of begin: running if the task may be done, "+
-			"pending while a human holds it, else why not; of end: ok; error."),
-		"session_id":   describe("string", "What names the plan."),
-		"go":           describe("boolean", "Of begin: do the task now, as task says. False: do not."),
-		"why":          describe("string", "Of begin, when go is false: paused, asking, stopped, skipped, changed, begun, refused or unknown."),
-		"next":         describe("string", "What to do next."),
-		"question":     describe("string", "What the human asks you."),
-		"user_message": describe("string", "The human's own words."),
-		"task":         describe("object", "Of begin: the task to do."),
-		"tasks":        describe("array", "The tasks that may run, in order, with their states."),
-		"run_state":    describe("string", "The state of the run: waiting, running, paused, stopped, finished."),
-		"orders":       describe("array", "Orders from humans while the plan ran, oldest first."),
-		"changes":      describe("array", "What the human changed of your plan."),
-		"cut":          describe("array", "What is missing or shortened, and how to read it."),
-	},
-	"additionalProperties": true,
+	"type":       "object",
+	"required":   []string{"status"},
+	"properties": map[string]any{"status": map[string]any{"type": "string"}},
 }
 
 // readPlan tells an agent how a plan of its own stands.

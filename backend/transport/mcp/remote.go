@@ -14,9 +14,9 @@ import (
 	"deskbell/backend/transport/client"
 )
 
-// ServeRemote serves one client over in and out, as ServeStdio does, for the Deskbell in another process that find finds.
-// The error of find counts at the start: there must be one.
-func ServeRemote(ctx context.Context, version string, find func() (url string, err error), key string, in io.Reader, out io.Writer) error {
+// ServeRemote serves one client over in and out, as ServeStdio does, for the Deskbell in another process that find finds; of opts
+// it fills in the rest. The error of find counts at the start: there must be one.
+func ServeRemote(ctx context.Context, find func() (url string, err error), key string, in io.Reader, out io.Writer, opts Options) error {
 	if _, err := find(); err != nil {
 		return err
 	}
@@ -25,10 +25,9 @@ func ServeRemote(ctx context.Context, version string, find func() (url string, e
 	defer c.Close()
 	r := remote{c}
 	folder, _ := os.Getwd() // where that cannot be told, none is
-	return ServeStdio(ctx, r, in, out, Options{
-		Version: version, Session: client.Thread(folder), Folder: folder, Gate: r, Plans: r,
-		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+	opts.Session, opts.Folder, opts.Gate, opts.Plans = client.Thread(folder), folder, r, r
+	opts.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return ServeStdio(ctx, r, in, out, opts)
 }
 
 // A remote is an agent's side of a queue in another process; whose it is, the key says.

@@ -114,30 +114,13 @@ func lineOf(op human.Operation) line {
 	return line{op.ID, op.Kind, op.State, op.Overdue, human.OneLine(op.Description, 200), op.SessionID, op.CreatedAt}
 }
 
-// outputSchema names what every result has; the rest depends on status.
+// outputSchema names what every result has; the rest depends on status, and the tool's description says what.
 var outputSchema = map[string]any{
 	"type":     "object",
 	"required": []string{"status"},
 	"properties": map[string]any{
-		"status": describe("string", "What this is: pending, waiting_input, completed, declined or cancelled of a request; ok of a list or summary; error.",
-			"enum", []string{statusPending, statusWaiting, statusCompleted, statusDeclined, statusCancelled, statusOK, statusError}),
-		"operation_id":     describe("string", "The request."),
-		"next":             describe("string", "What to do next."),
-		"question":         describe("string", "What the human asks you."),
-		"decision":         describe("string", "The answer to an approval.", "enum", []human.Decision{human.Approved, human.Refused}),
-		"human_input":      describe("string", "The human's own words."),
-		"execution_result": describe("string", "The result of their work."),
-		"summary":          describe("string", "What they did."),
-		"findings":         describe("array", "What you should know, each with its text, its kind and the labels of what it rests on."),
-		"key_findings":     map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
-		"fields":           map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
-		"recordings":       describe("array", "What they did, step by step, if they recorded it for you."),
-		"suggestions":      describe("array", "What you could do next, as findings."),
-		"evidence":         describe("array", "The evidence you asked for."),
-		"reason":           describe("string", "Why it was declined or canceled."),
-		"cut":              describe("array", "What is missing or shortened, and how to read it."),
+		"status": map[string]any{"enum": []string{statusPending, statusWaiting, statusCompleted, statusDeclined, statusCancelled, statusOK, statusError}},
 	},
-	"additionalProperties": true,
 }
 
 // read tells an agent how an operation of its own stands.

@@ -33,6 +33,7 @@ func newTool(opts Options) *tool {
 type call struct {
 	*tool
 	*exchange
+	client   string // as it names itself; "" where it does not
 	began    time.Time
 	progress func(context.Context, mcp.ProgressNotificationParams) error // nil where the client takes none
 	told     float64

@@ -395,7 +395,7 @@ func TestClaudeCodeAsksThePermissionTool(t *testing.T) {
 	k.bare = true
 	k.prepare = func(d *fixture, model string) (args, env []string) {
 		return claude(d, model, "--permission-prompt-tool", "mcp__deskbell__permission", "--mcp-config", jsonText(object{
-			"mcpServers": object{"deskbell": object{"command": d.bin, "args": []string{"mcp"}, "env": object{"DESKBELL_DATA": d.data}}},
+			"mcpServers": object{"deskbell": object{"command": d.bin, "args": []string{"mcp", "--permission"}, "env": object{"DESKBELL_DATA": d.data}}},
 		}))
 	}
 	a := d.agent(k, k.call("rm -rf drafts"), k.call("rm -rf old"), k.call("cat README.md"))

@@ -12,7 +12,8 @@ export interface Snippet {
 }
 
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
-const args = (agent: string): string[] => ['mcp', '--agent', agent];
+/** With the limit of five minutes that these texts give a client, it is told of one a little shorter. */
+const args = (agent: string, waits = false): string[] => ['mcp', '--agent', agent, ...(waits ? ['--patience', '4m30s'] : [])];
 
 /** As a POSIX shell and a person read it: quoted only where it must be. */
 const quoted = (path: string): string => (/^[\w./:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
@@ -23,11 +24,11 @@ export function snippets(url: string, command: string): Snippet[] {
     { client: 'claude-code', name: 'Claude Code', file: '', key: false, text: `claude mcp add --scope user deskbell -- ${quoted(command)} mcp --agent claude-code` },
     {
       client: 'codex', name: 'Codex', file: '~/.codex/config.toml', key: false,
-      text: `[mcp_servers.deskbell]\ncommand = ${JSON.stringify(command)}\nargs = ["mcp", "--agent", "codex"]\ntool_timeout_sec = 300`,
+      text: `[mcp_servers.deskbell]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args('codex', true)).replaceAll(',', ', ')}\ntool_timeout_sec = 300`,
     },
     {
       client: 'gemini-cli', name: 'Gemini CLI', file: '~/.gemini/settings.json', key: false,
-      text: pretty({ mcpServers: { deskbell: { command, args: args('gemini-cli'), timeout: 300_000 } } }),
+      text: pretty({ mcpServers: { deskbell: { command, args: args('gemini-cli', true), timeout: 300_000 } } }),
     },
     {
       client: 'cursor', name: 'Cursor', file: '~/.cursor/mcp.json', key: false,
@@ -39,7 +40,7 @@ export function snippets(url: string, command: string): Snippet[] {
     },
     {
       client: 'opencode', name: 'opencode', file: '~/.config/opencode/opencode.json', key: false,
-      text: pretty({ mcp: { deskbell: { type: 'local', command: [command, ...args('opencode')], enabled: true, timeout: 300_000 } } }),
+      text: pretty({ mcp: { deskbell: { type: 'local', command: [command, ...args('opencode', true)], enabled: true, timeout: 300_000 } } }),
     },
     {
       client: 'langchain', name: 'LangChain', file: 'agent.py', key: true,

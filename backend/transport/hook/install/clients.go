@@ -16,6 +16,15 @@ const Server = "deskbell"
 // patience is how long a client waits at most for one of Deskbell's tools: a person may take that long.
 const patience = time.Hour
 
+// Patience is how long Deskbell may take for a call of one of its tools by a client that is connected here, a little less than
+// that client waits; 0 where its limit cannot be set or is not known.
+func Patience(id string) time.Duration {
+	if c := find(id); c != nil && c.waits {
+		return patience - time.Minute
+	}
+	return 0
+}
+
 // A client is a program that Deskbell can be connected to.
 type client struct {
 	id, name string
@@ -23,6 +32,7 @@ type client struct {
 	folders  func(Place) []string // one of which is there where it was installed or has run
 	settings []*setting           // its MCP server first
 	hook     bool                 // there is a target of its name
+	waits    bool                 // for its tools, as long as patience says: its settings say so, or it has no limit
 	next     human.Sentence       // what its user has to do once it is connected
 }
 
@@ -214,7 +224,7 @@ func opencodeFile(p Place) string {
 var clients = []client{
 	{
 		// https://code.claude.com/docs/en/mcp, https://code.claude.com/docs/en/permissions
-		id: "claude-code", name: "Claude Code", programs: []string{"claude"}, folders: oneOf(claudeHome), hook: true,
+		id: "claude-code", name: "Claude Code", programs: []string{"claude"}, folders: oneOf(claudeHome), hook: true, waits: true,
 		settings: []*setting{
 			server(claudeServers, "mcpServers", stdio{Type: "stdio", Timeout: patience.Milliseconds()}),
 			allow(in(claudeHome, "settings.json"), "mcp__"+Server, "permissions", "allow"),
@@ -223,7 +233,7 @@ var clients = []client{
 	},
 	{
 		// https://developers.openai.com/codex/config-reference
-		id: "codex", name: "Codex", programs: []string{"codex"}, folders: oneOf(codexHome), hook: true,
+		id: "codex", name: "Codex", programs: []string{"codex"}, folders: oneOf(codexHome), hook: true, waits: true,
 		settings: []*setting{{what: "server", file: in(codexHome, "config.toml"), at: []string{"mcp_servers"}, name: Server, value: func(program []string) any {
 			command, args := split(program)
 			return map[string]any{"command": command, "args": args, "tool_timeout_sec": int64(patience.Seconds()), "default_tools_approval_mode": "approve"}
@@ -232,13 +242,13 @@ var clients = []client{
 	},
 	{
 		// https://geminicli.com/docs/tools/mcp-server
-		id: "gemini", name: "Gemini CLI", programs: []string{"gemini"}, folders: oneOf(geminiHome), hook: true,
+		id: "gemini", name: "Gemini CLI", programs: []string{"gemini"}, folders: oneOf(geminiHome), hook: true, waits: true,
 		settings: []*setting{server(in(geminiHome, "settings.json"), "mcpServers", stdio{Timeout: patience.Milliseconds(), Trust: true})},
 		next:     human.Sayf("Start %s again; sessions that run now do not see the new tool.", "Gemini CLI"),
 	},
 	{
 		// https://opencode.ai/docs/mcp-servers, https://opencode.ai/docs/permissions
-		id: "opencode", name: "opencode", programs: []string{"opencode"}, folders: oneOf(opencodeHome), hook: true,
+		id: "opencode", name: "opencode", programs: []string{"opencode"}, folders: oneOf(opencodeHome), hook: true, waits: true,
 		settings: []*setting{
 			{what: "server", file: opencodeFile, at: []string{"mcp"}, name: Server, value: func(program []string) any {
 				return list{"local", program, true, patience.Milliseconds()}
@@ -261,19 +271,19 @@ var clients = []client{
 	},
 	{
 		// https://docs.github.com/en/copilot/how-tos/copilot-cli
-		id: "copilot", name: "GitHub Copilot CLI", programs: []string{"copilot"}, folders: oneOf(copilotHome), hook: true,
+		id: "copilot", name: "GitHub Copilot CLI", programs: []string{"copilot"}, folders: oneOf(copilotHome), hook: true, waits: true,
 		settings: []*setting{server(in(copilotHome, "mcp-config.json"), "mcpServers", stdio{Type: "local", Tools: []string{"*"}, Timeout: patience.Milliseconds()})},
 		next:     human.Sayf("Start Copilot CLI again; it asks once whether Deskbell's tools may be called."),
 	},
 	{
 		// https://qwenlm.github.io/qwen-code-docs
-		id: "qwen", name: "Qwen Code", programs: []string{"qwen"}, folders: oneOf(qwenHome), hook: true,
+		id: "qwen", name: "Qwen Code", programs: []string{"qwen"}, folders: oneOf(qwenHome), hook: true, waits: true,
 		settings: []*setting{server(in(qwenHome, "settings.json"), "mcpServers", stdio{Timeout: patience.Milliseconds(), Trust: true})},
 		next:     human.Sayf("Start %s again; sessions that run now do not see the new tool.", "Qwen Code"),
 	},
 	{
 		// https://github.com/charmbracelet/crush; its timeout is for the start of a server and for each look whether it is there, a call has none
-		id: "crush", name: "Crush", programs: []string{"crush"}, folders: oneOf(crushHome),
+		id: "crush", name: "Crush", programs: []string{"crush"}, folders: oneOf(crushHome), waits: true,
 		settings: []*setting{
 			server(in(crushHome, "crush.json"), "mcp", stdio{Type: "stdio", Timeout: 60}),
 			allow(in(crushHome, "crush.json"), "mcp_"+Server+"_human", "permissions", "allowed_tools"),

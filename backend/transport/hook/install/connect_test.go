@@ -20,6 +20,20 @@ var setup = Setup{
 	Hook: command,
 }
 
+// Deskbell may take a call as long as a client's own limit, where that is written with it; of Crush, whose calls have none, it is not.
+func TestPatienceIsThatOfWhatIsWritten(t *testing.T) {
+	for _, id := range ClientIDs() {
+		_, text, err := Snippet(id, Place{Home: t.TempDir(), Env: func(string) string { return "" }, System: "linux"}, setup.Server(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := strings.Contains(text, "3600") || id == "crush"
+		if is := Patience(id); is < 0 || is >= patience || written != (is > 0) {
+			t.Errorf("%s: %s, with %s", id, is, text)
+		}
+	}
+}
+
 func drawTOML(t *rapid.T) string {
 	newline := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "newline")
 	var b strings.Builder
