@@ -83,6 +83,15 @@ func (a Answer) OneLine() string {
 	case Refused:
 		parts = append(parts, "Denied")
 	}
+	switch a.Verdict {
+	case WorkDone:
+		parts = append(parts, "Done")
+	case WorkPartly:
+		parts = append(parts, "Partly done")
+	case WorkCouldNot:
+		parts = append(parts, "Could not be done")
+	case "", ReviewApprove, RequestChanges, ReviewComment:
+	}
 	for _, text := range []string{a.HumanInput, a.ExecutionResult} {
 		if line := OneLine(text, longest); line != "" {
 			parts = append(parts, line)

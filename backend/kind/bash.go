@@ -16,6 +16,6 @@ var Bash = Kind{
 		{Name: "expected_outcome", Aliases: []string{"expected_result", "expected_output"}, Type: Text, Doc: "how to see that it worked"},
 		risk,
 	},
-	Answer: ofWork,
-	Check:  says,
+	Answer: append([]string{"verdict"}, ofWork...),
+	Check:  worked(Field{}),
 }

@@ -11,11 +11,13 @@ var Desktop = Kind{
 		{Name: "app", Aliases: []string{"application", "program"}, Type: Path, Doc: "the program to use"},
 		{Name: "path", Aliases: []string{"project_path", "file_path", "file", "folder"}, Type: Path, All: true, Doc: "the file or folder it is about"},
 		{Name: "required_action", Aliases: []string{"action", "task", "what_to_do"}, Type: Text, Doc: "what to do, in short"},
-		{Name: "action_sequence", Aliases: []string{"steps", "actions", "checklist", "instructions"}, Type: List, Doc: "the steps, as a checklist"},
+		desktopSteps,
 		{Name: "expected_outcome", Aliases: []string{"expected_result"}, Type: Text, Doc: "how to see that it worked"},
 		{Name: "requires_human", Aliases: besides("requires_human", whyHuman), Type: Text, Doc: "why a human is needed"},
 		risk,
 	},
-	Answer: ofWork,
-	Check:  says,
+	Answer: append([]string{"verdict", "steps"}, ofWork...),
+	Check:  worked(desktopSteps),
 }
+
+var desktopSteps = Field{Name: "action_sequence", Aliases: []string{"steps", "actions", "checklist", "instructions"}, Type: List, Doc: "the steps, as a checklist"}

@@ -100,11 +100,19 @@ func Sentence(all []human.Kind) string {
 func Value(op human.Operation, field string) json.RawMessage {
 	k, _ := Of(op.Kind)
 	i := slices.IndexFunc(k.Fields, func(f Field) bool { return f.Name == field })
-	var details map[string]json.RawMessage
-	if i < 0 || json.Unmarshal(op.Details, &details) != nil {
+	if i < 0 {
 		return nil
 	}
-	for _, name := range append([]string{field}, k.Fields[i].Aliases...) {
+	return k.Fields[i].in(op.Details)
+}
+
+// in is the value of the field in an operation's details.
+func (f Field) in(raw json.RawMessage) json.RawMessage {
+	var details map[string]json.RawMessage
+	if json.Unmarshal(raw, &details) != nil {
+		return nil
+	}
+	for _, name := range append([]string{f.Name}, f.Aliases...) {
 		if value := details[name]; len(value) > 0 && !bytes.Equal(value, []byte("null")) && !bytes.Equal(value, []byte(`""`)) {
 			return value
 		}
@@ -113,10 +121,10 @@ func Value(op human.Operation, field string) json.RawMessage {
 }
 
 // Steps are the lines of the checklist of work by hand, as the console numbers them.
-func Steps(op human.Operation) []string { return lines(op, "action_sequence") }
+func Steps(op human.Operation) []string { return lines(Value(op, "action_sequence")) }
 
 // FocusAreas are what a review is asked to look at, as the console numbers them.
-func FocusAreas(op human.Operation) []string { return lines(op, "focus_areas") }
+func FocusAreas(op human.Operation) []string { return lines(Value(op, "focus_areas")) }
 
 // Outcome is the text that says how one sees that the work is done; "" where there is none.
 func Outcome(op human.Operation) (text string) {
@@ -124,10 +132,9 @@ func Outcome(op human.Operation) (text string) {
 	return text
 }
 
-// lines reads a field of type List, as the console does: a text is one line, an object is its description, else its title,
+// lines reads the value of a field of type List, as the console does: a text is one line, an object is its description, else its title,
 // else its JSON.
-func lines(op human.Operation, field string) []string {
-	raw := Value(op, field)
+func lines(raw json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && text != "" {
 		return []string{text}

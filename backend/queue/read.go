@@ -195,6 +195,9 @@ func summarize(ops []human.Operation, now time.Time) string {
 			line(&b, "Said", r.HumanInput)
 			line(&b, "Done", r.Summary)
 			line(&b, "Result", r.ExecutionResult)
+			for _, s := range r.Steps {
+				line(&b, fmt.Sprintf("Step %d", s.Step), strings.TrimPrefix(s.Verdict+": "+s.Note, ": "))
+			}
 			told(&b, r.Kept())
 			for _, k := range sortedKeys(r.Fields) {
 				line(&b, k, r.Fields[k])
@@ -246,6 +249,13 @@ func outcome(op human.Operation) string {
 			return "approved"
 		case human.Refused:
 			return "denied"
+		}
+		switch op.Result.Verdict {
+		case human.WorkPartly:
+			return "partly done"
+		case human.WorkCouldNot:
+			return "could not be done"
+		case "", human.WorkDone, human.ReviewApprove, human.RequestChanges, human.ReviewComment:
 		}
 	}
 	return string(op.State)

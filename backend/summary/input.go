@@ -52,6 +52,11 @@ func input(op human.Operation, answer human.Answer) summarizers.Input {
 		tick(in.Checklist, n-1)
 	}
 	delete(in.Answer.Fields, stepsDone)
+	for _, s := range answer.Steps {
+		if s.Verdict == "done" {
+			tick(in.Checklist, s.Step-1)
+		}
+	}
 	if looked := numbers(in.Answer.Fields[lookedAt]); len(looked) > 0 {
 		var areas []string
 		for i, area := range kind.FocusAreas(op) {
@@ -66,7 +71,7 @@ func input(op human.Operation, answer human.Answer) summarizers.Input {
 
 // Fields in which the console keeps what was ticked, as numbers from 1 with commas between them.
 const (
-	stepsDone = "steps_done"      // of details.action_sequence
+	stepsDone = "steps_done"      // of details.action_sequence, in answers without steps
 	lookedAt  = "focus_looked_at" // of details.focus_areas
 )
 

@@ -439,7 +439,7 @@ func said(op human.Operation) string {
 	a := op.Result.Answer
 	var parts []string
 	for _, p := range []struct{ label, text string }{
-		{"", a.HumanInput}, {"", string(a.Decision)}, {"Result: ", a.ExecutionResult}, {"Summary: ", a.Summary}, {"Findings: ", strings.Join(a.KeyFindings, "; ")},
+		{"", a.HumanInput}, {"", string(a.Decision)}, {"", string(a.Verdict)}, {"Result: ", a.ExecutionResult}, {"Summary: ", a.Summary}, {"Findings: ", strings.Join(a.KeyFindings, "; ")},
 	} {
 		if p.text != "" {
 			parts = append(parts, p.label+p.text)

@@ -297,7 +297,8 @@ func AnswerHash(a human.Answer) (string, error) {
 		Choice          human.ChoiceAction `json:"choice,omitempty"`
 		Args            json.RawMessage    `json:"args,omitempty"`
 		Plan            *plan              `json:"plan,omitempty"`
-	}{HumanInput: a.HumanInput, ExecutionResult: a.ExecutionResult, Decision: a.Decision, Fields: a.Fields, Choice: a.Choice, Args: a.Args}
+		human.WorkAnswer
+	}{HumanInput: a.HumanInput, ExecutionResult: a.ExecutionResult, Decision: a.Decision, Fields: a.Fields, Choice: a.Choice, Args: a.Args, WorkAnswer: a.WorkAnswer}
 	if a.Plan != nil {
 		said.Plan = &plan{a.Plan.Action, a.Plan.Tasks, a.Plan.TaskByTask}
 	}

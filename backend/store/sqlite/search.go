@@ -53,6 +53,9 @@ func searchBody(o human.Operation, details string) string {
 		for _, s := range kept.Suggestions {
 			texts = append(texts, s.Text)
 		}
+		for _, s := range r.Steps {
+			texts = append(texts, s.Note)
+		}
 		for _, field := range slices.Sorted(maps.Keys(r.Fields)) {
 			texts = append(texts, r.Fields[field])
 		}

@@ -28,7 +28,7 @@ import (
 // Exit codes of all commands.
 const (
 	exitYes     = 0 // answered, or approved; for other commands: done
-	exitNo      = 1 // denied or declined; doctor: something does not work
+	exitNo      = 1 // denied, declined, or could not be done; doctor: something does not work
 	exitUnended = 2 // canceled, or the time limit has passed
 	exitError   = 3
 )

@@ -152,6 +152,7 @@ func (s *shell) answerCommand() *cobra.Command {
 	f.BoolVar(&r.approve, "approve", false, "approve")
 	f.BoolVar(&r.deny, "deny", false, "deny; give the reason as --text")
 	f.StringVar(&r.answer.HumanInput, "text", "", "your words")
+	f.StringVar((*string)(&r.answer.Verdict), "verdict", "", "of work by hand: done, partly or could_not")
 	f.StringVar(&r.answer.ExecutionResult, "result", "", "the result of the work")
 	f.StringVar(&r.answer.Summary, "summary", "", "what you did, in a line")
 	f.StringArrayVar(&r.answer.KeyFindings, "finding", nil, "what the agent should know; may be given several times")
@@ -171,7 +172,7 @@ func (r *reply) checkFlags(op human.Operation, declines, asks bool) error {
 		}
 	}
 	a := r.answer
-	if ways > 1 || ((declines || asks) && (a.HumanInput != "" || a.ExecutionResult != "" || a.Summary != "" || len(a.KeyFindings) > 0)) {
+	if ways > 1 || ((declines || asks) && (a.HumanInput != "" || a.Verdict != "" || a.ExecutionResult != "" || a.Summary != "" || len(a.KeyFindings) > 0)) {
 		return human.Errorf(human.Invalid, "give one of --approve, --deny, --decline and --ask; an answer's words do not go with the last two")
 	}
 	if (declines && r.decline == "") || (asks && r.ask == "") {

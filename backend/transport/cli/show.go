@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,7 +20,7 @@ func code(op human.Operation) int {
 	}
 	switch op.State {
 	case human.Completed:
-		if op.Result != nil && op.Result.Decision == human.Refused {
+		if op.Result != nil && (op.Result.Decision == human.Refused || op.Result.Verdict == human.WorkCouldNot) {
 			return exitNo
 		}
 		return exitYes
@@ -40,6 +41,9 @@ func outcome(op human.Operation) string {
 			word = "approved"
 		case human.Refused:
 			word = "denied"
+		}
+		if how, is := verdictWords[op.Result.Verdict]; is {
+			word = strings.ToLower(how[0])
 		}
 		return fmt.Sprintf("%s by %s after %s", word, name(op.Result.By), span(op.Result.At.Sub(op.CreatedAt)))
 	case op.Ended != nil:
@@ -94,9 +98,19 @@ func (s *shell) showAnswer(op human.Operation) {
 	labels := a.Labels()
 	s.part("Findings", listed(a.Findings, labels))
 	s.part("Suggestions", listed(a.Suggestions, labels))
+	var steps []string
+	for _, step := range a.Steps {
+		steps = append(steps, fmt.Sprintf("%d. %s", step.Step, stepLine(step.Verdict, step.Note)))
+	}
+	s.part("Steps", strings.Join(steps, "\n"))
 	for _, key := range sortedKeys(a.Fields) {
 		s.part(key, a.Fields[key])
 	}
+}
+
+// stepLine is what came of a step of a checklist: how it ended in a word, and the note.
+func stepLine(how, note string) string {
+	return strings.Join(slices.DeleteFunc([]string{how, note}, func(p string) bool { return p == "" }), ": ")
 }
 
 // listed are findings, a line each, with the labels of what they rest on.

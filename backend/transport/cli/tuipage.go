@@ -235,6 +235,9 @@ func (p *readout) answer(op human.Operation) {
 		}
 		p.prose(2, stylePlain, part.text)
 	}
+	for _, step := range a.Steps {
+		p.item(2, 4, stylePlain, fmt.Sprintf("%d. %s", step.Step, visible(stepLine(p.pick(stepWords[step.Verdict], ""), step.Note))))
+	}
 	for _, key := range sortedKeys(a.Fields) {
 		p.item(2, 4, stylePlain, visible(key)+": "+visible(a.Fields[key]))
 	}

@@ -102,6 +102,9 @@ func (l tongue) stands(op human.Operation) string {
 		case human.Refused:
 			how = pair{"Denied", "已拒绝"}
 		}
+		if word, is := verdictWords[op.Result.Verdict]; is {
+			how = word
+		}
 		return l.t("%s by %s after %s", "%s（%s，用时 %s）", l.pick(how, ""), l.who(op.Result.By), l.span(op.Result.At.Sub(op.CreatedAt)))
 	case op.Ended != nil:
 		return l.t("%s by %s after %s", "%s（%s，用时 %s）", l.state(op.State), l.who(op.Ended.By), l.span(op.Ended.At.Sub(op.CreatedAt)))
@@ -110,6 +113,10 @@ func (l tongue) stands(op human.Operation) string {
 }
 
 var (
+	verdictWords = map[human.WorkVerdict]pair{
+		human.WorkDone: {"Done", "已完成"}, human.WorkPartly: {"Partly done", "部分完成"}, human.WorkCouldNot: {"Could not be done", "未能完成"},
+	}
+	stepWords = map[string]pair{"done": {"done", "已完成"}, "skipped": {"skipped", "已跳过"}, "failed": {"failed", "失败"}}
 	verbWords = map[human.EffectVerb]pair{
 		"filesystem_read": {"Read files", "读取文件"}, "filesystem_write": {"Write files", "写入文件"}, "filesystem_delete": {"Delete files", "删除文件"},
 		"git_read": {"Read the repository", "读取仓库"}, "git_write": {"Change the repository", "更改仓库"}, "git_discard": {"Discard uncommitted work", "丢弃未提交的工作"},

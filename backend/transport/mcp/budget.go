@@ -138,6 +138,7 @@ var parts = []part{
 	{"fields", func(r *reading) int { return sizeOf(r.filled, field.said) }, showFields},
 	findingPart("suggestions", func(r *reading) *[]finding { return &r.Suggestions }),
 	textPart("human_input", "", func(r *reading) *string { return &r.HumanInput }),
+	{"steps", func(r *reading) int { return sizeOf(r.Steps, stepLine) }, showSteps},
 	textPart("execution_result", "", func(r *reading) *string { return &r.ExecutionResult }),
 	{"messages", func(r *reading) int { return sizeOf(r.Messages, message.said) }, showMessages},
 	{"recordings", func(r *reading) int { return sizeOf(r.Recordings, recording.said) }, showRecordings},
@@ -240,6 +241,19 @@ func showAttachments(r *reading, n int) string {
 	some, whole := take(r.Attachments, n, itself, cutText)
 	r.Attachments = some
 	return someOf("attachments", whole, all)
+}
+
+func showSteps(r *reading, n int) string {
+	all := len(r.Steps)
+	some, whole := take(r.Steps, n, stepLine, func(s human.StepResult, text string) human.StepResult {
+		note := strings.TrimPrefix(text, s.Verdict+": ")
+		if len(note) > len(s.Note) { // only names of its files are left out
+			note = s.Note
+		}
+		return human.StepResult{Step: s.Step, Verdict: s.Verdict, Note: note, At: s.At}
+	})
+	r.Steps = some
+	return someOf("steps", whole, all)
 }
 
 func (m message) said() string { return m.Text }

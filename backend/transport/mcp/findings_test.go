@@ -241,8 +241,8 @@ func TestAnyResultKeepsToItsBudget(t *testing.T) {
 		return r
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom([]string{"feedback", "approve"}).Draw(t, "kind")
-		id := use(t, args{"action": "invoke", "action_type": kind, "description": "x", "wait_seconds": 0}).OperationID
+		kind := rapid.SampledFrom([]string{"feedback", "approve", "desktop"}).Draw(t, "kind")
+		id := use(t, args{"action": "invoke", "action_type": kind, "description": "x", "details": args{"action_sequence": slices.Repeat([]string{"click"}, 40)}, "wait_seconds": 0}).OperationID
 		for range rapid.IntRange(0, 3).Draw(t, "messages") {
 			if _, err := q.Reply(context.Background(), mei, id, "?"+texts(5000).Draw(t, "message")); err != nil {
 				t.Fatal(err)
@@ -294,6 +294,12 @@ func TestAnyResultKeepsToItsBudget(t *testing.T) {
 		for i := range rapid.SampledFrom([]int{0, 1, 300}).Draw(t, "attachments") {
 			a.Attachments = append(a.Attachments, fmt.Sprintf("/tmp/file-%d", i))
 		}
+		if kind == "desktop" {
+			a.Verdict = human.WorkPartly
+			for i := range rapid.SampledFrom([]int{0, 1, 40}).Draw(t, "steps") {
+				a.Steps = append(a.Steps, human.StepResult{Step: i + 1, Verdict: rapid.SampledFrom([]string{"", "done", "failed"}).Draw(t, "step"), Note: texts(700).Draw(t, "note")})
+			}
+		}
 		if _, err := q.Complete(context.Background(), mei, id, a, op.Digest); err != nil {
 			t.Fatal(err)
 		}
@@ -326,6 +332,11 @@ func TestAnyResultKeepsToItsBudget(t *testing.T) {
 		if len(a.Findings) == 0 {
 			whole(r, "key_findings", slices.Equal(r.KeyFindings, a.KeyFindings))
 		}
+		same = r.Verdict == string(a.Verdict) && len(r.Steps) == len(a.Steps)
+		for i := range min(len(r.Steps), len(a.Steps)) {
+			same = same && r.Steps[i].Step == a.Steps[i].Step && r.Steps[i].Verdict == a.Steps[i].Verdict && r.Steps[i].Note == a.Steps[i].Note
+		}
+		whole(r, "steps", same)
 		whole(r, "attachments", slices.Equal(r.Attachments, a.Attachments))
 
 		// The rest can be read as the result says.

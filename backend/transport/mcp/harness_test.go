@@ -144,6 +144,8 @@ type result struct {
 	Next        string
 	Question    string
 	Decision    string
+	Verdict     string
+	Steps       []human.StepResult
 	HumanInput  string `json:"human_input"`
 	Result      string `json:"execution_result"`
 	Summary     string

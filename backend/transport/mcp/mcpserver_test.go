@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,6 +140,23 @@ func TestAConversationInBothProtocols(t *testing.T) {
 func sameJSON(a, b string) bool {
 	var x, y any
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
+}
+
+func TestAnAgentReadsHowTheWorkEndedAndWhatCameOfItsSteps(t *testing.T) {
+	q := open(t)
+	c := inMemory(t, mcp.ForQueue(q, nil, bot), mcp.Options{}, modern)
+	steps := []human.StepResult{{Step: 1, Verdict: "done"}, {Step: 3, Verdict: "failed", Note: "the menu is gray"}}
+	for verdict, next := range map[human.WorkVerdict]string{human.WorkDone: "", human.WorkPartly: "did a part", human.WorkCouldNot: "another way"} {
+		id := c.use(args{"action": "invoke", "action_type": "desktop", "description": string(verdict), "details": args{"steps": []string{"a", "b", "c"}}, "wait_seconds": 0}).OperationID
+		answer(t, q, id, human.Answer{HumanInput: "**it**", WorkAnswer: human.WorkAnswer{Verdict: verdict, Steps: steps}})
+		r := c.use(args{"action": "check_result", "operation_id": id})
+		if r.Status != "completed" || r.Verdict != string(verdict) || !reflect.DeepEqual(r.Steps, steps) || r.HumanInput != "**it**" || !strings.Contains(r.Next, next) || (next == "") != (r.Next == "") {
+			t.Errorf("%s: %+v", verdict, r)
+		}
+		if read := c.use(args{"action": "check_result", "operation_id": id, "field": "steps"}); read.Text != "1. done\n3. failed: the menu is gray\n" {
+			t.Errorf("the steps as text: %q", read.Text)
+		}
+	}
 }
 
 func TestEndingsSayWhatToDo(t *testing.T) {

@@ -44,20 +44,22 @@ type reading struct {
 	Question string    `json:"question,omitempty"`
 	Messages []message `json:"messages,omitempty"`
 
-	Decision        human.Decision    `json:"decision,omitempty"`
-	HumanInput      string            `json:"human_input,omitempty"`
-	ExecutionResult string            `json:"execution_result,omitempty"`
-	Summary         string            `json:"summary,omitempty"`
-	Findings        []finding         `json:"findings,omitempty"`
-	KeyFindings     []string          `json:"key_findings,omitempty"` // of answers without findings
-	Fields          map[string]string `json:"fields,omitempty"`
-	FieldSources    map[string]string `json:"field_sources,omitempty"`
-	Suggestions     []finding         `json:"suggestions,omitempty"`
-	Attachments     []string          `json:"attachments,omitempty"`
-	Recordings      []recording       `json:"recordings,omitempty"`
-	Reason          string            `json:"reason,omitempty"`
-	By              string            `json:"by,omitempty"`
-	At              *time.Time        `json:"at,omitempty"`
+	Decision        human.Decision     `json:"decision,omitempty"`
+	Verdict         human.WorkVerdict  `json:"verdict,omitempty"`
+	HumanInput      string             `json:"human_input,omitempty"`
+	Steps           []human.StepResult `json:"steps,omitempty"`
+	ExecutionResult string             `json:"execution_result,omitempty"`
+	Summary         string             `json:"summary,omitempty"`
+	Findings        []finding          `json:"findings,omitempty"`
+	KeyFindings     []string           `json:"key_findings,omitempty"` // of answers without findings
+	Fields          map[string]string  `json:"fields,omitempty"`
+	FieldSources    map[string]string  `json:"field_sources,omitempty"`
+	Suggestions     []finding          `json:"suggestions,omitempty"`
+	Attachments     []string           `json:"attachments,omitempty"`
+	Recordings      []recording        `json:"recordings,omitempty"`
+	Reason          string             `json:"reason,omitempty"`
+	By              string             `json:"by,omitempty"`
+	At              *time.Time         `json:"at,omitempty"`
 
 	Evidence []evidence `json:"evidence,omitempty"`
 
@@ -145,6 +147,7 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 	}
 	if a := op.Result; a != nil {
 		r.Decision, r.HumanInput, r.ExecutionResult, r.Summary = a.Decision, a.HumanInput, a.ExecutionResult, a.Summary
+		r.Verdict, r.Steps = a.Verdict, slices.Clone(a.Steps)
 		labels := a.Labels()
 		if r.Findings = findingsOf(a.Findings, labels); len(r.Findings) == 0 {
 			r.KeyFindings = slices.Clone(a.KeyFindings)
@@ -174,6 +177,11 @@ func (c *call) read(ctx context.Context, op human.Operation, err error) (reading
 		r.Next = strings.TrimPrefix(r.Next+"; "+ask, "; ")
 	}
 	return r, nil
+}
+
+// stepLine is what came of a step: its verdict, its note, and the ids of its files.
+func stepLine(s human.StepResult) string {
+	return strings.Join(slices.DeleteFunc([]string{s.Verdict, s.Note, strings.Join(s.Attachments, ", ")}, func(p string) bool { return p == "" }), ": ")
 }
 
 // findingsOf are the findings of an answer as its agent reads them.
@@ -243,6 +251,13 @@ func (r *reading) advise(op human.Operation) {
 		case human.Approved:
 			r.Next = "the human said yes to exactly what you asked, and to nothing else; continue"
 		}
+		switch r.Verdict {
+		case human.WorkPartly:
+			r.Next = "the human did a part of it: read human_input, and steps if there are any, for what is left"
+		case human.WorkCouldNot:
+			r.Next = "the human could not do it: read human_input for why, and find another way; do not send the same request again"
+		case "", human.WorkDone, human.ReviewApprove, human.RequestChanges, human.ReviewComment:
+		}
 	case human.Declined:
 		r.Status = statusDeclined
 		r.Next = "read reason and find another way; do not send the same request again"
@@ -278,7 +293,7 @@ func sourceLine(from human.FieldSource) string {
 }
 
 // textFields are the texts of a result that can be read in parts.
-var textFields = []string{"human_input", "execution_result", "summary", "findings", "key_findings", "suggestions", "fields", "messages", "recordings", "attachments", "reason", "receipts"}
+var textFields = []string{"human_input", "steps", "execution_result", "summary", "findings", "key_findings", "suggestions", "fields", "messages", "recordings", "attachments", "reason", "receipts"}
 
 // excerpt is the part of one text of an operation that begins at a character and fits into a budget of tokens.
 func excerpt(op human.Operation, field, text string, offset, budget int) (reading, error) {
@@ -312,6 +327,10 @@ func (c *call) text(ctx context.Context, op human.Operation, field string) (stri
 	switch field {
 	case "human_input":
 		return a.HumanInput, nil
+	case "steps":
+		for _, s := range a.Steps {
+			fmt.Fprintf(&b, "%d. %s\n", s.Step, stepLine(s))
+		}
 	case "execution_result":
 		return a.ExecutionResult, nil
 	case "summary":
