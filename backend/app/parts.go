@@ -313,6 +313,7 @@ func (a *App) openAPI() (err error) {
 		},
 		Hosts: a.settings.Server.AllowHosts, MaxBody: a.settings.MaxBody(), Version: a.Version, Log: a.log,
 	}
+	d.Capturer = captures{platform.Capturer()}
 	if a.recorder != nil {
 		d.Recorder = withDefaults{a.recorder, a}
 	}
@@ -321,6 +322,21 @@ func (a *App) openAPI() (err error) {
 	}
 	a.opens(func() error { a.api.Close(); return nil })
 	return nil
+}
+
+// captures are pictures of the desktop as the API gives them out.
+type captures struct{ *record.Capturer }
+
+func (c captures) Capture(ctx context.Context, r record.CaptureRequest) ([]byte, error) {
+	f, err := c.Capturer.Capture(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := pictures.Encode(&b, f, "png", 0); err != nil {
+		return nil, human.Wrap(human.Internal, err, "the picture cannot be written")
+	}
+	return b.Bytes(), nil
 }
 
 // withDefaults is the recorder as the API sees it: what a request leaves open is as in the settings.

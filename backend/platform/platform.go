@@ -4,6 +4,7 @@ package platform
 import (
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"deskbell/backend/platform/folders"
@@ -29,6 +30,12 @@ func Sources(o Options) record.Deps {
 	deps.Clock, deps.SelfPID = Now, os.Getpid()
 	deps.Files = func(paths []string) record.Source { return folders.New(Now, paths, o.Dir) }
 	return deps
+}
+
+// Capturer takes single pictures of the desktop of this session. Under Wayland the desktop asks each time what one may show.
+func Capturer() *record.Capturer {
+	deps := sources(Options{})
+	return &record.Capturer{Screen: deps.Screen, Windows: deps.Windows, SelfPID: os.Getpid(), Asks: strings.HasPrefix(deps.System, "linux/wayland")}
 }
 
 // Close releases what sources hold between recordings. What cannot be closed any more is gone already.

@@ -58,6 +58,7 @@ type Deps struct {
 	Recorder  Recorder
 	Library   Library
 	Replay    Replay
+	Capturer  Capturer
 	Summaries Summarist
 	Gate      Gatekeeper
 	Backups   Backups

@@ -158,6 +158,8 @@ func TestEveryCallByRole(t *testing.T) {
 		{"POST /api/sample", nil, nil, 401, 403, 403, 204},
 		{"GET /api/recorder", nil, nil, 401, 403, 403, 200},
 		{"POST /api/recordings", nil, body(func() string { h.stopRecording(); return claimed() }, ""), 401, 403, 403, 201},
+		{"GET /api/captures", nil, nil, 401, 403, 403, 200},
+		{"POST /api/captures", nil, text(`{"kind":"all"}`), 401, 403, 403, 200},
 		{"GET /api/recordings", nil, nil, 401, 403, 403, 200},
 		{"GET /api/recordings/{id}", under(""), nil, 401, 200, 404, 200},
 		{"POST /api/recordings/{id}/pause", running("/pause"), nil, 401, 403, 403, 200},

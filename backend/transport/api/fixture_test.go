@@ -67,6 +67,7 @@ func openFixture(t testing.TB, change func(*Deps, *queue.Options)) *fixture {
 		opts.Receipts.Passkey = deps.StepUp.PublicKey
 	}
 	h.openRecordings(&deps)
+	deps.Capturer = onePixel{}
 	must(t, h.queue.Load(t.Context()))
 	h.openGate(&deps)
 	h.openPlans(&deps)

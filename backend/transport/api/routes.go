@@ -148,6 +148,7 @@ func (s *Server) register() *huma.OpenAPI {
 	s.allPlans(c.needs("plans", s.deps.Plans != nil))
 	s.runs(c.needs("runs of an agent", s.deps.Runs != nil))
 	s.recorder(c.needs("a recorder", s.deps.Recorder != nil))
+	s.captures(c.needs("captures", s.deps.Capturer != nil))
 	s.recordings(c.needs("recordings", s.deps.Library != nil))
 	s.replays(c.needs("replay", s.deps.Replay != nil))
 	s.summaries(c.needs("summarizers", s.deps.Summaries != nil))

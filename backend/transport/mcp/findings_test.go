@@ -297,7 +297,7 @@ func TestAnyResultKeepsToItsBudget(t *testing.T) {
 		if kind == "desktop" {
 			a.Verdict = human.WorkPartly
 			for i := range rapid.SampledFrom([]int{0, 1, 40}).Draw(t, "steps") {
-				a.Steps = append(a.Steps, human.StepResult{Step: i + 1, Verdict: rapid.SampledFrom([]string{"", "done", "failed"}).Draw(t, "step"), Note: texts(700).Draw(t, "note")})
+				a.Steps = append(a.Steps, human.StepResult{Step: i + 1, Verdict: rapid.SampledFrom([]string{"", "done", "failed"}).Draw(t, "step"), Note: texts(400).Draw(t, "note")})
 			}
 		}
 		if _, err := q.Complete(context.Background(), mei, id, a, op.Digest); err != nil {

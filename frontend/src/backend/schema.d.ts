@@ -268,6 +268,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/captures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What can be captured of this machine's desktop
+         * @description For: operator.
+         */
+        get: operations["getCapturable"];
+        put?: never;
+        /**
+         * Take a picture of this machine's desktop. Nothing on it is masked, and it is not stored
+         * @description For: operator.
+         */
+        post: operations["capture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/doctor": {
         parameters: {
             query?: never;
@@ -2773,6 +2797,34 @@ export interface components {
             profile?: "kept" | "throwaway";
             /** @description Where it opens; absent: details.url of the operation, else an empty page. Only http, https and about:blank. */
             url?: string;
+        };
+        Capturable: {
+            /** @description The desktop asks what a capture may show; displays and windows are not known. */
+            asks?: boolean;
+            displays: components["schemas"]["Screen"][];
+            /** @description Whether captures can be taken here, and what to do where they cannot. */
+            source: components["schemas"]["SourceState"];
+            /** @description Topmost first, without Deskbell's own. */
+            windows: components["schemas"]["CapturedWindow"][];
+        };
+        CaptureRequest: {
+            /**
+             * Format: int64
+             * @description Of a display: its place in displays, from 0.
+             */
+            display?: number;
+            /**
+             * @description One display, one window, or all that the system shows.
+             * @enum {string}
+             */
+            kind: "display" | "window" | "all";
+            /** @description Of a window: its id in windows. */
+            window?: string;
+        };
+        CapturedWindow: {
+            app: string;
+            id: string;
+            title: string;
         };
         Chain: {
             /**
@@ -6442,6 +6494,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Restored"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCapturable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Capturable"];
+                };
+            };
+            /** @description An error; nothing was changed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    capture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CaptureRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Type"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
                 };
             };
             /** @description An error; nothing was changed. */
